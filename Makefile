@@ -12,7 +12,7 @@ export HOST PORT REDIS_URL DATABASE_URL
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := run
-.PHONY: install install-dev run test check bench bench-smoke seed simulate lock browser node
+.PHONY: install install-dev run test check bench bench-smoke seed simulate lock browser node postgres
 
 install:
 	@$(PYTHON) -I mqsite/install.py
@@ -25,7 +25,7 @@ run: install
 
 # The JavaScript's tests first and pytest last, so that its summary closes the output. On all cores runs what shares no process and no
 # clock with others, with one Spark for all who need it; what is marked `alone` (tests/conftest.py) follows, one after another; nothing of the core is.
-test: install-dev node browser
+test: install-dev node browser postgres
 	node --test tests/js/*.test.mjs
 	HIGHWATER_SEEDS=$(SEEDS) HIGHWATER_CLUSTER_SEEDS=200 HIGHWATER_GROUP_SEEDS=200 HIGHWATER_SUBSCRIPTION_SEEDS=200 $(VENV)/python -m pytest -n auto --dist loadgroup -q -m "not alone"
 	$(VENV)/python -m pytest -q -m alone --ignore=tests/core
@@ -71,3 +71,9 @@ browser:
 	else \
 		echo "The browser tests need Chromium; on Debian or Ubuntu: sudo apt-get install chromium" >&2; exit 1; \
 	fi
+
+# Where it cannot be installed here, its tests are skipped with this reason.
+postgres:
+	@command -v postgres >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || \
+	{ [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq --no-install-recommends postgresql >/dev/null; } || \
+	echo "The tests on PostgreSQL are skipped without it; on Debian or Ubuntu: sudo apt-get install postgresql" >&2

@@ -38,6 +38,7 @@ RESERVE_S = 1.5              # how far ahead of now the floor is set, in wall ti
 RESERVE_LEFT_S = 0.5
 RESERVE_FRAMES = 1_000
 DEBT_MAX_S = 2.0             # a lab that cannot keep up slows down; it does not try to catch up more than this
+LATE_FOR_S = 3.0             # a lab that is late by as much for so long runs at its speed again: what it owes is let go
 BEHIND_SHOWN_MS = 250        # less is the frame's own beat
 FRAME_BYTES_MAX = 64 * 1024  # a longer frame is sent as a snapshot if that is shorter
 EFFECT_US_MAX = 20_000       # longest wait in a slow network for the effect of a command
@@ -106,6 +107,7 @@ class LabDriver:
         self.behind_ms = 0
         self.is_held = False                   # while it loads: what it needs next is worked on outside the core (`broker_core/held.py`)
         self.base_wall_s, self.base_us = wall_s, self.core.now_us
+        self.least_debt_s, self.least_since_s = 0.0, wall_s    # of the last LATE_FOR_S, unless it owed too much to keep it all
         self.stored_wall_s = -1e9              # when the view was last written
         self.checkpoint_due_s = -1e9           # when the next checkpoint may be made
         self._slice_us = SLICE_US
@@ -116,6 +118,11 @@ class LabDriver:
     @property
     def loaded(self) -> bool:
         return self.replay.is_there
+
+    @property
+    def left_us(self) -> int:
+        """Virtual time that is still to be derived again."""
+        return max(0, self.floor_us - self.core.now_us)
 
     # -- up to the floor ---------------------------------------------------------------------------------------------
 
@@ -159,10 +166,21 @@ class LabDriver:
             yield from self._advance(min(goal_us, self.core.now_us + self._slice_us), clock)
         debt_s = (target_us - self.core.now_us) / self._us_per_s
         self.behind_ms = 0 if debt_s * 1000 < BEHIND_SHOWN_MS else round(debt_s * 10) * 100
-        if debt_s > DEBT_MAX_S:
-            self._rebase(clock(), owing_s=DEBT_MAX_S)
+        self._forgive(debt_s, clock())
         self.chunks.write(self.core, started_s)
         return self.core.now_us >= goal_us
+
+    def _forgive(self, debt_s: float, wall_s: float) -> None:
+        """What a lab owes beyond DEBT_MAX_S it will never do: it slows down. And after a stall (a crash, a busy machine) one that keeps its
+        pace, but has no time to spare for what it owes, would be behind for ever by the same: that is let go, too."""
+        if debt_s > DEBT_MAX_S:
+            self._rebase(wall_s, owing_s=DEBT_MAX_S)
+            self.least_debt_s, self.least_since_s = DEBT_MAX_S, wall_s
+            return
+        self.least_debt_s = min(self.least_debt_s, debt_s)
+        if wall_s - self.least_since_s >= LATE_FOR_S:
+            self.base_wall_s += max(0.0, self.least_debt_s)
+            self.least_debt_s, self.least_since_s = DEBT_MAX_S, wall_s
 
     def _before_script(self, at_us: int) -> int:
         """`at_us`, or the time of what the lab's script orders before it: the lab waits there until that is decided, so that a script takes

@@ -27,7 +27,7 @@ from broker_core.lab.commands import check_command
 from broker_core.lab.commands.group import DeployAssignor
 from broker_core.lab.journal import Cut, Journal
 from broker_core.lab.scenario import Scenario, scenario_from_json, scenario_to_json
-from dashboard import access, comparisons, copies, ledger, quotas, selectors
+from dashboard import access, comparisons, copies, ledger, quotas, selectors, sharing
 from dashboard.assignors.runner import is_available
 from dashboard.errors import Refused, in_words
 from dashboard.foresight import refusal_known
@@ -346,25 +346,32 @@ def shard_enqueue(number: int) -> bool:
     from dashboard.tasks import drive_shard
 
     try:
-        if transport().queue_length(shard_queue(number)) == 0:
-            drive_shard.apply_async(args=[number], queue=shard_queue(number), retry=False)
+        if not _waits(number):
+            drive_shard.apply_async(args=[number], queue=_queue(number), retry=False)
     except (redis.RedisError, OperationalError) as error:
         log.warning("shard %s could not be enqueued: %s", number, error)
         return False
     return True
 
 
-def shard_queue(number: int) -> str:
-    return f"labs.{number}"
+def _waits(number: int) -> bool:
+    return transport().queue_length(_queue(number)) > 0
+
+
+def _queue(number: int) -> str:
+    return str(settings.SHARD_QUEUE(number, settings.HOST_ID))
 
 
 def shards_ensure() -> list[int]:
-    """Enqueue every shard whose task shows no sign of life. Returns those that were enqueued. Cheap: called every second."""
+    """Enqueue here every shard whose task shows no sign of life on any host, as far as this host's share goes (sharing.py).
+
+    Returns those that are enqueued. Cheap: called several times a second.
+    """
     _adopt_orphans()
     try:
-        ages_s = transport().beat_ages_s(settings.LAB_SHARDS)
-        gone = [number for number, age_s in enumerate(ages_s) if age_s is None or age_s > settings.LEASE_S]
-        return [number for number in gone if transport().may_enqueue(number) and shard_enqueue(number)]
+        # A task that waits already must not keep the other hosts from taking the shard.
+        return [number for number in sharing.shards_to_take()
+                if _waits(number) or (transport().may_enqueue(number) and shard_enqueue(number))]  # fmt: skip
     except redis.RedisError:
         return []
 

@@ -32,6 +32,7 @@ Step = Pieces[None]
 
 KEEP_EVERY_S = 0.5           # leases, heartbeat
 LOOK_EVERY_S = 1.0           # who is watched, which labs nobody drives
+EAGER_S = 4.0                # a shard that begins looks oftener: the leases of its last holder are about to run out
 IDLE_EVERY_S = 5.0           # which labs nobody watched for long
 UNWATCHED_INTERVAL_S = 1.0   # a lab nobody sees only keeps its place and its stored view
 TURN_BUDGET_S = 0.1          # work between two looks at the wakes; the step that goes past it is the last
@@ -68,20 +69,26 @@ class Shard:
         self.commits: list[ledger.Commit] = []
         self.interval_s = settings.FRAME_INTERVAL_S
         self.stopping = False
+        self.is_elsewhere = False                    # another host drives this shard
         self.has_dropped = False                     # labs since somebody last asked: what they were made of hangs together in cycles
         self._keep_s = self._look_s = self._idle_s = self._poll_s = -1e9
         self._busy_s, self._busy_since_s = 0.0, clock()
         self._turn_until_s = 0.0
+        self._eager_until_s = -1e9
 
     # -- the loop ----------------------------------------------------------------------------------------------------
 
     def run(self, seconds: float) -> None:
         """Drive for this long; longer while Redis is away, because then nobody could enqueue the next task."""
         end_s = self.clock() + seconds
-        while not self.stopping and (self.clock() < end_s or self.transport.is_down):
+        self._eager_until_s = self.clock() + EAGER_S if not self.drivers else -1e9
+        self.is_elsewhere = False
+        while not self.stopping and not self.is_elsewhere and (self.clock() < end_s or self.transport.is_down):
             self.turn()
         if self.stopping:
             self.let_go()
+        elif self.is_elsewhere:
+            self._forget_all()
 
     def turn(self) -> None:
         """Wait for something to do, at most until the next thing is due, and do it."""
@@ -90,6 +97,8 @@ class Shard:
         self._turn_until_s = started_s + TURN_BUDGET_S
         try:
             self._keep(started_s)
+            if self.is_elsewhere:
+                return
             self._woken(entries, started_s)
             self._look(started_s)
             self._load()
@@ -154,6 +163,10 @@ class Shard:
         """Heartbeat and leases."""
         if now_s - self._keep_s >= KEEP_EVERY_S:
             self._keep_s = now_s
+            if self.transport.is_driven_elsewhere(self.number, settings.LEASE_S):
+                log.warning("shard %s: another host drives it", self.number)
+                self.is_elsewhere = True
+                return
             self.transport.beat(self.number)
             if self.drivers:
                 for lab_id in ledger.lease_renew({lab_id: driver.epoch for lab_id, driver in self.drivers.items()}, self.owner):
@@ -179,12 +192,12 @@ class Shard:
 
     def _look(self, now_s: float) -> None:
         """Who is watched, who is idle, which labs nobody drives; and labs whose own script has just ordered something."""
-        if now_s - self._look_s >= LOOK_EVERY_S:
+        if now_s - self._look_s >= (settings.SHARD_POLL_S if now_s < self._eager_until_s else LOOK_EVERY_S):
             self._look_s = now_s
-            for lab_id in self.transport.watched(list(self.drivers)) or ():
-                self._see(lab_id, now_s)
             for lab_id in ledger.labs_running(self.number, self.owner):
                 self._open(lab_id)
+            for lab_id in self.transport.watched(list(self.drivers)) or ():
+                self._see(lab_id, now_s)
         if now_s - self._idle_s >= IDLE_EVERY_S:
             self._idle_s = now_s
             self._rest_unwatched(now_s)
@@ -211,15 +224,27 @@ class Shard:
             self.drivers[lab_id] = LabDriver(row, self.clock())
 
     def _load(self) -> None:
-        until_s = self.clock() + LOAD_BUDGET_S
-        for driver in [driver for driver in self.drivers.values() if driver.lab_id not in self.frame_due_s]:
-            if self.clock() > until_s:
-                break
-            lab_id = driver.lab_id
-            self.drivers[lab_id] = self.drivers.pop(lab_id)            # to the end: who had no step in this turn begins the next
-            with self._of_lab(lab_id, driver.epoch):
-                if driver.load(self.clock, LOAD_STEP_S):
-                    self.frame_due_s[lab_id] = self.clock()
+        """Watched labs first, and of those who has least to do again: after a crash each is live as soon as it can be, not all of them
+        when the last one is. Who would wait longest gets one step in every turn, so that newcomers cannot keep it waiting for ever."""
+        now_s = self.clock()
+        until_s = now_s + LOAD_BUDGET_S
+        loading = [driver for driver in self.drivers.values() if driver.lab_id not in self.frame_due_s]
+        loading.sort(key=lambda driver: (now_s >= self.watched_until_s.get(driver.lab_id, 0.0), driver.left_us))
+        for driver in loading[-1:]:
+            self._load_step(driver)
+        for driver in loading:
+            while self._is_loading(driver):
+                if self.clock() > until_s:
+                    return
+                self._load_step(driver)
+
+    def _is_loading(self, driver: LabDriver) -> bool:
+        return self.drivers.get(driver.lab_id) is driver and driver.lab_id not in self.frame_due_s
+
+    def _load_step(self, driver: LabDriver) -> None:
+        with self._of_lab(driver.lab_id, driver.epoch):
+            if driver.load(self.clock, LOAD_STEP_S):
+                self.frame_due_s[driver.lab_id] = self.clock()
 
     # -- commands and ticks ------------------------------------------------------------------------------------------
 

@@ -8,11 +8,12 @@ some, and not by itself.
 import gc
 from typing import Any
 
+import redis
 from celery import shared_task
 from celery.signals import worker_shutting_down
 from django.conf import settings
 
-from dashboard import services
+from dashboard import services, sharing
 from dashboard.shard import Shard
 from dashboard.transport import transport
 
@@ -24,17 +25,29 @@ _shards: dict[int, Shard] = {}
 
 @shared_task(name="dashboard.drive_shard")
 def drive_shard(number: int) -> None:
-    """Drive all labs of a shard for SHARD_TASK_S. Running it twice does no harm: each lab has one holder."""
+    """Drive all labs of a shard for SHARD_TASK_S, unless another host does. Running it twice does no harm: each lab has one holder."""
     if number not in _shards:
         _shards[number] = Shard(number, transport())
         gc.set_threshold(*GENERATIONS)
     shard = _shards[number]
     shard.run(settings.SHARD_TASK_S)
-    if not shard.stopping:
+    if not shard.stopping and not shard.is_elsewhere and not _given_up(shard):
         services.shard_enqueue(number)
     if shard.has_dropped:
         shard.has_dropped = False
         gc.collect()
+
+
+def _given_up(shard: Shard) -> bool:
+    """Leave a shard to another host when this one has more than its share."""
+    try:
+        if not sharing.is_one_too_many(shard.number):
+            return False
+        shard.let_go()
+        transport().give_up(shard.number)
+    except redis.RedisError:
+        return False
+    return True
 
 
 @shared_task(name="dashboard.compare_group", ignore_result=True)

@@ -23,6 +23,7 @@ STREAM_FRAMES_MAX = 64       # enough for a reader that was away for some second
 STREAM_KEPT_S = 60           # a stream nobody writes to any more
 WATCHED_S = 6                # a web process says every 2 s whom its browsers watch
 BEAT_KEPT_S = 3
+HOST_KEPT_S = 60            # a host that is gone is no longer listed
 ANALYSIS_KEPT_S = 30         # an age is shown as long as it means something: a turn may wait for Spark
 ENQUEUE_PAUSE_S = 2
 PATIENCE_S = 1.0
@@ -53,6 +54,10 @@ def beat_key(shard: int) -> str:
     return f"labs:{shard}:alive"
 
 
+HOSTS_KEY = "hosts"
+"""Sorted set: host -> when its keeper last said that it is alive."""
+
+
 ANALYSIS_BEAT_KEY = "analysis:alive"
 
 
@@ -75,10 +80,19 @@ class Frame:
         return cls(lab_id, int(fields[b"e"]), int(fields[b"f"]), int(fields[b"s"]), fields[b"k"] == b"1", fields[b"t"].decode())
 
 
-class Transport:
-    """The synchronous side, for workers, services and the health page."""
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """A shard's last sign of life: how long ago, and the host that drives it."""
 
-    def __init__(self, url: str, timeout_s: float) -> None:
+    age_s: float
+    host: str
+
+
+class Transport:
+    """The synchronous side, for workers, services and the health page. host: whose signs of life it gives."""
+
+    def __init__(self, url: str, timeout_s: float, host: str = "") -> None:
+        self.host = host
         no_retry = Retry(NoBackoff(), 0)
         self._redis = redis.Redis.from_url(url, socket_timeout=timeout_s, socket_connect_timeout=timeout_s, retry=no_retry)
         # On a busy machine an answer may be late without Redis being gone, and giving a shard's frames up costs more than the wait.
@@ -188,33 +202,58 @@ class Transport:
         return {lab_id for lab_id, mark in zip(lab_ids, marks, strict=True) if mark is not None}
 
     def beat(self, shard: int) -> bool:
-        """Say that this shard's task is alive."""
-        return self._beat(beat_key(shard), BEAT_KEPT_S)
+        """Say that this shard's task is alive, on this host."""
+        return self._beat(beat_key(shard), BEAT_KEPT_S, self.host)
+
+    def give_up(self, shard: int) -> None:
+        """This host drives the shard no more: another may at once. Raises redis.RedisError."""
+        self._patient.delete(beat_key(shard))
 
     def beat_analysis(self) -> bool:
         """Say that the analysis worker is alive."""
         return self._beat(ANALYSIS_BEAT_KEY, ANALYSIS_KEPT_S)
 
-    def _beat(self, key: str, kept_s: int) -> bool:
+    def _beat(self, key: str, kept_s: int, host: str = "") -> bool:
         if self.is_down:
             return False
         try:
-            self._patient.set(key, repr(time.time()), ex=kept_s)
+            self._patient.set(key, f"{time.time()!r} {host}", ex=kept_s)
         except redis.RedisError as error:
             self._failed(error)
             return False
         return True
 
-    def beat_ages_s(self, shards: int) -> list[float | None]:
-        """Seconds since each shard's last sign of life, None when there is none. Raises redis.RedisError."""
+    def beats(self, shards: int) -> list[Beat | None]:
+        """Each shard's last sign of life, None when there is none. Raises redis.RedisError."""
+        return [_beat_of(mark) for mark in self._redis.mget([beat_key(shard) for shard in range(shards)])]
+
+    def is_driven_elsewhere(self, shard: int, within_s: float) -> bool:
+        """Whether another host said within this time that it drives the shard; False when Redis cannot say."""
+        if self.is_down:
+            return False
+        try:
+            beat = _beat_of(self._patient.get(beat_key(shard)))
+        except redis.RedisError as error:
+            self._failed(error)
+            return False
+        return beat is not None and beat.age_s <= within_s and beat.host != self.host
+
+    def host_beat(self) -> None:
+        """Say that this host is there to drive shards. Raises redis.RedisError."""
         now = time.time()
-        marks: list[Any] = self._redis.mget([beat_key(shard) for shard in range(shards)])
-        return [None if mark is None else max(0.0, now - float(mark)) for mark in marks]
+        with self._redis.pipeline(transaction=False) as pipe:
+            pipe.zadd(HOSTS_KEY, {self.host: now})
+            pipe.zremrangebyscore(HOSTS_KEY, "-inf", now - HOST_KEPT_S)
+            pipe.execute()
+
+    def hosts(self, within_s: float) -> set[str]:
+        """Hosts that gave a sign of life within this time. Raises redis.RedisError."""
+        return {host.decode() for host in self._redis.zrangebyscore(HOSTS_KEY, time.time() - within_s, "+inf")}
 
     def analysis_age_s(self) -> float | None:
         """Seconds since the analysis worker's last sign of life, None when there is none. Raises redis.RedisError."""
-        mark: Any = self._redis.get(ANALYSIS_BEAT_KEY)
-        return None if mark is None else max(0.0, time.time() - float(mark))
+        beat = _beat_of(self._redis.get(ANALYSIS_BEAT_KEY))
+        return None if beat is None else beat.age_s
 
     def may_enqueue(self, shard: int) -> bool:
         """True once in ENQUEUE_PAUSE_S: a worker that is starting has not taken its task yet. Raises redis.RedisError."""
@@ -229,7 +268,14 @@ class Transport:
         self._redis.ping()
 
 
+def _beat_of(mark: Any) -> Beat | None:
+    if mark is None:
+        return None
+    at, _, host = mark.decode().partition(" ")
+    return Beat(max(0.0, time.time() - float(at)), host)
+
+
 @cache
 def transport() -> Transport:
     """This process's connection."""
-    return Transport(settings.REDIS_URL, settings.REDIS_TIMEOUT_S)
+    return Transport(settings.REDIS_URL, settings.REDIS_TIMEOUT_S, settings.HOST_ID)

@@ -1,4 +1,4 @@
-"""The Celery app. Queues: labs.0 to labs.<shards - 1> (one task each drives a shard's labs), default, and analysis (studies, on Spark)."""
+"""The Celery app. Queues: labs.<shard>.<host> (a task each drives a shard's labs), default, and analysis (studies, on Spark)."""
 
 import os
 

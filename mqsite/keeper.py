@@ -1,8 +1,8 @@
 """The supervisor's Django half, its own process: prepares the site, makes the demo lab, then looks after the shards.
 
-Each second it enqueues the shards whose task is gone, fails studies whose worker is and ends labs that were deleted; each minute it drops what
-has expired. It reports on standard output, one JSON object a line: {"step": "files"} when static files and translations are in place,
-{"step": "ready"}, or {"cannot_start": sentence} before it ends with code 2.
+Four times a second it enqueues the shards whose task is gone; each second it fails studies whose worker is and ends labs that were
+deleted; each minute it drops what has expired. It reports on standard output, one JSON object a line: {"step": "files"} when static files and
+translations are in place, {"step": "ready"}, or {"cannot_start": sentence} before it ends with code 2.
 """
 
 import hashlib
@@ -12,15 +12,24 @@ import shutil
 import socket
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from mqsite.messages import compile_messages
 
+if TYPE_CHECKING:
+    from django.db.backends.base.base import BaseDatabaseWrapper
+
 ROOT = Path(__file__).resolve().parent.parent
 CANNOT_START = 2
 OUTSIDE_WAIT_S = 3.0
+KEEP_EVERY_S = 0.25          # a shard without a task is noticed so soon after its lease
+TEND_EVERY_S = 1.0
 SWEEP_EVERY_S = 60.0         # what has expired goes: uploads, studies
+PREPARING_LOCK = 4_851_023     # of PostgreSQL's advisory locks, for this database
 _PORTS = {"postgres": 5432, "postgresql": 5432, "redis": 6379, "rediss": 6379}
 
 
@@ -101,16 +110,31 @@ def _prepare(run_dir: Path) -> None:
         report(step="files")
         _check_redis()
         connection.ensure_connection()
-        call_command("migrate", verbosity=0, interactive=False)
-        from dashboard.services import demo_lab_ensure
+        with _one_at_a_time(connection):
+            call_command("migrate", verbosity=0, interactive=False)
+            from dashboard.services import demo_lab_ensure
 
-        demo_lab_ensure()
+            demo_lab_ensure()
     except DatabaseError as error:
         raise _Refusal(f"The database cannot be used: {_first_line(error)}.") from error
     except (ImproperlyConfigured, ValueError) as error:
         raise _Refusal(f"The settings cannot be used: {_first_line(error)}.") from error
     except OSError as error:
         raise _Refusal(f"{error.filename or run_dir} cannot be written: {error.strerror or error}.") from error
+
+
+@contextmanager
+def _one_at_a_time(connection: "BaseDatabaseWrapper") -> Iterator[None]:
+    """Hosts that share a database may start at once; two migrations of one database would run into each other. SQLite has one host."""
+    if connection.vendor != "postgresql":
+        yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [PREPARING_LOCK])
+        try:
+            yield
+        finally:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [PREPARING_LOCK])
 
 
 def _collect(run_dir: Path) -> None:
@@ -149,19 +173,21 @@ def _keep() -> None:
     from dashboard.services import shards_ensure
     from dashboard.studies.services import studies_tend
 
-    swept_s = 0.0
+    tended_s = swept_s = 0.0
     while True:
         try:
             shards_ensure()
-            labs_purge()
-            sweep = time.monotonic() - swept_s > SWEEP_EVERY_S
-            studies_tend(sweep=sweep)
-            swept_s = time.monotonic() if sweep else swept_s
+            if time.monotonic() - tended_s > TEND_EVERY_S:
+                tended_s = time.monotonic()
+                labs_purge()
+                sweep = tended_s - swept_s > SWEEP_EVERY_S
+                studies_tend(sweep=sweep)
+                swept_s = tended_s if sweep else swept_s
         except DatabaseError as error:
             # The database is away for now; nothing that is stored is lost, and the next second asks again.
             print(f"the site cannot be looked after: {_first_line(error)}", file=sys.stderr, flush=True)
             connection.close()
-        time.sleep(1)
+        time.sleep(KEEP_EVERY_S)
 
 
 if __name__ == "__main__":

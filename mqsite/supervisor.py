@@ -26,6 +26,7 @@ from hashlib import sha256
 from pathlib import Path
 from types import FrameType
 
+from mqsite.host import host_id, shard_queue
 from mqsite.keeper import ROOT, files_are_fresh
 from mqsite.supervisor_checks import CannotStart, address_shown, listen, open_run_dir, port_of, redis_executable, shards_of
 from mqsite.supervisor_children import Child, Children, end_left_over
@@ -125,7 +126,7 @@ class Supervisor:
         if fresh:
             self.children.start(web)
         for number in range(shards):
-            self.children.start(Child(f"worker labs.{number}", _worker(f"labs.{number}", "solo")))
+            self.children.start(Child(f"worker labs.{number}", _worker(shard_queue(number, host_id(self.run_dir)), "solo")))
         self.children.start(Child("worker general", _worker("default", "threads", "--concurrency", "2")))
         if not fresh:
             self._wait_for("files", pipes)

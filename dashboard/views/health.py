@@ -53,8 +53,8 @@ async def _part(check: Callable[[], Json | None]) -> Json:
 
 def _workers() -> Json:
     """latency_ms: the oldest sign of life among the shards' tasks."""
-    ages_s = transport().beat_ages_s(settings.LAB_SHARDS)
-    shards = {str(number): None if age_s is None else round(age_s * 1000) for number, age_s in enumerate(ages_s)}
+    beats = transport().beats(settings.LAB_SHARDS)
+    shards = {str(number): None if beat is None else round(beat.age_s * 1000) for number, beat in enumerate(beats)}
     alive = [age for age in shards.values() if age is not None]
     return {"ok": len(alive) == len(shards), "latency_ms": max(alive, default=None), "shards": shards}
 

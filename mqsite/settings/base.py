@@ -7,6 +7,7 @@ DATABASE_URL           PostgreSQL instead of SQLite: postgres://user:password@ho
 REDIS_URL              an outside Redis instead of the embedded one
 HIGHWATER_TRUSTED_PROXIES  addresses or networks of proxies whose X-Forwarded-For tells the client's address, separated by commas (default none)
 HIGHWATER_LABS_ADDRESS_MAX, HIGHWATER_SOCKETS_ADDRESS_MAX  what one network address may have (default 250, 400)
+HIGHWATER_HOST_ID      what tells this supervisor from others that share its database and Redis (default: machine and run folder)
 LAB_SHARDS             how many shards, hence Celery tasks, the labs are spread over
 HIGHWATER_UPLOAD_BYTES_MAX  the largest file that may be uploaded for a study (default 200 MB)
 HIGHWATER_DATA_DIRS    folders of this machine whose files studies may read, separated by the system's path separator
@@ -24,10 +25,13 @@ import dj_database_url
 from django.utils.translation import gettext_lazy as _
 
 from mqsite import addresses
+from mqsite.host import host_id, shard_queue
 from mqsite.secret import secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 RUN_DIR = Path(os.environ.get("HIGHWATER_RUN_DIR") or BASE_DIR / "var").resolve()
+HOST_ID = host_id(RUN_DIR)
+SHARD_QUEUE = shard_queue
 STATIC_ROOT = RUN_DIR / "static"
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)   # the run folder with it; WhiteNoise wants to see it at its start
 

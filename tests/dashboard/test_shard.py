@@ -1,6 +1,7 @@
 """One writer per lab, applied once, and nothing undone that a browser saw: whatever happens to the worker."""
 
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -9,8 +10,10 @@ import pytest
 from broker_core.errors import InvariantError
 from broker_core.lab.journal import Journal
 from broker_core.lab.lab import Lab as CoreLab
+from broker_core.lab.pieces import whole
 from broker_core.lab.scenario import scenario_from_json
 from dashboard import selectors, services, tasks
+from dashboard.driver import LabDriver
 from dashboard.models import Checkpoint, Lab, StoredCommand, StoredEvent, StoredView
 from tests.dashboard.patching import follow
 from tests.dashboard.world import World
@@ -183,6 +186,68 @@ def test_lab_nobody_watches_pauses_by_itself_and_says_so(world: World, settings:
     view = follow([message for message in world.messages(lab) if message["epoch"] == 2])
     assert view["feed"]["auto_paused"] is False
     assert rested_us < view["at_us"] < rested_us + 2_000_000, "no time passed while it rested"
+
+
+def test_a_shard_that_another_host_drives_is_left_to_it_and_not_enqueued(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that was paused wakes up and finds that its shard has moved: it writes nothing more, and takes no lease from the other."""
+    lab = world.open()
+    world.run(1)
+    enqueued: list[int] = []
+    monkeypatch.setattr(services, "shard_enqueue", enqueued.append)
+    monkeypatch.setitem(tasks._shards, 0, world.shard)
+    world.transport.elsewhere = True
+    world.clock.now_s += 1
+    tasks.drive_shard(0)
+    assert world.shard.is_elsewhere and not world.shard.drivers and enqueued == []
+    lab.refresh_from_db()
+    assert lab.epoch == 1
+
+
+def test_a_shard_of_which_this_host_has_too_many_is_given_up_with_its_leases(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = world.open()
+    world.run(1)
+    enqueued: list[int] = []
+    given_up: list[int] = []
+    monkeypatch.setattr(services, "shard_enqueue", enqueued.append)
+    monkeypatch.setattr(tasks, "transport", lambda: SimpleNamespace(give_up=given_up.append))
+    monkeypatch.setattr(tasks.sharing, "is_one_too_many", lambda _number: True)
+    monkeypatch.setitem(tasks._shards, 0, world.shard)
+    monkeypatch.setattr(world.shard, "run", lambda _seconds: None)
+    tasks.drive_shard(0)
+    assert given_up == [0] and enqueued == []
+    lab.refresh_from_db()
+    assert lab.lease_until_ms == 0, "the other host takes it at once"
+
+
+def test_after_a_crash_watched_labs_and_short_pasts_are_loaded_first(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One step of each turn goes to the lab that would wait longest; the rest of it brings one after the other to life, not all at the end."""
+    floors_us = {"long": 20_000_000, "unwatched": 15_000_000, "short": 6_000_000, "medium": 12_000_000}
+    ids = {world.open(watched=name != "unwatched").pk: name for name in floors_us}
+    for pk, name in ids.items():
+        Lab.objects.filter(pk=pk).update(clock_floor_us=floors_us[name])
+    world.transport.watching.update(pk for pk, name in ids.items() if name != "unwatched")
+    live: list[str] = []
+    steps: list[str] = []
+
+    def load(driver: LabDriver, clock: Any, budget_s: float) -> bool:
+        """Half a virtual second takes the whole budget."""
+        steps.append(ids[driver.lab_id])
+        world.clock.now_s += budget_s
+        driver._slice_us = 500_000
+        whole(driver._replay(clock))
+        if driver.loaded:
+            live.append(ids[driver.lab_id])
+        return driver.loaded
+
+    monkeypatch.setattr(LabDriver, "load", load)
+    shard = world.shard_new()
+    shard._eager_until_s = world.clock.now_s + 100
+    for _turn in range(60):
+        shard.turn()
+        if len(live) == 4:
+            break
+        world.clock.now_s += 0.05
+    assert live == ["short", "medium", "long", "unwatched"] and "unwatched" in steps[:6]
 
 
 def test_labs_that_were_dropped_are_collected_after_the_task_and_nothing_is_before(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

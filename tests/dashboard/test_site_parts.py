@@ -14,6 +14,7 @@ from dashboard import page_scripts
 from dashboard.finders import VENDORED, PackageFinder
 from dashboard.models import lab_id_new
 from dashboard.routing import websocket_urlpatterns
+from dashboard.transport import Beat
 from dashboard.views import health
 
 # -- addresses ---------------------------------------------------------------------------------------------------------
@@ -101,7 +102,8 @@ async def test_a_part_that_fails_or_hangs_is_told_without_the_others_waiting(mon
 )
 def test_the_workers_are_well_when_every_shard_gives_a_sign(monkeypatch: pytest.MonkeyPatch, settings: Any, ages_s: Any, expected: Any) -> None:
     settings.LAB_SHARDS = 2
-    monkeypatch.setattr(health, "transport", lambda: SimpleNamespace(beat_ages_s=lambda shards: ages_s[:shards]))
+    beats = [None if age_s is None else Beat(age_s, "") for age_s in ages_s]
+    monkeypatch.setattr(health, "transport", lambda: SimpleNamespace(beats=lambda shards: beats[:shards]))
     assert health._workers() == expected
 
 

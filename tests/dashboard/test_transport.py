@@ -21,6 +21,7 @@ from dashboard.transport import (
     LOG_AGAIN_S,
     STREAM_FRAMES_MAX,
     STREAM_KEPT_S,
+    Beat,
     Frame,
     Transport,
     beat_key,
@@ -175,13 +176,38 @@ def test_wakes_that_nobody_listens_to_do_not_pile_up(transport: Transport, serve
 # -- signs of life -----------------------------------------------------------------------------------------------------
 
 
-def test_a_shards_sign_of_life_has_an_age_and_ends_by_itself(transport: Transport, server: redis.Redis, clock: Clock) -> None:
+def test_a_shards_sign_of_life_has_an_age_and_a_host_and_expires(transport: Transport, server: redis.Redis, clock: Clock) -> None:
+    transport.host = "here"
     assert transport.beat(1)
     clock.now_s += 1.5
-    assert transport.beat_ages_s(3) == [None, pytest.approx(1.5), None]
+    assert transport.beats(3) == [None, Beat(pytest.approx(1.5), "here"), None]
     assert 0 < server.ttl(beat_key(1)) <= BEAT_KEPT_S
     clock.now_s -= 9                    # another machine's clock
-    assert transport.beat_ages_s(2) == [None, 0.0]
+    assert transport.beats(2) == [None, Beat(0.0, "here")]
+    transport.give_up(1)
+    assert transport.beats(2) == [None, None]
+
+
+def test_another_hosts_shard_is_its_own_for_a_lease(transport: Transport, clock: Clock) -> None:
+    assert not transport.is_driven_elsewhere(0, 2.0)
+    transport.host = "there"
+    transport.beat(0)
+    assert not transport.is_driven_elsewhere(0, 2.0), "this one drives it"
+    transport.host = "here"
+    assert transport.is_driven_elsewhere(0, 2.0)
+    clock.now_s += 2.1
+    assert not transport.is_driven_elsewhere(0, 2.0)
+
+
+def test_hosts_are_those_that_gave_a_sign_within_the_time(transport: Transport, server: redis.Redis, clock: Clock) -> None:
+    for host in ("here", "there"):
+        transport.host = host
+        transport.host_beat()
+        clock.now_s += 1.5
+    assert transport.hosts(2.0) == {"there"} and transport.hosts(4.0) == {"here", "there"}
+    clock.now_s += module.HOST_KEPT_S
+    transport.host_beat()
+    assert server.zrange(module.HOSTS_KEY, 0, -1) == [b"there"]
 
 
 def test_the_analysis_workers_sign_of_life_is_kept_longer(transport: Transport, server: redis.Redis, clock: Clock) -> None:
@@ -215,8 +241,9 @@ def test_a_queue_is_as_long_as_its_tasks(transport: Transport, server: redis.Red
 
 def test_without_redis_what_was_not_delivered_shows_in_the_answer(lost: Transport, clock: Clock) -> None:
     answers = [lambda: lost.wake(0, "a"), lambda: lost.publish([frame("one"), frame("two")]), lambda: lost.tell_gone("one"),
-               lambda: lost.watched(["one"]), lambda: lost.beat(0), lost.beat_analysis]  # fmt: skip
-    expected = [False, {"one", "two"}, False, None, False, False]
+               lambda: lost.watched(["one"]), lambda: lost.beat(0), lost.beat_analysis,
+               lambda: lost.is_driven_elsewhere(0, 2.0)]  # fmt: skip
+    expected = [False, {"one", "two"}, False, None, False, False, False]
     for ask, answer in zip(answers, expected, strict=True):
         assert ask() == answer and lost.is_down, "the first failure"
         assert ask() == answer, "and while it is not asked"
@@ -230,7 +257,8 @@ def test_a_shard_without_redis_still_waits_its_time(lost: Transport, clock: Cloc
 
 
 def test_who_asks_about_health_hears_that_redis_is_gone(lost: Transport) -> None:
-    for ask in (lambda: lost.beat_ages_s(1), lost.analysis_age_s, lambda: lost.may_enqueue(0), lambda: lost.queue_length("labs.0"), lost.ping):
+    for ask in (lambda: lost.beats(1), lost.host_beat, lambda: lost.hosts(2.0), lost.analysis_age_s, lambda: lost.may_enqueue(0),
+                lambda: lost.queue_length("labs.0"), lost.ping):  # fmt: skip
         with pytest.raises(redis.RedisError):
             ask()
 

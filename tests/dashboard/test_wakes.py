@@ -7,11 +7,18 @@ import redis
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
-from dashboard import services, tasks
+from dashboard import services, sharing, tasks
 from dashboard.models import Lab, StoredCommand, shard_of
 from dashboard.services import _same_kind
+from dashboard.transport import Beat
+from mqsite.host import shard_queue
 
 pytestmark = pytest.mark.django_db
+HERE, THERE = "here", "there"
+
+
+def queue(number: int) -> str:
+    return shard_queue(number, HERE)
 
 
 class Redis:
@@ -22,15 +29,23 @@ class Redis:
         self.waiting: dict[str, int] = {}
         self.enqueued_lately: set[int] = set()
         self.lost = False
+        self.drivers = [HERE, HERE]
+        self.others: set[str] = set()
         self.woken: list[tuple[int, str]] = []
 
     def _ask(self) -> None:
         if self.lost:
             raise redis.ConnectionError
 
-    def beat_ages_s(self, shards: int) -> list[float | None]:
+    def beats(self, shards: int) -> list[Beat | None]:
         self._ask()
-        return self.ages_s[:shards]
+        return [None if age is None else Beat(age, host) for age, host in zip(self.ages_s[:shards], self.drivers, strict=True)]
+
+    def host_beat(self) -> None:
+        self._ask()
+
+    def hosts(self, within_s: float) -> set[str]:
+        return self.others
 
     def may_enqueue(self, shard: int) -> bool:
         self._ask()
@@ -49,7 +64,10 @@ class Redis:
 def server(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Redis:
     settings.LAB_SHARDS, settings.LEASE_S = 2, 2.0
     fake = Redis()
-    monkeypatch.setattr(services, "transport", lambda: fake)
+    settings.HOST_ID = HERE
+    sharing._free_since_s.clear()
+    for module in (services, sharing):
+        monkeypatch.setattr(module, "transport", lambda: fake)
     return fake
 
 
@@ -74,13 +92,13 @@ def lab_row(name: str, **columns: Any) -> Lab:
 def test_a_shard_without_a_sign_of_life_for_a_lease_gets_a_new_task(server: Redis, sent: Any, ages_s: Any, gone: list[int]) -> None:
     server.ages_s = ages_s
     assert services.shards_ensure() == gone
-    assert sent == [([number], f"labs.{number}") for number in gone]
+    assert sent == [([number], queue(number)) for number in gone]
 
 
 def test_a_task_that_waits_already_is_not_sent_again(server: Redis, sent: Any) -> None:
-    server.ages_s, server.waiting = [None, None], {"labs.0": 1}
+    server.ages_s, server.waiting = [None, None], {queue(0): 1}
     assert services.shards_ensure() == [0, 1], "it is on its way"
-    assert sent == [([1], "labs.1")]
+    assert sent == [([1], queue(1))]
 
 
 def test_a_worker_that_is_starting_is_given_a_moment(server: Redis, sent: Any) -> None:
@@ -100,6 +118,43 @@ def test_a_broker_that_takes_no_task_is_tried_again_later(server: Redis, monkeyp
     monkeypatch.setattr(tasks.drive_shard, "apply_async", fails)
     server.ages_s = [None, 0.1]
     assert services.shards_ensure() == [] and services.shard_enqueue(1) is False
+
+
+def test_two_hosts_share_the_shards_and_one_alone_takes_all(server: Redis, sent: Any) -> None:
+    server.ages_s, server.others = [None, None], {THERE}
+    assert services.shards_ensure() == [0], "its share; the other host has room for the rest"
+    server.others = set()
+    assert services.shards_ensure() == [0, 1]
+
+
+def test_a_host_with_its_share_leaves_a_free_shard_to_the_other_for_a_while_only(server: Redis, sent: Any, monkeypatch: Any) -> None:
+    server.ages_s, server.others = [0.1, None], {THERE}
+    assert services.shards_ensure() == []
+    began_s = sharing._free_since_s[1]
+    monkeypatch.setattr(sharing.time, "monotonic", lambda: began_s + sharing.LATE_S + 0.1)
+    assert services.shards_ensure() == [1]
+
+
+def test_the_shards_of_a_host_that_died_go_to_the_one_that_is_left(server: Redis, sent: Any) -> None:
+    server.drivers, server.others = [THERE, HERE], {THERE}
+    assert services.shards_ensure() == []
+    server.ages_s, server.others = [2.1, 0.3], set()
+    assert services.shards_ensure() == [0] and sent == [([0], queue(0))]
+
+
+@pytest.mark.parametrize(
+    ("drivers", "others", "given_up"),
+    [([HERE, HERE], set(), None), ([HERE, HERE], {THERE}, 1), ([HERE, THERE], {THERE}, None), ([THERE, THERE], {THERE}, None)],
+)
+def test_a_host_with_more_than_its_share_gives_up_its_last_shard(server: Redis, drivers: Any, others: Any, given_up: int | None) -> None:
+    server.drivers, server.others = drivers, others
+    assert [number for number in (0, 1) if sharing.is_one_too_many(number)] == ([] if given_up is None else [given_up])
+
+
+def test_a_task_that_waits_here_does_not_keep_other_hosts_from_the_shard(server: Redis, sent: Any, monkeypatch: Any) -> None:
+    server.ages_s, server.waiting = [None, None], {queue(0): 1, queue(1): 1}
+    monkeypatch.setattr(server, "may_enqueue", lambda number: pytest.fail("it took the turn of the hosts"))
+    assert services.shards_ensure() == [0, 1]
 
 
 def test_labs_of_shards_that_are_no_more_get_new_ones_also_without_redis(server: Redis, sent: Any) -> None:

@@ -32,6 +32,7 @@ class FakeTransport:
         self.entries: list[str] = []
         self.frames: list[Frame] = []
         self.watching: set[str] = set()
+        self.elsewhere = False
         self.lost = False
 
     @property
@@ -53,6 +54,9 @@ class FakeTransport:
 
     def beat(self, shard: int) -> bool:
         return not self.lost
+
+    def is_driven_elsewhere(self, shard: int, within_s: float) -> bool:
+        return self.elsewhere and not self.lost
 
 
 class World:
