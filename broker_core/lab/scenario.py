@@ -14,6 +14,7 @@ from broker_core.events import Json
 from broker_core.lab.cluster_options import CLUSTER_FIELDS, check_cluster
 from broker_core.lab.fields import LANE_ID, refuse_unknown, whole
 from broker_core.lab.lanes import kafka, kafka_cluster, pulsar, rabbitmq, tubemq
+from broker_core.lab.lanes.kafka_server_rules import SERVER_RULES, assigns_at_server
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.pulsar_options import PULSAR_FIELDS, check_pulsar
 from broker_core.lab.lanes.setup import LaneSetup
@@ -153,16 +154,26 @@ def _check_lanes(scenario: Json, topic: str) -> tuple[LaneSpec, ...]:
         if any(spec.id == lane_id for spec in specs):
             raise CommandError(f"{where}.id", "{lane} is listed twice", lane=lane_id)
         algorithm = entry.get("algorithm", DEFAULT_ALGORITHM[model])
-        check_algorithm(model, algorithm, f"{where}.algorithm")
+        _check_algorithm(model, algorithm, entry, where)
         specs.append(LaneSpec(lane_id, model, algorithm, _check_options(model, entry, where, topic)))
     return tuple(specs)
 
 
-def check_algorithm(model: str, algorithm: object, field: str) -> None:
-    """Raise CommandError unless a lane of this model can run it."""
+def _check_algorithm(model: str, algorithm: object, entry: Json, where: str) -> None:
+    """Raise CommandError unless a lane of this model can run it. A rule of the server's needs a group that the coordinator assigns."""
     known = algorithm_ids(model)
+    name = SERVER_RULES.get(algorithm) if model == "kafka" and isinstance(algorithm, str) else None
+    if name is not None and not assigns_at_server(entry):
+        raise CommandError(
+            f"{where}.algorithm", "{rule} is the coordinator's own rule, for group_protocol consumer: in the classic protocol members assign",
+            rule=algorithm,
+        )  # fmt: skip
+    if name is not None and entry.get("remote_assignor", name) != name:
+        raise CommandError(f"{where}.remote_assignor", "{rule} asks for the assignor {name}: leave one of the two out", rule=algorithm, name=name)
+    if model == "kafka" and assigns_at_server(entry):
+        known = [*known, *SERVER_RULES]
     if algorithm not in known:
-        raise CommandError(field, "must be one of {choices}", choices=Names(known))
+        raise CommandError(f"{where}.algorithm", "must be one of {choices}", choices=Names(known))
 
 
 def _check_options(model: str, entry: Json, where: str, source_topic: str) -> Json:
