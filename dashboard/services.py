@@ -25,6 +25,7 @@ from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab.commands import check_command
 from broker_core.lab.commands.group import DeployAssignor
+from broker_core.lab.commands.membership import DEMO_JOIN_ID
 from broker_core.lab.journal import Cut, Journal
 from broker_core.lab.scenario import Scenario, scenario_from_json, scenario_to_json
 from dashboard import access, comparisons, copies, ledger, quotas, selectors, sharing
@@ -287,7 +288,7 @@ def lab_submit(*, lab_id: str, request: Any, bearer: str | None = None, visitor:
     An id that begins like a lab's own (OWN_IDS) is refused: a visitor who took the next one would block the lab.
 
     Returns {lab, command_id, position, state}, the same again for the same command. Raises Refused: 404 unknown lab, 403 not the owner,
-    409 another command had this id, 400 wrong in itself or known to be impossible now, 429 too many are waiting.
+    409 another command had this id or the demo comes after a visitor, 400 wrong in itself or known to be impossible now, 429 too many are waiting.
     """
     try:
         body = check_command(request, core_limits())
@@ -309,6 +310,8 @@ def lab_submit(*, lab_id: str, request: Any, bearer: str | None = None, visitor:
             if known.body != body:
                 raise Refused(409, {"command_id": _("was used for another command")})
             return _receipt(lab.pk, known)
+        if body["command_id"] == DEMO_JOIN_ID and StoredCommand.objects.filter(lab=lab).exclude(command_id__startswith="lab:").exists():
+            raise Refused(409, {"lab": _("was changed by hand before: the demo adds no consumer")})
         _check_now(lab, body)
         Lab.objects.filter(pk=lab.pk).update(position=F("position") + 1)
         command = StoredCommand.objects.create(lab=lab, command_id=body["command_id"], position=lab.position + 1, body=body)

@@ -22,6 +22,8 @@ CHROME = {
     "fresh.connecting": _("connecting"),
     "fresh.title": _("Age of the newest frame on this screen, compared with the fastest of the last minute"),
     "close": _("Close"),
+    "notice.pending": _("Sent. The server has not answered yet."),
+    "notice.arrived": _("The server has answered: your command is accepted."),
     "notice.network": _("The server does not respond. Retrying with the same command; nothing is done twice."),
     "notice.unreachable": _("The server does not respond. The page may be out of date; please try again."),
     "notice.refused": _("Not done: {reason}"),

@@ -91,7 +91,7 @@ EVENTS = {
     "event.kafka.transaction.coordinator_elected": _("{broker} coordinates __transaction_state-{partition}; ids it loaded: {transactions}"),
     "event.kafka.transaction.producer_fenced": _("A new producer of {transactional_id} has started: the coordinator aborts the open transaction"),
     "event.kafka.transaction.timed_out": _("The transaction of {transactional_id} timed out; the coordinator aborts it"),
-    "event.tubemq.group.restarting": _("All clients stop: sourceCount {from} becomes {to}"),
+    "event.tubemq.group.restarting": _("All clients stop and start again: sourceCount {to}, {from} before"),
     "event.tubemq.group.starting": _("The clients start: sourceCount {from} becomes {to}"),
     "event.tubemq.group.stopped": _("The last client stopped: sourceCount {from} becomes {to}"),
     "event.tubemq.client.started": _("{consumer} started as node {node_id}"),

@@ -105,6 +105,7 @@ LANES = {
     "none_cluster": _("The cluster has changed; no consumer has come or gone yet."),
     "none_dark": _("Nothing has changed yet. Starting left partitions dark for {dark_us}."),
     "idle": _("No consumers: records wait until one joins."),
+    "overload": _("{excess} {excess?record|records}/s more than {count?one consumer handles|{count} consumers handle}."),
     "left_gone": _("{consumer} had already been removed: nothing else changes."),
     "slow": _("{consumer} handles {rate} {rate?record|records} a second now; records sent to it wait."),
     "fast": _("{consumer} handles {rate} {rate?record|records} a second now."),
@@ -311,6 +312,8 @@ LANES = {
     "tubemq.empty": _("sourceCount 0: all clients stopped, the {partitions?one partition waits|{partitions} partitions wait}."),
     "tubemq.first": _("sourceCount 0 → {to_count}: the group started and shares all {partitions_total} partitions by modulo."),
     "tubemq.restarting": _("sourceCount {from_count} → {to_count}: all clients stop and start again with the new count."),
+    "tubemq.restarting_same": _("sourceCount stays {to_count}: the group has changed, so all clients stop and start again."),
+    "tubemq.restarted_same": _("sourceCount stays {to_count}: the group restarted, the modulo moved {partitions_moved} of {partitions_total}."),
     "tubemq.starting": _("sourceCount 0 → {to_count}: the clients start with the new count."),
     "tubemq.restarted": _(
         "sourceCount {from_count} → {to_count}: the group restarted, the modulo moved {partitions_moved} of {partitions_total}."

@@ -1,6 +1,7 @@
 // Commands by POST. Each carries an id made here, so that sending it again after a network failure does it once.
 
 const TRIES = 5, WAIT_MS = [300, 800, 2000, 4000];
+const ANSWERS_WITHIN_MS = 10_000, PENDING_AFTER_MS = 800;
 
 export class Refusal extends Error {
   constructor(status, fields) {
@@ -12,12 +13,23 @@ export class Refusal extends Error {
 
 export const cookie = (name) => document.cookie.split("; ").find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? "";
 
-async function post(url, body, { csrf, onRetry }) {
+// onPending: once, where no answer has come after a moment; onRetry: before each further try. A server that takes a request and never answers
+// is as good as gone: the try ends, and the same command is sent again.
+async function post(url, body, { csrf, onPending, onRetry }) {
+  const pending = setTimeout(() => onPending?.(), PENDING_AFTER_MS);
+  try {
+    return await tried(url, body, { csrf, onRetry });
+  } finally {
+    clearTimeout(pending);
+  }
+}
+
+async function tried(url, body, { csrf, onRetry }) {
   for (let attempt = 0; ; attempt += 1) {
     let answer;
     try {
       answer = await fetch(url, {
-        method: "POST", credentials: "same-origin", body: JSON.stringify(body),
+        method: "POST", credentials: "same-origin", body: JSON.stringify(body), signal: AbortSignal.timeout(ANSWERS_WITHIN_MS),
         headers: { "Content-Type": "application/json", "X-CSRFToken": cookie("csrftoken") || csrf },
       });
     } catch (error) {

@@ -22,7 +22,16 @@ export function createOrders({ isStopped, notice }) {
   }
 
   // For a form, which shows a refusal itself: fails with it. Somebody else's lab refuses with 403.
-  const send = (order, near) => submit(page, order, { onRetry: () => notice(say("notice.network"), { near }) });
+  async function send(order, near) {
+    let isTold = false;
+    const told = (code, kind) => {
+      isTold = true;
+      notice(say(code), { near, kind });
+    };
+    const answer = await submit(page, order, { onPending: () => told("notice.pending", "done"), onRetry: () => told("notice.network", "error") });
+    if (isTold) notice(say("notice.arrived"), { near, kind: "done" });
+    return answer;
+  }
 
   function fail(error, near) {
     if (error instanceof Refusal && error.status === 403) offerCopy(near);

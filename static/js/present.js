@@ -4,6 +4,7 @@
 import { billCovers, heroCovers, listed, rebalanceFor } from "./covers.js";
 import { laneName, laneTitle, tabName } from "./lane_name.js";
 import { lessonCaption, lessonOf } from "./lesson.js";
+import { overloadWords } from "./overload.js";
 import { paint } from "./paint.js";
 import { NONE, clock, figure, inTurn, number, percent, ratio, seconds, sentences, speaker } from "./say.js";
 import { twin } from "./twins.js";
@@ -144,7 +145,7 @@ function lane(id, rig, view, words, say, limit, withTwins, scope) {
       fair: small(fair),
       more: hidden.length
         ? say("rows.more", { count: hidden.length, low: percent(least(hidden), 1), high: percent(most(hidden), 1) }) : "",
-      idle: idleWords(rig, say),
+      idle: sentences([idleWords(rig, say), overloadWords(rig, view.workload.rate, say)].filter(Boolean)),
       empty: rig.order.length ? "" : say("rows.none"),
     },
     note_term: noteTerm(model, rig),

@@ -44,7 +44,7 @@ const lanes = [...document.querySelectorAll("[data-lane]")].map((root) => ({
 const laneOf = new Map(lanes.map((lane) => [lane.id, lane]));
 const tabs = new Map([...document.querySelectorAll("[data-tab]")].map((tab) => [tab.dataset.tab, tab]));
 const tabTexts = new Map([...tabs].map(([id, tab]) => [id, textOnce(tab.querySelector("b"))]));
-const skewChart = createSkewChart($("skew"), page.urls.plotly);
+const skewChart = createSkewChart($("skew"), page.urls.plotly, () => redraw());
 const scope = createScope(document, () => redraw());
 const whyPanel = createWhyPanel($("why"), { laneOf: (id) => laneOf.get(id).root, now: () => ({ view, say, words: words() }), onLight: () => redraw() });
 const lesson = $("lesson") && createLesson($("lesson"));

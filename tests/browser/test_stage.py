@@ -347,7 +347,7 @@ def test_why_is_a_chain_of_causes_in_words(page: Page) -> None:
     page.wait_for_function("() => document.querySelector('#tubemq [data-slot=sentence]').textContent.includes('the group restarted')")
     page.click("#tubemq [data-why]")
     wait_text(page, "#why-list", "because of your command: c4 joined")
-    wait_text(page, "#why-list", "because of: All clients stop: sourceCount 3 becomes 4")
+    wait_text(page, "#why-list", "because of: All clients stop and start again: sourceCount 4, 3 before")
     shown = page.text_content("#why-list") or ""
     assert "null" not in shown and "_us" not in shown
     assert re.search(r"1:flights:\d, \d:flights:\d", shown)

@@ -95,6 +95,20 @@ def test_visitor_comes_back_to_the_same_copy_of_the_demo(world: World) -> None:
     assert mine.status == Lab.Status.IDLE, "a copy that nobody watches costs nothing"
 
 
+def test_the_demos_own_join_never_comes_after_a_visitors_order(world: World) -> None:
+    services.demo_lab_ensure()
+    world.run(0.2)
+    mine, other = (services.lab_for_visitor(visitor=letter * 20) for letter in "ab")
+    join = {"kind": "join", "args": {"count": 1}}
+    services.lab_submit(lab_id=mine.pk, request={"command_id": "mine", **join}, visitor="a" * 20)
+    with pytest.raises(Refused) as refused:
+        services.lab_submit(lab_id=mine.pk, request={"command_id": "demo:join", **join}, visitor="a" * 20)
+    assert refused.value.status == 409 and list(refused.value.fields) == ["lab"]
+    first = services.lab_submit(lab_id=other.pk, request={"command_id": "demo:join", **join}, visitor="b" * 20)
+    assert services.lab_submit(lab_id=other.pk, request={"command_id": "demo:join", **join}, visitor="b" * 20) == first
+    assert (mine.commands.count(), other.commands.count()) == (2, 2)
+
+
 def test_demo_is_made_once_and_rests_when_it_is_ready(world: World) -> None:
     assert services.demo_lab_ensure() == services.demo_lab_ensure()
     world.run(6)

@@ -22,6 +22,33 @@ function clients(name, height, change = () => {}) {
   return { view, rig, shapes, of: new Map(shapes.map((shape) => [shape.id, shape])), cells: shapes.filter(({ id }) => id.startsWith("cell-")) };
 }
 
+function fitsBeside(label, chip, plate, cell) {
+  const half = (label.text.length * 7.2) / 2, from = label.x - half, to = label.x + half;
+  assert.ok(from >= cell.x - 0.2 && to <= cell.x + cell.width + 0.2, `${label.id} leaves its cell`);
+  if (chip) assert.ok(to <= chip.x, `${label.id} runs into its chip`);
+  if (chip && plate) assert.ok(plate.x + plate.width <= chip.x, `the plate of ${label.id} covers its chip`);
+}
+
+// One client that has everything, all of it from another one before: the most marks that a cell can have.
+for (const count of [1, 3, 10, 12, 24, 36, 100, 512]) {
+  for (const height of [TALL, SHORT]) for (const owner of ["c1", null]) {
+    test(`one client with ${count} partitions, ${height}, ${owner ?? "unregistered"}: no mark covers another`, () => {
+      const { cells, of } = clients("stage", height, (rig) => {
+        rig.order = ["c1"];
+        rig.picture.partitions = Object.fromEntries([...Array(count).keys()].map((place) => [`${1 + (place % 3)}:flights:${Math.floor(place / 3)}`, { broker: 1 + (place % 3), id: Math.floor(place / 3), owner, assigned: "c1", before: "c2", stopped: place % 2 === 0 }]));
+      });
+      assert.equal(cells.length, count);
+      cells.forEach((cell, place) => {
+        assert.ok(cell.width > 0 && cell.x >= 74 && cell.x + cell.width <= 231 && cell.y >= 41 && cell.y + cell.height <= height, `${cell.id} leaves the picture`);
+        for (const other of cells.slice(place + 1, place + 60)) assert.ok(apart(cell, other), `${cell.id} lies on ${other.id}`);
+        const key = cell.id.slice(5), label = of.get(`label-${key}`);
+        if (label) fitsBeside(label, of.get(`chip-${key}`), of.get(`plate-${key}`), cell);
+      });
+      if (count <= 12 && height === TALL) assert.ok(cells.every((cell) => of.has(`label-${cell.id.slice(5)}`)), "each cell is named");
+    });
+  }
+}
+
 for (const name of VIEWS) {
   for (const height of [TALL, SHORT]) {
     test(`clients of ${name}, ${height}: each cell is in the row of its client, and no two lie on one another`, () => {
@@ -43,7 +70,7 @@ for (const name of VIEWS) {
         if (chip) assert.ok(within(chip, cell), `the chip of ${key}`);
         if (plate) assert.ok(within(plate, cell, 1), `the plate of ${key}`);
         if (label) assert.ok(label.x > cell.x && label.x < cell.x + cell.width && label.y > cell.y && label.y <= cell.y + cell.height, `the label of ${key}`);
-        if (label && chip) assert.ok(label.x + 14 <= chip.x + 1, `the label of ${key} runs into its chip`);
+        if (label) fitsBeside(label, chip, plate, cell);
       }
       const frame = of.get("current");
       if (frame) assert.ok(cells.some((cell) => within(cell, frame)) && shapes.filter(({ id }) => id === "current").length === 1);

@@ -26,12 +26,25 @@ test("a demo that nobody touches adds one consumer, under an id that is the same
   assert.equal(timer(), null);
 });
 
-for (const press of ["pointerdown", "keydown"]) {
+for (const press of ["pointerdown", "keydown", "click"]) {
   test(`after a ${press} it waits no more, also when the page comes back into sight`, () => {
     const { target, timer } = stage();
     target.dispatchEvent(new Event(press));
     target.dispatchEvent(new Event("visibilitychange"));
     assert.equal(timer(), null);
+  });
+}
+
+for (const sign of ["pointermove", "wheel", "scroll", "focusin"]) {
+  test(`a ${sign} is a visitor on the way to a button: the time begins again`, () => {
+    const { sent, target, timer, pass } = stage(), before = timer();
+    target.dispatchEvent(new Event(sign));
+    assert.notEqual(timer(), before);
+    assert.equal(timer().ms, 8000);
+    target.dispatchEvent(new Event("pointerdown"));
+    target.dispatchEvent(new Event(sign));
+    pass();
+    assert.deepEqual([sent, timer()], [[], null]);
   });
 }
 

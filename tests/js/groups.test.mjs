@@ -242,7 +242,7 @@ const judged = ({ rules = [], status = "ok", lags = {}, dark = 0, stuck = 0 }) =
   const last = { ...member, consumer: "c2", member_id: "m2", is_stuck: true, owned: member.owned.splice(0, stuck) };
   const parts = Object.fromEntries([...Array(12).keys()].map((number) => [number, { lag: rules[number] ? 5 : 0, status: rules[number] ? status : "ok", rule: rules[number] ?? "no_lag" }]));
   const health = { lag: 5 * rules.length, lag_us: 0, status, window: 10, partitions: parts };
-  const words = gridWords({ ...rest.group, partitions, members: { m1: member, m2: last } }, health, (code, params) => (/grid_lag/.test(code) ? params.status : /rule|status/.test(code) ? say(code, params) : ""), lags);
+  const words = gridWords({ ...rest.group, partitions, members: { m1: member, m2: last } }, health, (code, params) => (/grid_lag/.test(code) ? params.status : /rule|status/.test(code) ? say(code, params) : ""), { lags });
   return words.trim();
 };
 const RISING = [0, 1, 2, 3, 10, 20, 30, 40, 50, 60, 70, 80];

@@ -21,6 +21,7 @@ import { lines } from "../../static/js/pulsar/what_if.js";
 import { handedWords, headline, idleWords, rulesWords, spaceTitle, spaceWords } from "../../static/js/pulsar/words.js";
 import { load, say } from "./fixtures/load.mjs";
 
+const RATE = 0;                                        // nothing comes in: no load is beyond what consumers handle
 const RIGS = load("pulsar").map(({ rigs }) => rigs.pulsar);
 const [joined, newcomer, draining, sticky, failover, shared, exclusive, nobody, crowd, mixed, keyBased, letters, retry, refusedAcks] = RIGS;
 const colorOf = (rig) => (name) => rig.consumers[name]?.color ?? null;
@@ -124,18 +125,33 @@ function refusing(...names) {
   return rig;
 }
 
+test("the headline names a crashed consumer before whoever waits for it", () => {
+  const crashed = structuredClone(newcomer);
+  Object.assign(crashed.pulsar.consumers.c1, { idle: { code: "crashed", deadline_us: 1 } });
+  assert.match(headline(crashed, RATE, say), /^subscription\.head\.crashed .*"count":1,"who":"c1".*subscription\.head\.newcomer .*"c4"/);
+  for (const known of Object.values(crashed.pulsar.consumers)) if (known.idle?.code !== "crashed") known.idle = null;
+  assert.match(headline(crashed, RATE, say), /^subscription\.head\.crashed [^.]*$/);
+  assert.deepEqual(consumerRows(crashed, "c2", say).filter(({ isBad }) => isBad).length, 1);
+});
+
+test("where more comes in than the consumers handle the headline says by how much", () => {
+  const handled = Object.values(crowd.consumers).filter(({ state, share }) => state === "live" && share !== 0).reduce((sum, { capacity }) => sum + capacity, 0);
+  assert.match(headline(crowd, handled, say), /head.well/);
+  assert.match(headline(crowd, handled + 6, say), /^overload .*"excess":6/);
+});
+
 test("the headline and the lines of the table name the cause", () => {
   const { position, older } = newcomer.pulsar.consumers.c4.idle;
-  assert.match(headline(newcomer, say), new RegExp(`head.newcomer .*"older":${older}.*"consumer":"c4"`));
+  assert.match(headline(newcomer, RATE, say), new RegExp(`head.newcomer .*"older":${older}.*"consumer":"c4"`));
   assert.match(idleWords(newcomer.pulsar.consumers.c2.idle, say), new RegExp(`idle.behind_newcomer .*"position":${position}.*"holder":"c1"`));
-  assert.match(headline(sticky, say), /head.gap .*50/);
-  assert.match(headline(failover, say), /head.switching/);
-  assert.match(headline(exclusive, say), /head.refused .*ConsumerBusy/);
-  assert.match(headline(refusing("c2", "c3"), say), /"who":"list.and {.*first.*c2.*last.*c3/);
-  assert.match(headline(refusing("c2"), say), /"who":"c2"/);
-  assert.match(headline(refusing("c2", "c3", "c4", "c5"), say), /"who":"subscription.head.consumers {.*4/);
-  assert.match(headline(nobody, say), /head.nobody/);
-  assert.match(headline(crowd, say), /head.well .*17/);
+  assert.match(headline(sticky, RATE, say), /head.gap .*50/);
+  assert.match(headline(failover, RATE, say), /head.switching/);
+  assert.match(headline(exclusive, RATE, say), /head.refused .*ConsumerBusy/);
+  assert.match(headline(refusing("c2", "c3"), RATE, say), /"who":"list.and {.*first.*c2.*last.*c3/);
+  assert.match(headline(refusing("c2"), RATE, say), /"who":"c2"/);
+  assert.match(headline(refusing("c2", "c3", "c4", "c5"), RATE, say), /"who":"subscription.head.consumers {.*4/);
+  assert.match(headline(nobody, RATE, say), /head.nobody/);
+  assert.match(headline(crowd, RATE, say), /head.well .*17/);
   const rows = consumerRows(newcomer, "c2", say);
   assert.deepEqual(rows.map(({ isBad }) => isBad), [true, true, true, true]);
   assert.deepEqual(rows.map(({ isChosen }) => isChosen), [false, true, false, false]);
@@ -256,9 +272,9 @@ test("the words of batches are the server's counts, and the headline says it whe
   const { entries, messages, misplaced } = mixed.pulsar.batches, said = batches.words(mixed.pulsar.batches, say);
   assert.match(said, new RegExp(`^subscription\\.batches_words .*"entries":${entries},"messages":${messages},.*"misplaced":${misplaced},`));
   assert.ok(misplaced > 0 && said.includes(`"each":"${(messages / entries).toFixed(1)}"`));
-  assert.match(headline(mixed, say), new RegExp(`^subscription\\.head\\.stray .*${Math.round((misplaced / messages) * 100)}`));
+  assert.match(headline(mixed, RATE, say), new RegExp(`^subscription\\.head\\.stray .*${Math.round((misplaced / messages) * 100)}`));
   assert.match(batches.words(keyBased.pulsar.batches, say), /^subscription\.batches_right /);
-  assert.doesNotMatch(headline(keyBased, say), /stray/);
+  assert.doesNotMatch(headline(keyBased, RATE, say), /stray/);
   assert.match(batches.ackWords(mixed.pulsar.batches, say), /batches_whole/);
   assert.match(batches.ackWords(keyBased.pulsar.batches, say), /batches_index/);
 });
@@ -295,14 +311,14 @@ test("a ladder without an end counts on, and the headline names the entry that m
   assert.equal(shapes.find(({ id }) => id === `times-${first}`).text, "×42");
   assert.equal(shapes.filter(({ id }) => id.startsWith(`time-${first}-`)).length, 8);
   assert.equal(shapes.some(({ id }) => id === "letters"), false);
-  assert.match(headline(endless, say), new RegExp(`head.for_ever .*"position":${first},"times":41`));
+  assert.match(headline(endless, RATE, say), new RegExp(`head.for_ever .*"position":${first},"times":41`));
   assert.match(ladder.words(endless.pulsar.again, say), /again_for_ever/);
 });
 
 test("who acknowledges cumulatively where that is refused says so", () => {
   const [row] = consumerRows(refusedAcks, null, say);
   assert.match(row.state, /acks_refused/);
-  assert.match(headline(refusedAcks, say), /head.acks_refused/);
+  assert.match(headline(refusedAcks, RATE, say), /head.acks_refused/);
 });
 
 test("a process that is silent is called so, whatever its client was last", () => {
@@ -324,7 +340,7 @@ test("the headline names who waits, not whom it waits for", () => {
   const waits = structuredClone(draining);
   for (const known of Object.values(waits.pulsar.consumers)) known.idle = null;
   waits.pulsar.consumers.c4.idle = { code: "draining", slot: 7, consumer: "c1", count: 2 };
-  assert.match(headline(waits, say), /head.draining .*"consumer":"c4"/);
+  assert.match(headline(waits, RATE, say), /head.draining .*"consumer":"c4"/);
 });
 
 test("the entries of a short topic are wide enough to be told apart", () => {
@@ -363,8 +379,8 @@ test("where every consumer is active the headline speaks of no standbys", () => 
   const all = structuredClone(failover), names = all.order;
   for (const known of Object.values(all.pulsar.consumers)) known.idle = null;
   const partitions = Object.values(all.pulsar.failover.partitions);
-  assert.match(headline({ ...all, pulsar: { ...all.pulsar, failover: { ...all.pulsar.failover, partitions: Object.fromEntries(names.map((active, place) => [place, { ...partitions[0], active }])) } } }, say), /head.failover_all/);
-  assert.match(headline({ ...all, pulsar: { ...all.pulsar, failover: { ...all.pulsar.failover, partitions: { 0: { ...partitions[0], active: names[0] } } } } }, say), /head.failover .*"count":1/);
+  assert.match(headline({ ...all, pulsar: { ...all.pulsar, failover: { ...all.pulsar.failover, partitions: Object.fromEntries(names.map((active, place) => [place, { ...partitions[0], active }])) } } }, RATE, say), /head.failover_all/);
+  assert.match(headline({ ...all, pulsar: { ...all.pulsar, failover: { ...all.pulsar.failover, partitions: { 0: { ...partitions[0], active: names[0] } } } } }, RATE, say), /head.failover .*"count":1/);
 });
 
 test("a newcomer joins with what is given and nothing else", () => {
@@ -380,7 +396,7 @@ test("a gap that newcomers wait for is the head's sentence", () => {
   rig.pulsar.consumers[name].idle = { ...rig.pulsar.consumers[name].idle, holder: null, unowned: true };
   assert.match(idleWords(rig.pulsar.consumers[name].idle, say), /subscription.nobody_owns/);
   rig.picture = { ...rig.picture, now: sticky.picture.now, space: sticky.picture.space, kind: sticky.picture.kind, names: sticky.picture.names.slice(0, -1) };
-  assert.match(headline(rig, say), /subscription.head.gap_newcomers/);
+  assert.match(headline(rig, RATE, say), /subscription.head.gap_newcomers/);
 });
 
 test("the round names levels where there are any", () => {
@@ -394,7 +410,7 @@ test("the head says who is gone, which subscription is not there, whose slice is
   const changed = (rig, change) => {
     const copy = structuredClone(rig);
     change(copy);
-    return headline(copy, say);
+    return headline(copy, RATE, say);
   };
   const rest = (rig) => Object.values(rig.pulsar.consumers).forEach((known) => { known.idle = null; });
   assert.match(changed(joined, (rig) => { rig.pulsar.exists = false; }), /^subscription.head.no_subscription/);

@@ -128,7 +128,7 @@ class TubeMqRules:
             {"node_ids": {name: node_id for node_id, name in enumerate(notes.plan)}},
         )  # fmt: skip
         counts = {"from_count": was, "to_count": len(alive)} if alive else {"partitions": len(self.reads.partition_keys)}
-        lane.say(code_of("tubemq.restart", last=not alive, first=not was), **counts)
+        lane.say(code_of("tubemq.restart", last=not alive, first=not was, same=was == len(alive)), **counts)
         for consumer in alive:
             if consumer.incarnation in lane.world.slots:
                 self.stop(lane, consumer.incarnation, followed)

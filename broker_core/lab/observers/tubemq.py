@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane
     from broker_core.lab.lanes.tubemq_reading import TubeMqReading
 
-STARTING_CODES = ("tubemq.restarting", "tubemq.starting", "tubemq.refused", "tubemq.node_taken", "tubemq.occupied")
+STARTING_CODES = ("tubemq.restarting", "tubemq.restarting_same", "tubemq.starting", "tubemq.refused", "tubemq.node_taken", "tubemq.occupied")
 
 
 class TubeMqNarrator:
@@ -79,4 +79,4 @@ class TubeMqNarrator:
                 numbers |= {"consumer": bill.consumer, "node_id": notes.plan.index(bill.consumer)}
             else:
                 numbers |= {"from_count": was, "to_count": len(notes.plan), "partitions_total": bill.partitions_total}
-            lane.say(code_of("tubemq.restarted", back=is_back, first=not was), **numbers)
+            lane.say(code_of("tubemq.restarted", back=is_back, first=not was, same=was == len(notes.plan)), **numbers)

@@ -10,6 +10,7 @@ import { createTransport, onKeys } from "../lane_transport.js";
 import { createLessonStrip } from "../lesson_strip.js";
 import { writeTable } from "../log/tables.js";
 import { createNotice } from "../notice.js";
+import { overloadWords } from "../overload.js";
 import { createOrders } from "../orders.js";
 import { createRoving } from "../roving.js";
 import { NONE, clock, number } from "../say.js";
@@ -115,7 +116,7 @@ function drawGrid(now) {
   const svg = $("grid"), made = grid.layout(now, { members: inOrder(now, view.consumers), consumers: view.consumers, available: roomOf(svg), isPhone: isPhone(), atUs: view.at_us, health: health(), lags: lagsOf(health()), say });
   svg.setAttribute("height", grid.height(now));
   svg.style.setProperty("width", `${made.width}px`);
-  svg.setAttribute("aria-label", setText($("grid-words"), gridWords(now, health(), say, lagsOf(health()))));
+  svg.setAttribute("aria-label", setText($("grid-words"), gridWords(now, health(), say, { lags: lagsOf(health()), overload: overloadWords(view.rigs[lane], view.workload.rate, say) })));
   draw(svg, made.shapes);
 }
 

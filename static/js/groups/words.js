@@ -78,8 +78,8 @@ export function sub(group, say) {
   return sentences([what, ...asked, ...(group.is_old ? [say("groups.sub_old")] : []), ...(group.auto_offset_reset === "earliest" ? [] : [say("groups.sub_reset", { reset: group.auto_offset_reset })]), ...(readsCommitted(group) ? [say("groups.sub_committed")] : []), say("groups.sub_where", { broker: group.coordinator, partition: group.offsets_partition })]);
 }
 
-// lags: partition -> its lags of the last seconds.
-export function gridWords(group, health, say, lags = {}) {
+// lags: partition -> its lags of the last seconds. overload: what is said where more comes in than the members handle.
+export function gridWords(group, health, say, { lags = {}, overload = "" } = {}) {
   const { dark, held, twice, partitions } = counts(group), said = [];
   if (dark || !held) said.push(say(dark ? "groups.grid_dark" : "groups.grid_lit", { dark, partitions }));
   if (held) said.push(say("groups.grid_held", { held, partitions }));
@@ -87,6 +87,7 @@ export function gridWords(group, health, say, lags = {}) {
   const isAlone = Object.keys(group.also ?? {}).length === 0;
   said.push(group.coordinator === null ? say("groups.grid_lag_unknown") : say(isAlone ? "groups.grid_lag" : "groups.grid_lag_in", { topic: group.topic, lag: health.lag, lag_us: rounded(health.lag_us), status: statusWords(health, { unread: unreadOf(group), lanes: partitions, lags }, say) }));
   if (health.passed_over) said.push(say("groups.grid_passed", { count: health.passed_over }));
+  if (overload) said.push(overload);
   if (group.coordinator !== null && readsCommitted(group)) said.push(stableWords(group, health, say));
   return sentences(said);
 }

@@ -58,7 +58,7 @@ function drawFrame(isForced = false) {
   const now = rig();
   if (chosen !== null && !(chosen in now.consumers)) chosen = null;
   document.body.toggleAttribute("data-still", still.matches || !view.playing);
-  setText($("title"), headline(now, say));
+  setText($("title"), headline(now, view.workload.rate, say));
   setText($("sub"), rulesWords(now, say));
   rules.write(now);
   drawSpace(now);

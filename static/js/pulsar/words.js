@@ -1,16 +1,25 @@
 // The page's sentences: what holds the subscription up, which rule runs, and why a consumer has nothing to do.
 
 import { listed } from "../covers.js";
-import { number, percent } from "../say.js";
+import { overloadWords } from "../overload.js";
+import { number, percent, sentences } from "../say.js";
 import { owned } from "./space.js";
 
 // Causes that somebody should know of, the worst first; the others are as they should be.
-const WORTH = ["acks_refused", "newcomer", "behind_newcomer", "blocked", "subscription_full", "no_permits", "draining", "key_waits", "out_of_reach", "refused", "no_range", "crashed", "paused", "holding", "switching"];
+const WORTH = ["acks_refused", "newcomer", "behind_newcomer", "blocked", "subscription_full", "no_permits", "draining", "key_waits", "out_of_reach", "refused", "no_range", "paused", "holding", "switching"];
 
 const NAMED_MAX = 3, QUEUE_LONG = 50, QUEUE_TIMES = 3, UNEVEN = 1.2;
 
-// The one sentence of the head.
-export function headline(rig, say) {
+// What the head says: who is silent stands before whoever waits, often for just that consumer. rate: records that come a second.
+export function headline(rig, rate, say) {
+  const silent = Object.entries(rig.pulsar.consumers).filter(([, { idle }]) => idle?.code === "crashed").map(([name]) => name), cause = causeOf(rig, rate, say);
+  if (!silent.length || !rig.pulsar.exists) return cause ?? wellWords(rig, say);
+  const crashed = say("subscription.head.crashed", { count: silent.length, who: together(silent, say) });
+  return cause === null ? crashed : sentences([crashed, cause]);
+}
+
+// What holds the subscription up, but for silent consumers; null: nothing does.
+function causeOf(rig, rate, say) {
   const { pulsar } = rig, consumers = Object.entries(pulsar.consumers);
   if (!pulsar.exists) return say("subscription.head.no_subscription");
   if (!consumers.length) return say("subscription.head.nobody");
@@ -27,8 +36,12 @@ export function headline(rig, say) {
   const first = Object.keys(pulsar.again?.entries ?? {}).map(Number).sort((one, other) => one - other)[0];
   if (first !== undefined && !pulsar.again.max && first === pulsar.cursors["-1"].mark_delete + 1) return say("subscription.head.for_ever", { position: first, times: pulsar.again.entries[first].times });
   if (gap) return say("subscription.head.gap", { part });
-  const behind = overloaded(rig), connected = consumers.filter(([, known]) => known.connected).length;
-  if (behind) return say("subscription.head.uneven", behind);
+  const behind = unevenOf(rig);
+  return behind ? say("subscription.head.uneven", behind) : overloadWords(rig, rate, say) || null;
+}
+
+function wellWords({ pulsar }, say) {
+  const consumers = Object.entries(pulsar.consumers), connected = consumers.filter(([, known]) => known.connected).length;
   if (pulsar.again?.dead_letters) return say("subscription.head.letters", { count: pulsar.again.dead_letters });
   if (!connected) return say("subscription.head.nobody");
   if (pulsar.type === "Failover") {
@@ -43,7 +56,7 @@ export function headline(rig, say) {
 const together = (names, say) => (names.length > NAMED_MAX ? say("subscription.head.consumers", { count: names.length }) : listed(names, say));
 
 // Uneven ranges: the one consumer at its normal pace that owns more than its share of the hash space and whose queue alone has grown long.
-function overloaded({ picture, pulsar, consumers }) {
+function unevenOf({ picture, pulsar, consumers }) {
   if (!("space" in picture)) return null;
   const queues = Object.entries(pulsar.consumers).filter(([, { connected }]) => connected).map(([name, { queue }]) => [queue, name]).sort(([one], [other]) => other - one);
   if (queues.length < 2 || queues[0][0] < QUEUE_LONG || queues[0][0] < QUEUE_TIMES * queues[1][0]) return null;
@@ -61,7 +74,7 @@ export function rulesWords(rig, say) {
   return `${pulsar.type} · ${chooses} · ${say(`subscription.order_words.${order}`)}`;
 }
 
-export const isWorth = (idle) => WORTH.includes(idle?.code);
+export const isWorth = (idle) => idle?.code === "crashed" || WORTH.includes(idle?.code);
 
 // Why the consumer of that name is idle; null while it is not.
 export function idleWords(idle, say, name) {

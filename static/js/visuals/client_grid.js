@@ -7,7 +7,8 @@ import { isTextured, paint, textOn, waitingPaint } from "../paint.js";
 import { light } from "./lit.js";
 import { TALL, WIDTH, nameEvery } from "./size.js";
 
-const TOP = 42, LEFT = 74, RIGHT = 230, ROWS_MAX = 12, GAP = 4;
+const TOP = 42, LEFT = 74, RIGHT = 230, ROWS_MAX = 12, GAP = 4, LINE = 16, LETTER = 7.2;
+const CHIP = 7, BESIDE_CHIP = CHIP + 5, BETWEEN = 5;     // what a cell needs beside its name to have a chip; between two cells
 const OUT_OF_SERVICE = new Set(["crashed", "gone", "refused"]);
 
 export function layout(rig, { say, at, height: pictureHeight = TALL }) {
@@ -20,8 +21,9 @@ export function layout(rig, { say, at, height: pictureHeight = TALL }) {
     if (part.owner === null) isOpen = true;
     held.get(row)?.push(key);
   }
-  const height = Math.min(60, (pictureHeight - 2 - TOP - (hidden ? 16 : 0)) / Math.max(1, names.length));
-  const size = cellSize(Math.max(3, ...[...held.values()].map((own) => own.length)), height);
+  const height = Math.min(names.length > 1 ? 60 : pictureHeight, (pictureHeight - 2 - TOP - (hidden ? 16 : 0)) / Math.max(1, names.length));
+  const longest = Math.max(3, ...keys.map((key) => labelOf(picture.partitions[key]).length));
+  const size = cellSize(Math.max(3, ...[...held.values()].map((own) => own.length)), height, longest * LETTER);
   shapes.push(
     { id: "count", tag: "text", "data-term": "source_count", x: 0, y: 14, class: "m n", text: say("picture.source_count", { count: picture.source_count }) },
     { id: "node", tag: "text", "data-term": "node_id", x: 0, y: 34, class: "m n", text: say("picture.node") },
@@ -49,10 +51,13 @@ function visible(rig, picture) {
   return { names, hidden: rig.order.length - names.length };
 }
 
-// One size for the cells of all rows: as few lines as leave room for a cell's name.
-function cellSize(most, height) {
-  const linesMax = Math.max(1, Math.floor((height - 2) / 16)), lines = Math.min(linesMax, Math.ceil(most / 4)), columns = Math.ceil(most / lines);
-  return { columns, width: (RIGHT - LEFT) / columns, box: Math.max(4, Math.min(32, (height - 2) / lines - GAP)) };
+const labelOf = ({ broker, id }) => `${broker}:${id}`;
+
+// One size for the cells of all rows: as few lines as leave room for a cell's name and its chip, where the rows are high enough for that.
+function cellSize(most, height, name) {
+  const linesMax = Math.max(1, Math.floor((height - 2) / LINE)), wide = Math.max(1, Math.floor((RIGHT - LEFT) / (name + BESIDE_CHIP + BETWEEN)));
+  const lines = Math.min(linesMax, Math.ceil(most / Math.min(4, wide))), columns = Math.ceil(most / lines), width = (RIGHT - LEFT) / columns;
+  return { columns, width, inner: round(Math.max(width * 0.6, width - BETWEEN)), box: Math.max(4, Math.min(32, (height - 2) / lines - GAP)) };
 }
 
 function client({ rig, say, at, shapes, height, size, current }, name, top, keys, isNamed) {
@@ -70,21 +75,22 @@ function client({ rig, say, at, shapes, height, size, current }, name, top, keys
 }
 
 function cells({ rig, shapes, height, size, current }, name, top, keys) {
-  const { columns, width, box } = size, lines = Math.ceil(keys.length / columns) || 1, gap = (height - lines * (box + GAP)) / 2;
+  const { columns, width, inner, box } = size, lines = Math.ceil(keys.length / columns) || 1, gap = (height - lines * (box + GAP)) / 2;
   keys.forEach((key, index) => {
     const part = rig.picture.partitions[key], x = round(LEFT + (index % columns) * width), y = round(top + gap + Math.floor(index / columns) * (box + GAP) + GAP / 2);
     const owner = part.owner === null ? null : rig.consumers[part.owner], hasMoved = part.before !== null && part.before !== part.owner;
-    const isHatched = owner !== null && (part.stopped || part.owner !== name), inner = round(width - 5);
+    const isHatched = owner !== null && (part.stopped || part.owner !== name);
     shapes.push({ id: `cell-${key}`, tag: "rect", x, y, width: inner, height: round(box), rx: 3,
       fill: !owner ? "url(#void)" : isHatched ? waitingPaint(owner.color) : paint(owner.color), class: !owner ? "cell void" : hasMoved ? "cell oo" : "cell o" });
-    const label = `${part.broker}:${part.id}`, chip = hasMoved && owner && inner >= 34 && rig.consumers[part.before];
-    if (box >= 13 && inner >= 28) {
-      const x0 = round(x + (chip ? inner - 12 : inner) / 2);
-      if (!owner || isHatched || isTextured(owner.color)) shapes.push({ id: `plate-${key}`, tag: "rect", x: x0 - 14, y: round(y + Math.max(1, box / 2 - 8)), width: 28, height: round(Math.min(16, box - 2)), rx: 2, class: "plate-box" });
+    const label = labelOf(part), room = label.length * LETTER, isNamed = box >= 13 && inner >= room + 2;
+    const chip = hasMoved && owner && inner >= (isNamed ? room : CHIP) + BESIDE_CHIP && rig.consumers[part.before];
+    if (isNamed) {
+      const x0 = round(x + (chip ? inner - CHIP - 3 : inner) / 2);
+      if (!owner || isHatched || isTextured(owner.color)) shapes.push({ id: `plate-${key}`, tag: "rect", x: round(x0 - room / 2 - 1), y: round(y + Math.max(1, box / 2 - 8)), width: round(room + 2), height: round(Math.min(16, box - 2)), rx: 2, class: "plate-box" });
       shapes.push({ id: `label-${key}`, tag: "text", x: x0, y: round(y + box / 2 + 4.5), class: "n mid", fill: owner && !isHatched && !isTextured(owner.color) ? textOn(owner.color) : "var(--ink)", text: label });
     }
     const tall = Math.max(2, box - 8);                   // of the chip: in the middle of its cell, however low that is
-    if (chip) shapes.push({ id: `chip-${key}`, tag: "rect", x: round(x + inner - 13), y: round(y + (box - tall) / 2), width: 7, height: round(tall), fill: paint(chip.color), class: "o" });
+    if (chip) shapes.push({ id: `chip-${key}`, tag: "rect", x: round(x + inner - CHIP - 2), y: round(y + (box - tall) / 2), width: CHIP, height: round(tall), fill: paint(chip.color), class: "o" });
     if (key === current) shapes.push({ id: "current", tag: "rect", x: x - 3, y: round(y - 3), width: inner + 6, height: round(box + 6), rx: 5, class: "frame" });
   });
 }

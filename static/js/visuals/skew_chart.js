@@ -55,9 +55,14 @@ function names(traces, last, low, top, colors) {
   });
 }
 
-export function createSkewChart(root, source) {
+// onNear(): it comes near and was not drawn since. In a paused lab no frame comes that would draw it.
+export function createSkewChart(root, source, onNear) {
   let isSeen = false, isNear = false, drawnAt = -Infinity;
-  new IntersectionObserver((entries) => { isNear = entries.at(-1).isIntersecting; }, { rootMargin: NEAR }).observe(root);
+  new IntersectionObserver((entries) => {
+    const wasNear = isNear;
+    isNear = entries.at(-1).isIntersecting;
+    if (isNear && !wasNear) onNear();
+  }, { rootMargin: NEAR }).observe(root);
   new IntersectionObserver((entries) => { isSeen = entries.at(-1).intersectionRatio >= SEEN; }, { threshold: [0, SEEN], rootMargin: "0px 0px -64px 0px" }).observe(root);
   return function refresh(view, seq, { say, isForced = false }) {
     const now = performance.now();

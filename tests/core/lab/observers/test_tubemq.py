@@ -30,6 +30,9 @@ def lived(consumers: int, *steps: Step, seconds: float = RESTARTED_S) -> Lab:
         (0, [step("join")], "first", {"to_count": 1}), (0, [step("join", seconds=0.1)], "starting", {"from_count": 0, "to_count": 1}),
         (2, [step("join")], "restarted", {"from_count": 2, "to_count": 3}),
         (2, [step("join", seconds=0.1)], "restarting", {"from_count": 2, "to_count": 3}),
+        # A newcomer in place of one that crashed: there is no new count to speak of.
+        (2, [step("crash", "c1"), step("join", seconds=0.1)], "restarting_same", {"from_count": 2, "to_count": 2}),
+        (2, [step("crash", "c1", TIMED_OUT_S), step("join")], "restarted_same", {"from_count": 2, "to_count": 2}),
         (2, [step("leave", "c1")], "restarted", {"from_count": 2, "to_count": 1}), (1, [step("leave", "c1")], "empty", {"partitions": 6}),
         (2, [step("crash", "c1", 1)], "crash_pending", {"consumer": "c1", "partitions": 3}),
         (2, [step("crash", "c1", TIMED_OUT_S)], "crash_noticed", {"consumer": "c1", "partitions": 3}),
