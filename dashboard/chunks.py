@@ -43,7 +43,7 @@ class ChunkWriter:
         try:
             self._write(core, wall_s)
         except Exception as error:      # a full disk, Arrow's own errors, a folder full of something else
-            log.warning("lab %s: rows for live studies are lost: %s", self.lab_id, error)
+            log.warning("lab %s: lost rows for live studies: %s", self.lab_id, error)
 
     def _write(self, core: CoreLab, wall_s: float) -> None:
         if wall_s - self._looked_s >= LOOK_S:

@@ -57,7 +57,7 @@ def comparison_start(*, lab_id: str, lane: str, bearer: str | None, visitor: str
         current_app.send_task(TASK, args=[lab_id, lane, found["until_us"]], retry=False)
     except (redis.RedisError, OperationalError) as error:
         path.unlink(missing_ok=True)
-        log.warning("%s could not be enqueued: %s", TASK, error)
+        log.warning("enqueueing %s failed: %s", TASK, error)
         raise Refused(503, {"lane": _("no worker can be reached")}) from error
     return _shown(found)
 

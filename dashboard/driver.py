@@ -90,7 +90,7 @@ class LabDriver:
         checkpoint = ledger.checkpoint_before(row, self.floor_us)
         self.core, error = journal.begin(scenario, bytes(checkpoint.state) if checkpoint is not None else None, core_limits())
         if error is not None:
-            log.warning("lab %s: %s; it is replayed from its journal", row.pk, error)
+            log.warning("lab %s: %s; replaying it from its journal", row.pk, error)
         self.cadence = journal.Cadence(self.core.record_count)
         stored = {command.position: command for command in ledger.commands_after(row, self.core.position)}
         self.borrowed = {position: command for position, command in stored.items() if command.state == StoredCommand.State.ACCEPTED}

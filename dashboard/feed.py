@@ -120,7 +120,7 @@ class LabFeed:
             try:
                 lost |= not await self._pass_on(reader, frame)
             except Exception:                                 # of one socket; the others have nothing to do with it
-                log.exception("lab %s: a socket could not be sent to, and is let go", self.lab_id)
+                log.exception("lab %s: sending to a socket failed; closing it", self.lab_id)
                 self.leave(reader)
                 await reader.close(CLOSE_CANNOT_SEND)         # so that the browser knows, and comes again
         if lost:
@@ -275,7 +275,7 @@ class Feed:
                 self._read_client_id = None
                 await asyncio.sleep(RETRY_S)
             except Exception:
-                log.exception("the live feed stumbled and goes on")
+                log.exception("error in the live feed; continuing")
                 await asyncio.sleep(RETRY_S)
             finally:
                 with contextlib.suppress(RedisError, OSError):
@@ -297,7 +297,7 @@ class Feed:
                 try:
                     await lab.receive(Frame.from_fields(lab.lab_id, fields))
                 except (LookupError, ValueError):             # this lab's stream holds something other than a frame
-                    log.exception("lab %s: an entry of its stream is left out", lab.lab_id)
+                    log.exception("lab %s: skipping an unreadable stream entry", lab.lab_id)
 
     # -- telling others ----------------------------------------------------------------------------------------------
 
@@ -314,7 +314,7 @@ class Feed:
                     await self._end_deleted(lab_ids)
                     await in_thread(services.lab_watched)(lab_ids=lab_ids)
                 except Exception:
-                    log.exception("who watches could not be stored; it will be in %s s", STORE_EVERY_S)
+                    log.exception("storing the viewers failed; trying again in %s s", STORE_EVERY_S)
 
     async def _end_deleted(self, lab_ids: list[str]) -> None:
         """Let those of these labs go that are no longer there."""

@@ -352,7 +352,7 @@ def shard_enqueue(number: int) -> bool:
         if not _waits(number):
             drive_shard.apply_async(args=[number], queue=_queue(number), retry=False)
     except (redis.RedisError, OperationalError) as error:
-        log.warning("shard %s could not be enqueued: %s", number, error)
+        log.warning("enqueueing shard %s failed: %s", number, error)
         return False
     return True
 

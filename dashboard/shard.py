@@ -70,7 +70,7 @@ class Shard:
         self.interval_s = settings.FRAME_INTERVAL_S
         self.stopping = False
         self.is_elsewhere = False                    # another host drives this shard
-        self.has_dropped = False                     # labs since somebody last asked: what they were made of hangs together in cycles
+        self.has_dropped = False                     # labs since the last check: dropped labs form reference cycles
         self._keep_s = self._look_s = self._idle_s = self._poll_s = -1e9
         self._busy_s, self._busy_since_s = 0.0, clock()
         self._turn_until_s = 0.0
@@ -106,7 +106,7 @@ class Shard:
             self._ticks()
         except DatabaseError:
             # What was decided is not stored, so it did not happen: forget it and begin again from the database.
-            log.exception("shard %s: the database refused; its labs are opened anew", self.number)
+            log.exception("shard %s: the database refused; reopening its labs", self.number)
             self._forget_all()
             time.sleep(settings.SHARD_POLL_S)
         self._adapt(started_s)
@@ -378,13 +378,13 @@ class Shard:
     def _gone_wrong(self, lab_id: str, epoch: int, error: Exception) -> None:
         """What goes wrong in a lab's step is that lab's: it stops. Raises the error when it says that the database is gone."""
         if isinstance(error, ledger.LeaseLost):
-            log.warning("lab %s: somebody else drives it now, or it is deleted", lab_id)
+            log.warning("lab %s: another worker drives it now, or it was deleted", lab_id)
             self._forget(lab_id)
         elif not isinstance(error, ledger.DATABASE_LOST):
             self._fail(lab_id, epoch, error)
         elif ledger.database_answers():
             # Locked for too long, too large for what room is left: nothing that a lab should die of, and nobody else's trouble.
-            log.warning("lab %s: the database serves the others; it is opened again in %s s: %s", lab_id, ASIDE_S, error)
+            log.warning("lab %s: its row cannot be read or written; trying again in %s s: %s", lab_id, ASIDE_S, error)
             self.aside_until_s[lab_id] = self.clock() + ASIDE_S
             self._forget(lab_id)
         else:
@@ -392,7 +392,7 @@ class Shard:
 
     def _fail(self, lab_id: str, epoch: int, error: Exception) -> None:
         """The core broke one of its own rules, its journal or rows cannot be read, its state cannot be sent: it stops, the others go on."""
-        log.error("lab %s stops: its journal is the bug report", lab_id, exc_info=error)
+        log.error("lab %s stopped on an internal error; its journal reproduces it", lab_id, exc_info=error)
         reason, driver = reason_of(error), self.drivers.get(lab_id)
         self._forget(lab_id)
         frame, stored = None, None
@@ -402,7 +402,7 @@ class Shard:
             stored = (frame.seq, view["at_us"], text)
         except Exception as second:
             # Never seen by anybody, or it is what cannot be sent: the row says why it stopped.
-            log.warning("lab %s has no view that could say that it stopped: %s", lab_id, reason_of(second))
+            log.warning("lab %s stopped, and its last view cannot say so: %s", lab_id, reason_of(second))
         try:
             ledger.lab_fail(lab_id, epoch, reason, stored)
         except ledger.DATABASE_LOST:

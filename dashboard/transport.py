@@ -106,7 +106,7 @@ class Transport:
 
     def _failed(self, error: Exception) -> None:
         if time.monotonic() - self._down_until > LOG_AGAIN_S:
-            log.warning("Redis does not answer, which costs no more than freshness: %s", error)
+            log.warning("Redis does not answer; pages lag until it does: %s", error)
         self._down_until = time.monotonic() + DOWN_PAUSE_S
 
     def wake(self, shard: int, entry: str) -> bool:
@@ -171,7 +171,7 @@ class Transport:
                 if not str(answer).startswith(WRONG_KEY):     # full, read-only: it would take nobody's
                     self._failed(answer)
         for lab_id, reason in refused.items():
-            log.warning("lab %s: Redis does not take its frame: %s", lab_id, reason)
+            log.warning("lab %s: frame not published to Redis: %s", lab_id, reason)
         return set(refused)
 
     def tell_gone(self, lab_id: str) -> bool:

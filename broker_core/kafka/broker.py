@@ -2,7 +2,8 @@
 
 Produce appends and wakes the fetches that wait for that partition; one that is not here is refused. A fetch that finds nothing is kept until
 something comes or its `fetch.max.wait.ms` is over. One broker leads everything here, without replicas: the cluster is a separate issue.
-This is what the Stage's Kafka lane runs. Its groups are `group/{group,join,sync,heartbeat,leave,offsets}.py`: a member's session timeout is noticed
+The single-broker lane, used by studies and by labs from before the cluster. Its groups
+are `group/{group,join,sync,heartbeat,leave,offsets}.py`: a member's session timeout is noticed
 in `group/heartbeat.py: session_over`. Why there is a second coordinator: docs/decisions/two-group-coordinators.md.
 Source: Kafka 3.9 KafkaApis, ReplicaManager.fetchMessages, DelayedFetch; docs/kafka/facts.md.
 """

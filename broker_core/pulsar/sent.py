@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 class Sent(Stream):
     """ordering_keys: how many there are, 0 where the key is the sticky one. way: the link, the topic and the producer's name there; None where each
-    message is received by itself, as it is while anything is the matter with the link."""
+    message is received in its own step, as it is while the link is impaired."""
 
     def __init__(self, sender: Slot, receiver: Slot, publish: Callable[[int, int], tuple[int, Any]], ordering_keys: int = 0) -> None:
         super().__init__(sender, publish)

@@ -5,7 +5,7 @@
 A program that is busy puts what reaches it into its buffer, takes the next message when it is done with one, and sends nothing for a long
 time. Such a node opens its door: what is fed to it waits there with the moment of its arrival, and the node takes it in when it comes round
 to it. `settle(now)` does all that has happened inside by now. The world calls it before anybody looks (a turning point, the end of a stretch),
-and before anything becomes the matter with the node or its connection; then what has not arrived yet travels as all messages do.
+and before any fault of the node or its connection; then what has not arrived yet travels as all messages do.
 
 When settle is called changes nothing: it gives out no number, sets no deadline and sends nothing, so whoever looks leaves no trace.
 """
@@ -37,7 +37,7 @@ class QuietNode(Node, Protocol):
 
 
 def open_door(slot: Slot, connection: int, room: int) -> None:
-    """So many messages may wait at the door. It stays shut while anything else is under way on the connection, or the matter with it."""
+    """Let so many messages wait at the door. It is not opened while other messages are in flight or the link is impaired."""
     link = slot.door
     if link is None or link.connection != connection:
         link = next((link for link in slot.world.of_connection.get(connection, ()) if link.receiver == slot.number), None)

@@ -27,7 +27,7 @@ how late it is does not follow from what else happened in the world."""
 DEFAULT_DELAY_US = 1_000
 
 CUT, FULL, DEAF, STOPPED, GONE, CLOSING, DOOR = 1, 2, 4, 8, 16, 32, 64
-"""What can be the matter with a link. CUT and FULL hold what is sent on the sender's side, STOPPED (its process is paused) on the receiver's.
+"""Link conditions, as bit flags. CUT and FULL hold what is sent on the sender's side, STOPPED (its process is paused) on the receiver's.
 DEAF loses it, since the receiver has closed its end, and so does GONE, since the receiver is no more. CLOSING: the last message is on its way.
 DOOR is no trouble: messages wait at the receiver's door (`door.py`), and go in before any other.
 All in one number, so that a link in order costs a message one look."""

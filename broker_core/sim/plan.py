@@ -6,7 +6,7 @@ A program that takes its messages one after the other, each for a fixed time, is
 those at which it is done with them. So it is told of a message when that is sent, and posts its answer at once, for the moment at which it
 leaves. The world delivers the answer as if the node had received the message, worked, and sent it then.
 
-What it planned holds until something else becomes the matter with it: a person's word, another message, a fault of its process or its
+A plan holds until something interrupts the node: a person's word, another message, a fault of its process or its
 link. Then `recall` makes of the plan what is true by now: answers that have not left are withdrawn, messages that have not arrived are on
 their way again, and the node goes on step by step until it plans anew. `settle` (`door.py`) says how far the plan has come, for whoever
 looks; it changes nothing else.

@@ -402,7 +402,7 @@ class World(Counters):
         return link
 
     def _shut_doors(self, slot: Slot) -> None:
-        """Something becomes the matter with this process: up to now it did its work."""
+        """Bring the process up to date before a fault is applied."""
         if slot.recall is not None:
             slot.recall(self.now_us, slot)
         elif slot.settle is not None:
@@ -416,14 +416,14 @@ class World(Counters):
             sender.recall(self.now_us, sender)
 
     def _mark(self, slot: Slot, trouble: int) -> None:
-        """This is now the matter with all links to a process; on those whose end it has closed nothing arrives anyway."""
+        """Set this condition on all links to a process; on those whose end it has closed nothing arrives anyway."""
         for connection in slot.links:
             for link in self.of_connection[connection]:
                 if link.receiver == slot.number:
                     link.trouble |= trouble
 
     def arrives(self, link: Link) -> bool:
-        """A ticket came due on a link that something is the matter with. False: it is owed, as its message will be delivered one day, or the
+        """A ticket came due on an impaired link. False: it is owed, as its message will be delivered one day, or the
         message is lost."""
         if link.trouble & DOOR and link.to is not None and link.to.settle is not None:
             link.to.settle(self.now_us, link.to)  # who waits at the door goes in first

@@ -4,8 +4,8 @@
     Written     one step for all that arrive before the next event of the world, or until something follows from one (who waited is answered)
     Unread      no step at all: nothing follows from an arrival, and what has arrived is written before its receiver is asked anything
 
-What the world looks like whenever somebody looks is what one step a message would have made of it. Where anything is the matter with a link,
-each message is a step again.
+Observed state always equals that of delivering each message in its own step. On an impaired link, each message is
+delivered in its own step again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Write(Protocol):
 
 
 class Written(Stream):
-    """is_plain: something is the matter with a link."""
+    """is_plain: a link is impaired."""
 
     def __init__(self, sender: Slot, publish: Callable[[int, int], tuple[int, Any]], write: Write) -> None:
         super().__init__(sender, publish)

@@ -1,7 +1,7 @@
 """The master: who is in which client-balanced group, and which partitions a topic has. It balances nothing for such a group.
 
 A member is refused whose source count differs from the group's (429) or whose node id another member has (430); the dead are members until
-the master has not heard of them for 30 s. Who comes and goes in order is told by that client.
+the master has not heard of them for 30 s. Clean joins and leaves are reported by the client itself.
 Source: TubeMQ (InLong a6c7a6a670) TMaster, ConsumeGroupInfo; docs/tubemq/facts.md, "Master".
 Left out: server-balanced groups, topic and filter sets, authorisation.
 """

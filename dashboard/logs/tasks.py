@@ -94,7 +94,7 @@ def _send_once(mark: Path, again_s: float, task: str, *args: str) -> None:
         transport().ping()  # soon refused, where the task's own sending would try for seconds
         current_app.send_task(task, args=args, retry=False)
     except (redis.RedisError, OperationalError) as error:
-        log.warning("%s could not be enqueued: %s", task, error)
+        log.warning("enqueueing %s failed: %s", task, error)
 
 
 def _age_s(path: Path) -> float:

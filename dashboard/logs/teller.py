@@ -41,7 +41,7 @@ class ReplicaTeller:
         try:
             self._tell(core, wall_s)
         except Exception as error:
-            log.warning("%s: a replica's log could not be told: %s", self.folder, error)
+            log.warning("%s: sending a replica's log failed: %s", self.folder, error)
             self._due_s = wall_s + 1.0
 
     def _tell(self, core: CoreLab, wall_s: float) -> None:

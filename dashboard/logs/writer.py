@@ -98,7 +98,7 @@ class LogWriter:
                 behind |= self._write(folder)
             except Exception:
                 # Whatever it is, the folder follows from the lab: it is made again, and this is reported.
-                log.exception("the log folder %s is begun anew", folder)
+                log.exception("rebuilding log folder %s from scratch", folder)
                 self._open.pop(folder, None)
                 self._failed_s[folder] = time.monotonic()
                 with suppress(OSError):     # it cannot be emptied either, or is gone: the other folders have nothing to do with that
@@ -176,7 +176,7 @@ class LogWriter:
                     return
                 write_json(folder / STATE, {**writing.lane.close(), "boot": _boot()})
             except Exception:
-                log.exception("the log folder %s could not be closed; it is read again at its next start", folder)
+                log.exception("closing log folder %s failed; the next start reads it again", folder)
 
     def _sweep(self, now_s: float) -> None:
         """Remove what nobody has looked at for long, and of one lab's folders all but the newest few."""

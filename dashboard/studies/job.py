@@ -109,9 +109,9 @@ class Job:
             return reasons.reason(reasons.SOURCE_GONE)
         if (found := reasons.reason_of(error)) is not None:
             if reasons.is_fault(found):
-                log.error("study %s broke off", self.study.pk, exc_info=error)
+                log.error("study %s failed", self.study.pk, exc_info=error)
             return found
         if (isinstance(error, OSError) and error.errno in DISK_FULL) or "No space left on device" in str(error):
             return reasons.reason(reasons.DISK_FULL)
-        log.error("study %s broke off", self.study.pk, exc_info=error)
+        log.error("study %s failed", self.study.pk, exc_info=error)
         return reasons.reason(reasons.BROKEN, error=type(error).__name__)

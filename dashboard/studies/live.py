@@ -95,7 +95,7 @@ class LiveStudies:
         """End it, unless it only has to begin again: then the next turn takes it, from its checkpoint."""
         if why["template"] in reasons.PASSING and self.begun_again[study.pk] < AGAIN_MAX:
             self.begun_again[study.pk] += 1
-            log.warning("live study %s begins again: %s", study.pk, why["template"])
+            log.warning("live study %s restarts: %s", study.pk, why["template"])
             _give_back(study)
         else:
             ledger.study_end(study, State.FAILED, why)

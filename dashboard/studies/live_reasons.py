@@ -42,7 +42,7 @@ def live_reason(study: Study, error: Exception, is_spark_lost: bool) -> Json:
     for signs, template in _SIGNS:
         if any(sign in text for sign in signs):
             return reasons.reason(template)
-    log.error("live study %s broke off", study.pk, exc_info=error)
+    log.error("live study %s failed", study.pk, exc_info=error)
     return reasons.reason(reasons.LIVE_BROKEN, error=type(error).__name__)
 
 

@@ -73,11 +73,11 @@ class Runner:
                 close_old_connections()
                 busy = self.turn()
             except DatabaseError:
-                log.exception("the studies cannot be looked after; the next turn asks again")
+                log.exception("reading the studies failed; trying again next turn")
                 connection.close()
             except Exception:
                 # A mistake of ours in one turn must not leave every study after it waiting forever.
-                log.exception("a turn of the studies' runner broke off")
+                log.exception("a turn of the study runner failed")
             self._woken.wait(BEAT_S if busy else POLL_S)
             self._woken.clear()
         self._let_go()
@@ -126,6 +126,6 @@ class Runner:
                 result_remove(job.study.pk)
             self.live.let_go()
         except DatabaseError:
-            log.exception("the running study could not be told of; its lease will run out")
+            log.exception("renewing the running study's lease failed; it will expire")
         finally:
             connection.close()

@@ -177,7 +177,7 @@ def study_ranking(*, study: Study, asked: Mapping[str, str]) -> Json:
 
 
 def _constraint(text: str) -> Any:
-    """A constraint of an address as the request has it; what is none of its texts stays a text, which the check refuses."""
+    """A constraint of an address as the request has it; unrecognised values are passed through and rejected by the check."""
     if text in _CONSTRAINT_TEXTS:
         return _CONSTRAINT_TEXTS[text]
     return float(text) if _NUMBER.fullmatch(text) else text

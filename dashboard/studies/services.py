@@ -207,7 +207,7 @@ def wake_worker() -> None:
         if transport().queue_length(QUEUE) == 0:
             look_at_studies.apply_async(queue=QUEUE, retry=False)
     except (redis.RedisError, OperationalError) as error:
-        log.warning("the analysis worker could not be woken: %s", error)
+        log.warning("waking the analysis worker failed: %s", error)
 
 
 # -- keeping -----------------------------------------------------------------------------------------------------------

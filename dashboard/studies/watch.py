@@ -69,7 +69,7 @@ class Watch:
             try:
                 await self._look(ids, seen=turn % SEEN_EVERY == 0)
             except DatabaseError as error:
-                log.warning("the watched studies cannot be read just now: %s", error)
+                log.warning("reading the watched studies failed: %s", error)
 
     async def _look(self, study_ids: list[str], seen: bool) -> None:
         if not study_ids:
@@ -110,7 +110,7 @@ def _read(versions: dict[str, int], seen: bool) -> dict[str, tuple[Study, Json, 
         except DatabaseError:
             raise
         except Exception:            # one study's rows that cannot be read are not the other watchers' trouble
-            log.exception("study %s cannot be told", study_id)
+            log.exception("study %s: reporting its progress failed", study_id)
     if seen and live:
         services.study_watched(study_ids=live)
     return found

@@ -272,7 +272,7 @@ class ClusterLaws:
             seen.matched = offset + 1
 
     def _forget_destruction(self, key: TopicPartition, known: PartitionRegistration, brokers: list[BrokerState], end: int, ledger: Ledger) -> None:
-        """Who has copied everything anew is as good as before. Until then its leader may take it for better than it is."""
+        """A replica counts as caught up again once it has recopied the log; until then the leader may overestimate it."""
         for state in brokers:
             replica, broker = state.replicas.get(key), state.broker_id
             if broker in ledger.destroyed and replica is not None and replica.partition.leader_epoch == known.leader_epoch:

@@ -108,8 +108,8 @@ class GroupFacts:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """code: what is the matter. member: who everybody waits for, None where it is nobody's doing. timer: the setting whose end ends it, ends_us:
-    when. partitions: that stand still for it. broker, count: where the words need them."""
+    """code: the cause. member: the member the group waits for, None where no member holds it up. timer: the timeout that resolves it, ends_us:
+    when. partitions: those paused by it. broker, count: where the words need them."""
 
     code: str
     member: str | None = None

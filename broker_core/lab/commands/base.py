@@ -150,7 +150,7 @@ class ConsumerCommand(Command):
 
     def refuse_frozen(self, lane: LaneFacts) -> None:
         if lane.consumer(self.consumer).is_frozen:
-            raise CommandError("consumer", "{consumer} stands still in a pause of its process; it can go on or crash", consumer=self.consumer)
+            raise CommandError("consumer", "{consumer} is frozen; resume or crash it", consumer=self.consumer)
 
     def refuse_held(self, lane: LaneFacts) -> None:
         """Of one that has crashed, is frozen or stuck."""

@@ -1,6 +1,6 @@
 """What an operator of a lane's Kafka cluster orders at its controller: a topic, a partition's replicas, an election.
 
-The controller itself is asked first, on a copy of what it knows, so its own error stands at the field and the lab is as it was. What it finds out
+The controller itself is asked first, on a copy of what it knows, so its error is shown at the field and the lab is unchanged. What it finds out
 only when the request arrives is told as a turning point, and on the card. The requests: `broker_core/kafka/cluster/verbs.py`.
 """
 

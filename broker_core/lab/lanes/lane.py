@@ -225,7 +225,7 @@ class Lane(LaneState):
         self._changed()
 
     def _changed(self) -> None:
-        """Who gets what may be another matter now."""
+        """Ownership may have changed."""
         self.has_told = True
         self.rules.forget_caches()
         if self.traffic.watch is not None:

@@ -116,7 +116,7 @@ def lesson_from_json(raw: object, lanes: Mapping[str, Collection[str]], limits: 
         raise CommandError(f"{where}.page", "must be one of {choices}", choices=Names(PAGES))
     shown = list(lanes.values()) if front is None else [lanes[front]]
     if page != STAGE and not any(page in pages for pages in shown):
-        raise CommandError(f"{where}.page", "no lane that may stand in front has this page")
+        raise CommandError(f"{where}.page", "no selectable lane has this page")
     lasts_us = whole(f"{where}.lasts_us", raw.get("lasts_us"), 1, LASTS_US_MAX)
     if not raw.get("checks"):
         raise CommandError(f"{where}.checks", "is missing: at least one number that the run must show")

@@ -63,7 +63,7 @@ class LaneTraffic:
         self.is_watched = self.watch is not None
 
     def begin(self, now_us: int, ahead_us: int) -> None:
-        """It is now so late."""
+        """Set the current time."""
         self.ahead_us = ahead_us
         self._enter(now_us // SECOND_US)
 

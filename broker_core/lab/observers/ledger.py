@@ -36,7 +36,7 @@ class Ledger(LedgerState):
         self._compared: tuple[int, ...] | None = None
 
     def forget_comparison(self) -> None:
-        """Who gets what may be another matter now: the open bill is compared again, and darkness counted."""
+        """Ownership may have changed: compare the open bill again, and count darkness again."""
         self._compared = None
         self.tally.is_stale = True
 
@@ -131,7 +131,7 @@ class Ledger(LedgerState):
             self.tally.subject.look(self.lane)
 
     def _note_began(self, was: int) -> None:
-        """Who made it dark, and darker: who has come since then, or is removed as a row that was gone, has not."""
+        """Record which changes caused the outage; later joins and removed rows did not."""
         darkness, bill = self.tally.darkness, self.kept_bill
         if darkness.began_us is None:
             self.tally.began = []

@@ -35,7 +35,7 @@ class PulsarNarrator:
         self.standing: Assignment | None = None
 
     def forget(self, lane: Lane) -> None:
-        """Who owns what may be another matter now."""
+        """Ownership may have changed."""
         self.reads.owners.forget()
         self.standing = self.reads.owners.now(self.reads.broker(lane)) if self.is_explained(lane) else None
 

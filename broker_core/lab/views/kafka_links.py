@@ -3,7 +3,7 @@
     {"broker-1>broker-2": {"cut": ["broker-2"], "slow": {}, "verbs": [...]}, "broker-1>producer": ...}       the two names in their order
 
 Brokers and the controller are linked with one another, a client with each broker. A consumer is called by its program's name: it is the node of
-its present life. Its cables are listed where it has a connection, or where something is the matter with them.
+its present life. Its cables are listed where it has a connection, or where they are impaired.
 """
 
 from __future__ import annotations

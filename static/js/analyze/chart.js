@@ -1,5 +1,5 @@
-// One chart of a page: drawn by Plotly when it comes near, with a table that says the same beside it for screen readers and for people who
-// asks (its own button, or key T for all).
+// One chart of a page: drawn by Plotly when it comes near, with the same numbers as a table beside it, for screen readers, and on request
+// (its own button, or key T for all).
 
 import { page, speak } from "../chrome.js";
 import { setTerm } from "../dom.js";

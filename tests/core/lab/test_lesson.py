@@ -96,7 +96,7 @@ def test_a_file_is_a_scenario_with_a_lesson():
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
-        ("lasts_s = 12", 'lasts_s = 12\npage = "groups"', 6, "page: no lane that may stand in front has this page"),
+        ("lasts_s = 12", 'lasts_s = 12\npage = "groups"', 6, "page: no selectable lane has this page"),
         ('model = "rabbitmq"', 'model = "zeromq"', 25, "lane 1, model: must be one of pulsar"),
         ('rate = 10', 'rate = 0', 22, "workload.rate"),
         ("consumers = 2", "consumers = -1", 6, "consumers: must be a whole number"),

@@ -27,7 +27,7 @@ def test_which_member_takes_which_order(kind: str, state: str) -> None:
         ("group_thaw", "live", "live does not stand still"), ("group_unstick", "frozen", "frozen is not stuck"),
         ("group_freeze", "stuck", "stuck is stuck in a record"), ("group_subscribe", "stuck", "stuck is stuck in a record"),
         ("group_restart", "gone", "gone has crashed; it can rejoin or leave"),
-        ("group_restart", "frozen", "frozen stands still in a pause of its process; it can go on or crash"),
+        ("group_restart", "frozen", "frozen is frozen; resume or crash it"),
     ],
 )  # fmt: skip
 def test_first_thing_that_is_wrong_is_told(kind: str, state: str, reason: str) -> None:

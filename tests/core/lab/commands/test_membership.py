@@ -27,7 +27,7 @@ def test_who_may_leave_crash_and_come_back(kind: str, state: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "state", "reason"),
     [
-        ("leave", "frozen", "frozen stands still in a pause of its process; it can go on or crash"),
+        ("leave", "frozen", "frozen is frozen; resume or crash it"),
         ("crash", "gone", "gone has crashed; it can rejoin or leave"), ("rejoin", "paused", "paused has not crashed"),
     ],
 )  # fmt: skip

@@ -6,7 +6,7 @@ from broker_core.errors import CommandError
 from broker_core.lab.limits import Limits
 from tests.core.lab.commands.pages import STATES, made, misread, page, refused, rig
 
-HELD = {"crashed": "has crashed", "gone": "has crashed", "frozen": "stands still", "stuck": "is stuck in a record"}
+HELD = {"crashed": "has crashed", "gone": "has crashed", "frozen": "is frozen", "stuck": "is stuck in a record"}
 
 
 @pytest.mark.parametrize("kind", ["pause", "resume", "slow"])

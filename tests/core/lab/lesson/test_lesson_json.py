@@ -74,8 +74,8 @@ def test_check_without_a_time_is_at_the_end_and_without_a_lane_asks_the_lab() ->
     ("front", "page", "answer"),
     [
         (None, "stage", None), ("kafka", "groups", None), (None, "groups", None), ("rabbitmq", "stage", None),
-        ("rabbitmq", "groups", ("page", "no lane that may stand in front has this page")),
-        (None, "pulsar", ("page", "no lane that may stand in front has this page")),
+        ("rabbitmq", "groups", ("page", "no selectable lane has this page")),
+        (None, "pulsar", ("page", "no selectable lane has this page")),
         ("tubemq", "stage", ("front", "must be one of kafka, rabbitmq")),
         (None, "learn", ("page", "must be one of stage, cluster, groups, pulsar")),
         (["kafka"], "stage", ("front", "must be one of kafka, rabbitmq")),
