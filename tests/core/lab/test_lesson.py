@@ -199,7 +199,7 @@ def test_title_of_a_lane_is_the_lessons_and_wrong_ones_are_told_at_their_line() 
     assert scenario.lesson is not None and scenario.lesson.lanes == {"rabbitmq": {"en": "One queue", "zh": "一个队列"}}
     assert scenario.lanes == scenario_from_text(WHOLE).lanes
     assert Lab(scenario).view()["lesson"]["lanes"] == scenario.lesson.lanes
-    with pytest.raises(FileError, match=r"line 28: lane 1, title.zh: must be a text of 1 to 40 characters"):
+    with pytest.raises(FileError, match=r"line 27: lane 1, title.zh: must be a text of 1 to 40 characters"):
         scenario_from_text(titled.replace("一个队列", " "))
     with pytest.raises(FileError, match=r"lane 1, title: must be a text in each language"):
         scenario_from_text(WHOLE.replace('model = "rabbitmq"\n', 'model = "rabbitmq"\ntitle = "One queue"\n'))
