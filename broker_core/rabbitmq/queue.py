@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Self
@@ -162,18 +163,17 @@ class WorkQueue:
         self.state.published += len(positions)
         self.fresh.extend(positions)
 
-    def ack(self, consumer: str, position: int) -> list[Delivery]:
-        """The consumer is done with a message. One that was out of the ring joins at the back and may take what waits.
+    def ack(self, consumer: str, *positions: int) -> list[Delivery]:
+        """The consumer is done with messages. If it was out of the ring it joins at the back and may take what waits, as much as they leave room for.
 
         Raises CommandError for a message that it does not hold.
         """
-        next_one = self.ack_for_next(consumer, position)
+        next_one = self.ack_for_next(consumer, positions[0]) if len(positions) == 1 else None
         if next_one is not None:
             return [(consumer, next_one, False)]
         holder = self._known(consumer)
-        if holder.unacked.pop(position, None) is None:
-            raise CommandError("position", f"{consumer} holds no message {position}")
-        self.state.acked += 1
+        self._give_up(holder, positions)
+        self.state.acked += len(positions)
         if not holder.is_out:
             return []
         self._join_ring(holder)
@@ -203,11 +203,7 @@ class WorkQueue:
         """
         holder = self._known(consumer)
         returned = list(dict.fromkeys(positions))
-        for position in returned:
-            if position not in holder.unacked:
-                raise CommandError("position", f"{consumer} holds no message {position}")
-        for position in returned:
-            del holder.unacked[position]
+        self._give_up(holder, returned)
         self._requeue(returned)
         if holder.is_out and returned:
             self._join_ring(holder)
@@ -298,6 +294,14 @@ class WorkQueue:
             deliveries.append((consumer.name, position, redelivered))
             ring.append(consumer)
         return deliveries
+
+    def _give_up(self, holder: _Consumer, positions: Sequence[int]) -> None:
+        """The consumer holds these messages no more. Raises CommandError, and it holds all, where it did not hold one of them."""
+        for position in positions:
+            if position not in holder.unacked:
+                raise CommandError("position", f"{holder.name} holds no message {position}")
+        for position in positions:
+            del holder.unacked[position]
 
     def _requeue(self, positions: list[int]) -> None:
         # One heap operation a message for a few, one pass over all for many.

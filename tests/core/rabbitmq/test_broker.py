@@ -61,6 +61,37 @@ def test_nack_brings_messages_back_to_their_old_places_marked_redelivered():
     assert [(method.message, method.redelivered) for _, method in sent] == [(0, True), (1, True)]
 
 
+def settled_at_once(method: type, tags: list[str], count: int, prefetch: int, more: int = 0) -> str:
+    """Several consumers on one channel; all their deliveries settled by one method. Gives who gets what then."""
+    broker, out = broker_with(workers=())
+    consumers = [m.BasicConsume(1, "q", tag) for tag in tags]
+    play(broker, out, A, Opened("worker"), m.ChannelOpen(1), m.BasicQos(1, prefetch), *consumers)
+    publish(broker, out, *range(count + more))
+    sent = play(broker, out, A, method(1, count, multiple=True))
+    return " ".join(f"{deliver.consumer_tag}:{'abcdefgh'[deliver.message]}" for _, deliver in sent)
+
+
+def test_one_nack_for_several_consumers_is_carried_out_consumer_by_consumer():
+    """Measured on RabbitMQ 3.10.8: in the order of the consumers' tags; each group goes out before the next one is back."""
+    assert settled_at_once(m.BasicNack, ["zz", "aa"], 4, prefetch=0) == "zz:b aa:d zz:a aa:c"
+    assert settled_at_once(m.BasicNack, ["zz", "aa"], 2, prefetch=1) == "aa:b zz:a"
+
+
+def test_one_ack_for_several_consumers_frees_each_of_them_whole_before_the_next():
+    """The same rule of rabbit_channel (foreach_per_queue): a consumer takes all that it has room for, not one for each ack."""
+    assert settled_at_once(m.BasicAck, ["zz", "aa"], 4, prefetch=2, more=4) == "aa:e aa:f zz:g zz:h"
+
+
+def test_one_nack_for_several_queues_goes_by_their_names():
+    broker, out = broker_with(workers=())
+    play(broker, out, P, m.QueueDeclare(1, "a"))
+    play(broker, out, A, Opened("worker"), m.ChannelOpen(1), m.BasicConsume(1, "q", "1"), m.BasicConsume(1, "a", "2"))
+    publish(broker, out, 0)
+    play(broker, out, P, m.BasicPublish(1, "a", 1))
+    sent = play(broker, out, A, m.BasicNack(1, 0, multiple=True))
+    assert [(deliver.consumer_tag, deliver.message) for _, deliver in sent] == [("2", 1), ("1", 0)]
+
+
 def test_closed_channel_gives_what_it_held_to_the_others_in_publish_order():
     broker, out = broker_with(workers=(A, B))
     publish(broker, out, 0, 1, 2, 3)
