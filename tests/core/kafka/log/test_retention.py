@@ -6,6 +6,7 @@ from broker_core.kafka.log.errors import OffsetOutOfRange
 from broker_core.kafka.log.memory_storage import MemoryFolder
 from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.kafka.log.retention import delete_old_segments, delete_records
+from broker_core.kafka.log.segment import TIME_INDEX, file_name
 from broker_core.kafka.log.settings import DAY_MS, LogSettings
 
 NOW = 100 * DAY_MS
@@ -102,3 +103,18 @@ def test_delete_records_to_the_log_end_leaves_the_active_segment() -> None:
     assert [deletion.base_offset for deletion in delete_old_segments(log, NOW)] == [0, 3]
     assert [segment.base_offset for segment in log.segments] == [6] and log.active.size > 0
     assert (log.log_start_offset, log.log_end_offset) == (9, 9)
+
+
+def test_zeros_behind_a_sealed_time_index_do_not_make_its_segment_old() -> None:
+    """KAFKA-10207, KAFKA-19200. Kafka 3.9 reads them as a row of time 0 and deletes the segment; the rows are checked here, and rebuilt."""
+    settings = LogSettings(segment_bytes=200, index_interval_bytes=50, retention_ms=7 * DAY_MS)
+    folder = MemoryFolder(now_ms=lambda: NOW)
+    log = PartitionLog.open(folder, settings, now_ms=NOW)
+    for number in range(6):
+        log.append_pairs([(b"k", b"v" * 10)], now_ms=NOW, timestamp=NOW - DAY_MS + number)
+    log.close(NOW)
+    name = file_name(0, TIME_INDEX)
+    folder.replace(name, bytes(folder.read(name)) + bytes(12))
+    log = PartitionLog.open(folder, settings, now_ms=NOW, was_closed=True, recovery_point=log.log_end_offset)
+    assert NOW - DAY_MS <= log.segments[0].largest_timestamp < NOW
+    assert delete_old_segments(log, NOW) == [] and log.log_start_offset == 0
