@@ -55,7 +55,7 @@ _LANE_FIELDS = {
     "pulsar": {"network_delay_us", *PULSAR_FIELDS},
     "kafka": {"partitions", "topic", "network_delay_us", *CLUSTER_FIELDS},
     "tubemq": {"partitions", "brokers", "topic", "network_delay_us"},
-    "rabbitmq": {"topic", "prefetch", "network_delay_us"},
+    "rabbitmq": {"topic", "prefetch", "consumer_timeout_ms", "network_delay_us"},
 }
 
 
@@ -197,4 +197,6 @@ def _check_options(model: str, entry: Json, where: str, source_topic: str) -> Js
     if "prefetch" in entry:
         # Instead of the number in the algorithm's name, until the lane is switched to another.
         options["prefetch"] = whole(f"{where}.prefetch", entry["prefetch"], 0, rabbitmq.PREFETCH_MAX)
+    if "consumer_timeout_ms" in entry:
+        options["consumer_timeout_ms"] = whole(f"{where}.consumer_timeout_ms", entry["consumer_timeout_ms"], 0, rabbitmq.CONSUMER_TIMEOUT_MAX_MS)
     return options

@@ -35,7 +35,11 @@ class Backlog(Stream):
     def __init__(self, sender: Slot, receiver: Slot, publish: Callable[[int, int], tuple[int, Any]]) -> None:
         broker, publisher = cast(Broker, receiver.node), cast(Publisher, sender.node).state
         published = broker.published
-        super().__init__(sender, publish, lambda number, key, now_us: published(publisher.connection, CHANNEL, publisher.queue, number, receiver))
+
+        def hand_on(number: int, key: int, now_us: int) -> None:
+            published(publisher.connection, CHANNEL, publisher.queue, number, now_us, receiver)
+
+        super().__init__(sender, publish, hand_on)
         self.broker, self.publisher, self.receiver = broker, publisher, receiver
         self.arrives, self.wakes = receiver.receive, receiver.wake
         self.queue = WorkQueue()  # until its own is known to be there
@@ -63,15 +67,15 @@ class Backlog(Stream):
             if channel is not None and message.delivery_tag in channel.unacked:
                 # The broker's `receive`, `basic_ack` and `deliver`, written out: this is what every ack goes through.
                 known.was_heard = True
-                key, position = channel.unacked[message.delivery_tag]
+                key, position, _ = channel.unacked[message.delivery_tag]
                 _, tag, queue = broker.consumers[key]
                 next_one = queue.ack_for_next(key, position)
                 if next_one is None:
-                    basic_ack(broker, known, channel, message, out)
+                    basic_ack(broker, known, channel, message, now_us, out)
                     return
                 del channel.unacked[message.delivery_tag]
                 delivery_tag = channel.last_tag = channel.last_tag + 1
-                channel.unacked[delivery_tag] = key, next_one
+                channel.unacked[delivery_tag] = key, next_one, now_us
                 out.feed(connection, BasicDeliver(channel.number, tag, delivery_tag, False, next_one))
                 return
         self.go_on(now_us)

@@ -15,13 +15,14 @@ from typing import Any
 
 from broker_core.events import Json, capped
 from broker_core.rabbitmq import methods as m
-from broker_core.rabbitmq.channel import Channel
+from broker_core.rabbitmq.channel import CONSUMER_TIMEOUT_US, TICK_INTERVAL_US, Channel, Unacked
 from broker_core.rabbitmq.connection import Connection
 from broker_core.rabbitmq.methods import BasicDeliver
 from broker_core.rabbitmq.queue import Delivery, WorkQueue
 from broker_core.sim.node import Closed, Opened, Outbox
 
 VHOST = "/"
+TIMED_OUT = "rabbitmq.channel.consumer_timeout"
 LISTED_MAX = 8
 """Programs that a turning point lists."""
 
@@ -30,10 +31,12 @@ LISTED_MAX = 8
 class BrokerState:
     """connections: number -> connection. queues: name -> queue; its consumers go by `Channel.consumer_key`.
 
-    redelivered: messages sent a second time so far. heartbeat_us: the interval both sides agreed on.
+    redelivered: messages sent a second time so far. heartbeat_us: the interval both sides agreed on. consumer_timeout_us: how long a delivery
+    may wait for its acknowledgement, None: for ever.
     """
 
     heartbeat_us: int = m.HEARTBEAT_US
+    consumer_timeout_us: int | None = CONSUMER_TIMEOUT_US
     connections: dict[int, Connection] = field(default_factory=dict)
     queues: dict[str, WorkQueue] = field(default_factory=dict)
     redelivered: int = 0
@@ -58,40 +61,62 @@ class Broker:
             known.was_heard = True
             channel = known.channels.get(message.channel)
             if channel is not None:
-                handler(self, known, channel, message, out)
+                handler(self, known, channel, message, now_us, out)
             else:
-                self.without_channel(known, connection, message, out)
+                self.without_channel(known, connection, message, now_us, out)
         elif (connection_handler := CONNECTION_HANDLERS.get(type(message))) is not None:
             known = self.connections[connection]
             known.was_heard = True
-            connection_handler(self, known, connection, message, out)
+            connection_handler(self, known, connection, message, now_us, out)
         elif type(message) is Opened:
             self.state.connections[connection] = Connection(message.peer, now_us)
             out.deadline(f"heartbeat:{connection}", now_us + self.state.heartbeat_us)
         elif type(message) is Closed:
-            self.drop(connection, "rabbitmq.connection.closed_by_peer", out)
+            self.drop(connection, "rabbitmq.connection.closed_by_peer", now_us, out)
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
-        connection = int(name.partition(":")[2])
-        known = self.state.connections[connection]
+        kind, _, of = name.partition(":")
+        if kind == "tick":
+            connection, number = map(int, of.split("."))
+            self.look_at_oldest_delivery(self.connections[connection].channels[number], now_us, out)
+        else:
+            self.look_for_signs_of_life(int(of), now_us, out)
+
+    def look_for_signs_of_life(self, connection: int, now_us: int, out: Outbox) -> None:
+        known = self.connections[connection]
         if not known.look():
-            out.deadline(name, now_us + self.state.heartbeat_us)
+            out.deadline(f"heartbeat:{connection}", now_us + self.state.heartbeat_us)
             return
         out.blame_silence(connection)
         out.tell("rabbitmq.connection.missed_heartbeats", "rabbitmq.heartbeat.two_silent_checks", {"heartbeat_us": self.state.heartbeat_us},
                  {"consumer": known.name, "connection": connection, "unacked": known.unacked_count(),
                   "unacked_in_all": sum(other.unacked_count() for other in self.state.connections.values())})  # fmt: skip
         out.close(connection)
-        self.drop(connection, "rabbitmq.connection.missed_heartbeats", out)
+        self.drop(connection, "rabbitmq.connection.missed_heartbeats", now_us, out)
 
-    def drop(self, connection: int, rule: str, out: Outbox) -> None:
+    def look_at_oldest_delivery(self, channel: Channel, now_us: int, out: Outbox) -> None:
+        """One tick of a channel. Where its oldest delivery has waited for too long, that is a channel exception."""
+        timeout_us = self.state.consumer_timeout_us
+        if timeout_us is None or not channel.is_timed_out(timeout_us, now_us):
+            out.deadline(channel.tick, now_us + TICK_INTERVAL_US)
+            return
+        text = (
+            f"PRECONDITION_FAILED - delivery acknowledgement on channel {channel.number} timed out. Timeout value used: {timeout_us // 1_000} ms. "
+            "This timeout value can be configured, see consumers doc guide to learn more"
+        )
+        known = self.connections[channel.connection]
+        out.tell("rabbitmq.channel.timed_out", TIMED_OUT, {"consumer_timeout_us": timeout_us},
+                 {"consumer": known.name, "connection": channel.connection, "unacked": len(channel.unacked)})  # fmt: skip
+        self.refuse(known, channel, m.PRECONDITION_FAILED, text, now_us, out, TIMED_OUT)
+
+    def drop(self, connection: int, rule: str, now_us: int, out: Outbox) -> None:
         """The connection is gone, and all its channels with it."""
         known = self.state.connections[connection]
         out.cancel(f"heartbeat:{connection}")
-        self.close_channels(known, list(known.channels.values()), rule, out)
+        self.close_channels(known, list(known.channels.values()), rule, now_us, out)
         del self.state.connections[connection]
 
-    def close_channels(self, known: Connection, channels: Sequence[Channel], rule: str, out: Outbox) -> None:
+    def close_channels(self, known: Connection, channels: Sequence[Channel], rule: str, now_us: int, out: Outbox) -> None:
         """Channels of one connection close together. What they held goes back to its old places, marked redelivered, and on to the
         consumer whose turn it is: never to one that closes with them."""
         leavers: dict[str, list[str]] = {}  # queue -> its consumers on these channels
@@ -113,11 +138,12 @@ class Broker:
                 del self.consumers[key]
         for channel in channels:
             del known.channels[channel.number]
+            out.cancel(channel.tick)
         if leavers:
             out.tell("rabbitmq.channel.closed", "rabbitmq.queue.requeue_in_original_order", {"unacked": requeued, "reason": rule},
                      {"consumer": known.name, "connection": channels[0].connection, "delivered": len(moved), "ready": ready,
                       **self.turn_facts(turns, moved, skipped)})  # fmt: skip
-        self.deliver(moved, out)
+        self.deliver(moved, now_us, out)
 
     def name_of(self, key: str) -> str:
         """The name of the program that runs a queue's consumer."""
@@ -139,24 +165,24 @@ class Broker:
             **capped("skipped", list(skipped), LISTED_MAX),
         }
 
-    def published(self, connection: int, channel: int, routing_key: str, message: int, out: Outbox) -> None:
+    def published(self, connection: int, channel: int, routing_key: str, message: int, now_us: int, out: Outbox) -> None:
         """What `receive` does with a `BasicPublish`, for a publisher whose messages nobody sees on their way."""
         known = self.connections[connection]
         if channel in known.channels:
             known.was_heard = True
-            self.route(routing_key, message, out)
+            self.route(routing_key, message, now_us, out)
         else:
-            self.receive(connection, m.BasicPublish(channel, routing_key, message), 0, out)
+            self.receive(connection, m.BasicPublish(channel, routing_key, message), now_us, out)
 
-    def route(self, routing_key: str, message: int, out: Outbox) -> None:
+    def route(self, routing_key: str, message: int, now_us: int, out: Outbox) -> None:
         """By the default exchange, to the queue that the routing key names; where there is none, the message is dropped."""
         queue = self.queues.get(routing_key)
         if queue is not None:
             deliveries = queue.publish(message)
             if deliveries:
-                self.deliver(deliveries, out)
+                self.deliver(deliveries, now_us, out)
 
-    def deliver(self, deliveries: Sequence[Delivery], out: Outbox) -> None:
+    def deliver(self, deliveries: Sequence[Delivery], now_us: int, out: Outbox) -> None:
         """Send what a queue gave out, in its order."""
         consumers = self.consumers
         for key, message, redelivered in deliveries:
@@ -165,67 +191,70 @@ class Broker:
                 self.state.redelivered += 1
             # `channel.deliver`, written out: this is what every message goes through.
             delivery_tag = channel.last_tag = channel.last_tag + 1
-            channel.unacked[delivery_tag] = key, message
+            channel.unacked[delivery_tag] = key, message, now_us
             out.feed(channel.connection, BasicDeliver(channel.number, tag, delivery_tag, redelivered, message))
 
-    def without_channel(self, known: Connection, connection: int, method: Any, out: Outbox) -> None:
+    def without_channel(self, known: Connection, connection: int, method: Any, now_us: int, out: Outbox) -> None:
         """A method for a channel that is not open. On one that the broker has just closed, what was on its way is dropped; else it is a
         connection exception."""
         if method.channel not in known.closing:
             text = "unexpected method in connection state running" if method.channel == 0 else "expected 'channel.open'"
-            self.refuse_connection(connection, m.CHANNEL_ERROR, f"CHANNEL_ERROR - {text}", out)
+            self.refuse_connection(connection, m.CHANNEL_ERROR, f"CHANNEL_ERROR - {text}", now_us, out)
         elif type(method) is m.ChannelClose:  # both ends closed it at once: each answers the other
             out.send(connection, m.ChannelCloseOk(method.channel))
 
-    def refuse(self, known: Connection, channel: Channel, code: int, text: str, out: Outbox) -> None:
+    def refuse(
+        self, known: Connection, channel: Channel, code: int, text: str, now_us: int, out: Outbox, rule: str = "rabbitmq.channel.exception"
+    ) -> None:
         """A channel exception: the channel is closed, the client receives the code and the text."""
-        self.close_channels(known, [channel], "rabbitmq.channel.exception", out)
+        self.close_channels(known, [channel], rule, now_us, out)
         known.closing.append(channel.number)
         out.send(channel.connection, m.ChannelClose(channel.number, code, text))
 
-    def refuse_connection(self, connection: int, code: int, text: str, out: Outbox) -> None:
+    def refuse_connection(self, connection: int, code: int, text: str, now_us: int, out: Outbox) -> None:
         """A connection exception: the client receives the code and the text, and the connection is closed with all its channels."""
         out.send(connection, m.ConnectionClose(code, text))
         out.close(connection)
-        self.drop(connection, "rabbitmq.connection.exception", out)
+        self.drop(connection, "rabbitmq.connection.exception", now_us, out)
 
 
-def connection_start_ok(broker: Broker, known: Connection, connection: int, method: m.ConnectionStartOk, out: Outbox) -> None:
+def connection_start_ok(broker: Broker, known: Connection, connection: int, method: m.ConnectionStartOk, now_us: int, out: Outbox) -> None:
     known.name = method.connection_name
 
 
-def heartbeat(broker: Broker, known: Connection, connection: int, method: m.Heartbeat, out: Outbox) -> None:
+def heartbeat(broker: Broker, known: Connection, connection: int, method: m.Heartbeat, now_us: int, out: Outbox) -> None:
     """It was heard; that is all it says."""
 
 
-def channel_open(broker: Broker, known: Connection, connection: int, method: m.ChannelOpen, out: Outbox) -> None:
+def channel_open(broker: Broker, known: Connection, connection: int, method: m.ChannelOpen, now_us: int, out: Outbox) -> None:
     """A number that is open already is a connection exception. On one that the broker has just closed it is dropped."""
     if method.channel in known.channels:
-        broker.refuse_connection(connection, m.CHANNEL_ERROR, "CHANNEL_ERROR - second 'channel.open' seen", out)
+        broker.refuse_connection(connection, m.CHANNEL_ERROR, "CHANNEL_ERROR - second 'channel.open' seen", now_us, out)
     elif method.channel not in known.closing:
-        known.channels[method.channel] = Channel(connection, method.channel)
+        channel = known.channels[method.channel] = Channel(connection, method.channel)
+        out.deadline(channel.tick, now_us + TICK_INTERVAL_US)
 
 
-def channel_close_ok(broker: Broker, known: Connection, connection: int, method: m.ChannelCloseOk, out: Outbox) -> None:
+def channel_close_ok(broker: Broker, known: Connection, connection: int, method: m.ChannelCloseOk, now_us: int, out: Outbox) -> None:
     """The client knows that the broker closed the channel: its number is free again."""
     if method.channel in known.closing:
         known.closing.remove(method.channel)
 
 
-def channel_close(broker: Broker, known: Connection, channel: Channel, method: m.ChannelClose, out: Outbox) -> None:
-    broker.close_channels(known, [channel], "rabbitmq.channel.closed_by_client", out)
+def channel_close(broker: Broker, known: Connection, channel: Channel, method: m.ChannelClose, now_us: int, out: Outbox) -> None:
+    broker.close_channels(known, [channel], "rabbitmq.channel.closed_by_client", now_us, out)
     out.send(channel.connection, m.ChannelCloseOk(channel.number))
 
 
-def queue_declare(broker: Broker, known: Connection, channel: Channel, method: m.QueueDeclare, out: Outbox) -> None:
+def queue_declare(broker: Broker, known: Connection, channel: Channel, method: m.QueueDeclare, now_us: int, out: Outbox) -> None:
     broker.state.queues.setdefault(method.queue, WorkQueue())
 
 
-def basic_qos(broker: Broker, known: Connection, channel: Channel, method: m.BasicQos, out: Outbox) -> None:
+def basic_qos(broker: Broker, known: Connection, channel: Channel, method: m.BasicQos, now_us: int, out: Outbox) -> None:
     channel.prefetch_count = method.prefetch_count
 
 
-def basic_consume(broker: Broker, known: Connection, channel: Channel, method: m.BasicConsume, out: Outbox) -> None:
+def basic_consume(broker: Broker, known: Connection, channel: Channel, method: m.BasicConsume, now_us: int, out: Outbox) -> None:
     """The consumer joins at the back of the queue's ring, and takes of the ready messages what it has room for.
 
     A tag that the channel has already is a connection exception, a queue that is not there one of the channel.
@@ -233,11 +262,11 @@ def basic_consume(broker: Broker, known: Connection, channel: Channel, method: m
     tag = method.consumer_tag
     if tag in channel.consumers:
         text = f"NOT_ALLOWED - attempt to reuse consumer tag '{tag}'"
-        broker.refuse_connection(channel.connection, m.NOT_ALLOWED, text, out)
+        broker.refuse_connection(channel.connection, m.NOT_ALLOWED, text, now_us, out)
         return
     queue = broker.state.queues.get(method.queue)
     if queue is None:
-        broker.refuse(known, channel, m.NOT_FOUND, f"NOT_FOUND - no queue '{method.queue}' in vhost '{VHOST}'", out)
+        broker.refuse(known, channel, m.NOT_FOUND, f"NOT_FOUND - no queue '{method.queue}' in vhost '{VHOST}'", now_us, out)
         return
     channel.consumers[tag] = method.queue
     key = channel.consumer_key(tag)
@@ -247,10 +276,10 @@ def basic_consume(broker: Broker, known: Connection, channel: Channel, method: m
     out.tell("rabbitmq.consumer.subscribed", "rabbitmq.queue.joins_at_the_end_of_the_ring", {"prefetch": channel.prefetch_count},
              {"consumer": known.name, "connection": channel.connection, "consumers": len(queue.ring), "delivered": len(deliveries),
               **broker.turn_facts(turns, deliveries, broker.passed_over(queue))})  # fmt: skip
-    broker.deliver(deliveries, out)
+    broker.deliver(deliveries, now_us, out)
 
 
-def basic_cancel(broker: Broker, known: Connection, channel: Channel, method: m.BasicCancel, out: Outbox) -> None:
+def basic_cancel(broker: Broker, known: Connection, channel: Channel, method: m.BasicCancel, now_us: int, out: Outbox) -> None:
     """The consumer takes nothing more; what it holds stays with the channel. Of a tag that is not there: as if it had been.
 
     Unlike the original's, the tag of a consumer that still holds messages stays taken until the channel closes.
@@ -265,63 +294,63 @@ def basic_cancel(broker: Broker, known: Connection, channel: Channel, method: m.
             del broker.consumers[key], channel.consumers[method.consumer_tag]
 
 
-def basic_publish(broker: Broker, known: Connection, channel: Channel, method: m.BasicPublish, out: Outbox) -> None:
+def basic_publish(broker: Broker, known: Connection, channel: Channel, method: m.BasicPublish, now_us: int, out: Outbox) -> None:
     """Here an exchange of another type (direct, fanout, topic, headers) would come in: its bindings give the queues, and each of them gets the
     message as `Broker.route` gives it to one. It needs its name in `methods.BasicPublish`, its declare and bind among the methods, its bindings
     in `BrokerState`, and its routing rule in a file of its own.
     """
-    broker.route(method.routing_key, method.message, out)
+    broker.route(method.routing_key, method.message, now_us, out)
 
 
-def basic_ack(broker: Broker, known: Connection, channel: Channel, method: m.BasicAck, out: Outbox) -> None:
+def basic_ack(broker: Broker, known: Connection, channel: Channel, method: m.BasicAck, now_us: int, out: Outbox) -> None:
     if not method.multiple:  # the usual case, short for speed
         found = channel.unacked.pop(method.delivery_tag, None)
         if found is None:
-            refuse_tag(broker, known, channel, method, out)
+            refuse_tag(broker, known, channel, method, now_us, out)
             return
-        key, message = found
+        key, message, _ = found
         deliveries = broker.consumers[key][2].ack(key, message)
         if deliveries:
-            broker.deliver(deliveries, out)
+            broker.deliver(deliveries, now_us, out)
         return
     settled = channel.settle(method.delivery_tag, True)
     if settled is None:
-        refuse_tag(broker, known, channel, method, out)
+        refuse_tag(broker, known, channel, method, now_us, out)
         return
     for key, messages in by_queue_and_consumer(channel, settled):
-        broker.deliver(broker.consumers[key][2].ack(key, *messages), out)
+        broker.deliver(broker.consumers[key][2].ack(key, *messages), now_us, out)
 
 
-def basic_nack(broker: Broker, known: Connection, channel: Channel, method: m.BasicNack, out: Outbox) -> None:
+def basic_nack(broker: Broker, known: Connection, channel: Channel, method: m.BasicNack, now_us: int, out: Outbox) -> None:
     settled = channel.settle(method.delivery_tag, method.multiple)
     if settled is None:
-        refuse_tag(broker, known, channel, method, out)
+        refuse_tag(broker, known, channel, method, now_us, out)
         return
     for key, messages in by_queue_and_consumer(channel, settled):
-        broker.deliver(broker.consumers[key][2].nack(key, *messages), out)
+        broker.deliver(broker.consumers[key][2].nack(key, *messages), now_us, out)
 
 
-def by_queue_and_consumer(channel: Channel, settled: Sequence[tuple[str, int]]) -> list[tuple[str, list[int]]]:
+def by_queue_and_consumer(channel: Channel, settled: Sequence[Unacked]) -> list[tuple[str, list[int]]]:
     """What one ack or nack settles, as the queues receive it: a group for each queue and consumer, by their names and not by delivery tag; each
     group is settled, and what it sets free goes out, before the next one.
 
     Source: RabbitMQ 3.10 rabbit_channel, foreach_per_queue (a gb_tree by queue and consumer tag).
     """
     groups: dict[str, list[int]] = {}
-    for key, message in settled:
+    for key, message, _ in settled:
         groups.setdefault(key, []).append(message)
     order = {channel.consumer_key(tag): (queue, tag) for tag, queue in channel.consumers.items()}
     return sorted(groups.items(), key=lambda group: order[group[0]])
 
 
-def refuse_tag(broker: Broker, known: Connection, channel: Channel, method: m.BasicAck | m.BasicNack, out: Outbox) -> None:
-    broker.refuse(known, channel, m.PRECONDITION_FAILED, f"PRECONDITION_FAILED - unknown delivery tag {method.delivery_tag}", out)
+def refuse_tag(broker: Broker, known: Connection, channel: Channel, method: m.BasicAck | m.BasicNack, now_us: int, out: Outbox) -> None:
+    broker.refuse(known, channel, m.PRECONDITION_FAILED, f"PRECONDITION_FAILED - unknown delivery tag {method.delivery_tag}", now_us, out)
 
 
-CONNECTION_HANDLERS: Mapping[type, Callable[[Broker, Connection, int, Any, Outbox], None]] = MappingProxyType({
+CONNECTION_HANDLERS: Mapping[type, Callable[[Broker, Connection, int, Any, int, Outbox], None]] = MappingProxyType({
     m.ConnectionStartOk: connection_start_ok, m.Heartbeat: heartbeat, m.ChannelOpen: channel_open, m.ChannelCloseOk: channel_close_ok,
 })  # fmt: skip
-CHANNEL_HANDLERS: Mapping[type, Callable[[Broker, Connection, Channel, Any, Outbox], None]] = MappingProxyType({
+CHANNEL_HANDLERS: Mapping[type, Callable[[Broker, Connection, Channel, Any, int, Outbox], None]] = MappingProxyType({
     m.ChannelClose: channel_close, m.QueueDeclare: queue_declare, m.BasicQos: basic_qos, m.BasicConsume: basic_consume,
     m.BasicCancel: basic_cancel, m.BasicPublish: basic_publish, m.BasicAck: basic_ack, m.BasicNack: basic_nack,
 })  # fmt: skip

@@ -7,12 +7,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+CONSUMER_TIMEOUT_US = 1_800_000_000
+"""consumer_timeout, 30 minutes since 3.8.17."""
+TICK_INTERVAL_US = 60_000_000
+"""channel_tick_interval: how often a channel looks at its oldest delivery, counted from its opening."""
+Unacked = tuple[str, int, int]
+"""(what the queue calls the consumer, message, delivered at)."""
+
 
 @dataclass(slots=True)
 class Channel:
     """connection, number: where it is. prefetch_count: for consumers made from now on. last_tag: delivery tags count from 1.
 
-    consumers: consumer tag -> queue. unacked: delivery tag -> (what the queue calls the consumer, message), ascending.
+    consumers: consumer tag -> queue. unacked: delivery tag -> delivery, ascending.
     """
 
     connection: int
@@ -20,22 +27,35 @@ class Channel:
     prefetch_count: int = 0
     last_tag: int = 0
     consumers: dict[str, str] = field(default_factory=dict)
-    unacked: dict[int, tuple[str, int]] = field(default_factory=dict)
+    unacked: dict[int, Unacked] = field(default_factory=dict)
 
-    def deliver(self, consumer_key: str, message: int) -> int:
+    def deliver(self, consumer_key: str, message: int, now_us: int) -> int:
         """A message goes out to a consumer. Returns its delivery tag."""
         tag = self.last_tag = self.last_tag + 1
-        self.unacked[tag] = (consumer_key, message)
+        self.unacked[tag] = (consumer_key, message, now_us)
         return tag
 
-    def settle(self, delivery_tag: int, multiple: bool) -> list[tuple[str, int]] | None:
+    def is_timed_out(self, timeout_us: int, now_us: int) -> bool:
+        """Whether the oldest delivery has waited for its acknowledgement for longer than that; what was acknowledged after it does not count.
+
+        Source: RabbitMQ 3.10 rabbit_channel, evaluate_consumer_timeout.
+        """
+        _, _, delivered_us = next(iter(self.unacked.values()), ("", 0, now_us))
+        return delivered_us < now_us - timeout_us
+
+    @property
+    def tick(self) -> str:
+        """Its deadline's name."""
+        return f"tick:{self.connection}.{self.number}"
+
+    def settle(self, delivery_tag: int, multiple: bool) -> list[Unacked] | None:
         """Take the deliveries that an ack or nack names out of the outstanding ones. None: it names none, which is an error.
 
         >>> channel = Channel(1, 1)
-        >>> [channel.deliver("c", message) for message in (5, 6, 7)]
+        >>> [channel.deliver("c", message, 8) for message in (5, 6, 7)]
         [1, 2, 3]
         >>> channel.settle(2, True), channel.settle(2, False)
-        ([('c', 5), ('c', 6)], None)
+        ([('c', 5, 8), ('c', 6, 8)], None)
         """
         if not multiple:
             found = self.unacked.pop(delivery_tag, None)

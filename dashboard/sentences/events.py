@@ -108,6 +108,7 @@ EVENTS = {
     "event.rabbitmq.consumer.subscribed": _("{consumer} joined the end of the turn order"),
     "event.rabbitmq.connection.missed_heartbeats": _("{consumer} sent nothing for two checks: the broker closes its connection"),
     "event.rabbitmq.channel.closed": _("The channel of {consumer} closed; what it held went back to the head"),
+    "event.rabbitmq.channel.timed_out": _("{consumer} did not acknowledge in time: the broker closes its channel with 406"),
     "event.rabbitmq.consumer.crashed": _("{consumer} fell silent; its heartbeat has not timed out yet"),
     **{f"event.{model}.consumer.pause": _PAUSED for model in ("pulsar", "kafka", "tubemq", "rabbitmq")},
     **{f"event.{model}.consumer.resume": _RESUMED for model in ("pulsar", "kafka", "tubemq", "rabbitmq")},

@@ -88,6 +88,7 @@ FACTS = {
     "fact.turns": _("turn order, the next one first"),
     "fact.received": _("consumers that got records at once"),
     "fact.skipped": _("skipped: the prefetch is full"),
+    "fact.consumer_timeout_us": "consumer_timeout",
     # A Kafka producer.
     "fact.error": _("error"),
     "fact.records": _("records"),

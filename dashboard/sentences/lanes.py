@@ -353,6 +353,13 @@ LANES = {
     "rabbitmq.crash_pending": _("{consumer} is silent and holds {unacked} unacked until its heartbeat times out, {left_us} more."),
     "rabbitmq.crash_noticed": _("{consumer} missed its heartbeats: its {unacked} unacked went back to the head of the queue."),
     "rabbitmq.ghost_noticed": _("{consumer}'s former connection missed its heartbeats: {unacked} unacked went back to the head."),
+    "rabbitmq.timed_out": _(
+        "{consumer} left a record unacknowledged for over {timeout_us}: the broker closed its channel (406), "
+        "and {unacked} unacked went back to the queue."
+    ),
+    "rabbitmq.timed_out_former": _(
+        "{consumer}'s former connection left a record unacknowledged for over {timeout_us}: its channel is closed (406), {unacked} unacked went back."
+    ),
     "rabbitmq.crash_noticed_last": _(
         "{consumer} missed its heartbeats and no consumer remains: its {unacked} {unacked?record waits|records wait} in the queue."
     ),

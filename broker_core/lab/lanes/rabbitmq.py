@@ -20,6 +20,7 @@ from broker_core.lab.observers.rabbitmq import RabbitMqNarrator
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.backlog import Backlog
 from broker_core.rabbitmq.broker import Broker, BrokerState
+from broker_core.rabbitmq.channel import CONSUMER_TIMEOUT_US
 from broker_core.rabbitmq.client.publisher import Declare, Publisher, PublisherState
 from broker_core.rabbitmq.client.worker import Subscribe, Worker, WorkerState
 from broker_core.rabbitmq.connection import SILENT_CHECKS_MAX
@@ -32,6 +33,7 @@ from broker_core.sim.world import Design
 PREFETCH = {"prefetch_5": 5, "prefetch_1": 1, "prefetch_unlimited": 0}
 PREFETCH_MAX = 65_535
 """basic.qos carries the count in 16 bits."""
+CONSUMER_TIMEOUT_MAX_MS = 86_400_000
 PUBLISHER = "publisher"
 
 
@@ -51,6 +53,8 @@ class RabbitMqRules:
 
     def __init__(self, algorithm: str, options: Json) -> None:
         self.reads = RabbitMqReading(options["topic"], options.get("prefetch", PREFETCH[algorithm]))
+        timeout_ms = options.get("consumer_timeout_ms", CONSUMER_TIMEOUT_US // 1_000)
+        self.consumer_timeout_us = timeout_ms * 1_000 or None
         self.narrator = RabbitMqNarrator(self.reads)
 
     def algorithms(self) -> list[Json]:
@@ -66,7 +70,7 @@ class RabbitMqRules:
         )  # fmt: skip
 
     def begin(self, lane: Lane) -> None:
-        lane.world.start(BROKER, "broker", BrokerState())
+        lane.world.start(BROKER, "broker", BrokerState(consumer_timeout_us=self.consumer_timeout_us))
         lane.world.start(PUBLISHER, "publisher", PublisherState(self.reads.queue_name))
         lane.world.order(PUBLISHER, Declare(BROKER))
 

@@ -121,8 +121,17 @@ class RabbitMqReading:
         return None
 
     def is_settled(self, lane: Lane) -> bool:
-        wanted = {self.connection_of(lane, incarnation) for incarnation in (*self.incarnations(lane), *lane.crash_positions)}
+        wanted = {
+            self.connection_of(lane, incarnation) for incarnation in (*self.incarnations(lane), *lane.crash_positions)
+            if not self.is_shut_out(lane, incarnation)
+        }  # fmt: skip
         return wanted == set(self.served(lane))
+
+    def is_shut_out(self, lane: Lane, incarnation: str) -> bool:
+        """Whether the broker has closed the program's channel, and it has not opened another: it is paused, or dead."""
+        worker = lane.world.slots[incarnation].node.state
+        known = self.broker(lane).connections.get(worker.connection)
+        return worker.refused != 0 or (known is not None and bool(known.closing))
 
     def dark_units(self, lane: Lane) -> tuple[int, int]:
         return int(not self.living(lane)), 1

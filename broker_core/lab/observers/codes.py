@@ -51,6 +51,7 @@ CODES: Mapping[str, Sequence[Choice]] = MappingProxyType({
     ),
     "pulsar.sent_again": _choices(("pulsar.sent_again_dropped", "drops"), ("pulsar.sent_again",)),
     "rabbitmq.given_up": _choices(("rabbitmq.ghost_noticed", "ghost"), ("rabbitmq.crash_noticed_last", "last"), ("rabbitmq.crash_noticed",)),
+    "rabbitmq.timed_out": _choices(("rabbitmq.timed_out_former", "ghost"), ("rabbitmq.timed_out",)),
     "rabbitmq.left": _choices(("rabbitmq.leave_last", "last"), ("rabbitmq.leave",)),
     "rabbitmq.joined": _choices(
         ("rabbitmq.join_first_many", "first", "many"), ("rabbitmq.join_first", "first"), ("rabbitmq.join_many", "many"), ("rabbitmq.join",),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from broker_core.events import Json, TurningPoint
 from broker_core.lab.observers.bill import Bill
 from broker_core.lab.observers.codes import code_of
+from broker_core.rabbitmq.broker import TIMED_OUT
 
 if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane
@@ -40,6 +41,10 @@ class RabbitMqNarrator:
         if event.inputs["reason"] == "rabbitmq.connection.missed_heartbeats":
             is_ghost = lane.is_ghost(self.reads.incarnation_of(lane, connection), name)
             lane.say(code_of("rabbitmq.given_up", ghost=is_ghost, last=not self.reads.served(lane)), consumer=name, unacked=unacked)
+        elif event.inputs["reason"] == TIMED_OUT:
+            is_ghost = lane.is_ghost(self.reads.incarnation_of(lane, connection), name)
+            timeout_us = self.reads.broker(lane).consumer_timeout_us
+            lane.say(code_of("rabbitmq.timed_out", ghost=is_ghost), consumer=name, unacked=unacked, timeout_us=timeout_us)
         else:
             self.say_left(lane, name, unacked)
 

@@ -32,7 +32,7 @@ class Subscribe(msgspec.Struct, frozen=True, tag="rabbitmq.worker.subscribe", ar
 @dataclass(slots=True)
 class WorkerState:
     """name: of the program, for people. buffer: (delivery tag, message) as they came. hand_tag: of the message in hand. ahead: what
-    it has planned, in order. refused: the code of the last channel or connection exception."""
+    it has planned, in order. refused: the code of the channel or connection exception that ended its consuming."""
 
     name: str
     queue: str
@@ -69,11 +69,7 @@ class Worker:
             case Subscribe(broker):
                 state.connection = out.connect(broker)
                 out.send(state.connection, m.ConnectionStartOk(state.name))
-                out.send(state.connection, m.ChannelOpen(CHANNEL))
-                # Declared by the first client, as every RabbitMQ tutorial does: the publisher's declare may still be on its way.
-                out.send(state.connection, m.QueueDeclare(CHANNEL, state.queue))
-                out.send(state.connection, m.BasicQos(CHANNEL, state.prefetch_count))
-                out.send(state.connection, m.BasicConsume(CHANNEL, state.queue, TAG))
+                self.consume(out)
                 out.deadline("heartbeat", now_us + m.HEARTBEAT_SEND_US)
             case Leave():
                 self.let_go(now_us, out)
@@ -81,11 +77,13 @@ class Worker:
                     out.send(state.connection, m.ChannelClose(CHANNEL, m.SUCCESS, "Goodbye"))
             case Pause() | Resume() | Pace():
                 program.obey(message)
+                self.begin_again(out)
                 self.take(now_us, out)
             case m.ChannelClose(_, code, _):
                 state.refused = code
                 self.let_go(now_us, out)
                 out.send(connection, m.ChannelCloseOk(CHANNEL))
+                self.begin_again(out)
             case m.ConnectionClose(code, _):
                 state.refused = code
             case Closed():
@@ -105,6 +103,21 @@ class Worker:
             state.program.done(now_us, out, self.traffic)
             out.send(state.connection, BasicAck(CHANNEL, state.hand_tag))
         self.take(now_us, out)
+
+    def consume(self, out: Outbox) -> None:
+        state = self.state
+        out.send(state.connection, m.ChannelOpen(CHANNEL))
+        # Declared by the first client, as every RabbitMQ tutorial does: the publisher's declare may still be on its way.
+        out.send(state.connection, m.QueueDeclare(CHANNEL, state.queue))
+        out.send(state.connection, m.BasicQos(CHANNEL, state.prefetch_count))
+        out.send(state.connection, m.BasicConsume(CHANNEL, state.queue, TAG))
+
+    def begin_again(self, out: Outbox) -> None:
+        """The program, unless it is paused, opens a new channel in place of one that was closed because it had acknowledged too late."""
+        state = self.state
+        if state.refused == m.PRECONDITION_FAILED and state.connection and not state.program.is_paused:
+            state.refused = 0
+            self.consume(out)
 
     def take(self, now_us: int, out: Outbox) -> None:
         """The program goes on, unless it is paused: it plans what it has, or takes the next message if it is free and there is one."""

@@ -60,9 +60,9 @@ def published_one_by_one(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     steps: list[int] = []
     publish = Broker.published
 
-    def published(self: Broker, connection: int, channel: int, routing_key: str, message: int, out: Any) -> None:
+    def published(self: Broker, connection: int, channel: int, routing_key: str, message: int, now_us: int, out: Any) -> None:
         steps.append(message)
-        publish(self, connection, channel, routing_key, message, out)
+        publish(self, connection, channel, routing_key, message, now_us, out)
 
     monkeypatch.setattr(Broker, "published", published)
     return steps

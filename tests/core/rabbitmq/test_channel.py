@@ -14,7 +14,7 @@ P, A = 1, 2  # connections of the publisher and of a worker
 def channel_with(*messages: int) -> Channel:
     channel = Channel(A, 1)
     for message in messages:
-        channel.deliver("c", message)
+        channel.deliver("c", message, 0)
     return channel
 
 
@@ -34,8 +34,8 @@ def publish(broker: Broker, out: Played, *messages: int) -> list[tuple[str, int,
 
 def test_tags_count_on_over_what_was_settled():
     channel = channel_with(5, 6)
-    assert channel.settle(1, False) == [("c", 5)]
-    assert channel.deliver("c", 7) == 3 and list(channel.unacked) == [2, 3]
+    assert channel.settle(1, False) == [("c", 5, 0)]
+    assert channel.deliver("c", 7, 0) == 3 and list(channel.unacked) == [2, 3]
 
 
 @pytest.mark.parametrize(
@@ -44,12 +44,12 @@ def test_tags_count_on_over_what_was_settled():
 )
 def test_acknowledgement_names_one_all_up_to_it_or_none(tag, multiple, settled):
     found = channel_with(5, 6, 7).settle(tag, multiple)
-    assert found == (None if settled is None else [("c", message) for message in settled])
+    assert found == (None if settled is None else [("c", message, 0) for message in settled])
 
 
 def test_tag_is_settled_once_and_all_of_nothing_is_no_error():
     channel = channel_with(5)
-    assert channel.settle(1, False) == [("c", 5)]
+    assert channel.settle(1, False) == [("c", 5, 0)]
     assert channel.settle(1, False) is None and channel.settle(1, True) is None
     assert channel.settle(0, True) == []
 

@@ -93,5 +93,5 @@ def test_unacked_of_a_connection_are_those_of_all_its_channels():
     connection = Connection("w", 0, channels={1: Channel(2, 1), 2: Channel(2, 2)})
     for number, channel in connection.channels.items():
         for message in range(number):
-            channel.deliver("c", message)
+            channel.deliver("c", message, 0)
     assert connection.unacked_count() == 3

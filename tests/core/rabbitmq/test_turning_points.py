@@ -131,7 +131,7 @@ def test_published_without_a_message_in_between_is_the_same_as_received() -> Non
             if is_seen:
                 node.receive(P, m.BasicPublish(1, "q", message), 0, out)
             else:
-                node.published(P, 1, "q", message, out)
+                node.published(P, 1, "q", message, 0, out)
         assert node.connections[P].was_heard, "a sign of life"
         outs.append(out.take())
     assert outs[0] == outs[1] and len(outs[0]) == 3
@@ -139,7 +139,7 @@ def test_published_without_a_message_in_between_is_the_same_as_received() -> Non
 
 def test_published_on_a_channel_that_is_not_open_is_the_same_connection_exception() -> None:
     node, out = broker()
-    node.published(P, 7, "q", 0, out)
+    node.published(P, 7, "q", 0, 0, out)
     assert out.take() == [(P, m.ConnectionClose(504, "CHANNEL_ERROR - expected 'channel.open'"))] and out.closed == [P]
 
 

@@ -91,7 +91,7 @@ def test_heartbeat_does_not_disturb_the_message_in_hand() -> None:
 @pytest.mark.parametrize(
     ("last_word", "answer", "refused"),
     [
-        (m.ChannelClose(1, 406, "PRECONDITION_FAILED"), [(1, m.ChannelCloseOk(1))], 406),
+        (m.ChannelClose(1, 404, "NOT_FOUND"), [(1, m.ChannelCloseOk(1))], 404),
         (Closed("reset"), [], 0),
         (Closed("closed"), [], 0),
     ],
