@@ -47,7 +47,8 @@ def test_two_that_contradict_each_other_are_refused() -> None:
 
 
 def test_without_a_cluster_the_protocol_is_refused_and_an_unknown_name_lists_them_where_they_can_be() -> None:
-    assert refused(algorithm="server_range", group_protocol="consumer", cluster=False) == ("group_protocol", "needs a cluster, and this lane has none")
+    answer = refused(algorithm="server_range", group_protocol="consumer", cluster=False)
+    assert answer == ("group_protocol", "needs a cluster, and this lane has none")
     assert refused(algorithm="uniform", group_protocol="consumer")[1].endswith("server_uniform, server_range")
     assert "server" not in refused(algorithm="uniform")[1]
     assert refused(algorithm=["server_range"]) == refused(algorithm=7)
