@@ -21,19 +21,27 @@ from broker_core.pulsar.entry import Entries, Entry
 
 
 class ManagedLedger:
-    """entries: by position, those that are kept. first: lowest position that is kept; end: of the next one."""
+    """entries: by position, those that are kept. first: lowest position that is kept; end: of the next one. in_batches: messages that came in
+    batches, without the first of each."""
 
-    __slots__ = ("end", "entries", "first")
+    __slots__ = ("end", "entries", "first", "in_batches")
 
     def __init__(self) -> None:
         self.entries: Entries = {}
-        self.first = self.end = 0
+        self.first = self.end = self.in_batches = 0
+
+    @property
+    def messages(self) -> int:
+        """How many it has taken in all its entries, also in those that are not kept any more."""
+        return self.end + self.in_batches
 
     def append(self, entry: Entry) -> int:
         """Take an entry. Returns its position."""
         position = self.end
         self.entries[position] = entry
         self.end = position + 1
+        if entry.batch:
+            self.in_batches += len(entry.batch) - 1
         return position
 
     def trim(self, until: int) -> None:
@@ -58,7 +66,7 @@ class ManagedLedger:
         message with a key, sent at once."""
         kept = self.entries.values()
         return {
-            "first": self.first, "end": self.end, "keys": [entry.key for entry in kept],
+            "first": self.first, "end": self.end, "in_batches": self.in_batches, "keys": [entry.key for entry in kept],
             "messages": to_steps([entry.message for entry in kept]), "published": to_steps([entry.published_us for entry in kept]),
             "batches": {position: list(entry.batch) for position, entry in self.entries.items() if entry.batch},
             "delayed": {position: entry.deliver_at_us for position, entry in self.entries.items() if entry.deliver_at_us},
@@ -70,7 +78,7 @@ class ManagedLedger:
     def from_json(cls, state: Mapping[str, Any]) -> Self:
         """The ledger that wrote `state`; `know_hashes` makes it whole."""
         ledger = cls()
-        ledger.first, ledger.end = state["first"], state["end"]
+        ledger.first, ledger.end, ledger.in_batches = state["first"], state["end"], state["in_batches"]
         columns = state["keys"], from_steps(state["messages"]), from_steps(state["published"])
         for position, (key, message, published_us) in enumerate(zip(*columns, strict=True), ledger.first):
             ledger.entries[position] = Entry(0, message, key, published_us)

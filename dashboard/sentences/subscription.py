@@ -99,6 +99,7 @@ SUBSCRIPTION = {
     # Batches
     "subscription.batches": _("Batches"),
     "subscription.batching.default": _("Default batching: the broker looks at the first key of an entry."),
+    "subscription.batching.default_any": _("Default batching: an entry holds messages of any keys."),
     "subscription.batching.key_based": _("KEY_BASED: each key has a batch of its own."),
     "subscription.batches_words": _(
         "{entries?One entry|{entries} entries} sent with {messages?one message|{messages} messages}, {each} each; "
@@ -109,6 +110,7 @@ SUBSCRIPTION = {
         "{entries?One entry|{entries} entries} sent with {messages?one message|{messages} messages}, {each} each; none has more than one key, "
         "and each went to the consumer that owns its key."
     ),
+    "subscription.batches_any": _("{entries?One entry|{entries} entries} sent with {messages?one message|{messages} messages}, {each} each."),
     "subscription.batches_none": _("Nothing has been sent yet."),
     "subscription.batches_index": _(
         "Batch index acks are on: in {entries?one open entry|{entries} open entries} {count?one message is|{count} messages are} acknowledged."
@@ -118,6 +120,7 @@ SUBSCRIPTION = {
     "subscription.batch_entry": _("Entry {position}: {count?one message|{count} messages}, sent to {consumer} {times?once|{times} times}"),
     "subscription.batch_message": _("{key}: {consumer} owns it and got it; {state}"),
     "subscription.batch_stray": _("{key}: {owner} owns it, {consumer} got it; {state}"),
+    "subscription.batch_any": _("{key}: sent to {consumer}; {state}"),
     "subscription.batch_keyless": _("no key"),
     "subscription.batch_state.acked": _("acknowledged"),
     "subscription.batch_state.handled": _("handled, not acknowledged yet"),

@@ -23,7 +23,7 @@ import { load, say } from "./fixtures/load.mjs";
 
 const RATE = 0;                                        // nothing comes in: no load is beyond what consumers handle
 const RIGS = load("pulsar").map(({ rigs }) => rigs.pulsar);
-const [joined, newcomer, draining, sticky, failover, shared, exclusive, nobody, crowd, mixed, keyBased, letters, retry, refusedAcks] = RIGS;
+const [joined, newcomer, draining, sticky, failover, shared, exclusive, nobody, crowd, mixed, keyBased, letters, retry, refusedAcks, sharedBatches, failoverBatches] = RIGS;
 const colorOf = (rig) => (name) => rig.consumers[name]?.color ?? null;
 const hashed = RIGS.filter(({ picture }) => "space" in picture);
 
@@ -266,6 +266,26 @@ test("a column for each entry: who got it above, each key in its owner's colour,
   }
   const [[position, entry]] = batches.shown(mixed.pulsar.batches, 290), cell = batches.layout(mixed.pulsar.batches, { width: 290, colorOf: colorOf(mixed), say }).find(({ id }) => id === `cell-${position}-0`);
   assert.match(cell.title, new RegExp(`^subscription\\.batch_message .*"owner":"${entry.to}","consumer":"${entry.to}"`));
+});
+
+test("where keys have no owner a column has one colour, nothing is astray, and of several partitions each entry says its own", () => {
+  for (const rig of [sharedBatches, failoverBatches]) {
+    const known = rig.pulsar.batches, shapes = check(batches.layout(known, { width: 620, colorOf: colorOf(rig), say })), entries = batches.shown(known, 620);
+    assert.ok(!known.has_owners && known.misplaced === 0 && entries.length > 3);
+    assert.equal(shapes.filter((shape) => shape.class === "stray").length, 0);
+    for (const [key, { to }] of entries) {
+      const fills = shapes.filter(({ id }) => id.startsWith(`cell-${key}-`) || id === `who-${key}`).map(({ fill }) => fill);
+      assert.equal(new Set(fills).size, 1, `entry ${key} of ${to}`);
+    }
+    assert.ok(shapes.filter(({ id }) => id.startsWith("cell-")).every(({ title }) => title.startsWith("subscription.batch_any")));
+    assert.match(batches.words(known, say), new RegExp(`^subscription\\.batches_any .*"entries":${known.entries},"messages":${known.messages}`));
+    assert.match(batches.kind(known, say), /default_any/);
+    assert.deepEqual(batches.table(known, say).head.map((text) => text.split(".").at(-1).split(" ")[0]), ["entry", "sent_to", "messages", "keys", "sent_times"]);
+  }
+  const named = batches.shown(failoverBatches.pulsar.batches, 9999).map(([, { part }]) => part);
+  assert.deepEqual([...new Set(named)].sort(), [0, 1, 2]);
+  assert.match(batches.layout(failoverBatches.pulsar.batches, { width: 290, colorOf: colorOf(failoverBatches), say }).find(({ id }) => id.startsWith("at-")).text, /^\d:\d+$/);
+  assert.match(batches.kind(mixed.pulsar.batches, say), /batching\.default /);
 });
 
 test("the words of batches are the server's counts, and the headline says it where keys went astray", () => {

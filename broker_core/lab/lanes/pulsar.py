@@ -251,7 +251,7 @@ class PulsarRules:
             lane.world.forget(consumer.incarnation)
         else:
             # On its way out it acknowledges what it has handled.
-            unacked = self.reads.held(lane, consumer) - self.reads.unreported(lane.world.slots[consumer.incarnation])
+            unacked = self.reads.held(lane, consumer) - self.reads.unreported(lane, lane.world.slots[consumer.incarnation])
             self.narrator.say_left(lane, consumer.incarnation, consumer.name, unacked)
             lane.world.order(consumer.incarnation, Leave(), cause)
             lane.world.exit(consumer.incarnation, cause)

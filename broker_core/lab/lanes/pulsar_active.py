@@ -9,7 +9,7 @@ from broker_core.errors import InvariantError
 from broker_core.events import Json
 from broker_core.lab.consumer import CRASHED, GONE, Consumer
 from broker_core.lab.keys import NO_KEY
-from broker_core.lab.lanes.pulsar_reading import BROKER, PulsarReading
+from broker_core.lab.lanes.pulsar_reading import BROKER, PulsarReading, messages_in
 from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker_state import consumer_key, topic_key
@@ -82,10 +82,10 @@ class ActiveReading(PulsarReading):
 
     def weights(self, lane: Lane) -> dict[str, int]:
         weights = {name: 0 for name, consumer in lane.consumers.items() if self.is_served(lane, consumer)}
-        for subscription in self.subscriptions(lane):
+        for topic, subscription in zip(self.topics(lane), self.subscriptions(lane), strict=True):
             name = self.active(lane, subscription)
             if name is not None:
-                weights[name] = weights.get(name, 0) + subscription.cursor.end
+                weights[name] = weights.get(name, 0) + topic.ledger.messages
         return weights
 
     def key_owners(self, lane: Lane) -> list[str | None]:
@@ -131,14 +131,23 @@ class ActiveReading(PulsarReading):
     def waiting_for(self, lane: Lane, consumer: Consumer) -> int:
         mine = [known for known in self.subscriptions(lane) if self.active(lane, known) == consumer.name]
         # What it reports of a partition that is another's by now is none of its backlog.
-        return max(0, sum(known.cursor.backlog for known in mine) - self.unreported(lane.world.slots[consumer.incarnation]))
+        return max(0, sum(map(self.backlog, mine)) - self.unreported(lane, lane.world.slots[consumer.incarnation]))
 
     def way_in(self, lane: Lane) -> str:
         return "exclusive" if self.type == EXCLUSIVE else "standby" if self.in_order else "failover"
 
     def held(self, lane: Lane, consumer: Consumer) -> int:
         keys = self.keys_of(lane, consumer.incarnation)
-        return sum(known.unacked_count(key) for known, key in zip(self.subscriptions(lane), keys, strict=True))
+        held = zip(self.subscriptions(lane), keys, strict=True)
+        if self.has_batches:
+            return sum(messages_in(known, known.unacked(key)) for known, key in held)
+        return sum(known.unacked_count(key) for known, key in held)
+
+    def waiting(self, subscription: Subscription) -> int:
+        """All that nobody has read."""
+        if not self.has_batches:
+            return subscription.waiting
+        return self.backlog(subscription) - sum(messages_in(subscription, subscription.unacked(key)) for key in subscription.consumers)
 
     def held_back(self, lane: Lane, consumer: Consumer) -> int:
         """No order rule keeps anybody waiting here."""
@@ -166,10 +175,6 @@ class ActiveReading(PulsarReading):
             notes.unread_us[place] = lane.now_us
         notes.read = read
 
-    def lag(self, lane: Lane) -> int:
-        backlog = sum(subscription.cursor.backlog for subscription in self.subscriptions(lane))
-        return backlog + self.under_way(lane) - sum(map(self.unreported, lane.world.slots.values()))
-
     def route(self, lane: Lane, index: int, code: int) -> Json:
         if code == NO_KEY:
             state = lane.world.slots["(producer)"].node.state
@@ -192,7 +197,7 @@ class ActiveReading(PulsarReading):
             # Who came back before its former connection was given up has two consumers there, and stands once.
             order = {} if not isinstance(dispatcher, ActiveDispatcher) else dict.fromkeys(one.name for one in dispatcher.picker.consumers)
             partitions[key] = {
-                "owner": owner, "before": before.get(key), "lag": cursor.backlog, "end": cursor.end, "position": cursor.read_position,
+                "owner": owner, "before": before.get(key), "lag": self.backlog(subscription), "end": cursor.end, "position": cursor.read_position,
                 "committed": cursor.mark_delete + 1, "stopped": key in stopped,
                 "standbys": [name for name in order if name != owner][:STANDBYS_SHOWN],
             }  # fmt: skip

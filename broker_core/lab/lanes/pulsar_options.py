@@ -65,8 +65,6 @@ def check_pulsar(entry: Json, where: str) -> Json:
             if not isinstance(entry[name], bool):
                 raise CommandError(f"{where}.{name}", "must be true or false")
             options[name] = entry[name]
-    if "batching" in entry and entry.get("algorithm") in TYPE_OF:
-        raise CommandError(f"{where}.batching", "is for the rules of Key_Shared")
     if "topics" in options and "partitions" in options:
         raise CommandError(f"{where}.topics", "give either topics, none of which has partitions, or partitions of one topic")
     if options.get("deduplication") and not options.get("receipts"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, cast
@@ -50,6 +50,12 @@ class Notes:
     batches: BatchNotes = field(default_factory=BatchNotes)
     read: list[int] = field(default_factory=list)
     unread_us: dict[int, int] = field(default_factory=dict)
+
+
+def messages_in(subscription: Subscription, positions: Iterable[int]) -> int:
+    """Messages of these entries that are not acknowledged."""
+    cursor, entries = subscription.cursor, subscription.entries
+    return sum(cursor.left(position, entries[position].size) for position in positions)
 
 
 class PulsarReading:
@@ -111,7 +117,7 @@ class PulsarReading:
     def under_way(self, lane: Lane) -> int:
         """Records that were published and that the topic does not have yet."""
         if not self.has_receipts:
-            return lane.next_record - lane.first_record - sum(topic.ledger.end for topic in self.topics(lane))
+            return lane.next_record - lane.first_record - sum(topic.ledger.messages for topic in self.topics(lane))
         return self.producer(lane).sequence_id - sum(topic.taken for topic in self.topics(lane))
 
     def client(self, lane: Lane, incarnation: str) -> ConsumerState:
@@ -157,7 +163,7 @@ class PulsarReading:
         }
 
     def would_wait(self, lane: Lane, index: int, code: int) -> bool:
-        waiting = self.producer(lane).waiting
+        waiting = self.producer(lane).waiting.get(0)
         _, holder = self.place(lane, index, code, waiting[0] if waiting else None)
         return holder is None or (bool(lane.crash_positions) and holder in self.dead(lane))
 
@@ -192,7 +198,7 @@ class PulsarReading:
         return sum(holder is None or holder in dead for holder in holders), live
 
     def waiting_for(self, lane: Lane, consumer: Consumer) -> int:
-        held = self.held(lane, consumer) - self.unreported(lane.world.slots[consumer.incarnation])
+        held = self.held(lane, consumer) - self.unreported(lane, lane.world.slots[consumer.incarnation])
         return held + self.subscription(lane).waiting_for(self.key_of(lane, consumer.incarnation))
 
     def way_in(self, lane: Lane) -> str:
@@ -232,28 +238,61 @@ class PulsarReading:
         """Somebody may have begun to read, or have stopped; here there are no partitions."""
 
     def lag(self, lane: Lane) -> int:
-        cursor, retries = self.subscription(lane).cursor, self.retry_letters(lane)
+        retries = self.retry_letters(lane)
         again = 0 if retries is None else retries.cursor.backlog
-        if self.has_batches:  # an entry holds several: count what the broker still has, and what the producer has not sent
-            entries = self.subscription(lane).entries
-            known = sum(entries[at].size for at in range(cursor.mark_delete + 1, cursor.end) if at not in cursor.ahead)
-            not_there = self.under_way(lane) if self.has_receipts else self.gathering(lane)
-            return again + known + not_there
-        return again + cursor.backlog + self.under_way(lane) - sum(map(self.unreported, lane.world.slots.values()))
+        backlog = sum(self.backlog(known) for known in self.subscriptions(lane))
+        return again + backlog + self.under_way(lane) - sum(self.unreported(lane, slot) for slot in lane.world.slots.values())
+
+    def backlog(self, subscription: Subscription) -> int:
+        """Messages of a subscription that are not acknowledged."""
+        cursor = subscription.cursor
+        if not self.has_batches:
+            return cursor.backlog
+        return messages_in(subscription, (at for at in range(cursor.mark_delete + 1, cursor.end) if at not in cursor.ahead))
+
+    def waiting(self, subscription: Subscription) -> int:
+        """Messages of them that are at nobody."""
+        if not self.has_batches:
+            return subscription.waiting
+        return self.backlog(subscription) - sum(map(subscription.unacked_count, subscription.consumers))
 
     def gathering(self, lane: Lane) -> int:
         """Messages that the producer has and has not sent: they wait for their batch to be whole."""
-        return len(self.producer(lane).waiting)
+        return sum(map(len, self.producer(lane).waiting.values()))
 
-    def unreported(self, slot: Slot) -> int:
+    def unreported(self, lane: Lane, slot: Slot) -> int:
         """Messages that a program has handled and its broker will learn of: acknowledgements travel in groups."""
         if slot.kind != "consumer" or not slot.node.state.connection:
             return 0
         client = slot.node.state
-        waiting = 0 if slot.condition == NODE_CRASHED else client.unreported
         queue = slot.links[client.connection].queue
         under_way = islice(queue, len(queue) - len(client.leaving))  # the others are posted, and have not left
-        return waiting + sum(len(message.entries) for message, _ in under_way if type(message) is c.CommandAck)
+        acks = [message for message, _ in under_way if type(message) is c.CommandAck]
+        is_crashed = slot.condition == NODE_CRASHED
+        if self.has_batches:
+            waiting = [] if is_crashed else [c.CommandAck(number, part.acks, False, part.in_batch) for number, part in client.parts.items()]
+            return self.acknowledged_by(lane, [*acks, *waiting], up_to=client.config.acks_cumulatively)
+        return (0 if is_crashed else client.unreported) + sum(len(message.entries) for message in acks)
+
+    def acknowledged_by(self, lane: Lane, acks: Sequence[c.CommandAck], *, up_to: bool) -> int:
+        """Messages that these will acknowledge, where an entry may hold several. up_to: each acknowledges all before it as well."""
+        subscriptions, retries, count = self.subscriptions(lane), self.retry_letters(lane), 0
+        if retries is not None:
+            subscriptions = [*subscriptions, retries]
+        for place, known in enumerate(subscriptions):
+            cursor, mine = known.cursor, [ack for ack in acks if ack.consumer_id == CONSUMER_ID + place]
+            whole = {entry for ack in mine for entry in ack.entries if not ack.is_cumulative or entry not in (ack.in_batch or {})}
+            partly: dict[int, set[int]] = {}
+            for ack in mine:
+                for entry, places in (ack.in_batch or {}).items():
+                    partly.setdefault(entry, set()).update(places)
+            if up_to and (whole or partly):
+                whole = set(range(cursor.mark_delete + 1, max([*whole, *(entry - 1 for entry in partly)]) + 1))
+            count += messages_in(known, (entry for entry in whole if entry in known.entries and not cursor.is_acked(entry)))
+            for entry in partly.keys() - whole:
+                if not cursor.is_acked(entry):
+                    count += len(partly[entry].difference(cursor.acked_in_batch.get(entry, ())))
+        return count
 
     def place(self, lane: Lane, index: int, code: int, first: Waiting | None) -> tuple[int, str | None]:
         """The slot of the newest message and the broker's consumer that owns it: of its key, or without one of what is hashed in its place. first:
@@ -279,7 +318,7 @@ class PulsarReading:
         return {
             **self.painted.picture,
             "type": KEY_SHARED,
-            "waiting": subscription.waiting,
+            "waiting": self.waiting(subscription),
             "permits": {name: subscription.permits(key) for name, key in keys.items() if key in broker.consumers},
             "mark_delete": subscription.cursor.mark_delete + lane.first_record,
             "connected": len(subscription.consumers),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from broker_core.clock import SECOND_US
@@ -14,11 +14,25 @@ from broker_core.lab.observers.in_flight import BUCKETS_KEPT_S
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.dispatchers.shared import SharedDispatcher
 from broker_core.pulsar.settings import SHARED
+from broker_core.pulsar.subscription import Subscription
 
 if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane
 
 HEAD_SHOWN, IN_FLIGHT_SHOWN = 12, 24
+
+
+def records_in(subscription: Subscription, positions: Iterable[int], most: int, again: Container[int] = ()) -> list[Json]:
+    """The first records of these entries that are not acknowledged; redelivered: the entry is among `again`."""
+    found: list[Json] = []
+    for position in positions:
+        entry = subscription.entries[position]
+        numbers = entry.batch or (entry.message,)
+        places = subscription.cursor.places_left(position, entry.size) or range(entry.size)
+        found += [{"record": numbers[place], "redelivered": position in again} for place in places]
+        if len(found) >= most:
+            break
+    return found[:most]
 
 
 class SharedReading(PulsarReading):
@@ -55,7 +69,7 @@ class SharedReading(PulsarReading):
 
     def stuck(self, lane: Lane) -> tuple[int, int]:
         dispatcher, dead = self.dispatcher(lane), self.dead(lane)
-        held = {} if dispatcher is None else {key: len(known.pending) for key, known in dispatcher.consumers.items()}
+        held = {} if dispatcher is None else {key: known.unacked for key, known in dispatcher.consumers.items()}
         return sum(count for key, count in held.items() if key in dead), sum(held.values())
 
     def waiting_for(self, lane: Lane, consumer: Consumer) -> int:
@@ -76,24 +90,23 @@ class SharedReading(PulsarReading):
             names = program_names(self.broker(lane))
             consumer = next((names[key] for key, known in dispatcher.consumers.items() if position in known.pending), None)
         if consumer is None and position < subscription.cursor.end and not subscription.cursor.is_acked(position):
-            place = subscription.waiting
+            place = self.waiting(subscription)
         return {"hash": None, "unit": None, "consumer": consumer, "place": place, "waits": consumer is None and not self.living(lane)}
 
     def position_of(self, lane: Lane, index: int) -> int:
-        """Where the record is in the topic: one for one, unless the producer may have sent it twice."""
-        if not self.has_receipts:
+        """Where the record is in the topic: one for one, unless the producer makes batches, or may have sent it twice."""
+        if not self.has_receipts and not self.has_batches:
             return index - lane.first_record
         entries, end = self.subscription(lane).entries, self.subscription(lane).cursor.end
-        if index - lane.first_record >= self.topics(lane)[0].taken:
+        if index >= lane.next_record - self.under_way(lane):
             return end
-        return next((position for position, entry in entries.items() if entry.message == index), -1)
+        return next((position for position, entry in entries.items() if index == entry.message or index in entry.batch), -1)
 
     def picture(self, lane: Lane) -> Json:
         subscription, dispatcher, names = self.subscription(lane), self.dispatcher(lane), program_names(self.broker(lane))
         cursor, again = subscription.cursor, subscription.attached.sent_before if subscription.dispatcher is not None else set()
         waiting = [] if dispatcher is None else dispatcher.replay.first(HEAD_SHOWN)
         unread = range(cursor.read_position, min(cursor.end, cursor.read_position + HEAD_SHOWN - len(waiting)))
-        entries = subscription.entries
         order = [] if dispatcher is None else [known.consumer for known in dispatcher.turns.consumers]
         ring = [] if dispatcher is None else list(dict.fromkeys(names[known.consumer] for known in dispatcher.turns.upcoming()))
         permits = {names[key]: subscription.permits(key) for key in order}
@@ -102,14 +115,13 @@ class SharedReading(PulsarReading):
         for key, pending in held.items():
             at.setdefault(names[key], []).extend(pending)
         return {
-            "kind": "queue", "type": SHARED, "name": c.TOPIC, "ready": subscription.waiting,
-            "head": [{"record": entries[position].message, "redelivered": position in again} for position in (*waiting, *unread)],
+            "kind": "queue", "type": SHARED, "name": c.TOPIC, "ready": self.waiting(subscription),
+            "head": records_in(subscription, (*waiting, *unread), HEAD_SHOWN, again),
             "prefetch": 0, "ring": ring, "turn": ring[0] if ring else None, "permits": permits,
             "in_flight": {
-                name: [{"record": entries[position].message, "redelivered": False} for position in sorted(positions)[:IN_FLIGHT_SHOWN]]
-                for name, positions in at.items()
+                name: records_in(subscription, sorted(positions)[:IN_FLIGHT_SHOWN], IN_FLIGHT_SHOWN) for name, positions in at.items()
             },
-            "unacked": sum(map(len, held.values())), "mark_delete": cursor.mark_delete + lane.first_record,
+            "unacked": 0 if dispatcher is None else dispatcher.unacked, "mark_delete": cursor.mark_delete + lane.first_record,
             **self.letters(lane),
         }  # fmt: skip
 

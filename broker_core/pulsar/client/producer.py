@@ -4,8 +4,11 @@
     default batching       [k1 k2 k1 k3]            one entry, and the broker sees k1 only
     KEY_BASED              [k1 k1] [k2] [k3]        one entry for each key, in the order of their highest sequence ids
 
-Source: Pulsar 3.2 client, ProducerImpl, BatchMessageContainerImpl, BatchMessageKeyBasedContainer, RoundRobinPartitionMessageRouterImpl
-(JavaStringHash by default; here the Murmur3 hash that hashingScheme offers as well).
+Each partition has a batch of its own, with its own delay. What has no key then goes to one partition for ten delays, and to the next for the next
+ten: else no batch would have more than a few messages.
+
+Source: Pulsar 3.2 client, ProducerImpl, PartitionedProducerImpl, BatchMessageContainerImpl, BatchMessageKeyBasedContainer,
+RoundRobinPartitionMessageRouterImpl (JavaStringHash by default; here the Murmur3 hash that hashingScheme offers as well; begins at partition 0).
 """
 
 from __future__ import annotations
@@ -24,12 +27,14 @@ from broker_core.sim.node import Closed, Outbox
 PRODUCER_ID = 1
 """Of a topic without partitions, and of partition 0; the others follow."""
 BATCH, RECONNECT, GIVES_UP = "batch", "reconnect", "gives_up"
-"""Deadlines."""
+"""Deadlines; that of a batch with its partition: batch:0."""
 RECONNECT_US = 100 * MILLISECOND_US
 """initialBackoffIntervalNanos of the client, without the ones that follow."""
 DEFAULT, KEY_BASED = "default", "key_based"
 BATCH_MAX, BATCH_DELAY_US = 1_000, MILLISECOND_US
 """batchingMaxMessages, batchingMaxPublishDelay."""
+SWITCH_DELAYS = 10
+"""batchingPartitionSwitchFrequencyByPublishDelay."""
 MASK_31 = 0x7FFFFFFF
 
 
@@ -58,9 +63,9 @@ class Waiting(msgspec.Struct, array_like=True, gc=False):
 class ProducerState:
     """batching: DEFAULT, KEY_BASED, or empty for none. partitions: of the topic, 0 for a topic without. topics: as of
     a consumer's configuration; the application chooses one as the client chooses a partition. sequence_id: of the next message.
-    next_partition: of the next message without a key. first_of_batch: of the batch that the last message is in, sent or not; None where that
-    message goes by itself. waits_for_receipts: it keeps each message until the broker has confirmed it; unconfirmed: by sequence id. broker: where
-    it connects to."""
+    next_partition: of the next message without a key; with batching the time says it. waiting: partition -> its batch. first_of_batch: of the
+    batch that the last message is in, sent or not; None where that message goes by itself. waits_for_receipts: it keeps each message until the
+    broker has confirmed it; unconfirmed: by sequence id. broker: where it connects to."""
 
     batching: str = ""
     batch_max: int = BATCH_MAX
@@ -71,7 +76,7 @@ class ProducerState:
     connection: int = 0
     sequence_id: int = 0
     next_partition: int = 0
-    waiting: list[Waiting] = field(default_factory=list)
+    waiting: dict[int, list[Waiting]] = field(default_factory=dict)
     first_of_batch: Waiting | None = None
     waits_for_receipts: bool = False
     broker: str = ""
@@ -125,7 +130,7 @@ class Producer:
             state.connection = 0
             out.deadline(RECONNECT, now_us + RECONNECT_US)
         else:
-            self.send_batch(out)
+            self.send_batch(int(name.partition(":")[2]), out)
 
     def send(self, message: int, key: int, ordering_key: int = -1) -> tuple[int, CommandSend]:
         """The application has a message to send by itself: on which connection, and what. message: its number; key, ordering_key: codes, -1 for
@@ -144,42 +149,48 @@ class Producer:
         """The same for a producer with batching: it goes out with its batch. deliver_at_us: not before this moment, 0 for at once; such a message
         is never part of a batch, which goes out before it; no producer without batching waits."""
         state = self.state
+        partition = self.partition(key if ordering_key < 0 else ordering_key, now_us) if self.has_parts else 0
+        one = Waiting(message, key, ordering_key, state.sequence_id)
+        state.sequence_id += 1
         if deliver_at_us or not state.batching:
-            if state.waiting:  # or the batch's lower sequence ids would come after this one's (ProducerImpl.processOpSendMsg)
-                self.send_batch(out)
+            if partition in state.waiting:  # or the batch's lower sequence ids would come after this one's (ProducerImpl.processOpSendMsg)
+                self.send_batch(partition, out)
             state.first_of_batch = None
-            _, command = self.send(message, key, ordering_key)
-            command.deliver_at_us = deliver_at_us
+            command = CommandSend(
+                PRODUCER_ID + partition, message, key, ordering_key, one.sequence_id, deliver_at_us=deliver_at_us,
+            )  # fmt: skip
             self.post(command, out)
             return
-        state.waiting.append(Waiting(message, key, ordering_key, state.sequence_id))
-        state.first_of_batch = state.waiting[0]
-        state.sequence_id += 1
-        if len(state.waiting) >= state.batch_max:
-            self.send_batch(out)
-        elif len(state.waiting) == 1:
-            out.deadline(BATCH, now_us + state.batch_delay_us)
+        batch = state.waiting.setdefault(partition, [])
+        batch.append(one)
+        state.first_of_batch = batch[0]
+        if len(batch) >= state.batch_max:
+            self.send_batch(partition, out)
+        elif len(batch) == 1:
+            out.deadline(f"{BATCH}:{partition}", now_us + state.batch_delay_us)
 
-    def partition(self, key: int) -> int:
-        """Its place, by the key's hash; without a key in turn."""
+    def partition(self, key: int, now_us: int = 0) -> int:
+        """Its place, by the key's hash; without a key in turn, with batching by the time."""
         state = self.state
         count = state.topics or state.partitions
         if key >= 0 and self.hash_of is not None:
             return (self.hash_of(key) & MASK_31) % count
+        if state.batching and state.partitions:  # of several topics the application chooses one, which knows nothing of batches
+            partition = now_us // max(SWITCH_DELAYS * state.batch_delay_us, MILLISECOND_US) % count
+            state.next_partition = (partition + 1) % count
+            return partition
         partition, state.next_partition = state.next_partition, (state.next_partition + 1) % count
         return partition
 
-    def send_batch(self, out: Outbox) -> None:
-        """Send what has gathered, in as many entries as the kind of batching makes of it."""
+    def send_batch(self, partition: int, out: Outbox) -> None:
+        """Send what has gathered for a partition, in as many entries as the kind of batching makes of it."""
         state = self.state
-        waiting, state.waiting = state.waiting, []
-        out.cancel(BATCH)
-        of: dict[tuple[int, int], list[Waiting]] = {}
-        for one in waiting:
+        out.cancel(f"{BATCH}:{partition}")
+        of: dict[int, list[Waiting]] = {}
+        for one in state.waiting.pop(partition):
             sticky = one.key if one.ordering_key < 0 else one.ordering_key
-            partition = self.partition(sticky) if self.has_parts else 0
-            of.setdefault((partition, sticky if state.batching == KEY_BASED else 0), []).append(one)
-        for (partition, _), batch in sorted(of.items(), key=lambda item: item[1][-1].sequence_id):
+            of.setdefault(sticky if state.batching == KEY_BASED else 0, []).append(one)
+        for batch in sorted(of.values(), key=lambda known: known[-1].sequence_id):
             first = batch[0]
             numbers = tuple(one.message for one in batch)
             # The metadata of a default batch has its lowest sequence id, that of KEY_BASED its highest.

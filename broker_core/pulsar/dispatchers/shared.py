@@ -24,7 +24,7 @@ from broker_core.pulsar.dispatchers.receiver import Receiver
 from broker_core.pulsar.entry import Entries
 
 ROUND_ROBIN_BATCH = 20
-"""dispatcherMaxRoundRobinBatchSize: so many messages in a row may go to the consumer whose turn it is."""
+"""dispatcherMaxRoundRobinBatchSize: so many messages in a row may go to the consumer whose turn it is, or one entry."""
 
 
 class SharedTurns:
@@ -176,18 +176,25 @@ class SharedDispatcher(PendingDispatcher):
         return sent
 
     def _send(self, positions: list[int], sent: list[Sent]) -> None:
+        """Entries that were read, to whose turn it is: as many as hold the messages that it may be sent, by what an entry of this read holds on
+        average. With batches that may be more than it has permits for."""
         place, entries = 0, self.entries
+        left = sum([entries[position].size for position in positions])
+        average = left // len(positions) if positions else 1
         while place < len(positions):
             known = self.turns.next()
             if known is None:
                 for position in positions[place:]:
                     self.replay.add(position)
                 return
-            last = place + max(1, min(len(positions) - place, known.permits, ROUND_ROBIN_BATCH))
-            while place < last and known.is_available:
-                self._take(known, positions[place], entries[positions[place]])
-                sent.append((known.consumer, positions[place]))
-                place += 1
+            messages = min(left, known.permits, ROUND_ROBIN_BATCH)
+            if self.unacked_max:
+                messages = min(messages, max(self.unacked_max - known.unacked, 0))
+            mine = positions[place : place + max(messages // average, 1)]
+            self._take_all(known, mine)
+            sent += [(known.consumer, position) for position in mine]
+            left -= sum([entries[position].size for position in mine])
+            place += len(mine)
 
     def to_json(self) -> dict[str, Any]:
         return {**super().to_json(), "turns": [known.consumer for known in self.turns.consumers], "index": self.turns.index}

@@ -186,7 +186,8 @@ function drawBatches({ pulsar }) {
   batchesTall = Math.max(batchesTall, batches.tall(known, width));
   $("batches").setAttribute("height", batchesTall);
   $("batches").style.setProperty("width", `${width}px`);
-  setText($("batches-kind"), say(`subscription.batching.${known.kind}`));
+  setText($("batches-kind"), batches.kind(known, say));
+  for (const part of document.querySelectorAll("#batches-panel .owners")) part.hidden = !known.has_owners;
   $("batches").setAttribute("aria-label", setText($("batches-words"), batches.words(known, say)));
   setText($("batches-acks"), batches.ackWords(known, say));
   draw($("batches"), batches.layout(known, { width, colorOf, say }));

@@ -374,7 +374,7 @@ def test_order_rules_batches_and_dead_letters_survive_a_restore(options):
 
 
 @pytest.mark.parametrize(("algorithm", "options", "field"), [
-    ("auto_split", {"order": "none"}, "rigs.0.order"), ("shared", {"batching": "default"}, "rigs.0.batching"),
+    ("auto_split", {"order": "none"}, "rigs.0.order"), ("shared", {"batching": "both"}, "rigs.0.batching"),
     ("auto_split", {"batching": "both"}, "rigs.0.batching"), ("failover", {"partitions": -1}, "rigs.0.partitions"),
     ("shared", {"max_redeliver": 0}, "rigs.0.max_redeliver"),
 ])  # fmt: skip

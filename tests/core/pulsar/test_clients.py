@@ -173,9 +173,9 @@ def test_default_batch_is_one_entry_with_the_key_of_its_first_message():
     play(node, out, PERSON, Open("broker"))
     for number, key in ((0, 1), (1, 2), (2, 1)):
         node.gather(number, key, 0, out)
-    assert out.take() == [] and out.deadlines["batch"] == 1_000
+    assert out.take() == [] and out.deadlines["batch:0"] == 1_000
     node.gather(3, 3, 0, out)
-    assert out.take() == [(1, c.CommandSend(1, 0, 1, -1, 3, (0, 1, 2, 3), first_sequence_id=0))] and "batch" not in out.deadlines
+    assert out.take() == [(1, c.CommandSend(1, 0, 1, -1, 3, (0, 1, 2, 3), first_sequence_id=0))] and "batch:0" not in out.deadlines
 
 
 def test_key_based_batches_go_out_by_their_highest_sequence_id():
@@ -183,7 +183,7 @@ def test_key_based_batches_go_out_by_their_highest_sequence_id():
     play(node, out, PERSON, Open("broker"))
     for number, key in ((0, 1), (1, 2), (2, -1), (3, 1), (4, -1)):
         node.gather(number, key, 0, out)
-    sent = [(message.key, message.sequence_id, message.batch) for _, message in wake(node, out, "batch")]
+    sent = [(message.key, message.sequence_id, message.batch) for _, message in wake(node, out, "batch:0")]
     assert sent == [(2, 1, ()), (1, 3, (0, 3)), (-1, 4, (2, 4))]
 
 

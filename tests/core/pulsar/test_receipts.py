@@ -45,7 +45,7 @@ def test_what_has_no_receipt_is_sent_again_in_order_on_the_next_connection():
 def test_batch_is_confirmed_by_its_highest_sequence_id():
     node, out = producer(batching=DEFAULT)
     send(node, out, 10, 11)
-    ((_, batch),) = wake(node, out, "batch")
+    ((_, batch),) = wake(node, out, "batch:0")
     assert list(node.state.unconfirmed) == [1] and batch.batch == (10, 11)
     play(node, out, 1, c.CommandSendReceipt(1, 1, 0))
     assert node.state.unconfirmed == {}
@@ -74,7 +74,7 @@ def test_delayed_message_is_no_part_of_a_batch_which_goes_out_before_it():
     node.gather(12, 12, 0, out, -1, 5_000)
     batch, delayed = [command for _, command in out.take()]
     assert (batch.batch, batch.sequence_id) == ((10, 11), 1) and (delayed.message, delayed.sequence_id) == (12, 2)
-    assert "batch" not in out.deadlines
+    assert "batch:0" not in out.deadlines
 
 
 def test_client_gives_up_a_connection_that_answers_nothing_and_connects_again():

@@ -55,7 +55,6 @@ def test_switch_is_on_or_off_and_off_is_not_left_out(name: str) -> None:
 @pytest.mark.parametrize(
     ("entry", "field", "reason"),
     [
-        ({"batching": "key_based", "algorithm": "shared"}, "batching", "is for the rules of Key_Shared"),
         ({"topics": 2, "partitions": 0}, "topics", "give either topics, none of which has partitions, or partitions of one topic"),
         ({"deduplication": True}, "deduplication", "needs receipts: a producer that waits for none sends nothing twice"),
         ({"deduplication": True, "receipts": False}, "deduplication", "needs receipts: a producer that waits for none sends nothing twice"),

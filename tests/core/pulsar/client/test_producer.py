@@ -21,6 +21,9 @@ from broker_core.pulsar.client.producer import (
 from broker_core.sim.node import PERSON, Closed
 from tests.core.playbook import Played, play, wake
 
+BATCH_0 = f"{BATCH}:0"
+"""The deadline of the batch of a topic without partitions, or of partition 0."""
+
 
 def producer(**options):
     """Its broker is connected. A key's hash is its code."""
@@ -37,7 +40,8 @@ def gather(node, out, *messages, now_us=0):
 
 
 def batch(node, out):
-    return [command for _, command in wake(node, out, BATCH)]
+    names = [name for name in out.deadlines if name.startswith(f"{BATCH}:")]
+    return [command for name in names for _, command in wake(node, out, name)]
 
 
 # --- batches
@@ -46,18 +50,18 @@ def batch(node, out):
 def test_batch_waits_for_its_delay_from_its_first_message_on():
     node, out = producer(batching=DEFAULT, batch_delay_us=5_000)
     assert gather(node, out, (0, 1), now_us=100) == gather(node, out, (1, 2), now_us=4_000) == []
-    assert out.deadlines[BATCH] == 5_100 and len(batch(node, out)) == 1
+    assert out.deadlines[BATCH_0] == 5_100 and len(batch(node, out)) == 1
     gather(node, out, (2, 1), now_us=9_000)
-    assert out.deadlines[BATCH] == 14_000
+    assert out.deadlines[BATCH_0] == 14_000
 
 
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_full_batch_goes_out_at_once_and_the_next_one_begins_its_own_delay(most):
     node, out = producer(batching=DEFAULT, batch_max=most)
     sent = gather(node, out, *[(number, 1) for number in range(most)])
-    assert [command.message for command in sent] == [0] and BATCH not in out.deadlines and node.state.waiting == []
+    assert [command.message for command in sent] == [0] and BATCH_0 not in out.deadlines and node.state.waiting == {}
     gather(node, out, (most, 1), now_us=50)
-    assert out.deadlines.get(BATCH) == (None if most == 1 else 50 + BATCH_DELAY_US)
+    assert out.deadlines.get(BATCH_0) == (None if most == 1 else 50 + BATCH_DELAY_US)
 
 
 def test_default_batch_has_the_key_of_its_first_message_and_the_sequence_ids_of_both_ends():
@@ -115,7 +119,7 @@ def test_delayed_message_ends_the_batch_before_it_and_goes_by_itself():
     gather(node, out, (0, 1), (1, 2))
     node.gather(2, 1, 0, out, deliver_at_us=9_000)
     assert [(command.message, command.sequence_id, command.deliver_at_us) for _, command in out.take()] == [(0, 0, 0), (1, 1, 0), (2, 2, 9_000)]
-    assert BATCH not in out.deadlines and node.state.first_of_batch is None
+    assert BATCH_0 not in out.deadlines and node.state.first_of_batch is None
 
 
 @pytest.mark.parametrize(("batching", "kept"), [("", None), (DEFAULT, 0)])
@@ -131,6 +135,39 @@ def test_first_message_of_the_batch_is_known_also_after_it_was_sent(batching, ke
 
 
 # --- partitions
+
+
+@pytest.mark.parametrize("kind", [DEFAULT, KEY_BASED])
+def test_each_partition_has_a_batch_of_its_own_with_its_own_delay_and_size(kind):
+    node, out = producer(batching=kind, partitions=3, batch_max=3)
+    node.gather(0, 4, 0, out)
+    node.gather(1, 5, 400, out)
+    assert out.deadlines == {"batch:1": BATCH_DELAY_US, "batch:2": 400 + BATCH_DELAY_US}
+    node.gather(2, 4, 500, out)
+    node.gather(3, 4, 600, out)
+    assert [(command.producer_id, command.batch) for _, command in out.take()] == [(2, (0, 2, 3))]
+    assert list(out.deadlines) == ["batch:2"], "the other one waits for its time"
+    assert [(command.producer_id, command.message) for _, command in wake(node, out, "batch:2")] == [(3, 1)]
+
+
+def test_with_batches_what_has_no_key_goes_to_one_partition_for_ten_delays_and_then_to_the_next():
+    node, out = producer(batching=DEFAULT, partitions=3, batch_delay_us=2_000)
+    for number, now_us in enumerate((0, 19_999, 20_000, 39_000, 41_000, 60_000)):
+        node.gather(number, -1, now_us, out)
+    assert {place: [one.message for one in batch] for place, batch in node.state.waiting.items()} == {0: [0, 1, 5], 1: [2, 3], 2: [4]}
+
+
+def test_application_with_several_topics_takes_them_in_turn_whatever_gathers():
+    node, out = producer(batching=DEFAULT, topics=2)
+    gather(node, out, (0, -1), (1, -1), (2, -1))
+    assert {place: [one.message for one in batch] for place, batch in node.state.waiting.items()} == {0: [0, 2], 1: [1]}
+
+
+def test_delayed_message_ends_the_batch_of_its_own_partition_only():
+    node, out = producer(batching=KEY_BASED, partitions=2)
+    gather(node, out, (0, 0), (1, 1))
+    node.gather(2, 1, 0, out, deliver_at_us=9_000)
+    assert [command.message for _, command in out.take()] == [1, 2] and list(node.state.waiting) == [0]
 
 
 def test_key_is_hashed_without_its_top_bit():
