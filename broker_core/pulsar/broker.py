@@ -1,9 +1,9 @@
 """The broker as a node: connections in front, topics behind, and in each subscription a dispatcher that decides who gets what.
 
-Each connection is pinged every 30 s; at the second tick in a row without an answer it is closed, and its consumers with it. A consumer that
+Each connection is pinged every 30 s; at the second tick in a row without a word it is closed, and its consumers with it. A consumer that
 cannot be let in because another one is there (conflicting sticky ranges, a second one of Exclusive) is not refused at once: the broker first
-asks whether that one's connection is alive, for at most 5 s, and accepts the newcomer if it is not.
-Source: Pulsar 3.2 ServerCnx, PulsarHandler, PersistentSubscription; docs/pulsar/facts.md.
+asks whether that one's connection is alive, for at most 5 s, and accepts the newcomer if it is not. To both any command is an answer.
+Source: Pulsar 3.2 ServerCnx, PulsarHandler (messageReceived), PersistentSubscription; docs/pulsar/facts.md.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from broker_core.hashing.murmur3 import murmur3_32
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker_state import Attached, BrokerState, Connection, consumer_key, topic_key
-from broker_core.pulsar.broker_subscribe import close_consumer, pong, seek, subscribe, unsubscribe
+from broker_core.pulsar.broker_subscribe import close_consumer, hear, pong, seek, subscribe, unsubscribe
 from broker_core.pulsar.commands import CommandAck, CommandMessage, CommandSend
 from broker_core.pulsar.dispatchers.active import ActiveDispatcher
 from broker_core.pulsar.dispatchers.draining import UNBLOCKING_US, DrainingDispatcher
@@ -96,6 +96,9 @@ class Broker:
                 self.settle(now_us - 1, out)
             else:
                 out.shut_door()
+        connected = self.state.connections.get(connection)
+        if connected is not None and connected.awaits_pong and kind is not Closed:
+            hear(self, connection, now_us, out)
         if kind is CommandSend:
             try:
                 topic, name, wants_receipts = self.producers[connection][message.producer_id]
@@ -150,6 +153,11 @@ class Broker:
             if dispatcher.has_news:
                 self.tell_news(topic, subscription, now_us, out)
 
+    def awaits(self, connection: int) -> bool:
+        """Whether the next command on this connection says that it is alive."""
+        known = self.state.connections.get(connection)
+        return known is not None and known.awaits_pong
+
     def straight(self, topic: Topic, out: Outbox) -> KeySharedDispatcher | None:
         """The topic's only subscription, if messages by themselves that arrive now go straight to its consumers, and nothing else happens. That
         holds until one of them cannot be taken, or another event reaches the subscription."""
@@ -178,6 +186,8 @@ class Broker:
         if what in ("switch", "delayed", "unblock"):
             self.wake_subscription(what, number, now_us, out)
             return
+        if out.doors:
+            self.settle(now_us - 1, out)  # an acknowledgement is a sign of life, too
         connection = int(number)
         known = self.state.connections[connection]
         if what == "keep_alive":

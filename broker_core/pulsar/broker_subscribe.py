@@ -78,7 +78,14 @@ def ask_if_alive(broker: Broker, holder: str, connection: int, command: c.Comman
 
 
 def pong(broker: Broker, connection: int, command: c.CommandPong, now_us: int, out: Outbox) -> None:
-    """The connection is alive: a consumer that waited for this is refused, if it still cannot be let in."""
+    """It says nothing but that the connection is alive, which has been heard."""
+
+
+def hear(broker: Broker, connection: int, now_us: int, out: Outbox) -> None:
+    """A command has come, so the connection is alive: a consumer that waited for this is refused, if it still cannot be let in.
+
+    Source: Pulsar 3.2 PulsarDecoder.channelRead, ServerCnx.messageReceived, before the command is handled.
+    """
     known = broker.state.connections[connection]
     known.awaits_pong = False
     out.cancel(f"liveness:{connection}")

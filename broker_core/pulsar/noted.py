@@ -76,6 +76,8 @@ def note(broker: Broker, arrived: Sequence[Noted]) -> None:
     """These acknowledgements arrived, and nobody was sent anything because of them."""
     acked: dict[int, tuple[Topic, Subscription, list[tuple[str, Noted]]]] = {}
     for noted in arrived:
+        if noted.connection in broker.state.connections:
+            broker.state.connections[noted.connection].awaits_pong = False
         for consumer_id, part in noted.of_consumers().items():
             known = broker.of_consumer.get((noted.connection, consumer_id))
             if known is not None:  # else it is closed meanwhile

@@ -46,7 +46,7 @@ class Sent(Stream):
         self.way = None if is_plain else (links[0], cast("Topic", topic), name)
 
     def arrive(self, place: int, until_us: int) -> None:
-        if self.way is None or self.way[0].trouble:
+        if self.way is None or self.way[0].trouble or self.broker.awaits(self.producer.state.connection):
             super().arrive(place, until_us)
             return
         (link, topic, _), world, times, stop = self.way, self.world, self.times, len(self.times)

@@ -48,6 +48,7 @@ from broker_core.sim.program import Leave, Order, Program
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.sim.slot import Slot
 from broker_core.sim.stream import Handed, Stream
+from broker_core.sim.under_way import under_way
 from broker_core.sim.world import Design
 
 
@@ -270,15 +271,20 @@ class PulsarRules:
         lane.say(code, consumer=consumer.name, unacked=unacked, deadline_us=consumer.deadline_us)
 
     def given_up_us(self, lane: Lane, consumer: Consumer) -> int:
-        """When the broker will close the connection of a program that falls silent now; what it has sent still arrives."""
+        """When the broker will close the connection of a program that falls silent now; what it has sent still arrives, and is a sign of life."""
         connection = self.reads.client(lane, consumer.incarnation).connection
         link = lane.world.slots[consumer.incarnation].links[connection]
         known = self.reads.broker(lane).state.connections.get(connection)
         if known is None:  # its first words are still on their way
             return consumer.joined_us + lane.delay_us + 2 * c.KEEP_ALIVE_US
         tick_us = known.since_us + ((lane.now_us - known.since_us) // c.KEEP_ALIVE_US + 1) * c.KEEP_ALIVE_US
-        answers = link.last_us < tick_us and any(type(message) is c.CommandPong for message, _ in link.queue)
-        return tick_us if known.awaits_pong and not answers else tick_us + c.KEEP_ALIVE_US
+        posted = len(self.reads.client(lane, consumer.incarnation).leaving)  # these will not leave
+        arrivals = [at_us for _, at_us in under_way(lane.world, link)]
+        arrivals = arrivals[: len(arrivals) - posted]
+        awaits, since_us = known.awaits_pong, lane.now_us
+        while not awaits or any(since_us <= at_us < tick_us for at_us in arrivals):
+            awaits, since_us, tick_us = True, tick_us, tick_us + c.KEEP_ALIVE_US
+        return tick_us
 
     def rejoin(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
         lives = [slot for slot in lane.world.slots.values() if slot.condition == NODE_CRASHED and slot.node.state.name == consumer.name]

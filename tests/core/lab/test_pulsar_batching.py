@@ -1,4 +1,4 @@
-"""Batches in a lane of each subscription type: everything is handled, and every number of the lane counts messages, not entries. Facts 11.1 to 11.5."""
+"""Batches in a lane of each subscription type: all is handled, and every number counts messages, not entries. Facts 11.1 to 11.5."""
 
 import pytest
 

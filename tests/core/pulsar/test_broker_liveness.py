@@ -125,11 +125,11 @@ def test_holder_that_closes_its_connection_while_it_is_asked_makes_room():
     assert node.subscription().consumers == [f"{B}.1"]
 
 
-def test_holder_that_only_closes_its_consumer_makes_room_with_its_word():
+def test_holder_that_closes_its_consumer_has_said_by_it_that_it_is_alive_and_only_the_next_one_finds_room():
     node, out = held()
     subscribe(node, out, B)
-    assert play(node, out, A, c.CommandCloseConsumer(2, 1)) == [(A, c.CommandSuccess(2))]
-    assert play(node, out, A, PONG) == [(B, c.CommandSuccess(1))]
+    assert play(node, out, A, c.CommandCloseConsumer(2, 1)) == [refused(B), (A, c.CommandSuccess(2))]
+    assert subscribe(node, out, B, request=2) == [(B, c.CommandSuccess(2))]
 
 
 def test_who_has_gone_meanwhile_is_neither_let_in_nor_refused():
@@ -185,9 +185,49 @@ def test_sticky_ranges_ask_the_one_that_the_conflict_names():
 
 
 @pytest.mark.parametrize(("first", "second"), [([(0, 199)], [(150, 160)]), ([(150, 160)], [(0, 199)])])
-def test_ranges_that_the_holder_gave_up_meanwhile_are_no_conflict_any_more(first, second):
+def test_holder_that_gives_its_ranges_up_by_its_next_word_still_had_them_when_it_spoke(first, second):
     node, out = broker()
     subscribe(node, out, A, KEY_SHARED, ranges=first)
     subscribe(node, out, B, KEY_SHARED, ranges=second)
-    play(node, out, A, c.CommandCloseConsumer(2, 1), c.CommandSubscribe(3, 1, "a", [(300, 400)], KEY_SHARED))
-    assert play(node, out, A, PONG) == [(B, c.CommandSuccess(1))]
+    ((to, answer), _) = play(node, out, A, c.CommandCloseConsumer(2, 1))
+    assert (to, answer.error) == (B, c.CONSUMER_ASSIGN_ERROR)
+    assert subscribe(node, out, B, KEY_SHARED, request=2, ranges=second) == [(B, c.CommandSuccess(2))]
+
+
+# --- any command is a sign of life
+
+SAID = pytest.mark.parametrize("said", [
+    PONG, PING, c.CommandFlow(1, 5), c.CommandAck(1, [0]), c.CommandRedeliverUnacknowledgedMessages(1, []), c.CommandSend(7, 0, 0),
+    c.CommandProducer(9, "other"), c.CommandSeek(5, 1, 0), c.CommandSubscribe(6, 8, "a", [], SHARED, "other"), c.CommandUnsubscribe(9, 77),
+], ids=lambda said: type(said).__name__)  # fmt: skip
+
+
+@SAID
+def test_whatever_comes_after_the_ping_keeps_the_connection(said):
+    """PulsarHandler.messageReceived: the answer need not be a pong."""
+    node, out = held()
+    wake(node, out, f"keep_alive:{A}")
+    play(node, out, A, said)
+    assert wake(node, out, f"keep_alive:{A}") == [(A, PING)] and out.closed == []
+
+
+def test_what_came_before_the_ping_does_not():
+    node, out = held()
+    play(node, out, A, c.CommandFlow(1, 5), c.CommandAck(1, [0]))
+    wake(node, out, f"keep_alive:{A}")
+    wake(node, out, f"keep_alive:{A}")
+    assert out.closed == [A]
+
+
+@SAID
+def test_whatever_comes_answers_the_question_whether_the_holder_is_alive(said):
+    node, out = held()
+    subscribe(node, out, B)
+    sent = play(node, out, A, said)
+    assert refused(B) in sent and f"liveness:{A}" not in out.deadlines and node.state.connections[A].asking == []
+
+
+def test_end_of_the_connection_is_no_sign_of_life():
+    node, out = held()
+    subscribe(node, out, B)
+    assert play(node, out, A, Closed("reset"))[0] == (B, c.CommandSuccess(1))
