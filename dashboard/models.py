@@ -61,6 +61,7 @@ class Lab(models.Model):
     clock_floor_us = models.BigIntegerField(default=0)      # virtual time that a browser may have seen: re-derived before anything else
     seq_floor = models.BigIntegerField(default=0)           # frame number that a browser may have seen
     position = models.BigIntegerField(default=0)            # place of the last command in the journal
+    rules_version = models.PositiveIntegerField(default=0)  # broker_core/lab/rules.py when it was made; 0: before versions were kept
     script = models.JSONField(default=list)                 # [{at_us, body}] in order: what the lab orders itself when it is time; stays whole
     deleted_at = models.DateTimeField(null=True, db_index=True)   # until the undo is over; then the row goes
 

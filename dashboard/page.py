@@ -40,11 +40,12 @@ def base_context(request: HttpRequest, item: str) -> Json:
 
 
 def lab_page(lab_id: str, *, seq: int, epoch: int, is_owner: bool, csrf: str, stopped: str = "", demo: bool = False,
-             refused: str = "") -> Json:
+             refused: str = "", older_rules: bool = False) -> Json:
     """The part of the page that is about one lab: where its frames come from and its commands go.
 
     stopped: why the lab will not move again, empty while it can. demo: it is a fresh copy of the demo, which adds a consumer by itself when
-    nobody presses anything for a while. refused: why the visitor got no copy of their own, empty otherwise.
+    nobody presses anything for a while. refused: why the visitor got no copy of their own, empty otherwise. older_rules: the lab was made
+    under other rules than today's.
     """
     return {
         "lab": lab_id,
@@ -54,6 +55,7 @@ def lab_page(lab_id: str, *, seq: int, epoch: int, is_owner: bool, csrf: str, st
         "csrf": csrf,
         "stopped": stopped,
         "refused": refused,
+        "older_rules": older_rules,
         "demo": {"command_id": DEMO_JOIN_ID, "after_ms": DEMO_AFTER_MS} if demo and is_owner and not stopped else None,
         "urls": {
             "commands": f"/api/labs/{lab_id}/commands/",

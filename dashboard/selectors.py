@@ -7,6 +7,7 @@ from django.db.models import OuterRef, Subquery
 from django.utils.translation import gettext as _
 
 from broker_core.events import Json
+from broker_core.lab.rules import RULES_VERSION
 from dashboard import access
 from dashboard.errors import Refused
 from dashboard.frames import snapshot_text
@@ -54,8 +55,13 @@ def lab_meta(*, lab: Lab) -> Json:
     return {
         "id": lab.pk, "slug": lab.slug, "name": lab_name(lab), "seed": lab.scenario["seed"], "workload": lab.scenario["workload"],
         "rigs": [lane["id"] for lane in lab.scenario["rigs"]], "status": lab.status, "failed_reason": lab.failed_reason,
-        "parent": lab.parent_id, "position": lab.position, "created_at": lab.created_at.isoformat(),
+        "parent": lab.parent_id, "position": lab.position, "created_at": lab.created_at.isoformat(), "rules": rules_of(lab=lab),
     }  # fmt: skip
+
+
+def rules_of(*, lab: Lab) -> Json:
+    """{made, now, older}: the version of the rules that the lab was made under, today's, and whether its past may have been another one."""
+    return {"made": lab.rules_version, "now": RULES_VERSION, "older": lab.rules_version < RULES_VERSION}
 
 
 def is_fresh_demo(*, lab: Lab) -> bool:
@@ -99,9 +105,10 @@ def command_get(*, lab_id: str, command_id: str) -> Json:
 
 
 def journal(*, lab: Lab) -> Json:
-    """The save format: scenario, seed and commands. The same journal gives the same lab, byte for byte."""
+    """The save format: scenario, seed and commands. Under the same rules the same journal gives the same lab, byte for byte."""
     rows = lab.commands.filter(state=StoredCommand.State.APPLIED).order_by("position")
-    return {"scenario": lab.scenario, "commands": [{**row.body, "position": row.position, "at_us": row.at_us} for row in rows]}
+    commands = [{**row.body, "position": row.position, "at_us": row.at_us} for row in rows]
+    return {"rules": rules_of(lab=lab), "scenario": lab.scenario, "commands": commands}
 
 
 def events_since(*, lab_id: str, seq: int, limit: int = 500) -> list[Json]:

@@ -27,6 +27,7 @@ from broker_core.lab.commands import check_command
 from broker_core.lab.commands.group import DeployAssignor
 from broker_core.lab.commands.membership import DEMO_JOIN_ID
 from broker_core.lab.journal import Cut, Journal
+from broker_core.lab.rules import RULES_VERSION
 from broker_core.lab.scenario import Scenario, scenario_from_json, scenario_to_json
 from dashboard import access, comparisons, copies, ledger, quotas, selectors, sharing
 from dashboard.assignors.runner import is_available
@@ -103,7 +104,7 @@ def _lab_row(scenario: Json, token: str, visitor: str | None, **columns: Any) ->
     lab_id = lab_id_new()
     return Lab.objects.create(
         id=lab_id, shard=shard_of(lab_id), scenario=scenario, owner_hash=access.token_hash(token),
-        visitor_hash=access.token_hash(visitor) if visitor else "", **columns,
+        visitor_hash=access.token_hash(visitor) if visitor else "", **{"rules_version": RULES_VERSION, **columns},
     )  # fmt: skip
 
 
@@ -176,7 +177,7 @@ def _fork_here(parent: Lab, token: str, visitor: str | None) -> Lab:
     cut = _journal(parent).cut(view.at_us if view is not None else parent.clock_floor_us)
     lab = _lab_row(
         parent.scenario, token, visitor, parent=parent, position=parent.position, clock_floor_us=cut.until_us, script=parent.script,
-        seq_floor=view.seq if view is not None else 0,
+        seq_floor=view.seq if view is not None else 0, rules_version=parent.rules_version,
         status=Lab.Status.IDLE if view is not None else Lab.Status.RUNNING,
     )  # fmt: skip
     _copy_past(parent, lab, cut)
@@ -191,7 +192,7 @@ def _fork_moment(parent: Lab, moment: Moment, token: str, visitor: str | None) -
     """The parent as it was then, paused: what it had been ordered by then, and after that the speed and the pause. The worker derives it."""
     cut = _journal(parent).cut(moment.until_us, moment.until_position)
     lab = _lab_row(parent.scenario, token, visitor, parent=parent, position=parent.position + 2, clock_floor_us=cut.until_us,
-                   script=parent.script)  # fmt: skip
+                   script=parent.script, rules_version=parent.rules_version)  # fmt: skip
     _copy_past(parent, lab, cut)
     orders: list[Json] = [{"kind": "pause_lab", "args": {}}]
     if moment.speed is not None:
@@ -225,7 +226,8 @@ def _copy_past(parent: Lab, lab: Lab, cut: Cut) -> None:
 
 
 def _fork_replayed(parent: Lab, scenario: Json, token: str, visitor: str | None) -> Lab:
-    """A new lab at virtual time 0 whose commands bring the parent's times along; the worker decides them again on the way to now."""
+    """A new lab at virtual time 0 whose commands bring the parent's times along; the worker decides them again on the way to now, under
+    today's rules."""
     view = StoredView.objects.filter(pk=parent.pk).first()
     lab = _lab_row(scenario, token, visitor, parent=parent, position=parent.position, script=parent.script,
                    clock_floor_us=view.at_us if view is not None else parent.clock_floor_us)  # fmt: skip
@@ -255,8 +257,8 @@ def lab_for_visitor(*, visitor: str, address: str = "") -> Lab:
 def demo_lab_ensure() -> str:
     """The id of the demo, made when there is none: run ahead to DEMO_PRE_RUN_US, then resting until somebody copies it."""
     demo = Lab.objects.filter(slug=DEMO_SLUG).first()
-    if demo is not None and demo.status == Lab.Status.FAILED:
-        # It stays under its id, with its journal, as the bug report; visitors get a new one.
+    if demo is not None and (demo.status == Lab.Status.FAILED or demo.rules_version < RULES_VERSION):
+        # It stays under its id, with its journal, as the bug report or as the parent of its copies; visitors get a new one.
         Lab.objects.filter(pk=demo.pk, slug=DEMO_SLUG).update(slug=None)
         demo = None
     if demo is None:

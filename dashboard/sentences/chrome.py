@@ -33,6 +33,7 @@ CHROME = {
     "notice.to_labs": _("Open Labs"),
     "stopped.title": _("This lab has stopped"),
     "stopped.more": _("An internal error stopped it; this is its last state. A fresh copy starts with the same workload and lanes."),
+    "rules.older": _("This lab was made under older rules and replayed under today's: its past may differ from what was seen then."),
     "stopped.copy": _("Start a fresh copy"),
     "stopped.reason": _("What went wrong"),
     "stopped.unseen": _("An error stopped it before there was anything to show. Its commands are kept; the other labs keep running."),

@@ -54,7 +54,7 @@ def _draw(request: HttpRequest, lab: Lab, snapshot: dict[str, Any], name: str, p
     context = base_context(request, name)
     context["page"] |= lab_page(
         lab.pk, seq=snapshot["seq"], epoch=snapshot["epoch"], is_owner=access.is_owner(lab, bearer=None, visitor=visitor), csrf=get_token(request),
-        stopped=selectors.lab_stopped(lab_id=lab.pk),
+        stopped=selectors.lab_stopped(lab_id=lab.pk), older_rules=selectors.rules_of(lab=lab)["older"],
     )  # fmt: skip
     query = lane_query(view, lane)
     context["page"]["urls"]["lab"] = request.path.replace(lab.pk, "{id}") + query  # a copy made from here opens here

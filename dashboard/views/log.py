@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from dashboard import access
+from dashboard import access, selectors
 from dashboard.errors import Refused
 from dashboard.log_presentation import log_context
 from dashboard.logs import labs, opened, source
@@ -88,6 +88,8 @@ def _draw(request: HttpRequest, find: Callable[[], Source], place: dict[str, Any
             "folders": [{"name": entry.name, "url": reverse("log-opened", args=[entry.log])} for entry in server_folders()],
         }
     }  # fmt: skip
+    if place["lab"] is not None:
+        context["page"]["older_rules"] = selectors.rules_of(lab=selectors.lab_get(lab_id=place["lab"]))["older"]
     context["folder"] = source.exact(folder)
     context |= log_context(folder, context["catalogue"][context["page"]["language"]])
     response = render(request, "dashboard/log.html", context)

@@ -80,6 +80,6 @@ def _draw(request: HttpRequest, lab: Lab, visitor: str | None, snapshot: dict[st
     stopped = selectors.lab_stopped(lab_id=lab.pk)
     is_owner = access.is_owner(lab, bearer=None, visitor=visitor)
     context["page"] |= lab_page(lab.pk, seq=snapshot["seq"], epoch=snapshot["epoch"], is_owner=is_owner, csrf=get_token(request),
-                                stopped=stopped, demo=is_demo, refused=refused)  # fmt: skip
+                                stopped=stopped, demo=is_demo, refused=refused, older_rules=selectors.rules_of(lab=lab)["older"])  # fmt: skip
     context |= stage_context(snapshot["view"], context["catalogue"][context["page"]["language"]])
     return render(request, "dashboard/stage.html", context)

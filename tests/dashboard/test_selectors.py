@@ -107,7 +107,8 @@ def test_a_journal_is_what_was_applied_in_order() -> None:
     for position, state, at_us in ((3, "applied", 30), (1, "applied", 10), (2, "refused", 20), (4, "accepted", None)):
         order(lab, position, state, at_us)
     assert selectors.journal(lab=lab) == {
-        "scenario": SCENARIO, "commands": [{"kind": "join", "position": 1, "at_us": 10}, {"kind": "join", "position": 3, "at_us": 30}]}  # fmt: skip
+        "rules": selectors.rules_of(lab=lab), "scenario": SCENARIO,
+        "commands": [{"kind": "join", "position": 1, "at_us": 10}, {"kind": "join", "position": 3, "at_us": 30}]}  # fmt: skip
 
 
 def test_turning_points_are_those_after_a_place_of_this_lab() -> None:
