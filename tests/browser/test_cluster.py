@@ -92,7 +92,7 @@ def test_a_link_is_cut_and_healed_by_a_stroke_across_it_and_by_a_key(cluster: Pa
     page = cluster
     stroke(page, "broker-1>broker-2")
     expect_link(page, "broker-1>broker-2", "cut both ways")
-    wait_text(page, "#cards", "The link between Broker 1 and Broker 2 was cut")
+    wait_text(page, "#cards", "Link 1–2 cut")
     stroke(page, "broker-1>broker-2")
     expect_link(page, "broker-1>broker-2")
     page.locator('[data-link="broker-1>broker-2"]').focus()
@@ -114,7 +114,7 @@ def test_a_clients_links_are_drawn_when_it_is_chosen_and_one_is_cut(cluster: Pag
     assert page.locator('[data-link$=">producer"]').count() == 3
     stroke(page, "broker-3>producer", 0.7, 12)
     expect_link(page, "broker-3>producer", "cut both ways")
-    wait_text(page, "#cards", "The link between Broker 3 and Producer was cut")
+    wait_text(page, "#cards", "Link Broker 3–Producer cut")
     page.keyboard.press("Escape")
     expect(page.locator('[data-link="broker-1>producer"], [data-link="broker-2>producer"]')).not_to_have_count(2)
     expect_link(page, "broker-3>producer", "cut both ways")
@@ -165,7 +165,7 @@ def test_a_topic_gets_more_partitions_and_never_fewer(cluster: Page) -> None:
     page = cluster
     page.keyboard.press("a")
     before = int(page.locator("#add-partitions [name=count]").input_value()) - 1
-    expect(page.locator("#add-partitions [data-of]")).to_contain_text("in all")
+    expect(page.locator("#add-partitions [data-of]")).to_contain_text("in total")
     page.fill("#add-partitions [name=count]", str(before))
     page.keyboard.press("Enter")
     expect(page.locator("#add-partitions .bad")).to_be_visible()
@@ -284,6 +284,27 @@ def test_the_chart_has_ends_and_lags_and_is_drawn_at_most_once_a_second(cluster:
     names = page.evaluate("() => document.getElementById('series').data.map(({ name }) => name)")
     assert names[:4] == ["LEO 1", "LEO 2", "LEO 3", "HW"] and len(names) == 7
     save(page, "cluster-chart")
+
+
+def test_a_copy_far_behind_stands_below_a_break_and_no_word_is_cut_off(profile: Profile, site: SupervisedSite) -> None:
+    page = open_cluster(profile(), site, {**THREE, "partitions": 1})
+    page.locator("[data-broker]").first.wait_for()
+    leader = page.evaluate("() => document.querySelector('#large-words').textContent.match(/Leader (\\d)/)[1]")
+    page.click(f'[data-broker="{int(leader) % 3 + 1}"]')
+    page.keyboard.press("x")
+    page.click("[data-speed='20']")
+    page.wait_for_selector("#picture .shell", timeout=NOTICED_MS, state="attached")
+    page.keyboard.press(" ")
+    for width, height in ((1440, 900), (1280, 720), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_function("() => { const svg = document.getElementById('picture'); return svg.clientWidth <= svg.parentElement.clientWidth; }")
+        outside = page.evaluate(
+            """() => { const svg = document.getElementById("picture"), box = svg.getBoundingClientRect();
+              return [...svg.querySelectorAll("text")].filter((text) => { const { left, right, bottom } = text.getBoundingClientRect();
+                return left < box.left - 1 || right > box.right + 1 || bottom > box.bottom + 1; }).map(({ textContent }) => textContent); }"""
+        )
+        assert outside == [], width
+        save(page, f"cluster-far-behind-{width}")
 
 
 def test_who_opens_a_paused_lab_sees_the_curves_of_the_minutes_before(cluster: Page) -> None:

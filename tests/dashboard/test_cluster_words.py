@@ -15,8 +15,10 @@ BROKER_VERBS = ("stop", "pause", "crash", "cut_power", "lose_disk", "resume", "c
 LINK_VERBS = ("cut_link", "heal_link", "slow_link", "quick_link")
 WRITER_VERBS = ("pause_writer", "resume_writer")
 OPERATOR = ("create_topic", "add_partitions", "reassign", "elect", "elect_unclean", "start_writer")
-DID_MORE = ("create_topic", "reassign", "take_back", "elect", "elect_all", "elect_unclean", "elect_unclean_all", "start_writer")
-BACK = ("quick_disk", "set_clock", "quick_link")
+DID_MORE = (
+    "skew_clock_behind", "cut_link_one_way", "create_topic", "reassign", "take_back", "elect", "elect_all", "elect_unclean", "elect_unclean_all",
+    "start_writer",
+)  # fmt: skip
 QUIET = ("heartbeat", "heartbeat_answer", "metadata")
 LOST = ("acks_1", "unclean_election", "truncated", "destroyed")
 MEANS = (
@@ -32,7 +34,7 @@ FAMILIES = {
     "verb": (*BROKER_VERBS, *LINK_VERBS, *WRITER_VERBS), "verb_about": (*BROKER_VERBS, *WRITER_VERBS), "operator": OPERATOR,
     "stage_about": [stage for stage in STAGES if stage != "running"], "move": ("adds_and_removes", "adds", "removes"),
     "phase": [phase.value for phase in Phase],
-    "did": [verb for verb in (*BROKER_VERBS, *LINK_VERBS, *WRITER_VERBS, *DID_MORE) if verb not in BACK],
+    "did": (*BROKER_VERBS, *LINK_VERBS, *WRITER_VERBS, *DID_MORE),
     "wire": [kind for kind, _ in TOLD.values() if kind not in QUIET], "link": ("whole", "cut", "cut_one_way"), "acks": ("all", "1", "0"),
 }  # fmt: skip
 

@@ -154,6 +154,11 @@ ONE_AND_MANY: dict[str, list[tuple[str, dict[str, Any], str, str]]] = {
         ("pulsar.leave_last", {"consumer": "c1", "unacked": 0, "keys_total": 9},
          "c1, the last one, left: 0 unacked records and all 9 keys wait.", ""),
     ],
+    "cluster": [
+        ("cluster.about.spare_copies", {"copies": 1}, "One more crash leaves one copy in sync.", "再崩溃一个，就只剩 1 个同步副本。"),
+        ("cluster.about.spare_copies", {"copies": 2}, "One more crash leaves 2 copies in sync.", "再崩溃一个，就只剩 2 个同步副本。"),
+        ("cluster.did.slow_link", {"link": "2–3", "amount_us": 200_000}, "Link 2–3 slowed to 0.2_s", "链路 2–3 变慢：延迟 0.2_s"),
+    ],
     "groups": [
         ("groups.finding.taking_owner", {"member": "c1", "members": 1, "partitions": 1},
          "c1 takes up one partition now: its next poll() begins to read there.", ""),

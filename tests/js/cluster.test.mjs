@@ -4,16 +4,17 @@ import test from "node:test";
 
 import { cutsBetween, wordsAt } from "../../static/js/cluster/cuts.js";
 import * as map from "../../static/js/cluster/map.js";
-import { boxesOf, columnsOf, crossed, layout as network, linkLines } from "../../static/js/cluster/network.js";
+import { along, crossed, linkLines } from "../../static/js/cluster/links.js";
+import { boxesOf, columnsOf, layout as network } from "../../static/js/cluster/network.js";
 import { widthOf } from "../../static/js/cluster/labels.js";
 import { geometry, layout as copies } from "../../static/js/cluster/partition.js";
 import { brokersOf, nextWriter, offered, orderOf } from "../../static/js/cluster/operator_orders.js";
 import * as producer from "../../static/js/cluster/producer.js";
 import { layout as series, rowsOf as samplesOf } from "../../static/js/cluster/series.js";
 import { copiesTable, linksList, nodesTable, partitionsTable } from "../../static/js/cluster/tables.js";
-import { chosenWords, verbsOf } from "../../static/js/cluster/verbs.js";
+import { chosenTitle, chosenWords, verbsOf } from "../../static/js/cluster/verbs.js";
 import { rise, windowOf } from "../../static/js/cluster/window.js";
-import { flown, held, rowsOf } from "../../static/js/cluster/wire.js";
+import { flightOf, flown, held as onWire, waysOf } from "../../static/js/cluster/wire.js";
 import { cardWords, headline, partitionWords } from "../../static/js/cluster/words.js";
 import { load, say } from "./fixtures/load.mjs";
 
@@ -21,8 +22,9 @@ const [well, sending, unnoticed, moved, back, large] = load("cluster").map((view
 const ALL = [well, sending, unnoticed, moved, back, large], NAME = "flights-0", HEIGHT = 600;
 
 function drawn({ cluster, at_us: atUs }, width = 920, chosen = null) {
-  const partition = cluster.partitions[NAME], ids = Object.keys(partition.copies), grid = columnsOf(cluster, width, ids, 4000), place = geometry(partition, grid, HEIGHT);
-  return { grid, place, shapes: [...network(cluster, grid, { say, held: ids, chosen }), ...copies(NAME, partition, grid, place, { brokers: cluster.brokers, say }), ...held(cluster, grid, { name: NAME, atUs, say })] };
+  const partition = cluster.partitions[NAME], held = Object.keys(partition.copies), grid = columnsOf(cluster, width, held, 4000), place = geometry(partition, grid, HEIGHT);
+  const ways = waysOf(cluster, NAME), lines = linkLines(cluster, grid, { held, chosen, leader: partition.leader, busy: ways.map(({ key }) => key) });
+  return { grid, place, lines, shapes: [...network(cluster, grid, lines, { say, chosen }), ...copies(NAME, partition, grid, place, { brokers: cluster.brokers, say }), ...onWire(cluster, grid, lines, ways, { atUs, say })] };
 }
 
 function check(shapes) {
@@ -43,8 +45,9 @@ test("every picture of every moment is whole", () => {
 test("a strip ends where its log ends, and the flag stands at its own high watermark", () => {
   const { shapes, place } = drawn(sending), { copies: all } = sending.cluster.partitions[NAME], of = (id) => shapes.find((shape) => shape.id === id);
   for (const [broker, copy] of Object.entries(all)) {
-    const band = of(`copy-${broker}-band-${copy.epochs.at(-1)[0]}-${copy.epochs.at(-1)[1]}`);
-    assert.equal(band.y, Math.round((place.base - rise(place.window, copy.end)) * 10) / 10);
+    const at = (offset) => Math.round((place.base - rise(place.window, offset)) * 10) / 10;
+    assert.equal(of(`copy-${broker}-body`).y, at(Math.min(copy.high_watermark, copy.end)));
+    if (copy.high_watermark < copy.end) assert.equal(of(`copy-${broker}-unseen`).y, at(copy.end));
     assert.equal(Boolean(of(`copy-${broker}-unseen`)), copy.high_watermark < copy.end);
     assert.match(of(`copy-${broker}-pole`).d, new RegExp(` ${Math.round((place.base - rise(place.window, copy.high_watermark)) * 10) / 10}H`));
   }
@@ -57,7 +60,8 @@ test("a copy whose broker does nothing says why in the word of its broker's box"
     view.cluster.brokers[broker].stage = stage;
     const box = drawn(view).shapes.find(({ id }) => id === `broker-stage-${broker}`), foot = drawn(view).shapes.find(({ id }) => id === `foot-${broker}-0`);
     assert.equal(foot.text, say(`cluster.stage.${stage}`));
-    assert.equal(foot.text, box.text);
+    assert.equal(foot.text, box.title);
+    assert.ok([foot.text, "‖", "×", "…"].includes(box.text));
     assert.equal(copiesTable(view.cluster.partitions[NAME], view.cluster.brokers, say).rows[0][1], foot.text);
   }
 });
@@ -74,7 +78,7 @@ test("a copy whose log starts later than the others' says where", () => {
 test("a leader's fill is full, a follower's pale; who is outside the ISR has another outline", () => {
   const { shapes } = drawn(moved), { copies: all } = moved.cluster.partitions[NAME];
   for (const [broker, copy] of Object.entries(all)) {
-    for (const band of shapes.filter(({ id }) => id.startsWith(`copy-${broker}-band`))) assert.equal(band["fill-opacity"], copy.role === "leads" ? 1 : 0.35);
+    assert.equal(shapes.find(({ id }) => id === `copy-${broker}-body`)["fill-opacity"], copy.role === "leads" ? 1 : 0.35);
     assert.match(shapes.find(({ id }) => id === `copy-${broker}-wall`).class, copy.is_in_isr ? / in/ : / out/);
   }
   assert.deepEqual(Object.values(all).map(({ is_in_isr: isIn }) => isIn), [false, true, true]);
@@ -93,7 +97,7 @@ test("a stroke across a link crosses it, beside it does not", () => {
   assert.deepEqual(crossed(lines, [x, y - 8], [x, y + 8]), ["broker-1>broker-2"]);
   assert.deepEqual(crossed(lines, [x - 8, y - 4], [x + 8, y - 4]), []);
   const arc = lines.find(({ key }) => key === "broker-1>broker-3");
-  assert.deepEqual(crossed(lines, [arc.x, arc.y - 12], [arc.x, arc.y + 12]), ["broker-1>broker-3"]);
+  assert.deepEqual(crossed(lines, [arc.x - 30, arc.y - 12], [arc.x - 30, arc.y + 12]), ["broker-1>broker-3"]);
 });
 
 test("among nine brokers only the links that matter are drawn, and a chosen broker shows all of its own", () => {
@@ -213,6 +217,12 @@ test("times under the chart stand apart, however many samples there are and on a
 test("clients stand beside the controller, the reader first, and their cables go to the leader", () => {
   const { cluster } = crowd(), grid = columnsOf(cluster, 920, ["1", "2", "3"], 10, "c9"), { leader } = cluster.partitions[NAME];
   assert.ok(grid.clients.c9.x > grid.clients.c1.x && grid.clients.producer.x === 1);
+  const inPlace = (found) => Object.entries(found.clients).filter(([name]) => name !== "producer").sort(([, a], [, b]) => a.x - b.x).map(([name]) => name);
+  for (const width of [600, 920, 1400]) {
+    const shown = inPlace(columnsOf(cluster, width, ["1", "2", "3"], 10, "c9")), others = shown.filter((name) => name !== "c9");
+    assert.deepEqual(others, Array.from({ length: 12 }, (_, place) => `c${place + 1}`).filter((name) => name !== "c9").slice(0, others.length), "the first ones, in their order");
+    assert.ok(shown.includes("c9") && shown.length > 2);
+  }
   const narrow = columnsOf(cluster, 330, ["1", "2", "3"], 10, "c9");
   assert.deepEqual(Object.keys(narrow.clients), ["producer", "c9"]);
   assert.equal(narrow.more.consumer.count, 11);
@@ -221,7 +231,7 @@ test("clients stand beside the controller, the reader first, and their cables go
   assert.equal(keys({ chosen: "producer" }).length, 4);
   const line = linkLines(cluster, grid, { leader, reader: "c9" }).find(({ key }) => key === `broker-${leader}>producer`);
   assert.deepEqual(crossed([line], [line.x, line.y - 12], [line.x, line.y + 12]), [line.key]);
-  check(network(cluster, grid, { say, held: ["1", "2", "3"], leader, reader: "c9" }));
+  check(network(cluster, grid, linkLines(cluster, grid, { leader, reader: "c9" }), { say, reader: "c9" }));
 });
 
 test("a client is chosen to see its links, and a link of it can be cut from either end", () => {
@@ -230,6 +240,18 @@ test("a client is chosen to see its links, and a link of it can be cut from eith
   assert.match(chosenWords(cluster, "producer", say), /cluster.producer.*cluster.client_links/);
   const [cut, fromBroker, fromClient] = verbsOf(cluster, "broker-1>producer", say);
   assert.deepEqual([cut.key, fromBroker.order.args, fromClient.order.args], ["C", { one: "broker-1", other: "producer", one_way: true }, { one: "producer", other: "broker-1", one_way: true }]);
+});
+
+test("the heading over the actions names what they are about", () => {
+  assert.deepEqual([null, "broker-2", "c1"].map((chosen) => chosenTitle(chosen, say)), ["cluster.verbs {}", 'cluster.broker {"broker":2}', "c1"]);
+  assert.match(chosenTitle("broker-2>broker-3", (code, params = {}) => (code === "cluster.link_name" ? `${params.one}–${params.other}` : say(code, params))), /verbs_link .*"2–3"/);
+});
+
+test("a card about a link names it in short, and says by how much", () => {
+  const card = { at_us: 5e6, verb: "slow_link", target: ["broker-2", "broker-3"], amount_us: 200_000, was: {}, now: {}, means: [] };
+  const title = (more) => cardWords({ ...card, ...more }, (code, params = {}) => (code === "cluster.link_name" ? `${params.one}–${params.other}` : say(code, params))).title;
+  assert.match(title({}), /^cluster.did.slow_link .*"link":"2–3","amount_us":200000/);
+  assert.match(title({ verb: "cut_link_one_way", target: ["producer", "broker-3"] }), /"one":"cluster.producer \{\}".*"link":"cluster.producer \{\}–cluster.broker/);
 });
 
 test("an operator's orders name the partition that is looked at", () => {
@@ -281,23 +303,100 @@ test("a chosen broker that does not simply run says what that means, and whether
   assert.match(of({ disk: "slow" }), /cluster.stage_about.disk_slow \{\}$/);
 });
 
-test("a copy that ends below what is shown has an arrow before its end", () => {
+// A leader at 231, whose log starts at 146; a follower close to it; and one that stopped at 42.
+function farBehind(start = 146) {
   const view = structuredClone(well), { copies: all } = view.cluster.partitions[NAME];
-  for (const broker of ["1", "2"]) Object.assign(all[broker], { end: 5000, high_watermark: 5000 });
-  Object.assign(all["3"], { start: 0, end: 7, high_watermark: 7 });
-  const { shapes } = drawn(view), of = (broker) => shapes.find(({ id }) => id === `copy-${broker}-leo`).text;
-  assert.deepEqual([of("1").startsWith("LEO "), of("3")], [true, "↓ LEO 7"]);
+  Object.assign(all["1"], { start, end: 231, high_watermark: 225, stable: 225, epochs: [[0, start], [1, 200]], role: "leads" });
+  Object.assign(all["2"], { start, end: 228, high_watermark: 225, stable: 225, epochs: [[0, start], [1, 200]], role: "follows" });
+  Object.assign(all["3"], { start: 0, end: 42, high_watermark: 39, stable: 39, epochs: [[0, 0]], role: "not_running", is_in_isr: false });
+  Object.assign(view.cluster.partitions[NAME], { end: 231, high_watermark: 225, leader: 1 });
+  return view;
+}
+
+test("a copy far behind stands at its own offsets, below a break of the scale, and what it lacks is an empty shell", () => {
+  for (const [start, height] of [[146, HEIGHT], [0, HEIGHT], [0, 470], [146, 470]]) {
+    const view = farBehind(start), partition = view.cluster.partitions[NAME], grid = columnsOf(view.cluster, 920, ["1", "2", "3"], 231), place = geometry(partition, grid, height);
+    const shapes = copies(NAME, partition, grid, place, { brokers: view.cluster.brokers, say }), of = (id) => shapes.find((shape) => shape.id === id);
+    check(shapes);
+    const y = (offset) => place.base - rise(place.window, offset), { parts } = place.window;
+    for (const { high_watermark: hw, end } of Object.values(partition.copies)) for (const offset of [hw, end]) assert.ok(parts.some(({ low, high }) => low <= offset && offset <= high), `${offset} of ${JSON.stringify(parts)}`);
+    assert.equal(parts.length, 2);
+    assert.ok(y(39) < place.base - 4 || parts[0].low === 39, "not at the foot of another part");
+    assert.ok(y(39) > y(42) && y(42) > y(225) && y(225) > y(231));
+    assert.equal(of("copy-3-hw").y, Math.round(y(39) * 10) / 10 - 1);
+    assert.ok(of("copy-3-lacks") && of("copy-3-behind").text === "−189" && !of("copy-1-lacks") && !of("copy-2-lacks"));
+    const left = parts[1].low - Math.max(start, parts[0].high);
+    assert.match(of("copy-1-left-out-0").title, new RegExp(`"count":${left}}`), "a log that spans the break is torn there");
+    assert.equal(Boolean(of("copy-1-start")), start > 0, "one that starts within it says where");
+    assert.ok(of("break-0") && !of("copy-3-left-out-0"));
+  }
+});
+
+test("a scale without a copy far behind has no break, and one that is no longer needed goes", () => {
+  assert.equal(drawn(well).place.window.parts.length, 1);
+  const view = farBehind(), { copies: all } = view.cluster.partitions[NAME], broken = windowOf(all, 300);
+  Object.assign(all["3"], { end: 229, high_watermark: 225 });
+  assert.equal(windowOf(all, 300, broken).parts.length, 1);
+  all["2"].end = 230;
+  const next = windowOf(farBehind().cluster.partitions[NAME].copies, 300);
+  assert.equal(windowOf(farBehind().cluster.partitions[NAME].copies, 300, next), next, "it stays while everything fits");
+});
+
+test("every offset of every copy is in sight and offsets rise, however the copies end", () => {
+  const one = (end, hw = end, start = 0) => ({ start, end, high_watermark: hw });
+  for (const ends of [[1000, 10, 400], [1000, 0], [5000, 4990, 39], [90, 80, 3], [1_000_000, 1, 2], [300, 150, 149], [1000, 700, 500, 300, 10], [0, 0, 0], [7, 0]]) {
+    for (const height of [120, 172, 336]) {
+      const view = windowOf(Object.fromEntries(ends.map((end, place) => [place, one(end)])), height);
+      for (const end of ends) assert.ok(view.parts.some(({ low, high }) => low <= end && end <= high), `${end} of ${ends} at ${height}: ${JSON.stringify(view.parts)}`);
+      const sorted = [...new Set(ends)].sort((a, b) => a - b), places = sorted.map((end) => rise(view, end));
+      places.slice(1).forEach((place, at) => assert.ok(place > places[at], `${sorted[at + 1]} above ${sorted[at]}`));
+      assert.ok(places.every((place) => place >= 0 && place <= height + 1e-6));
+      view.parts.slice(1).forEach(({ low }, at) => assert.ok(low > view.parts[at].high));
+    }
+  }
+});
+
+test("epochs have brackets beside the strip, and no words on its records", () => {
+  for (const width of [330, 920, 1400]) {
+    const view = farBehind(), partition = view.cluster.partitions[NAME], grid = columnsOf(view.cluster, width, ["1", "2", "3"], 231), place = geometry(partition, grid, HEIGHT);
+    const shapes = copies(NAME, partition, grid, place, { brokers: view.cluster.brokers, say }), left = grid.columns[1] - place.strip.width / 2 - place.strip.shift;
+    const words = shapes.filter(({ id, tag }) => /^copy-1-epoch-\d+-\d+$/.test(id) && tag === "text"), brackets = shapes.filter(({ id }) => /^copy-1-epoch.*-bracket$/.test(id));
+    assert.equal(brackets.length, 2);
+    assert.ok(words.length >= 1 && words.every(({ x, class: name }) => x < left && name.includes("end")), `${words.length} at ${width}`);
+    assert.ok(words.every(({ x, text }) => x - widthOf(text) >= grid.columns[1] - grid.pitch / 2), `cut at ${width}`);
+  }
+});
+
+test("copies are drawn in ink: colours are consumers'", () => {
+  for (const view of ALL) for (const { id, fill } of drawn(view).shapes) assert.ok(!/--id-|#id-/.test(fill ?? ""), id);
+});
+
+test("on a phone no words of the copies reach into the next column or beyond the picture", () => {
+  const wide = (code, params = {}) => ({ "cluster.outside_isr": "outside the ISR", "cluster.role.leads": "leader, epoch 1", "cluster.ahead": "12 more than its leader", "cluster.role.follows": "follows 1", "cluster.role.not_running": "not running", "cluster.epoch_short": "epoch 1", "cluster.in_isr": "in the ISR", "cluster.torn": "174 more", "cluster.starts_at": "starts at 146" })[code] ?? say(code, params);
+  for (const [width, end] of [[334, 231], [334, 1231], [358, 12]]) {
+    const view = farBehind(0), partition = view.cluster.partitions[NAME];
+    Object.assign(partition.copies["1"], { end, high_watermark: end - 1, stable: end - 1 });
+    Object.assign(partition, { end, high_watermark: end - 1 });
+    const grid = columnsOf(view.cluster, width, ["1", "2", "3"], end), place = geometry(partition, grid, 520), shapes = copies(NAME, partition, grid, place, { brokers: view.cluster.brokers, say: wide });
+    assert.ok(grid.width <= width, `it need not be scrolled: ${grid.width} of ${width}`);
+    for (const { id, x, y, text, class: name = "" } of shapes.filter(({ tag }) => tag === "text")) {
+      const size = widthOf(text) * (name.includes("n ") || name.startsWith("n") ? 1 : 0.87), left = name.includes("end") ? x - size : name.includes("mid") ? x - size / 2 : x;
+      assert.ok(left >= -1 && left + size <= grid.width + 1, `${id} "${text}" at ${width}: ${left} to ${left + size}`);
+      assert.ok(y < 520, `${id} at ${y}`);
+    }
+  }
 });
 
 test("words of messages in flight are in nobody's way, on a phone too: neither one another's nor a node's", () => {
-  const view = crowd(), { cluster, at_us: atUs } = view, short = (code) => code.slice(-14), [topic] = NAME.split("-");
+  const view = crowd(), { cluster, at_us: atUs } = view, short = (code) => code.slice(-8), [topic] = NAME.split("-");
   const wire = [["producer", "broker-1"], ["broker-1", "producer"], ["broker-1", "c1"], ["c1", "broker-1"], ["controller", "broker-1"], ["broker-1", "controller"], ["broker-2", "broker-1"], ["broker-3", "broker-1"], ["broker-1", "broker-3"]];
   for (const width of [334, 940]) {
     for (const dueUs of [null, atUs + 5_000, atUs + 50_000, atUs + 95_000]) {
       cluster.wire = Object.fromEntries(wire.map(([from, to], place) => [`m${place}`, { from, to, kind: "fetch", parts: [[topic, 0, 5, 0]], due_us: dueUs, delay_us: 100_000 }]));
-      const grid = columnsOf(cluster, width, ["1", "2", "3"], 20, "c1"), shapes = held(cluster, grid, { name: NAME, atUs, say: short });
+      const grid = columnsOf(cluster, width, ["1", "2", "3"], 20, "c1"), ways = waysOf(cluster, NAME);
+      const lines = linkLines(cluster, grid, { leader: 1, reader: "c1", busy: ways.map(({ key }) => key) }), shapes = onWire(cluster, grid, lines, ways, { atUs, say: short });
       const words = shapes.filter(({ tag }) => tag === "text").map(({ x, y, text, class: name }) => {
-        const size = widthOf(text), left = name.endsWith(" end") ? x - size : x;
+        const size = widthOf(text), left = name.endsWith(" end") ? x - size : name.includes(" mid ") ? x - size / 2 : x;
         return [left, y - 12, left + size, y + 4];
       });
       assert.ok(words.length >= 4, `${words.length} at ${width}`);
@@ -310,9 +409,56 @@ test("words of messages in flight are in nobody's way, on a phone too: neither o
   }
 });
 
-test("no two dots that fly the same way are in one row", () => {
-  const dot = (kind, from, to) => ({ kind, from, to }), rows = rowsOf([dot("request", 2, 1), dot("request", 3, 1), dot("answer", 1, 2), dot("answer", 1, 3)], ({ from, to }) => from < to);
-  assert.deepEqual(rows.map(({ row }) => row), [0, 2, 1, 3]);
+test("a message is on the line of its own link, and on no other's", () => {
+  const view = crowd(), { cluster, at_us: atUs } = view, [topic] = NAME.split("-"), names = ["controller", "broker-1", "broker-2", "broker-3", "producer", "c1"];
+  const distance = ([px, py], { points }) => Math.min(...points.slice(1).map(([bx, by], place) => {
+    const [ax, ay] = points[place], along = Math.min(1, Math.max(0, ((px - ax) * (bx - ax) + (py - ay) * (by - ay)) / ((bx - ax) ** 2 + (by - ay) ** 2 || 1)));
+    return Math.hypot(px - ax - along * (bx - ax), py - ay - along * (by - ay));
+  }));
+  for (const width of [334, 838, 1200]) {
+    for (const from of names) {
+      for (const to of names.filter((one) => `${from}>${one}` in cluster.links || `${one}>${from}` in cluster.links)) {
+        cluster.wire = { m: { from, to, kind: "fetch", parts: [[topic, 0, 5, 0]], due_us: atUs + 40_000, delay_us: 100_000 } };
+        const grid = columnsOf(cluster, width, ["1", "2", "3"], 20, "c1"), ways = waysOf(cluster, NAME), lines = linkLines(cluster, grid, { leader: 1, reader: "c1", busy: ways.map(({ key }) => key) });
+        const dot = onWire(cluster, grid, lines, ways, { atUs, say }).find(({ id }) => id === "wire-m"), at = [dot.cx, dot.cy];
+        const near = lines.filter((line) => distance(at, line) <= 5.1).map(({ key }) => key);
+        assert.ok(near.includes(ways[0].key), `${from} to ${to} at ${width}: ${near}`);
+        if (from.startsWith("broker") && to.startsWith("broker")) assert.deepEqual(near, [ways[0].key]);
+      }
+    }
+  }
+});
+
+test("an answer that names no partition is no message about one", () => {
+  const { cluster } = structuredClone(well), message = (kind, parts) => ({ kind, from: "broker-1", to: "broker-2", parts, due_us: null, delay_us: 1 });
+  cluster.wire = { a: message("fetched", []), b: message("heartbeat", []), c: message("fetched", [["flights", 1, 0, 1, 2, 0, -1, -1]]), d: message("fetched", [["flights", 0, 0, 1, 2, 0, -1, -1]]), e: message("registration", []) };
+  assert.deepEqual(waysOf(cluster, NAME).flatMap(({ messages }) => messages.map(({ id }) => id)), ["d", "e"]);
+});
+
+test("links between brokers share no way, and among three none crosses another", () => {
+  for (const view of [well, large]) {
+    const grid = columnsOf(view.cluster, 1200, Object.keys(view.cluster.partitions[NAME].copies)), lines = linkLines(view.cluster, grid, { held: Object.keys(view.cluster.partitions[NAME].copies), chosen: "broker-5" }).filter(({ run }) => run);
+    assert.ok(lines.length >= 3);
+    for (const line of lines) {
+      const others = lines.filter((other) => other !== line);
+      for (const [place, point] of line.points.slice(1).entries()) {
+        const from = line.points[place], shares = (other) => other.points[0][0] === from[0] || other.points.at(-1)[0] === from[0];
+        assert.deepEqual(others.filter(shares).map(({ key }) => key), []);
+        if (view === well) assert.deepEqual(crossed(others, [from[0] + 0.01, from[1] + 0.01], [point[0] - 0.01, point[1] - 0.01]), [], `${line.key} at ${place}`);
+      }
+      assert.ok(line.y < grid.below);
+    }
+  }
+});
+
+test("a dot flies along the level part of its own link, and back the other way", () => {
+  const { cluster } = well, grid = columnsOf(cluster, 920, ["1", "2", "3"]), lines = linkLines(cluster, grid, { held: ["1", "2", "3"] });
+  const there = flightOf({ kind: "request", from: "3", to: "1", text: "fetch 7" }, lines), back = flightOf({ kind: "answer", from: "1", to: "3", text: "+1" }, lines);
+  const { run } = lines.find(({ key }) => key === "broker-1>broker-3");
+  assert.deepEqual([there.from, there.to], [[run.right, run.y], [run.left, run.y]]);
+  assert.deepEqual([back.from, back.to], [there.to, there.from]);
+  assert.ok(there.words.y < run.y && back.words.y > run.y);
+  assert.equal(flightOf({ kind: "request", from: "3", to: "9", text: "" }, lines), null);
 });
 
 test("what a read_committed consumer cannot see has its mark", () => {

@@ -5,7 +5,7 @@ import test from "node:test";
 import { cutsBetween, wordsAt } from "../../static/js/cluster/cuts.js";
 import { createLabels, widthOf } from "../../static/js/cluster/labels.js";
 import { rise, ticks, windowOf } from "../../static/js/cluster/window.js";
-import { flown, messageWords, rowsOf } from "../../static/js/cluster/wire.js";
+import { flown, messageWords } from "../../static/js/cluster/wire.js";
 import { sweep } from "../../static/js/groups/timers.js";
 import { direction, spark } from "../../static/js/groups/trend.js";
 import { heightOf, narrowing, searchRows, span } from "../../static/js/log/index_search.js";
@@ -120,11 +120,6 @@ test("nothing flies before a second view, without a leader, or where nothing cha
   const same = partition({ 1: 10, 2: 5 }, { 2: 5 });
   assert.deepEqual([flown(null, same, say), flown(same, { ...same, leader: -1 }, say), flown(same, structuredClone(same), say)], [[], [], []]);
   assert.deepEqual(flown(same, partition({ 1: 10, 2: 3 }, { 2: 5 }), say), [], "a copy that was cut did not get records");
-});
-
-test("dots of one way have rows of their own, answers between requests", () => {
-  const dots = [["request", 1], ["request", 1], ["answer", 1], ["request", 0]].map(([kind, right]) => ({ kind, right }));
-  assert.deepEqual(rowsOf(dots, ({ right }) => right).map(({ row }) => row), [0, 2, 1, 0]);
 });
 
 test("each message says what is in it, and a refusal its code", () => {

@@ -48,6 +48,10 @@ class ClusterCommand(LaneCommand):
         """What its card says was done, and to whom."""
         return self.verb, self.nodes()
 
+    def amount_us(self) -> int | None:
+        """How long, in its card's words; None: it has no such figure."""
+        return None
+
     def check(self, lab: LabFacts) -> None:
         holding = [lane for lane in self.targets(lab) if lane.nodes]
         if not holding:
@@ -74,7 +78,7 @@ class ClusterCommand(LaneCommand):
     def carry_out_in(self, lane: "Lane", position: int) -> None:
         notes = cluster_notes(lane)
         if notes is not None:
-            notes.faults.begin(lane.world, position, *self.card())
+            notes.faults.begin(lane.world, position, *self.card(), self.amount_us())
             self.do(lane, Cause(command=position))
             lane.rules.forget_caches()
 
@@ -181,6 +185,12 @@ class SlowDisk(BrokerCommand):
     def args(self) -> Json:
         return {"broker": self.broker, "write_us": self.write_us}
 
+    def card(self) -> tuple[str, list[str]]:
+        return "slow_disk" if self.write_us else "quick_disk", self.nodes()
+
+    def amount_us(self) -> int | None:
+        return self.write_us or None
+
     def check_in(self, lane: LaneFacts) -> None:
         """A disk can always be given another speed."""
 
@@ -204,6 +214,12 @@ class SkewClock(BrokerCommand):
 
     def args(self) -> Json:
         return {"broker": self.broker, "skew_ms": self.skew_ms}
+
+    def card(self) -> tuple[str, list[str]]:
+        return "skew_clock" if self.skew_ms > 0 else "skew_clock_behind" if self.skew_ms else "set_clock", self.nodes()
+
+    def amount_us(self) -> int | None:
+        return abs(self.skew_ms) * 1_000 or None
 
     def check_in(self, lane: LaneFacts) -> None:
         """A clock can always be set."""
@@ -272,6 +288,9 @@ class CutLink(LinkCommand):
     def args(self) -> Json:
         return {"one": self.one, "other": self.other, "one_way": self.one_way}
 
+    def card(self) -> tuple[str, list[str]]:
+        return "cut_link_one_way" if self.one_way else self.verb, self.nodes()
+
     def check_in(self, lane: LaneFacts) -> None:
         ways = lane.cut(self.one, self.other)
         if ways is not None and (self.one in ways if self.one_way else len(ways) == 2):
@@ -294,7 +313,7 @@ class HealLink(LinkCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlowLink(LinkCommand):
-    """delay_us: how long a message takes from now on, each way; None: as it was."""
+    """delay_us: how long a message takes from now on, each way; None: the lane's own delay again."""
 
     kind: ClassVar[str] = "cluster_slow_link"
     ARGS: ClassVar[frozenset[str]] = frozenset({"one", "other", "delay_us"})
@@ -308,6 +327,12 @@ class SlowLink(LinkCommand):
 
     def args(self) -> Json:
         return {"one": self.one, "other": self.other, "delay_us": self.delay_us}
+
+    def card(self) -> tuple[str, list[str]]:
+        return "quick_link" if self.delay_us is None else "slow_link", self.nodes()
+
+    def amount_us(self) -> int | None:
+        return self.delay_us
 
     def do(self, lane: "Lane", cause: Cause) -> None:
         verbs.slow_link(lane.world, *self.ends(lane), self.delay_us)

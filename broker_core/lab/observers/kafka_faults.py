@@ -40,7 +40,8 @@ REVIVING = ("resume", "come_back")
 
 @dataclass(slots=True)
 class FaultCard:
-    """One fault. target: names of nodes. was, now: partitions by state; now: None while the card is the newest.
+    """One fault. target: names of nodes. amount_us: how slow or how far ahead it made them, where it is such a fault.
+    was, now: partitions by state; now: None while the card is the newest.
 
     without_leader: partition -> since when nobody that answers leads it. unavailable_us: the longest such span that is over, unavailable: of
     which partitions one was over. Counts of what followed: elections (unclean ones apart), members that left and joined ISRs, records cut off,
@@ -68,6 +69,7 @@ class FaultCard:
     moved: dict[str, None] = field(default_factory=dict)
     lost: dict[str, int] = field(default_factory=dict)
     duplicated: int = 0
+    amount_us: int | None = None
 
     def led_again(self, name: str, now_us: int) -> None:
         since_us = self.without_leader.pop(name, None)
@@ -94,7 +96,7 @@ class FaultCards:
     elected: dict[str, Elected] = field(default_factory=dict)
     acks: int = -1
 
-    def begin(self, world: World, position: int, verb: str, target: list[str]) -> None:
+    def begin(self, world: World, position: int, verb: str, target: list[str], amount_us: int | None = None) -> None:
         """A person has just done this. position: of the command in its journal."""
         counts = counts_of(world)
         without_leader: dict[str, int] = {}
@@ -108,7 +110,7 @@ class FaultCards:
             without_leader = dict(before.without_leader)
         if verb in SILENCING and verb != "stop":  # a broker that stops hands its leaderships over first
             without_leader |= {name: world.now_us for name in partitions_led_by(world, target) if name not in without_leader}
-        card = FaultCard(position, world.now_us, verb, target, counts, without_leader=without_leader)
+        card = FaultCard(position, world.now_us, verb, target, counts, without_leader=without_leader, amount_us=amount_us)
         self.cards = [*self.cards, card][-CARDS_KEPT:]
 
     def confirmed(self, world: World, key: TopicPartition, base_offset: int, values: list[int], acks: int, attempts: int) -> None:
@@ -234,7 +236,7 @@ def card_view(card: FaultCard, now: dict[str, int], lost: dict[str, int]) -> Jso
     found += [{"code": code, "count": count} for code, count in numbers.items() if count]
     return {
         "position": card.position, "at_us": card.at_us, "verb": card.verb, "target": card.target, "was": card.was, "now": now,
-        "means": found or [{"code": "nothing"}],
+        "means": found or [{"code": "nothing"}], **({} if card.amount_us is None else {"amount_us": card.amount_us}),
     }  # fmt: skip
 
 

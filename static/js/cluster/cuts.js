@@ -1,6 +1,7 @@
 // A truncation: what a copy has lost falls off its strip, with how much it was, and fades. Nothing is cut without being seen.
 
 import { round } from "../draw.js";
+import { stripX } from "./partition.js";
 import { rise } from "./window.js";
 
 const SVG = "http://www.w3.org/2000/svg", FALLS_MS = 2400, END_ROOM = 28, FOOT_ROOM = 12;
@@ -18,9 +19,9 @@ export function cutsBetween(before, now) {
 export const wordsAt = (top, bottom, base) => round(Math.min(top - 6, bottom - END_ROOM, base - FOOT_ROOM));
 
 export function createCuts(layer, isStill) {
-  return function show(cuts, { grid, place, width, say }) {
+  return function show(cuts, { grid, place, say }) {
     for (const { broker, from, to, count } of cuts) {
-      const x = round(grid.columns[broker] - width / 2 - 12), top = place.base - rise(place.window, to), bottom = place.base - rise(place.window, from);
+      const { width } = place.strip, x = stripX(grid, place, broker), top = place.base - rise(place.window, to), bottom = place.base - rise(place.window, from);
       const group = layer.appendChild(document.createElementNS(SVG, "g"));
       const box = group.appendChild(document.createElementNS(SVG, "rect")), words = group.appendChild(document.createElementNS(SVG, "text"));
       for (const [name, value] of Object.entries({ x, y: round(top), width, height: round(Math.max(4, bottom - top)), class: "fallen" })) box.setAttribute(name, value);

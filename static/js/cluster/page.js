@@ -15,19 +15,20 @@ import { createCards } from "./cards.js";
 import { createCuts, cutsBetween } from "./cuts.js";
 import { writeLogLinks } from "./log_links.js";
 import * as map from "./map.js";
-import { columnsOf, crossed, layout as network, linkLines } from "./network.js";
+import { crossed, linkLines } from "./links.js";
+import { columnsOf, layout as network } from "./network.js";
 import { createOperator } from "./operator.js";
-import { geometry, layout as copies, stripWidth } from "./partition.js";
+import { geometry, layout as copies } from "./partition.js";
 import * as producer from "./producer.js";
 import { createSeries, rowsOf as samplesOf } from "./series.js";
 import { copiesTable, linksList, nodesTable, partitionsTable } from "./tables.js";
-import { chosenWords, createVerbs, verbsOf } from "./verbs.js";
-import { FLIES_MS, SLOW, createFlights, flown, held as onWire, rowsOf, whereOf } from "./wire.js";
+import { chosenTitle, chosenWords, createVerbs, verbsOf } from "./verbs.js";
+import { FLIES_MS, SLOW, createFlights, flightOf, flown, held as onWire, waysOf } from "./wire.js";
 import { createWidths } from "./widths.js";
 import { headline, partitionWords, sub } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
-const SVG = "http://www.w3.org/2000/svg", TALL = 600, TALL_LEAST = 440, TALL_PHONE = 520, ROUND = 250, TWINS_EVERY_MS = 1000, MAP_EVERY_MS = 400, STROKE_LEAST = 14, ROW = 19, BESIDE = 92;
+const SVG = "http://www.w3.org/2000/svg", TALL = 600, TALL_LEAST = 440, TALL_PHONE = 520, ROUND = 250, TWINS_EVERY_MS = 1000, MAP_EVERY_MS = 400, STROKE_LEAST = 14;
 const main = $("main"), picture = $("picture"), freshness = createFreshness(), notice = createNotice($("notice"));
 const still = matchMedia("(prefers-reduced-motion: reduce)"), lane = page.cluster.lane;
 const drawing = picture.appendChild(document.createElementNS(SVG, "g")), overlay = picture.appendChild(document.createElementNS(SVG, "g"));
@@ -37,7 +38,7 @@ const widthOf = createWidths(schedule);
 const series = createSeries($("series"), page.urls.plotly), cards = createCards($("cards-panel"), $("cards"));
 
 const writeLesson = createLessonStrip();
-let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, grid = null, place = null, before = null, twinAt = -Infinity, flownAt = -Infinity, mapAt = "";
+let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, grid = null, lines = [], place = null, before = null, twinAt = -Infinity, flownAt = -Infinity, mapAt = "";
 let name = new URLSearchParams(location.search).get("partition"), chosen = null;
 let awaited = null;                                    // the first partition of a topic that was just ordered
 
@@ -72,6 +73,7 @@ function drawFrame(isForced = false) {
   if (isForced === true || mapKey !== mapAt) drawMap(now);
   mapAt = mapKey;
   verbs.write(verbsOf(now, chosen, say));
+  setText($("verbs-title"), chosenTitle(chosen, say));
   setText($("verbs-about"), chosenWords(now, chosen, say));
   operator.write(now, name);
   drawProducer(now);
@@ -91,11 +93,15 @@ function drawFrame(isForced = false) {
 function drawPicture(now) {
   const box = picture.parentElement, height = innerWidth <= 640 ? TALL_PHONE : Math.min(TALL, Math.max(TALL_LEAST, innerHeight - ROUND));
   const shown = linksShown(now), ends = Object.values(now.partitions[name]?.copies ?? {}).map(({ end }) => end);
+  const width = grid?.width;
   grid = columnsOf(now, widthOf(box), shown.held, Math.max(0, ...ends), shown.reader);
+  if (grid.width !== width) flights.clear();
   picture.style.setProperty("width", `${grid.width}px`);
   setAttribute(picture, "height", height);
   setAttribute(picture, "aria-label", say("cluster.picture", { partition: name ?? "" }));
-  const shapes = network(now, grid, { say, ...shown });
+  const isSlow = !view.playing || view.speed <= SLOW, ways = isSlow && name !== null ? waysOf(now, name) : [];
+  lines = linkLines(now, grid, { ...shown, busy: ways.map(({ key }) => key) });
+  const shapes = network(now, grid, lines, { say, ...shown });
   if (name !== null) {
     const large = now.partitions[name];
     setText($("large-title"), name);
@@ -103,28 +109,22 @@ function drawPicture(now) {
     writeLogLinks($("copy-logs"), { name, copies: large.copies, href: $("to-log").href, say });
     place = geometry(large, grid, height, place);
     shapes.push(...copies(name, large, grid, place, { brokers: now.brokers, say }));
-    if (!view.playing || view.speed <= SLOW) shapes.push(...onWire(now, grid, { name, atUs: view.at_us, say }));
-    showChanges(now, large);
+    shapes.push(...onWire(now, grid, lines, ways, { atUs: view.at_us, say }));
+    showChanges(large);
   }
   aroundPicture(() => draw(drawing, shapes));
 }
 
 // What has changed since the last frame, in motion: dots for fetches and answers, and what a truncation cut off.
-function showChanges(now, large) {
+function showChanges(large) {
   const was = before?.name === name ? before.partition : null, at = performance.now();
   before = { name, partition: structuredClone(large) };
-  showCuts(cutsBetween(was, large), { grid, place, width: stripWidth(grid.pitch), say });
+  showCuts(cutsBetween(was, large), { grid, place, say });
   if (view.speed <= SLOW || at - flownAt < FLIES_MS) return;
-  const dots = flown(was, large, say);
+  const dots = flown(was, large, say).map((dot) => flightOf(dot, lines)).filter((dot) => dot !== null);
   if (!dots.length) return;
   flownAt = at;
-  // A dot stops beside the column it flies to, where those from the other side do not meet it.
-  const beside = ({ from, to }) => grid.columns[to] + (grid.columns[from] < grid.columns[to] ? -BESIDE : BESIDE);
-  const top = Math.min(place.base - 10, whereOf(`broker-${dots[0].from}`, now, grid)[1] + 30);
-  flights.add(rowsOf(dots, (dot) => grid.columns[dot.from] < grid.columns[dot.to]).map((dot) => {
-    const y = top + dot.row * ROW;
-    return { ...dot, from: [grid.columns[dot.from], y], to: [beside(dot), y] };
-  }));
+  flights.add(dots);
 }
 
 function drawMap(now) {
@@ -244,11 +244,14 @@ addEventListener("pointerup", (event) => {
   stroke = null;
   if (!drawn?.line) return;
   drawn.line.remove();
-  for (const key of crossed(linkLines(cluster(), grid, linksShown(cluster())), drawn.from, pointOf(event)).filter((one) => cluster().links[one].verbs.length)) {
+  for (const key of crossed(lines, drawn.from, pointOf(event)).filter((one) => cluster().links[one].verbs.length)) {
     const verb = verbsOf(cluster(), key, say).find((one) => one.id === "heal_link" || one.id === "cut_link");
     if (verb) order(picture, verb.order);
   }
-  addEventListener("click", (click) => click.stopPropagation(), { capture: true, once: true });
+  // The click that ends a stroke chooses nothing. There is none where what the stroke began on is gone: then the next click is a person's own.
+  const swallow = (click) => click.stopPropagation();
+  addEventListener("click", swallow, { capture: true, once: true });
+  setTimeout(() => removeEventListener("click", swallow, { capture: true }));
 });
 
 function pointOf(event) {

@@ -3,38 +3,51 @@
 
 import { round } from "../draw.js";
 import { number } from "../say.js";
+import { wrapped } from "./labels.js";
 import { STAGES } from "./network.js";
-import { layout as strip } from "./strip.js";
-import { rise, ticks, windowOf } from "./window.js";
+import { FLAG_ROOM, layout as strip } from "./strip.js";
+import { BREAK, breaksOf, rise, ticks, windowOf } from "./window.js";
 
-const FOOT = 58, TOP = 40;
+const FOOT = 58, FOOT_NARROW = 92, NARROW = 140, TOP = 26, LINE = 17, DIGIT = 8, SHIFT = 12, EDGE = 3, LEVEL_APART = 12;
 
-export const stripWidth = (pitch) => Math.max(26, Math.min(84, pitch - 74));
+// How wide the strips are, and how far left of their column's middle they stand: the number of the flag has to fit beside them.
+export function stripOf(partition, { pitch }) {
+  const width = Math.max(26, Math.min(84, pitch - 74)), rest = (pitch - width) / 2;
+  const most = Math.max(0, ...Object.values(partition.copies).map((copy) => number(copy.high_watermark).length)), need = FLAG_ROOM + most * DIGIT + EDGE;
+  return { width, shift: round(Math.max(Math.min(SHIFT, rest), Math.min(rest - EDGE, need - rest))) };
+}
 
-// -> {window, base, top, height of all}; before: the geometry of the last frame.
+export const stripX = (grid, { strip: { width, shift } }, broker) => round(grid.columns[broker] - width / 2 - shift);
+
+// -> {window, base, top, height of all, strip}; before: the geometry of the last frame.
 export function geometry(partition, grid, height, before = null) {
-  const base = height - FOOT, top = grid.below + TOP, window = windowOf(partition.copies, base - top, before?.window);
-  return { window, base, top, height };
+  const base = height - (grid.pitch < NARROW ? FOOT_NARROW : FOOT), top = grid.below + TOP, window = windowOf(partition.copies, base - top, before?.window);
+  return { window, base, top, height, strip: stripOf(partition, grid) };
 }
 
 // brokers: of the cluster's view.
 export function layout(name, partition, grid, place, { brokers, say }) {
-  const { window, base } = place, width = stripWidth(grid.pitch), shapes = [], y = (offset) => round(base - rise(window, offset));
+  const { window, base, strip: { width, shift } } = place, shapes = [], y = (offset) => round(base - rise(window, offset));
   const level = partition.high_watermark === null ? null : y(partition.high_watermark);
   for (const offset of ticks(window)) {
-    if (level === null || Math.abs(y(offset) - level) > 12) shapes.push({ id: `tick-${offset}`, tag: "text", x: grid.axis - 10, y: y(offset) + 4, class: "n m end", text: number(offset) });
+    if (level === null || Math.abs(y(offset) - level) > LEVEL_APART) shapes.push({ id: `tick-${offset}`, tag: "text", x: grid.axis - 10, y: y(offset) + 4, class: "n m end", text: number(offset) });
     shapes.push({ id: `line-${offset}`, tag: "path", d: `M${grid.axis - 6} ${y(offset)}H${grid.width}`, class: "scale" });
   }
+  breaksOf(window).forEach(({ high }, at) => shapes.push({ id: `break-${at}`, tag: "text", x: grid.axis - 10, y: round(base - high + BREAK / 2 + 4), class: "n m end", text: "≈", title: say("cluster.break_key") }));
   if (level !== null) {
     shapes.push({ id: "level", tag: "path", d: `M${grid.axis - 6} ${level}H${grid.width}`, class: "level" });
-    shapes.push({ id: "level-name", tag: "text", x: 0, y: level + 4, class: "b halo", "data-term": "high_watermark", text: `HW ${number(partition.high_watermark)}` });
+    shapes.push({ id: "level-name", tag: "text", x: grid.axis - 10, y: level + 4, class: "b end halo", "data-term": "high_watermark", text: `HW ${number(partition.high_watermark)}` });
   }
   for (const [broker, copy] of Object.entries(partition.copies)) {
-    const x = round(grid.columns[broker] - width / 2 - 12);
-    shapes.push(...strip(`copy-${broker}`, copy, { x, width, base, window, say }));
-    foot(copy, brokers[broker], say).forEach(({ text, kind }, line) => {
-      shapes.push({ id: `foot-${broker}-${line}`, tag: "text", x: grid.columns[broker] - 12, y: base + 18 + line * 17, class: `mid ${kind}`, text });
-    });
+    const x = stripX(grid, place, broker), room = grid.pitch / 2 - width / 2 - shift - 1;
+    shapes.push(...strip(`copy-${broker}`, copy, { x, width, base, window, room, leaderEnd: partition.end, say }));
+    let line = 0;
+    for (const { text, kind } of foot(copy, brokers[broker], say)) {
+      for (const words of wrapped(text, grid.pitch - 2 * EDGE)) {
+        shapes.push({ id: `foot-${broker}-${line}`, tag: "text", x: round(x + width / 2), y: base + 18 + line * LINE, class: `mid ${kind}`, text: words });
+        line += 1;
+      }
+    }
   }
   return shapes;
 }

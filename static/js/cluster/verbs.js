@@ -1,7 +1,7 @@
 // What can be done to what is chosen: a button each, with its key. Which verbs there are says the server; here is how each is written and sent.
 
 import { sentences } from "../say.js";
-import { clientWords, linkWords, nodeWords, stageOf } from "./network.js";
+import { clientWords, linkName, linkWords, nodeWords, stageOf } from "./network.js";
 
 // The key of a verb; one key may stand for two that are never there together.
 const KEYS = { stop: "S", crash: "X", pause: "P", resume: "P", come_back: "B", cut_link: "C", heal_link: "C", pause_writer: "P", resume_writer: "P" };
@@ -44,6 +44,12 @@ function linkVerbs(cluster, key, say) {
 function orderOf(verb, args) {
   const [kind, values] = BACK[verb] ?? [verb, VALUES[verb]];
   return { kind: `cluster_${kind}`, args: { ...args, ...values } };
+}
+
+// What the verbs are about, as their heading.
+export function chosenTitle(chosen, say) {
+  if (chosen === null) return say("cluster.verbs");
+  return chosen.includes(">") ? say("cluster.verbs_link", { link: linkName(chosen.split(">"), say) }) : nodeWords(chosen, say);
 }
 
 export function chosenWords(cluster, chosen, say) {

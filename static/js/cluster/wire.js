@@ -2,54 +2,61 @@
 // just been fetched and answered, as the copies' ends tell.
 
 import { round } from "../draw.js";
-import { createLabels } from "./labels.js";
-import { BOX_HEIGHT, boxesOf, clientPlace, nodeName } from "./network.js";
+import { createLabels, widthOf } from "./labels.js";
+import { along, keyOf } from "./links.js";
+import { boxesOf } from "./network.js";
 
 export const SLOW = 0.5;              // up to this speed messages are shown where they are
 export const FLIES_MS = 520;          // a dot's way; the next ones leave when these have come
 const SVG = "http://www.w3.org/2000/svg", SLOWER = "cubic-bezier(0.215, 0.61, 0.355, 1)";
-const ASIDE = 5, ON_A_WAY = 6, FLY_AT_ONCE = 12, QUIET = ["heartbeat", "heartbeat_answer", "metadata"], ANSWERS = ["fetched", "produced", "altered", "epoch_ends", "registered"];
+const ASIDE = 5, ON_A_WAY = 6, FLY_AT_ONCE = 12, OF_NONE = ["registration", "registered"], ANSWERS = ["fetched", "produced", "altered", "epoch_ends", "registered"];
+const ABOVE = -9, BELOW = 19, ASCENT = 12, DESCENT = 4, LEVEL_LEAST = 36;     // px from a level link to its words: requests above, answers below
 
-const isBroker = (name) => name.startsWith("broker-");
-
-// Where a message leaves or enters a node: brokers at the lower edge of their boxes, at the upper one for the controller and clients, which do
-// below theirs. peer: who it comes from or goes to.
-export function whereOf(name, cluster, grid, peer = name) {
-  if (name === "controller") return [grid.middle, 36];
-  const id = name.slice(name.indexOf("-") + 1);
-  return name === nodeName(id) && id in grid.columns ? [grid.columns[id], grid.brokerY + (isBroker(peer) ? BOX_HEIGHT : 0)] : clientPlace(name, cluster, grid);
+// Messages about one partition, and a broker's registration, by their way; a request or answer that names no partition has nothing to say of it.
+// -> [{key: of the link, from, to, messages: [{id, message, part}]}]
+export function waysOf(cluster, name) {
+  const topic = name.slice(0, name.lastIndexOf("-")), index = Number(name.slice(name.lastIndexOf("-") + 1)), ways = new Map();
+  for (const [id, message] of Object.entries(cluster.wire)) {
+    const part = message.parts.find((one) => one[0] === topic && one[1] === index), { from, to } = message, key = keyOf(cluster.links, from, to);
+    if (key === undefined || (!part && !OF_NONE.includes(message.kind))) continue;
+    if (!ways.has(`${from}>${to}`)) ways.set(`${from}>${to}`, { key, from, to, messages: [] });
+    ways.get(`${from}>${to}`).messages.push({ id, message, part });
+  }
+  return [...ways.values()];
 }
 
-// Messages about one partition, and those about none, between their nodes; of several on one way the words of the foremost are shown, and how
-// many follow. No two have their words in one place, nor in a node's box.
-export function held(cluster, grid, { name, atUs, say }) {
-  const shapes = [], topic = name.slice(0, name.lastIndexOf("-")), index = Number(name.slice(name.lastIndexOf("-") + 1)), ways = new Map();
-  for (const [id, message] of Object.entries(cluster.wire)) {
-    const part = message.parts.find((one) => one[0] === topic && one[1] === index);
-    if (message.parts.length ? !part : QUIET.includes(message.kind)) continue;
-    if (![message.from, message.to].every((end) => end === "controller" || isBroker(end) || end in grid.clients)) continue;
-    const way = `${message.from}>${message.to}`;
-    ways.set(way, [...(ways.get(way) ?? []), { id, message, part }]);
-  }
-  const placed = [], letters = createLabels(boxesOf(cluster, grid), [0, 0, grid.width, Infinity]);
-  let rows = 0;                                         // messages between brokers, a row each
-  for (const [way, all] of ways) {
-    const [{ message }] = all, [ax, ay] = whereOf(message.from, cluster, grid, message.to), [bx, by] = whereOf(message.to, cluster, grid, message.from);
-    const isBetweenBrokers = isBroker(message.from) && isBroker(message.to), sag = isBetweenBrokers ? 14 + 18 * rows++ : 0;
-    const aside = isBetweenBrokers ? 0 : ay < by ? ASIDE : -ASIDE;      // requests and answers on one cable, side by side
-    all.slice(0, ON_A_WAY).forEach(({ id, message: one, part }, place) => {
-      const share = one.due_us === null ? 0.42 : Math.min(0.94, Math.max(0.06, 1 - (one.due_us - atUs) / Math.max(1, one.delay_us)));
-      const x = round(ax + (bx - ax) * share + aside), y = round(ay + (by - ay) * share + sag);
-      shapes.push({ id: `wire-${id}`, tag: "circle", cx: x, cy: y, r: 5, class: `dot ${ANSWERS.includes(one.kind) ? "answer" : "request"}${one.due_us === null ? " stuck" : ""}` });
-      if (place) return;
-      placed.push({ way, x, y, text: messageWords(one.kind, part, say) + (all.length > 1 ? ` +${all.length - 1}` : "") });
+// Each on the line of its own link; of several on one way the words of the foremost are shown, and how many follow. No two have their words in one
+// place, nor in a node's box.
+export function held(cluster, grid, lines, ways, { atUs, say }) {
+  const shapes = [], letters = createLabels(boxesOf(cluster, grid), [0, 0, grid.width, Infinity]), loose = [];
+  for (const { key, from, to, messages } of ways) {
+    const line = lines.find((one) => one.key === key);
+    if (!line) continue;                               // one of its ends has no room in the picture
+    const isForward = line.one === from, isAnswer = ANSWERS.includes(messages[0].message.kind);
+    const spots = messages.slice(0, ON_A_WAY).map(({ id, message }) => {
+      const share = message.due_us === null ? 0.42 : Math.min(0.94, Math.max(0.06, 1 - (message.due_us - atUs) / Math.max(1, message.delay_us)));
+      const [x, y] = along(line, isForward ? share : 1 - share), aside = line.run ? 0 : isAnswer ? ASIDE : -ASIDE;
+      shapes.push({ id: `wire-${id}`, tag: "circle", cx: round(x + aside), cy: round(y), r: 5, class: `dot ${ANSWERS.includes(message.kind) ? "answer" : "request"}${message.due_us === null ? " stuck" : ""}` });
+      return [round(x + aside), round(y)];
     });
+    const [{ message, part }] = messages, text = messageWords(message.kind, part, say) + (messages.length > 1 ? ` +${messages.length - 1}` : "");
+    const own = line.run && levelWords(line, text, isAnswer);
+    if (own && letters.claim(own.box)) shapes.push({ id: `wire-words-${from}>${to}`, tag: "text", x: own.x, y: own.y, class: "n mid halo", text: own.text });
+    else if (!line.run) loose.push({ id: `wire-words-${from}>${to}`, spot: spots[0], text });
   }
-  for (const { way, x, y, text } of placed) {
+  for (const { id, spot: [x, y], text } of loose) {
     const at = letters(x, y, text);
-    if (at) shapes.push({ id: `wire-words-${way}`, tag: "text", x: at.x, y: at.y, class: `n halo${at.isEnd ? " end" : ""}`, text });
+    if (at) shapes.push({ id, tag: "text", x: at.x, y: at.y, class: `n halo${at.isEnd ? " end" : ""}`, text });
   }
   return shapes;
+}
+
+// Words of a link between brokers stand at its middle, a request's above it and an answer's below; shorter where it is short. null: no room.
+export function levelWords({ run: { reach, y: line }, level, x }, text, isAnswer) {
+  const fitting = [text, text.split(/[,，]/)[0]].find((words) => widthOf(words) <= reach - 4), y = line + (isAnswer ? BELOW : ABOVE);
+  if (fitting === undefined || level < LEVEL_LEAST) return null;
+  const half = widthOf(fitting) / 2;
+  return { x, y, text: fitting, box: [x - half, y - ASCENT, x + half, y + DESCENT] };
 }
 
 export function messageWords(kind, part, say) {
@@ -84,38 +91,35 @@ export function flown(before, now, say) {
   return found;
 }
 
-// Each dot with its row, so that no two that fly the same way have their words in one place: requests and answers in turn.
-export function rowsOf(dots, isRightward) {
-  const used = new Map();
-  return dots.map((dot) => {
-    const way = `${dot.kind}/${isRightward(dot)}`, place = used.get(way) ?? 0;
-    used.set(way, place + 1);
-    return { ...dot, row: place * 2 + (dot.kind === "answer" ? 1 : 0) };
-  });
-}
-
-// Lets dots fly over an SVG layer, as animations of the browser's own: a script that moved them would lay the page out sixty times a second.
-// isStill(): nothing moves; then nothing flies.
+// Lets dots fly over an SVG layer, each along the level part of its own link, as animations of the browser's own: a script that moved them would lay
+// the page out sixty times a second. isStill(): nothing moves; then nothing flies.
 export function createFlights(layer, isStill) {
   const at = ([x, y]) => `translate(${x}px, ${y}px)`;
   return {
+    // dots: [{from, to: points, words: of levelWords, or null, kind}]
     add(dots) {
       if (isStill()) return;
-      for (const { from, to, text, kind } of dots.slice(0, FLY_AT_ONCE)) {
-        const element = document.createElementNS(SVG, "g"), dot = element.appendChild(document.createElementNS(SVG, "circle"));
+      for (const { from, to, words, kind } of dots.slice(0, FLY_AT_ONCE)) {
+        const element = layer.appendChild(document.createElementNS(SVG, "g")), dot = element.appendChild(document.createElementNS(SVG, "circle"));
         dot.setAttribute("r", "5");
         dot.setAttribute("class", `dot ${kind}`);
-        const words = element.appendChild(document.createElementNS(SVG, "text"));
-        const isLeftward = to[0] < from[0];               // words follow the dot: those of the other way never meet them
-        words.setAttribute("class", `n s halo${isLeftward ? " end" : ""}`);
-        words.setAttribute("x", isLeftward ? "-8" : "8");
-        words.setAttribute("y", "4");
-        words.textContent = text;
-        layer.append(element);
+        if (words) {
+          const text = element.appendChild(document.createElementNS(SVG, "text"));
+          for (const [name, value] of Object.entries({ class: "n mid halo", x: words.x, y: words.y })) text.setAttribute(name, value);
+          text.textContent = words.text;
+        }
         const remove = () => element.remove();
-        element.animate([{ transform: at(from) }, { transform: at(to) }], { duration: FLIES_MS, easing: SLOWER, fill: "both" }).finished.then(remove, remove);
+        dot.animate([{ transform: at(from) }, { transform: at(to) }], { duration: FLIES_MS, easing: SLOWER, fill: "both" }).finished.then(remove, remove);
       }
     },
     clear: () => layer.querySelectorAll(".dot").forEach((dot) => dot.parentElement.remove()),
   };
+}
+
+// Where a dot between two brokers flies, and its words; null: their link is not drawn.
+export function flightOf({ from, to, text, kind }, lines) {
+  const line = lines.find(({ one, other, run }) => run && [one, other].includes(`broker-${from}`) && [one, other].includes(`broker-${to}`));
+  if (!line) return null;
+  const [start, end] = line.one === `broker-${from}` ? [line.points[1], line.points[2]] : [line.points[2], line.points[1]];
+  return { kind, from: start, to: end, words: levelWords(line, text, kind === "answer") };
 }

@@ -1,7 +1,7 @@
 // The page's sentences: how the cluster is, what the large partition's state means, and what a fault has done.
 
 import { clock, number, sentences } from "../say.js";
-import { nodeWords } from "./network.js";
+import { linkName, nodeWords } from "./network.js";
 
 const WORST = ["offline", "below_min_isr", "under_replicated"];
 
@@ -48,7 +48,7 @@ function spare({ state, isr, min_isr }, say) {
 export function cardWords(card, say) {
   const target = card.target.map((name) => nodeWords(name, say));
   return {
-    title: say(`cluster.did.${card.verb}`, { one: target[0], other: target[1] ?? "" }),
+    title: say(`cluster.did.${card.verb}`, { one: target[0], other: target[1] ?? "", link: card.target.length > 1 ? linkName(card.target, say) : "", amount_us: card.amount_us }),
     when: clock(card.at_us),
     was: counted(card.was, say),
     now: counted(card.now, say),

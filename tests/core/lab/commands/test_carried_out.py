@@ -33,7 +33,7 @@ def broker(lab: Lab, number: int) -> Json:
     [
         ("crash", {}, {"condition": "crashed"}), ("cut_power", {}, {"condition": "crashed"}), ("pause", {}, {"condition": "paused"}),
         ("stop", {}, {"stage": "shutting_down"}), ("slow_disk", {"write_us": 7_000}, {"disk": "slow"}),
-        ("skew_clock", {"skew_ms": -9}, {"skew_ms": -9}),
+        ("skew_clock", {"skew_ms": 9}, {"skew_ms": 9}), ("skew_clock", {"skew_ms": -9}, {"skew_ms": -9}),
     ],
 )  # fmt: skip
 def test_fault_is_done_to_the_broker_that_is_named_and_to_no_other(verb: str, args: dict[str, Any], seen: Json) -> None:
@@ -42,7 +42,7 @@ def test_fault_is_done_to_the_broker_that_is_named_and_to_no_other(verb: str, ar
     order(lab, f"cluster_{verb}", broker=2, **args)
     assert {name: broker(lab, 2)[name] for name in seen} == seen
     assert {name: broker(lab, 1)[name] for name in ("condition", "stage")} == {name: before[name] for name in ("condition", "stage")}
-    assert cards(lab) == [(verb, ["broker-2"])]
+    assert cards(lab) == [(f"{verb}_behind" if args.get("skew_ms", 0) < 0 else verb, ["broker-2"])]
 
 
 @pytest.mark.parametrize(("verb", "end"), [("pause", "resume"), ("crash", "come_back"), ("cut_power", "come_back")])

@@ -93,7 +93,8 @@ def test_election_is_of_one_partition_or_of_all_that_need_it(topic: str | None, 
         ("cluster_start_writer", {"writer": 3, "topic": "t"}, ("start_writer", ["writer-3", "t"])),
         ("cluster_start_writer", {"writer": 3, "topic": "t", "transactional_id": "id"}, ("start_writer", ["writer-3", "id"])),
         ("cluster_crash", {"broker": 2}, ("crash", ["broker-2"])),
-        ("cluster_slow_link", {"one": "broker-1", "other": "c1"}, ("slow_link", ["broker-1", "c1"])),
+        ("cluster_slow_link", {"one": "broker-1", "other": "c1"}, ("quick_link", ["broker-1", "c1"])),
+        ("cluster_cut_link", {"one": "broker-1", "other": "c1", "one_way": True}, ("cut_link_one_way", ["broker-1", "c1"])),
     ],
 )  # fmt: skip
 def test_card_says_what_was_done_and_to_whom(kind: str, args: dict[str, Any], card: tuple[str, list[str]]) -> None:
@@ -139,3 +140,20 @@ def test_there_are_at_most_eight_writers(kind: str) -> None:
     assert misread(kind, writer=8, **args) is None
     for number in (0, 9):
         assert misread(kind, writer=number, **args) == ("args.writer", "must be a whole number from 1 to 8")
+
+
+@pytest.mark.parametrize(
+    ("kind", "args", "verb", "amount_us"),
+    [
+        ("cluster_slow_link", {"one": "broker-2", "other": "broker-3", "delay_us": 200_000}, "slow_link", 200_000),
+        ("cluster_slow_link", {"one": "broker-2", "other": "broker-3"}, "quick_link", None),
+        ("cluster_slow_disk", {"broker": 1, "write_us": 7_000}, "slow_disk", 7_000),
+        ("cluster_slow_disk", {"broker": 1, "write_us": 0}, "quick_disk", None),
+        ("cluster_skew_clock", {"broker": 1, "skew_ms": 60_000}, "skew_clock", 60_000_000),
+        ("cluster_skew_clock", {"broker": 1, "skew_ms": -60_000}, "skew_clock_behind", 60_000_000),
+        ("cluster_skew_clock", {"broker": 1, "skew_ms": 0}, "set_clock", None), ("cluster_crash", {"broker": 2}, "crash", None),
+    ],
+)  # fmt: skip
+def test_card_says_by_how_much(kind: str, args: dict[str, Any], verb: str, amount_us: int | None) -> None:
+    command: Any = made(kind, **args)
+    assert (command.card()[0], command.amount_us()) == (verb, amount_us)
