@@ -28,6 +28,7 @@ FINDINGS = {
 }  # fmt: skip
 FINDINGS = {name for names in FINDINGS for name in names if name}
 FAMILIES = {
+    "note": ("generation", "generation_leader", "epoch"),
     "own.reason": tuple(REASONS),
     "compare": ("name", "consumer", "consumer_range", "custom", "range_global", "round_robin_hashed", *FIGURES), "compare_about": FIGURES,
     "event": EVENTS, "verb": VERBS, "verb_about": VERBS, "trend": ("up", "down", "level"),

@@ -2,16 +2,17 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
+import { widthOf } from "../../static/js/cluster/labels.js";
 import { FIGURES, cellsOf, ownRow, stateWords } from "../../static/js/groups/comparison.js";
 import * as grid from "../../static/js/groups/grid.js";
 import * as machine from "../../static/js/groups/machine.js";
 import { COORDINATOR, inOrder, rowsOf as memberRows, stillChosen } from "../../static/js/groups/members.js";
 import { ownWords } from "../../static/js/groups/own_assignor.js";
-import { codeName, labelOf, rowsOf, toneOf } from "../../static/js/groups/rows.js";
+import { codeName, labelOf, noteWords, rowsOf, toneOf } from "../../static/js/groups/rows.js";
 import { geometry, layout as sequence, moment, placed } from "../../static/js/groups/sequence.js";
 import { othersTable } from "../../static/js/groups/others.js";
 import { membersTable, messagesTable, partitionsTable, runs, statesList } from "../../static/js/groups/tables.js";
-import { groupTimer, left, ownTimers, sweep } from "../../static/js/groups/timers.js";
+import { groupTimer, left, ownTimers, rings, sweep } from "../../static/js/groups/timers.js";
 import { direction, lagsOf } from "../../static/js/groups/trend.js";
 import { BY_PATTERN, chosenWords, patternOrder, verbsOf } from "../../static/js/groups/verbs.js";
 import { counts, doing, findingsOf, gridWords, headline, messageWords, sub, tagsOf } from "../../static/js/groups/words.js";
@@ -524,4 +525,32 @@ test("a read_committed group has its lag up to the last stable offset beside the
   assert.ok(table.rows.every((row) => row.length === table.head.length) && plain.rows.every((row) => row.length === plain.head.length));
   assert.equal(cells({ ...committed, group }).shapes.find(({ id }) => id === "stable_lag-refunds-0").text, "0");
   assert.equal(cells(rest).shapes.some(({ id }) => id.startsWith("stable")), false);
+});
+
+test("on a phone no word of a message is cut", () => {
+  const plain = (code, params = {}) => (code.startsWith("groups.note.") ? `generation ${params.number}, leader` : code === "list.comma" ? ", " : code);
+  for (const view of ALL) {
+    for (const { id, text, tag } of chart(view, { available: 332, isPhone: true, say: plain }).shapes) if (tag === "text") assert.doesNotMatch(text, /…$/, `${id} ${text}`);
+  }
+});
+
+test("what an answer comes to is said in the page's language", () => {
+  assert.equal(noteWords("generation 12", say), 'groups.note.generation {"number":12}');
+  assert.equal(noteWords("generation 3 leader", say), 'groups.note.generation_leader {"number":3}');
+  assert.equal(noteWords("epoch -2 flights: 0–3", say), 'groups.note.epoch {"number":-2} flights: 0–3');
+  assert.equal(noteWords("flights: 0–3", say), "flights: 0–3");
+  for (const view of ALL) for (const { tag, text } of chart(view).shapes) if (tag === "text") assert.doesNotMatch(text, /^(generation|epoch) -?\d/);
+});
+
+test("the seconds that are left stand apart: with their units where all have room, else as seconds alone", () => {
+  const short = (code) => ({ second: "s", minute: "min" })[code] ?? code, names = Array.from({ length: 6 }, (_, place) => `c${place}`);
+  const members = Object.fromEntries(names.map((name) => [name, { consumer: name, condition: "running" }]));
+  for (const pitch of [34, 44, 60, 120]) {
+    const timers = Object.fromEntries(names.map((name, place) => [`session:${name}`, { member: name, kind: "session", until_us: place ? 660e6 : 45e6, of_us: 700e6 }]));
+    const at = { columns: Object.fromEntries(names.map((name, place) => [name, 100 + place * pitch])), pitch, now: 300, coordinator: 20 };
+    const labels = rings({ members, timers }, at, { atUs: 0, say: short }).filter(({ id }) => id.startsWith("left-"));
+    assert.equal(labels.length, 6);
+    labels.slice(1).forEach(({ x, text }, place) => assert.ok(x - labels[place].x >= (widthOf(text) + widthOf(labels[place].text)) / 2, `${labels[place].text}${text} at ${pitch}`));
+    assert.deepEqual([...new Set(labels.map(({ text }) => text))], pitch >= 60 ? ["45\u202fs", "11\u202fmin"] : ["45", "660"]);
+  }
 });

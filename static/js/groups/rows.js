@@ -80,3 +80,7 @@ export function labelOf(row, comma = ", ") {
   if (row.code) return { title, note: codeName(items[0].exchange) };
   return { title, note: notes.size === 1 ? [...notes][0] : "" };
 }
+
+// What an answer comes to, in the page's language: the view has it in the protocol's words.
+export const noteWords = (note, say) =>
+  note.replace(/^(generation|epoch) (-?\d+)( leader)?/, (_, kind, number, leads) => say(`groups.note.${kind}${leads ? "_leader" : ""}`, { number: Number(number) }));

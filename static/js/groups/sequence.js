@@ -4,7 +4,7 @@
 import { round } from "../draw.js";
 import { paint } from "../paint.js";
 import { NARROW, halfUp } from "../say.js";
-import { NAMES, labelOf, rowsOf, toneOf } from "./rows.js";
+import { NAMES, labelOf, noteWords, rowsOf, toneOf } from "./rows.js";
 import { arcs, rings } from "./timers.js";
 
 const HEAD = 40, FOOT = 78, ROW = 26, NOTED = 40, GAP = 18, DOT = 5, PITCH_LEAST = 34, PITCH_MOST = 170, NOTE_LEAST = 92, NOTE_ROOM = 44, LETTER = 6.8, BOLD_LETTER = 8.8, NOTE_LETTER = 7.9;
@@ -14,7 +14,7 @@ export function geometry(names, { available, height, isPhone = false, isLong = f
   const time = 74, labels = isPhone ? (isLong ? 164 : 120) : 190, coordinator = time + 18, first = coordinator + labels;
   const pitch = Math.min(PITCH_MOST, Math.max(PITCH_LEAST, (available - first - 8) / Math.max(1, names.length)));
   const columns = Object.fromEntries(names.map((name, place) => [name, round(first + pitch * (place + 0.5))]));
-  return { time, coordinator, first, pitch, columns, width: Math.max(available, Math.ceil(first + pitch * names.length + 8)), height, now: height - FOOT };
+  return { time, coordinator, first, pitch, columns, isPhone, width: Math.max(available, Math.ceil(first + pitch * names.length + 8)), height, now: height - FOOT };
 }
 
 // Who has a lifeline: the group's members, and whoever says something in the exchanges that are shown; by colour.
@@ -29,7 +29,7 @@ export function placed(rows, { now }, say) {
   const found = [];
   let y = now - 20;
   for (const row of [...rows].reverse()) {
-    const label = labelOf(row, say("list.comma")), isNoted = label.note !== "";
+    const { title, note } = labelOf(row, say("list.comma")), label = { title, note: noteWords(note, say) }, isNoted = label.note !== "";
     if (y - (isNoted ? NOTED - ROW : 0) < HEAD + 20) break;
     found.push({ ...row, label, y: isNoted ? y - (NOTED - ROW) : y });
     y -= heightOf(row, label);
@@ -110,17 +110,18 @@ function rowShapes(row, grid, { group, consumers, chosen, say, atUs }) {
     if (row.way !== "ask" && !isUnheard && (row.way !== "answer" || share >= REACHED)) shapes.push({ id: `out-${id}-${number}`, tag: "path", d: `M${x - DOT - 1} ${y}l-8 -4v8z`, class: `head ${tone}` });
     shapes.push({
       id: `dot-${id}-${number}`, tag: "circle", cx: x, cy: y, r: chosen === number ? DOT + 3 : DOT, fill: paint(consumers[exchange.member]?.color), class: `dot-of${chosen === number ? " chosen" : ""}`,
-      role: "button", tabindex: -1, "data-part": `${id}-${number}`, "data-exchange": number, "aria-label": say("groups.message_label", { what: NAMES[exchange.kind], member: exchange.member, note: exchange.note }),
+      role: "button", tabindex: -1, "data-part": `${id}-${number}`, "data-exchange": number, "aria-label": say("groups.message_label", { what: NAMES[exchange.kind], member: exchange.member, note: noteWords(exchange.note, say) }),
     });
     if (isLost || isUnheard) shapes.push({ id: `lost-${id}-${number}`, tag: "path", d: isLost ? cross(coordinator + 16, y) : cross(x - 14, y), class: "severed" });
-    if ((row.way === "answer" || row.way === "both") && row.label.note === "" && exchange.note && grid.pitch >= NOTE_LEAST) {
+    if ((row.way === "answer" || row.way === "both") && row.label.note === "" && exchange.note && !grid.isPhone && grid.pitch >= NOTE_LEAST) {
       const room = Math.min(grid.pitch - 24, x - 22 - grid.coordinator - 12 - row.label.title.length * BOLD_LETTER);      // up to the column before, or to the row's own words
-      if (room >= NOTE_ROOM) shapes.push({ id: `note-${id}-${number}`, tag: "text", x: x - 18, y: y - 5, class: "n s end halo", text: clip(exchange.note, room, NOTE_LETTER) });
+      if (room >= NOTE_ROOM) shapes.push({ id: `note-${id}-${number}`, tag: "text", x: x - 18, y: y - 5, class: "n s end halo", text: clip(noteWords(exchange.note, say), room, NOTE_LETTER) });
     }
   }
-  const room = grid.first - coordinator - 14;
-  shapes.push({ id: `title-${id}`, tag: "text", x: coordinator + 12, y: y - 5, class: `halo ${tone === "quiet" ? "m" : "b"}`, text: clip(row.label.title, room), title: row.label.title });
-  if (row.label.note) shapes.push({ id: `row-note-${id}`, tag: "text", x: coordinator + 12, y: y + 14, class: `n s halo ${tone === "plain" ? "m" : tone}`, text: clip(row.label.note, room + 40, NOTE_LETTER), title: row.label.note });
+  // Where columns are too narrow for notes of their own the row's words may run over them.
+  const all = grid.width - coordinator - 16, isNarrow = grid.isPhone || grid.pitch < NOTE_LEAST, room = isNarrow ? all : grid.first - coordinator - 14;
+  shapes.push({ id: `title-${id}`, tag: "text", x: coordinator + 12, y: y - (isNarrow ? 7 : 5), class: `halo ${tone === "quiet" ? "m" : "b"}`, text: clip(row.label.title, room), title: row.label.title });
+  if (row.label.note) shapes.push({ id: `row-note-${id}`, tag: "text", x: coordinator + 12, y: y + 14, class: `n s halo ${tone === "plain" ? "m" : tone}`, text: clip(row.label.note, all, NOTE_LETTER), title: row.label.note });
   return shapes;
 }
 

@@ -3,7 +3,7 @@
 import { NONE, number } from "../say.js";
 import { lagOf, lanesOf, readsCommitted } from "./lanes.js";
 import { inOrder } from "./members.js";
-import { codeName, NAMES } from "./rows.js";
+import { codeName, NAMES, noteWords } from "./rows.js";
 import { moment } from "./sequence.js";
 import { left } from "./timers.js";
 import { direction } from "./trend.js";
@@ -17,7 +17,7 @@ export function messagesTable(group, say) {
   return {
     head: ["at", "member", "message", "answer", "waited"].map((code) => say(`groups.column.${code}`)), terms: [null, null, null, null, null],
     rows: rows.map(([, exchange]) => [
-      moment(exchange.sent_us), exchange.member, NAMES[exchange.kind], exchange.lost_us !== null ? say("groups.time.lost") : codeName(exchange) + (exchange.note ? ` ${exchange.note}` : "") || NONE,
+      moment(exchange.sent_us), exchange.member, NAMES[exchange.kind], exchange.lost_us !== null ? say("groups.time.lost") : codeName(exchange) + (exchange.note ? ` ${noteWords(exchange.note, say)}` : "") || NONE,
       exchange.answered_us !== null && exchange.arrived_us !== null ? left(exchange.answered_us - exchange.arrived_us, say) : NONE,
     ]),
     keys: rows.map(([number_]) => number_),

@@ -1,9 +1,10 @@
 // The timers that run: an arc along a lifeline from the last sign of life to now, and a ring at its foot that empties as the time runs out.
 
 import { round } from "../draw.js";
+import { widthOf } from "../cluster/labels.js";
 import { NARROW, halfUp } from "../say.js";
 
-const RADIUS = 12, LOW = 0.34, ARCS_MOST = 8, UNIT_LEAST = 42;       // of more members only the arcs that matter; seconds without their unit where columns are narrow
+const RADIUS = 12, LOW = 0.34, ARCS_MOST = 8, APART = 4;       // of more members only the arcs that matter
 
 // How a timer looks: calm, or soon over.
 export const toneOf = (timer, atUs, condition = "running") => (condition !== "running" ? "bad" : (timer.until_us - atUs) / timer.of_us < LOW ? "warn" : "calm");
@@ -53,20 +54,22 @@ export function rings(group, grid, { atUs, say }) {
     shapes.push({ id: `face-${id}`, tag: "circle", cx: x, cy: y, r: RADIUS, class: "ring-face" });
     shapes.push({ id: `ring-${id}`, tag: "path", d: sweep(x, y, RADIUS, share), class: `ring ${tone}`, title: label });
   };
-  for (const [name, { timer, condition }] of ownTimers(group)) {
-    const x = grid.columns[name];
+  // Where one has no room for its unit all have none, and are seconds.
+  const own = groupTimer(group), timers = [...ownTimers(group)], leftOf = ({ timer }) => left(timer.until_us - atUs, say), hasUnits = timers.every(([, one]) => widthOf(leftOf(one)) + APART <= grid.pitch);
+  for (const [name, one] of timers) {
+    const { timer, condition } = one, x = grid.columns[name];
     if (x === undefined) continue;
     const tone = toneOf(timer, atUs, condition), label = say(`groups.timer.${timer.kind}`);
     ring(name, x, timer, tone, label);
-    shapes.push({ id: `left-${name}`, tag: "text", x, y: y + 29, class: `n s mid ${tone === "calm" ? "m" : tone}`, text: grid.pitch >= UNIT_LEAST ? left(timer.until_us - atUs, say) : left(timer.until_us - atUs, say).split(NARROW)[0] });
+    shapes.push({ id: `left-${name}`, tag: "text", x, y: y + 29, class: `n s mid ${tone === "calm" ? "m" : tone}`, text: hasUnits ? leftOf(one) : halfUp(Math.max(0, timer.until_us - atUs) / 1e6) });
     if (timer.kind !== "session" && grid.pitch >= 76) shapes.push({ id: `kind-${name}`, tag: "text", x, y: y + 44, class: `s mid ${tone === "calm" ? "m" : tone}`, text: label });
   }
-  const own = groupTimer(group), x = grid.coordinator;
+  const x = grid.coordinator;
   if (own) {
     ring("of-group", x, own, "group", say(`groups.timer.${own.kind}`));
     shapes.push({ id: "left-of-group", tag: "text", x: x + 20, y: y + 5, class: "n b", text: `${say(`groups.timer.${own.kind}`)} ${left(own.until_us - atUs, say)}` });
   }
-  const kinds = new Set([...ownTimers(group).values()].map(({ timer }) => timer.kind));
+  const kinds = new Set(timers.map(([, { timer }]) => timer.kind));
   if (kinds.size && !own) shapes.push({ id: "timers-word", tag: "text", x: x + 20, y: y + 5, class: "m", "data-term": "session_timeout", text: say("groups.timers_left", { kind: say(`groups.timer.${kinds.has("session") ? "session" : [...kinds][0]}`) }) });
   return shapes;
 }
