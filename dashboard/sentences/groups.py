@@ -295,20 +295,8 @@ GROUPS = {
     "groups.own.none": _("A Python function that shares the partitions out. Every member restarts with it."),
     "groups.own.off": _("Off: the kernel of this server has no filter for system calls (seccomp), so nobody's function is run here."),
     "groups.own.runs": _("The group runs your function: its leader calls it in each rebalance."),
-    "groups.own.failed_at": _("It failed in line {line}, and {consumer}, which led the group, ended: {reason}"),
-    "groups.own.failed": _("It failed, and {consumer}, which led the group, ended: {reason}"),
-    "groups.own.reason.steps": _("took more than {steps} steps"),
-    "groups.own.reason.memory": _("needed more memory than it may have"),
-    "groups.own.reason.cpu": _("used more than {seconds} s of CPU"),
-    "groups.own.reason.crashed": _("crashed Python ({signal}); map(), filter() or zip() nested thousands deep do that"),
-    "groups.own.reason.long_answer": _("its answer is longer than {mb} MB"),
-    "groups.own.reason.unreadable": _("its answer cannot be read: it is nested too deeply, or no JSON"),
-    "groups.own.reason.not_dict": _("assign() must return a dict: member id -> list of (topic, number)"),
-    "groups.own.reason.no_member": _("there is no member {member}"),
-    "groups.own.reason.not_list": _("{member} must have a list of (topic, number)"),
-    "groups.own.reason.too_many": _("too many partitions"),
-    "groups.own.reason.no_partition": _("{member}: {row} is no partition; give (topic, number)"),
-    "groups.own.reason.cooperative": _("violates the COOPERATIVE protocol: {names} still has an owner that must give it up first"),
+    "groups.own.so_too": _("{said} (so did {others})"),
+    "groups.own.so_many": _("{said} (so did {count} others)"),
     "groups.own.limits": _(
         "It runs in a process of its own: no imports, files or network; 256 MB, 300,000 steps. Sets keep the order in which they are filled. A "
         "partition may go to two members: it is read twice then. With COOPERATIVE = True members keep what does not move, and the "

@@ -22,7 +22,7 @@ LESSON = {
     "check.fails": _("fails"),
     "check.asked": _("asked at {time}: {asked}"),
     "check.told": _("{word}: {figure}{text}"),
-    **{f"check.state.{state}": LANES[f"state.{state}"] for state in ("slow", "paused", "crashed", "waiting", "gone")},
+    **{f"check.state.{state}": LANES[f"state.{state}"] for state in ("slow", "paused", "crashed", "waiting", "failed", "gone")},
     # The parts of a lesson
     "lesson": _("Lesson"),
     "lesson.watch_for": _("Watch for"),

@@ -8,7 +8,6 @@ STUDY = {
     "state.queued": _("waiting"),
     "state.running": _("running"),
     "state.done": _("done"),
-    "state.failed": _("failed"),
     "state.cancelled": _("cancelled"),
     "study.queued": _("Waiting in the queue"),
     "study.queued_more": _("{place?It is next|Position {place} in the queue}. Studies run one at a time, and owners take turns."),

@@ -4,7 +4,7 @@ import { laneName } from "./lane_name.js";
 import { NONE, clock, number } from "./say.js";
 
 const DECIMALS = 1000;
-const STATES = new Set(["slow", "paused", "crashed", "waiting", "gone"]), STATE_OF_ONE = /^consumers\.[^.]+\.state$/;
+const STATES = new Set(["slow", "paused", "crashed", "waiting", "failed", "gone"]), STATE_OF_ONE = /^consumers\.[^.]+\.state$/;
 const languageOf = (say) => say("lesson.language");
 const shortClock = (us) => clock(us).replace(/\.0$/, "");
 

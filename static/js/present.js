@@ -135,8 +135,8 @@ function lane(id, rig, view, words, say, limit, withTwins, scope) {
     slots: {
       title: laneTitle(id, view, say),
       note: note(model, rig, say),
-      rule: say(`${model}.${rig.algorithm}`),
-      about: isUpgraded(rig) ? upgradedWords(rig, say) : say(`${model}.${rig.algorithm}.about`),
+      rule: isOwn(rig) ? say("algorithm.own_name") : say(`${model}.${rig.algorithm}`),
+      about: isOwn(rig) ? say("algorithm.own", { rule: say(`kafka.${rig.algorithm}`) }) : isUpgraded(rig) ? upgradedWords(rig, say) : say(`${model}.${rig.algorithm}.about`),
       tab: laneName(id, view, say),
       ...hero(rig.hero, view.at_us, say),
       hero_covers: heroCovers(rig, say),
@@ -194,6 +194,9 @@ function note(model, rig, say) {
   return say(`${model}.${rig.algorithm}.note`);
 }
 
+// The members run a function of the user's own, and nobody the lane's rule.
+const isOwn = ({ group }) => Boolean(group?.is_own);
+
 // A group of KIP-848 in a lane whose rule is one of the members': the coordinator assigns to all of them, and asks nobody for that rule.
 const isUpgraded = ({ group, algorithm }) => group?.protocol === "consumer" && group.assignor !== null && !algorithm.startsWith("server_");
 
@@ -204,7 +207,7 @@ function upgradedWords({ group, algorithm }, say) {
 }
 
 // Whether a line says about the rule what its name does not: an article's rule, or one that nobody is asked for.
-export const showsAbout = (rig) => isUpgraded(rig) || rig.algorithms.some(({ id, document }) => document && id === rig.algorithm);
+export const showsAbout = (rig) => isOwn(rig) || isUpgraded(rig) || rig.algorithms.some(({ id, document }) => document && id === rig.algorithm);
 
 // The large figure and what it is of. what: undefined in a view that older code has stored, until its lab moves again.
 function hero(what, at, say) {
@@ -274,6 +277,7 @@ export function sentence(rig, view, say) {
   if ("deadline_us" in params) params.left_us = timeLeft(params.deadline_us, view.at_us);
   if ("algorithm" in params) params.algorithm = say(`${rig.model}.${params.algorithm}`);
   if ("members" in params) params.who = rebalanceFor(rig, say) || params.consumer;
+  if (params.limit) params.reason = say(`assignor.reason.${params.limit}`, params);      // else it is Python's own sentence
   if (rig.sentence.code === "none" && hasChangedCluster(rig, view)) return say("none_cluster");
   if (rig.sentence.code === "none" && isDarkSinceStart(rig)) return say("none_dark", { dark_us: rig.tally.dark_us });
   return say(rig.sentence.code, params);
@@ -308,15 +312,15 @@ const switches = new WeakMap();
 
 function algorithms(model, rig, say, words) {
   const kept = switches.get(rig.algorithms);
-  if (kept?.algorithm === rig.algorithm && kept.words === words) return kept.list;
+  if (kept?.algorithm === rig.algorithm && kept.words === words && kept.isOwn === isOwn(rig)) return kept.list;
   const list = switchOf(model, rig, say);
-  switches.set(rig.algorithms, { algorithm: rig.algorithm, words, list });
+  switches.set(rig.algorithms, { algorithm: rig.algorithm, words, list, isOwn: isOwn(rig) });
   return list;
 }
 
 function switchOf(model, rig, say) {
   const offered = rig.algorithms.map(({ id, document }) => ({
-    id, document, pressed: id === rig.algorithm, label: say(`${model}.${id}`), about: say(`${model}.${id}.about`),
+    id, document, pressed: id === rig.algorithm && !isOwn(rig), label: say(`${model}.${id}`), about: say(`${model}.${id}.about`),
   }));
   const first = PRIMARY[model] ?? [], names = offered.map(({ id }) => id);
   const room = offered.length <= SEGMENTS_MAX ? SEGMENTS_MAX : Math.max(SEGMENTS_MAX - 1, first.length);

@@ -29,7 +29,6 @@ FINDINGS = {
 FINDINGS = {name for names in FINDINGS for name in names if name}
 FAMILIES = {
     "note": ("generation", "generation_leader", "epoch"),
-    "own.reason": tuple(REASONS),
     "compare": ("name", "consumer", "consumer_range", "custom", "range_global", "round_robin_hashed", *FIGURES), "compare_about": FIGURES,
     "event": EVENTS, "verb": VERBS, "verb_about": VERBS, "trend": ("up", "down", "level"),
     "cell": ("reads", "held_stuck", "held_leaderless", "given", "target", "revoking"),
@@ -74,7 +73,7 @@ def test_every_word_is_translated() -> None:
 
 def test_why_a_users_assignor_failed_is_said_as_the_core_says_it() -> None:
     words = catalogue("groups")["en"]
-    assert {code: words[f"groups.own.reason.{code}"] for code in REASONS} == {code: text.replace(":,", "") for code, text in REASONS.items()}
+    assert {code: words[f"assignor.reason.{code}"] for code in REASONS} == {code: text.replace(":,", "") for code, text in REASONS.items()}
 
 
 def test_one_partition_of_many_is_told_in_the_singular() -> None:

@@ -16,6 +16,7 @@ import { groupTimer, left, ownTimers, rings, sweep } from "../../static/js/group
 import { direction, lagsOf } from "../../static/js/groups/trend.js";
 import { BY_PATTERN, chosenWords, patternOrder, verbsOf } from "../../static/js/groups/verbs.js";
 import { counts, doing, findingsOf, gridWords, headline, messageWords, sub, tagsOf } from "../../static/js/groups/words.js";
+import { speaker } from "../../static/js/say.js";
 import { load, say } from "./fixtures/load.mjs";
 
 const ALL = load("groups").map((view) => ({ ...view, ...view.rigs.kafka })), [empty, first, rest, silent, nobody, epochs, large, committed] = ALL;
@@ -489,15 +490,23 @@ test("a comparison has a row for each variant, its least values marked, and says
   assert.equal(words({ state: "running", now: "range" }), "groups.compare.running");
 });
 
-test("the words of a user's own assignor follow the group, and a failure has its line", () => {
-  const failed = (line, of = "") => ({ ...withMember(rest, "c2", { failed: of }), why: [{ kind: "kafka.consumer.assignor_failed", inputs: { line }, data: { consumer: "c2", reason: "IndexError" } }] });
-  assert.equal(ownWords({ ...rest, why: [] }, say), say("groups.own.none"));
-  assert.equal(ownWords({ ...rest, why: [], group: { ...rest.group, assignor: "custom" } }, say), say("groups.own.runs"));
-  assert.equal(ownWords(failed(3), say), say("groups.own.failed_at", { consumer: "c2", line: 3, reason: "IndexError" }));
-  assert.match(ownWords(failed(0), say), /IndexError/);
-  const [limit] = [failed(3)].map((view) => ({ ...view, why: [{ ...view.why[0], data: { consumer: "c2", reason: "took more than 9 steps", code: "steps", params: { steps: 9 } } }] }));
-  assert.equal(ownWords(limit, (code, params = {}) => (code === "groups.own.reason.steps" ? `超过 ${params.steps} 步` : params.reason)), "超过 9 步", "in the page's language");
-  assert.equal(ownWords(failed(3, null), say), say("groups.own.none"), "all run again: the failure is of a function before");
+const english = speaker({
+  "list.comma": ", ", "kafka.assignor_failed": "{consumer}'s assignor failed in line {line}: {reason}", "kafka.assignor_ended": "{consumer}'s assignor failed: {reason}",
+  "assignor.reason.steps": "took more than {steps} steps", "groups.own.so_too": "{said} (so did {others})", "groups.own.so_many": "{said} (so did {count} others)",
+});
+
+test("what a user's own assignor raised stands at the member, in what holds the group up, and beside its text", () => {
+  const own = (...faults) => ({ ...rest, group: { ...rest.group, is_own: true, members: Object.fromEntries(faults.map((fault, at) => [`c${at + 1}`, { ...Object.values(rest.group.members)[0], consumer: `c${at + 1}`, failed: "", fault }])) } });
+  const fault = { line: 2, reason: "name 'memberz' is not defined", code: "", params: {} }, words = "c1's assignor failed in line 2: name 'memberz' is not defined";
+  assert.equal(ownWords(rest, english), english("groups.own.none"));
+  assert.equal(ownWords({ ...rest, group: { ...rest.group, is_own: true } }, english), english("groups.own.runs"));
+  const one = own(fault);
+  assert.deepEqual([ownWords(one, english), doing(one.group.members.c1, one.group, english)], [words, words]);
+  assert.deepEqual(findingsOf(one.group, { findings: [] }, 0, english), [{ text: words, until: "" }]);
+  assert.equal(ownWords(own(fault, fault, fault), english), `${words} (so did c2, c3)`);
+  assert.equal(ownWords(own(...Array(9).fill(fault)), english), `${words} (so did 8 others)`);
+  assert.equal(ownWords(own({ line: 0, reason: "took", code: "steps", params: { steps: 9 } }), english), "c1's assignor failed: took more than 9 steps", "in the page's language");
+  assert.equal(ownWords(own(fault, { ...fault, line: 7 }), english), `${words} ${words.replace("c1", "c2").replace("line 2", "line 7")}`);
 });
 
 test("all groups of the topic have a row, with what their consumers read and have handled", () => {

@@ -279,7 +279,7 @@ class DeployAssignor(ClusterCommand):
         """It is done to the lane's programs, in `carry_out_in`."""
 
     def said(self) -> Json:
-        return {}
+        return {"own": 0 if self.source is None else 1}
 
 
 GROUP_COMMANDS: Sequence[type[Command]] = (Freeze, Thaw, StickPoll, UnstickPoll, Restart, ChangeSubscription, DeployAssignor, AddPartitions)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from broker_core.errors import InvariantError
 from broker_core.events import Json
-from broker_core.kafka.client.group_consumer.core import IN, NO_GENERATION, SYNCING, ConsumerState
+from broker_core.kafka.client.group_consumer.core import FAILED, IN, NO_GENERATION, SYNCING, ConsumerState
 from broker_core.kafka.client.group_consumer.subscription import TopicPartition
 from broker_core.kafka.client.producer.state import ProducerState
 from broker_core.kafka.cluster.controller_node import ControllerState
@@ -262,6 +262,10 @@ class KafkaClusterReading:
             return False
         member = consumer_state(slot).member
         return member.previous_generation != NO_GENERATION or bool(owned(consumer_state(slot), self.topic))
+
+    def has_failed(self, lane: Lane, consumer: Consumer) -> bool:
+        slot = self.slot_of(lane, consumer)
+        return slot is not None and consumer_state(slot).member.phase == FAILED
 
     def stopped(self, lane: Lane) -> Mapping[str, int]:
         return {str(number): since_us for number, since_us in self.notes.paused_us.items()}

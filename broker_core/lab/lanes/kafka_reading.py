@@ -165,6 +165,9 @@ class KafkaReading:
         slot = self.slot_of(lane, consumer)
         return slot is not None and consumer_state(slot).assigned != r.NO_GENERATION
 
+    def has_failed(self, lane: Lane, consumer: Consumer) -> bool:
+        return False
+
     def stopped(self, lane: Lane) -> Mapping[str, int]:
         return {str(number): since_us for number, since_us in self.notes.paused_us.items()}
 

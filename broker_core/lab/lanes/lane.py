@@ -455,7 +455,9 @@ class Lane(LaneState):
         return self.reads.held(self, consumer)
 
     def state_word(self, consumer: Consumer) -> str:
-        """live | slow | paused | crashed | waiting | gone"""
+        """live | slow | paused | crashed | waiting | failed | gone"""
+        if consumer.state == LIVE and self.reads.has_failed(self, consumer):
+            return "failed"
         if consumer.state == LIVE and not self.reads.is_served(self, consumer):
             return "waiting"
         return "slow" if consumer.state == LIVE and consumer.service_us > consumer.normal_us else consumer.state

@@ -220,6 +220,9 @@ class PulsarReading:
             return False
         return not self.held_back(lane, consumer) or self.held(lane, consumer) > 0
 
+    def has_failed(self, lane: Lane, consumer: Consumer) -> bool:
+        return False
+
     def held_back(self, lane: Lane, consumer: Consumer) -> int:
         """Unacknowledged records from before its join that keep a newcomer from everything newer, by the order rule of 3.2; else 0."""
         subscription = self.subscription(lane)

@@ -158,6 +158,9 @@ class RabbitMqReading:
         known = self.broker(lane).connections.get(self.connection_of(lane, consumer.incarnation))
         return known is not None and any(channel.consumers for channel in known.channels.values())
 
+    def has_failed(self, lane: Lane, consumer: Consumer) -> bool:
+        return False
+
     def stopped(self, lane: Lane) -> Mapping[str, int]:
         return {}
 

@@ -52,6 +52,10 @@ class Reading(Protocol):
         """Whether the broker serves this living program: it has let it in, and it is not waiting for its first assignment."""
         ...
 
+    def has_failed(self, lane: Lane, consumer: Consumer) -> bool:
+        """Whether this program has ended with an exception of its own; its machine is there, and does nothing more."""
+        ...
+
     def stopped(self, lane: Lane) -> Mapping[str, int]:
         """Partitions that nobody may read at the moment, with since when; empty in a model without partitions."""
         ...

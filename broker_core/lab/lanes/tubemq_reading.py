@@ -194,6 +194,9 @@ class TubeMqReading:
     def is_served(self, lane: Lane, consumer: Consumer) -> bool:
         return self.client(lane, consumer.incarnation).phase == STARTED
 
+    def has_failed(self, lane: Lane, consumer: Consumer) -> bool:
+        return False
+
     def lag(self, lane: Lane) -> int:
         sent = sum(self.sent(lane).sent.values())
         confirmed = sum(self.place(lane, key).offset for key in self.partition_keys)

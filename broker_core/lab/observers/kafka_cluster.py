@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.kafka.group.states import EMPTY, STABLE
 from broker_core.kafka.replication.registration import NO_LEADER
-from broker_core.lab.consumer import FROZEN, STUCK
+from broker_core.lab.consumer import FROZEN, LIVE, STUCK
 from broker_core.lab.lanes.kafka_cluster_group import GROUP_ID, consumer_state, positions
 from broker_core.lab.lanes.kafka_readers import is_readers
 from broker_core.lab.observers.bill import Bill
@@ -17,7 +17,7 @@ from broker_core.lab.observers.codes import code_of
 from broker_core.lab.observers.kafka_acked import log_on
 from broker_core.lab.observers.kafka_cluster_names import with_names
 from broker_core.lab.observers.kafka_cluster_rebalance import rebalance_sentence
-from broker_core.lab.observers.kafka_sentence import CHANGING, say_settled, sentence_now
+from broker_core.lab.observers.kafka_sentence import CHANGING, RESTARTING, say_settled, sentence_now
 from broker_core.lab.views.kafka_cluster import partition_name
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ HOLDS_NOTICED = {
 }
 """What ends the wait for a member that is alive -> its state, the command that began it, the sentence."""
 PASSED_OVER = "kafka.passed_over"
+FAULTS = ("kafka.assignor_failed", "kafka.assignor_ended")
+"""A leader's own assignor has ended it, in a line of its text or after its last one: that stays when the others have shared its part out."""
 SILENCING = ("crash", "group_freeze")
 """Commands whose own sentence stays when things have come to rest."""
 
@@ -99,6 +101,8 @@ class KafkaClusterNarrator:
                 self.stop_unread(lane, self.numbers(event), cause, event.rule)
             case "kafka.consumer.assigned":
                 notes.resume(lane, event.data["consumer"], self.numbers(event), cause)
+            case "kafka.consumer.assignor_failed":
+                self.say_fault(lane, event)
             case "kafka.group.assigned" if lane.crash_positions or any(each.state == FROZEN for each in lane.consumers.values()):
                 shared = self.reads.look(lane)
                 silent = [member for member in shared.group.members.values() if not shared.is_alive(member)]
@@ -109,6 +113,11 @@ class KafkaClusterNarrator:
         log = log_on(lane.world, leader, partition)
         if log is not None:
             self.reads.notes.passed.cut(partition_name(*partition), log.log_end_offset)
+
+    def say_fault(self, lane: Lane, event: TurningPoint) -> None:
+        placed, ended = FAULTS
+        line, data = event.inputs["line"], event.data
+        lane.say(placed if line else ended, consumer=data["consumer"], line=line, reason=data["reason"], limit=data["code"], **data["params"])
 
     def numbers(self, event: TurningPoint) -> list[int]:
         """The partitions of the lane's topic that a consumer tells of."""
@@ -140,7 +149,7 @@ class KafkaClusterNarrator:
 
     def on_settled(self, lane: Lane, bill: Bill) -> None:
         shared = self.reads.look(lane)
-        if shared.group.state != STABLE or bill.kind in SILENCING or lane.sentence["code"] == "left_gone":
+        if shared.group.state != STABLE or bill.kind in SILENCING or lane.sentence["code"] in ("left_gone", *FAULTS):
             return
         if lane.sentence["code"] == "kafka.thawed" and not bill.partitions_stopped and not bill.partitions_moved:
             return  # it went on within its session: there was no rebalance to tell of
@@ -161,6 +170,21 @@ class KafkaClusterNarrator:
             return {"code": PASSED_OVER, "params": {"records": self.reads.notes.passed.total()}}
         if lane.sentence["code"] not in CHANGING:
             return lane.sentence
+        if lane.sentence["code"] in RESTARTING:
+            return self.restart_now(lane)
         shared, paused, cooperative = self.reads.look(lane), len(self.reads.notes.paused_us), self.reads.is_cooperative(lane)
         rebalance = partial(rebalance_sentence, shared, paused, cooperative)
         return sentence_now(lane, shared.group.state, shared.assigned_to_silent(), cooperative=cooperative, rebalance=rebalance)
+
+    def restart_now(self, lane: Lane) -> Json:
+        """A restart, until its process is up; what it does from then on is another sentence."""
+        consumer = lane.consumers.get(lane.sentence["params"]["consumer"])
+        slot = None if consumer is None else self.reads.slot_of(lane, consumer)
+        if consumer is None or slot is None or consumer_state(slot).loop.is_booting or consumer.state != LIVE:
+            return lane.sentence
+        if self.reads.has_failed(lane, consumer):
+            return {"code": "kafka.failed", "params": {"consumer": consumer.name}}
+        if not self.reads.is_settled(lane):
+            shared, paused = self.reads.look(lane), len(self.reads.notes.paused_us)
+            return rebalance_sentence(shared, paused, self.reads.is_cooperative(lane), consumer.name)
+        return {"code": "kafka.restarted", "params": {"consumer": consumer.name}}

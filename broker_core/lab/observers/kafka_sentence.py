@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane
 
 ASSIGNED_TO_SILENT = "kafka.assigned_to_silent"
-CHANGING = ("kafka.first", "kafka.rebalancing", "kafka.crash_pending", ASSIGNED_TO_SILENT)
+RESTARTING = ("kafka.restarting", "kafka.restarting_static")
+CHANGING = ("kafka.first", "kafka.rebalancing", "kafka.crash_pending", ASSIGNED_TO_SILENT, *RESTARTING)
 """Sentences that depend on when somebody looks."""
 
 

@@ -32,6 +32,7 @@ from broker_core.lab.lanes.kafka_readers import readers_view
 from broker_core.lab.views.kafka_cluster import is_shown, partition_name
 from broker_core.lab.views.kafka_group_timers import timers_view
 from broker_core.lab.views.kafka_group_verbs import group_verbs, member_verbs
+from broker_core.plain import to_plain
 from broker_core.sim.slot import RUNNING, Slot
 from broker_core.sim.world import World
 
@@ -61,6 +62,7 @@ def group_view(lane: Lane, reads: KafkaClusterReading, notes: ClusterNotes) -> J
         "is_cooperative": reads.is_cooperative(lane) and not is_consumer,
         "is_old": settings.is_old,
         "assignor": assignor_of(group, settings),
+        "is_own": "assignor_source" in lane.set_to,
         "isolation_level": lane.options.get("isolation_level", READ_UNCOMMITTED),
         "auto_offset_reset": lane.options.get("auto_offset_reset", EARLIEST),
         "state": None if shared.group.coordinator is None else shared.group.state,
@@ -206,11 +208,11 @@ def of_program(slot: Slot | None, topic: str) -> Json:
     """The consuming program behind a member. condition: of its process, "gone" if there is none. generation: or epoch, as it knows it.
     topics: that it subscribes to, pattern: by which regular expression, None: by name.
     is_starting: its process comes up. is_searching: it knows of no coordinator. finished: records that this life has handled. failed: with which
-    error or exception poll() ended it; "" for an exception of its assignor."""
+    error or exception poll() ended it; "" for an exception of its assignor, whose fault it is then: {"line", "reason", "code", "params"}."""
     if slot is None:
         return {
             "condition": "gone", "phase": None, "generation": None, "owned": [], "topics": [], "pattern": None, "is_stuck": False,
-            "is_starting": False, "is_searching": False, "finished": None, "failed": None,
+            "is_starting": False, "is_searching": False, "finished": None, "failed": None, "fault": None,
         }  # fmt: skip
     state = consumer_state(slot)
     return {
@@ -220,6 +222,7 @@ def of_program(slot: Slot | None, topic: str) -> Json:
         "is_stuck": state.loop.is_stuck, "is_starting": state.loop.is_booting,
         "is_searching": state.coordinator.node_id < 0, "finished": state.program.finished,
         "failed": None if state.member.phase != FAILED else code_name(state.member.code) if state.member.code else state.member.exception,
+        "fault": None if state.member.fault is None else to_plain(state.member.fault),
     }  # fmt: skip
 
 

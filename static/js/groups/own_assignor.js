@@ -1,6 +1,8 @@
 // The code pane of a user's own assignor: its text, what is wrong with it at its line, and what came of it in the group.
 
 import { Refusal } from "../commands.js";
+import { sentences } from "../say.js";
+import { faultsOf } from "./words.js";
 
 const EXAMPLE = `COOPERATIVE = False
 def assign(members, partitions):
@@ -44,21 +46,14 @@ export function createOwnAssignor({ source, run, back, words }, { deploy, onRefu
   function draw() {
     const said = refused || (isOff ? say("groups.own.off") : ownWords(rig(), say));
     if (words.textContent !== said) words.textContent = said;
-    words.classList.toggle("bad", Boolean(refused) || Boolean(failure(rig())));
-    back.hidden = rig().group.assignor !== "custom" && !failure(rig());
+    words.classList.toggle("bad", Boolean(refused) || faultsOf(rig().group, say).length > 0);
+    back.hidden = !rig().group.is_own;
   }
 
   return { draw };
 }
 
-// An exception of the user's own stands as Python says it.
-const reasonOf = ({ code, params, reason }, say) => (code ? say(`groups.own.reason.${code}`, params) : reason);
-
-// The last failure of the function, as long as a program that it ended has not started again: a later deployment begins another story.
-const failure = (rig) => (Object.values(rig.group.members).some(({ failed }) => failed === "") ? rig.why.findLast(({ kind }) => kind === "kafka.consumer.assignor_failed") : undefined);
-
-export function ownWords(rig, say) {
-  const failed = failure(rig);
-  if (failed) return say(failed.inputs.line ? "groups.own.failed_at" : "groups.own.failed", { consumer: failed.data.consumer, line: failed.inputs.line, reason: reasonOf(failed.data, say) });
-  return say(rig.group.assignor === "custom" ? "groups.own.runs" : "groups.own.none");
+export function ownWords({ group }, say) {
+  const failed = faultsOf(group, say);
+  return failed.length ? sentences(failed) : say(group.is_own ? "groups.own.runs" : "groups.own.none");
 }

@@ -105,10 +105,29 @@ function stableWords(group, health, say) {
 export const rounded = (us) => (us === null ? null : Math.floor(us / 100_000) * 100_000);
 
 // What holds the group up, a sentence each: {text, until: words or "", member}. The worst comes first; what several wait to hear is one sentence.
-export const findingsOf = (group, health, atUs, say) => merged(health.findings).map(({ code, members, timer, ends_us: endsUs, partitions, count }) => ({
+export const findingsOf = (group, health, atUs, say) => [...faultsOf(group, say).map((text) => ({ text, until: "" })), ...merged(health.findings).map(({ code, members, timer, ends_us: endsUs, partitions, count }) => ({
   text: say(`groups.finding.${code}`, { member: members.join(say("list.comma")), members: members.length, count: count || partitions, partitions }),
   until: timer === null ? "" : endsUs === null ? timer : say("groups.until", { timer, left_us: Math.max(0, rounded(endsUs - atUs)) }),
-}));
+}))];
+
+// What ended members whose own assignor failed, and where: an exception stands as Python says it.
+const OTHERS_NAMED_MAX = 3;
+const faultWords = ({ line, code, params, reason }, [consumer, ...others], say) => {
+  const said = say(line ? "kafka.assignor_failed" : "kafka.assignor_ended", { consumer, line, reason: code ? say(`assignor.reason.${code}`, params) : reason });
+  if (!others.length) return said;
+  return others.length > OTHERS_NAMED_MAX ? say("groups.own.so_many", { said, count: others.length }) : say("groups.own.so_too", { said, others: others.join(say("list.comma")) });
+};
+
+// A sentence for each fault, with all whom it ended, as long as they have not started again.
+export function faultsOf(group, say) {
+  const same = new Map();
+  for (const { consumer, fault } of Object.values(group.members)) {
+    if (!fault) continue;
+    const key = JSON.stringify(fault);
+    same.set(key, { fault, names: inTurn([...(same.get(key)?.names ?? []), consumer]) });
+  }
+  return [...same.values()].map(({ fault, names }) => faultWords(fault, names, say));
+}
 
 // Of several members that hear something with their next heartbeats, the last one's counts; of those that a phase waits for, all have one timer.
 function merged(findings) {
@@ -127,6 +146,7 @@ function merged(findings) {
 
 // What a member does, in a few words.
 export function doing(member, group, say, key = null) {
+  if (member.fault) return faultWords(member.fault, [member.consumer], say);
   if (member.failed !== null) return say(member.failed ? "groups.doing.failed_with" : "groups.doing.failed", { error: member.failed });
   if (isAway(member)) return say("groups.doing.away");
   if (member.condition !== "running") return say(member.member_id === null && member.condition !== "gone" ? `groups.doing.${member.condition}_out` : `groups.doing.${member.condition}`);

@@ -28,7 +28,7 @@ from broker_core.kafka.assignors.subscription_bytes import (
     write_subscription,
 )  # fmt: skip
 from broker_core.kafka.client.group_consumer.commits import Committer
-from broker_core.kafka.client.group_consumer.core import ASSIGN, COMMITTING, FAILED, IN, JOINING, NO_GENERATION, OUT, SYNCING, Core
+from broker_core.kafka.client.group_consumer.core import ASSIGN, COMMITTING, FAILED, IN, JOINING, NO_GENERATION, OUT, SYNCING, Core, Fault
 from broker_core.kafka.client.group_consumer.network import COORDINATOR
 from broker_core.kafka.client.group_consumer.ownership import Ownership
 from broker_core.kafka.client.group_consumer.settings import AUTO
@@ -241,6 +241,7 @@ class ClassicMember:
     def _assignor_failed(self, error: AssignorFailed, now_us: int, out: Outbox) -> None:
         """assign() raised in the leader: poll() throws it, so the program ends, and its close() leaves the group."""
         core = self.core
+        core.state.member.fault = Fault(error.line, error.reason, error.code, error.params)
         out.tell("kafka.consumer.assignor_failed", None, {"line": error.line},
                  {"client": core.settings.client_id, "reason": error.reason, "code": error.code, "params": error.params})  # fmt: skip
         self.give_up(now_us, out)

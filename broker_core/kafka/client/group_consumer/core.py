@@ -36,6 +36,16 @@ FAILED, CLOSING, CLOSED = "failed", "closing", "closed"
 
 
 @dataclass(slots=True)
+class Fault:
+    """What a user's own assignor raised in the leader, and ended it by. line: of its text, 0 for none. code, params: as `AssignorFailed`."""
+
+    line: int
+    reason: str
+    code: str = ""
+    params: dict[str, int | str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class Membership:
     """phase: as above; of the consumer protocol IN from the first answer on. generation: or member epoch. joined: the topics of its last
     request. given: the assignment that arrived and is not taken up yet; unresolved: one with topics that it does not know. answer: a
@@ -43,7 +53,8 @@ class Membership:
     assignment that it took, which sticky assignors remember; max_generation: the newest that this leader has seen. must_rejoin: the next poll
     joins again. counts: what the leader assigned by, topic -> partitions. because: cause of must_rejoin and given. is_reporting: the next
     heartbeat says what it holds; is_beating: one is under way, or, of a classic member, its heartbeats go on; was_told: the coordinator knows
-    all of it. code: why it FAILED; exception: what poll() threw, by the name of its class, "" for that of its assignor."""
+    all of it. code: why it FAILED; exception: what poll() threw, by the name of its class, "" for that of its assignor,
+    which is the fault."""
 
     phase: str = OUT
     member_id: str = ""
@@ -66,6 +77,7 @@ class Membership:
     was_told: bool = False
     code: int = 0
     exception: str = ""
+    fault: Fault | None = None
 
     @property
     def is_assigning(self) -> bool:
