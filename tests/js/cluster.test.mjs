@@ -329,6 +329,8 @@ test("a copy far behind stands at its own offsets, below a break of the scale, a
     assert.match(of("copy-1-left-out-0").title, new RegExp(`"count":${left}}`), "a log that spans the break is torn there");
     assert.equal(Boolean(of("copy-1-start")), start > 0, "one that starts within it says where");
     assert.ok(of("break-0") && !of("copy-3-left-out-0"));
+    const axis = shapes.filter(({ id, tag }) => tag === "text" && /^(tick|break|level)-/.test(id)).sort((a, b) => a.y - b.y);
+    axis.slice(1).forEach(({ id, y: at }, place) => assert.ok(at - axis[place].y >= 12, `${id} meets ${axis[place].id}`));
   }
 });
 

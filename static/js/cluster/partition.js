@@ -29,11 +29,12 @@ export function geometry(partition, grid, height, before = null) {
 export function layout(name, partition, grid, place, { brokers, say }) {
   const { window, base, strip: { width, shift } } = place, shapes = [], y = (offset) => round(base - rise(window, offset));
   const level = partition.high_watermark === null ? null : y(partition.high_watermark);
+  const middles = breaksOf(window).map(({ high }) => round(base - high + BREAK / 2)), marks = level === null ? middles : [...middles, level];
   for (const offset of ticks(window)) {
-    if (level === null || Math.abs(y(offset) - level) > LEVEL_APART) shapes.push({ id: `tick-${offset}`, tag: "text", x: grid.axis - 10, y: y(offset) + 4, class: "n m end", text: number(offset) });
+    if (marks.every((mark) => Math.abs(y(offset) - mark) > LEVEL_APART)) shapes.push({ id: `tick-${offset}`, tag: "text", x: grid.axis - 10, y: y(offset) + 4, class: "n m end", text: number(offset) });
     shapes.push({ id: `line-${offset}`, tag: "path", d: `M${grid.axis - 6} ${y(offset)}H${grid.width}`, class: "scale" });
   }
-  breaksOf(window).forEach(({ high }, at) => shapes.push({ id: `break-${at}`, tag: "text", x: grid.axis - 10, y: round(base - high + BREAK / 2 + 4), class: "n m end", text: "≈", title: say("cluster.break_key") }));
+  middles.forEach((middle, at) => shapes.push({ id: `break-${at}`, tag: "text", x: grid.axis - 10, y: middle + 4, class: "n m end", text: "≈", title: say("cluster.break_key") }));
   if (level !== null) {
     shapes.push({ id: "level", tag: "path", d: `M${grid.axis - 6} ${level}H${grid.width}`, class: "level" });
     shapes.push({ id: "level-name", tag: "text", x: grid.axis - 10, y: level + 4, class: "b end halo", "data-term": "high_watermark", text: `HW ${number(partition.high_watermark)}` });
