@@ -116,7 +116,7 @@ TERMS = {
     ),
     "session_timeout": (
         pgettext_lazy("term", "session timeout"),
-        _("How long a coordinator waits for a sign of life before it removes a member. Each heartbeat, join, sync or commit starts it anew."),
+        _("How long a coordinator waits for a sign of life before it removes a member. Each heartbeat, join, sync or commit restarts it."),
     ),
     "group_lag": (
         pgettext_lazy("term", "lag of the group"),

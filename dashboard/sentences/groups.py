@@ -10,26 +10,32 @@ GROUPS = {
     "groups.to_cluster": _("Cluster"),
     "groups.to_log": _("Log"),
     "groups.to_offsets": _("The partition of __consumer_offsets that keeps this group, on its coordinator's disk"),
-    "groups.head.no_coordinator": _("Nobody coordinates the group: its broker does not answer, and no other one has taken over."),
-    "groups.head.pending": _("The group has no members; {count?one member id is|{count} member ids are} given out and not used yet."),
+    "groups.head.no_coordinator": _("The group has no coordinator: its broker does not answer, and no other broker has taken over."),
+    "groups.head.pending": _("The group has no members; {count?one member id has|{count} member ids have} been handed out but not used."),
     "groups.head.empty": _("The group has no members."),
-    "groups.head.gathering": _("{members?The member has|All {members} members have} joined; the coordinator waits for others."),
+    "groups.head.gathering": _(
+        "{members?The only member has|All {members} members have} joined; the coordinator waits in case more "
+        "arrive."
+    ),
     "groups.head.joining": _("Rebalancing: {waiting} of {members} {members?member|members} joined, {dark} of {partitions} partitions dark."),
     "groups.head.syncing": _("Rebalancing: the leader assigns, {dark} of {partitions} partitions dark."),
-    "groups.head.assigning": _("Assigning: the coordinator does it with the next heartbeat, {dark} of {partitions} partitions dark."),
+    "groups.head.assigning": _("Assigning: the coordinator does so at the next heartbeat; {dark} of {partitions} partitions dark."),
     "groups.head.reconciling": _(
         "Reconciling: {behind} of {members} {members?member|members} not at the target yet, {dark} of {partitions} partitions dark."
     ),
     "groups.head.silent": _("{names} {count?is|are} silent; the coordinator finds out when {count?its session times|their sessions time} out."),
     "groups.head.away": _(
-        "{names} {count?restarts|restart} as {count?a static member|static members}: the group keeps what {count?it|they} had until "
-        "{count?its session times|their sessions time} out."
+        "{names} {count?restarts|restart} as {count?a static member|static members}: the group reserves "
+        "{count?its|their} partitions until {count?its session times|their sessions time} out."
     ),
-    "groups.head.stuck": _("{names} {count?does|do} not poll; heartbeats go on, so the group takes {count?it|them} for alive."),
+    "groups.head.stuck": _(
+        "{names} {count?does|do} not poll; {count?its|their} heartbeats continue, so the group considers "
+        "{count?it|them} alive."
+    ),
     "groups.head.zombie": _("{names} {count?is no longer a member and reads|are no longer members and read} on: {count?a zombie|zombies}."),
-    "groups.head.leaderless": _("{leaderless} of {partitions} partitions {leaderless?has|have} no leader: nobody can read there."),
+    "groups.head.leaderless": _("{leaderless} of {partitions} partitions {leaderless?has|have} no leader and cannot be read."),
     "groups.head.twice": _("Stable: {members} members; {twice} of {partitions} partitions {twice?is|are} read by more than one of them."),
-    "groups.head.dark": _("{dark} of {partitions} partitions {dark?is|are} read by nobody."),
+    "groups.head.dark": _("{dark} of {partitions} partitions {dark?has|have} no reader."),
     "groups.head.idle": _("Stable: {members?one member|{members} members}, {idle?one|{idle}} without a partition."),
     "groups.head.stable": _("Stable: {members?one member reads|{members} members read} {partitions?one partition|{partitions} partitions}."),
     "groups.sub": _("Group {group}, {protocol}, assignor {assignor}."),
@@ -40,7 +46,7 @@ GROUPS = {
         "assignors are} not asked."
     ),
     "groups.sub_where": _("Coordinator: broker {broker}, leader of __consumer_offsets-{partition}."),
-    "groups.sub_old": _("The old coordinator answers, as in Kafka 3.9 by default."),
+    "groups.sub_old": _("The old coordinator answers, the default in Kafka 3.9."),
     "groups.sub_committed": _("isolation.level is read_committed."),
     "groups.sub_reset": _("auto.offset.reset is {reset}."),
     "groups.sub_nobody": _("Its records are in __consumer_offsets-{partition}, which has no leader."),
@@ -49,11 +55,11 @@ GROUPS = {
     "groups.protocol.consumer": _("consumer protocol (KIP-848)"),
     # Sequence chart
     "groups.sequence": _("Protocol"),
-    "groups.sequence_sub": _("Time goes down and is not to scale. Point at a message for its fields."),
+    "groups.sequence_sub": _("Time runs downwards, not to scale. Hover over a message for its fields."),
     "groups.sequence_label": _("Messages between members and coordinator: arrow keys move, Enter keeps a message"),
     "groups.fold": _("Fold"),
     "groups.now": _("now"),
-    "groups.nothing_said": _("Nobody has said anything yet."),
+    "groups.nothing_said": _("No messages yet."),
     "groups.coordinator": _("Coordinator"),
     "groups.on_broker": _("broker {broker}"),
     "groups.coordinator_on": _("The coordinator runs on broker {broker}."),
@@ -95,7 +101,7 @@ GROUPS = {
     "groups.event.members_or_topics_changed": _("change"),
     "groups.event.target_assigned": _("target assigned"),
     "groups.event.all_reconciled": _("all reconciled"),
-    "groups.unknown": _("Without a coordinator nobody knows the group's state."),
+    "groups.unknown": _("Without a coordinator the group's state is unknown."),
     "groups.note.generation": _("generation {number}"),
     "groups.note.generation_leader": _("generation {number}, leader"),
     "groups.note.epoch": _("epoch {number}"),
@@ -103,19 +109,20 @@ GROUPS = {
     "groups.group_epoch": _("group epoch"),
     "groups.assignment_epoch": _("assignment"),
     "groups.member_epoch": pgettext_lazy("epochs", "members"),
-    "groups.generation_words": _("One number for all: each rebalance begins the next generation, and who still speaks in the last one is refused."),
+    "groups.generation_words": _("Each rebalance starts a new generation; requests that carry an old number are refused."),
     "groups.epochs_words": _(
-        "A change raises the group epoch ({epoch}), the assignor follows ({assigned}), then each member at its own pace: {behind} behind."
+        "A change raises the group epoch ({epoch}), the assignor follows ({assigned}), then each member at "
+        "its own pace: {behind} still behind."
     ),
     # Members
     "groups.members": _("Members"),
-    "groups.choose": _("Choose a member or the coordinator: what can be done to it comes below."),
+    "groups.choose": _("Choose a member or the coordinator: its actions appear below."),
     "groups.doing.reads": _("reads {count?one partition|{count} partitions}"),
     "groups.doing.idle": _("has no partition"),
     "groups.doing.awaits_join": _("JoinGroup waits"),
     "groups.doing.awaits_sync": _("SyncGroup waits"),
     "groups.doing.UNREVOKED_PARTITIONS": _("has to give up"),
-    "groups.doing.UNRELEASED_PARTITIONS": _("waits for others to give up"),
+    "groups.doing.UNRELEASED_PARTITIONS": _("waits for others to release partitions"),
     "groups.doing.UNKNOWN": _("unknown state"),
     "groups.doing.outside": _("not a member yet"),
     "groups.doing.searching": _("looks for the coordinator"),
@@ -150,10 +157,10 @@ GROUPS = {
     "groups.subscribe": _("Subscribe to {topic}"),
     "groups.unsubscribe": _("Unsubscribe from {topic}"),
     "groups.verb_about.group_restart": _("It closes, and a new process starts two seconds later; a static member comes back as the same one."),
-    "groups.verb_about.group_freeze": _("Its process stands still: no polls and no heartbeats, so the session runs out."),
-    "groups.verb_about.group_thaw": _("It goes on where it stood; if the group has given it up, it is a zombie."),
-    "groups.verb_about.group_stick": _("It does not come back from its next record; heartbeats go on, so only max.poll.interval.ms runs out."),
-    "groups.verb_about.group_unstick": _("It comes back from its record and polls."),
+    "groups.verb_about.group_freeze": _("Freezes the process: no polls and no heartbeats, so its session expires."),
+    "groups.verb_about.group_thaw": _("It resumes where it left off; if the group has removed it, it is a zombie."),
+    "groups.verb_about.group_stick": _("It hangs on its next record; heartbeats continue, so only max.poll.interval.ms can expire."),
+    "groups.verb_about.group_unstick": _("It finishes its record and polls again."),
     "groups.verb_about.group_subscribe": _("It reads other topics from its next poll on, and the group rebalances."),
     "groups.verb_about.group_subscribe_pattern": _("It reads every topic whose whole name matches, also those that come later."),
     "groups.pattern_of": _("Topics that {member} reads, as a regular expression"),
@@ -166,15 +173,15 @@ GROUPS = {
     "groups.verb_about.cluster_add_partitions": _("Topic {topic} has {count} partitions from then on; members learn it with their next metadata."),
     "groups.verb_about.join": _("One more consumer starts and joins the group."),
     "groups.verb_about.leave": _("close(): it commits, sends LeaveGroup, and the others rebalance at once."),
-    "groups.verb_about.crash": _("Its machine goes silent: the coordinator learns it when the session times out."),
+    "groups.verb_about.crash": _("Its machine goes silent: the coordinator finds out when the session times out."),
     "groups.verb_about.rejoin": _("The program starts again, as a new member."),
     # Grid
     "groups.grid": _("Partitions"),
     "groups.grid_lit": _("{partitions?The only one is|All {partitions} are} read."),
-    "groups.grid_dark": _("{dark} of {partitions} {dark?is dark: nobody reads it|are dark: nobody reads them}."),
+    "groups.grid_dark": _("{dark} of {partitions} {dark?has|have} no reader."),
     "groups.grid_held": _("{held} of {partitions} {held?has|have} an owner that reads nothing."),
     "groups.grid_twice": _("{twice} {twice?is|are} read by more than one member: each handles every record there."),
-    "groups.grid_lag_unknown": _("Lag unknown: without a coordinator nobody can tell the committed offsets."),
+    "groups.grid_lag_unknown": _("Lag unknown: committed offsets cannot be read without a coordinator."),
     "groups.grid_lag_in": _("Topic {topic}: lag {lag?one record|{lag} records}, {lag_us}: {status}."),
     "groups.grid_lag": _("Lag {lag?one record|{lag} records}, {lag_us}: {status}."),
     "groups.grid_passed": _(
@@ -196,29 +203,35 @@ GROUPS = {
     "groups.rule.falling": _("warning: the lag never fell over the last {window} commits"),
     "groups.rule.moving": _("ok: over the last {window} commits the offset advanced and the lag fell at times"),
     # What holds it up
-    "groups.stuck": _("What holds it up"),
-    "groups.until": _("({timer}, {left_us} more)"),
-    "groups.finding.none": _("Nothing: the group waits for nobody."),
+    "groups.stuck": _("What is the group waiting for?"),
+    "groups.until": _("({timer}, {left_us} left)"),
+    "groups.finding.none": _("Nothing: the group is not waiting."),
     "groups.finding.no_coordinator": _(
-        "Nobody coordinates the group: no joins, no heartbeats, no commits until another broker leads its offsets partition."
+        "The group has no coordinator: no joins, heartbeats or commits until another broker leads its "
+        "offsets partition."
     ),
-    "groups.finding.no_members": _("Nobody is in the group: {count?one record waits|{count} records wait}."),
-    "groups.finding.gathering": _("The coordinator gathers the first members; {count?one is|{count} are} there."),
-    "groups.finding.join_waits": _("All wait for {member}: {members?its JoinGroup is|their JoinGroups are} missing."),
+    "groups.finding.no_members": _("The group has no members: {count?one record waits|{count} records wait}."),
+    "groups.finding.gathering": _("The coordinator is waiting for the first members; {count?one has|{count} have} joined."),
+    "groups.finding.join_waits": _("The group waits for {member} to send JoinGroup."),
     "groups.finding.join_unheard": _(
         "{member} {members?hears of the rebalance with its next heartbeat, and joins|hear of the rebalance with their next heartbeats, and join} "
         "then."
     ),
     "groups.finding.pending_waits": _(
-        "All wait for {count?a member id that was|{count} member ids that were} given out and {count?is|are} not used."
+        "The group waits for {count?a member id that was handed out but not used|{count} member ids that "
+        "were handed out but not used}."
     ),
-    "groups.finding.sync_waits": _("All wait for {member}, the leader: it has not brought the assignment."),
+    "groups.finding.sync_waits": _("The group waits for its leader, {member}, to send the assignment."),
     "groups.finding.revoke_waits": _("{member} has not given up {partitions?one partition|{partitions} partitions} that others are to get."),
-    "groups.finding.ghost_waits": _("All wait for the former life of {member}: the coordinator still counts it as a member."),
-    "groups.finding.ghost_owner": _(
-        "The former life of {member} still holds {partitions?one partition|{partitions} partitions}: nobody else may read."
+    "groups.finding.ghost_waits": _(
+        "The group waits for the old {member}, from before its crash: the coordinator still counts it as a "
+        "member."
     ),
-    "groups.finding.assign_waits": _("The coordinator assigns anew with the next heartbeat, which is {member}'s."),
+    "groups.finding.ghost_owner": _(
+        "The old {member}, from before its crash, still owns {partitions?one partition|{partitions} "
+        "partitions}, so nobody else may read {partitions?it|them}."
+    ),
+    "groups.finding.assign_waits": _("The coordinator reassigns at the next heartbeat, which is {member}'s."),
     "groups.finding.revoke_unheard": _(
         "{member} {members?hears with its next heartbeat that it has|hear with their next heartbeats that they have} to give up "
         "{partitions?one partition|{partitions} partitions}."
@@ -231,35 +244,46 @@ GROUPS = {
         "{member} {members?hears of the new epoch with its next heartbeat; its partitions stay|hear of the new epoch with their next heartbeats; "
         "their partitions stay}."
     ),
-    "groups.finding.silent_owner": _("{member} is dead and still holds {partitions?one partition|{partitions} partitions}: nobody else may read."),
-    "groups.finding.frozen_owner": _("{member} stands still and holds {partitions?one partition|{partitions} partitions}: nobody else may read."),
+    "groups.finding.silent_owner": _(
+        "{member} is dead but still owns {partitions?one partition|{partitions} partitions}, so nobody else "
+        "may read {partitions?it|them} until its session ends."
+    ),
+    "groups.finding.frozen_owner": _(
+        "{member} is frozen but still owns {partitions?one partition|{partitions} partitions}, so nobody "
+        "else may read {partitions?it|them}."
+    ),
     "groups.finding.gone_owner": _("{member} restarts as a static member and keeps {partitions?one partition|{partitions} partitions}."),
-    "groups.finding.stuck_owner": _("{member} does not poll and holds {partitions?one partition|{partitions} partitions}; its heartbeats go on."),
+    "groups.finding.stuck_owner": _(
+        "{member} does not poll and owns {partitions?one partition|{partitions} partitions}; its heartbeats "
+        "continue."
+    ),
     "groups.finding.closing_owner": _(
-        "{member} closes and reads {partitions?one partition|{partitions} partitions} no longer; the coordinator has not heard of it yet."
+        "{member} is closing and has stopped reading {partitions?one partition|{partitions} partitions}; the "
+        "coordinator has not been informed yet."
     ),
     "groups.finding.taking_owner": _(
-        "{member} {members?takes|take} up {partitions?one partition|{partitions} partitions} now: {members?its|their} next poll() begins to read "
-        "there."
+        "{member} {members?is|are} taking over {partitions?one partition|{partitions} partitions}: "
+        "{members?its|their} next poll() starts reading there."
     ),
     "groups.finding.overdue_owner": _(
-        "{member} has not polled for max.poll.interval.ms and beats no more; as a static member it keeps "
-        "{partitions?one partition|{partitions} partitions}."
+        "{member} has not polled for max.poll.interval.ms and sends no more heartbeats; as a static member "
+        "it keeps {partitions?one partition|{partitions} partitions}."
     ),
     "groups.finding.new_partitions": _(
-        "{partitions?One new partition is|{partitions} new partitions are} nobody's: {member}, the leader, learns of {partitions?it|them} "
-        "with its next metadata, and joins again."
+        "{partitions?One new partition has|{partitions} new partitions have} no owner: the leader, {member}, "
+        "learns of {partitions?it|them} at its next metadata refresh and rejoins."
     ),
     "groups.finding.second_waits": _(
-        "{partitions?One partition waits|{partitions} partitions wait} for a second rebalance: who had {partitions?it|them} lets go first."
+        "{partitions?One partition waits|{partitions} partitions wait} for a second rebalance: the old owner "
+        "has to release {partitions?it|them} first."
     ),
-    "groups.finding.left_out": _("The assignor gave {partitions?one partition|{partitions} partitions} to nobody."),
-    "groups.finding.no_leader": _("{partitions?One partition has|{partitions} partitions have} no leader: nobody can read there."),
+    "groups.finding.left_out": _("The assignor left {partitions?one partition|{partitions} partitions} unassigned."),
+    "groups.finding.no_leader": _("{partitions?One partition has|{partitions} partitions have} no leader and cannot be read."),
     "groups.finding.slow_owner": _(
         "{member} falls behind on {partitions?one partition|{partitions} partitions}: {count?one record|{count} records}."
     ),
     "groups.finding.nobody_subscribed": _("No member subscribes to this topic."),
-    "groups.finding.more_members_than_partitions": _("More members than partitions: {count?one has|{count} have} nothing to do."),
+    "groups.finding.more_members_than_partitions": _("More members than partitions: {count?one is|{count} are} idle."),
     "groups.never_read": pgettext_lazy("partition", "dark"),
     "groups.dark": _("nobody"),
     "groups.dark_for": _("dark for {for_us}"),
@@ -268,7 +292,7 @@ GROUPS = {
     "groups.key.target": _("open: its target"),
     "groups.key.revoking": _("minus: told to give it up"),
     "groups.key.held": _("! in a cell: has it and reads nothing"),
-    "groups.key.dark": _("dark lane: nobody reads it"),
+    "groups.key.dark": _("dark lane: no reader"),
     "groups.key.status": _("! or × beside the trend: a warning or an error by the last commits"),
     "groups.cell.reads": _("{member} reads partition {partition}"),
     "groups.cell.given": _("Partition {partition} is assigned to {member}, which does not read it"),
@@ -323,14 +347,14 @@ GROUPS = {
     "groups.compare.dark_most": _("dark at once"),
     "groups.compare.duplicates": _("duplicates"),
     "groups.compare_about.generation": _("The last generation, or group epoch."),
-    "groups.compare_about.moved": _("How often a partition got another reader than the one before."),
+    "groups.compare_about.moved": _("How often a partition changed readers."),
     "groups.compare_about.spread": _("Now: the most partitions that a member has, less the fewest."),
-    "groups.compare_about.dark_us": _("The time in which nobody read a partition, summed over partitions."),
-    "groups.compare_about.dark_most": _("The most partitions that nobody read at one moment."),
+    "groups.compare_about.dark_us": _("The time partitions spent without a reader, summed over partitions."),
+    "groups.compare_about.dark_most": _("The most partitions without a reader at any one moment."),
     "groups.compare_about.duplicates": _("Records read a second time."),
     # Tables
     "groups.others": _("Groups that read the topic"),
-    "groups.others_sub": _("Each group gets every record: a broadcast. Within a group one member gets each: it is the member's alone."),
+    "groups.others_sub": _("Every group gets every record: a broadcast. Within a group each record goes to exactly one member."),
     "groups.column.group": _("group"),
     "groups.column.handled": _("handled"),
     "groups.column.at": _("at"),

@@ -4,7 +4,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 _IDLE_CRASH = _("{consumer} is silent; it had no partition, so nothing waits for it.")
-_PAUSED_ACTIVE = _("{consumer} takes no more records: all that it is active on waits, {held} {held?record is|records are} unacked.")
+_PAUSED_ACTIVE = _("{consumer} takes no more records: all its partitions wait, {held} {held?record is|records are} unacked.")
 _IDLE_PAUSE = _("{consumer} takes no more records; it had no partition, so nothing waits for it.")
 
 LANES = {
@@ -28,10 +28,10 @@ LANES = {
     "algorithm.more": _("More"),
     "algorithm.only": _("the only rule"),
     "algorithm.document": _("as in the article"),
-    "algorithm.upgrading": _("KIP-848: {assignor} assigns to all, also to {names} (classic); {rule} is not asked."),
+    "algorithm.upgrading": _("KIP-848: {assignor} assigns to all members, including {names} (classic); {rule} is not used."),
     "algorithm.own_name": _("Own assignor"),
-    "algorithm.own": _("The group runs an assignor of its own; {rule} is not asked."),
-    "algorithm.upgraded": _("KIP-848: the coordinator's {assignor} assigns; {rule} is not asked."),
+    "algorithm.own": _("The group runs its own assignor; {rule} is not used."),
+    "algorithm.upgraded": _("KIP-848: the coordinator's {assignor} assigns; {rule} is not used."),
     # Bill
     "hero.moved": _("of keys moved, {part} of {whole}"),
     "hero.moving": _("of keys moved so far, {part} of {whole}"),
@@ -68,19 +68,19 @@ LANES = {
     "covers.full_speed": _("{who} got its full speed back"),
     "covers.slow": _("{who} slowed down"),
     "covers.group_freeze": _("{who} paused by GC"),
-    "covers.group_thaw": _("{who} went on"),
+    "covers.group_thaw": _("{who} resumed after its pause"),
     "covers.group_stick": _("{who} stuck"),
     "covers.group_unstick": _("{who} unstuck"),
     "covers.group_restart": _("{who} restarted"),
     "covers.group_subscribe": _("{who} changed its subscription"),
     "covers.group_freeze_many": _("{count} paused by GC"),
-    "covers.group_thaw_many": _("{count} went on"),
+    "covers.group_thaw_many": _("{count} resumed after a pause"),
     "covers.group_restart_many": _("{count} restarted"),
     "covers.group_subscribe_many": _("{count} changed their subscriptions"),
-    "covers.pulsar_ranges": _("{who} took other ranges"),
-    "covers.pulsar_priority": _("{who} took another level"),
-    "covers.pulsar_ranges_many": _("{count} took other ranges"),
-    "covers.pulsar_priority_many": _("{count} took other levels"),
+    "covers.pulsar_ranges": _("{who} changed its ranges"),
+    "covers.pulsar_priority": _("{who} changed its priority level"),
+    "covers.pulsar_ranges_many": _("{count} changed their ranges"),
+    "covers.pulsar_priority_many": _("{count} changed their priority levels"),
     "next.ring": _("a newcomer takes a part of the ring from each other consumer"),
     "next.halves": _("a newcomer takes half of the widest range from one other consumer"),
     "next.eager": _("when a consumer joins, all partitions pause and are reassigned"),
@@ -104,8 +104,8 @@ LANES = {
     "never.rabbitmq.pause": _("RabbitMQ pauses nothing: any free consumer takes the next record."),
     # Sentences: cause, then effect, with its number
     "none": _("Nothing has changed yet."),
-    "none_cluster": _("The cluster has changed; no consumer has come or gone yet."),
-    "none_dark": _("Nothing has changed yet. Starting left partitions dark for {dark_us}."),
+    "none_cluster": _("The cluster has changed, but no consumer has joined or left yet."),
+    "none_dark": _("Nothing has changed yet. During start-up partitions were dark for {dark_us} on average."),
     "idle": _("No consumers: records wait until one joins."),
     "overload": _("{excess} {excess?record|records}/s more than {count?one consumer handles|{count} consumers handle}."),
     "left_gone": _("{consumer} had already been removed: nothing else changes."),
@@ -133,46 +133,67 @@ LANES = {
     "pulsar.leave_last": _(
         "{consumer}, the last one, left: {unacked} unacked {unacked?record|records} and {keys_total?the one key|all {keys_total} keys} wait."
     ),
-    "pulsar.crash_pending": _("{consumer} is silent: {unacked} unacked and all its keys wait, for {left_us} more."),
-    "pulsar.crash_unknown": _("{consumer} fell silent before it had connected: the broker never knew of it."),
+    "pulsar.crash_pending": _(
+        "{consumer} is silent. Its keys and {unacked} unacked {unacked?record|records} wait until the broker "
+        "gives up on it, in {left_us}."
+    ),
+    "pulsar.crash_unknown": _("{consumer} fell silent before it had connected: the broker never knew about it."),
     "pulsar.crash_noticed_nothing": _("The broker gave up on {consumer}, which held nothing: its keys go to {several?the others|{other}}."),
     "pulsar.crash_noticed": _(
         "The broker gave up on {consumer}: its {unacked} unacked {unacked?record goes|records go} to {several?the "
         "others|{other}}."
     ),
-    "pulsar.ghost_noticed": _(
-        "{consumer}'s former connection is closed; its {unacked} unacked "
-        "{unacked?record is|records are} redelivered."
+    "pulsar.ghost_noticed": _("{consumer}'s old connection is closed; its {unacked} unacked {unacked?record is|records are} redelivered."),
+    "pulsar.crash_noticed_gap": _(
+        "The broker gave up on {consumer}. Its ranges have no owner now: those keys and {unacked} unacked "
+        "{unacked?record|records} wait."
     ),
-    "pulsar.crash_noticed_gap": _("The broker gave up on {consumer}; nobody covers its ranges: {unacked} unacked and those keys wait."),
-    "pulsar.crash_noticed_last": _("The broker gave up on {consumer}; no consumer remains: its {unacked} unacked and all keys wait."),
-    "pulsar.gap": _("{consumer} left and nobody covers its ranges: those keys wait."),
+    "pulsar.crash_noticed_last": _(
+        "The broker gave up on {consumer}, the last consumer: its {unacked} unacked {unacked?record|records} "
+        "and all keys wait."
+    ),
+    "pulsar.gap": _("{consumer} left. Its ranges have no owner now: those keys wait."),
     "pulsar.paused": _("{consumer} takes no more records: its keys wait, {held} {held?record is|records are} unacked."),
     "lane.pulsar.Exclusive": _("Pulsar Exclusive"),
     "lane.pulsar.Failover": _("Pulsar Failover"),
     "lane.pulsar.Shared": _("Pulsar Shared"),
     "next.exclusive": _("a newcomer is refused: one consumer has the subscription"),
     "next.standby": _("a newcomer stands by until the active consumer is gone"),
-    "next.failover": _("when a consumer joins, partitions go to another by modulo after 1 s"),
-    "never.pulsar.partitions": _("Shared: no key and no partition belongs to anybody, so nothing can change hands."),
-    "never.pulsar.pause_shared": _("Shared pauses nothing: whoever has permits takes the next record."),
+    "next.failover": _("when a consumer joins, the modulo reassigns partitions after 1 s"),
+    "never.pulsar.partitions": _("Shared: keys and partitions have no owner, so nothing can change hands."),
+    "never.pulsar.pause_shared": _("Shared pauses nothing: any consumer with permits takes the next record."),
     "pulsar.refused": _("{consumer} was refused ({error}): another consumer has the subscription."),
     "pulsar.refused_many": _("{count} consumers were refused ({error}): another consumer has the subscription."),
     "pulsar.standby_left": _("{consumer} left; it was not active, so nothing else changes."),
-    "pulsar.exclusive.join": _("{consumer} is the one consumer: {partitions?the one partition is|all {partitions} partitions are} its own."),
-    "pulsar.exclusive.leave": _("{consumer} left: nobody takes over, its {redelivered} unacked records wait for the next consumer."),
-    "pulsar.exclusive.crash_pending": _("{consumer} is silent: everything waits, {unacked} {unacked?record|records} unacked, for {left_us} more."),
-    "pulsar.exclusive.crash_noticed": _("The broker gave up on {consumer}: nobody has the subscription, everything waits."),
+    "pulsar.exclusive.join": _("{consumer} is the only consumer: it reads {partitions?the one partition|all {partitions} partitions}."),
+    "pulsar.exclusive.leave": _(
+        "{consumer} left and no consumer takes over: its {redelivered} unacked {redelivered?record "
+        "waits|records wait} for the next one."
+    ),
+    "pulsar.exclusive.crash_pending": _(
+        "{consumer} is silent. Everything waits, {unacked} unacked {unacked?record|records} included, until "
+        "the broker gives up on it, in {left_us}."
+    ),
+    "pulsar.exclusive.crash_noticed": _("The broker gave up on {consumer}. The subscription has no consumer: all messages wait."),
     "pulsar.failover.join": _("{consumer} is active on {active} of {partitions} partitions and stands by for the others."),
     "pulsar.failover.join_standby": _("{consumer} stands by: it gets records only when the active consumer is gone."),
     "pulsar.failover.join_many": _("The {count} newcomers took their places by name; the modulo moved partitions to them."),
-    "pulsar.failover.leave": _("{consumer} left: after 1 s the next in order are active and get its {redelivered} unacked records again."),
-    "pulsar.failover.leave_last": _("{consumer} left and no consumer remains: its {redelivered} unacked records wait."),
-    "pulsar.failover.crash_pending": _(
-        "{consumer} is silent: its partitions wait with {unacked} unacked, for {left_us} more; no standby takes over before."
+    "pulsar.failover.leave": _(
+        "{consumer} left: after 1 s the next in line take over and get its {redelivered} unacked "
+        "{redelivered?record|records} again."
     ),
-    "pulsar.failover.crash_noticed": _("The broker gave up on {consumer}: after 1 s the standbys next in order read from what it acknowledged."),
-    "pulsar.failover.crash_noticed_last": _("The broker gave up on {consumer}; no consumer remains: all partitions wait."),
+    "pulsar.failover.leave_last": _(
+        "{consumer}, the last consumer, left: its {redelivered} unacked {redelivered?record waits|records "
+        "wait}."
+    ),
+    "pulsar.failover.crash_pending": _(
+        "{consumer} is silent. Its partitions and {unacked} unacked {unacked?record|records} wait: standbys "
+        "take over when the broker gives up on it, in {left_us}."
+    ),
+    "pulsar.failover.crash_noticed": _(
+        "The broker gave up on {consumer}: after 1 s the next standbys resume from its last acknowledgement."
+    ),
+    "pulsar.failover.crash_noticed_last": _("The broker gave up on {consumer}, the last consumer: all partitions wait."),
     "pulsar.shared.join": _("Nothing to move: {consumer} takes its turn, up to 20 records in a row. No order within a key."),
     "pulsar.shared.join_many": _("Nothing to move: the {count} newcomers take their turns. No order within a key."),
     "pulsar.shared.leave": _(
@@ -180,34 +201,56 @@ LANES = {
         "anything new."
     ),
     "pulsar.shared.leave_nothing": _("{consumer} left with nothing unacked: nothing is redelivered."),
-    "pulsar.shared.leave_last": _("{consumer} left and no consumer remains: its {redelivered} unacked records wait."),
+    "pulsar.shared.leave_last": _(
+        "{consumer}, the last consumer, left: its {redelivered} unacked {redelivered?record waits|records "
+        "wait}."
+    ),
     "pulsar.exclusive.paused": _PAUSED_ACTIVE,
     "pulsar.failover.paused": _PAUSED_ACTIVE,
     "pulsar.paused_standby": _("{consumer} takes no more records; it is not active, so nothing waits for it."),
-    "pulsar.shared.paused": _("{consumer} takes no more records and still gets some while it has permits: {held} {held?is|are} unacked at it."),
-    "pulsar.shared.crash_pending": _("{consumer} is silent and holds {unacked} unacked records for {left_us} more."),
+    "pulsar.shared.paused": _("{consumer} takes no more records but still gets some while it has permits: it holds {held} unacked."),
+    "pulsar.shared.crash_pending": _(
+        "{consumer} is silent. Its {unacked} unacked {unacked?record waits|records wait} until the broker "
+        "gives up on it, in {left_us}."
+    ),
     "pulsar.shared.crash_noticed": _("The broker gave up on {consumer}: its unacked records go to {several?the others|{other}} before anything new."),
-    "pulsar.join_waits": _("{consumer} waits until {unacked} unacked {unacked?record|records} from before its join {unacked?is|are} acknowledged."),
+    "pulsar.join_waits": _(
+        "{consumer} waits until {unacked} {unacked?record|records} sent before it joined {unacked?is|are} "
+        "acknowledged."
+    ),
     "pulsar.join_waits_many": _(
-        "The {count} newcomers wait until {unacked} unacked {unacked?record|records} from before their join {unacked?is|are} acknowledged."
+        "The {count} newcomers wait until {unacked} {unacked?record|records} sent before they joined "
+        "{unacked?is|are} acknowledged."
     ),
-    "pulsar.let_go_many": _("Everything from before the join of the {count} newcomers is acknowledged: their keys flow."),
-    "pulsar.let_go": _("Everything from before {consumer}'s join is acknowledged: its keys flow."),
-    "pulsar.hold_acks": _("{consumer} acknowledges nothing from now on: what it gets stays unacked."),
-    "pulsar.release_acks": _("{consumer} acknowledges again, first what it held back."),
+    "pulsar.let_go_many": _("Everything sent before the {count} newcomers joined is acknowledged; they now get their keys."),
+    "pulsar.let_go": _("Everything sent before {consumer} joined is acknowledged; {consumer} now gets its keys."),
+    "pulsar.hold_acks": _("{consumer} no longer acknowledges anything: what it gets stays unacked."),
+    "pulsar.release_acks": _("{consumer} acknowledges again, starting with what it held back."),
     "pulsar.seek": _("The subscription moves: the broker closes its consumers, and they subscribe again."),
-    "pulsar.priority": _("{consumer} subscribes again with priority level {level}: worse levels get records only when better ones cannot."),
-    "pulsar.ranges": _("{consumer} subscribes again with other ranges; the broker refuses them if they overlap another consumer's."),
-    "pulsar.unsubscribe": _("{consumer} asks to take the subscription away; only its one connected consumer may."),
-    "pulsar.unsubscribe_refused": _("The broker refuses to take the subscription away for {consumer} ({error}): another consumer is connected."),
-    "pulsar.unsubscribed": _(
-        "The subscription is gone, and its cursor with it: {waiting} {waiting?record waits|records wait} for nobody. "
-        "Whoever joins next makes a new one."
+    "pulsar.priority": _(
+        "{consumer} subscribes again with priority level {level}: lower levels get records only when higher "
+        "ones cannot take them."
     ),
-    "pulsar.lose_receipts": _("The broker's answers get lost: after {seconds} s the producer connects again and sends again what has no receipt."),
-    "pulsar.sent_again": _("The producer sent {count} {count?record|records} again: the topic has what had arrived twice."),
-    "pulsar.sent_again_dropped": _("The producer sent {count} {count?record|records} again: the broker drops those that it has (deduplication)."),
-    "pulsar.ack_refused": _("{consumer}'s client refuses the cumulative acknowledgement ({error}): everything stays unacked."),
+    "pulsar.ranges": _("{consumer} subscribes again with other ranges; the broker refuses them if they overlap another consumer's."),
+    "pulsar.unsubscribe": _("{consumer} asks to delete the subscription; only its one connected consumer may."),
+    "pulsar.unsubscribe_refused": _(
+        "The broker refuses to delete the subscription for {consumer} ({error}): another consumer is "
+        "connected."
+    ),
+    "pulsar.unsubscribed": _(
+        "The subscription and its cursor are deleted: {waiting} {waiting?record has|records have} no reader. "
+        "The next consumer to join creates a new one."
+    ),
+    "pulsar.lose_receipts": _(
+        "The broker's receipts get lost: after {seconds} s the producer reconnects and resends what has no "
+        "receipt."
+    ),
+    "pulsar.sent_again": _("The producer resent {count} {count?record|records}: those that had arrived are now in the topic twice."),
+    "pulsar.sent_again_dropped": _(
+        "The producer resent {count} {count?record|records}: the broker drops those it already has "
+        "(deduplication)."
+    ),
+    "pulsar.ack_refused": _("{consumer}'s client refuses the cumulative acknowledgement ({error}): its records stay unacked."),
     "pulsar.idle": _(
         "{count} of {of} consumers {count?is|are} active on none of the {partitions} "
         "{partitions?partition|partitions}: {count?it stands|they stand} by."
@@ -223,7 +266,7 @@ LANES = {
     "twin.backlog": _("backlog"),
     "newcomers": _("{count} newcomers"),
     "kafka.empty": _("{consumer} left: the group has no members, {partitions?the one partition waits|all {partitions} partitions wait}."),
-    "kafka.first": _("The group waits {delay} s for its first members, so that they start together."),
+    "kafka.first": _("The group waits {delay} s for its first members so that they can start together."),
     "kafka.announced": _("Rebalance for {who}: members learn by heartbeat; no partition is paused yet."),
     "kafka.rebalancing": _(
         "Rebalance for {who}: {joined} of {members} members {joined?has|have} joined; "
@@ -235,16 +278,19 @@ LANES = {
         "only {paused?one partition is|{paused} partitions are} paused."
     ),
     "kafka.handing_over": _("The new assignment is out; {paused} of {partitions} partitions {paused?is|are} still paused."),
-    "kafka.held_up": _("The rebalance waits for {silent}'s dead session; {paused} of {partitions} partitions {paused?is|are} paused."),
-    "kafka.leader_silent": _(
-        "The leader is {silent}'s dead session, so nobody assigns; {paused} of "
-        "{partitions} partitions {paused?is|are} paused."
+    "kafka.held_up": _(
+        "The rebalance is stuck until the session of the old {silent} expires; {paused} of {partitions} "
+        "partitions {paused?is|are} paused."
     ),
-    "kafka.held_up_first": _("The rebalance waits for {silent}'s dead session; no partition has a consumer yet."),
-    "kafka.leader_silent_first": _("The leader is {silent}'s dead session, so nobody assigns; no partition has a consumer yet."),
+    "kafka.leader_silent": _(
+        "The leader, {silent}, is dead, so there is no assignment; {paused} of {partitions} partitions "
+        "{paused?is|are} paused."
+    ),
+    "kafka.held_up_first": _("The rebalance is stuck until the session of the old {silent} expires; no partition has a consumer yet."),
+    "kafka.leader_silent_first": _("The leader, {silent}, is dead, so there is no assignment; no partition has a consumer yet."),
     "kafka.assigned_to_silent": _(
-        "The new assignment is out; {waiting} of {partitions_total} partitions {waiting?is|are} a silent member's and "
-        "{waiting?waits|wait} for its session timeout."
+        "The new assignment is out; {waiting} of {partitions_total} partitions {waiting?belongs|belong} to a "
+        "silent member and {waiting?waits|wait} for its session timeout."
     ),
     "kafka.rebalanced": _(
         "{stopped} of {partitions_total} partitions {stopped?was|were} paused for "
@@ -266,7 +312,8 @@ LANES = {
     ),
     "kafka.idle_by_rule": _("{count} of {of} members {count?has|have} no partition under this rule."),
     "kafka.crash_pending": _(
-        "{consumer} is silent: its {partitions} {partitions?partition waits|partitions wait} for the session timeout, {left_us} more."
+        "{consumer} is silent. Its {partitions?partition waits|{partitions} partitions wait} for the session "
+        "timeout: {left_us} left."
     ),
     "kafka.crash_pending_idle": _IDLE_CRASH,
     "tubemq.crash_pending_idle": _IDLE_CRASH,
@@ -275,33 +322,33 @@ LANES = {
     "tubemq.paused_idle": _IDLE_PAUSE,
     "kafka.crash_noticed_idle": _("{consumer} timed out; it left nothing to read again."),
     "tubemq.crash_noticed_idle": _("The broker dropped {consumer}; it had no partition."),
-    "kafka.crash_unknown": _("{consumer} fell silent before its group knew it: nothing waits for it."),
+    "kafka.crash_unknown": _("{consumer} fell silent before the group knew about it: nothing waits for it."),
     "kafka.crash_joining": _("{consumer} fell silent during a rebalance: what it is assigned waits for the session timeout."),
     "kafka.crash_noticed": _(
         "{consumer} timed out; {redelivered} of {read_again} {read_again?record|records} "
         "since its last commit {redelivered?was|were} read again."
     ),
     "kafka.ghost_noticed": _(
-        "{consumer}'s former session timed out; {redelivered} of its {read_again} "
+        "The session of the old {consumer} timed out; {redelivered} of its {read_again} "
         "{read_again?record|records} {redelivered?was|were} read again."
     ),
     "kafka.crash_noticed_last": _(
         "{consumer} timed out: the group has no members, {partitions?the one partition waits|all {partitions} partitions wait}."
     ),
     "kafka.frozen": _(
-        "{consumer} stands still: its {partitions} {partitions?partition waits|partitions wait} for "
-        "the session timeout, {left_us} more."
+        "{consumer} is frozen. Its {partitions?partition waits|{partitions} partitions wait} for the session "
+        "timeout: {left_us} left."
     ),
-    "kafka.frozen_undated": _("{consumer} stands still: no polls, no heartbeats."),
-    "kafka.frozen_noticed": _("{consumer} missed its session timeout: the group goes on without it, and it does not know."),
-    "kafka.thawed": _("{consumer} goes on within its session: nothing was rebalanced."),
+    "kafka.frozen_undated": _("{consumer} is frozen: no polls, no heartbeats."),
+    "kafka.frozen_noticed": _("{consumer} missed its session timeout: the group has moved on, and {consumer} does not know."),
+    "kafka.thawed": _("{consumer} resumed within its session: there was no rebalance."),
     "kafka.zombie": _(
         "{consumer} is back as a zombie: it still reads {partitions} {partitions?partition|partitions}; its commit "
         "will be refused."
     ),
-    "kafka.stuck": _("{consumer} is stuck in a record; its heartbeats go on, so only max.poll.interval.ms will tell."),
-    "kafka.stuck_noticed": _("{consumer} did not poll within max.poll.interval.ms and left the group by itself."),
-    "kafka.unstuck": _("{consumer} came back from its record and polls."),
+    "kafka.stuck": _("{consumer} is stuck in a record; its heartbeats continue, so only max.poll.interval.ms can catch it."),
+    "kafka.stuck_noticed": _("{consumer} did not poll within max.poll.interval.ms, so it left the group."),
+    "kafka.unstuck": _("{consumer} finished its record and polls again."),
     "kafka.restarting": _("{consumer} restarts: it leaves the group, and joins as a new member after {down_us}."),
     "kafka.restarting_static": _(
         "{consumer} restarts as the same static member: its {partitions} {partitions?partition waits|partitions wait} for it."
@@ -326,7 +373,7 @@ LANES = {
     "assignor.reason.too_many": _("too many partitions"),
     "assignor.reason.no_partition": _("{member}: {row} is no partition; give (topic, number)"),
     "assignor.reason.cooperative": _("violates the COOPERATIVE protocol: {names} still has an owner that must give it up first"),
-    "kafka.subscribed": _("{consumer} subscribes anew; its next poll rejoins the group."),
+    "kafka.subscribed": _("{consumer} changes its subscription; its next poll rejoins the group."),
     "tubemq.empty": _("sourceCount 0: all clients stopped, the {partitions?one partition waits|{partitions} partitions wait}."),
     "tubemq.first": _("sourceCount 0 → {to_count}: the group started and shares all {partitions_total} partitions by modulo."),
     "tubemq.restarting": _("sourceCount {from_count} → {to_count}: all clients stop and start again with the new count."),
@@ -337,21 +384,23 @@ LANES = {
         "sourceCount {from_count} → {to_count}: the group restarted, the modulo moved {partitions_moved} of {partitions_total}."
     ),
     "tubemq.crash_pending": _(
-        "{consumer} is silent: its {partitions} {partitions?partition waits|partitions wait}, no other client may take them."
+        "{consumer} is silent. Its {partitions?partition waits|{partitions} partitions wait}: no other "
+        "client may take {partitions?it|them}."
     ),
     "tubemq.crash_unknown": _(
-        "{consumer} crashed before the master knew it: {partitions?one partition waits|{partitions} partitions wait} until it comes back or leaves."
+        "{consumer} crashed before the master knew about it: {partitions?one partition waits|{partitions} "
+        "partitions wait} until it comes back or leaves."
     ),
     "tubemq.crash_noticed": _(
         "The broker dropped {consumer}; its {partitions} {partitions?partition is|partitions are} unregistered until it returns."
     ),
     "tubemq.ghost_noticed": _(
-        "The broker dropped {consumer}'s dead session; its {partitions} "
-        "{partitions?partition is|partitions are} free again."
+        "The broker dropped the session of the old {consumer}; its {partitions} {partitions?partition "
+        "is|partitions are} free again."
     ),
     "tubemq.refused": _("{consumer} was refused (code {code}): its sourceCount is not the group's."),
-    "tubemq.node_taken": _("{consumer} was refused ({code}): its nodeId still belongs to {holder}'s dead session."),
-    "tubemq.occupied": _("{consumer} must wait (code {code}): the brokers still hold its partitions for a dead session."),
+    "tubemq.node_taken": _("{consumer} was refused ({code}): its nodeId still belongs to the session of the old {holder}."),
+    "tubemq.occupied": _("{consumer} must wait (code {code}): the brokers still reserve its partitions for the session of an old client."),
     "tubemq.rejoining": _("{consumer} starts again in its old place, nodeId {node_id}."),
     "tubemq.rejoined": _("{consumer} is back as nodeId {node_id}: its partitions were paused for up to {pause_us}, {partitions_moved} moved."),
     "tubemq.paused": _(
@@ -360,34 +409,42 @@ LANES = {
     ),
     "tubemq.idle": _("{count} of {of} clients {count?has|have} no partition: none of the {partitions} maps to {count?its|their} nodeId."),
     "rabbitmq.join": _("Nothing to move: {consumer} simply takes its turn. No order within a key."),
-    "rabbitmq.join_former": _("{consumer} takes its turn. Its former connection holds {former} unacked for another {left_us}."),
+    "rabbitmq.join_former": _(
+        "{consumer} takes its turn. Its old connection still holds {former} unacked {former?record|records}: "
+        "{left_us} left."
+    ),
     "rabbitmq.join_many": _("Nothing to move: the {count} newcomers simply take their turn. No order within a key."),
     "rabbitmq.join_first": _("{consumer} is the only consumer: it takes what waits in the queue, from the head."),
     "rabbitmq.join_first_many": _("The {count} newcomers are the only consumers: they take what waits in the queue, in turn."),
     "rabbitmq.leave": _("{consumer} left: {redelivered} unacked went back to the head of the queue."),
     "rabbitmq.leave_last": _("{consumer}, the last one, left: {redelivered} unacked wait at the head of the queue."),
     "rabbitmq.paused": _("{consumer} takes no more records and holds {held} unacked."),
-    "rabbitmq.paused_former": _("{consumer} is paused with {held} unacked; its former connection has {former} for another {left_us}."),
-    "rabbitmq.crash_pending": _("{consumer} is silent and holds {unacked} unacked until its heartbeat times out, {left_us} more."),
+    "rabbitmq.paused_former": _("{consumer} is paused while holding {held} unacked; its old connection holds {former}: {left_us} left."),
+    "rabbitmq.crash_pending": _(
+        "{consumer} is silent. Its {unacked} unacked {unacked?record waits|records wait} for the heartbeat "
+        "timeout: {left_us} left."
+    ),
     "rabbitmq.crash_noticed": _("{consumer} missed its heartbeats: its {unacked} unacked went back to the head of the queue."),
-    "rabbitmq.ghost_noticed": _("{consumer}'s former connection missed its heartbeats: {unacked} unacked went back to the head."),
+    "rabbitmq.ghost_noticed": _("{consumer}'s old connection missed its heartbeats: {unacked} unacked went back to the head of the queue."),
     "rabbitmq.timed_out": _(
         "{consumer} left a record unacknowledged for over {timeout_us}: the broker closed its channel (406), "
         "and {unacked} unacked went back to the queue."
     ),
     "rabbitmq.timed_out_former": _(
-        "{consumer}'s former connection left a record unacknowledged for over {timeout_us}: its channel is closed (406), {unacked} unacked went back."
+        "{consumer}'s old connection left a record unacknowledged for over {timeout_us}: its channel is "
+        "closed (406), {unacked} unacked went back."
     ),
     "rabbitmq.crash_noticed_last": _(
-        "{consumer} missed its heartbeats and no consumer remains: its {unacked} {unacked?record waits|records wait} in the queue."
+        "{consumer}, the last consumer, missed its heartbeats: its {unacked} {unacked?record waits|records "
+        "wait} in the queue."
     ),
     "why": _("Why?"),
     "why.title": _("Why? {lane}"),
-    "why.sub": _("The chain from your command to what happened, with the rule that decided and its inputs."),
+    "why.sub": _("From your command to its effect, step by step, with the rule that decided each and its inputs."),
     "why.none": _("Nothing has changed in this lane yet."),
     "why.rule": _("rule"),
     "why.you": _("because of your command: {did}"),
-    "why.demo": _("because the demo did it by itself: {did}"),
+    "why.demo": _("because of the demo: {did}"),
     "why.start": _("because the lab began: {did}"),
     "why.your_earlier": _("because of your command {position}"),
     "why.because": _("because of: {what}"),

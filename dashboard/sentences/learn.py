@@ -5,8 +5,8 @@ from django.utils.translation import gettext_lazy as _
 LEARN = {
     "learn.title": _("Learn"),
     "learn.sub": _(
-        "Lessons that play by themselves in a lab of your own, with captions, and with numbers that must come true. "
-        "You can pause, step, look, and give orders of your own."
+        "Lessons that run by themselves in your own lab, with captions and numbers that check themselves. "
+        "You can pause, step, look around and change things yourself."
     ),
     "learn.chapters": _("Chapters"),
     "learn.pulsar": _("Pulsar: subscriptions and keys"),
@@ -20,8 +20,8 @@ LEARN = {
     "learn.play": _("Play"),
     "learn.own": _("Your own lesson"),
     "learn.own_sub": _(
-        "A lesson is a text file: seed, lanes, commands at their times, captions, checks. "
-        "Begin with one of the files that are linked above, change it, and play it here."
+        "A lesson is a text file: seed, lanes, timed commands, captions, checks. Start from one of the files "
+        "linked above, change it, and play it here."
     ),
     "learn.text": _("Text of the scenario file"),
     "learn.choose": _("or choose a file"),

@@ -33,6 +33,6 @@ LESSON = {
     "lesson.so_far": _("{count} of {total} hold so far"),
     "lesson.progress": _("{now} of {end}"),
     "lesson.over": _("over"),
-    "lesson.meddled": _("Somebody gave orders of their own, last at {time}: the checks say what this run shows, not what the lesson planned."),
+    "lesson.meddled": _("The run was changed by hand, last at {time}; checks describe this run, not the lesson's plan."),
     "lesson.all": _("All lessons"),
 }

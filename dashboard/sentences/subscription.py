@@ -7,40 +7,45 @@ SUBSCRIPTION = {
     # Head
     "subscription.title": _("Pulsar subscription"),
     "subscription.to_stage": _("Stage of this lab"),
-    "subscription.head.gap": _("{part} of the hash space belongs to nobody: its messages wait."),
-    "subscription.head.gap_newcomers": _("{part} of the hash space belongs to nobody: its messages wait, and newcomers wait for them."),
+    "subscription.head.gap": _("{part} of the hash space has no owner: its messages wait."),
+    "subscription.head.gap_newcomers": _("{part} of the hash space has no owner: its messages wait, and newcomers wait for them."),
     "subscription.head.stray": _("Batches mix keys: {part} of the messages went to a consumer that does not own their key."),
-    "subscription.head.no_subscription": _("The subscription has been taken away: whoever joins next makes a new one."),
+    "subscription.head.no_subscription": _("The subscription has been deleted: the next consumer to join creates a new one."),
     "subscription.head.former": _(
-        "{consumer}'s former connection holds {count?one message|{count} messages}: the broker has not given it up yet."
+        "{consumer}'s old connection still holds {count?one message|{count} messages}: the broker has not "
+        "given up on it yet."
     ),
     "subscription.head.letters": _(
-        "{count?One message that nobody could handle is|{count} messages that nobody could handle are} in the dead-letter topic."
+        "{count?One message that no consumer could handle is|{count} messages that no consumer could handle "
+        "are} in the dead-letter topic."
     ),
     "subscription.head.uneven": _("{consumer} owns {part} of the hash space and cannot keep up: {queue} messages wait in its queue."),
     "subscription.head.acks_refused": _(
         "Nothing is acknowledged: {consumer} acknowledges cumulatively, which is for Exclusive and Failover only."
     ),
     "subscription.head.for_ever": _(
-        "Mark-delete cannot pass entry {position}: nobody can handle it, and it was asked for again {times?once|{times} times}."
+        "Mark-delete cannot pass entry {position}: no consumer can handle it; it has been redelivered "
+        "{times?once|{times} times}."
     ),
-    "subscription.head.nobody": _("Nobody is connected: messages wait."),
+    "subscription.head.nobody": _("No consumer is connected: messages wait."),
     "subscription.head.levels": _(
         "{count?One consumer is|{count} consumers are} served; {waiting?one of a worse priority level waits|{waiting} of worse priority levels wait}."
     ),
     "subscription.head.well": _("{count?One consumer is|{count} consumers are} connected and served."),
     "subscription.head.failover_all": _("{count?The one consumer is|All {count} consumers are} active."),
     "subscription.head.failover": _("{count} of {consumers} consumers {count?is|are} active; the others stand by."),
-    "subscription.head.newcomer": _("{consumer} gets nothing yet: {older?one older entry is|{older} older entries are} not acknowledged."),
-    "subscription.head.behind_newcomer": _("Nothing new is read: entry {position} at {holder} is not acknowledged, and a newcomer waits."),
+    "subscription.head.newcomer": _("{consumer} gets nothing until {older?one older entry is|{older} older entries are} acknowledged."),
+    "subscription.head.behind_newcomer": _(
+        "No new entries are read: a newcomer waits for entry {position}, which {holder} has not acknowledged."
+    ),
     "subscription.head.blocked": _(
         "{count?One consumer is|{count} consumers are} blocked: {consumer} holds {unacked} unacknowledged {unacked?message|messages}."
     ),
     "subscription.head.subscription_full": _("The subscription is at its limit of {limit} unacknowledged messages."),
-    "subscription.head.no_permits": _("{consumer} has granted no permits: it holds {unacked} {unacked?message|messages}."),
+    "subscription.head.no_permits": _("{consumer} has no permits left: it holds {unacked} {unacked?message|messages}."),
     "subscription.head.draining": _("{consumer} waits for slots that still drain."),
     "subscription.head.key_waits": _("{consumer} waits: an older message of its key is not acknowledged."),
-    "subscription.head.out_of_reach": _("{consumer} waits: the broker does not get past {before} older entries that cannot be sent."),
+    "subscription.head.out_of_reach": _("{consumer} waits: the broker is stuck behind {before} older entries that cannot be sent."),
     "subscription.head.refused": _("The broker refused {who}: {error}."),
     "subscription.head.no_range": _("{consumer} owns no part of the hash space."),
     "subscription.head.consumers": _("{count} consumers"),
@@ -50,6 +55,10 @@ SUBSCRIPTION = {
     "subscription.head.switching": _("The active consumer has changed: {consumer} begins to read after a second."),
     # Rules
     "subscription.types": _("Subscription type"),
+    "subscription.type.Key_Shared": _("Key_Shared"),
+    "subscription.type.Failover": _("Failover"),
+    "subscription.type.Shared": _("Shared"),
+    "subscription.type.Exclusive": _("Exclusive"),
     "subscription.rule": _("Rule"),
     "subscription.order": _("Order"),
     "subscription.rule_option": _("{rule}, {note}"),
@@ -73,8 +82,8 @@ SUBSCRIPTION = {
     ),
     "subscription.space_words.ranges": _("{space} slots, to scale; between the bars what changed hands."),
     "subscription.gap_words.3.2": _("A gap between two ranges of one consumer is that consumer's; a key in any other gap waits."),
-    "subscription.gap_words.current": _("A key in a gap waits until somebody's range covers it, also between two ranges of one consumer."),
-    "subscription.gap_words.document": _("A key in a gap waits until somebody's range covers it."),
+    "subscription.gap_words.current": _("A key in a gap waits until a range covers it, even between two ranges of the same consumer."),
+    "subscription.gap_words.document": _("A key in a gap waits until a range covers it."),
     "subscription.space_words.shared": _("Consumers in the order of their turns; the topmost is next."),
     "subscription.space_words.failover": _("{count?One topic|{count} partitions}: filled is active, framed comes next when it leaves."),
     "subscription.space_words.exclusive": _("{count?One topic|{count} partitions}, all at one consumer; a second one is refused."),
@@ -83,10 +92,13 @@ SUBSCRIPTION = {
         "One consumer is active on a topic: the owner of the next point at or after the topic's hash, on a ring of the consumers' names."
     ),
     "subscription.gap": pgettext_lazy("owner", "nobody"),
-    "subscription.handed": _("Who took what from whom"),
+    "subscription.handed": _("What moved, from whom to whom"),
     "subscription.handed_one": _("{to} took {part} from {from}, {pieces?one piece|{pieces} pieces}; the largest is {first}..{last}"),
-    "subscription.from_nobody": _("{to} took {part} that nobody had, {pieces?one piece|{pieces} pieces}; the largest is {first}..{last}"),
-    "subscription.to_nobody": _("{part} of {from} belongs to nobody now, {pieces?one piece|{pieces} pieces}; the largest is {first}..{last}"),
+    "subscription.from_nobody": _(
+        "{to} took {part} that had no owner, {pieces?one piece|{pieces} pieces}; the largest is "
+        "{first}..{last}"
+    ),
+    "subscription.to_nobody": _("{part} of {from} has no owner now, {pieces?one piece|{pieces} pieces}; the largest is {first}..{last}"),
     "subscription.handed_more": _("and {count} more"),
     "subscription.handed_all": _("{part} of the hash space changed hands."),
     "subscription.handed_nothing": _("Nothing changed hands at the last change."),
@@ -126,13 +138,14 @@ SUBSCRIPTION = {
     "subscription.batch_state.handled": _("handled, not acknowledged yet"),
     "subscription.batch_state.open": _("not handled yet"),
     "subscription.batch_key.owner": _("Above who got the entry; each key in the colour of its owner."),
-    "subscription.batch_key.stray": _("somebody else's key"),
+    "subscription.batch_key.stray": _("another consumer's key"),
     "subscription.batch_key.handled": _("handled"),
     "subscription.batch_key.acked": _("acknowledged"),
     # What is asked for again
     "subscription.ladder": _("Retries and dead letters"),
     "subscription.again_words": _(
-        "{count?One message|{count} messages} could not be handled and {count?comes|come} again, {delay_us} after each negative acknowledgement."
+        "{count?One message|{count} messages} could not be handled and {count?is|are} redelivered {delay_us} "
+        "after each negative acknowledgement."
     ),
     "subscription.again_retry": _(
         "{count?One message is|{count} messages are} in the retry letter topic, each delivered {delay_us} after it failed: "
@@ -141,16 +154,16 @@ SUBSCRIPTION = {
     "subscription.again_max": _(
         "After {max?one time|{max} times} a message goes to the dead-letter topic: {letters?one is|{letters} are} there."
     ),
-    "subscription.again_for_ever": _("No dead-letter policy: they come again for ever, and mark-delete stays before the first."),
+    "subscription.again_for_ever": _("No dead-letter policy: they are redelivered for ever, and mark-delete stays before the first."),
     "subscription.ladder_step": _("delivery {step}"),
-    "subscription.ladder_entry": _("Entry {position}: asked for again {times?once|{times} times}, at {consumer}"),
-    "subscription.ladder_none": _("Nothing is asked for again."),
+    "subscription.ladder_entry": _("Entry {position}: redelivered {times?once|{times} times}, at {consumer}"),
+    "subscription.ladder_none": _("Nothing to redeliver."),
     "subscription.dead_letters": _("dead-letter topic: {count?one message|{count} messages}"),
     # The cursor
     "subscription.cursor": _("Cursor"),
     "subscription.cursor_words": _(
         "{backlog?One entry|{backlog} entries} not acknowledged, with {count?one hole|{count} holes}; "
-        "{waiting} read but held by nobody, {unread} not read."
+        "{waiting} read but with no consumer, {unread} not read."
     ),
     "subscription.partition": _("Partition"),
     "subscription.topic": pgettext_lazy("pulsar", "Topic"),
@@ -164,22 +177,25 @@ SUBSCRIPTION = {
     "subscription.near_none": _("Everything is acknowledged."),
     "subscription.entry.acked": _("Entry {position}: acknowledged"),
     "subscription.entry.held": _("Entry {position}: at {consumer}, not acknowledged"),
-    "subscription.entry.again": _("Entry {position}: read, held by nobody"),
+    "subscription.entry.again": _("Entry {position}: read, with no consumer"),
     "subscription.entry.unread": _("Entry {position}: not read yet"),
     "subscription.key.acked": _("acknowledged"),
     "subscription.key.unacked": _("at a consumer"),
-    "subscription.key.again": _("read, held by nobody"),
+    "subscription.key.again": _("read, with no consumer"),
     "subscription.key.unread": _("not read yet"),
     # Consumers
     "subscription.consumers": _("Consumers"),
     "subscription.consumers_about": _("A consumer with nothing to do says why."),
     "subscription.consumer": _("Consumer"),
     "subscription.nobody": _("No consumer is connected."),
-    "subscription.nobody_active": _("nobody is active"),
+    "subscription.nobody_active": _("no active consumer"),
     "subscription.nobody_holds": pgettext_lazy("owner", "nobody"),
-    "subscription.former": _("{count?One message is|{count} messages are} still at its former connection, until the broker gives that up."),
-    "subscription.former_self": _("its own former connection"),
-    "subscription.nobody_owns": _("nobody, and no consumer owns its slot"),
+    "subscription.former": _(
+        "{count?One message is|{count} messages are} still held by its old connection, until the broker "
+        "gives up on it."
+    ),
+    "subscription.former_self": _("its own old connection"),
+    "subscription.nobody_owns": _("no consumer: its slot has no owner"),
     "subscription.column.consumer": _("Consumer"),
     "subscription.column.share": _("Share"),
     "subscription.column.permits": _("Per\u00admits"),
@@ -234,15 +250,19 @@ SUBSCRIPTION = {
     "subscription.cell.standby": _("{where}: {consumer} stands by"),
     "subscription.round_permits": _("Permits left"),
     # Why idle
-    "subscription.idle.crashed": _("Crashed. The broker hears nothing and gives it up when its keep-alive has run out."),
-    "subscription.idle.gone": _("Crashed, and the broker knows: what it held went to others."),
+    "subscription.idle.crashed": _("Crashed. The broker hears nothing and gives up on it when the keep-alive expires."),
+    "subscription.idle.gone": _("Crashed, and the broker has noticed: other consumers got what it held."),
     "subscription.idle.refused": _("Refused by the broker: {error}."),
-    "subscription.idle.unsubscribed": _("Unsubscribed: it took the subscription away and has no consumer."),
+    "subscription.idle.unsubscribed": _("Unsubscribed: it deleted the subscription and has no consumer."),
     "subscription.idle.connecting": _("Not subscribed yet."),
     "subscription.idle.paused": _(
-        "Paused with {unacked?one unacknowledged message|{unacked} unacknowledged messages}: what comes after them has to wait."
+        "Paused while holding {unacked?one unacknowledged message|{unacked} unacknowledged messages}: later "
+        "messages have to wait."
     ),
-    "subscription.idle.holding": _("It has handled {count?one message|{count} messages} and acknowledges none: what must come after them waits."),
+    "subscription.idle.holding": _(
+        "It has handled {count?one message|{count} messages} but acknowledges none: messages that must "
+        "follow them wait."
+    ),
     "subscription.idle.standby": _(
         "Standby, place {place} of {consumers}: "
         "{partitions?one topic keeps one consumer|{partitions} topics or partitions keep at most {partitions} consumers} busy."
@@ -255,28 +275,32 @@ SUBSCRIPTION = {
         "Its client refuses cumulative acknowledgements here (InvalidConfigurationException), {count?once|{count} times} so far: "
         "its {unacked?one message stays|{unacked} messages stay} unacknowledged."
     ),
-    "subscription.idle.blocked": _("Blocked: {unacked} unacknowledged messages reach its limit of {limit}; it goes on at half of that."),
+    "subscription.idle.blocked": _(
+        "Blocked: {unacked} unacknowledged messages have reached its limit of {limit}; it resumes at half of "
+        "that."
+    ),
     "subscription.idle.subscription_full": _("Nothing is read: the subscription holds {unacked} unacknowledged messages, its limit is {limit}."),
     "subscription.idle.no_permits": _("No permits: its receiver queue is full, {unacked} messages are not acknowledged."),
-    "subscription.idle.no_range": _("No part of the hash space is its own: no key comes to it."),
+    "subscription.idle.no_range": _("It owns no part of the hash space, so no key reaches it."),
     "subscription.idle.better_level": _("Its priority level {priority} gets nothing while a consumer of level {best} has permits."),
     "subscription.idle.newcomer": _(
-        "Newcomer: it gets nothing from entry {limit} on until all before is acknowledged. "
-        "Left: {older?one|{older}}; the first is entry {position}, at {holder}."
+        "Newcomer: nothing from entry {limit} onwards until everything before it is acknowledged. {older} to "
+        "go; {holder} holds the oldest, {position}."
     ),
     "subscription.idle.behind_newcomer": _(
-        "Nothing new is read while {consumer} waits for entries before {limit}; the first is entry {position}, at {holder}."
+        "No new entries are read while {consumer} waits for those before {limit}; {holder} holds the oldest, "
+        "{position}."
     ),
-    "subscription.idle.draining": _("Slot {slot} drains: {consumer} has not acknowledged {count?one message|{count} messages} of it."),
-    "subscription.idle.key_waits": _("Entry {position} waits: an older message of its key is at {consumer}, not acknowledged."),
+    "subscription.idle.draining": _("Slot {slot} is draining: {consumer} still has {count?one message|{count} messages} to acknowledge."),
+    "subscription.idle.key_waits": _("Entry {position} waits: {consumer} has not acknowledged an older message of the same key."),
     "subscription.idle.out_of_reach": _(
-        "Entry {position} waits behind {before} that were read and cannot be sent, the first of them for {owner}: "
-        "the broker reads these again and again."
+        "Entry {position} waits behind {before} entries that were read but cannot be sent, the first of them "
+        "for {owner}: the broker keeps reading these."
     ),
     "subscription.idle.delayed": _("{count?One message waits|{count} messages wait} for their time."),
-    "subscription.idle.nothing_to_read": _("Nothing to read: none of the {end} entries waits for it."),
+    "subscription.idle.nothing_to_read": _("Nothing to read: none of the {end} entries is left for it."),
     # Verbs
-    "subscription.verbs": _("Change something"),
+    "subscription.verbs": _("Actions"),
     "subscription.choose": _("Choose a consumer in the table to pause, slow, crash or remove it."),
     "subscription.choose_none": _("Add a consumer to begin."),
     "subscription.chosen": _("{consumer} is chosen."),
@@ -293,16 +317,18 @@ SUBSCRIPTION = {
     "subscription.verb.pulsar_unsubscribe": _("Unsubscribe"),
     "subscription.verb.pulsar_lose_receipts": _("Lose receipts"),
     "subscription.verb_about.join": _("The next consumer joins"),
-    "subscription.verb_about.pause": _("Its program takes no more messages and keeps what it holds: a stuck consumer"),
-    "subscription.verb_about.resume": _("Its program goes on at its normal pace"),
-    "subscription.verb_about.pulsar_hold_acks": _("It goes on handling messages and acknowledges none: stuck, as its broker sees it"),
+    "subscription.verb_about.pause": _("The program takes no more messages and keeps those it holds: a stuck consumer"),
+    "subscription.verb_about.resume": _("The program resumes at its normal pace"),
+    "subscription.verb_about.pulsar_hold_acks": _("It keeps handling messages but acknowledges none: to the broker it looks stuck"),
     "subscription.verb_about.pulsar_release_acks": _("It acknowledges again, first what it held back"),
     "subscription.verb_about.slow": _("Two messages a second"),
-    "subscription.verb_about.crash": _("Its machine goes silent; the broker is not told"),
+    "subscription.verb_about.crash": _("The machine goes silent; the broker gets no notice"),
     "subscription.verb_about.rejoin": _("It starts again under its name"),
-    "subscription.verb_about.pulsar_unsubscribe": _("It takes the subscription away, with the cursor; refused while another consumer is connected"),
-    "subscription.verb_about.pulsar_lose_receipts": _("The producer gets no answers for 2 s, connects again and sends again what has no receipt"),
-    "subscription.verb_about.leave": _("It closes its consumer and says goodbye"),
+    "subscription.verb_about.pulsar_unsubscribe": _(
+        "It deletes the subscription and its cursor; refused while another consumer is connected"
+    ),
+    "subscription.verb_about.pulsar_lose_receipts": _("The producer gets no receipts for 2 s, reconnects and resends what has no receipt"),
+    "subscription.verb_about.leave": _("It closes its consumer cleanly"),
     "subscription.seek": _("Seek"),
     "subscription.seek_to": _("Seek to"),
     "subscription.seek_by.entry": pgettext_lazy("seek", "entry"),
@@ -329,13 +355,13 @@ SUBSCRIPTION = {
     "subscription.answer.partition": _("Partition"),
     "subscription.answer.now": _("Now"),
     "subscription.answer.nobody": pgettext_lazy("owner", "nobody"),
-    "subscription.answer.any": _("whoever's turn it is: in Shared no key has an owner"),
+    "subscription.answer.any": _("whichever consumer is next: in Shared no key has an owner"),
     "subscription.answer.in_turn": _("without a key: to each partition or topic in turn"),
     "subscription.answer.join": _("{consumer} joins"),
     "subscription.answer.leave": _("{consumer} leaves"),
-    "subscription.answer.others": _("another leaves"),
-    "subscription.answer.moves_nowhere": _("goes to nobody"),
-    "subscription.answer.stays_nowhere": _("stays with nobody"),
+    "subscription.answer.others": _("another consumer leaves"),
+    "subscription.answer.moves_nowhere": _("gets no owner"),
+    "subscription.answer.stays_nowhere": _("still has no owner"),
     "subscription.answer.moves": _("goes to {consumer}"),
     "subscription.answer.stays": _("stays at {consumer}"),
     "subscription.answer.refused": _("refused: {reason}"),
@@ -349,18 +375,19 @@ SUBSCRIPTION = {
     "subscription.overlap": _("{first}..{last} belongs to {consumer}."),
     "subscription.overlap_own": _("{first}..{last} is named twice."),
     "subscription.would_refuse": _("Refused: {reason}"),
-    "subscription.would_refuse_for": _("Refused, {consumer} is in the way: {reason}"),
-    "subscription.would_take": _("The broker would take these ranges."),
+    "subscription.would_refuse_for": _("Refused: it overlaps {consumer}. {reason}"),
+    "subscription.would_take": _("The broker would accept these ranges."),
     "subscription.take_ranges": _("Subscribe again with these"),
     # Draining
     "subscription.draining": _("Draining slots"),
     "subscription.draining_words": _(
-        "{count?One slot waits for its old consumer's|{count} slots wait for their old consumers'} acknowledgements; {drained} are done."
+        "{count?One slot waits for its old consumer's|{count} slots wait for their old consumers'} "
+        "acknowledgements; {drained} have drained."
     ),
     "subscription.draining_left": _("{count?one more slot|{count} more slots}, not shown"),
     # Beside the lab's own subscription
     "subscription.others": _("Other subscriptions on this topic"),
-    "subscription.others_about": _("Each has a cursor of its own and gets every message as well."),
+    "subscription.others_about": _("Each has its own cursor and gets every message, too."),
     "subscription.column.subscription": _("Subscription"),
     "subscription.column.type": pgettext_lazy("subscription", "Type"),
     "subscription.column.finished": _("Handled"),
@@ -369,10 +396,10 @@ SUBSCRIPTION = {
         "{unconfirmed?One message has|{unconfirmed} messages have} no receipt yet; {taken} are stored, {duplicates} were dropped as duplicates "
         "and {repeated} stored a second time."
     ),
-    "subscription.receipts_lost": _("What the broker answers does not reach it: it will send again."),
+    "subscription.receipts_lost": _("The broker's receipts do not reach it: it will resend."),
     # The chart
     "subscription.series": _("Throughput and skew"),
-    "subscription.series_sub": _("What each consumer finishes a second, and how uneven the shares are: 1.0 is even."),
+    "subscription.series_sub": _("Records each consumer finishes per second, and how uneven the shares are: 1.0 is even."),
     "subscription.series_many": _("More than {most} consumers: point at a line for its name."),
     "subscription.series_wait": _("The chart begins once this page has seen two virtual seconds."),
     "subscription.axis_rate": _("messages/s"),

@@ -16,9 +16,12 @@ export function chain(rig, timeline, { say, words }) {
 
 const leftOut = (count, say) => (count > 0 ? say("why.left_out", { count }) : "");
 
+// A partition without a leader has -1 for it, which is no broker.
+const codeOf = ({ kind, data }) => `event.${kind}${data?.leader === -1 ? "_none" : ""}`;
+
 // The words for this kind of event; a kind without its own words is shown by its name.
 function what(event, say) {
-  const code = `event.${event.kind}`, text = say(code, { ...event.inputs, ...event.data });
+  const code = codeOf(event), text = say(code, { ...event.inputs, ...event.data });
   return text === code ? event.kind : text;
 }
 
@@ -36,7 +39,7 @@ function because(cause, known, timeline, say) {
 
 // What went into the decision and came out of it, but for what the event's words have said already and what is not known.
 function facts(event, model, say, words) {
-  const said = words[`event.${event.kind}`] ?? "", list = [];
+  const said = words[codeOf(event)] ?? "", list = [];
   for (const [name, value] of Object.entries({ ...event.inputs, ...event.data })) {
     if (value === null || said.includes(`{${name}}`) || name.endsWith("_more") || isEmpty(value)) continue;
     const code = `fact.${name}`, more = event.data?.[`${name}_more`], text = plain(name, value, model, say, words);

@@ -62,7 +62,7 @@ def test_verbs_say_where_they_act_and_one_lane_can_be_chosen(page: Page) -> None
     page.wait_for_selector('#kafka [data-consumer="c1"][data-state=crashed]')
     wait_text(page, "h1", "c1 crashed, in Kafka only.")
     assert [state(page, lane, "c1") for lane in OTHERS] == ["live"] * 3
-    wait_text(page, "[data-slot=sub]", "Nobody has noticed yet: Kafka still counts on it.")
+    wait_text(page, "[data-slot=sub]", "Not noticed yet: Kafka still counts on it.")
     page.click("[data-add=tubemq]")
     page.wait_for_selector('#tubemq [data-consumer="c4"]')
     wait_text(page, "h1", "c4 joined, in TubeMQ only.")

@@ -18,7 +18,7 @@ def test_a_demo_that_nobody_touches_adds_one_consumer_in_all_tabs_together(profi
     other = open_stage(context, site, "")
     assert other.get_attribute("#main", "data-lab") == page.get_attribute("#main", "data-lab")
     for tab in (page, other):
-        wait_text(tab, "h1", "Nothing was pressed, so the demo added c4.")
+        wait_text(tab, "h1", "You have not pressed anything, so the demo added c4.")
         wait_frame(tab)
         assert rows(tab, "pulsar") == ["c1", "c2", "c3", "c4"]
     save(page, "stage-demo")

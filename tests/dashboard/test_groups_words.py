@@ -82,4 +82,4 @@ def test_one_partition_of_many_is_told_in_the_singular() -> None:
                 for code in ("head.dark", "head.leaderless", "head.twice", "grid_dark", "grid_held", "grid_twice")}  # fmt: skip
     assert all(re.search(r"\b(is|has)\b", words) and not re.search(r"\b(are|have)\b", words) for words in said.values()), said
     with translation.override("zh-hans"):
-        assert str(GROUPS["groups.never_read"]) == "已熄灭", "not the dark theme"
+        assert str(GROUPS["groups.never_read"]) == "停读", "not the dark theme"

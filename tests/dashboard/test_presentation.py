@@ -88,7 +88,7 @@ def test_sticky_and_cooperative_stand_side_by_side_on_kafkas_switch(words: dict[
 def test_the_caption_says_that_the_demo_added_a_consumer_by_itself(words: dict[str, dict[str, str]]) -> None:
     view = load("start")
     view["caption"] = {"code": "join", "params": {"consumer": "c4", "first": "c4", "count": 1, "by": "demo"}}
-    assert present(view, words["en"])["slots"]["caption"] == "Nothing was pressed, so the demo added c4. One change, four bills."
+    assert present(view, words["en"])["slots"]["caption"] == "You have not pressed anything, so the demo added c4. One change, four bills."
 
 
 def test_every_text_is_in_chinese_with_the_same_places(words: dict[str, dict[str, str]]) -> None:
@@ -184,7 +184,7 @@ def test_who_leaves_last_leaves_nobody_to_close_the_gap(words: dict[str, dict[st
     view["caption"] = {"code": "leave", "params": {"consumer": "c3"}}
     assert present(view, words["en"])["slots"]["caption"] == "c3 left. Four ways to close the gap."
     view["consumer_count"] = 0
-    assert present(view, words["en"])["slots"]["caption"] == "c3, the last one, left. Records gather until somebody joins."
+    assert present(view, words["en"])["slots"]["caption"] == "c3, the last one, left. Records pile up until a consumer joins."
 
 
 def test_after_a_crash_the_caption_says_who_has_noticed(words: dict[str, dict[str, str]]) -> None:
@@ -197,7 +197,7 @@ def test_after_a_crash_the_caption_says_who_has_noticed(words: dict[str, dict[st
         lab.advance_to(second * 1_000_000)
         said.append(present(lab.view(), words["en"])["slots"]["sub"])
     assert said == [
-        "Nobody has noticed yet: Pulsar, Kafka, TubeMQ and RabbitMQ still count on it.",
+        "Not noticed yet: Pulsar, Kafka, TubeMQ and RabbitMQ still count on it.",
         "Noticed by TubeMQ; Pulsar, Kafka and RabbitMQ wait.",
         "Noticed by Pulsar, Kafka and TubeMQ; RabbitMQ waits.",
         "All four have noticed.",
@@ -207,13 +207,13 @@ def test_after_a_crash_the_caption_says_who_has_noticed(words: dict[str, dict[st
 IN_ONE_LANE: list[tuple[dict[str, Any], str, str]] = [
     ({"kind": "cluster_crash", "args": {"broker": 2}}, "Kafka: Broker 2 crashed. Who leads its partitions now?",
      "Kafka：Broker 2 崩溃。它的分区现在由谁领导？"),
-    ({"kind": "cluster_add_partitions", "args": {"topic": "flights", "count": 14}}, "Kafka: Topic flights has 14 partitions from now on.",
-     "Kafka：主题 flights 从现在起有 14 个分区。"),
-    ({"kind": "group_freeze", "consumer": "c2"}, "Kafka: c2 stands still in a long GC pause: no polls, no heartbeats.",
-     "Kafka：c2 陷入长时间 GC 停顿：不拉取，也不发心跳。"),
+    ({"kind": "cluster_add_partitions", "args": {"topic": "flights", "count": 14}}, "Kafka: Topic flights now has 14 partitions.",
+     "Kafka：主题 flights 现有 14 个分区。"),
+    ({"kind": "group_freeze", "consumer": "c2"}, "Kafka: c2 is frozen by a long GC pause: no polls, no heartbeats.",
+     "Kafka：c2 被长时间 GC 停顿冻结：不 poll，也不发心跳。"),
     ({"kind": "crash", "consumer": "c2"}, "c2 crashed, in Kafka only.", "c2 崩溃，只在 Kafka。"),
     ({"kind": "slow", "consumer": "c2"}, "c2 slowed down, in Kafka only.", "c2 变慢，只在 Kafka。"),
-    ({"kind": "join", "args": {"count": 3}}, "3 joined, in Kafka only.", "3 个加入，只在 Kafka。"),
+    ({"kind": "join", "args": {"count": 3}}, "3 joined, in Kafka only.", "3 个消费者加入，只在 Kafka。"),
 ]  # fmt: skip
 
 
@@ -269,7 +269,7 @@ def test_what_was_dark_at_the_start_is_explained_until_something_changes(words: 
     dark = {name: figure["value"].replace("\u202f", " ") for name, lane in lanes.items() for figure in lane["tally"] if figure["term"] == "dark"}
     assert dark["pulsar"] == dark["rabbitmq"] == "0 s" and "0 s" not in (dark["kafka"], dark["tubemq"])
     for name, text in said.items():
-        rest = "" if dark[name] == "0 s" else f" Starting left partitions dark for {dark[name]}."
+        rest = "" if dark[name] == "0 s" else f" During start-up partitions were dark for {dark[name]} on average."
         assert text == f"Nothing has changed yet.{rest}"
 
 
@@ -279,8 +279,8 @@ def test_to_remove_the_row_of_who_is_gone_is_no_leaving(words: dict[str, dict[st
         return said
 
     told = Told(words["en"]).do(20, "crash", "c1").do(21, "crash", "c2").do(22, "crash", "c3")
-    assert caption(told.do(300, "leave", "c1").lab) == "c1 was gone already: only its row is removed."
-    assert caption(told.do(301, "leave", "c2", lane="kafka").lab) == "Kafka: c2 was gone already: only its row is removed."
+    assert caption(told.do(300, "leave", "c1").lab) == "c1 was already gone: only its row is removed."
+    assert caption(told.do(301, "leave", "c2", lane="kafka").lab) == "Kafka: c2 was already gone: only its row is removed."
     silent = Told(words["en"]).do(20, "crash", "c1").do(21, "leave", "c1")
     assert caption(silent.lab) == "c1 left. Four ways to close the gap."
 

@@ -20,6 +20,7 @@ VERBS = ("join", "pause", "resume", "pulsar_hold_acks", "pulsar_release_acks", "
          "pulsar_lose_receipts")  # fmt: skip
 FAMILIES = {
     "version": RULES, "order_words": (*ORDERS, "draining_sticky"), "idle": CODES, "head": HEADS,
+    "type": ("Key_Shared", "Failover", "Shared", "Exclusive"),
     "space": ("ring", "ranges", *TYPES), "space_words": ("ring", "ranges", "topics", *TYPES),
     "gap_words": ("3.2", "current", "document"),
     "entry": ("acked", "held", "again", "unread"), "key": ("acked", "unacked", "again", "unread"), "cell": ("active", "switching", "next", "standby"),

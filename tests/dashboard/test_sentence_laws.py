@@ -134,10 +134,10 @@ ONE_AND_MANY: dict[str, list[tuple[str, dict[str, Any], str, str]]] = {
     "events": [
         ("event.kafka.producer.batch_failed", {"partition": "t-0", "records": 1, "error": "X"}, "t-0 refused 1 record for good: X", ""),
         ("event.kafka.producer.batch_expired", {"partition": "t-0", "records": 2}, "2 records for t-0 expired before an acknowledgement came", ""),
-        ("event.kafka.group.partitions_paused", {"partitions": 1}, "The pause begins: nobody reads the first partition", ""),
-        ("event.kafka.group.partitions_paused", {"partitions": 3}, "The pause begins: nobody reads the first 3 partitions", ""),
+        ("event.kafka.group.partitions_paused", {"partitions": 1}, "The pause begins: the first partition has no reader", ""),
+        ("event.kafka.group.partitions_paused", {"partitions": 3}, "The pause begins: the first 3 partitions have no reader", ""),
         ("event.pulsar.producer.sent_again", {"messages": 1},
-         "The producer connected again and sent 1 record without a receipt once more", ""),
+         "The producer reconnected and resent 1 record that had no receipt", ""),
     ],
     "lanes": [
         ("kafka.idle", {"count": 2, "of": 3, "partitions": 1}, "2 of 3 members have no partition: one partition keeps at most one member busy.", ""),
@@ -145,10 +145,10 @@ ONE_AND_MANY: dict[str, list[tuple[str, dict[str, Any], str, str]]] = {
         ("kafka.empty", {"consumer": "c1", "partitions": 1}, "c1 left: the group has no members, the one partition waits.", ""),
         ("kafka.crash_noticed_last", {"consumer": "c1", "partitions": 1}, "c1 timed out: the group has no members, the one partition waits.", ""),
         ("tubemq.empty", {"partitions": 1}, "sourceCount 0: all clients stopped, the one partition waits.", ""),
-        ("pulsar.exclusive.join", {"consumer": "c1", "partitions": 1}, "c1 is the one consumer: the one partition is its own.", ""),
-        ("pulsar.exclusive.join", {"consumer": "c1", "partitions": 4}, "c1 is the one consumer: all 4 partitions are its own.", ""),
+        ("pulsar.exclusive.join", {"consumer": "c1", "partitions": 1}, "c1 is the only consumer: it reads the one partition.", ""),
+        ("pulsar.exclusive.join", {"consumer": "c1", "partitions": 4}, "c1 is the only consumer: it reads all 4 partitions.", ""),
         ("pulsar.exclusive.crash_pending", {"consumer": "c1", "unacked": 1, "left_us": 9_000_000},
-         "c1 is silent: everything waits, 1 record unacked, for 9_s more.", ""),
+         "c1 is silent. Everything waits, 1 unacked record included, until the broker gives up on it, in 9_s.", ""),
         ("pulsar.leave_last", {"consumer": "c1", "unacked": 1, "keys_total": 1},
          "c1, the last one, left: 1 unacked record and the one key wait.", ""),
         ("pulsar.leave_last", {"consumer": "c1", "unacked": 0, "keys_total": 9},
@@ -161,9 +161,9 @@ ONE_AND_MANY: dict[str, list[tuple[str, dict[str, Any], str, str]]] = {
     ],
     "groups": [
         ("groups.finding.taking_owner", {"member": "c1", "members": 1, "partitions": 1},
-         "c1 takes up one partition now: its next poll() begins to read there.", ""),
+         "c1 is taking over one partition: its next poll() starts reading there.", ""),
         ("groups.finding.taking_owner", {"member": "c1, c2", "members": 2, "partitions": 3},
-         "c1, c2 take up 3 partitions now: their next poll() begins to read there.", ""),
+         "c1, c2 are taking over 3 partitions: their next poll() starts reading there.", ""),
         ("groups.head.silent", {"names": "c1", "count": 1}, "c1 is silent; the coordinator finds out when its session times out.", ""),
         ("groups.head.silent", {"names": "c1, c2", "count": 2},
          "c1, c2 are silent; the coordinator finds out when their sessions time out.", ""),
@@ -171,11 +171,11 @@ ONE_AND_MANY: dict[str, list[tuple[str, dict[str, Any], str, str]]] = {
     ],
     "subscription": [
         ("subscription.idle.holding", {"count": 1},
-         "It has handled one message and acknowledges none: what must come after them waits.", ""),
+         "It has handled one message but acknowledges none: messages that must follow them wait.", ""),
         ("subscription.idle.standby", {"place": 2, "consumers": 3, "partitions": 1},
          "Standby, place 2 of 3: one topic keeps one consumer busy.", ""),
         ("subscription.cursor_words", {"backlog": 1, "count": 2, "waiting": 0, "unread": 3},
-         "One entry not acknowledged, with 2 holes; 0 read but held by nobody, 3 not read.", ""),
+         "One entry not acknowledged, with 2 holes; 0 read but with no consumer, 3 not read.", ""),
     ],
 }  # fmt: skip
 

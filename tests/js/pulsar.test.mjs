@@ -164,11 +164,11 @@ test("a message without a key that goes by its number is promised to nobody", ()
 });
 
 test("the page says which rule runs", () => {
-  assert.match(rulesWords(newcomer, say), /^Key_Shared · .*version.3.2 .* · subscription.order_words.recently_joined/);
+  assert.match(rulesWords(newcomer, say), /^subscription.type.Key_Shared {} · .*version.3.2 .* · subscription.order_words.recently_joined/);
   assert.match(rulesWords(draining, say), /order_words.draining(?!_)/);
   assert.match(rulesWords({ ...draining, algorithm: "sticky" }, say), /order_words.draining_sticky/);
   assert.doesNotMatch(rulesWords(shared, say), /order_words/);
-  assert.match(rulesWords(failover, say), /"rule":"Failover".*version.3.2/);
+  assert.match(rulesWords(failover, say), /"rule":"subscription.type.Failover {}".*version.3.2/);
   assert.deepEqual(spaceTable(joined, say).rows.map(([name]) => name), joined.order);
   for (const rig of RIGS) assert.ok(spaceTitle(rig.pulsar, rig.picture, say) && spaceWords(rig, say));
   assert.match(spaceWords(sticky, say), /gap_words.3.2/);

@@ -66,3 +66,14 @@ test("a dead connection that was passed over is called dead", () => {
   const told = chain(view.rigs.rabbitmq, view.timeline, { say: (code, params = {}) => fill(own[code] ?? code, params, own), words: own });
   assert.equal(told[0].facts.find(([label]) => label === "skipped")[1], "dead c3\nc3");
 });
+
+test("a partition without a leader is told as such, never as led by -1", () => {
+  const view = load("stage"), [event] = view.rigs.kafka.why, kind = "kafka.partition.leader_changed";
+  const own = { ...words, [`event.${kind}`]: "{topic} is led by {leader}", [`event.${kind}_none`]: "{topic} has no leader from epoch {leader_epoch} on" };
+  const told = (leader) => {
+    Object.assign(event, { kind, inputs: {}, data: { topic: "flights", leader, leader_epoch: 3 } });
+    return chain(view.rigs.kafka, view.timeline, { say: (code, params = {}) => fill(own[code] ?? code, params, own), words: own })[0];
+  };
+  assert.equal(told(2).what, "flights is led by 2");
+  assert.equal(told(-1).what, "flights has no leader from epoch 3 on");
+});

@@ -8,11 +8,16 @@ const typeOf = (algorithm) => OF_TYPE[algorithm] ?? "Key_Shared";
 
 export function createRules({ types, rule, order: orderSelect, ruleChoice, orderChoice, about }, { kinds, order, say, fillSelect }) {
   let now = null;
-  types.append(...TYPES.map((type) => Object.assign(document.createElement("button"), { type: "button", textContent: type })));
+  types.append(...TYPES.map((type) => {
+    const button = Object.assign(document.createElement("button"), { type: "button" });
+    button.dataset.type = type;
+    return button;
+  }));
   const pick = (algorithm, near) => algorithm && algorithm !== now.algorithm && order(near, { kind: "set_algorithm", args: { algorithm } });
   types.addEventListener("click", (event) => {
     const button = event.target.closest("button");
-    if (button && button.textContent !== now.pulsar.type) pick(now.algorithms.find(({ id }) => typeOf(id) === button.textContent)?.id, button);
+    const { type } = button?.dataset ?? {};
+    if (button && type !== now.pulsar.type) pick(now.algorithms.find(({ id }) => typeOf(id) === type)?.id, button);
   });
   rule.addEventListener("change", () => pick(rule.value, rule));
   orderSelect.addEventListener("change", () => order(orderSelect, { kind: "set_order", args: { order: orderSelect.value } }));
@@ -20,7 +25,11 @@ export function createRules({ types, rule, order: orderSelect, ruleChoice, order
     write(rig) {
       now = rig;
       const { type, order: runs } = rig.pulsar, mine = rig.algorithms.filter(({ id }) => typeOf(id) === type);
-      for (const button of types.children) button.setAttribute("aria-pressed", String(button.textContent === type));
+      for (const button of types.children) {
+        button.setAttribute("aria-pressed", String(button.dataset.type === type));
+        const name = say(`subscription.type.${button.dataset.type}`);
+        if (button.textContent !== name) button.textContent = name;
+      }
       ruleChoice.hidden = mine.length < 2;
       fillSelect(rule, mine.map(({ id }) => [id, say("subscription.rule_option", { rule: say(`pulsar.${id}`), note: say(`pulsar.${id}.note`) })]), rig.algorithm);
       orderChoice.hidden = runs === null;

@@ -64,14 +64,16 @@ function unevenOf({ picture, pulsar, consumers }) {
   return ["slow", "paused"].includes(consumers[consumer].state) || part * queues.length < UNEVEN ? null : { consumer, part: percent(part, 1), queue };
 }
 
+const typeName = ({ type }, say) => say(`subscription.type.${type}`);
+
 // Which rule runs: who chooses the consumer, and who keeps a key in order.
 export function rulesWords(rig, say) {
   const { pulsar } = rig;
-  if (pulsar.order === null) return say("subscription.rule_of", { rule: pulsar.type, version: say(`subscription.version.${pulsar.rule.selector}`) });
+  if (pulsar.order === null) return say("subscription.rule_of", { rule: typeName(pulsar, say), version: say(`subscription.version.${pulsar.rule.selector}`) });
   const chooses = say("subscription.rule_of", { rule: say(`pulsar.${rig.algorithm}`), version: say(`subscription.version.${pulsar.rule.selector}`) });
   // PIP-379 drains where the broker splits by itself; who names its ranges gets a key at once.
   const order = pulsar.order === "draining" && rig.algorithm.startsWith("sticky") ? "draining_sticky" : pulsar.order;
-  return `${pulsar.type} · ${chooses} · ${say(`subscription.order_words.${order}`)}`;
+  return `${typeName(pulsar, say)} · ${chooses} · ${say(`subscription.order_words.${order}`)}`;
 }
 
 export const isWorth = (idle) => idle?.code === "crashed" || WORTH.includes(idle?.code);
