@@ -76,3 +76,17 @@ def test_old_seconds_are_forgotten() -> None:
     lab.advance_to(200 * SECOND)
     assert list(kept(lab).offsets) == list(range(200 - OFFSETS_KEPT_S + 1, 201))
     assert list(kept(lab).lags) == list(range(200 - LAGS_KEPT_S + 1, 201))
+
+
+def test_a_restored_lab_has_it_and_goes_on_with_it() -> None:
+    lab = lab_of()
+    lab.advance_to(12 * SECOND)
+    order(lab, "cluster_slow_link", lane="kafka", one="broker-1", other="broker-2", delay_us=200_000)
+    lab.advance_to(15 * SECOND + 500_000)
+    again = Lab.restore(lab.scenario, lab.checkpoint())
+    assert again.view() == lab.view()
+    for one in (lab, again):
+        one.advance_to(25 * SECOND)
+    assert kept(again) == kept(lab) and list(kept(again).offsets)[-1] == 25
+    (card,) = again.view()["rigs"]["kafka"]["cluster"]["faults"]
+    assert (card["verb"], card["amount_us"]) == ("slow_link", 200_000)
