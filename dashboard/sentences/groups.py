@@ -154,6 +154,18 @@ GROUPS = {
     "groups.verb.group_subscribe": _("Change subscription"),
     "groups.verb.cluster_add_partitions": _("{more} more partitions"),
     "groups.verb.group_subscribe_pattern": _("Subscribe by pattern"),
+    "groups.at_partition": _("One partition: commit an offset while the group has no members, or send a record there."),
+    "groups.at_partition_of": _("One partition, at {member}: what its program calls on its consumer."),
+    "groups.at_which": _("Partition"),
+    "groups.at_offset": _("Offset"),
+    "groups.verb.group_pause_partition": _("Pause it"),
+    "groups.verb.group_resume_partition": _("Resume it"),
+    "groups.verb.group_seek": _("Seek to the offset"),
+    "groups.verb.group_seek_beginning": _("To the beginning"),
+    "groups.verb.group_seek_end": _("To the end"),
+    "groups.verb.group_commit": _("Commit the offset"),
+    "groups.verb.group_reset_offsets": _("Commit for the group"),
+    "groups.verb.cluster_send_record": _("Send a record there"),
     "groups.subscribe": _("Subscribe to {topic}"),
     "groups.unsubscribe": _("Unsubscribe from {topic}"),
     "groups.verb_about.group_restart": _("It closes, and a new process starts two seconds later; a static member comes back as the same one."),
@@ -170,6 +182,16 @@ GROUPS = {
     "groups.by_pattern": _("By the pattern {pattern} it reads {topics}."),
     "groups.by_pattern_none": _("No topic has a name that the pattern {pattern} matches."),
     "groups.sentence": _("{text}."),
+    "groups.verb_about.group_pause_partition": _(
+        "poll() returns no records of it until it is resumed; the group does not rebalance, and nobody else may read it."
+    ),
+    "groups.verb_about.group_resume_partition": _("poll() returns its records again, from where it was."),
+    "groups.verb_about.group_seek": _("The next poll() reads from there; an offset that the log does not hold is reset by auto.offset.reset."),
+    "groups.verb_about.group_seek_beginning": _("It reads again from the log start offset."),
+    "groups.verb_about.group_seek_end": _("It goes on at the log end; what lies before is passed over."),
+    "groups.verb_about.group_commit": _("commitSync of this offset: whoever is assigned the partition next begins there."),
+    "groups.verb_about.group_reset_offsets": _("kafka-consumer-groups --reset-offsets: refused while the group has members."),
+    "groups.verb_about.cluster_send_record": _("The producer names the partition, so no key decides."),
     "groups.verb_about.cluster_add_partitions": _("Topic {topic} has {count} partitions from then on; members learn it with their next metadata."),
     "groups.verb_about.join": _("One more consumer starts and joins the group."),
     "groups.verb_about.leave": _("close(): it commits, sends LeaveGroup, and the others rebalance at once."),
@@ -265,6 +287,9 @@ GROUPS = {
         "{member} {members?is|are} taking over {partitions?one partition|{partitions} partitions}: "
         "{members?its|their} next poll() starts reading there."
     ),
+    "groups.finding.paused_owner": _(
+        "{member} has paused {partitions?one partition|{partitions} partitions}: nobody reads there until its program resumes."
+    ),
     "groups.finding.overdue_owner": _(
         "{member} has not polled for max.poll.interval.ms and sends no more heartbeats; as a static member "
         "it keeps {partitions?one partition|{partitions} partitions}."
@@ -298,6 +323,7 @@ GROUPS = {
     "groups.cell.given": _("Partition {partition} is assigned to {member}, which does not read it"),
     "groups.cell.held_stuck": _("{member} has partition {partition} and does not poll"),
     "groups.cell.held_leaderless": _("{member} has partition {partition}, which has no leader to read from"),
+    "groups.cell.held_paused": _("{member} has paused partition {partition}"),
     "groups.cell.target": _("Partition {partition} is in the target of {member}"),
     "groups.cell.revoking": _("{member} has to give up partition {partition}"),
     "groups.short.end": _("log end"),

@@ -353,6 +353,12 @@ LANES = {
     "kafka.restarting_static": _(
         "{consumer} restarts as the same static member: its {partitions} {partitions?partition waits|partitions wait} for it."
     ),
+    "kafka.partition_paused": _("{consumer} has paused {partition}: what comes there waits, and nobody else may read it."),
+    "kafka.partition_resumed": _("{consumer} reads {partition} again, from where it was."),
+    "kafka.partition_seeks": _("{consumer} goes on at another offset of {partition}."),
+    "kafka.partition_commits": _("{consumer} commits an offset of {partition}: whoever gets the partition next begins there."),
+    "kafka.resets_offsets": _("An operator commits offset {offset} of {partition}: the next member begins there."),
+    "kafka.partition_named": _("One record goes to {partition}, which its sender named."),
     "kafka.passed_over": _(
         "{records?One record|{records} records} will not be read: the group's position was reset to an offset beyond {records?it|them}."
     ),

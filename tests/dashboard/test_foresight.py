@@ -34,12 +34,19 @@ def agree(lab: Lab, command: dict[str, Any]) -> str | None:
         refused = {}
     except CommandError as error:
         refused = {error.field: in_words(error)}
-    assert foreseen == refused
+    is_left_to_lab = command["kind"] in OWNERS_ALONE and not foreseen and set(refused) <= {"args.partition"}
+    assert foreseen == refused or is_left_to_lab
     return next(iter(refused), None)
 
 
-ARGS = {"pulsar_seek": {"entry": 0}, "pulsar_priority": {"level": 1}, "pulsar_ranges": {"ranges": [[0, 9]]}}
+ARGS = {
+    "pulsar_seek": {"entry": 0}, "pulsar_priority": {"level": 1}, "pulsar_ranges": {"ranges": [[0, 9]]},
+    "group_pause_partition": {"partition": 0}, "group_resume_partition": {"partition": 0},
+    "group_seek": {"partition": 0, "offset": 0}, "group_commit": {"partition": 0, "offset": 0},
+}  # fmt: skip
 """Of commands that need some."""
+OWNERS_ALONE = ("group_pause_partition", "group_resume_partition", "group_seek")
+"""A view may be a second old: who owns a partition only the lab knows."""
 
 
 @pytest.mark.parametrize("lane", ["all", "kafka", "pulsar", "nowhere"])

@@ -11,7 +11,7 @@ from broker_core.kafka.group import states as classic_states
 from broker_core.kafka.group.consumer import states as consumer_states
 from broker_core.kafka.group.consumer.member import STABLE, STATE_NAMES
 from broker_core.lab.consumer import CRASHED, FROZEN, GONE, LIVE, STUCK, Consumer
-from broker_core.lab.views.kafka_group_verbs import group_verbs, member_verbs
+from broker_core.lab.views.kafka_group_verbs import group_partition_verbs, group_verbs, member_verbs, partition_verbs
 from dashboard.formats import fill
 from dashboard.sentences import catalogue
 from dashboard.sentences.groups import GROUPS
@@ -19,7 +19,8 @@ from dashboard.sentences.groups import GROUPS
 ROOT = Path(__file__).parents[2]
 EVENTS = {event.replace(" ", "_") for table in (classic_states.TRANSITIONS, consumer_states.TRANSITIONS) for _state, event in table}
 OF_MEMBERS = {verb for state in (LIVE, CRASHED, GONE, FROZEN, STUCK) for verb in member_verbs(Consumer("c1", 1, 1, 1, "c1", 0, state=state))}
-VERBS = OF_MEMBERS | set(group_verbs()) | {"group_subscribe_pattern"}
+OF_PARTITIONS = {*partition_verbs(Consumer("c1", 1, 1, 1, "c1", 0)), *group_partition_verbs(), "group_seek_beginning", "group_seek_end"}
+VERBS = OF_MEMBERS | OF_PARTITIONS | set(group_verbs()) | {"group_subscribe_pattern"}
 FIGURES = ("generation", "moved", "spread", "dark_us", "dark_most", "duplicates")
 RULES = re.findall(r"^        (\w+) .* (?:ok|warning|error)$", str(lag.__doc__), re.MULTILINE)
 FINDINGS = {
@@ -31,7 +32,7 @@ FAMILIES = {
     "note": ("generation", "generation_leader", "epoch"),
     "compare": ("name", "consumer", "consumer_range", "custom", "range_global", "round_robin_hashed", *FIGURES), "compare_about": FIGURES,
     "event": EVENTS, "verb": VERBS, "verb_about": VERBS, "trend": ("up", "down", "level"),
-    "cell": ("reads", "held_stuck", "held_leaderless", "given", "target", "revoking"),
+    "cell": ("reads", "held_stuck", "held_leaderless", "held_paused", "given", "target", "revoking"),
     "timer": ("session", "pending", "rebalance", "poll", "initial_delay", "join", "sync"),
     "time": ("sent", "arrived", "answered", "received", "lost"),
     "head": ("silent", "away", "stuck", "zombie", "dark", "leaderless", "twice", "idle", "stable", "assigning", "reconciling"),

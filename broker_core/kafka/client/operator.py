@@ -1,7 +1,9 @@
-"""An operator's tool at the brokers: it takes a member that does not answer out of its group, and deletes records that nobody needs.
+"""An operator's tool at the brokers: it takes a member that does not answer out of its group, deletes records that nobody needs, and commits
+offsets for a group without members.
 
 Source: Kafka 3.9 KafkaAdminClient.removeMembersFromConsumerGroup, which sends a LeaveGroup in the member's name (its interface names static
-members one by one, and dynamic ones only all at once; on the wire a dynamic member's id does as well), and deleteRecords.
+members one by one, and dynamic ones only all at once; on the wire a dynamic member's id does as well), deleteRecords, and
+alterConsumerGroupOffsets, an OffsetCommit of nobody: the coordinator refuses it while the group has members (UNKNOWN_MEMBER_ID).
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ from typing import Any
 import msgspec
 
 from broker_core.kafka.cluster.requests import DeleteRecordsRequest
-from broker_core.kafka.group.messages import LeaveGroupRequest
+from broker_core.kafka.group.decoded import code_name
+from broker_core.kafka.group.messages import LeaveGroupRequest, OffsetCommitRequest, OffsetCommitResponse
 from broker_core.sim.node import Closed, Outbox
 
 
@@ -20,7 +23,7 @@ class Ask(msgspec.Struct, frozen=True, tag="kafka.operator.ask", array_like=True
     """A person sends this to a broker, the node `broker`: who it must go to, the tool was told."""
 
     broker: str
-    request: LeaveGroupRequest | DeleteRecordsRequest
+    request: LeaveGroupRequest | DeleteRecordsRequest | OffsetCommitRequest
 
 
 @dataclass(slots=True)
@@ -41,6 +44,14 @@ class Operator:
                 if broker not in connections:
                     connections[broker] = out.connect(broker)
                 out.send(connections[broker], request)
+            case OffsetCommitResponse(topics):
+                for topic in topics:
+                    for entry in topic.partitions:
+                        data = {"topic": topic.name, "partition": entry.partition_index}
+                        if entry.error_code:
+                            out.tell("kafka.admin.offsets_refused", None, {}, {**data, "error": code_name(entry.error_code)})
+                        else:
+                            out.tell("kafka.admin.offsets_committed", None, {}, data)
             case Closed():
                 self.state.connections = {broker: number for broker, number in connections.items() if number != connection}
 

@@ -38,7 +38,8 @@ class MemberFacts:
     that it has to join again. lets_go: it still has partitions that it was not given again, or joins next. revokes: partitions that it was told
     to let go of and has (KIP-848); surplus: that it has beyond its target, free: those of its target that nobody has any more; it hears of both
     with its next heartbeat. is_behind: of the new epoch alone, as its partitions stay. partitions: those that it owns at the coordinator;
-    reads_others: it has some of other topics. session, beat: which settings are its session's and its heartbeats' lengths. session_us,
+    paused: those that its program has paused; reads_others: it has some of other topics.
+    session, beat: which settings are its session's and its heartbeats' lengths. session_us,
     poll_us, rebalance_us, beat_us: when each timer ends, virtual time; None: it does not run."""
 
     name: str
@@ -57,6 +58,7 @@ class MemberFacts:
     free: tuple[int, ...] = ()
     is_behind: bool = False
     partitions: tuple[int, ...] = ()
+    paused: tuple[int, ...] = ()
     reads_others: bool = False
     session: str = SESSION
     beat: str = HEARTBEAT
@@ -221,6 +223,8 @@ def _idle_owners(group: GroupFacts) -> Iterator[Finding]:
         elif waiting := tuple(number for number in member.partitions if number in unread):
             told = Finding("closing_owner", member.name) if member.is_closing else Finding("taking_owner", member.name)
             yield replace(told, partitions=waiting)
+        if member.paused and member.process == ALIVE and not member.is_stuck:
+            yield Finding("paused_owner", member.name, partitions=member.paused)
 
 
 def _leaderless(group: GroupFacts) -> Iterator[Finding]:
@@ -265,9 +269,10 @@ def _slow(group: GroupFacts) -> Iterator[Finding]:
     if group.state in (PREPARING, COMPLETING):
         return
     held_up = {member.name for member in group.members if member.process != ALIVE or member.is_stuck}
+    paused = {number for member in group.members for number in member.paused}
     by_owner: dict[str, list[PartitionFacts]] = {}
     for part in group.partitions:
-        if part.status != OK and part.is_left_behind and part.owner is not None and part.owner not in held_up:
+        if part.number not in paused and part.status != OK and part.is_left_behind and part.owner is not None and part.owner not in held_up:
             by_owner.setdefault(part.owner, []).append(part)
     for name, parts in by_owner.items():
         yield Finding("slow_owner", name, partitions=tuple(part.number for part in parts), count=sum(part.lag for part in parts))

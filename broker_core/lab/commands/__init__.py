@@ -19,6 +19,7 @@ from broker_core.lab.commands.cluster import FAULT_COMMANDS
 from broker_core.lab.commands.cluster_clients import WRITER_COMMANDS
 from broker_core.lab.commands.cluster_operator import OPERATOR_COMMANDS
 from broker_core.lab.commands.group import GROUP_COMMANDS
+from broker_core.lab.commands.group_partition import PARTITION_COMMANDS
 from broker_core.lab.commands.membership import Crash, Join, Leave, Rejoin
 from broker_core.lab.commands.pace import Pause, Resume, Slow
 from broker_core.lab.commands.pulsar import PULSAR_COMMANDS
@@ -28,7 +29,7 @@ from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 
 _ALL_KINDS: tuple[type[Command], ...] = (
     Join, Leave, Crash, Rejoin, Pause, Resume, Slow, SetAlgorithm, SetOrder, Play, PauseLab, Step, Speed, *FAULT_COMMANDS, *OPERATOR_COMMANDS,
-    *WRITER_COMMANDS, *GROUP_COMMANDS, *PULSAR_COMMANDS, LoseReceipts,
+    *WRITER_COMMANDS, *GROUP_COMMANDS, *PARTITION_COMMANDS, *PULSAR_COMMANDS, LoseReceipts,
 )  # fmt: skip
 COMMANDS: Mapping[str, type[Command]] = MappingProxyType({command.kind: command for command in _ALL_KINDS})
 CONSUMER_KINDS = frozenset(kind for kind, command in COMMANDS.items() if issubclass(command, Join | ConsumerCommand))

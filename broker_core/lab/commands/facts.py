@@ -16,6 +16,7 @@ from broker_core.kafka.cluster.names import broker_node
 from broker_core.kafka.cluster.state import SHUTTING_DOWN
 from broker_core.kafka.error_codes import Refused
 from broker_core.lab.consumer import CRASHED, FROZEN, GONE, PAUSED, STUCK
+from broker_core.lab.lanes.kafka_cluster_group import consumer_state, group_of
 from broker_core.lab.limits import Limits
 from broker_core.lab.views.kafka_cluster import partition_count, topics_of
 from broker_core.lab.views.kafka_links import clients_of, cut_ways, nodes_of, writers_of
@@ -50,7 +51,9 @@ class LaneFacts(Protocol):
     nodes: of its Kafka cluster, brokers, controller and clients;
     empty: it has none. topics: with their numbers of partitions. broker: by its number; None: not known. cut: who of two is
     not heard by the other. refused: what the controller would say of a request; None: it would carry it out, or is not known. writers: by name,
-    with their condition. partitions: of a topic of the cluster, 0 where there is none of that name."""
+    with their condition. partitions: of a topic of the cluster, 0 where there is none of that name. group_state: "" while
+    nobody coordinates; owned: the (topic, partition) of a consumer's program, and whether it has paused it; None: not known, as both change by
+    themselves."""
 
     @property
     def id(self) -> str: ...
@@ -79,6 +82,9 @@ class LaneFacts(Protocol):
     def writers(self) -> Mapping[str, str]: ...
     @property
     def own_topic(self) -> str: ...
+    @property
+    def group_state(self) -> str | None: ...
+    def owned(self, name: str) -> Mapping[tuple[str, int], bool] | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +182,15 @@ class _Lane:
         ways = cut_ways(self.lane.world, nodes.get(one, one), nodes.get(other, other))
         return [one if way == nodes.get(one, one) else other for way in ways]
 
+    @property
+    def group_state(self) -> str | None:
+        group = group_of(self.lane.world, self.own_topic)
+        return "" if group.coordinator is None else group.state
+
+    def owned(self, name: str) -> Mapping[tuple[str, int], bool] | None:
+        state = consumer_state(self.lane.world.slots[self.lane.consumers[name].incarnation])
+        return {partition: known.is_paused for partition, known in state.subscribed.assigned.items()}
+
 
 @dataclass(frozen=True, slots=True)
 class _LaneView:
@@ -253,3 +268,10 @@ class _LaneView:
         link: Json | None = self.view["cluster"]["links"].get("{}>{}".format(*sorted((one, other))))
         ways: list[str] = [] if link is None else link["cut"]
         return ways
+
+    @property
+    def group_state(self) -> str | None:
+        return None
+
+    def owned(self, name: str) -> Mapping[tuple[str, int], bool] | None:
+        return None

@@ -31,6 +31,8 @@ HOLDS_NOTICED = {
     "kafka.consumer.poll_timeout": (STUCK, "group_stick", "kafka.stuck_noticed"),
 }
 """What ends the wait for a member that is alive -> its state, the command that began it, the sentence."""
+JUMPS = ("kafka.consumer.offset_reset", "kafka.consumer.sought")
+"""A position that goes somewhere else."""
 PASSED_OVER = "kafka.passed_over"
 FAULTS = ("kafka.assignor_failed", "kafka.assignor_ended")
 """A leader's own assignor has ended it, in a line of its text or after its last one: that stays when the others have shared its part out."""
@@ -52,7 +54,7 @@ class KafkaClusterNarrator:
         if "group" in event.data:
             event = replace(event, data={name: value for name, value in event.data.items() if name != "group"})
         named = with_names(event, self.reads.look(lane), self.reads.count(lane))
-        if event.kind == "kafka.consumer.offset_reset":
+        if event.kind in JUMPS:
             partition, offset = (event.data["topic"], event.data["partition"]), event.data["offset"]
             return named.with_facts(data={"passed_over": self.reads.pass_over(lane, partition, offset)})
         if event.kind != "kafka.group.member_expired":
@@ -93,7 +95,7 @@ class KafkaClusterNarrator:
         match event.kind:
             case "kafka.partition.leader_changed" if event.data["leader"] != NO_LEADER:
                 self.follow_leader(lane, (event.data["topic"], event.data["partition"]), event.data["leader"])
-            case "kafka.consumer.offset_reset" if event.data["passed_over"]:
+            case "kafka.consumer.offset_reset" | "kafka.consumer.sought" if event.data["passed_over"]:
                 lane.say(PASSED_OVER, records=self.reads.notes.passed.total())
             case "kafka.consumer.threw":
                 lane.say("kafka.threw", consumer=event.data["consumer"], error=event.data["error"])

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from broker_core.events import Json
-from broker_core.kafka.client.group_consumer.core import FAILED
+from broker_core.kafka.client.group_consumer.core import FAILED, ConsumerState
 from broker_core.kafka.client.group_consumer.settings import CLASSIC, EARLIEST, READ_UNCOMMITTED
 from broker_core.kafka.client.group_consumer.settings import CONSUMER as CONSUMER_PROTOCOL
 from broker_core.kafka.cluster.controller_node import ControllerState
@@ -31,7 +31,7 @@ from broker_core.lab.lanes.kafka_cluster_group import GROUP_ID, Shared, brokers_
 from broker_core.lab.lanes.kafka_readers import readers_view
 from broker_core.lab.views.kafka_cluster import is_shown, partition_name
 from broker_core.lab.views.kafka_group_timers import timers_view
-from broker_core.lab.views.kafka_group_verbs import group_verbs, member_verbs
+from broker_core.lab.views.kafka_group_verbs import group_partition_verbs, group_verbs, member_verbs, partition_verbs
 from broker_core.plain import to_plain
 from broker_core.sim.slot import RUNNING, Slot
 from broker_core.sim.world import World
@@ -77,6 +77,7 @@ def group_view(lane: Lane, reads: KafkaClusterReading, notes: ClusterNotes) -> J
         "groups": readers_view(lane, shared),
         "exchanges": notes.traffic.view(lane.now_us - EXCHANGES_US),
         "verbs": group_verbs(),
+        "partition_verbs": group_partition_verbs(),
         "delay_us": lane.delay_us,
     }  # fmt: skip
 
@@ -168,6 +169,7 @@ def members_view(lane: Lane, shared: Shared, group: Group, keys: Mapping[str, st
     for key, view in views.items():
         whose = lane.consumers.get(view["consumer"])
         view["verbs"] = [] if whose is None or whose.incarnation != key else member_verbs(whose)
+        view["partition_verbs"] = [] if whose is None or whose.incarnation != key else partition_verbs(whose)
     return views
 
 
@@ -206,24 +208,30 @@ def numbers_in(partitions: Partitions, topic: str) -> list[int]:
 
 def of_program(slot: Slot | None, topic: str) -> Json:
     """The consuming program behind a member. condition: of its process, "gone" if there is none. generation: or epoch, as it knows it.
+    paused: what it owns and has paused.
     topics: that it subscribes to, pattern: by which regular expression, None: by name.
     is_starting: its process comes up. is_searching: it knows of no coordinator. finished: records that this life has handled. failed: with which
     error or exception poll() ended it; "" for an exception of its assignor, whose fault it is then: {"line", "reason", "code", "params"}."""
     if slot is None:
         return {
-            "condition": "gone", "phase": None, "generation": None, "owned": [], "topics": [], "pattern": None, "is_stuck": False,
+            "condition": "gone", "phase": None, "generation": None, "owned": [], "paused": [], "topics": [], "pattern": None, "is_stuck": False,
             "is_starting": False, "is_searching": False, "finished": None, "failed": None, "fault": None,
         }  # fmt: skip
     state = consumer_state(slot)
     return {
         "condition": slot.condition, "phase": state.member.phase, "generation": state.member.generation,
-        "owned": sorted(number for name, number in state.owned if name == topic), "topics": list(state.subscribed.topics),
-        "pattern": state.settings.pattern,
+        "owned": sorted(number for name, number in state.owned if name == topic), "paused": paused_in(state, topic),
+        "topics": list(state.subscribed.topics), "pattern": state.settings.pattern,
         "is_stuck": state.loop.is_stuck, "is_starting": state.loop.is_booting,
         "is_searching": state.coordinator.node_id < 0, "finished": state.program.finished,
         "failed": None if state.member.phase != FAILED else code_name(state.member.code) if state.member.code else state.member.exception,
         "fault": None if state.member.fault is None else to_plain(state.member.fault),
     }  # fmt: skip
+
+
+def paused_in(state: ConsumerState, topic: str) -> list[int]:
+    """The partitions that the program owns and has paused."""
+    return sorted(number for (name, number), known in state.subscribed.assigned.items() if name == topic and known.is_paused)
 
 
 def partitions_view(shared: Shared, paused_us: Mapping[int, int], keys: Mapping[str, str], passed: PassedOver) -> Json:

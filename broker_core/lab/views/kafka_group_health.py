@@ -33,7 +33,7 @@ from broker_core.kafka.group.topics import topic_id
 from broker_core.kafka.producer.partitioner import coordinator_partition
 from broker_core.kafka.replication.replica_log import LightLog
 from broker_core.lab.lanes.kafka_cluster_group import GROUP_ID, Shared, brokers_of, consumer_state, coordinating, owned
-from broker_core.lab.views.kafka_group import offsets_partition
+from broker_core.lab.views.kafka_group import offsets_partition, paused_in
 from broker_core.lab.views.kafka_takeover import takeover_us
 from broker_core.sim.slot import PAUSED, RUNNING, Slot
 from broker_core.sim.world import World
@@ -177,6 +177,7 @@ def _member(
         program is not None and program.member.phase == CLOSING, program is None or joins_again,
         joins_again or (program is not None and is_classic and not set(owned(program, topic)) <= set(given)), has_joined, has_synced, is_leader,
         program is None or topic in program.subscribed.topics, revokes, surplus, free, is_behind, tuple(given),
+        () if program is None else tuple(paused_in(program, topic)),
         program is not None and any(name != topic for name, _ in program.owned), session, beat, session_us,
         poll_ends_us(world, program), rebalance_us, ends_us(world, slot, HEARTBEAT),
     )  # fmt: skip

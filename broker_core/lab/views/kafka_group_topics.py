@@ -42,9 +42,10 @@ def topics_view(lane: Lane, reads: KafkaClusterReading) -> Json:
             part["lag_us"] = 0 if not part["lag"] else None if written_us is None else max(0, world.now_us + world.design.ahead_us - written_us)
         members = {}
         for slot in own.programs:
-            members[slot.name] = {"assigned": [], "target": None, "revoking": [], "owned": of_program(slot, topic)["owned"]}
+            program = of_program(slot, topic)
+            members[slot.name] = {"assigned": [], "target": None, "revoking": [], "owned": program["owned"], "paused": program["paused"]}
         for member_id, key in keys.items():
             found = at_coordinator(group, member_id, topic)
-            members.setdefault(key, {"owned": []}).update({name: found[name] for name in ("assigned", "target", "revoking")})
+            members.setdefault(key, {"owned": [], "paused": []}).update({name: found[name] for name in ("assigned", "target", "revoking")})
         views[topic] = {"partitions": partitions, "members": members}
     return views

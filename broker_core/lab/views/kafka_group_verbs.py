@@ -21,3 +21,15 @@ def member_verbs(consumer: Consumer) -> list[str]:
 
 def group_verbs() -> list[str]:
     return ["join", "cluster_add_partitions"]
+
+
+def partition_verbs(consumer: Consumer) -> list[str]:
+    """About one partition, at a member: what its program can call between two records."""
+    if consumer.state in (CRASHED, GONE, FROZEN, STUCK):
+        return []
+    return ["group_pause_partition", "group_resume_partition", "group_seek", "group_commit"]
+
+
+def group_partition_verbs() -> list[str]:
+    """About one partition, and no member."""
+    return ["group_reset_offsets", "cluster_send_record"]

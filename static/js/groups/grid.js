@@ -2,7 +2,7 @@
 //
 //   full cell     reads it now                     hatched cell    is to have it, by the coordinator, and does not read it
 //   open cell     target of the consumer protocol  minus           was told to give it up
-//   exclamation   owns it, and nothing is read: its poll loop is stuck, or nobody leads the partition
+//   exclamation   owns it, and nothing is read: its poll loop is stuck, it has paused the partition, or nobody leads it
 
 import { widthOf as wordsWidth } from "../cluster/labels.js";
 import { round } from "../draw.js";
@@ -72,7 +72,7 @@ function laneShapes({ name, number: place, partition, members: known }, { y, lab
   for (const [key, member] of members) {
     const mark = markOf(place, partition, key, member);
     if (!mark) continue;
-    const x = round(columns[key] + 2), width = round(pitch - 4), own = consumers[member.consumer]?.color, why = mark === "held" ? `held_${heldBy(partition, member)}` : mark;
+    const x = round(columns[key] + 2), width = round(pitch - 4), own = consumers[member.consumer]?.color, why = mark === "held" ? `held_${heldBy(partition, member, place)}` : mark;
     shapes.push({ id: `cell-${name}-${key}`, tag: "rect", x, y: y + 2, width, height: ROW - 4, rx: 3, fill: { reads: paint(own), held: paint(own), given: waitingPaint(own), target: "var(--panel)", revoking: paint(own) }[mark], class: `cell-of ${mark}`, title: say(`groups.cell.${why}`, { member: member.consumer, partition: name }) });
     if (mark === "reads" && pitch >= 30 && !isTextured(own)) shapes.push({ id: `reads-${name}-${key}`, tag: "text", x: round(x + width / 2), y: middle + 4, class: "mid on-cell", fill: textOn(own), text: "✓" });
     if (mark === "held") shapes.push({ id: `held-${name}-${key}`, tag: "text", x: round(x + width / 2), y: middle + 5, class: "mid b plate on-cell", text: "!" });
@@ -92,7 +92,7 @@ function roomBeside(cells, pitch, from, to) {
 // What a member is to a partition: reads | held | revoking | given | target | null.
 export function markOf(number, partition, key, member) {
   if (member.revoking.includes(number)) return "revoking";
-  if (partition.owner === key || (member.condition === "running" && member.owned.includes(number))) return heldBy(partition, member) ? "held" : "reads";
+  if (partition.owner === key || (member.condition === "running" && member.owned.includes(number))) return heldBy(partition, member, number) ? "held" : "reads";
   if (member.assigned.includes(number)) return "given";
   return member.target?.includes(number) ? "target" : null;
 }

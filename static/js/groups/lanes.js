@@ -12,7 +12,7 @@ export function lanesOf(group) {
   return [...rows(group.topic, group.partitions, group.members, true), ...others];
 }
 
-const NOTHING = { assigned: [], owned: [], target: null, revoking: [] };
+const NOTHING = { assigned: [], owned: [], paused: [], target: null, revoking: [] };
 const UNKNOWN_LAG = { lag: null, stable_lag: null, lag_us: null };
 
 // Whether its consumers read up to the last stable offset alone: then there are two lags.

@@ -16,6 +16,7 @@ import { createRoving } from "../roving.js";
 import { NONE, clock, number } from "../say.js";
 import { logAddress } from "../cluster/log_links.js";
 import { createVerbs } from "../cluster/verbs.js";
+import { createAtPartition } from "./at_partition.js";
 import { createByPattern } from "./by_pattern.js";
 import { createComparison, ownRow } from "./comparison.js";
 import * as grid from "./grid.js";
@@ -157,6 +158,8 @@ function drawMembers(now) {
   const member = now.members[chosen];
   byPattern.write(member?.verbs.includes("group_subscribe") ? member : null);
   writeVerbs();
+  writeAtPartition(now, chosen);
+  setText($("at-partition-of"), member?.partition_verbs?.length ? say("groups.at_partition_of", { member: member.consumer }) : say("groups.at_partition"));
   setText($("verbs-about"), chosenWords(now, chosen, say));
 }
 
@@ -210,6 +213,7 @@ const order = (near, command) => orders.command(near, { lane, ...command });
 const press = (verb, near) => (verb.order === null ? byPattern.press(group().members[chosen]) : order(near, verb.order));
 const verbs = createVerbs($("verbs"), press);
 const byPattern = createByPattern($("by-pattern"), $("verbs"), { send: (one) => orders.send({ lane, ...one }, $("by-pattern")), fail: orders.fail, onShow: () => writeVerbs() });
+const writeAtPartition = createAtPartition($("at-partition"), { send: (one) => orders.send({ lane, ...one }, $("at-partition")), fail: orders.fail, say });
 const writeMembers = createMembers($("members"), choose);
 
 function choose(key) {

@@ -10,8 +10,8 @@ const REBALANCING = ["PreparingRebalance", "CompletingRebalance", "Assigning", "
 // Of the consumer protocol: it has not taken the group epoch's target up, or waits for what others still hold.
 export const isBehind = ({ epoch, state }, group) => epoch !== null && (epoch < group.generation || state !== "STABLE");
 
-// Why a member reads nothing of a partition that it has: nobody leads it, or the member's poll loop is stuck; null: it reads.
-export const heldBy = (partition, member) => (partition.leader === null ? "leaderless" : member.is_stuck ? "stuck" : null);
+// Why a member reads nothing of a partition that it has: nobody leads it, the member's poll loop is stuck, or its program has paused it; null: it reads.
+export const heldBy = (partition, member, number) => (partition.leader === null ? "leaderless" : member.is_stuck ? "stuck" : member.paused?.includes(number) ? "paused" : null);
 
 // Its poll loop has been stuck for so long that its heartbeats have stopped, and as a static member it keeps its place; its epoch is -2 then.
 const isOverdue = ({ is_stuck: isStuck, generation, epoch, member_id: id }) => isStuck && id !== null && (epoch === -2 || (generation !== null && generation < 0));
@@ -24,7 +24,7 @@ const readersOf = ({ number, members }) => Object.values(members).filter(({ cond
 
 const isHeld = (lane) => {
   const readers = readersOf(lane);
-  return readers.length > 0 && readers.every((member) => heldBy(lane.partition, member) !== null);
+  return readers.length > 0 && readers.every((member) => heldBy(lane.partition, member, lane.number) !== null);
 };
 
 // A static member that restarts: its process is over, and its place is kept.
@@ -40,7 +40,7 @@ export const counts = (group) => {
     overdue: members.filter(isOverdue).length, zombie: named(Object.values(group.members).filter((member) => isZombie(member, group))),
     held: lanes.filter(isHeld).length, leaderless: partitions.filter(({ leader }) => leader === null).length,
     idle: Object.entries(group.members).filter(([key, { member_id: id, condition }]) => id !== null && condition === "running" && !ownedBy(key, group)).length,
-    twice: lanes.filter((lane) => readersOf(lane).filter((member) => heldBy(lane.partition, member) === null).length > 1).length,
+    twice: lanes.filter((lane) => readersOf(lane).filter((member) => heldBy(lane.partition, member, lane.number) === null).length > 1).length,
     behind: members.filter((member) => isBehind(member, group)).length,
   };
 };

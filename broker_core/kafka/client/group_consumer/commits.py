@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from broker_core.clock import MILLISECOND_US
-from broker_core.kafka.client.group_consumer.core import Core
+from broker_core.kafka.client.group_consumer.core import JOINING, SYNCING, Core
 from broker_core.kafka.client.group_consumer.settings import AUTO
-from broker_core.kafka.client.group_consumer.subscription import TopicPartition
+from broker_core.kafka.client.group_consumer.subscription import TopicPartition, named
 from broker_core.kafka.cluster.requests import NO_EPOCH
 from broker_core.kafka.group import codes
 from broker_core.kafka.group import messages as m
+from broker_core.kafka.group.decoded import code_name
 from broker_core.sim.node import Outbox
 
 COMMIT, GIVEN = "commit", "given"
@@ -73,6 +74,8 @@ class Committer:
     def answered(self, answer: m.OffsetCommitResponse, what: str, now_us: int, out: Outbox) -> int:
         """Book the answer. what: as the commit was asked. Returns the code that concerns the membership, NONE if there is none."""
         commits = self.core.state.commits
+        if GIVEN in what:
+            self._tell_given(answer, out)
         worst = next((entry.error_code for topic in answer.topics for entry in topic.partitions if entry.error_code), codes.NONE)
         if worst == codes.NONE:
             commits.done += 1
@@ -83,3 +86,27 @@ class Committer:
             if GIVEN not in what:  # given offsets are the program's to give again
                 commits.is_due = True  # retriable: with the next poll() again
         return worst if worst in _CONCERNS_MEMBERSHIP else codes.NONE
+
+    def tell_unsent(self, partitions: list[TopicPartition], out: Outbox) -> None:
+        """Given offsets that cannot even be asked for: commitSync throws."""
+        state = self.core.state
+        is_rebalancing = state.member.phase in (JOINING, SYNCING)
+        error = "RebalanceInProgressException" if is_rebalancing else "CommitFailedException"
+        if state.may_commit:
+            error = code_name(codes.COORDINATOR_NOT_AVAILABLE)
+        self._tell(partitions, error, out)
+
+    def _tell_given(self, answer: m.OffsetCommitResponse, out: Outbox) -> None:
+        by_code: dict[int, list[TopicPartition]] = {}
+        for topic in answer.topics:
+            for entry in topic.partitions:
+                by_code.setdefault(entry.error_code, []).append((topic.name, entry.partition_index))
+        for code, partitions in by_code.items():
+            self._tell(partitions, code_name(code) if code else "", out)
+
+    def _tell(self, partitions: list[TopicPartition], error: str, out: Outbox) -> None:
+        data = {"client": self.core.settings.client_id, **named(partitions)}
+        if error:
+            out.tell("kafka.consumer.commit_refused", None, {}, {**data, "error": error})
+        else:
+            out.tell("kafka.consumer.committed", None, {}, data)

@@ -67,11 +67,13 @@ class Stick(msgspec.Struct, frozen=True, tag="kafka.consumer.stick", array_like=
 
 
 class Seek(msgspec.Struct, frozen=True, tag="kafka.consumer.seek", array_like=True):
-    """The program goes on at another offset of a partition that it owns; for others nothing happens."""
+    """The program goes on at another offset of a partition that it owns; for others nothing happens. where: "" for the offset, else the
+    beginning (earliest) or the end (latest), which the leader has to be asked for: then offset is -1."""
 
     topic: str
     partition: int
     offset: int
+    where: str = ""
 
 
 class PausePartitions(msgspec.Struct, frozen=True, tag="kafka.consumer.pause_partitions", array_like=True):
@@ -220,10 +222,8 @@ class GroupConsumer:
                     state.loop.is_overdue = False
                     self.handled(now_us, out)
                     return False
-            case Seek(topic, partition, offset):
-                known = state.subscribed.assigned.get((topic, partition))
-                if known is not None:
-                    known.seek(offset)
+            case Seek(topic, partition, offset, where):
+                self.positions.order(state.subscribed.assigned.get((topic, partition)), (topic, partition), offset, where, out)
             case PausePartitions(partitions) | ResumePartitions(partitions):
                 for named in partitions:
                     if (owned := state.subscribed.assigned.get(named)) is not None:
@@ -232,6 +232,8 @@ class GroupConsumer:
                 given = {(topic, number): offset for topic, number, offset in offsets}
                 is_sent = self.committer.commit(now_us, out, what="given_sync" if waits else GIVEN, offsets=given)
                 state.loop.awaits_commit = state.loop.awaits_commit or (waits and is_sent)
+                if not is_sent:
+                    self.committer.tell_unsent(list(given), out)
             case Subscribe(topics, pattern):
                 state.settings.topics, state.settings.pattern = list(topics), pattern
                 state.subscribed.topics = list(topics) if pattern is None else matching(pattern, list(state.cluster.leaders))

@@ -155,10 +155,12 @@ class ConsumerState:
         return list(self.subscribed.assigned)
 
     def handled(self) -> dict[TopicPartition, int]:
-        """Partition -> the next offset that the program has not handled; those whose position is not known are left out."""
-        offsets = {partition: known.position for partition, known in self.subscribed.assigned.items() if known.position >= 0}
+        """Partition -> the next offset that the program has not handled; those whose position is not known are left out. Of one that was sought
+        the position counts, whatever is still in hand from before."""
+        assigned = self.subscribed.assigned
+        offsets = {partition: known.position for partition, known in assigned.items() if known.position >= 0}
         for partition, offset, _ in reversed(self.loop.taken):
-            if partition in offsets:
+            if partition in offsets and not assigned[partition].is_sought:
                 offsets[partition] = offset
         return offsets
 

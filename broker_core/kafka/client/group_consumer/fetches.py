@@ -202,7 +202,7 @@ class Fetcher:
             if not records:
                 first.next_offset = first.end_offset
                 completed.popleft()
-            known.position, known.offset_epoch = first.next_offset, first.epoch
+            known.position, known.offset_epoch, known.is_sought = first.next_offset, first.epoch, False
         completed.extendleft(reversed(aside))
         return taken
 

@@ -155,9 +155,12 @@ class Positions:
 
     def _tell_reset(self, part: r.ListedOffset, known: PartitionState, out: Outbox) -> None:
         """But for what passes nothing over: a beginning at the log's first offset."""
-        if known.reset_from < 0 and (known.reset == EARLIEST or part.offset == 0):
+        if not known.is_sought and known.reset_from < 0 and (known.reset == EARLIEST or part.offset == 0):
             return
         position = {} if known.reset_from < 0 else {"position": known.reset_from}
+        if known.is_sought:
+            self._tell_sought((part.topic, part.partition), part.offset, known.reset_from, out)
+            return
         out.tell("kafka.consumer.offset_reset", "kafka.consumer.auto_offset_reset", {"auto_offset_reset": known.reset, **position},
                  {"client": self.core.settings.client_id, "topic": part.topic, "partition": part.partition, "offset": part.offset})  # fmt: skip
 
@@ -187,6 +190,26 @@ class Positions:
                 known.seek(part.end_offset, part.leader_epoch)
             else:
                 known.state, known.is_asked = FETCHING, False
+
+    # --- a person's seek
+
+    def order(self, known: PartitionState | None, partition: TopicPartition, offset: int, where: str, out: Outbox) -> None:
+        """seek, seekToBeginning, seekToEnd; known: None where the program does not own the partition. An offset is taken as it is: whether
+        the log holds it the next fetch finds out, and auto.offset.reset says what then. where: as `Seek` has it."""
+        if known is None:
+            return
+        was_at = known.position
+        if where:
+            known.request_reset(where, is_sought=True)
+            self.core.state.subscribed.is_settled = False
+        else:
+            known.seek(offset)
+            known.is_sought = True
+            self._tell_sought(partition, offset, was_at, out)
+
+    def _tell_sought(self, partition: TopicPartition, offset: int, was_at: int, out: Outbox) -> None:
+        out.tell("kafka.consumer.sought", "kafka.consumer.seek", {} if was_at < 0 else {"position": was_at},
+                 {"client": self.core.settings.client_id, "topic": partition[0], "partition": partition[1], "offset": offset})  # fmt: skip
 
     # --- reasons to ask again
 

@@ -35,7 +35,8 @@ FETCHING, INITIALIZING, AWAIT_RESET, AWAIT_VALIDATION = "fetching", "initializin
 @dataclass(slots=True)
 class PartitionState:
     """position: -1 until it is known. offset_epoch: leader epoch of the last record before it; leader_epoch: by which the position was
-    checked. reset: where to, in AWAIT_RESET; reset_from: the position before, -1 for none. is_asked: the answer that its state waits for is
+    checked. reset: where to, in AWAIT_RESET; reset_from: the position before, -1 for none. is_sought: a person
+    has sought the position, and poll() has given nothing since. is_asked: the answer that its state waits for is
     under way; retry_us: not before. is_paused: by the program's own pause(). is_revoking: about to be given up. committed: -1 for none.
     high_watermark, last_stable, log_start: as the last answer told. preferred_replica: the follower to fetch from, -1 for none;
     preferred_until_us: for so long."""
@@ -46,6 +47,7 @@ class PartitionState:
     leader_epoch: int = NO_EPOCH
     reset: str = ""
     reset_from: int = -1
+    is_sought: bool = False
     is_asked: bool = False
     retry_us: int = 0
     is_paused: bool = False
@@ -62,10 +64,10 @@ class PartitionState:
         self.state, self.position, self.offset_epoch = FETCHING, offset, epoch
         self.is_asked = False
 
-    def request_reset(self, where: str) -> None:
+    def request_reset(self, where: str, *, is_sought: bool = False) -> None:
         """From now on there is no position: nothing is polled or committed until a leader has said where that is."""
         self.state, self.reset, self.is_asked = AWAIT_RESET, where, False
-        self.reset_from, self.position = self.position, -1
+        self.reset_from, self.position, self.is_sought = self.position, -1, is_sought
 
 
 @dataclass(slots=True)

@@ -342,6 +342,20 @@ def test_seek_goes_on_elsewhere_and_what_was_buffered_is_dropped() -> None:
     assert {part.fetch_offset for _, request in bench.to(r.FetchRequest) for part in request.partitions} == {5}
 
 
+def test_what_is_sought_is_committed_and_not_what_is_still_in_hand() -> None:
+    bench = Bench(max_poll_records=10)
+    bench.start()
+    bench.join(0)
+    bench.records(0, 0, 10, 11, 12)
+    bench.done()
+    assert bench.state.handled() == {("t", 0): 1}
+    for offset in (50, 0):
+        bench.node.receive(0, Seek("t", 0, offset), 0, bench.out)
+        assert bench.state.handled() == {("t", 0): offset}
+    bench.node.receive(0, Seek("t", 0, -1, "latest"), 0, bench.out)
+    assert bench.state.handled() == {}, "until the leader has said where the end is there is nothing to commit"
+
+
 def test_a_server_assigned_member_reports_what_it_holds_at_once_and_then_says_little() -> None:
     bench = Server()
     bench.start()

@@ -19,7 +19,9 @@ NEEDED: dict[str, dict[str, Any]] = {
     "cluster_start_writer": {"writer": 1, "topic": "t"}, "cluster_pause_writer": {"writer": 1}, "cluster_resume_writer": {"writer": 1},
     "cluster_add_partitions": {"topic": "t", "count": 4}, "group_restart": {"down_s": 3, "assignors": ["range", "sticky"], "protocol": "classic"},
     "group_subscribe": {"topics": ["b", "a", "b"]}, "pulsar_seek": {"time_us": 0}, "pulsar_priority": {"level": 2},
-    "pulsar_ranges": {"ranges": [[0, 9]]}, "join": {"count": 3, "priority": 1},
+    "group_pause_partition": {"partition": 1}, "group_resume_partition": {"topic": "t", "partition": 1}, "group_seek": {"partition": 1, "to": "end"},
+    "group_commit": {"partition": 1, "offset": 7}, "group_reset_offsets": {"topic": "t", "partition": 0, "offset": 0},
+    "cluster_send_record": {"partition": 1, "key": "k"}, "pulsar_ranges": {"ranges": [[0, 9]]}, "join": {"count": 3, "priority": 1},
 }  # fmt: skip
 """Arguments of kinds that need some, or have something to lose on the way to the journal and back."""
 
