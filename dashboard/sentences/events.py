@@ -24,6 +24,7 @@ EVENTS = {
     "event.pulsar.unsubscribe.refused": _("The broker refused to delete the subscription for {consumer}"),
     "event.pulsar.subscription.deleted": _("The subscription {subscription} and its cursor are deleted"),
     "event.pulsar.subscription.seek": _("The subscription {subscription} reads again from entry {position}"),
+    "event.pulsar.consumer.redeliver": _("{consumer} asks the broker to redeliver everything"),
     "event.pulsar.consumer.hold_acks": _("{consumer} got stuck: it acknowledges nothing"),
     "event.pulsar.consumer.release_acks": _("{consumer} acknowledges again"),
     "event.pulsar.consumer.seek": _("{consumer} asked to seek to another place in the topic"),

@@ -222,6 +222,7 @@ LANES = {
         "The {count} newcomers wait until {unacked} {unacked?record|records} sent before they joined "
         "{unacked?is|are} acknowledged."
     ),
+    "pulsar.redeliver": _("{consumer} asks the broker to redeliver everything it has not acknowledged."),
     "pulsar.let_go_many": _("Everything sent before the {count} newcomers joined is acknowledged; they now get their keys."),
     "pulsar.let_go": _("Everything sent before {consumer} joined is acknowledged; {consumer} now gets its keys."),
     "pulsar.hold_acks": _("{consumer} no longer acknowledges anything: what it gets stays unacked."),

@@ -24,6 +24,7 @@ ORDERS: list[tuple[int, str, str | None, dict[str, Any]]] = [
 ]  # fmt: skip
 OF_PULSAR: list[tuple[int, str, str | None, dict[str, Any]]] = [
     (5, "pulsar_hold_acks", "c1", {}), (6, "pulsar_release_acks", "c1", {}), (7, "pulsar_priority", "c1", {"level": 1}),
+    (8, "pulsar_redeliver", "c1", {}),
     (8, "pulsar_seek", "c1", {"entry": 3}), (12, "pulsar_unsubscribe", "c1", {}), (15, "set_algorithm", None, {"algorithm": "sticky"}),
     (16, "pulsar_ranges", "c1", {"ranges": [[0, 99]]}),
 ]  # fmt: skip

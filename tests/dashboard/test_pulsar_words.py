@@ -16,8 +16,8 @@ HEADS = (
     "refused", "no_range", "paused", "holding", "switching",
 )  # fmt: skip
 TYPES = ("shared", "failover", "exclusive")
-VERBS = ("join", "pause", "resume", "pulsar_hold_acks", "pulsar_release_acks", "slow", "crash", "rejoin", "leave", "pulsar_unsubscribe",
-         "pulsar_lose_receipts")  # fmt: skip
+VERBS = ("join", "pause", "resume", "pulsar_hold_acks", "pulsar_release_acks", "slow", "crash", "rejoin", "leave", "pulsar_redeliver",
+         "pulsar_unsubscribe", "pulsar_lose_receipts")  # fmt: skip
 FAMILIES = {
     "version": RULES, "order_words": (*ORDERS, "draining_sticky"), "idle": CODES, "head": HEADS,
     "type": ("Key_Shared", "Failover", "Shared", "Exclusive"),

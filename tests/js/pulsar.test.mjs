@@ -201,10 +201,10 @@ test("the tables say what the pictures show", () => {
 });
 
 test("verbs follow from the consumer's state and from the registry", () => {
-  const kinds = { join: [], pause: [], resume: [], pulsar_hold_acks: [], pulsar_release_acks: [], slow: [], crash: [], leave: [], rejoin: [], pulsar_unsubscribe: [], pulsar_lose_receipts: ["seconds"] }, of = (rig, name, known = kinds) => verbsOf(rig, name, known, say).map(({ id }) => id);
+  const kinds = { join: [], pause: [], resume: [], pulsar_hold_acks: [], pulsar_release_acks: [], slow: [], crash: [], leave: [], rejoin: [], pulsar_redeliver: [], pulsar_unsubscribe: [], pulsar_lose_receipts: ["seconds"] }, of = (rig, name, known = kinds) => verbsOf(rig, name, known, say).map(({ id }) => id);
   assert.deepEqual(of(newcomer, null), ["join"]);
-  assert.deepEqual(of(newcomer, "c1"), ["join", "resume", "pulsar_hold_acks", "crash", "leave", "pulsar_unsubscribe"]);
-  assert.deepEqual(of(newcomer, "c2"), ["join", "pause", "pulsar_hold_acks", "slow", "crash", "leave", "pulsar_unsubscribe"]);
+  assert.deepEqual(of(newcomer, "c1"), ["join", "resume", "pulsar_hold_acks", "crash", "leave", "pulsar_redeliver", "pulsar_unsubscribe"]);
+  assert.deepEqual(of(newcomer, "c2"), ["join", "pause", "pulsar_hold_acks", "slow", "crash", "leave", "pulsar_redeliver", "pulsar_unsubscribe"]);
   assert.deepEqual(of(shared, "c2"), ["join", "rejoin", "leave"]);
   assert.deepEqual(of(newcomer, "c2", { join: [] }), ["join"]);
   assert.deepEqual(of(exclusive, "c2").includes("pulsar_unsubscribe"), false, "who was refused has no subscription to take away");

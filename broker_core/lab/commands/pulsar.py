@@ -17,7 +17,16 @@ from broker_core.lab.fields import whole
 from broker_core.lab.lanes.pulsar_options import PRIORITY_MAX
 from broker_core.lab.limits import Limits
 from broker_core.lab.pieces import Stops
-from broker_core.pulsar.client.consumer import ConsumerOrder, ConsumerState, HoldAcks, ReleaseAcks, Resubscribe, Seek, Unsubscribe
+from broker_core.pulsar.client.consumer import (
+    ConsumerOrder,
+    ConsumerState,
+    HoldAcks,
+    Redeliver,
+    ReleaseAcks,
+    Resubscribe,
+    Seek,
+    Unsubscribe,
+)
 from broker_core.pulsar.selectors.protocol import Range
 from broker_core.pulsar.settings import STICKY
 
@@ -99,6 +108,15 @@ class ReleaseConsumerAcks(PulsarCommand):
 
     def order(self, client: ConsumerState) -> ConsumerOrder:
         return ReleaseAcks()
+
+
+class RedeliverAll(PulsarCommand):
+    """redeliverUnacknowledgedMessages(): it asks for everything again that it has and has not acknowledged."""
+
+    kind: ClassVar[str] = "pulsar_redeliver"
+
+    def order(self, client: ConsumerState) -> ConsumerOrder:
+        return Redeliver()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,6 +218,6 @@ class SetRanges(PulsarCommand):
 
 
 PULSAR_COMMANDS: tuple[type[PulsarCommand], ...] = (
-    HoldConsumerAcks, ReleaseConsumerAcks, SeekTo, SetPriority, SetRanges,
+    HoldConsumerAcks, ReleaseConsumerAcks, RedeliverAll, SeekTo, SetPriority, SetRanges,
     UnsubscribeIt,
 )

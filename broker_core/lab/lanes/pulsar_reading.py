@@ -340,11 +340,12 @@ class PulsarReading:
     def check_queue(self, lane: Lane, consumer: Consumer) -> None:
         """Raise InvariantError if more waits in its client than the broker has given it. Batches do not count where a program may ask for them
         again: of what it has and has on its way, the broker may have taken back any. Nothing counts where there is a time-out: what is handled
-        after it waits a second time by then, and the ack is for both."""
+        after it waits a second time by then, and the ack is for both; nor once a program has asked for messages again, for what was on its way
+        then comes a second time."""
         client = self.client(lane, consumer.incarnation)
         if not client.queue or len(client.queue) <= self.held(lane, consumer) or not client.is_subscribed or not self.is_served(lane, consumer):
             return
-        if client.config.timeout_us:
+        if client.config.timeout_us or any(part.has_asked for part in client.parts.values()):
             return
         queued = sum(not (client.config.cannot and message.places) for message in client.queue)
         if queued > self.held(lane, consumer):

@@ -458,3 +458,17 @@ def test_a_seek_closes_the_consumers_of_failover_in_the_same_order_after_a_check
         order(each, "pulsar_seek", "c1", seconds=0, entry=0)
         told.append([event["data"]["consumer"] for event in each.advance_to(each.now_us + SECOND) if event["kind"] == "pulsar.consumer.disconnected"])
     assert told[0] == told[1] == ["b2", "c0", "c1", "c2", "d1"] * 2, "by name, as the broker picks who is active"
+
+
+@pytest.mark.parametrize(("algorithm", "partitions"), [("shared", 0), ("failover", 3), ("exclusive", 0), ("consistent_hash", 0)])
+@pytest.mark.parametrize("batching", [{}, {"batching": "default", "batching_delay_us": 100_000}])
+def test_a_program_that_asks_for_all_again_gets_it_and_the_lane_goes_on(algorithm, partitions, batching):
+    lab = lab_of(algorithm, consumers=1, rate=5, partitions=partitions, **batching)
+    lane = lab.lanes["pulsar"]
+    order(lab, "pulsar_hold_acks", "c1", 3)
+    held = lane.held(lane.consumers["c1"])
+    assert held > 0 and view(lab)["tally"]["redelivered"] == 0
+    order(lab, "pulsar_redeliver", "c1", 1)
+    assert held <= view(lab)["tally"]["redelivered"] <= held + 5
+    order(lab, "pulsar_release_acks", "c1", 20)
+    assert lane.lag() < 20 and view(lab)["tally"]["redelivered"] < 2 * held + 10

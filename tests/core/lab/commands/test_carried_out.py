@@ -121,6 +121,7 @@ def pulsar(**lane: Any) -> Lab:
     [
         ("hold_acks", {}, "pulsar.hold_acks", {}), ("release_acks", {}, "pulsar.release_acks", {}), ("seek", {"entry": 3}, "pulsar.seek", {}),
         ("priority", {"level": 4}, "pulsar.priority", {"level": 4}), ("unsubscribe", {}, "pulsar.unsubscribe", {}),
+        ("redeliver", {}, "pulsar.redeliver", {}),
     ],
 )  # fmt: skip
 def test_order_to_a_pulsar_consumer_is_told_with_what_was_given(kind: str, args: dict[str, Any], code: str, params: Json) -> None:

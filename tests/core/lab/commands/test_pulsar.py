@@ -13,7 +13,7 @@ from tests.core.lab.commands.pages import STATES, made, misread, page, pulsar, r
 
 ORDERS: dict[str, dict[str, Any]] = {
     "pulsar_hold_acks": {}, "pulsar_release_acks": {}, "pulsar_seek": {"entry": 0}, "pulsar_unsubscribe": {}, "pulsar_priority": {"level": 1},
-    "pulsar_ranges": {"ranges": [[0, 9]]},
+    "pulsar_ranges": {"ranges": [[0, 9]]}, "pulsar_redeliver": {},
 }  # fmt: skip
 
 
