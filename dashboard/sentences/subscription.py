@@ -408,6 +408,6 @@ SUBSCRIPTION = {
     "subscription.skew": _("skew"),
     "subscription.keys": _(
         "Keys: [ and ] choose a consumer, A add, N add with settings, P pause or resume, H hold acks, W slow, X crash, B rejoin, L leave, "
-        "U unsubscribe, R lose receipts, + and − zoom, T tables, Space play"
+        "D redeliver all, U unsubscribe, R lose receipts, + and − zoom, T tables, Space play"
     ),
 }

@@ -28,9 +28,9 @@ SHOWN_MAX = 32
 def again_view(reads: PulsarReading, lane: Lane, names: Mapping[str, str]) -> Json | None:
     """None where nothing is asked for again and nothing can be. max: how often an entry may be, 0 for as often as it takes. dead_letters: so far.
     in_retry_topic: whether the entries are those of the retry letter topic; held: how many of these were delivered, beside what the subscription's
-    cursor counts. count: entries on the ladder; entries: by position, the lowest:
-    record, times: how often it was asked for again, holder: who has it, at_us: when it is asked for, or delivered, again, None for not planned.
-    """
+    cursor counts. count: entries on the ladder; messages: those of them that are. entries: by position, the lowest: record: its first message that
+    is on the ladder, times: how often it was asked for again, holder: who has it, at_us: when it is asked for, or delivered, again, None for not
+    planned."""
     config = cast("PulsarRules", lane.rules).config
     if config.is_active_only:
         return None
@@ -44,9 +44,10 @@ def again_view(reads: PulsarReading, lane: Lane, names: Mapping[str, str]) -> Js
     entries: Json = {}
     for position in sorted(known)[:SHOWN_MAX]:
         times, at_us = known[position]
-        key, entry = holder_of(source, position), source.entries.get(position)
+        key = holder_of(source, position)
         entries[str(position)] = {
-            "record": None if entry is None else entry.message, "times": times, "holder": None if key is None else names.get(key), "at_us": at_us,
+            "record": next(iter(given_back(source, position, config.cannot)), None), "times": times,
+            "holder": None if key is None else names.get(key), "at_us": at_us,
         }  # fmt: skip
     return {
         "max": config.redeliver_max,
@@ -54,9 +55,20 @@ def again_view(reads: PulsarReading, lane: Lane, names: Mapping[str, str]) -> Js
         "dead_letters": reads.dead_letters(lane),
         "in_retry_topic": retries is not None,
         "count": len(known),
+        "messages": sum(len(given_back(source, position, config.cannot)) for position in known),
         "held": held,
         "entries": entries,
     }
+
+
+def given_back(source: Subscription, position: int, cannot: int) -> list[int]:
+    """Which messages of an entry bring it on the ladder: those that are not acknowledged and cannot be handled, or all where there are none."""
+    entry = source.entries.get(position)
+    if entry is None:
+        return []
+    numbers = entry.batch or (entry.message,)
+    left = [numbers[place] for place in source.cursor.places_left(position, entry.size) or range(entry.size)]
+    return [number for number in left if cannot and number % cannot == 0] or left
 
 
 def asked_again(reads: PulsarReading, lane: Lane, subscription: Subscription) -> dict[int, tuple[int, int | None]]:

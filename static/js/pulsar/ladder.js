@@ -40,7 +40,7 @@ export function layout(again, { width, colorOf, say }) {
 
 const isCut = ({ max, entries }) => Math.max(max, ...Object.values(entries).map(({ times }) => times)) + 1 > STEPS_MAX;
 
-export function words({ max, count, held, delay_us: delay, in_retry_topic: isRetry, dead_letters: letters }, say) {
+export function words({ max, messages: count, held, delay_us: delay, in_retry_topic: isRetry, dead_letters: letters }, say) {
   const first = say(isRetry ? "subscription.again_retry" : "subscription.again_words", { count, held, delay_us: delay });
   return `${first} ${max ? say("subscription.again_max", { max, letters }) : say("subscription.again_for_ever")}`;
 }

@@ -76,3 +76,13 @@ def test_one_whose_cumulative_acks_are_refused_says_so_before_it_is_blocked(algo
     run(lab, 15)
     told = idle(lab, "c1")
     assert told["code"] == "acks_refused" and told["count"] == panel(lab)["consumers"]["c1"]["refused_acks"] >= 50 and told["unacked"] >= 50
+
+
+@pytest.mark.parametrize("by_index", [False, True])
+def test_in_batches_the_messages_that_cannot_be_handled_are_counted_and_named(by_index):
+    options = {"batching": "default", "batching_delay_us": 500_000, "batch_index_acks": by_index}
+    lab = lab_of("shared", fails_every=10, nack_delay_us=60_000_000, **options)
+    run(lab, 6)
+    view = panel(lab)["again"]
+    assert view["messages"] > view["count"] == len(view["entries"]) > 3, "two of the twenty messages of an entry"
+    assert {entry["record"] % 10 for entry in view["entries"].values()} == {0}
