@@ -14,7 +14,7 @@ from typing import Any
 
 from broker_core.events import Json
 from broker_core.kafka.log.checkpoints import REPLICATION, read_offsets
-from broker_core.kafka.log.disk_storage import DiskFolder
+from broker_core.lab.kafka_log.read_only import ReadOnlyFolder
 
 STATES_KEPT = 10
 
@@ -100,8 +100,9 @@ class WindowBook:
 def high_watermarks(path: Path) -> Offsets:
     """The high watermarks of a log folder, (topic, partition) -> offset; of a partition's folder those of the one above. {}: it tells none."""
     for folder in (path, path.parent):
-        if (folder / REPLICATION).is_file():
-            return read_offsets(DiskFolder(folder), REPLICATION)
+        known = ReadOnlyFolder(folder)
+        if REPLICATION in known.names():
+            return read_offsets(known, REPLICATION)
     return {}
 
 

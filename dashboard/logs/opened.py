@@ -182,7 +182,8 @@ def _neighbours(kind: str, path: Path, log_id: str, topic: str | None, partition
 
 
 def _log_bytes(path: Path) -> int:
-    return sum(entry.stat().st_size for entry in path.glob(f"*{LOG}"))
+    folder = ReadOnlyFolder(path)
+    return sum(folder.size_of(name) for name in folder.names() if name.endswith(LOG))
 
 
 # -- what a worker has counted ------------------------------------------------------------------------------------------
@@ -209,7 +210,7 @@ def counted_load(log_id: str, path: Path) -> dict[tuple[int, str], Summary]:
     found = {}
     for row in rows:
         file = path / (file_name(row["base_offset"], LOG) + row["stage"])
-        if file.exists() and file.stat().st_size == row["bytes"]:
+        if file.is_file() and file.lstat().st_size == row["bytes"]:
             *numbers, formats, damage = row["summary"]
             found[row["base_offset"], row["stage"]] = Summary(*numbers, tuple(formats), tuple(Damage(*entry) for entry in damage))
     return found

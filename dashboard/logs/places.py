@@ -45,9 +45,10 @@ def logs_dir() -> Path:
 def server_folders() -> list[ServerFolder]:
     """Every partition's folder in the folders of the setting, or one level below; at most FOLDERS_MAX."""
     found = []
-    for root in settings.LOG_DIRS:
-        for path in _partition_folders(Path(root)):
-            name = str(path.relative_to(Path(root).parent))
+    for folder in settings.LOG_DIRS:
+        root = Path(folder).resolve()
+        for path in _partition_folders(root):
+            name = str(Path(folder).name / path.relative_to(root))
             found.append(ServerFolder(f"f-{hashlib.sha256(str(path).encode()).hexdigest()[:16]}", name, path))
             if len(found) == FOLDERS_MAX:
                 return found
@@ -61,7 +62,7 @@ def _partition_folders(root: Path) -> Iterator[Path]:
             inside = sorted(entries, key=lambda entry: entry.name)
     except OSError:
         return
-    if has_log([entry.name for entry in inside]):
+    if has_log([entry.name for entry in inside if entry.is_file(follow_symlinks=False)]):
         yield root
     for entry in inside:
         if entry.is_dir(follow_symlinks=False) and _holds_log(entry.path):

@@ -31,6 +31,7 @@ from broker_core.lab.kafka_log.lookup import lookup_offset, lookup_timestamp
 from broker_core.lab.kafka_log.opened import OpenedLog, Summary, summarize
 from broker_core.lab.kafka_log.read_only import ReadOnlyFolder
 from broker_core.lab.kafka_log.settings import NUMBER_MAX, whole_number
+from broker_core.real_files import stat_file
 from dashboard.errors import Refused, in_words
 
 PARTITION_FILES = (LEADER_EPOCH, PARTITION_METADATA)
@@ -201,7 +202,7 @@ def _summary(log: OpenedLog, base_offset: int, stage: str, check: bool) -> Summa
     """Counted once for a file that does not change."""
     name = file_name(base_offset, LOG) + stage
     path: Path = log.folder.path / name
-    stat = path.stat()
+    stat = stat_file(path)
     key = (str(path), f"{log.bytes_of(base_offset, stage)}/{check}", stat.st_size, stat.st_mtime_ns)
     with _counted_lock:
         if key in _counted:

@@ -4,7 +4,8 @@
     HIGHWATER_LOG_DIRS      Kafka's logs and nothing else that may be beside them
 
 A folder is known by its last name, `orders` for /data/orders, and a place in it by a path below, `orders/2026/may.csv`. What a person sends
-is resolved, links included, and must still be inside.
+is resolved, links included, and must still be inside. Where a folder itself is the source, links in it that lead out of it are left out, and
+each file is opened without following any (`broker_core/real_files.py`).
 """
 
 from collections import Counter
@@ -16,6 +17,7 @@ from django.utils.translation import gettext as _
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.pipeline.sources.kafka_log_folders import partition_folders
+from broker_core.real_files import real_below
 from dashboard.errors import Refused
 from dashboard.studies.kinds import sniff
 
@@ -64,7 +66,8 @@ def folder_kind(path: Path) -> str | None:
     # First, because a broker keeps small text files beside its partitions.
     if log_topics(path) is not None:
         return "kafka_log"
-    files = sorted(entry for entry in path.iterdir() if entry.is_file() and not entry.name.startswith((".", "_")))
+    entries = sorted(entry for entry in path.iterdir() if not entry.name.startswith((".", "_")))
+    files = [real for entry in entries if (real := real_below(entry, path)) is not None and real.is_file()]
     for file in files[:FILES_LOOKED_AT_MAX]:
         if file.stat().st_size and (found := sniff(file, file.name)):
             return found.kind

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import msgspec
 
+from broker_core.real_files import open_file
+
 HEAD_BYTES = 64 * 1024
 PARQUET_MAGIC = b"PAR1"
 GZIP_MAGIC = b"\x1f\x8b"
@@ -38,7 +40,7 @@ def sniff(path: Path, name: str) -> FileKind | None:
     CSV is what remains: any text, whatever its encoding. Zero bytes may be in it, as keys are data, where its name says that it is text or its
     lines do. An empty file has no kind.
     """
-    with path.open("rb") as file:
+    with open_file(path) as file:
         head = file.read(HEAD_BYTES)
         file.seek(max(0, file.seek(0, 2) - len(PARQUET_MAGIC)))
         tail = file.read()

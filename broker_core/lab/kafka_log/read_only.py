@@ -1,8 +1,8 @@
 """A partition's folder that can only be read: somebody else's log, or one that another process is writing.
 
 The log's own code may want to put an index in order (`segment.py` rebuilds a damaged one). Here that happens in memory; the disk stays as
-it was. A link in the folder is not a file of it. Files are opened for each read and never mapped: the folder's writer may cut or remove a
-file at any moment, and a mapped byte past a file's end would kill the process that reads it.
+it was. A link in the folder is not a file of it, and the path of the folder has none (`real_files.py`). Files are opened for each read and never
+mapped: the folder's writer may cut or remove a file at any moment, and a mapped byte past a file's end would kill the process that reads it.
 """
 
 import os
@@ -13,6 +13,7 @@ from broker_core.errors import InvariantError
 from broker_core.kafka.log import offset_index, time_index
 from broker_core.kafka.log.segment import INDEX, LOG, TIME_INDEX
 from broker_core.kafka.log.varint import Buffer
+from broker_core.real_files import file_names, open_file, read_file, stat_file
 
 _MS_IN_NS = 1_000_000
 _ROW_BYTES = {INDEX: offset_index.ROW.size, TIME_INDEX: time_index.ROW.size}
@@ -32,11 +33,8 @@ class ReadOnlyFile:
         end = min(position + size, self.size)
         if self._content is not None:
             return memoryview(bytes(self._content[position:end]))
-        descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-        try:
-            return memoryview(os.pread(descriptor, max(0, end - position), position))
-        finally:
-            os.close(descriptor)
+        with open_file(self._path) as file:
+            return memoryview(os.pread(file.fileno(), max(0, end - position), position))
 
     def append(self, data: Buffer, rest: Buffer | None = None) -> None:
         self._copied().extend(data)
@@ -70,29 +68,29 @@ class ReadOnlyFolder:
         self._sizes = sizes or {}
 
     def names(self) -> list[str]:
-        return sorted(entry.name for entry in self.path.iterdir() if not entry.is_symlink() and entry.is_file())
+        return file_names(self.path)
 
     def size_of(self, name: str) -> int:
         """In bytes, as on disk. Raises FileNotFoundError."""
-        return (self.path / name).stat().st_size
+        return stat_file(self.path / name).st_size
 
     def open(self, name: str) -> ReadOnlyFile:
         """Open a file; a missing one is empty. An index is read whole, without the zeros that a running broker keeps after its rows."""
         path = self.path / name
-        if path.is_symlink() or not path.exists():
+        if name not in self.names():
             return ReadOnlyFile(path, 0, b"")
         row_bytes = next((size for suffix, size in _ROW_BYTES.items() if f"{suffix}." in f"{name}."), None)
         if row_bytes is not None:
-            content = _without_spare_room(path.read_bytes(), row_bytes)
+            content = _without_spare_room(read_file(path), row_bytes)
             return ReadOnlyFile(path, len(content), content)
-        size = path.stat().st_size
+        size = self.size_of(name)
         return ReadOnlyFile(path, min(size, self._sizes.get(name, size)))
 
     def read(self, name: str) -> bytes:
-        return (self.path / name).read_bytes()
+        return read_file(self.path / name)
 
     def modified_ms(self, name: str) -> int:
-        return (self.path / name).stat().st_mtime_ns // _MS_IN_NS
+        return stat_file(self.path / name).st_mtime_ns // _MS_IN_NS
 
     def replace(self, name: str, content: bytes) -> None:
         raise InvariantError(f"{name}: the folder is only read")

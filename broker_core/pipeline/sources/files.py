@@ -16,6 +16,7 @@ from typing import IO, cast
 
 from broker_core.errors import CommandError, Names
 from broker_core.pipeline.sources.rows import SourceFailed
+from broker_core.real_files import files_below, open_file
 
 PART_BYTES = 32 << 20
 BLOCK_BYTES = 4 << 20
@@ -44,13 +45,14 @@ class Part:
 
 
 def source_files(kind: str, path: Path) -> list[Path]:
-    """The file itself, or those of the folder that are of the kind, by name; other files, hidden ones and empty ones are left out.
+    """The real path of the file, or of those in the folder that are of the kind, by name; other files, hidden ones, empty ones and links that
+    lead out of the folder are left out.
 
     Raises CommandError at source.path: nothing there, not readable, empty, or a folder without a file of the kind.
     """
     try:
         if path.is_dir():
-            inside = sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith((".", "_")))
+            inside = [file for file in files_below(path.resolve()) if not file.name.startswith((".", "_"))]
             files = [file for file in inside if file.name.lower().endswith(ENDINGS[kind])]
             if not files:
                 raise CommandError(
@@ -58,14 +60,13 @@ def source_files(kind: str, path: Path) -> list[Path]:
                 )
             files = [file for file in files if file.stat().st_size]
         elif path.exists():
-            files = [path] if path.stat().st_size else []
+            files = [path.resolve()] if path.stat().st_size else []
         else:
             raise CommandError("source.path", "there is no such file")
         if not files:
             raise CommandError("source.path", "the file is empty")
         for file in files:
-            with file.open("rb"):
-                pass
+            open_file(file).close()
     except OSError as error:
         raise CommandError("source.path", "cannot be read: {reason}", reason=error.strerror or type(error).__name__) from error
     return files
@@ -77,13 +78,28 @@ def ensure_text(path: Path) -> None:
 
 
 def is_compressed(path: Path) -> bool:
-    with path.open("rb") as file:
+    with open_file(path) as file:
         return file.read(2) == GZIP_MARK
+
+
+class _Gzip(gzip.GzipFile):
+    """Closes the file that it reads as well."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        super().__init__(fileobj=file)
+        self._file = file
+
+    def close(self) -> None:
+        super().close()
+        self._file.close()
 
 
 def open_bytes(path: Path) -> IO[bytes]:
     """The file's bytes, taken out of gzip."""
-    return cast("IO[bytes]", gzip.open(path, "rb")) if is_compressed(path) else path.open("rb")
+    file = open_file(path)
+    is_gzip = file.read(2) == GZIP_MARK
+    file.seek(0)
+    return cast("IO[bytes]", _Gzip(file)) if is_gzip else file
 
 
 FILES_LOOKED_AT_MAX = 64
@@ -117,7 +133,7 @@ def cut(paths: list[Path], part_bytes: int = PART_BYTES) -> list[Part]:
 def count_part(part: Part) -> tuple[int, bool]:
     """How many newlines are in a part's bytes, and whether a quote is."""
     lines, has_quote = 0, False
-    with Path(part.path).open("rb") as file:
+    with open_file(Path(part.path)) as file:
         file.seek(part.start)
         left = part.end - part.start
         while left > 0 and (block := file.read(min(BLOCK_BYTES, left))):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from broker_core.errors import CommandError, Names
+from broker_core.real_files import file_names
 
 _FOLDER = re.compile(r"(?P<topic>.+)-(?P<partition>\d{1,10})")
 _SEGMENT = re.compile(r"\d{20}\.log")
@@ -38,7 +39,7 @@ def partition_folders(path: Path, topic: str | None = None) -> list[PartitionFol
     Raises CommandError at source.path: not there, not readable, no log; at source.topic: not among those there.
     """
     try:
-        found = _found(path)
+        found = _found(path.resolve())
     except OSError as error:
         raise CommandError("source.path", "cannot be read: {reason}", reason=error.strerror or type(error).__name__) from error
     if not found:
@@ -53,12 +54,12 @@ def partition_folders(path: Path, topic: str | None = None) -> list[PartitionFol
 
 
 def segments_of(folder: Path) -> tuple[tuple[int, Path], ...]:
-    """The segments in a folder, by base offset; none where it is gone."""
+    """The segments in a folder, by base offset; none where it is gone. A link is no segment of it."""
     try:
-        names = [file.name for file in folder.iterdir()]
+        names = file_names(folder)
     except FileNotFoundError:
         return ()
-    return tuple((int(name[:20]), folder / name) for name in sorted(names) if _SEGMENT.fullmatch(name))
+    return tuple((int(name[:20]), folder / name) for name in names if _SEGMENT.fullmatch(name))
 
 
 def _found(path: Path) -> list[PartitionFolder]:
@@ -73,8 +74,13 @@ def _found(path: Path) -> list[PartitionFolder]:
     own = segments_of(path)
     if own:
         return [PartitionFolder(*_name_of(path), own)]
-    inside = [(folder, segments_of(folder)) for folder in sorted(path.iterdir()) if folder.is_dir() and _FOLDER.fullmatch(folder.name)]
+    inside = [(folder, segments_of(folder)) for folder in sorted(path.iterdir()) if _is_folder(folder) and _FOLDER.fullmatch(folder.name)]
     return sorted(PartitionFolder(*_name_of(folder), segments) for folder, segments in inside if segments)
+
+
+def _is_folder(path: Path) -> bool:
+    """A link to a folder is none of its broker's."""
+    return path.is_dir() and not path.is_symlink()
 
 
 def _name_of(folder: Path) -> tuple[str, int]:

@@ -10,6 +10,7 @@ task. An end in time prunes nothing: producers set timestamps, and later records
 from __future__ import annotations
 
 import mmap
+import os
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from broker_core.kafka.log.legacy import LegacyBatch
 from broker_core.kafka.log.record_batch import RecordBatch
 from broker_core.kafka.log.transaction_index import AbortedTransaction, read_rows
 from broker_core.pipeline.sources.kafka_log_folders import PartitionFolder
+from broker_core.real_files import open_file, read_file
 
 TASK_BYTES = 32 << 20
 OFFSET_MAX = 2**63 - 1
@@ -73,7 +75,7 @@ def aborted_transactions(partition: PartitionFolder) -> tuple[AbortedTransaction
     rows: list[AbortedTransaction] = []
     for _, path in partition.segments:
         try:
-            rows += read_rows(path.with_suffix(".txnindex").read_bytes())
+            rows += read_rows(read_file(path.with_suffix(".txnindex")))
         except FileNotFoundError:
             continue
     return tuple(rows)
@@ -132,8 +134,8 @@ def walk(path: Path, position: int = 0) -> Iterator[tuple[int, RecordBatch | Leg
 
 def map_file(path: Path) -> memoryview:
     """The file's bytes as they are now. Raises FileNotFoundError where retention has taken it."""
-    with path.open("rb") as file:
-        size = path.stat().st_size
+    with open_file(path) as file:
+        size = os.fstat(file.fileno()).st_size
         return memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)) if size else memoryview(b"")
 
 
@@ -149,7 +151,7 @@ def time_rows(path: Path, base: int) -> list[tuple[int, int]]:
 
 def _rising(file: Path, row: struct.Struct, read: Callable[[tuple[int, int]], tuple[int, int]], second_below: int) -> list[tuple[int, int]]:
     try:
-        content = file.read_bytes()
+        content = read_file(file)
     except FileNotFoundError:
         return []
     rows: list[tuple[int, int]] = []

@@ -14,6 +14,7 @@ from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.pipeline.sources.files import Part
 from broker_core.pipeline.sources.rows import Columns, SourceFailed, ensure_column, rows_batch, wanted_columns
+from broker_core.real_files import open_file
 
 BATCH_ROWS_MAX = 65_536
 BATCH_BYTES = 16 << 20
@@ -27,11 +28,16 @@ def parquet_schema(path: Path) -> pa.Schema:
 
 def _metadata(path: Path) -> pq.FileMetaData:
     try:
-        return pq.read_metadata(path)
+        return _metadata_of(path)
     except MemoryError:
         raise
     except (pa.ArrowException, OSError) as error:
         raise CommandError("source.path", "{file} is not a Parquet file: {reason}", file=path.name, reason=str(error)[:200]) from error
+
+
+def _metadata_of(path: Path) -> pq.FileMetaData:
+    with open_file(path) as content:
+        return pq.read_metadata(content)
 
 
 def ensure_parquet_column(path: Path, schema: pa.Schema, name: str) -> None:
@@ -67,12 +73,12 @@ def parquet_part(spec: Json, part: Part) -> Iterator[pa.RecordBatch]:
     """The rows of a row group, in order."""
     names = list(dict.fromkeys(wanted_columns(spec).values()))
     try:
-        metadata = pq.read_metadata(part.path)
+        metadata = _metadata_of(Path(part.path))
         schema = metadata.schema.to_arrow_schema()
         for name in names:
             ensure_parquet_column(Path(part.path), schema, name)
         long = _long_in_dictionaries(metadata.row_group(part.start), names)
-        with pq.ParquetFile(part.path, metadata=metadata, read_dictionary=long) as file:
+        with open_file(Path(part.path)) as content, pq.ParquetFile(content, metadata=metadata, read_dictionary=long) as file:
             line = part.first_line
             for whole in file.iter_batches(_batch_rows(file, part.start), row_groups=[part.start], columns=names):
                 for batch in _cut(whole):

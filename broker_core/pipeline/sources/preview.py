@@ -25,6 +25,7 @@ from broker_core.pipeline.sources.kafka_log_folders import partition_folders
 from broker_core.pipeline.sources.key_choice import ROWS_LOOKED_AT, column_use, key_proposed
 from broker_core.pipeline.sources.parquet_rows import parquet_schema
 from broker_core.pipeline.sources.text_kernels import FINE, new_tables, scan_rows
+from broker_core.real_files import open_file
 
 HEAD_BYTES = 1 << 20
 CELL_CHARACTERS_MAX = 200
@@ -113,7 +114,7 @@ def _parquet(path: Path, spec: Json, rows: int) -> Shown:
     schema = parquet_schema(path)
     columns = [{"name": field.name, "type": str(field.type)} for field in schema]
     try:
-        with pq.ParquetFile(path) as file:
+        with open_file(path) as content, pq.ParquetFile(content) as file:
             batch = next(file.iter_batches(rows), None)
             # Not what could be a payload: its first rows say how long it is.
             named = [] if batch is None else [name for name, column in zip(batch.schema.names, batch.columns, strict=True) if _is_short(column)]
@@ -159,7 +160,7 @@ def _kafka_log(files: list[Path], rows: int) -> Shown:
 
 def _first_records(files: list[Path], count: int) -> Iterator[Record]:
     for path in files:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             head = file.read(HEAD_BYTES)
         for batch in read_batches(head):
             if isinstance(batch, RecordBatch) and not batch.header.is_control:
