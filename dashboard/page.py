@@ -39,13 +39,13 @@ def base_context(request: HttpRequest, item: str) -> Json:
     return {"page": page_of(request, item), "catalogue": catalogue(item), "terms": TERMS_OF.get(item, ())}
 
 
-def lab_page(lab_id: str, *, seq: int, epoch: int, is_owner: bool, csrf: str, stopped: str = "", demo: bool = False,
-             refused: str = "", older_rules: bool = False) -> Json:
+def lab_page(lab_id: str, *, seq: int, epoch: int, is_owner: bool, csrf: str, stopped: str = "", demo: bool = False, visit: str = "",
+             plays: bool = False, older_rules: bool = False) -> Json:
     """The part of the page that is about one lab: where its frames come from and its commands go.
 
     stopped: why the lab will not move again, empty while it can. demo: it is a fresh copy of the demo, which adds a consumer by itself when
-    nobody presses anything for a while. refused: why the visitor got no copy of their own, empty otherwise. older_rules: the lab was made
-    under other rules than today's.
+    nobody presses anything for a while. visit: where the page's first call makes the visitor's own copy of this lab, empty where there is one;
+    plays: whether that copy is then such a fresh one. older_rules: the lab was made under other rules than today's.
     """
     return {
         "lab": lab_id,
@@ -54,7 +54,9 @@ def lab_page(lab_id: str, *, seq: int, epoch: int, is_owner: bool, csrf: str, st
         "owner": is_owner,
         "csrf": csrf,
         "stopped": stopped,
-        "refused": refused,
+        "refused": "",
+        "visit": visit,
+        "plays": plays,
         "older_rules": older_rules,
         "demo": {"command_id": DEMO_JOIN_ID, "after_ms": DEMO_AFTER_MS} if demo and is_owner and not stopped else None,
         "urls": {

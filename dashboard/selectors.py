@@ -3,7 +3,7 @@
 from typing import Any
 
 import msgspec
-from django.db.models import OuterRef, Subquery
+from django.db.models import OuterRef, Q, Subquery
 from django.utils.translation import gettext as _
 
 from broker_core.events import Json
@@ -42,6 +42,12 @@ def lab_stopped(*, lab_id: str) -> str:
 
 def lab_has_stopped(reason: str) -> Refused:
     return Refused(409, {"lab": _("this lab has stopped: %(reason)s") % {"reason": reason}})
+
+
+def lab_of_visitor(*, visitor: str) -> Lab | None:
+    """The newest lab that this visitor's browser owns, but none that plays a lesson or has failed; None for who has none."""
+    own = Lab.objects.filter(visitor_hash=access.token_hash(visitor)).exclude(Q(status=Lab.Status.FAILED) | Q(scenario__has_key="lesson"))
+    return own.order_by("-created_at").first()
 
 
 def lab_name(lab: Lab) -> str:

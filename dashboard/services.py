@@ -245,13 +245,15 @@ def _copy_commands(rows: Iterable[StoredCommand], lab: Lab, **columns: Any) -> N
 
 
 def lab_for_visitor(*, visitor: str, address: str = "") -> Lab:
-    """The lab of this visitor's browser: the newest one it owns, but none that plays a lesson, else a fresh copy of the demo.
+    """The lab of this visitor's browser: the newest one that `selectors.lab_of_visitor` finds, else a fresh copy of the demo, made once however
+    many pages of the visitor ask for it together.
 
     Raises Refused when there is no room for another lab; the page then shows the demo itself, which the visitor can watch.
     """
-    own = Lab.objects.filter(visitor_hash=access.token_hash(visitor)).exclude(Q(status=Lab.Status.FAILED) | Q(scenario__has_key="lesson"))
-    lab = own.order_by("-created_at").first()
-    return lab if lab is not None else lab_fork(lab_id=demo_lab_ensure(), visitor=visitor, address=address).lab
+    demo_id = demo_lab_ensure()
+    with transaction.atomic():
+        Lab.objects.select_for_update().filter(pk=demo_id).first()
+        return selectors.lab_of_visitor(visitor=visitor) or lab_fork(lab_id=demo_id, visitor=visitor, address=address).lab
 
 
 def demo_lab_ensure() -> str:

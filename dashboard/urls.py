@@ -2,7 +2,7 @@
 
 from django.urls import include, path, register_converter
 
-from dashboard.views import analyze, api, cluster, groups, health, labs, learn, log, pulsar, stage
+from dashboard.views import analyze, api, cluster, groups, health, labs, learn, log, pulsar, robots, stage
 
 
 class LabIdConverter:
@@ -38,7 +38,9 @@ urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
     path("", include("dashboard.logs.urls")),
     path("api/studies/", include("dashboard.studies.urls")),
+    path("robots.txt", robots.robots, name="robots"),
     path("api/labs/", api.labs, name="api-labs"),
+    path("api/labs/visit/", stage.visit, name="api-visit"),
     path("api/labs/<str:lab_id>/", api.lab, name="api-lab"),
     path("api/labs/<str:lab_id>/restore/", api.restore, name="api-restore"),
     path("api/labs/<str:lab_id>/commands/", api.commands, name="api-commands"),

@@ -1,4 +1,4 @@
-"""The Stage: a visitor's own lab, or any lab by its link. They read, present and draw."""
+"""The Stage: a visitor's own lab, or any lab by its link. They read, present and draw; the page's own first call makes the visitor's lab."""
 
 import asyncio
 from time import monotonic
@@ -8,6 +8,8 @@ from asgiref.sync import sync_to_async
 from django.http import Http404, HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -17,6 +19,8 @@ from dashboard.errors import Refused
 from dashboard.models import Lab
 from dashboard.moment import moment_in
 from dashboard.page import base_context, lab_page, stage_context
+from dashboard.serializers import json_response
+from dashboard.views.api import api
 from dashboard.views.moment import moment_page
 
 FIRST_VIEW_WAIT_S = 4.0
@@ -26,22 +30,38 @@ FIRST_VIEW_POLL_S = 0.05
 @require_safe
 @never_cache
 async def stage(request: HttpRequest) -> HttpResponse:
-    """The visitor's own lab; where there is no room for one more, the demo to look at. ?demo=off: it does nothing by itself."""
+    """The visitor's own lab; who has none sees the demo, of which the page's first call makes a copy (`visit`). ?demo=off: it does nothing by
+    itself."""
     visitor = access.visitor_of(request) or access.token_new()
-    lab, refused = await sync_to_async(_lab_of)(visitor, address_of(request))
-    is_demo = request.GET.get("demo") != "off" and await sync_to_async(selectors.is_fresh_demo)(lab=lab)
-    response = await _stage_page(request, lab, visitor, is_demo=is_demo, refused=refused)
+    plays = request.GET.get("demo") != "off"
+    lab, is_own = await sync_to_async(_lab_of)(visitor)
+    if is_own:
+        response = await _stage_page(request, lab, visitor, demo=plays and await sync_to_async(selectors.is_fresh_demo)(lab=lab))
+    else:
+        response = await _stage_page(request, lab, visitor, visit=reverse("api-visit"), plays=plays)
     access.visitor_remember(response, visitor)
     return response
 
 
-def _lab_of(visitor: str, address: str) -> tuple[Lab, str]:
-    """The lab to show, and why it is not the visitor's own; "" when it is."""
-    try:
-        return services.lab_for_visitor(visitor=visitor, address=address), ""
-    except Refused as refused:
-        reason = " ".join(text for texts in refused.fields.values() for text in texts)
-        return selectors.lab_get(lab_id=services.demo_lab_ensure()), reason
+def _lab_of(visitor: str) -> tuple[Lab, bool]:
+    """The lab to show, and whether it is the visitor's own. Nothing is made for the visitor here: a page is fetched by whoever likes to."""
+    own = selectors.lab_of_visitor(visitor=visitor)
+    return (own, True) if own is not None else (selectors.lab_get(lab_id=services.demo_lab_ensure()), False)
+
+
+@api("POST")
+def visit(request: HttpRequest) -> HttpResponse:
+    """The visitor's own lab, made now if there is none: what its Stage has to know of it."""
+    visitor = access.visitor_of(request)
+    if visitor is None:
+        raise Refused(403, {"lab": _("your browser sends no cookie, so a copy could not be yours")})
+    lab = services.lab_for_visitor(visitor=visitor, address=address_of(request))
+    seen = selectors.lab_snapshot(lab_id=lab.pk)
+    return json_response(lab_page(
+        lab.pk, seq=seen["seq"] if seen else -1, epoch=seen["epoch"] if seen else -1, is_owner=True, csrf=get_token(request),
+        stopped=selectors.lab_stopped(lab_id=lab.pk), demo=selectors.is_fresh_demo(lab=lab),
+        older_rules=selectors.rules_of(lab=lab)["older"],
+    ), 201)  # fmt: skip
 
 
 @require_safe
@@ -61,8 +81,8 @@ async def lab(request: HttpRequest, lab_id: str) -> HttpResponse:
     return response
 
 
-async def _stage_page(request: HttpRequest, lab: Lab, visitor: str | None, *, is_demo: bool = False, refused: str = "") -> HttpResponse:
-    """The page with the lab's last view; a lab that has just been made gets the moment its worker needs for the first one."""
+async def _stage_page(request: HttpRequest, lab: Lab, visitor: str | None, **about: Any) -> HttpResponse:
+    """about: as `lab_page`. The page with the lab's last view; a lab that has just been made gets the moment its worker needs for the first one."""
     deadline = monotonic() + FIRST_VIEW_WAIT_S
     while (snapshot := await sync_to_async(selectors.lab_snapshot)(lab_id=lab.pk)) is None:
         if reason := await sync_to_async(selectors.lab_stopped)(lab_id=lab.pk):
@@ -71,15 +91,15 @@ async def _stage_page(request: HttpRequest, lab: Lab, visitor: str | None, *, is
         if monotonic() > deadline:
             return await sync_to_async(render)(request, "dashboard/opening.html", base_context(request, "stage"), status=503)
         await asyncio.sleep(FIRST_VIEW_POLL_S)
-    return await sync_to_async(_draw)(request, lab, visitor, snapshot, is_demo, refused)
+    return await sync_to_async(_draw)(request, lab, visitor, snapshot, about)
 
 
-def _draw(request: HttpRequest, lab: Lab, visitor: str | None, snapshot: dict[str, Any], is_demo: bool, refused: str) -> HttpResponse:
+def _draw(request: HttpRequest, lab: Lab, visitor: str | None, snapshot: dict[str, Any], about: dict[str, Any]) -> HttpResponse:
     context = base_context(request, "stage")
     # Asked again: it may have stopped while the page waited for its first view.
     stopped = selectors.lab_stopped(lab_id=lab.pk)
     is_owner = access.is_owner(lab, bearer=None, visitor=visitor)
     context["page"] |= lab_page(lab.pk, seq=snapshot["seq"], epoch=snapshot["epoch"], is_owner=is_owner, csrf=get_token(request),
-                                stopped=stopped, demo=is_demo, refused=refused, older_rules=selectors.rules_of(lab=lab)["older"])  # fmt: skip
+                                stopped=stopped, older_rules=selectors.rules_of(lab=lab)["older"], **about)  # fmt: skip
     context |= stage_context(snapshot["view"], context["catalogue"][context["page"]["language"]])
     return render(request, "dashboard/stage.html", context)

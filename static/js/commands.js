@@ -15,7 +15,7 @@ export const cookie = (name) => document.cookie.split("; ").find((pair) => pair.
 
 // onPending: once, where no answer has come after a moment; onRetry: before each further try. A server that takes a request and never answers
 // is as good as gone: the try ends, and the same command is sent again.
-async function post(url, body, { csrf, onPending, onRetry }) {
+export async function post(url, body, { csrf, onPending, onRetry }) {
   const pending = setTimeout(() => onPending?.(), PENDING_AFTER_MS);
   try {
     return await tried(url, body, { csrf, onRetry });

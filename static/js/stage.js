@@ -20,6 +20,7 @@ import { figure } from "./say.js";
 import { refusalIn } from "./refusal.js";
 import { createRoving } from "./roving.js";
 import { openSocket } from "./socket.js";
+import { visited } from "./visit.js";
 import * as clientGrid from "./visuals/client_grid.js";
 import * as hashRing from "./visuals/hash_ring.js";
 import * as partitionGrid from "./visuals/partition_grid.js";
@@ -30,6 +31,8 @@ import { SHORT, TALL, WIDTH } from "./visuals/size.js";
 import * as stream from "./visuals/stream.js";
 import * as timeline from "./visuals/timeline.js";
 import { createWhyPanel } from "./why_panel.js";
+
+await visited;
 
 const VISUALS = { ring: hashRing, ranges: rangeSplit, grid: partitionGrid, clients: clientGrid, queue: queueDispatch };
 const REST_MS = 250;
@@ -241,7 +244,7 @@ receive({ type: "snapshot", epoch: page.epoch, seq: page.seq, view });
 // -- what the page itself does ---------------------------------------------------------------------------------------------------------
 
 createDemo(page.demo, { view: () => view, submit: (order) => submit(page, order).catch(() => {}) });   // refused: it stays as it is
-window.highwater = { view: () => view, drop: () => socket.drop() };   // for tests, and for people who open the console
+window.highwater = { view: () => view, page, drop: () => socket.drop() };   // for tests, and for people who open the console
 onLanguage(() => {
   $("announce").textContent = "";   // it was said in the other language, and is over
   redraw();

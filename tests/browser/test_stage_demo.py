@@ -1,5 +1,6 @@
 """The first ten seconds of a visitor who does nothing: the demo adds a consumer by itself, once, and says so."""
 
+import time
 from collections.abc import Callable
 
 from playwright.sync_api import BrowserContext
@@ -29,7 +30,7 @@ def test_a_demo_that_nobody_touches_adds_one_consumer_in_all_tabs_together(profi
 
 def test_only_ones_own_untouched_demo_presses_by_itself(profile: Profile, site: SupervisedSite) -> None:
     def demo_of(tab) -> object:
-        return tab.evaluate("() => JSON.parse(document.getElementById('page').textContent).demo")
+        return tab.evaluate("() => highwater.page.demo")
 
     page = open_stage(profile(), site, "")
     lab = page.get_attribute("#main", "data-lab")
@@ -38,3 +39,24 @@ def test_only_ones_own_untouched_demo_presses_by_itself(profile: Profile, site: 
     assert demo_of(open_stage(page.context, site, f"lab/{lab}/")) is None           # by its link
     assert demo_of(open_stage(profile(), site, f"lab/{lab}/")) is None              # a visitor who may only look
     assert demo_of(open_stage(profile(), site, "?demo=off")) is None
+
+
+def test_a_new_visitors_stage_moves_within_three_seconds_and_is_about_a_lab_of_ones_own(profile: Profile, site: SupervisedSite) -> None:
+    """The first open is of the demo that all share; a crawler's fetch of it makes nothing."""
+    context = profile()
+    shared = context.request.get(f"{site.url}?demo=off").text().partition('data-lab="')[2].partition('"')[0]
+    assert context.request.get(f"{site.url}?demo=off").text().partition('data-lab="')[2].partition('"')[0] == shared
+    page = context.new_page()
+    page.goto(f"{site.url}?demo=off", wait_until="commit")
+    began_s = time.monotonic()
+    page.wait_for_function("shared => ![null, shared].includes(document.getElementById('main')?.dataset.lab ?? null)", arg=shared)
+    wait_frame(page)
+    assert time.monotonic() - began_s < 3
+    own = page.get_attribute("#main", "data-lab")
+    assert own not in (shared, None)
+    links = page.eval_on_selector_all("a[href*='/lab/']", "links => links.map((link) => link.getAttribute('href'))")
+    assert links and all(f"/lab/{own}/" in link for link in links)
+    page.click("#add")
+    wait_text(page, "[data-lane=pulsar]", "c4")
+    page.reload()
+    assert page.get_attribute("#main", "data-lab") == own

@@ -138,14 +138,15 @@ def test_a_visitor_without_room_for_a_copy_is_told_so_with_the_demo(settings: An
     services.demo_lab_ensure()
     world.run(6)
 
-    def told(client: Client) -> tuple[str, bool]:
+    def visit(client: Client) -> Any:
         page = json.loads(re.search(r'<script id="page"[^>]*>(.*?)</script>', client.get("/").content.decode(), re.DOTALL)[1])
-        return page["refused"], page["owner"]
+        assert not page["owner"]
+        return client.post(page["visit"], "{}", content_type="application/json", headers={"x-csrftoken": page["csrf"]})
 
-    assert told(Client()) == ("", True)
+    assert visit(Client()).json()["owner"] is True
     settings.LABS_ADDRESS_MAX = 1
-    refused, is_own = told(Client())
-    assert "your network address has reached its limit of labs" in refused and not is_own
+    refused = visit(Client())
+    assert refused.status_code == 429 and "your network address has reached its limit of labs" in refused.json()["fields"]["lab"][0]
 
 
 @pytest.mark.django_db
