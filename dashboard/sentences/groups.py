@@ -204,8 +204,8 @@ GROUPS = {
     "groups.grid_held": _("{held} of {partitions} {held?has|have} an owner that reads nothing."),
     "groups.grid_twice": _("{twice} {twice?is|are} read by more than one member: each handles every record there."),
     "groups.grid_lag_unknown": _("Lag unknown: committed offsets cannot be read without a coordinator."),
-    "groups.grid_lag_in": _("Topic {topic}: lag {lag?one record|{lag} records}, {lag_us}: {status}."),
-    "groups.grid_lag": _("Lag {lag?one record|{lag} records}, {lag_us}: {status}."),
+    "groups.grid_lag_in": _("Topic {topic}: lag {lag?one record|{lag} records}, {lag_us}; {status}."),
+    "groups.grid_lag": _("Lag {lag?one record|{lag} records}, {lag_us}; {status}."),
     "groups.grid_passed": _(
         "{count?One record was|{count} records were} never read: the group's position jumped beyond {count?it|them}."
     ),

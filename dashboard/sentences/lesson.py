@@ -20,7 +20,7 @@ LESSON = {
     "check.not_yet": _("not yet"),
     "check.holds": _("holds"),
     "check.fails": _("fails"),
-    "check.asked": _("asked at {time}: {asked}"),
+    "check.asked": _("{time}, should be {asked}"),
     "check.told": _("{word}: {figure}{text}"),
     **{f"check.state.{state}": LANES[f"state.{state}"] for state in ("slow", "paused", "crashed", "waiting", "failed", "gone")},
     # The parts of a lesson

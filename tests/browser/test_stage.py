@@ -249,7 +249,7 @@ def test_what_the_server_refuses_is_said_at_the_control(page: Page) -> None:
     before = page.text_content("h1")
     page.click("#add")
     expect(page.locator("#notice")).to_be_visible()
-    wait_text(page, "#notice-text", "Not done")
+    wait_text(page, "#notice-text", "Nothing changed")
     box, button = page.locator("#notice").bounding_box(), page.locator("#add").bounding_box()
     assert box and button and 0 <= box["y"] - (button["y"] + button["height"]) < 40
     wait_frame(page)
