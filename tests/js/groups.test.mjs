@@ -4,6 +4,7 @@ import test from "node:test";
 
 import { widthOf } from "../../static/js/cluster/labels.js";
 import { FIGURES, cellsOf, ownRow, stateWords } from "../../static/js/groups/comparison.js";
+import { partitionOrder, partitionVerbs } from "../../static/js/groups/at_partition.js";
 import * as grid from "../../static/js/groups/grid.js";
 import * as machine from "../../static/js/groups/machine.js";
 import { COORDINATOR, inOrder, rowsOf as memberRows, stillChosen } from "../../static/js/groups/members.js";
@@ -562,4 +563,27 @@ test("the seconds that are left stand apart: with their units where all have roo
     labels.slice(1).forEach(({ x, text }, place) => assert.ok(x - labels[place].x >= (widthOf(text) + widthOf(labels[place].text)) / 2, `${labels[place].text}${text} at ${pitch}`));
     assert.deepEqual([...new Set(labels.map(({ text }) => text))], pitch >= 60 ? ["45\u202fs", "11\u202fmin"] : ["45", "660"]);
   }
+});
+
+test("one partition: a member's calls when one is chosen, else an operator's orders; a seek is three", () => {
+  const member = { ...rest.group.members.c1, partition_verbs: ["group_pause_partition", "group_seek", "group_commit"] };
+  const group = { ...rest.group, members: { ...rest.group.members, c1: member }, partition_verbs: ["group_reset_offsets", "cluster_send_record"] };
+  const ids = (chosen) => partitionVerbs(group, chosen, say).map(({ id }) => id);
+  assert.deepEqual(ids("c1"), ["group_pause_partition", "group_seek", "group_seek_beginning", "group_seek_end", "group_commit"]);
+  assert.deepEqual([ids(null), ids(COORDINATOR)], [["group_reset_offsets", "cluster_send_record"], ["group_reset_offsets", "cluster_send_record"]]);
+  const orders = (chosen, offset) => partitionVerbs(group, chosen, say).map((verb) => partitionOrder(verb, { topic: "flights", number: 3, offset }));
+  assert.deepEqual(orders("c1", " 12 ").slice(0, 4), [
+    { kind: "group_pause_partition", consumer: "c1", args: { topic: "flights", partition: 3 } }, { kind: "group_seek", consumer: "c1", args: { topic: "flights", partition: 3, offset: 12 } },
+    { kind: "group_seek", consumer: "c1", args: { topic: "flights", partition: 3, to: "beginning" } }, { kind: "group_seek", consumer: "c1", args: { topic: "flights", partition: 3, to: "end" } },
+  ]);
+  assert.deepEqual(orders(null, "many").map(({ args, consumer }) => [args.offset, consumer]), [["many", undefined], [undefined, undefined]], "the server says what is wrong with it");
+  assert.equal(orders("c1", "").at(-1).args.offset, null);
+});
+
+test("what a member has paused it holds and does not read", () => {
+  const [number] = rest.group.members.c1.owned, group = { ...rest.group, members: { ...rest.group.members, c1: { ...rest.group.members.c1, paused: [number] } } };
+  const of = (view) => cells(view).shapes.find(({ id }) => id === `cell-${number}-c1`);
+  assert.match(of({ ...rest, group }).title, /groups\.cell\.held_paused/);
+  assert.match(of(rest).title, /groups\.cell\.reads/);
+  assert.equal(counts(group).held, 1);
 });
