@@ -11,6 +11,8 @@ import tempfile
 from pathlib import Path
 from typing import IO
 
+LOCK_NAME = "supervisor.lock"      # in the run folder
+
 
 class CannotStart(Exception):
     """The one sentence that a person reads."""
@@ -38,7 +40,7 @@ def open_run_dir(folder: Path) -> IO[str]:
     try:
         (folder / "logs").mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
-            lock = (folder / "supervisor.lock").open("a+")
+            lock = (folder / LOCK_NAME).open("a+")
     except OSError as error:
         raise CannotStart(f"The folder {folder} cannot be written: {error.strerror or error}.") from error
     try:

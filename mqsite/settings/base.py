@@ -27,11 +27,13 @@ from django.utils.translation import gettext_lazy as _
 from mqsite import addresses
 from mqsite.host import host_id, shard_queue
 from mqsite.secret import secret_key
+from mqsite.supervisor_checks import LOCK_NAME
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 RUN_DIR = Path(os.environ.get("HIGHWATER_RUN_DIR") or BASE_DIR / "var").resolve()
 HOST_ID = host_id(RUN_DIR)
 SHARD_QUEUE = shard_queue
+SUPERVISOR_LOCK = RUN_DIR / LOCK_NAME
 STATIC_ROOT = RUN_DIR / "static"
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)   # the run folder with it; WhiteNoise wants to see it at its start
 

@@ -1,16 +1,20 @@
 """A PostgreSQL of the tests' own: its data in a temporary folder, on loopback, run by a user without rights (it refuses to run as root)."""
 
+import ctypes
 import os
 import pwd
 import secrets
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 
 import psycopg
 
+from mqsite.supervisor_children import PR_SET_PDEATHSIG
 from tests.dashboard.processes import free_port
 
 MISSING = "PostgreSQL is not installed; on Debian or Ubuntu: apt-get install postgresql"
@@ -54,6 +58,7 @@ class Postgres:
                     [str(program("postgres")), "-D", str(data), "-h", "127.0.0.1", "-p", str(self.port), "-k", str(self.folder), "-F"],
                     user=self.user, group=self.user and pwd.getpwnam(self.user).pw_gid, extra_groups=[] if self.user else None,
                     cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+                    preexec_fn=_end_with_parent,
                 )  # fmt: skip
             self._wait_up()
         except BaseException:
@@ -68,7 +73,7 @@ class Postgres:
                 self.process.wait(5)
             except subprocess.TimeoutExpired:
                 # Still connected clients do not matter to it now: SIGQUIT ends it and all its processes at once.
-                self.process.send_signal(3)
+                self.process.send_signal(signal.SIGQUIT)
                 self.process.wait(10)
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -106,6 +111,12 @@ class Postgres:
                 if time.monotonic() > end_s:
                     raise RuntimeError((self.folder / "log").read_text(errors="replace")) from error
                 time.sleep(0.1)
+
+
+def _end_with_parent() -> None:
+    """Where the system can do that: a run of the tests that is killed leaves no server behind."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGQUIT)
 
 
 def _user() -> str:

@@ -17,18 +17,7 @@ from tests.postgres.server import Postgres
 from tests.supervisor.site import SupervisedSite
 
 pytestmark = [pytest.mark.alone, pytest.mark.slow]
-ON_ANY_DATABASE = (
-    "ledger",
-    "driver",
-    "shard",
-    "neighbours",
-    "services",
-    "fork",
-    "moments",
-    "keeping",
-    "study_ledger",
-    "script",
-)
+ON_ANY_DATABASE = ("ledger", "driver", "shard", "services", "keeping", "study_ledger")
 """Tests of what the site writes, and of leases, as they run on SQLite."""
 
 
