@@ -80,7 +80,7 @@ def test_a_long_gc_pause_lasts_a_session_and_is_named(group: Page) -> None:
     group.locator('[data-member="c2"]').click()
     expect(group.locator('[data-order="group_freeze"]')).to_be_visible()
     group.keyboard.press("g")
-    expect(group.locator("#findings")).to_contain_text("c2 stands still")
+    expect(group.locator("#findings")).to_contain_text("c2 is frozen")
     expect(group.locator("#findings")).to_contain_text("session.timeout.ms")
     expect(group.locator("#title")).to_contain_text("c2 is silent")
     assert group.locator("#grid .lane-dark").count() == 4
@@ -105,7 +105,7 @@ def test_the_coordinator_fails_over(group: Page) -> None:
     assert any(text.startswith("broker ") for text in before)
     group.keyboard.press("c")
     group.locator('[data-order^="crash-"]').click()
-    wait_text(group, "#title", "Nobody coordinates")
+    wait_text(group, "#title", "The group has no coordinator")
     expect(group.locator("#machine .now-in")).to_have_count(0)
     without_one = re.compile("looks for the coordinator|the coordinator does not answer|gets no answer")
     expect(group.locator('[data-member="c1"] .what')).to_have_text(without_one)
