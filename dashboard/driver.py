@@ -20,6 +20,7 @@ from broker_core.events import Json
 from broker_core.lab import journal
 from broker_core.lab.commands import CONSUMER_KINDS
 from broker_core.lab.journal import Checkpoint
+from broker_core.lab.lab import Lab as CoreLab
 from broker_core.lab.patch import diff
 from broker_core.lab.pieces import Pieces, whole
 from broker_core.lab.replay import Replay
@@ -86,15 +87,9 @@ class LabDriver:
         self.lab_id, self.epoch, self.is_template = row.pk, row.epoch, row.slug is not None
         self.seq = row.seq_floor
         self.floor_us, self.seq_floor = row.clock_floor_us, row.seq_floor
-        scenario = scenario_from_json(row.scenario, core_limits())
-        checkpoint = ledger.checkpoint_before(row, self.floor_us)
-        self.core, error = journal.begin(scenario, bytes(checkpoint.state) if checkpoint is not None else None, core_limits())
-        if error is not None:
-            log.warning("lab %s: %s; replaying it from its journal", row.pk, error)
-        self.cadence = journal.Cadence(self.core.record_count)
-        stored = {command.position: command for command in ledger.commands_after(row, self.core.position)}
-        self.borrowed = {position: command for position, command in stored.items() if command.state == StoredCommand.State.ACCEPTED}
-        self.replay = Replay(self.core, map(ledger.entry, stored.values()), self.floor_us, self.borrowed)
+        self.core: CoreLab = None  # type: ignore[assignment]  # nobody asks before it is there
+        self.replay: Replay[CoreLab] | None = None
+        self.borrowed: dict[int, StoredCommand] = {}
         left, waiting = ledger.script_left(row)
         self.script = deque(left)
         self.holds = {entry["body"]["command_id"]: entry["at_us"] for entry in waiting}    # ordered by the script, not yet decided: id -> its time
@@ -106,42 +101,56 @@ class LabDriver:
         self.auto_paused = False
         self.behind_ms = 0
         self.is_held = False                   # while it loads: what it needs next is worked on outside the core (`broker_core/held.py`)
-        self.base_wall_s, self.base_us = wall_s, self.core.now_us
+        self.base_wall_s, self.base_us = wall_s, 0
         self.least_debt_s, self.least_since_s = 0.0, wall_s    # of the last LATE_FOR_S, unless it owed too much to keep it all
         self.stored_wall_s = -1e9              # when the view was last written
         self.checkpoint_due_s = -1e9           # when the next checkpoint may be made
         self._slice_us = SLICE_US
-        self._replaying: Pieces[None] | None = None
+        self._loading: Pieces[None] | None = self._begin(row)
         self.chunks = ChunkWriter(row.pk)
         self.replicas = ReplicaTeller(row.pk)
 
     @property
     def loaded(self) -> bool:
-        return self.replay.is_there
+        return self.replay is not None and self.replay.is_there
 
     @property
     def left_us(self) -> int:
         """Virtual time that is still to be derived again."""
-        return max(0, self.floor_us - self.core.now_us)
+        return max(0, self.floor_us - (self.core.now_us if self.replay is not None else 0))
 
     # -- up to the floor ---------------------------------------------------------------------------------------------
 
     def load(self, clock: Clock, budget_s: float) -> bool:
-        """Re-derive towards the floor for about budget_s, or until it `is_held`. True once the lab takes commands. Raises ReplayError for a broken
-        journal."""
+        """Build the lab and re-derive it towards the floor for about budget_s, or until it `is_held`. True once it takes commands. Raises
+        ReplayError for a broken journal."""
         until_s, self.is_held = clock() + budget_s, False
         while not (self.loaded or self.is_held) and clock() < until_s:
-            self._replaying = self._replaying or self._replay(clock)
-            stop = next(self._replaying, OVER)
+            self._loading = self._loading or self._replay(clock)
+            stop = next(self._loading, OVER)
             if stop is OVER:
-                self._replaying = None
+                self._loading = None
             self.is_held = stop is not OVER and stop is not None
         if self.loaded:
             self._rebase(clock())
         return self.loaded
 
+    def _begin(self, row: Lab) -> Pieces[None]:
+        """The lab at its start, or as its last checkpoint has it."""
+        scenario = scenario_from_json(row.scenario, core_limits())
+        checkpoint = ledger.checkpoint_before(row, self.floor_us)
+        state = bytes(checkpoint.state) if checkpoint is not None else None
+        self.core, error = yield from journal.beginning(scenario, state, core_limits())
+        if error is not None:
+            log.warning("lab %s: %s; replaying it from its journal", row.pk, error)
+        self.cadence = journal.Cadence(self.core.record_count)
+        stored = {command.position: command for command in ledger.commands_after(row, self.core.position)}
+        self.borrowed = {position: command for position, command in stored.items() if command.state == StoredCommand.State.ACCEPTED}
+        self.replay = Replay(self.core, map(ledger.entry, stored.values()), self.floor_us, self.borrowed)
+
     def _replay(self, clock: Clock) -> Pieces[None]:
         """One step of the journal. What was borrowed from another lab is decided on the way."""
+        assert self.replay is not None, "what is replayed has begun"
         before_us = self.core.now_us
         told, took_s = yield from timed(self.replay.step(self._slice_us), clock)
         self._tell(told.events)

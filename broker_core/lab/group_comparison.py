@@ -28,6 +28,7 @@ from broker_core.lab.lanes.kafka_cluster_group import consumer_state
 from broker_core.lab.lanes.kafka_cluster_reading import KafkaClusterReading
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.past import LanePast
+from broker_core.lab.pieces import whole
 from broker_core.sim.slot import RUNNING
 
 
@@ -77,7 +78,7 @@ def compare(lab: Lab, lane_id: str) -> Iterator[Progress]:
     if own is None or not isinstance(own.reads, KafkaClusterReading):
         raise CommandError("lane", "there is no Kafka cluster with a consumer group in this lab")
     for variant in variants_of(own):
-        lane = lab.lane_under(lane_id, variant.algorithm, variant.options)
+        lane = whole(lab.lane_under(lane_id, variant.algorithm, variant.options))
         if variant.name == CUSTOM:
             lane.set_to = dict(own.set_to)
         # From the time before 0 at which the processes start.

@@ -33,17 +33,22 @@ CHECKPOINTS_MAX = 64             # of one lab
 
 
 def begin(scenario: Scenario, state: bytes | None, limits: Limits = DEFAULT_LIMITS) -> tuple[Lab, ReplayError | None]:
-    """The lab that a checkpoint holds, else at its start.
+    """`beginning` at once."""
+    return whole(beginning(scenario, state, limits))
+
+
+def beginning(scenario: Scenario, state: bytes | None, limits: Limits = DEFAULT_LIMITS) -> Pieces[tuple[Lab, ReplayError | None]]:
+    """In pieces: the lab that a checkpoint holds, else at its start.
 
     A checkpoint only saves time, so one that cannot be read (another version of the code wrote it, it is damaged) costs nothing else: the
     error says why the lab begins at its start instead.
     """
     if state is not None:
         try:
-            return Lab.restore(scenario, state, limits), None
+            return (yield from Lab.restoring(scenario, state, limits)), None
         except ReplayError as error:
-            return Lab(scenario, limits), error
-    return Lab(scenario, limits), None
+            return (yield from Lab.beginning(scenario, limits)), error
+    return (yield from Lab.beginning(scenario, limits)), None
 
 
 # -- checkpoints -------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ put in order afterwards, by time and then by lane.
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 from broker_core.clock import SECOND_US, VirtualClock
 from broker_core.errors import CommandError
@@ -77,20 +77,29 @@ class Lab(LabState):
         self.lesson = None if scenario.lesson is None else LessonRun(scenario.lesson)
         self.lanes: dict[str, Lane] = {}
         if begin:
-            self._begin()
+            whole(self._begin())
 
-    def _begin(self) -> None:
+    @classmethod
+    def beginning(cls, scenario: Scenario, limits: Limits = DEFAULT_LIMITS) -> Pieces[Self]:
+        """A lab at its start, built in pieces: a cluster of hundreds of partitions or a group of hundreds of members takes seconds."""
+        lab = cls(scenario, limits, begin=False)
+        yield from lab._begin()
+        return lab
+
+    def _begin(self) -> Pieces[None]:
         """The lanes, and the consumers that are there from the start."""
         scenario = self.scenario
-        self.lanes.update((spec.id, self._make_lane(spec, spec.algorithm)) for spec in scenario.lanes)
+        for spec in scenario.lanes:
+            lane = self.lanes[spec.id] = self._make_lane(spec, spec.algorithm)
+            yield from lane.beginning()
         if scenario.consumers:
-            for _stop in Join(command_id="lab:start", count=scenario.consumers).carry_out(self, 0):
-                pass
+            yield from Join(command_id="lab:start", count=scenario.consumers).carry_out(self, 0)
             self.caption = {"code": "start", "params": {"count": scenario.consumers}}
         for lane in self.lanes.values():
             if lane.now_us < 0:
-                lane.advance(0, 0, (), ())
+                yield from lane.advancing(0, 0, (), ())
             lane.ledger.fold_darkness()
+            yield None
         self._collect()
 
     @property
@@ -220,10 +229,12 @@ class Lab(LabState):
         """One record further; no further than to the next moment of the lesson, whose order comes at its own time."""
         return self._advance(step_end_us(self.scenario, self.now_us, self.next_arrival_us))
 
-    def lane_under(self, lane: str, algorithm: str, options: Json) -> Lane:
+    def lane_under(self, lane: str, algorithm: str, options: Json) -> Pieces[Lane]:
         """A new lane beside the lab's own of this id, at its very beginning. options: those that are other than the lane's."""
         spec = self._spec_of(lane)
-        return self._make_lane(replace(spec, options={**spec.options, **options}), algorithm)
+        made = self._make_lane(replace(spec, options={**spec.options, **options}), algorithm)
+        yield from made.beginning()
+        return made
 
     def switch_order(self, lane: str, order: str, position: int) -> Pieces[None]:
         """The Pulsar lane goes on under another order rule of Key_Shared, and keeps it under another algorithm, too."""
@@ -233,7 +244,7 @@ class Lab(LabState):
     def switch(self, lane: str, algorithm: str, position: int) -> Pieces[None]:
         """The lane goes on under another algorithm: a new one takes its place, after the same past."""
         old = self.lanes[lane]
-        made = self.lane_under(lane, algorithm, {})
+        made = yield from self.lane_under(lane, algorithm, {})
         made.event_count = old.event_count
         yield from LanePast(self, made).live_through()
         made.out.clear()
@@ -291,8 +302,13 @@ class Lab(LabState):
         return checkpoints.encode(kept(self, LabState) | {"now_us": self.now_us, "rigs": lanes, "lesson": lesson})
 
     @classmethod
-    def restore(cls, scenario: Scenario, blob: bytes, limits: Limits = DEFAULT_LIMITS) -> "Lab":
+    def restore(cls, scenario: Scenario, blob: bytes, limits: Limits = DEFAULT_LIMITS) -> Self:
         """The lab that `checkpoint` described. Raises ReplayError for bytes that are not a checkpoint of this version."""
+        return whole(cls.restoring(scenario, blob, limits))
+
+    @classmethod
+    def restoring(cls, scenario: Scenario, blob: bytes, limits: Limits = DEFAULT_LIMITS) -> Pieces[Self]:
+        """`restore` in pieces, lane by lane."""
         state: dict[str, Any] = checkpoints.decode(blob)
         lab = cls(scenario, limits, begin=False)
         lab.clock.now_us = state["now_us"]
@@ -301,8 +317,9 @@ class Lab(LabState):
         for spec in scenario.lanes:
             lane_state = state["rigs"][spec.id]
             lane = lab._make_lane(lab._spec_of(spec.id), lane_state["algorithm"])
-            lane.load(lane_state)
+            yield from lane.loading(lane_state)
             lab.lanes[spec.id] = lane
+            yield None
         if lab.lesson is not None:
             lab.lesson.load(state["lesson"])
         return lab

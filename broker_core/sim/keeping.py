@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -72,19 +72,37 @@ def restored(
     witness: Callable[[TurningPoint], None] | None = None,
 ) -> World:
     """The world that `keep` described; it goes on the same."""
+    stops = restored_in_parts(name, design, seed, plain, listener, witness)
+    while True:
+        try:
+            next(stops)
+        except StopIteration as end:
+            world: World = end.value
+            return world
+
+
+def restored_in_parts(
+    name: str, design: Design, seed: int, plain: Json, listener: Callable[[list[TurningPoint]], None] | None = None,
+    witness: Callable[[TurningPoint], None] | None = None,
+) -> Generator[None, None, World]:
+    """`restored` with a stop after some nodes or links."""
     state = from_plain(plain, WorldState)
     world = World(name, design, seed, listener, witness)
     take_back(world, Counters, state.counters)
     world.random.draws = state.draws
     world.routes = {(route.sender, route.receiver): route for route in state.routes}
     message_type: Any = design.messages | Opened | Closed
-    for entry in state.links:
+    for place, entry in enumerate(state.links, 1):
+        if place % KEPT_AT_ONCE == 0:
+            yield
         kept_link = from_plain({**entry, "queue": []}, LinkState)
         link = Link(*(getattr(kept_link, part.name) for part in fields(LinkState)))
         link.queue.extend((from_plain(message, message_type), from_plain(cause, Cause | None)) for message, cause in entry["queue"])
         world.links[link.number] = link
         world.of_connection.setdefault(link.connection, []).append(link)
-    for node_name, each in state.nodes.items():
+    for place, (node_name, each) in enumerate(state.nodes.items(), 1):
+        if place % KEPT_AT_ONCE == 0:
+            yield
         slot = world.add(each.number, node_name, each.kind, from_plain(each.node, design.kinds[each.kind][0]))
         slot.condition, slot.silenced_by, slot.disk = each.condition, each.silenced_by, each.disk
         slot.deadlines, slot.deferred, slot.has_machine = each.deadlines, each.deferred, each.has_machine

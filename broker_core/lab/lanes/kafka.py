@@ -38,6 +38,7 @@ from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.observers.in_flight import Watch
 from broker_core.lab.observers.kafka import KafkaNarrator
+from broker_core.lab.pieces import Pieces
 from broker_core.sim.program import Leave, Order, Program
 from broker_core.sim.slot import Slot
 from broker_core.sim.world import Design
@@ -85,11 +86,12 @@ class KafkaRules:
             r.Request | Join | producers.Connect | RemoveMember | Order, lane.delay_us, lane.jitter_us,
         )  # fmt: skip
 
-    def begin(self, lane: Lane) -> None:
+    def begin(self, lane: Lane) -> Pieces[None]:
         lane.world.start(BROKER, "broker", BrokerState([PartitionRecords() for _ in range(self.reads.partition_count)]))
         lane.world.start(PRODUCER, "producer", ProducerState(Placement(self.reads.partition_count)))
         lane.world.order(PRODUCER, producers.Connect(BROKER))
         lane.world.start(OPERATOR, "admin", AdminState())
+        yield None
 
     def head_start_us(self, lane: Lane) -> int:
         # JoinGroup, its answer with an id, and JoinGroup again: so the group gathers its first members from time 0 on.

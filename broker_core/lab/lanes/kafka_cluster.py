@@ -44,6 +44,7 @@ from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.observers.in_flight import Watch
 from broker_core.lab.observers.kafka_cluster import KafkaClusterNarrator
 from broker_core.lab.observers.kafka_group_traffic import Listening
+from broker_core.lab.pieces import Pieces
 from broker_core.sim.node import Node
 from broker_core.sim.program import Leave, Order, Program, Traffic
 from broker_core.sim.slot import Slot
@@ -158,7 +159,7 @@ class KafkaClusterRules:
         # time 0 on.
         return 5 * lane.answer_us // 2
 
-    def begin(self, lane: Lane) -> None:
+    def begin(self, lane: Lane) -> Pieces[None]:
         """Switch the cluster on, and let it come up; what it tells of that is nobody's story."""
         world = lane.world
         listener, witness = world.listener, world.witness
@@ -166,13 +167,20 @@ class KafkaClusterRules:
         cluster.begin(world, self.plan, self.options.get("placement_seed", self.seed))
         world.start(PRODUCER, "producer", ProducerState.of(producer_settings(self.options)))
         world.start(OPERATOR, "operator", operator.OperatorState())
-        world.advance(world.now_us + UP_US // 2)
+        yield from self._come_up(world, world.now_us + UP_US // 2)
         world.order(PRODUCER, producer_orders.Connect(list(self.plan.broker_ids), [self.reads.topic]))
         start_readers(lane, list(self.plan.broker_ids))
-        world.advance(-self.lead_us(lane))
-        world.told.clear()
+        yield from self._come_up(world, -self.lead_us(lane))
         world.listener, world.witness = listener, witness
         lane.now_us = world.now_us
+
+    def _come_up(self, world: World, until_us: int) -> Pieces[None]:
+        """Let time pass, with a stop after each step that tells something."""
+        world.advance(until_us, by_report=True)
+        while world.is_midway:
+            world.told.clear()
+            yield world.held
+            world.advance(until_us, by_report=True)
 
     def forget_caches(self) -> None:
         self.reads.forget()

@@ -31,7 +31,7 @@ from broker_core.lab.observers.narrator import Narrator
 from broker_core.lab.observers.pace import FULL_SPEED, PACE_KINDS, ends_no_pause, pace_code
 from broker_core.lab.pieces import Pieces, whole
 from broker_core.plain import from_plain, kept, take_back, to_plain
-from broker_core.sim.keeping import in_parts, restored
+from broker_core.sim.keeping import in_parts, restored_in_parts
 from broker_core.sim.network import DEFAULT_DELAY_US
 from broker_core.sim.program import Order, Pace, Pause, Resume
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
@@ -91,9 +91,17 @@ class Lane(LaneState):
         self.world = World(self.id, rules.design(self), setup.seed, self._told, self._heard)
         self.now_us = self.world.now_us = -rules.head_start_us(self)
         self.traffic.begin(self.now_us, self.world.design.ahead_us)
-        rules.begin(self)
+
+    def beginning(self) -> Pieces[None]:
+        """Start the lane's processes, in pieces; a lane that is to become a kept one (`loading`) needs none of its own."""
+        yield from self.rules.begin(self)
         self.stream = self._stream()
-        rules.forget_caches()
+        self.rules.forget_caches()
+
+    def begin(self) -> Lane:
+        """`beginning` at once."""
+        whole(self.beginning())
+        return self
 
     def _stream(self) -> Stream | Handed:
         """The records, on their way from the publisher."""
@@ -501,8 +509,8 @@ class Lane(LaneState):
             yield None
         return state
 
-    def load(self, state: Json) -> None:
-        """Become the lane that `to_json` described."""
+    def loading(self, state: Json) -> Pieces[None]:
+        """Become the lane that `to_json` described, in pieces."""
         take_back(self, LaneState, state)
         take_back(self.ledger, LedgerState, state["ledger"])
         self.ledger.tally.order.know_keys(self.texts.codes_of)
@@ -510,7 +518,8 @@ class Lane(LaneState):
         self.traffic.by_node = {
             consumer.incarnation: consumer for consumer in self.consumers.values() if consumer.state not in (CRASHED, GONE)
         }
-        self.world = restored(self.id, self.rules.design(self), self.seed, state["world"], self._told, self._heard)
+        yield None
+        self.world = yield from restored_in_parts(self.id, self.rules.design(self), self.seed, state["world"], self._told, self._heard)
         self.traffic.begin(self.now_us, self.world.design.ahead_us)
         self.stream = self._stream()
         self.rules.forget_caches()

@@ -9,6 +9,7 @@ from broker_core.events import Cause, Json, TurningPoint
 from broker_core.lab.consumer import Consumer
 from broker_core.lab.lanes.reading import Reading
 from broker_core.lab.observers.narrator import Narrator
+from broker_core.lab.pieces import Pieces
 from broker_core.sim.slot import Slot
 from broker_core.sim.stream import Handed, Stream
 from broker_core.sim.world import Design
@@ -37,8 +38,8 @@ class LaneModel(Protocol):
         """Kinds of nodes and messages."""
         ...
 
-    def begin(self, lane: Lane) -> None:
-        """Start the brokers and the publishers, `head_start_us` before time 0."""
+    def begin(self, lane: Lane) -> Pieces[None]:
+        """Start the brokers and the publishers, `head_start_us` before time 0, in pieces."""
         ...
 
     def head_start_us(self, lane: Lane) -> int:

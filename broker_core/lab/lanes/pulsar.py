@@ -28,6 +28,7 @@ from broker_core.lab.observers.in_flight import Watch
 from broker_core.lab.observers.pulsar import PulsarNarrator
 from broker_core.lab.observers.pulsar_batches import BatchEar
 from broker_core.lab.observers.pulsar_types import TypeNarrator
+from broker_core.lab.pieces import Pieces
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker import KEEP_ALIVE, Broker
 from broker_core.pulsar.broker_state import BrokerState
@@ -162,7 +163,7 @@ class PulsarRules:
         switch_us = self.settings.failover_delay_us if self.type == FAILOVER else 0
         return lane.answer_us + self.consumers * lane.start_step_us + switch_us
 
-    def begin(self, lane: Lane) -> None:
+    def begin(self, lane: Lane) -> Pieces[None]:
         lane.world.start(BROKER, "broker", BrokerState())
         broker = self.reads.broker(lane)
         parts = c.parts_of(c.TOPIC, self.partitions, self.topics)
@@ -175,6 +176,7 @@ class PulsarRules:
         ))  # fmt: skip
         lane.world.order(PRODUCER, Open(BROKER))
         start_readers(lane, BROKER, self.partitions, self.topics, self.queue_size)
+        yield None
 
     def forget_caches(self) -> None:
         self.narrator.forget(self.lane)

@@ -17,6 +17,7 @@ from broker_core.lab.lanes.rabbitmq_reading import BROKER, RabbitMqReading
 from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.observers.in_flight import Watch
 from broker_core.lab.observers.rabbitmq import RabbitMqNarrator
+from broker_core.lab.pieces import Pieces
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.backlog import Backlog
 from broker_core.rabbitmq.broker import Broker, BrokerState
@@ -69,10 +70,11 @@ class RabbitMqRules:
             m.Method | Subscribe | Declare | Order, lane.delay_us, lane.jitter_us,
         )  # fmt: skip
 
-    def begin(self, lane: Lane) -> None:
+    def begin(self, lane: Lane) -> Pieces[None]:
         lane.world.start(BROKER, "broker", BrokerState(consumer_timeout_us=self.consumer_timeout_us))
         lane.world.start(PUBLISHER, "publisher", PublisherState(self.reads.queue_name))
         lane.world.order(PUBLISHER, Declare(BROKER))
+        yield None
 
     def head_start_us(self, lane: Lane) -> int:
         return lane.answer_us

@@ -23,6 +23,7 @@ from broker_core.lab.observers.codes import code_of
 from broker_core.lab.observers.in_flight import Watch
 from broker_core.lab.observers.shares import units_of
 from broker_core.lab.observers.tubemq import TubeMqNarrator
+from broker_core.lab.pieces import Pieces
 from broker_core.sim.program import Order, Program
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.sim.slot import Slot
@@ -83,7 +84,7 @@ class TubeMqRules:
             r.Request | producers.Connect | operator.Connect | TakeOff | Start | Shutdown | Order, lane.delay_us, lane.jitter_us,
         )  # fmt: skip
 
-    def begin(self, lane: Lane) -> None:
+    def begin(self, lane: Lane) -> Pieces[None]:
         world = lane.world
         meta = f"{self.reads.topic}#" + ",".join(f"{broker_id}:1:{self.reads.each}:1" for broker_id in self.reads.brokers)
         world.start(MASTER, "master", MasterState([meta], list(self.reads.brokers)))
@@ -94,6 +95,7 @@ class TubeMqRules:
         world.start(OPERATOR, "operator", OperatorState())
         world.order(PRODUCER, producers.Connect(self.reads.brokers))
         world.order(OPERATOR, operator.Connect(MASTER, self.reads.brokers))
+        yield None
 
     def head_start_us(self, lane: Lane) -> int:
         return 0  # those who are there from the start take their time to start, as any process

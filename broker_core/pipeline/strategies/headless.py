@@ -51,7 +51,7 @@ class _NoTexts:
 def lane_states(spec: LaneSpec, steps: Sequence[Step], seed: int, read: Callable[[Lane, Bill | None], State]) -> list[State]:
     """What `read` sees of the lane after each step. It gets the lane at rest, and the bill of the change (None: this step changed nothing
     by itself, see `Strategy.routes`). Raises CommandError where the lane refuses a change, InvariantError where one never comes to rest."""
-    lane = LANE_KINDS[spec.model].make(LaneSetup(spec.id, spec.algorithm, spec.options, seed, LiveKeys(), _NoTexts()), None)
+    lane = LANE_KINDS[spec.model].make(LaneSetup(spec.id, spec.algorithm, spec.options, seed, LiveKeys(), _NoTexts()), None).begin()
     states: list[State] = []
     waiting: list[str] = []
     for place, step in enumerate(steps):
