@@ -25,6 +25,7 @@ from broker_core.lab.patch import diff
 from broker_core.lab.pieces import Pieces, whole
 from broker_core.lab.replay import Replay
 from broker_core.lab.scenario import scenario_from_json
+from broker_core.lab.size import RECORDS_WAITING_MAX, LabTooLarge
 from dashboard import ledger
 from dashboard.chunks import ChunkWriter
 from dashboard.errors import in_all_words, in_words
@@ -43,6 +44,7 @@ LATE_FOR_S = 3.0             # a lab that is late by as much for so long runs at
 BEHIND_SHOWN_MS = 250        # less is the frame's own beat
 FRAME_BYTES_MAX = 64 * 1024  # a longer frame is sent as a snapshot if that is shorter
 EFFECT_US_MAX = 20_000       # longest wait in a slow network for the effect of a command
+WAITING_EVERY_RECORDS = 10_000  # between two looks at how many records wait
 SLICE_US = 250_000           # virtual time that is derived between two looks at the wall clock, at first
 log = logging.getLogger(__name__)
 
@@ -100,6 +102,7 @@ class LabDriver:
         self.needs_full = True                 # browsers cannot follow on from what another holder sent
         self.auto_paused = False
         self.behind_ms = 0
+        self.waiting_checked_at = 0            # record count
         self.is_held = False                   # while it loads: what it needs next is worked on outside the core (`broker_core/held.py`)
         self.base_wall_s, self.base_us = wall_s, 0
         self.least_debt_s, self.least_since_s = 0.0, wall_s    # of the last LATE_FOR_S, unless it owed too much to keep it all
@@ -153,6 +156,7 @@ class LabDriver:
         assert self.replay is not None, "what is replayed has begun"
         before_us = self.core.now_us
         told, took_s = yield from timed(self.replay.step(self._slice_us), clock)
+        self._check_waiting()
         self._tell(told.events)
         if told.command is None:
             self._pace(before_us, took_s)
@@ -201,7 +205,15 @@ class LabDriver:
         before_us = self.core.now_us
         events, took_s = yield from timed(self.core.advancing(at_us), clock)
         self._tell(events)
+        self._check_waiting()
         self._pace(before_us, took_s)
+
+    def _check_waiting(self) -> None:
+        """Stop a lab whose lanes hold more records than its process can keep. Raises LabTooLarge."""
+        if self.core.record_count - self.waiting_checked_at >= WAITING_EVERY_RECORDS:
+            self.waiting_checked_at = self.core.record_count
+            if (waiting := sum(lane.lag() for lane in self.core.lanes.values())) > RECORDS_WAITING_MAX:
+                raise LabTooLarge(waiting)
 
     def _pace(self, before_us: int, took_s: float) -> None:
         """The next slice is longer or shorter than this one, so that it takes about 10 ms."""
@@ -326,7 +338,7 @@ class LabDriver:
         self.seq_floor = self.seq + RESERVE_FRAMES
         decisions, self.decisions = self.decisions, []
         return Commit(self.lab_id, self.epoch, self.seq, self.view["at_us"], self.floor_us, self.seq_floor, encode(self.view),
-                      decisions, events, checkpoint)  # fmt: skip
+                      decisions, events, checkpoint, {"parts": self.view["parts"]})  # fmt: skip
 
     def rest(self, wall_s: float) -> Told:
         """Say that the lab pauses because nobody watches, and leave a checkpoint so that it is soon back."""
@@ -335,7 +347,7 @@ class LabDriver:
         commit = commit or self._commit([], wall_s)
         commit.checkpoint = commit.checkpoint or self.cadence.take(self.core, wall_s)
         commit.clock_floor_us = self.floor_us = self.core.now_us      # nothing after this was shown
-        commit.extra = {"status": Lab.Status.IDLE, "lease_until_ms": 0}
+        commit.extra |= {"status": Lab.Status.IDLE, "lease_until_ms": 0}
         return frame, commit
 
 

@@ -17,7 +17,19 @@ from dashboard.errors import in_words
 def refusal_known(view: Mapping[str, Any], body: Mapping[str, Any], limits: Limits) -> dict[str, str]:
     """The field and reason for which the lab of this view would refuse a checked command; {} when it may well take it."""
     try:
-        command_from_json(body, limits).check(facts_of_view(dict(view), limits))
+        command_from_json(body, limits).check_all(facts_of_view(dict(view), limits))
     except CommandError as error:
         return {error.field: in_words(error)}
     return {}
+
+
+def growth_known(view: Mapping[str, Any], body: Mapping[str, Any], limits: Limits) -> tuple[int, str] | None:
+    """How many parts the lab of this view has more after a checked command, and the field that says so; None for a command that adds nothing."""
+    command = command_from_json(body, limits)
+    if not command.GROWS:
+        return None
+    try:
+        growth = command.growth(facts_of_view(dict(view), limits))
+    except CommandError:
+        return None  # there is no such lane: the worker says it
+    return (growth, command.GROWS) if growth > 0 else None

@@ -16,6 +16,7 @@ from broker_core.events import Json
 from dashboard import access, comparisons, selectors
 from dashboard.errors import Refused
 from dashboard.models import NAME_MAX, Lab
+from dashboard.room import check_parts_room
 from dashboard.transport import transport
 
 
@@ -48,13 +49,14 @@ def lab_delete(*, lab_id: str, bearer: str | None = None, visitor: str | None = 
 def lab_restore(*, lab_id: str, bearer: str | None = None, visitor: str | None = None) -> Lab:
     """Undo a deletion; a lab that is not deleted stays as it is. One that ran goes on where it was.
 
-    Raises Refused: 404 for a lab that is unknown or gone for good, 403 not the owner.
+    Raises Refused: 404 for a lab that is unknown or gone for good, 403 not the owner, 429 when there is no room for one of its size any more.
     """
     with transaction.atomic():
         lab = _owned(Lab.everything, lab_id, bearer, visitor)
         if lab.deleted_at is not None:
             if lab.deleted_at < _undone_since():
                 raise selectors.lab_unknown()
+            check_parts_room(lab.address_hash, lab.parts, "lab")
             lab.deleted_at = None
             lab.save(update_fields=["deleted_at"])
     return lab

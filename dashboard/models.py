@@ -63,6 +63,7 @@ class Lab(models.Model):
     position = models.BigIntegerField(default=0)            # place of the last command in the journal
     rules_version = models.PositiveIntegerField(default=0)  # broker_core/lab/rules.py when it was made; 0: before versions were kept
     script = models.JSONField(default=list)                 # [{at_us, body}] in order: what the lab orders itself when it is time; stays whole
+    parts = models.PositiveBigIntegerField(default=0)       # what it costs (broker_core/lab/size.py), as of its last frame
     deleted_at = models.DateTimeField(null=True, db_index=True)   # until the undo is over; then the row goes
 
     objects = LabsThere()

@@ -16,7 +16,6 @@ import redis
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
-from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from kombu.exceptions import OperationalError
@@ -28,16 +27,16 @@ from broker_core.lab.commands.group import DeployAssignor
 from broker_core.lab.commands.membership import DEMO_JOIN_ID
 from broker_core.lab.journal import Cut, Journal
 from broker_core.lab.rules import RULES_VERSION
-from broker_core.lab.scenario import Scenario, scenario_from_json, scenario_to_json
-from dashboard import access, comparisons, copies, ledger, quotas, selectors, sharing
+from broker_core.lab.scenario import Scenario, parts_of_scenario, scenario_from_json, scenario_to_json
+from dashboard import access, copies, ledger, selectors, sharing
 from dashboard.assignors.runner import is_available
 from dashboard.errors import Refused, in_words
-from dashboard.foresight import refusal_known
+from dashboard.foresight import growth_known, refusal_known
 from dashboard.frames import encode, feed_state
 from dashboard.limits import core_limits
 from dashboard.models import DEMO_SLUG, Checkpoint, Lab, StoredCommand, StoredEvent, StoredView, lab_id_new, shard_of
 from dashboard.moment import FIELDS, Moment, moment_of
-from dashboard.quotas import Quota
+from dashboard.room import grow, make_room
 from dashboard.transport import transport
 
 log = logging.getLogger(__name__)
@@ -93,8 +92,9 @@ def _lab_create(scenario: Json, *, visitor: str | None, address: str = "", **col
     """The lab's row and its first command, play. The core itself runs in the worker alone, so the first view comes from there."""
     token = access.token_new()
     with transaction.atomic():
-        _make_room(address)
-        lab = _lab_row(scenario, token, visitor, address_hash=address, position=1, **columns)
+        parts = parts_of_scenario(_scenario(scenario), core_limits())
+        make_room(address, parts)
+        lab = _lab_row(scenario, token, visitor, address_hash=address, position=1, parts=parts, **columns)
         StoredCommand.objects.create(lab=lab, command_id=PLAY["command_id"], position=1, body=PLAY, at_us=0)
         _wake_after_commit(lab)
     return OpenedLab(lab, token)
@@ -106,26 +106,6 @@ def _lab_row(scenario: Json, token: str, visitor: str | None, **columns: Any) ->
         id=lab_id, shard=shard_of(lab_id), scenario=scenario, owner_hash=access.token_hash(token),
         visitor_hash=access.token_hash(visitor) if visitor else "", **{"rules_version": RULES_VERSION, **columns},
     )  # fmt: skip
-
-
-def _make_room(address: str) -> None:
-    """Refuse a lab beyond the quotas, unless a visitor's copy of the demo has long been left alone: that one makes room."""
-    quota = Quota(quotas.LABS, "lab", settings.LABS_ADDRESS_MAX, settings.LABS_MAX, newcomer=settings.LABS_NEWCOMER)
-    own = Lab.objects.filter(address_hash=address) if address else Lab.objects.none()
-    mine = own.count()
-    if address and quota.is_full_for(mine):
-        labs, refusal = own, quota.full_for
-    elif quota.is_full(mine, Lab.objects.count()):
-        labs, refusal = Lab.objects.all(), quota.full
-    else:
-        return
-    visits = labs.filter(parent__slug=DEMO_SLUG, status=Lab.Status.IDLE)
-    oldest = visits.annotate(left_at=Coalesce("last_watched_at", "created_at")).order_by("left_at").first()
-    free_in_s = settings.LAB_VISIT_KEEP_S - (timezone.now() - oldest.left_at).total_seconds() if oldest else settings.LAB_VISIT_KEEP_S
-    if oldest is None or free_in_s > 0:
-        raise refusal(free_in_s)
-    comparisons.forget(oldest.pk)
-    oldest.delete()
 
 
 def lab_fork(*, lab_id: str, request: Json | None = None, visitor: str | None = None, address: str = "") -> OpenedLab:
@@ -149,7 +129,7 @@ def lab_fork(*, lab_id: str, request: Json | None = None, visitor: str | None = 
         if moment is not None and visitor and (own := copies.unchanged_copy(parent, moment, _journal(parent), visitor)):
             Lab.objects.filter(pk=own.pk).update(owner_hash=access.token_hash(token))
             return OpenedLab(own, token)
-        _make_room(address)
+        make_room(address, parent.parts)
         if moment is not None:
             lab = _fork_moment(parent, moment, token, visitor)
         elif not changes:
@@ -158,8 +138,8 @@ def lab_fork(*, lab_id: str, request: Json | None = None, visitor: str | None = 
             if isinstance(changes.get("workload"), dict):
                 changes["workload"] = {**_same_kind(parent.scenario["workload"], changes["workload"]), **changes["workload"]}
             lab = _fork_replayed(parent, _checked_scenario({**parent.scenario, **changes}), token, visitor)
-        lab.address_hash, lab.name = address, parent.name
-        lab.save(update_fields=["address_hash", "name"])
+        lab.address_hash, lab.name, lab.parts = address, parent.name, parent.parts
+        lab.save(update_fields=["address_hash", "name", "parts"])
         _wake_after_commit(lab)
     return OpenedLab(lab, token)
 
@@ -316,23 +296,27 @@ def lab_submit(*, lab_id: str, request: Any, bearer: str | None = None, visitor:
             return _receipt(lab.pk, known)
         if body["command_id"] == DEMO_JOIN_ID and StoredCommand.objects.filter(lab=lab).exclude(command_id__startswith="lab:").exists():
             raise Refused(409, {"lab": _("was changed by hand before: the demo adds no consumer")})
-        _check_now(lab, body)
+        view = _check_now(lab, body)
+        if view is not None and (more := growth_known(view, body, core_limits())) is not None:
+            grow(lab, *more)
         Lab.objects.filter(pk=lab.pk).update(position=F("position") + 1)
         command = StoredCommand.objects.create(lab=lab, command_id=body["command_id"], position=lab.position + 1, body=body)
         _wake_after_commit(lab)
     return _receipt(lab.pk, command)
 
 
-def _check_now(lab: Lab, body: Json) -> None:
-    """Refuse at once what is certain to be refused. With others waiting nothing is certain: then the worker answers."""
+def _check_now(lab: Lab, body: Json) -> Json | None:
+    """Refuse at once what is certain to be refused. With others waiting nothing is certain: then the worker answers. Returns the last view."""
     if lab.status == Lab.Status.FAILED:
         raise selectors.lab_has_stopped(lab.failed_reason)
     waiting = StoredCommand.objects.filter(lab=lab, state=StoredCommand.State.ACCEPTED).count()
     if waiting >= settings.COMMANDS_PENDING_MAX:
         raise Refused(429, {"lab": _("too many commands are waiting: send this one again later")})
-    snapshot = selectors.lab_snapshot(lab_id=lab.pk) if not waiting else None
-    if snapshot is not None and (refusal := refusal_known(snapshot["view"], body, core_limits())):
+    stored = selectors.lab_snapshot(lab_id=lab.pk)
+    view: Json | None = None if stored is None else stored["view"]
+    if view is not None and not waiting and (refusal := refusal_known(view, body, core_limits())):
         raise Refused(400, refusal)
+    return view
 
 
 def _receipt(lab_id: str, command: StoredCommand) -> Json:

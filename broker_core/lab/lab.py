@@ -186,7 +186,7 @@ class Lab(LabState):
         ordered = command_from_json({key: value for key, value in command.items() if key not in ("position", "at_us")}, self.limits)
         if position <= self.position:
             raise CommandError("position", "{position} is not after {last}", position=position, last=self.position)
-        ordered.check(facts_of_lab(self))
+        ordered.check_all(facts_of_lab(self))
         yield from ordered.carry_out(self, position)
         self.position = position
         if self.lesson is not None:

@@ -21,6 +21,7 @@ from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.lesson.lesson import CLUSTER, GROUPS, PULSAR, Lesson, lesson_from_json
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.observers.in_flight import Watch
+from broker_core.lab.sizing import check_scenario_size
 from broker_core.lab.topic import workload_topic
 from broker_core.lab.workload import workload_from_json
 
@@ -81,6 +82,12 @@ class Scenario:
     lesson: Lesson | None = None
 
 
+def parts_of_scenario(scenario: Scenario, limits: Limits = DEFAULT_LIMITS) -> int:
+    """What a lab of it costs at its beginning (`size.py`)."""
+    keys = workload_from_json(scenario.workload, limits, scenario.seed).key_count or 0
+    return check_scenario_size(scenario.lanes, "lanes", scenario.consumers, keys, limits)
+
+
 def algorithm_ids(model: str) -> list[str]:
     """The algorithms that a lane of this model can run, the default first."""
     return [entry["id"] for entry in LANE_KINDS[model].algorithms()]
@@ -102,14 +109,17 @@ def scenario_from_json(raw: object, limits: Limits = DEFAULT_LIMITS) -> Scenario
     if not isinstance(name, str) or not 1 <= len(name) <= 64 or not name.isprintable():
         raise CommandError("name", "must be 1 to 64 printable characters")
     seed = whole("seed", raw.get("seed", 7), 0, SEED_MAX)
-    accepted = workload_from_json(raw.get("workload", {}), limits, seed).to_json()
+    workload = workload_from_json(raw.get("workload", {}), limits, seed)
+    accepted = workload.to_json()
     lanes = _check_lanes(raw, workload_topic(accepted))
+    consumers = whole("consumers", raw.get("consumers", 3), 0, limits.consumers_max)
+    check_scenario_size(lanes, "lanes" if "lanes" in raw else "rigs", consumers, workload.key_count or 0, limits)
     return Scenario(
         name=name,
         seed=seed,
         workload=accepted,
         lanes=lanes,
-        consumers=whole("consumers", raw.get("consumers", 3), 0, limits.consumers_max),
+        consumers=consumers,
         consumer_rate=whole("consumer_rate", raw.get("consumer_rate", 10), 1, limits.service_per_second_max),
         lesson=lesson_from_json(raw["lesson"], {lane.id: pages_of(lane) for lane in lanes}, limits) if raw.get("lesson") is not None else None,
     )

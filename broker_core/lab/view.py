@@ -15,6 +15,7 @@ from broker_core.lab.observers.idle import idle_view
 from broker_core.lab.observers.sentence import sentence_view
 from broker_core.lab.observers.shares import shares, skew_milli
 from broker_core.lab.pieces import Pieces
+from broker_core.lab.sizing import parts_of_lab, size_of_lane
 from broker_core.lab.views.panels import panels_of
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ def lab_view(lab: "Lab") -> Pieces[Json]:
         "history": lab.shown.history(lab),
         "rig_order": list(lab.lanes),
         "rigs": lanes,
+        "parts": parts_of_lab(lab),
         **({} if lab.lesson is None else {"lesson": lab.lesson.view(lab.now_us)}),
     }
 
@@ -110,6 +112,7 @@ def lane_view(lab: "Lab", lane: "Lane") -> Json:
         picture["needle"] = route["hash"] if route else None
     return {
         "model": lane.model,
+        "size": size_of_lane(lane).to_json(),
         "algorithm": lane.algorithm,
         "algorithms": lane.algorithms(),
         "order": list(lane.consumers),

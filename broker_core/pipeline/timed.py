@@ -31,7 +31,7 @@ CRASH_S = 75
 LEVEL_S = 10
 """The level before a change is the highest lag of so many seconds: a lag of few records goes up and down by itself."""
 CURVE_POINTS = 60
-_LIMITS = Limits(consumers_max=4_096)
+_LIMITS = Limits(consumers_max=4_096, parts_max=10_000_000)
 HOLDS_KEYS = frozenset({"pulsar"})
 """Whose broker holds a key back from its new owner until the former one has acknowledged what it has of it (Key_Shared with
 allowOutOfOrderDelivery=false, the default: recentlyJoinedConsumers in 3.x, DrainingHashesTracker in 4.x). The lane hands such records over at

@@ -7,6 +7,7 @@ DATABASE_URL           PostgreSQL instead of SQLite: postgres://user:password@ho
 REDIS_URL              an outside Redis instead of the embedded one
 HIGHWATER_TRUSTED_PROXIES  addresses or networks of proxies whose X-Forwarded-For tells the client's address, separated by commas (default none)
 HIGHWATER_LABS_ADDRESS_MAX, HIGHWATER_SOCKETS_ADDRESS_MAX  what one network address may have (default 250, 400)
+HIGHWATER_LABS_PARTS_ADDRESS_MAX, HIGHWATER_LABS_PARTS_MAX  what an address's labs, and all, may cost (default 800000, 2000000)
 HIGHWATER_HOST_ID      what tells this supervisor from others that share its database and Redis (default: machine and run folder)
 LAB_SHARDS             how many shards, hence Celery tasks, the labs are spread over
 HIGHWATER_UPLOAD_BYTES_MAX  the largest file that may be uploaded for a study (default 200 MB)
@@ -126,6 +127,8 @@ LABS_ADDRESS_MAX = int(os.environ.get("HIGHWATER_LABS_ADDRESS_MAX", "250"))
 COMPARISONS_ADDRESS_MAX = 40              # that wait or run: a classroom's, each pressing once
 COMPARISONS_MAX = 80
 COMPARISON_S_MAX = 60.0                   # of a worker's time for one
+LABS_PARTS_MAX = int(os.environ.get("HIGHWATER_LABS_PARTS_MAX", "2000000"))   # parts of all labs together: broker_core/lab/size.py
+LABS_PARTS_ADDRESS_MAX = int(os.environ.get("HIGHWATER_LABS_PARTS_ADDRESS_MAX", "800000"))
 LABS_NEWCOMER = 2                         # an address that has fewer may use the reserve, see dashboard/quotas.py
 SOCKETS_MAX = int(os.environ.get("HIGHWATER_SOCKETS_MAX", "4000"))   # of one web process
 SOCKETS_ADDRESS_MAX = int(os.environ.get("HIGHWATER_SOCKETS_ADDRESS_MAX", "400"))

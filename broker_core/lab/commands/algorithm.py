@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.lab.commands.base import ALL, Command
-from broker_core.lab.commands.facts import LabFacts
+from broker_core.lab.commands.facts import LabFacts, LaneFacts
 from broker_core.lab.lanes.pulsar_options import ORDERS
 from broker_core.lab.limits import Limits
 from broker_core.lab.pieces import Stops
+from broker_core.lab.size import LaneSize
 
 if TYPE_CHECKING:
     from broker_core.lab.lab import Lab
@@ -20,6 +21,7 @@ class SetAlgorithm(Command):
     """The lane is built anew under the other rule, and goes through its history again."""
 
     kind: ClassVar[str] = "set_algorithm"
+    GROWS: ClassVar[str] = "args.algorithm"
     ARGS: ClassVar[frozenset[str]] = frozenset({"algorithm"})
 
     algorithm: str
@@ -44,6 +46,9 @@ class SetAlgorithm(Command):
             raise CommandError("args.algorithm", "must be one of {choices}", choices=Names(lane.algorithms))
         if self.algorithm == lane.algorithm:
             raise CommandError("args.algorithm", "{lane} already runs {algorithm}", lane=lane.id, algorithm=self.algorithm)
+
+    def grown(self, lane: LaneFacts, size: LaneSize) -> LaneSize | None:
+        return lane.size_under(self.algorithm)
 
     def carry_out(self, lab: "Lab", position: int) -> Stops:
         yield from lab.switch(self.lane, self.algorithm, position)

@@ -11,6 +11,7 @@ from broker_core.lab import fields
 from broker_core.lab.commands.facts import LabFacts, LaneFacts
 from broker_core.lab.limits import Limits
 from broker_core.lab.pieces import Stops
+from broker_core.lab.size import LaneSize, check_parts
 
 if TYPE_CHECKING:
     from broker_core.lab.consumer import Consumer
@@ -44,9 +45,30 @@ class Command(ABC):
     def check(self, lab: LabFacts) -> None:
         """Raise CommandError at the field for which this lab cannot carry the command out."""
 
+    GROWS: ClassVar[str] = ""
+    """The field that makes a lab larger, of a kind that does."""
+
+    def grown(self, lane: LaneFacts, size: LaneSize) -> LaneSize | None:
+        """What a lane of this size is after it; None: it is not known, or stays."""
+        return None
+
+    def growth(self, lab: LabFacts) -> int:
+        """How many parts more the lab has after it (`lab/size.py`), as far as that is known."""
+        if not self.GROWS:
+            return 0
+        sizes = [(size, self.grown(lane, size)) for lane in self.targets(lab) if (size := lane.size) is not None]
+        return sum(grown.parts - size.parts for size, grown in sizes if grown is not None)
+
+    def check_all(self, lab: LabFacts) -> None:
+        """`check`, and that the lab does not become too large."""
+        self.check(lab)
+        growth = self.growth(lab)
+        if growth > 0:
+            check_parts(self.GROWS, lab.parts + growth, lab.limits)
+
     @abstractmethod
     def carry_out(self, lab: "Lab", position: int) -> Stops:
-        """Do it now, stopping after each lane (`lab/pieces.py`). `check` has been asked before. position: the command's place in the journal."""
+        """Do it now, stopping after each lane (`lab/pieces.py`). `check_all` has been asked before. position: the command's place in the journal."""
 
     def args(self) -> Json:
         """The arguments, defaults filled in."""

@@ -19,6 +19,7 @@ from broker_core.lab.commands.cluster import ClusterCommand
 from broker_core.lab.commands.cluster_operator import topic_name
 from broker_core.lab.commands.facts import LaneFacts
 from broker_core.lab.fields import CONSUMER_NAME, whole
+from broker_core.lab.size import LaneSize
 from broker_core.lab.views.kafka_cluster import brokers_of, has_topic
 from broker_core.sim.slot import PAUSED, RUNNING
 
@@ -35,6 +36,7 @@ class StartWriter(ClusterCommand):
     """writer: its number, one that no other has. transactional_id: by default the topic's name."""
 
     kind: ClassVar[str] = "cluster_start_writer"
+    GROWS: ClassVar[str] = "args.writer"
     ARGS: ClassVar[frozenset[str]] = frozenset({"writer", "topic", "transactional_id"})
 
     writer: int
@@ -63,6 +65,10 @@ class StartWriter(ClusterCommand):
             raise CommandError("args.writer", "there is a {name} already", name=writer_node(self.writer))
         if self.topic == lane.own_topic:
             raise CommandError("args.topic", "{topic} has the lane's own records: create another topic for a writer", topic=self.topic)
+
+    def grown(self, lane: LaneFacts, size: LaneSize) -> LaneSize | None:
+        """The topic of the transaction coordinators' records is counted with each, though the first one alone makes it."""
+        return size.grown(clients=1, replicas=TRANSACTION_PARTITIONS * min(3, size.brokers)) if lane.nodes else None
 
     def do(self, lane: "Lane", cause: Cause) -> None:
         world, brokers = lane.world, list(brokers_of(lane.world))

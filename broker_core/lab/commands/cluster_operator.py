@@ -20,6 +20,7 @@ from broker_core.kafka.error_codes import ErrorCode
 from broker_core.lab.commands.cluster import ClusterCommand
 from broker_core.lab.commands.facts import LaneFacts
 from broker_core.lab.fields import whole
+from broker_core.lab.size import LaneSize
 from broker_core.lab.views.kafka_cluster import partition_name
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ class CreateTopic(OperatorCommand):
     """Its replicas are placed by the controller. min_insync_replicas, unclean_election: settings of the topic."""
 
     kind: ClassVar[str] = "cluster_create_topic"
+    GROWS: ClassVar[str] = "args.partitions"
     ARGS: ClassVar[frozenset[str]] = frozenset({"topic", "partitions", "replication_factor", "min_insync_replicas", "unclean_election"})
     FIELDS: ClassVar[Mapping[ErrorCode, str]] = MappingProxyType({
         ErrorCode.TOPIC_ALREADY_EXISTS: "topic", ErrorCode.INVALID_REPLICATION_FACTOR: "replication_factor",
@@ -92,6 +94,9 @@ class CreateTopic(OperatorCommand):
             raise CommandError("args.partitions", "at most {limit} partitions in a lane; it has {count}", limit=PARTITIONS_MAX, count=there)
         OperatorCommand.check_in(self, lane)
 
+    def grown(self, lane: LaneFacts, size: LaneSize) -> LaneSize | None:
+        return size.grown(partitions=self.partitions, replicas=self.partitions * self.replication_factor) if lane.nodes else None
+
     def card(self) -> tuple[str, list[str]]:
         return self.verb, [self.topic]
 
@@ -106,6 +111,7 @@ class Reassign(OperatorCommand):
     """replicas: brokers that are to have the partition, the preferred leader first; None: take a move back."""
 
     kind: ClassVar[str] = "cluster_reassign"
+    GROWS: ClassVar[str] = "args.replicas"
     ARGS: ClassVar[frozenset[str]] = frozenset({"topic", "partition", "replicas"})
     FIELDS: ClassVar[Mapping[ErrorCode, str]] = MappingProxyType({
         ErrorCode.INVALID_REPLICA_ASSIGNMENT: "replicas", ErrorCode.NO_REASSIGNMENT_IN_PROGRESS: "replicas",
@@ -128,6 +134,10 @@ class Reassign(OperatorCommand):
 
     def args(self) -> Json:
         return {"topic": self.topic, "partition": self.partition, "replicas": None if self.replicas is None else list(self.replicas)}
+
+    def grown(self, lane: LaneFacts, size: LaneSize) -> LaneSize | None:
+        """Until they have caught up, the former replicas stay, too."""
+        return size.grown(replicas=len(self.replicas or ())) if lane.nodes else None
 
     def card(self) -> tuple[str, list[str]]:
         name = partition_name(self.topic, self.partition)

@@ -18,6 +18,8 @@ from broker_core.kafka.error_codes import Refused
 from broker_core.lab.consumer import CRASHED, FROZEN, GONE, PAUSED, STUCK
 from broker_core.lab.lanes.kafka_cluster_group import consumer_state, group_of
 from broker_core.lab.limits import Limits
+from broker_core.lab.size import LaneSize
+from broker_core.lab.sizing import parts_of_lab, size_of_lane
 from broker_core.lab.views.kafka_cluster import partition_count, topics_of
 from broker_core.lab.views.kafka_links import clients_of, cut_ways, nodes_of, writers_of
 from broker_core.lab.views.kafka_verbs import broker_stage, broker_verbs
@@ -53,7 +55,7 @@ class LaneFacts(Protocol):
     not heard by the other. refused: what the controller would say of a request; None: it would carry it out, or is not known. writers: by name,
     with their condition. partitions: of a topic of the cluster, 0 where there is none of that name. group_state: "" while
     nobody coordinates; owned: the (topic, partition) of a consumer's program, and whether it has paused it; None: not known, as both change by
-    themselves."""
+    themselves. size: None: not known."""
 
     @property
     def id(self) -> str: ...
@@ -85,15 +87,19 @@ class LaneFacts(Protocol):
     @property
     def group_state(self) -> str | None: ...
     def owned(self, name: str) -> Mapping[tuple[str, int], bool] | None: ...
+    @property
+    def size(self) -> LaneSize | None: ...
+    def size_under(self, algorithm: str) -> LaneSize | None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class LabFacts:
-    """lanes: by id, in the lab's order."""
+    """lanes: by id, in the lab's order. parts: what the lab costs now (`size.py`), 0 where that is not known."""
 
     lanes: dict[str, LaneFacts]
     is_playing: bool
     limits: Limits
+    parts: int = 0
 
 
 def _facts(state: str, has_own_pace: bool) -> ConsumerFacts:
@@ -101,7 +107,7 @@ def _facts(state: str, has_own_pace: bool) -> ConsumerFacts:
 
 
 def facts_of_lab(lab: "Lab") -> LabFacts:
-    return LabFacts({lane.id: facts_of_lane(lane) for lane in lab.lanes.values()}, lab.playing, lab.limits)
+    return LabFacts({lane.id: facts_of_lane(lane) for lane in lab.lanes.values()}, lab.playing, lab.limits, parts_of_lab(lab))
 
 
 def facts_of_lane(lane: "Lane") -> LaneFacts:
@@ -111,7 +117,8 @@ def facts_of_lane(lane: "Lane") -> LaneFacts:
 def facts_of_view(view: Json, limits: Limits) -> LabFacts:
     """view: as `lab_view` makes it."""
     normal = SECOND_US // (SECOND_US // view["consumer_rate"])
-    return LabFacts({lane_id: _LaneView(lane_id, view["rigs"][lane_id], normal) for lane_id in view["rig_order"]}, view["playing"], limits)
+    lanes: dict[str, LaneFacts] = {lane_id: _LaneView(lane_id, view["rigs"][lane_id], normal) for lane_id in view["rig_order"]}
+    return LabFacts(lanes, view["playing"], limits, view.get("parts", 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +179,13 @@ class _Lane:
     def own_topic(self) -> str:
         notes = self.lane.reads.notes
         return getattr(notes, "topic", "")
+
+    @property
+    def size(self) -> LaneSize:
+        return size_of_lane(self.lane)
+
+    def size_under(self, algorithm: str) -> LaneSize:
+        return size_of_lane(self.lane, algorithm)
 
     def broker(self, number: int) -> BrokerFacts | None:
         slot = self.lane.world.slots[broker_node(number)]
@@ -258,6 +272,14 @@ class _LaneView:
         if isinstance(request, AlterPartitionReassignmentsRequest):
             return refusal_of_move(request, brokers)
         return None
+
+    @property
+    def size(self) -> LaneSize | None:
+        """Not known of a view from before labs had one."""
+        return LaneSize(**self.view["size"]) if "size" in self.view else None
+
+    def size_under(self, algorithm: str) -> None:
+        """Not known: a view does not hold the lane's options."""
 
     def broker(self, number: int) -> BrokerFacts | None:
         """Not known of one that is shutting down: when it is down no command says."""

@@ -30,6 +30,7 @@ from broker_core.lab.commands.facts import LabFacts, LaneFacts
 from broker_core.lab.fields import LANE_ID, whole
 from broker_core.lab.lanes import kafka_cluster_verbs
 from broker_core.lab.limits import Limits
+from broker_core.lab.size import LaneSize
 
 if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane
@@ -207,6 +208,7 @@ class AddPartitions(ClusterCommand):
     """A topic of the cluster has `count` partitions in all from now on."""
 
     kind: ClassVar[str] = "cluster_add_partitions"
+    GROWS: ClassVar[str] = "args.count"
     ARGS: ClassVar[frozenset[str]] = frozenset({"topic", "count"})
 
     topic: str
@@ -234,6 +236,11 @@ class AddPartitions(ClusterCommand):
         now = lane.partitions(self.topic)
         if now and self.count <= now:
             raise CommandError("args.count", "must be more than the {now} partitions that there are", now=now)
+
+    def grown(self, lane: LaneFacts, size: LaneSize) -> LaneSize | None:
+        more = self.count - now if lane.nodes and (now := lane.partitions(self.topic)) else 0
+        # With a replica on each broker: how many the topic has is not among the facts.
+        return size.grown(partitions=more, replicas=more * size.brokers) if more > 0 else None
 
     def carry_out_in(self, lane: "Lane", position: int) -> None:
         # It is no fault: it has no card.

@@ -14,6 +14,7 @@ from broker_core.lab.consumer import GONE, Consumer
 from broker_core.lab.lanes.pulsar_options import PRIORITY_MAX
 from broker_core.lab.limits import Limits
 from broker_core.lab.pieces import Stops
+from broker_core.lab.size import LaneSize
 from broker_core.pulsar.selectors.protocol import Range
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class Join(Command):
     priority level and the sticky ranges with which they subscribe; None: those of the lane."""
 
     kind: ClassVar[str] = "join"
+    GROWS: ClassVar[str] = "args.count"
     ARGS: ClassVar[frozenset[str]] = frozenset({"count", "priority", "ranges"})
 
     consumer: str | None = None
@@ -78,6 +80,9 @@ class Join(Command):
                 )
             if self.consumer is not None and self.consumer in lane.names:
                 raise CommandError("consumer", "{consumer} is already in {lane}", consumer=self.consumer, lane=lane.id)
+
+    def grown(self, lane: LaneFacts, size: LaneSize) -> LaneSize:
+        return size.grown(consumers=self.count)
 
     def carry_out(self, lab: "Lab", position: int) -> Stops:
         names = [self.consumer] if self.consumer is not None else lab.free_names(self.count)

@@ -1,0 +1,87 @@
+"""How large the lanes of a scenario will be, and how large living ones are (`size.py` says what that costs)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from broker_core.events import Json
+from broker_core.kafka.cluster.controller_node import ControllerState
+from broker_core.kafka.cluster.names import CONTROLLER
+from broker_core.lab.lanes.kafka_cluster_settings import plan_of
+from broker_core.lab.lanes.pulsar import PARTITIONS
+from broker_core.lab.lanes.pulsar_options import TYPE_OF
+from broker_core.lab.limits import Limits
+from broker_core.lab.size import LaneSize, check_parts, keys_parts
+from broker_core.lab.views.kafka_links import writers_of
+from broker_core.pulsar.selectors.consistent_hash import POINTS
+
+if TYPE_CHECKING:
+    from broker_core.lab.lab import Lab
+    from broker_core.lab.lanes.lane import Lane
+
+
+def size_of(model: str, algorithm: str, options: Json, consumers: int) -> LaneSize:
+    """A lane's at its beginning. options: as the scenario's check gave them."""
+    match model:
+        case "pulsar":
+            readers = sum(wanted["consumers"] for wanted in options.get("subscriptions", {}).values())
+            partitions, points = 1, options.get("points", POINTS)
+            if algorithm in TYPE_OF:
+                points = 0
+                partitions = _subscribed(algorithm, options)
+            return LaneSize(model, consumers, readers, partitions, points=points, retention=options.get("retention", 0))
+        case "tubemq":
+            return LaneSize(model, consumers, partitions=options["partitions"], brokers=options["brokers"])
+        case "kafka" if "brokers" in options:
+            topics = plan_of(options).topics
+            readers = sum(wanted["consumers"] for wanted in options.get("groups", {}).values())
+            return LaneSize(
+                "kafka_cluster", consumers, readers, sum(topic.partitions for topic in topics if not topic.name.startswith("__")),
+                options["brokers"], sum(topic.partitions * topic.replication_factor for topic in topics),
+            )  # fmt: skip
+        case "kafka":
+            return LaneSize(model, consumers, partitions=options["partitions"])
+    return LaneSize(model, consumers)
+
+
+def _subscribed(algorithm: str, options: Json) -> int:
+    """Partitions or topics that each consumer subscribes to: under Exclusive and Failover one by one."""
+    if algorithm == "shared":
+        return 1
+    topics: int = options.get("topics", 1)
+    if topics > 1 or algorithm == "failover_document":
+        return topics
+    partitions: int = options.get("partitions", PARTITIONS)
+    return max(1, partitions)
+
+
+def size_of_lane(lane: Lane, algorithm: str | None = None) -> LaneSize:
+    """A living lane's, as it is now. algorithm: another one than its own."""
+    size = size_of(lane.model, algorithm or lane.algorithm, lane.options, len(lane.consumers))
+    slot = lane.world.slots.get(CONTROLLER)
+    if slot is None:
+        return size
+    state: ControllerState = slot.node.state
+    topics = state.rules.topics
+    return LaneSize(
+        size.model, size.consumers, size.readers, sum(len(topic.partitions) for name, topic in topics.items() if not name.startswith("__")),
+        size.brokers, sum(len(each.replicas) for topic in topics.values() for each in topic.partitions), clients=len(writers_of(lane.world)),
+    )  # fmt: skip
+
+
+def parts_of_lab(lab: Lab) -> int:
+    """What a living lab costs now."""
+    return sum(size_of_lane(lane).parts for lane in lab.lanes.values()) + keys_parts(len(lab.lanes), lab.workload.key_count or 0)
+
+
+def check_scenario_size(lanes: Sequence[Any], where: str, consumers: int, keys: int, limits: Limits) -> int:
+    """The parts of a lab with these lanes (`LaneSpec`). Raises CommandError at the field that has most to do with it, where there are too many."""
+    fields = {"workload.keys": keys_parts(len(lanes), keys), "consumers": 0}
+    for place, lane in enumerate(lanes):
+        for name, parts in size_of(lane.model, lane.algorithm, lane.options, consumers).by_field().items():
+            field = "consumers" if name == "consumers" else f"{where}.{place}.{name}"
+            fields[field] = fields.get(field, 0) + parts
+    total = sum(fields.values())
+    check_parts(max(fields, key=lambda field: fields[field]), total, limits)
+    return total
