@@ -48,7 +48,7 @@ def test_one_stuck_consumer_starves_the_newcomer_and_the_page_says_which_message
     wait_text(page, "#consumers tr.why[data-name=c1]", "Paused with")
     page.keyboard.press("a")
     wait_text(page, "#consumers tr.why[data-name=c4]", "Newcomer: it gets nothing")
-    wait_text(page, "h1", "c4 gets nothing yet")
+    wait_text(page, "h1", "c4 gets nothing until")
     why = page.locator("#consumers tr.why[data-name=c4]")
     expect(why).to_contain_text("at c1")
     expect(page.locator("#strip [id=join-word-c4], #strip text").filter(has_text="c4 joined at")).to_be_visible()
@@ -134,7 +134,7 @@ def test_the_order_rule_is_switched_in_place(profile: Profile, site: SupervisedS
 
 def test_typed_ranges_are_judged_as_the_broker_would(profile: Profile, site: SupervisedSite) -> None:
     page = open_page(profile(), site, algorithm="sticky")
-    wait_text(page, "#findings", "The broker would take these ranges")
+    wait_text(page, "#findings", "The broker would accept these ranges")
     page.fill("#editor-ranges", "0-40000")
     wait_text(page, "#findings", "Range conflict with consumer")
     page.fill("#editor-ranges", "nonsense")
@@ -319,7 +319,7 @@ def test_a_newcomer_joins_with_a_name_a_level_and_ranges_of_its_own(profile: Pro
     page.keyboard.type("30000-65535")
     wait_text(page, "#findings", "30\u202f000..39\u202f999 belongs to c1")
     page.fill("#editor-ranges", "40000-65535")
-    wait_text(page, "#findings", "The broker would take these ranges")
+    wait_text(page, "#findings", "The broker would accept these ranges")
     page.click("#editor-verbs button")
     page.wait_for_selector("#consumers tr[data-name=c2]")
     expect(page.locator("#editor-who")).to_have_value("c2")
