@@ -15,6 +15,7 @@ from dashboard import comparisons, ledger, selectors
 from dashboard.limits import core_limits
 from dashboard.logs.places import write_json
 from dashboard.models import Lab
+from dashboard.stored import intact
 
 SAY_EVERY_S = 0.5
 SLICE_US = 1_000_000
@@ -50,9 +51,9 @@ def work_out(lab_id: str, lane: str, until_us: int) -> None:
 
 def _steps(row: Lab, lane: str, until_us: int) -> Iterator[Progress | None]:
     """The comparison piece by piece; None: the lab is still on its way to the moment."""
-    scenario = scenario_from_json(row.scenario, core_limits())
+    scenario = scenario_from_json(intact(row.scenario), core_limits())
     checkpoint = ledger.checkpoint_before(row, until_us)
-    lab, _error = journal.begin(scenario, bytes(checkpoint.state) if checkpoint is not None else None, core_limits())
+    lab, _error = journal.begin(scenario, ledger.state_of(checkpoint), core_limits())
     stored = [command for command in ledger.commands_after(row, lab.position) if command.at_us is not None and command.at_us <= until_us]
     replay = Replay(lab, map(ledger.entry, stored), until_us, {command.position for command in stored})
     while not replay.is_there:

@@ -34,6 +34,7 @@ from dashboard.ledger import Commit, Decision
 from dashboard.limits import core_limits
 from dashboard.logs.teller import ReplicaTeller
 from dashboard.models import Lab, StoredCommand
+from dashboard.stored import intact
 from dashboard.transport import Frame
 
 RESERVE_S = 1.5              # how far ahead of now the floor is set, in wall time; renewed when RESERVE_LEFT_S is left
@@ -140,9 +141,9 @@ class LabDriver:
 
     def _begin(self, row: Lab) -> Pieces[None]:
         """The lab at its start, or as its last checkpoint has it."""
-        scenario = scenario_from_json(row.scenario, core_limits())
+        scenario = scenario_from_json(intact(row.scenario), core_limits())
         checkpoint = ledger.checkpoint_before(row, self.floor_us)
-        state = bytes(checkpoint.state) if checkpoint is not None else None
+        state = ledger.state_of(checkpoint)
         self.core, error = yield from journal.beginning(scenario, state, core_limits())
         if error is not None:
             log.warning("lab %s: %s; replaying it from its journal", row.pk, error)

@@ -7,7 +7,6 @@ second holder raised it, so the first one's next write changes no row, raises Le
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-import msgspec
 from django.conf import settings
 from django.db import DatabaseError, transaction
 from django.db.models import Max, Q, QuerySet
@@ -17,6 +16,7 @@ from broker_core.lab import journal
 from dashboard import database
 from dashboard.leases import has_run_out, lease_end_ms, wall_ms
 from dashboard.models import Checkpoint, Lab, Pulse, StoredCommand, StoredEvent, StoredView
+from dashboard.stored import object_in
 
 COMMANDS_AT_ONCE = 64     # of one lab that are read for one turn
 # Any other refusal is about what was to be written, and so about one lab.
@@ -248,7 +248,17 @@ def view_stored(lab_id: str) -> tuple[int, Json]:
     row = StoredView.objects.filter(pk=lab_id).values_list("lab__seq_floor", "text").first()
     if row is None:
         raise LookupError("it has no view yet")
-    return row[0], msgspec.json.decode(row[1])
+    view = object_in(row[1])
+    if view is None:
+        raise ValueError("its view is damaged")
+    return row[0], view
+
+
+def state_of(checkpoint: Checkpoint | None) -> bytes | None:
+    """The bytes of a checkpoint; of a damaged one such as nothing can begin with, so that the journal is replayed."""
+    if checkpoint is None:
+        return None
+    return bytes(checkpoint.state) if isinstance(checkpoint.state, bytes | memoryview) else b""
 
 
 def labs_seen_at(lab_ids: list[str]) -> dict[str, float]:

@@ -11,6 +11,7 @@ from django.db import models
 from django.utils import timezone
 
 from dashboard.leases import wall_ms
+from dashboard.stored import StoredJson, is_list, is_scenario
 
 DEMO_SLUG = "demo"
 NAME_MAX = 64
@@ -44,7 +45,7 @@ class Lab(models.Model):
     id = models.CharField(primary_key=True, max_length=16, default=lab_id_new)
     slug = models.CharField(max_length=32, unique=True, null=True)              # "demo" for the one that visitors copy
     name = models.CharField(max_length=NAME_MAX, blank=True, default="")        # as its owner calls it now; the scenario keeps its first name
-    scenario = models.JSONField()                                               # as scenario_to_json gives it, seed included
+    scenario = StoredJson(shape=is_scenario)                                               # as scenario_to_json gives it, seed included
     owner_hash = models.CharField(max_length=64)                                # SHA-256 of the owner's token
     visitor_hash = models.CharField(max_length=64, blank=True, db_index=True)   # SHA-256 of the visitor's cookie
     address_hash = models.CharField(max_length=32, blank=True, default="", db_index=True)   # who made it, for quotas: dashboard/address.py
@@ -62,7 +63,7 @@ class Lab(models.Model):
     seq_floor = models.BigIntegerField(default=0)           # frame number that a browser may have seen
     position = models.BigIntegerField(default=0)            # place of the last command in the journal
     rules_version = models.PositiveIntegerField(default=0)  # broker_core/lab/rules.py when it was made; 0: before versions were kept
-    script = models.JSONField(default=list)                 # [{at_us, body}] in order: what the lab orders itself when it is time; stays whole
+    script = StoredJson(default=list, shape=is_list)        # [{at_us, body}] in order: what the lab orders itself when it is time; stays whole
     parts = models.PositiveBigIntegerField(default=0)       # what it costs (broker_core/lab/size.py), as of its last frame
     deleted_at = models.DateTimeField(null=True, db_index=True)   # until the undo is over; then the row goes
 
@@ -90,9 +91,9 @@ class StoredCommand(models.Model):
     command_id = models.CharField(max_length=64)
     position = models.BigIntegerField()
     at_us = models.BigIntegerField(null=True)     # stamped; a fork under another workload brings its parent's stamps
-    body = models.JSONField()                     # as check_command gives it
+    body = StoredJson()                     # as check_command gives it
     state = models.CharField(max_length=8, choices=State.choices, default=State.ACCEPTED)
-    fields = models.JSONField(default=dict)       # {field: [text]} of a refusal
+    fields = StoredJson(default=dict)       # {field: [text]} of a refusal
 
     class Meta:
         constraints = [
@@ -108,7 +109,7 @@ class StoredEvent(models.Model):
     lab = models.ForeignKey(Lab, on_delete=models.CASCADE, related_name="events")
     seq = models.BigIntegerField()
     at_us = models.BigIntegerField()
-    event = models.JSONField()
+    event = StoredJson()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["lab", "seq"], name="event_once")]
@@ -182,12 +183,12 @@ class Study(models.Model):
     id = models.CharField(primary_key=True, max_length=16, default=lab_id_new)
     name = models.CharField(max_length=128)
     live = models.BooleanField(default=False)
-    request = models.JSONField()                                  # checked and filled in; names an upload, a folder or a lab, never a path
+    request = StoredJson()                                  # checked and filled in; names an upload, a folder or a lab, never a path
     owner_hash = models.CharField(max_length=64, db_index=True)
     address_hash = models.CharField(max_length=32, blank=True, default="", db_index=True)   # who made it, for quotas: dashboard/address.py
     state = models.CharField(max_length=9, choices=State.choices, default=State.QUEUED)
-    progress = models.JSONField(default=dict)
-    error = models.JSONField(null=True)                           # {template, values}: put into words for the reader
+    progress = StoredJson(default=dict)
+    error = StoredJson(null=True)                           # {template, values}: put into words for the reader
     created_at = models.DateTimeField(default=timezone.now)
     queued_at = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(null=True)
@@ -211,7 +212,7 @@ class StudyWindow(models.Model):
     start_us = models.BigIntegerField()
     rig = models.CharField(max_length=64)
     version = models.BigIntegerField()                            # grows with every change, so that a reader asks for what is new
-    row = models.JSONField()
+    row = StoredJson()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["study", "start_us", "rig"], name="window_once")]

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import msgspec
-from django.db.models import OuterRef, Q, Subquery
+from django.db.models import OuterRef, Subquery
 from django.utils.translation import gettext as _
 
 from broker_core.events import Json
@@ -12,6 +11,7 @@ from dashboard import access
 from dashboard.errors import Refused
 from dashboard.frames import snapshot_text
 from dashboard.models import DEMO_SLUG, Lab, StoredCommand, StoredEvent, StoredView
+from dashboard.stored import Damaged, DamagedRow, intact, object_in
 
 
 def lab_unknown() -> Refused:
@@ -46,8 +46,14 @@ def lab_has_stopped(reason: str) -> Refused:
 
 def lab_of_visitor(*, visitor: str) -> Lab | None:
     """The newest lab that this visitor's browser owns, but none that plays a lesson or has failed; None for who has none."""
-    own = Lab.objects.filter(visitor_hash=access.token_hash(visitor)).exclude(Q(status=Lab.Status.FAILED) | Q(scenario__has_key="lesson"))
-    return own.order_by("-created_at").first()
+    own = Lab.objects.filter(visitor_hash=access.token_hash(visitor)).exclude(status=Lab.Status.FAILED).order_by("-created_at")
+    # Not asked of the database: one damaged scenario would end its whole query.
+    return next((lab for lab in own.iterator() if is_readable(lab) and "lesson" not in lab.scenario), None)
+
+
+def is_readable(lab: Lab) -> bool:
+    """Whether its scenario could be read."""
+    return not isinstance(lab.scenario, Damaged)
 
 
 def lab_name(lab: Lab) -> str:
@@ -79,17 +85,19 @@ def is_fresh_demo(*, lab: Lab) -> bool:
 
 
 def lab_snapshot(*, lab_id: str) -> Json | None:
-    """{lab, epoch, seq, at_us, view}: the last view at a frame boundary; None before the worker made the first."""
+    """{lab, epoch, seq, at_us, view}: the last view at a frame boundary; None before the worker made the first, and for a damaged one, which
+    the worker makes again."""
     row = StoredView.objects.filter(pk=lab_id).first()
-    if row is None:
+    view = object_in(row.text) if row is not None else None
+    if row is None or view is None:
         return None
-    return {"lab": lab_id, "epoch": row.epoch, "seq": row.seq, "at_us": row.at_us, "view": msgspec.json.decode(row.text)}
+    return {"lab": lab_id, "epoch": row.epoch, "seq": row.seq, "at_us": row.at_us, "view": view}
 
 
 def lab_snapshot_text(*, lab_id: str) -> tuple[int, int, str] | None:
-    """The same as the feed's message: (epoch, seq, text). The view is passed on as it is stored, never decoded."""
+    """The same as the feed's message: (epoch, seq, text). The view is passed on as it is stored."""
     row = StoredView.objects.filter(pk=lab_id).first()
-    if row is None:
+    if row is None or object_in(row.text) is None:
         return None
     return row.epoch, row.seq, snapshot_text(lab_id, row.epoch, row.seq, row.at_us, row.text)
 
@@ -99,7 +107,19 @@ def lab_list(*, visitor: str | None = None, limit: int = 50) -> list[Json]:
     labs = Lab.objects.filter(visitor_hash=access.token_hash(visitor)) if visitor else Lab.objects.filter(slug__isnull=False)
     at_us = StoredView.objects.filter(pk=OuterRef("pk")).values("at_us")
     rows = labs.annotate(at_us=Subquery(at_us)).order_by("-created_at")[:limit]
-    return [{**lab_meta(lab=lab), "at_us": lab.at_us or 0} for lab in rows]
+    return [{**_listed(lab), "at_us": lab.at_us or 0} for lab in rows]
+
+
+def _listed(lab: Any) -> Json:
+    """As lab_meta; one that cannot be read is listed too, so that its owner can delete it."""
+    if is_readable(lab):
+        return lab_meta(lab=lab)
+    reason = " ".join(DamagedRow("lab", "scenario").fields["lab"])
+    return {
+        "id": lab.pk, "slug": lab.slug, "name": lab.name, "seed": None, "workload": {"kind": "unreadable"}, "rigs": [],
+        "status": Lab.Status.FAILED, "failed_reason": lab.failed_reason or reason, "parent": lab.parent_id, "position": lab.position,
+        "created_at": lab.created_at.isoformat(),
+    }  # fmt: skip
 
 
 def command_get(*, lab_id: str, command_id: str) -> Json:
@@ -107,16 +127,17 @@ def command_get(*, lab_id: str, command_id: str) -> Json:
     row: Any = StoredCommand.objects.filter(lab_id=lab_id, lab__deleted_at__isnull=True, command_id=command_id).first()
     if row is None:
         raise Refused(404, {"command_id": _("there is no such command in this lab")})
-    return {"lab": lab_id, "command_id": row.command_id, "position": row.position, "state": row.state, "at_us": row.at_us, "fields": row.fields}
+    return {"lab": lab_id, "command_id": row.command_id, "position": row.position, "state": row.state, "at_us": row.at_us,
+            "fields": intact(row.fields)}  # fmt: skip
 
 
 def journal(*, lab: Lab) -> Json:
     """The save format: scenario, seed and commands. Under the same rules the same journal gives the same lab, byte for byte."""
     rows = lab.commands.filter(state=StoredCommand.State.APPLIED).order_by("position")
     commands = [{**row.body, "position": row.position, "at_us": row.at_us} for row in rows]
-    return {"rules": rules_of(lab=lab), "scenario": lab.scenario, "commands": commands}
+    return {"rules": rules_of(lab=lab), "scenario": intact(lab.scenario), "commands": commands}
 
 
 def events_since(*, lab_id: str, seq: int, limit: int = 500) -> list[Json]:
     """Turning points after seq, in order."""
-    return [row.event for row in StoredEvent.objects.filter(lab_id=lab_id, seq__gt=seq).order_by("seq")[:limit]]
+    return [intact(row.event) for row in StoredEvent.objects.filter(lab_id=lab_id, seq__gt=seq).order_by("seq")[:limit]]

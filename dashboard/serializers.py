@@ -10,8 +10,16 @@ from django.utils.translation import gettext as _
 
 from broker_core.events import Json
 from dashboard.errors import Refused
+from dashboard.stored import intact
 
-_encoder = msgspec.json.Encoder()
+
+def _refuse_damaged(value: Any) -> None:
+    """What msgspec knows no JSON for: of our own values only those that a row could not give."""
+    intact(value)
+    raise NotImplementedError(type(value).__name__)
+
+
+_encoder = msgspec.json.Encoder(enc_hook=_refuse_damaged)
 NESTING_MAX = 16
 
 

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 import redis
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -37,6 +36,7 @@ from dashboard.limits import core_limits
 from dashboard.models import DEMO_SLUG, Checkpoint, Lab, StoredCommand, StoredEvent, StoredView, lab_id_new, shard_of
 from dashboard.moment import FIELDS, Moment, moment_of
 from dashboard.room import grow, make_room
+from dashboard.stored import intact, object_in
 from dashboard.transport import transport
 
 log = logging.getLogger(__name__)
@@ -154,6 +154,9 @@ def _same_kind(old: Json, new: Json) -> Json:
 def _fork_here(parent: Lab, token: str, visitor: str | None) -> Lab:
     """The parent as its stored view shows it. Everything after that view is dropped; the worker re-derives up to it."""
     view = StoredView.objects.filter(pk=parent.pk).first()
+    shown = object_in(view.text) if view is not None else None
+    if shown is None:
+        view = None              # none yet, or a damaged one: the worker makes it again
     cut = _journal(parent).cut(view.at_us if view is not None else parent.clock_floor_us)
     lab = _lab_row(
         parent.scenario, token, visitor, parent=parent, position=parent.position, clock_floor_us=cut.until_us, script=parent.script,
@@ -163,7 +166,7 @@ def _fork_here(parent: Lab, token: str, visitor: str | None) -> Lab:
     _copy_past(parent, lab, cut)
     if view is not None:
         # The parent may rest because nobody watched it; the copy has not been driven yet at all.
-        text = encode({**msgspec.json.decode(view.text), "feed": feed_state(0)})
+        text = encode({**(shown or {}), "feed": feed_state(0)})
         StoredView.objects.create(lab=lab, epoch=0, seq=view.seq, at_us=view.at_us, text=text)
     return lab
 
@@ -189,7 +192,7 @@ def _journal(parent: Lab) -> Journal:
     scripted = [entry["body"]["command_id"] for entry in parent.script]
     behind = ~Q(state=StoredCommand.State.REFUSED) | Q(command_id__in=scripted)
     rows = parent.commands.filter(behind, at_us__isnull=False).order_by("position")
-    return Journal(_scenario(parent.scenario), [ledger.entry(row) for row in rows], limits=core_limits())
+    return Journal(_scenario(intact(parent.scenario)), [ledger.entry(row) for row in rows], limits=core_limits())
 
 
 def _copy_past(parent: Lab, lab: Lab, cut: Cut) -> None:
@@ -199,7 +202,7 @@ def _copy_past(parent: Lab, lab: Lab, cut: Cut) -> None:
     checkpoint = ledger.checkpoint_before(parent, cut.past_us)
     if checkpoint is not None:
         Checkpoint.objects.create(lab=lab, at_us=checkpoint.at_us, position=checkpoint.position, record_count=checkpoint.record_count,
-                                  state=checkpoint.state)  # fmt: skip
+                                  state=ledger.state_of(checkpoint))  # fmt: skip
     events = StoredEvent.objects.filter(lab=parent, at_us__lte=cut.past_us).order_by("seq")
     rows = (StoredEvent(lab=lab, seq=row.seq, at_us=row.at_us, event=row.event) for row in events.iterator())
     StoredEvent.objects.bulk_create(rows, batch_size=500)
@@ -239,7 +242,7 @@ def lab_for_visitor(*, visitor: str, address: str = "") -> Lab:
 def demo_lab_ensure() -> str:
     """The id of the demo, made when there is none: run ahead to DEMO_PRE_RUN_US, then resting until somebody copies it."""
     demo = Lab.objects.filter(slug=DEMO_SLUG).first()
-    if demo is not None and (demo.status == Lab.Status.FAILED or demo.rules_version < RULES_VERSION):
+    if demo is not None and (demo.status == Lab.Status.FAILED or demo.rules_version < RULES_VERSION or not selectors.is_readable(demo)):
         # It stays under its id, with its journal, as the bug report or as the parent of its copies; visitors get a new one.
         Lab.objects.filter(pk=demo.pk, slug=DEMO_SLUG).update(slug=None)
         demo = None

@@ -125,8 +125,8 @@ def lane_asked_for(lab_id: str, query: Query) -> tuple[Lab, Json]:
 
 def _first_record(lab: Lab, lane_id: str) -> int:
     """Where the lane counts from: 0, or what was left out when its algorithm was changed late in a long lab (`lab/past.py`)."""
-    changes = lab.commands.filter(state=StoredCommand.State.APPLIED, body__kind="set_algorithm", body__rig=lane_id)
-    last = changes.order_by("position").last()
+    applied = lab.commands.filter(state=StoredCommand.State.APPLIED).order_by("-position").iterator()
+    last = next((row for row in applied if (row.body["kind"], row.body.get("rig")) == ("set_algorithm", lane_id)), None)
     if last is None:
         return 0
     workload = workload_from_json(lab.scenario["workload"], core_limits(), lab.scenario["seed"])

@@ -102,6 +102,7 @@ STAGE = {
     "workload.keys": _("keys of a study"),
     "workload.key": _("key"),
     "workload.rate": _("rec/s"),
+    "workload.unreadable": _("a scenario that cannot be read"),
     "workload.choose": _("The same flights under another key, in a lab of your own:"),
     "workload.stream": _("The last 64 records by airport, newest at the right"),
     "workload.stream_keys": _("The last 64 records, most frequent keys at the top, newest at the right"),

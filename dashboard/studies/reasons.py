@@ -17,6 +17,7 @@ WORKER_STOPPED = "The server was stopped while this study ran. Nothing of it was
 SPARK_LOST = "Spark was lost while this study ran: its Java process ended, often because memory ran out. A new one starts with the next study."
 DISK_FULL = "The disk is full. Nothing of this study was kept."
 SOURCE_GONE = "The data of this study no longer exists."
+DAMAGED = "What is stored of this study cannot be read: its {column} is damaged."
 BROKEN = "The pipeline failed with {error}. This is a fault in Highwater; see the log of the analysis worker."
 
 # Of a live study: its windows so far stay, and it can be started again.
@@ -29,7 +30,8 @@ OVERLOADED = "A Python process of Spark did not respond in time: this machine is
 LIVE_BROKEN = "The live study failed with {error}. This is a fault in Highwater; see the log of the analysis worker."
 
 ALL = (
-    WORKER_DIED, WORKER_STOPPED, SPARK_LOST, DISK_FULL, SOURCE_GONE, BROKEN, LOG_GONE, LOG_LOCKED, OVERTAKEN, LIVE_DISK_FULL, LIVE_OUT_OF_MEMORY,
+    WORKER_DIED, WORKER_STOPPED, SPARK_LOST, DISK_FULL, SOURCE_GONE, DAMAGED,
+    BROKEN, LOG_GONE, LOG_LOCKED, OVERTAKEN, LIVE_DISK_FULL, LIVE_OUT_OF_MEMORY,
     OVERLOADED, LIVE_BROKEN,
 )  # fmt: skip
 # A reader inside Spark's tasks is heard as a line of English text: its sentences, to be found in it again.

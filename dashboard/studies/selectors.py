@@ -12,6 +12,7 @@ from broker_core.errors import CommandError
 from broker_core.events import Json
 from dashboard.errors import Refused, in_words
 from dashboard.models import Study, StudyWindow, Upload
+from dashboard.stored import Damaged, intact
 from dashboard.studies import ledger, reasons
 from dashboard.studies.job import study_folder
 from dashboard.studies.sources import history_for_pipeline
@@ -74,8 +75,17 @@ def worker_answers() -> bool:
 def study_list(*, owner_hash: str | None) -> list[Json]:
     """One's own studies, newest first, each as study_meta with a summary {records, strategies} in place of its request."""
     rows = Study.objects.filter(owner_hash=owner_hash or "-").order_by("-created_at")[:LIST_MAX]
-    metas = [study_meta(study=study, owner_hash=owner_hash) for study in rows]
+    metas = [study_meta(study=_listed(study), owner_hash=owner_hash) for study in rows]
     return [{**{name: value for name, value in meta.items() if name != "request"}, "summary": _summary(meta)} for meta in metas]
+
+
+def _listed(study: Study) -> Study:
+    """The row; of a damaged one what can be read, with that as its error, so that its owner can delete it."""
+    for column, empty in (("request", {}), ("progress", {}), ("error", None)):
+        if isinstance(getattr(study, column), Damaged):
+            setattr(study, column, empty)
+            study.state, study.error = State.FAILED, reasons.reason(reasons.DAMAGED, column=column)
+    return study
 
 
 def _summary(meta: Json) -> Json:
@@ -86,7 +96,8 @@ def _summary(meta: Json) -> Json:
 
 def study_message(*, study: Study) -> Json:
     """What the websocket says of it; the error as template and values, for each reader's language."""
-    return {"type": "progress", "state": study.state, "started_at": _iso(study.started_at), "progress": study_progress(study), "error": study.error}
+    return {"type": "progress", "state": study.state, "started_at": _iso(study.started_at), "progress": study_progress(study),
+            "error": intact(study.error)}  # fmt: skip
 
 
 def uploads_list(*, owner_hash: str | None) -> list[Json]:
@@ -214,7 +225,7 @@ def windows_since(*, study_id: str, version: int) -> tuple[int, list[Json]]:
 def windows_versions(*, study_id: str, version: int) -> tuple[int, list[tuple[int, Json]]]:
     """The same, each window with the version in which it changed."""
     found = StudyWindow.objects.filter(study_id=study_id, version__gt=version).order_by("start_us", "rig")
-    rows = [(row.version, row.row) for row in found]
+    rows = [(row.version, intact(row.row)) for row in found]
     return max((changed for changed, _row in rows), default=version), rows
 
 

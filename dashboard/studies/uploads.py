@@ -24,6 +24,7 @@ from dashboard import quotas
 from dashboard.errors import Refused
 from dashboard.models import Study, Upload, lab_id_new
 from dashboard.quotas import Quota
+from dashboard.stored import Damaged
 from dashboard.studies.kinds import sniff
 
 log = logging.getLogger(__name__)
@@ -196,7 +197,7 @@ def uploads_sweep() -> int:
     """Drop what has expired, unless a study still waits for it, and files that no row knows. Returns how many rows went."""
     now = timezone.now()
     active = Study.objects.filter(state__in=[Study.State.QUEUED, Study.State.RUNNING])
-    needed = {request.get("source", {}).get("upload") for request in active.values_list("request", flat=True)}
+    needed = {request.get("source", {}).get("upload") for request in active.values_list("request", flat=True) if not isinstance(request, Damaged)}
     old = Upload.objects.filter(used_at__lt=now - timedelta(seconds=settings.UPLOAD_KEEP_S))
     dropped = [upload for upload in old if upload.pk not in needed]
     for upload in dropped:

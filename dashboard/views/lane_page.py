@@ -1,8 +1,6 @@
 """What the pages of one lane share: they wait for the lab's first view, choose the lane by ?rig=, and are drawn with what every page needs."""
 
-import asyncio
 from collections.abc import Callable
-from time import monotonic
 from typing import Any
 
 from asgiref.sync import sync_to_async
@@ -15,9 +13,7 @@ from dashboard.errors import Refused
 from dashboard.models import Lab
 from dashboard.page import SPEEDS, base_context, lab_page, lane_query
 from dashboard.presentation import lesson_panel, textures
-
-FIRST_VIEW_WAIT_S = 4.0
-FIRST_VIEW_POLL_S = 0.05
+from dashboard.views.first_view import first_view, no_view
 
 Fill = Callable[[dict[str, Any], Lab, dict[str, Any], str], None]
 """(context, lab, view, lane id): puts what is the page's own into the context."""
@@ -29,11 +25,8 @@ async def lane_page(request: HttpRequest, lab_id: str, name: str, panel: str, fi
         lab = await sync_to_async(selectors.lab_get)(lab_id=lab_id)
     except Refused as refused:
         raise Http404 from refused
-    deadline = monotonic() + FIRST_VIEW_WAIT_S
-    while (snapshot := await sync_to_async(selectors.lab_snapshot)(lab_id=lab.pk)) is None:
-        if monotonic() > deadline:
-            return await sync_to_async(render)(request, "dashboard/opening.html", base_context(request, name), status=503)
-        await asyncio.sleep(FIRST_VIEW_POLL_S)
+    if (snapshot := await first_view(lab.pk)) is None:
+        return await sync_to_async(no_view)(request, lab.pk, name)
     return await sync_to_async(_draw)(request, lab, snapshot, name, panel, fill)
 
 

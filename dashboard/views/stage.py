@@ -1,7 +1,5 @@
 """The Stage: a visitor's own lab, or any lab by its link. They read, present and draw; the page's own first call makes the visitor's lab."""
 
-import asyncio
-from time import monotonic
 from typing import Any
 
 from asgiref.sync import sync_to_async
@@ -21,10 +19,8 @@ from dashboard.moment import moment_in
 from dashboard.page import base_context, lab_page, stage_context
 from dashboard.serializers import json_response
 from dashboard.views.api import api
+from dashboard.views.first_view import first_view, no_view
 from dashboard.views.moment import moment_page
-
-FIRST_VIEW_WAIT_S = 4.0
-FIRST_VIEW_POLL_S = 0.05
 
 
 @require_safe
@@ -83,14 +79,8 @@ async def lab(request: HttpRequest, lab_id: str) -> HttpResponse:
 
 async def _stage_page(request: HttpRequest, lab: Lab, visitor: str | None, **about: Any) -> HttpResponse:
     """about: as `lab_page`. The page with the lab's last view; a lab that has just been made gets the moment its worker needs for the first one."""
-    deadline = monotonic() + FIRST_VIEW_WAIT_S
-    while (snapshot := await sync_to_async(selectors.lab_snapshot)(lab_id=lab.pk)) is None:
-        if reason := await sync_to_async(selectors.lab_stopped)(lab_id=lab.pk):
-            context = {**base_context(request, "stage"), "reason": reason}
-            return await sync_to_async(render)(request, "dashboard/stopped.html", context)
-        if monotonic() > deadline:
-            return await sync_to_async(render)(request, "dashboard/opening.html", base_context(request, "stage"), status=503)
-        await asyncio.sleep(FIRST_VIEW_POLL_S)
+    if (snapshot := await first_view(lab.pk)) is None:
+        return await sync_to_async(no_view)(request, lab.pk, "stage")
     return await sync_to_async(_draw)(request, lab, visitor, snapshot, about)
 
 

@@ -212,7 +212,7 @@ def test_waiting_commands_that_cannot_be_read(two: Two) -> None:
     receipt = two.world.order(two.broken, "join")
     spoil("dashboard_storedcommand SET body = %s WHERE lab_id = %s AND command_id = %s", two.broken.pk, receipt["command_id"])
     two.assert_neighbour_goes_on()
-    two.assert_stopped("Error")
+    two.assert_stopped("body is damaged")
 
 
 def test_lab_that_never_had_a_view_says_so_on_its_page(world: World) -> None:
