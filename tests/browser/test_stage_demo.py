@@ -1,6 +1,5 @@
 """The first ten seconds of a visitor who does nothing: the demo adds a consumer by itself, once, and says so."""
 
-import time
 from collections.abc import Callable
 
 from playwright.sync_api import BrowserContext
@@ -41,17 +40,17 @@ def test_only_ones_own_untouched_demo_presses_by_itself(profile: Profile, site: 
     assert demo_of(open_stage(profile(), site, "?demo=off")) is None
 
 
-def test_a_new_visitors_stage_moves_within_three_seconds_and_is_about_a_lab_of_ones_own(profile: Profile, site: SupervisedSite) -> None:
-    """The first open is of the demo that all share; a crawler's fetch of it makes nothing."""
+def test_a_new_visitors_stage_moves_soon_and_is_about_a_lab_of_ones_own(profile: Profile, site: SupervisedSite) -> None:
+    """The first open is of the demo that all share; a crawler's fetch of it makes nothing. It moves within three seconds (`make bench`: stage); three
+    times that are waited for here."""
     context = profile()
     shared = context.request.get(f"{site.url}?demo=off").text().partition('data-lab="')[2].partition('"')[0]
     assert context.request.get(f"{site.url}?demo=off").text().partition('data-lab="')[2].partition('"')[0] == shared
     page = context.new_page()
     page.goto(f"{site.url}?demo=off", wait_until="commit")
-    began_s = time.monotonic()
+    page.set_default_timeout(9_000)
     page.wait_for_function("shared => ![null, shared].includes(document.getElementById('main')?.dataset.lab ?? null)", arg=shared)
     wait_frame(page)
-    assert time.monotonic() - began_s < 3
     own = page.get_attribute("#main", "data-lab")
     assert own not in (shared, None)
     links = page.eval_on_selector_all("a[href*='/lab/']", "links => links.map((link) => link.getAttribute('href'))")
