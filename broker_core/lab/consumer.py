@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from broker_core.events import Json
 
+RATE_WINDOW_S = 5
 LIVE, PAUSED, CRASHED, GONE = "live", "paused", "crashed", "gone"
 FROZEN, STUCK = "frozen", "stuck"
 """Of a consumer on a Kafka cluster: its process stands still, heartbeats too; its program does not come back from a record, heartbeats go on."""
@@ -37,6 +38,11 @@ class Consumer:
             if from_second <= second < to_second_exclusive:
                 count += handled
         return count
+
+    def rate_tenths(self, second: int) -> int:
+        """Tenths of a record that it finished a second in the last seconds before this one; 0 of one that has crashed."""
+        window = min(max(second, 1), RATE_WINDOW_S)
+        return 0 if self.state in (CRASHED, GONE) else self.acked_between(second - window, second) * 10 // window
 
 
 def incarnation_name(consumer: str, number: int) -> str:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane
 
 RECENT_SHOWN = 64
-RATE_WINDOW_S = 5
 
 
 @dataclass(slots=True)
@@ -134,16 +133,13 @@ def lane_view(lab: "Lab", lane: "Lane") -> Json:
 
 
 def _consumer_view(lane: "Lane", consumer: Consumer, share: int, before: int | None) -> Json:
-    second = lane.now_us // SECOND_US
-    window = min(max(second, 1), RATE_WINDOW_S)
-    rate_tenths = consumer.acked_between(second - window, second) * 10 // window if consumer.state not in (CRASHED, GONE) else 0
     return {
         "name": consumer.name,
         "color": consumer.color,
         "state": lane.state_word(consumer),
         "share": share / 1_000_000,
         "share_before": None if before is None else before / 1_000_000,
-        "rate": rate_tenths / 10,
+        "rate": consumer.rate_tenths(lane.now_us // SECOND_US) / 10,
         "capacity": SECOND_US // consumer.service_us,
         "slow": consumer.state == LIVE and consumer.service_us > consumer.normal_us,
         "in_flight": int(lane.hand(consumer) >= 0),

@@ -284,6 +284,21 @@ def test_a_chart_below_the_fold_is_drawn_when_it_comes_into_sight_of_a_paused_la
     page.wait_for_selector("#series .scatterlayer")
 
 
+def test_who_opens_a_paused_lab_sees_the_curves_of_the_seconds_before(profile: Profile, site: SupervisedSite) -> None:
+    page = open_page(profile(viewport={"width": 1280, "height": 500}), site, consumers=3)
+    page.wait_for_function("() => document.getElementById('clock').textContent > '0:06'")
+    page.click("#play")
+    page.wait_for_function("() => document.querySelector('#fresh').dataset.state === 'paused'")
+    late = page.context.new_page()
+    late.goto(page.url)
+    late.locator("#series-title").scroll_into_view_if_needed()
+    late.wait_for_selector("#series .scatterlayer")
+    lines = late.evaluate("() => document.getElementById('series').data.map(({ name, x, y }) => [name, x.length, y.some((value) => value > 0)])")
+    assert [line[0] for line in lines][:3] == ["c1", "c2", "c3"] and len(lines) == 4
+    assert all(count >= 6 and has_values for _, count, has_values in lines)
+    save(late, "pulsar-late")
+
+
 def test_sole_consumer_unsubscribes_and_the_next_one_begins_anew_and_receipts_get_lost(profile: Profile, site: SupervisedSite) -> None:
     page = open_page(profile(), site, consumers=2, algorithm="shared", receipts=True, deduplication=True, subscriptions={"audit": {}})
     page.keyboard.press("]")

@@ -12,7 +12,7 @@ import { isSticky, joinOf, knowsLevels } from "../../static/js/pulsar/newcomer.j
 import * as ranges from "../../static/js/pulsar/ranges.js";
 import * as ring from "../../static/js/pulsar/ring.js";
 import * as round from "../../static/js/pulsar/round.js";
-import { createHistory, layout as series } from "../../static/js/pulsar/series.js";
+import { layout as series, rowsOf } from "../../static/js/pulsar/series.js";
 import { handovers, owned, seen, windowOf } from "../../static/js/pulsar/space.js";
 import * as standbys from "../../static/js/pulsar/standbys.js";
 import { drainingTable, handedTable, othersTable, spaceTable } from "../../static/js/pulsar/tables.js";
@@ -233,19 +233,32 @@ test("typed ranges show gaps, overlaps and the broker's word", () => {
   assert.equal(written([[0, 1], [4, 5]]), "0-1, 4-5");
 });
 
-test("a second is noted once, and a time that went back begins anew", () => {
-  const history = createHistory(), colors = { identity: ["a", "b", "c", "d", "e", "f", "g"] };
-  for (const at of [1e6, 1.5e6, 2e6, 3e6]) history.note(joined, at);
-  assert.deepEqual(history.rows().map(({ at }) => at), [1, 2, 3]);
-  const { traces } = series(history.rows(), { say, colors, colorOf: colorOf(joined) });
-  assert.deepEqual(traces.map(({ name }) => name.split(" ")[0]), ["c1", "c2", "c3", "c4", "subscription.skew"]);
-  assert.deepEqual(traces[0].y, [1, 2, 3].map(() => joined.consumers.c1.rate));
-  history.note(joined, 1e6);
-  assert.deepEqual(history.rows().map(({ at }) => at), [1]);
+const identity = ["a", "b", "c", "d", "e", "f", "g"];
+
+test("the chart is what the lab has kept, whenever the page was opened, with a gap where a consumer was not there", () => {
+  const view = {
+    rigs: { pulsar: { pulsar: { history: { 9: { c1: 40, c2: 50 }, 10: { c1: 42 }, 11: { c1: 40, c4: 10 } } } } },
+    history: { 8: { pulsar: 3 }, 9: { pulsar: 1.25 }, 10: { pulsar: null }, 11: { pulsar: 1.5 } },
+  };
+  const rows = rowsOf(view, "pulsar"), { traces } = series(rows, { say, colors: { identity }, colorOf: colorOf(joined) });
+  assert.deepEqual(rows.map(({ at, skew }) => [at, skew]), [[9, 1.25], [10, null], [11, 1.5]]);
+  assert.deepEqual(traces.map(({ name, y }) => [name.split(" ")[0], y]), [
+    ["c1", [4, 4.2, 4]], ["c2", [5, null, null]], ["c4", [null, null, 1]], ["subscription.skew", [1.25, null, 1.5]],
+  ]);
+  assert.deepEqual(rowsOf({ rigs: { pulsar: { pulsar: {} } } }, "pulsar"), [], "a view from before the lab kept it");
+});
+
+test("times under the chart stand apart, though samples of many consumers are few", () => {
+  for (const [every, isNarrow, width] of [[1, false, 700], [1, true, 250], [7, false, 700], [8, true, 250]]) for (const last of [100, 180]) {
+    const rows = Array.from({ length: Math.ceil(last / every) }, (_, place) => ({ at: 601 + place * every, rates: { c1: 1 }, skew: 1 }));
+    const { tickvals, ticktext } = series(rows, { say, colors: { identity }, colorOf: colorOf(joined), isNarrow }).layout.xaxis;
+    assert.equal(ticktext.length, tickvals.length);
+    assert.ok(tickvals.length >= 2 && (tickvals[1] - tickvals[0]) / (rows.at(-1).at - 601) * width >= 40, `${tickvals}`);
+  }
 });
 
 test("an even share is the floor of the skew's axis, so that little looks like little", () => {
-  const colors = { identity: ["a", "b", "c", "d", "e", "f", "g"] }, range = (...skews) => series(
+  const colors = { identity }, range = (...skews) => series(
     skews.map((skew, at) => ({ at, rates: { c1: 1 }, skew })), { say, colors, colorOf: colorOf(joined) },
   ).layout.yaxis2.range;
   assert.deepEqual(range(1.02, 1.03), [1, 1.5]);

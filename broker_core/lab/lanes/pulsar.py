@@ -27,6 +27,7 @@ from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.observers.in_flight import Watch
 from broker_core.lab.observers.pulsar import PulsarNarrator
 from broker_core.lab.observers.pulsar_batches import BatchEar
+from broker_core.lab.observers.pulsar_history import note_rates
 from broker_core.lab.observers.pulsar_types import TypeNarrator
 from broker_core.lab.pieces import Pieces
 from broker_core.pulsar import commands as c
@@ -183,6 +184,7 @@ class PulsarRules:
 
     def tidy(self, lane: Lane, second: int) -> None:
         """Its nodes drop what they are done with themselves."""
+        note_rates(self.reads.notes.rates, lane.consumers, second)
 
     # -- a person's verbs -----------------------------------------------------------------------------------------------------------------
 

@@ -44,12 +44,14 @@ BROKER, PRODUCER = "(broker)", "(producer)"
 @dataclass(slots=True)
 class Notes:
     """key_counts: messages of each key so far, by its code. batches: what was sent, entry by entry, where the producer makes batches. read:
-    places of the partitions that somebody alive is active on and reads; unread_us: of those that nobody reads any more, since when."""
+    places of the partitions that somebody alive is active on and reads; unread_us: of those that nobody reads any more, since when. rates: what
+    each consumer finished (`observers/pulsar_history.py`)."""
 
     key_counts: Counter[int] = field(default_factory=Counter)
     batches: BatchNotes = field(default_factory=BatchNotes)
     read: list[int] = field(default_factory=list)
     unread_us: dict[int, int] = field(default_factory=dict)
+    rates: dict[int, dict[str, int]] = field(default_factory=dict)
 
 
 def messages_in(subscription: Subscription, positions: Iterable[int]) -> int:

@@ -1,25 +1,22 @@
 """What the pages of a Kafka cluster draw over time: where each copy of a partition ended, and how far the group was behind.
 
-It is kept in the lab and comes with the view, so that whoever opens a page late, or in a paused lab, sees what was. Both are sampled at the end
-of a virtual second. Of many copies the offsets are sampled only every few seconds: a history has a bounded number of values.
+How samples are kept: `history.py`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from broker_core.events import Json
 from broker_core.kafka.cluster.controller_node import ControllerState
 from broker_core.kafka.cluster.names import CONTROLLER, broker_node
 from broker_core.kafka.cluster.state import TopicPartition
+from broker_core.lab.observers.history import by_second, forget, pace_s
 from broker_core.lab.views.kafka_cluster import Brokers, brokers_of, is_shown, partition_name
 from broker_core.sim.slot import RUNNING
 from broker_core.sim.world import World
 
 OFFSETS_KEPT_S, LAGS_KEPT_S = 180, 60
-OFFSETS_MAX = 12_000
-"""Log ends in one history: of up to 66 copies one each second."""
 
 
 @dataclass(slots=True)
@@ -32,14 +29,14 @@ class ClusterHistory:
 
     def note_offsets(self, world: World, second: int) -> None:
         """This second is over."""
-        _forget(self.offsets, second - OFFSETS_KEPT_S)
+        forget(self.offsets, second - OFFSETS_KEPT_S)
         controller: ControllerState = world.slots[CONTROLLER].node.state
         shown = {
             (name, number): registration
             for name, topic in controller.rules.topics.items() if is_shown(name)
             for number, registration in enumerate(topic.partitions)
         }  # fmt: skip
-        if second < 0 or second % pace_s(sum(len(registration.replicas) for registration in shown.values())):
+        if second < 0 or second % pace_s(sum(len(registration.replicas) for registration in shown.values()), OFFSETS_KEPT_S):
             return
         brokers = brokers_of(world)
         alive = {broker for broker in brokers if world.slots[broker_node(broker)].condition == RUNNING}
@@ -49,24 +46,15 @@ class ClusterHistory:
 
     def note_lags(self, lags: list[int], second: int) -> None:
         """This second is over; the group was so far behind, by partition."""
-        _forget(self.lags, second - LAGS_KEPT_S)
+        forget(self.lags, second - LAGS_KEPT_S)
         if second >= 0:
             self.lags[second] = lags
 
     def offsets_view(self) -> Json:
-        return {str(second): row for second, row in self.offsets.items()}
+        return by_second(self.offsets)
 
     def lags_view(self) -> Json:
-        return {str(second): row for second, row in self.lags.items()}
-
-
-def pace_s(copies: int) -> int:
-    """Seconds from one sample of the offsets to the next.
-
-    >>> pace_s(9), pace_s(66), pace_s(67), pace_s(96 * 3)
-    (1, 1, 2, 5)
-    """
-    return max(1, -(-copies * OFFSETS_KEPT_S // OFFSETS_MAX))
+        return by_second(self.lags)
 
 
 def _offsets(key: TopicPartition, leader: int, brokers: Brokers, alive: set[int]) -> Json:
@@ -76,8 +64,3 @@ def _offsets(key: TopicPartition, leader: int, brokers: Brokers, alive: set[int]
         "leader": None if led is None else leader, "high_watermark": None if led is None else led.high_watermark,
         "ends": {str(broker): log.log_end_offset for broker, log in logs.items()},
     }  # fmt: skip
-
-
-def _forget(samples: dict[int, Any], until: int) -> None:
-    for second in [second for second in samples if second <= until]:
-        del samples[second]

@@ -1,9 +1,10 @@
-// Offsets of the large partition over time, as the lab has kept them, drawn by Plotly at most once a second while the chart is on screen.
+// Offsets of the large partition over time, as the lab has kept them.
 
-import { colorsOf, loadPlotly } from "../plotly.js";
+import { colorsOf } from "../plotly.js";
 import { SEPARATORS } from "../say.js";
+import { createTimeChart, minutes, timesOf } from "../time_chart.js";
 
-const EVERY_MS = 1000, NARROW = 520, DASHES = ["solid", "dash", "dot", "dashdot", "longdash"];
+const DASHES = ["solid", "dash", "dot", "dashdot", "longdash"];
 
 // history: of the view. -> a partition's samples, the oldest first: [{at: second, high_watermark, copies: {broker: {end, lag}}}]; lag: behind the leader's end.
 export function rowsOf(history, name) {
@@ -42,23 +43,9 @@ export function layout(rows, { say, colors, isNarrow = false }) {
   };
 }
 
-// Whole tens or half minutes within the samples, so few that none touches the next.
-function timesOf(x, isNarrow) {
-  const [first, last] = [x[0] ?? 0, x.at(-1) ?? 0], step = last - first > (isNarrow ? 45 : 90) ? 30 : 10, from = Math.ceil(first / step) * step;
-  return Array.from({ length: Math.max(0, Math.floor((last - from) / step) + 1) }, (_, place) => from + place * step);
-}
-const minutes = (at) => `${Math.floor(at / 60)}:${String(at % 60).padStart(2, "0")}`;
-
+// name: of the partition.
 export function createSeries(root, source) {
-  let isSeen = false, drawnAt = -Infinity, key = "";
-  new IntersectionObserver((entries) => { isSeen = entries.at(-1).isIntersecting; }, { rootMargin: "200px 0px" }).observe(root);
-  return async function refresh(rows, name, { say, isForced = false }) {
-    const now = performance.now();
-    if (!isSeen || rows.length < 2 || (!isForced && name === key && now - drawnAt < EVERY_MS)) return;
-    [drawnAt, key] = [now, name];
-    const plotly = await loadPlotly(source).catch(() => null);
-    if (!plotly) return;
-    const { traces, layout: shape } = layout(rows, { say, colors: colorsOf(root), isNarrow: root.clientWidth < NARROW });
-    await plotly.react(root, traces, shape, { displayModeBar: false, responsive: true });
-  };
+  const refresh = createTimeChart(root, source);
+  return (rows, name, { say, isForced = false }) =>
+    refresh((isNarrow) => (rows.length < 2 ? null : layout(rows, { say, colors: colorsOf(root), isNarrow })), { key: name, isForced });
 }

@@ -25,7 +25,7 @@ import * as ranges from "./ranges.js";
 import * as ring from "./ring.js";
 import * as round from "./round.js";
 import { createRules } from "./rules.js";
-import { NAMED_MOST, createHistory, createSeries } from "./series.js";
+import { NAMED_MOST, createSeries, rowsOf } from "./series.js";
 import { windowOf } from "./space.js";
 import * as standbys from "./standbys.js";
 import { drainingTable, handedTable, othersTable, spaceTable } from "./tables.js";
@@ -35,7 +35,7 @@ import { handedWords, headline, rulesWords, spaceTitle, spaceWords } from "./wor
 
 const $ = (id) => document.getElementById(id);
 const TWINS_EVERY_MS = 1000, RING_MOST = 440, BESIDE_LEAST = 210, RING_BESIDE = 330, WIDE_LEAST = 240, LENS_STEP = 2, LENS_START = 24, HANDED_SHOWN = 6, HAND_MS = 1600, DRAINING_ROWS = 12;
-const main = $("main"), freshness = createFreshness(), notice = createNotice($("notice")), history = createHistory(), lane = page.pulsar.lane;
+const main = $("main"), freshness = createFreshness(), notice = createNotice($("notice")), lane = page.pulsar.lane;
 const still = matchMedia("(prefers-reduced-motion: reduce)"), series = createSeries($("series"), page.urls.plotly);
 
 const writeLesson = createLessonStrip();
@@ -89,7 +89,7 @@ function drawFrame(isForced = false) {
     drawTables(rig());
   }, TWINS_EVERY_MS);
   setText($("series-many"), now.order.length > NAMED_MOST ? say("subscription.series_many", { most: NAMED_MOST }) : "");
-  series(history.rows(), { say, colorOf, isForced });
+  series(rowsOf(view, lane), { say, colorOf, isForced });
   main.dataset.seq = seq;
   feed.tell();
 }
@@ -418,7 +418,6 @@ const feed = createFeed({
   freshness, notice, near: $("verbs"), current: () => view,
   take(newView, newSeq) {
     [view, seq] = [newView, newSeq];
-    history.note(rig(), view.at_us);
     schedule();
   },
 });
@@ -428,6 +427,5 @@ onLanguage(() => {
   drawFrame(true);
 });
 addEventListener("resize", schedule);
-history.note(rig(), view.at_us);
 drawFrame(true);
 feed.open();

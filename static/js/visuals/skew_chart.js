@@ -5,6 +5,7 @@
 import { laneName } from "../lane_name.js";
 import { colorsOf, loadPlotly } from "../plotly.js";
 import { figure } from "../say.js";
+import { minutes } from "../time_chart.js";
 
 const DASHES = { pulsar: "solid", kafka: "dash", tubemq: "dot", rabbitmq: "longdashdot" };
 const WEIGHTS = { pulsar: 2.5, kafka: 2, tubemq: 2, rabbitmq: 1.5 };
@@ -40,8 +41,6 @@ export function layout(view, { say, colors, width = 1000 }) {
     },
   };
 }
-
-const minutes = (at) => `${Math.floor(at / 60)}:${String(at % 60).padStart(2, "0")}`;
 
 // Each name at its line's end, pushed apart where lines meet, with the figure of this moment: none where nobody is left to share.
 function names(traces, last, low, top, colors) {

@@ -9,7 +9,8 @@ import pytest
 
 from broker_core.lab.lab import Lab
 from broker_core.lab.lanes.kafka_cluster_reading import KafkaClusterReading
-from broker_core.lab.observers.kafka_history import LAGS_KEPT_S, OFFSETS_KEPT_S, OFFSETS_MAX, ClusterHistory, pace_s
+from broker_core.lab.observers.history import VALUES_MAX, pace_s
+from broker_core.lab.observers.kafka_history import LAGS_KEPT_S, OFFSETS_KEPT_S, ClusterHistory
 from broker_core.lab.scenario import scenario_from_json
 from tests.core.lab.lives import order
 
@@ -68,7 +69,7 @@ def test_while_no_process_leads_there_is_no_high_watermark_and_the_copies_still_
 
 @pytest.mark.parametrize("copies", [1, 9, 66, 67, 288, 512 * 9])
 def test_it_has_a_bounded_number_of_values(copies: int) -> None:
-    assert copies * (OFFSETS_KEPT_S // pace_s(copies)) <= OFFSETS_MAX
+    assert copies * (OFFSETS_KEPT_S // pace_s(copies, OFFSETS_KEPT_S)) <= VALUES_MAX
 
 
 def test_old_seconds_are_forgotten() -> None:
