@@ -243,7 +243,7 @@ function tally(known, words, say) {
 // The same four in the same places of each lane; `reason` says why there is no figure.
 function figures(model, rig, bill, words, say) {
   const known = bill ?? {};
-  const item = (code, value, before = "", after = "") => ({ term: code, label: say(`figure.${code}`), before, value, after, reason: value === NONE ? say("none") : "" });
+  const item = (code, value, before = "", after = "") => ({ term: code, label: say(`figure.${code}`), before, value, after, reason: value === NONE ? say("figure.none") : "" });
   const never = (code) => ({ ...item(code.split("_")[0], NONE), reason: say(`never.${model}.${code}`) });
   const whole = (value) => (value === null || value === undefined ? NONE : number(value));
   const list = [], shape = shapeOf(model, rig.picture), isShared = shape === "turns";
@@ -266,11 +266,6 @@ function figures(model, rig, bill, words, say) {
 // Whether all that the tally calls dark is the start's, for which "nothing has changed" alone would be no explanation.
 const isDarkSinceStart = (rig) => rig.tally?.dark_us > 0;
 
-// An order for the lane's cluster is no change of its consumers, so its sentence is still the first one. An order without a lane is for every lane
-// that has a cluster.
-const hasChangedCluster = (rig, view) =>
-  Object.values(view.timeline).some((tick) => tick.kind.startsWith("cluster_") && (tick.rig === undefined ? "cluster" in rig : view.rigs[tick.rig] === rig));
-
 // What happened last in a lane, in words.
 export function sentence(rig, view, say) {
   const params = { ...rig.sentence.params };
@@ -278,7 +273,6 @@ export function sentence(rig, view, say) {
   if ("algorithm" in params) params.algorithm = say(`${rig.model}.${params.algorithm}`);
   if ("members" in params) params.who = rebalanceFor(rig, say) || params.consumer;
   if (params.limit) params.reason = say(`assignor.reason.${params.limit}`, params);      // else it is Python's own sentence
-  if (rig.sentence.code === "none" && hasChangedCluster(rig, view)) return say("none_cluster");
   if (rig.sentence.code === "none" && isDarkSinceStart(rig)) return say("none_dark", { dark_us: rig.tally.dark_us });
   return say(rig.sentence.code, params);
 }

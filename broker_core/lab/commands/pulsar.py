@@ -77,7 +77,7 @@ class PulsarCommand(ConsumerCommand):
             lane.act(self.kind, self.consumer, position, do)
         else:
             do(consumer, Cause(command=position))
-        lane.say(f"pulsar.{self.verb}", consumer=self.consumer, **self.said())
+        lane.say_ordered(f"pulsar.{self.verb}", consumer=self.consumer, **self.said())
 
     @property
     def verb(self) -> str:

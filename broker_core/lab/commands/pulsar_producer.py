@@ -63,4 +63,4 @@ class LoseReceipts(LaneCommand):
             if not answers.trouble & CUT:
                 lane.world.cut(connection, BROKER, told)
             lane.world.order(PRODUCER, GiveUp(self.seconds * SECOND_US), told)
-        lane.say("pulsar.lose_receipts", seconds=self.seconds)
+        lane.say_ordered("pulsar.lose_receipts", seconds=self.seconds)

@@ -48,7 +48,7 @@ def _call(lane: Lane, name: str, position: int, what: str, topic: str, number: i
     """The program calls this on its consumer, now. No change of who reads what begins with it, so it has no bill."""
     named = {"consumer": name, "topic": topic, "partition": number}
     told = lane.emit(f"kafka.member.partition_{what}", Cause(command=position), None, {}, {**named, **more})
-    lane.say(f"kafka.partition_{what}", consumer=name, partition=partition_name(topic, number))
+    lane.say_ordered(f"kafka.partition_{what}", consumer=name, partition=partition_name(topic, number))
     lane.world.order(lane.consumers[name].incarnation, order, told)
     _rules(lane).forget_caches()
 
@@ -62,7 +62,7 @@ def reset_offsets(lane: Lane, topic: str, number: int, offset: int, cause: Cause
     within = max(log.start, min(offset, log.high_watermark))
     told = lane.emit("kafka.admin.resets_offsets", cause, "kafka.admin.within_range", {"offset": offset, "start": log.start,
                      "high_watermark": log.high_watermark}, {"topic": topic, "partition": number, "to": within})  # fmt: skip
-    lane.say("kafka.resets_offsets", partition=partition_name(topic, number), offset=within)
+    lane.say_ordered("kafka.resets_offsets", partition=partition_name(topic, number), offset=within)
     request = OffsetCommitRequest(GROUP_ID, NO_MEMBER, "", [CommittedTopic(topic, [CommittedPartition(number, within)])])
     lane.world.order(OPERATOR, operator.Ask(found[0].name, request), told)
     _rules(lane).forget_caches()
@@ -76,7 +76,7 @@ def send_record(lane: Lane, topic: str, number: int, key: str | None, cause: Cau
         key_hash = positive_key_hash(key.encode())
         inputs = {"key": key, "by_key": key_hash % topics_of(lane.world)[topic]}
     told = lane.emit("kafka.producer.partition_named", cause, "kafka.producer.given_partition", inputs, {"topic": topic, "partition": number})
-    lane.say("kafka.partition_named", partition=partition_name(topic, number))
+    lane.say_ordered("kafka.partition_named", partition=partition_name(topic, number))
     lane.world.order(PRODUCER, Send(OTHERS_RECORD, topic, key_hash, number, RECORD_OVERHEAD), told)
     _rules(lane).forget_caches()
 

@@ -43,6 +43,7 @@ WHY_MAX, WHY_FIRST = 40, 20
 """Of a longer chain the first 20 and the last 20 turning points are kept: how it began, and how it came to rest."""
 JITTER_PART = 10
 """A message takes its lane's delay, and up to a tenth more."""
+NOTHING_CHANGED = "none"
 CHECK_S = 5
 """While nothing is told and no change is under way, the model's laws are looked at every fifth second only; else at the end of each."""
 
@@ -51,6 +52,7 @@ CHECK_S = 5
 class LaneState:
     """What a checkpoint holds of a lane beside its world, its ledger and its model's notes. why: the turning points since the last change began.
     set_to: settings of programs that a person changed for the whole lane.
+    at_rest: what the lane says once its start has come to rest: that nothing has changed, or the last order since then that has no bill.
     history: skew at the end of each second. crash_positions: life of a program that is silent, which nobody has noticed -> its command."""
 
     algorithm: str
@@ -60,6 +62,7 @@ class LaneState:
     consumers: dict[str, Consumer] = field(default_factory=dict)
     why: list[Json] = field(default_factory=list)
     sentence: Json = field(default_factory=lambda: {"code": "idle", "params": {}})
+    at_rest: Json = field(default_factory=lambda: {"code": NOTHING_CHANGED, "params": {}})
     history: dict[int, int | None] = field(default_factory=dict)
     incarnations_made: dict[str, int] = field(default_factory=dict)
     crash_positions: dict[str, int] = field(default_factory=dict)
@@ -260,10 +263,28 @@ class Lane(LaneState):
         """Set the lane's sentence; the words for `code` are in the page's catalogue, in each language."""
         self.sentence = {"code": code, "params": params}
 
+    def say_ordered(self, code: str, /, **params: Any) -> None:
+        """Set the lane's sentence to that of an order that has no bill; it stands, too, when the start comes to rest after the order."""
+        self.at_rest = {"code": code, "params": params}
+        self.say(code, **params)
+
+    def say_cluster_changed(self) -> None:
+        """An order for the lane's cluster is no change of its consumers: it has a sentence of its own only where none of theirs stands."""
+        if self.at_rest["code"] == NOTHING_CHANGED:
+            self.at_rest = {"code": "none_cluster", "params": {}}
+        if self.sentence["code"] == NOTHING_CHANGED:
+            self.sentence = self.at_rest
+
     # -- commands -------------------------------------------------------------------------------------------------------------------------
 
+    def _begin(self, position: int, kind: str, name: str) -> None:
+        """A change begins. Its own sentence comes when the brokers have heard of it; until then it is not said that nothing has changed."""
+        self.ledger.begin(position, kind, name)
+        if self.sentence["code"] == NOTHING_CHANGED:
+            self.say("under_way")
+
     def join(self, joiners: Sequence[Consumer], position: int) -> None:
-        self.ledger.begin(position, "join", joiners[0].name)
+        self._begin(position, "join", joiners[0].name)
         if self.ledger.kept_bill is not None:
             self.ledger.kept_bill.count = len(joiners)
             self.ledger.kept_bill.note_change("join" if position else "start", [consumer.name for consumer in joiners], self.now_us)
@@ -276,7 +297,7 @@ class Lane(LaneState):
     def change(self, kind: str, name: str, position: int, service_us: int = 0) -> None:
         """Carry out leave, crash, rejoin, pause, resume or slow, which the command's check has allowed. service_us: for slow."""
         consumer, cause = self.consumers[name], Cause(command=position)
-        self.ledger.begin(position, kind, name)
+        self._begin(position, kind, name)
         if self.ledger.kept_bill is not None:
             self.ledger.kept_bill.note_change(FULL_SPEED if kind == "resume" and ends_no_pause(consumer) else kind, [name], self.now_us)
         match kind:
@@ -324,7 +345,7 @@ class Lane(LaneState):
     def act(self, kind: str, name: str, position: int, do: Callable[[Consumer, Cause], None]) -> None:
         """Carry out a verb that only this lane's model has, which the command's check has allowed."""
         consumer = self.consumers[name]
-        self.ledger.begin(position, kind, name)
+        self._begin(position, kind, name)
         if self.ledger.kept_bill is not None:
             self.ledger.kept_bill.note_change(kind, [name], self.now_us)
         do(consumer, Cause(command=position))
@@ -492,7 +513,7 @@ class Lane(LaneState):
         """This lane has taken an older one's place and gone through the same history."""
         self.emit(f"{self.model}.algorithm_switched", Cause(command=position), None, {}, {"algorithm": algorithm})
         if self.ledger.bill is None or self.ledger.bill.position == 0:
-            self.say("switched", algorithm=algorithm)
+            self.say_ordered("switched", algorithm=algorithm)
 
     # -- checkpoints ----------------------------------------------------------------------------------------------------------------------
 

@@ -79,7 +79,7 @@ class Ledger(LedgerState):
         self._compare(bill)
         bill.settled = True
         if bill.position == 0:
-            self.lane.say("none")  # those who are there from the start changed nothing
+            self.lane.say(self.lane.at_rest["code"], **self.lane.at_rest["params"])  # those who are there from the start changed nothing
         elif bill.kind not in PACE_KINDS:
             self.lane.narrator.on_settled(self.lane, bill)
         if self.tally.subject is not None:

@@ -80,6 +80,7 @@ class PaperLane:
         self.sentence: Json = {"code": "idle", "params": {}}
         self.said: list[tuple[str, Json]] = []
         self.emitted: list[tuple[str, Json]] = []
+        self.at_rest: Json = {"code": "none", "params": {}}
         self.ledger = Ledger(self)  # type: ignore[arg-type]  # it asks no more than what is written here
 
     def __getattr__(self, name: str) -> Any:
