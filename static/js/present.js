@@ -42,9 +42,17 @@ export function lessonPanel(view, words) {
   return lesson && { ...lesson, slots: { ...lesson.slots, caption: lessonCaption(view, say) }, tabs: Object.fromEntries(view.rig_order.map((id) => [id, tabName(id, view, say)])) };
 }
 
+// An order that gives a disk, a clock or a link an amount is another one without it, or with one below 0.
+function amountOf(code, { write_us: writeUs, skew_ms: skewMs, delay_us: delayUs, one_way: isOneWay }) {
+  if (code === "cluster_slow_disk") return writeUs ? [code, writeUs] : ["cluster_quick_disk", null];
+  if (code === "cluster_skew_clock") return skewMs ? [skewMs > 0 ? code : `${code}_behind`, Math.abs(skewMs) * 1000] : ["cluster_set_clock", null];
+  if (code === "cluster_slow_link") return delayUs === null ? ["cluster_quick_link", null] : [code, delayUs];
+  return [code === "cluster_cut_link" && isOneWay ? `${code}_one_way` : code, null];
+}
+
 export function caption(view, say) {
-  let { code } = view.caption;
-  const params = { ...view.caption.params };
+  let [code, amountUs] = amountOf(view.caption.code, view.caption.params);
+  const params = { ...view.caption.params, ...(amountUs === null ? {} : { amount_us: amountUs }) };
   if (code === "join" && (params.count ?? 1) > 1) code = "join_many";
   if (params.by === "demo") code = "join_demo";
   if (params.gone) code = "leave_gone";

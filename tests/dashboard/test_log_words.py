@@ -154,7 +154,7 @@ MARKS = " Log start 0, HW 8, LEO 10."
         ({"condition": "paused", "role": "leads"}, f"Broker 2 leads this partition. Its process is paused: nothing is written.{MARKS}"),
         ({"condition": "disk_lost", "gaps": 5}, "The disk of broker 2 is lost: there is nothing left of this replica."),
         ({"condition": "stopped", "role": "not_running"},
-         f"Broker 2 was stopped in order: this is what is on its disk; the HW is that of its last checkpoint.{MARKS}"),
+         f"Broker 2 was shut down cleanly: this is what is on its disk; the HW is that of its last checkpoint.{MARKS}"),
     ],
 )  # fmt: skip
 def test_a_replica_says_its_role_what_it_lacks_and_where_it_stands(about: dict[str, Any], said: str) -> None:

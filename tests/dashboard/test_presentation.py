@@ -401,3 +401,29 @@ def test_a_page_names_its_keys_in_one_text_whose_colon_is_the_languages(page: st
     assert lines == [f'{{% say "{code}" %}}']
     assert words["en"][code].startswith("Keys: ") and words["zh-hans"][code].startswith("按键：")
     assert words["en"][code].count("Keys") == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "args", "english", "chinese"),
+    [
+        ("cluster_slow_disk", {"broker": 2, "write_us": 30_000},
+         "The disk of broker 2 is slowed to 30 ms per write.", "Broker 2 的磁盘变慢：每次写入 30 毫秒。"),
+        ("cluster_slow_disk", {"broker": 2, "write_us": 0}, "The disk of broker 2 is fast again.", "Broker 2 的磁盘恢复正常速度。"),
+        ("cluster_skew_clock", {"broker": 1, "skew_ms": 40}, "The clock of broker 1 is set 40 ms ahead.", "Broker 1 的时钟调快了 40 毫秒。"),
+        ("cluster_skew_clock", {"broker": 1, "skew_ms": -40}, "The clock of broker 1 is set 40 ms behind.", "Broker 1 的时钟调慢了 40 毫秒。"),
+        ("cluster_skew_clock", {"broker": 1, "skew_ms": 0}, "The clock of broker 1 is right again.", "Broker 1 的时钟已校准。"),
+        ("cluster_slow_link", {"one": "broker-2", "other": "broker-3", "delay_us": 200_000},
+         "The link between broker-2 and broker-3 is slowed to 0.2 s.", "broker-2 与 broker-3 之间的链路变慢：单程 0.2 秒。"),
+        ("cluster_slow_link", {"one": "broker-2", "other": "broker-3"},
+         "The link between broker-2 and broker-3 is fast again.", "broker-2 与 broker-3 之间的链路恢复正常速度。"),
+        ("cluster_cut_link", {"one": "broker-2", "other": "broker-3", "one_way": True},
+         "The link between broker-2 and broker-3 is cut one way: nothing from broker-2 arrives.",
+         "broker-2 与 broker-3 之间的链路单向断开：broker-2 发出的消息都无法到达。"),
+    ],
+)  # fmt: skip
+def test_caption_of_an_order_for_a_cluster_says_by_how_much_and_which_way(
+    kind: str, args: dict[str, Any], english: str, chinese: str, words: dict[str, dict[str, str]]
+) -> None:
+    lab = Told(words["en"], lanes=[{"model": "kafka"}, {"model": "rabbitmq"}]).do(2, kind, **args).lab
+    said = [present(lab.view(), words[language])["slots"]["caption"].replace("\u202f", " ").replace("\xa0", " ") for language in ("en", "zh-hans")]
+    assert said == [english, chinese]

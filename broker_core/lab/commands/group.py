@@ -79,7 +79,7 @@ class Thaw(MemberCommand):
 
     def check_in(self, lane: LaneFacts) -> None:
         if not lane.consumer(self.consumer).is_frozen:
-            raise CommandError("consumer", "{consumer} does not stand still", consumer=self.consumer)
+            raise CommandError("consumer", "{consumer} is not frozen", consumer=self.consumer)
 
     def do(self, lane: "Lane", position: int) -> None:
         kafka_cluster_verbs.thaw(lane, self.consumer, position)

@@ -217,7 +217,7 @@ class ResetOffsets(PlaceCommand):
         PlaceCommand.check_in(self, lane)
         state = lane.group_state
         if state == "":
-            raise CommandError("rig", "nobody coordinates the group now")
+            raise CommandError("rig", "the group has no coordinator now")
         if state not in (None, EMPTY, DEAD):
             raise CommandError("rig", "the group is {state}: offsets can be reset only while it has no members", state=state)
 

@@ -24,7 +24,7 @@ def test_which_member_takes_which_order(kind: str, state: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "state", "reason"),
     [
-        ("group_thaw", "live", "live does not stand still"), ("group_unstick", "frozen", "frozen is not stuck"),
+        ("group_thaw", "live", "live is not frozen"), ("group_unstick", "frozen", "frozen is not stuck"),
         ("group_freeze", "stuck", "stuck is stuck in a record"), ("group_subscribe", "stuck", "stuck is stuck in a record"),
         ("group_restart", "gone", "gone has crashed; it can rejoin or leave"),
         ("group_restart", "frozen", "frozen is frozen; resume or crash it"),
