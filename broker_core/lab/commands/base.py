@@ -75,7 +75,7 @@ class Command(ABC):
         return {}
 
     def said(self) -> Json:
-        """Of its arguments, those that a caption may speak of."""
+        """What a caption may speak of: its arguments, or what it has to know of them."""
         return self.args()
 
     def consumer_name(self) -> str | None:

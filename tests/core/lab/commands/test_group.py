@@ -136,4 +136,4 @@ def test_group_can_always_be_given_an_assignor_whose_text_is_one() -> None:
 
 def test_text_of_an_assignor_is_in_the_journal_and_in_no_caption() -> None:
     command = made("group_assignor", source=None)
-    assert command.args() == {"source": None} and command.said() == {}
+    assert command.args() == {"source": None} and command.said() == {"own": 0}
