@@ -92,6 +92,7 @@ class LabFeed:
     def __init__(self, lab_id: str, feed: "Feed") -> None:
         self.lab_id, self._feed = lab_id, feed
         self.readers: set[Reader] = set()
+        self.has_begun = False                                # its stream is read
         self.last_id = b"0"                                   # of the stream: what is still there is read first
         self.epoch, self.seq = -1, -1                         # of the last frame that came
         self._frames: deque[Frame] = deque(maxlen=FRAMES_KEPT)
@@ -107,7 +108,8 @@ class LabFeed:
             return                                            # from a holder that has lost its lease
         follows = frame.epoch == self.epoch and frame.from_seq == self.seq
         if frame.full:
-            self._start = (frame.epoch, frame.seq, frame.text)
+            if not self._is_old(frame):
+                self._start = (frame.epoch, frame.seq, frame.text)
             self._frames.clear()
         elif follows or self.epoch < 0:
             self._frames.append(frame)
@@ -126,14 +128,18 @@ class LabFeed:
         if lost:
             await self._resume_lost()
 
+    def _is_old(self, frame: Frame) -> bool:
+        """Whether a newer snapshot is known: the stream of a lab that has run for a while begins with old ones."""
+        return self._start is not None and (frame.epoch, frame.seq) < self._start[:2]
+
     async def _pass_on(self, reader: Reader, frame: Frame) -> bool:
         """Send a frame to a reader that can use it. False: this reader needs a snapshot, and may have one."""
         if reader.stalled:
-            if frame.full and reader.window_open and reader.may_have_snapshot:
+            if frame.full and not self._is_old(frame) and reader.window_open and reader.may_have_snapshot:
                 reader.stalled = False
                 await reader.send(frame.text, frame.epoch, frame.seq, snapshot=True)
             return True
-        if frame.epoch == reader.epoch and frame.seq <= reader.seq:
+        if (frame.epoch, frame.seq) <= (reader.epoch, reader.seq):
             return True                                       # is in the snapshot it was sent
         if frame.full or (frame.epoch == reader.epoch and frame.from_seq == reader.seq):
             if not reader.window_open:
@@ -196,6 +202,13 @@ class LabFeed:
             return after if seq >= self.seq else None
         return after if after[0].from_seq == seq else None
 
+    async def begin(self) -> None:
+        """Read the stored view before the stream, which may still hold older snapshots than a page has been drawn with."""
+        try:
+            await self._read_start()
+        finally:
+            self.has_begun = True
+
     async def _read_start(self) -> None:
         """Read the stored view; all who ask at the same time share one reading."""
         if self._reading is None:
@@ -239,9 +252,11 @@ class Feed:
         lab = self.labs.get(lab_id)
         if lab is None:
             lab = self.labs[lab_id] = LabFeed(lab_id, self)
-            await self._start_reading()
+        is_first = not lab.readers
         lab.readers.add(reader)
-        if len(lab.readers) == 1:
+        if is_first:
+            await lab.begin()
+            await self._start_reading()
             await self._mark([lab_id])
             await in_thread(services.lab_watched)(lab_ids=[lab_id], wake=True)
         await lab.send_snapshot(reader)
@@ -282,11 +297,11 @@ class Feed:
                     await client.aclose()
 
     async def _read_once(self, client: Any) -> None:
-        streams = {stream_key(lab_id): lab.last_id for lab_id, lab in self.labs.items()}
+        by_key = {stream_key(lab_id).encode(): lab for lab_id, lab in self.labs.items() if lab.has_begun}
+        streams = {key.decode(): lab.last_id for key, lab in by_key.items()}
         if not streams:
             await asyncio.sleep(0.02)
             return
-        by_key = {stream_key(lab_id).encode(): lab for lab_id, lab in self.labs.items()}
         for key, entries in await client.xread(streams, block=READ_BLOCK_MS):
             lab = by_key[key]
             for entry_id, fields in entries:

@@ -15,14 +15,15 @@ export function createFeed({ freshness, notice, near, current, take }) {
   let socket = null;
   const receive = createLive({
     applyPatch,
+    start: { epoch: page.epoch, seq: page.seq, view: current() },
     requestSnapshot: (unanswered) => socket.askSnapshot(unanswered),
+    acknowledge: (seq) => socket?.acknowledge(seq),
     onChange(view, seq, events) {
       freshness.frame(view.at_us, view.speed, view.playing);
       const reason = refusalIn(events, page.language);
       if (reason !== null) notice(say("notice.refused", { reason }), { near });
       gone.frame();
       take(view, seq);
-      socket?.acknowledge(seq);
     },
   });
   function tell() {

@@ -178,6 +178,7 @@ function showFreshness() {
 const receive = createLive({
   applyPatch,
   requestSnapshot: (unanswered) => socket.askSnapshot(unanswered),
+  acknowledge: (seq) => socket?.acknowledge(seq),
   onChange(newView, newSeq, events) {
     [view, seq] = [newView, newSeq];
     const reason = refusalIn(events, page.language);
@@ -185,7 +186,6 @@ const receive = createLive({
     freshness.frame(view.at_us, view.speed, view.playing);
     if (isChange() || !view.playing) redraw();
     else drawInTurn();
-    socket?.acknowledge(seq);
   },
 });
 

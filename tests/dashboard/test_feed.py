@@ -103,6 +103,58 @@ async def test_newcomer_gets_the_stored_view_and_the_frames_after_it(lab: LabFee
 
 
 @pytest.mark.asyncio
+async def test_first_watcher_is_sent_nothing_older_than_the_stored_view(lab: LabFeed, shard: Shard, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that was drawn with the stored view would go back: its Cluster page told of a loss that there never was."""
+    past = [shard.full(), *(shard.frame() for _ in range(3)), shard.full(), shard.frame(), shard.frame()]
+    shard.stored = shard.seq
+    feed, browser = feeds.Feed(), Browser()
+
+    class Stream:
+        def __init__(self, *frames: Frame) -> None:
+            self.frames = frames
+
+        async def xread(self, streams: dict[str, bytes], block: int) -> Any:
+            key = next(iter(streams)).encode()
+            return [(key, [(b"%d-0" % frame.seq, {name.encode(): str(value).encode() for name, value in frame.fields().items()})
+                           for frame in self.frames])]  # fmt: skip
+
+    read = feeds.selectors.lab_snapshot_text
+
+    async def stored_late(lab_id: str) -> Any:
+        await feed._read_once(Stream(*past))             # the stream is quicker than the database
+        return read(lab_id=lab_id)
+
+    async def nothing(*_lab_ids: Any) -> None: ...
+
+    async def done(**_about: Any) -> None: ...
+
+    monkeypatch.setattr(feeds, "in_thread", lambda function: stored_late if function is read else done)
+    monkeypatch.setattr(feed, "_start_reading", lambda: feed._read_once(Stream(*past)))
+    monkeypatch.setattr(feed, "_mark", nothing)
+    lab = await feed.watch("lab", browser.reader)
+    assert set(browser.seqs) == {5}
+    await lab.acknowledge(browser.reader, 5)
+    later = Browser()
+    await feed.watch("lab", later.reader)
+    await feed._read_once(Stream(shard.frame(), shard.frame()))
+    assert later.seqs == [5, 6, 7] and browser.seqs[-2:] == [6, 7]
+
+
+@pytest.mark.asyncio
+async def test_reader_that_waits_for_a_full_frame_is_sent_no_older_one_than_the_stored_view(lab: LabFeed, shard: Shard) -> None:
+    old = [shard.full(), shard.frame()]
+    shard.seq = shard.stored = 9
+    browser = await join(lab)
+    browser.reader.stalled = True                        # as after a gap
+    for frame in old:
+        await lab.receive(frame)
+    assert browser.seqs == [9]
+    await lab.receive(shard.full())
+    await pump(lab, shard, 1, [browser])
+    assert browser.seqs == [9, 9, 10]
+
+
+@pytest.mark.asyncio
 async def test_reader_that_acknowledges_misses_nothing(lab: LabFeed, shard: Shard) -> None:
     await pump(lab, shard, 5, [])
     browser = await join(lab)
@@ -206,7 +258,7 @@ async def test_who_watches_a_deleted_lab_is_told_and_one_that_was_restored_goes_
     there = {lab.lab_id}
     monkeypatch.setattr(feeds.selectors, "labs_there", lambda lab_ids: there & set(lab_ids))
     feed = feeds.Feed()
-    feed.labs[lab.lab_id] = lab
+    feed.labs[lab.lab_id], lab.has_begun = lab, True
     lab.readers.add(Reader(send))
 
     class Stream:

@@ -304,7 +304,7 @@ def watched(feed: Feed, lab_id: str) -> Socket:
     lab = feed.labs.setdefault(lab_id, LabFeed(lab_id, feed))
     socket = Socket()
     socket.reader.stalled, socket.reader.epoch, socket.reader.seq = False, 1, 10
-    lab.epoch, lab.seq = 1, 10
+    lab.epoch, lab.seq, lab.has_begun = 1, 10, True
     lab.readers.add(socket.reader)
     return socket
 

@@ -50,7 +50,7 @@ function live() {
   const shown = [], asked = [], events = [];
   const receive = createLive({
     applyPatch: (view, patch) => applyPatch(structuredClone(view), patch), requestSnapshot: (unanswered) => asked.push(unanswered),
-    onChange: (view, seq, told) => { shown.push([seq, view.n]); events.push(told); },
+    acknowledge() {}, onChange: (view, seq, told) => { shown.push([seq, view.n]); events.push(told); },
   });
   return { receive, shown, asked, events };
 }

@@ -25,7 +25,8 @@ export function watchLab({ url, rig, partition, onGrown, onFresh, onFull, gone }
   const receive = createLive({
     applyPatch,
     requestSnapshot: (unanswered) => socket.askSnapshot(unanswered),
-    onChange(newView, seq) {
+    acknowledge: (seq) => socket?.acknowledge(seq),
+    onChange(newView) {
       view = newView;
       gone.frame();
       freshness.frame(view.at_us, view.speed, view.playing);
@@ -33,7 +34,6 @@ export function watchLab({ url, rig, partition, onGrown, onFresh, onFull, gone }
       const now = part ? `${part.end}/${part.committed}` : "";
       if (now !== mark && mark) due();
       mark = now;
-      socket?.acknowledge(seq);
       tell();
     },
   });
