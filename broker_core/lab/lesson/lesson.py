@@ -26,6 +26,8 @@ OWN_IDS = "lesson:"
 """How the ids of a lesson's own orders begin; the number of the step follows, from 1."""
 LASTS_US_MAX = 4 * 3600 * 1_000_000
 STEPS_MAX, CHECKS_MAX = 200, 60
+ASKED_MAX = 10**15
+"""What a check may ask of a number: more than any lab has, even of microseconds, and a float holds each whole number up to it."""
 TITLE_MAX, LANE_MAX, LINE_MAX, CAPTION_MAX, TEXT_MAX, NUMBER_MAX = 60, 40, 200, 400, 2_000, 200
 STAGE, CLUSTER, GROUPS, PULSAR = "stage", "cluster", "groups", "pulsar"
 PAGES = (STAGE, CLUSTER, GROUPS, PULSAR)
@@ -236,6 +238,8 @@ def _check(raw: object, where: str, lasts_us: int, lanes: Collection[str]) -> Ch
         is_number = isinstance(wanted, int | float) and not isinstance(wanted, bool) and is_finite(wanted)
         if not is_number and not (name in EXACT and isinstance(wanted, str | bool) and _is_short(str(wanted))):
             raise CommandError(f"{where}.asks.{name}", "must be a number, a text, true or false" if name in EXACT else "must be a number")
+        if is_number and abs(wanted) > ASKED_MAX:
+            raise CommandError(f"{where}.asks.{name}", "must be a number from {low} to {high}", low=-ASKED_MAX, high=ASKED_MAX)
     return Check(at_us, lane, number, dict(asks), _text(raw, "says", where, CAPTION_MAX))
 
 

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_core.errors import CommandError
-from broker_core.lab.lesson.lesson import CHECKS_MAX, STEPS_MAX, Lesson, lesson_from_json
+from broker_core.lab.lesson.checks import ASKS
+from broker_core.lab.lesson.lesson import ASKED_MAX, CHECKS_MAX, STEPS_MAX, Lesson, lesson_from_json
 from broker_core.lab.limits import Limits
 
 BOTH = {"en": "a", "zh": "b"}
@@ -164,6 +165,16 @@ def test_check_asks_something_of_a_number_before_the_end(checks: Any, field: str
 def test_what_is_asked_is_a_number_and_of_an_exact_question_also_a_text_or_true_or_false(asks: dict[str, Any], is_one: bool) -> None:
     answer = refused(checks=check(asks=asks))
     assert (answer is None) == is_one and (answer is None or answer[0] == f"checks.0.asks.{list(asks)[-1]}")
+
+
+@pytest.mark.parametrize("name", ASKS)
+@pytest.mark.parametrize("wanted", [1e308, -1e308, ASKED_MAX + 1, -ASKED_MAX - 1, 1.5e15])
+def test_number_that_no_lab_can_reach_is_refused_with_its_bounds(name: str, wanted: float) -> None:
+    assert refused(checks=check(asks={name: wanted})) == (
+        f"checks.0.asks.{name}", "must be a number from -1000000000000000 to 1000000000000000",
+    )  # fmt: skip
+    for edge in (ASKED_MAX, -ASKED_MAX, 1e15):
+        assert refused(checks=check(asks={name: edge})) is None
 
 
 @settings(max_examples=25)
