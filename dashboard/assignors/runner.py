@@ -168,7 +168,9 @@ def _answer(code: int, said: bytes) -> bytes | None:
 def _read(answer: bytes) -> dict[str, Any]:
     try:
         said = json.loads(answer)
-    except (ValueError, RecursionError):
+    except RecursionError:
+        said = json.loads(_failed("deep_answer"))
+    except ValueError:
         said = None
     if not isinstance(said, dict) or not ("assignment" in said or "line" in said):
         said = json.loads(_failed("unreadable"))

@@ -220,7 +220,15 @@ def test_no_more_of_an_answer_is_read_than_it_may_have_and_the_kernel_ends_a_lon
     assert done.returncode != 0 and out.stat().st_size <= ANSWER_BYTES_MAX
 
 
-@pytest.mark.parametrize("said", ["[" * 4_000, "5", "null", "[]", "{}", "not JSON"])
+@pytest.mark.parametrize("shell", ["[made]", "{'c1': made}", "(made,)"])
+def test_an_answer_nested_too_deeply_is_said_so(shell: str) -> None:
+    source = f"def assign(members, partitions):\n    made = []\n    for n in range(3000):\n        made = {shell}\n    return made\n"
+    assert answered(source) == {"code": "deep_answer", "params": {}, "line": 0}
+    deep = '{"assignment": ' + "[" * 4_000
+    assert Runner((sys.executable, "-c", f"print({deep!r})")).run(EMPTY, {}, {})["code"] == "deep_answer"
+
+
+@pytest.mark.parametrize("said", ["5", "null", "[]", "{}", "not JSON"])
 def test_an_answer_that_is_none_is_said_so(said: str) -> None:
     assert Runner((sys.executable, "-c", f"print({said!r})")).run(EMPTY, {}, {})["code"] == "unreadable"
 

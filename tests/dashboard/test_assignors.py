@@ -8,7 +8,7 @@ import pytest
 
 from broker_core.errors import CommandError
 from broker_core.kafka.assignors import custom
-from broker_core.kafka.assignors.custom import METHODS, AssignorFailed, check_source, custom_assignor
+from broker_core.kafka.assignors.custom import BUILTINS, METHODS, AssignorFailed, check_source, custom_assignor
 from broker_core.kafka.assignors.protocol import Subscription
 from broker_core.lab.journal import Journal
 from broker_core.lab.lab import Lab
@@ -114,6 +114,7 @@ def test_the_page_about_groups_says_the_processs_limits() -> None:
 
 def test_both_checks_allow_the_same() -> None:
     assert language.METHODS == METHODS
+    assert {name for name in language.space()["__builtins__"] if name.isidentifier()} == BUILTINS
 
 
 # --- in a group

@@ -19,7 +19,8 @@ can be replayed. docs/decisions/a-custom-assignor-is-its-text.md.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+import builtins
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -40,7 +41,7 @@ REASONS = {
     "steps": "took more than {steps:,} steps", "memory": "needed more memory than it may have",
     "cpu": "used more than {seconds} s of CPU", "long_answer": "its answer is longer than {mb} MB",
     "crashed": "crashed Python ({signal}); map(), filter() or zip() nested thousands deep do that",
-    "unreadable": "its answer cannot be read: it is nested too deeply, or no JSON",
+    "deep_answer": "its answer is nested too deeply", "unreadable": "its answer cannot be read: it is no JSON",
     "not_dict": "assign() must return a dict: member id -> list of (topic, number)", "no_member": "there is no member {member}",
     "not_list": "{member} must have a list of (topic, number)", "too_many": "too many partitions",
     "no_partition": "{member}: {row} is no partition; give (topic, number)",
@@ -54,6 +55,12 @@ _FORBIDDEN: tuple[tuple[type[ast.AST], str], ...] = (
     (ast.With, "with"), (ast.Match, "match"),
     (ast.Yield, "yield"), (ast.YieldFrom, "yield"),
 )  # fmt: skip
+_PYTHONS = frozenset(dir(builtins))
+BUILTINS = frozenset({
+    "abs", "all", "any", "bool", "dict", "divmod", "enumerate", "filter", "float", "frozenset", "int", "isinstance", "iter", "len", "list",
+    "map", "max", "min", "next", "ord", "range", "repr", "reversed", "round", "set", "sorted", "str", "sum", "tuple", "zip",
+    "Exception", "ValueError", "KeyError", "IndexError", "TypeError", "RuntimeError", "AssertionError", "StopIteration",
+})  # fmt: skip
 METHODS = frozenset({
     "add", "append", "bit_length", "clear", "copy", "count", "difference", "difference_update", "discard", "endswith", "extend", "find",
     "fromkeys", "get", "index", "insert", "intersection", "intersection_update", "isdigit", "isdisjoint", "issubset", "issuperset",
@@ -100,34 +107,49 @@ def check_source(source: str) -> None:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise CommandError("args.source", "line {line}: {reason}", line=getattr(error, "lineno", 0) or 0, reason=_said(error)) from None
     said = dict(_cooperative(tree))
+    refused = [found for node in ast.walk(tree) for found in _refused(node)]
+    if refused:
+        (line, _), word = min(refused + _missing(tree))
+        raise CommandError("args.source", "line {line}: an assignor cannot use {word}", line=line, word=word)
     for node in ast.walk(tree):
-        line = getattr(node, "lineno", 0)
-        for kind, word in _FORBIDDEN:
-            if isinstance(node, kind):
-                raise CommandError("args.source", "line {line}: an assignor cannot use {word}", line=line, word=word)
-        if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Pow):
-            raise CommandError("args.source", "line {line}: an assignor cannot use {word}", line=line, word="**")
-        if isinstance(node, ast.Attribute) and node.attr not in METHODS:
-            raise CommandError("args.source", "line {line}: an assignor cannot use {word}", line=line, word=node.attr)
-        if (name := _unusable(node)) is not None:
-            raise CommandError("args.source", "line {line}: an assignor cannot use {word}", line=line, word=name)
         if isinstance(node, ast.Name) and node.id == COOPERATIVE and isinstance(node.ctx, ast.Store) and node not in said:
-            raise CommandError("args.source", "line {line}: {word} must be True or False, and stand outside assign", line=line, word=COOPERATIVE)
+            reason = "line {line}: {word} must be True or False, and stand outside assign"
+            raise CommandError("args.source", reason, line=node.lineno, word=COOPERATIVE)
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "assign"]
     if len(functions) != 1 or len(functions[0].args.args) != 2:
         raise CommandError("args.source", "must define assign(members, partitions)")
 
 
-def _unusable(node: ast.AST) -> str | None:
-    """A name with an underscore in front, wherever it stands; bytes and ..., which no assignor needs."""
+def _refused(node: ast.AST) -> Iterator[tuple[tuple[int, int], str]]:
+    """What an assignor may not use in this node: (line, column) and its word, so that the first one in the text can be named."""
+    place = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
+    for kind, word in _FORBIDDEN:
+        if isinstance(node, kind):
+            yield place, word
     match node:
+        case ast.BinOp(op=ast.Pow(), left=before) | ast.AugAssign(op=ast.Pow(), target=before):
+            yield _end(before), "**"
+        case ast.Attribute(attr=name, value=before) if name not in METHODS:
+            yield _end(before), name
         case ast.Name(id=name) | ast.FunctionDef(name=name) | ast.arg(arg=name) | ast.keyword(arg=str(name)) if name.startswith("_"):
-            return name
+            yield place, name
         case ast.Constant(value=bytes()):
-            return "bytes"
+            yield place, "bytes"
         case ast.Constant(value=value) if value is ...:
-            return "..."
-    return None
+            yield place, "..."
+
+
+def _end(node: ast.expr) -> tuple[int, int]:
+    return node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+
+
+def _missing(tree: ast.Module) -> list[tuple[tuple[int, int], str]]:
+    """Where the text uses a function of Python's that is not there, and that it has not made itself. Alone this is no refusal: it raises a
+    NameError once it is reached. Before something refused it is what the user looks for: `open` in `open(path).read()`."""
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    own |= {node.arg if isinstance(node, ast.arg) else node.name for node in ast.walk(tree) if isinstance(node, ast.arg | ast.FunctionDef)}
+    return [((node.lineno, node.col_offset), node.id) for node in names if node.id in _PYTHONS - BUILTINS - own]
 
 
 def _cooperative(tree: ast.Module) -> list[tuple[ast.expr, bool]]:

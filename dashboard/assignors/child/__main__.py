@@ -92,7 +92,10 @@ def answer(order: dict[str, Any]) -> str:
         exec(code, globals_)
         given = globals_["assign"](order["members"], order["partitions"])
         sys.settrace(None)
-        text = json.dumps({"assignment": given}, ensure_ascii=False)
+        try:
+            text = json.dumps({"assignment": given}, ensure_ascii=False)
+        except RecursionError:
+            return failed({"code": "deep_answer", "params": {}}, 0)
         if len(text.encode()) > ANSWER_BYTES_MAX:
             return failed({"code": "long_answer", "params": {"mb": ANSWER_BYTES_MAX >> 20}}, 0)
         return text

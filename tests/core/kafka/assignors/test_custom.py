@@ -44,6 +44,10 @@ def body(line: str) -> str:
         (body("class A: pass"), 2, "class"), (body("x = (yield)"), 2, "yield"), (body("with x: pass"), 2, "with"),
         (body("x = 2 ** 9"), 2, "**"), (body("x **= 9"), 2, "**"), (body("x = members.mro"), 2, "mro"),
         (body("x = members.__class__"), 2, "__class__"), (body("x = _y"), 2, "_y"), (body("x = f'{__name__}'"), 2, "__name__"),
+        (body("x = open('/etc/passwd').read()"), 2, "open"), (body("print(members.mro)"), 2, "print"),
+        (body("x = [hash(n) ** 2 for n in members]"), 2, "hash"), (body("x = members.mro.__class__"), 2, "mro"),
+        (body("x = eval('1') ** 2"), 2, "eval"), (body("x = 2 ** eval('1')"), 2, "**"), (body("hash = 1; x = hash.real"), 2, "real"),
+        (body("x = [n.read() for n in ()]; import os"), 2, "read"),
         ("async def other():\n    pass\n" + GOOD, 1, "async"), (body("x = [n.format for n in members]"), 2, "format"),
     ],
 )  # fmt: skip
@@ -51,6 +55,20 @@ def test_word_that_may_not_be_used_is_named_with_its_line(source: str, line: int
     with pytest.raises(CommandError) as refused:
         check_source(source)
     assert str(refused.value).endswith(f"line {line}: an assignor cannot use {word}") and refused.value.field == "args.source"
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["type = 1", "x = [1 for type in members]", "x = (lambda type: 1)(1)", "x = (type := 1)", "for type in (): x = 1", "def type(n): return n"],
+)
+def test_name_of_pythons_that_the_text_itself_gives_is_not_to_blame(given: str) -> None:
+    source = body(f"{given}\n    x = type\n    x = x.mro")
+    with pytest.raises(CommandError, match="line 4: an assignor cannot use mro"):
+        check_source(source)
+
+
+def test_function_of_pythons_that_is_not_there_is_no_refusal_alone() -> None:
+    check_source(body("x = open('/etc/passwd')"))
 
 
 @pytest.mark.parametrize(
