@@ -18,6 +18,7 @@ OTHERS = {
     "ISR": r"同步副本集",
     "独占/灾备/共享/键共享": r"(?<![A-Za-z_（])(?:Exclusive|Failover|Shared|Key_Shared)(?![A-Za-z_])",
     "主用消费者": r"活动消费者",
+    "实验室": r"实验(?!室)",
     "停读": r"熄灭",
     "新消费者": r"新来者",
     "旧 c1 的会话": r"失联会话|失联的会话",
@@ -28,6 +29,8 @@ PAIRS = (
     (r"\bcoordinator\b", r"协调器|协调", r"协调者"),
     (r"(?<!auto )\bgeneration\b", r"世代|[{]generation", r"generation(?!})"),
 )
+NO_ANSWER = r"没有响应|无响应|未响应|没有回应|失去响应"
+OURS = r"(?i)\b(?:the server|the worker|Spark Connect)\b"
 ENGLISH = r"(?i)\b(?:former life|dead session|stands? still|anew\b|goes on where|by itself|somebody)\b"
 
 
@@ -59,6 +62,17 @@ def test_a_thing_named_in_english_has_its_own_name_in_chinese(sentences: dict[st
                 assert not re.search(other, chinese), (code, english, chinese)
 
 
+def test_of_what_a_lab_runs_the_silent_is_lost_and_only_what_runs_highwater_has_no_answer() -> None:
+    assert {english: text for english, text in PO.items() if re.search(NO_ANSWER, text) and not re.search(OURS, english)} == {}
+    for path in shelf().values():
+        assert not re.search(NO_ANSWER, path.read_text(encoding="utf-8")), path.stem
+
+
+@pytest.mark.parametrize("text", ["Broker {brokers} 没有响应", "{consumer} 无响应", "{names} 未响应"])
+def test_no_answer_of_a_broker_or_a_consumer_is_found(text: str) -> None:
+    assert re.search(NO_ANSWER, text) and not re.search(OURS, "Broker {brokers} does not answer")
+
+
 def test_what_joins_two_brokers_is_a_link(sentences: dict[str, tuple[str, str]]) -> None:
     for code, (english, chinese) in sentences.items():
         if re.search(r"(?i)\blinks?\b", english) and code.startswith(("cluster.", "caption.", "tick.", "event.")) and ".link" not in code:
@@ -72,5 +86,5 @@ def test_english_sentences_are_native(page: str) -> None:
 
 def test_the_table_in_the_docs_names_what_is_refused() -> None:
     table = (ROOT / "docs/words.md").read_text(encoding="utf-8")
-    for name in ("服务节点", "协调者", "消费组", "同步副本集", "活动消费者", "熄灭", "新来者", "失联会话"):
+    for name in ("服务节点", "协调者", "消费组", "同步副本集", "活动消费者", "熄灭", "新来者", "失联会话", "实验"):
         assert name in table
