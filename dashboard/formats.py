@@ -47,7 +47,7 @@ def figure(value: float | None, digits: int) -> str:
 
 
 def seconds(us: int | None, words: Mapping[str, str]) -> str:
-    """A duration: milliseconds below half a tenth of a second, tenths below ten seconds, whole seconds below two minutes, then minutes.
+    """A duration: milliseconds below a tenth of a second, tenths below ten seconds, whole seconds below two minutes, then minutes.
 
     >>> seconds(2_700_000, {"second": "s", "minute": "min"}).replace(NARROW, "_")
     '2.7_s'
@@ -55,7 +55,7 @@ def seconds(us: int | None, words: Mapping[str, str]) -> str:
     if us is None:
         return NONE
     value = us / 1_000_000
-    if 0 < us < 50_000:
+    if 0 < us < 99_500:
         return f"{max(1, int(us / 1000 + 0.5))}{NARROW}{words['millisecond']}"
     if value < 9.95:
         return f"{half_up(value, 0 if us % 1_000_000 == 0 else 1)}{NARROW}{words['second']}"

@@ -28,7 +28,7 @@ export const percent = (share, digits = 0) =>
 export function seconds(us, words) {
   if (us === null || us === undefined) return NONE;
   const value = us / 1e6;
-  if (us > 0 && us < 50_000) return `${Math.max(1, Math.floor(us / 1000 + 0.5))}${NARROW}${words.millisecond}`;
+  if (us > 0 && us < 99_500) return `${Math.max(1, Math.floor(us / 1000 + 0.5))}${NARROW}${words.millisecond}`;
   if (value < 9.95) return `${halfUp(value, us % 1e6 === 0 ? 0 : 1)}${NARROW}${words.second}`;
   if (value < 119.5) return `${halfUp(value)}${NARROW}${words.second}`;
   return `${halfUp(value / 60)}${NARROW}${words.minute}`;
