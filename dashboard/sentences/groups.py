@@ -214,6 +214,9 @@ GROUPS = {
         "Up to the last stable offset: lag {lag?one record|{lag} records}; an open transaction holds back {hidden?one record|{hidden} records} more."
     ),
     "groups.status.unread": _("warning: {count} of {partitions} {partitions?partition|partitions} {count?is|are} not being read"),
+    "groups.status.not_read": _("warning: it is not being read"),
+    "groups.status.grows": _("warning: the lag grew over the last {seconds} s"),
+    "groups.status.overload": _("warning: more records come in than the members handle"),
     "groups.status.rising": _("warning: over the last {seconds} s, the lag grew in {count} of {partitions} partitions"),
     "groups.status.in_some": _("{rule} ({count} of {partitions} partitions)"),
     "groups.rule.no_lag": _("ok: no lag"),
@@ -318,7 +321,7 @@ GROUPS = {
     "groups.key.revoking": _("minus: told to give it up"),
     "groups.key.held": _("! in a cell: has it and reads nothing"),
     "groups.key.dark": _("dark lane: no reader"),
-    "groups.key.status": _("! or × beside the trend: a warning or an error by the last commits"),
+    "groups.key.status": _("! or × beside the trend: a warning or an error"),
     "groups.cell.reads": _("{member} reads partition {partition}"),
     "groups.cell.given": _("Partition {partition} is assigned to {member}, which does not read it"),
     "groups.cell.held_stuck": _("{member} has partition {partition} and does not poll"),
@@ -335,6 +338,10 @@ GROUPS = {
     "groups.short.lag": _("lag"),
     "groups.short.lag_us": _("lag time"),
     "groups.short.trend": _("trend"),
+    "groups.trend.about": _(
+        "Slope of the lag over the last {seconds} s: it grows or shrinks where the fitted line moves by at least two records and by more "
+        "than twice the scatter around it, however large the lag is."
+    ),
     "groups.trend.up": _("grows"),
     "groups.trend.down": _("shrinks"),
     "groups.trend.level": _("level"),

@@ -239,14 +239,14 @@ test("the head has the state that is lit", () => {
 });
 
 // A group of 12 partitions that are read, each with a rule that has decided its status.
-const judged = ({ rules = [], status = "ok", lags = {}, dark = 0, stuck = 0 }) => {
+const judged = ({ rules = [], status = "ok", lags = {}, dark = 0, stuck = 0, overload = "" }) => {
   const partitions = Object.fromEntries([...Array(12).keys()].map((number) => [number, { owner: number < dark ? null : "m1", leader: 1 }]));
   const member = { consumer: "c1", member_id: "m1", condition: "running", owned: [...Array(12 - dark).keys()].map((number) => number + dark), is_stuck: false };
   const last = { ...member, consumer: "c2", member_id: "m2", is_stuck: true, owned: member.owned.splice(0, stuck) };
   const parts = Object.fromEntries([...Array(12).keys()].map((number) => [number, { lag: rules[number] ? 5 : 0, status: rules[number] ? status : "ok", rule: rules[number] ?? "no_lag" }]));
   const health = { lag: 5 * rules.length, lag_us: 0, status, window: 10, partitions: parts };
-  const words = gridWords({ ...rest.group, partitions, members: { m1: member, m2: last } }, health, (code, params) => (/grid_lag/.test(code) ? params.status : /rule|status/.test(code) ? say(code, params) : ""), { lags });
-  return words.trim();
+  const words = gridWords({ ...rest.group, partitions, members: { m1: member, m2: last } }, health, (code, params) => (/grid_lag/.test(code) ? params.status : /rule|status/.test(code) ? say(code, params) : ""), { lags, overload });
+  return words.replace(overload, "").trim();
 };
 const RISING = [0, 1, 2, 3, 10, 20, 30, 40, 50, 60, 70, 80];
 
@@ -267,8 +267,27 @@ test("it is never ok while a partition is dark or its owner reads nothing", () =
 
 test("it is never ok while the lag of most partitions grows", () => {
   const rising = (count) => Object.fromEntries([...Array(12).keys()].map((number) => [number, number < count ? RISING : RISING.toReversed()]));
-  for (const count of [7, 9, 12]) assert.match(judged({ rules: ["caught_up"], lags: rising(count) }), new RegExp(`groups\\.status\\.rising \\{"count":${count},"partitions":12,"seconds":12\\}`));
+  for (const count of [7, 9, 12]) assert.match(judged({ rules: ["caught_up"], lags: rising(count) }), new RegExp(`groups\\.status\\.rising \\{"count":${count},"partitions":12,"seconds":30\\}`));
   assert.match(judged({ rules: ["caught_up"], lags: rising(6) }), /groups\.rule\.caught_up/);
+});
+
+test("it is never ok while more comes in than the members handle", () => {
+  for (const rules of [["caught_up"], ["moving", "young"], []]) assert.match(judged({ rules, overload: "6 more" }), /^groups\.status\.overload/);
+  assert.match(judged({ rules: ["falling"], status: "warning", overload: "6 more" }), /groups\.rule\.falling/);
+});
+
+test("no status in the table and no mark in the grid says ok beside a lane that is not read, or that grows", () => {
+  const lags = Object.fromEntries(Object.keys(rest.group.partitions).map((number) => [number, RISING]));
+  const dark = { ...rest.group, partitions: Object.fromEntries(Object.entries(rest.group.partitions).map(([number, partition]) => [number, { ...partition, owner: null }])) };
+  const stuck = { ...rest.group, members: Object.fromEntries(Object.entries(rest.group.members).map(([key, member]) => [key, { ...member, is_stuck: true }])) };
+  const ok = { ...rest.group_health, partitions: Object.fromEntries(Object.keys(rest.group.partitions).map((number) => [number, { ...rest.group_health.partitions[number], status: "ok", rule: "moving" }])) };
+  for (const [group, known, code] of [[dark, {}, "groups.status.not_read"], [stuck, lags, "groups.status.not_read"], [rest.group, lags, "groups.status.grows"], [rest.group, {}, "groups.rule.moving"]]) {
+    const table = partitionsTable(group, ok, known, say), at = table.head.findIndex((text) => text.startsWith("groups.column.status"));
+    assert.deepEqual([...new Set(table.rows.map((row) => codesIn(row[at])[0]))], [code]);
+    const marks = cells({ ...rest, group, group_health: ok }, { lags: known }).shapes.filter(({ id }) => id.startsWith("status-"));
+    assert.equal(marks.length, code === "groups.rule.moving" ? 0 : table.rows.length);
+    for (const mark of marks) assert.equal(codesIn(mark["data-tip"])[0], code);
+  }
 });
 
 test("what several wait to hear is one sentence, until the last of them has heard", () => {
@@ -445,6 +464,22 @@ test("a trend needs some seconds", () => {
   assert.equal(direction([10, 10, 11, 10, 10, 10]), "level");
   assert.equal(direction([0, 5, 10, 20, 30, 40]), "up");
   assert.equal(direction([40, 30, 20, 10, 5, 0]), "down");
+  const line = (from, step, count = 60) => Array.from({ length: count }, (_, second) => from + step * second);
+  for (const from of [0, 40, 2_000, 1e7]) for (const step of [0.2, 1, 30]) for (const count of [12, 30, 60]) {
+    assert.equal(direction(line(from, step, count)), "up", `${from} + ${step}`);
+    assert.equal(direction(line(from, step, count).reverse()), "down");
+  }
+  for (const from of [0, 40, 2_000, 1e7]) assert.equal(direction(line(from, 0)), "level");
+});
+
+test("what comes in between two commits is no trend, and growth below it is one", () => {
+  for (const commits of [2, 5, 7]) for (const base of [0, 3_000]) for (let phase = 0; phase < commits; phase += 1) for (let count = 12; count <= 40; count += 1) {
+    const lags = (growth) => Array.from({ length: count }, (_, second) => base + Math.round(growth * second) + 4 * ((second + phase) % commits));
+    if (count >= 3 * commits) assert.equal(direction(lags(0)), "level", `${commits} s, phase ${phase}, ${count} values`);
+    if (count >= 30) assert.equal(direction(lags(2)), "up");
+  }
+  const noise = Array.from({ length: 60 }, (_, second) => 500 + ((second * 7919) % 23) - 11);
+  assert.equal(direction(noise), "level");
 });
 
 test("the names of members over the grid stand apart: where one is too long for its column all go by their numbers", () => {

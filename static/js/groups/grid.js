@@ -8,10 +8,11 @@ import { widthOf as wordsWidth } from "../cluster/labels.js";
 import { round } from "../draw.js";
 import { isTextured, paint, textOn, waitingPaint } from "../paint.js";
 import { NONE, number } from "../say.js";
-import { lagOf, lanesOf, readsCommitted } from "./lanes.js";
+import { heldBy, lagOf, lanesOf, readsCommitted } from "./lanes.js";
+import { statusOf, wordsOf } from "./status.js";
 import { left } from "./timers.js";
-import { spark } from "./trend.js";
-import { heldBy, rounded } from "./words.js";
+import { LOOKS_BACK, spark } from "./trend.js";
+import { rounded } from "./words.js";
 
 export const ROW = 24, HEAD = 26;
 const MARGIN = 6, BAR = 16, FIGURE = 58, WIDE = 82, AGE = 68, TREND = 100, PITCH_LEAST = 22, PITCH_MOST = 120, SIGNS = { ok: "", warning: "!", error: "×" };
@@ -39,7 +40,7 @@ export function layout(group, { members, consumers, available, isPhone = false, 
   figures.forEach((figure, place) => shapes.push({
     id: `head-${figure}`, tag: "text", x: end + 6 + edges[place], y: 16, class: "m end", ...(TERMS[figure] ? { "data-term": TERMS[figure] } : {}), text: say(`groups.short.${figure}`),
   }));
-  shapes.push({ id: "head-trend", tag: "text", x: end + 18 + edges.at(-1), y: 16, class: "m", text: say("groups.short.trend") });
+  shapes.push({ id: "head-trend", tag: "text", x: end + 18 + edges.at(-1), y: 16, class: "m", "data-tip": say("groups.trend.about", { seconds: LOOKS_BACK }), text: say("groups.short.trend") });
   rows.forEach((row, place) => {
     const y = HEAD + place * ROW, { name, partition } = row, own = lagOf(row, group, health), known = { ...partition, lag: own.lag, stable_lag: own.stable_lag };
     const there = members.map(([key]) => [key, row.members[key]]);
@@ -48,8 +49,9 @@ export function layout(group, { members, consumers, available, isPhone = false, 
       id: `${figure}-${name}`, tag: "text", x: end + 6 + edges[column], y: y + 15, class: `n end${figure === "lag" ? " b" : ""}`,
       text: figure === "lag_us" ? (own.lag_us === null ? NONE : left(own.lag_us, say)) : known[figure] === null ? NONE : number(known[figure]),
     }));
-    if (own.status && SIGNS[own.status]) {
-      shapes.push({ id: `status-${name}`, tag: "text", x: end + 18 + edges.at(-1) + 82, y: y + 16, class: `b ${own.status === "error" ? "bad" : "warn"}`, "data-tip": say(`groups.rule.${own.rule}`, { window: health.window }), text: SIGNS[own.status] });
+    const judged = statusOf(row, group, health, lags);
+    if (judged && SIGNS[judged.status]) {
+      shapes.push({ id: `status-${name}`, tag: "text", x: end + 18 + edges.at(-1) + 82, y: y + 16, class: `b ${judged.status === "error" ? "bad" : "warn"}`, "data-tip": wordsOf(judged, health, say), text: SIGNS[judged.status] });
     }
     if (row.isOwn) shapes.push(...spark(`trend-${name}`, own.lag === null ? [] : lags[name] ?? [], { x: end + 18 + edges.at(-1), y: y + 2, width: 50, height: 16, say }));
   });

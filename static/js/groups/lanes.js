@@ -26,3 +26,17 @@ export function lagOf({ name, isOwn, partition }, group, health) {
 
 // How many partitions of all topics a member reads.
 export const ownedBy = (key, group) => group.members[key].owned.length + Object.values(group.also ?? {}).reduce((sum, { members }) => sum + (members[key]?.owned.length ?? 0), 0);
+
+// Why a member reads nothing of a partition that it has: nobody leads it, the member's poll loop is stuck, or its program has paused it; null: it reads.
+export const heldBy = (partition, member, number) => (partition.leader === null ? "leaderless" : member.is_stuck ? "stuck" : member.paused?.includes(number) ? "paused" : null);
+
+// Who has the partition of a lane: one member, but for a user's own assignor, which may give it to several.
+export const readersOf = ({ number, members }) => Object.values(members).filter(({ condition, owned }) => condition === "running" && owned.includes(number));
+
+export const isHeld = (lane) => {
+  const readers = readersOf(lane);
+  return readers.length > 0 && readers.every((member) => heldBy(lane.partition, member, lane.number) !== null);
+};
+
+// Nobody has it, or who has it reads nothing there.
+export const isUnread = (lane) => lane.partition.owner === null || isHeld(lane);

@@ -5,6 +5,7 @@ import { lagOf, lanesOf, readsCommitted } from "./lanes.js";
 import { inOrder } from "./members.js";
 import { codeName, NAMES, noteWords } from "./rows.js";
 import { moment } from "./sequence.js";
+import { statusOf, wordsOf } from "./status.js";
 import { left } from "./timers.js";
 import { direction } from "./trend.js";
 import { doing } from "./words.js";
@@ -42,11 +43,11 @@ export function partitionsTable(group, health, lags, say) {
     ].map((code) => say(`groups.column.${code}`)),
     terms: [null, null, null, null, "high_watermark", ...only("last_stable_offset"), "committed", null, "group_lag", ...only("last_stable_offset"), "lag_time", null, null, null],
     rows: lanesOf(group).map((row) => {
-      const { name, partition } = row, own = lagOf(row, group, health), way = row.isOwn && own.lag !== null ? direction(lags[name] ?? []) : null;
+      const { name, partition } = row, own = lagOf(row, group, health), judged = statusOf(row, group, health, lags), way = row.isOwn && own.lag !== null ? direction(lags[name] ?? []) : null;
       return [
         name, partition.owner === null ? say("groups.dark") : group.members[partition.owner]?.consumer ?? partition.owner, figure(partition.start), figure(partition.end), figure(partition.high_watermark),
         ...only(figure(partition.stable)), figure(partition.committed), figure(partition.position), figure(own.lag), ...only(figure(own.stable_lag)),
-        own.lag_us !== null ? left(own.lag_us, say) : NONE, way ? say(`groups.trend.${way}`) : NONE, own.rule ? say(`groups.rule.${own.rule}`, { window: health.window }) : NONE, figure(partition.passed_over),
+        own.lag_us !== null ? left(own.lag_us, say) : NONE, way ? say(`groups.trend.${way}`) : NONE, judged ? wordsOf(judged, health, say) : NONE, figure(partition.passed_over),
       ];
     }),
   };

@@ -3,8 +3,8 @@
 import { round } from "../draw.js";
 import { NONE } from "../say.js";
 
-const KEPT = 60, LEVEL = 0.08;
-export const LOOKS_BACK = 12;
+const KEPT = 60, LEAST = 2, SCATTERS = 2;
+export const LOOKS_BACK = 30;
 
 // health: of the view. -> partition -> its lags, the oldest first; a partition that came later has fewer.
 export function lagsOf({ history = {}, partitions }) {
@@ -12,13 +12,15 @@ export function lagsOf({ history = {}, partitions }) {
   return Object.fromEntries(Object.keys(partitions).map((name) => [name, rows.map((row) => row[name]).filter((lag) => lag !== undefined)]));
 }
 
-// -> "up" | "down" | "level" | null: whether it grows, from the mean of some seconds ago to that of the last ones.
+// -> "up" | "down" | "level" | null: whether it grows, by the straight line that fits its last seconds best. How large the lag is plays no part: what
+// the line climbs counts against how far the values scatter about it, which is what commits do that come every few seconds.
 export function direction(values) {
-  const recent = values.slice(-LOOKS_BACK);
-  if (recent.length < 4) return null;
-  const half = Math.floor(recent.length / 2), mean = (list) => list.reduce((sum, value) => sum + value, 0) / list.length;
-  const before = mean(recent.slice(0, half)), now = mean(recent.slice(half)), change = now - before;
-  if (Math.abs(change) <= Math.max(1, before * LEVEL)) return "level";
+  const recent = values.slice(-LOOKS_BACK), count = recent.length, sum = (list) => list.reduce((total, value) => total + value, 0);
+  if (count < 4) return null;
+  const middle = (count - 1) / 2, mean = sum(recent) / count;
+  const slope = sum(recent.map((lag, place) => (place - middle) * (lag - mean))) / sum(recent.map((_, place) => (place - middle) ** 2));
+  const scatter = Math.sqrt(sum(recent.map((lag, place) => (lag - mean - slope * (place - middle)) ** 2)) / (count - 2)), change = slope * (count - 1);
+  if (Math.abs(change) < Math.max(LEAST, SCATTERS * scatter)) return "level";
   return change > 0 ? "up" : "down";
 }
 

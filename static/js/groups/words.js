@@ -1,6 +1,6 @@
 // The page's sentences: how the group is, what it runs on, what one member is doing, and what a message says.
 
-import { lagOf, lanesOf, ownedBy, readsCommitted } from "./lanes.js";
+import { heldBy, isHeld, lagOf, lanesOf, ownedBy, readersOf, readsCommitted } from "./lanes.js";
 import { codeName, NAMES } from "./rows.js";
 import { statusWords } from "./status.js";
 import { inTurn, sentences } from "../say.js";
@@ -10,22 +10,11 @@ const REBALANCING = ["PreparingRebalance", "CompletingRebalance", "Assigning", "
 // Of the consumer protocol: it has not taken the group epoch's target up, or waits for what others still hold.
 export const isBehind = ({ epoch, state }, group) => epoch !== null && (epoch < group.generation || state !== "STABLE");
 
-// Why a member reads nothing of a partition that it has: nobody leads it, the member's poll loop is stuck, or its program has paused it; null: it reads.
-export const heldBy = (partition, member, number) => (partition.leader === null ? "leaderless" : member.is_stuck ? "stuck" : member.paused?.includes(number) ? "paused" : null);
-
 // Its poll loop has been stuck for so long that its heartbeats have stopped, and as a static member it keeps its place; its epoch is -2 then.
 const isOverdue = ({ is_stuck: isStuck, generation, epoch, member_id: id }) => isStuck && id !== null && (epoch === -2 || (generation !== null && generation < 0));
 
 // Out of the group, and it does not know: what it owned before it reads on.
 const isZombie = ({ condition, member_id: id, is_stuck: isStuck, owned }, group) => group.coordinator !== null && condition === "running" && id === null && !isStuck && owned.length > 0;
-
-// Who has the partition of a lane: one member, but for a user's own assignor, which may give it to several.
-const readersOf = ({ number, members }) => Object.values(members).filter(({ condition, owned }) => condition === "running" && owned.includes(number));
-
-const isHeld = (lane) => {
-  const readers = readersOf(lane);
-  return readers.length > 0 && readers.every((member) => heldBy(lane.partition, member, lane.number) !== null);
-};
 
 // A static member that restarts: its process is over, and its place is kept.
 const isAway = ({ condition, instance_id: instance }) => condition === "gone" && Boolean(instance);
@@ -85,14 +74,12 @@ export function gridWords(group, health, say, { lags = {}, overload = "" } = {})
   if (held) said.push(say("groups.grid_held", { held, partitions }));
   if (twice) said.push(say("groups.grid_twice", { twice }));
   const isAlone = Object.keys(group.also ?? {}).length === 0;
-  said.push(group.coordinator === null ? say("groups.grid_lag_unknown") : say(isAlone ? "groups.grid_lag" : "groups.grid_lag_in", { topic: group.topic, lag: health.lag, lag_us: rounded(health.lag_us), status: statusWords(health, { unread: unreadOf(group), lanes: partitions, lags }, say) }));
+  said.push(group.coordinator === null ? say("groups.grid_lag_unknown") : say(isAlone ? "groups.grid_lag" : "groups.grid_lag_in", { topic: group.topic, lag: health.lag, lag_us: rounded(health.lag_us), status: statusWords(group, health, lanesOf(group), { lags, isOverloaded: Boolean(overload) }, say) }));
   if (health.passed_over) said.push(say("groups.grid_passed", { count: health.passed_over }));
   if (overload) said.push(overload);
   if (group.coordinator !== null && readsCommitted(group)) said.push(stableWords(group, health, say));
   return sentences(said);
 }
-
-const unreadOf = (group) => lanesOf(group).filter((lane) => lane.partition.owner === null || isHeld(lane)).length;
 
 // The lag up to the last stable offset, of all topics, and what open transactions keep from being read.
 function stableWords(group, health, say) {
