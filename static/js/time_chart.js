@@ -2,25 +2,29 @@
 // that would draw it.
 
 import { loadPlotly } from "./plotly.js";
+import { createThrottle } from "./throttle.js";
 
 const EVERY_MS = 1000, NARROW = 520;
 
 // -> refresh(make, {key, isForced}). make(isNarrow): -> {traces, layout}, or null where there is nothing to draw yet; key: of what it is, and
 // another one is drawn at once.
 export function createTimeChart(root, source) {
-  let isSeen = false, drawnAt = -Infinity, shown = null, latest = null;
+  const due = createThrottle();
+  let isSeen = false, shown = null, latest = null;
   new IntersectionObserver((entries) => {
     const wasSeen = isSeen;
     isSeen = entries.at(-1).isIntersecting;
     if (isSeen && !wasSeen && latest) refresh(...latest);
   }, { rootMargin: "200px 0px" }).observe(root);
-  async function refresh(make, { key = "", isForced = false } = {}) {
-    const now = performance.now();
+  function refresh(make, { key = "", isForced = false } = {}) {
     latest = [make, { key, isForced: true }];
-    if (!isSeen || (!isForced && key === shown && now - drawnAt < EVERY_MS)) return;
+    if (!isSeen) return;
+    due(() => drawChart(make), { everyMs: EVERY_MS, isForced: isForced || key !== shown });
+    shown = key;
+  }
+  async function drawChart(make) {
     const drawing = make(root.clientWidth < NARROW);
     if (!drawing) return;
-    [drawnAt, shown] = [now, key];
     const plotly = await loadPlotly(source).catch(() => null);
     if (plotly) await plotly.react(root, drawing.traces, drawing.layout, { displayModeBar: false, responsive: true });
   }

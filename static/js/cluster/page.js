@@ -11,6 +11,7 @@ import { createNotice } from "../notice.js";
 import { createOrders } from "../orders.js";
 import { createRoving } from "../roving.js";
 import { clock } from "../say.js";
+import { createThrottle } from "../throttle.js";
 import { createCards } from "./cards.js";
 import { createCuts, cutsBetween } from "./cuts.js";
 import { writeLogLinks } from "./log_links.js";
@@ -37,8 +38,8 @@ const aroundPicture = createRoving(drawing, '[role="button"]', ["Enter"]), aroun
 const widthOf = createWidths(schedule);
 const series = createSeries($("series"), page.urls.plotly), cards = createCards($("cards-panel"), $("cards"));
 
-const writeLesson = createLessonStrip();
-let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, grid = null, lines = [], place = null, before = null, twinAt = -Infinity, flownAt = -Infinity, mapAt = "";
+const writeLesson = createLessonStrip(), mapDue = createThrottle(), twinsDue = createThrottle();
+let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, grid = null, lines = [], place = null, before = null, flownAt = -Infinity, mapShown = null;
 let name = new URLSearchParams(location.search).get("partition"), chosen = null;
 let awaited = null;                                    // the first partition of a topic that was just ordered
 
@@ -69,9 +70,8 @@ function drawFrame(isForced = false) {
   setText($("title"), headline(now, say));
   setText($("sub"), sub(now, say));
   drawPicture(now);
-  const mapKey = `${name}/${Math.floor(performance.now() / MAP_EVERY_MS)}`;
-  if (isForced === true || mapKey !== mapAt) drawMap(now);
-  mapAt = mapKey;
+  mapDue(() => drawMap(cluster()), { everyMs: MAP_EVERY_MS, isForced: isForced === true || name !== mapShown });
+  mapShown = name;
   verbs.write(verbsOf(now, chosen, say));
   setText($("verbs-title"), chosenTitle(chosen, say));
   setText($("verbs-about"), chosenWords(now, chosen, say));
@@ -80,11 +80,7 @@ function drawFrame(isForced = false) {
   cards.write(now.faults ?? [], say);
   drawTransport();
   writeLesson(view);
-  const at = performance.now();
-  if (isForced === true || at - twinAt > TWINS_EVERY_MS) {
-    twinAt = at;
-    drawTables(now);
-  }
+  twinsDue(() => drawTables(cluster()), { everyMs: TWINS_EVERY_MS, isForced: isForced === true });
   if (name !== null) series(samplesOf(now.history, name), name, { say, isForced: isForced === true });
   main.dataset.seq = seq;
   feed.tell();

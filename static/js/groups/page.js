@@ -14,6 +14,7 @@ import { overloadWords } from "../overload.js";
 import { createOrders } from "../orders.js";
 import { createRoving } from "../roving.js";
 import { NONE, clock, number } from "../say.js";
+import { createThrottle } from "../throttle.js";
 import { logAddress } from "../cluster/log_links.js";
 import { createVerbs } from "../cluster/verbs.js";
 import { createAtPartition } from "./at_partition.js";
@@ -40,8 +41,8 @@ const writeMessage = createMessage($("message"), {
   title: $("message-title"), about: $("message-about"), code: $("message-code"), times: $("message-times"), asked: $("message-asked"), answered: $("message-answered"), askedHead: $("message-asked-head"), answeredHead: $("message-answered-head"),
 });
 
-const writeLesson = createLessonStrip();
-let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, twinAt = -Infinity, gridAt = -Infinity;
+const writeLesson = createLessonStrip(), gridDue = createThrottle(), twinsDue = createThrottle();
+let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false;
 let tall = 0, consumer = null, chosen = null, isFolded = true, looked = null, kept = null;
 
 const group = () => ({ ...view.rigs[lane].group, also: view.rigs[lane].group_topics }), health = () => view.rigs[lane].group_health;
@@ -80,19 +81,14 @@ function drawFrame(isForced = false) {
   drawMembers(now);
   drawFindings(now);
   own.draw();
-  const at = performance.now();
-  if (isForced || Object.keys(now.partitions).length <= MANY || at - gridAt > GRID_EVERY_MS) {
-    gridAt = at;
-    drawGrid(now);
-  }
+  gridDue(() => drawGrid(group()), { everyMs: GRID_EVERY_MS, isForced: isForced || Object.keys(now.partitions).length <= MANY });
   drawMessage(now);
   drawTransport();
   writeLesson(view);
-  if (isForced || at - twinAt > TWINS_EVERY_MS) {
-    twinAt = at;
-    drawTables(now);
-    drawOthers(now);
-  }
+  twinsDue(() => {
+    drawTables(group());
+    drawOthers(group());
+  }, { everyMs: TWINS_EVERY_MS, isForced });
   main.dataset.seq = seq;
   feed.tell();
 }

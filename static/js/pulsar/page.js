@@ -13,6 +13,7 @@ import { createNotice } from "../notice.js";
 import { createOrders } from "../orders.js";
 import { sentence } from "../present.js";
 import { clock, number, percent } from "../say.js";
+import { createThrottle } from "../throttle.js";
 import { fingerprint } from "../visuals/slices.js";
 import * as batches from "./batches.js";
 import { chip, createConsumers, rows as consumerRows } from "./consumers.js";
@@ -38,8 +39,8 @@ const TWINS_EVERY_MS = 1000, RING_MOST = 440, BESIDE_LEAST = 210, RING_BESIDE = 
 const main = $("main"), freshness = createFreshness(), notice = createNotice($("notice")), lane = page.pulsar.lane;
 const still = matchMedia("(prefers-reduced-motion: reduce)"), series = createSeries($("series"), page.urls.plotly);
 
-const writeLesson = createLessonStrip();
-let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, twinAt = -Infinity, twinLater = null, bandsAt = "", bands = [], handAt = null;
+const writeLesson = createLessonStrip(), twinsDue = createThrottle();
+let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, bandsAt = "", bands = [], handAt = null;
 let ladderTall = 0, batchesTall = 0, batchesKind = "", chosen = null, answer = null, askedFor = "", levelFor = "", partition = null, at = null, span = null, size = 0;
 
 const rig = () => view.rigs[lane];
@@ -79,15 +80,8 @@ function drawFrame(isForced = false) {
   drawBeside(now);
   drawTransport();
   writeLesson(view);
-  const time = performance.now();
   // Who looks at the tables sees the numbers of the words beside them; who hears them is not flooded.
-  if (isForced || document.body.hasAttribute("data-twins") || time - twinAt > TWINS_EVERY_MS) {
-    twinAt = time;
-    drawTables(now);
-  } else twinLater ??= setTimeout(() => {               // the last frame before a pause is told, too
-    [twinLater, twinAt] = [null, performance.now()];
-    drawTables(rig());
-  }, TWINS_EVERY_MS);
+  twinsDue(() => drawTables(rig()), { everyMs: TWINS_EVERY_MS, isForced: isForced || document.body.hasAttribute("data-twins") });
   setText($("series-many"), now.order.length > NAMED_MOST ? say("subscription.series_many", { most: NAMED_MOST }) : "");
   series(rowsOf(view, lane), { say, colorOf, isForced });
   main.dataset.seq = seq;

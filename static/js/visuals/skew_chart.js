@@ -5,6 +5,7 @@
 import { laneName } from "../lane_name.js";
 import { colorsOf, loadPlotly } from "../plotly.js";
 import { figure } from "../say.js";
+import { createThrottle } from "../throttle.js";
 import { minutes } from "../time_chart.js";
 
 const DASHES = { pulsar: "solid", kafka: "dash", tubemq: "dot", rabbitmq: "longdashdot" };
@@ -54,23 +55,27 @@ function names(traces, last, low, top, colors) {
   });
 }
 
-// onNear(): it comes near and was not drawn since. In a paused lab no frame comes that would draw it.
+// onNear(): it comes near, or on screen, and was not drawn since. In a paused lab no frame comes that would draw it.
 export function createSkewChart(root, source, onNear) {
-  let isSeen = false, isNear = false, drawnAt = -Infinity;
+  const due = createThrottle();
+  let isSeen = false, isNear = false;
   new IntersectionObserver((entries) => {
     const wasNear = isNear;
     isNear = entries.at(-1).isIntersecting;
     if (isNear && !wasNear) onNear();
   }, { rootMargin: NEAR }).observe(root);
-  new IntersectionObserver((entries) => { isSeen = entries.at(-1).intersectionRatio >= SEEN; }, { threshold: [0, SEEN], rootMargin: "0px 0px -64px 0px" }).observe(root);
+  new IntersectionObserver((entries) => {
+    const wasSeen = isSeen;
+    isSeen = entries.at(-1).intersectionRatio >= SEEN;
+    if (isSeen && !wasSeen) onNear();
+  }, { threshold: [0, SEEN], rootMargin: "0px 0px -64px 0px" }).observe(root);
   return function refresh(view, seq, { say, isForced = false }) {
-    const now = performance.now();
-    if (!isNear || (!(isSeen && isForced) && now - drawnAt < (isSeen ? SEEN_EVERY_MS : NEAR_EVERY_MS))) return;
-    drawnAt = now;
-    loadPlotly(source).then((Plotly) => {
+    if (!isNear) return;
+    due(() => loadPlotly(source).then((Plotly) => {
       const drawing = layout(view, { say, colors: colorsOf(root), width: root.clientWidth });
       Plotly.react(root, drawing.traces, drawing.layout, { displayModeBar: false, responsive: true });
       root.dataset.seq = seq;
-    }, () => {});                                      // tried again at the next refresh; the table says the same
+    }, () => {}),                                      // tried again at the next refresh; the table says the same
+    { everyMs: isSeen ? SEEN_EVERY_MS : NEAR_EVERY_MS, isForced: isSeen && isForced });
   };
 }
