@@ -290,6 +290,21 @@ test("no status in the table and no mark in the grid says ok beside a lane that 
   }
 });
 
+test("who is crashed, frozen, failed or stuck reads nothing in any table, and has its epoch as in the list", () => {
+  const column = (table, code) => table.head.findIndex((text) => text.startsWith(`groups.column.${code} `));
+  const cases = [{ condition: "crashed" }, { condition: "paused" }, { condition: "gone" }, { failed: "" }, { failed: "UnknownServerError", member_id: null, generation: 4 }, { is_stuck: true }];
+  for (const changes of cases) for (const view of [rest, epochs]) {
+    const { group } = withMember(view, "c1", changes), table = membersTable(group, view.consumers, view.at_us, say), row = inOrder(group, view.consumers).findIndex(([key]) => key === "c1");
+    assert.equal(table.rows[row][column(table, "owned")], "–", JSON.stringify(changes));
+    assert.equal(othersTable({ ...group, groups: {} }, 0, say).rows.find(([name]) => name.endsWith("c1"))[1], "–");
+    if (!changes.is_stuck) assert.equal(cells({ ...view, group: { ...group, partitions: Object.fromEntries(Object.entries(group.partitions).map(([number, partition]) => [number, { ...partition, owner: null }])) } }).shapes.some(({ id, class: name }) => /^cell-of (reads|held)$/.test(name) && id.endsWith("-c1")), false);
+    const listed = memberRows(group, view.consumers, say).find(({ key }) => key === "c1").epoch;
+    assert.equal(table.rows[row][column(table, "epoch")], listed);
+  }
+  const table = membersTable(rest.group, rest.consumers, rest.at_us, say), read = table.rows.map((row) => row[column(table, "owned")]);
+  assert.deepEqual(read, ["0–3", "4–7", "8–11"]);
+});
+
 test("what several wait to hear is one sentence, until the last of them has heard", () => {
   const finding = (code, member, endsUs, partitions = []) => ({ code, member, timer: "heartbeat", ends_us: endsUs, partitions, count: 0 });
   const of = (findings) => findingsOf(rest.group, { findings }, 0, say).map(({ text, until }) => [codesIn(text)[0].split(".").at(-1), JSON.parse(text.slice(text.indexOf("{"))), JSON.parse(until.slice(until.indexOf("{"))).left_us]);
@@ -547,7 +562,8 @@ test("what a user's own assignor raised stands at the member, in what holds the 
 
 test("all groups of the topic have a row, with what their consumers read and have handled", () => {
   const other = { state: "Stable", lag: 7, consumers: { "audit-1": { partitions: [0, 1], finished: 30 }, "audit-2": { partitions: [2], finished: 12 } } };
-  const group = { group_id: "lab", state: "Stable", members: { c1: { consumer: "c1", owned: [0, 1, 2], finished: 40 }, gone: { consumer: "c2", owned: [], finished: null } }, groups: { audit: other, late: { ...other, state: null, consumers: {} } } };
+  const led = { owner: "c1", leader: 1 }, mine = { consumer: "c1", condition: "running", failed: null, owned: [0, 1, 2], finished: 40 };
+  const group = { group_id: "lab", topic: "flights", state: "Stable", partitions: { 0: led, 1: led, 2: led }, members: { c1: mine, gone: { ...mine, consumer: "c2", condition: "crashed", finished: null } }, groups: { audit: other, late: { ...other, state: null, consumers: {} } } };
   assert.deepEqual(othersTable(group, null, String).rows.map((row) => row.map((cell) => cell.trim())), [
     ["lab", "Stable", "40", "–"], ["c1", "0–2", "40", ""], ["c2", "–", "–", ""],
     ["audit", "Stable", "42", "7"], ["audit-1", "0–1", "30", ""], ["audit-2", "2", "12", ""], ["late", "–", "0", "7"],

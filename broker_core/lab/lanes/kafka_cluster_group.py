@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from broker_core.kafka.assignors import ASSIGNORS
 from broker_core.kafka.assignors.custom import CUSTOM, custom_assignor
 from broker_core.kafka.assignors.subscription_bytes import read_assignment
-from broker_core.kafka.client.group_consumer.core import ConsumerState
+from broker_core.kafka.client.group_consumer.core import FAILED, ConsumerState
 from broker_core.kafka.client.group_consumer.network import COORDINATOR
 from broker_core.kafka.client.group_consumer.settings import CLASSIC
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
@@ -244,7 +244,8 @@ def look(world: World, topic: str, count: int) -> Shared:
         if slot is not None and (member.awaits_join or consumer_state(slot).loop.is_stuck):
             by_member.setdefault(member_id, slot)
     # Of two that claim a partition the member of the group reads it, not who was put out and does not know yet, or who is stuck.
-    running = [slot for slot in programs if slot.condition == RUNNING]
+    # A program whose poll() has thrown reads nothing, whatever it had assigned.
+    running = [slot for slot in programs if slot.condition == RUNNING and consumer_state(slot).member.phase != FAILED]
     running.sort(key=lambda slot: (consumer_state(slot).member.member_id in group.members, not consumer_state(slot).loop.is_stuck))
     readers = {number: slot for slot in running for number in owned(consumer_state(slot), topic)}
     shared = Shared(topic, group, logs_of(world, topic, count), programs, by_member, readers)

@@ -8,7 +8,7 @@ import { widthOf as wordsWidth } from "../cluster/labels.js";
 import { round } from "../draw.js";
 import { isTextured, paint, textOn, waitingPaint } from "../paint.js";
 import { NONE, number } from "../say.js";
-import { heldBy, lagOf, lanesOf, readsCommitted } from "./lanes.js";
+import { heldBy, isAtWork, lagOf, lanesOf, readsCommitted } from "./lanes.js";
 import { statusOf, wordsOf } from "./status.js";
 import { left } from "./timers.js";
 import { LOOKS_BACK, spark } from "./trend.js";
@@ -94,7 +94,7 @@ function roomBeside(cells, pitch, from, to) {
 // What a member is to a partition: reads | held | revoking | given | target | null.
 export function markOf(number, partition, key, member) {
   if (member.revoking.includes(number)) return "revoking";
-  if (partition.owner === key || (member.condition === "running" && member.owned.includes(number))) return heldBy(partition, member, number) ? "held" : "reads";
+  if (partition.owner === key || (isAtWork(member) && member.owned.includes(number))) return heldBy(partition, member, number) ? "held" : "reads";
   if (member.assigned.includes(number)) return "given";
   return member.target?.includes(number) ? "target" : null;
 }

@@ -31,7 +31,15 @@ export const ownedBy = (key, group) => group.members[key].owned.length + Object.
 export const heldBy = (partition, member, number) => (partition.leader === null ? "leaderless" : member.is_stuck ? "stuck" : member.paused?.includes(number) ? "paused" : null);
 
 // Who has the partition of a lane: one member, but for a user's own assignor, which may give it to several.
-export const readersOf = ({ number, members }) => Object.values(members).filter(({ condition, owned }) => condition === "running" && owned.includes(number));
+export const readersOf = ({ number, members }) => Object.values(members).filter((member) => isAtWork(member) && member.owned.includes(number));
+
+// Whether its program runs: what a crashed, frozen or failed one had assigned it reads no more.
+export const isAtWork = ({ condition, failed }) => condition === "running" && (failed ?? null) === null;
+
+// The numbers of a topic's partitions that a member reads.
+export const readBy = (key, group, topic) => lanesOf(group).filter((lane) => lane.topic === topic && isReading(lane, lane.members[key])).map(({ number }) => number);
+
+const isReading = ({ number, partition }, member) => isAtWork(member) && member.owned.includes(number) && heldBy(partition, member, number) === null;
 
 export const isHeld = (lane) => {
   const readers = readersOf(lane);

@@ -16,9 +16,12 @@ export function stillChosen(chosen, consumer, { members }) {
   return Object.keys(members).find((key) => members[key].consumer === consumer) ?? null;
 }
 
+// Its epoch, or generation, while it is a member; null: it is none.
+export const epochOf = ({ epoch, member_id: id, generation }) => epoch ?? (id === null || generation === null || generation < 0 ? null : generation);
+
 export function rowsOf(group, consumers, say) {
   const rows = inOrder(group, consumers).map(([key, member]) => {
-    const epoch = member.epoch ?? (member.member_id === null || member.generation === null || member.generation < 0 ? null : member.generation);
+    const epoch = epochOf(member);
     return {
       key, name: member.consumer, color: consumers[member.consumer]?.color ?? null, isLeader: member.is_leader, doing: doing(member, group, say, key), isWell: member.condition === "running" && !member.is_stuck && member.failed === null,
       epoch: epoch === null ? "–" : String(epoch), isBehind: member.epoch === null ? epoch !== null && epoch < group.generation : isBehind(member, group), tags: tagsOf(member, group, say),

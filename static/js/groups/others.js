@@ -1,6 +1,7 @@
 // All groups that read the topic, the lab's own first: each gets every record, and in each one member gets a record.
 
 import { NONE, number } from "../say.js";
+import { readBy } from "./lanes.js";
 import { runs } from "./tables.js";
 
 const INSIDE = "\u2003";
@@ -17,7 +18,7 @@ function rowsOf(name, state, lag, consumers, say) {
 
 // {head, terms, rows, offsets} as writeTable takes them.
 export function othersTable(group, lag, say) {
-  const own = Object.values(group.members).map(({ consumer, owned, finished }) => ({ name: consumer, partitions: owned, finished }));
+  const own = Object.entries(group.members).map(([key, { consumer, finished }]) => ({ name: consumer, partitions: readBy(key, group, group.topic), finished }));
   const rows = rowsOf(group.group_id, group.state, lag, own, say);
   for (const [name, other] of Object.entries(group.groups)) {
     rows.push(...rowsOf(name, other.state, other.lag, Object.entries(other.consumers).map(([consumer, one]) => ({ name: consumer, ...one })), say));

@@ -1,8 +1,8 @@
 // The pictures as tables: what a screen reader reads, and what key T shows in their place.
 
 import { NONE, number } from "../say.js";
-import { lagOf, lanesOf, readsCommitted } from "./lanes.js";
-import { inOrder } from "./members.js";
+import { lagOf, lanesOf, readBy, readsCommitted } from "./lanes.js";
+import { epochOf, inOrder } from "./members.js";
 import { codeName, NAMES, noteWords } from "./rows.js";
 import { moment } from "./sequence.js";
 import { statusOf, wordsOf } from "./status.js";
@@ -29,7 +29,7 @@ export function membersTable(group, consumers, atUs, say) {
   return {
     head: ["member", "doing", "epoch", "assigned", "owned", "target", "session", "member_id"].map((code) => say(`groups.column.${code}`)), terms: [null, null, null, null, null, null, null, null],
     rows: inOrder(group, consumers).map(([key, member]) => [
-      member.consumer + (member.is_leader ? " ★" : ""), doing(member, group, say, key), figure(member.epoch ?? member.generation), inTopics("assigned", key, group, say), inTopics("owned", key, group, say), member.target === null ? NONE : inTopics("target", key, group, say),
+      member.consumer + (member.is_leader ? " ★" : ""), doing(member, group, say, key), figure(epochOf(member)), inTopics(had("assigned", key, group), group, say), inTopics((topic) => readBy(key, group, topic), group, say), member.target === null ? NONE : inTopics(had("target", key, group), group, say),
       group.timers[`session:${key}`] ? left(group.timers[`session:${key}`].until_us - atUs, say) : NONE, member.member_id ?? NONE,
     ]),
   };
@@ -54,11 +54,13 @@ export function partitionsTable(group, health, lags, say) {
 }
 
 // Partitions of the lane's own topic by their numbers, those of others after the topic's name.
-function inTopics(what, key, group, say) {
-  const others = Object.entries(group.also ?? {}).map(([topic, { members }]) => [topic, members[key]?.[what] ?? []]).filter(([, numbers]) => numbers.length);
-  const own = group.members[key][what] ?? [], said = own.length || !others.length ? [runs(own, say)] : [];
+function inTopics(numbersOf, group, say) {
+  const others = Object.keys(group.also ?? {}).map((topic) => [topic, numbersOf(topic)]).filter(([, numbers]) => numbers.length);
+  const own = numbersOf(group.topic), said = own.length || !others.length ? [runs(own, say)] : [];
   return [...said, ...others.map(([topic, numbers]) => `${topic} ${runs(numbers, say)}`)].join(say("list.semicolon"));
 }
+
+const had = (what, key, group) => (topic) => (topic === group.topic ? group.members : group.also[topic].members)[key]?.[what] ?? [];
 
 export function runs(numbers, say) {
   const found = [];
