@@ -15,7 +15,13 @@ TERMS = {
         pgettext_lazy("term", "share"),
         _("The part of the keys, hash space, partitions or records that a consumer has. The dashed bar is what it had before the last change."),
     ),
-    "fair": (pgettext_lazy("term", "fair share"), _("One divided by the number of consumers: what each would have if all had the same.")),
+    "fair": (
+        pgettext_lazy("term", "fair share"),
+        _(
+            "One divided by the number of consumers: what each would have if all had the same. A removed consumer counts as long as it keeps "
+            "its share."
+        ),
+    ),
     "rate": (pgettext_lazy("term", "rec/s"), _("Records that a consumer handled in the last second.")),
     "space": (
         pgettext_lazy("term", "hash space"),

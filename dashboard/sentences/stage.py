@@ -78,6 +78,10 @@ STAGE = {
         "{record_count} {records_noun}, {key_count} {keys_noun}, {consumer_count} "
         "{consumer_count?consumer|consumers}. Each lane shares them its own way."
     ),
+    "sub.silent": _(
+        "{record_count} {records_noun}, {key_count} {keys_noun}, {consumer_count} {consumer_count?consumer|consumers}, {silent_count} of them "
+        "silent. Each lane shares them its own way."
+    ),
     "sub.unnoticed": _("Not noticed yet: {waiting} still {count?counts|count} on it."),
     "sub.noticed": _("Noticed by {noticed}; {waiting} {count?waits|wait}."),
     "sub.unknown": _("It had not registered with {lanes} yet, so its crash will not be noticed there."),

@@ -1,8 +1,9 @@
 // Whether more records come in than the consumers that are at work can handle, as the view has their capacities.
 
-const WORKING = ["live", "slow", "waiting"];
+const WORKING = ["live", "slow"];
 
-// Who handles records: of consumers with partitions or ranges of their own those that have some; of a queue all.
+// Who handles records now: of consumers with partitions or ranges of their own those that have some; of a queue all. One that still waits to be
+// served handles nothing yet.
 const isWorking = ({ state, share }, { kind }) => WORKING.includes(state) && (kind === "queue" || share !== 0);
 
 // rate: records that come a second. "" while the load is within what they handle, and where no consumer is at work.

@@ -1,8 +1,9 @@
 // The view as words and figures, frame after frame. The server runs this same file for the first frame (dashboard/page_scripts.py), so a
 // change of what a lane says is made here and nowhere else. No rule of a model is here.
 
-import { billCovers, heroCovers, listed, rebalanceFor } from "./covers.js";
+import { billCovers, heroCovers, listed } from "./covers.js";
 import { laneName, laneTitle, tabName } from "./lane_name.js";
+import { sentence, timeLeft } from "./lane_sentence.js";
 import { lessonCaption, lessonOf } from "./lesson.js";
 import { overloadWords } from "./overload.js";
 import { paint } from "./paint.js";
@@ -81,12 +82,19 @@ export function caption(view, say) {
 // The line below the caption: after a crash who has noticed it so far, else what flows.
 function sub(view, say) {
   if (view.caption.code === "crash") return noticedBy(view, say);
-  const flights = view.workload.kind === "flights";
-  return say("sub", {
-    record_count: view.record_count, key_count: view.key_count, consumer_count: view.consumer_count,
+  const flights = view.workload.kind === "flights", silent = silentInAll(view).length;
+  return say(silent ? "sub.silent" : "sub", {
+    record_count: view.record_count, key_count: view.key_count, consumer_count: view.consumer_count + silent, silent_count: silent,
     records_noun: say(flights ? "noun.flights" : "noun.records"),
     keys_noun: say(flights ? `noun.${view.workload.key}` : "noun.keys"),
   });
+}
+
+// Consumers that are silent in a lane and alive in none: brokers still count them.
+function silentInAll({ rigs, rig_order }) {
+  const all = rig_order.flatMap((id) => Object.values(rigs[id].consumers));
+  const alive = new Set(all.filter(({ state }) => !["crashed", "gone"].includes(state)).map(({ name }) => name));
+  return [...new Set(all.filter(({ state, name }) => state === "crashed" && !alive.has(name)).map(({ name }) => name))];
 }
 
 // A crashed consumer's state tells: "crashed" until its lane has noticed, "gone" from then on. Where it had not yet arrived, nobody ever notices.
@@ -131,8 +139,7 @@ function current(view, say) {
 
 function lane(id, rig, view, words, say, limit, withTwins, scope) {
   const { model, route, bill } = rig;
-  let serving = 0;
-  for (const name of rig.order) if (rig.consumers[name].state !== "gone") serving += 1;
+  const serving = rig.order.filter((name) => isCounted(rig.consumers[name])).length;
   const fair = serving ? 1 / serving : null, scale = barScale(rig, fair);
   const where = scope === "all" && view.rig_order.length > 1 ? say("where.all") : say("where.one", { lane: laneName(id, view, say) });
   const hidden = rig.order.slice(limit).map((name) => rig.consumers[name].share);
@@ -166,6 +173,9 @@ function lane(id, rig, view, words, say, limit, withTwins, scope) {
     twin: withTwins ? { ...twin(rig, words), caption: billCovers(rig, say) } : null,
   };
 }
+
+// Whom the skew counts, too: a removed one as long as it keeps a share.
+const isCounted = ({ state, share }) => state !== "gone" || share > 0;
 
 // Pulsar's subscription types look like what other systems have: partitions, or one queue for all.
 const shapeOf = (model, picture) => (model === "pulsar" ? { grid: "kafka", queue: "turns" }[picture.kind] ?? model : model);
@@ -271,29 +281,12 @@ function figures(model, rig, bill, words, say) {
   return list;
 }
 
-// Whether all that the tally calls dark is the start's, for which "nothing has changed" alone would be no explanation.
-const isDarkSinceStart = (rig) => rig.tally?.dark_us > 0;
-
-// What happened last in a lane, in words.
-export function sentence(rig, view, say) {
-  const params = { ...rig.sentence.params };
-  if ("deadline_us" in params) params.left_us = timeLeft(params.deadline_us, view.at_us);
-  if ("algorithm" in params) params.algorithm = say(`${rig.model}.${params.algorithm}`);
-  if ("members" in params) params.who = rebalanceFor(rig, say) || params.consumer;
-  if (params.limit) params.reason = say(`assignor.reason.${params.limit}`, params);      // else it is Python's own sentence
-  if (rig.sentence.code === "none" && isDarkSinceStart(rig)) return say("none_dark", { dark_us: rig.tally.dark_us });
-  return say(rig.sentence.code, params);
-}
-
 // How many have nothing to do for want of a partition, and why.
 function idleWords({ model, idle }, say) {
   if (!idle) return "";
   const byRule = model === "kafka" && idle.of <= idle.partitions;
   return say(`${model}.idle${byRule ? "_by_rule" : ""}`, idle);
 }
-
-// Whole seconds, rounded up: it must not say 0 s while the broker still waits.
-const timeLeft = (deadline, at) => (deadline === null ? null : Math.max(0, Math.ceil((deadline - at) / 1e6)) * 1e6);
 
 function routeWords(shape, route, say) {
   if (route === null) return { route_key: say("route.none"), route_unit: "", route_to: "" };
@@ -303,10 +296,16 @@ function routeWords(shape, route, say) {
   else if (shape === "tubemq") unit = route.unit ?? "";
   else if (shape === "turns") unit = say("route.turn");
   else unit = route.place === null ? say("route.queue") : say("route.place", { place: route.place });
-  const nobody = say(["rabbitmq", "turns"].includes(shape) ? "route.free" : "route.nobody");
   const key = route.keyless || route.key === null ? say("route.keyless") : route.key;
-  const to = route.consumer || nobody;
-  return { route_key: key, route_unit: unit, route_to: route.waits ? say("route.waits", { to }) : to };
+  return { route_key: key, route_unit: unit, route_to: routeTo(shape, route, say) };
+}
+
+// Short, as it stands in one line with a key and a place of any length: what waits in a queue waits for whoever is free first.
+function routeTo(shape, { consumer, waits }, say) {
+  const isQueue = ["rabbitmq", "turns"].includes(shape);
+  if (isQueue && waits && !consumer) return say("route.waiting");
+  const to = consumer || say(isQueue ? "route.free" : "route.nobody");
+  return waits ? say("route.waits", { to }) : to;
 }
 
 // The switch changes only with the rule and the language, so its words are kept.

@@ -28,3 +28,14 @@ test("a rule that nobody is asked for, as the group was upgraded to KIP-848, say
   assert.deepEqual(about({ protocol: "consumer", assignor: "uniform", members: { c1: members.c1 } }, "server_uniform"), [false, "kafka.server_uniform.about"]);
   assert.deepEqual(about({ protocol: "consumer", assignor: null, members: {} }, "sticky"), [false, "kafka.sticky.about"]);
 });
+
+test("of a queue a record that waits for whoever is free says only that it waits, so that the line has room for a long place", () => {
+  const view = load("start"), words = { "route.waiting": "waits", "route.free": "first free", "route.waits": "{to}, waits", "route.place": "place {place}" }, { rabbitmq } = view.rigs;
+  const to = (route) => {
+    rabbitmq.route = { record: 1, key: "N829AS", keyless: false, place: 20938, ...route };
+    return routes(view, words).find(({ id }) => id === "rabbitmq").slots.route_to;
+  };
+  assert.equal(to({ consumer: null, waits: true }), "waits");
+  assert.equal(to({ consumer: null, waits: false }), "first free");
+  assert.equal(to({ consumer: "c1", waits: true }), "c1, waits");
+});

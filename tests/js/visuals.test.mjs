@@ -173,11 +173,12 @@ test("TubeMQ: cells have one size, however many a client has", () => {
 });
 
 test("the ring's middle has four short lines inside the hole: sessions, and how many are in hands or wait", () => {
-  const rig = load("stage").rigs.pulsar, told = (code) => ({ "picture.waiting": "1\u202f520 to deliver", "picture.on_ring": "on the ring" })[code] ?? code;
+  const rig = load("stage").rigs.pulsar, told = (code) => ({ "picture.waiting": "1\u202f520 to deliver", "picture.on_ring": "on the ring", "picture.on_ring_silent": "with 2 silent" })[code] ?? code;
   rig.picture.waiting = 1520;
-  for (const height of [208, 152]) {
+  for (const [height, state, ringWords] of [[208, "live", "on the ring"], [152, "live", "on the ring"], [208, "crashed", "with 2 silent"], [152, "crashed", "with 2 silent"]]) {
+    Object.values(rig.consumers).forEach((consumer) => { consumer.state = state; });
     const shapes = hashRing.layout(rig, { say: told, height }), middle = shapes.filter((shape) => shape.tag === "text" && shape.x === WIDTH / 2);
-    assert.deepEqual(middle.map(({ text }) => text), [String(rig.picture.connected), "on the ring", "1\u202f520", "to deliver"]);
+    assert.deepEqual(middle.map(({ text }) => text), [String(rig.picture.connected), ringWords, "1\u202f520", "to deliver"]);
     const hole = Math.min(...shapes.filter((shape) => shape.id.startsWith("rim-")).map(({ r }) => r));
     for (const { text, y } of middle.slice(1)) assert.ok(Math.hypot(text.length * 3.2, Math.max(Math.abs(y - height / 2), Math.abs(y - 9 - height / 2))) <= hole + 1, `${text} at ${height}`);
   }

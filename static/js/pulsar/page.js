@@ -11,7 +11,7 @@ import { createLessonStrip } from "../lesson_strip.js";
 import { writeTable } from "../log/tables.js";
 import { createNotice } from "../notice.js";
 import { createOrders } from "../orders.js";
-import { sentence } from "../present.js";
+import { lastChange } from "../lane_sentence.js";
 import { clock, number, percent } from "../say.js";
 import { createThrottle } from "../throttle.js";
 import { fingerprint } from "../visuals/slices.js";
@@ -71,7 +71,7 @@ function drawFrame(isForced = false) {
   verbs.write(verbsOf(now, chosen, page.pulsar.verbs, say));
   $("more").hidden = chosen === null || ["crashed", "gone"].includes(now.consumers[chosen].state);
   setText($("verbs-about"), chosenWords(now, chosen, say));
-  setText($("said"), sentence(now, view, say));
+  setText($("said"), lastChange(now, view, say));
   newcomer.write(now);
   drawLevel(now);
   drawAnswer(now);

@@ -99,12 +99,13 @@ function needle({ needle: slot, space }, height) {
 // is above its word.
 function words(rig, say, height) {
   const { picture } = rig, { waiting } = picture, cy = height / 2, low = height - 4;
+  const silent = Object.values(rig.consumers).filter(({ state }) => state === "crashed").length;
   let unacked = 0;
   for (const name in rig.consumers) unacked += rig.consumers[name].unacked ?? 0;
   const [hands, handsWord] = inTwo(waiting ? say("picture.waiting", { waiting }) : say("picture.unacked", { unacked }));
   const shapes = [
     { id: "count", tag: "text", x: CX, y: cy - 20, class: "b mid big", text: String(picture.connected) },
-    { id: "count-word", tag: "text", x: CX, y: cy - 5, class: "mid", text: say("picture.on_ring") },
+    { id: "count-word", tag: "text", x: CX, y: cy - 5, class: "mid", ...ringWords(picture.connected, silent, say) },
     { id: "hands", tag: "text", "data-term": "in_flight", x: CX, y: cy + 11, class: "m mid halo", text: hands },
     { id: "hands-word", tag: "text", "data-term": "in_flight", x: CX, y: cy + 25, class: "m mid halo", text: handsWord },
     { id: "outer", tag: "text", x: 0, y: 14, class: "m", text: say("picture.now") },
@@ -116,6 +117,11 @@ function words(rig, say, height) {
   }
   return shapes;
 }
+
+// The ring counts a silent consumer, too, until the broker has noticed.
+const ringWords = (count, silent, say) => (silent
+  ? { text: say("picture.on_ring_silent", { silent }), "data-term": "silent", title: say("picture.on_ring_silent_title", { count, silent }) }
+  : { text: say("picture.on_ring") });
 
 // "1 520 to deliver" -> ["1 520", "to deliver"]: at the first ordinary space, which is none of those inside a number.
 function inTwo(text) {
