@@ -280,6 +280,7 @@ CLUSTER = {
     "cluster.acks.all": _("all"),
     "cluster.acks.1": "1",
     "cluster.acks.0": "0",
+    "cluster.request_batches": _("{count} batches +{records}"),
     "cluster.batch": _("{count?one record|{count} records} for {partition}, sent {attempts?once more|{attempts} times more}"),
     "cluster.batch_sequence": _(
         "{count?one record|{count} records} for {partition} from sequence {sequence}, sent {attempts?once more|{attempts} times more}"

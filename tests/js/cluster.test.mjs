@@ -42,6 +42,21 @@ test("every picture of every moment is whole", () => {
   }
 });
 
+test("the producer has a box for each request, as the words above count them, and one for each batch that waits", () => {
+  const batch = (one, count = 2, attempts = 0) => ({ number: one, partition: `t-${one % 7}`, sequence: one * 10, count, attempts }), made = structuredClone(Object.values(sending.cluster.producers)[0]);
+  const flights = [[1, 2, 3], [4], [5, 6], [7, 8, 9, 10], [11, 12]].map((numbers) => ({ sent_us: 0, batches: numbers.map((one) => batch(one, 2, one === 6 ? 1 : 0)) }));
+  Object.assign(made, { max_in_flight: 5, in_flight: { 1: flights, 2: [{ sent_us: 0, batches: [] }] }, waiting: { "t-0": [batch(20), batch(21)] } });
+  const shapes = producer.layout(made, { width: 1200, say: (code, params) => (code === "cluster.request_batches" ? `${params.count} batches +${params.records}` : say(code, params)) });
+  check(shapes);
+  const boxes = shapes.filter(({ id, tag }) => tag === "rect" && id.startsWith("batch-"));
+  assert.deepEqual(boxes.map(({ id }) => id), [1, 4, 5, 7, 11, 20, 21].map((one) => `batch-${one}`));
+  assert.deepEqual(boxes.map((box) => / retry/.test(box.class)), [false, false, true, false, false, false, false]);
+  assert.deepEqual(shapes.filter(({ id }) => id.startsWith("batch-words-")).map(({ text }) => text), ["3 batches +6", "4 #40 +2", "2 batches +4", "4 batches +8", "2 batches +4", "6 #200 +2", "0 #210 +2"]);
+  const narrow = producer.layout(made, { width: 330, say: () => "4 batches +8" }), shown = narrow.filter(({ id, tag, y }) => tag === "rect" && id.startsWith("batch-") && y === 4).length;
+  assert.equal(narrow.find(({ id }) => id === "more-1").text, `+${5 - shown}`);
+  assert.equal(producer.table(made, say).rows.length, 14, "the table has each batch");
+});
+
 test("a strip ends where its log ends, and the flag stands at its own high watermark", () => {
   const { shapes, place } = drawn(sending), { copies: all } = sending.cluster.partitions[NAME], of = (id) => shapes.find((shape) => shape.id === id);
   for (const [broker, copy] of Object.entries(all)) {
