@@ -262,9 +262,10 @@ class SubscriptionLife:
             self.world.order(name, Resume())
         if not self.living:
             self.join()
-        if self.type not in (SHARED, KEY_SHARED, FAILOVER):  # who was refused does not ask again by itself
+        if self.type not in (SHARED, KEY_SHARED, FAILOVER):  # a consumer that was refused does not ask again of its own accord
             while len(self.living) > 1:
                 self.leave()
+            self.world.advance(self.world.now_us + SECOND)  # a holder's close, on its way, is a sign of life that keeps a newcomer out
             self.world.order(self.living[0], Resubscribe([]))
         for _ in range(60):
             self.world.advance(self.world.now_us + 5 * SECOND)

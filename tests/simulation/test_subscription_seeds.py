@@ -7,7 +7,8 @@ import os
 
 import pytest
 
-from tests.simulation.subscription_life import SubscriptionLife
+from broker_core.pulsar.settings import EXCLUSIVE
+from tests.simulation.subscription_life import MS, SubscriptionLife
 
 SEEDS = [int(os.environ["SEED"])] if "SEED" in os.environ else range(int(os.environ.get("HIGHWATER_SUBSCRIPTION_SEEDS", "12")))
 STEPS = 80
@@ -27,6 +28,23 @@ def test_everything_that_was_sent_is_handled_or_a_dead_letter(seed):
     if life.config.cannot and life.config.max_redeliver:
         assert dead >= {*range(0, life.sent, 7)}, what
     print(f"\n{what}: {life.sent} sent, {sum(life.handled.count.values()) - len(life.handled.count)} handled again")
+
+
+def test_healed_exclusive_life_is_read_to_its_end_whichever_of_two_consumers_stays():
+    """The holder's last words prove that it is alive: who subscribes before it is gone is refused, and does not ask again."""
+    stayed = set()
+    for seed in range(40):
+        life = SubscriptionLife(seed)
+        if life.type != EXCLUSIVE:
+            continue
+        life.world.advance(life.world.now_us + 50 * MS)
+        life.join()
+        life.produce()
+        life.world.advance(life.world.now_us + 50 * MS)
+        life.heal()
+        stayed.update(life.living)
+        assert life.state(life.living[0]).is_subscribed and life.unacked == 0, f"seed {seed}"
+    assert stayed == {"c1", "c2"}
 
 
 def test_a_life_is_the_same_each_time():
