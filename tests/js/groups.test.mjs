@@ -10,7 +10,7 @@ import * as machine from "../../static/js/groups/machine.js";
 import { COORDINATOR, inOrder, rowsOf as memberRows, stillChosen } from "../../static/js/groups/members.js";
 import { ownWords } from "../../static/js/groups/own_assignor.js";
 import { codeName, labelOf, noteWords, rowsOf, toneOf } from "../../static/js/groups/rows.js";
-import { geometry, layout as sequence, moment, placed } from "../../static/js/groups/sequence.js";
+import { broken, geometry, layout as sequence, moment, placed } from "../../static/js/groups/sequence.js";
 import { othersTable } from "../../static/js/groups/others.js";
 import { membersTable, messagesTable, partitionsTable, runs, statesList } from "../../static/js/groups/tables.js";
 import { groupTimer, left, ownTimers, rings, sweep } from "../../static/js/groups/timers.js";
@@ -593,6 +593,38 @@ test("on a phone no word of a message is cut", () => {
   for (const view of ALL) {
     for (const { id, text, tag } of chart(view, { available: 332, isPhone: true, say: plain }).shapes) if (tag === "text") assert.doesNotMatch(text, /…$/, `${id} ${text}`);
   }
+});
+
+// A group of 40 with a folded row of heartbeats and commits, as the chart has it.
+const crowded = (count) => {
+  const exchange = Object.values(rest.group.exchanges).find(({ quiet }) => quiet) ?? { ...Object.values(rest.group.exchanges)[0], quiet: true };
+  const names = Array.from({ length: count }, (_, place) => `c${place + 1}`), last = rest.at_us;
+  const said = Object.fromEntries(["heartbeat", "commit"].flatMap((kind, at) => names.map((member, place) => [1000 * at + place, { ...exchange, kind, member, sent_us: last, quiet: true }])));
+  const group = { ...rest.group, members: Object.fromEntries(names.map((name) => [name, { ...rest.group.members.c1, consumer: name }])), exchanges: said, timers: {} };
+  return { ...rest, group, consumers: Object.fromEntries(names.map((name, order) => [name, { ...rest.consumers.c1, order }])) };
+};
+
+const plainly = (code, params = {}) => (code.startsWith("groups.note.") ? `generation ${params.number}` : code === "list.comma" ? ", " : code);
+
+test("the words of a row are whole and end before the first lifeline, with few members and many, also on a phone", () => {
+  for (const view of [...ALL, crowded(3), crowded(13), crowded(40)]) for (const [available, isPhone] of [[332, true], [960, false], [1010, false]]) for (const isFolded of [true, false]) {
+    const { shapes } = chart(view, { available, isPhone, isFolded, height: 2000, say: plainly }), words = shapes.filter(({ id }) => /^(title|title-more|row-note)-/.test(id));
+    const dots = shapes.filter(({ id }) => /^(dot|parked)-/.test(id) && !id.startsWith("parked-words")).map(({ cx, x }) => cx - 5 || x);
+    for (const { id, x, text, class: name } of words) {
+      assert.ok(x + text.length * (/ n |^n /.test(name) ? 7.9 : name.includes(" b") ? 8.7 : 6.8) <= Math.min(Infinity, ...dots), `${id} ${text}`);
+      assert.doesNotMatch(text, /…$/);
+    }
+    const rows = words.filter(({ id }) => id.startsWith("title-") && !id.startsWith("title-more"));
+    for (const { id, title } of rows) assert.equal(words.filter((word) => word.id === id || word.id.startsWith(id.replace("title-", "title-more-") + "-")).map(({ text }) => text).join("").replace(/\s/g, ""), title.replace(/\s/g, ""));
+  }
+});
+
+test("words break where they may", () => {
+  assert.deepEqual(broken("Heartbeat ×66, OffsetCommit ×12", 120, 6.8), ["Heartbeat ×66,", "OffsetCommit ×12"]);
+  assert.deepEqual(broken("Heartbeat ×66、OffsetCommit ×12", 120, 6.8), ["Heartbeat ×66、", "OffsetCommit ×12"]);
+  assert.deepEqual(broken("REBALANCE_IN_PROGRESS", 110, 7.9), ["REBALANCE_IN_", "PROGRESS"]);
+  assert.deepEqual(broken("ConsumerGroupHeartbeat ×3", 120, 8.8), ["ConsumerGroup", "Heartbeat ×3"]);
+  assert.deepEqual(broken("JoinGroup", 300, 8.8), ["JoinGroup"]);
 });
 
 test("what an answer comes to is said in the page's language", () => {

@@ -100,9 +100,10 @@ function drawOthers(now) {
 }
 
 function drawSequence(now) {
+  const shown = { consumers: view.consumers, available: roomOf(picture), isPhone: isPhone(), isFolded, say };
   // It grows with what is said, and never shrinks: what stands below would jump.
-  const height = tall = Math.max(tall, Math.min(isPhone() ? TALL_PHONE : TALL, Math.max(SHORT, needed(now.exchanges, { isFolded }))));
-  const made = sequence(now, { consumers: view.consumers, available: roomOf(picture), height, isPhone: isPhone(), isFolded, atUs: view.at_us, chosen: looked ?? kept, say });
+  const height = tall = Math.max(tall, Math.min(isPhone() ? TALL_PHONE : TALL, Math.max(SHORT, needed(now, shown))));
+  const made = sequence(now, { ...shown, height, atUs: view.at_us, chosen: looked ?? kept });
   picture.style.setProperty("width", `${made.width}px`);
   picture.setAttribute("height", height);
   picture.setAttribute("aria-label", say("groups.sequence_label"));

@@ -7,7 +7,7 @@ import { NARROW, halfUp } from "../say.js";
 import { NAMES, labelOf, noteWords, rowsOf, toneOf } from "./rows.js";
 import { arcs, rings } from "./timers.js";
 
-const HEAD = 40, FOOT = 78, ROW = 26, NOTED = 40, GAP = 18, DOT = 5, PITCH_LEAST = 34, PITCH_MOST = 170, NOTE_LEAST = 92, NOTE_ROOM = 44, LETTER = 6.8, BOLD_LETTER = 8.8, NOTE_LETTER = 7.9;
+const HEAD = 40, FOOT = 78, ROW = 26, LINE = 14, FIRST_LINE = 17, GAP = 18, DOT = 5, ASIDE = 12, PITCH_LEAST = 34, PITCH_MOST = 170, NOTE_LEAST = 92, NOTE_ROOM = 44, LETTER = 6.8, BOLD_LETTER = 8.8, NOTE_LETTER = 7.9;
 
 // -> where things stand: {columns: name -> x, coordinator: x, width, now: y}
 export function geometry(names, { available, height, isPhone = false, isLong = false }) {
@@ -25,27 +25,54 @@ export function namesOf(group, consumers, rows) {
 }
 
 // The rows that fit, each with its y, the oldest first.
-export function placed(rows, { now }, say) {
+export function placed(rows, grid, say) {
   const found = [];
-  let y = now - 20;
+  let y = grid.now - 20;
   for (const row of [...rows].reverse()) {
-    const { title, note } = labelOf(row, say("list.comma")), label = { title, note: noteWords(note, say) }, isNoted = label.note !== "";
-    if (y - (isNoted ? NOTED - ROW : 0) < HEAD + 20) break;
-    found.push({ ...row, label, y: isNoted ? y - (NOTED - ROW) : y });
+    const label = linesOf(row, grid, say), below = label.below.length * LINE;
+    if (y - below < HEAD + 20) break;
+    found.push({ ...row, label, y: y - below });
     y -= heightOf(row, label);
   }
   return found.reverse();
 }
 
-// How high a chart of all rows would be.
-export const needed = (exchanges, { isFolded }) => rowsOf(exchanges, { isFolded }).reduce((sum, row) => sum + heightOf(row, labelOf(row)), HEAD + FOOT + 24);
+// The words of a row: one line above it, the others below, none as wide as to reach the first lifeline, where dots and bars are.
+// -> {title, note, below: [{text, isNote}]}
+function linesOf(row, grid, say) {
+  const room = grid.first + grid.pitch / 2 - DOT - grid.coordinator - 2 * ASIDE, said = labelOf(row, say("list.comma")), note = noteWords(said.note, say);
+  const [title, ...rest] = broken(said.title, room, row.way === "quiet" ? LETTER : BOLD_LETTER), notes = note ? broken(note, room, NOTE_LETTER) : [];
+  return { title, note, whole: said.title, below: [...rest.map((text) => ({ text, isNote: false })), ...notes.map((text) => ({ text, isNote: true }))] };
+}
 
-const heightOf = (row, label) => (label.note ? NOTED : ROW) + (row.gapUs ? GAP : 0);
+// A text in lines of that room: between words, a count with its name; a word that is wider after a "_", or before a capital of Kafka's names.
+export function broken(text, room, letter) {
+  const lines = [], isWide = (words) => words.trimEnd().length * letter > room;
+  const words = text.match(/[^\s、]+(?: ×[^\s、]+)?[\s、]*/g) ?? [];
+  for (const piece of words.flatMap((word) => (isWide(word) ? word.split(/(?<=_)|(?<=[a-z])(?=[A-Z])|(?<=\s)(?=×)/) : [word]))) {
+    if (lines.length && !isWide(lines.at(-1) + piece)) lines[lines.length - 1] += piece;
+    else lines.push(piece);
+  }
+  return lines.map((line) => line.trimEnd());
+}
+
+// How high a chart of all rows would be.
+export function needed(group, { consumers, available, isPhone, isFolded, say }) {
+  const { all, grid } = planOf(group, { consumers, available, height: 0, isPhone, isFolded });
+  return all.reduce((sum, row) => sum + heightOf(row, linesOf(row, grid, say)), HEAD + FOOT + 24);
+}
+
+// All rows, and where the lifelines of those who say something in the last of them stand.
+function planOf(group, { consumers, available, height, isPhone, isFolded }) {
+  const all = rowsOf(group.exchanges, { isFolded });
+  return { all, grid: geometry(namesOf(group, consumers, all.slice(-24)), { available, height, isPhone, isLong: group.protocol === "consumer" }) };
+}
+
+const heightOf = (row, label) => ROW + label.below.length * LINE + (row.gapUs ? GAP : 0);
 
 // group: of the view; consumers: name -> {color, order}; chosen: number of the exchange that is looked at.
 export function layout(group, { consumers, available, height, isPhone = false, isFolded = true, atUs, chosen = null, say }) {
-  const all = rowsOf(group.exchanges, { isFolded }), names = namesOf(group, consumers, all.slice(-24));
-  const grid = geometry(names, { available, height, isPhone, isLong: group.protocol === "consumer" }), rows = placed(all, grid, say).filter((row) => row.items.some(({ exchange }) => exchange.member in grid.columns));
+  const { all, grid } = planOf(group, { consumers, available, height, isPhone, isFolded }), rows = placed(all, grid, say).filter((row) => row.items.some(({ exchange }) => exchange.member in grid.columns));
   const shapes = [...lifelines(group, grid, { consumers, say, atUs })];
   if (!rows.length) shapes.push({ id: "nothing", tag: "text", x: grid.coordinator + 14, y: HEAD + 40, class: "m", text: say("groups.nothing_said") });
   shapes.push(...parked(group, rows, grid, { consumers, atUs, say }), ...arcs(group, rows, grid, { atUs }));
@@ -118,10 +145,11 @@ function rowShapes(row, grid, { group, consumers, chosen, say, atUs }) {
       if (room >= NOTE_ROOM) shapes.push({ id: `note-${id}-${number}`, tag: "text", x: x - 18, y: y - 5, class: "n s end halo", text: clip(noteWords(exchange.note, say), room, NOTE_LETTER) });
     }
   }
-  // Where columns are too narrow for notes of their own the row's words may run over them.
-  const all = grid.width - coordinator - 16, isNarrow = grid.isPhone || grid.pitch < NOTE_LEAST, room = isNarrow ? all : grid.first - coordinator - 14;
-  shapes.push({ id: `title-${id}`, tag: "text", x: coordinator + 12, y: y - (isNarrow ? 7 : 5), class: `halo ${tone === "quiet" ? "m" : "b"}`, text: clip(row.label.title, room), title: row.label.title });
-  if (row.label.note) shapes.push({ id: `row-note-${id}`, tag: "text", x: coordinator + 12, y: y + 14, class: `n s halo ${tone === "plain" ? "m" : tone}`, text: clip(row.label.note, all, NOTE_LETTER), title: row.label.note });
+  const name = tone === "quiet" ? "m" : "b", x = coordinator + ASIDE;
+  shapes.push({ id: `title-${id}`, tag: "text", x, y: y - 5, class: `halo ${name}`, text: row.label.title, title: row.label.whole });
+  row.label.below.forEach(({ text, isNote }, place) => shapes.push({
+    id: `${isNote ? "row-note" : "title-more"}-${id}-${place}`, tag: "text", x, y: y + FIRST_LINE + place * LINE, class: isNote ? `n s halo ${tone === "plain" ? "m" : tone}` : `halo ${name}`, text, title: isNote ? row.label.note : row.label.whole,
+  }));
   return shapes;
 }
 
