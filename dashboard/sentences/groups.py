@@ -198,6 +198,8 @@ GROUPS = {
     "groups.verb_about.crash": _("Its machine goes silent: the coordinator finds out when the session times out."),
     "groups.verb_about.rejoin": _("The program starts again, as a new member."),
     # Grid
+    "groups.more_members": _("{count?One more member is|{count} more members are} to the right: scroll sideways. →"),
+    "groups.more_figures": _("{count?One more column is|{count} more columns are} to the right: scroll sideways. →"),
     "groups.grid": _("Partitions"),
     "groups.grid_lit": _("{partitions?The only one is|All {partitions} are} read."),
     "groups.grid_dark": _("{dark} of {partitions} {dark?has|have} no reader."),

@@ -13,6 +13,7 @@ import { codeName, labelOf, noteWords, rowsOf, toneOf } from "../../static/js/gr
 import { broken, geometry, layout as sequence, moment, placed } from "../../static/js/groups/sequence.js";
 import { othersTable } from "../../static/js/groups/others.js";
 import { membersTable, messagesTable, partitionsTable, runs, statesList } from "../../static/js/groups/tables.js";
+import { hiddenOf } from "../../static/js/groups/more.js";
 import { groupTimer, left, ownTimers, rings, sweep } from "../../static/js/groups/timers.js";
 import { direction, lagsOf } from "../../static/js/groups/trend.js";
 import { BY_PATTERN, chosenWords, patternOrder, verbsOf } from "../../static/js/groups/verbs.js";
@@ -617,6 +618,21 @@ test("the words of a row are whole and end before the first lifeline, with few m
     const rows = words.filter(({ id }) => id.startsWith("title-") && !id.startsWith("title-more"));
     for (const { id, title } of rows) assert.equal(words.filter((word) => word.id === id || word.id.startsWith(id.replace("title-", "title-more-") + "-")).map(({ text }) => text).join("").replace(/\s/g, ""), title.replace(/\s/g, ""));
   }
+});
+
+test("with 40 members the figures of the partitions are in view, and no number over the columns meets another", () => {
+  const view = crowded(40), made = cells(view, { available: 1010 }), heads = made.shapes.filter(({ id }) => id.startsWith("name-"));
+  check(made.shapes);
+  assert.equal(made.width, 1010);
+  assert.ok(heads.length >= 10 && heads.length <= 40);
+  heads.slice(1).forEach(({ x, text }, place) => assert.ok(x - heads[place].x >= (text.length + heads[place].text.length) * 3.75));
+  for (const shape of made.shapes) if (shape.class?.startsWith("cell-of")) assert.ok(shape.width >= 5);
+});
+
+test("what is out of sight at the right is counted", () => {
+  const at = (scrollLeft) => hiddenOf([100, 200, 300, 400], { scrollLeft, clientWidth: 250 });
+  assert.deepEqual([at(0), at(60), at(200)], [2, 1, 0]);
+  assert.equal(chart(crowded(40), { available: 960 }).columns.length, 40);
 });
 
 test("words break where they may", () => {

@@ -15,7 +15,7 @@ import { LOOKS_BACK, spark } from "./trend.js";
 import { rounded } from "./words.js";
 
 export const ROW = 24, HEAD = 26;
-const MARGIN = 6, BAR = 16, FIGURE = 58, WIDE = 82, AGE = 68, TREND = 100, PITCH_LEAST = 22, PITCH_MOST = 120, SIGNS = { ok: "", warning: "!", error: "×" };
+const MARGIN = 6, BAR = 16, FIGURE = 58, WIDE = 82, AGE = 68, TREND = 100, PITCH_LEAST = 8, GAP_MOST = 4, DIGIT = 7.5, PITCH_MOST = 120, SIGNS = { ok: "", warning: "!", error: "×" };
 const FIGURES = ["end", "high_watermark", "committed", "position", "lag", "lag_us"], FEW = ["lag"],
   OF_COMMITTED = ["end", "high_watermark", "stable", "committed", "position", "lag", "stable_lag", "lag_us"], FEW_OF_COMMITTED = ["lag", "stable_lag"], LETTER = 7.3, NAME = 16, PHONE_NAME = 8;
 const widthOf = (figure) => ({ committed: WIDE, stable_lag: WIDE, lag_us: AGE })[figure] ?? FIGURE;
@@ -32,10 +32,12 @@ export function layout(group, { members, consumers, available, isPhone = false, 
   const pitch = Math.min(PITCH_MOST, Math.max(PITCH_LEAST, (available - label - right - 12) / Math.max(1, members.length)));
   const lane = Math.max(members.length * pitch, available - label - right - 12), width = Math.max(available, Math.ceil(label + lane + 12 + right)), shapes = [];
   const columns = Object.fromEntries(members.map(([key], place) => [key, label + place * pitch])), end = label + lane;
-  const isTight = members.some(([, member]) => member.consumer.length * 7 > pitch - 3);
-  for (const [key, member] of members) {
+  const isTight = members.some(([, member]) => member.consumer.length * 7 > pitch - 3), textOf = (name) => (isTight ? name.replace(/^c/, "") : name);
+  // In columns that are narrower than a number every second, third ... has its own; each cell has its member in its tip.
+  const every = isTight ? Math.max(1, Math.ceil((Math.max(...members.map(([, { consumer }]) => textOf(consumer).length)) * DIGIT + 3) / pitch)) : 1;
+  for (const [key, member] of members.filter((_, place) => place % every === 0)) {
     const name = member.consumer;
-    shapes.push({ id: `name-${key}`, tag: "text", x: round(columns[key] + pitch / 2), y: 16, class: `mid ${member.is_leader ? "b" : ""}${member.condition === "running" ? "" : " bad"}`, text: isTight ? name.replace(/^c/, "") : name });
+    shapes.push({ id: `name-${key}`, tag: "text", x: round(columns[key] + pitch / 2), y: 16, class: `mid ${member.is_leader ? "b" : ""}${member.condition === "running" ? "" : " bad"}`, text: textOf(name) });
   }
   figures.forEach((figure, place) => shapes.push({
     id: `head-${figure}`, tag: "text", x: end + 6 + edges[place], y: 16, class: "m end", ...(TERMS[figure] ? { "data-term": TERMS[figure] } : {}), text: say(`groups.short.${figure}`),
@@ -55,7 +57,7 @@ export function layout(group, { members, consumers, available, isPhone = false, 
     }
     if (row.isOwn) shapes.push(...spark(`trend-${name}`, own.lag === null ? [] : lags[name] ?? [], { x: end + 18 + edges.at(-1), y: y + 2, width: 50, height: 16, say }));
   });
-  return { shapes, width };
+  return { shapes, width, figures: [...edges.map((edge) => end + edge - FIGURE / 2), end + 18 + edges.at(-1)] };
 }
 
 function laneShapes({ name, number: place, partition, members: known }, { y, label, lane, pitch, columns, members, consumers, atUs, say, most }) {
@@ -74,11 +76,11 @@ function laneShapes({ name, number: place, partition, members: known }, { y, lab
   for (const [key, member] of members) {
     const mark = markOf(place, partition, key, member);
     if (!mark) continue;
-    const x = round(columns[key] + 2), width = round(pitch - 4), own = consumers[member.consumer]?.color, why = mark === "held" ? `held_${heldBy(partition, member, place)}` : mark;
+    const gap = Math.min(GAP_MOST, pitch / 4), x = round(columns[key] + gap / 2), width = round(pitch - gap), inset = Math.min(5, width / 4), own = consumers[member.consumer]?.color, why = mark === "held" ? `held_${heldBy(partition, member, place)}` : mark;
     shapes.push({ id: `cell-${name}-${key}`, tag: "rect", x, y: y + 2, width, height: ROW - 4, rx: 3, fill: { reads: paint(own), held: paint(own), given: waitingPaint(own), target: "var(--panel)", revoking: paint(own) }[mark], class: `cell-of ${mark}`, title: say(`groups.cell.${why}`, { member: member.consumer, partition: name }) });
     if (mark === "reads" && pitch >= 30 && !isTextured(own)) shapes.push({ id: `reads-${name}-${key}`, tag: "text", x: round(x + width / 2), y: middle + 4, class: "mid on-cell", fill: textOn(own), text: "✓" });
     if (mark === "held") shapes.push({ id: `held-${name}-${key}`, tag: "text", x: round(x + width / 2), y: middle + 5, class: "mid b plate on-cell", text: "!" });
-    if (mark === "revoking") shapes.push({ id: `minus-${name}-${key}`, tag: "path", d: `M${x + 5} ${middle}h${width - 10}`, class: "minus" });
+    if (mark === "revoking") shapes.push({ id: `minus-${name}-${key}`, tag: "path", d: `M${round(x + inset)} ${middle}h${round(width - 2 * inset)}`, class: "minus" });
   }
   return shapes;
 }

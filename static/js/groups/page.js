@@ -24,6 +24,7 @@ import * as grid from "./grid.js";
 import * as machine from "./machine.js";
 import { COORDINATOR, createMembers, inOrder, rowsOf, stillChosen } from "./members.js";
 import { createMessage } from "./message.js";
+import { createMore } from "./more.js";
 import { othersTable } from "./others.js";
 import { layout as sequence, moment, needed } from "./sequence.js";
 import { membersTable, messagesTable, partitionsTable, statesList } from "./tables.js";
@@ -41,6 +42,8 @@ const writeMessage = createMessage($("message"), {
   title: $("message-title"), about: $("message-about"), code: $("message-code"), times: $("message-times"), asked: $("message-asked"), answered: $("message-answered"), askedHead: $("message-asked-head"), answeredHead: $("message-answered-head"),
 });
 
+const moreMembers = createMore(picture.parentElement, $("sequence-more"), (count) => say("groups.more_members", { count }));
+const moreFigures = createMore($("grid").parentElement, $("grid-more"), (count) => say("groups.more_figures", { count }));
 const writeLesson = createLessonStrip(), gridDue = createThrottle(), twinsDue = createThrottle();
 let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false;
 let tall = 0, consumer = null, chosen = null, isFolded = true, looked = null, kept = null;
@@ -108,6 +111,7 @@ function drawSequence(now) {
   picture.setAttribute("height", height);
   picture.setAttribute("aria-label", say("groups.sequence_label"));
   around(() => draw(picture, made.shapes));
+  moreMembers(made.columns);
 }
 
 function drawGrid(now) {
@@ -116,6 +120,7 @@ function drawGrid(now) {
   svg.style.setProperty("width", `${made.width}px`);
   svg.setAttribute("aria-label", setText($("grid-words"), gridWords(now, health(), say, { lags: lagsOf(health()), overload: overloadWords(view.rigs[lane], view.workload.rate, say) })));
   draw(svg, made.shapes);
+  moreFigures(made.figures);
 }
 
 function drawStates(now) {

@@ -7,7 +7,7 @@ import { NARROW, halfUp } from "../say.js";
 import { NAMES, labelOf, noteWords, rowsOf, toneOf } from "./rows.js";
 import { arcs, rings } from "./timers.js";
 
-const HEAD = 40, FOOT = 78, ROW = 26, LINE = 14, FIRST_LINE = 17, GAP = 18, DOT = 5, ASIDE = 12, PITCH_LEAST = 34, PITCH_MOST = 170, NOTE_LEAST = 92, NOTE_ROOM = 44, LETTER = 6.8, BOLD_LETTER = 8.8, NOTE_LETTER = 7.9;
+const HEAD = 40, FOOT = 78, ROW = 26, LINE = 16, FIRST_LINE = 17, GAP = 18, DOT = 5, ASIDE = 12, PITCH_LEAST = 34, PITCH_MOST = 170, NOTE_LEAST = 92, NOTE_ROOM = 44, LETTER = 6.8, BOLD_LETTER = 8.8, NOTE_LETTER = 7.9;
 
 // -> where things stand: {columns: name -> x, coordinator: x, width, now: y}
 export function geometry(names, { available, height, isPhone = false, isLong = false }) {
@@ -80,7 +80,7 @@ export function layout(group, { consumers, available, height, isPhone = false, i
   shapes.push({ id: "now", tag: "path", d: `M${grid.time - 4} ${grid.now}H${grid.width - 4}`, class: "now" });
   shapes.push({ id: "now-word", tag: "text", x: grid.time - 8, y: grid.now + 4, class: "b end", text: say("groups.now") });
   shapes.push(...rings(group, grid, { atUs, say, isPhone }));
-  return { shapes, width: grid.width };
+  return { shapes, width: grid.width, columns: Object.values(grid.columns) };
 }
 
 function lifelines(group, grid, { consumers, say }) {
