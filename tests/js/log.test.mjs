@@ -15,7 +15,7 @@ import * as scan from "../../static/js/log/scan.js";
 import { cleanTable, folderTable, indexTable, recordsTable, scanTable } from "../../static/js/log/tables.js";
 import { isLong } from "../../static/js/log/settings_form.js";
 import { fault } from "../../static/js/log/upload.js";
-import { behind, lookWords, message, remarks, settingsLine, stepWords, sub } from "../../static/js/log/words.js";
+import { behind, isOld, isUnfinished, lookWords, message, remarks, settingsLine, stepWords, sub } from "../../static/js/log/words.js";
 import { load, say } from "./fixtures/load.mjs";
 
 const WORDS = { second: "s", minute: "min", "log.hour": "h", "log.day": "d" };
@@ -359,4 +359,11 @@ test("a tile of __consumer_offsets bears what tells its key from the others", ()
   assert.equal(compaction.shortKey("OffsetCommit group=lab topic=records partition=11"), "11");
   assert.equal(compaction.shortKey("GroupMetadata group=lab"), "lab");
   assert.deepEqual(["key-14", "a=b", ""].map(compaction.shortKey), ["key-14", "a=b", ""]);
+});
+
+test("a replica that lags behind a paused lab is asked for again, a lane's own log within its linger is not", () => {
+  const folder = { segments: [{}], reading: false, behind: 0, behind_us: 0, replica: { role: "follows" } };
+  assert.deepEqual([isOld(folder), isOld({ ...folder, behind_us: 1 }), isOld({ ...folder, replica: null, behind: 7, behind_us: 247_481 })], [false, true, false]);
+  assert.equal(isUnfinished({ ...folder, behind_us: 1e6 }), false, "what it holds can be looked up meanwhile");
+  assert.deepEqual([{ behind: 101 }, { reading: true }, { segments: [] }, { behind: 100 }].map((part) => isUnfinished({ ...folder, ...part })), [true, true, true, false]);
 });

@@ -19,13 +19,13 @@ import { createRoving } from "../roving.js";
 import { createSettings } from "./settings_form.js";
 import { cleanTable, folderTable, writeTable } from "./tables.js";
 import { createUpload } from "./upload.js";
-import { behind, remarks, settingsLine, sub, turning } from "./words.js";
+import { behind, isOld, isUnfinished, remarks, settingsLine, sub, turning } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
-const FOLDER_LEAST = 640, CLEAN_LEAST = 560, TURNINGS_SHOWN = 3, EPOCH_MS = 1e11, AGAIN_MS = 500, BEHIND_MOST = 100, CLEAN_APART_MS = 10_000, CLEAN_AGAIN_MS = 2000;
+const FOLDER_LEAST = 640, CLEAN_LEAST = 560, TURNINGS_SHOWN = 3, EPOCH_MS = 1e11, AGAIN_MS = 500, REPLICA_AGAIN_MS = 1000, CLEAN_APART_MS = 10_000, CLEAN_AGAIN_MS = 2000;
 const main = $("main"), query = new URLSearchParams(location.search), notice = createNotice($("notice"));
 
-let folder = JSON.parse($("folder-data").textContent), clean = null, asked = 0, isAsking = false, cleanAt = -Infinity;
+let folder = JSON.parse($("folder-data").textContent), clean = null, asked = 0, isAsking = false, againTimer = 0, cleanAt = -Infinity;
 let isLookupDue = false, isOtherLog = false;            // what was looked up is to be looked up in the new folder; or something else, for it is of another log
 // Settings of the address count where the server took them.
 const chosen = {
@@ -112,8 +112,8 @@ function take(answer) {
   drawWords();
   drawFolder();
   address();
-  if (isUnfinished()) setTimeout(grown, AGAIN_MS);
-  const isThere = isBelow(folder.start_offset, folder.end_offset) && (isOtherLog || !isUnfinished() || lookup.isWithin(folder));
+  askAgain();
+  const isThere = isBelow(folder.start_offset, folder.end_offset) && (isOtherLog || !isUnfinished(folder) || lookup.isWithin(folder));
   if (lookup.isIdle()) lookup.begin(query);
   else if (isLookupDue && isThere) lookup[isOtherLog ? "begin" : "again"]();
   else lookup.folderCame();
@@ -121,8 +121,12 @@ function take(answer) {
   $("steps").toggleAttribute("data-old", isLookupDue || lookup.isRefused());
 }
 
-// A lab's log is written while the page waits for it, a large one that was opened is counted meanwhile.
-const isUnfinished = () => folder.reading || folder.behind > BEHIND_MOST || !folder.segments.length;
+// There is more to come though a paused lab sends no frame. Of a lab that stopped nothing does.
+function askAgain() {
+  clearTimeout(againTimer);
+  if (isUnfinished(folder)) againTimer = setTimeout(grown, AGAIN_MS);
+  else if (isOld(folder) && $("fresh")?.dataset.state !== "stopped") againTimer = setTimeout(grown, REPLICA_AGAIN_MS);
+}
 
 async function refresh() {
   const turn = (asked += 1);
@@ -350,7 +354,7 @@ function showFresh({ state, ms }) {
 onLanguage(redraw);
 addEventListener("resize", redraw);
 redraw();
-if (isUnfinished()) setTimeout(grown, AGAIN_MS);
+askAgain();
 if (page.log.socket) {
   watchLab({ url: page.log.socket, rig: page.log.rig, partition: () => String(folder.partition), onGrown: grown, onFresh: showFresh,
     onFull: () => notice(say("notice.full"), { near: $("fresh") }), gone: createGone(notice) });

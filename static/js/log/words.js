@@ -18,6 +18,12 @@ export function behind(folder, say, words) {
 // Whether the worker has not written as far as the lab's records go.
 const isPreparing = ({ segments, behind: count }) => !segments.length || count > BEHIND_MOST;
 
+// A lab's log is written while the page waits for it, a large one that was opened is counted meanwhile.
+export const isUnfinished = (folder) => Boolean(folder.reading) || isPreparing(folder);
+
+// A replica of which the lab's shard has told before, and not since. A lane's own log may well end less than a linger before its lab.
+export const isOld = (folder) => Boolean(folder.replica && folder.behind_us > 0);
+
 export function sub(folder, say) {
   const deleted = folder.segments.filter((segment) => segment.state === "deleted").length;
   if (folder.end_offset === folder.start_offset && !folder.bytes) return say(isPreparing(folder) ? "log.sub_preparing" : "log.sub_empty");
