@@ -5,4 +5,4 @@ version that it was made under; a page says so when today's is another (docs/dec
 same course, or tells it otherwise, raises nothing.
 """
 
-RULES_VERSION = 1
+RULES_VERSION = 2

@@ -96,8 +96,8 @@ class Broker:
                 self.settle(now_us - 1, out)
             else:
                 out.shut_door()
-        connected = self.state.connections.get(connection)
-        if connected is not None and connected.awaits_pong and kind is not Closed:
+        known = self.state.connections.get(connection)
+        if known is not None and (known.awaits_pong or known.asking) and kind is not Closed:
             hear(self, connection, now_us, out)
         if kind is CommandSend:
             try:
@@ -154,9 +154,9 @@ class Broker:
                 self.tell_news(topic, subscription, now_us, out)
 
     def awaits(self, connection: int) -> bool:
-        """Whether the next command on this connection says that it is alive."""
+        """Whether the next command on this connection says that it is alive: to the tick, or to a consumer that waits for it."""
         known = self.state.connections.get(connection)
-        return known is not None and known.awaits_pong
+        return known is not None and (known.awaits_pong or bool(known.asking))
 
     def straight(self, topic: Topic, out: Outbox) -> KeySharedDispatcher | None:
         """The topic's only subscription, if messages by themselves that arrive now go straight to its consumers, and nothing else happens. That

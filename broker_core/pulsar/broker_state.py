@@ -21,8 +21,8 @@ class Attached:
 
 @dataclass(slots=True)
 class Connection:
-    """peer: the client's name. since_us: when it was opened; from there the keep-alive ticks. awaits_pong: a ping has not been answered.
-    consumers, producers: by id; a producer is (topic's key, its name, whether it wants receipts). asking: consumers that wait for the word
+    """peer: the client's name. since_us: when it was opened; from there the keep-alive ticks. awaits_pong: no command has come since a tick's
+    ping. consumers, producers: by id; a producer is (topic's key, its name, whether it wants receipts). asking: consumers that wait for the word
     whether this connection is alive, as (connection, their subscribe command)."""
 
     peer: str

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 CONSUMER_NOT_FOUND = "Consumer not found"
 
 
-def subscribe(broker: Broker, connection: int, command: c.CommandSubscribe, now_us: int, out: Outbox) -> None:
+def subscribe(
+    broker: Broker, connection: int, command: c.CommandSubscribe, now_us: int, out: Outbox, *, heard: int | None = None
+) -> None:
+    """heard: the connection that has just said that it is alive, if it was asked for this consumer."""
     known = broker.state.connections[connection]
     if command.consumer_id in known.consumers:  # asked twice: it is there
         out.send(connection, c.CommandSuccess(command.request_id))
@@ -41,7 +44,7 @@ def subscribe(broker: Broker, connection: int, command: c.CommandSubscribe, now_
     except (AssignRefused, SubscriptionRefused) as refusal:
         code = c.CONSUMER_ASSIGN_ERROR if isinstance(refusal, AssignRefused) else refusal.code
         holder = in_the_way(subscription, refusal)
-        if holder is not None and not ask_if_alive(broker, holder, connection, command, now_us, out):
+        if holder is not None and not is_alive(broker, holder, connection, command, now_us, out, heard):
             return
         out.tell("pulsar.consumer.refused", rule, inputs, {"consumer": command.consumer_name, "error": code, "message": refusal.message})
         out.send(connection, c.CommandError(command.request_id, code, refusal.message))
@@ -63,15 +66,19 @@ def in_the_way(subscription: Subscription, refusal: AssignRefused | Subscription
     return subscription.consumers[0] if isinstance(refusal, ConsumerBusy) else None
 
 
-def ask_if_alive(broker: Broker, holder: str, connection: int, command: c.CommandSubscribe, now_us: int, out: Outbox) -> bool:
-    """Ask the connection of the consumer that is in the way. True: it is known to be alive, the newcomer is refused."""
+def is_alive(
+    broker: Broker, holder: str, connection: int, command: c.CommandSubscribe, now_us: int, out: Outbox, heard: int | None
+) -> bool:
+    """Whether the connection of the consumer that is in the way has just spoken, so that the newcomer is refused; else it is asked.
+
+    Source: Pulsar 3.2 ServerCnx.checkConnectionLiveness: a ping of its own, which no keep-alive tick counts.
+    """
     other = broker.consumers[holder][0]
+    if other in (connection, heard):
+        return True
     known = broker.state.connections[other]
-    if other == connection or (known.asking and not known.awaits_pong):
-        return True  # it has just spoken
     known.asking.append((connection, command))
     if len(known.asking) == 1:
-        known.awaits_pong = True
         out.send(other, c.CommandPing())
         out.deadline(f"liveness:{other}", now_us + c.LIVENESS_TIMEOUT_US)
     return False
@@ -89,10 +96,10 @@ def hear(broker: Broker, connection: int, now_us: int, out: Outbox) -> None:
     known = broker.state.connections[connection]
     known.awaits_pong = False
     out.cancel(f"liveness:{connection}")
-    for asker, asked in known.asking[:]:
+    asking, known.asking = known.asking, []
+    for asker, asked in asking:
         if asker in broker.state.connections:
-            subscribe(broker, asker, asked, now_us, out)
-    known.asking.clear()
+            subscribe(broker, asker, asked, now_us, out, heard=connection)
 
 
 def close_consumer(broker: Broker, connection: int, command: c.CommandCloseConsumer, now_us: int, out: Outbox) -> None:

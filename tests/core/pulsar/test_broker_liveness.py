@@ -175,6 +175,15 @@ def test_tick_that_closes_the_holder_lets_in_who_waits_before_the_five_seconds_a
     assert wake(node, out, f"keep_alive:{A}") == [(B, c.CommandSuccess(1))] and f"liveness:{A}" not in out.deadlines
 
 
+def test_tick_while_the_holder_is_asked_is_its_first_and_leaves_the_five_seconds_to_the_question():
+    """ServerCnx.checkConnectionLiveness sends a ping of its own; only a tick's ping counts for the next tick."""
+    node, out = held()
+    subscribe(node, out, B, now_us=c.KEEP_ALIVE_US - 5)
+    assert wake(node, out, f"keep_alive:{A}") == [(A, PING)] and out.closed == []
+    assert out.deadlines[f"liveness:{A}"] == c.KEEP_ALIVE_US - 5 + c.LIVENESS_TIMEOUT_US
+    assert wake(node, out, f"liveness:{A}") == [(B, c.CommandSuccess(1))] and out.closed == [A]
+
+
 def test_sticky_ranges_ask_the_one_that_the_conflict_names():
     node, out = broker(order="draining")
     subscribe(node, out, A, KEY_SHARED, ranges=[(0, 99)])
