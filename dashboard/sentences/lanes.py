@@ -138,8 +138,8 @@ LANES = {
         "{consumer}, the last one, left: {unacked} unacked {unacked?record|records} and {keys_total?the one key|all {keys_total} keys} wait."
     ),
     "pulsar.crash_pending": _(
-        "{consumer} is silent. Its keys and {unacked} unacked {unacked?record|records} wait until the broker "
-        "gives up on it, in {left_us}."
+        "{consumer} is silent. Its keys and {unacked} unacked {unacked?record|records} wait until it is "
+        "given up, in {left_us}."
     ),
     "pulsar.crash_unknown": _("{consumer} fell silent before it had connected: the broker never knew about it."),
     "pulsar.crash_noticed_nothing": _("The broker gave up on {consumer}, which held nothing: its keys go to {several?the others|{other}}."),
@@ -284,14 +284,14 @@ LANES = {
     ),
     "kafka.handing_over": _("The new assignment is out; {paused} of {partitions} partitions {paused?is|are} still paused."),
     "kafka.held_up": _(
-        "The rebalance is stuck until the session of the old {silent} expires; {paused} of {partitions} "
+        "The rebalance is stuck until {silent}'s old session expires; {paused} of {partitions} "
         "partitions {paused?is|are} paused."
     ),
     "kafka.leader_silent": _(
         "The leader, {silent}, is dead, so there is no assignment; {paused} of {partitions} partitions "
         "{paused?is|are} paused."
     ),
-    "kafka.held_up_first": _("The rebalance is stuck until the session of the old {silent} expires; no partition has a consumer yet."),
+    "kafka.held_up_first": _("The rebalance is stuck until {silent}'s old session expires; no partition has a consumer yet."),
     "kafka.leader_silent_first": _("The leader, {silent}, is dead, so there is no assignment; no partition has a consumer yet."),
     "kafka.assigned_to_silent": _(
         "The new assignment is out; {waiting} of {partitions_total} partitions {waiting?belongs|belong} to a "
@@ -412,7 +412,7 @@ LANES = {
     ),
     "tubemq.refused": _("{consumer} was refused (code {code}): its sourceCount is not the group's."),
     "tubemq.node_taken": _("{consumer} was refused ({code}): its nodeId still belongs to the session of the old {holder}."),
-    "tubemq.occupied": _("{consumer} must wait (code {code}): the brokers still reserve its partitions for the session of an old client."),
+    "tubemq.occupied": _("{consumer} must wait ({code}): its partitions are still reserved for an old client's session."),
     "tubemq.rejoining": _("{consumer} starts again in its old place, nodeId {node_id}."),
     "tubemq.rejoined": _("{consumer} is back as nodeId {node_id}: its partitions were paused for up to {pause_us}, {partitions_moved} moved."),
     "tubemq.paused": _(

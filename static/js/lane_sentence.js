@@ -8,10 +8,16 @@ const NAMED_MAX = 3;
 // Whether all that the tally calls dark is the start's, for which "nothing has changed" alone would be no explanation.
 const isDarkSinceStart = (rig) => rig.tally?.dark_us > 0;
 
-// What happened last in a lane, in words; before it the crashes that still go on, unless it is about them.
+// A lane has two lines for its sentence; a Chinese character is as wide as two letters.
+const WIDTH_MAX = 88;
+const widthOf = (text) => [...text].reduce((width, letter) => width + (letter > "\u2e80" ? 2 : 1), 0);
+
+// What happened last in a lane, in words; before it, where there is room, the crashes that still go on, unless it is about them. (The line of
+// figures counts them in any case.)
 export function sentence(rig, view, say) {
   const silent = silentWords(rig, say), last = lastChange(rig, view, say);
-  return silent ? sentences([silent, last]) : last;
+  const both = sentences([silent, last]);
+  return silent && widthOf(both) <= WIDTH_MAX ? both : last;
 }
 
 // What happened last, alone: for a page whose head names who is silent.

@@ -10,7 +10,7 @@ from dashboard.sentences import LANGUAGES, catalogue
 from tests.core.lab.test_merged_changes import at, lab_of
 
 WORDS = catalogue()
-THREE_LEFT = {"en": "Since 0:20.0: c1, c2 and c3 left", "zh-hans": "自 0:20.0 起，c1、c2 和 c3 离开"}
+THREE_LEFT = {"en": "Since 0:20.0: c1, c2 and c3 left", "zh-hans": "0:20.0 起：c1、c2 和 c3 离开"}
 BILL = {"en": "This bill. ", "zh-hans": "本账单："}
 
 

@@ -204,7 +204,7 @@ def test_every_reason_of_the_runner_has_its_chinese() -> None:
 
     with translation.override("zh-hans"):
         for template in reasons.ALL:
-            assert reasons.in_words(reasons.reason(template, error="x")) != template.format(error="x")
+            assert reasons.in_words(reasons.reason(template, error="x", column="y")) != template.format(error="x", column="y")
 
 
 def test_sentence_of_a_reader_inside_spark_is_told_in_the_readers_language() -> None:

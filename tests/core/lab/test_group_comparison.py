@@ -7,6 +7,7 @@ from broker_core.events import Json
 from broker_core.kafka.assignors import custom
 from broker_core.lab.group_comparison import BY_NAME, VARIANTS, compare, figures
 from broker_core.lab.lab import Lab
+from broker_core.lab.pieces import whole
 from broker_core.lab.scenario import scenario_from_json
 
 SECOND = 1_000_000
@@ -55,7 +56,7 @@ def test_sticky_assignors_move_less_and_only_eager_ones_leave_every_partition_da
 def test_the_servers_range_gives_neighbours_to_one_member(rows: dict[str, Json]) -> None:
     assert rows["consumer_range"]["protocol"] == "consumer" and rows["consumer_range"]["spread"] == 0
     lab = lab_with_a_history(protocol="consumer")
-    lane = lab.lane_under("kafka", "range", BY_NAME["consumer_range"].options)
+    lane = whole(lab.lane_under("kafka", "range", BY_NAME["consumer_range"].options))
     assert lane.options["remote_assignor"] == "range"
 
 
