@@ -237,6 +237,8 @@ class Shard:
                 if self.clock() > until_s:
                     return
                 self._load_step(driver)
+                if driver.is_held:     # what it waits for is not there sooner for being asked again
+                    break
 
     def _is_loading(self, driver: LabDriver) -> bool:
         return self.drivers.get(driver.lab_id) is driver and driver.lab_id not in self.frame_due_s

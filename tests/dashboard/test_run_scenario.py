@@ -41,7 +41,8 @@ def test_every_number_that_the_docs_name_is_there():
     for before, name in [(row[0].rpartition(".")[0], name) for row in names for name in row]:
         if name.startswith("."):
             name = f"{before}{name}"
-        if not name.startswith(("events.", "cluster.faults.", "group_health.findings.", "group_topics.")):  # those are there once something has happened
+        # Those are there once something has happened.
+        if not name.startswith(("events.", "cluster.faults.", "group_health.findings.", "group_topics.")):
             assert any(is_there(view, name) for view in [*lanes, lab_numbers(lab)]), name
 
 
