@@ -160,7 +160,8 @@ function lane(id, rig, view, words, say, limit, withTwins, scope) {
       fair: small(fair),
       more: hidden.length
         ? say("rows.more", { count: hidden.length, low: percent(least(hidden), 1), high: percent(most(hidden), 1) }) : "",
-      idle: sentences([idleWords(rig, say), overloadWords(rig, view.workload.rate, say)].filter(Boolean)),
+      idle: idleWords(rig, say),
+      overload: overloadWords(rig, view.workload.rate, say),
       empty: rig.order.length ? "" : say("rows.none"),
     },
     note_term: noteTerm(model, rig),
