@@ -159,7 +159,7 @@ def test_nothing_scrolls_sideways_and_the_keyboard_reaches_everything(
 
 
 def test_it_changes_language_in_place_and_has_a_way_from_the_stage_and_back(profile: Profile, site: SupervisedSite) -> None:
-    page = open_page(profile(), site)
+    page = open_page(profile(), site, consumers=5)  # enough for the load, so the headline has nothing else to say
     page.click("#language")
     wait_text(page, "#consumers-title", "消费者")
     wait_text(page, "h1", "消费者已连接")
