@@ -94,8 +94,10 @@ _LOST = (
     "SparkContext was shut down", "Connection refused", "Answer from Java side is empty", "Error while sending or receiving",
     "An error occurred while trying to connect to the Java server", "StatusCode.UNAVAILABLE",
 )  # fmt: skip
-_UNANSWERED = re.compile(r"An error occurred while calling \S+")
-"""Java hung up in the middle of a call: what it refuses has a full stop and a trace. Source: py4j 0.10.9 protocol.get_return_value."""
+_UNANSWERED = re.compile(r"An error occurred while calling \S+|\S+ does not exist in the JVM")
+"""Java hung up in the middle of a call, or while a class was looked up. What it refuses has a full stop and a trace, and each class that is
+asked for exists in the Spark that is installed. Source: py4j 0.10.9 GatewayClient.send_command, which answers a lost call with a bare error,
+and its readers protocol.get_return_value, JavaClass.__getattr__, JavaPackage.__getattr__ and JVMView.__getattr__."""
 _CALLED = re.compile(r"An error occurred while calling \S+?\.(?: Trace:)?")
 _LOST_TASK = re.compile(r"Task \S+ in stage .*?: Lost task .*? executor \S+\): ")
 _PACKAGE = re.compile(r"(?:[a-z]\w*\.)+(?=[A-Z]\w*: )")

@@ -208,9 +208,17 @@ def test_what_spark_throws_becomes_a_sentence():
         raise ZeroDivisionError  # ours: it is not dressed up as somebody else's
 
 
-def test_call_that_java_did_not_answer_says_that_spark_was_lost():
+@pytest.mark.parametrize("unanswered", [
+    "An error occurred while calling o65.range",
+    "PythonSQLUtils does not exist in the JVM",
+    "org.apache.spark.sql.functions.col does not exist in the JVM",
+])  # fmt: skip
+def test_call_that_java_did_not_answer_says_that_spark_was_lost(unanswered):
     with pytest.raises(StudyFailed, match="Spark was lost"), explained(lambda: False):
-        raise Py4JError("An error occurred while calling o65.range")
+        raise Py4JError(unanswered)
+
+
+def test_call_that_java_refused_says_why():
     with pytest.raises(StudyFailed, match="Spark failed"), explained(lambda: False):
         raise Py4JError("An error occurred while calling o65.range. Trace:\npy4j.Py4JException: Method range([]) does not exist\n")
 
