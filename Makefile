@@ -31,6 +31,7 @@ test: install-dev node browser postgres
 	$(VENV)/python -m pytest -q -m alone --ignore=tests/core
 
 check: install-dev
+	$(VENV)/ruff format --check .
 	$(VENV)/ruff check .
 	$(VENV)/mypy
 	$(VENV)/lint-imports --no-logo

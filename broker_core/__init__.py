@@ -1,1 +1,2 @@
-"""The broker core: deterministic, pure models of four message queues and the lab that runs them side by side."""
+"""The broker core: deterministic, pure models of four message queues and the lab that runs them side by
+side."""

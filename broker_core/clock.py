@@ -21,7 +21,8 @@ class VirtualClock:
     now_us: int = 0
 
     def advance_to(self, at_us: int) -> None:
-        """Move to `at_us`. Raises InvariantError if that is in the past: time travel is replay, never a clock that runs back."""
+        """Move to `at_us`. Raises InvariantError if that is in the past: time travel is replay, never a clock
+        that runs back."""
         if at_us < self.now_us:
             raise InvariantError(f"the clock stands at {self.now_us} us and was told {at_us} us")
         self.now_us = at_us

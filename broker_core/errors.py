@@ -14,7 +14,8 @@ class HighwaterError(Exception):
 class SentenceError(HighwaterError):
     """One sentence tells a person what went wrong.
 
-    reason: the sentence; the `{places}` of `template` are filled from `values`. The page translates the template, not the filled text.
+    reason: the sentence; the `{places}` of `template` are filled from `values`. The page translates the
+    template, not the filled text.
     """
 
     def __init__(self, template: str, **values: object) -> None:
@@ -25,7 +26,8 @@ class SentenceError(HighwaterError):
 
 
 class Names(str):
-    """Several names as one value of a sentence. A page joins `each` as its language does: Chinese lists names with its own comma.
+    """Several names as one value of a sentence. A page joins `each` as its language does: Chinese lists names
+    with its own comma.
 
     >>> text = Names(["c1", "c2"])
     >>> text, text.each
@@ -48,7 +50,8 @@ class Names(str):
 class CommandError(SentenceError):
     """A caller of ours gave an impossible command; the state is untouched.
 
-    field: the part of the request that is wrong ("consumer", "args.count", "workload.rate"), so a form can show the text beside it.
+    field: the part of the request that is wrong ("consumer", "args.count", "workload.rate"), so a form can
+    show the text beside it.
 
     >>> str(CommandError("args.count", "must be 1 to {high}", high=512))
     'args.count: must be 1 to 512'
@@ -63,7 +66,8 @@ class CommandError(SentenceError):
 
 
 class ReplayError(HighwaterError):
-    """A journal or checkpoint cannot be read back. seq: the position of the entry; kind: what it claims to be."""
+    """A journal or checkpoint cannot be read back. seq: the position of the entry; kind: what it claims to
+    be."""
 
     def __init__(self, seq: int, kind: str, reason: str = "cannot be replayed") -> None:
         super().__init__(f"entry {seq} ({kind}) {reason}")
@@ -73,4 +77,5 @@ class ReplayError(HighwaterError):
 
 
 class InvariantError(HighwaterError):
-    """We broke our own rule. Nobody catches it but the driver, which stops the lab and keeps its journal: that is the bug report."""
+    """We broke our own rule. Nobody catches it but the driver, which stops the lab and keeps its journal:
+    that is the bug report."""

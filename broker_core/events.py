@@ -1,7 +1,7 @@
 """Turning points: what happened, who caused it, and the rule that decided.
 
-Traffic (queued, delivered, acked) is not a turning point: it is re-derived from commands and workload and never stored
-(docs/decisions/traffic-is-not-events.md).
+Traffic (queued, delivered, acked) is not a turning point: it is re-derived from commands and workload and
+never stored (docs/decisions/traffic-is-not-events.md).
 """
 
 from dataclasses import dataclass, replace
@@ -13,8 +13,8 @@ Json = dict[str, Any]
 
 
 def capped(name: str, entries: list[Any], most: int) -> Json:
-    """What a turning point tells of a list that may be long: its first `most` entries under `name`; if that is not all of it, how many
-    more there are under `<name>_more`.
+    """What a turning point tells of a list that may be long: its first `most` entries under `name`; if that
+    is not all of it, how many more there are under `<name>_more`.
 
     >>> capped("turns", ["c1", "c2", "c3"], 2)
     {'turns': ['c1', 'c2'], 'turns_more': 1}
@@ -24,7 +24,8 @@ def capped(name: str, entries: list[Any], most: int) -> Json:
 
 
 class Cause(msgspec.Struct, frozen=True):
-    """What a turning point follows from: a command by its position in the journal, or another turning point by its id."""
+    """What a turning point follows from: a command by its position in the journal, or another turning point
+    by its id."""
 
     command: int | None = None
     event: str | None = None
@@ -39,9 +40,10 @@ class Cause(msgspec.Struct, frozen=True):
 class TurningPoint:
     """One fact that changed who gets what.
 
-    id: `<lane>:<number>`, counted from 1 in each lane. at_us: virtual time. kind: `kafka.group.generation_started`.
-    rule: the rule that decided, `kafka.assignor.range.remainder`; None where nothing had to be decided. inputs: the numbers the rule was
-    given. data: what came of it.
+    id: `<lane>:<number>`, counted from 1 in each lane. at_us: virtual time. kind:
+    `kafka.group.generation_started`.
+    rule: the rule that decided, `kafka.assignor.range.remainder`; None where nothing had to be decided.
+    inputs: the numbers the rule was given. data: what came of it.
     """
 
     id: str
@@ -60,6 +62,13 @@ class TurningPoint:
     def to_json(self, seq: int) -> Json:
         """The event as plain JSON. seq: its place among all turning points of the lab, from 1."""
         return {
-            "seq": seq, "id": self.id, "at_us": self.at_us, "rig": self.lane, "kind": self.kind, "cause": self.cause.to_json(),
-            "rule": self.rule, "inputs": self.inputs, "data": self.data,
-        }  # fmt: skip
+            "seq": seq,
+            "id": self.id,
+            "at_us": self.at_us,
+            "rig": self.lane,
+            "kind": self.kind,
+            "cause": self.cause.to_json(),
+            "rule": self.rule,
+            "inputs": self.inputs,
+            "data": self.data,
+        }

@@ -2,7 +2,8 @@
 
     a node's wake ─ raises Held ─► the world puts the moment back ─► the lab's step stops with it (`lab/pieces.py`) ─► ready: the same step again
 
-So nothing in the core waits for wall time, and what comes of a step depends on the answer alone, not on when it came.
+So nothing in the core waits for wall time, and what comes of a step depends on the answer alone, not on when
+it came.
 """
 
 from abc import abstractmethod

@@ -22,7 +22,8 @@ def from_plain(value: Any, wanted: Any) -> Any:
 
 
 def kept(thing: object, state: type) -> dict[str, Any]:
-    """What a checkpoint holds of a thing: the fields that `state`, a dataclass which its class extends, declares once for all."""
+    """What a checkpoint holds of a thing: the fields that `state`, a dataclass which its class extends,
+    declares once for all."""
     return {each.name: to_plain(getattr(thing, each.name)) for each in fields(state)}
 
 
@@ -34,7 +35,8 @@ def take_back(thing: object, state: type, plain: Mapping[str, Any]) -> None:
 
 
 def to_steps(numbers: Iterable[int]) -> list[int]:
-    """Each number as what it has more than the one before it: where they ascend, the steps are short, and much alike.
+    """Each number as what it has more than the one before it: where they ascend, the steps are short, and
+    much alike.
 
     >>> to_steps([1_000, 1_001, 1_002, 1_010])
     [1000, 1, 1, 8]

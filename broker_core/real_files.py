@@ -1,7 +1,8 @@
-"""Files of a folder that others write to, opened below that folder: no link leads out of it, not even one that is put there at this moment.
+"""Files of a folder that others write to, opened below that folder: no link leads out of it, not even one
+that is put there at this moment.
 
-A source or a log is named by its real path, which has no link in it. Each open goes down that path name by name and follows none, so a name that has
-become a link since is a missing file and no way out.
+A source or a log is named by its real path, which has no link in it. Each open goes down that path name by
+name and follows none, so a name that has become a link since is a missing file and no way out.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ _PASS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os
 
 
 def open_folder(path: Path) -> int:
-    """The descriptor of a folder, for `dir_fd`. Raises FileNotFoundError where a name of the path is a link or no folder."""
+    """The descriptor of a folder, for `dir_fd`. Raises FileNotFoundError where a name of the path is a link
+    or no folder."""
     descriptor = os.open(os.sep, _PASS)
     try:
         for name in path.absolute().parts[1:]:
@@ -30,7 +32,8 @@ def open_folder(path: Path) -> int:
 
 
 def open_file(path: Path) -> IO[bytes]:
-    """A regular file, for reading. Raises FileNotFoundError for a link, in whatever part of the path, OSError for a device or a pipe."""
+    """A regular file, for reading. Raises FileNotFoundError for a link, in whatever part of the path, OSError
+    for a device or a pipe."""
     folder = open_folder(path.parent)
     try:
         # Without waiting: a pipe that nobody writes to would hold the reader for ever.
@@ -47,7 +50,7 @@ def _open(name: str, flags: int, folder: int) -> int:
     try:
         return os.open(name, flags, dir_fd=folder)
     except OSError as error:
-        if error.errno in (errno.ELOOP, errno.ENOTDIR):    # a link: what it leads to is not there for us
+        if error.errno in (errno.ELOOP, errno.ENOTDIR):  # a link: what it leads to is not there for us
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name) from error
         raise
 
@@ -82,7 +85,8 @@ def file_names(path: Path) -> list[str]:
 
 
 def files_below(root: Path) -> list[Path]:
-    """The real paths of all files below a real folder, by their name there. A link counts as the file that it leads to, if that is below, too.
+    """The real paths of all files below a real folder, by their name there. A link counts as the file that it
+    leads to, if that is below, too.
 
     Links to folders are not followed: what is below is found under its own name.
     """
@@ -97,7 +101,8 @@ def files_below(root: Path) -> list[Path]:
 
 
 def real_below(path: Path, root: Path) -> Path | None:
-    """The real path of `path` if it is below the real folder `root`; None where it leads out, nowhere or round in a circle."""
+    """The real path of `path` if it is below the real folder `root`; None where it leads out, nowhere or
+    round in a circle."""
     try:
         real = path.resolve(strict=True)
     except (OSError, RuntimeError):

@@ -1,7 +1,7 @@
 """Named random streams from one seed. The only module of the core that may import `random`.
 
-Each draw depends on (seed, stream name, number of the draw) alone, so a stream's whole state is one counter: a checkpoint holds it as a
-number, and a draw added to one stream never shifts another.
+Each draw depends on (seed, stream name, number of the draw) alone, so a stream's whole state is one counter:
+a checkpoint holds it as a number, and a draw added to one stream never shifts another.
 """
 
 import random
@@ -28,5 +28,6 @@ class SeededRandom:
         return random.Random(f"{self.seed}/{stream}/{number}").getrandbits(count)
 
     def below(self, stream: str, limit: int) -> int:
-        """The next draw of `stream`, from 0 to limit - 1. The bias of taking 64 bits modulo a limit below 2**32 is under 2**-32."""
+        """The next draw of `stream`, from 0 to limit - 1. The bias of taking 64 bits modulo a limit below
+        2**32 is under 2**-32."""
         return self.bits(stream, 64) % limit

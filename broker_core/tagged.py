@@ -1,4 +1,5 @@
-"""State whose types are open, as plain data and back: every value says what it is. For states that hold requests of any kind.
+"""State whose types are open, as plain data and back: every value says what it is. For states that hold
+requests of any kind.
 
     scalar   itself                      tuple  ["(", ...]        bytes            ["b", base64]
     list     ["[", ...]                  frozen set ["{", ...]    set              ["set", ...]
@@ -74,6 +75,8 @@ def kinds_of(*modules: Any, more: Iterable[type] = ()) -> dict[str, type]:
         name: kind
         for module in modules
         for name, kind in vars(module).items()
-        if isinstance(kind, type) and (is_dataclass(kind) or issubclass(kind, msgspec.Struct)) and kind.__module__ == module.__name__
+        if isinstance(kind, type)
+        and (is_dataclass(kind) or issubclass(kind, msgspec.Struct))
+        and kind.__module__ == module.__name__
     }
     return found | {kind.__name__: kind for kind in more}

@@ -1,4 +1,5 @@
-"""Who may command a lab: the program that holds its owner token, or the browser whose cookie made it. Reading needs nothing.
+"""Who may command a lab: the program that holds its owner token, or the browser whose cookie made it. Reading
+needs nothing.
 
 Only hashes are stored: a copy of the database gives nobody a lab.
 """
@@ -30,7 +31,8 @@ def token_hash(token: str) -> str:
 
 
 def visitor_of(request: HttpRequest) -> str | None:
-    """The visitor's token from the cookie, None for a browser that is new here (or a cookie that is none of ours)."""
+    """The visitor's token from the cookie, None for a browser that is new here (or a cookie that is none of
+    ours)."""
     token = request.COOKIES.get(settings.VISITOR_COOKIE, "")
     return token if is_token(token) else None
 

@@ -1,7 +1,9 @@
-"""Where a request comes from, as far as quotas ask: the network address of the client, an IPv6 one as its /64, which is one customer's.
+"""Where a request comes from, as far as quotas ask: the network address of the client, an IPv6 one as its
+/64, which is one customer's.
 
-The peer's own address counts. `X-Forwarded-For` can be written by anybody, so it is read only when the peer is one of TRUSTED_PROXIES, and
-then from the right: the last entry that is not a trusted proxy's is the client. Only a keyed hash is stored.
+The peer's own address counts. `X-Forwarded-For` can be written by anybody, so it is read only when the peer
+is one of TRUSTED_PROXIES, and then from the right: the last entry that is not a trusted proxy's is the
+client. Only a keyed hash is stored.
 """
 
 import hashlib
@@ -13,13 +15,15 @@ from django.http import HttpRequest
 
 from broker_core.events import Json
 
-UNKNOWN = "unknown"      # a peer without an address, and all of them together
+UNKNOWN = "unknown"  # a peer without an address, and all of them together
 IPV6_PREFIX = 64
 
 
 def address_of(request: HttpRequest) -> str:
     """The client's address as quotas count it, hashed with the server's key."""
-    return _hashed(client_address(request.META.get("REMOTE_ADDR") or "", request.META.get("HTTP_X_FORWARDED_FOR", "")))
+    return _hashed(
+        client_address(request.META.get("REMOTE_ADDR") or "", request.META.get("HTTP_X_FORWARDED_FOR", ""))
+    )
 
 
 def address_of_socket(scope: Json) -> str:

@@ -5,8 +5,8 @@
     files/             uploads, studies, chunks, comparisons, opened and uploaded logs, the processes' logs
     backup.json        what it is: written last, so a folder without it is no backup
 
-The database comes first: a file that is written after it is an orphan, which the site's own sweep removes, and never a row without its file. A
-file that is removed while it is copied had expired.
+The database comes first: a file that is written after it is an orphan, which the site's own sweep removes,
+and never a row without its file. A file that is removed while it is copied had expired.
 """
 
 import fcntl
@@ -36,7 +36,8 @@ MANIFEST, SQLITE, DUMP, KEY, FILES = "backup.json", "database.sqlite3", "databas
 
 
 class CannotBackUp(Exception):
-    """The one sentence that a person reads, of a backup or a restore that was not begun or came to nothing."""
+    """The one sentence that a person reads, of a backup or a restore that was not begun or came to
+    nothing."""
 
 
 def backup(folder: Path) -> Json:
@@ -44,16 +45,25 @@ def backup(folder: Path) -> Json:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise CannotBackUp(f"{folder} is not empty: name a folder that is not there yet.")
     if settings.RUN_DIR in folder.resolve().parents:
-        raise CannotBackUp(f"{folder} is inside the site's own folder {settings.RUN_DIR}: it would be lost with it.")
+        raise CannotBackUp(
+            f"{folder} is inside the site's own folder {settings.RUN_DIR}: it would be lost with it."
+        )
     if connection.vendor == "sqlite" and not Path(connection.settings_dict["NAME"]).is_file():
-        raise CannotBackUp(f"There is no database at {connection.settings_dict['NAME']}: no site has run here yet.")
+        raise CannotBackUp(
+            f"There is no database at {connection.settings_dict['NAME']}: no site has run here yet."
+        )
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        folder.chmod(0o700)                   # the key is in it, and what people uploaded
+        folder.chmod(0o700)  # the key is in it, and what people uploaded
         about = {
-            "format": FORMAT, "made_at": timezone.now().isoformat(), "database": connection.vendor, "rules": RULES_VERSION,
-            "migrations": sorted(f"{app}.{name}" for app, name in MigrationLoader(connection).applied_migrations),
-        }  # fmt: skip
+            "format": FORMAT,
+            "made_at": timezone.now().isoformat(),
+            "database": connection.vendor,
+            "rules": RULES_VERSION,
+            "migrations": sorted(
+                f"{app}.{name}" for app, name in MigrationLoader(connection).applied_migrations
+            ),
+        }
         _database_out(folder)
         if (settings.RUN_DIR / KEY).is_file():
             shutil.copy2(settings.RUN_DIR / KEY, folder / KEY)
@@ -61,16 +71,22 @@ def backup(folder: Path) -> Json:
             _copy_tree(settings.RUN_DIR / name, folder / FILES / name)
         (folder / MANIFEST).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
     except OSError as error:
-        raise CannotBackUp(f"{error.filename or folder} cannot be written or read: {error.strerror or error}.") from error
+        raise CannotBackUp(
+            f"{error.filename or folder} cannot be written or read: {error.strerror or error}."
+        ) from error
     return about
 
 
 def restore(folder: Path) -> Json:
-    """Fill this site's empty run folder and database from a backup. Refuses before anything is written. Returns the backup's backup.json."""
+    """Fill this site's empty run folder and database from a backup. Refuses before anything is written.
+    Returns the backup's backup.json."""
     about = _about(folder)
     _check_stopped()
     if taken := sorted(path.name for path in settings.RUN_DIR.iterdir() if path.name not in INSTALLED):
-        raise CannotBackUp(f"{settings.RUN_DIR} is not empty: it has {taken[0]}. Restore into a new folder: HIGHWATER_RUN_DIR=...")
+        raise CannotBackUp(
+            f"{settings.RUN_DIR} is not empty: it has {taken[0]}. Restore into a new folder: "
+            f"HIGHWATER_RUN_DIR=..."
+        )
     if connection.vendor == "postgresql" and connection.introspection.table_names():
         raise CannotBackUp("The database that DATABASE_URL names is not empty: restore into a new one.")
     try:
@@ -80,7 +96,9 @@ def restore(folder: Path) -> Json:
         for name in FOLDERS:
             _copy_tree(folder / FILES / name, settings.RUN_DIR / name)
     except OSError as error:
-        raise CannotBackUp(f"{error.filename or folder} cannot be written or read: {error.strerror or error}.") from error
+        raise CannotBackUp(
+            f"{error.filename or folder} cannot be written or read: {error.strerror or error}."
+        ) from error
     return about
 
 
@@ -92,7 +110,10 @@ def _about(folder: Path) -> Json:
     if about.get("format") != FORMAT:
         raise CannotBackUp(f"{folder} has the format {about.get('format')}, and this version reads {FORMAT}.")
     if about.get("database") != connection.vendor:
-        raise CannotBackUp(f"The backup is of {about.get('database')}, and this site uses {connection.vendor}: set or unset DATABASE_URL.")
+        raise CannotBackUp(
+            f"The backup is of {about.get('database')}, and this site uses {connection.vendor}: set or "
+            f"unset DATABASE_URL."
+        )
     known = {f"{app}.{name}" for app, name in MigrationLoader(None).disk_migrations}
     if newer := sorted(set(about.get("migrations", [])) - known):
         raise CannotBackUp(f"The backup is of a newer version: this one does not know {newer[-1]}.")
@@ -112,7 +133,7 @@ def _check_stopped() -> None:
             raise CannotBackUp(f"A site is running in {settings.RUN_DIR}: stop it first.") from error
 
 
-# -- the database ------------------------------------------------------------------------------------------------------
+# -- the database --------------------------------------------------------------------------------------------
 
 
 def _database_out(folder: Path) -> None:
@@ -120,15 +141,25 @@ def _database_out(folder: Path) -> None:
         _run("pg_dump", "--format=custom", f"--file={folder / DUMP}")
         return
     source = connection.settings_dict["NAME"]
-    # All pages in one step, under one read transaction: with WAL writers go on meanwhile, and the copy is one moment.
-    with closing(sqlite3.connect(source, timeout=LOCKED_S)) as live, closing(sqlite3.connect(folder / SQLITE)) as copy:
+    # All pages in one step, under one read transaction: with WAL writers go on meanwhile, and the copy is one
+    # moment.
+    with (
+        closing(sqlite3.connect(source, timeout=LOCKED_S)) as live,
+        closing(sqlite3.connect(folder / SQLITE)) as copy,
+    ):
         live.backup(copy)
 
 
 def _database_in(folder: Path) -> None:
     if connection.vendor == "postgresql":
-        _run("pg_restore", "--no-owner", "--exit-on-error", "--single-transaction", f"--dbname={connection.settings_dict['NAME']}",
-             str(folder / DUMP))  # fmt: skip
+        _run(
+            "pg_restore",
+            "--no-owner",
+            "--exit-on-error",
+            "--single-transaction",
+            f"--dbname={connection.settings_dict['NAME']}",
+            str(folder / DUMP),
+        )
         return
     connection.close()
     with closing(sqlite3.connect(folder / SQLITE)) as copy:
@@ -142,22 +173,32 @@ def _database_in(folder: Path) -> None:
 
 
 def _run(program: str, *arguments: str) -> None:
-    """PostgreSQL's own program, with this site's database in its environment, so that no password is on a command line."""
+    """PostgreSQL's own program, with this site's database in its environment, so that no password is on a
+    command line."""
     where = connection.settings_dict
-    names = {"PGHOST": "HOST", "PGPORT": "PORT", "PGUSER": "USER", "PGPASSWORD": "PASSWORD", "PGDATABASE": "NAME"}
+    names = {
+        "PGHOST": "HOST",
+        "PGPORT": "PORT",
+        "PGUSER": "USER",
+        "PGPASSWORD": "PASSWORD",
+        "PGDATABASE": "NAME",
+    }
     environment = {**os.environ, **{name: str(where[key]) for name, key in names.items() if where.get(key)}}
     try:
-        done = subprocess.run([program, *arguments], env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [program, *arguments], env=environment, capture_output=True, text=True, check=False
+        )
     except FileNotFoundError as error:
         raise CannotBackUp(
-            f"{program} is not installed here. Install PostgreSQL's client (Debian: apt-get install postgresql-client), or run it where it is:"
+            f"{program} is not installed here. Install PostgreSQL's client (Debian: apt-get install "
+            f"postgresql-client), or run it where it is:"
             " pg_dump --format=custom, later pg_restore; and copy the run folder's files beside it."
         ) from error
     if done.returncode:
         raise CannotBackUp(f"{program}: {(done.stderr.strip().splitlines() or ['it failed'])[-1]}")
 
 
-# -- files -------------------------------------------------------------------------------------------------------------
+# -- files ---------------------------------------------------------------------------------------------------
 
 
 def _copy_tree(source: Path, target: Path) -> None:

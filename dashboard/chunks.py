@@ -1,7 +1,9 @@
-"""The worker's side of a live study: a lab's rows of each virtual second, left in a folder while somebody wants them.
+"""The worker's side of a live study: a lab's rows of each virtual second, left in a folder while somebody
+wants them.
 
-Nobody watches: one look at a file's age a second, nothing else. Somebody watches: a small Parquet file for the whole seconds since the last
-one, at most four a second however fast the lab runs. What cannot be written is dropped and logged: a live study is not worth a lab.
+Nobody watches: one look at a file's age a second, nothing else. Somebody watches: a small Parquet file for
+the whole seconds since the last one, at most four a second however fast the lab runs. What cannot be written
+is dropped and logged: a live study is not worth a lab.
 """
 
 import logging
@@ -21,8 +23,8 @@ from broker_core.pipeline.chunks import WANTED_FOR_S, chunk_write, last_second, 
 
 log = logging.getLogger(__name__)
 
-LOOK_S = 1.0          # between two looks whether rows are wanted
-WRITE_S = 0.25        # between two chunks
+LOOK_S = 1.0  # between two looks whether rows are wanted
+WRITE_S = 0.25  # between two chunks
 
 
 class ChunkWriter:
@@ -36,13 +38,14 @@ class ChunkWriter:
         self._mark: int | None = None
         self._marked_s = -1e9
         self._next_second: int | None = None
-        self._settled: dict[str, int] = {}      # lane -> place of the last reported change
+        self._settled: dict[str, int] = {}  # lane -> place of the last reported change
 
     def write(self, core: CoreLab, wall_s: float) -> None:
-        """Leave the whole seconds since the last call. wall_s: from anywhere, never backwards. Raises nothing."""
+        """Leave the whole seconds since the last call. wall_s: from anywhere, never backwards. Raises
+        nothing."""
         try:
             self._write(core, wall_s)
-        except Exception as error:      # a full disk, Arrow's own errors, a folder full of something else
+        except Exception as error:  # a full disk, Arrow's own errors, a folder full of something else
             log.warning("lab %s: lost rows for live studies: %s", self.lab_id, error)
 
     def _write(self, core: CoreLab, wall_s: float) -> None:
@@ -69,7 +72,9 @@ class ChunkWriter:
             # A second is written once, also by the worker that takes over from a dead one.
             self._next_second = max(last_second(self.folder) + 1, core.now_us // SECOND_US)
             bills = {lane_id: lane.ledger.bill for lane_id, lane in core.lanes.items()}
-            self._settled = {lane_id: bill.position for lane_id, bill in bills.items() if bill is not None and bill.settled}
+            self._settled = {
+                lane_id: bill.position for lane_id, bill in bills.items() if bill is not None and bill.settled
+            }
         self._wanted = wanted
 
     def _rows(self, core: CoreLab, first: int, last: int) -> Iterator[Json]:
@@ -80,20 +85,34 @@ class ChunkWriter:
                 end_us = (second + 1) * SECOND_US
                 arrived_after = core.record_count - core.workload.count_until(end_us - 1)
                 finished_after = sum(_finished(each, from_second=second + 1) for each in consumers)
-                arrived = core.workload.count_until(end_us - 1) - core.workload.count_until(second * SECOND_US - 1)
+                arrived = core.workload.count_until(end_us - 1) - core.workload.count_until(
+                    second * SECOND_US - 1
+                )
                 skew = lane.history.get(second + 1)
                 yield self._row(
-                    lane_id, "rig", second, arrived=arrived, finished=sum(each.acked.get(second, 0) for each in consumers),
-                    lag=max(0, lag - arrived_after + finished_after), skew=None if skew is None else skew / 1000,
-                )  # fmt: skip
+                    lane_id,
+                    "rig",
+                    second,
+                    arrived=arrived,
+                    finished=sum(each.acked.get(second, 0) for each in consumers),
+                    lag=max(0, lag - arrived_after + finished_after),
+                    skew=None if skew is None else skew / 1000,
+                )
                 for each in consumers:
-                    yield self._row(lane_id, "owner", second, owner=each.name, finished=each.acked.get(second, 0))
+                    yield self._row(
+                        lane_id, "owner", second, owner=each.name, finished=each.acked.get(second, 0)
+                    )
             yield from self._turning(lane_id, lane, last)
 
     def _turning(self, lane_id: str, lane: Lane, second: int) -> Iterator[Json]:
         """The last change, once, when it has come to rest."""
         bill = lane.ledger.bill
-        if bill is None or not bill.settled or bill.position == 0 or self._settled.get(lane_id) == bill.position:
+        if (
+            bill is None
+            or not bill.settled
+            or bill.position == 0
+            or self._settled.get(lane_id) == bill.position
+        ):
             return
         self._settled[lane_id] = bill.position
         yield self._row(

@@ -1,4 +1,5 @@
-"""Works a comparison out, in the worker of queue `default`: the lab at its moment from the nearest checkpoint, then variant by variant."""
+"""Works a comparison out, in the worker of queue `default`: the lab at its moment from the nearest
+checkpoint, then variant by variant."""
 
 import time
 from collections.abc import Iterator
@@ -23,7 +24,8 @@ TOO_LONG = gettext_noop("it took too long: this lab is too large or too old to b
 
 
 def work_out(lab_id: str, lane: str, until_us: int) -> None:
-    """Write what comes of it as it comes. What goes wrong is written, too, and that it took longer than COMPARISON_S_MAX."""
+    """Write what comes of it as it comes. What goes wrong is written, too, and that it took longer than
+    COMPARISON_S_MAX."""
     row = selectors.lab_get(lab_id=lab_id)
     if not comparisons.is_waiting(row, lane):
         return
@@ -54,7 +56,11 @@ def _steps(row: Lab, lane: str, until_us: int) -> Iterator[Progress | None]:
     scenario = scenario_from_json(intact(row.scenario), core_limits())
     checkpoint = ledger.checkpoint_before(row, until_us)
     lab, _error = journal.begin(scenario, ledger.state_of(checkpoint), core_limits())
-    stored = [command for command in ledger.commands_after(row, lab.position) if command.at_us is not None and command.at_us <= until_us]
+    stored = [
+        command
+        for command in ledger.commands_after(row, lab.position)
+        if command.at_us is not None and command.at_us <= until_us
+    ]
     replay = Replay(lab, map(ledger.entry, stored), until_us, {command.position for command in stored})
     while not replay.is_there:
         for _stop in replay.step(SLICE_US):

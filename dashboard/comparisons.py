@@ -1,11 +1,13 @@
-"""A lab's consumer group under each assignor and protocol, as its page asks for it: what was worked out last, and the order to work it out.
+"""A lab's consumer group under each assignor and protocol, as its page asks for it: what was worked out last,
+and the order to work it out.
 
     POST ─► a file that says "waiting" ─► worker, queue default: the lab at that moment, each variant run through its history ─► the file, row by row
 
     <run dir>/comparisons/<lab id>/<lane>.json     {"state": waiting | running | done | failed, "until_us", "rows", "now", "share", "reason"}
 
-The file follows from the journal, so losing it loses nothing. One comparison a lane at a time, so many of one network address and of everybody
-(`quotas.py`), each for COMPARISON_S_MAX of a worker's time; one whose worker gave no sign for a while may be asked for again.
+The file follows from the journal, so losing it loses nothing. One comparison a lane at a time, so many of one
+network address and of everybody (`quotas.py`), each for COMPARISON_S_MAX of a worker's time; one whose worker
+gave no sign for a while may be asked for again.
 """
 
 import json
@@ -29,12 +31,14 @@ from dashboard.quotas import Quota
 from dashboard.transport import transport
 
 WAITING, RUNNING, DONE, FAILED = "waiting", "running", "done", "failed"
-GIVEN_UP_S = {WAITING: 900.0, RUNNING: 60.0}       # without a sign
+GIVEN_UP_S = {WAITING: 900.0, RUNNING: 60.0}  # without a sign
 TASK = "dashboard.compare_group"
 log = logging.getLogger(__name__)
 
 
-def comparison_start(*, lab_id: str, lane: str, bearer: str | None, visitor: str | None, address: str = "") -> Json:
+def comparison_start(
+    *, lab_id: str, lane: str, bearer: str | None, visitor: str | None, address: str = ""
+) -> Json:
     """Have a lane's group compared up to now, unless that is under way. Returns what `comparison_get` does.
 
     Raises Refused 403, 404, 503, and 429 while too many are under way.
@@ -48,8 +52,15 @@ def comparison_start(*, lab_id: str, lane: str, bearer: str | None, visitor: str
         return known
     _check_quota(address)
     snapshot = selectors.lab_snapshot(lab_id=lab_id)
-    found: Json = {"state": WAITING, "until_us": snapshot["at_us"] if snapshot else 0, "rows": [], "now": None, "share": 0.0, "reason": "",
-                   "address": address}  # fmt: skip
+    found: Json = {
+        "state": WAITING,
+        "until_us": snapshot["at_us"] if snapshot else 0,
+        "rows": [],
+        "now": None,
+        "share": 0.0,
+        "reason": "",
+        "address": address,
+    }
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, found)
     try:
@@ -63,7 +74,8 @@ def comparison_start(*, lab_id: str, lane: str, bearer: str | None, visitor: str
 
 
 def comparison_get(*, lab_id: str, lane: str) -> Json:
-    """What is known: {"state": "none"} before anybody asked, or after its worker was lost. Raises Refused 404."""
+    """What is known: {"state": "none"} before anybody asked, or after its worker was lost. Raises Refused
+    404."""
     return _shown(known(path_of(selectors.lab_get(lab_id=lab_id), lane)))
 
 
@@ -89,10 +101,17 @@ def _shown(found: Json) -> Json:
 
 
 def _check_quota(address: str) -> None:
-    under_way = [found for path in _folder("").glob("*/*.json") if (found := known(path))["state"] in (WAITING, RUNNING)]
+    under_way = [
+        found
+        for path in _folder("").glob("*/*.json")
+        if (found := known(path))["state"] in (WAITING, RUNNING)
+    ]
     quota = Quota(quotas.COMPARISONS, "lane", settings.COMPARISONS_ADDRESS_MAX, settings.COMPARISONS_MAX)
-    quota.check(mine=sum(found.get("address") == address for found in under_way) if address else None, everybody=len(under_way),
-                again_s=settings.COMPARISON_S_MAX)  # fmt: skip
+    quota.check(
+        mine=sum(found.get("address") == address for found in under_way) if address else None,
+        everybody=len(under_way),
+        again_s=settings.COMPARISON_S_MAX,
+    )
 
 
 def forget(lab_id: str) -> None:

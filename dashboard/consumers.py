@@ -10,10 +10,10 @@ from dashboard.doors import CountedConsumer
 from dashboard.feed import CLOSE_UNKNOWN_LAB, LabFeed, Reader, TooMany, feed
 from dashboard.threads import in_thread
 
-CLOSE_BAD_MESSAGE = 4400     # anything but a snapshot request or an acknowledgement
-CLOSE_FORBIDDEN = 4403       # a page of another site opened the socket
-CLOSE_NO_ROOM = 4430         # too many sockets are open, in all or of this network address: come again later
-CLOSE_TOO_MANY = 4429        # more messages than a reader of frames has to send
+CLOSE_BAD_MESSAGE = 4400  # anything but a snapshot request or an acknowledgement
+CLOSE_FORBIDDEN = 4403  # a page of another site opened the socket
+CLOSE_NO_ROOM = 4430  # too many sockets are open, in all or of this network address: come again later
+CLOSE_TOO_MANY = 4429  # more messages than a reader of frames has to send
 
 
 class Acknowledgement(msgspec.Struct, tag_field="type", tag="ack", forbid_unknown_fields=True):
@@ -28,14 +28,18 @@ _decoder = msgspec.json.Decoder(Acknowledgement | SnapshotRequest)
 
 
 class LabConsumer(CountedConsumer):
-    """Joins the feed of one lab. Frames are sent by the feed itself; here are only the browser's two messages."""
+    """Joins the feed of one lab. Frames are sent by the feed itself; here are only the browser's two
+    messages."""
 
-    channel_layer_alias = "none"      # no group, no layer: see design in docs/; nothing is ever sent to one socket by name
+    channel_layer_alias = (
+        "none"  # no group, no layer: see design in docs/; nothing is ever sent to one socket by name
+    )
     reader: Reader | None = None
     lab: LabFeed | None = None
 
     async def dispatch(self, message: Json) -> None:
-        # Not the base class's: that hops to a thread for every message, to close database connections that are not used here.
+        # Not the base class's: that hops to a thread for every message, to close database connections that
+        # are not used here.
         match message["type"]:
             case "websocket.connect":
                 await self.connect()
@@ -47,7 +51,7 @@ class LabConsumer(CountedConsumer):
                 raise StopConsumer
 
     async def connect(self) -> None:
-        await self.send({"type": "websocket.accept"})     # only an open socket can receive a code
+        await self.send({"type": "websocket.accept"})  # only an open socket can receive a code
         lab_id = self.scope["url_route"]["kwargs"]["lab_id"]
         if not origin_is_ours(self.scope):
             await self.close(CLOSE_FORBIDDEN)
@@ -61,7 +65,7 @@ class LabConsumer(CountedConsumer):
 
     async def receive(self, message: Json) -> None:
         if self.reader is None or self.lab is None:
-            return                                        # already told to go
+            return  # already told to go
         try:
             text = message.get("text") or ""
             if len(text) > settings.SOCKET_MESSAGE_BYTES_MAX:
@@ -91,6 +95,7 @@ async def unknown_socket(scope: Json, receive: object, send: object) -> None:
 
 
 def origin_is_ours(scope: Json) -> bool:
-    """Whether a browser's page of this very site opened the socket. A program sends no Origin, and reads what anybody may read."""
+    """Whether a browser's page of this very site opened the socket. A program sends no Origin, and reads what
+    anybody may read."""
     headers = {name: value.decode("latin1") for name, value in scope["headers"]}
     return origins.is_ours(host=headers.get(b"host", ""), origin=headers.get(b"origin"))

@@ -1,4 +1,5 @@
-"""How many websockets are open in this process: in all, and of each network address (`quotas.py` has the rule)."""
+"""How many websockets are open in this process: in all, and of each network address (`quotas.py` has the
+rule)."""
 
 from collections import Counter
 from typing import Any
@@ -11,14 +12,17 @@ from dashboard.quotas import Quota
 
 
 class Doors:
-    """Counts the open sockets. None is closed to admit another: a socket that finds no room is closed with its own code."""
+    """Counts the open sockets. None is closed to admit another: a socket that finds no room is closed with
+    its own code."""
 
     def __init__(self) -> None:
         self._open: Counter[str] = Counter()
 
     def enter(self, address: str) -> bool:
         """Whether there was room; then `leave` must follow once."""
-        quota = Quota("", "", settings.SOCKETS_ADDRESS_MAX, settings.SOCKETS_MAX, newcomer=settings.SOCKETS_NEWCOMER)
+        quota = Quota(
+            "", "", settings.SOCKETS_ADDRESS_MAX, settings.SOCKETS_MAX, newcomer=settings.SOCKETS_NEWCOMER
+        )
         mine = self._open[address]
         if quota.is_full_for(mine) or quota.is_full(mine, self._open.total()):
             if not mine:

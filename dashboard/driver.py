@@ -1,12 +1,14 @@
-"""One lab's runner: what the shard calls to load it, let its time pass, carry out its commands and tell browsers.
+"""One lab's runner: what the shard calls to load it, let its time pass, carry out its commands and tell
+browsers.
 
     take lease ─► load: checkpoint + journal, re-derived up to the floor ─► per frame: advance by the wall clock x speed ─► view ─► frame
                                                                               ▲ commands: stamped, decided, committed, then published
 
-The floor makes a crash invisible: before a browser can see virtual time t, a floor of t or more is in the row, and the next holder
-re-derives that far before it decides anything. The same holds for frame numbers (seq_floor).
-Nothing here asks the clock: the shard passes the wall time in, and tests pass what they like. What may take long comes in pieces
-(broker_core/lab/pieces.py): the shard serves other labs in between, and asks nothing else of this one until the last piece.
+The floor makes a crash invisible: before a browser can see virtual time t, a floor of t or more is in the
+row, and the next holder re-derives that far before it decides anything. The same holds for frame numbers
+(seq_floor). Nothing here asks the clock: the shard passes the wall time in, and tests pass what they like.
+What may take long comes in pieces (broker_core/lab/pieces.py): the shard serves other labs in between, and
+asks nothing else of this one until the last piece.
 """
 
 import logging
@@ -37,16 +39,16 @@ from dashboard.models import Lab, StoredCommand
 from dashboard.stored import intact
 from dashboard.transport import Frame
 
-RESERVE_S = 1.5              # how far ahead of now the floor is set, in wall time; renewed when RESERVE_LEFT_S is left
+RESERVE_S = 1.5  # how far ahead of now the floor is set, in wall time; renewed when RESERVE_LEFT_S is left
 RESERVE_LEFT_S = 0.5
 RESERVE_FRAMES = 1_000
-DEBT_MAX_S = 2.0             # a lab that cannot keep up slows down; it does not try to catch up more than this
-LATE_FOR_S = 3.0             # a lab that is late by as much for so long runs at its speed again: what it owes is let go
-BEHIND_SHOWN_MS = 250        # less is the frame's own beat
+DEBT_MAX_S = 2.0  # a lab that cannot keep up slows down; it does not try to catch up more than this
+LATE_FOR_S = 3.0  # a lab that is late by as much for so long runs at its speed again: what it owes is let go
+BEHIND_SHOWN_MS = 250  # less is the frame's own beat
 FRAME_BYTES_MAX = 64 * 1024  # a longer frame is sent as a snapshot if that is shorter
-EFFECT_US_MAX = 20_000       # longest wait in a slow network for the effect of a command
+EFFECT_US_MAX = 20_000  # longest wait in a slow network for the effect of a command
 WAITING_EVERY_RECORDS = 10_000  # between two looks at how many records wait
-SLICE_US = 250_000           # virtual time that is derived between two looks at the wall clock, at first
+SLICE_US = 250_000  # virtual time that is derived between two looks at the wall clock, at first
 log = logging.getLogger(__name__)
 
 Clock = Callable[[], float]  # wall time in seconds, from anywhere, never backwards
@@ -68,11 +70,12 @@ def timed(pieces: Pieces[T], clock: Clock) -> Pieces[tuple[T, float]]:
         yield held
 
 
-REASON_MAX = 2_000           # characters of what is kept of an error
+REASON_MAX = 2_000  # characters of what is kept of an error
 
 
 def reason_of(error: Exception) -> str:
-    """What a lab's page and row say about the error that stopped it. Always text that a database takes, whatever the error says of itself."""
+    """What a lab's page and row say about the error that stopped it. Always text that a database takes,
+    whatever the error says of itself."""
     try:
         text = f"{type(error).__name__}: {error}"
     except Exception:
@@ -83,7 +86,8 @@ def reason_of(error: Exception) -> str:
 class LabDriver:
     """Drives one lab under one epoch.
 
-    row: the lab as it was when the lease was taken. core: the lab itself. loaded: it has reached the floor and takes commands.
+    row: the lab as it was when the lease was taken. core: the lab itself. loaded: it has reached the floor
+    and takes commands.
     """
 
     def __init__(self, row: Lab, wall_s: float) -> None:
@@ -95,20 +99,27 @@ class LabDriver:
         self.borrowed: dict[int, StoredCommand] = {}
         left, waiting = ledger.script_left(row)
         self.script = deque(left)
-        self.holds = {entry["body"]["command_id"]: entry["at_us"] for entry in waiting}    # ordered by the script, not yet decided: id -> its time
+        self.holds = {
+            entry["body"]["command_id"]: entry["at_us"] for entry in waiting
+        }  # ordered by the script, not yet decided: id -> its time
         self.event_seq_stored = ledger.event_seq_last(row.pk)
-        self.events: list[Json] = []           # turning points that are neither stored nor shown yet
-        self.decisions: list[Decision] = []    # of a fork's borrowed commands, on the way to the floor
+        self.events: list[Json] = []  # turning points that are neither stored nor shown yet
+        self.decisions: list[Decision] = []  # of a fork's borrowed commands, on the way to the floor
         self.view: Json = {}
-        self.needs_full = True                 # browsers cannot follow on from what another holder sent
+        self.needs_full = True  # browsers cannot follow on from what another holder sent
         self.auto_paused = False
         self.behind_ms = 0
-        self.waiting_checked_at = 0            # record count
-        self.is_held = False                   # while it loads: what it needs next is worked on outside the core (`broker_core/held.py`)
+        self.waiting_checked_at = 0  # record count
+        self.is_held = (
+            False  # while it loads: what it needs next is worked on outside the core (`broker_core/held.py`)
+        )
         self.base_wall_s, self.base_us = wall_s, 0
-        self.least_debt_s, self.least_since_s = 0.0, wall_s    # of the last LATE_FOR_S, unless it owed too much to keep it all
-        self.stored_wall_s = -1e9              # when the view was last written
-        self.checkpoint_due_s = -1e9           # when the next checkpoint may be made
+        self.least_debt_s, self.least_since_s = (
+            0.0,
+            wall_s,
+        )  # of the last LATE_FOR_S, unless it owed too much to keep it all
+        self.stored_wall_s = -1e9  # when the view was last written
+        self.checkpoint_due_s = -1e9  # when the next checkpoint may be made
         self._slice_us = SLICE_US
         self._loading: Pieces[None] | None = self._begin(row)
         self.chunks = ChunkWriter(row.pk)
@@ -123,11 +134,11 @@ class LabDriver:
         """Virtual time that is still to be derived again."""
         return max(0, self.floor_us - (self.core.now_us if self.replay is not None else 0))
 
-    # -- up to the floor ---------------------------------------------------------------------------------------------
+    # -- up to the floor -------------------------------------------------------------------------------------
 
     def load(self, clock: Clock, budget_s: float) -> bool:
-        """Build the lab and re-derive it towards the floor for about budget_s, or until it `is_held`. True once it takes commands. Raises
-        ReplayError for a broken journal."""
+        """Build the lab and re-derive it towards the floor for about budget_s, or until it `is_held`. True
+        once it takes commands. Raises ReplayError for a broken journal."""
         until_s, self.is_held = clock() + budget_s, False
         while not (self.loaded or self.is_held) and clock() < until_s:
             self._loading = self._loading or self._replay(clock)
@@ -149,7 +160,11 @@ class LabDriver:
             log.warning("lab %s: %s; replaying it from its journal", row.pk, error)
         self.cadence = journal.Cadence(self.core.record_count)
         stored = {command.position: command for command in ledger.commands_after(row, self.core.position)}
-        self.borrowed = {position: command for position, command in stored.items() if command.state == StoredCommand.State.ACCEPTED}
+        self.borrowed = {
+            position: command
+            for position, command in stored.items()
+            if command.state == StoredCommand.State.ACCEPTED
+        }
         self.replay = Replay(self.core, map(ledger.entry, stored.values()), self.floor_us, self.borrowed)
 
     def _replay(self, clock: Clock) -> Pieces[None]:
@@ -165,10 +180,11 @@ class LabDriver:
             refusal = None if told.refusal is None else {told.refusal.field: [in_words(told.refusal)]}
             self.decisions.append(Decision(command, self.core.now_us, refusal))
 
-    # -- time --------------------------------------------------------------------------------------------------------
+    # -- time ------------------------------------------------------------------------------------------------
 
     def advance(self, clock: Clock, budget_s: float) -> Pieces[bool]:
-        """Let virtual time follow the wall clock for at most budget_s of work, and never past the floor. False: there is more to do now."""
+        """Let virtual time follow the wall clock for at most budget_s of work, and never past the floor.
+        False: there is more to do now."""
         if not self.core.playing:
             self.behind_ms = 0
             self._rebase(clock())
@@ -185,8 +201,9 @@ class LabDriver:
         return self.core.now_us >= goal_us
 
     def _forgive(self, debt_s: float, wall_s: float) -> None:
-        """What a lab owes beyond DEBT_MAX_S it will never do: it slows down. And after a stall (a crash, a busy machine) one that keeps its
-        pace, but has no time to spare for what it owes, would be behind for ever by the same: that is let go, too."""
+        """What a lab owes beyond DEBT_MAX_S it will never do: it slows down. And after a stall (a crash, a
+        busy machine) one that keeps its pace, but has no time to spare for what it owes, would be behind for
+        ever by the same: that is let go, too."""
         if debt_s > DEBT_MAX_S:
             self._rebase(wall_s, owing_s=DEBT_MAX_S)
             self.least_debt_s, self.least_since_s = DEBT_MAX_S, wall_s
@@ -197,9 +214,11 @@ class LabDriver:
             self.least_debt_s, self.least_since_s = DEBT_MAX_S, wall_s
 
     def _before_script(self, at_us: int) -> int:
-        """`at_us`, or the time of what the lab's script orders before it: the lab waits there until that is decided, so that a script takes
-        effect at its own times to the microsecond, however the turns fall."""
-        stop_us = min([*self.holds.values(), *(entry["at_us"] for entry in list(self.script)[:1])], default=at_us)
+        """`at_us`, or the time of what the lab's script orders before it: the lab waits there until that is
+        decided, so that a script takes effect at its own times to the microsecond, however the turns fall."""
+        stop_us = min(
+            [*self.holds.values(), *(entry["at_us"] for entry in list(self.script)[:1])], default=at_us
+        )
         return min(at_us, max(stop_us, self.core.now_us))
 
     def _advance(self, at_us: int, clock: Clock) -> Pieces[None]:
@@ -236,15 +255,19 @@ class LabDriver:
     def _tell(self, events: list[Json]) -> None:
         self.events.extend(events)
 
-    # -- commands ----------------------------------------------------------------------------------------------------
+    # -- commands --------------------------------------------------------------------------------------------
 
-    def handle(self, commands: list[StoredCommand], clock: Clock, budget_s: float) -> Pieces[tuple[int, list[Json]]]:
+    def handle(
+        self, commands: list[StoredCommand], clock: Clock, budget_s: float
+    ) -> Pieces[tuple[int, list[Json]]]:
         """Decide commands in order, now, for about budget_s and one at least.
 
-        What a person orders reaches the brokers through a lane's network, so a moment of virtual time passes after it, also in a paused lab:
-        the frame that follows shows the effect (docs/decisions/a-paused-lab-lets-a-request-through.md).
+        What a person orders reaches the brokers through a lane's network, so a moment of virtual time passes
+        after it, also in a paused lab: the frame that follows shows the effect
+        (docs/decisions/a-paused-lab-lets-a-request-through.md).
 
-        Returns how many were decided, and the refusals as events; decisions and turning points wait for `frame`.
+        Returns how many were decided, and the refusals as events; decisions and turning points wait for
+        `frame`.
         """
         refusals: list[Json] = []
         until_s, decided = clock() + budget_s, 0
@@ -254,42 +277,62 @@ class LabDriver:
             decided += 1
             at_us = self.core.now_us
             try:
-                self._tell((yield from self.core.submitting({**command.body, "position": command.position, "at_us": at_us})))
+                self._tell(
+                    (
+                        yield from self.core.submitting(
+                            {**command.body, "position": command.position, "at_us": at_us}
+                        )
+                    )
+                )
                 self.decisions.append(Decision(command, at_us))
                 if command.body["kind"] in CONSUMER_KINDS and command.command_id not in self.holds:
-                    self._tell((yield from self.core.advancing(self._before_script(at_us + min(self.core.answer_us, EFFECT_US_MAX)))))
+                    self._tell(
+                        (
+                            yield from self.core.advancing(
+                                self._before_script(at_us + min(self.core.answer_us, EFFECT_US_MAX))
+                            )
+                        )
+                    )
             except CommandError as error:
                 fields = {error.field: [in_words(error)]}
                 self.decisions.append(Decision(command, at_us, fields))
                 refusals.append(_refusal_event(command, at_us, fields, in_all_words(error)))
             self.holds.pop(command.command_id, None)
-        self._rebase(clock())      # speed and play changed what a second of wall time means
+        self._rebase(clock())  # speed and play changed what a second of wall time means
         return decided, refusals
 
     def follow_script(self) -> bool:
-        """Take what the lab's own script orders by now into the journal. Whether there was something; then it waits to be handled."""
+        """Take what the lab's own script orders by now into the journal. Whether there was something; then it
+        waits to be handled."""
         if not self.script or self.core.now_us < self.script[0]["at_us"]:
             return False
         due = list(takewhile(lambda entry: entry["at_us"] <= self.core.now_us, self.script))
         accepted = ledger.script_accept(self.lab_id, self.epoch, due)
-        for entry in due:       # only now: what could not be stored is due again
+        for entry in due:  # only now: what could not be stored is due again
             self.script.popleft()
             if entry["body"]["command_id"] in accepted:
                 self.holds[entry["body"]["command_id"]] = entry["at_us"]
         return True
 
-    # -- what browsers and the database learn ---------------------------------------------------------------------
+    # -- what browsers and the database learn ----------------------------------------------------------------
 
     def frame(self, wall_s: float, refusals: list[Json] | None = None) -> Pieces[Told]:
-        """The change since the last frame, and what must be committed before it is published. Either may be None."""
-        checkpoint = (yield from self.cadence.taking(self.core, wall_s)) if self.cadence.is_due(self.core, wall_s) else None
-        view = yield from self.core.viewing()    # the last stop: from here on nobody sees this lab half told
+        """The change since the last frame, and what must be committed before it is published. Either may be
+        None."""
+        checkpoint = (
+            (yield from self.cadence.taking(self.core, wall_s))
+            if self.cadence.is_due(self.core, wall_s)
+            else None
+        )
+        view = yield from self.core.viewing()  # the last stop: from here on nobody sees this lab half told
         view["feed"] = feed_state(self.epoch, behind_ms=self.behind_ms, auto_paused=self.auto_paused)
         new_events = [event for event in self.events if event["seq"] > self.event_seq_stored]
         self.events = []
         patch = [] if self.needs_full else diff(self.view, view)
         shown = (new_events + refusals) if refusals else new_events
-        must_store = bool(self.decisions or new_events or checkpoint) or self._reserve_is_short() or not self.view
+        must_store = (
+            bool(self.decisions or new_events or checkpoint) or self._reserve_is_short() or not self.view
+        )
         frame = None
         if self.needs_full or patch or shown:
             from_seq, self.seq, before = self.seq, self.seq + 1, self.view
@@ -297,7 +340,7 @@ class LabDriver:
             try:
                 frame = self._encode_frame(from_seq, patch, shown)
             except Exception:
-                self.view = before             # what cannot be sent was never shown
+                self.view = before  # what cannot be sent was never shown
                 raise
         commit = None
         if must_store or (frame is not None and wall_s - self.stored_wall_s >= 1.0):
@@ -313,8 +356,16 @@ class LabDriver:
         at_us = self.core.now_us
         if self.needs_full:
             return Frame(self.lab_id, self.epoch, from_seq, self.seq, True, self._snapshot_text())
-        message = {"type": "frame", "lab": self.lab_id, "epoch": self.epoch, "from_seq": from_seq, "seq": self.seq, "at_us": at_us,
-                   "patch": patch, "events": events}  # fmt: skip
+        message = {
+            "type": "frame",
+            "lab": self.lab_id,
+            "epoch": self.epoch,
+            "from_seq": from_seq,
+            "seq": self.seq,
+            "at_us": at_us,
+            "patch": patch,
+            "events": events,
+        }
         text = encode(message)
         if len(text) > FRAME_BYTES_MAX and len(snapshot := self._snapshot_text()) < len(text):
             # Five hundred consumers came at once: the change is longer than the view that it leads to.
@@ -322,7 +373,8 @@ class LabDriver:
         return Frame(self.lab_id, self.epoch, from_seq, self.seq, False, text)
 
     def full_frame(self) -> Frame:
-        """The last frame's view once more, whole, for a reader that lost its thread. Nothing changes by it."""
+        """The last frame's view once more, whole, for a reader that lost its thread. Nothing changes by
+        it."""
         return Frame(self.lab_id, self.epoch, self.seq, self.seq, True, self._snapshot_text())
 
     def _snapshot_text(self) -> str:
@@ -335,11 +387,24 @@ class LabDriver:
 
     def _commit(self, events: list[Json], wall_s: float, checkpoint: Checkpoint | None = None) -> Commit:
         now_us = self.core.now_us
-        self.floor_us = self._before_script(now_us + int(RESERVE_S * self._us_per_s)) if self.core.playing else now_us
+        self.floor_us = (
+            self._before_script(now_us + int(RESERVE_S * self._us_per_s)) if self.core.playing else now_us
+        )
         self.seq_floor = self.seq + RESERVE_FRAMES
         decisions, self.decisions = self.decisions, []
-        return Commit(self.lab_id, self.epoch, self.seq, self.view["at_us"], self.floor_us, self.seq_floor, encode(self.view),
-                      decisions, events, checkpoint, {"parts": self.view["parts"]})  # fmt: skip
+        return Commit(
+            self.lab_id,
+            self.epoch,
+            self.seq,
+            self.view["at_us"],
+            self.floor_us,
+            self.seq_floor,
+            encode(self.view),
+            decisions,
+            events,
+            checkpoint,
+            {"parts": self.view["parts"]},
+        )
 
     def rest(self, wall_s: float) -> Told:
         """Say that the lab pauses because nobody watches, and leave a checkpoint so that it is soon back."""
@@ -347,7 +412,7 @@ class LabDriver:
         frame, commit = whole(self.frame(wall_s))
         commit = commit or self._commit([], wall_s)
         commit.checkpoint = commit.checkpoint or self.cadence.take(self.core, wall_s)
-        commit.clock_floor_us = self.floor_us = self.core.now_us      # nothing after this was shown
+        commit.clock_floor_us = self.floor_us = self.core.now_us  # nothing after this was shown
         commit.extra |= {"status": Lab.Status.IDLE, "lease_until_ms": 0}
         return frame, commit
 
@@ -358,9 +423,18 @@ def stopped_frame(lab_id: str, epoch: int, seq: int, view: Json, reason: str) ->
     return Frame(lab_id, epoch, seq, seq, True, snapshot_text(lab_id, epoch, seq, view["at_us"], text)), text
 
 
-def _refusal_event(command: StoredCommand, at_us: int, fields: dict[str, list[str]], words: dict[str, str]) -> Json:
-    """A refusal as browsers hear of it. words: language -> the reason. It has no place among the turning points: the lab stayed as it was."""
+def _refusal_event(
+    command: StoredCommand, at_us: int, fields: dict[str, list[str]], words: dict[str, str]
+) -> Json:
+    """A refusal as browsers hear of it. words: language -> the reason. It has no place among the turning
+    points: the lab stayed as it was."""
     return {
-        "seq": None, "at_us": at_us, "rig": "lab", "kind": "lab.command_refused", "cause": {"command": command.position}, "rule": None,
-        "inputs": {}, "data": {"command_id": command.command_id, "fields": fields, "words": words},
-    }  # fmt: skip
+        "seq": None,
+        "at_us": at_us,
+        "rig": "lab",
+        "kind": "lab.command_refused",
+        "cause": {"command": command.position},
+        "rule": None,
+        "inputs": {},
+        "data": {"command_id": command.command_id, "fields": fields, "words": words},
+    }

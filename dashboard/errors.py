@@ -11,7 +11,8 @@ from dashboard.sentences import LANGUAGES
 
 
 class Refused(Exception):
-    """A request that cannot be served; nothing was changed. fields: field name -> texts for a person. again_s: when to try again, in seconds."""
+    """A request that cannot be served; nothing was changed. fields: field name -> texts for a person.
+    again_s: when to try again, in seconds."""
 
     def __init__(self, status: int, fields: Mapping[str, str], again_s: float | None = None) -> None:
         super().__init__("; ".join(f"{name}: {text}" for name, text in fields.items()))
@@ -26,7 +27,8 @@ def listed(names: Iterable[str]) -> str:
 
 
 def in_words(error: SentenceError) -> str:
-    """The core's refusal in the language of the person who asked, its numbers as on every page. A value may be a sentence itself."""
+    """The core's refusal in the language of the person who asked, its numbers as on every page. A value may
+    be a sentence itself."""
     values = {name: _in_words(value) for name, value in error.values.items()}
     return gettext(error.template).format(**values) if values else gettext(error.template)
 

@@ -1,10 +1,13 @@
-"""The live feed of one web process: one Redis connection reads the streams of all watched labs, and each frame is encoded once for all.
+"""The live feed of one web process: one Redis connection reads the streams of all watched labs, and each
+frame is encoded once for all.
 
     Redis streams ─► Feed (one reader) ─► LabFeed (the last frames) ─► Reader (one socket: what it was sent, what it acknowledged)
 
-Daphne's send puts a message into a buffer without limit and returns at once, so nothing below would ever push back. The acknowledgements
-do: past FEED_WINDOW unacknowledged frames a reader is sent nothing more, whatever it does; when it acknowledges again it gets a snapshot
-and goes on from there. What a socket costs is therefore bounded, and nobody waits for anybody.
+Daphne's send puts a message into a buffer without limit and returns at once, so nothing below would ever push
+back. The acknowledgements
+do: past FEED_WINDOW unacknowledged frames a reader is sent nothing more, whatever it does; when it
+acknowledges again it gets a snapshot and goes on from there. What a socket costs is therefore bounded, and
+nobody waits for anybody.
 """
 
 import asyncio
@@ -28,16 +31,16 @@ from dashboard.transport import GONE, WANTS_FULL, WATCHED_S, Frame, stream_key, 
 
 log = logging.getLogger(__name__)
 
-FRAMES_KEPT = 256            # of each lab: more than a second's worth, which is how old a stored view can be
-SNAPSHOTS_UNACKED_MAX = 3    # a snapshot is big: who does not draw them gets no more
-SNAPSHOT_FRAMES_MAX = 10     # a stored snapshot with more frames after it is read again
-MARK_EVERY_S = 2.0           # how often Redis learns which labs are watched
-STORE_EVERY_S = 10.0         # how often the database is
+FRAMES_KEPT = 256  # of each lab: more than a second's worth, which is how old a stored view can be
+SNAPSHOTS_UNACKED_MAX = 3  # a snapshot is big: who does not draw them gets no more
+SNAPSHOT_FRAMES_MAX = 10  # a stored snapshot with more frames after it is read again
+MARK_EVERY_S = 2.0  # how often Redis learns which labs are watched
+STORE_EVERY_S = 10.0  # how often the database is
 READ_BLOCK_MS = 1000
 RETRY_S = 0.2
 CLOSE_CANNOT_SEND = 1011
 CLOSE_UNKNOWN_LAB = 4404
-FULL_AGAIN_S = 0.5           # how often one lab's shard is asked for a full frame
+FULL_AGAIN_S = 0.5  # how often one lab's shard is asked for a full frame
 
 Send = Callable[[Json], Awaitable[None]]
 
@@ -54,8 +57,8 @@ class Reader:
     def __init__(self, send: Send) -> None:
         self._send = send
         self.epoch, self.seq = -1, -1
-        self.in_flight: deque[tuple[int, bool]] = deque()   # (seq, is a snapshot), oldest first
-        self.stalled = True                                  # nothing can be sent until a snapshot has been
+        self.in_flight: deque[tuple[int, bool]] = deque()  # (seq, is a snapshot), oldest first
+        self.stalled = True  # nothing can be sent until a snapshot has been
         self._allowance = Allowance(settings.SOCKET_MESSAGES_PER_S)
 
     @property
@@ -72,7 +75,7 @@ class Reader:
         await self._send({"type": "websocket.send", "text": text})
 
     async def close(self, code: int) -> None:
-        with contextlib.suppress(Exception):                  # of a socket that is broken already
+        with contextlib.suppress(Exception):  # of a socket that is broken already
             await self._send({"type": "websocket.close", "code": code})
 
     def acknowledge(self, seq: int) -> None:
@@ -87,25 +90,26 @@ class Reader:
 
 
 class LabFeed:
-    """One watched lab in this process: its readers, and the frames since a snapshot that a newcomer can start from."""
+    """One watched lab in this process: its readers, and the frames since a snapshot that a newcomer can start
+    from."""
 
     def __init__(self, lab_id: str, feed: "Feed") -> None:
         self.lab_id, self._feed = lab_id, feed
         self.readers: set[Reader] = set()
-        self.has_begun = False                                # its stream is read
-        self.last_id = b"0"                                   # of the stream: what is still there is read first
-        self.epoch, self.seq = -1, -1                         # of the last frame that came
+        self.has_begun = False  # its stream is read
+        self.last_id = b"0"  # of the stream: what is still there is read first
+        self.epoch, self.seq = -1, -1  # of the last frame that came
         self._frames: deque[Frame] = deque(maxlen=FRAMES_KEPT)
-        self._start: tuple[int, int, str] | None = None       # (epoch, seq, text) of the newest snapshot known
+        self._start: tuple[int, int, str] | None = None  # (epoch, seq, text) of the newest snapshot known
         self._reading: asyncio.Task[None] | None = None
         self._asked_full_s = -1e9
 
-    # -- frames in, frames out ---------------------------------------------------------------------------------------
+    # -- frames in, frames out -------------------------------------------------------------------------------
 
     async def receive(self, frame: Frame) -> None:
         """Take the next frame of the stream and pass it to every reader that can use it."""
         if frame.epoch < self.epoch:
-            return                                            # from a holder that has lost its lease
+            return  # from a holder that has lost its lease
         follows = frame.epoch == self.epoch and frame.from_seq == self.seq
         if frame.full:
             if not self._is_old(frame):
@@ -114,22 +118,23 @@ class LabFeed:
         elif follows or self.epoch < 0:
             self._frames.append(frame)
         else:
-            self._frames.clear()                              # something is missing, so nothing before it leads here
+            self._frames.clear()  # something is missing, so nothing before it leads here
             self._frames.append(frame)
         self.epoch, self.seq = frame.epoch, frame.seq
         lost = False
         for reader in tuple(self.readers):
             try:
                 lost |= not await self._pass_on(reader, frame)
-            except Exception:                                 # of one socket; the others have nothing to do with it
+            except Exception:  # of one socket; the others have nothing to do with it
                 log.exception("lab %s: sending to a socket failed; closing it", self.lab_id)
                 self.leave(reader)
-                await reader.close(CLOSE_CANNOT_SEND)         # so that the browser knows, and comes again
+                await reader.close(CLOSE_CANNOT_SEND)  # so that the browser knows, and comes again
         if lost:
             await self._resume_lost()
 
     def _is_old(self, frame: Frame) -> bool:
-        """Whether a newer snapshot is known: the stream of a lab that has run for a while begins with old ones."""
+        """Whether a newer snapshot is known: the stream of a lab that has run for a while begins with old
+        ones."""
         return self._start is not None and (frame.epoch, frame.seq) < self._start[:2]
 
     async def _pass_on(self, reader: Reader, frame: Frame) -> bool:
@@ -140,7 +145,7 @@ class LabFeed:
                 await reader.send(frame.text, frame.epoch, frame.seq, snapshot=True)
             return True
         if (frame.epoch, frame.seq) <= (reader.epoch, reader.seq):
-            return True                                       # is in the snapshot it was sent
+            return True  # is in the snapshot it was sent
         if frame.full or (frame.epoch == reader.epoch and frame.from_seq == reader.seq):
             if not reader.window_open:
                 reader.stalled = True
@@ -156,12 +161,13 @@ class LabFeed:
                 await self.send_snapshot(reader)
 
     async def end(self) -> None:
-        """The lab is deleted: its readers are told, and look for it again by themselves, as its owner can restore it."""
+        """The lab is deleted: its readers are told, and look for it again by themselves, as its owner can
+        restore it."""
         for reader in tuple(self.readers):
             self.leave(reader)
             await reader.close(CLOSE_UNKNOWN_LAB)
 
-    # -- the browser's two messages ----------------------------------------------------------------------------------
+    # -- the browser's two messages --------------------------------------------------------------------------
 
     async def acknowledge(self, reader: Reader, seq: int) -> None:
         """The browser has drawn up to seq; one that lagged goes on from a snapshot."""
@@ -170,7 +176,8 @@ class LabFeed:
             await self.send_snapshot(reader)
 
     async def send_snapshot(self, reader: Reader) -> None:
-        """Send the lab as it is: the newest snapshot and the frames after it. If none leads here, the shard is asked for a full frame."""
+        """Send the lab as it is: the newest snapshot and the frames after it. If none leads here, the shard
+        is asked for a full frame."""
         if not reader.may_have_snapshot:
             return
         after = self._frames_after_start()
@@ -180,7 +187,7 @@ class LabFeed:
         if reader not in self.readers or not reader.may_have_snapshot:
             return
         if after is None or self._start is None:
-            reader.stalled = True                             # the full frame that comes will set it going
+            reader.stalled = True  # the full frame that comes will set it going
             await self._ask_full()
             return
         epoch, seq, text = self._start
@@ -203,7 +210,8 @@ class LabFeed:
         return after if after[0].from_seq == seq else None
 
     async def begin(self) -> None:
-        """Read the stored view before the stream, which may still hold older snapshots than a page has been drawn with."""
+        """Read the stored view before the stream, which may still hold older snapshots than a page has been
+        drawn with."""
         try:
             await self._read_start()
         finally:
@@ -241,10 +249,12 @@ class Feed:
         self.labs: dict[str, LabFeed] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._redis = redis.asyncio.Redis.from_url(
-            settings.REDIS_URL, socket_timeout=settings.REDIS_TIMEOUT_S, socket_connect_timeout=settings.REDIS_TIMEOUT_S
+            settings.REDIS_URL,
+            socket_timeout=settings.REDIS_TIMEOUT_S,
+            socket_connect_timeout=settings.REDIS_TIMEOUT_S,
         )
         self._stored_s = -1e9
-        self._changed = asyncio.Event()                       # the set of watched labs grew
+        self._changed = asyncio.Event()  # the set of watched labs grew
         self._read_client_id: int | None = None
 
     async def watch(self, lab_id: str, reader: Reader) -> LabFeed:
@@ -270,10 +280,10 @@ class Feed:
         if not self._tasks:
             self._tasks = [asyncio.create_task(self._read()), asyncio.create_task(self._keep_marking())]
         elif self._read_client_id is not None:
-            with contextlib.suppress(RedisError, OSError):    # else the new lab's stream is read a second later
+            with contextlib.suppress(RedisError, OSError):  # else the new lab's stream is read a second later
                 await self._redis.client_unblock(self._read_client_id)
 
-    # -- the one reader ----------------------------------------------------------------------------------------------
+    # -- the one reader --------------------------------------------------------------------------------------
 
     async def _read(self) -> None:
         """Read all streams forever, over its own connection; retry while Redis is away."""
@@ -311,10 +321,10 @@ class Feed:
                     continue
                 try:
                     await lab.receive(Frame.from_fields(lab.lab_id, fields))
-                except (LookupError, ValueError):             # this lab's stream holds something other than a frame
+                except (LookupError, ValueError):  # this lab's stream holds something other than a frame
                     log.exception("lab %s: skipping an unreadable stream entry", lab.lab_id)
 
-    # -- telling others ----------------------------------------------------------------------------------------------
+    # -- telling others --------------------------------------------------------------------------------------
 
     async def _keep_marking(self) -> None:
         while True:
@@ -339,14 +349,16 @@ class Feed:
                 await lab.end()
 
     async def _mark(self, lab_ids: list[str]) -> None:
-        with contextlib.suppress(RedisError, OSError):        # the shards remember for a while, and soon hear it again
+        with contextlib.suppress(
+            RedisError, OSError
+        ):  # the shards remember for a while, and soon hear it again
             async with self._redis.pipeline(transaction=False) as pipe:
                 for lab_id in lab_ids:
                     pipe.set(watched_key(lab_id), 1, ex=WATCHED_S)
                 await pipe.execute()
 
     async def tell_shard(self, lab_id: str, entry: str) -> None:
-        with contextlib.suppress(RedisError, OSError):        # asked again when the reader asks again
+        with contextlib.suppress(RedisError, OSError):  # asked again when the reader asks again
             await self._redis.rpush(wake_key(shard_of(lab_id)), entry)
 
 

@@ -1,4 +1,5 @@
-"""Static files that a Python package brings along: Plotly's bundle, which is served as vendor/plotly.min.js and never copied into the tree."""
+"""Static files that a Python package brings along: Plotly's bundle, which is served as vendor/plotly.min.js
+and never copied into the tree."""
 
 from collections.abc import Iterable, Sequence
 from importlib.resources import files

@@ -1,7 +1,9 @@
-"""What the last view already tells about a command: so that an impossible one is refused at once, at its field.
+"""What the last view already tells about a command: so that an impossible one is refused at once, at its
+field.
 
-Asked is the command's own check, the one that the lab asks when it carries the command out (broker_core/lab/commands/). A view may be a second
-old in what time changes by itself, never in what commands change, which is all that a check looks at; and the worker's answer counts.
+Asked is the command's own check, the one that the lab asks when it carries the command out
+(broker_core/lab/commands/). A view may be a second old in what time changes by itself, never in what commands
+change, which is all that a check looks at; and the worker's answer counts.
 """
 
 from collections.abc import Mapping
@@ -15,7 +17,8 @@ from dashboard.errors import in_words
 
 
 def refusal_known(view: Mapping[str, Any], body: Mapping[str, Any], limits: Limits) -> dict[str, str]:
-    """The field and reason for which the lab of this view would refuse a checked command; {} when it may well take it."""
+    """The field and reason for which the lab of this view would refuse a checked command; {} when it may well
+    take it."""
     try:
         command_from_json(body, limits).check_all(facts_of_view(dict(view), limits))
     except CommandError as error:
@@ -24,7 +27,8 @@ def refusal_known(view: Mapping[str, Any], body: Mapping[str, Any], limits: Limi
 
 
 def growth_known(view: Mapping[str, Any], body: Mapping[str, Any], limits: Limits) -> tuple[int, str] | None:
-    """How many parts the lab of this view has more after a checked command, and the field that says so; None for a command that adds nothing."""
+    """How many parts the lab of this view has more after a checked command, and the field that says so; None
+    for a command that adds nothing."""
     command = command_from_json(body, limits)
     if not command.GROWS:
         return None

@@ -1,4 +1,5 @@
-"""How figures and words are written: groups with no-break spaces, percent, durations, clock, and a text with its places filled.
+"""How figures and words are written: groups with no-break spaces, percent, durations, clock, and a text with
+its places filled.
 
 static/js/say.js writes them in the same way; tests/dashboard/test_presentation.py holds the two together.
 """
@@ -47,7 +48,8 @@ def figure(value: float | None, digits: int) -> str:
 
 
 def seconds(us: int | None, words: Mapping[str, str]) -> str:
-    """A duration: milliseconds below a tenth of a second, tenths below ten seconds, whole seconds below two minutes, then minutes.
+    """A duration: milliseconds below a tenth of a second, tenths below ten seconds, whole seconds below two
+    minutes, then minutes.
 
     >>> seconds(2_700_000, {"second": "s", "minute": "min"}).replace(NARROW, "_")
     '2.7_s'
@@ -65,8 +67,8 @@ def seconds(us: int | None, words: Mapping[str, str]) -> str:
 
 
 def clock(us: int) -> str:
-    """Virtual time as minutes and seconds, with tenths; hours when there are any. What happened while a lab was set up, before its
-    clock began, has a negative time and is shown at the beginning.
+    """Virtual time as minutes and seconds, with tenths; hours when there are any. What happened while a lab
+    was set up, before its clock began, has a negative time and is shown at the beginning.
 
     >>> clock(76_000_000), clock(3_661_500_000)
     ('1:16.0', '1:01:01.5')

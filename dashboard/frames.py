@@ -1,4 +1,5 @@
-"""What a browser learns of a lab, as text: a snapshot, and what the view says about the driving of the lab. Web and worker share it."""
+"""What a browser learns of a lab, as text: a snapshot, and what the view says about the driving of the lab.
+Web and worker share it."""
 
 import msgspec
 
@@ -12,11 +13,14 @@ def encode(value: object) -> str:
 
 
 def snapshot_text(lab_id: str, epoch: int, seq: int, at_us: int, view_text: str) -> str:
-    """The message that needs nothing before it. The view is text already: it was encoded once, for everybody."""
+    """The message that needs nothing before it. The view is text already: it was encoded once, for
+    everybody."""
     head = encode({"type": "snapshot", "lab": lab_id, "epoch": epoch, "seq": seq, "at_us": at_us})
     return f'{head[:-1]},"view":{view_text}}}'
 
 
-def feed_state(epoch: int, *, behind_ms: int = 0, auto_paused: bool = False, failed: str | None = None) -> Json:
+def feed_state(
+    epoch: int, *, behind_ms: int = 0, auto_paused: bool = False, failed: str | None = None
+) -> Json:
     """What the view says about the driving of the lab, beside what the lab says about itself."""
     return {"behind_ms": behind_ms, "auto_paused": auto_paused, "epoch": epoch, "failed": failed}

@@ -1,7 +1,8 @@
 """What owners do to their labs as such: name them, delete them, take that back.
 
-A deleted lab is gone at once for everybody (`models.LabsThere`): no page or program finds it, its shard lets it go at the next write. Its rows
-stay for LAB_UNDO_S, in which its owner can have it back as it was; then they go, too.
+A deleted lab is gone at once for everybody (`models.LabsThere`): no page or program finds it, its shard lets
+it go at the next write. Its rows stay for LAB_UNDO_S, in which its owner can have it back as it was; then
+they go, too.
 """
 
 from datetime import timedelta
@@ -49,7 +50,8 @@ def lab_delete(*, lab_id: str, bearer: str | None = None, visitor: str | None = 
 def lab_restore(*, lab_id: str, bearer: str | None = None, visitor: str | None = None) -> Lab:
     """Undo a deletion; a lab that is not deleted stays as it is. One that ran goes on where it was.
 
-    Raises Refused: 404 for a lab that is unknown or gone for good, 403 not the owner, 429 when there is no room for one of its size any more.
+    Raises Refused: 404 for a lab that is unknown or gone for good, 403 not the owner, 429 when there is no
+    room for one of its size any more.
     """
     with transaction.atomic():
         lab = _owned(Lab.everything, lab_id, bearer, visitor)

@@ -1,7 +1,8 @@
 """Leases, of labs and of studies alike: who holds a row and until when, by the wall clock of the reader.
 
-A row has `lease_owner`, `lease_until_ms` and `epoch`, which grows with every new holder. The lease says who should work; the epoch, named in every
-write, settles who may: a holder that was paused and wakes up finds its writes change no row.
+A row has `lease_owner`, `lease_until_ms` and `epoch`, which grows with every new holder. The lease says who
+should work; the epoch, named in every write, settles who may: a holder that was paused and wakes up finds its
+writes change no row.
 """
 
 import time

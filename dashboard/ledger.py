@@ -1,7 +1,9 @@
-"""One writer per lab: what a shard writes about the labs it drives, each write conditional on the epoch that the lease gave.
+"""One writer per lab: what a shard writes about the labs it drives, each write conditional on the epoch that
+the lease gave.
 
-Two holders can exist for a moment (a worker that was paused wakes up and still believes in its lease). The fencing epoch settles it: the
-second holder raised it, so the first one's next write changes no row, raises LeaseLost and rolls back.
+Two holders can exist for a moment (a worker that was paused wakes up and still believes in its lease). The
+fencing epoch settles it: the second holder raised it, so the first one's next write changes no row, raises
+LeaseLost and rolls back.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +20,7 @@ from dashboard.leases import has_run_out, lease_end_ms, wall_ms
 from dashboard.models import Checkpoint, Lab, Pulse, StoredCommand, StoredEvent, StoredView
 from dashboard.stored import object_in
 
-COMMANDS_AT_ONCE = 64     # of one lab that are read for one turn
+COMMANDS_AT_ONCE = 64  # of one lab that are read for one turn
 # Any other refusal is about what was to be written, and so about one lab.
 DATABASE_LOST = database.LOST
 
@@ -38,7 +40,8 @@ class Decision:
 
 @dataclass(slots=True)
 class Commit:
-    """Everything that becomes true at once: decisions, turning points, the view that shows them, and how far browsers may see."""
+    """Everything that becomes true at once: decisions, turning points, the view that shows them, and how far
+    browsers may see."""
 
     lab_id: str
     epoch: int
@@ -50,19 +53,27 @@ class Commit:
     decisions: Sequence[Decision] = ()
     events: Sequence[Json] = ()
     checkpoint: journal.Checkpoint | None = None
-    extra: Json = field(default_factory=dict)              # other columns of the lab: status, failed_reason
+    extra: Json = field(default_factory=dict)  # other columns of the lab: status, failed_reason
 
 
-# -- the lease ---------------------------------------------------------------------------------------------------------
+# -- the lease -----------------------------------------------------------------------------------------------
 
 
 def lease_take(lab_id: str, owner: str, shard: int) -> Lab | None:
-    """Become the holder if nobody else is, under a new epoch. None when somebody is, or the lab is gone, failed or another shard's.
+    """Become the holder if nobody else is, under a new epoch. None when somebody is, or the lab is gone,
+    failed or another shard's.
 
-    Scenario and script are read when they are asked for: a row that cannot be read must still be taken, and so be stopped.
+    Scenario and script are read when they are asked for: a row that cannot be read must still be taken, and
+    so be stopped.
     """
     with transaction.atomic():
-        lab = Lab.objects.defer("scenario", "script").select_for_update().filter(pk=lab_id, shard=shard).exclude(status=Lab.Status.FAILED).first()
+        lab = (
+            Lab.objects.defer("scenario", "script")
+            .select_for_update()
+            .filter(pk=lab_id, shard=shard)
+            .exclude(status=Lab.Status.FAILED)
+            .first()
+        )
         if lab is None or (lab.lease_until_ms > wall_ms() and lab.lease_owner != owner):
             return None
         lab.lease_owner, lab.lease_until_ms, lab.epoch = owner, lease_end_ms(settings.LEASE_S), lab.epoch + 1
@@ -86,20 +97,26 @@ def lease_release(lab_id: str, epoch: int) -> None:
 
 
 def lab_fail(lab_id: str, epoch: int, reason: str, view: tuple[int, int, str] | None) -> None:
-    """Stop the lab for good, with the reason. Its journal stays. view: (seq, at_us, text) that says so, for who comes later."""
+    """Stop the lab for good, with the reason. Its journal stays. view: (seq, at_us, text) that says so, for
+    who comes later."""
     with transaction.atomic():
-        if not Lab.objects.filter(pk=lab_id, epoch=epoch).update(status=Lab.Status.FAILED, failed_reason=reason, lease_until_ms=0):
+        if not Lab.objects.filter(pk=lab_id, epoch=epoch).update(
+            status=Lab.Status.FAILED, failed_reason=reason, lease_until_ms=0
+        ):
             return
         if view is not None:
             seq, at_us, text = view
-            StoredView.objects.update_or_create(pk=lab_id, defaults={"epoch": epoch, "seq": seq, "at_us": at_us, "text": text})
+            StoredView.objects.update_or_create(
+                pk=lab_id, defaults={"epoch": epoch, "seq": seq, "at_us": at_us, "text": text}
+            )
 
 
-# -- writing -----------------------------------------------------------------------------------------------------------
+# -- writing -------------------------------------------------------------------------------------------------
 
 
 def database_answers() -> bool:
-    """Whether the database takes a write now: if so, a refused write was one lab's fault or bad luck, not everybody's."""
+    """Whether the database takes a write now: if so, a refused write was one lab's fault or bad luck, not
+    everybody's."""
     try:
         Pulse.beat()
     except DatabaseError:
@@ -110,8 +127,9 @@ def database_answers() -> bool:
 def commit_all(commits: Iterable[Commit]) -> dict[str, Exception]:
     """Write what several labs reserve and show, in one transaction.
 
-    Returns the labs that nothing could be written for, each with the reason: LeaseLost, or what is wrong with what it wants to store. The
-    others are written. Raises DatabaseError when the transaction as a whole failed: then nothing is.
+    Returns the labs that nothing could be written for, each with the reason: LeaseLost, or what is wrong with
+    what it wants to store. The others are written. Raises DatabaseError when the transaction as a whole
+    failed: then nothing is.
     """
     failed: dict[str, Exception] = {}
     with transaction.atomic():
@@ -142,13 +160,24 @@ def _write(commit: Commit) -> None:
         )
     if commit.events:
         StoredEvent.objects.bulk_create(
-            [StoredEvent(lab_id=commit.lab_id, seq=event["seq"], at_us=event["at_us"], event=event) for event in commit.events],
+            [
+                StoredEvent(lab_id=commit.lab_id, seq=event["seq"], at_us=event["at_us"], event=event)
+                for event in commit.events
+            ],
             ignore_conflicts=True,  # a lab that was re-derived tells the same turning points again
         )
     if commit.checkpoint is not None:
         (at_us, position), record_count, state = commit.checkpoint
         Checkpoint.objects.bulk_create(
-            [Checkpoint(lab_id=commit.lab_id, at_us=at_us, position=position, record_count=record_count, state=state)],
+            [
+                Checkpoint(
+                    lab_id=commit.lab_id,
+                    at_us=at_us,
+                    position=position,
+                    record_count=record_count,
+                    state=state,
+                )
+            ],
             ignore_conflicts=True,
         )
         _thin_checkpoints(commit.lab_id)
@@ -166,8 +195,9 @@ def _marks(rows: QuerySet[Checkpoint]) -> list[journal.Mark]:
 
 
 def script_left(lab: Lab) -> tuple[list[Json], list[Json]]:
-    """(the entries of the lab's script that are not in its journal yet, those that are and still wait there), in order. The script itself
-    stays whole: a copy of the lab at any moment takes all of it along and finds in its own journal what has been done."""
+    """(the entries of the lab's script that are not in its journal yet, those that are and still wait there),
+    in order. The script itself stays whole: a copy of the lab at any moment takes all of it along and finds
+    in its own journal what has been done."""
     if not lab.script:
         return [], []
     # A command that brings its time along from another lab does not wait: the replay decides it.
@@ -178,7 +208,8 @@ def script_left(lab: Lab) -> tuple[list[Json], list[Json]]:
 
 
 def script_accept(lab_id: str, epoch: int, due: Sequence[Json]) -> list[str]:
-    """These entries of the lab's own script become commands that wait, each with its place; one that is a command already does not again.
+    """These entries of the lab's own script become commands that wait, each with its place; one that is a
+    command already does not again.
 
     Returns the ids of those that became commands. Raises LeaseLost.
     """
@@ -197,7 +228,7 @@ def script_accept(lab_id: str, epoch: int, due: Sequence[Json]) -> list[str]:
     return list(bodies)
 
 
-# -- reading back ------------------------------------------------------------------------------------------------------
+# -- reading back --------------------------------------------------------------------------------------------
 
 
 def checkpoint_before(lab: Lab, until_us: int) -> Checkpoint | None:
@@ -207,8 +238,11 @@ def checkpoint_before(lab: Lab, until_us: int) -> Checkpoint | None:
 
 
 def commands_after(lab: Lab, position: int) -> list[StoredCommand]:
-    """The journal after a place: what was applied, and what brings its time along from another lab. In order."""
-    stamped = lab.commands.filter(position__gt=position, at_us__isnull=False).exclude(state=StoredCommand.State.REFUSED)
+    """The journal after a place: what was applied, and what brings its time along from another lab. In
+    order."""
+    stamped = lab.commands.filter(position__gt=position, at_us__isnull=False).exclude(
+        state=StoredCommand.State.REFUSED
+    )
     return list(stamped.order_by("position"))
 
 
@@ -219,7 +253,9 @@ def entry(command: StoredCommand) -> Json:
 
 def commands_waiting(lab_id: str) -> list[StoredCommand]:
     """The first COMMANDS_AT_ONCE accepted commands without a time, in order."""
-    waiting = StoredCommand.objects.filter(lab_id=lab_id, state=StoredCommand.State.ACCEPTED, at_us__isnull=True)
+    waiting = StoredCommand.objects.filter(
+        lab_id=lab_id, state=StoredCommand.State.ACCEPTED, at_us__isnull=True
+    )
     return list(waiting.order_by("position")[:COMMANDS_AT_ONCE])
 
 
@@ -231,7 +267,9 @@ def labs_with_commands(shard: int, owner: str) -> list[str]:
 
 def labs_running(shard: int, owner: str) -> list[str]:
     """Labs of a shard that somebody should be driving, and that nobody else holds."""
-    return list(Lab.objects.filter(_free(owner), shard=shard, status=Lab.Status.RUNNING).values_list("pk", flat=True))
+    return list(
+        Lab.objects.filter(_free(owner), shard=shard, status=Lab.Status.RUNNING).values_list("pk", flat=True)
+    )
 
 
 def _free(owner: str) -> Q:
@@ -244,7 +282,8 @@ def event_seq_last(lab_id: str) -> int:
 
 
 def view_stored(lab_id: str) -> tuple[int, Json]:
-    """(frame number that a browser may have seen, the last stored view). Raises LookupError when there is none yet, ValueError for no JSON."""
+    """(frame number that a browser may have seen, the last stored view). Raises LookupError when there is
+    none yet, ValueError for no JSON."""
     row = StoredView.objects.filter(pk=lab_id).values_list("lab__seq_floor", "text").first()
     if row is None:
         raise LookupError("it has no view yet")
@@ -255,7 +294,8 @@ def view_stored(lab_id: str) -> tuple[int, Json]:
 
 
 def state_of(checkpoint: Checkpoint | None) -> bytes | None:
-    """The bytes of a checkpoint; of a damaged one such as nothing can begin with, so that the journal is replayed."""
+    """The bytes of a checkpoint; of a damaged one such as nothing can begin with, so that the journal is
+    replayed."""
     if checkpoint is None:
         return None
     return bytes(checkpoint.state) if isinstance(checkpoint.state, bytes | memoryview) else b""
@@ -264,5 +304,7 @@ def state_of(checkpoint: Checkpoint | None) -> bytes | None:
 def labs_seen_at(lab_ids: list[str]) -> dict[str, float]:
     """When each lab was last watched, or else made: seconds since 1970."""
     rows = Lab.objects.filter(pk__in=lab_ids).values_list("pk", "created_at", "last_watched_at")
-    return {pk: max(at.timestamp() for at in (created, watched) if at is not None) for pk, created, watched in rows}
-
+    return {
+        pk: max(at.timestamp() for at in (created, watched) if at is not None)
+        for pk, created, watched in rows
+    }

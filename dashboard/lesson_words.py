@@ -25,8 +25,12 @@ def value_words(value: Any, words: Words) -> str:
 
 def asks_words(asks: Json, words: Words) -> str:
     """`{"at_least": 2, "at_most": 3}` -> "at least 2 and at most 3"."""
-    parts = [words[f"check.{name}"].replace("{value}", value_words(value, words)) for name, value in asks.items()]
-    return reduce(lambda first, second: fill(words["check.both"], {"first": first, "second": second}, words), parts)
+    parts = [
+        words[f"check.{name}"].replace("{value}", value_words(value, words)) for name, value in asks.items()
+    ]
+    return reduce(
+        lambda first, second: fill(words["check.both"], {"first": first, "second": second}, words), parts
+    )
 
 
 def came_words(result: Json, words: Words) -> str:

@@ -1,4 +1,5 @@
-"""Lessons on the web side: those that come along, by model, and a lab that plays one of them or a teacher's own."""
+"""Lessons on the web side: those that come along, by model, and a lab that plays one of them or a teacher's
+own."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -15,8 +16,15 @@ from dashboard.limits import core_limits
 
 COMPARE, KAFKA_CLUSTER = "compare", "kafka_cluster"
 GROUPS = ("pulsar", KAFKA_CLUSTER, "kafka", "tubemq", "rabbitmq", COMPARE)
-"""The list's headings: a model where all lanes are of it, of Kafka replicas apart from groups; else `compare`."""
-FIRST = ("pulsar_four_types", "kafka_cluster_high_watermark", "kafka_cluster_isr", "kafka_eager_join", "kafka_cooperative_join")
+"""The list's headings: a model where all lanes are of it, of Kafka replicas apart from groups; else
+`compare`."""
+FIRST = (
+    "pulsar_four_types",
+    "kafka_cluster_high_watermark",
+    "kafka_cluster_isr",
+    "kafka_eager_join",
+    "kafka_cooperative_join",
+)
 """What somebody new to a heading begins with; the others follow by name."""
 
 
@@ -65,8 +73,8 @@ def watch_us(lesson: Lesson) -> int:
 
 
 def lesson_open(*, name: str = "", text: str = "", visitor: str | None, address: str) -> services.OpenedLab:
-    """A lab that plays the lesson of this name, or the one of this text. Raises Refused: 404 for an unknown name, 400 with line and field for a
-    text that is wrong (at `text`), else as lab_open."""
+    """A lab that plays the lesson of this name, or the one of this text. Raises Refused: 404 for an unknown
+    name, 400 with line and field for a text that is wrong (at `text`), else as lab_open."""
     if name:
         scenario = next((each.scenario for each in shelved() if each.name == name), None)
         if scenario is None:
@@ -75,7 +83,9 @@ def lesson_open(*, name: str = "", text: str = "", visitor: str | None, address:
         scenario = _read(text)
     assert scenario.lesson is not None, "a scenario file always has one"
     title = scenario.lesson.title["zh" if (get_language() or "en").startswith("zh") else "en"]
-    return services.lab_open(request={"scenario": scenario_to_json(scenario), "name": title}, visitor=visitor, address=address)
+    return services.lab_open(
+        request={"scenario": scenario_to_json(scenario), "name": title}, visitor=visitor, address=address
+    )
 
 
 def _read(text: str) -> Scenario:
@@ -90,5 +100,3 @@ def error_words(error: FileError) -> str:
     reason = in_words(error)
     place = gettext("line {line}").format(line=error.line) if error.line else ""
     return ": ".join(part for part in (place, error.field, reason) if part)
-
-

@@ -1,7 +1,8 @@
 """The log page's first frame: its two lines of words, the table of segments and the fields of the settings.
 
-Pure: a folder (plain JSON) and the words of one language in, plain dicts out. static/js/log/ writes the same for what comes after;
-tests/dashboard/test_log_page.py runs both on the same folder. Pictures are the browser's.
+Pure: a folder (plain JSON) and the words of one language in, plain dicts out. static/js/log/ writes the same
+for what comes after; tests/dashboard/test_log_page.py runs both on the same folder. Pictures are the
+browser's.
 """
 
 from collections.abc import Mapping
@@ -41,7 +42,8 @@ def size(count: int | None) -> str:
 
 
 def log_context(folder: Json, words: Words) -> Json:
-    """What the template writes of a folder: `title`, `sub`, `behind`, `replica`, `table` {head, rows}, `settings` (one dict a field), `selects`."""
+    """What the template writes of a folder: `title`, `sub`, `behind`, `replica`, `table` {head, rows},
+    `settings` (one dict a field), `selects`."""
     return {
         "title": folder["folder"],
         "sub": _sub(folder, words),
@@ -50,7 +52,14 @@ def log_context(folder: Json, words: Words) -> Json:
         "selects": _selects(folder, words),
         "table": _table(folder, words),
         "settings": [
-            {"name": name, "title": name.replace("_", "."), "value": folder["settings"][name], "unit": unit, "about": about, "term": term}
+            {
+                "name": name,
+                "title": name.replace("_", "."),
+                "value": folder["settings"][name],
+                "unit": unit,
+                "about": about,
+                "term": term,
+            }
             for name, unit, about, term in SETTINGS
             if name in folder["settings"]
         ],
@@ -58,10 +67,23 @@ def log_context(folder: Json, words: Words) -> Json:
 
 
 def _selects(folder: Json, words: Words) -> list[Json]:
-    """Which log: the broker (none: the lane's as one log), its topic, its partition; as static/js/log/replica.js writes them."""
+    """Which log: the broker (none: the lane's as one log), its topic, its partition; as
+    static/js/log/replica.js writes them."""
     lists = choices(folder, words)
-    chosen = {"broker": str(folder.get("broker") or ""), "topic": folder["topic"], "partition": str(folder["partition"])}
-    return [{"name": name, "word": f"log.{'of' if name == 'broker' else name}", "options": lists[name], "chosen": chosen[name]} for name in lists]
+    chosen = {
+        "broker": str(folder.get("broker") or ""),
+        "topic": folder["topic"],
+        "partition": str(folder["partition"]),
+    }
+    return [
+        {
+            "name": name,
+            "word": f"log.{'of' if name == 'broker' else name}",
+            "options": lists[name],
+            "chosen": chosen[name],
+        }
+        for name in lists
+    ]
 
 
 def choices(folder: Json, words: Words) -> dict[str, list[tuple[str, str]]]:
@@ -76,7 +98,11 @@ def choices(folder: Json, words: Words) -> dict[str, list[tuple[str, str]]]:
 
     def partition(row: Json) -> str:
         about = {"partition": row["partition"], "end": number(row["end_offset"] or 0)}
-        return fill(words["log.partition_end"], about, words) if is_replica and row["end_offset"] else str(row["partition"])
+        return (
+            fill(words["log.partition_end"], about, words)
+            if is_replica and row["end_offset"]
+            else str(row["partition"])
+        )
 
     return {
         "broker": [("", words["log.whole_lane"]), *brokers] if brokers else [],
@@ -90,8 +116,13 @@ def replica_words(folder: Json, words: Words) -> str:
     replica = folder.get("replica")
     if replica is None:
         return ""
-    about = {"broker": folder["broker"], "leader": replica["leader"], "hw": number(folder["high_watermark"]), "leo": number(folder["end_offset"]),
-             "start": number(folder["start_offset"])}  # fmt: skip
+    about = {
+        "broker": folder["broker"],
+        "leader": replica["leader"],
+        "hw": number(folder["high_watermark"]),
+        "leo": number(folder["end_offset"]),
+        "start": number(folder["start_offset"]),
+    }
     if replica["condition"] == "disk_lost":
         return fill(words["log.replica.disk_lost"], about, words)
     behind = 0 if replica["leader_end"] is None else replica["leader_end"] - folder["end_offset"]
@@ -103,7 +134,9 @@ def replica_words(folder: Json, words: Words) -> str:
     parts.append(("marks", about))
     if replica["gaps"]:
         parts.append(("gaps", {"count": replica["gaps"]}))
-    return " ".join(fill(words[f"log.replica.{code}"], params, words) for code, params in parts).replace("。 ", "。")
+    return " ".join(fill(words[f"log.replica.{code}"], params, words) for code, params in parts).replace(
+        "。 ", "。"
+    )
 
 
 def _behind(folder: Json, words: Words) -> str:
@@ -153,7 +186,10 @@ def _sub(folder: Json, words: Words) -> str:
 def _table(folder: Json, words: Words) -> Json:
     return {
         "head": [words[f"log.column.{code}"] for code in ("base", "size", "count", "entries", "state")],
-        "rows": [[*(_figure(segment[name]) for name in COLUMNS), _state(segment, words)] for segment in folder["segments"]],
+        "rows": [
+            [*(_figure(segment[name]) for name in COLUMNS), _state(segment, words)]
+            for segment in folder["segments"]
+        ],
     }
 
 

@@ -1,6 +1,8 @@
-"""Rows: a lab with its lease, its commands (the journal), what happened (turning points), checkpoints and the last view; uploads and studies.
+"""Rows: a lab with its lease, its commands (the journal), what happened (turning points), checkpoints and the
+last view; uploads and studies.
 
-The journal (scenario, seed, commands with their place and time) is the truth; events, checkpoints and views can be derived from it again.
+The journal (scenario, seed, commands with their place and time) is the truth; events, checkpoints and views
+can be derived from it again.
 """
 
 import secrets
@@ -35,20 +37,31 @@ class LabsThere(models.Manager["Lab"]):
 
 
 class Lab(models.Model):
-    """One lab. The holder of the lease writes; every write names the epoch it was given and fails under a newer one."""
+    """One lab. The holder of the lease writes; every write names the epoch it was given and fails under a
+    newer one."""
 
     class Status(models.TextChoices):
-        RUNNING = "running"    # a shard drives it (it may be paused by a person: that is the lab's own `playing`)
-        IDLE = "idle"          # nobody watched for a while: no shard drives it until somebody does, or sends a command
-        FAILED = "failed"      # the core broke one of its own rules; the journal is kept
+        RUNNING = (
+            "running"  # a shard drives it (it may be paused by a person: that is the lab's own `playing`)
+        )
+        IDLE = (
+            "idle"  # nobody watched for a while: no shard drives it until somebody does, or sends a command
+        )
+        FAILED = "failed"  # the core broke one of its own rules; the journal is kept
 
     id = models.CharField(primary_key=True, max_length=16, default=lab_id_new)
-    slug = models.CharField(max_length=32, unique=True, null=True)              # "demo" for the one that visitors copy
-    name = models.CharField(max_length=NAME_MAX, blank=True, default="")        # as its owner calls it now; the scenario keeps its first name
-    scenario = StoredJson(shape=is_scenario)                                               # as scenario_to_json gives it, seed included
-    owner_hash = models.CharField(max_length=64)                                # SHA-256 of the owner's token
-    visitor_hash = models.CharField(max_length=64, blank=True, db_index=True)   # SHA-256 of the visitor's cookie
-    address_hash = models.CharField(max_length=32, blank=True, default="", db_index=True)   # who made it, for quotas: dashboard/address.py
+    slug = models.CharField(max_length=32, unique=True, null=True)  # "demo" for the one that visitors copy
+    name = models.CharField(
+        max_length=NAME_MAX, blank=True, default=""
+    )  # as its owner calls it now; the scenario keeps its first name
+    scenario = StoredJson(shape=is_scenario)  # as scenario_to_json gives it, seed included
+    owner_hash = models.CharField(max_length=64)  # SHA-256 of the owner's token
+    visitor_hash = models.CharField(
+        max_length=64, blank=True, db_index=True
+    )  # SHA-256 of the visitor's cookie
+    address_hash = models.CharField(
+        max_length=32, blank=True, default="", db_index=True
+    )  # who made it, for quotas: dashboard/address.py
     parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="forks")
     created_at = models.DateTimeField(default=timezone.now)
     last_watched_at = models.DateTimeField(null=True, db_index=True)
@@ -57,15 +70,23 @@ class Lab(models.Model):
 
     shard = models.PositiveIntegerField()
     lease_owner = models.CharField(max_length=64, blank=True)
-    lease_until_ms = models.BigIntegerField(default=0)      # wall clock, milliseconds since 1970
-    epoch = models.BigIntegerField(default=0)               # grows with every new holder
-    clock_floor_us = models.BigIntegerField(default=0)      # virtual time that a browser may have seen: re-derived before anything else
-    seq_floor = models.BigIntegerField(default=0)           # frame number that a browser may have seen
-    position = models.BigIntegerField(default=0)            # place of the last command in the journal
-    rules_version = models.PositiveIntegerField(default=0)  # broker_core/lab/rules.py when it was made; 0: before versions were kept
-    script = StoredJson(default=list, shape=is_list)        # [{at_us, body}] in order: what the lab orders itself when it is time; stays whole
-    parts = models.PositiveBigIntegerField(default=0)       # what it costs (broker_core/lab/size.py), as of its last frame
-    deleted_at = models.DateTimeField(null=True, db_index=True)   # until the undo is over; then the row goes
+    lease_until_ms = models.BigIntegerField(default=0)  # wall clock, milliseconds since 1970
+    epoch = models.BigIntegerField(default=0)  # grows with every new holder
+    clock_floor_us = models.BigIntegerField(
+        default=0
+    )  # virtual time that a browser may have seen: re-derived before anything else
+    seq_floor = models.BigIntegerField(default=0)  # frame number that a browser may have seen
+    position = models.BigIntegerField(default=0)  # place of the last command in the journal
+    rules_version = models.PositiveIntegerField(
+        default=0
+    )  # broker_core/lab/rules.py when it was made; 0: before versions were kept
+    script = StoredJson(
+        default=list, shape=is_list
+    )  # [{at_us, body}] in order: what the lab orders itself when it is time; stays whole
+    parts = models.PositiveBigIntegerField(
+        default=0
+    )  # what it costs (broker_core/lab/size.py), as of its last frame
+    deleted_at = models.DateTimeField(null=True, db_index=True)  # until the undo is over; then the row goes
 
     objects = LabsThere()
     everything: "models.Manager[Lab]" = models.Manager()
@@ -80,20 +101,23 @@ class Lab(models.Model):
 
 
 class StoredCommand(models.Model):
-    """One entry of a journal. Its place is given when it is accepted, its time when it takes effect; both once."""
+    """One entry of a journal. Its place is given when it is accepted, its time when it takes effect; both
+    once."""
 
     class State(models.TextChoices):
         ACCEPTED = "accepted"  # waits for the worker
         APPLIED = "applied"
-        REFUSED = "refused"    # the lab could not do it, and stayed as it was; `fields` says why
+        REFUSED = "refused"  # the lab could not do it, and stayed as it was; `fields` says why
 
     lab = models.ForeignKey(Lab, on_delete=models.CASCADE, related_name="commands")
     command_id = models.CharField(max_length=64)
     position = models.BigIntegerField()
-    at_us = models.BigIntegerField(null=True)     # stamped; a fork under another workload brings its parent's stamps
-    body = StoredJson()                     # as check_command gives it
+    at_us = models.BigIntegerField(
+        null=True
+    )  # stamped; a fork under another workload brings its parent's stamps
+    body = StoredJson()  # as check_command gives it
     state = models.CharField(max_length=8, choices=State.choices, default=State.ACCEPTED)
-    fields = StoredJson(default=dict)       # {field: [text]} of a refusal
+    fields = StoredJson(default=dict)  # {field: [text]} of a refusal
 
     class Meta:
         constraints = [
@@ -129,48 +153,57 @@ class Checkpoint(models.Model):
 
 
 class StoredView(models.Model):
-    """The last view at a frame boundary: what a newcomer sees, then the frames after `seq`. Apart from Lab, because it is big."""
+    """The last view at a frame boundary: what a newcomer sees, then the frames after `seq`. Apart from Lab,
+    because it is big."""
 
     lab = models.OneToOneField(Lab, primary_key=True, on_delete=models.CASCADE, related_name="view")
     epoch = models.BigIntegerField()
     seq = models.BigIntegerField()
     at_us = models.BigIntegerField()
-    text = models.TextField()                     # JSON
+    text = models.TextField()  # JSON
 
 
 class Pulse(models.Model):
     """One row that the health page writes, to know whether the database takes a write."""
 
-    at_ms = models.BigIntegerField()              # wall clock, milliseconds since 1970
+    at_ms = models.BigIntegerField()  # wall clock, milliseconds since 1970
 
     @classmethod
     def beat(cls) -> None:
-        """A small write. Never the same twice: SQLite does not write what is there already. Raises DatabaseError."""
+        """A small write. Never the same twice: SQLite does not write what is there already. Raises
+        DatabaseError."""
         cls.objects.update_or_create(pk=1, defaults={"at_ms": wall_ms()})
 
 
-# -- studies: the data pipeline's rows -----------------------------------------------------------------------------------
+# -- studies: the data pipeline's rows -----------------------------------------------------------------------
 
 
 class Upload(models.Model):
-    """A file of somebody's own messages, stored in the run folder's `uploads/<id>/`. It goes when its time is over."""
+    """A file of somebody's own messages, stored in the run folder's `uploads/<id>/`. It goes when its time is
+    over."""
 
     id = models.CharField(primary_key=True, max_length=16, default=lab_id_new)
-    owner_hash = models.CharField(max_length=64, db_index=True)   # SHA-256 of the visitor's cookie or the program's token
-    address_hash = models.CharField(max_length=32, blank=True, default="", db_index=True)   # who made it, for quotas: dashboard/address.py
-    name = models.CharField(max_length=255)                       # as the person calls it; never a path of this machine
-    stored_name = models.CharField(max_length=64)                 # in its folder; its ending says how to read it
-    kind = models.CharField(max_length=16)                        # csv, jsonl, parquet or kafka_log
+    owner_hash = models.CharField(
+        max_length=64, db_index=True
+    )  # SHA-256 of the visitor's cookie or the program's token
+    address_hash = models.CharField(
+        max_length=32, blank=True, default="", db_index=True
+    )  # who made it, for quotas: dashboard/address.py
+    name = models.CharField(max_length=255)  # as the person calls it; never a path of this machine
+    stored_name = models.CharField(max_length=64)  # in its folder; its ending says how to read it
+    kind = models.CharField(max_length=16)  # csv, jsonl, parquet or kafka_log
     bytes = models.BigIntegerField()
     created_at = models.DateTimeField(default=timezone.now)
     used_at = models.DateTimeField(default=timezone.now, db_index=True)
 
 
 class Study(models.Model):
-    """One question to the data pipeline. Its result is the folder `studies/<id>/` in the run folder, whole or absent.
+    """One question to the data pipeline. Its result is the folder `studies/<id>/` in the run folder, whole or
+    absent.
 
-    A batch study goes queued -> running -> done, failed or cancelled, once: what ran when its worker died is failed, never run again.
-    A live study runs until it is cancelled or nobody looks. Its worker holds the lease and writes under its epoch, as with a lab.
+    A batch study goes queued -> running -> done, failed or cancelled, once: what ran when its worker died is
+    failed, never run again. A live study runs until it is cancelled or nobody looks. Its worker holds the
+    lease and writes under its epoch, as with a lab.
     """
 
     class State(models.TextChoices):
@@ -183,23 +216,27 @@ class Study(models.Model):
     id = models.CharField(primary_key=True, max_length=16, default=lab_id_new)
     name = models.CharField(max_length=128)
     live = models.BooleanField(default=False)
-    request = StoredJson()                                  # checked and filled in; names an upload, a folder or a lab, never a path
+    request = StoredJson()  # checked and filled in; names an upload, a folder or a lab, never a path
     owner_hash = models.CharField(max_length=64, db_index=True)
-    address_hash = models.CharField(max_length=32, blank=True, default="", db_index=True)   # who made it, for quotas: dashboard/address.py
+    address_hash = models.CharField(
+        max_length=32, blank=True, default="", db_index=True
+    )  # who made it, for quotas: dashboard/address.py
     state = models.CharField(max_length=9, choices=State.choices, default=State.QUEUED)
     progress = StoredJson(default=dict)
-    error = StoredJson(null=True)                           # {template, values}: put into words for the reader
+    error = StoredJson(null=True)  # {template, values}: put into words for the reader
     created_at = models.DateTimeField(default=timezone.now)
     queued_at = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
-    watched_at = models.DateTimeField(null=True)                  # a live study that nobody looks at rests
+    watched_at = models.DateTimeField(null=True)  # a live study that nobody looks at rests
     cancel_requested = models.BooleanField(default=False)
 
     lease_owner = models.CharField(max_length=64, blank=True)
     lease_until_ms = models.BigIntegerField(default=0)
     epoch = models.BigIntegerField(default=0)
-    slot = models.PositiveSmallIntegerField(null=True, unique=True)   # 1 for the batch study that runs: there is one at a time
+    slot = models.PositiveSmallIntegerField(
+        null=True, unique=True
+    )  # 1 for the batch study that runs: there is one at a time
 
     class Meta:
         indexes = [models.Index(fields=["state", "queued_at"], name="study_turns")]
@@ -211,7 +248,7 @@ class StudyWindow(models.Model):
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="windows")
     start_us = models.BigIntegerField()
     rig = models.CharField(max_length=64)
-    version = models.BigIntegerField()                            # grows with every change, so that a reader asks for what is new
+    version = models.BigIntegerField()  # grows with every change, so that a reader asks for what is new
     row = StoredJson()
 
     class Meta:

@@ -1,10 +1,12 @@
-"""A moment of a lab: a virtual time, the last change that had been made by then, and the speed. What a copied link holds.
+"""A moment of a lab: a virtual time, the last change that had been made by then, and the speed. What a copied
+link holds.
 
     /lab/<id>/?at_us=83250000&position=5&speed=4
 
-A paused lab may be changed several times within one microsecond; `position`, the place of the last change in the journal, tells those apart.
-A program names the same `until_us` and `until_position`, or the position alone. Until a lab can be moved in time, a moment is opened as a copy
-(`services.lab_fork`); what belongs to it is `Journal.cut`'s to say.
+A paused lab may be changed several times within one microsecond; `position`, the place of the last change in
+the journal, tells those apart. A program names the same `until_us` and `until_position`, or the position
+alone. Until a lab can be moved in time, a moment is opened as a copy (`services.lab_fork`); what belongs to
+it is `Journal.cut`'s to say.
 """
 
 from collections.abc import Mapping
@@ -28,8 +30,9 @@ DIGITS_MAX = 15
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """until_us: virtual time; None: that of the change at until_position. until_position: what was ordered at this very time after that place
-    of the journal does not belong to it; None: all does. speed: of the clock; None: as the journal has it."""
+    """until_us: virtual time; None: that of the change at until_position. until_position: what was ordered at
+    this very time after that place of the journal does not belong to it; None: all does. speed: of the clock;
+    None: as the journal has it."""
 
     until_us: int | None
     until_position: int | None
@@ -37,10 +40,11 @@ class Moment:
 
 
 def moment_of(lab: Lab, request: Json) -> Moment:
-    """The moment that `request` names as JSON values: {until_us?, until_position?, speed?} with one of the two at least, or as a link does,
-    {at_us, position?, speed?}.
+    """The moment that `request` names as JSON values: {until_us?, until_position?, speed?} with one of the
+    two at least, or as a link does, {at_us, position?, speed?}.
 
-    Raises Refused 400 at the field: a value that is not a number, and a time or a change to which the lab has not come.
+    Raises Refused 400 at the field: a value that is not a number, and a time or a change to which the lab has
+    not come.
     """
     is_call = any(name in request for name in CALL[:2])
     at, place, _speed_name = CALL if is_call else LINK
@@ -51,21 +55,33 @@ def moment_of(lab: Lab, request: Json) -> Moment:
         now, asked = clock(lab.clock_floor_us), clock(until_us)
         if now == asked:  # less than a tenth of a second apart
             now, asked = f"{number(lab.clock_floor_us)} µs", f"{number(until_us)} µs"
-        raise Refused(400, {at: _("the lab has not come that far: it is at %(now)s, not yet at %(asked)s") % {"now": now, "asked": asked}})
+        raise Refused(
+            400,
+            {
+                at: _("the lab has not come that far: it is at %(now)s, not yet at %(asked)s")
+                % {"now": now, "asked": asked}
+            },
+        )
     until_position = _whole(place, request[place]) if place in request else None
     if until_position is not None and not _has_come(lab, until_position):
-        raise Refused(400, {place: _("change %(position)s has not been made yet") % {"position": number(until_position)}})
+        raise Refused(
+            400,
+            {place: _("change %(position)s has not been made yet") % {"position": number(until_position)}},
+        )
     return Moment(until_us, until_position, _speed(request["speed"]) if "speed" in request else None)
 
 
 def _has_come(lab: Lab, position: int) -> bool:
     """Whether everything up to this place of the journal is decided."""
-    waiting = lab.commands.filter(position__lte=position, state=StoredCommand.State.ACCEPTED, at_us__isnull=True)
+    waiting = lab.commands.filter(
+        position__lte=position, state=StoredCommand.State.ACCEPTED, at_us__isnull=True
+    )
     return position <= lab.position and not waiting.exists()
 
 
 def moment_in(query: Mapping[str, str]) -> Json:
-    """What the query of an address says about a moment, numbers as numbers; {} where it names none. Garbage stays text, to be refused."""
+    """What the query of an address says about a moment, numbers as numbers; {} where it names none. Garbage
+    stays text, to be refused."""
     return {name: _number(query[name]) for name in LINK if name in query}
 
 
@@ -85,6 +101,8 @@ def _whole(field: str, value: Any) -> int:
 
 def _speed(value: Any) -> float:
     try:
-        return float(check_command({"command_id": "speed", "kind": "speed", "args": {"speed": value}})["args"]["speed"])
+        return float(
+            check_command({"command_id": "speed", "kind": "speed", "args": {"speed": value}})["args"]["speed"]
+        )
     except CommandError as error:
         raise Refused(400, {"speed": in_words(error)}) from error

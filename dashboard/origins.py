@@ -1,4 +1,5 @@
-"""Whether a request or a socket comes from a page of this very site. A program sends neither header, and goes on."""
+"""Whether a request or a socket comes from a page of this very site. A program sends neither header, and goes
+on."""
 
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host

@@ -1,4 +1,5 @@
-"""What the Stage's template needs beside the view: who looks, in which language and theme, at which lab, and where commands go."""
+"""What the Stage's template needs beside the view: who looks, in which language and theme, at which lab, and
+where commands go."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -17,7 +18,7 @@ Json = dict[str, Any]
 
 THEME_COOKIE = "highwater_theme"
 THEMES = ("auto", "light", "dark")
-DEMO_AFTER_MS = 8000     # without a press
+DEMO_AFTER_MS = 8000  # without a press
 SPEEDS = (0.1, 0.5, 1, 4, 20)
 
 
@@ -39,13 +40,26 @@ def base_context(request: HttpRequest, item: str) -> Json:
     return {"page": page_of(request, item), "catalogue": catalogue(item), "terms": TERMS_OF.get(item, ())}
 
 
-def lab_page(lab_id: str, *, seq: int, epoch: int, is_owner: bool, csrf: str, stopped: str = "", demo: bool = False, visit: str = "",
-             plays: bool = False, older_rules: bool = False) -> Json:
+def lab_page(
+    lab_id: str,
+    *,
+    seq: int,
+    epoch: int,
+    is_owner: bool,
+    csrf: str,
+    stopped: str = "",
+    demo: bool = False,
+    visit: str = "",
+    plays: bool = False,
+    older_rules: bool = False,
+) -> Json:
     """The part of the page that is about one lab: where its frames come from and its commands go.
 
-    stopped: why the lab will not move again, empty while it can. demo: it is a fresh copy of the demo, which adds a consumer by itself when
-    nobody presses anything for a while. visit: where the page's first call makes the visitor's own copy of this lab, empty where there is one;
-    plays: whether that copy is then such a fresh one. older_rules: the lab was made under other rules than today's.
+    stopped: why the lab will not move again, empty while it can. demo: it is a fresh copy of the demo, which
+    adds a consumer by itself when nobody presses anything for a while. visit: where the page's first call
+    makes the visitor's own copy of this lab, empty where there is one;
+    plays: whether that copy is then such a fresh one. older_rules: the lab was made under other rules than
+    today's.
     """
     return {
         "lab": lab_id,
@@ -58,7 +72,9 @@ def lab_page(lab_id: str, *, seq: int, epoch: int, is_owner: bool, csrf: str, st
         "visit": visit,
         "plays": plays,
         "older_rules": older_rules,
-        "demo": {"command_id": DEMO_JOIN_ID, "after_ms": DEMO_AFTER_MS} if demo and is_owner and not stopped else None,
+        "demo": {"command_id": DEMO_JOIN_ID, "after_ms": DEMO_AFTER_MS}
+        if demo and is_owner and not stopped
+        else None,
         "urls": {
             "commands": f"/api/labs/{lab_id}/commands/",
             "fork": f"/api/labs/{lab_id}/fork/",
@@ -72,7 +88,8 @@ def lab_page(lab_id: str, *, seq: int, epoch: int, is_owner: bool, csrf: str, st
 
 
 def lane_query(view: Json, lane: str) -> str:
-    """What the address of a lane's page says after its path: nothing of the first lane of its model that is called as the model is."""
+    """What the address of a lane's page says after its path: nothing of the first lane of its model that is
+    called as the model is."""
     model = view["rigs"][lane]["model"]
     first = next(each for each in view["rig_order"] if view["rigs"][each]["model"] == model)
     return "" if lane == first == model else f"?{urlencode({'rig': lane})}"
@@ -88,7 +105,17 @@ def stage_context(view: Json, words: dict[str, str]) -> Json:
         "lesson": shown["lesson"],
         "shows_about": any(lane["shows_about"] for lane in shown["lanes"]),
         "keys": [{"id": key, "label": words[f"key.{key}"]} for key in view["workload"].get("keys") or []],
-        "speeds": [{"value": speed, "label": f"×{speed}", "pressed": speed == view["speed"]} for speed in SPEEDS],
-        "blank": {"name": "", "state": "live", "paint": paint(None), "width": "0", "was_x": "0", "was_width": "0.0", "verbs": []},
+        "speeds": [
+            {"value": speed, "label": f"×{speed}", "pressed": speed == view["speed"]} for speed in SPEEDS
+        ],
+        "blank": {
+            "name": "",
+            "state": "live",
+            "paint": paint(None),
+            "width": "0",
+            "was_x": "0",
+            "was_width": "0.0",
+            "verbs": [],
+        },
         "textures": textures(),
     }

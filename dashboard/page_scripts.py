@@ -1,8 +1,9 @@
-"""The page's own modules of static/js, run by the server: what the first frame says comes from the code that says every later one.
+"""The page's own modules of static/js, run by the server: what the first frame says comes from the code that
+says every later one.
 
-The engine is QuickJS, which speaks ES2020 and knows no files, so the modules that a function needs are written one behind the other, each in
-a function of its own; a module here imports only its neighbours, by `import { names } from "./module.js";`, and exports functions and
-constants by name.
+The engine is QuickJS, which speaks ES2020 and knows no files, so the modules that a function needs are
+written one behind the other, each in a function of its own; a module here imports only its neighbours, by
+`import { names } from "./module.js";`, and exports functions and constants by name.
 """
 
 import json
@@ -17,14 +18,17 @@ from django.conf import settings
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (const|function) (\w+)", re.MULTILINE)
 _MODULES = ("present", "paint")
-_CALL = "globalThis.call = (module, name, given) => JSON.stringify(modules[module][name](...JSON.parse(given)));"
+_CALL = (
+    "globalThis.call = (module, name, given) => JSON.stringify(modules[module][name](...JSON.parse(given)));"
+)
 _engines = threading.local()
 
 
 def call(module: str, name: str, *given: Any) -> Any:
-    """What `name` of static/js/<module>.js answers; arguments and answer are plain JSON. Raises quickjs.JSException."""
+    """What `name` of static/js/<module>.js answers; arguments and answer are plain JSON. Raises
+    quickjs.JSException."""
     engine = getattr(_engines, "call", None)
-    if engine is None:      # an engine belongs to the thread that made it
+    if engine is None:  # an engine belongs to the thread that made it
         context = quickjs.Context()
         context.eval(_source())
         engine = _engines.call = context.get("call")

@@ -1,12 +1,15 @@
 """How much one network address may have, and everybody together.
 
-Anybody can invent tokens, so what one token may have protects nobody; an address is dearer. Three rules, in this order:
+Anybody can invent tokens, so what one token may have protects nobody; an address is dearer. Three rules, in
+this order:
 
     one address has `each` at most
     everybody together has `total` at most
-    the last RESERVE of the total is for newcomers: an address that has `newcomer` of it or more waits until something is free again
+    the last RESERVE of the total is for newcomers: an address that has `newcomer` of it or more waits until
+    something is free again
 
-so that no address can use up everything, and a newcomer finds a place while others are sent away. The answer says when to try again.
+so that no address can use up everything, and a newcomer finds a place while others are sent away. The answer
+says when to try again.
 """
 
 from dataclasses import dataclass
@@ -24,7 +27,8 @@ MINUTE_S, HOUR_S, DAY_S = 60, 3600, 24 * 3600
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """what: the thing in words, plural. field: where a refusal appears. total_status: 429, or 507 where it is storage that is full."""
+    """what: the thing in words, plural. field: where a refusal appears. total_status: 429, or 507 where it is
+    storage that is full."""
 
     what: Any
     field: str
@@ -43,7 +47,8 @@ class Quota:
         return everybody + adding > self.total - (0 if mine + adding <= self.newcomer else reserve)
 
     def check(self, *, mine: int | None, everybody: int, adding: int = 1, again_s: float) -> None:
-        """Raises Refused when there is no room. mine: None for what is the server's own. again_s: when something will be free, in seconds."""
+        """Raises Refused when there is no room. mine: None for what is the server's own. again_s: when
+        something will be free, in seconds."""
         if mine is not None and self.is_full_for(mine, adding):
             raise self.full_for(again_s)
         if self.is_full(mine or 0, everybody, adding):
@@ -55,7 +60,9 @@ class Quota:
 
     def full(self, again_s: float) -> Refused:
         text = _("the server has no room for more %(what)s right now; try again in about %(when)s")
-        return Refused(self.total_status, {self.field: text % {"what": self.what, "when": in_about(again_s)}}, again_s)
+        return Refused(
+            self.total_status, {self.field: text % {"what": self.what, "when": in_about(again_s)}}, again_s
+        )
 
 
 def in_about(seconds: float) -> str:

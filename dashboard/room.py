@@ -1,5 +1,5 @@
-"""Whether there is room for another lab, or for a lab to grow: how many labs, and how many parts (`broker_core/lab/size.py`), an address and
-everybody together may have."""
+"""Whether there is room for another lab, or for a lab to grow: how many labs, and how many parts
+(`broker_core/lab/size.py`), an address and everybody together may have."""
 
 from django.conf import settings
 from django.db.models import F, Sum
@@ -17,9 +17,11 @@ AGAIN_S = 300.0
 
 
 def make_room(address: str, parts: int) -> None:
-    """Refuse a lab of so many parts beyond the quotas, unless a visitor's copy of the demo has long been left alone: that one makes room for another
-    lab. address: "" for the server itself."""
-    quota = Quota(quotas.LABS, "lab", settings.LABS_ADDRESS_MAX, settings.LABS_MAX, newcomer=settings.LABS_NEWCOMER)
+    """Refuse a lab of so many parts beyond the quotas, unless a visitor's copy of the demo has long been left
+    alone: that one makes room for another lab. address: "" for the server itself."""
+    quota = Quota(
+        quotas.LABS, "lab", settings.LABS_ADDRESS_MAX, settings.LABS_MAX, newcomer=settings.LABS_NEWCOMER
+    )
     own = Lab.objects.filter(address_hash=address) if address else Lab.objects.none()
     mine = own.count()
     if address and quota.is_full_for(mine):
@@ -31,7 +33,11 @@ def make_room(address: str, parts: int) -> None:
         return
     visits = labs.filter(parent__slug=DEMO_SLUG, status=Lab.Status.IDLE)
     oldest = visits.annotate(left_at=Coalesce("last_watched_at", "created_at")).order_by("left_at").first()
-    free_in_s = settings.LAB_VISIT_KEEP_S - (timezone.now() - oldest.left_at).total_seconds() if oldest else settings.LAB_VISIT_KEEP_S
+    free_in_s = (
+        settings.LAB_VISIT_KEEP_S - (timezone.now() - oldest.left_at).total_seconds()
+        if oldest
+        else settings.LAB_VISIT_KEEP_S
+    )
     if oldest is None or free_in_s > 0:
         raise refusal(free_in_s)
     check_parts_room(address, parts, "lab")
@@ -40,16 +46,20 @@ def make_room(address: str, parts: int) -> None:
 
 
 def check_parts_room(address: str, adding: int, field: str) -> None:
-    """Raise Refused at `field` where the labs of the address, or all together, would have too many parts with so many more."""
+    """Raise Refused at `field` where the labs of the address, or all together, would have too many parts with
+    so many more."""
     if adding <= 0:
         return
-    quota = Quota(quotas.PARTS, field, settings.LABS_PARTS_ADDRESS_MAX, settings.LABS_PARTS_MAX, newcomer=PARTS_NEWCOMER)
+    quota = Quota(
+        quotas.PARTS, field, settings.LABS_PARTS_ADDRESS_MAX, settings.LABS_PARTS_MAX, newcomer=PARTS_NEWCOMER
+    )
     own = _parts(address) if address else None
     quota.check(mine=own, everybody=_parts(), adding=adding, again_s=AGAIN_S)
 
 
 def grow(lab: Lab, adding: int, field: str) -> None:
-    """Count what a command will add to a lab, or refuse it. What the lab really has then its next frame says."""
+    """Count what a command will add to a lab, or refuse it. What the lab really has then its next frame
+    says."""
     check_parts_room(lab.address_hash, adding, field)
     Lab.objects.filter(pk=lab.pk).update(parts=F("parts") + max(0, adding))
 

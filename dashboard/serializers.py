@@ -1,4 +1,5 @@
-"""JSON there and back at the API's edge. msgspec reads strictly: no NaN, no broken surrogates, no trailing text."""
+"""JSON there and back at the API's edge. msgspec reads strictly: no NaN, no broken surrogates, no trailing
+text."""
 
 from math import ceil
 from typing import Any
@@ -47,7 +48,9 @@ def json_body(request: HttpRequest) -> Json:
 def _is_shallow(value: Any, depth: int) -> bool:
     if isinstance(value, dict):
         value = list(value.values())
-    return depth > 0 and all(_is_shallow(item, depth - 1) for item in value) if isinstance(value, list) else True
+    return (
+        depth > 0 and all(_is_shallow(item, depth - 1) for item in value) if isinstance(value, list) else True
+    )
 
 
 def json_response(value: Any, status: int = 200) -> HttpResponse:
@@ -57,7 +60,8 @@ def json_response(value: Any, status: int = 200) -> HttpResponse:
 
 
 def refusal_response(refused: Refused) -> HttpResponse:
-    """The one form in which anything is refused: {fields: {name: [text]}}, with Retry-After where it is known."""
+    """The one form in which anything is refused: {fields: {name: [text]}}, with Retry-After where it is
+    known."""
     return retry_after(json_response({"fields": refused.fields}, refused.status), refused)
 
 

@@ -1,14 +1,17 @@
 """A shard: all the labs that one Celery task drives, turn by turn.
 
-Each turn waits for a wake (or the next thing due), opens labs that need driving, brings loading labs on, carries out commands, and makes
-the frames that are due. Commands go first and their frames go out at once; ticks share one transaction and one trip to Redis.
+Each turn waits for a wake (or the next thing due), opens labs that need driving, brings loading labs on,
+carries out commands, and makes the frames that are due. Commands go first and their frames go out at once;
+ticks share one transaction and one trip to Redis.
 
-Labs do not reach one another. Whatever goes wrong in one lab's part of a turn stops that lab, with the reason on its page, and the turn goes
-on (`_of_lab`); only a database that is gone ends a turn. And a turn has TURN_BUDGET_S of work: what it had no time for comes in the next one,
-after the wakes, cheap labs first. A lab's step is at most ADVANCE_BUDGET_S of its virtual time and one frame, or its commands and their
-frame. A step that takes long is cut into pieces (`under_way`), one lane's part of it each: after a long piece the lab rests as long as it
-worked, and the others have their turn. So a lab of 512 consumers slows itself down and says "behind", and does not hold its shard. Nor does one
-that is held by what is worked on in another process, a user's own assignor: its step goes on when that is there (`broker_core/held.py`).
+Labs do not reach one another. Whatever goes wrong in one lab's part of a turn stops that lab, with the reason
+on its page, and the turn goes on (`_of_lab`); only a database that is gone ends a turn. And a turn has
+TURN_BUDGET_S of work: what it had no time for comes in the next one, after the wakes, cheap labs first. A
+lab's step is at most ADVANCE_BUDGET_S of its virtual time and one frame, or its commands and their frame. A
+step that takes long is cut into pieces (`under_way`), one lane's part of it each: after a long piece the lab
+rests as long as it worked, and the others have their turn. So a lab of 512 consumers slows itself down and
+says "behind", and does not hold its shard. Nor does one that is held by what is worked on in another process,
+a user's own assignor: its step goes on when that is there (`broker_core/held.py`).
 """
 
 import logging
@@ -30,22 +33,24 @@ from dashboard.transport import WANTS_FULL, WATCHED_S, Frame, Transport
 log = logging.getLogger(__name__)
 Step = Pieces[None]
 
-KEEP_EVERY_S = 0.5           # leases, heartbeat
-LOOK_EVERY_S = 1.0           # who is watched, which labs nobody drives
-EAGER_S = 4.0                # a shard that begins looks oftener: the leases of its last holder are about to run out
-IDLE_EVERY_S = 5.0           # which labs nobody watched for long
-UNWATCHED_INTERVAL_S = 1.0   # a lab nobody sees only keeps its place and its stored view
-TURN_BUDGET_S = 0.1          # work between two looks at the wakes; the step that goes past it is the last
-LOAD_BUDGET_S = 0.05         # of a turn, for all loading labs together
-LOAD_STEP_S = 0.01           # for one of them, before the next has its step
-ADVANCE_BUDGET_S = 0.03      # for one lab's time
-COMMANDS_BUDGET_S = 0.03     # for one lab's commands; one at least, and after a long one its neighbours' come first
-PIECES_BUDGET_S = 0.02       # for the pieces of one lab's step in a turn; one at least
-FAIR_S = 0.02                # a lab that takes longer rests as long as it worked, and waits for the cheaper ones,
-WAITS_TIMES = 4              # this many times its own length at most
-TELL_TIMES = 6               # a large view is sent less often: a sixth of the lab's time goes into that at most
-HELD_LOOK_S = 0.02           # between two looks whether a lab is still held by what is worked on in another process
-ASIDE_S = 5.0                # a lab whose rows the database will not read or write now, while it serves the others
+KEEP_EVERY_S = 0.5  # leases, heartbeat
+LOOK_EVERY_S = 1.0  # who is watched, which labs nobody drives
+EAGER_S = 4.0  # a shard that begins looks oftener: the leases of its last holder are about to run out
+IDLE_EVERY_S = 5.0  # which labs nobody watched for long
+UNWATCHED_INTERVAL_S = 1.0  # a lab nobody sees only keeps its place and its stored view
+TURN_BUDGET_S = 0.1  # work between two looks at the wakes; the step that goes past it is the last
+LOAD_BUDGET_S = 0.05  # of a turn, for all loading labs together
+LOAD_STEP_S = 0.01  # for one of them, before the next has its step
+ADVANCE_BUDGET_S = 0.03  # for one lab's time
+COMMANDS_BUDGET_S = (
+    0.03  # for one lab's commands; one at least, and after a long one its neighbours' come first
+)
+PIECES_BUDGET_S = 0.02  # for the pieces of one lab's step in a turn; one at least
+FAIR_S = 0.02  # a lab that takes longer rests as long as it worked, and waits for the cheaper ones,
+WAITS_TIMES = 4  # this many times its own length at most
+TELL_TIMES = 6  # a large view is sent less often: a sixth of the lab's time goes into that at most
+HELD_LOOK_S = 0.02  # between two looks whether a lab is still held by what is worked on in another process
+ASIDE_S = 5.0  # a lab whose rows the database will not read or write now, while it serves the others
 BUSY_HIGH, BUSY_LOW = 0.85, 0.6
 
 
@@ -58,32 +63,39 @@ class Shard:
         self.drivers: dict[str, LabDriver] = {}
         self.frame_due_s: dict[str, float] = {}
         self.watched_until_s: dict[str, float] = {}
-        self.told_due_s: dict[str, float] = {}       # when its next frame may be made; before that, a lab that is behind only moves on
-        self.tell_cost_s: dict[str, float] = {}      # what its frame takes, smoothed
-        self.cost_s: dict[str, float] = {}           # what its step takes, smoothed
+        self.told_due_s: dict[
+            str, float
+        ] = {}  # when its next frame may be made; before that, a lab that is behind only moves on
+        self.tell_cost_s: dict[str, float] = {}  # what its frame takes, smoothed
+        self.cost_s: dict[str, float] = {}  # what its step takes, smoothed
         self.rests_until_s: dict[str, float] = {}
-        self.ordered: dict[str, None] = {}           # labs that have commands waiting, in the order in which we heard of them
-        self.under_way: dict[str, Step] = {}         # what is left of steps that one turn had no time for
+        self.ordered: dict[
+            str, None
+        ] = {}  # labs that have commands waiting, in the order in which we heard of them
+        self.under_way: dict[str, Step] = {}  # what is left of steps that one turn had no time for
         self.aside_until_s: dict[str, float] = {}
-        self.frames: list[Frame] = []                # of this turn's ticks, to be stored and published together
+        self.frames: list[Frame] = []  # of this turn's ticks, to be stored and published together
         self.commits: list[ledger.Commit] = []
         self.interval_s = settings.FRAME_INTERVAL_S
         self.stopping = False
-        self.is_elsewhere = False                    # another host drives this shard
-        self.has_dropped = False                     # labs since the last check: dropped labs form reference cycles
+        self.is_elsewhere = False  # another host drives this shard
+        self.has_dropped = False  # labs since the last check: dropped labs form reference cycles
         self._keep_s = self._look_s = self._idle_s = self._poll_s = -1e9
         self._busy_s, self._busy_since_s = 0.0, clock()
         self._turn_until_s = 0.0
         self._eager_until_s = -1e9
 
-    # -- the loop ----------------------------------------------------------------------------------------------------
+    # -- the loop --------------------------------------------------------------------------------------------
 
     def run(self, seconds: float) -> None:
-        """Drive for this long; longer while Redis is away, because then nobody could enqueue the next task."""
+        """Drive for this long; longer while Redis is away, because then nobody could enqueue the next
+        task."""
         end_s = self.clock() + seconds
         self._eager_until_s = self.clock() + EAGER_S if not self.drivers else -1e9
         self.is_elsewhere = False
-        while not self.stopping and not self.is_elsewhere and (self.clock() < end_s or self.transport.is_down):
+        while (
+            not self.stopping and not self.is_elsewhere and (self.clock() < end_s or self.transport.is_down)
+        ):
             self.turn()
         if self.stopping:
             self.let_go()
@@ -105,7 +117,8 @@ class Shard:
             self._commands()
             self._ticks()
         except DatabaseError:
-            # What was decided is not stored, so it did not happen: forget it and begin again from the database.
+            # What was decided is not stored, so it did not happen: forget it and begin again from the
+            # database.
             log.exception("shard %s: the database refused; reopening its labs", self.number)
             self._forget_all()
             time.sleep(settings.SHARD_POLL_S)
@@ -120,9 +133,11 @@ class Shard:
         now_s = self.clock()
         due_s = min(self.frame_due_s.values(), default=now_s + settings.SHARD_POLL_S)
         for lab_id, driver in self.drivers.items():
-            if lab_id not in self.frame_due_s:             # still loading
+            if lab_id not in self.frame_due_s:  # still loading
                 due_s = min(due_s, now_s + HELD_LOOK_S if driver.is_held else now_s)
-        for lab_id in self.ordered.keys() - self.under_way.keys():  # the last turn had no time for their commands
+        for lab_id in (
+            self.ordered.keys() - self.under_way.keys()
+        ):  # the last turn had no time for their commands
             due_s = min(due_s, self.rests_until_s.get(lab_id, now_s))
         return max(0.0, min(due_s - now_s, settings.SHARD_POLL_S))
 
@@ -141,7 +156,8 @@ class Shard:
 
     @contextmanager
     def _of_lab(self, lab_id: str, epoch: int) -> Iterator[None]:
-        """One lab's step: what it takes is noted, and what goes wrong in it is this lab's alone. Raises DatabaseError when that is gone."""
+        """One lab's step: what it takes is noted, and what goes wrong in it is this lab's alone. Raises
+        DatabaseError when that is gone."""
         started_s = self.clock()
         try:
             yield
@@ -157,7 +173,7 @@ class Shard:
         # A large lab slows itself; the beat of all goes by what the others need.
         self._busy_s -= max(0.0, took_s - FAIR_S)
 
-    # -- keeping and opening -----------------------------------------------------------------------------------------
+    # -- keeping and opening ---------------------------------------------------------------------------------
 
     def _keep(self, now_s: float) -> None:
         """Heartbeat and leases."""
@@ -169,7 +185,9 @@ class Shard:
                 return
             self.transport.beat(self.number)
             if self.drivers:
-                for lab_id in ledger.lease_renew({lab_id: driver.epoch for lab_id, driver in self.drivers.items()}, self.owner):
+                for lab_id in ledger.lease_renew(
+                    {lab_id: driver.epoch for lab_id, driver in self.drivers.items()}, self.owner
+                ):
                     self._forget(lab_id)
 
     def _woken(self, entries: list[str], now_s: float) -> None:
@@ -191,7 +209,8 @@ class Shard:
                     self._publish([driver.full_frame()])
 
     def _look(self, now_s: float) -> None:
-        """Who is watched, who is idle, which labs nobody drives; and labs whose own script has just ordered something."""
+        """Who is watched, who is idle, which labs nobody drives; and labs whose own script has just ordered
+        something."""
         if now_s - self._look_s >= (settings.SHARD_POLL_S if now_s < self._eager_until_s else LOOK_EVERY_S):
             self._look_s = now_s
             for lab_id in ledger.labs_running(self.number, self.owner):
@@ -215,7 +234,7 @@ class Shard:
         if lab_id in self.drivers or self.clock() < self.aside_until_s.get(lab_id, 0.0):
             return
         if self._is_spent:
-            self._look_s = self._poll_s = -1e9             # found again in the next turn
+            self._look_s = self._poll_s = -1e9  # found again in the next turn
             return
         row = ledger.lease_take(lab_id, self.owner, self.number)
         if row is None:
@@ -224,12 +243,15 @@ class Shard:
             self.drivers[lab_id] = LabDriver(row, self.clock())
 
     def _load(self) -> None:
-        """Watched labs first, and of those who has least to do again: after a crash each is live as soon as it can be, not all of them
-        when the last one is. Who would wait longest gets one step in every turn, so that newcomers cannot keep it waiting for ever."""
+        """Watched labs first, and of those who has least to do again: after a crash each is live as soon as
+        it can be, not all of them when the last one is. Who would wait longest gets one step in every turn,
+        so that newcomers cannot keep it waiting for ever."""
         now_s = self.clock()
         until_s = now_s + LOAD_BUDGET_S
         loading = [driver for driver in self.drivers.values() if driver.lab_id not in self.frame_due_s]
-        loading.sort(key=lambda driver: (now_s >= self.watched_until_s.get(driver.lab_id, 0.0), driver.left_us))
+        loading.sort(
+            key=lambda driver: (now_s >= self.watched_until_s.get(driver.lab_id, 0.0), driver.left_us)
+        )
         for driver in loading[-1:]:
             self._load_step(driver)
         for driver in loading:
@@ -237,7 +259,7 @@ class Shard:
                 if self.clock() > until_s:
                     return
                 self._load_step(driver)
-                if driver.is_held:     # what it waits for is not there sooner for being asked again
+                if driver.is_held:  # what it waits for is not there sooner for being asked again
                     break
 
     def _is_loading(self, driver: LabDriver) -> bool:
@@ -248,17 +270,22 @@ class Shard:
             if driver.load(self.clock, LOAD_STEP_S):
                 self.frame_due_s[driver.lab_id] = self.clock()
 
-    # -- commands and ticks ------------------------------------------------------------------------------------------
+    # -- commands and ticks ----------------------------------------------------------------------------------
 
     def _commands(self) -> None:
-        """Cheap labs first. Who is still loading keeps its commands for later; so does who has more of them than a turn has time for."""
+        """Cheap labs first. Who is still loading keeps its commands for later; so does who has more of them
+        than a turn has time for."""
         for lab_id in sorted(self.ordered, key=lambda lab_id: self.cost_s.get(lab_id, 0.0)):
             if self._is_spent:
                 return
             driver = self.drivers.get(lab_id)
             if driver is None:
-                del self.ordered[lab_id]                   # another's, stopped, gone; or the next poll finds it again
-            elif lab_id in self.frame_due_s and lab_id not in self.under_way and self.clock() >= self.rests_until_s.get(lab_id, 0.0):
+                del self.ordered[lab_id]  # another's, stopped, gone; or the next poll finds it again
+            elif (
+                lab_id in self.frame_due_s
+                and lab_id not in self.under_way
+                and self.clock() >= self.rests_until_s.get(lab_id, 0.0)
+            ):
                 del self.ordered[lab_id]
                 self._go_on(driver, self._carry_out(driver))
 
@@ -289,18 +316,21 @@ class Shard:
                 self.ordered[driver.lab_id] = None
 
     def _ticks(self) -> None:
-        """The frames that are due. A lab whose step is long waits for the others, but not forever: then it is its turn."""
+        """The frames that are due. A lab whose step is long waits for the others, but not forever: then it is
+        its turn."""
         self.frames, self.commits = [], []
         now_s = self.clock()
         due = [lab_id for lab_id, due_s in self.frame_due_s.items() if due_s <= now_s]
-        for lab_id in sorted(due, key=lambda lab_id: self.frame_due_s[lab_id] + WAITS_TIMES * self._excess_s(lab_id)):
+        for lab_id in sorted(
+            due, key=lambda lab_id: self.frame_due_s[lab_id] + WAITS_TIMES * self._excess_s(lab_id)
+        ):
             driver = self.drivers.get(lab_id)
             if driver is None:
                 continue
             if self._is_spent:
                 break
             if self._excess_s(lab_id):
-                self._tell()                               # the others need not wait for this one
+                self._tell()  # the others need not wait for this one
             self._go_on(driver, self.under_way.get(lab_id) or self._tick(driver))
         self._tell()
 
@@ -320,7 +350,9 @@ class Shard:
             if frame is not None and (watched or frame.full):
                 self.frames.append(frame)
             self.tell_cost_s[lab_id] = (3 * self.tell_cost_s.get(lab_id, 0.0) + took_s) / 4
-            interval_s = max(self.interval_s if watched else UNWATCHED_INTERVAL_S, TELL_TIMES * self.tell_cost_s[lab_id])
+            interval_s = max(
+                self.interval_s if watched else UNWATCHED_INTERVAL_S, TELL_TIMES * self.tell_cost_s[lab_id]
+            )
             told_due_s = self.told_due_s[lab_id] = max(told_due_s + interval_s, started_s + interval_s / 2)
         self.frame_due_s[lab_id] = told_due_s if is_there else self.clock()
 
@@ -331,7 +363,8 @@ class Shard:
         self._publish([frame for frame in frames if frame.lab_id in self.drivers])
 
     def _store(self, commits: list[ledger.Commit]) -> None:
-        """Commit, then and only then may anything be published. Raises DatabaseError when the database is gone."""
+        """Commit, then and only then may anything be published. Raises DatabaseError when the database is
+        gone."""
         if not commits:
             return
         try:
@@ -340,7 +373,7 @@ class Shard:
             if len(commits) == 1:
                 failed = {commits[0].lab_id: error}
             elif ledger.database_answers():
-                for commit in commits:                     # one of them spoiled the transaction of all
+                for commit in commits:  # one of them spoiled the transaction of all
                     self._store([commit])
                 return
             else:
@@ -354,16 +387,20 @@ class Shard:
             if driver := self.drivers.get(lab_id):
                 driver.needs_full = True
 
-    # -- letting go --------------------------------------------------------------------------------------------------
+    # -- letting go ------------------------------------------------------------------------------------------
 
     def _rest_unwatched(self, now_s: float) -> None:
-        """Labs that nobody watched for LAB_IDLE_PAUSE_S pause by themselves; the demo does as soon as it is ready to be copied."""
-        unwatched = [lab_id for lab_id, driver in self.drivers.items()
-                     if driver.view and lab_id not in self.under_way and now_s >= self.watched_until_s.get(lab_id, 0.0)]  # fmt: skip
+        """Labs that nobody watched for LAB_IDLE_PAUSE_S pause by themselves; the demo does as soon as it is
+        ready to be copied."""
+        unwatched = [
+            lab_id
+            for lab_id, driver in self.drivers.items()
+            if driver.view and lab_id not in self.under_way and now_s >= self.watched_until_s.get(lab_id, 0.0)
+        ]
         seen_at = ledger.labs_seen_at(unwatched) if unwatched else {}
         for lab_id in unwatched:
             if self._is_spent:
-                self._idle_s = -1e9                        # the others in the next turn
+                self._idle_s = -1e9  # the others in the next turn
                 return
             driver = self.drivers[lab_id]
             if driver.is_template or time.time() - seen_at.get(lab_id, 0.0) > settings.LAB_IDLE_PAUSE_S:
@@ -378,28 +415,37 @@ class Shard:
                 self._forget(driver.lab_id)
 
     def _gone_wrong(self, lab_id: str, epoch: int, error: Exception) -> None:
-        """What goes wrong in a lab's step is that lab's: it stops. Raises the error when it says that the database is gone."""
+        """What goes wrong in a lab's step is that lab's: it stops. Raises the error when it says that the
+        database is gone."""
         if isinstance(error, ledger.LeaseLost):
             log.warning("lab %s: another worker drives it now, or it was deleted", lab_id)
             self._forget(lab_id)
         elif not isinstance(error, ledger.DATABASE_LOST):
             self._fail(lab_id, epoch, error)
         elif ledger.database_answers():
-            # Locked for too long, too large for what room is left: nothing that a lab should die of, and nobody else's trouble.
-            log.warning("lab %s: its row cannot be read or written; trying again in %s s: %s", lab_id, ASIDE_S, error)
+            # Locked for too long, too large for what room is left: nothing that a lab should die of, and
+            # nobody else's trouble.
+            log.warning(
+                "lab %s: its row cannot be read or written; trying again in %s s: %s", lab_id, ASIDE_S, error
+            )
             self.aside_until_s[lab_id] = self.clock() + ASIDE_S
             self._forget(lab_id)
         else:
             raise error
 
     def _fail(self, lab_id: str, epoch: int, error: Exception) -> None:
-        """The core broke one of its own rules, its journal or rows cannot be read, its state cannot be sent: it stops, the others go on."""
+        """The core broke one of its own rules, its journal or rows cannot be read, its state cannot be sent:
+        it stops, the others go on."""
         log.error("lab %s stopped on an internal error; its journal reproduces it", lab_id, exc_info=error)
         reason, driver = reason_of(error), self.drivers.get(lab_id)
         self._forget(lab_id)
         frame, stored = None, None
         try:
-            seq, view = (driver.seq, driver.view) if driver is not None and driver.view else ledger.view_stored(lab_id)
+            seq, view = (
+                (driver.seq, driver.view)
+                if driver is not None and driver.view
+                else ledger.view_stored(lab_id)
+            )
             frame, text = stopped_frame(lab_id, epoch, seq + 1, view, reason)
             stored = (frame.seq, view["at_us"], text)
         except Exception as second:
@@ -409,15 +455,22 @@ class Shard:
             ledger.lab_fail(lab_id, epoch, reason, stored)
         except ledger.DATABASE_LOST:
             raise
-        except Exception:                                  # it is the view that the database does not take
+        except Exception:  # it is the view that the database does not take
             ledger.lab_fail(lab_id, epoch, reason, None)
         self._publish([frame] if frame else [])
 
     def _forget(self, lab_id: str) -> None:
         if self.drivers.pop(lab_id, None) is not None:
             self.has_dropped = True
-        for table in (self.frame_due_s, self.told_due_s, self.watched_until_s, self.tell_cost_s, self.cost_s, self.rests_until_s,
-                      self.under_way):  # fmt: skip
+        for table in (
+            self.frame_due_s,
+            self.told_due_s,
+            self.watched_until_s,
+            self.tell_cost_s,
+            self.cost_s,
+            self.rests_until_s,
+            self.under_way,
+        ):
             table.pop(lab_id, None)
 
     def _forget_all(self) -> None:

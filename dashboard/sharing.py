@@ -4,7 +4,8 @@
     each shard's task  ── says every half second that it is driven, and by which host; ends when another host drives it
                        └─ at its end, on a host with more than its share: the shard with the highest number is given up
 
-Redis carries only who should drive; who may write a lab is settled by the lab's lease and epoch (ledger.py), whatever two hosts believe.
+Redis carries only who should drive; who may write a lab is settled by the lab's lease and epoch (ledger.py),
+whatever two hosts believe.
 """
 
 import time
@@ -14,7 +15,8 @@ from django.conf import settings
 from dashboard.transport import transport
 
 LATE_S = 5.0
-"""A shard that is free for so long is taken also by a host that has its share: whoever should have taken it cannot."""
+"""A shard that is free for so long is taken also by a host that has its share: whoever should have taken it
+cannot."""
 _free_since_s: dict[int, float] = {}
 
 
@@ -33,7 +35,8 @@ def shards_to_take() -> list[int]:
 
 
 def is_one_too_many(number: int) -> bool:
-    """Whether this host drives more than its share, and this shard is the one to give up. Raises redis.RedisError."""
+    """Whether this host drives more than its share, and this shard is the one to give up. Raises
+    redis.RedisError."""
     own = [shard for shard, host in enumerate(_holders()) if host == settings.HOST_ID]
     return len(own) > _share() and number == own[-1]
 

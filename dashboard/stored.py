@@ -1,7 +1,8 @@
 """What a row holds as JSON, and what is done where it is cut or damaged: it is that row's alone.
 
-A damaged value is read as `Damaged` and raises when it is used, so that a list of rows can be read although one of them is damaged, a lab with
-such a row stops with its reason, and whoever asks for it is told which column it is.
+A damaged value is read as `Damaged` and raises when it is used, so that a list of rows can be read although
+one of them is damaged, a lab with such a row stops with its reason, and whoever asks for it is told which
+column it is.
 """
 
 import json
@@ -19,7 +20,10 @@ class DamagedRow(Refused):
     """What is stored in a column cannot be read."""
 
     def __init__(self, table: str, column: str) -> None:
-        super().__init__(409, {table: _("cannot be read: what is stored as its %(column)s is damaged") % {"column": column}})
+        super().__init__(
+            409,
+            {table: _("cannot be read: what is stored as its %(column)s is damaged") % {"column": column}},
+        )
         self.table, self.column = table, column
 
 
@@ -62,7 +66,8 @@ def is_scenario(value: Any) -> bool:
 
 
 class StoredJson(models.JSONField):
-    """A JSON column whose damaged values are read as Damaged. shape: whether a value can be one of this column's."""
+    """A JSON column whose damaged values are read as Damaged. shape: whether a value can be one of this
+    column's."""
 
     def __init__(self, *arguments: Any, shape: Callable[[Any], bool] = is_object, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -82,7 +87,7 @@ class StoredJson(models.JSONField):
             return None
         try:
             if isinstance(value, str):
-                value.encode()        # a text that is not UTF-8 was read as marked bytes
+                value.encode()  # a text that is not UTF-8 was read as marked bytes
             found = json.loads(value) if isinstance(value, str) else value
         except (ValueError, RecursionError):
             found = None

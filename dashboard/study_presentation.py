@@ -1,7 +1,8 @@
 """A study's result as words and figures: what the template draws when the page opens.
 
-Pure: a result (plain JSON of the pipeline), its ranking and the words of one language in, plain dicts out. static/js/analyze/result.js
-answers the same when the weights or the language change; tests/dashboard/test_analyze_pages.py runs both on the same result.
+Pure: a result (plain JSON of the pipeline), its ranking and the words of one language in, plain dicts out.
+static/js/analyze/result.js answers the same when the weights or the language change;
+tests/dashboard/test_analyze_pages.py runs both on the same result.
 """
 
 import math
@@ -20,9 +21,18 @@ def strategy_words(strategy: Json, words: Words) -> dict[str, str]:
     code = f"strategy.{strategy['model']}.{strategy['algorithm']}"
 
     def in_words(part: str) -> str:
-        return _say(words, code + part, **strategy["params"]) if code + part in words else str(strategy["algorithm"])
+        return (
+            _say(words, code + part, **strategy["params"])
+            if code + part in words
+            else str(strategy["algorithm"])
+        )
 
-    return {"model": words[f"rig.{strategy['model']}"], "name": in_words(""), "short": in_words(".short"), "best": in_words(".best")}
+    return {
+        "model": words[f"rig.{strategy['model']}"],
+        "name": in_words(""),
+        "short": in_words(".short"),
+        "best": in_words(".best"),
+    }
 
 
 def short_names(strategies: Sequence[Json], words: Words) -> dict[str, str]:
@@ -37,13 +47,28 @@ def short_names(strategies: Sequence[Json], words: Words) -> dict[str, str]:
 
 def head(result: Json, ranking: Sequence[Json], words: Words) -> dict[str, str]:
     """{title, facts}: the headline, and what was measured."""
-    workload, steps, strategies, source = result["workload"], result["steps"], result["strategies"], result["request"]["source"]
+    workload, steps, strategies, source = (
+        result["workload"],
+        result["steps"],
+        result["strategies"],
+        result["request"]["source"],
+    )
     is_flights = source["kind"] == "flights"
     these = "flights" if is_flights else "keys" if source["kind"] in ("zipf", "uniform") else "records"
-    first = next((strategy for strategy in strategies if ranking and strategy["id"] == ranking[0]["id"]), None)
+    first = next(
+        (strategy for strategy in strategies if ranking and strategy["id"] == ranking[0]["id"]), None
+    )
     equal = sum(row["is_best"] for row in ranking) - 1
     is_none = bool(ranking) and bool(ranking[0]["excluded"])
-    code = "study.best_none" if is_none else "study.one" if len(strategies) == 1 else "study.best_equal" if equal else "study.best"
+    code = (
+        "study.best_none"
+        if is_none
+        else "study.one"
+        if len(strategies) == 1
+        else "study.best_equal"
+        if equal
+        else "study.best"
+    )
     counts = [len(step["members"]) for step in steps]
     low, high = min(counts), max(counts)
     noun = f"noun.{source.get('key')}"
@@ -56,8 +81,18 @@ def head(result: Json, ranking: Sequence[Json], words: Words) -> dict[str, str]:
     if first is None:
         title = result["request"].get("name") or result["name"]
     else:
-        title = _say(words, code, strategy=strategy_words(first, words)["best"], records=words[f"study.these.{these}"], count=equal)
-    return {"title": title, "facts": facts + _say(words, "study.facts_steady" if low == high else "study.facts_range", low=low, high=high)}
+        title = _say(
+            words,
+            code,
+            strategy=strategy_words(first, words)["best"],
+            records=words[f"study.these.{these}"],
+            count=equal,
+        )
+    return {
+        "title": title,
+        "facts": facts
+        + _say(words, "study.facts_steady" if low == high else "study.facts_range", low=low, high=high),
+    }
 
 
 def verdict_words(result: Json, verdict: Json | None, words: Words) -> str:
@@ -74,17 +109,27 @@ def verdict_words(result: Json, verdict: Json | None, words: Words) -> str:
 
 
 def notes(result: Json) -> Json:
-    """What has to be said beside the figures, as {code, params}: `notes` under the headline, `sample` beside the weights; and `bad_rows`."""
+    """What has to be said beside the figures, as {code, params}: `notes` under the headline, `sample` beside
+    the weights; and `bad_rows`."""
     workload, sample = result["workload"], result["limits"]["timed_sample"]
     said = []
     if workload["no_key"] or workload["empty_key"]:
-        said.append({"code": "study.no_keys", "params": {"no_key": workload["no_key"], "empty_key": workload["empty_key"]}})
+        said.append(
+            {
+                "code": "study.no_keys",
+                "params": {"no_key": workload["no_key"], "empty_key": workload["empty_key"]},
+            }
+        )
     if not workload["keyless_exact"]:
         said.append({"code": "study.keyless_spread", "params": {}})
     if workload["bad_rows"]:
         said.append({"code": "study.bad_rows", "params": {"bad": workload["bad_rows"]}})
     about = {"records": sample["records"], "keys": sample["keys"], "rate": sample["rate"]} if sample else None
-    return {"notes": said, "bad_rows": workload["bad_rows"], "sample": about and {"code": "define.sample", "params": about}}
+    return {
+        "notes": said,
+        "bad_rows": workload["bad_rows"],
+        "sample": about and {"code": "define.sample", "params": about},
+    }
 
 
 def unowned(result: Json, words: Words) -> str:
@@ -94,26 +139,44 @@ def unowned(result: Json, words: Words) -> str:
         return ""
     names = short_names(result["strategies"], words)
     share = percent(max(strategy["totals"]["unowned_share"] for strategy in left))
-    return _say(words, "study.unowned", strategies=words["list.comma"].join(names[strategy["id"]] for strategy in left), share=share)
+    return _say(
+        words,
+        "study.unowned",
+        strategies=words["list.comma"].join(names[strategy["id"]] for strategy in left),
+        share=share,
+    )
 
 
 def ranking_rows(result: Json, ranking: Sequence[Json], words: Words) -> list[Json]:
-    """The ranking as rows of texts, best first, those that a constraint excludes last; all that are tied with the first are best."""
-    by_id, names = {strategy["id"]: strategy for strategy in result["strategies"]}, short_names(result["strategies"], words)
+    """The ranking as rows of texts, best first, those that a constraint excludes last; all that are tied with
+    the first are best."""
+    by_id, names = (
+        {strategy["id"]: strategy for strategy in result["strategies"]},
+        short_names(result["strategies"], words),
+    )
     rows = []
     for entry in ranking:
         strategy = by_id[entry["id"]]
         totals, called = strategy["totals"], strategy_words(strategy, words)
-        rows.append({
-            "place": NONE if entry["place"] is None else str(entry["place"]), "id": entry["id"],
-            "model": called["model"], "name": called["name"], "document": bool(strategy["document"]),
-            "score": figure(entry["score"], 0), "bar": half_up(entry["score"] or 0, 1),
-            "is_best": entry["is_best"], "is_excluded": bool(entry["excluded"]),
-            "skew": scored("skew", totals["skew"]), "churn": scored("churn", totals["churn"]),
-            "pause": scored("pause", totals["waited_share"]), "stood": _stood(totals["pause_partition_s"], words),
-            "order": scored("order", totals["order_share"]),
-            "why": _reason(entry["why"], names, words),
-        })  # fmt: skip
+        rows.append(
+            {
+                "place": NONE if entry["place"] is None else str(entry["place"]),
+                "id": entry["id"],
+                "model": called["model"],
+                "name": called["name"],
+                "document": bool(strategy["document"]),
+                "score": figure(entry["score"], 0),
+                "bar": half_up(entry["score"] or 0, 1),
+                "is_best": entry["is_best"],
+                "is_excluded": bool(entry["excluded"]),
+                "skew": scored("skew", totals["skew"]),
+                "churn": scored("churn", totals["churn"]),
+                "pause": scored("pause", totals["waited_share"]),
+                "stood": _stood(totals["pause_partition_s"], words),
+                "order": scored("order", totals["order_share"]),
+                "why": _reason(entry["why"], names, words),
+            }
+        )
     return rows
 
 
@@ -123,7 +186,8 @@ def _stood(partition_seconds: float | None, words: Words) -> str:
 
 
 def scored(term: str, value: float | None) -> str:
-    """A term's figure as it is read: ratios with two digits, shares in percent, none of all a plain 0, a dash where it does not apply."""
+    """A term's figure as it is read: ratios with two digits, shares in percent, none of all a plain 0, a dash
+    where it does not apply."""
     if term in ("skew", "churn"):
         return figure(value, 2)
     return "0" if value == 0 else percent(value, 2)
@@ -150,10 +214,21 @@ def _sentence(code: str, params: Json, names: Mapping[str, str], words: Words) -
             written[side] = _say(words, "why.pair", term=words[f"weight.{term}"], **pair)
     if "term" in params:
         term = params["term"]
-        written |= {name: scored(term, params[name]) for name in ("value", "other")} | {"term": words[f"weight.{term}"]}
+        written |= {name: scored(term, params[name]) for name in ("value", "other")} | {
+            "term": words[f"weight.{term}"]
+        }
         if code == "best":
-            # A share of 0 is the ideal, even if others have it, too; a churn that does not apply is that of keys without owners.
-            kind = "_unowned" if params["value"] is None else "_zero" if params["value"] == 0 else "_shared" if params["is_shared"] else ""
+            # A share of 0 is the ideal, even if others have it, too; a churn that does not apply is that of
+            # keys without owners.
+            kind = (
+                "_unowned"
+                if params["value"] is None
+                else "_zero"
+                if params["value"] == 0
+                else "_shared"
+                if params["is_shared"]
+                else ""
+            )
             code = f"best.{term}{kind}"
     return _say(words, f"why.{code}", **written)
 
@@ -175,7 +250,12 @@ def _broken(broken: Json, words: Words) -> str:
     code, params = broken["code"], dict(broken["params"])
     if code == "keeps_order":
         kind = "" if params["is_owned"] else "_unowned"
-        return _say(words, f"why.excluded.keeps_order{kind}", count=params["count"], value=scored("order", params["value"]))
+        return _say(
+            words,
+            f"why.excluded.keeps_order{kind}",
+            count=params["count"],
+            value=scored("order", params["value"]),
+        )
     digits = 1 if code == "pause_s_max" else 2
     return _say(words, f"why.excluded.{code}", value=figure(params["value"], digits), limit=params["limit"])
 

@@ -1,8 +1,9 @@
-"""The Celery entrance: one task drives a shard for a while, then enqueues the next; another compares a consumer group's assignors.
+"""The Celery entrance: one task drives a shard for a while, then enqueues the next; another compares a
+consumer group's assignors.
 
-Python's full garbage collection looks at everything that lives: beside three labs of 512 consumers it holds the process for 0.25 to 0.5 s, in
-which no click is answered. Only labs that are dropped leave cycles worth collecting, so a full collection is made after a task that dropped
-some, and not by itself.
+Python's full garbage collection looks at everything that lives: beside three labs of 512 consumers it holds
+the process for 0.25 to 0.5 s, in which no click is answered. Only labs that are dropped leave cycles worth
+collecting, so a full collection is made after a task that dropped some, and not by itself.
 """
 
 import gc
@@ -25,7 +26,8 @@ _shards: dict[int, Shard] = {}
 
 @shared_task(name="dashboard.drive_shard")
 def drive_shard(number: int) -> None:
-    """Drive all labs of a shard for SHARD_TASK_S, unless another host does. Running it twice does no harm: each lab has one holder."""
+    """Drive all labs of a shard for SHARD_TASK_S, unless another host does. Running it twice does no harm:
+    each lab has one holder."""
     if number not in _shards:
         _shards[number] = Shard(number, transport())
         gc.set_threshold(*GENERATIONS)

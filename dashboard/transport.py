@@ -1,8 +1,9 @@
-"""Redis, where losing everything loses nothing: wakes for the shards, heartbeats, who is watched, and the frame streams.
+"""Redis, where losing everything loses nothing: wakes for the shards, heartbeats, who is watched, and the
+frame streams.
 
-Every call of the synchronous side swallows an unreachable Redis, within REDIS_TIMEOUT_S where a person waits and PATIENCE_S where a shard
-publishes, and after a failure does not try again for a moment, so that fifty labs do not wait fifty times. What was not delivered shows in
-the return value, where somebody can act on it.
+Every call of the synchronous side swallows an unreachable Redis, within REDIS_TIMEOUT_S where a person waits
+and PATIENCE_S where a shard publishes, and after a failure does not try again for a moment, so that fifty
+labs do not wait fifty times. What was not delivered shows in the return value, where somebody can act on it.
 """
 
 import logging
@@ -19,23 +20,25 @@ from redis.retry import Retry
 
 log = logging.getLogger(__name__)
 
-STREAM_FRAMES_MAX = 64       # enough for a reader that was away for some seconds
-STREAM_KEPT_S = 60           # a stream nobody writes to any more
-WATCHED_S = 6                # a web process says every 2 s whom its browsers watch
+STREAM_FRAMES_MAX = 64  # enough for a reader that was away for some seconds
+STREAM_KEPT_S = 60  # a stream nobody writes to any more
+WATCHED_S = 6  # a web process says every 2 s whom its browsers watch
 BEAT_KEPT_S = 3
-HOST_KEPT_S = 60            # a host that is gone is no longer listed
-ANALYSIS_KEPT_S = 30         # an age is shown as long as it means something: a turn may wait for Spark
+HOST_KEPT_S = 60  # a host that is gone is no longer listed
+ANALYSIS_KEPT_S = 30  # an age is shown as long as it means something: a turn may wait for Spark
 ENQUEUE_PAUSE_S = 2
 PATIENCE_S = 1.0
 WAIT_MIN_S = 0.005
-LOG_AGAIN_S = 5.0            # one outage is one line in the log
-WRONG_KEY = "WRONGTYPE"      # the one refusal that is about a single stream
-DOWN_PAUSE_S = 0.5           # after a failure, how long Redis is not asked
+LOG_AGAIN_S = 5.0  # one outage is one line in the log
+WRONG_KEY = "WRONGTYPE"  # the one refusal that is about a single stream
+DOWN_PAUSE_S = 0.5  # after a failure, how long Redis is not asked
 
-# Entries of a shard's wake list: a lab's id, or this before it: "publish a full frame, somebody cannot follow".
+# Entries of a shard's wake list: a lab's id, or this before it: "publish a full frame, somebody cannot
+# follow".
 WANTS_FULL = "full:"
 GONE = "gone"
-"""The one field of a stream's entry that is no frame: perhaps the lab is deleted. It stays in the stream, and a lab may be restored."""
+"""The one field of a stream's entry that is no frame: perhaps the lab is deleted. It stays in the stream, and
+a lab may be restored."""
 
 
 def stream_key(lab_id: str) -> str:
@@ -63,7 +66,8 @@ ANALYSIS_BEAT_KEY = "analysis:alive"
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One message of the live feed, encoded once. full: it is a snapshot, and can be read without what went before."""
+    """One message of the live feed, encoded once. full: it is a snapshot, and can be read without what went
+    before."""
 
     lab_id: str
     epoch: int
@@ -77,7 +81,14 @@ class Frame:
 
     @classmethod
     def from_fields(cls, lab_id: str, fields: dict[bytes, bytes]) -> "Frame":
-        return cls(lab_id, int(fields[b"e"]), int(fields[b"f"]), int(fields[b"s"]), fields[b"k"] == b"1", fields[b"t"].decode())
+        return cls(
+            lab_id,
+            int(fields[b"e"]),
+            int(fields[b"f"]),
+            int(fields[b"s"]),
+            fields[b"k"] == b"1",
+            fields[b"t"].decode(),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +105,14 @@ class Transport:
     def __init__(self, url: str, timeout_s: float, host: str = "") -> None:
         self.host = host
         no_retry = Retry(NoBackoff(), 0)
-        self._redis = redis.Redis.from_url(url, socket_timeout=timeout_s, socket_connect_timeout=timeout_s, retry=no_retry)
-        # On a busy machine an answer may be late without Redis being gone, and giving a shard's frames up costs more than the wait.
-        # It must also be longer than the longest wait for a wake.
-        self._patient = redis.Redis.from_url(url, socket_timeout=PATIENCE_S, socket_connect_timeout=timeout_s, retry=no_retry)
+        self._redis = redis.Redis.from_url(
+            url, socket_timeout=timeout_s, socket_connect_timeout=timeout_s, retry=no_retry
+        )
+        # On a busy machine an answer may be late without Redis being gone, and giving a shard's frames up
+        # costs more than the wait. It must also be longer than the longest wait for a wake.
+        self._patient = redis.Redis.from_url(
+            url, socket_timeout=PATIENCE_S, socket_connect_timeout=timeout_s, retry=no_retry
+        )
         self._down_until = 0.0
 
     @property
@@ -110,13 +125,16 @@ class Transport:
         self._down_until = time.monotonic() + DOWN_PAUSE_S
 
     def wake(self, shard: int, entry: str) -> bool:
-        """Tell a shard that a lab has something for it. Without Redis the shard finds it in the database a little later."""
+        """Tell a shard that a lab has something for it. Without Redis the shard finds it in the database a
+        little later."""
         if self.is_down:
             return False
         try:
             with self._redis.pipeline(transaction=False) as pipe:
                 pipe.rpush(wake_key(shard), entry)
-                pipe.ltrim(wake_key(shard), -1000, -1)    # nobody listens? then what is waiting is in the database
+                pipe.ltrim(
+                    wake_key(shard), -1000, -1
+                )  # nobody listens? then what is waiting is in the database
                 pipe.execute()
         except redis.RedisError as error:
             self._failed(error)
@@ -128,8 +146,13 @@ class Transport:
         started_s = time.monotonic()
         if not self.is_down:
             try:
-                # Below a millisecond Redis takes a time-out for 0, and 0 means forever: a busy shard does not wait at all.
-                first = self._patient.blpop([wake_key(shard)], timeout=timeout_s) if timeout_s >= WAIT_MIN_S else None
+                # Below a millisecond Redis takes a time-out for 0, and 0 means forever: a busy shard does not
+                # wait at all.
+                first = (
+                    self._patient.blpop([wake_key(shard)], timeout=timeout_s)
+                    if timeout_s >= WAIT_MIN_S
+                    else None
+                )
                 if first is None and timeout_s >= WAIT_MIN_S:
                     return []
                 rest = self._patient.lpop(wake_key(shard), 1000) or []
@@ -140,9 +163,11 @@ class Transport:
         return []
 
     def publish(self, frames: Iterable[Frame]) -> set[str]:
-        """Append frames to their labs' streams. Returns the labs whose frame was not taken: their next one must be a full one.
+        """Append frames to their labs' streams. Returns the labs whose frame was not taken: their next one
+        must be a full one.
 
-        Redis may refuse one lab's frame (its key holds something else, the text is not text) and take the others.
+        Redis may refuse one lab's frame (its key holds something else, the text is not text) and take the
+        others.
         """
         frames = list(frames)
         if self.is_down:
@@ -153,12 +178,15 @@ class Transport:
                 sent = []
                 for frame in frames:
                     try:
-                        fields = {name: value.encode() if isinstance(value, str) else value for name, value in frame.fields().items()}
+                        fields = {
+                            name: value.encode() if isinstance(value, str) else value
+                            for name, value in frame.fields().items()
+                        }
                     except UnicodeError as error:
                         refused[frame.lab_id] = error
                         continue
                     key = stream_key(frame.lab_id)
-                    pipe.xadd(key, fields, maxlen=STREAM_FRAMES_MAX, approximate=True)   # type: ignore[arg-type]
+                    pipe.xadd(key, fields, maxlen=STREAM_FRAMES_MAX, approximate=True)  # type: ignore[arg-type]
                     pipe.expire(key, STREAM_KEPT_S)
                     sent.append(frame.lab_id)
                 answers = pipe.execute(raise_on_error=False)
@@ -168,14 +196,15 @@ class Transport:
         for lab_id, answer in zip(sent, answers[::2], strict=True):
             if isinstance(answer, Exception):
                 refused[lab_id] = answer
-                if not str(answer).startswith(WRONG_KEY):     # full, read-only: it would take nobody's
+                if not str(answer).startswith(WRONG_KEY):  # full, read-only: it would take nobody's
                     self._failed(answer)
         for lab_id, reason in refused.items():
             log.warning("lab %s: frame not published to Redis: %s", lab_id, reason)
         return set(refused)
 
     def tell_gone(self, lab_id: str) -> bool:
-        """Tell those who watch a lab to look whether it is still there; without Redis they look by themselves a little later."""
+        """Tell those who watch a lab to look whether it is still there; without Redis they look by themselves
+        a little later."""
         if self.is_down:
             return False
         try:
@@ -228,7 +257,8 @@ class Transport:
         return [_beat_of(mark) for mark in self._redis.mget([beat_key(shard) for shard in range(shards)])]
 
     def is_driven_elsewhere(self, shard: int, within_s: float) -> bool:
-        """Whether another host said within this time that it drives the shard; False when Redis cannot say."""
+        """Whether another host said within this time that it drives the shard; False when Redis cannot
+        say."""
         if self.is_down:
             return False
         try:
@@ -248,15 +278,19 @@ class Transport:
 
     def hosts(self, within_s: float) -> set[str]:
         """Hosts that gave a sign of life within this time. Raises redis.RedisError."""
-        return {host.decode() for host in self._redis.zrangebyscore(HOSTS_KEY, time.time() - within_s, "+inf")}
+        return {
+            host.decode() for host in self._redis.zrangebyscore(HOSTS_KEY, time.time() - within_s, "+inf")
+        }
 
     def analysis_age_s(self) -> float | None:
-        """Seconds since the analysis worker's last sign of life, None when there is none. Raises redis.RedisError."""
+        """Seconds since the analysis worker's last sign of life, None when there is none. Raises
+        redis.RedisError."""
         beat = _beat_of(self._redis.get(ANALYSIS_BEAT_KEY))
         return None if beat is None else beat.age_s
 
     def may_enqueue(self, shard: int) -> bool:
-        """True once in ENQUEUE_PAUSE_S: a worker that is starting has not taken its task yet. Raises redis.RedisError."""
+        """True once in ENQUEUE_PAUSE_S: a worker that is starting has not taken its task yet. Raises
+        redis.RedisError."""
         return bool(self._redis.set(f"labs:{shard}:enqueued", 1, nx=True, ex=ENQUEUE_PAUSE_S))
 
     def queue_length(self, queue: str) -> int:

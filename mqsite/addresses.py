@@ -1,6 +1,7 @@
 """Addresses of Redis in the two spellings that its users want.
 
-redis-py says unix:///path?db=0, Celery's transport redis+socket:///path?virtual_host=0; a TCP address is the same in both.
+redis-py says unix:///path?db=0, Celery's transport redis+socket:///path?virtual_host=0; a TCP address is the
+same in both.
 """
 
 from urllib.parse import parse_qs, urlsplit

@@ -1,4 +1,5 @@
-"""The ASGI entrance: HTTP goes to Django, websockets to the live feed. Served by `mqsite.web`; any ASGI server will do."""
+"""The ASGI entrance: HTTP goes to Django, websockets to the live feed. Served by `mqsite.web`; any ASGI
+server will do."""
 
 import os
 from collections.abc import Awaitable, Callable
@@ -18,7 +19,8 @@ BODY_FILE = "highwater.body"  # as in mqsite/web.py, which cannot be imported he
 
 
 class ReceivedBody:
-    """The server's `receive` for a body that has come in already, as a file. What is left to receive is the client's going away."""
+    """The server's `receive` for a body that has come in already, as a file. What is left to receive is the
+    client's going away."""
 
     def __init__(self, receive: Callable[[], Awaitable[Any]], file: Any) -> None:
         self._receive, self.file = receive, file
@@ -29,7 +31,8 @@ class ReceivedBody:
 
 
 class Handler(ASGIHandler):
-    """Django's, which reads a long body from the file where mqsite.web has put it instead of copying it once more."""
+    """Django's, which reads a long body from the file where mqsite.web has put it instead of copying it once
+    more."""
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         file = scope.get("extensions", {}).get(BODY_FILE)

@@ -1,4 +1,5 @@
-"""What tells one supervisor's processes from another's, where several share a database and a Redis. The standard library alone."""
+"""What tells one supervisor's processes from another's, where several share a database and a Redis. The
+standard library alone."""
 
 import os
 import socket
@@ -7,7 +8,8 @@ from pathlib import Path
 
 
 def host_id(run_dir: Path) -> str:
-    """HIGHWATER_HOST_ID, or this machine's name and a mark of the run folder: two supervisors never share both. At most 40 characters."""
+    """HIGHWATER_HOST_ID, or this machine's name and a mark of the run folder: two supervisors never share
+    both. At most 40 characters."""
     if given := os.environ.get("HIGHWATER_HOST_ID"):
         return given[:40]
     return f"{socket.gethostname()[:24]}-{sha256(os.fsencode(run_dir.resolve())).hexdigest()[:8]}"

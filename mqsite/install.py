@@ -1,7 +1,9 @@
-"""Make .venv hold exactly what the lock says, convert the flights, begin to prepare studies: `python3 -I mqsite/install.py [--dev]`.
+"""Make .venv hold exactly what the lock says, convert the flights, begin to prepare studies: `python3 -I
+mqsite/install.py [--dev]`.
 
-Run by whatever Python the machine has, so it uses the standard library alone and no syntax newer than Python 3.6; an unfit Python gets
-one sentence. Uses uv where it is installed (seconds), else venv and pip; both check every hash of the lock.
+Run by whatever Python the machine has, so it uses the standard library alone and no syntax newer than Python
+3.6; an unfit Python gets one sentence. Uses uv where it is installed (seconds), else venv and pip; both check
+every hash of the lock.
 """
 
 import hashlib
@@ -20,9 +22,8 @@ def main(arguments):
     """Install what is missing or stale. Returns the exit code."""
     if not OLDEST <= sys.version_info[:2] < FIRST_UNTRIED:
         print(
-            "Highwater needs Python 3.11 or 3.12; {} is {}.{}. Install one, or name it: make PYTHON=/path/to/python3.11".format(
-                sys.executable, *sys.version_info[:2]
-            ),
+            "Highwater needs Python 3.11 or 3.12; {} is {}.{}. Install one, or name it: make "
+            "PYTHON=/path/to/python3.11".format(sys.executable, *sys.version_info[:2]),
             file=sys.stderr,
         )
         return 1
@@ -50,8 +51,8 @@ def has_classes():
 
 
 def prepare_studies():
-    """Have Spark's classes and the kernels made ready, if they are not, beside whatever comes next: it takes a minute, and what comes does
-    not need it. var/prepare.log says how it went."""
+    """Have Spark's classes and the kernels made ready, if they are not, beside whatever comes next: it takes
+    a minute, and what comes does not need it. var/prepare.log says how it went."""
     with open(os.path.join(ROOT, "var", "prepare.log"), "wb") as log:
         command = ["nice", "-n", "19", PYTHON, "manage.py", "prepare_studies"]
         subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
@@ -91,9 +92,22 @@ def stamp(name):
 
 def with_uv(lock):
     """Install with uv. Returns None, or the sentence why not."""
-    if not has_right_python() and subprocess.call(["uv", "venv", "--quiet", "--clear", "--python", sys.executable, VENV]) != 0:
+    if (
+        not has_right_python()
+        and subprocess.call(["uv", "venv", "--quiet", "--clear", "--python", sys.executable, VENV]) != 0
+    ):
         return f"uv could not make {VENV}."
-    command = ["uv", "pip", "sync", "--quiet", "--require-hashes", "--python", PYTHON, "--compile-bytecode", lock]
+    command = [
+        "uv",
+        "pip",
+        "sync",
+        "--quiet",
+        "--require-hashes",
+        "--python",
+        PYTHON,
+        "--compile-bytecode",
+        lock,
+    ]
     return None if subprocess.call(command) == 0 else f"uv could not install {lock}; see above."
 
 
@@ -103,13 +117,28 @@ def with_pip(lock):
         import ensurepip  # noqa: F401  (Debian ships venv without it unless python3-venv is installed)
         import venv
     except ImportError:
-        return "This Python has no venv module; on Debian or Ubuntu: apt-get install python{}.{}-venv".format(*sys.version_info[:2])
-    if not has_right_python() or subprocess.call([PYTHON, "-m", "pip", "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
+        return "This Python has no venv module; on Debian or Ubuntu: apt-get install python{}.{}-venv".format(
+            *sys.version_info[:2]
+        )
+    if not has_right_python() or subprocess.call(
+        [PYTHON, "-m", "pip", "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ):
         try:
             venv.EnvBuilder(with_pip=True, clear=True, symlinks=True).create(VENV)
         except (OSError, subprocess.CalledProcessError) as error:
             return f"{VENV} could not be made: {error}"
-    command = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes", "-r", lock]
+    command = [
+        PYTHON,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-deps",
+        "--require-hashes",
+        "-r",
+        lock,
+    ]
     return None if subprocess.call(command) == 0 else f"pip could not install {lock}; see above."
 
 

@@ -1,8 +1,10 @@
-"""The supervisor's Django half, its own process: prepares the site, makes the demo lab, then looks after the shards.
+"""The supervisor's Django half, its own process: prepares the site, makes the demo lab, then looks after the
+shards.
 
-Four times a second it enqueues the shards whose task is gone; each second it fails studies whose worker is and ends labs that were
-deleted; each minute it drops what has expired. It reports on standard output, one JSON object a line: {"step": "files"} when static files and
-translations are in place, {"step": "ready"}, or {"cannot_start": sentence} before it ends with code 2.
+Four times a second it enqueues the shards whose task is gone; each second it fails studies whose worker is
+and ends labs that were deleted; each minute it drops what has expired. It reports on standard output, one
+JSON object a line: {"step": "files"} when static files and translations are in place, {"step": "ready"}, or
+{"cannot_start": sentence} before it ends with code 2.
 """
 
 import hashlib
@@ -26,10 +28,10 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 CANNOT_START = 2
 OUTSIDE_WAIT_S = 3.0
-KEEP_EVERY_S = 0.25          # a shard without a task is noticed so soon after its lease
+KEEP_EVERY_S = 0.25  # a shard without a task is noticed so soon after its lease
 TEND_EVERY_S = 1.0
-SWEEP_EVERY_S = 60.0         # what has expired goes: uploads, studies
-PREPARING_LOCK = 4_851_023     # of PostgreSQL's advisory locks, for this database
+SWEEP_EVERY_S = 60.0  # what has expired goes: uploads, studies
+PREPARING_LOCK = 4_851_023  # of PostgreSQL's advisory locks, for this database
 _PORTS = {"postgres": 5432, "postgresql": 5432, "redis": 6379, "rediss": 6379}
 
 
@@ -91,7 +93,9 @@ def _reachable(name: str, what: str) -> None:
     try:
         socket.create_connection((host, port), OUTSIDE_WAIT_S).close()
     except OSError as error:
-        raise _Refusal(f"{what} at {host}:{port} ({name}) cannot be reached: {error.strerror or error}.") from error
+        raise _Refusal(
+            f"{what} at {host}:{port} ({name}) cannot be reached: {error.strerror or error}."
+        ) from error
 
 
 def _prepare(run_dir: Path) -> None:
@@ -120,12 +124,15 @@ def _prepare(run_dir: Path) -> None:
     except (ImproperlyConfigured, ValueError) as error:
         raise _Refusal(f"The settings cannot be used: {_first_line(error)}.") from error
     except OSError as error:
-        raise _Refusal(f"{error.filename or run_dir} cannot be written: {error.strerror or error}.") from error
+        raise _Refusal(
+            f"{error.filename or run_dir} cannot be written: {error.strerror or error}."
+        ) from error
 
 
 @contextmanager
 def _one_at_a_time(connection: "BaseDatabaseWrapper") -> Iterator[None]:
-    """Hosts that share a database may start at once; two migrations of one database would run into each other. SQLite has one host."""
+    """Hosts that share a database may start at once; two migrations of one database would run into each
+    other. SQLite has one host."""
     if connection.vendor != "postgresql":
         yield
         return
@@ -148,14 +155,17 @@ def _collect(run_dir: Path) -> None:
 
 
 def _check_redis() -> None:
-    """A Redis that was named must answer now; the embedded one may still be starting, and everything waits for it."""
+    """A Redis that was named must answer now; the embedded one may still be starting, and everything waits
+    for it."""
     import redis
     from django.conf import settings
 
     if os.environ.get("HIGHWATER_REDIS_EMBEDDED") == "1":
         return
     try:
-        client = redis.Redis.from_url(settings.REDIS_URL, socket_timeout=OUTSIDE_WAIT_S, socket_connect_timeout=OUTSIDE_WAIT_S)
+        client = redis.Redis.from_url(
+            settings.REDIS_URL, socket_timeout=OUTSIDE_WAIT_S, socket_connect_timeout=OUTSIDE_WAIT_S
+        )
         client.ping()
         client.close()
     except (redis.RedisError, ValueError) as error:

@@ -1,7 +1,7 @@
 """Compile translations without GNU gettext: each .po file of locale/ to the .mo file beside it.
 
-Django's own `compilemessages` wants `msgfmt`, which a newcomer's machine need not have. Format of a .mo file: the GNU gettext manual,
-"The Format of GNU MO Files". Left out: the hash table, which no reader needs.
+Django's own `compilemessages` wants `msgfmt`, which a newcomer's machine need not have. Format of a .mo file:
+the GNU gettext manual, "The Format of GNU MO Files". Left out: the hash table, which no reader needs.
 """
 
 import ast
@@ -14,7 +14,8 @@ _LINE = re.compile(r'(?:(msgctxt|msgid|msgid_plural|msgstr)(?:\[(\d+)\])?\s+)?("
 
 
 def compile_messages(locale: Path) -> list[Path]:
-    """Compile what is newer than its .mo file. Returns the files written. Raises ValueError naming file and line of a bad catalogue."""
+    """Compile what is newer than its .mo file. Returns the files written. Raises ValueError naming file and
+    line of a bad catalogue."""
     written: list[Path] = []
     for source in sorted(locale.glob("*/LC_MESSAGES/*.po")):
         target = source.with_suffix(".mo")
@@ -27,7 +28,8 @@ def compile_messages(locale: Path) -> list[Path]:
 
 
 def read_po(source: Path) -> dict[str, str]:
-    """Message -> translation, as a .mo file spells them: context, EOT, message; plural forms with NUL between. Fuzzy ones are left out."""
+    """Message -> translation, as a .mo file spells them: context, EOT, message; plural forms with NUL
+    between. Fuzzy ones are left out."""
     messages: dict[str, str] = {}
     entry: dict[str, str] = {}
     fuzzy, field = False, ""
@@ -64,7 +66,8 @@ def read_po(source: Path) -> dict[str, str]:
 
 
 def to_mo(messages: dict[str, str]) -> bytes:
-    """The bytes of a .mo file: header, both tables of (length, place), then the texts, ended by NUL and sorted by message."""
+    """The bytes of a .mo file: header, both tables of (length, place), then the texts, ended by NUL and
+    sorted by message."""
     pairs = sorted((key.encode(), text.encode()) for key, text in messages.items())
     header_size, count = 28, len(pairs)
     place = header_size + 16 * count
@@ -74,5 +77,7 @@ def to_mo(messages: dict[str, str]) -> bytes:
         for pair in pairs:
             tables.append(struct.pack("<II", len(pair[side]), place + len(body)))
             body += pair[side] + b"\0"
-    header = struct.pack("<7I", MAGIC, 0, count, header_size, header_size + 8 * count, 0, header_size + 16 * count)
+    header = struct.pack(
+        "<7I", MAGIC, 0, count, header_size, header_size + 8 * count, 0, header_size + 16 * count
+    )
     return header + b"".join(tables) + body

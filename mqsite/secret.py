@@ -8,7 +8,8 @@ from pathlib import Path
 def secret_key(run_dir: Path) -> str:
     """Return HIGHWATER_SECRET_KEY, or the key in <run_dir>/secret_key, made on first use with mode 600.
 
-    Two processes that start at once agree: the file is written aside and linked into place, which only one of them can do.
+    Two processes that start at once agree: the file is written aside and linked into place, which only one of
+    them can do.
     """
     if given := os.environ.get("HIGHWATER_SECRET_KEY"):
         return given

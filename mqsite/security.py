@@ -1,4 +1,5 @@
-"""What Django leaves open: the content security policy, the permissions policy, and changes ordered by pages of other sites."""
+"""What Django leaves open: the content security policy, the permissions policy, and changes ordered by pages
+of other sites."""
 
 from collections.abc import Callable
 
@@ -15,7 +16,8 @@ SAFE_METHODS = ("GET", "HEAD", "OPTIONS", "TRACE")
 
 
 class ContentSecurityPolicyMiddleware(MiddlewareMixin):
-    """Everything comes from this host, and nothing inline runs: a name that slipped through an escape stays a name."""
+    """Everything comes from this host, and nothing inline runs: a name that slipped through an escape stays a
+    name."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         super().__init__(get_response)
@@ -28,7 +30,8 @@ class ContentSecurityPolicyMiddleware(MiddlewareMixin):
 
 
 class OwnPagesMiddleware(MiddlewareMixin):
-    """A page of another site changes nothing here, with or without a cookie: a visitor's browser would pay with its address's quotas.
+    """A page of another site changes nothing here, with or without a cookie: a visitor's browser would pay
+    with its address's quotas.
 
     Before anything reads the body. Programs send neither header, and go on.
     """
@@ -37,6 +40,10 @@ class OwnPagesMiddleware(MiddlewareMixin):
         headers = request.headers
         if request.method in SAFE_METHODS:
             return None
-        if origins.is_ours(host=request.get_host(), origin=headers.get("Origin"), site=headers.get("Sec-Fetch-Site")):
+        if origins.is_ours(
+            host=request.get_host(), origin=headers.get("Origin"), site=headers.get("Sec-Fetch-Site")
+        ):
             return None
-        return refused_response(request, Refused(403, {"origin": _("a page of another site cannot change anything here")}))
+        return refused_response(
+            request, Refused(403, {"origin": _("a page of another site cannot change anything here")})
+        )

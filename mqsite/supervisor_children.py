@@ -1,5 +1,5 @@
-"""The processes that the supervisor owns: start, notice, restart, end. Each is known by its id and start time, so that only what we
-started is ever ended, even after the system has given its id to somebody else.
+"""The processes that the supervisor owns: start, notice, restart, end. Each is known by its id and start
+time, so that only what we started is ever ended, even after the system has given its id to somebody else.
 """
 
 import ctypes
@@ -15,7 +15,7 @@ from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
 BACK_OFF_FIRST_S, BACK_OFF_MAX_S = 0.1, 5.0
-STEADY_S = 10.0              # a child that lived this long was well: its next death does not count as a series
+STEADY_S = 10.0  # a child that lived this long was well: its next death does not count as a series
 LOG_BYTES_MAX = 5_000_000
 
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
@@ -31,7 +31,7 @@ class Child:
     stdout: int | None = None
     process: subprocess.Popen[bytes] | None = None
     started_s: float = 0.0
-    deaths: int = 0          # in a row
+    deaths: int = 0  # in a row
     restart_at_s: float | None = None
 
     @property
@@ -41,7 +41,8 @@ class Child:
 
 @dataclass(slots=True)
 class Children:
-    """All of them, in the order of their start. Keeps `children.json` in the run folder for the next start to clean up by."""
+    """All of them, in the order of their start. Keeps `children.json` in the run folder for the next start to
+    clean up by."""
 
     run_dir: Path
     root: Path
@@ -61,16 +62,23 @@ class Children:
         def die_with_parent() -> None:
             if _libc is not None:
                 _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-                if os.getppid() != parent:     # it was gone before the wish was heard
+                if os.getppid() != parent:  # it was gone before the wish was heard
                     os.kill(os.getpid(), signal.SIGKILL)
 
         with log_path.open("ab") as log:
-            # Its own session: Ctrl-C in the terminal reaches the supervisor alone, which then ends them in order.
+            # Its own session: Ctrl-C in the terminal reaches the supervisor alone, which then ends them in
+            # order.
             child.process = subprocess.Popen(
-                list(child.command), cwd=self.root, env=dict(self.environment), stdin=subprocess.DEVNULL,
-                stdout=log if child.stdout is None else child.stdout, stderr=log, pass_fds=child.pass_fds, start_new_session=True,
+                list(child.command),
+                cwd=self.root,
+                env=dict(self.environment),
+                stdin=subprocess.DEVNULL,
+                stdout=log if child.stdout is None else child.stdout,
+                stderr=log,
+                pass_fds=child.pass_fds,
+                start_new_session=True,
                 preexec_fn=die_with_parent,
-            )  # fmt: skip
+            )
         child.started_s, child.restart_at_s = self.clock(), None
         self._record()
 
@@ -90,9 +98,13 @@ class Children:
         return dead
 
     def end_all(self, within_s: float) -> None:
-        """End the last started first, each with SIGTERM and what is left of its share of the time, then SIGKILL. All are gone after."""
+        """End the last started first, each with SIGTERM and what is left of its share of the time, then
+        SIGKILL. All are gone after."""
         end_s = self.clock() + within_s
-        groups = [[child for child in self.children if child.name.startswith(prefix)] for prefix in ("web", "worker", "keeper", "redis")]
+        groups = [
+            [child for child in self.children if child.name.startswith(prefix)]
+            for prefix in ("web", "worker", "keeper", "redis")
+        ]
         for place, group in enumerate(groups):
             running = [child.process for child in group if child.process is not None and child.is_alive]
             for process in running:
@@ -123,10 +135,15 @@ class Children:
 
 
 def end_left_over(run_dir: Path, within_s: float = 3.0) -> list[str]:
-    """End what an earlier supervisor that was killed has left behind. Returns the names of those found alive."""
+    """End what an earlier supervisor that was killed has left behind. Returns the names of those found
+    alive."""
     try:
         rows = json.loads((run_dir / "children.json").read_text(encoding="utf-8"))
-        left = [(str(row["name"]), int(row["pid"]), str(row["started"])) for row in rows if row["started"] is not None]
+        left = [
+            (str(row["name"]), int(row["pid"]), str(row["started"]))
+            for row in rows
+            if row["started"] is not None
+        ]
     except (OSError, ValueError, KeyError, TypeError):
         return []
     alive = [entry for entry in left if start_time(entry[1]) == entry[2]]
@@ -146,9 +163,16 @@ def start_time(pid: int) -> str | None:
     if sys.platform == "linux":
         try:
             # The name in brackets may hold spaces and brackets; what follows the last one does not.
-            fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            fields = (
+                Path(f"/proc/{pid}/stat")
+                .read_text(encoding="utf-8", errors="replace")
+                .rpartition(")")[2]
+                .split()
+            )
         except OSError:
             return None
         return None if fields[0] in "ZX" else fields[19]
-    shown = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout.strip()
+    shown = subprocess.run(
+        ["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
+    ).stdout.strip()
     return shown or None

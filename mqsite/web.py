@@ -1,9 +1,11 @@
 """The web server: Daphne, with an end to what a request may bring.
 
-Daphne by itself takes a body of any size into a temporary file, and then into memory, before anybody may refuse it. Here a body above the
-largest upload is answered 413 as soon as its length is known, one for which the disk has no room 507; nothing of either is kept. A long body
-stays in its file, below the run folder, and goes to Django as that file: an upload of 200 MB costs no 200 MB of memory. What is on its way at one
-time is limited by network address and in all (`dashboard/quotas.py`): a body is on the disk before anybody can ask whose it is.
+Daphne by itself takes a body of any size into a temporary file, and then into memory, before anybody may
+refuse it. Here a body above the largest upload is answered 413 as soon as its length is known, one for which
+the disk has no room 507; nothing of either is kept. A long body stays in its file, below the run folder, and
+goes to Django as that file: an upload of 200 MB costs no 200 MB of memory. What is on its way at one time is
+limited by network address and in all (`dashboard/quotas.py`): a body is on the disk before anybody can ask
+whose it is.
 
 `python -m mqsite.web [Daphne's arguments] mqsite.asgi:application`
 """
@@ -31,12 +33,17 @@ from mqsite.sockets import BoundedSocketFactory  # noqa: E402
 
 BODY_FILE = "highwater.body"
 IN_MEMORY_BYTES = 64 * 1024
-# What a client that was refused may still send before the connection is cut: by then it has read the answer, or never will.
+# What a client that was refused may still send before the connection is cut: by then it has read the answer,
+# or never will.
 IGNORED_BYTES_MAX = 256 * 2**20
 IGNORED_FOR_S = 30
 TOO_LARGE = (413, "Content Too Large", "is larger than anything that may be sent here")
 AGAIN_S = 60
-TOO_MANY = (429, "Too Many Requests", "is too much at once from your network address; try again in about a minute")
+TOO_MANY = (
+    429,
+    "Too Many Requests",
+    "is too much at once from your network address; try again in about a minute",
+)
 NO_ROOM = (507, "Insufficient Storage", "does not fit on the server's disk; nothing of it was kept")
 
 
@@ -48,11 +55,20 @@ class Bodies:
 
     def add(self, address: str, length: int) -> tuple[int, str, str] | None:
         """Count so much more; or say why not."""
-        quota = Quota("", "", settings.BODIES_ADDRESS_BYTES_MAX, settings.BODIES_BYTES_MAX, newcomer=settings.BODY_BYTES_MAX)
+        quota = Quota(
+            "",
+            "",
+            settings.BODIES_ADDRESS_BYTES_MAX,
+            settings.BODIES_BYTES_MAX,
+            newcomer=settings.BODY_BYTES_MAX,
+        )
         mine, everybody = self._bytes[address], self._bytes.total()
         if quota.is_full_for(mine, length):
             return TOO_MANY
-        if quota.is_full(mine, everybody, length) or shutil.disk_usage(settings.RUN_DIR).free < everybody + length:
+        if (
+            quota.is_full(mine, everybody, length)
+            or shutil.disk_usage(settings.RUN_DIR).free < everybody + length
+        ):
             return NO_ROOM
         self._bytes[address] += length
         return None
@@ -108,8 +124,11 @@ class BoundedRequest(WebRequest):
         if self.received > settings.BODY_BYTES_MAX:
             self._refuse(TOO_LARGE)
             return
-        # A body of unknown length is counted as it grows; a short one is not: nobody's click waits for others' uploads.
-        if self.received > max(self.counted, IN_MEMORY_BYTES) and (why := self._count(self.received - self.counted)):
+        # A body of unknown length is counted as it grows; a short one is not: nobody's click waits for
+        # others' uploads.
+        if self.received > max(self.counted, IN_MEMORY_BYTES) and (
+            why := self._count(self.received - self.counted)
+        ):
             self._refuse(why)
             return
         try:
@@ -154,9 +173,13 @@ class BoundedRequest(WebRequest):
         status, name, text = why
         body = json.dumps({"fields": {"body": [text]}}).encode()
         again = "" if why is TOO_LARGE else f"Retry-After: {AGAIN_S}\r\n"
-        head = f"HTTP/1.1 {status} {name}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n{again}Connection: close\r\n\r\n"
+        head = (
+            f"HTTP/1.1 {status} {name}\r\nContent-Type: application/json\r\nContent-Length: "
+            f"{len(body)}\r\n{again}Connection: close\r\n\r\n"
+        )
         self.channel.transport.write(head.encode() + body)
-        # Ours is said; closing both ways now would cost the client the answer, which it reads once it has sent what it is sending.
+        # Ours is said; closing both ways now would cost the client the answer, which it reads once it has
+        # sent what it is sending.
         self.channel.transport.loseWriteConnection()
         reactor.callLater(IGNORED_FOR_S, self._cut)
 

@@ -1,4 +1,5 @@
-"""What all tests share: the settings they run under, in their own run folder, and the messages as the tree has them."""
+"""What all tests share: the settings they run under, in their own run folder, and the messages as the tree
+has them."""
 
 import os
 
@@ -12,8 +13,8 @@ CORE = ROOT / "tests" / "core"
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mqsite.settings.test")
 
-# A law holds however busy the machine is: no example has a deadline. `make test` tries the same examples each time, so what is green here is
-# green anywhere; `make simulate` looks for new ones.
+# A law holds however busy the machine is: no example has a deadline. `make test` tries the same examples each
+# time, so what is green here is green anywhere; `make simulate` looks for new ones.
 hypothesis.settings.register_profile("same", deadline=None, derandomize=True)
 hypothesis.settings.register_profile("new", deadline=None)
 hypothesis.settings.load_profile("new" if os.environ.get("HIGHWATER_NEW_EXAMPLES") else "same")
@@ -21,21 +22,27 @@ hypothesis.settings.load_profile("new" if os.environ.get("HIGHWATER_NEW_EXAMPLES
 
 def pytest_configure(config: pytest.Config) -> None:
     """Compile the catalogues, once, before any worker of xdist starts: they are not in the repository."""
-    config.addinivalue_line("markers", "alone: runs real processes against the clock, so nothing else may run beside it")
-    config.addinivalue_line("markers", "slow: takes seconds of processor time, so `make check` leaves it to `make test`")
+    config.addinivalue_line(
+        "markers", "alone: runs real processes against the clock, so nothing else may run beside it"
+    )
+    config.addinivalue_line(
+        "markers", "slow: takes seconds of processor time, so `make check` leaves it to `make test`"
+    )
     if not hasattr(config, "workerinput"):
         compile_messages(ROOT / "locale")
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by marks and xdist reads its groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Who asks for a real site runs alone (`make test` runs the others first, beside one another). All who ask for Spark share one, but for
-    those who name a group of their own because they take long."""
+    """Who asks for a real site runs alone (`make test` runs the others first, beside one another). All who
+    ask for Spark share one, but for those who name a group of their own because they take long."""
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
         if "site" in fixtures:
             item.add_marker(pytest.mark.alone)
         if item.get_closest_marker("alone") and CORE in item.path.parents:
-            raise pytest.UsageError(f"{item.nodeid} is marked alone, and `make test` looks for those outside of tests/core")
+            raise pytest.UsageError(
+                f"{item.nodeid} is marked alone, and `make test` looks for those outside of tests/core"
+            )
         if "spark" in fixtures and item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group("spark"))

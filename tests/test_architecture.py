@@ -11,11 +11,21 @@ ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent
 FOLDERS = {"mqsite", "broker_core", "dashboard", "templates", "static", "tests", "locale", "docs", ".ci"}
 LOCKS = {"requirements.lock", "requirements-dev.lock"}
-FILES = LOCKS | {"manage.py", "pyproject.toml", "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "Makefile", ".gitignore"}
+FILES = LOCKS | {
+    "manage.py",
+    "pyproject.toml",
+    "README.md",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "Makefile",
+    ".gitignore",
+}
 
 
 def tracked() -> list[str]:
-    return subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    return subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
 
 
 def lint(code: str, path: str) -> str:
@@ -28,7 +38,13 @@ def lint(code: str, path: str) -> str:
 
 
 def test_import_contracts_are_kept():
-    run = subprocess.run([BIN / "lint-imports", "--no-logo", "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [BIN / "lint-imports", "--no-logo", "--no-cache"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert run.returncode == 0, run.stdout
     assert "6 kept, 0 broken" in run.stdout
 
@@ -63,7 +79,14 @@ def test_top_level_holds_what_the_mission_names_and_nothing_else():
 
 def test_repository_names_no_registry_and_no_path_of_a_machine():
     # Put together here, so that this file does not name them itself.
-    words = ["pypi" + ".org", "pythonhosted" + ".org", "registry.npmjs" + ".org", "deb.debian" + ".org", "/work" + "/main", "/work" + "/shared"]
+    words = [
+        "pypi" + ".org",
+        "pythonhosted" + ".org",
+        "registry.npmjs" + ".org",
+        "deb.debian" + ".org",
+        "/work" + "/main",
+        "/work" + "/shared",
+    ]
     for name in tracked():
         path = ROOT / name
         if path.suffix in (".gz", ".png", ".ico") or not path.exists():
@@ -97,31 +120,62 @@ def test_every_path_that_the_map_names_is_there():
     assert {path for path in tops if not (ROOT / path).exists()} == set()
 
 
-@pytest.mark.parametrize(("asked", "path", "name"), [
-    ("who decides that C3 owns slot 6067", "broker_core/pulsar/selectors/consistent_hash.py", "class RingSelector"),
-    ("where is a Kafka session timeout noticed", "broker_core/kafka/group/heartbeat.py", "def session_over"),
-    ("where is one writer per lab enforced", "dashboard/ledger.py", "epoch"),
-    ("where would a new exchange type go", "broker_core/rabbitmq/broker.py", "def basic_publish"),
-    ("where does a replica's high watermark live", "broker_core/kafka/replication/partition.py", "high_watermark"),
-    ("where does a fork at t happen", "broker_core/lab/journal.py", "def cut"),
-    ("what may people read of a lane", "broker_core/lab/observers/__init__.py", "what people read"),
-    ("which sentence is said", "broker_core/lab/observers/codes.py", "CODES"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("asked", "path", "name"),
+    [
+        (
+            "who decides that C3 owns slot 6067",
+            "broker_core/pulsar/selectors/consistent_hash.py",
+            "class RingSelector",
+        ),
+        (
+            "where is a Kafka session timeout noticed",
+            "broker_core/kafka/group/heartbeat.py",
+            "def session_over",
+        ),
+        ("where is one writer per lab enforced", "dashboard/ledger.py", "epoch"),
+        ("where would a new exchange type go", "broker_core/rabbitmq/broker.py", "def basic_publish"),
+        (
+            "where does a replica's high watermark live",
+            "broker_core/kafka/replication/partition.py",
+            "high_watermark",
+        ),
+        ("where does a fork at t happen", "broker_core/lab/journal.py", "def cut"),
+        ("what may people read of a lane", "broker_core/lab/observers/__init__.py", "what people read"),
+        ("which sentence is said", "broker_core/lab/observers/codes.py", "CODES"),
+    ],
+)
 def test_question_is_answered_by_the_file_that_its_words_suggest(asked, path, name):
     assert name.lower() in (ROOT / path).read_text().lower(), asked
     folder, _, file = path.rpartition("/")
     map_text = (ROOT / "ARCHITECTURE.md").read_text()
-    assert file in map_text or any(part in map_text for part in (f"`{folder}/`", f"`{folder.rpartition('/')[2]}`")), asked
+    assert file in map_text or any(
+        part in map_text for part in (f"`{folder}/`", f"`{folder.rpartition('/')[2]}`")
+    ), asked
 
 
 ENTRANCES = (
-    "lab.scenario", "lab.lab", "lab.journal", "lab.view", "lab.commands", "lab.lanes.pulsar_options", "lab.lesson.file", "lab.cluster_options",
-    "pipeline.timed", "conformance.__main__",
-)  # fmt: skip
+    "lab.scenario",
+    "lab.lab",
+    "lab.journal",
+    "lab.view",
+    "lab.commands",
+    "lab.lanes.pulsar_options",
+    "lab.lesson.file",
+    "lab.cluster_options",
+    "pipeline.timed",
+    "conformance.__main__",
+)
 
 
 @pytest.mark.parametrize("module", ENTRANCES)
 def test_a_part_of_the_core_can_be_imported_first(module: str) -> None:
     """In a process of its own: here others have been imported before, which hides a circle."""
-    done = subprocess.run([sys.executable, "-c", f"import broker_core.{module}"], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", f"import broker_core.{module}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr

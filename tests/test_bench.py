@@ -1,4 +1,5 @@
-"""Benches run: each that is cheap at the sizes of a smoke, in a process of its own. What they measure then says nothing."""
+"""Benches run: each that is cheap at the sizes of a smoke, in a process of its own. What they measure then
+says nothing."""
 
 import subprocess
 import sys

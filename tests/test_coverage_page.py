@@ -1,4 +1,5 @@
-"""docs/coverage.md says where each concept of the articles is: the files and names that it gives are there, and its sums are right."""
+"""docs/coverage.md says where each concept of the articles is: the files and names that it gives are there,
+and its sums are right."""
 
 import re
 from collections import Counter
@@ -45,7 +46,11 @@ def test_every_file_that_the_page_names_is_there() -> None:
 def test_every_name_that_the_page_gives_is_in_its_file() -> None:
     named = [(path, name) for path, name in named_places() if name]
     assert len(named) > 10
-    assert [place for place in named if not any(re.search(rf"\b{place[1]}\b", file.read_text()) for file in files_of(place[0]))] == []
+    assert [
+        place
+        for place in named
+        if not any(re.search(rf"\b{place[1]}\b", file.read_text()) for file in files_of(place[0]))
+    ] == []
 
 
 def test_every_row_has_a_state_and_an_id_of_its_own_and_the_sums_are_theirs() -> None:
@@ -53,7 +58,9 @@ def test_every_row_has_a_state_and_an_id_of_its_own_and_the_sums_are_theirs() ->
     assert max(Counter(cells[0] for _, cells in rows()).values()) == 1
     counted = {part: Counter(cells[3] for of, cells in rows() if of == part) for part, _ in rows()}
     counted["**all**"] = sum(counted.values(), Counter())
-    summed = {part: [counts[state] for state in STATES] + [counts.total()] for part, counts in counted.items()}
+    summed = {
+        part: [counts[state] for state in STATES] + [counts.total()] for part, counts in counted.items()
+    }
     sums = (re.split(r" *\| *", line.strip("| ")) for line in PAGE[PAGE.index("## Sum") :].splitlines()[4:])
     assert {part: [int(number) for number in numbers] for part, *numbers in sums} == summed
 

@@ -1,4 +1,5 @@
-"""How much a membership history moves: keys that change their consumer, against the least that an even share needs.
+"""How much a membership history moves: keys that change their consumer, against the least that an even share
+needs.
 
 Churn is counted in workloads: 1 means that as many keys moved as there are.
 """
@@ -35,8 +36,10 @@ def churn_so_far(shares: Sequence[float | None]) -> list[float | None]:
 def churn_least(members: Sequence[Sequence[str]]) -> float:
     """The least churn of a history if after each change every member is to have an even share.
 
-    A member that stays keeps as much as it may: the smaller of its two even shares; everything else has to move.
-    members: who is there, step by step. Nobody there before or after: nothing has an owner to leave or to go to.
+    A member that stays keeps as much as it may: the smaller of its two even shares; everything else has to
+    move.
+    members: who is there, step by step. Nobody there before or after: nothing has an owner to leave or to go
+    to.
 
     >>> churn_least([["a", "b"], ["a", "b", "c"], ["a", "b"]]) == 1 / 3 + 1 / 3
     True

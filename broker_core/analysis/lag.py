@@ -1,6 +1,7 @@
 """What a change does to the records that wait: how many at the most, and how long until they are worked off.
 
-A curve is [(seconds after the change, records that arrived and are not done), ...], ascending, the first at the change itself.
+A curve is [(seconds after the change, records that arrived and are not done), ...], ascending, the first at
+the change itself.
 """
 
 from collections.abc import Sequence
@@ -19,8 +20,8 @@ def lag_peak(curve: Curve) -> int | None:
 
 
 def drain_s(curve: Curve, level: int) -> float | None:
-    """Seconds from the change until the backlog is worked off: from its highest point on, the first moment at which no more than `level`
-    wait. 0 where there never were more; None where the curve ends above the level.
+    """Seconds from the change until the backlog is worked off: from its highest point on, the first moment at
+    which no more than `level` wait. 0 where there never were more; None where the curve ends above the level.
 
     >>> drain_s([(0, 4), (1, 40), (2, 9), (3, 3), (4, 6)], 4)
     3
@@ -33,7 +34,8 @@ def drain_s(curve: Curve, level: int) -> float | None:
 
 
 def thinned(curve: Curve, count: int) -> list[tuple[float, int]]:
-    """At most `count` (2 or more) points of the curve: its ends, and the highest point of each stretch between.
+    """At most `count` (2 or more) points of the curve: its ends, and the highest point of each stretch
+    between.
 
     >>> thinned([(0, 1), (1, 5), (2, 2), (3, 0)], 3)
     [(0, 1), (1, 5), (3, 0)]

@@ -1,10 +1,11 @@
-"""Order at risk: records of one key that are in flight at two consumers at once, so that the later one may be done first.
+"""Order at risk: records of one key that are in flight at two consumers at once, so that the later one may be
+done first.
 
     c1   |---- record 7 of key k ----|
     c2             |-- record 9 of key k --|      record 9 is at risk: it was sent while c1 still had a record of k
 
-In flight means: given to a consumer and neither acknowledged nor taken back. What a dead consumer held is in flight no longer; it comes
-again. Records without a key have no order to lose.
+In flight means: given to a consumer and neither acknowledged nor taken back. What a dead consumer held is in
+flight no longer; it comes again. Records without a key have no order to lose.
 """
 
 from collections import defaultdict
@@ -14,7 +15,8 @@ from typing import NamedTuple
 
 
 class Flight(NamedTuple):
-    """One record on its way: its key's code, who had it, and from when to when (end exclusive), in microseconds."""
+    """One record on its way: its key's code, who had it, and from when to when (end exclusive), in
+    microseconds."""
 
     key: int
     consumer: str
@@ -26,7 +28,8 @@ _SENT = attrgetter("sent_us")
 
 
 def at_risk(flights: Iterable[Flight]) -> list[Flight]:
-    """The records that were sent while another consumer had one of the same key in flight, by the time they were sent.
+    """The records that were sent while another consumer had one of the same key in flight, by the time they
+    were sent.
 
     >>> a, b, c = Flight(1, "c1", 0, 50), Flight(1, "c2", 20, 60), Flight(1, "c2", 55, 70)
     >>> at_risk([a, b, c]) == [b]

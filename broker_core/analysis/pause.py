@@ -1,4 +1,5 @@
-"""How long partitions were paused: stretches in which no consumer may read a partition, summed over partitions."""
+"""How long partitions were paused: stretches in which no consumer may read a partition, summed over
+partitions."""
 
 from collections.abc import Iterable
 from typing import NamedTuple

@@ -1,13 +1,15 @@
 """How evenly a load is shared: the busiest against the mean, the Gini coefficient, the 99th percentile.
 
-A load is one whole number per consumer (records, bytes or keys); consumers with nothing count. None where there is nothing to share.
+A load is one whole number per consumer (records, bytes or keys); consumers with nothing count. None where
+there is nothing to share.
 """
 
 from collections.abc import Sequence
 
 
 def skew_milli(loads: Sequence[int]) -> int | None:
-    """Largest load over mean load in thousandths, rounded down: 1000 is even. The figure a lane of the lab shows (Lane.skew_milli).
+    """Largest load over mean load in thousandths, rounded down: 1000 is even. The figure a lane of the lab
+    shows (Lane.skew_milli).
 
     >>> skew_milli([30, 10, 20])
     1500

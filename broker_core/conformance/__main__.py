@@ -1,7 +1,8 @@
-"""`python -m broker_core.conformance PATH...`: run recorded vectors against the core and say how each file went.
+"""`python -m broker_core.conformance PATH...`: run recorded vectors against the core and say how each file
+went.
 
-Exit code 0: cases ran and all passed. 1: a case failed, a kind is unknown (unless passed over with --known-only), a file
-cannot be read, or nothing ran at all. 2: no path was given.
+Exit code 0: cases ran and all passed. 1: a case failed, a kind is unknown (unless passed over with
+--known-only), a file cannot be read, or nothing ran at all. 2: no path was given.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command. arguments: without the program's name. Returns the exit code; prints the report."""
     options = _parser().parse_args(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a recorded string may hold what the terminal cannot write
+        sys.stdout.reconfigure(
+            errors="backslashreplace"
+        )  # a recorded string may hold what the terminal cannot write
     total: Counter[str] = Counter()
     is_sound = True
     unknown = 0
@@ -40,7 +43,10 @@ def main(arguments: Sequence[str]) -> int:
             continue
         if results is None:
             unknown += 1
-            print(f"{shown_name(file)}: unknown kind{', passed over (--known-only)' if options.known_only else ''}")
+            print(
+                f"{shown_name(file)}: unknown "
+                f"kind{', passed over (--known-only)' if options.known_only else ''}"
+            )
         else:
             total += Counter(result.outcome for result in results)
             _print_file(shown_name(file), results)
@@ -51,7 +57,8 @@ def main(arguments: Sequence[str]) -> int:
         is_sound = is_sound and options.known_only
     elif is_sound and not total["passed"] + total["failed"]:
         print(
-            "No case was run, so nothing is proven: no vector file with cases there (.json, .json.gz).", file=sys.stderr
+            "No case was run, so nothing is proven: no vector file with cases there (.json, .json.gz).",
+            file=sys.stderr,
         )
         is_sound = False
     print(tally_line(total))
@@ -59,7 +66,8 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def run_file(path: Path) -> list[CaseResult] | None:
-    """Run every case of one file. None: its kind is unknown. Raises UnreadableFile for a file that is not what it should be."""
+    """Run every case of one file. None: its kind is unknown. Raises UnreadableFile for a file that is not
+    what it should be."""
     document = read_document(path)
     kind = kind_of(document, path.name)
     if kind is None:
@@ -67,8 +75,11 @@ def run_file(path: Path) -> list[CaseResult] | None:
     try:
         return list(kind.run(document))
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        # A case answers for itself; what comes up between the cases is a document that is not what its kind says.
-        raise UnreadableFile(f"is not a well-formed {kind.name} file ({type(error).__name__}: {error})") from error
+        # A case answers for itself; what comes up between the cases is a document that is not what its kind
+        # says.
+        raise UnreadableFile(
+            f"is not a well-formed {kind.name} file ({type(error).__name__}: {error})"
+        ) from error
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path | UnreadableFile]:
@@ -107,7 +118,11 @@ def _parser() -> argparse.ArgumentParser:
         description="Run recorded answers of Pulsar, Kafka and TubeMQ against the core.",
     )
     parser.add_argument(
-        "paths", nargs="+", type=Path, metavar="PATH", help="a vector file (.json, .json.gz) or a folder of them"
+        "paths",
+        nargs="+",
+        type=Path,
+        metavar="PATH",
+        help="a vector file (.json, .json.gz) or a folder of them",
     )
     parser.add_argument(
         "--known-only", action="store_true", help="pass over files of an unknown kind instead of failing"

@@ -6,8 +6,8 @@
     insertion_order   quality: the original itself changes with the order in which members were listed
     no match, or a claim of a partition that is gone     safety
 
-Quality: every partition given once, to a member that asked for it, as even as recorded, moving no more. Safety: none
-that does not exist, none given twice.
+Quality: every partition given once, to a member that asked for it, as even as recorded, moving no more.
+Safety: none that does not exist, none given twice.
 """
 
 from collections.abc import Iterable, Mapping
@@ -35,7 +35,9 @@ class Asked:
     claims: Mapping[str, tuple[TopicPartition, ...]]
 
     def partitions(self) -> list[TopicPartition]:
-        asked = dict.fromkeys(topic for subscription in self.subscriptions.values() for topic in subscription.topics)
+        asked = dict.fromkeys(
+            topic for subscription in self.subscriptions.values() for topic in subscription.topics
+        )
         return [(topic, number) for topic in asked for number in range(self.partition_counts.get(topic, 0))]
 
     def claim_count(self, partition: TopicPartition) -> int:
@@ -96,7 +98,9 @@ def movement_figures(prior: Owners, assignment: Mapping[str, list[TopicPartition
     return figures
 
 
-def differences(asked: Asked, recorded: Json, got: Assignment, has_to_be_safe_only: bool) -> tuple[Json, Json]:
+def differences(
+    asked: Asked, recorded: Json, got: Assignment, has_to_be_safe_only: bool
+) -> tuple[Json, Json]:
     """Give what was expected and what came instead, part by part; both empty when the result matches."""
     if has_to_be_safe_only or "error" in recorded:
         return _complaints(asked, got, must_be_complete=False)
@@ -115,15 +119,15 @@ def differences(asked: Asked, recorded: Json, got: Assignment, has_to_be_safe_on
 
 def _has_java_order(asked: Asked) -> bool:
     """Say whether our answer must equal Java's although it depends on the order of its maps."""
-    return not (
-        asked.has_racks or asked.has_double_claims() or asked.has_phantoms()
-    )
+    return not (asked.has_racks or asked.has_double_claims() or asked.has_phantoms())
 
 
 def _exact(recorded: Json, asked: Asked) -> Json:
     expected: Json = {"assignment": recorded["assignment"], "spread": recorded["spread"]}
     if "moved" in recorded and not asked.has_double_claims():
-        expected |= {figure: recorded.get(figure, 0) for figure in ("moved", "kept", "released", "from_departed")}
+        expected |= {
+            figure: recorded.get(figure, 0) for figure in ("moved", "kept", "released", "from_departed")
+        }
     return expected
 
 
@@ -133,7 +137,9 @@ def _seen(got: Assignment, asked: Asked) -> Json:
 
 
 def _as_sets(result: Json) -> Json:
-    return result | {"assignment": {member: sorted(listed) for member, listed in result["assignment"].items()}}
+    return result | {
+        "assignment": {member: sorted(listed) for member, listed in result["assignment"].items()}
+    }
 
 
 def _unlike(expected: Json, got: Json) -> tuple[Json, Json]:
@@ -165,7 +171,9 @@ def _complaints(asked: Asked, got: Assignment, must_be_complete: bool) -> tuple[
     }
     if must_be_complete:
         # A cooperative round leaves out what a living member has to let go of first.
-        missing = [p for p in wanted if p not in set(given) and not (asked.is_cooperative and asked.claim_count(p))]
+        missing = [
+            p for p in wanted if p not in set(given) and not (asked.is_cooperative and asked.claim_count(p))
+        ]
         seen["nobody has"] = sorted(map(name, missing))
         seen["not asked for"] = sorted(
             f"{name(partition)} -> {member}"

@@ -32,7 +32,8 @@ def vector_files(path: Path) -> list[Path]:
 
 
 def read_document(path: Path) -> dict[str, Any]:
-    """Read one vector file. Raises UnreadableFile: not readable, broken gzip, not UTF-8, not JSON, not an object."""
+    """Read one vector file. Raises UnreadableFile: not readable, broken gzip, not UTF-8, not JSON, not an
+    object."""
     try:
         raw = path.read_bytes()
         # By its first bytes, not its name: a renamed file is still the same file.

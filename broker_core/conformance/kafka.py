@@ -1,4 +1,5 @@
-"""Kafka's recorded answers against our rules: partitioner and assignors. How strictly: assignment_match.py."""
+"""Kafka's recorded answers against our rules: partitioner and assignors. How strictly:
+assignment_match.py."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -32,7 +33,8 @@ Json = dict[str, Any]
 
 
 def run_partitioner(document: Json) -> Iterator[CaseResult]:
-    """`murmur2`: keys; `groups`: hash codes and coordinator partitions; `sticky`: draws for keyless records. Exact."""
+    """`murmur2`: keys; `groups`: hash codes and coordinator partitions; `sticky`: draws for keyless records.
+    Exact."""
     for index, row in enumerate(document.get("murmur2", [])):
         case_id = f"murmur2/{index}/{row['hex']}"
         yield case(case_id, partial(_key, case_id, row, document["partition_counts"]))
@@ -97,7 +99,9 @@ def _scenario(scenario: Json) -> CaseResult:
     expected: Json = {}
     got: Json = {}
     for assignor_id, recorded in scenario["results"].items():
-        asked = _asked(assignor_id, scenario["members"], scenario["topics"], scenario.get("partition_racks"), None)
+        asked = _asked(
+            assignor_id, scenario["members"], scenario["topics"], scenario.get("partition_racks"), None
+        )
         assignment = ASSIGNORS[assignor_id].assign(
             asked.subscriptions, asked.partition_counts, scenario.get("partition_racks")
         )
@@ -126,7 +130,11 @@ def _sequence(sequence: Json) -> CaseResult:
             if "lower_bound_moves" in recorded:
                 moved = movement_figures(asked.prior, assignment)["moved"]
                 if moved != recorded["lower_bound_moves"]:
-                    note(f"{where} lower_bound_moves", {"moved": recorded["lower_bound_moves"]}, {"moved": moved})
+                    note(
+                        f"{where} lower_bound_moves",
+                        {"moved": recorded["lower_bound_moves"]},
+                        {"moved": moved},
+                    )
             if "revoked" in recorded:
                 note(f"{where} revoked", *_revoked(asked, recorded, assignment))
         last = step["rounds"][-1]
@@ -142,7 +150,11 @@ def _sequence(sequence: Json) -> CaseResult:
 
 
 def _asked(
-    assignor_id: str, members: Json, partition_counts: Mapping[str, int], racks: Json | None, prior: Owners | None
+    assignor_id: str,
+    members: Json,
+    partition_counts: Mapping[str, int],
+    racks: Json | None,
+    prior: Owners | None,
 ) -> Asked:
     """Read what the leader was given. prior: who had what; None: as the members claim."""
     subscriptions = {member: _subscription(asked) for member, asked in members.items()}
@@ -153,7 +165,9 @@ def _asked(
         claims[member] = subscription.owned if is_cooperative else had
     # Of a partition that two members claim, the file does not tell which of them it takes for the owner.
     claim_counts = Counter(partition for claimed in claims.values() for partition in claimed)
-    undisputed = {partition: member for partition, member in owners(claims).items() if claim_counts[partition] == 1}
+    undisputed = {
+        partition: member for partition, member in owners(claims).items() if claim_counts[partition] == 1
+    }
     return Asked(
         subscriptions=subscriptions,
         partition_counts=partition_counts,
@@ -170,7 +184,9 @@ def _subscription(asked: Json) -> Subscription:
         topics=tuple(asked["topics"]),
         owned=tuple(map(partition_of, asked.get("owned", ()))),
         generation=asked.get("generation", -1),
-        user_data=StickyUserData(tuple(map(partition_of, data["owned"])), data["generation"]) if data else None,
+        user_data=StickyUserData(tuple(map(partition_of, data["owned"])), data["generation"])
+        if data
+        else None,
         instance_id=asked.get("instance_id"),
         rack=asked.get("rack"),
     )
@@ -202,7 +218,9 @@ def _revoked(asked: Asked, recorded: Json, assignment: Assignment) -> tuple[Json
 def _final(step: Json, at_start: Owners, assignment: Assignment, is_exact: bool) -> tuple[Json, Json]:
     """Compare what the step as a whole cost."""
     wanted = dict(step["final"])
-    seen = {"rounds": len(step["rounds"]), "spread": spread(assignment)} | movement_figures(at_start, assignment)
+    seen = {"rounds": len(step["rounds"]), "spread": spread(assignment)} | movement_figures(
+        at_start, assignment
+    )
     if not is_exact and seen["moved"] <= wanted["moved"] and seen["spread"] == wanted["spread"]:
         return {}, {}
     seen = {figure: seen[figure] for figure in wanted}

@@ -1,4 +1,5 @@
-"""Kafka's recorded controller against ours: single changes, placement, heartbeats, elections, reassignment. All cases are exact.
+"""Kafka's recorded controller against ours: single changes, placement, heartbeats, elections, reassignment.
+All cases are exact.
 
 The lists of eligible leader replicas are compared as sets.
 """
@@ -56,7 +57,7 @@ def run_controller(document: Json) -> Iterator[CaseResult]:
         yield case(row["name"], partial(runners[row["kind"]], row))
 
 
-# -- change_builder ----------------------------------------------------------------------------------------------------
+# -- change_builder ------------------------------------------------------------------------------------------
 
 
 def _changes(row: Json) -> CaseResult:
@@ -76,26 +77,34 @@ def _changes(row: Json) -> CaseResult:
             replicas=_tuple(args.get("target_replicas")),
             adding=_tuple(args.get("target_adding")),
             removing=_tuple(args.get("target_removing")),
-            leader_recovery_state=LeaderRecoveryState[args["target_recovery"]] if "target_recovery" in args else None,
+            leader_recovery_state=LeaderRecoveryState[args["target_recovery"]]
+            if "target_recovery" in args
+            else None,
         )
         change = builder.build()
         if change is not None:
             registration = registration.merge(change)
         got = {"answer": None if change is None else _change(change), "after": _shown(registration)}
-        expected = {"answer": step["answer"] and _sorted_sets(step["answer"]), "after": _sorted_sets(step["after"])}
+        expected = {
+            "answer": step["answer"] and _sorted_sets(step["answer"]),
+            "after": _sorted_sets(step["after"]),
+        }
         if got != expected:
             return differing(row, index, expected, got)
     return passed(row["name"])
 
 
-# -- placer ------------------------------------------------------------------------------------------------------------
+# -- placer --------------------------------------------------------------------------------------------------
 
 
 def _placements(row: Json) -> CaseResult:
     random = JavaRandom.seeded(row["java_random_seed"])
     for index, step in enumerate(row["steps"]):
         args = step["args"]
-        brokers = [UsableBroker(broker["id"], broker["rack"], broker.get("fenced", False)) for broker in args["brokers"]]
+        brokers = [
+            UsableBroker(broker["id"], broker["rack"], broker.get("fenced", False))
+            for broker in args["brokers"]
+        ]
         got: Json = {}
         try:
             got["answer"] = place_replicas(brokers, args["partitions"], args["replication_factor"], random)
@@ -107,7 +116,7 @@ def _placements(row: Json) -> CaseResult:
     return passed(row["name"])
 
 
-# -- control_manager ---------------------------------------------------------------------------------------------------
+# -- control_manager -----------------------------------------------------------------------------------------
 
 
 def _control(row: Json) -> CaseResult:
@@ -156,7 +165,8 @@ class DrivenController:
     def _brokers(self) -> list[Json]:
         flags = (("fenced", "is_fenced"), ("in_controlled_shutdown", "is_in_controlled_shutdown"))
         return [
-            {"id": broker, "epoch": known.epoch} | {name: True for name, field in flags if getattr(known, field)}
+            {"id": broker, "epoch": known.epoch}
+            | {name: True for name, field in flags if getattr(known, field)}
             for broker, known in sorted(self.controller.brokers.items())
         ]
 
@@ -172,7 +182,11 @@ class DrivenController:
     def register_broker(self, id: int, new_epoch: int, after_clean_shutdown: bool = False) -> None:
         # The recorder wrote registrations itself: nobody asked whether the process before was still heard of.
         self.controller.sessions.remove(id)
-        self._note(self.controller.register_broker(id, new_epoch, self.now_ms, after_clean_shutdown=after_clean_shutdown))
+        self._note(
+            self.controller.register_broker(
+                id, new_epoch, self.now_ms, after_clean_shutdown=after_clean_shutdown
+            )
+        )
 
     def heartbeat(self, id: int, broker_epoch: int, want_fence: bool, want_shutdown: bool) -> Json:
         reply, records = self.controller.heartbeat(
@@ -195,7 +209,11 @@ class DrivenController:
         self.records += [
             {"type": "topic", "name": TOPIC},
             {"type": "config", "name": "min.insync.replicas", "value": str(min_isr)},
-            {"type": "config", "name": "unclean.leader.election.enable", "value": "true" if unclean_election else "false"},
+            {
+                "type": "config",
+                "name": "unclean.leader.election.enable",
+                "value": "true" if unclean_election else "false",
+            },
         ]
         self._note(records)
         return {"error_code": "NONE"}
@@ -213,7 +231,9 @@ class DrivenController:
         isr = tuple((member, epoch) for member, epoch in new_isr_with_broker_epochs)
         request = AlterPartitionRequest(leader_epoch, partition_epoch, isr, LeaderRecoveryState[recovery])
         try:
-            now, records = self.controller.alter_partition(broker, broker_epoch, (TOPIC, partition), request, self.now_ms)
+            now, records = self.controller.alter_partition(
+                broker, broker_epoch, (TOPIC, partition), request, self.now_ms
+            )
         except Refused as refused:
             if refused.code.name == "STALE_BROKER_EPOCH":
                 raise  # the whole request fails
@@ -231,7 +251,9 @@ class DrivenController:
         }
 
     def elect_leaders(self, partition: int, type: str) -> Json:
-        return self._answered(partial(self.controller.elect_leader, (TOPIC, partition), Election[type], self.now_ms))
+        return self._answered(
+            partial(self.controller.elect_leader, (TOPIC, partition), Election[type], self.now_ms)
+        )
 
     def reassign(self, partition: int, replicas: list[int] | None) -> Json:
         return self._answered(partial(self.controller.reassign, (TOPIC, partition), replicas, self.now_ms))
@@ -256,7 +278,7 @@ class DrivenController:
         return {"error_code": "NONE"}
 
 
-# -- what the files call it --------------------------------------------------------------------------------------------
+# -- what the files call it ----------------------------------------------------------------------------------
 
 
 def _registration(row: Json) -> PartitionRegistration:
@@ -299,7 +321,9 @@ def _record(record: Record) -> Json:
             return {"type": "partition_change", "partition": number} | _change(change)
         case BrokerChangeRecord(broker, is_fenced, is_leaving):
             told = {"fenced": is_fenced, "in_controlled_shutdown": is_leaving}
-            return {"type": "broker_change", "broker": broker} | {name: flag for name, flag in told.items() if flag is not None}
+            return {"type": "broker_change", "broker": broker} | {
+                name: flag for name, flag in told.items() if flag is not None
+            }
         case UnregisterBrokerRecord(broker):
             return {"type": "unregister_broker", "broker": broker}
 

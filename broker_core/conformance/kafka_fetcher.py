@@ -1,4 +1,5 @@
-"""Kafka's recorded followers against ours: two or three brokers, one partition, three ways to truncate. All cases are exact."""
+"""Kafka's recorded followers against ours: two or three brokers, one partition, three ways to truncate. All
+cases are exact."""
 
 from __future__ import annotations
 
@@ -18,7 +19,14 @@ from broker_core.kafka.log.record_batch import encode_batch
 from broker_core.kafka.log.watermarks import Isolation
 from broker_core.kafka.replication.brokers import Brokers, KnownBroker
 from broker_core.kafka.replication.fetch import FetchedPartition, PartitionFetch
-from broker_core.kafka.replication.fetcher import EpochQuestion, Fetcher, FetcherRequest, OffsetQuestion, Truncated, Truncation
+from broker_core.kafka.replication.fetcher import (
+    EpochQuestion,
+    Fetcher,
+    FetcherRequest,
+    OffsetQuestion,
+    Truncated,
+    Truncation,
+)
 from broker_core.kafka.replication.partition import LeaderAndIsr, Partition
 
 Json = dict[str, Any]
@@ -43,7 +51,9 @@ def _case(row: Json) -> CaseResult:
 class DrivenBroker:
     """One broker of a case: its replica, and its fetcher."""
 
-    def __init__(self, broker_id: int, brokers: Brokers, min_insync_replicas: int, truncation: Truncation) -> None:
+    def __init__(
+        self, broker_id: int, brokers: Brokers, min_insync_replicas: int, truncation: Truncation
+    ) -> None:
         self.folder = MemoryFolder()
         self.log_start = 0
         self.is_up = True
@@ -61,7 +71,11 @@ class DrivenBroker:
     def open(self, now_ms: int) -> None:
         if self.partition.log is None:
             self.partition.log = PartitionLog.open(
-                self.folder, now_ms=now_ms, was_closed=True, log_start_offset=self.log_start, high_watermark=self.hw_checkpoint
+                self.folder,
+                now_ms=now_ms,
+                was_closed=True,
+                log_start_offset=self.log_start,
+                high_watermark=self.hw_checkpoint,
             )
 
     def stop(self, now_ms: int) -> None:
@@ -83,7 +97,11 @@ class DrivenBroker:
             if partition.is_under_min_isr:
                 state["under_min_isr"] = True
             state["followers"] = [
-                {"id": replica, "leo": follower.log_end_offset, "caught_up_ms": relative(follower.last_caught_up_ms)}
+                {
+                    "id": replica,
+                    "leo": follower.log_end_offset,
+                    "caught_up_ms": relative(follower.last_caught_up_ms),
+                }
                 for replica, follower in sorted(partition.followers.items())
             ]
         elif self.has_fetcher:
@@ -110,7 +128,10 @@ class DrivenCluster:
         self.known: Brokers = {broker_id: KnownBroker(100 + broker_id) for broker_id in row["brokers"]}
         truncation = Truncation(row["truncation"])
         min_isr = row["min_insync_replicas"]
-        self.brokers = {broker_id: DrivenBroker(broker_id, self.known, min_isr, truncation) for broker_id in row["brokers"]}
+        self.brokers = {
+            broker_id: DrivenBroker(broker_id, self.known, min_isr, truncation)
+            for broker_id in row["brokers"]
+        }
         self.decided: Json = {}  # the controller's leader, isr, leader_epoch, partition_epoch
         self.told: Json = {}  # the states after the last step; before the first, none
         self.values = 0
@@ -130,9 +151,18 @@ class DrivenCluster:
             got["error"] = error_name(error)
         for broker_id, broker in self.brokers.items():
             self._answer_alter_partition(broker_id, broker)
-        got |= {name: listed for name, listed in (("events", self.events), ("isr_changes", self.isr_changes)) if listed}
-        before, self.told = self.told, {str(broker_id): broker.state() for broker_id, broker in self.brokers.items()}
-        return got | {"after": {name: state for name, state in self.told.items() if state != before.get(name)}}
+        got |= {
+            name: listed
+            for name, listed in (("events", self.events), ("isr_changes", self.isr_changes))
+            if listed
+        }
+        before, self.told = (
+            self.told,
+            {str(broker_id): broker.state() for broker_id, broker in self.brokers.items()},
+        )
+        return got | {
+            "after": {name: state for name, state in self.told.items() if state != before.get(name)}
+        }
 
     def logs(self) -> Json:
         """Every record of every broker that is up and has a log."""
@@ -151,7 +181,9 @@ class DrivenCluster:
 
     def make_leader(self, broker: int, **state: Any) -> bool:
         if not self.decided:
-            self.decided = {"leader": broker} | {name: state[name] for name in ("isr", "leader_epoch", "partition_epoch")}
+            self.decided = {"leader": broker} | {
+                name: state[name] for name in ("isr", "leader_epoch", "partition_epoch")
+            }
         driven = self.brokers[broker]
         driven.open(self.now_ms)
         driven.fetcher.stop()
@@ -176,7 +208,11 @@ class DrivenCluster:
         values = [b"m%d" % number for number in range(first, self.values + 1)]
         batch = encode_batch([Record(index, self.now_ms, None, value) for index, value in enumerate(values)])
         appended, _ = self.brokers[broker].partition.append_as_leader(batch.data, acks, self.now_ms)
-        return {"first_offset": appended.first_offset, "last_offset": appended.last_offset, "last_value": values[-1].decode()}
+        return {
+            "first_offset": appended.first_offset,
+            "last_offset": appended.last_offset,
+            "last_value": values[-1].decode(),
+        }
 
     def fetch_round(self, broker: int) -> str | None:
         driven = self.brokers[broker]
@@ -202,13 +238,17 @@ class DrivenCluster:
         event = {"rpc": _rpc(request), "args": _args(request, fetcher.truncation)}
         self.events.append(event)
         if not leader.is_up:
-            event["result"] = {"error": "NETWORK_EXCEPTION"} if isinstance(request, EpochQuestion) else "no connection"
+            event["result"] = (
+                {"error": "NETWORK_EXCEPTION"} if isinstance(request, EpochQuestion) else "no connection"
+            )
             return False
         try:
             match request:
                 case PartitionFetch():
                     replica = driven.partition.broker_id
-                    answer = leader.partition.fetch_as_follower(replica, driven.partition.broker_epoch, request, self.now_ms)
+                    answer = leader.partition.fetch_as_follower(
+                        replica, driven.partition.broker_epoch, request, self.now_ms
+                    )
                     event["result"] = _fetched(answer)
                     self._note_cut(fetcher.fetch_answered(request, answer, self.now_ms))
                 case EpochQuestion():
@@ -218,7 +258,9 @@ class DrivenCluster:
                     self._note_cut(cut)
                     return cut is not None and cut.is_complete
                 case OffsetQuestion():
-                    found_offset = leader.partition.list_offset(request.timestamp, Isolation.LOG_END, request.leader_epoch)
+                    found_offset = leader.partition.list_offset(
+                        request.timestamp, Isolation.LOG_END, request.leader_epoch
+                    )
                     if found_offset is None:
                         raise ValueError("a log has a first and a last offset")
                     event["result"] = {"offset": found_offset.found.offset, "epoch": found_offset.epoch}
@@ -236,7 +278,9 @@ class DrivenCluster:
         if not isinstance(request, PartitionFetch):
             raise ValueError("the broker does not fetch")
         leader = self.brokers[partition.leader or 0].partition
-        leader.fetch_as_follower(partition.broker_id, partition.broker_epoch, request._replace(offset=offset), self.now_ms)
+        leader.fetch_as_follower(
+            partition.broker_id, partition.broker_epoch, request._replace(offset=offset), self.now_ms
+        )
 
     def checkpoint_hw(self, broker: int) -> int | None:
         driven = self.brokers[broker]
@@ -288,13 +332,17 @@ class DrivenCluster:
             broker.partition.alter_partition_failed(error)
             return
         decided["isr"], decided["partition_epoch"] = sorted(request.members), decided["partition_epoch"] + 1
-        self.isr_changes.append({"broker": broker_id, "isr": decided["isr"], "partition_epoch": decided["partition_epoch"]})
+        self.isr_changes.append(
+            {"broker": broker_id, "isr": decided["isr"], "partition_epoch": decided["partition_epoch"]}
+        )
         broker.partition.alter_partition_succeeded(LeaderAndIsr(replicas=(), **decided), self.now_ms)
 
     def _note_cut(self, cut: Truncated | None) -> None:
         if cut is not None:
             all_at = {"truncate_fully_and_start_at": cut.offset}
-            self.events.append(all_at if cut.is_all else {"truncate_to": cut.offset, "complete": cut.is_complete})
+            self.events.append(
+                all_at if cut.is_all else {"truncate_to": cut.offset, "complete": cut.is_complete}
+            )
 
 
 def _rpc(request: FetcherRequest) -> str:
@@ -310,8 +358,16 @@ def _rpc(request: FetcherRequest) -> str:
 def _args(request: FetcherRequest, truncation: Truncation) -> Json:
     match request:
         case PartitionFetch():
-            args = {"offset": request.offset, "log_start": request.log_start_offset, "leader_epoch": request.leader_epoch}
-            return args | {"last_fetched_epoch": request.last_fetched_epoch} if truncation is Truncation.FETCH else args
+            args = {
+                "offset": request.offset,
+                "log_start": request.log_start_offset,
+                "leader_epoch": request.leader_epoch,
+            }
+            return (
+                args | {"last_fetched_epoch": request.last_fetched_epoch}
+                if truncation is Truncation.FETCH
+                else args
+            )
         case EpochQuestion():
             return {"leader_epoch": request.leader_epoch, "epoch": request.epoch}
         case OffsetQuestion():
@@ -319,5 +375,9 @@ def _args(request: FetcherRequest, truncation: Truncation) -> Json:
 
 
 def _fetched(answer: FetchedPartition) -> Json:
-    fields: Json = {"hw": answer.high_watermark, "log_start": answer.log_start_offset, "batches": batch_rows(answer.data)}
+    fields: Json = {
+        "hw": answer.high_watermark,
+        "log_start": answer.log_start_offset,
+        "batches": batch_rows(answer.data),
+    }
     return fields if answer.diverging is None else fields | {"diverging": list(answer.diverging)}

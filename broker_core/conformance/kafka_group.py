@@ -1,9 +1,12 @@
-"""Kafka's group coordinator against its recorded answers: classic groups, offsets, the consumer protocol of KIP-848.
+"""Kafka's group coordinator against its recorded answers: classic groups, offsets, the consumer protocol of
+KIP-848.
 
-A case is a conversation with one coordinator in virtual time: requests, timers that fire on the way, what was written, the groups afterwards.
-The ids that the original drew are given to ours in the same order, so that what depends on the order of Java's maps is held to equality too.
-A case passes when every step is as recorded: answers, which request is answered when, records, states, and, where the file has them, the
-deadline of every timer and the bytes of every record. Lists whose order the original does not promise are compared as sets.
+A case is a conversation with one coordinator in virtual time: requests, timers that fire on the way, what was
+written, the groups afterwards. The ids that the original drew are given to ours in the same order, so that
+what depends on the order of Java's maps is held to equality too. A case passes when every step is as
+recorded: answers, which request is answered when, records, states, and, where the file has them, the deadline
+of every timer and the bytes of every record. Lists whose order the original does not promise are compared as
+sets.
 """
 
 from __future__ import annotations
@@ -39,12 +42,22 @@ from broker_core.kafka.group.topics import Topic, TopicsImage
 Json = dict[str, Any]
 
 REQUESTS: dict[str, type] = {
-    "JoinGroup": m.JoinGroupRequest, "SyncGroup": m.SyncGroupRequest, "Heartbeat": m.HeartbeatRequest, "LeaveGroup": m.LeaveGroupRequest,
-    "DescribeGroups": m.DescribeGroupsRequest, "ListGroups": m.ListGroupsRequest, "DeleteGroups": m.DeleteGroupsRequest,
-    "OffsetCommit": m.OffsetCommitRequest, "OffsetFetch": m.OffsetFetchRequest, "OffsetDelete": m.OffsetDeleteRequest,
-    "TxnOffsetCommit": m.TxnOffsetCommitRequest, "WriteTxnMarkers": m.WriteTxnMarkers, "PartitionsDeleted": m.PartitionsDeleted,
-    "ConsumerGroupHeartbeat": m.ConsumerGroupHeartbeatRequest, "ConsumerGroupDescribe": m.ConsumerGroupDescribeRequest,
-}  # fmt: skip
+    "JoinGroup": m.JoinGroupRequest,
+    "SyncGroup": m.SyncGroupRequest,
+    "Heartbeat": m.HeartbeatRequest,
+    "LeaveGroup": m.LeaveGroupRequest,
+    "DescribeGroups": m.DescribeGroupsRequest,
+    "ListGroups": m.ListGroupsRequest,
+    "DeleteGroups": m.DeleteGroupsRequest,
+    "OffsetCommit": m.OffsetCommitRequest,
+    "OffsetFetch": m.OffsetFetchRequest,
+    "OffsetDelete": m.OffsetDeleteRequest,
+    "TxnOffsetCommit": m.TxnOffsetCommitRequest,
+    "WriteTxnMarkers": m.WriteTxnMarkers,
+    "PartitionsDeleted": m.PartitionsDeleted,
+    "ConsumerGroupHeartbeat": m.ConsumerGroupHeartbeatRequest,
+    "ConsumerGroupDescribe": m.ConsumerGroupDescribeRequest,
+}
 
 RACK_COUNT = 4
 UUID_LENGTH = 36
@@ -58,9 +71,11 @@ def run_group_coordinator(document: Json) -> Iterator[CaseResult]:
 
 
 def run_group_coordinator_old(document: Json) -> Iterator[CaseResult]:
-    """Every case of a file of the old coordinator's answers: whole where both coordinators agree, else up to where they part.
+    """Every case of a file of the old coordinator's answers: whole where both coordinators agree, else up to
+    where they part.
 
-    The requests were chosen by the answers of the new one, so that a case drifts from there on; what of the rest is met is counted.
+    The requests were chosen by the answers of the new one, so that a case drifts from there on; what of the
+    rest is met is counted.
     """
     for row in document["cases"]:
         yield case(row["id"], partial(_old_case, row))
@@ -81,7 +96,8 @@ def _case(row: Json) -> CaseResult:
 
 
 def _played(row: Json, is_old: bool) -> tuple[CaseResult, int]:
-    """Play a case to its end or to the first step that is not as recorded. Returns how it went, and how many steps were met."""
+    """Play a case to its end or to the first step that is not as recorded. Returns how it went, and how many
+    steps were met."""
     ids: dict[str, str] = row["member_ids"]
     steps = _with_real_ids(row["steps"], ids)
     bench = Bench(row, ids, is_old)
@@ -142,7 +158,9 @@ class Bench:
             raise AppendFailed(APPEND_ERRORS[error])
         self.log += records
         self.event.records += records
-        return Appended(len(self.log), self.coordinator.state.high_watermark if self.is_held else len(self.log))
+        return Appended(
+            len(self.log), self.coordinator.state.high_watermark if self.is_held else len(self.log)
+        )
 
     def deadline(self, name: str, at_ms: int) -> None:
         self.made += 1
@@ -157,7 +175,8 @@ class Bench:
             drawn = self.ids.get(f"#{self.drawn}", f"#{self.drawn}")
             if is_classic or len(drawn) != UUID_LENGTH:
                 return drawn
-            # The file has an id that was drawn and thrown away as a UUID; one that would begin with a dash is drawn again.
+            # The file has an id that was drawn and thrown away as a UUID; one that would begin with a dash is
+            # drawn again.
             text = base64.urlsafe_b64encode(bytes.fromhex(drawn.replace("-", ""))).decode().rstrip("=")
             if not text.startswith("-"):
                 return text
@@ -182,23 +201,40 @@ class Bench:
             self.request(number, step["request"])
             after = self.fire_until(self.now_ms)
         answer = None if number is None else own.answers.pop(number, None)
-        groups = {group_id: group_view(group, self.names) for group_id, group in self.coordinator.state.groups.present.items()}
+        groups = {
+            group_id: group_view(group, self.names)
+            for group_id, group in self.coordinator.state.groups.present.items()
+        }
         groups.pop("", None)  # the recorder does not list the group without a name
         wanted: Json = {
-            "timers": _timers(step.get("timers", ())), "timers_after": _timers(step.get("timers_after", ())), "answer": step.get("answer"),
+            "timers": _timers(step.get("timers", ())),
+            "timers_after": _timers(step.get("timers_after", ())),
+            "answer": step.get("answer"),
             "completed": {str(entry["request"]): entry["answer"] for entry in step.get("completed", ())},
-            "records": step.get("records", []), "groups": expected_groups,
-        }  # fmt: skip
+            "records": step.get("records", []),
+            "groups": expected_groups,
+        }
         seen: Json = {
-            "timers": _fired(fired, step.get("timers", ())), "timers_after": _fired(after, step.get("timers_after", ())),
+            "timers": _fired(fired, step.get("timers", ())),
+            "timers_after": _fired(after, step.get("timers_after", ())),
             "answer": like(wanted["answer"], as_json(answer)),
-            "completed": {str(ticket): like(wanted["completed"].get(str(ticket)), as_json(given)) for ticket, given in own.answers.items()},
-            "records": records_like(wanted["records"], [record_view(record) for record in own.records]), "groups": groups,
-        }  # fmt: skip
+            "completed": {
+                str(ticket): like(wanted["completed"].get(str(ticket)), as_json(given))
+                for ticket, given in own.answers.items()
+            },
+            "records": records_like(wanted["records"], [record_view(record) for record in own.records]),
+            "groups": groups,
+        }
         if "timers_pending" in step:
-            running = {name: at_ms for name, (at_ms, _) in self.deadlines.items() if not name.startswith(("expire-", "operation-"))}
+            running = {
+                name: at_ms
+                for name, (at_ms, _) in self.deadlines.items()
+                if not name.startswith(("expire-", "operation-"))
+            }
             idle = {name: at_ms for name, at_ms in self.idle.items() if name not in running}
-            wanted["timers_pending"] = {name: at_ms for name, at_ms in step["timers_pending"].items() if idle.get(name) != at_ms}
+            wanted["timers_pending"] = {
+                name: at_ms for name, at_ms in step["timers_pending"].items() if idle.get(name) != at_ms
+            }
             seen["timers_pending"] = running
         wanted["records"], seen["records"] = runs(wanted["records"]), runs(seen["records"])
         return comparable(wanted), comparable(seen)
@@ -222,7 +258,8 @@ class Bench:
                 self.coordinator.unload(self.now_ms, self)
                 self.coordinator = self.take_over()
                 if self.is_old:
-                    # The old one expires on its broker's own schedule, and timers of a group that is gone run on to no effect.
+                    # The old one expires on its broker's own schedule, and timers of a group that is gone run
+                    # on to no effect.
                     self.deadlines[EXPIRY_TIMER] = before[EXPIRY_TIMER]
                     self.idle |= {name: at_ms for name, (at_ms, _) in before.items()}
             case "FailNextAppend":
@@ -242,7 +279,9 @@ class Bench:
             case api:
                 host = f"/{request.get('host', '127.0.0.1')}"
                 context = m.RequestContext(number, request["version"], request["client_id"], host)
-                self.coordinator.receive(context, from_fields(request_fields(fields), REQUESTS[api]), self.now_ms, self)
+                self.coordinator.receive(
+                    context, from_fields(request_fields(fields), REQUESTS[api]), self.now_ms, self
+                )
                 return
         self.event.answers[number] = {}
 
@@ -254,18 +293,27 @@ class Bench:
         return coordinator
 
     def image(self) -> TopicsImage:
-        """The cluster's metadata as the recorder made it: partition i on brokers i and i + 1 of four, each in a rack of its own."""
+        """The cluster's metadata as the recorder made it: partition i on brokers i and i + 1 of four, each in
+        a rack of its own."""
         return TopicsImage.of(
             Topic(
-                name, topic["id"], topic["partitions"],
-                tuple((f"rack{i % RACK_COUNT}", f"rack{(i + 1) % RACK_COUNT}") for i in range(topic["partitions"])) if self.has_racks else (),
+                name,
+                topic["id"],
+                topic["partitions"],
+                tuple(
+                    (f"rack{i % RACK_COUNT}", f"rack{(i + 1) % RACK_COUNT}")
+                    for i in range(topic["partitions"])
+                )
+                if self.has_racks
+                else (),
             )
             for name, topic in self.topics.items()
-        )  # fmt: skip
+        )
 
 
 def _timers(recorded: Sequence[Json]) -> list[Json]:
-    """Recorded timers that wrote or answered something; one that only changed the group shows in the group."""
+    """Recorded timers that wrote or answered something; one that only changed the group shows in the
+    group."""
     return [
         {
             "at_ms": timer["at_ms"], "key": timer["key"], "records": runs(timer.get("records", ())),
@@ -286,11 +334,19 @@ def _fired(events: Sequence[Event], recorded: Sequence[Json]) -> list[Json]:
         key = "operation-timeout" if event.key.startswith("operation-timeout") else event.key
         shape = shapes.get((event.at_ms, key), {})
         answers = {str(entry["request"]): entry["answer"] for entry in shape.get("completed", ())}
-        seen.append({
-            "at_ms": event.at_ms, "key": key,
-            "records": runs(records_like(shape.get("records", []), [record_view(record) for record in event.records])),
-            "completed": {str(ticket): like(answers.get(str(ticket)), as_json(given)) for ticket, given in event.answers.items()},
-        })  # fmt: skip
+        seen.append(
+            {
+                "at_ms": event.at_ms,
+                "key": key,
+                "records": runs(
+                    records_like(shape.get("records", []), [record_view(record) for record in event.records])
+                ),
+                "completed": {
+                    str(ticket): like(answers.get(str(ticket)), as_json(given))
+                    for ticket, given in event.answers.items()
+                },
+            }
+        )
     return seen
 
 

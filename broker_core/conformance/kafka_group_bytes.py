@@ -1,6 +1,8 @@
-"""The consumer protocol's recorded bytes against ours: Subscription, Assignment, the user data of the sticky assignors. Exact.
+"""The consumer protocol's recorded bytes against ours: Subscription, Assignment, the user data of the sticky
+assignors. Exact.
 
-Each entry is written in every version and read back. The sticky assignors' user data lists its topics in the order of Java's maps.
+Each entry is written in every version and read back. The sticky assignors' user data lists its topics in the
+order of Java's maps.
 """
 
 from __future__ import annotations
@@ -30,10 +32,14 @@ Json = dict[str, Any]
 
 
 def run_consumer_protocol(document: Json) -> Iterator[CaseResult]:
-    """`subscriptions` and `assignments`: written and read in each version; `sticky_user_data`; `malformed_or_newer`: what a reader makes of it."""
+    """`subscriptions` and `assignments`: written and read in each version; `sticky_user_data`;
+    `malformed_or_newer`: what a reader makes of it."""
     sections: dict[str, Callable[[str, Json], CaseResult]] = {
-        "subscriptions": _subscription, "assignments": _assignment, "sticky_user_data": _user_data, "malformed_or_newer": _malformed,
-    }  # fmt: skip
+        "subscriptions": _subscription,
+        "assignments": _assignment,
+        "sticky_user_data": _user_data,
+        "malformed_or_newer": _malformed,
+    }
     for section, run in sections.items():
         for index, row in enumerate(document.get(section, [])):
             case_id = f"{section}/{index}"
@@ -42,27 +48,50 @@ def run_consumer_protocol(document: Json) -> Iterator[CaseResult]:
 
 def _subscription(case_id: str, row: Json) -> CaseResult:
     subscription = SubscriptionData(
-        tuple(row["topics"]), _bytes(row["user_data"]), tuple(map(partition_of, row["owned"])), row["generation"], row["rack"],
-    )  # fmt: skip
-    encoded = {f"v{version}": write_subscription(subscription, version).hex() for version in range(VERSION_MAX + 1)}
+        tuple(row["topics"]),
+        _bytes(row["user_data"]),
+        tuple(map(partition_of, row["owned"])),
+        row["generation"],
+        row["rack"],
+    )
+    encoded = {
+        f"v{version}": write_subscription(subscription, version).hex() for version in range(VERSION_MAX + 1)
+    }
     decoded = {version: _read(bytes.fromhex(text)) for version, text in row["encoded"].items()}
-    return compare(case_id, {"encoded": row["encoded"], "decoded": row["decoded"]}, {"encoded": encoded, "decoded": decoded})
+    return compare(
+        case_id,
+        {"encoded": row["encoded"], "decoded": row["decoded"]},
+        {"encoded": encoded, "decoded": decoded},
+    )
 
 
 def _read(data: bytes) -> Json:
     subscription = read_subscription(data)
     return {
-        "topics": list(subscription.topics), "user_data": _hex(subscription.user_data), "owned": list(map(name, subscription.owned)),
-        "generation": subscription.generation, "rack": subscription.rack,
-    }  # fmt: skip
+        "topics": list(subscription.topics),
+        "user_data": _hex(subscription.user_data),
+        "owned": list(map(name, subscription.owned)),
+        "generation": subscription.generation,
+        "rack": subscription.rack,
+    }
 
 
 def _assignment(case_id: str, row: Json) -> CaseResult:
     partitions, user_data = list(map(partition_of, row["partitions"])), _bytes(row["user_data"])
-    encoded = {f"v{version}": write_assignment(partitions, user_data, version).hex() for version in range(VERSION_MAX + 1)}
+    encoded = {
+        f"v{version}": write_assignment(partitions, user_data, version).hex()
+        for version in range(VERSION_MAX + 1)
+    }
     read = [read_assignment(bytes.fromhex(text)) for text in row["encoded"].values()]
-    got = {"encoded": encoded, "decoded": [(list(map(name, each.partitions)), _hex(each.user_data)) for each in read]}
-    return compare(case_id, {"encoded": row["encoded"], "decoded": [(row["decoded_partitions"], row["user_data"])] * len(read)}, got)
+    got = {
+        "encoded": encoded,
+        "decoded": [(list(map(name, each.partitions)), _hex(each.user_data)) for each in read],
+    }
+    return compare(
+        case_id,
+        {"encoded": row["encoded"], "decoded": [(row["decoded_partitions"], row["user_data"])] * len(read)},
+        got,
+    )
 
 
 def _user_data(case_id: str, row: Json) -> CaseResult:
@@ -75,15 +104,20 @@ def _user_data(case_id: str, row: Json) -> CaseResult:
     ordered = {topic: by_topic[topic] for topic in computed_order(topic for topic, _ in claimed)}
     partitions, generation = read_sticky_user_data(bytes.fromhex(row["sticky_hex"]))
     got = {
-        "sticky_hex": write_sticky_user_data(ordered, row["generation"]).hex(), "partitions": sorted(map(name, partitions)),
-        "generation": generation, "cooperative_hex": write_cooperative_user_data(row["generation"]).hex(),
+        "sticky_hex": write_sticky_user_data(ordered, row["generation"]).hex(),
+        "partitions": sorted(map(name, partitions)),
+        "generation": generation,
+        "cooperative_hex": write_cooperative_user_data(row["generation"]).hex(),
         "cooperative_before_first_assignment": write_cooperative_user_data(-1).hex(),
-    }  # fmt: skip
-    return compare(case_id, {part: sorted(row[part]) if part == "partitions" else row[part] for part in got}, got)
+    }
+    return compare(
+        case_id, {part: sorted(row[part]) if part == "partitions" else row[part] for part in got}, got
+    )
 
 
 def _malformed(case_id: str, row: Json) -> CaseResult:
-    """What cannot be read is an error of one of two kinds; a newer version is read as the newest that is known."""
+    """What cannot be read is an error of one of two kinds; a newer version is read as the newest that is
+    known."""
     outcome = row["subscription_outcome"]
     try:
         read = _read(bytes.fromhex(row["hex"]))

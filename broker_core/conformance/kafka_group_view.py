@@ -1,4 +1,5 @@
-"""How the coordinator's answers, records and groups look in the files of recorded answers, and what of them is compared as a set."""
+"""How the coordinator's answers, records and groups look in the files of recorded answers, and what of them
+is compared as a set."""
 
 from __future__ import annotations
 
@@ -64,11 +65,25 @@ def record_view(record: LogRecord) -> Json:
     """A record as the files have it, with its bytes."""
     if isinstance(record, EndOfTransaction):
         control = "COMMIT" if record.commit else "ABORT"
-        return {"type": "ControlRecord", "control": control, "producer_id": record.producer_id, "producer_epoch": record.producer_epoch}
-    view = {"type": record.key.type, "key_version": record.key.version, "key": as_json(record.key), "value": None}
+        return {
+            "type": "ControlRecord",
+            "control": control,
+            "producer_id": record.producer_id,
+            "producer_epoch": record.producer_epoch,
+        }
+    view = {
+        "type": record.key.type,
+        "key_version": record.key.version,
+        "key": as_json(record.key),
+        "value": None,
+    }
     view["key_hex"] = key_bytes(record.key).hex()
     if record.value is not None:
-        view |= {"value_version": record.value.version, "value": as_json(record.value), "value_hex": value_bytes(record.value).hex()}
+        view |= {
+            "value_version": record.value.version,
+            "value": as_json(record.value),
+            "value_hex": value_bytes(record.value).hex(),
+        }
     if record.producer_id != NO_PRODUCER_ID:
         view |= {"producer_id": record.producer_id, "producer_epoch": record.producer_epoch}
     return view
@@ -82,7 +97,8 @@ def group_view(group: ClassicGroup | ConsumerGroup, names: Mapping[str, str]) ->
 def comparable(value: Any) -> Any:
     """What is compared of a recorded value: lists as sets, and no texts, throttle times or `new` flags.
 
-    A value's bytes are compared as a bag: what the value holds is compared by field, and its sets have no promised order.
+    A value's bytes are compared as a bag: what the value holds is compared by field, and its sets have no
+    promised order.
     """
     if isinstance(value, dict):
         parts = {key: item for key, item in value.items() if key not in UNCOMPARED}
@@ -111,24 +127,30 @@ def like(recorded: Any, seen: Any) -> Any:
 
 
 def runs(records: Iterable[Json]) -> list[Json]:
-    """Records in the order of the log, but for what one event writes side by side of one kind, tombstones among them: that is a set."""
+    """Records in the order of the log, but for what one event writes side by side of one kind, tombstones
+    among them: that is a set."""
     grouped: list[tuple[str, list[Json]]] = []
     for record in records:
         kind = "tombstones" if record.get("value", True) is None else record["type"]
         if not grouped or grouped[-1][0] != kind:
             grouped.append((kind, []))
         grouped[-1][1].append(record)
-    return [{"kind": kind, "records": sorted(map(comparable, listed), key=sorted_by)} for kind, listed in grouped]
+    return [
+        {"kind": kind, "records": sorted(map(comparable, listed), key=sorted_by)} for kind, listed in grouped
+    ]
 
 
 def records_like(recorded: Sequence[Json], seen: Sequence[Json]) -> list[Json]:
-    """Our records with the parts that the recorded ones of their kind have: bytes are there in named cases alone."""
+    """Our records with the parts that the recorded ones of their kind have: bytes are there in named cases
+    alone."""
     if not recorded:
         return list(seen)
     parts = {(record["type"], record.get("value") is None): record.keys() for record in recorded}
     views = []
     for record in seen:
-        known = parts.get((record["type"], record["value"] is None if "value" in record else True), record.keys())
+        known = parts.get(
+            (record["type"], record["value"] is None if "value" in record else True), record.keys()
+        )
         view = {part: value for part, value in record.items() if part in known}
         views.append(_with_fields_of(recorded, view))
     return views
@@ -148,17 +170,25 @@ def _classic_view(group: ClassicGroup) -> Json:
     for member in group.members.values():
         view: Json = {} if member.instance_id is None else {"instance": member.instance_id}
         view |= {
-            "client_id": member.client_id, "client_host": member.client_host, "session_timeout": member.session_timeout_ms,
-            "rebalance_timeout": member.rebalance_timeout_ms, "protocols": [protocol.name for protocol in member.protocols],
+            "client_id": member.client_id,
+            "client_host": member.client_host,
+            "session_timeout": member.session_timeout_ms,
+            "rebalance_timeout": member.rebalance_timeout_ms,
+            "protocols": [protocol.name for protocol in member.protocols],
             "assignment": member.assignment.hex(),
-        }  # fmt: skip
+        }
         if member.awaits_join is not None or member.awaits_sync is not None:
             view["awaiting"] = "join" if member.awaits_join is not None else "sync"
         members[member.member_id] = view
     shown: Json = {
-        "type": "classic", "state": group.state, "generation": group.generation, "protocol_type": group.protocol_type,
-        "protocol": group.protocol, "leader": group.leader, "members": members,
-    }  # fmt: skip
+        "type": "classic",
+        "state": group.state,
+        "generation": group.generation,
+        "protocol_type": group.protocol_type,
+        "protocol": group.protocol,
+        "leader": group.leader,
+        "members": members,
+    }
     if group.pending_joins:
         shown["pending_members"] = list(group.pending_joins)
     if group.pending_syncs:
@@ -172,11 +202,19 @@ def _consumer_view(group: ConsumerGroup, names: Mapping[str, str]) -> Json:
     members = {}
     for member in group.members.values():
         view: Json = {
-            "epoch": member.epoch, "previous_epoch": member.previous_epoch, "state": STATE_NAMES[member.state],
-            "rebalance_timeout": member.rebalance_timeout_ms, "subscribed": list(member.subscribed),
-            "assigned": _by_name(member.assigned, names), "target": _by_name(group.target.get(member.member_id, {}), names),
-        }  # fmt: skip
-        optional = {"instance": member.instance_id, "rack": member.rack_id, "assignor": member.server_assignor}
+            "epoch": member.epoch,
+            "previous_epoch": member.previous_epoch,
+            "state": STATE_NAMES[member.state],
+            "rebalance_timeout": member.rebalance_timeout_ms,
+            "subscribed": list(member.subscribed),
+            "assigned": _by_name(member.assigned, names),
+            "target": _by_name(group.target.get(member.member_id, {}), names),
+        }
+        optional = {
+            "instance": member.instance_id,
+            "rack": member.rack_id,
+            "assignor": member.server_assignor,
+        }
         view |= {name: value for name, value in optional.items() if value is not None}
         if member.revoking:
             view["revoking"] = _by_name(member.revoking, names)
@@ -185,9 +223,14 @@ def _consumer_view(group: ConsumerGroup, names: Mapping[str, str]) -> Json:
         members[member.member_id] = view
     is_equal = all(count == len(group.members) for count in group.subscriber_counts.values())
     return {
-        "type": "consumer", "state": group.state, "epoch": group.epoch, "assignment_epoch": group.assignment_epoch,
-        "assignor": group.preferred_assignor(), "subscription_type": "Homogeneous" if is_equal else "Heterogeneous", "members": members,
-    }  # fmt: skip
+        "type": "consumer",
+        "state": group.state,
+        "epoch": group.epoch,
+        "assignment_epoch": group.assignment_epoch,
+        "assignor": group.preferred_assignor(),
+        "subscription_type": "Homogeneous" if is_equal else "Heterogeneous",
+        "members": members,
+    }
 
 
 def _by_name(partitions: Partitions | Mapping[str, tuple[int, ...]], names: Mapping[str, str]) -> Json:

@@ -1,4 +1,5 @@
-"""Kafka's recorded broker log against ours: offsets and segments, producers and transactions. All cases are exact.
+"""Kafka's recorded broker log against ours: offsets and segments, producers and transactions. All cases are
+exact.
 
 A case is a sequence of steps; every answer, error and state is compared.
 """
@@ -29,7 +30,14 @@ from broker_core.kafka.log.memory_storage import MemoryFolder
 from broker_core.kafka.log.partition_log import EARLIEST, LATEST, MAX_TIMESTAMP, Appended, PartitionLog
 from broker_core.kafka.log.producer_state import NO_OPEN_TRANSACTION, ProducerEntry
 from broker_core.kafka.log.record import Record
-from broker_core.kafka.log.record_batch import TRANSACTIONAL, ControlType, RecordBatch, encode_batch, encode_control_batch, with_offset
+from broker_core.kafka.log.record_batch import (
+    TRANSACTIONAL,
+    ControlType,
+    RecordBatch,
+    encode_batch,
+    encode_control_batch,
+    with_offset,
+)
 from broker_core.kafka.log.retention import delete_old_segments
 from broker_core.kafka.log.settings import DAY_MS, LogSettings
 from broker_core.kafka.log.watermarks import Isolation
@@ -55,7 +63,8 @@ ERRORS: dict[type[Exception], str] = {
 
 
 def run_log(document: Json) -> Iterator[CaseResult]:
-    """One log: appends by leaders, coordinators and followers, watermarks, truncation, retention, restarts."""
+    """One log: appends by leaders, coordinators and followers, watermarks, truncation, retention,
+    restarts."""
     for row in document["cases"]:
         yield case(row["name"], partial(_log_case, row))
 
@@ -94,7 +103,9 @@ class DrivenLog:
         except (LogError, CommandError) as error:
             got["error"] = ERRORS[type(error)]
         if step["op"] == "roll" or (self.log.active.base_offset > active and step["op"] not in SILENT):
-            self.log.flush_if_due(self.now_ms)  # a roll asks for it, and the original's scheduler runs at once
+            self.log.flush_if_due(
+                self.now_ms
+            )  # a roll asks for it, and the original's scheduler runs at once
         return got
 
     def state(self, keys: Json) -> Json:
@@ -124,7 +135,9 @@ class DrivenLog:
 
     # -- the steps
 
-    def append_as_leader(self, leader_epoch: int, records: int, size_bytes: int, timestamp: int | None = None) -> Json:
+    def append_as_leader(
+        self, leader_epoch: int, records: int, size_bytes: int, timestamp: int | None = None
+    ) -> Json:
         time = self.now_ms if timestamp is None else STARTED_MS + timestamp
         data = sized_batch(records, size_bytes, time).data
         return _offsets(self.log.append(data, now_ms=self.now_ms, leader_epoch=leader_epoch))
@@ -212,18 +225,30 @@ class DrivenLog:
         if found is None:
             return None
         time = found.timestamp - STARTED_MS if found.timestamp >= 0 else -1
-        return {"offset": found.offset, "timestamp": time, "epoch": self.log.epoch_of_answer(timestamp, found.offset)}
+        return {
+            "offset": found.offset,
+            "timestamp": time,
+            "epoch": self.log.epoch_of_answer(timestamp, found.offset),
+        }
 
     def read(self, offset: int, isolation: str) -> Json:
         fetched, aborted = self.log.read_as(Isolation[isolation], offset, 1 << 30)
         answer: Json = {"batches": batch_rows(fetched.data)}
-        return answer if aborted is None else answer | {"aborted": [[row.producer_id, row.first_offset] for row in aborted]}
+        return (
+            answer
+            if aborted is None
+            else answer | {"aborted": [[row.producer_id, row.first_offset] for row in aborted]}
+        )
 
     def fetch_offset_snapshot(self) -> Json:
         log = self.log
         return {"log_start": log.log_start_offset} | {
             name: list(log.position_of(offset))
-            for name, offset in (("leo", log.log_end_offset), ("hw", log.placed_high_watermark()), ("lso", log.last_stable_offset))
+            for name, offset in (
+                ("leo", log.log_end_offset),
+                ("hw", log.placed_high_watermark()),
+                ("lso", log.last_stable_offset),
+            )
         }
 
     def reopen(self, log_start_checkpoint: int) -> None:
@@ -242,7 +267,8 @@ class DrivenLog:
 
 
 FILES_WRITTEN_MS = 2_000_000_000_000
-"""What the files say of their age: they were written when the recording was made, long after the clock of the steps."""
+"""What the files say of their age: they were written when the recording was made, long after the clock of the
+steps."""
 SILENT = {"truncate_fully_and_start_at", "assign_epoch_start", "reopen"}
 """Steps without an answer."""
 TIMES_BY_NAME = (LATEST, EARLIEST, MAX_TIMESTAMP)
@@ -260,7 +286,9 @@ def sized_batch(records: int, size_bytes: int, time_ms: int) -> RecordBatch:
     value_size, longer = 0, 0
 
     def encoded() -> RecordBatch:
-        return encode_batch([Record(index, time_ms, None, bytes(value_size + (index < longer))) for index in range(records)])
+        return encode_batch(
+            [Record(index, time_ms, None, bytes(value_size + (index < longer))) for index in range(records)]
+        )
 
     while (batch := encoded()).size_in_bytes < size_bytes:
         if size_bytes - batch.size_in_bytes >= records:
@@ -272,7 +300,9 @@ def sized_batch(records: int, size_bytes: int, time_ms: int) -> RecordBatch:
     return batch
 
 
-def producer_batch(producer_id: int, epoch: int, sequence: int, records: int, time_ms: int, is_transactional: bool) -> RecordBatch:
+def producer_batch(
+    producer_id: int, epoch: int, sequence: int, records: int, time_ms: int, is_transactional: bool
+) -> RecordBatch:
     """A batch of an idempotent producer: values of five bytes."""
     return encode_batch(
         [Record(index, time_ms, None, bytes(5)) for index in range(records)],
@@ -305,7 +335,13 @@ def _replicated(row: Json, now_ms: int) -> RecordBatch:
         )
     if "pid" in row:
         is_transactional = row.get("transactional", False)
-        return with_offset(producer_batch(row["pid"], row["epoch"], row["sequence"], row["records"], now_ms, is_transactional), base, epoch)
+        return with_offset(
+            producer_batch(
+                row["pid"], row["epoch"], row["sequence"], row["records"], now_ms, is_transactional
+            ),
+            base,
+            epoch,
+        )
     return with_offset(sized_batch(row["records"], row["size_bytes"], now_ms), base, epoch)
 
 
@@ -320,9 +356,16 @@ def _producer(producer_id: int, entry: ProducerEntry) -> Json:
         "epoch": entry.producer_epoch,
         "coordinator_epoch": entry.coordinator_epoch,
         "last_ts": entry.last_timestamp - STARTED_MS,
-        "batches": [[mark.first_sequence, mark.last_sequence, mark.first_offset, mark.last_offset] for mark in entry.batches],
+        "batches": [
+            [mark.first_sequence, mark.last_sequence, mark.first_offset, mark.last_offset]
+            for mark in entry.batches
+        ],
     }
-    return row if entry.transaction_start == NO_OPEN_TRANSACTION else row | {"txn_first_offset": entry.transaction_start}
+    return (
+        row
+        if entry.transaction_start == NO_OPEN_TRANSACTION
+        else row | {"txn_first_offset": entry.transaction_start}
+    )
 
 
 def _settings(row: Json) -> LogSettings:

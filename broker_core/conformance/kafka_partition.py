@@ -1,4 +1,5 @@
-"""Kafka's recorded partition leader against ours: ISR, high watermark, acks, AlterPartition in flight. All cases are exact."""
+"""Kafka's recorded partition leader against ours: ISR, high watermark, acks, AlterPartition in flight. All
+cases are exact."""
 
 from __future__ import annotations
 
@@ -21,7 +22,11 @@ from broker_core.kafka.replication.partition import LeaderAndIsr, Partition
 
 Json = dict[str, Any]
 
-ISOLATIONS = {None: Isolation.LOG_END, "READ_UNCOMMITTED": Isolation.HIGH_WATERMARK, "READ_COMMITTED": Isolation.TXN_COMMITTED}
+ISOLATIONS = {
+    None: Isolation.LOG_END,
+    "READ_UNCOMMITTED": Isolation.HIGH_WATERMARK,
+    "READ_COMMITTED": Isolation.TXN_COMMITTED,
+}
 NOTHING_IN_FLIGHT = "nothing in flight"
 MAY_FIND_NOTHING = ("list_offset", "checkpoint_hw")
 """Steps that answer null; the others without an answer say nothing."""
@@ -98,7 +103,9 @@ class DrivenPartition:
         self._begin()
 
     def _begin(self) -> None:
-        self.partition = Partition(self.broker_id, self.brokers, 100 + self.broker_id, self.min_insync_replicas)
+        self.partition = Partition(
+            self.broker_id, self.brokers, 100 + self.broker_id, self.min_insync_replicas
+        )
         self.delayed = DelayedProduces()
 
     def take(self, step: Json) -> Json:
@@ -156,7 +163,11 @@ class DrivenPartition:
         if acks == -1:
             self.delayed.add(WaitingProduce(produce, appended.last_offset + 1))
         change = "INCREASED" if is_hw_raised else "SAME"
-        return {"first_offset": appended.first_offset, "last_offset": appended.last_offset, "hw_change": change}
+        return {
+            "first_offset": appended.first_offset,
+            "last_offset": appended.last_offset,
+            "hw_change": change,
+        }
 
     def follower_fetch(
         self,
@@ -170,7 +181,9 @@ class DrivenPartition:
         fetch = PartitionFetch(offset, leader_epoch, last_fetched_epoch, log_start)
         return _fetched(self.partition.fetch_as_follower(replica, broker_epoch, fetch, self.now_ms))
 
-    def consumer_fetch(self, offset: int, isolation: str, leader_epoch: int | None, last_fetched_epoch: int | None) -> Json:
+    def consumer_fetch(
+        self, offset: int, isolation: str, leader_epoch: int | None, last_fetched_epoch: int | None
+    ) -> Json:
         fetch = PartitionFetch(offset, leader_epoch, last_fetched_epoch)
         return _fetched(self.partition.fetch_as_consumer(fetch, Isolation[isolation]))
 
@@ -180,9 +193,13 @@ class DrivenPartition:
         )
         return None if answer is None else {"offset": answer.found.offset, "epoch": answer.epoch}
 
-    def last_offset_for_leader_epoch(self, current_leader_epoch: int | None, epoch: int, leader_only: bool) -> Json:
+    def last_offset_for_leader_epoch(
+        self, current_leader_epoch: int | None, epoch: int, leader_only: bool
+    ) -> Json:
         try:
-            found = self.partition.last_offset_for_epoch(epoch, current_leader_epoch, needs_leader=leader_only)
+            found = self.partition.last_offset_for_epoch(
+                epoch, current_leader_epoch, needs_leader=leader_only
+            )
         except Refused as refused:
             return {"error_code": refused.code.name}
         return {"epoch": found[0], "end_offset": found[1]}
@@ -202,7 +219,9 @@ class DrivenPartition:
             return NOTHING_IN_FLIGHT
         answer = _request(change.request)
         answer["partition_epoch"] += 1
-        self.partition.alter_partition_succeeded(LeaderAndIsr(self.broker_id, replicas=(), **answer), self.now_ms)
+        self.partition.alter_partition_succeeded(
+            LeaderAndIsr(self.broker_id, replicas=(), **answer), self.now_ms
+        )
         return answer
 
     def alter_partition_error(self, error: str) -> str | None:
@@ -242,7 +261,11 @@ class DrivenPartition:
 
 
 def _request(request: AlterPartitionRequest) -> Json:
-    return {"isr": sorted(request.members), "leader_epoch": request.leader_epoch, "partition_epoch": request.partition_epoch}
+    return {
+        "isr": sorted(request.members),
+        "leader_epoch": request.leader_epoch,
+        "partition_epoch": request.partition_epoch,
+    }
 
 
 def _fetched(answer: FetchedPartition) -> Json:

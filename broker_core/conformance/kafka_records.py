@@ -1,4 +1,5 @@
-"""Kafka's recorded bytes against our log: batches written and read, damaged batches, numbers and checksums, the cleaner."""
+"""Kafka's recorded bytes against our log: batches written and read, damaged batches, numbers and checksums,
+the cleaner."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -11,7 +12,14 @@ from broker_core.conformance.result import CaseResult, case, compare
 from broker_core.kafka.log.batch_filter import BatchRetention, filter_batch
 from broker_core.kafka.log.batch_reader import read_batches
 from broker_core.kafka.log.codecs import Codec
-from broker_core.kafka.log.errors import CodecFailed, CorruptRecord, InvalidRecord, LogError, OutsideMessage, UnknownCodec
+from broker_core.kafka.log.errors import (
+    CodecFailed,
+    CorruptRecord,
+    InvalidRecord,
+    LogError,
+    OutsideMessage,
+    UnknownCodec,
+)
 from broker_core.kafka.log.legacy import LegacyBatch
 from broker_core.kafka.log.record import Record
 from broker_core.kafka.log.record_batch import (
@@ -50,13 +58,15 @@ EXCEPTIONS: dict[type[Exception], str] = {
 
 
 def run_batches(document: Json) -> Iterator[CaseResult]:
-    """Each set is decoded field by field, and written again: the same bytes, or for codecs the same records."""
+    """Each set is decoded field by field, and written again: the same bytes, or for codecs the same
+    records."""
     for row in document["batches_sets"]:
         yield case(row["id"], partial(_batches, row))
 
 
 def run_corrupt(document: Json) -> Iterator[CaseResult]:
-    """Each damage has the outcome that it has in the original: which error, where, and how many records came before."""
+    """Each damage has the outcome that it has in the original: which error, where, and how many records came
+    before."""
     for row in document["cases"]:
         yield case(row["id"], partial(_damage, row))
 
@@ -135,7 +145,10 @@ def _batches(row: Json) -> CaseResult:
     got: list[Json] = [batch_fields(batch) for batch in _of_this_format(data)]
     if got != row["batches"]:
         return compare(row["id"], row["batches"], got)
-    written = b"".join(_written_again(described, batch) for described, batch in zip(row["batches"], _of_this_format(data), strict=True))
+    written = b"".join(
+        _written_again(described, batch)
+        for described, batch in zip(row["batches"], _of_this_format(data), strict=True)
+    )
     if row["reencode"] == "byte_exact":
         return compare(row["id"], row["hex"], written.hex())
     # A codec may choose other bytes for the same records; what can be read back must not differ.
@@ -150,8 +163,8 @@ def _of_this_format(data: bytes) -> list[RecordBatch]:
 def _written_again(described: Json, original: RecordBatch) -> bytes:
     """Write a batch from its description.
 
-    original: where a batch reads as its append time, the description lacks the times that the records keep; they are
-    taken from there.
+    original: where a batch reads as its append time, the description lacks the times that the records keep;
+    they are taken from there.
     """
     times = [record.timestamp for record in original.records(with_stored_times=True)]
     flags = {
@@ -238,7 +251,8 @@ def _filtered(row: Json) -> CaseResult:
             batch,
             BatchRetention[row["batch_retention"]],
             partial(_is_kept, base, keep_offsets),
-            is_marker_of_empty_transaction=batch.header.is_control and row["control_batches_are_for_empty_txn"],
+            is_marker_of_empty_transaction=batch.header.is_control
+            and row["control_batches_are_for_empty_txn"],
             delete_horizon_ms=row["current_time"] + row["delete_retention_ms"],
         )
         max_offset = max(max_offset, largest)
@@ -258,7 +272,9 @@ def _filtered(row: Json) -> CaseResult:
         got |= {"output_hex": output.hex(), "bytes_retained": len(output)}
         expected |= {"output_hex": row["output_hex"], "bytes_retained": row["bytes_retained"]}
     else:
-        got["output"], expected["output"] = (list(map(_without_stream, side["output"])) for side in (got, expected))
+        got["output"], expected["output"] = (
+            list(map(_without_stream, side["output"])) for side in (got, expected)
+        )
     return compare(row["id"], expected, got)
 
 

@@ -1,7 +1,7 @@
 """Which kinds of vector files there are, how each is recognized, and what runs it.
 
-A kind is recognized by its content: a list under a known name, whose rows have the fields that only this kind has. The file's name
-decides only where the content cannot, that is for a list without rows.
+A kind is recognized by its content: a list under a known name, whose rows have the fields that only this kind
+has. The file's name decides only where the content cannot, that is for a list without rows.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ Runner = Callable[[Document], Iterator[CaseResult]]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of vector file. sections: list in the document -> fields of a row that together only this kind has. step: a field of the
-    row's steps, where the rows of several kinds have the same. files: the names of its files, where there are several or another one."""
+    """One kind of vector file. sections: list in the document -> fields of a row that together only this kind
+    has. step: a field of the row's steps, where the rows of several kinds have the same. files: the names of
+    its files, where there are several or another one."""
 
     name: str
     sections: dict[str, set[str]]
@@ -66,14 +67,20 @@ KINDS = (
     ),
     Kind("failover", {"cases": {"topics", "names", "steps"}}, pulsar_dispatch.run_failover, "notified"),
     Kind("shared_dispatch", {"cases": {"id", "steps"}}, pulsar_dispatch.run_shared_dispatch, "index_after"),
-    Kind("key_shared_order_3_2", {"cases": {"allow_out_of_order", "read_batch", "steps"}}, pulsar_dispatch.run_key_shared_order),
+    Kind(
+        "key_shared_order_3_2",
+        {"cases": {"allow_out_of_order", "read_batch", "steps"}},
+        pulsar_dispatch.run_key_shared_order,
+    ),
     Kind(
         "partitioner",
         {"murmur2": {"hex", "murmur2"}, "groups": {"group", "hash_code"}, "sticky": {"queue_sizes", "picks"}},
         kafka.run_partitioner,
     ),
     # Before the plain assignors, whose fields a row with racks has as well.
-    Kind("assignors_rack", {"scenarios": {"partition_racks", "members", "results"}}, kafka.run_assignors_rack),
+    Kind(
+        "assignors_rack", {"scenarios": {"partition_racks", "members", "results"}}, kafka.run_assignors_rack
+    ),
     Kind("assignors", {"scenarios": {"topics", "members", "results"}}, kafka.run_assignors),
     Kind("assignor_sequences", {"sequences": {"assignor", "steps"}}, kafka.run_assignor_sequences),
     Kind(
@@ -106,9 +113,17 @@ KINDS = (
     Kind("varint_crc", {"malformed": {"hex", "read_varlong"}}, kafka_records.run_varint_crc),
     Kind("epoch_cache", {"cases": {"checkpoint_file_after", "steps"}}, kafka_epochs.run_epoch_cache),
     # The same steps on the same log; only the first names an expiration in every case.
-    Kind("producer_state", {"cases": {"name", "config", "producer_id_expiration_ms", "steps"}}, kafka_log.run_log),
+    Kind(
+        "producer_state",
+        {"cases": {"name", "config", "producer_id_expiration_ms", "steps"}},
+        kafka_log.run_log,
+    ),
     Kind("unified_log", {"cases": {"name", "config", "steps"}}, kafka_log.run_log),
-    Kind("partition", {"cases": {"local_broker", "min_insync_replicas", "steps"}}, kafka_partition.run_partition),
+    Kind(
+        "partition",
+        {"cases": {"local_broker", "min_insync_replicas", "steps"}},
+        kafka_partition.run_partition,
+    ),
     Kind("controller", {"cases": {"kind", "name", "steps"}}, kafka_controller.run_controller),
     Kind("fetcher", {"cases": {"truncation", "brokers", "steps", "final_logs"}}, kafka_fetcher.run_fetcher),
     Kind(
@@ -121,12 +136,17 @@ KINDS = (
         tubemq.run_mod_assign,
     ),
     Kind("meta_expand", {"cases": {"topic_meta", "second_topic_meta"}}, tubemq.run_meta_expand),
-    Kind("set_difference", {"cases": {"partition_subscribable", "registered_before"}}, tubemq.run_set_difference),
+    Kind(
+        "set_difference",
+        {"cases": {"partition_subscribable", "registered_before"}},
+        tubemq.run_set_difference,
+    ),
 )
 
 
 def kind_of(document: Document, file_name: str) -> Kind | None:
-    """Tell the kind of a document. file_name: without folder, with or without suffixes. None: a kind we do not know.
+    """Tell the kind of a document. file_name: without folder, with or without suffixes. None: a kind we do
+    not know.
 
     >>> kind_of({"cases": [{"topic_meta": [], "second_topic_meta": []}]}, "renamed.json").name
     'meta_expand'

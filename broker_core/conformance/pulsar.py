@@ -1,9 +1,9 @@
-"""Pulsar's recorded answers against our rules: the hash, auto-split ranges, three hash rings, sticky ranges. All
-cases are exact.
+"""Pulsar's recorded answers against our rules: the hash, auto-split ranges, three hash rings, sticky ranges.
+All cases are exact.
 
-A case is a sequence of consumers that come and go; each step is checked whole (map or digest, selection, reported and
-impacted ranges, refusals). A check is (what, expected, got); the first that differs is what a failed case shows.
-Fields that a file leaves out are not checked; a field that is there always is.
+A case is a sequence of consumers that come and go; each step is checked whole (map or digest, selection,
+reported and impacted ranges, refusals). A check is (what, expected, got); the first that differs is what a
+failed case shows. Fields that a file leaves out are not checked; a field that is there always is.
 """
 
 from base64 import b64decode
@@ -18,7 +18,11 @@ from broker_core.hashing.murmur3 import MASK_31, murmur3_31, murmur3_32
 from broker_core.pulsar.selectors.auto_split import AutoSplitSelector
 from broker_core.pulsar.selectors.consistent_hash import RING_3_2_0, RING_3_2_1, RING_CURRENT, RingSelector
 from broker_core.pulsar.selectors.protocol import AssignRefused, Range, Selector
-from broker_core.pulsar.selectors.sticky_ranges import StickyCurrentSelector, StickySelector, check_client_ranges
+from broker_core.pulsar.selectors.sticky_ranges import (
+    StickyCurrentSelector,
+    StickySelector,
+    check_client_ranges,
+)
 
 Json = dict[str, Any]
 Check = tuple[str, object, object]
@@ -38,7 +42,8 @@ CLIENT_RESULTS = {
 
 
 def run_murmur(document: Json) -> Iterator[CaseResult]:
-    """One case per string and per byte string: the hash, whole and masked, and the slots that follow from it."""
+    """One case per string and per byte string: the hash, whole and masked, and the slots that follow from
+    it."""
     for index, row in enumerate(document.get("strings", [])):
         yield checked(f"strings[{index}]", partial(_murmur, row, row["s"]))
     for index, row in enumerate(document.get("bytes", [])):
@@ -82,7 +87,7 @@ def _present(row: Json, prefix: str, answers: Mapping[str, Callable[[], object]]
             yield prefix + name, row[name], answer()
 
 
-# -- murmur ------------------------------------------------------------------------------------------------------------
+# -- murmur --------------------------------------------------------------------------------------------------
 
 
 def _murmur(row: Json, key: str | bytes) -> Iterator[Check]:
@@ -100,7 +105,7 @@ def _murmur(row: Json, key: str | bytes) -> Iterator[Check]:
     )
 
 
-# -- auto-split --------------------------------------------------------------------------------------------------------
+# -- auto-split ----------------------------------------------------------------------------------------------
 
 
 def _auto_split(row: Json) -> Iterator[Check]:
@@ -125,9 +130,14 @@ def _auto_split(row: Json) -> Iterator[Check]:
             at,
             {
                 "message": lambda refusal=refusal: None if refusal is None else refusal.message,  # type: ignore[misc]
-                "map": lambda: [list(pair) for pair in zip(selector.uppers, _ids(selector.owners), strict=True)],
+                "map": lambda: [
+                    list(pair) for pair in zip(selector.uppers, _ids(selector.owners), strict=True)
+                ],
                 "map_sha256": lambda: _digest(
-                    ";".join(f"{upper}:{owner}" for upper, owner in zip(selector.uppers, selector.owners, strict=True))
+                    ";".join(
+                        f"{upper}:{owner}"
+                        for upper, owner in zip(selector.uppers, selector.owners, strict=True)
+                    )
                 ),
                 "reported_ranges": lambda: _plain(selector.ranges()),
                 "impacted_current": lambda before=before: _impacted(before, selector.ranges()),  # type: ignore[misc]
@@ -135,10 +145,14 @@ def _auto_split(row: Json) -> Iterator[Check]:
             },
         )
         if "selected" in step:
-            yield at + "selected (current)", step["selected"], _ids(selector.owner_at(slot) for slot in slots_current)
+            yield (
+                at + "selected (current)",
+                step["selected"],
+                _ids(selector.owner_at(slot) for slot in slots_current),
+            )
 
 
-# -- hash rings --------------------------------------------------------------------------------------------------------
+# -- hash rings ----------------------------------------------------------------------------------------------
 
 
 def _consistent_hash(row: Json) -> Iterator[Check]:
@@ -172,7 +186,9 @@ def _ring_step(
         {
             "size": lambda: len(points),
             "collisions": lambda: len(ring.shared),
-            "sha256": lambda: _digest(";".join(f"{point}:{','.join(ring.holders(point))}" for point in points)),
+            "sha256": lambda: _digest(
+                ";".join(f"{point}:{','.join(ring.holders(point))}" for point in points)
+            ),
             "ring": lambda: shown(points),
             "first": lambda: shown(points[:4]),
             "last": lambda: shown(points[-4:]),
@@ -183,7 +199,7 @@ def _ring_step(
     )
 
 
-# -- sticky ------------------------------------------------------------------------------------------------------------
+# -- sticky --------------------------------------------------------------------------------------------------
 
 
 def _sticky_ranges(row: Json) -> Iterator[Check]:
@@ -192,7 +208,11 @@ def _sticky_ranges(row: Json) -> Iterator[Check]:
     for version in versions:
         selector = STICKY[version](row["range_size"])
         if version in row.get("key_slot", {}):
-            yield f"key_slot {version}", row["key_slot"][version], [selector.slot(hash32) for hash32 in hashes]
+            yield (
+                f"key_slot {version}",
+                row["key_slot"][version],
+                [selector.slot(hash32) for hash32 in hashes],
+            )
         for index, step in enumerate(row["steps"]):
             refusal = _apply(selector, step)
             expect, at = step["expect"].get(version, {}), f"step {index} {version}: "
@@ -236,7 +256,7 @@ def _client_validate(row: Json) -> Iterator[Check]:
         yield "message", row["message"], message
 
 
-# -- what they share ---------------------------------------------------------------------------------------------------
+# -- what they share -----------------------------------------------------------------------------------------
 
 
 def _apply(selector: Selector, step: Json, names: Mapping[str, str] | None = None) -> AssignRefused | None:

@@ -1,4 +1,5 @@
-"""Pulsar's recorded answers against our dispatchers: who is active, whose turn it is, what a newcomer must wait for. All cases are exact.
+"""Pulsar's recorded answers against our dispatchers: who is active, whose turn it is, what a newcomer must
+wait for. All cases are exact.
 
 A case is a sequence of steps, each checked whole; the first difference is what a failed case shows.
 """
@@ -28,7 +29,8 @@ ALGORITHMS = {"auto_split_hash_range": "auto_split", "consistent_hash_3.2.0": "c
 
 
 def run_failover(document: Json) -> Iterator[CaseResult]:
-    """One case per sequence of joins and leaves on several topics at once, and one for the sequence of the Exclusive subscription."""
+    """One case per sequence of joins and leaves on several topics at once, and one for the sequence of the
+    Exclusive subscription."""
     for row in document.get("cases", []):
         yield checked(row["id"], partial(_failover, row))
     if document.get("exclusive"):
@@ -47,20 +49,25 @@ def run_key_shared_order(document: Json) -> Iterator[CaseResult]:
         yield checked(row["id"], partial(_key_shared_order, row))
 
 
-# -- Failover and Exclusive ----------------------------------------------------------------------------------------------------------------
+# -- Failover and Exclusive ----------------------------------------------------------------------------------
 
 
 def _failover(row: Json) -> Iterator[Check]:
     for answer, uses_ring in (("active", False), ("active_current_with_flag", True)):
         if not any(answer in step for step in row["steps"]):
             continue
-        topics = [SingleActiveDispatcher(topic["name"], topic["partition"], uses_ring=uses_ring) for topic in row["topics"]]
+        topics = [
+            SingleActiveDispatcher(topic["name"], topic["partition"], uses_ring=uses_ring)
+            for topic in row["topics"]
+        ]
         for index, step in enumerate(row["steps"]):
             at, refused = f"step {index}: ", None
             changes = [Change(switched=False, notified=())] * len(topics)
             try:
                 changes = [_step(topic, step, row["names"]) for topic in topics]
-            except SubscriptionRefused as refusal:  # all topics have the same consumers, so it is the first that refuses
+            except (
+                SubscriptionRefused
+            ) as refusal:  # all topics have the same consumers, so it is the first that refuses
                 refused = refusal.name
             if answer in step:
                 yield at + answer, step[answer], [_id(topic.active) for topic in topics]
@@ -68,7 +75,11 @@ def _failover(row: Json) -> Iterator[Check]:
                 continue
             yield at + "error", step.get("error"), refused
             yield at + "switched", step["switched"], [change.switched for change in changes]
-            yield at + "notified", step["notified"], [[int(name) for name in change.notified] for change in changes]
+            yield (
+                at + "notified",
+                step["notified"],
+                [[int(name) for name in change.notified] for change in changes],
+            )
             for topic in topics:
                 yield at + "order", step["order"], [int(name) for name in topic.order]
 
@@ -81,7 +92,8 @@ def _step(topic: SingleActiveDispatcher, step: Json, names: Json) -> Change:
 
 
 def _exclusive(rows: Sequence[Json]) -> Iterator[Check]:
-    """The steps are told in words: "A joins", "B joins while A is alive", "A leaves", "a consumer that never joined leaves"."""
+    """The steps are told in words: "A joins", "B joins while A is alive", "A leaves", "a consumer that never
+    joined leaves"."""
     topic = SingleActiveDispatcher("persistent://public/default/t", is_exclusive=True)
     ids: dict[str, str] = {}
     for row in rows:
@@ -91,8 +103,12 @@ def _exclusive(rows: Sequence[Json]) -> Iterator[Check]:
         got: Json
         try:
             change = topic.remove(consumer) if "leaves" in does else topic.add(Standby(consumer, name))
-            got = {"active": _id(topic.active), "order": [int(known) for known in topic.order], "switched": change.switched,
-                   "notified": [int(known) for known in change.notified]}  # fmt: skip
+            got = {
+                "active": _id(topic.active),
+                "order": [int(known) for known in topic.order],
+                "switched": change.switched,
+                "notified": [int(known) for known in change.notified],
+            }
         except SubscriptionRefused as refusal:
             got = {"error": refusal.name, "message": refusal.message}
         yield row["step"], row["result"], got
@@ -102,7 +118,7 @@ def _id(consumer: str | None) -> int | None:
     return None if consumer is None else int(consumer)
 
 
-# -- Shared --------------------------------------------------------------------------------------------------------------------------------
+# -- Shared --------------------------------------------------------------------------------------------------
 
 
 def _shared_dispatch(row: Json) -> Iterator[Check]:
@@ -131,7 +147,7 @@ def _shared_dispatch(row: Json) -> Iterator[Check]:
                 yield f"step {index}: {name}", step[name], value
 
 
-# -- Key_Shared ----------------------------------------------------------------------------------------------------------------------------
+# -- Key_Shared ----------------------------------------------------------------------------------------------
 
 
 def _key_shared_order(row: Json) -> Iterator[Check]:
@@ -149,11 +165,16 @@ def _key_shared_order(row: Json) -> Iterator[Check]:
             delivered.setdefault(consumer, []).append(position)
         cursor = dispatcher.cursor
         got |= {
-            "delivered": delivered, "pending": {name: known for name, known in dispatcher.pending().items() if known},
-            "mark_delete": cursor.mark_delete, "acked_ahead": sorted(cursor.ahead), "read_position": cursor.read_position,
+            "delivered": delivered,
+            "pending": {name: known for name, known in dispatcher.pending().items() if known},
+            "mark_delete": cursor.mark_delete,
+            "acked_ahead": sorted(cursor.ahead),
+            "read_position": cursor.read_position,
             "replay": dispatcher.replay.first(len(dispatcher.replay)),
-            "recently_joined": None if out_of_order else [[int(name), limit] for name, limit in dispatcher.recently_joined.items()],
-        }  # fmt: skip
+            "recently_joined": None
+            if out_of_order
+            else [[int(name), limit] for name, limit in dispatcher.recently_joined.items()],
+        }
         expect = step["expect"]
         yield f"step {index}: error", expect.get("error"), got.get("error")
         for name, value in expect.items():

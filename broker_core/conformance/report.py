@@ -1,4 +1,5 @@
-"""The words of the report: a failed case narrowed down to where the two answers part, and the counting lines."""
+"""The words of the report: a failed case narrowed down to where the two answers part, and the counting
+lines."""
 
 from __future__ import annotations
 
@@ -22,20 +23,28 @@ def tally_line(counts: Counter[str]) -> str:
 
 
 def beyond_line(results: Sequence[CaseResult]) -> str | None:
-    """Tell what is met beyond the point up to which cases have to match; None when a file has no such cases."""
+    """Tell what is met beyond the point up to which cases have to match; None when a file has no such
+    cases."""
     counts = [result.beyond for result in results if result.beyond is not None]
     if not counts:
         return None
     whole = sum(met == steps for met, steps in counts)
     met, steps = sum(met for met, _ in counts), sum(steps for _, steps in counts)
-    return f"  {len(counts)} cases have to match up to a point; beyond it {met} of {steps} steps match, {whole} cases to their end"
+    return (
+        f"  {len(counts)} cases have to match up to a point; beyond it {met} of {steps} steps match, {whole} "
+        f"cases to their end"
+    )
 
 
 def failure_lines(result: CaseResult) -> list[str]:
     """Tell a failed case: its id, where the answers part, what was expected and what came."""
     where, expected, got = narrowed(result.expected, result.got)
     place = f" at {where}" if where else ""
-    return [f"  failed {shown_id(result.id)}{place}", f"    expected {_shown(expected)}", f"    got      {_shown(got)}"]
+    return [
+        f"  failed {shown_id(result.id)}{place}",
+        f"    expected {_shown(expected)}",
+        f"    got      {_shown(got)}",
+    ]
 
 
 def skip_line(result: CaseResult) -> str:
@@ -44,7 +53,8 @@ def skip_line(result: CaseResult) -> str:
 
 
 def narrowed(expected: object, got: object) -> tuple[str, object, object]:
-    """Follow two answers down as long as they differ in one single place. Returns the place and what each has there.
+    """Follow two answers down as long as they differ in one single place. Returns the place and what each has
+    there.
 
     >>> narrowed({"a": [1, 2], "b": 0}, {"a": [1, 3], "b": 0})
     ('a[1]', 2, 3)
@@ -71,4 +81,8 @@ def shown_id(case_id: str) -> str:
 
 def _shown(value: object) -> str:
     text = json.dumps(value, default=repr)
-    return text if len(text) <= VALUE_CHARACTERS_SHOWN else f"{text[:VALUE_CHARACTERS_SHOWN]}… ({len(text)} characters)"
+    return (
+        text
+        if len(text) <= VALUE_CHARACTERS_SHOWN
+        else f"{text[:VALUE_CHARACTERS_SHOWN]}… ({len(text)} characters)"
+    )

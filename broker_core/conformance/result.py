@@ -1,7 +1,8 @@
 """What became of one recorded case, and the one frame in which a case may fail in any way at all.
 
-A *case* is one scenario, sequence, trace or listed string of a vector file. An adapter (`kafka.py`, `pulsar.py`, `tubemq.py`)
-yields one `CaseResult` per case; the command in `__main__.py` counts and prints them.
+A *case* is one scenario, sequence, trace or listed string of a vector file. An adapter (`kafka.py`,
+`pulsar.py`, `tubemq.py`) yields one `CaseResult` per case; the command in `__main__.py` counts and prints
+them.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from typing import Literal
 class CaseResult:
     """One case: its id, how it went, and what to show.
 
-    expected, got: plain values, shown for a failed case. reason: why a case was skipped; never empty for a skip.
-    beyond: of a case that has to match only up to a point, how many steps after it match, and how many there are.
+    expected, got: plain values, shown for a failed case. reason: why a case was skipped; never empty for a
+    skip.
+    beyond: of a case that has to match only up to a point, how many steps after it match, and how many there
+    are.
     """
 
     id: str
@@ -56,7 +59,8 @@ def case(case_id: str, run: Callable[[], CaseResult]) -> CaseResult:
     """
     try:
         return run()
-    # A broad except is right here and only here: a case hands arbitrary recorded input to the rule under test, so any
-    # exception is the answer that the rule gave, to be shown beside the recorded one while the other cases go on.
+    # A broad except is right here and only here: a case hands arbitrary recorded input to the rule under
+    # test, so any exception is the answer that the rule gave, to be shown beside the recorded one while the
+    # other cases go on.
     except Exception as error:  # noqa: BLE001
         return CaseResult(case_id, "failed", "an answer", f"{type(error).__name__}: {error}")

@@ -1,4 +1,5 @@
-"""TubeMQ's recorded answers against our rules: modulo assignment, metadata, the assigner's pass. All cases are exact."""
+"""TubeMQ's recorded answers against our rules: modulo assignment, metadata, the assigner's pass. All cases
+are exact."""
 
 from __future__ import annotations
 
@@ -8,14 +9,24 @@ from typing import Any
 
 from broker_core.conformance.result import CaseResult, case, compare
 from broker_core.hashing.java_hash import string_hash, string_hash_unsigned
-from broker_core.tubemq.assignment import SUCCESS, Call, Connect, Disconnect, assigner_pass, is_owned, node_of, owned_by
+from broker_core.tubemq.assignment import (
+    SUCCESS,
+    Call,
+    Connect,
+    Disconnect,
+    assigner_pass,
+    is_owned,
+    node_of,
+    owned_by,
+)
 from broker_core.tubemq.metadata import PartitionMetadata
 
 Json = dict[str, Any]
 
 
 def run_mod_assign(document: Json) -> Iterator[CaseResult]:
-    """`cases`: who owns what; `scale_changes`: what moves with the count; `single_checks`: one key and one node."""
+    """`cases`: who owns what; `scale_changes`: what moves with the count; `single_checks`: one key and one
+    node."""
     for row in document.get("cases", []):
         yield case(row["id"], partial(_assignment, row))
     for row in document.get("scale_changes", []):
@@ -107,7 +118,11 @@ def _pass(row: Json) -> CaseResult:
                     if code == SUCCESS:
                         registered.add(key)
     got = {"assigned": assigned, "calls": calls, "registered_after": sorted(registered)}
-    expected = {"assigned": row["assigned"] or [], "calls": row["calls"], "registered_after": row["registered_after"]}
+    expected = {
+        "assigned": row["assigned"] or [],
+        "calls": row["calls"],
+        "registered_after": row["registered_after"],
+    }
     return compare(row["id"], expected, got)
 
 

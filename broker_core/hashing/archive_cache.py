@@ -1,7 +1,8 @@
 """Where numba keeps what it compiled of a source inside an archive, as it does on Spark's executors.
 
-numba's own place depends on the archive's path, which differs for each executor of each application: all would compile again, and leave the
-results behind. Here the place depends on the content of the source. NUMBA_CACHE_LOCATOR_CLASSES names the class (pipeline/session.py).
+numba's own place depends on the archive's path, which differs for each executor of each application: all
+would compile again, and leave the results behind. Here the place depends on the content of the source.
+NUMBA_CACHE_LOCATOR_CLASSES names the class (pipeline/session.py).
 """
 
 from collections.abc import Callable

@@ -2,10 +2,11 @@
 
     key    21  75  e1 ... │ 04        place ──words of four bytes──► words_end ──tail, one to three bytes──► end
 
-Arithmetic is on unsigned 32 bits, as in the originals; each loop takes four bytes at a time where the rule allows it.
-For a tail a whole word is read where the buffer goes on, and the next key's bytes are masked away: branches on a length that changes from
-key to key cost more than all the arithmetic. It is in the loops themselves: a helper with a branch in it that takes the array makes
-numba count the array's references in every turn, which doubles the time.
+Arithmetic is on unsigned 32 bits, as in the originals; each loop takes four bytes at a time where the rule
+allows it. For a tail a whole word is read where the buffer goes on, and the next key's bytes are masked away:
+branches on a length that changes from key to key cost more than all the arithmetic. It is in the loops
+themselves: a helper with a branch in it that takes the array makes numba count the array's references in
+every turn, which doubles the time.
 Source: as of the scalar functions in murmur3.py (mmh3), murmur2.py and java_hash.py.
 """
 
@@ -48,7 +49,9 @@ def scrambled3(word: Any) -> Any:
 def joined3(hashed: Any, word: Any) -> Any:
     """murmur3: the hash with one more word."""
     met = np.uint32(hashed ^ scrambled3(word))
-    return np.uint32(np.uint32(np.uint32(np.uint32(met << np.uint32(13)) | np.uint32(met >> np.uint32(19))) * FIVE) + ADDED)
+    return np.uint32(
+        np.uint32(np.uint32(np.uint32(met << np.uint32(13)) | np.uint32(met >> np.uint32(19))) * FIVE) + ADDED
+    )
 
 
 @inlined
@@ -167,8 +170,8 @@ def java_rows(data: Any, offsets: Any, out: Any) -> None:
 def decoded(data: Any, place: Any, end: Any) -> Any:
     """The character that begins at `place` with a byte of 0x80 or more, and how many bytes it takes.
 
-    U+FFFD for what is none, with the bytes that one U+FFFD stands for in Java: the longest beginning of a character, a whole encoded
-    surrogate, else one byte.
+    U+FFFD for what is none, with the bytes that one U+FFFD stands for in Java: the longest beginning of a
+    character, a whole encoded surrogate, else one byte.
     """
     lead = np.int64(data[place])
     if 0xC2 <= lead <= 0xDF:

@@ -1,4 +1,5 @@
-"""The three hashes of the models over whole Arrow columns, bit for bit, without making a Python object of a key.
+"""The three hashes of the models over whole Arrow columns, bit for bit, without making a Python object of a
+key.
 
     murmur3_column   `murmur3_32`, Pulsar: unsigned; selectors mask it themselves       bytes of the key
     murmur2_column   `murmur2`, Kafka: signed; the partitioner clears the sign bit      bytes of the key
@@ -7,11 +8,13 @@
     offsets   0   4   4   9 ...      key i is data[offsets[i] : offsets[i + 1]]; a column's slice begins at its own offset,
     data      u21aé..                a missing key is whatever the caller says (`missing`), an empty one is hashed as any other
 
-Columns: binary, string, their large kinds, fixed-size binary, dictionaries of these, and null; arrays, slices and chunked arrays. Text is
-hashed as its UTF-8. java_column decodes as `new String(bytes, UTF_8)` does: a sequence that is not UTF-8 counts as U+FFFD, once for each
-longest beginning of a character, and once for a surrogate that somebody encoded.
+Columns: binary, string, their large kinds, fixed-size binary, dictionaries of these, and null; arrays, slices
+and chunked arrays. Text is hashed as its UTF-8. java_column decodes as `new String(bytes, UTF_8)` does: a
+sequence that is not UTF-8 counts as U+FFFD, once for each longest beginning of a character, and once for a
+surrogate that somebody encoded.
 
-Source: the scalar functions beside this file, which the tests compare with. Vectors: pulsar/murmur.json, kafka/partitioner.json.
+Source: the scalar functions beside this file, which the tests compare with. Vectors: pulsar/murmur.json,
+kafka/partitioner.json.
 """
 
 from collections.abc import Callable
@@ -33,7 +36,8 @@ _NO_BYTES: Bytes = np.frombuffer(b"", np.uint8)
 
 
 def murmur3_column(keys: pa.Array | pa.ChunkedArray, missing: int = 0) -> Hashes:
-    """Unsigned murmur3 of each key; `missing` where there is none. Raises CommandError for a column of another type.
+    """Unsigned murmur3 of each key; `missing` where there is none. Raises CommandError for a column of
+    another type.
 
     >>> murmur3_column(pa.array(["Order-3459134", None])).tolist()
     [3112179635, 0]
@@ -42,7 +46,8 @@ def murmur3_column(keys: pa.Array | pa.ChunkedArray, missing: int = 0) -> Hashes
 
 
 def murmur2_column(keys: pa.Array | pa.ChunkedArray, missing: int = 0) -> NDArray[np.int32]:
-    """Signed murmur2 of each key; `missing` where there is none. Raises CommandError for a column of another type.
+    """Signed murmur2 of each key; `missing` where there is none. Raises CommandError for a column of another
+    type.
 
     >>> murmur2_column(pa.array([b"21", b"", None])).tolist()
     [-973932308, 275646681, 0]
@@ -51,7 +56,8 @@ def murmur2_column(keys: pa.Array | pa.ChunkedArray, missing: int = 0) -> NDArra
 
 
 def java_column(keys: pa.Array | pa.ChunkedArray, missing: int = 0) -> Hashes:
-    """Unsigned String.hashCode of each decoded key; `missing` where there is none. Raises CommandError for a column of another type.
+    """Unsigned String.hashCode of each decoded key; `missing` where there is none. Raises CommandError for a
+    column of another type.
 
     >>> java_column(pa.array(["polygenelubricants", "\\U0001f600", None])).tolist()
     [2147483648, 1772899, 0]
@@ -60,7 +66,8 @@ def java_column(keys: pa.Array | pa.ChunkedArray, missing: int = 0) -> Hashes:
 
 
 def key_buffers(keys: pa.Array) -> tuple[Bytes, Offsets]:
-    """The bytes and the offsets of a binary or string array, not copied: key i is data[offsets[i] : offsets[i + 1]].
+    """The bytes and the offsets of a binary or string array, not copied: key i is data[offsets[i] : offsets[i
+    + 1]].
 
     Raises CommandError for an array of another type.
     """

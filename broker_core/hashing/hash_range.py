@@ -1,9 +1,10 @@
 """How much of a hash space changed hands between two assignments, exactly.
 
-An assignment is a list of slices: inclusive upper bounds, ascending, and the owner of each slice. Slice i holds the
-slots (bounds[i-1], bounds[i]]; slots above the last bound belong to the first slice, as on a ring (a range split has
-none: its last bound is the last slot). An owner may be a tuple of names: holders of a shared ring point, who split
-its slots by `slot % len(holders)`.
+An assignment is a list of slices: inclusive upper bounds, ascending, and the owner of each slice. Slice i
+holds the slots (bounds[i-1], bounds[i]]; slots above the last bound belong to the first slice, as on a ring
+(a range split has
+none: its last bound is the last slot). An owner may be a tuple of names: holders of a shared ring point, who
+split its slots by `slot % len(holders)`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +34,8 @@ def moved_share(before: Slices, after: Slices, space: int, first_slot: int = 0) 
     if before == after:
         return Fraction(0)
     (old_bounds, old), (new_bounds, new) = _unrolled(before, space), _unrolled(after, space)
-    # A large ring has tens of thousands of slices on either side: owners become numbers, and arrays do the rest.
+    # A large ring has tens of thousands of slices on either side: owners become numbers, and arrays do the
+    # rest.
     number = {owner: index for index, owner in enumerate(dict.fromkeys([*old, *new]))}
     highs = np.union1d(old_bounds, new_bounds)
     highs = highs[highs >= first_slot]
@@ -52,11 +54,11 @@ def moved_share(before: Slices, after: Slices, space: int, first_slot: int = 0) 
 
 
 def taken_ranges(before: Mapping[str, Ranges], after: Mapping[str, Ranges]) -> dict[str, list[Range]]:
-    """What each owner had before and has no longer: ranges with both ends inclusive, ascending; owners that lost
-    nothing are absent.
+    """What each owner had before and has no longer: ranges with both ends inclusive, ascending; owners that
+    lost nothing are absent.
 
-    With the arguments exchanged it tells what each was given. before, after: owner -> its ranges, ascending, none
-    overlapping.
+    With the arguments exchanged it tells what each was given. before, after: owner -> its ranges, ascending,
+    none overlapping.
     Source: the impacted consumers that Pulsar's current selectors return
     (ConsumerHashAssignmentsSnapshot.resolveImpactedConsumers).
 
@@ -101,7 +103,10 @@ def _differing(low: int, high: int, was: Owner, now: Owner) -> int:
     """How many of the slots low..high have different owners, where several split them before or after."""
     olds = was if isinstance(was, tuple) else (was,)
     news = now if isinstance(now, tuple) else (now,)
-    # Who owns a slot repeats with this period, so count the differing residues and how often each occurs in low..high.
+    # Who owns a slot repeats with this period, so count the differing residues and how often each occurs in
+    # low..high.
     period = lcm(len(olds), len(news))
-    differing = (residue for residue in range(period) if olds[residue % len(olds)] != news[residue % len(news)])
+    differing = (
+        residue for residue in range(period) if olds[residue % len(olds)] != news[residue % len(news)]
+    )
     return sum((high - residue) // period - (low - 1 - residue) // period for residue in differing)

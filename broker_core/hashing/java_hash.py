@@ -1,4 +1,5 @@
-"""Java's String.hashCode and String.compareTo, on which Kafka's coordinator, its assignors and TubeMQ's router rest.
+"""Java's String.hashCode and String.compareTo, on which Kafka's coordinator, its assignors and TubeMQ's
+router rest.
 
 Java strings are UTF-16: a character above U+FFFF counts as two units, both in the hash and in the order.
 Source: java.lang.String of JDK 17. Vectors: kafka/partitioner.json.
@@ -42,7 +43,8 @@ def string_hash_unsigned(text: str) -> int:
 def java_text(data: bytes) -> str:
     """Give the text that `new String(data, UTF_8)` makes: bytes that are not UTF-8 become U+FFFD.
 
-    Java takes an encoded surrogate, whole or cut short, for one wrong character, where Python counts each of its bytes.
+    Java takes an encoded surrogate, whole or cut short, for one wrong character, where Python counts each of
+    its bytes.
 
     >>> java_text(b"caf\\xc3\\xa9 \\xff") == "caf\\xe9 \\ufffd"
     True

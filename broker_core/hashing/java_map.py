@@ -1,14 +1,17 @@
 """The order in which java.util.HashMap and HashSet hand out their keys.
 
-Kafka's sticky assignors walk such maps, so which of two over-full members keeps the extra partition depends on this
-order. It is repeatable: the table has a power of two of slots, a key sits in slot `(h ^ h >>> 16) & (slots - 1)`,
-keys of one slot stay in order of insertion, and the table doubles when it holds more than three quarters of its slots.
-`computeIfAbsent`, by which partitions are grouped by topic, puts a new key first in its slot, and doubles one key later.
+Kafka's sticky assignors walk such maps, so which of two over-full members keeps the extra partition depends
+on this order. It is repeatable: the table has a power of two of slots, a key sits in slot `(h ^ h >>> 16) &
+(slots - 1)`, keys of one slot stay in order of insertion, and the table doubles when it holds more than three
+quarters of its slots. `computeIfAbsent`, by which partitions are grouped by topic, puts a new key first in
+its slot, and doubles one key later.
 
     slots 16, keys C0 C1 C2:   hash 2093, 2094, 2095  ->  slot 13  14  15  ->  C0 C1 C2
 
-Left out: slots of nine and more keys in tables of 64 and more, which Java turns into trees with their own order.
-Source: java.util.HashMap of JDK 17 (putVal, computeIfAbsent, resize, treeifyBin). Vectors: kafka/assignors.json, results `hash_order`.
+Left out: slots of nine and more keys in tables of 64 and more, which Java turns into trees with their own
+order.
+Source: java.util.HashMap of JDK 17 (putVal, computeIfAbsent, resize, treeifyBin). Vectors:
+kafka/assignors.json, results `hash_order`.
 """
 
 from collections.abc import Callable, Iterable
@@ -35,8 +38,9 @@ def spread_hash(hash_code: int) -> int:
 def java_order(keys: Iterable[str], size_peak: int = 0) -> list[str]:
     """Give `keys`, inserted in the order given, in the order in which a HashMap iterates over them.
 
-    A key that comes again keeps its first place. Putting the result into a second map gives the same order again. size_peak: how many
-    keys the map has held at once, if that was more: its table grew for them and never shrinks.
+    A key that comes again keeps its first place. Putting the result into a second map gives the same order
+    again. size_peak: how many keys the map has held at once, if that was more: its table grew for them and
+    never shrinks.
 
     >>> java_order(["C2", "C0", "C1"])
     ['C0', 'C1', 'C2']
@@ -49,10 +53,14 @@ def java_order(keys: Iterable[str], size_peak: int = 0) -> list[str]:
     return table.in_order()
 
 
-def copied_order(copied: Iterable[str], removed: Iterable[str] = (), computed: Iterable[str] = ()) -> list[str]:
-    """Give the keys of a HashMap that was made as a copy of another map, from which some were removed and then some put in by `compute`.
+def copied_order(
+    copied: Iterable[str], removed: Iterable[str] = (), computed: Iterable[str] = ()
+) -> list[str]:
+    """Give the keys of a HashMap that was made as a copy of another map, from which some were removed and
+    then some put in by `compute`.
 
-    A copy's table is as small as its keys allow, not of 16 slots; what `compute` puts in comes first in its slot.
+    A copy's table is as small as its keys allow, not of 16 slots; what `compute` puts in comes first in its
+    slot.
 
     >>> java_order(["range", "uniform"]), copied_order(["uniform"], computed=["range"])
     (['uniform', 'range'], ['range', 'uniform'])
@@ -75,9 +83,11 @@ def copied_order(copied: Iterable[str], removed: Iterable[str] = (), computed: I
 
 
 def computed_order(keys: Iterable[str]) -> list[str]:
-    """Give `keys` in the iteration order of a HashMap filled by computeIfAbsent: a newcomer comes first in its slot.
+    """Give `keys` in the iteration order of a HashMap filled by computeIfAbsent: a newcomer comes first in
+    its slot.
 
-    keys: one for each call, so a key that comes again belongs in: the call looks at the size before it finds the key, and may double the table.
+    keys: one for each call, so a key that comes again belongs in: the call looks at the size before it finds
+    the key, and may double the table.
 
     >>> java_order(["Aa", "BB"]), computed_order(["Aa", "BB"])
     (['Aa', 'BB'], ['BB', 'Aa'])
@@ -99,7 +109,9 @@ class JavaHashSet(Generic[Key]):
 
     __slots__ = ("_hash_code", "_hashes", "_slot_count", "_slot_sizes")
 
-    def __init__(self, hash_code: Callable[[Key], int], size_peak: int = 0, slot_count: int = FIRST_SLOT_COUNT) -> None:
+    def __init__(
+        self, hash_code: Callable[[Key], int], size_peak: int = 0, slot_count: int = FIRST_SLOT_COUNT
+    ) -> None:
         self._hash_code = hash_code
         self._hashes: dict[Key, int] = {}  # in order of insertion
         self._slot_count = slot_count
@@ -147,7 +159,8 @@ class JavaHashSet(Generic[Key]):
 
 
 class _ComputedKeys(JavaHashSet[Key]):
-    """The keys of a map that was filled by computeIfAbsent, which looks at the size before it puts the key in."""
+    """The keys of a map that was filled by computeIfAbsent, which looks at the size before it puts the key
+    in."""
 
     __slots__ = ()
 

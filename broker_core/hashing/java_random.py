@@ -2,7 +2,8 @@
 
 Kafka's controller places replicas with it. A generator's whole state is one number.
 
-Source: java.util.Random and java.util.Collections.shuffle of JDK 17. Vectors: kafka/replication/controller.json, kind `placer`.
+Source: java.util.Random and java.util.Collections.shuffle of JDK 17. Vectors:
+kafka/replication/controller.json, kind `placer`.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ class JavaRandom:
         while True:
             bits = self._bits()
             number = bits % limit
-            if bits - number + limit - 1 < 1 << 31:  # else the last, shorter run of numbers: its members would come more often
+            if (
+                bits - number + limit - 1 < 1 << 31
+            ):  # else the last, shorter run of numbers: its members would come more often
                 return number
 
     def shuffle(self, items: list[Item]) -> None:

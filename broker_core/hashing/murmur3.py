@@ -1,7 +1,7 @@
 """MurmurHash3 x86 32-bit with seed 0: the hash that Pulsar puts keys and ring points through.
 
-Source: Pulsar 3.2 `Murmur3_32Hash`. Pulsar itself drops the top bit everywhere; the documentation prints the whole
-unsigned number.
+Source: Pulsar 3.2 `Murmur3_32Hash`. Pulsar itself drops the top bit everywhere; the documentation prints the
+whole unsigned number.
 """
 
 import mmh3

@@ -3,10 +3,11 @@
     points   12      40          77   90           a slot belongs to the first point at or after it;
     holders  a       b           a,c  b            what is above the last point (here 91..) wraps to the first
 
-The space is cut into cells of equal size and each cell keeps its few points sorted, four to eight on average: hashes
-are spread evenly, so the answer is in the slot's cell or just after it. A cell is one tuple, its points and then their
-first holders, so that a look-up ends in one place of memory, where a bisection over one long list reads seventeen.
-Putting a point in touches its cell alone. Cells double or halve in number with the points, like a hash table's.
+The space is cut into cells of equal size and each cell keeps its few points sorted, four to eight on average:
+hashes are spread evenly, so the answer is in the slot's cell or just after it. A cell is one tuple, its
+points and then their first holders, so that a look-up ends in one place of memory, where a bisection over one
+long list reads seventeen. Putting a point in touches its cell alone. Cells double or halve in number with the
+points, like a hash table's.
 
 What the holders of a shared point do about it is the caller's rule (`pulsar/selectors/consistent_hash.py`).
 """
@@ -27,8 +28,8 @@ Cell = tuple[Any, ...]
 class HashRing:
     """Points in 0 .. space - 1 and who holds them. space: a power of two.
 
-    first_holder: of each point. shared: point -> all its holders in order, where there are two or more (repeats
-    included). Both are for reading; only `add` and `remove` write.
+    first_holder: of each point. shared: point -> all its holders in order, where there are two or more
+    (repeats included). Both are for reading; only `add` and `remove` write.
 
     >>> ring = HashRing(256)
     >>> ring.add("a", [10, 20]); ring.add("b", [15, 20])
@@ -64,7 +65,8 @@ class HashRing:
     def holder_at(self, slot: int, is_split: bool = False) -> str | None:
         """The first holder of the first point at or after `slot`, else of the first point of the ring.
 
-        is_split: the holders of a shared point take the slots in turn (slot mod their count). None on an empty ring.
+        is_split: the holders of a shared point take the slots in turn (slot mod their count). None on an
+        empty ring.
         """
         cell = self._cells[slot >> self._shift]
         count = len(cell) >> 1
@@ -96,9 +98,9 @@ class HashRing:
     ) -> None:
         """Give `holder` these points.
 
-        At a taken point it goes to the end of the holders, which are then sorted (stably) by sort_key, where one is
-        given. A point that it names twice counts once; with `repeats` it enters the holders as often as it names the
-        point.
+        At a taken point it goes to the end of the holders, which are then sorted (stably) by sort_key, where
+        one is given. A point that it names twice counts once; with `repeats` it enters the holders as often
+        as it names the point.
         """
         first_holder, cells, shift = self.first_holder, self._cells, self._shift
         for point in points:
@@ -107,7 +109,13 @@ class HashRing:
                 cell = cells[point >> shift]
                 count = len(cell) >> 1
                 at = bisect_left(cell, point, 0, count)
-                cells[point >> shift] = (*cell[:at], point, *cell[at : count + at], holder, *cell[count + at :])
+                cells[point >> shift] = (
+                    *cell[:at],
+                    point,
+                    *cell[at : count + at],
+                    holder,
+                    *cell[count + at :],
+                )
                 continue
             holders = [*self.holders(point)]
             if holder in holders and not repeats:
@@ -139,8 +147,13 @@ class HashRing:
                 cell = self._cells[point >> self._shift]
                 count = len(cell) >> 1
                 at = bisect_left(cell, point, 0, count)
-                self._cells[point >> self._shift] = (*cell[:at], *cell[at + 1 : count + at], *cell[count + at + 1 :])
-        # Far from the bound of `add`, so that a consumer that comes and goes does not cut the ring again each time.
+                self._cells[point >> self._shift] = (
+                    *cell[:at],
+                    *cell[at + 1 : count + at],
+                    *cell[count + at + 1 :],
+                )
+        # Far from the bound of `add`, so that a consumer that comes and goes does not cut the ring again each
+        # time.
         if CELLS_MIN < len(self._cells) > len(self.first_holder):
             self._cut(len(self._cells) // 2)
 
@@ -160,7 +173,8 @@ class HashRing:
                 return point
 
     def _cut(self, cell_count: int) -> None:
-        """Cut the space into so many cells (a power of two, at most its size) and sort the points into them."""
+        """Cut the space into so many cells (a power of two, at most its size) and sort the points into
+        them."""
         cell_count = min(cell_count, 1 << self._space_bits)
         self._shift = self._space_bits - (cell_count.bit_length() - 1)
         cells: list[list[int]] = [[] for _ in range(cell_count)]

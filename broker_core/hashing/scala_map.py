@@ -1,8 +1,11 @@
-"""The orders in which Scala's hash maps hand out their keys; Kafka's old coordinator keeps its members in one.
+"""The orders in which Scala's hash maps hand out their keys; Kafka's old coordinator keeps its members in
+one.
 
-mutable.HashMap: slots as in Java, doubled one key earlier, and within a slot by hash. immutable.HashMap: a tree of 32-way nodes, by five bits
-of another mix at a time; a node gives its own keys before those of its children.
-Source: scala.collection.mutable.HashMap, immutable.HashMap, Hashing of Scala 2.13. Vectors: kafka/group/classic_old_scala.json.
+mutable.HashMap: slots as in Java, doubled one key earlier, and within a slot by hash. immutable.HashMap: a
+tree of 32-way nodes, by five bits of another mix at a time; a node gives its own keys before those of its
+children.
+Source: scala.collection.mutable.HashMap, immutable.HashMap, Hashing of Scala 2.13. Vectors:
+kafka/group/classic_old_scala.json.
 """
 
 from __future__ import annotations
@@ -17,7 +20,8 @@ _BITS = 5
 
 
 def scala_order(keys: Iterable[str], size_peak: int = 0) -> list[str]:
-    """Give `keys` in the order of a mutable.HashMap. size_peak: how many it has held at once, if that was more.
+    """Give `keys` in the order of a mutable.HashMap. size_peak: how many it has held at once, if that was
+    more.
 
     >>> scala_order(["C2", "C0", "C1"])
     ['C0', 'C1', 'C2']
@@ -31,12 +35,16 @@ def scala_order(keys: Iterable[str], size_peak: int = 0) -> list[str]:
 
 
 def scala_tree_order(keys: Iterable[str]) -> list[str]:
-    """Give `keys` in the order of an immutable.HashMap. Left out: keys of one hash, which stand in order of insertion.
+    """Give `keys` in the order of an immutable.HashMap. Left out: keys of one hash, which stand in order of
+    insertion.
 
     >>> scala_tree_order(["range", "roundrobin"])
     ['roundrobin', 'range']
     """
-    return [key for key, _ in _node_order([(key, _mixed(string_hash_unsigned(key))) for key in dict.fromkeys(keys)])]
+    return [
+        key
+        for key, _ in _node_order([(key, _mixed(string_hash_unsigned(key))) for key in dict.fromkeys(keys)])
+    ]
 
 
 def _node_order(entries: list[tuple[str, int]]) -> list[tuple[str, int]]:

@@ -1,7 +1,8 @@
 """The order in which Kafka's TimelineHashMap hands out its keys, which is not that of a java.util.HashMap.
 
-Its table begins with two slots, doubles when three quarters of the keys and one more do not fit, picks a slot by Fibonacci hashing, and walks
-each slot from the newest key to the oldest. Source: Kafka 3.9 org.apache.kafka.timeline.BaseHashTable, SnapshottableHashTable.
+Its table begins with two slots, doubles when three quarters of the keys and one more do not fit, picks a slot
+by Fibonacci hashing, and walks each slot from the newest key to the oldest. Source: Kafka 3.9
+org.apache.kafka.timeline.BaseHashTable, SnapshottableHashTable.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""XXH64 of whole Arrow columns: the 64 bits that Spark's `xxhash64` gives a column of bytes, without a row of Spark.
+"""XXH64 of whole Arrow columns: the 64 bits that Spark's `xxhash64` gives a column of bytes, without a row of
+Spark.
 
     key    32 bytes in four lanes ... │ 8 bytes ... │ 4 │ 1 1 1     each piece joins the hash in its own way, then all bits are mixed
 
-Source: xxHash 0.8, doc/xxhash_spec.md, section XXH64; Spark 4.3 XxHash64 takes it with seed 42. The tests compare with Spark.
+Source: xxHash 0.8, doc/xxhash_spec.md, section XXH64; Spark 4.3 XxHash64 takes it with seed 42. The tests
+compare with Spark.
 """
 
 from typing import Any
@@ -36,7 +38,9 @@ def xxhash64_column(keys: pa.Array) -> NDArray[np.int64]:
 @inlined
 def turned(word: Any, bits: Any) -> Any:
     """The word with its bits turned to the left."""
-    return np.uint64(np.uint64(word << np.uint64(bits)) | np.uint64(word >> np.uint64(WORD - np.uint64(bits))))
+    return np.uint64(
+        np.uint64(word << np.uint64(bits)) | np.uint64(word >> np.uint64(WORD - np.uint64(bits)))
+    )
 
 
 @inlined
@@ -83,7 +87,10 @@ def xxhash64_rows(data: Any, offsets: Any, seed: Any, out: Any) -> None:
                 third = round_of(third, long_word(data, place + EIGHT + EIGHT))
                 fourth = round_of(fourth, long_word(data, place + EIGHT + EIGHT + EIGHT))
                 place += STRIPE
-            hashed = np.uint64(np.uint64(turned(first, 1) + turned(second, 7)) + np.uint64(turned(third, 12) + turned(fourth, 18)))
+            hashed = np.uint64(
+                np.uint64(turned(first, 1) + turned(second, 7))
+                + np.uint64(turned(third, 12) + turned(fourth, 18))
+            )
             hashed = met(met(met(met(hashed, first), second), third), fourth)
         else:
             hashed = np.uint64(seed + P5)

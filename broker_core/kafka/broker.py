@@ -1,10 +1,12 @@
-"""A broker: the partitions of one topic, and the coordinator of the groups that read it. A table leads from request to handler.
+"""A broker: the partitions of one topic, and the coordinator of the groups that read it. A table leads from
+request to handler.
 
-Produce appends and wakes the fetches that wait for that partition; one that is not here is refused. A fetch that finds nothing is kept until
-something comes or its `fetch.max.wait.ms` is over. One broker leads everything here, without replicas: the cluster is a separate issue.
-The single-broker lane, used by studies and by labs from before the cluster. Its groups
-are `group/{group,join,sync,heartbeat,leave,offsets}.py`: a member's session timeout is noticed
-in `group/heartbeat.py: session_over`. Why there is a second coordinator: docs/decisions/two-group-coordinators.md.
+Produce appends and wakes the fetches that wait for that partition; one that is not here is refused. A fetch
+that finds nothing is kept until something comes or its `fetch.max.wait.ms` is over. One broker leads
+everything here, without replicas: the cluster is a separate issue. The single-broker lane, used by studies
+and by labs from before the cluster. Its groups are `group/{group,join,sync,heartbeat,leave,offsets}.py`: a
+member's session timeout is noticed in `group/heartbeat.py: session_over`. Why there is a second coordinator:
+docs/decisions/two-group-coordinators.md.
 Source: Kafka 3.9 KafkaApis, ReplicaManager.fetchMessages, DelayedFetch; docs/kafka/facts.md.
 """
 
@@ -30,8 +32,8 @@ from broker_core.sim.node import PERSON, Closed, Opened, Outbox
 
 @dataclass(slots=True)
 class PartitionRecords:
-    """What a partition holds, by the numbers of its records; `replication/replica_log.py` has batches, epochs and segments. start: log start
-    offset; end: log end offset. records: from start on."""
+    """What a partition holds, by the numbers of its records; `replication/replica_log.py` has batches, epochs
+    and segments. start: log start offset; end: log end offset. records: from start on."""
 
     start: int = 0
     end: int = 0
@@ -57,8 +59,9 @@ class WaitingFetch(msgspec.Struct):
 
 @dataclass(slots=True)
 class BrokerState:
-    """logs: of each partition. groups: by id. waiting: connection -> the fetch that waits there. watched: connections for which a deadline of
-    a waiting fetch is set; it may find an earlier fetch answered, and is moved on then, which is cheaper than one for each fetch."""
+    """logs: of each partition. groups: by id. waiting: connection -> the fetch that waits there. watched:
+    connections for which a deadline of a waiting fetch is set; it may find an earlier fetch answered, and is
+    moved on then, which is cheaper than one for each fetch."""
 
     logs: list[PartitionRecords]
     groups: dict[str, Group] = field(default_factory=dict)
@@ -69,7 +72,8 @@ class BrokerState:
 class Broker:
     def __init__(self, state: BrokerState) -> None:
         self.state = state
-        # Partition -> connections that may wait for it, in the order of their fetches: found again from `waiting`.
+        # Partition -> connections that may wait for it, in the order of their fetches: found again from
+        # `waiting`.
         self.interested: list[dict[int, None]] = [{} for _ in state.logs]
         for connection, fetch in state.waiting.items():
             self.note_interest(connection, fetch.request)
@@ -90,7 +94,12 @@ class Broker:
             self.fetch(connection, message, now_us, out)
         elif kind is r.ListOffsetsRequest:
             logs = self.state.logs
-            out.send(connection, r.ListOffsetsResponse({number: logs[number].start for number in message.partitions if 0 <= number < len(logs)}))
+            out.send(
+                connection,
+                r.ListOffsetsResponse(
+                    {number: logs[number].start for number in message.partitions if 0 <= number < len(logs)}
+                ),
+            )
         elif kind is r.DeleteRecordsRequest:
             self.delete_records(connection, message, out)
         elif kind is Closed:
@@ -105,8 +114,9 @@ class Broker:
             self.ask_group(connection, message, now_us, out)
 
     def ask_group(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
-        """A request to a group. One that does not exist answers like an empty one, and is kept only if a newcomer joins it or a simple consumer,
-        which has no generation, commits to it. Source: GroupMetadataManager.classicGroupJoin, OffsetMetadataManager.validateOffsetCommit."""
+        """A request to a group. One that does not exist answers like an empty one, and is kept only if a
+        newcomer joins it or a simple consumer, which has no generation, commits to it. Source:
+        GroupMetadataManager.classicGroupJoin, OffsetMetadataManager.validateOffsetCommit."""
         group = self.state.groups.get(message.group_id)
         if group is None:
             group = Group(message.group_id)
@@ -132,9 +142,13 @@ class Broker:
                 sync_phase_over(self.state.groups[rest], now_us, out)
 
     def wake_fetches(self, number: int, out: Outbox) -> None:
-        """A record came into this partition: answer who waits for it. Of the other partitions that such a fetch asks for nothing has come, else it
-        would not wait any more."""
-        waiting, interested, records = self.state.waiting, self.interested[number], self.state.logs[number].records
+        """A record came into this partition: answer who waits for it. Of the other partitions that such a
+        fetch asks for nothing has come, else it would not wait any more."""
+        waiting, interested, records = (
+            self.state.waiting,
+            self.interested[number],
+            self.state.logs[number].records,
+        )
         for connection in interested:
             fetch = waiting.get(connection)
             if fetch is not None and number in fetch.request.offsets:
@@ -146,7 +160,9 @@ class Broker:
         logs, state = self.state.logs, self.state
         for number, offset in request.offsets.items():
             if not 0 <= number < len(logs) or offset != logs[number].end:
-                self.answer(connection, request, out)  # there is something, or an error, which does not wait either
+                self.answer(
+                    connection, request, out
+                )  # there is something, or an error, which does not wait either
                 return
         state.waiting[connection] = WaitingFetch(request, now_us + request.max_wait_us)
         self.note_interest(connection, request)
@@ -172,7 +188,8 @@ class Broker:
             self.answer(connection, fetch.request, out)
 
     def answer(self, connection: int, request: r.FetchRequest, out: Outbox) -> None:
-        """What there is of each partition, at most `records_max` each; an error for one that is not here, or has no such offset."""
+        """What there is of each partition, at most `records_max` each; an error for one that is not here, or
+        has no such offset."""
         logs, most = self.state.logs, request.records_max
         read, errors = [], []
         for number, offset in request.offsets.items():
@@ -187,8 +204,8 @@ class Broker:
         out.send(connection, r.FetchResponse(read, errors))
 
     def delete_records(self, connection: int, request: r.DeleteRecordsRequest, out: Outbox) -> None:
-        """An offset outside of the log is refused. Source: ReplicaManager.deleteRecordsOnLocalLog, UnifiedLog.maybeIncrementLogStartOffset (below
-        the log start nothing happens)."""
+        """An offset outside of the log is refused. Source: ReplicaManager.deleteRecordsOnLocalLog,
+        UnifiedLog.maybeIncrementLogStartOffset (below the log start nothing happens)."""
         logs = self.state.logs
         answer = r.DeleteRecordsResponse({}, {})
         for number, offset in request.offsets.items():
@@ -203,7 +220,13 @@ class Broker:
             out.send(connection, answer)
 
 
-HANDLERS: Mapping[type, Callable[[Group, int, Any, int, Outbox], None]] = MappingProxyType({
-    r.JoinGroupRequest: join_group, r.SyncGroupRequest: sync_group, r.HeartbeatRequest: heartbeat, r.LeaveGroupRequest: leave_group,
-    r.OffsetCommitRequest: offset_commit, r.OffsetFetchRequest: offset_fetch,
-})  # fmt: skip
+HANDLERS: Mapping[type, Callable[[Group, int, Any, int, Outbox], None]] = MappingProxyType(
+    {
+        r.JoinGroupRequest: join_group,
+        r.SyncGroupRequest: sync_group,
+        r.HeartbeatRequest: heartbeat,
+        r.LeaveGroupRequest: leave_group,
+        r.OffsetCommitRequest: offset_commit,
+        r.OffsetFetchRequest: offset_fetch,
+    }
+)

@@ -70,10 +70,11 @@ class ErrorCode(IntEnum):
 
 
 class Refused(HighwaterError):
-    """The original's answer to a request that it does not carry out; the state is untouched unless the function says otherwise.
+    """The original's answer to a request that it does not carry out; the state is untouched unless the
+    function says otherwise.
 
-    reason: the sentence, in English. sentence: the same as a template with its values, which a page translates. What only programs hear
-    has no values.
+    reason: the sentence, in English. sentence: the same as a template with its values, which a page
+    translates. What only programs hear has no values.
     """
 
     def __init__(self, code: ErrorCode, template: str, **values: object) -> None:

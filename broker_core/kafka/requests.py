@@ -1,7 +1,9 @@
-"""Kafka requests and responses that our nodes exchange, by the names of Kafka's message schemas, fields in snake_case.
+"""Kafka requests and responses that our nodes exchange, by the names of Kafka's message schemas, fields in
+snake_case.
 
-A connection answers in the order of its requests, so no correlation ids are carried. Times are in microseconds of the lab's clock where
-Kafka has milliseconds. What is left out here (static members, several protocols, versions, transactions) belongs to the issues that need it.
+A connection answers in the order of its requests, so no correlation ids are carried. Times are in
+microseconds of the lab's clock where Kafka has milliseconds. What is left out here (static members, several
+protocols, versions, transactions) belongs to the issues that need it.
 Source: Kafka 3.9 clients/src/main/resources/common/message; docs/kafka/facts.md.
 """
 
@@ -22,7 +24,8 @@ class _Request(msgspec.Struct, array_like=True, gc=False):
 
 
 class ProduceRequest(_Request, tag="kafka.ProduceRequest"):
-    """One record to one partition. record: its number. Only a refusal is answered: nothing here waits for the word that a record was taken."""
+    """One record to one partition. record: its number. Only a refusal is answered: nothing here waits for the
+    word that a record was taken."""
 
     partition: int
     record: int
@@ -44,8 +47,8 @@ class FetchRequest(_Request, tag="kafka.FetchRequest"):
 
 
 class FetchResponse(_Request, tag="kafka.FetchResponse"):
-    """read: (partition, offset of the first, numbers of the records). errors: (partition, offset that was asked for, error code) of what could
-    not be read."""
+    """read: (partition, offset of the first, numbers of the records). errors: (partition, offset that was
+    asked for, error code) of what could not be read."""
 
     read: list[tuple[int, int, list[int]]]
     errors: list[tuple[int, int, int]] = []
@@ -70,14 +73,16 @@ class DeleteRecordsRequest(_Request, tag="kafka.DeleteRecordsRequest"):
 
 
 class DeleteRecordsResponse(_Request, tag="kafka.DeleteRecordsResponse"):
-    """low_watermarks: partition -> log start offset after it. errors: partition -> error code, and then nothing of it was deleted."""
+    """low_watermarks: partition -> log start offset after it. errors: partition -> error code, and then
+    nothing of it was deleted."""
 
     low_watermarks: dict[int, int]
     errors: dict[int, int]
 
 
 class JoinGroupRequest(_Request, tag="kafka.JoinGroupRequest"):
-    """member_id: "" for a new member. client_id: what a new member's id begins with. protocol: name of the assignor."""
+    """member_id: "" for a new member. client_id: what a new member's id begins with. protocol: name of the
+    assignor."""
 
     group_id: str
     member_id: str
@@ -155,8 +160,24 @@ class OffsetFetchResponse(_Request, tag="kafka.OffsetFetchResponse"):
 
 
 Request = (
-    ProduceRequest | ProduceResponse | FetchRequest | FetchResponse | ListOffsetsRequest | ListOffsetsResponse
-    | DeleteRecordsRequest | DeleteRecordsResponse | JoinGroupRequest | JoinGroupResponse | SyncGroupRequest | SyncGroupResponse
-    | HeartbeatRequest | HeartbeatResponse | LeaveGroupRequest | LeaveGroupResponse | OffsetCommitRequest | OffsetCommitResponse
-    | OffsetFetchRequest | OffsetFetchResponse
-)  # fmt: skip
+    ProduceRequest
+    | ProduceResponse
+    | FetchRequest
+    | FetchResponse
+    | ListOffsetsRequest
+    | ListOffsetsResponse
+    | DeleteRecordsRequest
+    | DeleteRecordsResponse
+    | JoinGroupRequest
+    | JoinGroupResponse
+    | SyncGroupRequest
+    | SyncGroupResponse
+    | HeartbeatRequest
+    | HeartbeatResponse
+    | LeaveGroupRequest
+    | LeaveGroupResponse
+    | OffsetCommitRequest
+    | OffsetCommitResponse
+    | OffsetFetchRequest
+    | OffsetFetchResponse
+)

@@ -1,4 +1,5 @@
-"""A lab's state as bytes: MessagePack, compressed. Read by the version of the code that wrote it, else the journal is replayed."""
+"""A lab's state as bytes: MessagePack, compressed. Read by the version of the code that wrote it, else the
+journal is replayed."""
 
 import zlib
 
@@ -8,8 +9,8 @@ from broker_core.errors import ReplayError
 from broker_core.events import Json
 
 VERSION = 66
-"""Raise it whenever the state of a lane or lab changes shape, or the same journal leads to another state: an older checkpoint is then refused,
-and replay takes its place.
+"""Raise it whenever the state of a lane or lab changes shape, or the same journal leads to another state: an
+older checkpoint is then refused, and replay takes its place.
 `tests/core/lab/test_state_shape.py` notices a change without it."""
 
 

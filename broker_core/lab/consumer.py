@@ -7,16 +7,18 @@ from broker_core.events import Json
 RATE_WINDOW_S = 5
 LIVE, PAUSED, CRASHED, GONE = "live", "paused", "crashed", "gone"
 FROZEN, STUCK = "frozen", "stuck"
-"""Of a consumer on a Kafka cluster: its process stands still, heartbeats too; its program does not come back from a record, heartbeats go on."""
+"""Of a consumer on a Kafka cluster: its process stands still, heartbeats too; its program does not come back
+from a record, heartbeats go on."""
 
 
 @dataclass(slots=True)
 class Consumer:
     """One consuming program: takes a record, works `service_us` on it, acknowledges, takes the next.
 
-    incarnation: the node of its present life; a program that comes back after a crash has a new one (`incarnation_name`).
-    acked: virtual second -> records finished in it. held_by: the command that froze it or made it stuck. set_to: settings of its program that
-    a person changed, for its next lives, too.
+    incarnation: the node of its present life; a program that comes back after a crash has a new one
+    (`incarnation_name`).
+    acked: virtual second -> records finished in it. held_by: the command that froze it or made it stuck.
+    set_to: settings of its program that a person changed, for its next lives, too.
     """
 
     name: str
@@ -40,9 +42,12 @@ class Consumer:
         return count
 
     def rate_tenths(self, second: int) -> int:
-        """Tenths of a record that it finished a second in the last seconds before this one; 0 of one that has crashed."""
+        """Tenths of a record that it finished a second in the last seconds before this one; 0 of one that has
+        crashed."""
         window = min(max(second, 1), RATE_WINDOW_S)
-        return 0 if self.state in (CRASHED, GONE) else self.acked_between(second - window, second) * 10 // window
+        return (
+            0 if self.state in (CRASHED, GONE) else self.acked_between(second - window, second) * 10 // window
+        )
 
 
 def incarnation_name(consumer: str, number: int) -> str:

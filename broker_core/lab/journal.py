@@ -1,12 +1,13 @@
-"""A lab's whole life on record: seek, fork and checkpoints, the only ones there are, over `replay.py`. The worker, the tests and the benches run
-this.
+"""A lab's whole life on record: seek, fork and checkpoints, the only ones there are, over `replay.py`. The
+worker, the tests and the benches run this.
 
     scenario + commands, each at its time ─► Replay, in slices ─► the lab at any moment          a checkpoint before it only saves time
                                     └─► Journal.cut at a moment ─► the commands that a fork begins with
 
-A moment is (until_us, until_position). Everything that happens up to and including until_us belongs to it, records and time-outs as well as
-commands; of several commands at exactly until_us, as a paused lab may have, those up to and including until_position. A step belongs to a
-moment once the record that it leads to has arrived by then.
+A moment is (until_us, until_position). Everything that happens up to and including until_us belongs to it,
+records and time-outs as well as commands; of several commands at exactly until_us, as a paused lab may have,
+those up to and including until_position. A step belongs to a moment once the record that it leads to has
+arrived by then.
 """
 
 from bisect import bisect_right
@@ -23,25 +24,31 @@ from broker_core.lab.replay import Replay
 from broker_core.lab.scenario import Scenario, step_end_us
 from broker_core.lab.workload import workload_from_json
 
-CHECKPOINT_RECORDS = 2_000       # between two checkpoints, at least,
-CHECKPOINT_EVERY_S = 2.0         # and so much wall time,
-CHECKPOINT_BYTES_PER_S = 50_000  # and more where they are large: half a megabyte takes a tenth of a second to make
-CHECKPOINTS_MAX = 64             # of one lab
+CHECKPOINT_RECORDS = 2_000  # between two checkpoints, at least,
+CHECKPOINT_EVERY_S = 2.0  # and so much wall time,
+CHECKPOINT_BYTES_PER_S = (
+    50_000  # and more where they are large: half a megabyte takes a tenth of a second to make
+)
+CHECKPOINTS_MAX = 64  # of one lab
 
 
-# -- the beginning -----------------------------------------------------------------------------------------------------
+# -- the beginning -------------------------------------------------------------------------------------------
 
 
-def begin(scenario: Scenario, state: bytes | None, limits: Limits = DEFAULT_LIMITS) -> tuple[Lab, ReplayError | None]:
+def begin(
+    scenario: Scenario, state: bytes | None, limits: Limits = DEFAULT_LIMITS
+) -> tuple[Lab, ReplayError | None]:
     """`beginning` at once."""
     return whole(beginning(scenario, state, limits))
 
 
-def beginning(scenario: Scenario, state: bytes | None, limits: Limits = DEFAULT_LIMITS) -> Pieces[tuple[Lab, ReplayError | None]]:
+def beginning(
+    scenario: Scenario, state: bytes | None, limits: Limits = DEFAULT_LIMITS
+) -> Pieces[tuple[Lab, ReplayError | None]]:
     """In pieces: the lab that a checkpoint holds, else at its start.
 
-    A checkpoint only saves time, so one that cannot be read (another version of the code wrote it, it is damaged) costs nothing else: the
-    error says why the lab begins at its start instead.
+    A checkpoint only saves time, so one that cannot be read (another version of the code wrote it, it is
+    damaged) costs nothing else: the error says why the lab begins at its start instead.
     """
     if state is not None:
         try:
@@ -51,11 +58,12 @@ def beginning(scenario: Scenario, state: bytes | None, limits: Limits = DEFAULT_
     return (yield from Lab.beginning(scenario, limits)), None
 
 
-# -- checkpoints -------------------------------------------------------------------------------------------------------
+# -- checkpoints ---------------------------------------------------------------------------------------------
 
 
 class Mark(NamedTuple):
-    """The position of a checkpoint: the state at `at_us`, after all commands up to `position`. Marks sort by that."""
+    """The position of a checkpoint: the state at `at_us`, after all commands up to `position`. Marks sort by
+    that."""
 
     at_us: int
     position: int
@@ -75,13 +83,15 @@ def nearest(marks: Iterable[Mark], until_us: int) -> Mark | None:
 
 
 def thinned(marks: Sequence[Mark]) -> list[Mark]:
-    """Those that go when there are too many: every second one of the older half, but the first. marks: ascending."""
+    """Those that go when there are too many: every second one of the older half, but the first. marks:
+    ascending."""
     return list(marks[1 : len(marks) // 2 : 2]) if len(marks) > CHECKPOINTS_MAX else []
 
 
 @dataclass(slots=True)
 class Cadence:
-    """When a lab that is driven takes its next checkpoint: not before so many records, nor before so much wall time has gone by.
+    """When a lab that is driven takes its next checkpoint: not before so many records, nor before so much
+    wall time has gone by.
 
     records: how many the lab had at the last one. due_s: wall time, in seconds.
     """
@@ -104,14 +114,14 @@ class Cadence:
         return Checkpoint(Mark(lab.now_us, lab.position), lab.record_count, state)
 
 
-# -- the journal -------------------------------------------------------------------------------------------------------
+# -- the journal ---------------------------------------------------------------------------------------------
 
 
 class Cut(NamedTuple):
     """What a lab and its fork at a moment have in common.
 
-    commands: the fork's journal. until_us: the moment. past_us: checkpoints and turning points up to and including this time are the
-    fork's too; it reports later things itself.
+    commands: the fork's journal. until_us: the moment. past_us: checkpoints and turning points up to and
+    including this time are the fork's too; it reports later things itself.
     """
 
     commands: list[Json]
@@ -123,7 +133,8 @@ class Cut(NamedTuple):
 class Journal:
     """What a lab's whole life is made of. The save format, the share link and the bug report.
 
-    commands: by position, each with "position" and "at_us". checkpoints: so that seeking is quick; none is needed.
+    commands: by position, each with "position" and "at_us". checkpoints: so that seeking is quick; none is
+    needed.
     """
 
     scenario: Scenario
@@ -142,18 +153,25 @@ class Journal:
         return True
 
     def cut(self, until_us: int | None = None, until_position: int | None = None) -> Cut:
-        """Divide the journal at a moment. Without until_us: right after the last command up to until_position, for a step at the record that
-        it leads to. Without until_position: all that was ordered at until_us belongs to the moment."""
+        """Divide the journal at a moment. Without until_us: right after the last command up to
+        until_position, for a step at the record that it leads to. Without until_position: all that was
+        ordered at until_us belongs to the moment."""
         if until_us is None:
             until_us = self._time_after(until_position)
         kept = [command for command in self.commands if command["at_us"] <= until_us]
         past_us = until_us
         if until_position is not None:
             by_then = len(kept)
-            kept = [command for command in kept if command["at_us"] < until_us or command["position"] <= until_position]
-            past_us -= len(kept) < by_then       # what follows from the others at this very time is not of this moment
+            kept = [
+                command
+                for command in kept
+                if command["at_us"] < until_us or command["position"] <= until_position
+            ]
+            past_us -= (
+                len(kept) < by_then
+            )  # what follows from the others at this very time is not of this moment
         if kept and kept[-1]["kind"] == "step" and self._step_end_us(kept[-1]) > until_us:
-            kept.pop()                           # time only passed: what was reported on the way belongs to both
+            kept.pop()  # time only passed: what was reported on the way belongs to both
         return Cut(kept, until_us, past_us)
 
     def seek(self, until_us: int | None = None, until_position: int | None = None) -> Lab:
@@ -181,4 +199,6 @@ class Journal:
     def _step_end_us(self, step: Json) -> int:
         """When a step is there: at the first record after it."""
         workload = workload_from_json(self.scenario.workload, self.limits, self.scenario.seed)
-        return step_end_us(self.scenario, step["at_us"], workload.arrival_us(workload.count_until(step["at_us"])))
+        return step_end_us(
+            self.scenario, step["at_us"], workload.arrival_us(workload.count_until(step["at_us"]))
+        )

@@ -9,7 +9,8 @@ NO_KEY = -1
 
 @dataclass(slots=True)
 class LiveKeys:
-    """Distinct key codes by first appearance. codes[i] was first seen in record first_seen[i]; keyless records do not count."""
+    """Distinct key codes by first appearance. codes[i] was first seen in record first_seen[i]; keyless
+    records do not count."""
 
     codes: list[int] = field(default_factory=list)
     first_seen: list[int] = field(default_factory=list)

@@ -1,8 +1,9 @@
 """A lab: one workload, one virtual clock, and lanes that share the same records each in its own way.
 
-The lab orders and the lanes do. `submit` carries out a command at the present virtual time, `advance_to` lets time pass; both return the
-turning points that came of it. Lanes never see one another, so each is advanced over the whole stretch by itself, and the turning points are
-put in order afterwards, by time and then by lane.
+The lab orders and the lanes do. `submit` carries out a command at the present virtual time, `advance_to` lets
+time pass; both return the turning points that came of it. Lanes never see one another, so each is advanced
+over the whole stretch by itself, and the turning points are put in order afterwards, by time and then by
+lane.
 """
 
 from dataclasses import dataclass, field, replace
@@ -31,7 +32,8 @@ from broker_core.lab.workload import Workload, workload_from_json
 from broker_core.plain import kept, take_back
 
 STRETCH_US, STRETCH_RECORDS = 30 * SECOND_US, 20_000
-"""Longest stretch for which arrivals are laid out at once; bounds memory when a lab is far behind, and how long it works at a time."""
+"""Longest stretch for which arrivals are laid out at once; bounds memory when a lab is far behind, and how
+long it works at a time."""
 TIMELINE_MAX = 60
 
 
@@ -39,9 +41,10 @@ TIMELINE_MAX = 60
 class LabState:
     """What a checkpoint holds of a lab beside its lanes and its time.
 
-    playing, speed_milli: what the clock outside should do; they change no event. seen: everybody who ever joined -> colour, from 1.
-    history: the membership commands so far, with their positions, times and names. position: of the last command. orders: a Pulsar lane -> the
-    order rule of Key_Shared that somebody gave it.
+    playing, speed_milli: what the clock outside should do; they change no event. seen: everybody who ever
+    joined -> colour, from 1.
+    history: the membership commands so far, with their positions, times and names. position: of the last
+    command. orders: a Pulsar lane -> the order rule of Key_Shared that somebody gave it.
     """
 
     record_count: int = 0
@@ -60,11 +63,18 @@ class Lab(LabState):
     """One experiment. The scenario's consumers have joined at virtual time 0, as command position 0."""
 
     def __init__(
-        self, scenario: Scenario, limits: Limits = DEFAULT_LIMITS, *, workload: Workload | None = None, watch: Watch | None = None,
-        service_us: int | None = None, begin: bool = True,
+        self,
+        scenario: Scenario,
+        limits: Limits = DEFAULT_LIMITS,
+        *,
+        workload: Workload | None = None,
+        watch: Watch | None = None,
+        service_us: int | None = None,
+        begin: bool = True,
     ) -> None:
-        """For a run that nobody saves: workload, these records instead of the scenario's; watch, who sees each message of its lane; service_us,
-        what a consumer takes for one. begin: false only for `restore`, which fills in the lanes itself."""
+        """For a run that nobody saves: workload, these records instead of the scenario's; watch, who sees
+        each message of its lane; service_us, what a consumer takes for one. begin: false only for `restore`,
+        which fills in the lanes itself."""
         super().__init__(caption={"code": "start", "params": {"count": scenario.consumers}})
         self.scenario = scenario
         self.limits = limits
@@ -81,7 +91,8 @@ class Lab(LabState):
 
     @classmethod
     def beginning(cls, scenario: Scenario, limits: Limits = DEFAULT_LIMITS) -> Pieces[Self]:
-        """A lab at its start, built in pieces: a cluster of hundreds of partitions or a group of hundreds of members takes seconds."""
+        """A lab at its start, built in pieces: a cluster of hundreds of partitions or a group of hundreds of
+        members takes seconds."""
         lab = cls(scenario, limits, begin=False)
         yield from lab._begin()
         return lab
@@ -119,20 +130,33 @@ class Lab(LabState):
     def _spec_of(self, lane: str) -> LaneSpec:
         """What a lane is made of: the scenario's, with the order rule that somebody gave it since."""
         spec = next(spec for spec in self.scenario.lanes if spec.id == lane)
-        return replace(spec, options={**spec.options, "order": self.orders[lane]}) if lane in self.orders else spec
+        return (
+            replace(spec, options={**spec.options, "order": self.orders[lane]})
+            if lane in self.orders
+            else spec
+        )
 
     def _make_lane(self, spec: LaneSpec, algorithm: str) -> Lane:
         options = spec.options
         if algorithm != spec.algorithm:  # a custom prefetch belongs to the algorithm that the lane began with
             options = {name: value for name, value in options.items() if name != "prefetch"}
-        setup = LaneSetup(spec.id, algorithm, options, self.scenario.seed, self.keys, self.workload, self.scenario.consumers,
-                          self.service_us)  # fmt: skip
+        setup = LaneSetup(
+            spec.id,
+            algorithm,
+            options,
+            self.scenario.seed,
+            self.keys,
+            self.workload,
+            self.scenario.consumers,
+            self.service_us,
+        )
         return LANE_KINDS[spec.model].make(setup, self.watch)
 
-    # -- time ---------------------------------------------------------------------------------------------------------------------------
+    # -- time ------------------------------------------------------------------------------------------------
 
     def advance_to(self, at_us: int) -> list[Json]:
-        """Let everything happen up to and including `at_us`. Returns the turning points. `advance_to(a)` then `(b)` equals `(b)`."""
+        """Let everything happen up to and including `at_us`. Returns the turning points. `advance_to(a)` then
+        `(b)` equals `(b)`."""
         return whole(self.advancing(at_us))
 
     def advancing(self, at_us: int) -> Pieces[list[Json]]:
@@ -142,7 +166,11 @@ class Lab(LabState):
 
     def _advance(self, at_us: int) -> Pieces[None]:
         while self.clock.now_us < at_us:
-            until_us = min(at_us, self.clock.now_us + STRETCH_US, self.workload.arrival_us(self.record_count + STRETCH_RECORDS))
+            until_us = min(
+                at_us,
+                self.clock.now_us + STRETCH_US,
+                self.workload.arrival_us(self.record_count + STRETCH_RECORDS),
+            )
             if self.scenario.lesson is not None:
                 until_us = self.scenario.lesson.stop_us(self.clock.now_us, until_us)
             first, stop = self.record_count, self.workload.count_until(until_us)
@@ -171,21 +199,27 @@ class Lab(LabState):
             self.lesson.collected(collected)
         return collected
 
-    # -- commands -----------------------------------------------------------------------------------------------------------------------
+    # -- commands --------------------------------------------------------------------------------------------
 
     def submit(self, command: Json) -> list[Json]:
-        """Carry out a command now. Returns the turning points. Raises CommandError, and then nothing has changed.
+        """Carry out a command now. Returns the turning points. Raises CommandError, and then nothing has
+        changed.
 
         command: as `check_command` gives it, with "position", its place in the journal, from 1 and rising.
         """
         return whole(self.submitting(command))
 
     def submitting(self, command: Json) -> Pieces[list[Json]]:
-        """`submit` in pieces, lane by lane; a switched lane goes through its history in many. A refusal comes before the first stop."""
+        """`submit` in pieces, lane by lane; a switched lane goes through its history in many. A refusal comes
+        before the first stop."""
         position = command.get("position", self.position + 1)
-        ordered = command_from_json({key: value for key, value in command.items() if key not in ("position", "at_us")}, self.limits)
+        ordered = command_from_json(
+            {key: value for key, value in command.items() if key not in ("position", "at_us")}, self.limits
+        )
         if position <= self.position:
-            raise CommandError("position", "{position} is not after {last}", position=position, last=self.position)
+            raise CommandError(
+                "position", "{position} is not after {last}", position=position, last=self.position
+            )
         ordered.check_all(facts_of_lab(self))
         yield from ordered.carry_out(self, position)
         self.position = position
@@ -212,13 +246,21 @@ class Lab(LabState):
             number += 1
         return names
 
-    def join_lanes(self, lanes: list[Lane], names: list[str], position: int, set_to: Json | None = None) -> Pieces[None]:
-        """These consumers join now, at the pace of all. set_to: what they ask their broker for in Pulsar lanes, beside what the lane says."""
+    def join_lanes(
+        self, lanes: list[Lane], names: list[str], position: int, set_to: Json | None = None
+    ) -> Pieces[None]:
+        """These consumers join now, at the pace of all. set_to: what they ask their broker for in Pulsar
+        lanes, beside what the lane says."""
         service_us = self.service_us
         for new in names:
             self.seen.setdefault(new, len(self.seen) + 1)
         for lane in lanes:
-            joiners = [Consumer(name, self.seen[name], service_us, service_us, lane.new_incarnation(name), lane.now_us) for name in names]
+            joiners = [
+                Consumer(
+                    name, self.seen[name], service_us, service_us, lane.new_incarnation(name), lane.now_us
+                )
+                for name in names
+            ]
             if set_to and lane.model == "pulsar":
                 for consumer in joiners:
                     consumer.set_to = dict(set_to)
@@ -226,18 +268,21 @@ class Lab(LabState):
             yield None
 
     def step(self) -> Pieces[None]:
-        """One record further; no further than to the next moment of the lesson, whose order comes at its own time."""
+        """One record further; no further than to the next moment of the lesson, whose order comes at its own
+        time."""
         return self._advance(step_end_us(self.scenario, self.now_us, self.next_arrival_us))
 
     def lane_under(self, lane: str, algorithm: str, options: Json) -> Pieces[Lane]:
-        """A new lane beside the lab's own of this id, at its very beginning. options: those that are other than the lane's."""
+        """A new lane beside the lab's own of this id, at its very beginning. options: those that are other
+        than the lane's."""
         spec = self._spec_of(lane)
         made = self._make_lane(replace(spec, options={**spec.options, **options}), algorithm)
         yield from made.beginning()
         return made
 
     def switch_order(self, lane: str, order: str, position: int) -> Pieces[None]:
-        """The Pulsar lane goes on under another order rule of Key_Shared, and keeps it under another algorithm, too."""
+        """The Pulsar lane goes on under another order rule of Key_Shared, and keeps it under another
+        algorithm, too."""
         self.orders[lane] = order
         yield from self.switch(lane, self.lanes[lane].algorithm, position)
 
@@ -254,7 +299,8 @@ class Lab(LabState):
         self.shown = Shown()
 
     def note(self, command: Command, position: int, names: list[str], meaning: Json | None = None) -> None:
-        """Caption and timeline say what was last ordered; the history is what a switched lane runs through again.
+        """Caption and timeline say what was last ordered; the history is what a switched lane runs through
+        again.
 
         names: the consumers that it was about, none for a change of rule. meaning: `ConsumerCommand.meaning`.
         """
@@ -270,15 +316,23 @@ class Lab(LabState):
         by = {"by": "demo"} if kind == Join.kind and command.command_id == DEMO_JOIN_ID else {}
         self.caption = {"code": kind, "params": {**params, **by, **(meaning or {})}}
         name = params.get("consumer")
-        tick = {"at_us": self.now_us, "kind": kind, "consumer": name, "color": self.seen.get(name or ""), "count": count}
+        tick = {
+            "at_us": self.now_us,
+            "kind": kind,
+            "consumer": name,
+            "color": self.seen.get(name or ""),
+            "count": count,
+        }
         where = {} if command.lane == ALL else {"rig": command.lane}
         self.timeline[position] = {**tick, **where, **by, **(meaning or {})}
         while len(self.timeline) > TIMELINE_MAX:
             del self.timeline[next(iter(self.timeline))]
         if names or isinstance(command, LaneCommand):
-            self.history.append({"position": position, "at_us": self.now_us, "names": names, "command": command.to_json()})
+            self.history.append(
+                {"position": position, "at_us": self.now_us, "names": names, "command": command.to_json()}
+            )
 
-    # -- looking and keeping ------------------------------------------------------------------------------------------------------------
+    # -- looking and keeping ---------------------------------------------------------------------------------
 
     def view(self) -> Json:
         """Everything that a page draws, as plain JSON: a pure function of the lab's state."""
@@ -289,7 +343,8 @@ class Lab(LabState):
         return (yield from lab_view(self))
 
     def checkpoint(self) -> bytes:
-        """The whole state: record indexes and counters, no payloads. `Lab.restore` gives a lab that goes on the same."""
+        """The whole state: record indexes and counters, no payloads. `Lab.restore` gives a lab that goes on
+        the same."""
         return whole(self.checkpointing())
 
     def checkpointing(self) -> Pieces[bytes]:
@@ -299,11 +354,14 @@ class Lab(LabState):
             lanes[lane_id] = yield from lane.keeping()
             yield None
         lesson = None if self.lesson is None else self.lesson.to_json()
-        return checkpoints.encode(kept(self, LabState) | {"now_us": self.now_us, "rigs": lanes, "lesson": lesson})
+        return checkpoints.encode(
+            kept(self, LabState) | {"now_us": self.now_us, "rigs": lanes, "lesson": lesson}
+        )
 
     @classmethod
     def restore(cls, scenario: Scenario, blob: bytes, limits: Limits = DEFAULT_LIMITS) -> Self:
-        """The lab that `checkpoint` described. Raises ReplayError for bytes that are not a checkpoint of this version."""
+        """The lab that `checkpoint` described. Raises ReplayError for bytes that are not a checkpoint of this
+        version."""
         return whole(cls.restoring(scenario, blob, limits))
 
     @classmethod

@@ -1,11 +1,13 @@
-"""How much one lab may ask for. The web side sets these from its settings; the core's defaults are the product's."""
+"""How much one lab may ask for. The web side sets these from its settings; the core's defaults are the
+product's."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """consumers_max: living consumers in a lane. records_per_second_max: rate of a workload. keys_max: keys of a synthetic workload.
+    """consumers_max: living consumers in a lane. records_per_second_max: rate of a workload. keys_max: keys
+    of a synthetic workload.
     parts_max: of a lab (`size.py`)."""
 
     consumers_max: int = 512

@@ -2,8 +2,8 @@
 
     the lab's history ─► Replay of a LanePast ─► the lane at the lab's present
 
-Who joined and what was ordered comes at its own time. Of the records only the last SWITCH_RECORDS_MAX run through the lane, so that the answer
-comes at once however long the lab has run.
+Who joined and what was ordered comes at its own time. Of the records only the last SWITCH_RECORDS_MAX run
+through the lane, so that the answer comes at once however long the lab has run.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ SWITCH_STRETCH_US = SECOND_US // 10
 
 
 class LanePast:
-    """A new lane of a lab, on its way from the lab's beginning to its present. position: of the last command; those who are there from the start
-    are command 0. without: kinds of commands that are left out."""
+    """A new lane of a lab, on its way from the lab's beginning to its present. position: of the last command;
+    those who are there from the start are command 0. without: kinds of commands that are left out."""
 
     def __init__(self, lab: Lab, lane: Lane, *, without: Collection[str] = ()) -> None:
         self.lab, self.lane, self.without = lab, lane, without
@@ -46,8 +46,15 @@ class LanePast:
         """What the lab's history has for this lane, as `submitting` takes it."""
         for entry in self.lab.history:
             command, position = entry["command"], entry["position"]
-            if command["rig"] in (ALL, self.lane.id) and command["kind"] not in self.without:  # those who are there from the start join before time 0
-                yield {**command, "position": position, "at_us": entry["at_us"] if position else self.lane.now_us, "names": entry["names"]}
+            if (
+                command["rig"] in (ALL, self.lane.id) and command["kind"] not in self.without
+            ):  # those who are there from the start join before time 0
+                yield {
+                    **command,
+                    "position": position,
+                    "at_us": entry["at_us"] if position else self.lane.now_us,
+                    "names": entry["names"],
+                }
 
     def live_through(self) -> Pieces[None]:
         """Up to the lab's present."""
@@ -66,12 +73,20 @@ class LanePast:
         return []
 
     def submitting(self, command: Json) -> Pieces[list[Json]]:
-        """Raises CommandError for an order that makes no sense under the other rule: a broker that has not stopped yet, a consumer that came with
-        another lane's order."""
+        """Raises CommandError for an order that makes no sense under the other rule: a broker that has not
+        stopped yet, a consumer that came with another lane's order."""
         names, self.position = command["names"], command["position"]
-        ordered = command_from_json({key: value for key, value in command.items() if key not in ("position", "at_us", "names")}, self.lab.limits)
+        ordered = command_from_json(
+            {key: value for key, value in command.items() if key not in ("position", "at_us", "names")},
+            self.lab.limits,
+        )
         if isinstance(ordered, ConsumerCommand) and ordered.consumer not in self.lane.consumers:
-            raise CommandError("consumer", "there is no consumer {consumer} in {lane}", consumer=ordered.consumer, lane=self.lane.id)
+            raise CommandError(
+                "consumer",
+                "there is no consumer {consumer} in {lane}",
+                consumer=ordered.consumer,
+                lane=self.lane.id,
+            )
         if isinstance(ordered, ConsumerCommand | LaneCommand):
             ordered.carry_out_in(self.lane, self.position)
         elif isinstance(ordered, Join):

@@ -1,7 +1,8 @@
 """What changed between two views, as an RFC 6902 patch.
 
-Objects are compared key by key, lists of the same length item by item; a list that grew or shrank is replaced whole. Views are built so
-that what changes often is an object keyed by id, and a list changes only when an assignment does.
+Objects are compared key by key, lists of the same length item by item; a list that grew or shrank is replaced
+whole. Views are built so that what changes often is an object keyed by id, and a list changes only when an
+assignment does.
 """
 
 from typing import Any
@@ -12,10 +13,12 @@ Patch = list[Json]
 
 
 def diff(old: Json, new: Json) -> Patch:
-    """The add, remove and replace operations that turn `old` into `new`, both plain JSON. Empty when they are equal.
+    """The add, remove and replace operations that turn `old` into `new`, both plain JSON. Empty when they are
+    equal.
 
     >>> diff({"a": 1, "b": [1, 2]}, {"b": [1, 3], "c/d": None})
-    [{'op': 'remove', 'path': '/a'}, {'op': 'replace', 'path': '/b/1', 'value': 3}, {'op': 'add', 'path': '/c~1d', 'value': None}]
+    [{'op': 'remove', 'path': '/a'}, {'op': 'replace', 'path': '/b/1', 'value': 3}, {'op': 'add', 'path':
+    '/c~1d', 'value': None}]
     """
     patch: Patch = []
     _diff_object(old, new, "", patch)

@@ -1,9 +1,10 @@
-"""Work in pieces: a generator that stops between two parts of a long step, so that whoever drives several labs can serve another in between.
+"""Work in pieces: a generator that stops between two parts of a long step, so that whoever drives several
+labs can serve another in between.
 
     submit(command) = whole(submitting(command))        submitting: lane 1 ─┬─ lane 2 ─┬─ lane 3 ─► turning points
                                                                             └ a stop ──┘
-Stops change no result. Between the first piece and the last one, nothing else may be asked of what is being worked on. A stop says None, or
-what the work is held by: there is no use in going on before that is ready.
+Stops change no result. Between the first piece and the last one, nothing else may be asked of what is being
+worked on. A stop says None, or what the work is held by: there is no use in going on before that is ready.
 """
 
 from collections.abc import Generator, Iterable

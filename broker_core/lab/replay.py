@@ -1,6 +1,6 @@
 """Replay: commands carried out again, each at its own time. There is no other loop that does this.
 
-    Journal.seek, the worker, a fork ─► Replay of a Lab          a lane under another rule ─► Replay of a LanePast (`past.py`)
+Journal.seek, the worker, a fork ─► Replay of a Lab          a lane under another rule ─► Replay of a LanePast (`past.py`)
 """
 
 from collections import deque
@@ -36,7 +36,8 @@ L = TypeVar("L", bound=Life)
 
 
 class Told(NamedTuple):
-    """What came of one step of a replay: turning points; and the command that was carried out, if it was one, with its refusal."""
+    """What came of one step of a replay: turning points; and the command that was carried out, if it was one,
+    with its refusal."""
 
     events: list[Json]
     command: Json | None = None
@@ -44,15 +45,19 @@ class Told(NamedTuple):
 
 
 class Replay(Generic[L]):
-    """A lab, or one lane of it, on its way to a moment, as slowly as the caller likes: any number of steps gives the same.
+    """A lab, or one lane of it, on its way to a moment, as slowly as the caller likes: any number of steps
+    gives the same.
 
     lab: what is replayed; it changes. until_us: how far to go at least; a last step may lead further.
     """
 
-    def __init__(self, lab: L, commands: Iterable[Json], until_us: int, borrowed: Container[int] = ()) -> None:
-        """commands: by position, each with "position" and "at_us"; those that the lab has carried out are skipped.
-        borrowed: positions of commands that bring their time along from another lab; this one may refuse them, and a time that has passed
-        is now."""
+    def __init__(
+        self, lab: L, commands: Iterable[Json], until_us: int, borrowed: Container[int] = ()
+    ) -> None:
+        """commands: by position, each with "position" and "at_us"; those that the lab has carried out are
+        skipped.
+        borrowed: positions of commands that bring their time along from another lab; this one may refuse
+        them, and a time that has passed is now."""
         self.lab, self.until_us, self.borrowed = lab, until_us, borrowed
         self.left = deque(command for command in commands if command["position"] > lab.position)
 
@@ -61,14 +66,15 @@ class Replay(Generic[L]):
         return not self.left and self.lab.now_us >= self.until_us
 
     def step(self, slice_us: int) -> Pieces[Told]:
-        """Carry out the next command if its time has come, else let at most `slice_us` pass towards it. Only while it `is_there` not yet.
+        """Carry out the next command if its time has come, else let at most `slice_us` pass towards it. Only
+        while it `is_there` not yet.
 
         Raises ReplayError for a command that cannot be what was once accepted.
         """
         now_us = self.lab.now_us
         if self.left and self.left[0]["at_us"] <= now_us:
             told = yield from self._carry_out(self.left[0])
-            self.left.popleft()      # only now: until then it `is_there` not yet
+            self.left.popleft()  # only now: until then it `is_there` not yet
             return told
         goal_us = self.left[0]["at_us"] if self.left else self.until_us
         return Told((yield from self.lab.advancing(min(goal_us, now_us + slice_us))))
@@ -77,7 +83,9 @@ class Replay(Generic[L]):
         position, kind = command["position"], str(command.get("kind"))
         is_borrowed = position in self.borrowed
         if command["at_us"] < self.lab.now_us and not is_borrowed:
-            raise ReplayError(position, kind, f"is dated {command['at_us']} us, before the {self.lab.now_us} us it follows")
+            raise ReplayError(
+                position, kind, f"is dated {command['at_us']} us, before the {self.lab.now_us} us it follows"
+            )
         try:
             return Told((yield from self.lab.submitting(command)), command)
         except CommandError as error:

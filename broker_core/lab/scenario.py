@@ -1,8 +1,8 @@
 """A scenario: all that a lab begins with. With the seed and the commands it is the whole experiment.
 
-`{"name", "seed", "workload": {...}, "lanes": [{"id", "model", "algorithm", ...}], "consumers": 3, "consumer_rate": 10, "lesson"}`; every key may be
-left out, `{}` is the demo: 3 consumers that take 10 records a second each, 36 flights a second by tail number, four lanes with 12
-partitions.
+`{"name", "seed", "workload": {...}, "lanes": [{"id", "model", "algorithm", ...}], "consumers": 3,
+"consumer_rate": 10, "lesson"}`; every key may be left out, `{}` is the demo: 3 consumers that take 10 records
+a second each, 36 flights a second by tail number, four lanes with 12 partitions.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,15 +28,19 @@ from broker_core.lab.workload import workload_from_json
 
 @dataclass(frozen=True, slots=True)
 class LaneKind:
-    """A model that a lane can run. make: a lane of it, whose messages a watch may see. algorithms: what it can run, the default first."""
+    """A model that a lane can run. make: a lane of it, whose messages a watch may see. algorithms: what it
+    can run, the default first."""
 
     make: Callable[[LaneSetup, Watch | None], Lane]
     algorithms: Callable[[], list[Json]]
 
 
 def _make_kafka(setup: LaneSetup, watch: Watch | None = None) -> Lane:
-    """On a cluster, where the lane's options name its brokers: all labs but those from before the cluster, and the lanes of studies."""
-    return kafka_cluster.make_lane(setup, watch) if "brokers" in setup.options else kafka.make_lane(setup, watch)
+    """On a cluster, where the lane's options name its brokers: all labs but those from before the cluster,
+    and the lanes of studies."""
+    return (
+        kafka_cluster.make_lane(setup, watch) if "brokers" in setup.options else kafka.make_lane(setup, watch)
+    )
 
 
 LANE_KINDS: Mapping[str, LaneKind] = MappingProxyType({
@@ -45,7 +49,9 @@ LANE_KINDS: Mapping[str, LaneKind] = MappingProxyType({
     "tubemq": LaneKind(tubemq.make_lane, tubemq.algorithms),
     "rabbitmq": LaneKind(rabbitmq.make_lane, rabbitmq.algorithms),
 })  # fmt: skip
-DEFAULT_ALGORITHM = MappingProxyType({"pulsar": "consistent_hash", "kafka": "range", "tubemq": "modulo", "rabbitmq": "prefetch_5"})
+DEFAULT_ALGORITHM = MappingProxyType(
+    {"pulsar": "consistent_hash", "kafka": "range", "tubemq": "modulo", "rabbitmq": "prefetch_5"}
+)
 LANES_MAX = 8
 PARTITIONS_MAX = 1000
 BROKERS_MAX = 100
@@ -70,7 +76,8 @@ class LaneSpec:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """workload: as the workload's own checks accepted it. consumers: how many join at the start. consumer_rate: records per second each.
+    """workload: as the workload's own checks accepted it. consumers: how many join at the start.
+    consumer_rate: records per second each.
     lesson: what it tells and does by itself, None for a lab that only begins."""
 
     name: str
@@ -113,7 +120,9 @@ def scenario_from_json(raw: object, limits: Limits = DEFAULT_LIMITS) -> Scenario
     accepted = workload.to_json()
     lanes = _check_lanes(raw, workload_topic(accepted))
     consumers = whole("consumers", raw.get("consumers", 3), 0, limits.consumers_max)
-    check_scenario_size(lanes, "lanes" if "lanes" in raw else "rigs", consumers, workload.key_count or 0, limits)
+    check_scenario_size(
+        lanes, "lanes" if "lanes" in raw else "rigs", consumers, workload.key_count or 0, limits
+    )
     return Scenario(
         name=name,
         seed=seed,
@@ -121,22 +130,31 @@ def scenario_from_json(raw: object, limits: Limits = DEFAULT_LIMITS) -> Scenario
         lanes=lanes,
         consumers=consumers,
         consumer_rate=whole("consumer_rate", raw.get("consumer_rate", 10), 1, limits.service_per_second_max),
-        lesson=lesson_from_json(raw["lesson"], {lane.id: pages_of(lane) for lane in lanes}, limits) if raw.get("lesson") is not None else None,
+        lesson=lesson_from_json(raw["lesson"], {lane.id: pages_of(lane) for lane in lanes}, limits)
+        if raw.get("lesson") is not None
+        else None,
     )
 
 
 def scenario_to_json(scenario: Scenario) -> Json:
     """The scenario as `scenario_from_json` takes it."""
     return {
-        "name": scenario.name, "seed": scenario.seed, "workload": scenario.workload, "consumers": scenario.consumers,
+        "name": scenario.name,
+        "seed": scenario.seed,
+        "workload": scenario.workload,
+        "consumers": scenario.consumers,
         "consumer_rate": scenario.consumer_rate,
-        "rigs": [{"id": lane.id, "model": lane.model, "algorithm": lane.algorithm, **lane.options} for lane in scenario.lanes],
+        "rigs": [
+            {"id": lane.id, "model": lane.model, "algorithm": lane.algorithm, **lane.options}
+            for lane in scenario.lanes
+        ],
         **({} if scenario.lesson is None else {"lesson": scenario.lesson.to_json()}),
-    }  # fmt: skip
+    }
 
 
 def step_end_us(scenario: Scenario, now_us: int, arrival_us: int) -> int:
-    """Where a step from now leads: to the next record, at arrival_us, or to a moment of the lesson before it."""
+    """Where a step from now leads: to the next record, at arrival_us, or to a moment of the lesson before
+    it."""
     return arrival_us if scenario.lesson is None else scenario.lesson.stop_us(now_us, arrival_us)
 
 
@@ -160,7 +178,9 @@ def _check_lanes(scenario: Json, topic: str) -> tuple[LaneSpec, ...]:
         refuse_unknown(entry, {"id", "model", "algorithm"} | _LANE_FIELDS[model], f"{where}.", where)
         lane_id = entry.get("id", model)
         if not isinstance(lane_id, str) or not LANE_ID.fullmatch(lane_id) or lane_id in ("all", "lab"):
-            raise CommandError(f"{where}.id", "must be 1 to 32 lower-case letters, digits, _ or -, and not all or lab")
+            raise CommandError(
+                f"{where}.id", "must be 1 to 32 lower-case letters, digits, _ or -, and not all or lab"
+            )
         if any(spec.id == lane_id for spec in specs):
             raise CommandError(f"{where}.id", "{lane} is listed twice", lane=lane_id)
         algorithm = entry.get("algorithm", DEFAULT_ALGORITHM[model])
@@ -170,16 +190,24 @@ def _check_lanes(scenario: Json, topic: str) -> tuple[LaneSpec, ...]:
 
 
 def _check_algorithm(model: str, algorithm: object, entry: Json, where: str) -> None:
-    """Raise CommandError unless a lane of this model can run it. A rule of the server's needs a group that the coordinator assigns."""
+    """Raise CommandError unless a lane of this model can run it. A rule of the server's needs a group that
+    the coordinator assigns."""
     known = algorithm_ids(model)
     name = SERVER_RULES.get(algorithm) if model == "kafka" and isinstance(algorithm, str) else None
     if name is not None and not assigns_at_server(entry):
         raise CommandError(
-            f"{where}.algorithm", "{rule} is the coordinator's own rule, for group_protocol consumer: in the classic protocol members assign",
+            f"{where}.algorithm",
+            "{rule} is the coordinator's own rule, for group_protocol consumer: in the classic protocol "
+            "members assign",
             rule=algorithm,
-        )  # fmt: skip
+        )
     if name is not None and entry.get("remote_assignor", name) != name:
-        raise CommandError(f"{where}.remote_assignor", "{rule} asks for the assignor {name}: leave one of the two out", rule=algorithm, name=name)
+        raise CommandError(
+            f"{where}.remote_assignor",
+            "{rule} asks for the assignor {name}: leave one of the two out",
+            rule=algorithm,
+            name=name,
+        )
     if model == "kafka" and assigns_at_server(entry):
         known = [*known, *SERVER_RULES]
     if algorithm not in known:
@@ -189,7 +217,9 @@ def _check_algorithm(model: str, algorithm: object, entry: Json, where: str) -> 
 def _check_options(model: str, entry: Json, where: str, source_topic: str) -> Json:
     options: Json = {}
     if "network_delay_us" in entry:
-        options["network_delay_us"] = whole(f"{where}.network_delay_us", entry["network_delay_us"], 1, NETWORK_DELAY_MAX_US)
+        options["network_delay_us"] = whole(
+            f"{where}.network_delay_us", entry["network_delay_us"], 1, NETWORK_DELAY_MAX_US
+        )
     if model == "pulsar":
         return options | check_pulsar(entry, where)
     topic = entry.get("topic", source_topic)
@@ -208,5 +238,7 @@ def _check_options(model: str, entry: Json, where: str, source_topic: str) -> Js
         # Instead of the number in the algorithm's name, until the lane is switched to another.
         options["prefetch"] = whole(f"{where}.prefetch", entry["prefetch"], 0, rabbitmq.PREFETCH_MAX)
     if "consumer_timeout_ms" in entry:
-        options["consumer_timeout_ms"] = whole(f"{where}.consumer_timeout_ms", entry["consumer_timeout_ms"], 0, rabbitmq.CONSUMER_TIMEOUT_MAX_MS)
+        options["consumer_timeout_ms"] = whole(
+            f"{where}.consumer_timeout_ms", entry["consumer_timeout_ms"], 0, rabbitmq.CONSUMER_TIMEOUT_MAX_MS
+        )
     return options

@@ -1,9 +1,11 @@
-"""What a lab costs, known before it is built: the parts that its lanes are made of, each weighed by what it takes of memory and of time.
+"""What a lab costs, known before it is built: the parts that its lanes are made of, each weighed by what it
+takes of memory and of time.
 
     scenario ─► LaneSize of each lane ─► parts ─┬─► at most Limits.parts_max, said at the field that has most of them
     a living lane, after each command ──────────┘     (the web adds those of an address: dashboard/room.py)
 
-A part is about 1 kB, or 50 us of building, whichever is more. The weights were measured: docs/decisions/what-a-lab-may-cost.md.
+A part is about 1 kB, or 50 us of building, whichever is more. The weights were measured:
+docs/decisions/what-a-lab-may-cost.md.
 """
 
 from dataclasses import asdict, dataclass, replace
@@ -32,9 +34,10 @@ class LabTooLarge(HighwaterError):
 
 @dataclass(frozen=True, slots=True)
 class LaneSize:
-    """model: "kafka_cluster" for a Kafka lane on a cluster. partitions: of all its topics; for Pulsar those that consumers subscribe to one by
-    one. consumers: the lab's. readers: those of other groups and subscriptions. replicas: of Kafka's own topics, too. points: of a consumer on a hash
-    ring. clients: writers, each with connections to all brokers."""
+    """model: "kafka_cluster" for a Kafka lane on a cluster. partitions: of all its topics; for Pulsar those
+    that consumers subscribe to one by one. consumers: the lab's. readers: those of other groups and
+    subscriptions. replicas: of Kafka's own topics, too. points: of a consumer on a hash ring. clients:
+    writers, each with connections to all brokers."""
 
     model: str
     consumers: int = 0
@@ -61,10 +64,19 @@ class LaneSize:
             case "kafka":
                 return {"partitions": self.partitions + pairs // 16, "consumers": 10 * programs}
             case "tubemq":
-                return {"partitions": self.partitions + pairs // 16, "consumers": 10 * programs, "brokers": (4 * programs + 10) * self.brokers}
+                return {
+                    "partitions": self.partitions + pairs // 16,
+                    "consumers": 10 * programs,
+                    "brokers": (4 * programs + 10) * self.brokers,
+                }
             case "pulsar":
                 each = 4 * pairs + self.partitions**2 * (4 + programs) // 32 if self.partitions > 1 else 0
-                return {"partitions": each, "consumers": 10 * programs, "points": self.points * self.consumers // 2, "retention": self.retention // 4}
+                return {
+                    "partitions": each,
+                    "consumers": 10 * programs,
+                    "points": self.points * self.consumers // 2,
+                    "retention": self.retention // 4,
+                }
         return {"consumers": 10 * programs}
 
     def grown(self, **more: int) -> Self:
@@ -85,6 +97,9 @@ def check_parts(field: str, parts: int, limits: Limits) -> None:
     """Raise CommandError at `field` for a lab of more parts than one may have."""
     if parts > limits.parts_max:
         raise CommandError(
-            field, "makes the lab too large, {parts} parts of at most {high}: it needs fewer partitions, replicas, consumers, brokers or keys",
-            parts=parts, high=limits.parts_max,
-        )  # fmt: skip
+            field,
+            "makes the lab too large, {parts} parts of at most {high}: it needs fewer partitions, "
+            "replicas, consumers, brokers or keys",
+            parts=parts,
+            high=limits.parts_max,
+        )

@@ -1,4 +1,5 @@
-"""How large the lanes of a scenario will be, and how large living ones are (`size.py` says what that costs)."""
+"""How large the lanes of a scenario will be, and how large living ones are (`size.py` says what that
+costs)."""
 
 from __future__ import annotations
 
@@ -30,16 +31,22 @@ def size_of(model: str, algorithm: str, options: Json, consumers: int) -> LaneSi
             if algorithm in TYPE_OF:
                 points = 0
                 partitions = _subscribed(algorithm, options)
-            return LaneSize(model, consumers, readers, partitions, points=points, retention=options.get("retention", 0))
+            return LaneSize(
+                model, consumers, readers, partitions, points=points, retention=options.get("retention", 0)
+            )
         case "tubemq":
             return LaneSize(model, consumers, partitions=options["partitions"], brokers=options["brokers"])
         case "kafka" if "brokers" in options:
             topics = plan_of(options).topics
             readers = sum(wanted["consumers"] for wanted in options.get("groups", {}).values())
             return LaneSize(
-                "kafka_cluster", consumers, readers, sum(topic.partitions for topic in topics if not topic.name.startswith("__")),
-                options["brokers"], sum(topic.partitions * topic.replication_factor for topic in topics),
-            )  # fmt: skip
+                "kafka_cluster",
+                consumers,
+                readers,
+                sum(topic.partitions for topic in topics if not topic.name.startswith("__")),
+                options["brokers"],
+                sum(topic.partitions * topic.replication_factor for topic in topics),
+            )
         case "kafka":
             return LaneSize(model, consumers, partitions=options["partitions"])
     return LaneSize(model, consumers)
@@ -65,18 +72,26 @@ def size_of_lane(lane: Lane, algorithm: str | None = None) -> LaneSize:
     state: ControllerState = slot.node.state
     topics = state.rules.topics
     return LaneSize(
-        size.model, size.consumers, size.readers, sum(len(topic.partitions) for name, topic in topics.items() if not name.startswith("__")),
-        size.brokers, sum(len(each.replicas) for topic in topics.values() for each in topic.partitions), clients=len(writers_of(lane.world)),
-    )  # fmt: skip
+        size.model,
+        size.consumers,
+        size.readers,
+        sum(len(topic.partitions) for name, topic in topics.items() if not name.startswith("__")),
+        size.brokers,
+        sum(len(each.replicas) for topic in topics.values() for each in topic.partitions),
+        clients=len(writers_of(lane.world)),
+    )
 
 
 def parts_of_lab(lab: Lab) -> int:
     """What a living lab costs now."""
-    return sum(size_of_lane(lane).parts for lane in lab.lanes.values()) + keys_parts(len(lab.lanes), lab.workload.key_count or 0)
+    return sum(size_of_lane(lane).parts for lane in lab.lanes.values()) + keys_parts(
+        len(lab.lanes), lab.workload.key_count or 0
+    )
 
 
 def check_scenario_size(lanes: Sequence[Any], where: str, consumers: int, keys: int, limits: Limits) -> int:
-    """The parts of a lab with these lanes (`LaneSpec`). Raises CommandError at the field that has most to do with it, where there are too many."""
+    """The parts of a lab with these lanes (`LaneSpec`). Raises CommandError at the field that has most to do
+    with it, where there are too many."""
     fields = {"workload.keys": keys_parts(len(lanes), keys), "consumers": 0}
     for place, lane in enumerate(lanes):
         for name, parts in size_of(lane.model, lane.algorithm, lane.options, consumers).by_field().items():

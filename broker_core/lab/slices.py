@@ -1,6 +1,8 @@
-"""A hash space for the page: slices with owners, thinned where no screen could show more. And how much of one is dark.
+"""A hash space for the page: slices with owners, thinned where no screen could show more. And how much of one
+is dark.
 
-A large ring has tens of thousands of slices but only hundreds of owners: what is asked of an owner is asked once for each owner.
+A large ring has tens of thousands of slices but only hundreds of owners: what is asked of an owner is asked
+once for each owner.
 """
 
 from bisect import bisect_left
@@ -18,15 +20,21 @@ Slice = tuple[int, bool]
 
 
 def slices_view(
-    bounds: Sequence[int], owners: Sequence[Owner], slots: int, names: Sequence[str], dark: Sequence[bool] | None = None
+    bounds: Sequence[int],
+    owners: Sequence[Owner],
+    slots: int,
+    names: Sequence[str],
+    dark: Sequence[bool] | None = None,
 ) -> Json:
-    """Slices as `{"bounds", "owners"}`: slice i holds the slots (bounds[i-1], bounds[i]], its owner is names[owners[i]], -1 for nobody.
+    """Slices as `{"bounds", "owners"}`: slice i holds the slots (bounds[i-1], bounds[i]], its owner is
+    names[owners[i]], -1 for nobody.
 
-    bounds: inclusive upper ends, ascending, in a space of `slots` slots; what is above the last belongs to the first slice (it wraps).
-    owners: of several who share a slice the first is shown. dark: which slices a dead consumer owns; `"dark"` is then a 0 or 1 for each
-    slice, and absent where all are served.
-    Neighbours of one owner become one slice. More than SLICES_MAX slices become CELLS cells of equal size, each shown with the owner of its
-    middle slot.
+    bounds: inclusive upper ends, ascending, in a space of `slots` slots; what is above the last belongs to
+    the first slice (it wraps).
+    owners: of several who share a slice the first is shown. dark: which slices a dead consumer owns; `"dark"`
+    is then a 0 or 1 for each slice, and absent where all are served.
+    Neighbours of one owner become one slice. More than SLICES_MAX slices become CELLS cells of equal size,
+    each shown with the owner of its middle slot.
 
     >>> slices_view([3, 7, 15], ["a", "a", None], 16, ["a"])
     {'bounds': [7, 15], 'owners': [0, -1]}
@@ -78,8 +86,15 @@ def _named(owner: Owner, name_of: Mapping[str, str]) -> Owner:
     return None if owner is None else name_of[owner]
 
 
-def dark_slots(bounds: Sequence[int], owners: Sequence[Owner], slots: int, first_slot: int, is_dead: Callable[[str], bool]) -> int:
-    """How many of the slots first_slot .. slots - 1 nobody serves: no owner, or a dead one. Several owners of a slice share it evenly.
+def dark_slots(
+    bounds: Sequence[int],
+    owners: Sequence[Owner],
+    slots: int,
+    first_slot: int,
+    is_dead: Callable[[str], bool],
+) -> int:
+    """How many of the slots first_slot .. slots - 1 nobody serves: no owner, or a dead one. Several owners of
+    a slice share it evenly.
 
     bounds, owners: as for `slices_view`, at least one slice.
 

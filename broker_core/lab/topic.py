@@ -1,7 +1,8 @@
-"""The topic that records are in, named after where they come from: the flights, a file, a Kafka log, keys that a study kept.
+"""The topic that records are in, named after where they come from: the flights, a file, a Kafka log, keys
+that a study kept.
 
-Lanes and studies call partitions and queues so. TubeMQ hashes "broker:topic:partition", so the name is part of a lab's scenario and of a
-study's request, and stays what it was when either was made.
+Lanes and studies call partitions and queues so. TubeMQ hashes "broker:topic:partition", so the name is part
+of a lab's scenario and of a study's request, and stays what it was when either was made.
 """
 
 import re
@@ -15,7 +16,8 @@ LENGTH_MAX = 32
 
 
 def topic_of_name(name: str) -> str:
-    """A file's name as a topic: lower case, without its endings, everything else than letters, digits, _ and - as one -.
+    """A file's name as a topic: lower case, without its endings, everything else than letters, digits, _ and
+    - as one -.
 
     >>> topic_of_name("Orders of May.csv.gz"), topic_of_name("2013_sales.csv"), topic_of_name("订单.csv"), topic_of_name("all")
     ('orders-of-may', 'sales', 'records', 'all-records')

@@ -1,6 +1,7 @@
 """What a page draws, as one plain JSON object: a pure function of the lab's state.
 
-What changes with every record is kept in objects keyed by id and not in lists, so that a frame's patch stays small (`patch.py`).
+What changes with every record is kept in objects keyed by id and not in lists, so that a frame's patch stays
+small (`patch.py`).
 """
 
 from dataclasses import dataclass, field
@@ -27,7 +28,8 @@ RECENT_SHOWN = 64
 
 @dataclass(slots=True)
 class Shown:
-    """What was worked out for earlier views and cannot change: rows of records, skew of past seconds. Each view gets its own copy."""
+    """What was worked out for earlier views and cannot change: rows of records, skew of past seconds. Each
+    view gets its own copy."""
 
     records: dict[str, Json] = field(default_factory=dict)
     records_until: int = 0
@@ -39,7 +41,10 @@ class Shown:
         workload, last = lab.workload, lab.record_count
         first = max(0, last - RECENT_SHOWN, self.records_until)
         for index, code in enumerate(workload.key_codes(first, last), first):
-            self.records[str(index)] = {"key": workload.key(code) if code >= 0 else None, "row": workload.row(index)}
+            self.records[str(index)] = {
+                "key": workload.key(code) if code >= 0 else None,
+                "row": workload.row(index),
+            }
         self.records_until = last
         _keep_newest(self.records, RECENT_SHOWN)
         return self.records.copy()
@@ -48,7 +53,9 @@ class Shown:
         """Skew of each lane at the end of each virtual second."""
         second = lab.now_us // SECOND_US
         for at in range(max(1, second - HISTORY_KEPT_S + 1, self.seconds_until + 1), second + 1):
-            self.seconds[str(at)] = {lane_id: _thousandths(lane.history.get(at)) for lane_id, lane in lab.lanes.items()}
+            self.seconds[str(at)] = {
+                lane_id: _thousandths(lane.history.get(at)) for lane_id, lane in lab.lanes.items()
+            }
         self.seconds_until = second
         _keep_newest(self.seconds, HISTORY_KEPT_S)
         return self.seconds.copy()
@@ -88,9 +95,19 @@ def lab_view(lab: "Lab") -> Pieces[Json]:
 
 def lab_numbers(lab: "Lab") -> Json:
     """The lab's own numbers, of no lane."""
-    present = {name for lane in lab.lanes.values() for name, consumer in lane.consumers.items() if consumer.state not in (CRASHED, GONE)}
+    present = {
+        name
+        for lane in lab.lanes.values()
+        for name, consumer in lane.consumers.items()
+        if consumer.state not in (CRASHED, GONE)
+    }
     last = lab.record_count
-    return {"at_us": lab.now_us, "record_count": last, "key_count": lab.keys.count_at(last), "consumer_count": len(present)}
+    return {
+        "at_us": lab.now_us,
+        "record_count": last,
+        "key_count": lab.keys.count_at(last),
+        "consumer_count": len(present),
+    }
 
 
 def lane_view(lab: "Lab", lane: "Lane") -> Json:
@@ -102,11 +119,20 @@ def lane_view(lab: "Lab", lane: "Lane") -> Json:
     route: Json | None = None
     if last >= 0:
         code = lab.workload.key_code(last)
-        route = {"record": last, "key": lab.workload.key(code) if code >= 0 else None, "keyless": code < 0, **lane.route(last, code)}
+        route = {
+            "record": last,
+            "key": lab.workload.key(code) if code >= 0 else None,
+            "keyless": code < 0,
+            **lane.route(last, code),
+        }
     picture = lane.picture()
     units = lane.units()
     # The consumers of the scenario are there from the start: nobody made a change that could have a bill.
-    bill = last_bill.to_view(lane.redelivered, ledger.standing_us()) if last_bill and last_bill.position > 0 else None
+    bill = (
+        last_bill.to_view(lane.redelivered, ledger.standing_us())
+        if last_bill and last_bill.position > 0
+        else None
+    )
     if "space" in picture:
         picture["needle"] = route["hash"] if route else None
     return {
@@ -116,20 +142,27 @@ def lane_view(lab: "Lab", lane: "Lane") -> Json:
         "algorithms": lane.algorithms(),
         "order": list(lane.consumers),
         "consumers": {
-            name: _consumer_view(lane, consumer, share_of[name], before.get(name)) for name, consumer in lane.consumers.items()
+            name: _consumer_view(lane, consumer, share_of[name], before.get(name))
+            for name, consumer in lane.consumers.items()
         },
         "skew": _thousandths(skew_milli(lane)),
         "lag": lane.lag(),
         "bill": bill,
         "hero": hero_view(lane),
-        "tally": ledger.tally.to_view(lane.now_us, last_bill, lane.redelivered, lane.keys_have_owners, None if units is None else len(units)),
+        "tally": ledger.tally.to_view(
+            lane.now_us,
+            last_bill,
+            lane.redelivered,
+            lane.keys_have_owners,
+            None if units is None else len(units),
+        ),
         "why": lane.why[:],  # a copy: views are compared with later ones
         "sentence": sentence_view(lane, bill),
         "idle": idle_view(lane),
         "route": route,
         "picture": picture,
         **panels_of(lane),
-    }  # fmt: skip
+    }
 
 
 def _consumer_view(lane: "Lane", consumer: Consumer, share: int, before: int | None) -> Json:

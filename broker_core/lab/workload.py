@@ -6,8 +6,8 @@
     {"kind": "hot_key", "keys": 1000, "share": 0.3, "rate": 36}
     {"kind": "keys", "name": "orders", "keys": [["N725MQ", 575], ["N722MQ", 513]], "keyless": 40, "rate": 36}
 
-Every field but the kind and the keys of the last may be left out, and the kind too: {} is the demo's, flights by tail number at 36
-records a second.
+Every field but the kind and the keys of the last may be left out, and the kind too: {} is the demo's, flights
+by tail number at 36 records a second.
 """
 
 from collections.abc import Mapping
@@ -42,9 +42,9 @@ KINDS = tuple(_FIELDS)
 def workload_from_json(data: Any, limits: Limits = DEFAULT_LIMITS, seed: int = 7) -> Workload:
     """The workload that `data` describes. seed: the lab's; real flights do not depend on it.
 
-    Raises CommandError("workload...", reason) for anything but a mapping of the fields above: another kind, an unknown field, a wrong
-    type (a bool is not a number), a number out of range, not finite or with more decimals than it may have (3 for exponent, 6 for share);
-    also where the flights are not installed.
+    Raises CommandError("workload...", reason) for anything but a mapping of the fields above: another kind,
+    an unknown field, a wrong type (a bool is not a number), a number out of range, not finite or with more
+    decimals than it may have (3 for exponent, 6 for share); also where the flights are not installed.
 
     >>> workload_from_json({"kind": "uniform", "keys": 10}).to_json()
     {'kind': 'uniform', 'keys': 10, 'rate': 36}
@@ -68,7 +68,9 @@ def workload_from_json(data: Any, limits: Limits = DEFAULT_LIMITS, seed: int = 7
     # One hot key needs another beside it.
     keys = _whole(data, "keys", DEFAULT_KEYS, 2 if kind == "hot_key" else 1, limits.keys_max)
     if kind == "zipf":
-        return ZipfWorkload(rate, keys, seed, _fixed_point(data, "exponent", DEFAULT_EXPONENT, EXPONENT_MAX, 1_000))
+        return ZipfWorkload(
+            rate, keys, seed, _fixed_point(data, "exponent", DEFAULT_EXPONENT, EXPONENT_MAX, 1_000)
+        )
     if kind == "hot_key":
         return HotKeyWorkload(rate, keys, seed, _fixed_point(data, "share", DEFAULT_SHARE, 1, 1_000_000))
     return UniformWorkload(rate, keys, seed)
@@ -77,7 +79,9 @@ def workload_from_json(data: Any, limits: Limits = DEFAULT_LIMITS, seed: int = 7
 def _whole(data: Mapping[str, Any], name: str, default: int, low: int, high: int) -> int:
     value = data.get(name, default)
     if type(value) is not int or not low <= value <= high:
-        raise CommandError(f"workload.{name}", "must be a whole number from {low} to {high}", low=low, high=high)
+        raise CommandError(
+            f"workload.{name}", "must be a whole number from {low} to {high}", low=low, high=high
+        )
     return value
 
 

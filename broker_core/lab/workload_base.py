@@ -1,4 +1,5 @@
-"""What every workload is: records that arrive evenly in virtual time, each with a key code. Time and codes are whole numbers."""
+"""What every workload is: records that arrive evenly in virtual time, each with a key code. Time and codes
+are whole numbers."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -11,7 +12,8 @@ from broker_core.clock import SECOND_US
 
 CHUNK_BITS = 14
 CHUNK_SIZE = 1 << CHUNK_BITS
-# 16 chunks hold the last 262,144 records, more than any lane looks back; beyond that a code is simply computed again.
+# 16 chunks hold the last 262,144 records, more than any lane looks back; beyond that a code is simply
+# computed again.
 CHUNKS_MAX = 16
 # Distinct keys are collected a block at a time: a block of codes is 8 MB.
 DISTINCT_BLOCK = 1 << 20
@@ -20,7 +22,8 @@ CodeArray = NDArray[np.signedinteger[Any]]
 
 
 class Workload(Protocol):
-    """The record stream that all lanes of a lab share. A record is its index, from 0; everything about it follows from that.
+    """The record stream that all lanes of a lab share. A record is its index, from 0; everything about it
+    follows from that.
 
     rate: records per second of virtual time. key_count: how many different keys can appear, None if unknown.
     """
@@ -44,18 +47,22 @@ class Workload(Protocol):
 
 
 class EvenArrivals(ABC):
-    """Records 1/rate seconds apart: record i arrives at (i + 1) / rate seconds, rounded down to the microsecond."""
+    """Records 1/rate seconds apart: record i arrives at (i + 1) / rate seconds, rounded down to the
+    microsecond."""
 
     rate: int
 
     def arrival_us(self, index: int) -> int:
-        """When record `index` arrives, in microseconds of virtual time. The first one waits a whole gap: at 0 the lab is empty."""
+        """When record `index` arrives, in microseconds of virtual time. The first one waits a whole gap: at 0
+        the lab is empty."""
         return (index + 1) * SECOND_US // self.rate
 
     def arrival_times(self, start: int, stop: int) -> list[int]:
         """When the records start..stop-1 arrive."""
         rate = self.rate
-        return [moment // rate for moment in range((start + 1) * SECOND_US, (stop + 1) * SECOND_US, SECOND_US)]
+        return [
+            moment // rate for moment in range((start + 1) * SECOND_US, (stop + 1) * SECOND_US, SECOND_US)
+        ]
 
     def count_until(self, at_us: int) -> int:
         """How many records have arrived at or before `at_us`: the exact inverse of `arrival_us`."""
@@ -72,7 +79,8 @@ class EvenArrivals(ABC):
 
 
 class CodeChunks:
-    """Key codes by record index, read from arrays a chunk at a time, so that a hot loop costs one dictionary look-up.
+    """Key codes by record index, read from arrays a chunk at a time, so that a hot loop costs one dictionary
+    look-up.
 
     compute: (start, stop) -> the codes of records start..stop-1.
     """
@@ -124,7 +132,8 @@ class CodeChunks:
 
 
 def distinct_codes(codes: CodeArray) -> tuple[list[int], list[int]]:
-    """The distinct codes of 0 or more, in order of first appearance, and the index at which each appeared first.
+    """The distinct codes of 0 or more, in order of first appearance, and the index at which each appeared
+    first.
 
     >>> distinct_codes(np.array([4, -1, 2, 4]))
     ([4, 2], [0, 2])
@@ -136,8 +145,11 @@ def distinct_codes(codes: CodeArray) -> tuple[list[int], list[int]]:
     return values[order].tolist(), first[order].tolist()
 
 
-def distinct_until(compute: Callable[[int, int], CodeArray], count: int, key_count: int) -> tuple[list[int], list[int]]:
-    """As `distinct_codes` of the first `count` records. compute: as for CodeChunks; once `key_count` codes are known no more are computed."""
+def distinct_until(
+    compute: Callable[[int, int], CodeArray], count: int, key_count: int
+) -> tuple[list[int], list[int]]:
+    """As `distinct_codes` of the first `count` records. compute: as for CodeChunks; once `key_count` codes
+    are known no more are computed."""
     first_seen: dict[int, int] = {}
     for start in range(0, count, DISTINCT_BLOCK):
         codes, places = distinct_codes(compute(start, min(count, start + DISTINCT_BLOCK)))

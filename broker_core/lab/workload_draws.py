@@ -1,9 +1,12 @@
-"""Seeded draws for synthetic workloads: record i's draw is a pure function of (seed, i), in whole numbers throughout.
+"""Seeded draws for synthetic workloads: record i's draw is a pure function of (seed, i), in whole numbers
+throughout.
 
-A counter-based generator (SplitMix64: the counter times an odd constant, then a mixing function) needs no state, so a seek to record one
-million costs nothing and a checkpoint holds nothing. Vectorised in uint64; no float decides a key.
+A counter-based generator (SplitMix64: the counter times an odd constant, then a mixing function) needs no
+state, so a seek to record one million costs nothing and a checkpoint holds nothing. Vectorised in uint64; no
+float decides a key.
 
-Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014 (the mixing function of SplitMix64).
+Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014 (the mixing
+function of SplitMix64).
 """
 
 from math import isqrt
@@ -24,7 +27,8 @@ _WEIGHT_BITS = 43
 
 
 def draws(seed: int, stream: int, start: int, stop: int) -> U64:
-    """One 64-bit draw for each record start..stop-1. seed: any integer. stream: tells apart several draws for one record.
+    """One 64-bit draw for each record start..stop-1. seed: any integer. stream: tells apart several draws for
+    one record.
 
     >>> [hex(int(d)) for d in draws(0, 0, 0, 2)] == [hex(int(d)) for d in draws(0, 0, 1, 2)]
     False
@@ -45,7 +49,8 @@ def _mix_one(z: int) -> int:
 
 
 def scale(draw: U64, limit: int) -> U64:
-    """Map draws from 0..2**64-1 evenly to 0..limit-1: the high 64 bits of draw * limit, exactly. limit: 1 to 2**63.
+    """Map draws from 0..2**64-1 evenly to 0..limit-1: the high 64 bits of draw * limit, exactly. limit: 1 to
+    2**63.
 
     >>> scale(np.array([0, 1 << 63, (1 << 64) - 1], dtype=np.uint64), 10).tolist()
     [0, 5, 9]
@@ -59,10 +64,12 @@ def scale(draw: U64, limit: int) -> U64:
 
 
 def zipf_table(key_count: int, exponent_milli: int) -> U64:
-    """Cumulative weights of keys 1..key_count, where key k weighs 2**43 / k ** (exponent_milli / 1000), rounded down.
+    """Cumulative weights of keys 1..key_count, where key k weighs 2**43 / k ** (exponent_milli / 1000),
+    rounded down.
 
-    A draw below the last entry belongs to the first key whose entry exceeds it. The powers come from fixed-point logarithms with 31
-    fractional bits (relative error below one in a million), integers from end to end, so the table is the same on every machine.
+    A draw below the last entry belongs to the first key whose entry exceeds it. The powers come from
+    fixed-point logarithms with 31 fractional bits (relative error below one in a million), integers from end
+    to end, so the table is the same on every machine.
 
     >>> zipf_table(3, 1000).tolist()[0] == 1 << 43
     True
@@ -73,7 +80,8 @@ def zipf_table(key_count: int, exponent_milli: int) -> U64:
 
 
 def _log2(numbers: U64) -> U64:
-    """log2 of numbers below 2**20, in units of 2**-31: the whole part by comparison, each further bit by squaring the mantissa."""
+    """log2 of numbers below 2**20, in units of 2**-31: the whole part by comparison, each further bit by
+    squaring the mantissa."""
     whole = np.zeros_like(numbers)
     for bit in range(1, 21):
         whole += (numbers >> np.uint64(bit)) > 0

@@ -1,4 +1,5 @@
-"""The default workload: real flights in order of their schedule, keyed by aircraft, airline, route or airport."""
+"""The default workload: real flights in order of their schedule, keyed by aircraft, airline, route or
+airport."""
 
 import json
 from collections.abc import Sequence
@@ -20,7 +21,8 @@ KEY_COLUMNS = {"tail_number": "tailnum", "carrier": "carrier", "route": "route",
 class FlightsWorkload(EvenArrivals):
     """Record i is flight i; after the last flight the data starts over and the record index runs on.
 
-    key_by: a name in KEY_COLUMNS. A flight without tail number is a record without key when keyed by tail number.
+    key_by: a name in KEY_COLUMNS. A flight without tail number is a record without key when keyed by tail
+    number.
     """
 
     rate: int
@@ -68,7 +70,8 @@ class FlightsWorkload(EvenArrivals):
         return self._keys[code]
 
     def distinct_until(self, count: int) -> tuple[list[int], list[int]]:
-        """Codes of the keys among the first `count` records by first appearance, and the record in which each appeared first."""
+        """Codes of the keys among the first `count` records by first appearance, and the record in which each
+        appeared first."""
         return distinct_codes(self._flights.columns[KEY_COLUMNS[self.key_by]][: min(count, self.row_count)])
 
     def row(self, index: int) -> dict[str, str | int | None]:
@@ -85,7 +88,8 @@ class FlightsWorkload(EvenArrivals):
         }
 
     def payload(self, index: int) -> str:
-        """The whole row as JSON, fields in the package's order; whole numbers as integers, missing as null."""
+        """The whole row as JSON, fields in the package's order; whole numbers as integers, missing as
+        null."""
         place = index % self.row_count
         return _JSON.encode({name: self._flights.value(name, place) for name in COLUMNS})
 
@@ -104,8 +108,11 @@ _SCHEDULE = ("year", "month", "day", "sched_dep_time")
 
 @lru_cache(maxsize=16)
 def _codes_of(folder: Path, column: str) -> list[int]:
-    """The code of each row, once per table and key for all labs of the process: 8 bytes a row, since alike codes are one number."""
+    """The code of each row, once per table and key for all labs of the process: 8 bytes a row, since alike
+    codes are one number."""
     codes = open_flights(folder).columns[column]
-    numbers = np.array([*range(int(codes.max()) + 1), NO_CODE], dtype=object)  # code -1, nothing, picks the last entry
+    numbers = np.array(
+        [*range(int(codes.max()) + 1), NO_CODE], dtype=object
+    )  # code -1, nothing, picks the last entry
     each: list[int] = numbers[codes].tolist()
     return each

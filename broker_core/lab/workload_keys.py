@@ -1,10 +1,11 @@
 """A person's own keys with their weights: how a study is opened as a lab.
 
-    {"kind": "keys", "name": "orders", "keys": [["N725MQ", 575], [{"hex": "ff00"}, 3]], "keyless": 2512, "rate": 36}
+    {"kind": "keys", "name": "orders", "keys": [["N725MQ", 575], [{"hex": "ff00"}, 3]], "keyless": 2512,
+    "rate": 36}
 
-Each key comes as often as it weighs, keyless records as often as `keyless` weighs; which record has which key is drawn as for the made-up
-workloads. A key is text, or `{"hex"}` where its bytes are not UTF-8; lanes hash the bytes (`key_bytes`), and such a key appears with its odd
-bytes written out ("\\xff\\x00").
+Each key comes as often as it weighs, keyless records as often as `keyless` weighs; which record has which key
+is drawn as for the made-up workloads. A key is text, or `{"hex"}` where its bytes are not UTF-8; lanes hash
+the bytes (`key_bytes`), and such a key appears with its odd bytes written out ("\\xff\\x00").
 """
 
 import json
@@ -30,7 +31,8 @@ WeightedKeys = Sequence[tuple[bytes, int]]
 
 @dataclass(slots=True)
 class KeysWorkload(EvenArrivals):
-    """Record i's key follows from (seed, i) and the weights. weighted: distinct keys as bytes, each with its weight; code = place."""
+    """Record i's key follows from (seed, i) and the weights. weighted: distinct keys as bytes, each with its
+    weight; code = place."""
 
     rate: int
     seed: int
@@ -45,7 +47,9 @@ class KeysWorkload(EvenArrivals):
     def __post_init__(self) -> None:
         self.key_count = len(self.weighted)
         # Keyless records are last, after every key.
-        self._sums = np.array([*accumulate(weight for _, weight in self.weighted), self._total()], dtype=np.uint64)
+        self._sums = np.array(
+            [*accumulate(weight for _, weight in self.weighted), self._total()], dtype=np.uint64
+        )
         self._texts = [key_text(key) for key, _ in self.weighted]
         self._chunks = CodeChunks(self._codes)
 
@@ -53,7 +57,9 @@ class KeysWorkload(EvenArrivals):
         return sum(weight for _, weight in self.weighted) + self.keyless
 
     def _codes(self, start: int, stop: int) -> CodeArray:
-        places = np.searchsorted(self._sums, scale(draws(self.seed, 0, start, stop), self._total()), side="right").astype(np.int64)
+        places = np.searchsorted(
+            self._sums, scale(draws(self.seed, 0, start, stop), self._total()), side="right"
+        ).astype(np.int64)
         return np.where(places == len(self.weighted), np.int64(-1), places)
 
     def key_code(self, index: int) -> int:
@@ -77,7 +83,8 @@ class KeysWorkload(EvenArrivals):
         return self.weighted[code][0]
 
     def distinct_until(self, count: int) -> tuple[list[int], list[int]]:
-        """Codes of the keys among the first `count` records by first appearance, and the record in which each appeared first."""
+        """Codes of the keys among the first `count` records by first appearance, and the record in which each
+        appeared first."""
         return distinct_until(self._codes, count, len(self.weighted))
 
     def row(self, index: int) -> None:
@@ -86,30 +93,44 @@ class KeysWorkload(EvenArrivals):
     def payload(self, index: int) -> str:
         """The record as JSON: its index and its key as it is shown, null for none."""
         code = self.key_code(index)
-        return json.dumps({"record": index, "key": self._texts[code] if code >= 0 else None}, separators=(",", ":"))
+        return json.dumps(
+            {"record": index, "key": self._texts[code] if code >= 0 else None}, separators=(",", ":")
+        )
 
     def to_json(self) -> dict[str, Any]:
         """What `workload_from_json` reads back."""
         return {
-            "kind": "keys", "name": self.name, "keys": [[key_json(key), weight] for key, weight in self.weighted], "keyless": self.keyless,
+            "kind": "keys",
+            "name": self.name,
+            "keys": [[key_json(key), weight] for key, weight in self.weighted],
+            "keyless": self.keyless,
             "rate": self.rate,
-        }  # fmt: skip
+        }
 
     def view(self, record_count: int) -> dict[str, Any]:
         """The view's `workload`: without the keys, which no page lists and every frame would carry."""
         return {
-            "kind": "keys", "name": self.name, "rate": self.rate, "key": None, "keys": [], "key_total": len(self.weighted), "loop": 0,
-        }  # fmt: skip
+            "kind": "keys",
+            "name": self.name,
+            "rate": self.rate,
+            "key": None,
+            "keys": [],
+            "key_total": len(self.weighted),
+            "loop": 0,
+        }
 
 
 def keys_workload(data: Mapping[str, Any], rate: int, seed: int) -> KeysWorkload:
-    """The workload that `data` describes; its rate has been checked. Raises CommandError at the field that is wrong."""
+    """The workload that `data` describes; its rate has been checked. Raises CommandError at the field that is
+    wrong."""
     name = data.get("name", "keys")
     if not isinstance(name, str) or not 1 <= len(name) <= NAME_LENGTH_MAX or not name.isprintable():
         raise CommandError("workload.name", "must be 1 to 64 printable characters")
     entries = data.get("keys")
     if not isinstance(entries, Sequence) or isinstance(entries, str) or len(entries) > KEYS_MAX:
-        raise CommandError("workload.keys", "must be a list of at most {high} keys with their weights", high=KEYS_MAX)
+        raise CommandError(
+            "workload.keys", "must be a list of at most {high} keys with their weights", high=KEYS_MAX
+        )
     weighted = [_entry(f"workload.keys.{place}", entry) for place, entry in enumerate(entries)]
     if len(dict(weighted)) != len(weighted):
         raise CommandError("workload.keys", "names a key twice")

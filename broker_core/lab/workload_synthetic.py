@@ -1,6 +1,8 @@
-"""Made-up keys for questions that real data does not ask: all alike, a few favourites (Zipf), one far too popular.
+"""Made-up keys for questions that real data does not ask: all alike, a few favourites (Zipf), one far too
+popular.
 
-Record i's key follows from (seed, i) alone (see workload_draws), so any record can be looked at without those before it.
+Record i's key follows from (seed, i) alone (see workload_draws), so any record can be looked at without those
+before it.
 """
 
 import json
@@ -20,7 +22,8 @@ MILLION = 1_000_000
 
 @dataclass(slots=True)
 class SyntheticWorkload(EvenArrivals):
-    """Keys "key-0" to "key-<n-1>", every record keyed. What the kinds have in common; a kind says `_codes` and `to_json`."""
+    """Keys "key-0" to "key-<n-1>", every record keyed. What the kinds have in common; a kind says `_codes`
+    and `to_json`."""
 
     rate: int
     keys: int
@@ -57,7 +60,8 @@ class SyntheticWorkload(EvenArrivals):
         return f"key-{code}"
 
     def distinct_until(self, count: int) -> tuple[list[int], list[int]]:
-        """Codes of the keys among the first `count` records by first appearance, and the record in which each appeared first."""
+        """Codes of the keys among the first `count` records by first appearance, and the record in which each
+        appeared first."""
         return distinct_until(self._codes, count, self.keys)
 
     def row(self, index: int) -> None:
@@ -86,14 +90,17 @@ class UniformWorkload(SyntheticWorkload):
 
 @dataclass(slots=True)
 class ZipfWorkload(SyntheticWorkload):
-    """Key k (from 0) as likely as 1 / (k + 1) ** exponent. exponent_milli: the exponent in thousandths; 0 is uniform."""
+    """Key k (from 0) as likely as 1 / (k + 1) ** exponent. exponent_milli: the exponent in thousandths; 0 is
+    uniform."""
 
     exponent_milli: int
 
     def _codes(self, start: int, stop: int) -> CodeArray:
         table = _zipf_table(self.keys, self.exponent_milli)
         # side="right": a key whose weight was rounded down to nothing is never drawn.
-        return np.searchsorted(table, scale(draws(self.seed, 0, start, stop), int(table[-1])), side="right").astype(np.int64)
+        return np.searchsorted(
+            table, scale(draws(self.seed, 0, start, stop), int(table[-1])), side="right"
+        ).astype(np.int64)
 
     def to_json(self) -> dict[str, Any]:
         """What `workload_from_json` reads back."""
@@ -102,7 +109,8 @@ class ZipfWorkload(SyntheticWorkload):
 
 @dataclass(slots=True)
 class HotKeyWorkload(SyntheticWorkload):
-    """Key 0 takes a share of all records, the others share the rest evenly. share_ppm: that share in millionths."""
+    """Key 0 takes a share of all records, the others share the rest evenly. share_ppm: that share in
+    millionths."""
 
     share_ppm: int
 

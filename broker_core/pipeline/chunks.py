@@ -18,24 +18,29 @@ from pathlib import Path
 from broker_core.events import Json
 
 SPARK_SCHEMA = (
-    "lab string, rig string, kind string, at_us bigint, owner string, arrived bigint, finished bigint, lag bigint, skew double,"
+    "lab string, rig string, kind string, at_us bigint, owner string, arrived bigint, finished bigint, "
+    "lag bigint, skew double,"
     " hw_lag bigint, units_moved bigint, stopped_us bigint"
 )
 CHUNKS_KEPT = 600
-"""Ten minutes at a chunk a second: longer than a live study's query may fall behind and still be called live."""
+"""Ten minutes at a chunk a second: longer than a live study's query may fall behind and still be called
+live."""
 WANTED = "wanted"
 WANTED_FOR_S = 30.0
 _NAME = re.compile(r"(\d{12})-(\d{12})\.parquet")
 
 
 def chunk_write(folder: Path, first: int, last: int, rows: Iterable[Json]) -> None:
-    """Leave the rows of seconds first..last in the folder, and remove the oldest chunks beyond CHUNKS_KEPT. Raises OSError."""
+    """Leave the rows of seconds first..last in the folder, and remove the oldest chunks beyond CHUNKS_KEPT.
+    Raises OSError."""
     # Only here: a lab that nobody studies shall not wait for Arrow.
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     types = {"string": pa.string(), "bigint": pa.int64(), "double": pa.float64()}
-    schema = pa.schema([(column, types[kind]) for column, kind in (field.split() for field in SPARK_SCHEMA.split(","))])
+    schema = pa.schema(
+        [(column, types[kind]) for column, kind in (field.split() for field in SPARK_SCHEMA.split(","))]
+    )
     name = f"{first:012d}-{last:012d}.parquet"
     beside = folder / f".{name}"  # Spark passes over names that begin with a dot
     pq.write_table(pa.Table.from_pylist(list(rows), schema), beside)

@@ -1,8 +1,8 @@
 """What a strategy must hold to be ranked at all, whatever its score: bounds that no weight can buy off.
 
-    keeps_order   no record is sent while another consumer has one of the same key. None: asked for where keys repeat
-    pause_s_max   no partition is paused for longer, in seconds. Without partitions there is nothing to bound
-    skew_max      the busiest consumer has at most so many times the mean, after every change
+keeps_order   no record is sent while another consumer has one of the same key. None: asked for where keys repeat
+pause_s_max   no partition is paused for longer, in seconds. Without partitions there is nothing to bound
+skew_max      the busiest consumer has at most so many times the mean, after every change
 """
 
 from collections.abc import Mapping
@@ -12,13 +12,16 @@ from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab.fields import refuse_unknown
 
-CONSTRAINTS: Mapping[str, None] = MappingProxyType({"keeps_order": None, "pause_s_max": None, "skew_max": None})
+CONSTRAINTS: Mapping[str, None] = MappingProxyType(
+    {"keeps_order": None, "pause_s_max": None, "skew_max": None}
+)
 """What a study asks for unless told otherwise: order where keys repeat, no bound."""
 BOUNDS: Mapping[str, tuple[int, int]] = MappingProxyType({"pause_s_max": (0, 86_400), "skew_max": (1, 4_096)})
 
 
 def constraints_check(raw: object, field: str = "constraints") -> Json:
-    """The constraints complete; checking checked ones changes nothing. Raises CommandError at the field that is wrong.
+    """The constraints complete; checking checked ones changes nothing. Raises CommandError at the field that
+    is wrong.
 
     >>> constraints_check({"skew_max": 1.5})
     {'keeps_order': None, 'pause_s_max': None, 'skew_max': 1.5}
@@ -58,13 +61,18 @@ def keys_repeat(result: Json) -> bool:
 def violations(strategy: Json, constraints: Json) -> list[Json]:
     """What a strategy of a result does not hold, as `{"code": the constraint, "params"}`; [] if it holds all.
 
-    constraints: as `constraints_resolve` gives them. A figure that was not measured or does not apply breaks nothing. Where keys have no
-    owner, order is kept by chance alone: that breaks `keeps_order` also where no record of the sample was at risk.
+    constraints: as `constraints_resolve` gives them. A figure that was not measured or does not apply breaks
+    nothing. Where keys have no owner, order is kept by chance alone: that breaks `keeps_order` also where no
+    record of the sample was at risk.
     """
     totals, broken = strategy["totals"], []
     at_risk = totals.get("order_at_risk")
     if constraints["keeps_order"] and (at_risk or is_unowned(strategy)):
-        params = {"count": at_risk or 0, "value": totals.get("order_share") or 0.0, "is_owned": not is_unowned(strategy)}
+        params = {
+            "count": at_risk or 0,
+            "value": totals.get("order_share") or 0.0,
+            "is_owned": not is_unowned(strategy),
+        }
         broken.append({"code": "keeps_order", "params": params})
     for code, column in (("pause_s_max", "pause_longest_s"), ("skew_max", "skew")):
         value, limit = totals.get(column), constraints[code]

@@ -1,12 +1,14 @@
-"""Which keys are frequent, and a fair sample of all keys, in one pass with bounded memory. Runs in Spark's Python workers, on Arrow alone.
+"""Which keys are frequent, and a fair sample of all keys, in one pass with bounded memory. Runs in Spark's
+Python workers, on Arrow alone.
 
     rows (key, mix, records)  ──►  summed by key  ──►  too many?  keep the most frequent, take the count of the first one that goes off all (error)
                                          └──►  keep the keys with the smallest mix: an even sample of the keys, with exact counts
 
-Frequent keys are counted as Misra and Gries do ("Finding repeated elements", 1982): a kept count is never too high, and too low by at most
-the error. As long as nothing had to go the error is 0 and the counts are exact. The sample keeps the k smallest values of a mix that has
-nothing to do with the hashes that strategies use: whichever key is among the k smallest of all was so in every task, so nothing of its
-count is lost. Only keyed rows come here.
+Frequent keys are counted as Misra and Gries do ("Finding repeated elements", 1982): a kept count is never too
+high, and too low by at most the error. As long as nothing had to go the error is 0 and the counts are exact.
+The sample keeps the k smallest values of a mix that has nothing to do with the hashes that strategies use:
+whichever key is among the k smallest of all was so in every task, so nothing of its count is lost. Only keyed
+rows come here.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -25,7 +27,9 @@ KEPT_ROWS = 1 << 16
 KEPT_BYTES = 16 << 20
 PENDING_ROWS = 1 << 20
 PENDING_BYTES = 64 << 20
-SUMMARY_SCHEMA = pa.schema([("kind", pa.int8()), ("key", pa.binary()), ("mix", pa.int64()), ("records", pa.int64())])
+SUMMARY_SCHEMA = pa.schema(
+    [("kind", pa.int8()), ("key", pa.binary()), ("mix", pa.int64()), ("records", pa.int64())]
+)
 SUMMARY_SQL = "kind tinyint, key binary, mix bigint, records bigint"
 
 _COUNTED = pa.schema([("key", pa.binary()), ("mix", pa.int64()), ("records", pa.int64())])
@@ -34,7 +38,8 @@ Batches = Iterable[pa.RecordBatch]
 
 @dataclass
 class KeySummary:
-    """What one task remembers. sampled: how many keys the sample holds. samples_all: whether what is added goes into the sample as well.
+    """What one task remembers. sampled: how many keys the sample holds. samples_all: whether what is added
+    goes into the sample as well.
     error: how much a count in `hot` may be too low."""
 
     sampled: int
@@ -80,7 +85,11 @@ class KeySummary:
         if merged.num_rows > self.kept_rows or merged.nbytes > self.kept_bytes:
             merged = merged.take(pc.sort_indices(merged, sort_keys=[("records", "descending")]))
             sizes = np.cumsum(pc.binary_length(merged["key"]).to_numpy() + 16)
-            fitting = min(self.kept_rows, int(np.searchsorted(sizes, self.kept_bytes, side="right")), merged.num_rows - 1)
+            fitting = min(
+                self.kept_rows,
+                int(np.searchsorted(sizes, self.kept_bytes, side="right")),
+                merged.num_rows - 1,
+            )
             cut = merged["records"][fitting].as_py()
             self.error += cut
             left = merged.slice(0, fitting)
@@ -89,7 +98,8 @@ class KeySummary:
         self.hot = merged
 
     def batches(self, hottest: int | None = None) -> Iterator[pa.RecordBatch]:
-        """Both tables and the error, as rows of SUMMARY_SCHEMA. hottest: so many of the frequent keys, the hottest first, equal ones by key."""
+        """Both tables and the error, as rows of SUMMARY_SCHEMA. hottest: so many of the frequent keys, the
+        hottest first, equal ones by key."""
         self.settle()
         hot = self.hot
         if hottest is not None:
@@ -99,20 +109,35 @@ class KeySummary:
         for kind, table in ((HOT, hot), (SAMPLED, self.sample)):
             kinds = pa.array(np.full(table.num_rows, kind, np.int8))
             columns = [kinds, table["key"], table["mix"], table["records"]]
-            yield from pa.Table.from_arrays(columns, schema=SUMMARY_SCHEMA).combine_chunks().to_batches(max_chunksize=4_096)
+            yield from (
+                pa.Table.from_arrays(columns, schema=SUMMARY_SCHEMA)
+                .combine_chunks()
+                .to_batches(max_chunksize=4_096)
+            )
         yield pa.RecordBatch.from_arrays(
-            [pa.array([ERROR], pa.int8()), pa.array([None], pa.binary()), pa.array([0]), pa.array([self.error])], schema=SUMMARY_SCHEMA
+            [
+                pa.array([ERROR], pa.int8()),
+                pa.array([None], pa.binary()),
+                pa.array([0]),
+                pa.array([self.error]),
+            ],
+            schema=SUMMARY_SCHEMA,
         )
 
 
-def summarise(sampled: int, kept_rows: int = KEPT_ROWS, kept_bytes: int = KEPT_BYTES) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    """First stage, mapInArrow over (key binary, mix bigint, records bigint): a summary of each task's rows."""
+def summarise(
+    sampled: int, kept_rows: int = KEPT_ROWS, kept_bytes: int = KEPT_BYTES
+) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+    """First stage, mapInArrow over (key binary, mix bigint, records bigint): a summary of each task's
+    rows."""
 
     def run(batches: Batches) -> Iterator[pa.RecordBatch]:
         summary = KeySummary(sampled, kept_rows, kept_bytes)
         for batch in batches:
             if batch.num_rows:
-                summary.add(pa.Table.from_arrays([batch.column(name) for name in _COUNTED.names], schema=_COUNTED))
+                summary.add(
+                    pa.Table.from_arrays([batch.column(name) for name in _COUNTED.names], schema=_COUNTED)
+                )
         yield from summary.batches()
 
     return run
@@ -121,7 +146,8 @@ def summarise(sampled: int, kept_rows: int = KEPT_ROWS, kept_bytes: int = KEPT_B
 def merge(
     sampled: int, hottest: int, kept_rows: int = KEPT_ROWS, kept_bytes: int = KEPT_BYTES
 ) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    """Second stage, mapInArrow over the first one's rows in one task: one summary of all, with so many of the hottest keys."""
+    """Second stage, mapInArrow over the first one's rows in one task: one summary of all, with so many of the
+    hottest keys."""
 
     def run(batches: Batches) -> Iterator[pa.RecordBatch]:
         # A kept count may be too low, so the sample is fed by the samples alone.
@@ -144,4 +170,8 @@ def short_key(key: bytes) -> bytes:
 def _merged(tables: list[Any]) -> Any:
     """Rows of the same key as one."""
     grouped = pa.concat_tables(tables).group_by("key").aggregate([("mix", "min"), ("records", "sum")])
-    return grouped.rename_columns({"mix_min": "mix", "records_sum": "records"}).select(_COUNTED.names).cast(_COUNTED)
+    return (
+        grouped.rename_columns({"mix_min": "mix", "records_sum": "records"})
+        .select(_COUNTED.names)
+        .cast(_COUNTED)
+    )

@@ -1,4 +1,5 @@
-"""The hottest keys of a workload, and the sample of its keys that the timed runs take: one job over the records, bounded memory."""
+"""The hottest keys of a workload, and the sample of its keys that the timed runs take: one job over the
+records, bounded memory."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,16 @@ from broker_core.hashing.murmur3 import murmur3_32
 from broker_core.hashing.xxhash64 import xxhash64_column
 from broker_core.lab.workload_keys import KEYS_MAX
 from broker_core.pipeline.group_tasks import COUNTED_SQL, count_by_key
-from broker_core.pipeline.hot_key_tasks import ERROR, HOT, SAMPLED, SUMMARY_SCHEMA, SUMMARY_SQL, merge, short_key, summarise
+from broker_core.pipeline.hot_key_tasks import (
+    ERROR,
+    HOT,
+    SAMPLED,
+    SUMMARY_SCHEMA,
+    SUMMARY_SQL,
+    merge,
+    short_key,
+    summarise,
+)
 from broker_core.pipeline.strategies import RouteTable
 from broker_core.pipeline.timed_workload import HOT_KEYS, SampleKeys
 
@@ -36,7 +46,8 @@ class HotKey:
 
 @dataclass(frozen=True, slots=True)
 class KeyProfile:
-    """hottest: the most frequent keys, the hottest first (equal ones by key). sampled: keys drawn evenly, with exact counts."""
+    """hottest: the most frequent keys, the hottest first (equal ones by key). sampled: keys drawn evenly,
+    with exact counts."""
 
     hottest: Sequence[HotKey]
     sampled: Sequence[tuple[bytes, int]]
@@ -62,11 +73,14 @@ def key_profile(workload: "Workload") -> KeyProfile:
 
 
 def counted_profile(counted: Sequence[Any]) -> KeyProfile:
-    """The same from keys that are counted already. counted: tables of COUNTED_SCHEMA, one for each task that read; nothing runs in Spark."""
+    """The same from keys that are counted already. counted: tables of COUNTED_SCHEMA, one for each task that
+    read; nothing runs in Spark."""
     summaries = (summary for table in counted for summary in summarise(KEYS_MAX)(_mixed(table)))
     together = pa.Table.from_batches(summaries, SUMMARY_SCHEMA).combine_chunks().to_batches(ARROW_BATCH_ROWS)
     merged = pa.Table.from_batches(merge(KEYS_MAX, HOT_KEYS)(together), SUMMARY_SCHEMA)
-    return _profile(list(zip(*(merged[name].to_pylist() for name in ("kind", "key", "records")), strict=True)))
+    return _profile(
+        list(zip(*(merged[name].to_pylist() for name in ("kind", "key", "records")), strict=True))
+    )
 
 
 def _mixed(counted: Any) -> Iterator[pa.RecordBatch]:
@@ -74,7 +88,9 @@ def _mixed(counted: Any) -> Iterator[pa.RecordBatch]:
     keyed = counted.filter(pc.is_valid(counted["key"]))
     for batch in keyed.combine_chunks().to_batches(ARROW_BATCH_ROWS):
         mix = pa.array(xxhash64_column(batch.column("key")))
-        yield pa.RecordBatch.from_arrays([batch.column("key"), mix, batch.column("records")], names=["key", "mix", "records"])
+        yield pa.RecordBatch.from_arrays(
+            [batch.column("key"), mix, batch.column("records")], names=["key", "mix", "records"]
+        )
 
 
 def _profile(rows: Sequence[tuple[int, bytes, int]]) -> KeyProfile:
@@ -96,4 +112,3 @@ def key_owner(key: bytes, hash_name: str | None, table: RouteTable) -> str | Non
         case "java":
             return table.owner_of(string_hash_unsigned(java_text(key)))
     return None
-

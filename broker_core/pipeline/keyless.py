@@ -6,8 +6,8 @@
     TubeMQ    the lab's router: to the partitions in turn
     RabbitMQ  as any other record: to the consumer whose turn it is
 
-Where the order of a workload is not known, or more than SEQUENCE_MAX records have no key, Kafka's and TubeMQ's are spread evenly over the
-partitions, records and bytes, and the result says so.
+Where the order of a workload is not known, or more than SEQUENCE_MAX records have no key, Kafka's and
+TubeMQ's are spread evenly over the partitions, records and bytes, and the result says so.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,11 @@ def by_unit(model: str, units: UnitMap, totals: Int64s, sequence: InOrder | None
         counts += spread_evenly(totals, units.count)
     else:
         places, sizes = sequence
-        partitions = kafka_partitions(sizes.tolist(), units.count, seed) if model == "kafka" else in_turn(len(sizes), units.count)
+        partitions = (
+            kafka_partitions(sizes.tolist(), units.count, seed)
+            if model == "kafka"
+            else in_turn(len(sizes), units.count)
+        )
         np.add.at(counts[:, :, 0], (places, partitions), 1)
         np.add.at(counts[:, :, 1], (places, partitions), sizes)
     return counts
@@ -65,7 +69,8 @@ def in_turn(count: int, partition_count: int) -> NDArray[np.int64]:
 
 
 def spread_evenly(totals: Int64s, partition_count: int) -> Int64s:
-    """[place, partition, (records, bytes)] from [place, (records, bytes)]: as even as whole numbers allow, the first get one more."""
+    """[place, partition, (records, bytes)] from [place, (records, bytes)]: as even as whole numbers allow,
+    the first get one more."""
     each, rest = np.divmod(totals[:, None, :], partition_count)
     spread: Int64s = each + (np.arange(partition_count)[None, :, None] < rest)
     return spread

@@ -5,10 +5,11 @@
 
     source ─► watermark ─► groupBy(window, lane or partition) ─► update mode, each small batch ─► live_windows.py ─► on_windows(rows)
 
-A row: start_us, end_us, rig (a log's topic), throughput (records a second), lag, skew (max / mean), hw_lag, rebalance_cost (partition-seconds
-that were paused), late (rows that came too late) and damaged (batches of a log that cannot be read), both until now. What a source cannot
-tell is null: a log has no consumers, a lab no replicas. A window is reported again with its new figures each time they change, and with the
-same figures when a batch is done again after a restart.
+A row: start_us, end_us, rig (a log's topic), throughput (records a second), lag, skew (max / mean), hw_lag,
+rebalance_cost (partition-seconds that were paused), late (rows that came too late) and damaged (batches of a
+log that cannot be read), both until now. What a source cannot tell is null: a log has no consumers, a lab no
+replicas. A window is reported again with its new figures each time they change, and with the same figures
+when a batch is done again after a restart.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ _KEYS = {"lab": "rig", "kafka_log": "topic"}
 
 
 class LiveQuery:
-    """A running live study. `isActive` is asked often by its supervisor: each time is also the sign of life that a lab's worker needs."""
+    """A running live study. `isActive` is asked often by its supervisor: each time is also the sign of life
+    that a lab's worker needs."""
 
     def __init__(self, query: StreamingQuery, chunks: Path | None) -> None:
         self.query = query
@@ -85,10 +87,11 @@ def live_start(
     window_s: int = WINDOW_S,
     watermark_s: int = WATERMARK_S,
 ) -> LiveQuery:
-    """Begin a live study, or go on from its checkpoint. on_windows: called with each small batch's windows, in a thread of Spark's.
+    """Begin a live study, or go on from its checkpoint. on_windows: called with each small batch's windows,
+    in a thread of Spark's.
 
-    request: {"source": ...} or the source itself. Raises CommandError as `live_check`; SparkUnavailable on a Spark Connect server, which
-    cannot call back.
+    request: {"source": ...} or the source itself. Raises CommandError as `live_check`; SparkUnavailable on a
+    Spark Connect server, which cannot call back.
     """
     from broker_core.pipeline.session import SparkUnavailable
 
@@ -100,7 +103,8 @@ def live_start(
     for name, value in {
         "spark.sql.shuffle.partitions": SHUFFLE_PARTITIONS,
         "spark.sql.streaming.minBatchesToRetain": 10,
-        # Else each batch that moves the watermark is followed by an empty one, which only tidies up: the next one with data does that as well.
+        # Else each batch that moves the watermark is followed by an empty one, which only tidies up: the next
+        # one with data does that as well.
         "spark.sql.streaming.noDataMicroBatches.enabled": False,
         "spark.sql.files.ignoreMissingFiles": True,
         "spark.sql.adaptive.enabled": False,
@@ -112,7 +116,11 @@ def live_start(
     chunks = Path(source["chunks"]) if source["kind"] == "lab" else None
     if chunks is not None:
         want(chunks)
-    frame = _lab_windows(session, source, window_s, watermark_s) if chunks is not None else _log_windows(session, source, window_s, watermark_s)
+    frame = (
+        _lab_windows(session, source, window_s, watermark_s)
+        if chunks is not None
+        else _log_windows(session, source, window_s, watermark_s)
+    )
     book = WindowBook(checkpoint / "windows", window_s * 1_000_000, (watermark_s + window_s) * 1_000_000)
     running: list[StreamingQuery] = []
     tell = partial(_tell, book, on_windows, running, None if chunks is not None else Path(source["path"]))
@@ -127,7 +135,14 @@ def live_start(
     return LiveQuery(query, chunks)
 
 
-def _tell(book: WindowBook, on_windows: OnWindows, running: list[Any], path: Path | None, frame: DataFrame, batch: int) -> None:
+def _tell(
+    book: WindowBook,
+    on_windows: OnWindows,
+    running: list[Any],
+    path: Path | None,
+    frame: DataFrame,
+    batch: int,
+) -> None:
     rows = [row.asDict() for row in frame.collect()]
     late = _late(running[0]) if running else (0, -1)
     windows = book.merge(batch, rows, late, high_watermarks(path) if path is not None else {})
@@ -136,8 +151,8 @@ def _tell(book: WindowBook, on_windows: OnWindows, running: list[Any], path: Pat
 
 
 def _late(query: Any) -> tuple[int, int]:
-    """Rows that the last finished batch dropped as too late, and that batch. Spark counts them after it has put rows of one group
-    of a task together."""
+    """Rows that the last finished batch dropped as too late, and that batch. Spark counts them after it has
+    put rows of one group of a task together."""
     progress = query.lastProgress
     if not progress:
         return 0, -1
@@ -148,12 +163,22 @@ def _late(query: Any) -> tuple[int, int]:
 def _lab_windows(session: SparkSession, source: Json, window_s: int, watermark_s: int) -> DataFrame:
     from pyspark.sql import functions as f
 
-    rows = session.readStream.schema(SPARK_SCHEMA).option("maxFilesPerTrigger", FILES_PER_BATCH_MAX).parquet(source["chunks"])
-    lanes = rows.filter("kind != 'owner'").withColumn("at", f.timestamp_micros("at_us")).withWatermark("at", f"{watermark_s} seconds")
+    rows = (
+        session.readStream.schema(SPARK_SCHEMA)
+        .option("maxFilesPerTrigger", FILES_PER_BATCH_MAX)
+        .parquet(source["chunks"])
+    )
+    lanes = (
+        rows.filter("kind != 'owner'")
+        .withColumn("at", f.timestamp_micros("at_us"))
+        .withWatermark("at", f"{watermark_s} seconds")
+    )
     is_lane = f.col("kind") == "rig"
     order = f.when(is_lane, f.col("at_us"))  # a maximum passes over nulls
     return (
-        lanes.groupBy(f.window("at", f"{window_s} seconds"), f.col("rig").alias("rig"), f.lit(-1).alias("partition"))
+        lanes.groupBy(
+            f.window("at", f"{window_s} seconds"), f.col("rig").alias("rig"), f.lit(-1).alias("partition")
+        )
         .agg(
             f.sum("finished").alias("records"),
             f.max_by("lag", order).alias("lag"),
@@ -162,7 +187,17 @@ def _lab_windows(session: SparkSession, source: Json, window_s: int, watermark_s
             f.sum("stopped_us").alias("stopped_us"),
             f.lit(None).cast("bigint").alias("end_offset"),
         )
-        .select(f.unix_micros("window.start").alias("start_us"), "rig", "partition", "records", "lag", "skew", "hw_lag", "stopped_us", "end_offset")
+        .select(
+            f.unix_micros("window.start").alias("start_us"),
+            "rig",
+            "partition",
+            "records",
+            "lag",
+            "skew",
+            "hw_lag",
+            "stopped_us",
+            "end_offset",
+        )
     )
 
 
@@ -172,20 +207,40 @@ def _log_windows(session: SparkSession, source: Json, window_s: int, watermark_s
     from broker_core.pipeline.sources.kafka_log import kafka_log_register
 
     kafka_log_register(session)
-    reader = session.readStream.format("kafka_log").schema(LOG_SCHEMA).option("damaged", "tell").option("failOnDataLoss", "false")
+    reader = (
+        session.readStream.format("kafka_log")
+        .schema(LOG_SCHEMA)
+        .option("damaged", "tell")
+        .option("failOnDataLoss", "false")
+    )
     reader = reader.option("maxRecordsPerTrigger", RECORDS_PER_BATCH_MAX)
     for name in ("topic", "from_ms", "until_ms"):
         if source[name] is not None:
             reader = reader.option(name, source[name])
     nothing = f.lit(None)
-    records = reader.load(source["path"]).filter("timestamp_ms >= 0").withColumn("at", f.timestamp_millis("timestamp_ms"))
+    records = (
+        reader.load(source["path"])
+        .filter("timestamp_ms >= 0")
+        .withColumn("at", f.timestamp_millis("timestamp_ms"))
+    )
     return (
         records.withWatermark("at", f"{watermark_s} seconds")
         .groupBy(f.window("at", f"{window_s} seconds"), f.col("topic").alias("rig"), "partition")
-        .agg(f.count_if(f.isnull("problem")).alias("records"), (f.max("offset") + 1).alias("end_offset"), f.count("problem").alias("damaged"))
-        .select(
-            f.unix_micros("window.start").alias("start_us"), "rig", "partition", "records", nothing.cast("bigint").alias("lag"),
-            nothing.cast("double").alias("skew"), nothing.cast("bigint").alias("hw_lag"), nothing.cast("bigint").alias("stopped_us"),
-            "end_offset", "damaged",
+        .agg(
+            f.count_if(f.isnull("problem")).alias("records"),
+            (f.max("offset") + 1).alias("end_offset"),
+            f.count("problem").alias("damaged"),
         )
-    )  # fmt: skip
+        .select(
+            f.unix_micros("window.start").alias("start_us"),
+            "rig",
+            "partition",
+            "records",
+            nothing.cast("bigint").alias("lag"),
+            nothing.cast("double").alias("skew"),
+            nothing.cast("bigint").alias("hw_lag"),
+            nothing.cast("bigint").alias("stopped_us"),
+            "end_offset",
+            "damaged",
+        )
+    )

@@ -1,7 +1,7 @@
 """From groups to windows: the partitions of a window together, and the same again after a restart.
 
-Spark's update mode tells only the groups that changed. A window needs all its partitions (skew is the largest against the mean), so the
-open windows are kept beside Spark's checkpoint, one small file a batch:
+Spark's update mode tells only the groups that changed. A window needs all its partitions (skew is the largest
+against the mean), so the open windows are kept beside Spark's checkpoint, one small file a batch:
 
     state of batch n = state of batch n - 1, then the groups of batch n            a batch that is done again gives the same
 """
@@ -22,7 +22,8 @@ Offsets = dict[tuple[str, int], int]
 
 
 class WindowBook:
-    """The open windows of a live study. folder: where states are kept. window_us: their length. kept_us: how long a window can still change."""
+    """The open windows of a live study. folder: where states are kept. window_us: their length. kept_us: how
+    long a window can still change."""
 
     def __init__(self, folder: Path, window_us: int, kept_us: int) -> None:
         self.folder = folder
@@ -33,8 +34,10 @@ class WindowBook:
     def merge(self, batch: int, groups: list[Json], late: tuple[int, int], marks: Offsets) -> list[Json]:
         """Take in the groups of a batch; give the windows that have changed, by start and lane.
 
-        groups: start_us, lane, partition (-1: the lane as a whole), records, lag, skew, hw_lag, stopped_us, end_offset, and of a log damaged.
-        late: rows that came too late in a batch, and which batch that was. marks: a log's high watermarks as they are now.
+        groups: start_us, lane, partition (-1: the lane as a whole), records, lag, skew, hw_lag, stopped_us,
+        end_offset, and of a log damaged.
+        late: rows that came too late in a batch, and which batch that was. marks: a log's high watermarks as
+        they are now.
         """
         state = self._state_before(batch)
         if late[1] > state["late_batch"]:
@@ -42,12 +45,16 @@ class WindowBook:
         changed: set[tuple[int, str]] = set()
         for group in groups:
             window = state["windows"].setdefault(f"{group['start_us']}/{group['rig']}", {})
-            state["damaged"] += group.get("damaged", 0) - window.get(str(group["partition"]), {}).get("damaged", 0)
+            state["damaged"] += group.get("damaged", 0) - window.get(str(group["partition"]), {}).get(
+                "damaged", 0
+            )
             window[str(group["partition"])] = group
             changed.add((group["start_us"], group["rig"]))
         rows = [self._row(start, lane, state, marks) for start, lane in sorted(changed)]
         newest = max((_start(name) for name in state["windows"]), default=0)
-        state["windows"] = {name: window for name, window in state["windows"].items() if _start(name) >= newest - self.kept_us}
+        state["windows"] = {
+            name: window for name, window in state["windows"].items() if _start(name) >= newest - self.kept_us
+        }
         self._keep(batch, state)
         return rows
 
@@ -56,10 +63,17 @@ class WindowBook:
         whole = groups[0] if groups[0]["partition"] < 0 else None
         records = sum(group["records"] or 0 for group in groups)
         row: Json = {
-            "start_us": start, "end_us": start + self.window_us, "rig": lane, "throughput": records * 1_000_000 / self.window_us,
-            "lag": None, "skew": None, "hw_lag": None, "rebalance_cost": None, "late": state["late"],
+            "start_us": start,
+            "end_us": start + self.window_us,
+            "rig": lane,
+            "throughput": records * 1_000_000 / self.window_us,
+            "lag": None,
+            "skew": None,
+            "hw_lag": None,
+            "rebalance_cost": None,
+            "late": state["late"],
             "damaged": state["damaged"],
-        }  # fmt: skip
+        }
         if whole is not None:
             return row | {
                 "lag": whole["lag"], "skew": whole["skew"], "hw_lag": whole["hw_lag"],
@@ -68,7 +82,11 @@ class WindowBook:
         known = max(len(groups), sum(1 for topic, _ in marks if topic == lane))
         if records:
             row["skew"] = max(group["records"] for group in groups) * known / records
-        behind = [max(0, group["end_offset"] - marks[lane, group["partition"]]) for group in groups if (lane, group["partition"]) in marks]
+        behind = [
+            max(0, group["end_offset"] - marks[lane, group["partition"]])
+            for group in groups
+            if (lane, group["partition"]) in marks
+        ]
         return row | {"hw_lag": sum(behind) if behind else None}
 
     def _state_before(self, batch: int) -> dict[str, Any]:
@@ -77,8 +95,8 @@ class WindowBook:
                 try:
                     state: dict[str, Any] = json.loads(self._file(number).read_text())
                 except (OSError, ValueError):
-                    # A power cut may leave a state half written: the one before it lacks a batch's groups, and Spark tells them again
-                    # as soon as they change.
+                    # A power cut may leave a state half written: the one before it lacks a batch's groups,
+                    # and Spark tells them again as soon as they change.
                     continue
                 return state
         return {"windows": {}, "late": 0, "late_batch": -1, "damaged": 0}
@@ -98,7 +116,8 @@ class WindowBook:
 
 
 def high_watermarks(path: Path) -> Offsets:
-    """The high watermarks of a log folder, (topic, partition) -> offset; of a partition's folder those of the one above. {}: it tells none."""
+    """The high watermarks of a log folder, (topic, partition) -> offset; of a partition's folder those of the
+    one above. {}: it tells none."""
     for folder in (path, path.parent):
         known = ReadOnlyFolder(folder)
         if REPLICATION in known.names():

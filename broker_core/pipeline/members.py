@@ -1,4 +1,5 @@
-"""The membership history of a study: who is there at the start, and who joins, leaves, crashes or comes back, one change after another.
+"""The membership history of a study: who is there at the start, and who joins, leaves, crashes or comes back,
+one change after another.
 
     {"kind": "given", "start": 4, "changes": [{"kind": "join", "consumer": "c5", "at": null}, ...]}
     {"kind": "rolling_restart", "consumers": 8}                     each in turn leaves and joins again
@@ -6,8 +7,9 @@
     {"kind": "crash_storm", "consumers": 16, "crashes": 8, "seed": 7}   so many crash, then come back in the same order
     {"kind": "lab", "start": 3, "rate": 36, "commands": [...]}      a lab's journal: its changes to all lanes, at their records
 
-`at` is the index of the record before which the change happens; null in all changes: each step is measured over the whole workload.
-Names are the lab's: c1, c2, ... at the start, and a joiner without a name gets the next number that nobody has had.
+`at` is the index of the record before which the change happens; null in all changes: each step is measured
+over the whole workload. Names are the lab's: c1, c2, ... at the start, and a joiner without a name gets the
+next number that nobody has had.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,8 +33,9 @@ START = "start"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One state of the membership. step: from 0, which is the start. members: who is there after the change, in join order; one who
-    crashed is not among them (its broker has noticed), one that came back is at the end. at: as in the history; None at the start."""
+    """One state of the membership. step: from 0, which is the start. members: who is there after the change,
+    in join order; one who crashed is not among them (its broker has noticed), one that came back is at the
+    end. at: as in the history; None at the start."""
 
     step: int
     kind: str
@@ -44,12 +47,18 @@ class Step:
     def to_json(self) -> Json:
         """The step as a result shows it."""
         return {
-            "step": self.step, "kind": self.kind, "consumer": self.consumer, "label": self.label, "members": list(self.members), "at": self.at,
-        }  # fmt: skip
+            "step": self.step,
+            "kind": self.kind,
+            "consumer": self.consumer,
+            "label": self.label,
+            "members": list(self.members),
+            "at": self.at,
+        }
 
 
 def history_check(raw: object) -> Json:
-    """The history complete, as it was given otherwise. Raises CommandError at the field of `history` that is wrong.
+    """The history complete, as it was given otherwise. Raises CommandError at the field of `history` that is
+    wrong.
 
     >>> history_check({"kind": "autoscale", "to": 3})
     {'kind': 'autoscale', 'from': 2, 'to': 3}
@@ -98,7 +107,8 @@ class _Group:
         self.names = set(self.members)
 
     def change(self, kind: str, name: str | None, where: str) -> str:
-        """Carry it out. Returns whom it is about. Raises CommandError at `where`.consumer where that cannot be."""
+        """Carry it out. Returns whom it is about. Raises CommandError at `where`.consumer where that cannot
+        be."""
         field_name = f"{where}.consumer"
         if name is None:
             if kind != "join":
@@ -132,7 +142,7 @@ class _Group:
         return f"c{self.next_number}"
 
 
-# -- given: as a person wrote it --------------------------------------------------------------------------------------------------------
+# -- given: as a person wrote it -----------------------------------------------------------------------------
 
 
 def _check_given(raw: Json) -> Json:
@@ -164,10 +174,12 @@ def _check_given(raw: Json) -> Json:
 
 
 def _given(history: Json) -> tuple[int, list[_Change]]:
-    return history["start"], [(change["kind"], change["consumer"], change["at"]) for change in history["changes"]]
+    return history["start"], [
+        (change["kind"], change["consumer"], change["at"]) for change in history["changes"]
+    ]
 
 
-# -- made up ----------------------------------------------------------------------------------------------------------------------------
+# -- made up -------------------------------------------------------------------------------------------------
 
 
 def _check_rolling(raw: Json) -> Json:
@@ -210,7 +222,7 @@ def _storm(history: Json) -> tuple[int, list[_Change]]:
     return history["consumers"], [(kind, name, None) for kind in ("crash", "rejoin") for name in struck]
 
 
-# -- from a lab -------------------------------------------------------------------------------------------------------------------------
+# -- from a lab ----------------------------------------------------------------------------------------------
 
 
 def _check_lab(raw: Json) -> Json:
@@ -230,8 +242,18 @@ def _check_lab(raw: Json) -> Json:
         if consumer is not None:
             consumer_name(consumer, f"{where}.consumer")
         at_us = whole(f"{where}.at_us", command.get("at_us"), kept[-1]["at_us"] if kept else 0, RECORD_MAX)
-        count = whole(f"{where}.args.count", args.get("count", 1) if isinstance(args, dict) else None, 1, CONSUMERS_MAX)
-        kept.append({"kind": command["kind"], "rig": "all", "consumer": consumer, "args": {"count": count}, "at_us": at_us})
+        count = whole(
+            f"{where}.args.count", args.get("count", 1) if isinstance(args, dict) else None, 1, CONSUMERS_MAX
+        )
+        kept.append(
+            {
+                "kind": command["kind"],
+                "rig": "all",
+                "consumer": consumer,
+                "args": {"count": count},
+                "at_us": at_us,
+            }
+        )
     if sum(command["args"]["count"] for command in kept) > CHANGES_MAX:
         raise CommandError("history.commands", "must be a list of at most {high} changes", high=CHANGES_MAX)
     return {"start": start, "rate": rate, "commands": kept}
@@ -261,4 +283,3 @@ HISTORY_KINDS: tuple[str, ...] = tuple(_KINDS)
 def has_records(steps: Sequence[Step]) -> bool:
     """Whether the changes happen at records; otherwise each step is measured over the whole workload."""
     return len(steps) > 1 and steps[1].at is not None
-

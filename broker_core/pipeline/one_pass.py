@@ -1,11 +1,13 @@
-"""A workload of few tasks in one Spark job: each task reads its part once and hands on its keys counted; the driver puts them together.
+"""A workload of few tasks in one Spark job: each task reads its part once and hands on its keys counted; the
+driver puts them together.
 
     task 0  read ─► count by key ─┐ keys, places, records, bytes
     task 1  read ─► count by key ─┼──────────► driver: hottest keys, a sample, counts by unit
             bad rows, times ──────┘            (hot_key_tasks.py, route_tasks.py: the very functions that larger workloads run in Spark)
 
-Jobs with a shuffle cost seconds each before they see a record; keys that fit into the driver need none. What does not fit is said by the
-task that finds out, which stops reading, and the workload takes the way of the large ones. All jobs run in the caller's thread.
+Jobs with a shuffle cost seconds each before they see a record; keys that fit into the driver need none. What
+does not fit is said by the task that finds out, which stops reading, and the workload takes the way of the
+large ones. All jobs run in the caller's thread.
 """
 
 from __future__ import annotations
@@ -33,13 +35,16 @@ CHUNK_BYTES = 8 << 20
 CHUNKS_SQL = "task int, number int, kind int, data binary"
 COUNTED, BAD, FACTS = 0, 1, 2
 
-_CHUNKS = pa.schema([("task", pa.int32()), ("number", pa.int32()), ("kind", pa.int32()), ("data", pa.binary())])
+_CHUNKS = pa.schema(
+    [("task", pa.int32()), ("number", pa.int32()), ("kind", pa.int32()), ("data", pa.binary())]
+)
 
 
 @dataclass(frozen=True, slots=True)
 class OnePass:
-    """What one job found. counted: of each task rows of COUNTED_SCHEMA, its keys grouped by stretch. bad: the first rows that could not be
-    read, in order; bad_count: how many there are. first_us, last_us: of the records that have a time. key_bytes_max: of the longest key."""
+    """What one job found. counted: of each task rows of COUNTED_SCHEMA, its keys grouped by stretch. bad: the
+    first rows that could not be read, in order; bad_count: how many there are. first_us, last_us: of the
+    records that have a time. key_bytes_max: of the longest key."""
 
     counted: list[Any]
     bad: list[Json]
@@ -50,27 +55,40 @@ class OnePass:
 
     def by_key(self) -> list[Any]:
         """As `counted`, but the same key of several stretches as one row."""
-        return [table if pc.max(table["place"]).as_py() in (None, 0) else _of_one_place(table) for table in self.counted]
+        return [
+            table if pc.max(table["place"]).as_py() in (None, 0) else _of_one_place(table)
+            for table in self.counted
+        ]
 
 
 def one_pass(workload: Workload, ats: Sequence[int], bad_kept: int) -> OnePass | None:
-    """Read the workload in one job. ats: ascending, records at which a new stretch begins; with them the workload has ordinals.
+    """Read the workload in one job. ats: ascending, records at which a new stretch begins; with them the
+    workload has ordinals.
 
-    bad_kept: how many bad rows to bring along. None: it is not ours to read, has too many tasks, or more keys than the driver takes.
+    bad_kept: how many bad rows to bring along. None: it is not ours to read, has too many tasks, or more keys
+    than the driver takes.
     """
     reading = workload.reading
     if reading is None or not 0 < reading.tasks <= TASKS_MAX:
         return None
     work = partial(_task, tuple(ats), KEPT_BYTES // reading.tasks, bad_kept)
-    chunks = reading.both_in_arrow(work, CHUNKS_SQL).toArrow().sort_by([("task", "ascending"), ("number", "ascending")])
+    chunks = (
+        reading.both_in_arrow(work, CHUNKS_SQL)
+        .toArrow()
+        .sort_by([("task", "ascending"), ("number", "ascending")])
+    )
     tasks: dict[int, list[Any]] = {}
     bad: list[Any] = []
     facts: list[Json] = []
-    for task, kind, data in zip(*(chunks[name].to_pylist() for name in ("task", "kind", "data")), strict=True):
+    for task, kind, data in zip(
+        *(chunks[name].to_pylist() for name in ("task", "kind", "data")), strict=True
+    ):
         if kind == FACTS:
             facts.append(json.loads(data))
         else:
-            (tasks.setdefault(task, []) if kind == COUNTED else bad).append(pa.ipc.open_stream(data).read_all())
+            (tasks.setdefault(task, []) if kind == COUNTED else bad).append(
+                pa.ipc.open_stream(data).read_all()
+            )
     if any(fact["is_too_large"] for fact in facts):
         return None
     return OnePass(
@@ -112,7 +130,9 @@ class _Facts:
             if times["min"] is not None:
                 self.first_us = times["min"] if self.first_us is None else min(self.first_us, times["min"])
                 self.last_us = times["max"] if self.last_us is None else max(self.last_us, times["max"])
-            self.key_bytes_max = max(self.key_bytes_max, pc.max(pc.binary_length(batch.column("key"))).as_py() or 0)
+            self.key_bytes_max = max(
+                self.key_bytes_max, pc.max(pc.binary_length(batch.column("key"))).as_py() or 0
+            )
             yield batch
 
     def to_json(self) -> bytes:
@@ -120,7 +140,9 @@ class _Facts:
         return json.dumps({name.removesuffix("_count"): getattr(self, name) for name in names}).encode()
 
 
-def _task(ats: tuple[int, ...], kept_bytes: int, bad_kept: int, task: int, batches: Batches) -> Iterator[pa.RecordBatch]:
+def _task(
+    ats: tuple[int, ...], kept_bytes: int, bad_kept: int, task: int, batches: Batches
+) -> Iterator[pa.RecordBatch]:
     """What one task makes of the batches that it reads, good and bad."""
     facts, size = _Facts(bad_kept), 0
     counted: list[pa.RecordBatch] = []
@@ -131,9 +153,15 @@ def _task(ats: tuple[int, ...], kept_bytes: int, bad_kept: int, task: int, batch
             counted.clear()
             break
         counted.append(batch)
-    chunks = [(COUNTED, data) for data in _streams(counted)] + [(BAD, data) for data in _streams(facts.bad)] + [(FACTS, facts.to_json())]
+    chunks = (
+        [(COUNTED, data) for data in _streams(counted)]
+        + [(BAD, data) for data in _streams(facts.bad)]
+        + [(FACTS, facts.to_json())]
+    )
     for number, (kind, data) in enumerate(chunks):
-        yield pa.RecordBatch.from_arrays([pa.array([each]) for each in (task, number, kind, data)], names=_CHUNKS.names).cast(_CHUNKS)
+        yield pa.RecordBatch.from_arrays(
+            [pa.array([each]) for each in (task, number, kind, data)], names=_CHUNKS.names
+        ).cast(_CHUNKS)
 
 
 def _streams(batches: Sequence[pa.RecordBatch]) -> Iterator[bytes]:
@@ -151,7 +179,8 @@ def _streams(batches: Sequence[pa.RecordBatch]) -> Iterator[bytes]:
 
 
 def first_of_keys(keys: Any, places: Int64s) -> Int64s:
-    """1 where a row is of the first stretch in which its key comes, else 0. keys: an array, null for no key; no row comes twice."""
+    """1 where a row is of the first stretch in which its key comes, else 0. keys: an array, null for no key;
+    no row comes twice."""
     codes = keys.dictionary_encode().indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64) + 1
     first = np.full(int(codes.max(initial=0)) + 1, np.iinfo(np.int64).max)
     np.minimum.at(first, codes, places)

@@ -1,7 +1,9 @@
-"""Which strategy serves a workload best, by what matters to the person who asks, how sure that is, and why in numbers.
+"""Which strategy serves a workload best, by what matters to the person who asks, how sure that is, and why in
+numbers.
 
-First what must hold (`constraints.py`): a strategy that breaks a constraint has no place, whatever its figures. Then four terms from 0 to 100,
-each on a scale that knows no other strategy (`scales.py`); a score is their mean by weight:
+First what must hold (`constraints.py`): a strategy that breaks a constraint has no place, whatever its
+figures. Then four terms from 0 to 100, each on a scale that knows no other strategy (`scales.py`); a score is
+their mean by weight:
 
     skew    worst step's busiest consumer over the mean            ideal 1
     churn   keys moved over the whole history, in workloads        ideal 0
@@ -26,15 +28,17 @@ WEIGHTS: Mapping[str, int] = MappingProxyType({"skew": 30, "churn": 30, "pause":
 """What a study weighs unless told otherwise."""
 WEIGHT_MAX = 100
 TIE_POINTS = 2
-"""Measured: over eight seeds of the sample, ten strategies, 10,260 records each, a score moved by 1.7 points at most
-(docs/analyze/measures.md)."""
-# Of what a strategy loses, a reason tells the dearest term from half a point on, the second from a quarter of that, and a third from ten points.
+"""Measured: over eight seeds of the sample, ten strategies, 10,260 records each, a score moved by 1.7 points
+at most (docs/analyze/measures.md)."""
+# Of what a strategy loses, a reason tells the dearest term from half a point on, the second from a quarter of
+# that, and a third from ten points.
 POINTS_TOLD, SHARE_TOLD, POINTS_THIRD, TERMS_TOLD = 0.5, 0.25, 10, 3
 _Terms = Mapping[str, Mapping[str, float]]
 
 
 def weights_check(raw: object, field: str = "weights") -> dict[str, int]:
-    """The weights complete. Raises CommandError at the field for anything but whole numbers from 0 to 100, or if all are 0.
+    """The weights complete. Raises CommandError at the field for anything but whole numbers from 0 to 100, or
+    if all are 0.
 
     >>> weights_check({"skew": 50})
     {'skew': 50, 'churn': 30, 'pause': 20, 'order': 20}
@@ -48,7 +52,9 @@ def weights_check(raw: object, field: str = "weights") -> dict[str, int]:
     for name, default in WEIGHTS.items():
         value = raw.get(name, default)
         if type(value) is not int or not 0 <= value <= WEIGHT_MAX:
-            raise CommandError(f"{field}.{name}", "must be a whole number from {low} to {high}", low=0, high=WEIGHT_MAX)
+            raise CommandError(
+                f"{field}.{name}", "must be a whole number from {low} to {high}", low=0, high=WEIGHT_MAX
+            )
         weights[name] = value
     if not any(weights.values()):
         raise CommandError(field, "at least one weight must be above 0")
@@ -56,17 +62,18 @@ def weights_check(raw: object, field: str = "weights") -> dict[str, int]:
 
 
 def rank(result: Json, weights: Mapping[str, int] = WEIGHTS, constraints: object = None) -> list[Json]:
-    """The strategies of a result (`result_json`), the best first, and after them those that a constraint excludes; equal ones stay in the
-    study's order.
+    """The strategies of a result (`result_json`), the best first, and after them those that a constraint
+    excludes; equal ones stay in the study's order.
 
-    `{"id", "place", "score", "is_best", "terms": {"skew", "churn", "pause", "order"}, "excluded", "why": [{"code", "params"}, ...]}`, scores and
-    terms from 0 to 100, places from 1. is_best: the first, and those tied with it. An excluded one has neither place nor score; `excluded`
-    lists what it breaks, as `violations` gives it, and is empty for the others.
-    `why` is one or two sentences: where scores that read the same lead the list, how it compares with the other one (equal, tied.ahead,
-    tied.behind, tied.differs); then what costs it most points (lost, lost.none); and, where nobody shares its place, what it does best (best,
-    near). Alone in a study: only; alone in holding every constraint: only.left; excluded: excluded. A figure that does not apply to a strategy
-    (keys have no owner, so none can move) is ideal. Weights are as `weights_check` takes them, constraints as `constraints_check` does;
-    both raise CommandError for others.
+    `{"id", "place", "score", "is_best", "terms": {"skew", "churn", "pause", "order"}, "excluded", "why":
+    [{"code", "params"}, ...]}`, scores and terms from 0 to 100, places from 1. is_best: the first, and those
+    tied with it. An excluded one has neither place nor score; `excluded` lists what it breaks, as
+    `violations` gives it, and is empty for the others. `why` is one or two sentences: where scores that read
+    the same lead the list, how it compares with the other one (equal, tied.ahead, tied.behind, tied.differs);
+    then what costs it most points (lost, lost.none); and, where nobody shares its place, what it does best
+    (best, near). Alone in a study: only; alone in holding every constraint: only.left; excluded: excluded. A
+    figure that does not apply to a strategy (keys have no owner, so none can move) is ideal. Weights are as
+    `weights_check` takes them, constraints as `constraints_check` does; both raise CommandError for others.
     """
     weights = weights_check(dict(weights))
     strategies: list[Json] = result["strategies"]
@@ -75,28 +82,42 @@ def rank(result: Json, weights: Mapping[str, int] = WEIGHTS, constraints: object
     resolved, changes = constraints_resolve(result, constraints), len(result["steps"]) - 1
     terms = {each["id"]: {term: term_points(each, term, changes) for term in weights} for each in strategies}
     total = sum(weights.values())
-    scores = {name: sum(weights[term] * value for term, value in terms[name].items()) / total for name in terms}
+    scores = {
+        name: sum(weights[term] * value for term, value in terms[name].items()) / total for name in terms
+    }
     broken = {each["id"]: violations(each, resolved) for each in strategies}
     order = sorted(strategies, key=lambda strategy: -scores[strategy["id"]])
-    kept, excluded = [each for each in order if not broken[each["id"]]], [each for each in order if broken[each["id"]]]
+    kept, excluded = (
+        [each for each in order if not broken[each["id"]]],
+        [each for each in order if broken[each["id"]]],
+    )
     entries = [_entry(each, place, scores[each["id"]], terms) for place, each in enumerate(kept, 1)]
     tied = sum(is_level(entry, entries[0]) for entry in entries)
     ranked = [
-        entry | {"is_best": _lead(entries[0], entry) <= TIE_POINTS, "excluded": [], "why": _why(place, kept, tied, terms, weights, result)}
+        entry
+        | {
+            "is_best": _lead(entries[0], entry) <= TIE_POINTS,
+            "excluded": [],
+            "why": _why(place, kept, tied, terms, weights, result),
+        }
         for place, entry in enumerate(entries)
     ]
     return ranked + [
-        _entry(each, None, None, terms) | {
-            "is_best": False, "excluded": broken[each["id"]], "why": [{"code": "excluded", "params": {"broken": broken[each["id"]]}}],
+        _entry(each, None, None, terms)
+        | {
+            "is_best": False,
+            "excluded": broken[each["id"]],
+            "why": [{"code": "excluded", "params": {"broken": broken[each["id"]]}}],
         }
         for each in excluded
-    ]  # fmt: skip
+    ]
 
 
 def verdict(ranking: Sequence[Json]) -> Json | None:
     """How sure a ranking (`rank`) is, as `{"code", "params"}`; None for an empty one.
 
-    ahead, tied, level: `id` is `points` ahead of `than`, the next one; margin: TIE_POINTS, up to which it is a tie. only: there is no next one.
+    ahead, tied, level: `id` is `points` ahead of `than`, the next one; margin: TIE_POINTS, up to which it is
+    a tie. only: there is no next one.
     none: every strategy is excluded; `constraint` excludes most of them, `excluded` of `count`.
     """
     if not ranking:
@@ -105,12 +126,18 @@ def verdict(ranking: Sequence[Json]) -> Json | None:
     if not kept:
         broken = Counter(each["code"] for entry in ranking for each in entry["excluded"])
         constraint, excluded = broken.most_common(1)[0]
-        return {"code": "none", "params": {"constraint": constraint, "excluded": excluded, "count": len(ranking)}}
+        return {
+            "code": "none",
+            "params": {"constraint": constraint, "excluded": excluded, "count": len(ranking)},
+        }
     if len(kept) == 1:
         return {"code": "only", "params": {"id": kept[0]["id"], "count": len(ranking)}}
     points = _lead(*kept[:2])
     code = "level" if is_level(*kept[:2]) else "tied" if points <= TIE_POINTS else "ahead"
-    return {"code": code, "params": {"id": kept[0]["id"], "than": kept[1]["id"], "points": points, "margin": TIE_POINTS}}
+    return {
+        "code": code,
+        "params": {"id": kept[0]["id"], "than": kept[1]["id"], "points": points, "margin": TIE_POINTS},
+    }
 
 
 def is_level(entry: Json, other: Json) -> bool:
@@ -125,10 +152,17 @@ def _lead(first: Json, other: Json) -> float:
 
 def _entry(strategy: Json, place: int | None, score: float | None, terms: _Terms) -> Json:
     mine = {name: round(value, 1) for name, value in terms[strategy["id"]].items()}
-    return {"id": strategy["id"], "place": place, "score": None if score is None else round(score, 1), "terms": mine}
+    return {
+        "id": strategy["id"],
+        "place": place,
+        "score": None if score is None else round(score, 1),
+        "terms": mine,
+    }
 
 
-def _why(place: int, order: Sequence[Json], tied: int, terms: _Terms, weights: Mapping[str, int], result: Json) -> list[Json]:
+def _why(
+    place: int, order: Sequence[Json], tied: int, terms: _Terms, weights: Mapping[str, int], result: Json
+) -> list[Json]:
     if len(order) == 1:
         return [{"code": "only" if len(result["strategies"]) == 1 else "only.left", "params": {}}]
     mine = order[place]
@@ -140,49 +174,95 @@ def _why(place: int, order: Sequence[Json], tied: int, terms: _Terms, weights: M
 
 
 def _lost(mine: Json, terms: _Terms, weights: Mapping[str, int], result: Json) -> Json:
-    """The terms that cost most, the dearest first and with what more there is to say; what costs little is left out."""
-    points = {term: weight * (100 - terms[mine["id"]][term]) / sum(weights.values()) for term, weight in weights.items()}
+    """The terms that cost most, the dearest first and with what more there is to say; what costs little is
+    left out."""
+    points = {
+        term: weight * (100 - terms[mine["id"]][term]) / sum(weights.values())
+        for term, weight in weights.items()
+    }
     dearest = sorted((term for term in points if points[term] >= POINTS_TOLD), key=lambda term: -points[term])
     told = [
-        term for place, term in enumerate(dearest[:TERMS_TOLD])
-        if place == 0 or points[term] >= POINTS_THIRD or (place == 1 and points[term] >= points[dearest[0]] * SHARE_TOLD)
-    ]  # fmt: skip
+        term
+        for place, term in enumerate(dearest[:TERMS_TOLD])
+        if place == 0
+        or points[term] >= POINTS_THIRD
+        or (place == 1 and points[term] >= points[dearest[0]] * SHARE_TOLD)
+    ]
     if not told:
         return {"code": "lost.none", "params": {}}
-    parts = [{"term": term, "points": round(points[term], 1), "value": figure_of(mine, term)} for term in told]
+    parts = [
+        {"term": term, "points": round(points[term], 1), "value": figure_of(mine, term)} for term in told
+    ]
     return {"code": "lost", "params": {"parts": [parts[0] | _details(mine, told[0], result), *parts[1:]]}}
 
 
 def _beside(mine: Json, other: Json, terms: _Terms, weights: Mapping[str, int]) -> Json:
-    """How two with one score differ: the term that speaks most for it, and the one that speaks most against it."""
-    leads = {term: weight * (terms[mine["id"]][term] - terms[other["id"]][term]) for term, weight in weights.items()}
-    sides = {"ahead": max(leads, key=lambda term: leads[term]), "behind": min(leads, key=lambda term: leads[term])}
-    told = {side: term for side, term in sides.items() if (leads[term] > 0 if side == "ahead" else leads[term] < 0)}
+    """How two with one score differ: the term that speaks most for it, and the one that speaks most against
+    it."""
+    leads = {
+        term: weight * (terms[mine["id"]][term] - terms[other["id"]][term])
+        for term, weight in weights.items()
+    }
+    sides = {
+        "ahead": max(leads, key=lambda term: leads[term]),
+        "behind": min(leads, key=lambda term: leads[term]),
+    }
+    told = {
+        side: term
+        for side, term in sides.items()
+        if (leads[term] > 0 if side == "ahead" else leads[term] < 0)
+    }
     if not told:
         return {"code": "equal", "params": {"than": other["id"]}}
-    pairs = {side: {"term": term, "value": figure_of(mine, term), "other": figure_of(other, term)} for side, term in told.items()}
-    return {"code": "tied.differs" if len(told) == 2 else f"tied.{next(iter(told))}", "params": {"than": other["id"], **pairs}}
+    pairs = {
+        side: {"term": term, "value": figure_of(mine, term), "other": figure_of(other, term)}
+        for side, term in told.items()
+    }
+    return {
+        "code": "tied.differs" if len(told) == 2 else f"tied.{next(iter(told))}",
+        "params": {"than": other["id"], **pairs},
+    }
 
 
-def _best_side(mine: Json, order: Sequence[Json], terms: _Terms, weights: Mapping[str, int], lost: Sequence[str]) -> Json | None:
-    """What it does best, where not all are alike: a term in which nobody is better, unless most are as good; else one of those not lost in
-    which it is better than the mean; else what it shares with most. Those to which a figure does not apply are not compared with it."""
+def _best_side(
+    mine: Json, order: Sequence[Json], terms: _Terms, weights: Mapping[str, int], lost: Sequence[str]
+) -> Json | None:
+    """What it does best, where not all are alike: a term in which nobody is better, unless most are as good;
+    else one of those not lost in which it is better than the mean; else what it shares with most. Those to
+    which a figure does not apply are not compared with it."""
     own = terms[mine["id"]]
     peers, leads = {}, {}
     for term, weight in weights.items():
-        others = [each for each in order if each is not mine and (figure_of(mine, term) is None or figure_of(each, term) is not None)]
+        others = [
+            each
+            for each in order
+            if each is not mine and (figure_of(mine, term) is None or figure_of(each, term) is not None)
+        ]
         values = [terms[other["id"]][term] for other in others]
         if weight and any(value != own[term] for value in values):
             peers[term], leads[term] = others, weight * (own[term] - sum(values) / len(values))
-    firsts = [term for term, others in peers.items() if all(own[term] >= terms[other["id"]][term] for other in others)]
-    rare = [term for term in firsts if 2 * sum(terms[other["id"]][term] == own[term] for other in peers[term]) < len(peers[term])]
+    firsts = [
+        term
+        for term, others in peers.items()
+        if all(own[term] >= terms[other["id"]][term] for other in others)
+    ]
+    rare = [
+        term
+        for term in firsts
+        if 2 * sum(terms[other["id"]][term] == own[term] for other in peers[term]) < len(peers[term])
+    ]
     above = [term for term in leads if term not in lost and term not in firsts and leads[term] > 0]
     sides = rare or above or firsts
     if not sides:
         return None
     term = max(sides, key=lambda side: leads[side])
     nearest = max(peers[term], key=lambda other: terms[other["id"]][term])
-    params = {"term": term, "value": figure_of(mine, term), "other": figure_of(nearest, term), "than": nearest["id"]}
+    params = {
+        "term": term,
+        "value": figure_of(mine, term),
+        "other": figure_of(nearest, term),
+        "than": nearest["id"],
+    }
     if term not in firsts:
         return {"code": "near", "params": params}
     return {"code": "best", "params": params | {"is_shared": terms[nearest["id"]][term] >= own[term]}}

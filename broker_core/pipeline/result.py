@@ -10,8 +10,8 @@
     sample.json         the keys of the timed runs as a workload of the lab
     study.json          the manifest; written last, so a folder without it holds no result
 
-Shares are fractions, times seconds, sizes bytes; null means that a figure does not apply. Every table carries the version in its schema's
-metadata (`highwater.study`).
+Shares are fractions, times seconds, sizes bytes; null means that a figure does not apply. Every table carries
+the version in its schema's metadata (`highwater.study`).
 """
 
 import json
@@ -46,29 +46,56 @@ def table_schemas(strategy_ids: Sequence[str]) -> Mapping[str, Any]:
     texts, whole, number = pa.string(), pa.int64(), pa.float64()
     measured = {"steps": step_columns(), "strategies": total_columns()}
     measures = {
-        table: [(name, whole if kind == WHOLE else number) for name, kind in columns.items()] for table, columns in measured.items()
+        table: [(name, whole if kind == WHOLE else number) for name, kind in columns.items()]
+        for table, columns in measured.items()
     }
     fields = {
-        "consumers": [("strategy", texts), ("step", pa.int32()), ("consumer", texts), ("records", whole), ("bytes", whole), ("keys", whole),
-                      ("share", number)],
+        "consumers": [
+            ("strategy", texts),
+            ("step", pa.int32()),
+            ("consumer", texts),
+            ("records", whole),
+            ("bytes", whole),
+            ("keys", whole),
+            ("share", number),
+        ],
         "steps": [("strategy", texts), ("step", pa.int32()), ("label", texts), *measures["steps"]],
-        "strategies": [("strategy", texts), ("model", texts), ("algorithm", texts), ("document", pa.bool_()), *measures["strategies"]],
+        "strategies": [
+            ("strategy", texts),
+            ("model", texts),
+            ("algorithm", texts),
+            ("document", pa.bool_()),
+            *measures["strategies"],
+        ],
         "lag": [("strategy", texts), ("step", pa.int32()), ("second", number), ("records", whole)],
-        "hot_keys": [("key", texts), ("key_hex", texts), ("key_bytes", whole), ("records", whole), ("error", whole), ("share", number),
-                     *((OWNER + name, texts) for name in strategy_ids)],
+        "hot_keys": [
+            ("key", texts),
+            ("key_hex", texts),
+            ("key_bytes", whole),
+            ("records", whole),
+            ("error", whole),
+            ("share", number),
+            *((OWNER + name, texts) for name in strategy_ids),
+        ],
         "bad_rows": [("line", whole), ("reason", texts), ("text", texts), ("file", texts)],
-    }  # fmt: skip
-    return MappingProxyType({name: pa.schema(columns, metadata=_METADATA) for name, columns in fields.items()})
+    }
+    return MappingProxyType(
+        {name: pa.schema(columns, metadata=_METADATA) for name, columns in fields.items()}
+    )
 
 
 def write_result(folder: Path, manifest: Json, tables: Mapping[str, Sequence[Json]], sample: Json) -> None:
-    """Write tables, sample and last the manifest, in place: the caller moves the folder to where it is looked for.
+    """Write tables, sample and last the manifest, in place: the caller moves the folder to where it is looked
+    for.
 
-    tables: name -> rows as dicts; a missing name is an empty table. Raises OSError where the disk does not take it.
+    tables: name -> rows as dicts; a missing name is an empty table. Raises OSError where the disk does not
+    take it.
     """
     schemas = table_schemas([strategy["id"] for strategy in manifest["strategies"]])
     for name, schema in schemas.items():
-        pq.write_table(pa.Table.from_pylist(list(tables.get(name, ())), schema=schema), folder / f"{name}.parquet")
+        pq.write_table(
+            pa.Table.from_pylist(list(tables.get(name, ())), schema=schema), folder / f"{name}.parquet"
+        )
     _write_json(folder / SAMPLE, sample)
     _write_json(folder / MANIFEST, manifest)
 
@@ -80,9 +107,12 @@ def _write_json(path: Path, document: Json) -> None:
 
 
 def result_json(folder: Path) -> Json:
-    """The whole result as one JSON document, as docs/analyze/study.md describes it. Raises ResultMissing where there is none."""
+    """The whole result as one JSON document, as docs/analyze/study.md describes it. Raises ResultMissing
+    where there is none."""
     manifest = manifest_json(folder)
-    tables = {name: pq.read_table(folder / f"{name}.parquet").to_pylist() for name in TABLES if name != "bad_rows"}
+    tables = {
+        name: pq.read_table(folder / f"{name}.parquet").to_pylist() for name in TABLES if name != "bad_rows"
+    }
     totals = {row.pop("strategy"): row for row in tables["strategies"]}
     consumers: dict[tuple[str, int], Json] = {}
     for row in tables["consumers"]:
@@ -95,18 +125,23 @@ def result_json(folder: Path) -> Json:
     for row in tables["steps"]:
         name, step = row.pop("strategy"), row["step"]
         del row["label"]  # it is in the study's own steps
-        steps.setdefault(name, []).append(row | {"consumers": consumers.get((name, step), {}), "lag": lags.get((name, step), [])})
+        steps.setdefault(name, []).append(
+            row | {"consumers": consumers.get((name, step), {}), "lag": lags.get((name, step), [])}
+        )
     strategies = [
-        strategy | {
-            "totals": {column: totals[strategy["id"]][column] for column in total_columns()}, "steps": steps.get(strategy["id"], []),
+        strategy
+        | {
+            "totals": {column: totals[strategy["id"]][column] for column in total_columns()},
+            "steps": steps.get(strategy["id"], []),
         }
         for strategy in manifest["strategies"]
-    ]  # fmt: skip
+    ]
     return manifest | {"strategies": strategies, "hot_keys": [_hot_key(row) for row in tables["hot_keys"]]}
 
 
 def manifest_json(folder: Path) -> Json:
-    """The manifest alone: request, workload, steps, strategies without their figures. Raises ResultMissing."""
+    """The manifest alone: request, workload, steps, strategies without their figures. Raises
+    ResultMissing."""
     try:
         manifest: Json = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -1,9 +1,11 @@
-"""What Spark's Python workers do to count by unit: Arrow batches in, one batch of counts out. Nothing here imports pyspark or Django.
+"""What Spark's Python workers do to count by unit: Arrow batches in, one batch of counts out. Nothing here
+imports pyspark or Django.
 
-Grouped rows (key, place, is_first, records, bytes) are counted at once. Rows that were not grouped (key, bytes) are counted as records; how
-many keys they are is found out by prints: murmur3, murmur2 and Java hash of a key, 96 bits, sorted into shards, and in the second stage
-each shard is looked through for prints that come again. Two keys that agree in all three hashes count as one: among a hundred million keys
-the chance that any two do is below 1 in 10**12, and what they are counted at, their unit, is right even then.
+Grouped rows (key, place, is_first, records, bytes) are counted at once. Rows that were not grouped (key,
+bytes) are counted as records; how many keys they are is found out by prints: murmur3, murmur2 and Java hash
+of a key, 96 bits, sorted into shards, and in the second stage each shard is looked through for prints that
+come again. Two keys that agree in all three hashes count as one: among a hundred million keys the chance that
+any two do is below 1 in 10**12, and what they are counted at, their unit, is right even then.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,7 +26,15 @@ NO_KEY, EMPTY_KEY = -1, -2
 PRINTS_KEPT = 1 << 18
 """Prints that a task holds before it sends them on: 3 MB in SHARDS rows."""
 
-COUNTS_SCHEMA = pa.schema([("map", pa.int32()), ("unit", pa.int64()), ("keys", pa.int64()), ("records", pa.int64()), ("bytes", pa.int64())])
+COUNTS_SCHEMA = pa.schema(
+    [
+        ("map", pa.int32()),
+        ("unit", pa.int64()),
+        ("keys", pa.int64()),
+        ("records", pa.int64()),
+        ("bytes", pa.int64()),
+    ]
+)
 COUNTS_SQL = "map int, unit bigint, keys bigint, records bigint, bytes bigint"
 SHARDS_SCHEMA = pa.schema([("shard", pa.int32()), ("prints", pa.binary()), ("counts", pa.binary())])
 SHARDS_SQL = "shard int, prints binary, counts binary"
@@ -41,9 +51,11 @@ _PRINT_HASHES = ("murmur3", "murmur2", "java")
 
 @dataclass
 class Counter:
-    """Counts by map, place and unit. maps: of all strategies, none twice. places: stretches of the workload between changes, 1 without.
+    """Counts by map, place and unit. maps: of all strategies, none twice. places: stretches of the workload
+    between changes, 1 without.
 
-    counts[map][place * units + unit] = (keys, records, bytes); odd[NO_KEY - kind][place]: of records without key, with an empty key.
+    counts[map][place * units + unit] = (keys, records, bytes); odd[NO_KEY - kind][place]: of records without
+    key, with an empty key.
     """
 
     maps: Sequence[UnitMap]
@@ -55,7 +67,9 @@ class Counter:
         self.counts = [np.zeros((self.places * each.count, 3), np.int64) for each in self.maps]
         self.odd = np.zeros((2, self.places, 3), np.int64)
 
-    def add_rows(self, keys: pa.Array, is_first: Int64s, records: Int64s, sizes: Int64s, places: Int64s) -> None:
+    def add_rows(
+        self, keys: pa.Array, is_first: Int64s, records: Int64s, sizes: Int64s, places: Int64s
+    ) -> None:
         """Count grouped rows. A null key is not a key; each row's numbers go to its place."""
         if keys.null_count:
             missing = keys.is_null().to_numpy(zero_copy_only=False)
@@ -68,17 +82,35 @@ class Counter:
             self._add_odd(1, empty, is_first, records, sizes, places)
         self.add_hashes(_hashes_of(keys, self.maps), is_first, records, sizes, places)
 
-    def add_hashes(self, hashes: dict[str, NDArray[np.uint32]], keys: Int64s, records: Int64s, sizes: Int64s, places: Int64s) -> None:
+    def add_hashes(
+        self,
+        hashes: dict[str, NDArray[np.uint32]],
+        keys: Int64s,
+        records: Int64s,
+        sizes: Int64s,
+        places: Int64s,
+    ) -> None:
         """Count rows by the hashes of their keys."""
         for each, counts in zip(self.maps, self.counts, strict=True):
-            kernels.count_rows(_units(each, hashes[each.hash]), keys, records, sizes, places, each.count, counts)
+            kernels.count_rows(
+                _units(each, hashes[each.hash]), keys, records, sizes, places, each.count, counts
+            )
 
     def add_each(self, hashes: dict[str, NDArray[np.uint32]], sizes: Int64s) -> None:
-        """Count rows by the hashes of their keys, each as one record of one key, in a workload of one stretch."""
+        """Count rows by the hashes of their keys, each as one record of one key, in a workload of one
+        stretch."""
         for each, counts in zip(self.maps, self.counts, strict=True):
             kernels.count_each(_units(each, hashes[each.hash]), sizes, counts)
 
-    def _add_odd(self, kind: int, which: NDArray[np.bool_], keys: Int64s, records: Int64s, sizes: Int64s, places: Int64s) -> None:
+    def _add_odd(
+        self,
+        kind: int,
+        which: NDArray[np.bool_],
+        keys: Int64s,
+        records: Int64s,
+        sizes: Int64s,
+        places: Int64s,
+    ) -> None:
         for column, values in enumerate((keys, records, sizes)):
             np.add.at(self.odd[kind, :, column], places[which], values[which])
 
@@ -97,7 +129,11 @@ class Counter:
             units.append(used)
             values.append(counts[used])
         numbers = np.concatenate(values)
-        columns = [np.concatenate(maps), np.concatenate(units), *(np.ascontiguousarray(numbers[:, place]) for place in range(3))]
+        columns = [
+            np.concatenate(maps),
+            np.concatenate(units),
+            *(np.ascontiguousarray(numbers[:, place]) for place in range(3)),
+        ]
         return pa.RecordBatch.from_arrays([pa.array(column) for column in columns], schema=COUNTS_SCHEMA)
 
     def dump(self) -> bytes:
@@ -124,7 +160,16 @@ def _units(units: UnitMap, hashes: NDArray[np.uint32]) -> Int32s:
         kernels.find_slots(hashes, rule.mask, rule.modulo, rule.offset, units.slots, out)
     else:
         kernels.find_cells(
-            hashes, rule.mask, rule.modulo, rule.offset, units.uppers, units.first_units, units.parts, units.buckets, units.shift, out
+            hashes,
+            rule.mask,
+            rule.modulo,
+            rule.offset,
+            units.uppers,
+            units.first_units,
+            units.parts,
+            units.buckets,
+            units.shift,
+            out,
         )
     return out
 
@@ -132,8 +177,9 @@ def _units(units: UnitMap, hashes: NDArray[np.uint32]) -> Int32s:
 def name_owners(
     maps: Sequence[UnitMap | None], owners: Sequence[NDArray[np.int16] | None], no_key: Sequence[int]
 ) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    """For mapInArrow over (key): the key and, for each strategy, the number of its owner. owners: [unit] of each strategy, None where no key
-    has one; no_key: who gets a record without key. -1: nobody, or it depends on more than the key."""
+    """For mapInArrow over (key): the key and, for each strategy, the number of its owner. owners: [unit] of
+    each strategy, None where no key has one; no_key: who gets a record without key. -1: nobody, or it depends
+    on more than the key."""
     names = ["key", *(f"owner_{number}" for number in range(len(maps)))]
 
     def run(batches: Batches) -> Iterator[pa.RecordBatch]:
@@ -165,8 +211,8 @@ def count_grouped(maps: Sequence[UnitMap], places: int) -> Callable[[Batches], I
 
 
 def count_rows(maps: Sequence[UnitMap]) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    """First stage for rows that are not grouped, mapInArrow over (key, bytes bigint): records and bytes by unit, every record as if it had
-    a separate key, and the prints of the keys by shard."""
+    """First stage for rows that are not grouped, mapInArrow over (key, bytes bigint): records and bytes by
+    unit, every record as if it had a separate key, and the prints of the keys by shard."""
 
     def run(batches: Batches) -> Iterator[pa.RecordBatch]:
         counter, kept_count = Counter(maps, 1), 0
@@ -190,14 +236,20 @@ def count_rows(maps: Sequence[UnitMap]) -> Callable[[Batches], Iterator[pa.Recor
         if kept_count:
             yield _shards(kept)
         yield pa.RecordBatch.from_arrays(
-            [pa.array([0], pa.int32()), pa.array([None], pa.binary()), pa.array([counter.dump()], pa.binary())], schema=SHARDS_SCHEMA
+            [
+                pa.array([0], pa.int32()),
+                pa.array([None], pa.binary()),
+                pa.array([counter.dump()], pa.binary()),
+            ],
+            schema=SHARDS_SCHEMA,
         )
 
     return run
 
 
 def count_shards(maps: Sequence[UnitMap]) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    """Second stage, mapInArrow over the first one's rows, those of a shard together and in order of shards: takes off what came again."""
+    """Second stage, mapInArrow over the first one's rows, those of a shard together and in order of shards:
+    takes off what came again."""
 
     def run(batches: Batches) -> Iterator[pa.RecordBatch]:
         counter = Counter(maps, 1)
@@ -214,7 +266,9 @@ def count_shards(maps: Sequence[UnitMap]) -> Callable[[Batches], Iterator[pa.Rec
                 if numbers[start] != shard:
                     _take_off_repeats(counter, kept)
                     shard, kept = numbers[start], []
-                kept.append(data[offsets[start] : offsets[end]].view(np.uint32).reshape(-1, kernels.PRINT_WORDS))
+                kept.append(
+                    data[offsets[start] : offsets[end]].view(np.uint32).reshape(-1, kernels.PRINT_WORDS)
+                )
         _take_off_repeats(counter, kept)
         yield counter.to_batch()
 
@@ -241,9 +295,13 @@ def _shards(kept: Sequence[Prints]) -> pa.RecordBatch:
     by_shard = np.empty_like(prints)
     kernels.shard_fill(prints, ends[:-1].copy(), by_shard)
     offsets = (ends * 4 * kernels.PRINT_WORDS).astype(np.int32)
-    column = pa.Array.from_buffers(pa.binary(), kernels.SHARDS, [None, pa.py_buffer(offsets), pa.py_buffer(by_shard)])
+    column = pa.Array.from_buffers(
+        pa.binary(), kernels.SHARDS, [None, pa.py_buffer(offsets), pa.py_buffer(by_shard)]
+    )
     shards = pa.array(np.arange(kernels.SHARDS, dtype=np.int32))
-    return pa.RecordBatch.from_arrays([shards, column, pa.nulls(kernels.SHARDS, pa.binary())], schema=SHARDS_SCHEMA)
+    return pa.RecordBatch.from_arrays(
+        [shards, column, pa.nulls(kernels.SHARDS, pa.binary())], schema=SHARDS_SCHEMA
+    )
 
 
 def _hashes_of(keys: pa.Array, maps: Sequence[UnitMap]) -> dict[str, NDArray[np.uint32]]:

@@ -1,16 +1,19 @@
-"""Routes a workload through all strategies at once, in Spark: who gets what in each step, and what each step moves.
+"""Routes a workload through all strategies at once, in Spark: who gets what in each step, and what each step
+moves.
 
     records ─keys repeat──► grouped in the task, then by Spark ──► mapInArrow: hash, count by unit ──► sum ──► (driver) × owners in each step
             └keys distinct─► hash, count, prints by shard in the task ──► mapInArrow: keys seen twice ─┘
 
-The first of these runs in the tasks that read the records (`Workload.map_in_arrow`); of records that Spark reads, Spark does all grouping.
+The first of these runs in the tasks that read the records (`Workload.map_in_arrow`); of records that Spark
+reads, Spark does all grouping.
 
-A unit (`units.py`) is a piece of a hash space that has one owner in every step, so one count per unit answers for all steps, and the work
-per key does not grow with the history. Maps of units travel with the task; executors need the core, numpy, numba
-and pyarrow, and what the lab needs (`timed_tasks.py`); no Django.
-All numbers are exact, but see `route_tasks.py` for keys that agree in 96 bits, and `keyless.py` for records without a key.
-Memory: a task holds its counters and one batch of keys; the driver a row per unit. All jobs run in the caller's thread, so a job group
-that it has set cancels them.
+A unit (`units.py`) is a piece of a hash space that has one owner in every step, so one count per unit answers
+for all steps, and the work per key does not grow with the history. Maps of units travel with the task;
+executors need the core, numpy, numba and pyarrow, and what the lab needs (`timed_tasks.py`); no Django.
+All numbers are exact, but see `route_tasks.py` for keys that agree in 96 bits, and `keyless.py` for records
+without a key.
+Memory: a task holds its counters and one batch of keys; the driver a row per unit. All jobs run in the
+caller's thread, so a job group that it has set cancels them.
 """
 
 from collections.abc import Sequence
@@ -26,24 +29,35 @@ from pyspark.sql import functions as F
 from broker_core.pipeline import group_tasks, keyless, route_tasks
 from broker_core.pipeline.one_pass import first_of_keys
 from broker_core.pipeline.sources.workload import Workload
-from broker_core.pipeline.strategies.base import DEFAULT_SEED, DEFAULT_TOPIC, Int64s, RouteTable, SlotRule, Step, Strategy
+from broker_core.pipeline.strategies.base import (
+    DEFAULT_SEED,
+    DEFAULT_TOPIC,
+    Int64s,
+    RouteTable,
+    SlotRule,
+    Step,
+    Strategy,
+)
 from broker_core.pipeline.units import ONE_UNIT, UnitMap, unit_map
 
 OWNERS_MAX = 1 << 24
-"""Owners of units in steps that are worked out together, 32 MB; beyond it a strategy gets units of its own."""
+"""Owners of units in steps that are worked out together, 32 MB; beyond it a strategy gets units of its
+own."""
 ROWS_AT_ONCE = 65_536
 DISTINCT_SHARE = 0.987
-"""Of a sample's keys: where more of them are different, grouping would save too little. With evenly drawn keys this is at 2.5 million keys."""
+"""Of a sample's keys: where more of them are different, grouping would save too little. With evenly drawn
+keys this is at 2.5 million keys."""
 
 
 @dataclass(frozen=True)
 class StrategyCounts:
     """One strategy's numbers; arrays of int64 with the step first.
 
-    names: everybody who was ever there. records, bytes, keys: [step, consumer], of what was written before the step's end (the record `at`
-    of the next step; without `at`: all), by the owners of this step. nobody: [step, (records, bytes, keys)] that no consumer owns.
-    keys_moved, records_moved, bytes_moved: [step], of keys whose owner differs from the step before, among those written before the
-    step's own `at`; keys_total: how many those are. The start moves nothing. RabbitMQ: all zero, as keys have no owner.
+    names: everybody who was ever there. records, bytes, keys: [step, consumer], of what was written before
+    the step's end (the record `at` of the next step; without `at`: all), by the owners of this step. nobody:
+    [step, (records, bytes, keys)] that no consumer owns. keys_moved, records_moved, bytes_moved: [step], of
+    keys whose owner differs from the step before, among those written before the step's own `at`; keys_total:
+    how many those are. The start moves nothing. RabbitMQ: all zero, as keys have no owner.
     """
 
     strategy: Strategy
@@ -63,8 +77,10 @@ class StrategyCounts:
 class RouteCounts:
     """A workload through all strategies.
 
-    records, bytes: of the workload. keys: different keys, the empty one among them. no_key, no_key_bytes, empty_key: records.
-    keyless_exact: whether records without a key are where the lab puts them, in every strategy. path: "grouped" or "distinct".
+    records, bytes: of the workload. keys: different keys, the empty one among them. no_key, no_key_bytes,
+    empty_key: records.
+    keyless_exact: whether records without a key are where the lab puts them, in every strategy. path:
+    "grouped" or "distinct".
     """
 
     records: int
@@ -88,9 +104,10 @@ def route_counts(
     grouped: bool | None = None,
     counted: Sequence[Any] | None = None,
 ) -> RouteCounts:
-    """Count everything. workload: with ordinals where changes have an `at`; with them keyless records are placed one by one. seed, topic:
-    of the lab that this is compared with. grouped: which way; None: by a sample. counted: the
-    records grouped by key and stretch already, tables of COUNTED_SCHEMA: then only what depends on their order is asked of Spark.
+    """Count everything. workload: with ordinals where changes have an `at`; with them keyless records are
+    placed one by one. seed, topic: of the lab that this is compared with. grouped: which way; None: by a
+    sample. counted: the records grouped by key and stretch already, tables of COUNTED_SCHEMA: then only what
+    depends on their order is asked of Spark.
 
     Raises CommandError where a lane refuses a change of the history.
     """
@@ -103,7 +120,9 @@ def route_counts(
     if counted is not None:
         counts, odd = _counted(counted, plan.maps, len(ats) + 1)
     else:
-        counts, odd = _grouped(workload, plan.maps, ats) if path == "grouped" else _distinct(workload, plan.maps)
+        counts, odd = (
+            _grouped(workload, plan.maps, ats) if path == "grouped" else _distinct(workload, plan.maps)
+        )
     sequence = _keyless_sequence(workload.records, ats, int(odd[0, :, 1].sum()), strategies)
     until, before = _places(steps, ats)
     out: list[StrategyCounts] = []
@@ -116,19 +135,31 @@ def route_counts(
     keys, keyed, keyed_bytes = counts[0].sum(axis=(0, 1)).tolist()
     no_key, no_key_bytes = odd[0, :, 1:].sum(axis=0).tolist()
     return RouteCounts(
-        records=keyed + no_key, bytes=keyed_bytes + no_key_bytes, keys=keys, no_key=no_key, no_key_bytes=no_key_bytes,
-        empty_key=int(odd[1, :, 1].sum()), keyless_exact=no_key == 0 or sequence is not None or not _needs_order(strategies),
-        path=path, strategies=out,
-    )  # fmt: skip
+        records=keyed + no_key,
+        bytes=keyed_bytes + no_key_bytes,
+        keys=keys,
+        no_key=no_key,
+        no_key_bytes=no_key_bytes,
+        empty_key=int(odd[1, :, 1].sum()),
+        keyless_exact=no_key == 0 or sequence is not None or not _needs_order(strategies),
+        path=path,
+        strategies=out,
+    )
 
 
 def route_keys(
-    records: DataFrame, strategies: Sequence[Strategy], steps: Sequence[Step], *, seed: int = DEFAULT_SEED, topic: str = DEFAULT_TOPIC
+    records: DataFrame,
+    strategies: Sequence[Strategy],
+    steps: Sequence[Step],
+    *,
+    seed: int = DEFAULT_SEED,
+    topic: str = DEFAULT_TOPIC,
 ) -> DataFrame:
-    """Each record's key with its owner after the last step: columns key, owner_0, owner_1, ... in the order of the strategies.
+    """Each record's key with its owner after the last step: columns key, owner_0, owner_1, ... in the order
+    of the strategies.
 
-    An owner is a place in the names of the strategy's last table; -1: nobody, or no owner follows from the key alone (RabbitMQ, and records
-    without a key under Kafka and TubeMQ). Lazy, as any DataFrame.
+    An owner is a place in the names of the strategy's last table; -1: nobody, or no owner follows from the
+    key alone (RabbitMQ, and records without a key under Kafka and TubeMQ). Lazy, as any DataFrame.
     """
     maps: list[UnitMap | None] = []
     owners: list[NDArray[np.int16] | None] = []
@@ -140,14 +171,21 @@ def route_keys(
             held = by_step[-1]
         maps.append(units)
         owners.append(held)
-        no_key.append(int(held[keyless.none_key_unit(units)]) if strategy.model == "pulsar" and units is not None and held is not None else -1)
+        no_key.append(
+            int(held[keyless.none_key_unit(units)])
+            if strategy.model == "pulsar" and units is not None and held is not None
+            else -1
+        )
     columns = ", ".join(f"owner_{number} smallint" for number in range(len(maps)))
-    return records.select("key").mapInArrow(route_tasks.name_owners(maps, owners, no_key), f"key binary, {columns}")
+    return records.select("key").mapInArrow(
+        route_tasks.name_owners(maps, owners, no_key), f"key binary, {columns}"
+    )
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """maps: one for all strategies of the same rule. places: strategy -> number of its map, None where keys have no owner.
+    """maps: one for all strategies of the same rule. places: strategy -> number of its map, None where keys
+    have no owner.
     owners: strategy -> owners[step, unit].
     """
 
@@ -159,7 +197,9 @@ class _Plan:
 def _plan(strategies: Sequence[Strategy], tables: Sequence[list[RouteTable]]) -> _Plan:
     plan = _Plan([], [None] * len(strategies), [None] * len(strategies))
     for members in _of_one_rule(strategies, tables):
-        units, owners = unit_map(strategies[members[0]].hash or "", [table for number in members for table in tables[number]])
+        units, owners = unit_map(
+            strategies[members[0]].hash or "", [table for number in members for table in tables[number]]
+        )
         for number, mine in zip(members, np.split(owners, len(members)), strict=True):
             plan.places[number], plan.owners[number] = len(plan.maps), mine
         plan.maps.append(units)
@@ -169,7 +209,8 @@ def _plan(strategies: Sequence[Strategy], tables: Sequence[list[RouteTable]]) ->
 
 
 def _of_one_rule(strategies: Sequence[Strategy], tables: Sequence[list[RouteTable]]) -> list[list[int]]:
-    """Numbers of strategies that make the same slot of a key, so that one look-up serves all of them; groups are kept from growing large."""
+    """Numbers of strategies that make the same slot of a key, so that one look-up serves all of them; groups
+    are kept from growing large."""
     groups: dict[tuple[str, SlotRule, int], list[list[int]]] = {}
     for number, strategy in enumerate(strategies):
         if strategy.hash is None:
@@ -184,7 +225,8 @@ def _of_one_rule(strategies: Sequence[Strategy], tables: Sequence[list[RouteTabl
 
 
 def _keys_repeat(workload: Workload) -> bool:
-    """Whether grouping by key will shrink the workload, by the share of different keys among the first ones of some tasks."""
+    """Whether grouping by key will shrink the workload, by the share of different keys among the first ones
+    of some tasks."""
     sampled = workload.sample_in_arrow(("key",), group_tasks.count_different, group_tasks.DIFFERENT_SQL)
     batches = sampled.collect()
     different, keys = (sum(batch[column] for batch in batches) for column in ("different", "keys_there"))
@@ -199,8 +241,12 @@ def _place(ats: Sequence[int]) -> Column:
 
 
 def _grouped(workload: Workload, maps: Sequence[UnitMap], ats: Sequence[int]) -> tuple[list[Int64s], Int64s]:
-    if workload.reading is None:  # what Spark reads it groups itself: every row would have to pass to Python first
-        found = workload.records.select("key", _place(ats).cast("int").alias("place"), F.lit(1).alias("records"), "bytes")
+    if (
+        workload.reading is None
+    ):  # what Spark reads it groups itself: every row would have to pass to Python first
+        found = workload.records.select(
+            "key", _place(ats).cast("int").alias("place"), F.lit(1).alias("records"), "bytes"
+        )
     else:
         columns = ("key", "bytes", "ordinal") if ats else ("key", "bytes")
         found = workload.map_in_arrow(columns, group_tasks.count_by_key(ats), group_tasks.COUNTED_SQL)
@@ -213,11 +259,14 @@ def _grouped(workload: Workload, maps: Sequence[UnitMap], ats: Sequence[int]) ->
         is_first = F.lit(1).cast("bigint")
     rows = rows.select("key", "place", is_first.alias("is_first"), "records", "bytes")
     places = len(ats) + 1
-    return _collected(rows.mapInArrow(route_tasks.count_grouped(maps, places), route_tasks.COUNTS_SQL), maps, places)
+    return _collected(
+        rows.mapInArrow(route_tasks.count_grouped(maps, places), route_tasks.COUNTS_SQL), maps, places
+    )
 
 
 def _counted(counted: Sequence[Any], maps: Sequence[UnitMap], places: int) -> tuple[list[Int64s], Int64s]:
-    """What `_grouped` finds, from what the tasks grouped: the rows of a key and stretch summed over the tasks, then counted by unit."""
+    """What `_grouped` finds, from what the tasks grouped: the rows of a key and stretch summed over the
+    tasks, then counted by unit."""
     whole = group_tasks.grouped([group_tasks.COUNTED_SCHEMA.empty_table(), *counted])
     keys, place = whole["key"].combine_chunks(), whole["place"].to_numpy().astype(np.int64)
     columns = [keys, whole["place"], pa.array(first_of_keys(keys, place)), whole["records"], whole["bytes"]]
@@ -233,13 +282,21 @@ def _distinct(workload: Workload, maps: Sequence[UnitMap]) -> tuple[list[Int64s]
 
 
 def _collected(counted: DataFrame, maps: Sequence[UnitMap], places: int) -> tuple[list[Int64s], Int64s]:
-    return _arrays(counted.groupBy("map", "unit").agg(*(F.sum(name).alias(name) for name in ("keys", "records", "bytes"))).toArrow(), maps, places)
+    return _arrays(
+        counted.groupBy("map", "unit")
+        .agg(*(F.sum(name).alias(name) for name in ("keys", "records", "bytes")))
+        .toArrow(),
+        maps,
+        places,
+    )
 
 
 def _arrays(rows: Any, maps: Sequence[UnitMap], places: int) -> tuple[list[Int64s], Int64s]:
-    """counts[map][place, unit, (keys, records, bytes)], and the same of records without key [0], with an empty one [1]. rows: of COUNTS_SCHEMA,
-    none of a map and unit twice."""
-    numbers = np.stack([rows.column(name).to_numpy() for name in ("keys", "records", "bytes")], axis=1).astype(np.int64)
+    """counts[map][place, unit, (keys, records, bytes)], and the same of records without key [0], with an
+    empty one [1]. rows: of COUNTS_SCHEMA, none of a map and unit twice."""
+    numbers = np.stack(
+        [rows.column(name).to_numpy() for name in ("keys", "records", "bytes")], axis=1
+    ).astype(np.int64)
     which, at = rows.column("map").to_numpy(), rows.column("unit").to_numpy()
     counts = [np.zeros((places * units.count, 3), np.int64) for units in maps]
     for number, array in enumerate(counts):
@@ -259,12 +316,19 @@ def _needs_order(strategies: Sequence[Strategy]) -> bool:
 def _keyless_sequence(
     records: DataFrame, ats: Sequence[int], count: int, strategies: Sequence[Strategy]
 ) -> tuple[Int64s, Int64s] | None:
-    """Place and bytes of each record without a key, in order; None where the order is unknown, they are too many, or nobody asks."""
-    if not 0 < count <= keyless.SEQUENCE_MAX or "ordinal" not in records.columns or not _needs_order(strategies):
+    """Place and bytes of each record without a key, in order; None where the order is unknown, they are too
+    many, or nobody asks."""
+    if (
+        not 0 < count <= keyless.SEQUENCE_MAX
+        or "ordinal" not in records.columns
+        or not _needs_order(strategies)
+    ):
         return None
     rows = records.where("key is null").select("ordinal", _place(ats).alias("place"), "bytes").toArrow()
     order = np.argsort(rows.column("ordinal").to_numpy(), kind="stable")
-    return rows.column("place").to_numpy().astype(np.int64)[order], rows.column("bytes").to_numpy().astype(np.int64)[order]
+    return rows.column("place").to_numpy().astype(np.int64)[order], rows.column("bytes").to_numpy().astype(
+        np.int64
+    )[order]
 
 
 def _places(steps: Sequence[Step], ats: Sequence[int]) -> tuple[list[int], list[int]]:
@@ -284,7 +348,8 @@ def _strategy_counts(
     until: Sequence[int],
     before: Sequence[int],
 ) -> StrategyCounts:
-    """From counts by unit to counts by consumer. owners: [step, unit]; counts: [place, unit, (keys, records, bytes)], with keys only;
+    """From counts by unit to counts by consumer. owners: [step, unit]; counts: [place, unit, (keys, records,
+    bytes)], with keys only;
     no_key: [place, unit, (records, bytes)] of records without one."""
     names = tables[-1].names
     shares = np.zeros((len(tables), len(names) + 1, 3), np.int64)  # the last column is nobody's
@@ -301,6 +366,15 @@ def _strategy_counts(
                 moved[step] = seen[owners[step] != owners[step - 1]].sum(axis=0)
                 total[step] = seen[:, 0].sum()
     return StrategyCounts(
-        strategy=strategy, tables=tables, names=names, keys=shares[:, :-1, 0], records=shares[:, :-1, 1], bytes=shares[:, :-1, 2],
-        nobody=shares[:, -1, [1, 2, 0]], keys_moved=moved[:, 0], keys_total=total, records_moved=moved[:, 1], bytes_moved=moved[:, 2],
-    )  # fmt: skip
+        strategy=strategy,
+        tables=tables,
+        names=names,
+        keys=shares[:, :-1, 0],
+        records=shares[:, :-1, 1],
+        bytes=shares[:, :-1, 2],
+        nobody=shares[:, -1, [1, 2, 0]],
+        keys_moved=moved[:, 0],
+        keys_total=total,
+        records_moved=moved[:, 1],
+        bytes_moved=moved[:, 2],
+    )

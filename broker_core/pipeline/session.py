@@ -1,10 +1,12 @@
-"""One warm Spark session: opened when the first study needs it, kept for the next, opened again when its Java has died.
+"""One warm Spark session: opened when the first study needs it, kept for the next, opened again when its Java
+has died.
 
     master   "local[*]" (default: this machine), "spark://host:7077", "yarn", ...    what a user's SPARK_MASTER says
     remote   "sc://host:15002": a Spark Connect server                               what a user's SPARK_REMOTE says
 
-Everything that Spark writes stays under `work_dir`, everything that it listens on is the loopback (unless it drives a cluster, which must
-reach it), and its memory has a bound. The core reads no environment: the caller passes what the user said.
+Everything that Spark writes stays under `work_dir`, everything that it listens on is the loopback (unless it
+drives a cluster, which must reach it), and its memory has a bound. The core reads no environment: the caller
+passes what the user said.
 """
 
 import os
@@ -26,7 +28,16 @@ from broker_core.pipeline.java import SparkUnavailable, java_found, java_home
 from broker_core.pipeline.java_classes import archive_options
 from broker_core.pipeline.masters import master_addresses, master_check, no_master
 
-__all__ = ["SparkUnavailable", "core_archive", "java_home", "row_counter", "spark_is_alive", "spark_kill", "spark_open", "spark_stop"]
+__all__ = [
+    "SparkUnavailable",
+    "core_archive",
+    "java_home",
+    "row_counter",
+    "spark_is_alive",
+    "spark_kill",
+    "spark_open",
+    "spark_stop",
+]
 
 DEFAULT_MASTER = "local[*]"
 DEFAULT_DRIVER_MEMORY = "2g"
@@ -36,17 +47,21 @@ ARROW_BATCH_ROWS = 65_536
 ARROW_BATCH_BYTES = 64 << 20
 """Rows with keys of a megabyte must not make a batch of 64 GB."""
 REMOTE_WAIT_S = 10
-"""How long a Spark Connect server may take to answer when a session is opened; its client by itself would try for ten minutes."""
+"""How long a Spark Connect server may take to answer when a session is opened; its client by itself would try
+for ten minutes."""
 REMOTE_RETRIES_MAX = 5
 """Of a call to a server that fell silent, within about 20 s."""
 SHORT_JAVA = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
-"""Java's second compiler takes half of the CPU time of its first ten seconds, and earns it back over minutes."""
+"""Java's second compiler takes half of the CPU time of its first ten seconds, and earns it back over
+minutes."""
 SHORT_SQL = {"spark.sql.codegen.wholeStage": "false"}
-"""Java source for each query, compiled as it comes, pays where a query sees many rows in Spark; ours hand them to Python."""
+"""Java source for each query, compiled as it comes, pays where a query sees many rows in Spark; ours hand
+them to Python."""
 _PACKAGE = Path(__file__).resolve().parent.parent
 _LOOPBACK_MASTER = re.compile(r"local(\W|$)|spark://(127\.0\.0\.1|localhost)[:,]?")
 KERNEL_PLACES = "broker_core.hashing.archive_cache.ArchiveCacheLocator,InTreeCacheLocator,UserWideCacheLocator,IPythonCacheLocator"
-"""Where numba keeps what it compiled: ours for the archive, then its own for sources that lie in none (numba 0.68)."""
+"""Where numba keeps what it compiled: ours for the archive, then its own for sources that lie in none (numba
+0.68)."""
 _LOG4J = """rootLogger.level = error
 logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
 logger.gateway.level = error
@@ -76,10 +91,11 @@ def spark_open(
 ) -> SparkSession:
     """The session of this process; the one that is open already, if it is alive.
 
-    work_dir: made if missing; holds what Spark spills and its small files. remote wins over master. java_configured, path: the user's
-    JAVA_HOME and PATH. options: Spark settings that win over ours. class_archives: the folder where Java may find its classes ready
-    (java_classes.py). is_short: for a study of a few seconds, too short to earn back what Java compiles a second time. java_options: more of
-    them. Raises SparkUnavailable: no Java, no cluster, no server.
+    work_dir: made if missing; holds what Spark spills and its small files. remote wins over master.
+    java_configured, path: the user's JAVA_HOME and PATH. options: Spark settings that win over ours.
+    class_archives: the folder where Java may find its classes ready (java_classes.py). is_short: for a study
+    of a few seconds, too short to earn back what Java compiles a second time. java_options: more of them.
+    Raises SparkUnavailable: no Java, no cluster, no server.
     """
     work_dir = work_dir.resolve()
     work_dir.mkdir(parents=True, exist_ok=True)
@@ -95,14 +111,19 @@ def spark_open(
     archive = archive_options(class_archives, java_found(configured=java_configured, path=path))
     java_options = [*(SHORT_JAVA if is_short else ()), *archive, *java_options]
     is_here = _LOOPBACK_MASTER.match(master) is not None
-    # The Java process is started by pyspark, which hands on this process's environment: there is no other way to tell it.
+    # The Java process is started by pyspark, which hands on this process's environment: there is no other way
+    # to tell it.
     os.environ["JAVA_HOME"] = str(home)  # noqa: TID251
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable  # noqa: TID251
     os.environ.pop("SPARK_REMOTE", None)  # noqa: TID251  (pyspark takes an empty one for a server, too)
     if is_here:
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"  # noqa: TID251
     conf = SparkConf(loadDefaults=False)
-    settings = _settings(work_dir, driver_memory, shuffle_partitions, is_here, java_options) | (SHORT_SQL if is_short else {}) | dict(options or {})
+    settings = (
+        _settings(work_dir, driver_memory, shuffle_partitions, is_here, java_options)
+        | (SHORT_SQL if is_short else {})
+        | dict(options or {})
+    )
     for name, value in settings.items():
         conf.set(name, value)
     try:
@@ -147,7 +168,8 @@ def spark_stop(spark: SparkSession) -> None:
 
 
 def spark_kill() -> None:
-    """End this process's Java at once, whatever it does: who opens a session in another thread hears that there is none."""
+    """End this process's Java at once, whatever it does: who opens a session in another thread hears that
+    there is none."""
     process = getattr(SparkContext._gateway, "proc", None)
     if process is not None:
         process.kill()
@@ -160,18 +182,26 @@ def core_archive(work_dir: Path) -> Path:
     beside = archive.with_suffix(".new")
     with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as out:
         for file in sorted(_PACKAGE.rglob("*.py")):
-            out.writestr(zipfile.ZipInfo(str(file.relative_to(_PACKAGE.parent))), file.read_bytes(), zipfile.ZIP_DEFLATED)
+            out.writestr(
+                zipfile.ZipInfo(str(file.relative_to(_PACKAGE.parent))),
+                file.read_bytes(),
+                zipfile.ZIP_DEFLATED,
+            )
     beside.replace(archive)
     return archive
 
 
-def _settings(work_dir: Path, driver_memory: str, shuffle_partitions: int, is_here: bool, java: Sequence[str]) -> dict[str, str]:
+def _settings(
+    work_dir: Path, driver_memory: str, shuffle_partitions: int, is_here: bool, java: Sequence[str]
+) -> dict[str, str]:
     log4j = work_dir / "log4j2.properties"
     log4j.write_text(_LOG4J)
     settings = {
         "spark.driver.memory": driver_memory,
         "spark.driver.maxResultSize": "512m",
-        "spark.driver.extraJavaOptions": " ".join(f'"{option}"' for option in (f"-Dlog4j2.configurationFile={log4j.as_uri()}", *java)),
+        "spark.driver.extraJavaOptions": " ".join(
+            f'"{option}"' for option in (f"-Dlog4j2.configurationFile={log4j.as_uri()}", *java)
+        ),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.local.dir": str(work_dir / "local"),
@@ -195,7 +225,9 @@ def _settings(work_dir: Path, driver_memory: str, shuffle_partitions: int, is_he
     return settings
 
 
-def _open_remote(remote: str, app: str, shuffle_partitions: int, options: Mapping[str, str], work_dir: Path) -> SparkSession:
+def _open_remote(
+    remote: str, app: str, shuffle_partitions: int, options: Mapping[str, str], work_dir: Path
+) -> SparkSession:
     # Both need gRPC, which only those who name a server need to load.
     from grpc import FutureTimeoutError, channel_ready_future
     from pyspark.sql.connect.client import DefaultChannelBuilder
@@ -208,7 +240,9 @@ def _open_remote(remote: str, app: str, shuffle_partitions: int, options: Mappin
         finally:
             channel.close()
         builder = SparkSession.builder.remote(remote).appName(app)
-        builder = builder.config("spark.sql.shuffle.partitions", str(shuffle_partitions)).config("spark.sql.session.timeZone", "UTC")
+        builder = builder.config("spark.sql.shuffle.partitions", str(shuffle_partitions)).config(
+            "spark.sql.session.timeZone", "UTC"
+        )
         builder = builder.config("spark.sql.python.filterPushdown.enabled", "true")
         for name, value in options.items():
             builder = builder.config(name, value)
@@ -219,13 +253,18 @@ def _open_remote(remote: str, app: str, shuffle_partitions: int, options: Mappin
         return spark
     except FutureTimeoutError as error:
         reason = f"{REMOTE_WAIT_S} s"
-        raise SparkUnavailable("Spark Connect at {remote} does not respond: {reason}", remote=remote, reason=reason) from error
+        raise SparkUnavailable(
+            "Spark Connect at {remote} does not respond: {reason}", remote=remote, reason=reason
+        ) from error
     except (PySparkException, RuntimeError, ValueError, OSError) as error:
-        raise SparkUnavailable("Spark Connect at {remote} does not respond: {reason}", remote=remote, reason=_first_line(error)) from error
+        raise SparkUnavailable(
+            "Spark Connect at {remote} does not respond: {reason}", remote=remote, reason=_first_line(error)
+        ) from error
 
 
 def _expect_lost_java(context: SparkContext) -> None:
-    """pyspark's server of accumulators prints a traceback when Java hangs up on it; the next call to Java reports the loss."""
+    """pyspark's server of accumulators prints a traceback when Java hangs up on it; the next call to Java
+    reports the loss."""
     server = context._accumulatorServer
     told = server.handle_error
 
@@ -274,11 +313,18 @@ def _forget_dead_session() -> None:
 
 
 def _did_not_start(master: str, text: str) -> SparkUnavailable:
-    """What Spark said, for a person. Where a listener is not a master, its context gives up after a minute and is found stopped."""
+    """What Spark said, for a person. Where a listener is not a master, its context gives up after a minute
+    and is found stopped."""
     if master_addresses(master) and "stopped SparkContext" in text:
         return no_master(master)
-    lines = [line.removeprefix(": ") for line in text.splitlines() if line.strip() and not line.startswith("An error occurred while calling")]
-    return SparkUnavailable("Spark did not start on {master}: {reason}", master=master, reason=(lines or [text])[0][:300])
+    lines = [
+        line.removeprefix(": ")
+        for line in text.splitlines()
+        if line.strip() and not line.startswith("An error occurred while calling")
+    ]
+    return SparkUnavailable(
+        "Spark did not start on {master}: {reason}", master=master, reason=(lines or [text])[0][:300]
+    )
 
 
 def _first_line(error: BaseException) -> str:

@@ -2,9 +2,10 @@
 
     read ──► group: hottest keys, a sample ──► route: who gets what in each step, all strategies at once ──► lab: timed runs ──► write
 
-Everything about load and moves is counted over all records (`routing.py`); what takes time (waits, pauses, order, lag) comes from the lab's
-own lanes (`timed.py`), over the very records where the history says at which of them it changes and they are few enough, else over a sample
-by key. A result appears whole or not at all: tables are written aside, moved into place, and the manifest comes last.
+Everything about load and moves is counted over all records (`routing.py`); what takes time (waits, pauses,
+order, lag) comes from the lab's own lanes (`timed.py`), over the very records where the history says at which
+of them it changes and they are few enough, else over a sample by key. A result appears whole or not at all:
+tables are written aside, moved into place, and the manifest comes last.
 """
 
 import shutil
@@ -50,15 +51,20 @@ _MADE_UP = ("zipf", "uniform")
 OnProgress = Callable[[Json], None]
 
 
-def study_run(spark: "SparkSession", request: Json, out: Path, on_progress: OnProgress, is_cancelled: IsCancelled) -> None:
-    """Run a study into the folder `out`, which is made if missing; what it held of an earlier result is replaced.
+def study_run(
+    spark: "SparkSession", request: Json, out: Path, on_progress: OnProgress, is_cancelled: IsCancelled
+) -> None:
+    """Run a study into the folder `out`, which is made if missing; what it held of an earlier result is
+    replaced.
 
-    request: as `study_check` gives it. on_progress: called from time to time with `{"stage", "done", "total", "rows", "rows_now", "done_now"}`;
-    stage is reading, grouping, routing, lab or writing; rows_now and done_now, if there are any, may be asked in the meantime how many rows this
-    pass has read, of the tasks that are done, and how much of the stage is done. is_cancelled: asked between the stages; to break off a Spark
-    job, which all of them but the last consist of, the caller cancels its job group (the jobs run in the calling thread).
-    Raises StudyCancelled, StudyFailed, and CommandError at the request's field for a source that turns out wrong (a column that is not there).
-    After any of them `out` holds no new result.
+    request: as `study_check` gives it. on_progress: called from time to time with `{"stage", "done", "total",
+    "rows", "rows_now", "done_now"}`; stage is reading, grouping, routing, lab or writing; rows_now and
+    done_now, if there are any, may be asked in the meantime how many rows this pass has read, of the tasks
+    that are done, and how much of the stage is done. is_cancelled: asked between the stages; to break off a
+    Spark job, which all of them but the last consist of, the caller cancels its job group (the jobs run in
+    the calling thread).
+    Raises StudyCancelled, StudyFailed, and CommandError at the request's field for a source that turns out
+    wrong (a column that is not there). After any of them `out` holds no new result.
     """
     part = out / PART
     run = _Run(spark, study_check(request), part, on_progress, is_cancelled)
@@ -90,12 +96,26 @@ class _Run:
     counter: "Accumulator[int] | None" = None
 
     def at(
-        self, stage: str, done: int = 0, total: int = 1, rows_now: Callable[[], int] | None = None, done_now: Callable[[], int] | None = None
+        self,
+        stage: str,
+        done: int = 0,
+        total: int = 1,
+        rows_now: Callable[[], int] | None = None,
+        done_now: Callable[[], int] | None = None,
     ) -> None:
         """Say how far it is; stop here if nobody wants it any more."""
         if self.is_cancelled():
             raise StudyCancelled("the study was cancelled")
-        self.on_progress({"stage": stage, "done": done, "total": total, "rows": self.rows, "rows_now": rows_now, "done_now": done_now})
+        self.on_progress(
+            {
+                "stage": stage,
+                "done": done,
+                "total": total,
+                "rows": self.rows,
+                "rows_now": rows_now,
+                "done_now": done_now,
+            }
+        )
 
     def reading(self, stage: str) -> None:
         """A pass over all records begins."""
@@ -113,7 +133,9 @@ class _Run:
         strategies = strategies_parse(request["strategies"])
         self.at("reading")
         self.counter = row_counter(self.spark)
-        workload = source_read(self.spark, request["source"], ordinals=has_records(steps), counter=self.counter)
+        workload = source_read(
+            self.spark, request["source"], ordinals=has_records(steps), counter=self.counter
+        )
         records = workload.records
         ats = sorted({step.at for step in steps[1:] if step.at is not None})
         self.reading("grouping")
@@ -121,7 +143,14 @@ class _Run:
         if once is not None:
             profile = counted_profile(once.by_key())
             self.at("routing")
-            counts = route_counts(workload, strategies, steps, seed=request["seed"], topic=request["topic"], counted=once.counted)
+            counts = route_counts(
+                workload,
+                strategies,
+                steps,
+                seed=request["seed"],
+                topic=request["topic"],
+                counted=once.counted,
+            )
         else:
             profile = key_profile(workload)
             self.reading("routing")
@@ -133,22 +162,39 @@ class _Run:
             raise _nothing_read(bad, bad_rows)
         _check_places(steps, counts.records, request["history"]["kind"])
         first_us, last_us = _times(records, request["source"], once)
-        sample = sampled_workload(profile.sample(counts.records, counts.no_key), request["service"]["rate"], request["seed"])
+        sample = sampled_workload(
+            profile.sample(counts.records, counts.no_key), request["service"]["rate"], request["seed"]
+        )
         key_bytes_max = None if once is None else once.key_bytes_max
         timed, timed_sample = self.timed(strategies, steps, records, counts, sample, key_bytes_max)
         self.at("writing")
         tables, described = study_tables(counts, steps, timed, profile, is_exact=timed_sample["exact"])
         manifest = {
-            "version": result.VERSION, "name": request["name"], "request": request,
+            "version": result.VERSION,
+            "name": request["name"],
+            "request": request,
             "workload": {
-                "records": counts.records, "keys": counts.keys, "no_key": counts.no_key, "empty_key": counts.empty_key,
-                "bytes": counts.bytes, "bad_rows": bad, "first_at_us": first_us, "last_at_us": last_us,
+                "records": counts.records,
+                "keys": counts.keys,
+                "no_key": counts.no_key,
+                "empty_key": counts.empty_key,
+                "bytes": counts.bytes,
+                "bad_rows": bad,
+                "first_at_us": first_us,
+                "last_at_us": last_us,
                 "keyless_exact": counts.keyless_exact,
             },
-            "steps": [step.to_json() for step in steps], "strategies": described,
-            "churn_least": churn_least([step.members for step in steps]), "limits": {"timed_sample": timed_sample},
-        }  # fmt: skip
-        result.write_result(self.folder, manifest, tables | {"bad_rows": bad_rows}, sample.to_json() | {"name": request["name"]})
+            "steps": [step.to_json() for step in steps],
+            "strategies": described,
+            "churn_least": churn_least([step.members for step in steps]),
+            "limits": {"timed_sample": timed_sample},
+        }
+        result.write_result(
+            self.folder,
+            manifest,
+            tables | {"bad_rows": bad_rows},
+            sample.to_json() | {"name": request["name"]},
+        )
         self.at("writing", 1)
 
     def timed(
@@ -160,7 +206,8 @@ class _Run:
         sample: KeysWorkload,
         key_bytes_max: int | None,
     ) -> tuple[list[list[TimedStep]], Json]:
-        """The timed runs of all strategies, and what they ran on. key_bytes_max: of the longest key, None if nobody has looked yet."""
+        """The timed runs of all strategies, and what they ran on. key_bytes_max: of the longest key, None if
+        nobody has looked yet."""
         from broker_core.pipeline.session import row_counter
 
         seed = self.request["seed"]
@@ -172,12 +219,23 @@ class _Run:
         self.at("lab", len(strategies), len(strategies))
         arrived = workload.count_until(table.starts_us[-1])
         keys = len(workload.distinct_until(arrived)[0])
-        return timed, {"records": arrived, "keys": keys, "rate": table.rate, "exact": isinstance(workload, SequenceWorkload)}
+        return timed, {
+            "records": arrived,
+            "keys": keys,
+            "rate": table.rate,
+            "exact": isinstance(workload, SequenceWorkload),
+        }
 
     def timed_records(
-        self, steps: Sequence[Step], records: "DataFrame", counts: "RouteCounts", sample: KeysWorkload, key_bytes_max: int | None
+        self,
+        steps: Sequence[Step],
+        records: "DataFrame",
+        counts: "RouteCounts",
+        sample: KeysWorkload,
+        key_bytes_max: int | None,
     ) -> tuple[Workload, Timetable]:
-        """The very records, if the history names them and they are few enough; else a sample of their keys."""
+        """The very records, if the history names them and they are few enough; else a sample of their
+        keys."""
         service = self.request["service"]
         rate, consumer_rate, records_max = service["rate"], service["consumer_rate"], service["records_max"]
         if has_records(steps) and counts.records <= records_max:
@@ -206,7 +264,9 @@ def _sequence(records: "DataFrame", rate: int, key_bytes_max: int | None) -> Seq
     encoded = table["key"].combine_chunks().dictionary_encode()
     codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
     sizes = table["bytes"].fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
-    return SequenceWorkload(rate, [bytes(key) for key in encoded.dictionary.to_pylist()], codes, sizes, ends=True)
+    return SequenceWorkload(
+        rate, [bytes(key) for key in encoded.dictionary.to_pylist()], codes, sizes, ends=True
+    )
 
 
 def _bad_rows(bad: "DataFrame | None") -> tuple[int, list[Json]]:
@@ -225,9 +285,13 @@ def _nothing_read(bad: int, rows: Sequence[Json]) -> StudyFailed | CommandError:
     first = min(rows, key=lambda row: row["line"] or 0)
     values = {"line": first["line"] or 0, "text": (first["text"] or "")[:BAD_TEXT_CHARACTERS]}
     if first["reason"] == BAD_TIME:
-        return CommandError("source.time", "the time column cannot be read in any row; line {line} is: {text}", **values)
+        return CommandError(
+            "source.time", "the time column cannot be read in any row; line {line} is: {text}", **values
+        )
     if first["reason"] == BAD_SIZE:
-        return CommandError("source.size", "the size is not a whole number in any row; line {line} is: {text}", **values)
+        return CommandError(
+            "source.size", "the size is not a whole number in any row; line {line} is: {text}", **values
+        )
     return StudyFailed("none of the {count} rows can be read; line {line} is: {text}", count=bad, **values)
 
 
@@ -236,7 +300,13 @@ def _check_places(steps: Sequence[Step], records: int, kind: str) -> None:
     late = next((step for step in steps[1:] if step.at is not None and step.at > records), None)
     if late is not None:
         field = f"history.changes.{late.step - 1}.at" if kind == "given" else "history"
-        raise CommandError(field, "change {number} comes at record {at}, but there are only {records}", number=late.step, at=late.at, records=records)
+        raise CommandError(
+            field,
+            "change {number} comes at record {at}, but there are only {records}",
+            number=late.step,
+            at=late.at,
+            records=records,
+        )
 
 
 def _times(records: "DataFrame", source: Json, once: OnePass | None) -> tuple[int | None, int | None]:

@@ -1,11 +1,14 @@
-"""What a study is asked for: checked field by field and filled in, without Spark, so that a form can show what is wrong at once.
+"""What a study is asked for: checked field by field and filled in, without Spark, so that a form can show
+what is wrong at once.
 
-    {"name": "orders in May", "source": {...}, "strategies": ["kafka.range:partitions=24", ...], "history": {...},
+    {"name": "orders in May", "source": {...}, "strategies": ["kafka.range:partitions=24", ...], "history":
+    {...},
      "service": {"rate": 36, "consumer_rate": 10, "records_max": 50000},
      "weights": {"skew": 30, ...}, "constraints": {"skew_max": 1.5, ...}, "seed": 7, "topic": "orders"}
 
-rate: records that arrive in a second, consumer_rate: that one consumer takes; both for the timed runs, which take at most records_max
-records for each strategy. seed, topic: of the lab that the study is compared with; the topic is named after the source.
+rate: records that arrive in a second, consumer_rate: that one consumer takes; both for the timed runs, which
+take at most records_max records for each strategy. seed, topic: of the lab that the study is compared with;
+the topic is named after the source.
 """
 
 from broker_core.errors import CommandError
@@ -30,7 +33,8 @@ _FIELDS = {"name", "source", "strategies", "history", "service", "weights", "con
 
 
 def study_check(raw: object) -> Json:
-    """The request complete. Raises CommandError at the field that is wrong; checking a checked one changes nothing."""
+    """The request complete. Raises CommandError at the field that is wrong; checking a checked one changes
+    nothing."""
     if not isinstance(raw, dict):
         raise CommandError("study", "must be an object")
     refuse_unknown(raw, _FIELDS, "", "study")
@@ -44,13 +48,23 @@ def study_check(raw: object) -> Json:
     steps = history_steps(history)
     rows = len(strategies) * sum(len(step.members) for step in steps)
     if rows > ROWS_MAX:
-        raise CommandError("history", "makes {count} rows of strategy, step and consumer; at most {high}", count=rows, high=ROWS_MAX)
+        raise CommandError(
+            "history",
+            "makes {count} rows of strategy, step and consumer; at most {high}",
+            count=rows,
+            high=ROWS_MAX,
+        )
     return {
-        "name": name, "source": source, "strategies": [strategy.id for strategy in strategies], "history": history,
-        "service": service_check(raw.get("service")), "weights": weights_check(raw.get("weights")),
+        "name": name,
+        "source": source,
+        "strategies": [strategy.id for strategy in strategies],
+        "history": history,
+        "service": service_check(raw.get("service")),
+        "weights": weights_check(raw.get("weights")),
         "constraints": constraints_check(raw.get("constraints")),
-        "seed": whole("seed", raw.get("seed", _seed_of(source)), 0, SEED_MAX), "topic": _check_topic(raw.get("topic"), source),
-    }  # fmt: skip
+        "seed": whole("seed", raw.get("seed", _seed_of(source)), 0, SEED_MAX),
+        "topic": _check_topic(raw.get("topic"), source),
+    }
 
 
 def _seed_of(source: Json) -> int:
@@ -77,6 +91,13 @@ def service_check(raw: object) -> Json:
     limits = DEFAULT_LIMITS
     return {
         "rate": whole("service.rate", raw.get("rate", DEFAULT_RATE), 1, limits.records_per_second_max),
-        "consumer_rate": whole("service.consumer_rate", raw.get("consumer_rate", DEFAULT_CONSUMER_RATE), 1, limits.service_per_second_max),
-        "records_max": whole("service.records_max", raw.get("records_max", DEFAULT_TIMED_RECORDS), 1_000, TIMED_RECORDS_MAX),
+        "consumer_rate": whole(
+            "service.consumer_rate",
+            raw.get("consumer_rate", DEFAULT_CONSUMER_RATE),
+            1,
+            limits.service_per_second_max,
+        ),
+        "records_max": whole(
+            "service.records_max", raw.get("records_max", DEFAULT_TIMED_RECORDS), 1_000, TIMED_RECORDS_MAX
+        ),
     }

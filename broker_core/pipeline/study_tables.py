@@ -24,33 +24,62 @@ KEY_SHOWN_BYTES = 512
 
 
 def study_tables(
-    counts: "RouteCounts", steps: Sequence[Step], timed: Sequence[list[TimedStep] | None], profile: KeyProfile, *, is_exact: bool
+    counts: "RouteCounts",
+    steps: Sequence[Step],
+    timed: Sequence[list[TimedStep] | None],
+    profile: KeyProfile,
+    *,
+    is_exact: bool,
 ) -> tuple[dict[str, list[Json]], list[Json]]:
     """The result's rows by table, and the strategies as the manifest describes them.
 
-    timed: of each strategy, None where there was none. is_exact: the timed runs were over the very records, as a live lab.
+    timed: of each strategy, None where there was none. is_exact: the timed runs were over the very records,
+    as a live lab.
     """
     tables: dict[str, list[Json]] = {"consumers": [], "steps": [], "strategies": [], "lag": []}
     described: list[Json] = []
     for mine, runs in zip(counts.strategies, timed, strict=True):
         strategy = mine.strategy
         facts = [
-            _facts(mine, step, None if runs is None else runs[step.step], _turns(mine, counts, steps, step, runs if is_exact else None))
+            _facts(
+                mine,
+                step,
+                None if runs is None else runs[step.step],
+                _turns(mine, counts, steps, step, runs if is_exact else None),
+            )
             for step in steps
         ]
         rows, totals = measure(facts)
-        tables["steps"] += [{"strategy": strategy.id, "label": step.label, **row} for step, row in zip(steps, rows, strict=True)]
-        tables["strategies"].append({
-            "strategy": strategy.id, "model": strategy.model, "algorithm": strategy.algorithm, "document": strategy.document, **totals,
-        })  # fmt: skip
+        tables["steps"] += [
+            {"strategy": strategy.id, "label": step.label, **row}
+            for step, row in zip(steps, rows, strict=True)
+        ]
+        tables["strategies"].append(
+            {
+                "strategy": strategy.id,
+                "model": strategy.model,
+                "algorithm": strategy.algorithm,
+                "document": strategy.document,
+                **totals,
+            }
+        )
         for fact in facts:
             tables["consumers"] += _consumer_rows(strategy.id, fact)
         for run in runs or ():
-            tables["lag"] += [{"strategy": strategy.id, "step": run.step, "second": second, "records": lag} for second, lag in run.lag]
-        described.append({
-            "id": strategy.id, "model": strategy.model, "algorithm": strategy.algorithm, "params": strategy.params,
-            "document": strategy.document, "config": config_lines(strategy, mine.tables[0]),
-        })  # fmt: skip
+            tables["lag"] += [
+                {"strategy": strategy.id, "step": run.step, "second": second, "records": lag}
+                for second, lag in run.lag
+            ]
+        described.append(
+            {
+                "id": strategy.id,
+                "model": strategy.model,
+                "algorithm": strategy.algorithm,
+                "params": strategy.params,
+                "document": strategy.document,
+                "config": config_lines(strategy, mine.tables[0]),
+            }
+        )
     tables["hot_keys"] = _hot_key_rows(counts, profile)
     return tables, described
 
@@ -61,16 +90,32 @@ def _facts(mine: "StrategyCounts", step: Step, timed: TimedStep | None, turns: "
         return Facts(number, turns.shares, turns.skew_milli, None, None, None, None, None, None, None, timed)
     total = int(mine.records[number].sum())
     shares = {
-        name: _share(int(mine.records[number, place]), int(mine.bytes[number, place]), int(mine.keys[number, place]), total)
-        for place, name in enumerate(mine.names) if name in table.live or mine.records[number, place]
-    }  # fmt: skip
-    moved = [int(column[number]) if number else None for column in (mine.keys_moved, mine.keys_total, mine.bytes_moved)]
+        name: _share(
+            int(mine.records[number, place]),
+            int(mine.bytes[number, place]),
+            int(mine.keys[number, place]),
+            total,
+        )
+        for place, name in enumerate(mine.names)
+        if name in table.live or mine.records[number, place]
+    }
+    moved = [
+        int(column[number]) if number else None
+        for column in (mine.keys_moved, mine.keys_total, mine.bytes_moved)
+    ]
     return Facts(
-        step=number, shares=shares, skew_milli=skew_milli([share.records for share in shares.values()]), keys_moved=moved[0],
-        keys_total=moved[1], bytes_moved=moved[2], partitions_moved=table.partitions_moved if number else None,
-        partitions_total=len(table.units) or None, space_moved=table.space_moved if number else None,
-        unowned=int(mine.nobody[number, 0]), timed=timed,
-    )  # fmt: skip
+        step=number,
+        shares=shares,
+        skew_milli=skew_milli([share.records for share in shares.values()]),
+        keys_moved=moved[0],
+        keys_total=moved[1],
+        bytes_moved=moved[2],
+        partitions_moved=table.partitions_moved if number else None,
+        partitions_total=len(table.units) or None,
+        space_moved=table.space_moved if number else None,
+        unowned=int(mine.nobody[number, 0]),
+        timed=timed,
+    )
 
 
 def _share(records: int, size: int, keys: int, total: int) -> Share:
@@ -85,22 +130,35 @@ class _Turns:
     skew_milli: int | None
 
 
-def _turns(mine: "StrategyCounts", counts: "RouteCounts", steps: Sequence[Step], step: Step, runs: list[TimedStep] | None) -> _Turns | None:
+def _turns(
+    mine: "StrategyCounts",
+    counts: "RouteCounts",
+    steps: Sequence[Step],
+    step: Step,
+    runs: list[TimedStep] | None,
+) -> _Turns | None:
     """An even share of what was written until the step's end; None where keys have owners.
 
-    runs: of a live lab's own records: then the shares are in proportion to what each consumer finished lately, which is how a lane of the
-    lab has them (Lane.weights).
+    runs: of a live lab's own records: then the shares are in proportion to what each consumer finished
+    lately, which is how a lane of the lab has them (Lane.weights).
     """
     if mine.tables[step.step].kind != "none":
         return None
     following = steps[step.step + 1].at if step.step + 1 < len(steps) else None
-    records, size = (counts.records, counts.bytes) if following is None else (min(following, counts.records), None)
+    records, size = (
+        (counts.records, counts.bytes) if following is None else (min(following, counts.records), None)
+    )
     weights = runs[step.step].weights if runs is not None else dict.fromkeys(mine.tables[step.step].live, 1)
     total = sum(weights.values())
     if not total:
         return _Turns({name: Share(0, 0, None, 0) for name in weights}, None)
     shares = {
-        name: Share(records * weight // total, None if size is None else size * weight // total, None, weight * 1_000_000 // total)
+        name: Share(
+            records * weight // total,
+            None if size is None else size * weight // total,
+            None,
+            weight * 1_000_000 // total,
+        )
         for name, weight in weights.items()
     }
     return _Turns(shares, skew_milli(list(weights.values())))
@@ -109,19 +167,32 @@ def _turns(mine: "StrategyCounts", counts: "RouteCounts", steps: Sequence[Step],
 def _consumer_rows(strategy_id: str, fact: Facts) -> Iterator[Json]:
     for name, share in fact.shares.items():
         yield {
-            "strategy": strategy_id, "step": fact.step, "consumer": name, "records": share.records, "bytes": share.bytes,
-            "keys": share.keys, "share": share.millionths / 1_000_000,
-        }  # fmt: skip
+            "strategy": strategy_id,
+            "step": fact.step,
+            "consumer": name,
+            "records": share.records,
+            "bytes": share.bytes,
+            "keys": share.keys,
+            "share": share.millionths / 1_000_000,
+        }
 
 
 def _hot_key_rows(counts: "RouteCounts", profile: KeyProfile) -> list[Json]:
     rows: list[Json] = []
     for hot in profile.hottest[:HOT_KEYS_SHOWN]:
         owners = {
-            result.OWNER + mine.strategy.id: key_owner(hot.key, mine.strategy.hash, mine.tables[-1]) for mine in counts.strategies
+            result.OWNER + mine.strategy.id: key_owner(hot.key, mine.strategy.hash, mine.tables[-1])
+            for mine in counts.strategies
         }
-        rows.append({
-            "key": key_text(hot.key)[:KEY_SHOWN_CHARACTERS], "key_hex": hot.key[:KEY_SHOWN_BYTES].hex(), "key_bytes": len(hot.key),
-            "records": hot.records, "error": hot.error, "share": hot.records / counts.records, **owners,
-        })  # fmt: skip
+        rows.append(
+            {
+                "key": key_text(hot.key)[:KEY_SHOWN_CHARACTERS],
+                "key_hex": hot.key[:KEY_SHOWN_BYTES].hex(),
+                "key_bytes": len(hot.key),
+                "records": hot.records,
+                "error": hot.error,
+                "share": hot.records / counts.records,
+                **owners,
+            }
+        )
     return rows

@@ -1,9 +1,12 @@
-"""The timed measures of a study: the lab's own lane, headless, under the same membership history and the same rates.
+"""The timed measures of a study: the lab's own lane, headless, under the same membership history and the same
+rates.
 
-A history with changes at record numbers runs over those very records, if there are not too many: then this *is* the live lab. Any other
-history runs on a timetable: WARM_S to begin with, then each change has JOIN_S, a crash CRASH_S, in which its broker notices it (a RabbitMQ
-server may take 180 s: what that sets off falls into a later step). Where the records of the whole timetable would be more than the study
-allows, arrivals and consumers are slowed by one factor, so that they are as busy as asked for; time-outs and pauses are not slowed.
+A history with changes at record numbers runs over those very records, if there are not too many: then this
+*is* the live lab. Any other history runs on a timetable: WARM_S to begin with, then each change has JOIN_S, a
+crash CRASH_S, in which its broker notices it (a RabbitMQ server may take 180 s: what that sets off falls into
+a later step). Where the records of the whole timetable would be more than the study allows, arrivals and
+consumers are slowed by one factor, so that they are as busy as asked for; time-outs and pauses are not
+slowed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,18 +32,21 @@ WARM_S = 60
 JOIN_S = 30
 CRASH_S = 75
 LEVEL_S = 10
-"""The level before a change is the highest lag of so many seconds: a lag of few records goes up and down by itself."""
+"""The level before a change is the highest lag of so many seconds: a lag of few records goes up and down by
+itself."""
 CURVE_POINTS = 60
 _LIMITS = Limits(consumers_max=4_096, parts_max=10_000_000)
 HOLDS_KEYS = frozenset({"pulsar"})
-"""Whose broker holds a key back from its new owner until the former one has acknowledged what it has of it (Key_Shared with
-allowOutOfOrderDelivery=false, the default: recentlyJoinedConsumers in 3.x, DrainingHashesTracker in 4.x). The lane hands such records over at
-once; there they would wait, so they count as waiting and put no order at risk."""
+"""Whose broker holds a key back from its new owner until the former one has acknowledged what it has of it
+(Key_Shared with allowOutOfOrderDelivery=false, the default: recentlyJoinedConsumers in 3.x,
+DrainingHashesTracker in 4.x). The lane hands such records over at once; there they would wait, so they count
+as waiting and put no order at risk."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timetable:
-    """When each step begins, in microseconds of virtual time; the last entry is the end. rate: records a second that arrive.
+    """When each step begins, in microseconds of virtual time; the last entry is the end. rate: records a
+    second that arrive.
     service_us: how long a consumer needs for one."""
 
     starts_us: tuple[int, ...]
@@ -49,7 +55,8 @@ class Timetable:
 
 
 def timetable(steps: Sequence[Step], rate: int, consumer_rate: int, records_max: int) -> Timetable:
-    """A timetable for a history without records. rate: of all records; consumer_rate: that one consumer takes."""
+    """A timetable for a history without records. rate: of all records; consumer_rate: that one consumer
+    takes."""
     lengths = [WARM_S, *(CRASH_S if step.kind == "crash" else JOIN_S for step in steps[1:])]
     starts = [0]
     for length in lengths:
@@ -61,15 +68,23 @@ def timetable(steps: Sequence[Step], rate: int, consumer_rate: int, records_max:
 def rate_thinned(steps: Sequence[Step], service: Json) -> Json | None:
     """What the timed runs make of a rate that would bring too many records; None where they keep it.
 
-    service: as `service_check` gives it. `{"rate", "rate_run", "records_max", "only_beyond"}`: asked for, run at, how many records a run takes;
-    only_beyond: the changes are at record numbers, so it is thinned only if the data has more than records_max.
+    service: as `service_check` gives it. `{"rate", "rate_run", "records_max", "only_beyond"}`: asked for, run
+    at, how many records a run takes;
+    only_beyond: the changes are at record numbers, so it is thinned only if the data has more than
+    records_max.
     """
     rate, records_max = service["rate"], service["records_max"]
     run = timetable(steps, rate, service["consumer_rate"], records_max).rate
-    return None if run == rate else {"rate": rate, "rate_run": run, "records_max": records_max, "only_beyond": has_records(steps)}
+    return (
+        None
+        if run == rate
+        else {"rate": rate, "rate_run": run, "records_max": records_max, "only_beyond": has_records(steps)}
+    )
 
 
-def timetable_at_records(steps: Sequence[Step], workload: Workload, records: int, consumer_rate: int) -> Timetable:
+def timetable_at_records(
+    steps: Sequence[Step], workload: Workload, records: int, consumer_rate: int
+) -> Timetable:
     """The times at which a history's records arrive: a change comes right after the record before its own."""
     starts = [0] + [workload.arrival_us((step.at or 0) - 1) if step.at else 0 for step in steps[1:]]
     end_us = workload.arrival_us(records - 1) if records else 0
@@ -78,7 +93,8 @@ def timetable_at_records(steps: Sequence[Step], workload: Workload, records: int
 
 @dataclass(frozen=True, slots=True)
 class TimedStep:
-    """What one step of one strategy cost in the timed run. lag_before: the level in the seconds before the change.
+    """What one step of one strategy cost in the timed run. lag_before: the level in the seconds before the
+    change.
     lag: seconds after the change -> records that arrived and are not done.
     weights: as the lane had them when the step ended (Lane.weights)."""
 
@@ -112,7 +128,8 @@ class History:
         self.joining: list[str] = []
 
     def change(self, step: Step, *, joins_with_next: bool) -> None:
-        """Carry out a step now. joins_with_next: the next step is a join of the same order, so this one waits for it, as in the lab."""
+        """Carry out a step now. joins_with_next: the next step is a join of the same order, so this one waits
+        for it, as in the lab."""
         if step.kind != "join":
             self.lab.submit({"command_id": f"step-{step.step}", "kind": step.kind, "consumer": step.consumer})
             return
@@ -124,7 +141,9 @@ class History:
             lane.check_invariants()
 
 
-def timed_run(spec: LaneSpec, steps: Sequence[Step], table: Timetable, workload: Workload, seed: int) -> list[TimedStep]:
+def timed_run(
+    spec: LaneSpec, steps: Sequence[Step], table: Timetable, workload: Workload, seed: int
+) -> list[TimedStep]:
     """Run one strategy through the history."""
     watch = FlightWatch()
     scenario = Scenario("timed", seed, {}, (as_timed(spec),), len(steps[0].members), 1)
@@ -136,11 +155,28 @@ def timed_run(spec: LaneSpec, steps: Sequence[Step], table: Timetable, workload:
     for place, step in enumerate(steps):
         start_us, until_us = table.starts_us[place], table.starts_us[place + 1]
         level = max(lag for _, lag in curve[-LEVEL_S:])
-        before: Json = {"records": lab.record_count, "waited": watch.waited, "redelivered": lane.redelivered, "lag_before": level}
+        before: Json = {
+            "records": lab.record_count,
+            "waited": watch.waited,
+            "redelivered": lane.redelivered,
+            "lag_before": level,
+        }
         if place:
-            history.change(step, joins_with_next=start_us == until_us and place + 1 < len(steps) and _is_one_order(step, steps[place + 1]))
+            history.change(
+                step,
+                joins_with_next=start_us == until_us
+                and place + 1 < len(steps)
+                and _is_one_order(step, steps[place + 1]),
+            )
         curve = [(0.0, lane.lag()), *_curve(lab, lane, start_us, until_us)]
-        rows.append(before | {"lag": thinned(curve, CURVE_POINTS), "weights": dict(lane.weights()), "skew_milli": skew_milli(lane)})
+        rows.append(
+            before
+            | {
+                "lag": thinned(curve, CURVE_POINTS),
+                "weights": dict(lane.weights()),
+                "skew_milli": skew_milli(lane),
+            }
+        )
     watch.finish(lane.now_us)
     ends: Json = {"records": lab.record_count, "waited": watch.waited, "redelivered": lane.redelivered}
     risks = [flight.sent_us for flight in at_risk(watch.flights)]
@@ -163,12 +199,14 @@ def timed_run(spec: LaneSpec, steps: Sequence[Step], table: Timetable, workload:
 
 
 def as_timed(spec: LaneSpec) -> LaneSpec:
-    """The lane as a timed run has it: where the original holds a key back, what comes too early is let through, seen and counted as held back."""
+    """The lane as a timed run has it: where the original holds a key back, what comes too early is let
+    through, seen and counted as held back."""
     return replace(spec, options=spec.options | {"order": OUT_OF_ORDER}) if spec.model in HOLDS_KEYS else spec
 
 
 def _is_one_order(step: Step, after: Step) -> bool:
-    """Joins at one and the same record are one order, as they are in the lab and in the strategies' tables."""
+    """Joins at one and the same record are one order, as they are in the lab and in the strategies'
+    tables."""
     return step.at is not None and step.kind == after.kind == "join" and step.at == after.at
 
 

@@ -2,7 +2,8 @@
 
     strategies, steps, timetable, records ──► a task each: timed_run ──► (place, its steps) ──► in the order of the strategies
 
-The lab runs in Spark's Python workers, so these need what the core needs without Django: numpy, msgspec, mmh3, crc32c and cramjam.
+The lab runs in Spark's Python workers, so these need what the core needs without Django: numpy, msgspec,
+mmh3, crc32c and cramjam.
 """
 
 from __future__ import annotations
@@ -27,21 +28,31 @@ Inputs = tuple[Sequence[LaneSpec], Sequence[Step], Timetable, Workload, int]
 
 
 def timed_runs(
-    spark: SparkSession, specs: Sequence[LaneSpec], steps: Sequence[Step], table: Timetable, workload: Workload, seed: int,
+    spark: SparkSession,
+    specs: Sequence[LaneSpec],
+    steps: Sequence[Step],
+    table: Timetable,
+    workload: Workload,
+    seed: int,
     counter: Accumulator[int] | None = None,
-) -> list[list[TimedStep]]:  # fmt: skip
-    """`timed_run` of each strategy. It is one Spark job, so whoever cancels its group ends the runs. counter: told of each that is done."""
+) -> list[list[TimedStep]]:
+    """`timed_run` of each strategy. It is one Spark job, so whoever cancels its group ends the runs. counter:
+    told of each that is done."""
     task = partial(_run, (specs, steps, table, workload, seed), counter)
     rows = spark.range(0, len(specs), 1, len(specs)).mapInArrow(task, "place int, steps binary").collect()
     found = {row["place"]: msgspec.msgpack.decode(row["steps"], type=list[TimedStep]) for row in rows}
     return [found[place] for place in range(len(specs))]
 
 
-def _run(inputs: Inputs, counter: Accumulator[int] | None, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _run(
+    inputs: Inputs, counter: Accumulator[int] | None, numbers: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     specs, steps, table, workload, seed = inputs
     for batch in numbers:
         for place in batch.column(0).to_pylist():
             timed = msgspec.msgpack.encode(timed_run(specs[place], steps, table, workload, seed))
             if counter is not None:
                 counter.add(1)
-            yield pa.RecordBatch.from_arrays([pa.array([place], pa.int32()), pa.array([timed], pa.binary())], ["place", "steps"])
+            yield pa.RecordBatch.from_arrays(
+                [pa.array([place], pa.int32()), pa.array([timed], pa.binary())], ["place", "steps"]
+            )

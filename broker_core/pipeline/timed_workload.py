@@ -1,4 +1,5 @@
-"""The records of a timed run: a study's own, in their order, or drawn by their keys' weights where there are too many."""
+"""The records of a timed run: a study's own, in their order, or drawn by their keys' weights where there are
+too many."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +17,8 @@ HOT_KEYS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class SampleKeys:
-    """Keys with weights that represent a workload. hottest: the most frequent ones, exactly. others: some of the rest, drawn evenly.
+    """Keys with weights that represent a workload. hottest: the most frequent ones, exactly. others: some of
+    the rest, drawn evenly.
     other_records: how many records the rest has in all. keyless: records without a key."""
 
     hottest: WeightedKeys
@@ -25,8 +27,8 @@ class SampleKeys:
     keyless: int
 
     def weighted(self) -> tuple[WeightedKeys, int]:
-        """Keys with weights, and the weight of keyless records: the hottest keep their share, the others share the rest in proportion
-        to one another. So the sample is as skewed as the whole.
+        """Keys with weights, and the weight of keyless records: the hottest keep their share, the others
+        share the rest in proportion to one another. So the sample is as skewed as the whole.
 
         >>> SampleKeys([(b"a", 50)], [(b"b", 2), (b"c", 1)], 30, 20).weighted()
         ([(b'a', 50), (b'b', 20), (b'c', 10)], 20)
@@ -47,7 +49,8 @@ def _fitting(weighted: WeightedKeys, keyless: int) -> tuple[WeightedKeys, int]:
 
 @dataclass(slots=True)
 class SequenceWorkload(EvenArrivals):
-    """Given records in their order. codes: per record the place of its key in `keys`, -1 for none. sizes: per record its bytes.
+    """Given records in their order. codes: per record the place of its key in `keys`, -1 for none. sizes: per
+    record its bytes.
 
     ends: after the last one nothing arrives any more; otherwise they begin again, as the flights do.
     """
@@ -90,7 +93,8 @@ class SequenceWorkload(EvenArrivals):
         return self.keys[code]
 
     def distinct_until(self, count: int) -> tuple[list[int], list[int]]:
-        """Codes of the keys among the first `count` records by first appearance, and the record in which each appeared first."""
+        """Codes of the keys among the first `count` records by first appearance, and the record in which each
+        appeared first."""
         return distinct_codes(self.codes[:count])
 
     def row(self, index: int) -> None:
@@ -106,7 +110,12 @@ class SequenceWorkload(EvenArrivals):
 
     def view(self, record_count: int) -> dict[str, Any]:
         """As the others'."""
-        return self.to_json() | {"key": None, "keys": [], "key_total": len(self.keys), "loop": record_count // max(1, len(self.codes))}
+        return self.to_json() | {
+            "key": None,
+            "keys": [],
+            "key_total": len(self.keys),
+            "loop": record_count // max(1, len(self.codes)),
+        }
 
 
 def sampled_workload(sample: SampleKeys, rate: int, seed: int) -> KeysWorkload:

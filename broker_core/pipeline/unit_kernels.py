@@ -1,4 +1,5 @@
-"""The loops of counting: a hash finds its unit and adds to it; the prints of keys are sorted into shards, and those seen twice are found."""
+"""The loops of counting: a hash finds its unit and adds to it; the prints of keys are sorted into shards, and
+those seen twice are found."""
 
 from typing import Any
 
@@ -32,9 +33,19 @@ def find_slots(hashes: Any, mask: Any, modulo: Any, offset: Any, slots: Any, out
 
 @compiled
 def find_cells(
-    hashes: Any, mask: Any, modulo: Any, offset: Any, uppers: Any, first_units: Any, parts: Any, buckets: Any, shift: Any, out: Any
+    hashes: Any,
+    mask: Any,
+    modulo: Any,
+    offset: Any,
+    uppers: Any,
+    first_units: Any,
+    parts: Any,
+    buckets: Any,
+    shift: Any,
+    out: Any,
 ) -> None:
-    """The unit of each hash where slots are in cells: of the cell, and within a shared cell of the remainder."""
+    """The unit of each hash where slots are in cells: of the cell, and within a shared cell of the
+    remainder."""
     mask, modulo, offset, shift = np.uint32(mask), np.uint32(modulo), np.uint32(offset), np.uint32(shift)
     for row in range(len(hashes)):
         slot = slot_of(hashes[row], mask, modulo, offset)
@@ -48,7 +59,9 @@ def find_cells(
 
 
 @compiled
-def count_rows(units: Any, keys: Any, records: Any, sizes: Any, places: Any, unit_count: Any, counts: Any) -> None:
+def count_rows(
+    units: Any, keys: Any, records: Any, sizes: Any, places: Any, unit_count: Any, counts: Any
+) -> None:
     """counts[place * unit_count + unit] += (keys, records, bytes) of each row."""
     for row in range(len(units)):
         at = np.uint64(places[row] * unit_count + units[row])
@@ -75,7 +88,8 @@ def mixed(one: Any, other: Any) -> Any:
 
 @inlined
 def shard_of(one: Any, other: Any) -> Any:
-    """The shard of a print; it must not depend on the low bits of one hash alone, as those decide the place in the table of a shard."""
+    """The shard of a print; it must not depend on the low bits of one hash alone, as those decide the place
+    in the table of a shard."""
     return np.int64(mixed(one, other) >> np.uint64(64 - SHARD_BITS))
 
 
@@ -100,7 +114,8 @@ def shard_fill(prints: Any, ends: Any, out: Any) -> None:
 def find_repeats(prints: Any, table: Any, repeats: Any) -> Any:
     """Write the places of prints that repeat an earlier one into `repeats`; return how many.
 
-    table: a power of two of slots, more than twice as many as prints, all -1; holds the place of each print that came first.
+    table: a power of two of slots, more than twice as many as prints, all -1; holds the place of each print
+    that came first.
     """
     last_slot = np.uint64(len(table) - 1)
     found = 0
@@ -112,7 +127,11 @@ def find_repeats(prints: Any, table: Any, repeats: Any) -> Any:
             if other < 0:
                 table[slot] = row
                 break
-            if prints[other, 0] == prints[row, 0] and prints[other, 1] == prints[row, 1] and prints[other, 2] == prints[row, 2]:
+            if (
+                prints[other, 0] == prints[row, 0]
+                and prints[other, 1] == prints[row, 1]
+                and prints[other, 2] == prints[row, 2]
+            ):
                 repeats[found] = row
                 found += 1
                 break

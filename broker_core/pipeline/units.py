@@ -1,12 +1,13 @@
-"""Units: the smallest pieces of a hash space that never part, whatever the step. Counting by unit once tells everything about all steps.
+"""Units: the smallest pieces of a hash space that never part, whatever the step. Counting by unit once tells
+everything about all steps.
 
     step 0   |------------ c1 ------------|---------- c2 ----------|
     step 1   |----- c1 -----|--- c3 ------|---------- c2 ----------|
     units    |      0       |      1      |           2            |      keys[unit], records[unit], bytes[unit]: counted once
     step 1's move: unit 1 went from c1 to c3, so keys[1] keys have moved
 
-For models with partitions a unit is a partition. Several consumers at one ring point split its slots by slot mod their number; there a
-unit is what is left of such a cell at one remainder.
+For models with partitions a unit is a partition. Several consumers at one ring point split its slots by slot
+mod their number; there a unit is what is left of such a cell at one remainder.
 """
 
 from collections.abc import Sequence
@@ -29,9 +30,11 @@ SLOTS_MAX = 1 << 16
 class UnitMap:
     """From a hash to a unit, as arrays that the kernels take.
 
-    hash: which hash. rule: hash -> slot. slots: the unit of each slot; empty where slots are too many, then cells tell it.
-    uppers: inclusive upper bound of each cell, ascending, the last one the highest slot. first_units: of each cell. parts: units of each
-    cell, 1 but at shared points. buckets: slot >> shift -> the first cell that can hold it. count: units.
+    hash: which hash. rule: hash -> slot. slots: the unit of each slot; empty where slots are too many, then
+    cells tell it.
+    uppers: inclusive upper bound of each cell, ascending, the last one the highest slot. first_units: of each
+    cell. parts: units of each cell, 1 but at shared points. buckets: slot >> shift -> the first cell that can
+    hold it. count: units.
     """
 
     hash: str
@@ -57,15 +60,20 @@ ONE_UNIT = _by_slot("murmur3", SlotRule(0), np.zeros(1, np.int32), 1)
 
 
 def unit_map(hash_name: str, tables: Sequence[RouteTable]) -> tuple[UnitMap, NDArray[np.int16]]:
-    """The units of a history, or of several with one rule, and who owns each of them in each table: owners[table, unit], -1 for nobody.
+    """The units of a history, or of several with one rule, and who owns each of them in each table:
+    owners[table, unit], -1 for nobody.
 
     All tables are of one kind, rule and space.
     """
     first = tables[0]
     if first.kind == "modulo":
         count = len(first.owners)
-        return _by_slot(hash_name, first.rule, np.arange(count, dtype=np.int32), count), np.stack([table.owners for table in tables])
-    uppers = np.unique(np.concatenate([*(table.bounds for table in tables), [first.space - 1]])).astype(np.int64)
+        return _by_slot(hash_name, first.rule, np.arange(count, dtype=np.int32), count), np.stack(
+            [table.owners for table in tables]
+        )
+    uppers = np.unique(np.concatenate([*(table.bounds for table in tables), [first.space - 1]])).astype(
+        np.int64
+    )
     slices = [np.searchsorted(table.bounds, uppers) % len(table.bounds) for table in tables]
     parts = _parts(tables, slices, len(uppers))
     first_units = np.concatenate([[0], np.cumsum(parts)[:-1]]).astype(np.int32)
@@ -73,17 +81,22 @@ def unit_map(hash_name: str, tables: Sequence[RouteTable]) -> tuple[UnitMap, NDA
     if first.space <= SLOTS_MAX:
         slots = np.arange(first.space)
         at_cell = np.searchsorted(uppers, slots)
-        units = _by_slot(hash_name, first.rule, (first_units[at_cell] + slots % parts[at_cell]).astype(np.int32), count)
+        units = _by_slot(
+            hash_name, first.rule, (first_units[at_cell] + slots % parts[at_cell]).astype(np.int32), count
+        )
     else:
         shift, buckets = _buckets(uppers, first.space)
         units = UnitMap(hash_name, first.rule, _NONE, uppers, first_units, parts, buckets, shift, count)
     cells = np.repeat(np.arange(len(uppers)), parts)
     remainders = np.arange(units.count) - first_units[cells]
-    return units, np.stack([_owners(table, at[cells], remainders) for table, at in zip(tables, slices, strict=True)])
+    return units, np.stack(
+        [_owners(table, at[cells], remainders) for table, at in zip(tables, slices, strict=True)]
+    )
 
 
 def _parts(tables: Sequence[RouteTable], slices: Sequence[Int64s], count: int) -> Int32s:
-    """Units of each cell: as many as all the ways of sharing it need, so that each remainder has one owner in every step."""
+    """Units of each cell: as many as all the ways of sharing it need, so that each remainder has one owner in
+    every step."""
     parts = np.ones(count, np.int32)
     for table, at in zip(tables, slices, strict=True):
         owners = table.owners[at]

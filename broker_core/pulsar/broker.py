@@ -1,8 +1,10 @@
-"""The broker as a node: connections in front, topics behind, and in each subscription a dispatcher that decides who gets what.
+"""The broker as a node: connections in front, topics behind, and in each subscription a dispatcher that
+decides who gets what.
 
-Each connection is pinged every 30 s; at the second tick in a row without a word it is closed, and its consumers with it. A consumer that
-cannot be let in because another one is there (conflicting sticky ranges, a second one of Exclusive) is not refused at once: the broker first
-asks whether that one's connection is alive, for at most 5 s, and accepts the newcomer if it is not. To both any command is an answer.
+Each connection is pinged every 30 s; at the second tick in a row without a word it is closed, and its
+consumers with it. A consumer that cannot be let in because another one is there (conflicting sticky ranges, a
+second one of Exclusive) is not refused at once: the broker first asks whether that one's connection is alive,
+for at most 5 s, and accepts the newcomer if it is not. To both any command is an answer.
 Source: Pulsar 3.2 ServerCnx, PulsarHandler (messageReceived), PersistentSubscription; docs/pulsar/facts.md.
 """
 
@@ -34,13 +36,21 @@ KEEP_ALIVE, LIVENESS = "pulsar.keep_alive.two_ticks", "pulsar.connection.livenes
 
 
 Overhears = Callable[[Subscription, str, int], None]
-"""(subscription, consumer's key there, position): hears of an entry just before it is sent to a consumer. It changes nothing."""
+"""(subscription, consumer's key there, position): hears of an entry just before it is sent to a consumer. It
+changes nothing."""
 
 
 class Broker:
-    """hash_of: key code -> unsigned murmur3 of its bytes, computed once per key by the owner of the keys. overhears: None for nobody."""
+    """hash_of: key code -> unsigned murmur3 of its bytes, computed once per key by the owner of the keys.
+    overhears: None for nobody."""
 
-    def __init__(self, state: BrokerState, hash_of: Callable[[int], int], settings: BrokerSettings, overhears: Overhears | None = None) -> None:
+    def __init__(
+        self,
+        state: BrokerState,
+        hash_of: Callable[[int], int],
+        settings: BrokerSettings,
+        overhears: Overhears | None = None,
+    ) -> None:
         self.state = state
         self.hash_of = hash_of
         self.settings = settings
@@ -48,7 +58,8 @@ class Broker:
         self.spreads_keyless, self.has_dedup = settings.spreads_keyless, settings.has_dedup
         for topic in state.topics.values():
             topic.attach(settings, hash_of)
-        # Derived from the connections, for speed: a subscription's consumer by its key there, and by number topics, subscriptions and that key.
+        # Derived from the connections, for speed: a subscription's consumer by its key there, and by number
+        # topics, subscriptions and that key.
         self.consumers: dict[str, tuple[int, int]] = {}
         self.producers: dict[int, dict[int, tuple[Topic, str, bool]]] = {}
         self.of_consumer: dict[tuple[int, int], tuple[Topic, Subscription, str]] = {}
@@ -76,18 +87,30 @@ class Broker:
             self.state.topics[key] = Topic(name, partition)
         return self.state.topics[key]
 
-    def subscription(self, name: str = c.SUBSCRIPTION, topic: str = c.TOPIC, partition: int = -1, initial_position: str = LATEST) -> Subscription:
+    def subscription(
+        self,
+        name: str = c.SUBSCRIPTION,
+        topic: str = c.TOPIC,
+        partition: int = -1,
+        initial_position: str = LATEST,
+    ) -> Subscription:
         """The subscription of that name on a topic or partition; a new one is made."""
         return self.topic(topic, partition).subscription(name, initial_position, self.settings)
 
-    def find(self, name: str = c.SUBSCRIPTION, topic: str = c.TOPIC, partition: int = -1) -> Subscription | None:
+    def find(
+        self, name: str = c.SUBSCRIPTION, topic: str = c.TOPIC, partition: int = -1
+    ) -> Subscription | None:
         """The subscription of that name; None: nobody has made it, or somebody has taken it away."""
         known = self.state.topics.get(topic_key(topic, partition))
         return None if known is None else known.subscriptions.get(name)
 
     def rule_of(self, kind: str) -> str:
         """The rule that decides who gets what in a subscription of this type."""
-        return f"pulsar.selector.{self.settings.selector}" if kind == KEY_SHARED else f"pulsar.dispatcher.{kind.lower()}"
+        return (
+            f"pulsar.selector.{self.settings.selector}"
+            if kind == KEY_SHARED
+            else f"pulsar.dispatcher.{kind.lower()}"
+        )
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         kind = type(message)
@@ -107,12 +130,26 @@ class Broker:
             if (wants_receipts or self.has_dedup) and message.sequence_id >= 0:
                 if not topic.takes(name, message.sequence_id, len(message.batch) or 1, self.has_dedup):
                     if wants_receipts:
-                        out.send(connection, c.CommandSendReceipt(message.producer_id, message.sequence_id, -1))
+                        out.send(
+                            connection, c.CommandSendReceipt(message.producer_id, message.sequence_id, -1)
+                        )
                     return
             key = message.key if message.ordering_key < 0 else message.ordering_key
-            entry = Entry(self.hash_of(key), message.message, key, now_us, message.batch, message.deliver_at_us, message.reconsumed)
+            entry = Entry(
+                self.hash_of(key),
+                message.message,
+                key,
+                now_us,
+                message.batch,
+                message.deliver_at_us,
+                message.reconsumed,
+            )
             if key < 0 and self.spreads_keyless:
-                spread(entry, name, message.sequence_id if message.first_sequence_id < 0 else message.first_sequence_id)
+                spread(
+                    entry,
+                    name,
+                    message.sequence_id if message.first_sequence_id < 0 else message.first_sequence_id,
+                )
             position = topic.ledger.append(entry)
             if wants_receipts:
                 out.send(connection, c.CommandSendReceipt(message.producer_id, message.sequence_id, position))
@@ -154,18 +191,24 @@ class Broker:
                 self.tell_news(topic, subscription, now_us, out)
 
     def awaits(self, connection: int) -> bool:
-        """Whether the next command on this connection says that it is alive: to the tick, or to a consumer that waits for it."""
+        """Whether the next command on this connection says that it is alive: to the tick, or to a consumer
+        that waits for it."""
         known = self.state.connections.get(connection)
         return known is not None and (known.awaits_pong or bool(known.asking))
 
     def straight(self, topic: Topic, out: Outbox) -> KeySharedDispatcher | None:
-        """The topic's only subscription, if messages by themselves that arrive now go straight to its consumers, and nothing else happens. That
-        holds until one of them cannot be taken, or another event reaches the subscription."""
+        """The topic's only subscription, if messages by themselves that arrive now go straight to its
+        consumers, and nothing else happens. That holds until one of them cannot be taken, or another event
+        reaches the subscription."""
         if len(topic.subscriptions) != 1 or self.overhears:
             return None
         (subscription,) = topic.subscriptions.values()
         dispatcher = subscription.dispatcher
-        if type(dispatcher) is not KeySharedDispatcher or not dispatcher.is_straight or subscription.redelivery_counts:
+        if (
+            type(dispatcher) is not KeySharedDispatcher
+            or not dispatcher.is_straight
+            or subscription.redelivery_counts
+        ):
             return None
         return None if out.doors and dispatcher.needs_acks(NOTHING) else dispatcher
 
@@ -205,7 +248,8 @@ class Broker:
         self.drop(connection, rule, now_us, out)
 
     def wake_subscription(self, what: str, name: str, now_us: int, out: Outbox) -> None:
-        """A second after a switch, ten milliseconds after a slot has drained, or the time of a delayed message."""
+        """A second after a switch, ten milliseconds after a slot has drained, or the time of a delayed
+        message."""
         out.shut_door()
         topic_name, _, subscription_name = name.rpartition("|")
         topic = self.state.topics[topic_name]
@@ -232,10 +276,17 @@ class Broker:
             return
         is_partition = topic.partition >= 0
         where: dict[str, Any] = {"partition": topic.partition} if is_partition else {"topic": topic.name}
-        out.tell("pulsar.subscription.active_changed" if is_partition else "pulsar.topic.active_changed", "pulsar.dispatcher.failover",
-                 {**where, "order": [dispatcher.consumers[key].name for key in dispatcher.picker.order],
-                  "since_us": dispatcher.since_us, "entries": dispatcher.cursor.end},
-                 {"consumer": dispatcher.consumers[dispatcher.active].name, "redelivered": dispatcher.rewound})  # fmt: skip
+        out.tell(
+            "pulsar.subscription.active_changed" if is_partition else "pulsar.topic.active_changed",
+            "pulsar.dispatcher.failover",
+            {
+                **where,
+                "order": [dispatcher.consumers[key].name for key in dispatcher.picker.order],
+                "since_us": dispatcher.since_us,
+                "entries": dispatcher.cursor.end,
+            },
+            {"consumer": dispatcher.consumers[dispatcher.active].name, "redelivered": dispatcher.rewound},
+        )
 
     def drop(self, connection: int, reason: str, now_us: int, out: Outbox) -> None:
         """The connection is gone, and its consumers with it; who waited for the word about it is let in."""
@@ -244,7 +295,8 @@ class Broker:
         out.cancel(f"keep_alive:{connection}")
         out.cancel(f"liveness:{connection}")
         self.producers.pop(connection, None)
-        # One after the other, and only then is anything sent: what goes from one to the next of them would go into a closed connection.
+        # One after the other, and only then is anything sent: what goes from one to the next of them would go
+        # into a closed connection.
         removed = []
         for number in known.consumers:
             topic, subscription, _ = self.of_consumer[connection, number]
@@ -256,29 +308,52 @@ class Broker:
                 subscribe(self, asker, command, now_us, out)
 
     def remove(
-        self, known: Connection, connection: int, consumer_id: int, reason: str, now_us: int, out: Outbox, *, is_seek: bool = False
+        self,
+        known: Connection,
+        connection: int,
+        consumer_id: int,
+        reason: str,
+        now_us: int,
+        out: Outbox,
+        *,
+        is_seek: bool = False,
     ) -> list[Sent]:
         """Out of its dispatcher; what the consumer had not acknowledged goes to whoever gets it now.
 
-        Returns what is to be sent: nothing with is_seek, for then the others are closed as well. Of a connection that is gone, nothing to its
-        other consumers: theirs comes back as they are removed.
+        Returns what is to be sent: nothing with is_seek, for then the others are closed as well. Of a
+        connection that is gone, nothing to its other consumers: theirs comes back as they are removed.
         """
         topic, subscription, key = self.of_consumer.pop((connection, consumer_id))
         subscription.attached.now_us = now_us
         unacked = set(subscription.unacked(key))
         given = subscription.disconnect(key)
         del self.consumers[key]
-        sent = [] if is_seek else [one for one in given if self.consumers[one[0]][0] in self.state.connections]
-        # What waited for another reason may go out at the same time: that is no redelivery of this consumer's.
+        sent = (
+            [] if is_seek else [one for one in given if self.consumers[one[0]][0] in self.state.connections]
+        )
+        # What waited for another reason may go out at the same time: that is no redelivery of this
+        # consumer's.
         redelivered = sum(position in unacked for _, position in sent)
-        data = {"consumer": known.consumers[consumer_id].name, "client": known.peer, "consumers": len(subscription.consumers),
-                "redelivered": redelivered, "waiting": subscription.waiting}  # fmt: skip
+        data = {
+            "consumer": known.consumers[consumer_id].name,
+            "client": known.peer,
+            "consumers": len(subscription.consumers),
+            "redelivered": redelivered,
+            "waiting": subscription.waiting,
+        }
         if topic.partition >= 0:
             data["partition"] = topic.partition
-        out.tell("pulsar.consumer.disconnected", self.rule_of(subscription.type or ""), {"unacked": len(unacked), "reason": reason}, data)
+        out.tell(
+            "pulsar.consumer.disconnected",
+            self.rule_of(subscription.type or ""),
+            {"unacked": len(unacked), "reason": reason},
+            data,
+        )
         return sent
 
-    def after(self, topic: Topic, subscription: Subscription, sent: Sequence[Sent], now_us: int, out: Outbox) -> None:
+    def after(
+        self, topic: Topic, subscription: Subscription, sent: Sequence[Sent], now_us: int, out: Outbox
+    ) -> None:
         """Send what the dispatcher said, tell who is active, set what is to happen later."""
         if sent:
             self.deliver(subscription, subscription.attached, sent, out)
@@ -309,11 +384,17 @@ class Broker:
         elif isinstance(dispatcher, KeySharedDispatcher) and dispatcher.let_go:
             for key in dispatcher.let_go:
                 if key in self.consumers:
-                    out.tell("pulsar.consumer.let_go", "pulsar.order.recently_joined", {"mark_delete": subscription.cursor.mark_delete},
-                             {"consumer": dispatcher.consumers[key].name})  # fmt: skip
+                    out.tell(
+                        "pulsar.consumer.let_go",
+                        "pulsar.order.recently_joined",
+                        {"mark_delete": subscription.cursor.mark_delete},
+                        {"consumer": dispatcher.consumers[key].name},
+                    )
             dispatcher.let_go.clear()
 
-    def deliver(self, subscription: Subscription, dispatcher: Dispatcher, sent: Sequence[Sent], out: Outbox) -> None:
+    def deliver(
+        self, subscription: Subscription, dispatcher: Dispatcher, sent: Sequence[Sent], out: Outbox
+    ) -> None:
         entries, sent_before, consumers = subscription.entries, dispatcher.sent_before, self.consumers
         has_more = bool(subscription.redelivery_counts)
         for key, position in sent:
@@ -333,7 +414,8 @@ class Broker:
 
 
 def with_more(subscription: Subscription, consumer_id: int, position: int, entry: Entry) -> CommandMessage:
-    """The message for an entry that has been sent before, is a batch, or has been through a retry letter topic."""
+    """The message for an entry that has been sent before, is a batch, or has been through a retry letter
+    topic."""
     places = subscription.cursor.places_left(position, entry.size)
     batch = tuple(entry.batch[place] for place in places) if places else entry.batch
     count = subscription.redelivery_counts.get(position, 0)
@@ -355,7 +437,8 @@ def flow(broker: Broker, connection: int, command: c.CommandFlow, now_us: int, o
 
 
 def ack(broker: Broker, connection: int, command: c.CommandAck, now_us: int, out: Outbox) -> None:
-    """From a consumer that is closed meanwhile it changes nothing, nor does a cumulative one of any but one entry."""
+    """From a consumer that is closed meanwhile it changes nothing, nor does a cumulative one of any but one
+    entry."""
     known = broker.of_consumer.get((connection, command.consumer_id))
     if known is None or (command.is_cumulative and len(command.entries) != 1):
         return
@@ -366,7 +449,9 @@ def ack(broker: Broker, connection: int, command: c.CommandAck, now_us: int, out
     sent: list[Sent] = []
     if not command.is_cumulative:
         sent = subscription.ack(key, command.entries, command.in_batch)
-    elif not subscription.ack_cumulative(command.entries[0], (command.in_batch or {}).get(command.entries[0], ())):
+    elif not subscription.ack_cumulative(
+        command.entries[0], (command.in_batch or {}).get(command.entries[0], ())
+    ):
         broker.state.ignored_cumulative += 1
     if cursor.mark_delete != mark_delete:
         topic.trim(broker.settings.retention)
@@ -376,7 +461,13 @@ def ack(broker: Broker, connection: int, command: c.CommandAck, now_us: int, out
         out.open_door(connection, ANY_NUMBER)
 
 
-def redeliver(broker: Broker, connection: int, command: c.CommandRedeliverUnacknowledgedMessages, now_us: int, out: Outbox) -> None:
+def redeliver(
+    broker: Broker,
+    connection: int,
+    command: c.CommandRedeliverUnacknowledgedMessages,
+    now_us: int,
+    out: Outbox,
+) -> None:
     """A client asks for messages again: negative acknowledgements, or those whose time is over."""
     if (connection, command.consumer_id) in broker.of_consumer:
         topic, subscription, key = broker.of_consumer[connection, command.consumer_id]
@@ -390,7 +481,8 @@ def ping(broker: Broker, connection: int, command: c.CommandPing, now_us: int, o
 
 
 def spread(entry: Entry, producer_name: str, number: int) -> None:
-    """Hash an entry without a key as current does. number: its sequence id; without one (-1) it stays with "NONE_KEY"."""
+    """Hash an entry without a key as current does. number: its sequence id; without one (-1) it stays with
+    "NONE_KEY"."""
     if number >= 0:
         entry.fallback = fallback_key(producer_name, number)
         entry.hash32 = murmur3_32(entry.fallback)
@@ -400,13 +492,26 @@ def producer(broker: Broker, connection: int, command: c.CommandProducer, now_us
     """The topic takes any producer, and is made if it does not exist."""
     topic = broker.topic(command.topic, command.partition)
     name = command.name or broker.state.connections[connection].peer
-    broker.state.connections[connection].producers[command.producer_id] = topic_key(topic.name, topic.partition), name, command.wants_receipts
+    broker.state.connections[connection].producers[command.producer_id] = (
+        topic_key(topic.name, topic.partition),
+        name,
+        command.wants_receipts,
+    )
     broker.producers.setdefault(connection, {})[command.producer_id] = topic, name, command.wants_receipts
 
 
 PLAIN = (CommandAck, CommandSend, c.CommandFlow, c.CommandProducer, c.CommandPing, c.CommandPong, Opened)
 """What changes nobody's place in a subscription."""
-HANDLERS: Mapping[type, Callable[[Broker, int, Any, int, Outbox], None]] = MappingProxyType({
-    c.CommandProducer: producer, c.CommandSubscribe: subscribe, c.CommandFlow: flow, c.CommandSeek: seek, c.CommandUnsubscribe: unsubscribe,
-    c.CommandRedeliverUnacknowledgedMessages: redeliver, c.CommandCloseConsumer: close_consumer, c.CommandPing: ping, c.CommandPong: pong,
-})  # fmt: skip
+HANDLERS: Mapping[type, Callable[[Broker, int, Any, int, Outbox], None]] = MappingProxyType(
+    {
+        c.CommandProducer: producer,
+        c.CommandSubscribe: subscribe,
+        c.CommandFlow: flow,
+        c.CommandSeek: seek,
+        c.CommandUnsubscribe: unsubscribe,
+        c.CommandRedeliverUnacknowledgedMessages: redeliver,
+        c.CommandCloseConsumer: close_consumer,
+        c.CommandPing: ping,
+        c.CommandPong: pong,
+    }
+)

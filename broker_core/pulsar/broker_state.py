@@ -11,7 +11,8 @@ from broker_core.pulsar.topic import Topic
 
 @dataclass(slots=True)
 class Attached:
-    """A consumer of a connection. topic: its key in the broker's topics. redelivered: messages sent to it that somebody had had before."""
+    """A consumer of a connection. topic: its key in the broker's topics. redelivered: messages sent to it
+    that somebody had had before."""
 
     name: str
     topic: str
@@ -21,9 +22,10 @@ class Attached:
 
 @dataclass(slots=True)
 class Connection:
-    """peer: the client's name. since_us: when it was opened; from there the keep-alive ticks. awaits_pong: no command has come since a tick's
-    ping. consumers, producers: by id; a producer is (topic's key, its name, whether it wants receipts). asking: consumers that wait for the word
-    whether this connection is alive, as (connection, their subscribe command)."""
+    """peer: the client's name. since_us: when it was opened; from there the keep-alive ticks. awaits_pong: no
+    command has come since a tick's ping. consumers, producers: by id; a producer is (topic's key, its name,
+    whether it wants receipts). asking: consumers that wait for the word whether this connection is alive, as
+    (connection, their subscribe command)."""
 
     peer: str
     since_us: int = 0
@@ -35,8 +37,8 @@ class Connection:
 
 @dataclass(slots=True)
 class BrokerState:
-    """topics: by `topic_key`. redelivered: messages sent a second time so far. ignored_cumulative: cumulative acknowledgements that a Shared or
-    Key_Shared subscription ignored."""
+    """topics: by `topic_key`. redelivered: messages sent a second time so far. ignored_cumulative: cumulative
+    acknowledgements that a Shared or Key_Shared subscription ignored."""
 
     topics: dict[str, Topic] = field(default_factory=dict)
     connections: dict[int, Connection] = field(default_factory=dict)

@@ -1,7 +1,9 @@
-"""How the broker lets consumers in and out: subscribe, the question whether a connection is alive, close, unsubscribe, seek.
+"""How the broker lets consumers in and out: subscribe, the question whether a connection is alive, close,
+unsubscribe, seek.
 
-Source: Pulsar 3.2 ServerCnx.handleSubscribe, handleCloseConsumer, handleUnsubscribe, handleSeek; PersistentSubscription.resetCursor;
-AbstractDispatcherSingleActiveConsumer and HashRangeExclusiveStickyKeyConsumerSelector for the liveness check.
+Source: Pulsar 3.2 ServerCnx.handleSubscribe, handleCloseConsumer, handleUnsubscribe, handleSeek;
+PersistentSubscription.resetCursor; AbstractDispatcherSingleActiveConsumer and
+HashRangeExclusiveStickyKeyConsumerSelector for the liveness check.
 """
 
 from __future__ import annotations
@@ -24,7 +26,13 @@ CONSUMER_NOT_FOUND = "Consumer not found"
 
 
 def subscribe(
-    broker: Broker, connection: int, command: c.CommandSubscribe, now_us: int, out: Outbox, *, heard: int | None = None
+    broker: Broker,
+    connection: int,
+    command: c.CommandSubscribe,
+    now_us: int,
+    out: Outbox,
+    *,
+    heard: int | None = None,
 ) -> None:
     """heard: the connection that has just said that it is alive, if it was asked for this consumer."""
     known = broker.state.connections[connection]
@@ -35,9 +43,17 @@ def subscribe(
         out.send(connection, c.CommandError(command.request_id, c.METADATA_ERROR, UNKNOWN_TYPE))
         return
     topic = broker.topic(command.topic, command.partition)
-    subscription = broker.subscription(command.subscription, command.topic, command.partition, command.initial_position)
+    subscription = broker.subscription(
+        command.subscription, command.topic, command.partition, command.initial_position
+    )
     key = consumer_key(connection, command.consumer_id)
-    asked = Asked(command.consumer_name, command.sub_type, command.priority_level, tuple(command.ranges), command.allows_out_of_order)
+    asked = Asked(
+        command.consumer_name,
+        command.sub_type,
+        command.priority_level,
+        tuple(command.ranges),
+        command.allows_out_of_order,
+    )
     rule, inputs = broker.rule_of(command.sub_type), {"ranges": [list(pair) for pair in command.ranges]}
     try:
         sent = subscription.connect(key, asked, now_us)
@@ -46,7 +62,12 @@ def subscribe(
         holder = in_the_way(subscription, refusal)
         if holder is not None and not is_alive(broker, holder, connection, command, now_us, out, heard):
             return
-        out.tell("pulsar.consumer.refused", rule, inputs, {"consumer": command.consumer_name, "error": code, "message": refusal.message})
+        out.tell(
+            "pulsar.consumer.refused",
+            rule,
+            inputs,
+            {"consumer": command.consumer_name, "error": code, "message": refusal.message},
+        )
         out.send(connection, c.CommandError(command.request_id, code, refusal.message))
         return
     attached = Attached(command.consumer_name, topic_key(topic.name, topic.partition), subscription.name)
@@ -67,9 +88,16 @@ def in_the_way(subscription: Subscription, refusal: AssignRefused | Subscription
 
 
 def is_alive(
-    broker: Broker, holder: str, connection: int, command: c.CommandSubscribe, now_us: int, out: Outbox, heard: int | None
+    broker: Broker,
+    holder: str,
+    connection: int,
+    command: c.CommandSubscribe,
+    now_us: int,
+    out: Outbox,
+    heard: int | None,
 ) -> bool:
-    """Whether the connection of the consumer that is in the way has just spoken, so that the newcomer is refused; else it is asked.
+    """Whether the connection of the consumer that is in the way has just spoken, so that the newcomer is
+    refused; else it is asked.
 
     Source: Pulsar 3.2 ServerCnx.checkConnectionLiveness: a ping of its own, which no keep-alive tick counts.
     """
@@ -89,7 +117,8 @@ def pong(broker: Broker, connection: int, command: c.CommandPong, now_us: int, o
 
 
 def hear(broker: Broker, connection: int, now_us: int, out: Outbox) -> None:
-    """A command has come, so the connection is alive: a consumer that waited for this is refused, if it still cannot be let in.
+    """A command has come, so the connection is alive: a consumer that waited for this is refused, if it still
+    cannot be let in.
 
     Source: Pulsar 3.2 PulsarDecoder.channelRead, ServerCnx.messageReceived, before the command is handled.
     """
@@ -102,11 +131,17 @@ def hear(broker: Broker, connection: int, now_us: int, out: Outbox) -> None:
             subscribe(broker, asker, asked, now_us, out, heard=connection)
 
 
-def close_consumer(broker: Broker, connection: int, command: c.CommandCloseConsumer, now_us: int, out: Outbox) -> None:
+def close_consumer(
+    broker: Broker, connection: int, command: c.CommandCloseConsumer, now_us: int, out: Outbox
+) -> None:
     """A consumer that still waits to be let in is closed, too: it will not be."""
     known = broker.state.connections[connection]
     for other in broker.state.connections.values():
-        other.asking = [asked for asked in other.asking if asked[0] != connection or asked[1].consumer_id != command.consumer_id]
+        other.asking = [
+            asked
+            for asked in other.asking
+            if asked[0] != connection or asked[1].consumer_id != command.consumer_id
+        ]
     if command.consumer_id in known.consumers:
         topic, subscription, _ = broker.of_consumer[connection, command.consumer_id]
         sent = broker.remove(known, connection, command.consumer_id, "pulsar.consumer.closed", now_us, out)
@@ -115,7 +150,9 @@ def close_consumer(broker: Broker, connection: int, command: c.CommandCloseConsu
     out.send(connection, c.CommandSuccess(command.request_id))
 
 
-def unsubscribe(broker: Broker, connection: int, command: c.CommandUnsubscribe, now_us: int, out: Outbox) -> None:
+def unsubscribe(
+    broker: Broker, connection: int, command: c.CommandUnsubscribe, now_us: int, out: Outbox
+) -> None:
     """Take the subscription away, with its cursor: only its one connected consumer may."""
     if (connection, command.consumer_id) not in broker.of_consumer:
         out.send(connection, c.CommandError(command.request_id, c.METADATA_ERROR, CONSUMER_NOT_FOUND))
@@ -125,8 +162,16 @@ def unsubscribe(broker: Broker, connection: int, command: c.CommandUnsubscribe, 
     try:
         subscription.unsubscribe(key)
     except SubscriptionRefused as refusal:
-        out.tell("pulsar.unsubscribe.refused", "pulsar.subscription.unsubscribe", {"consumers": len(subscription.consumers)},
-                 {"consumer": known.consumers[command.consumer_id].name, "error": refusal.code, "message": refusal.message})  # fmt: skip
+        out.tell(
+            "pulsar.unsubscribe.refused",
+            "pulsar.subscription.unsubscribe",
+            {"consumers": len(subscription.consumers)},
+            {
+                "consumer": known.consumers[command.consumer_id].name,
+                "error": refusal.code,
+                "message": refusal.message,
+            },
+        )
         out.send(connection, c.CommandError(command.request_id, refusal.code, refusal.message))
         return
     broker.remove(known, connection, command.consumer_id, "pulsar.subscription.unsubscribe", now_us, out)
@@ -134,13 +179,18 @@ def unsubscribe(broker: Broker, connection: int, command: c.CommandUnsubscribe, 
     waiting = subscription.cursor.backlog
     del topic.subscriptions[subscription.name]
     topic.trim(broker.settings.retention)
-    out.tell("pulsar.subscription.deleted", "pulsar.subscription.unsubscribe", {}, {"subscription": subscription.name, "waiting": waiting})
+    out.tell(
+        "pulsar.subscription.deleted",
+        "pulsar.subscription.unsubscribe",
+        {},
+        {"subscription": subscription.name, "waiting": waiting},
+    )
     out.send(connection, c.CommandSuccess(command.request_id))
 
 
 def seek(broker: Broker, connection: int, command: c.CommandSeek, now_us: int, out: Outbox) -> None:
-    """Move the cursor. All consumers of the subscription are closed first; their clients subscribe again. To before what is kept means to the
-    first entry that is; to after the end, to the end."""
+    """Move the cursor. All consumers of the subscription are closed first; their clients subscribe again. To
+    before what is kept means to the first entry that is; to after the end, to the end."""
     if (connection, command.consumer_id) not in broker.of_consumer:
         out.send(connection, c.CommandError(command.request_id, c.METADATA_ERROR, CONSUMER_NOT_FOUND))
         return
@@ -155,6 +205,10 @@ def seek(broker: Broker, connection: int, command: c.CommandSeek, now_us: int, o
         out.send(other, c.CommandCloseConsumer(0, consumer_id))
     subscription.seek(position)
     topic.trim(broker.settings.retention)
-    out.tell("pulsar.subscription.seek", "pulsar.subscription.reset_cursor", {"entry": command.entry, "publish_time_us": command.publish_time_us},
-             {"subscription": subscription.name, "position": position})  # fmt: skip
+    out.tell(
+        "pulsar.subscription.seek",
+        "pulsar.subscription.reset_cursor",
+        {"entry": command.entry, "publish_time_us": command.publish_time_us},
+        {"subscription": subscription.name, "position": position},
+    )
     out.send(connection, c.CommandSuccess(command.request_id))

@@ -1,8 +1,9 @@
 """Commands between Pulsar's clients and broker, by the names of PulsarApi.proto.
 
-producer_id, consumer_id: chosen by the client, unique on a connection; request_id: of a command that is answered. message: number of the
-message; entry: its position in its topic or partition, which is what a message id names here; key: code of its key, -1 for none (the bytes are
-the workload's). Left out: authentication, transactions.
+producer_id, consumer_id: chosen by the client, unique on a connection; request_id: of a command that is
+answered. message: number of the message; entry: its position in its topic or partition, which is what a
+message id names here; key: code of its key, -1 for none (the bytes are the workload's). Left out:
+authentication, transactions.
 Source: Pulsar 3.2 PulsarApi.proto; docs/pulsar/facts.md.
 """
 
@@ -28,8 +29,8 @@ TOPIC, SUBSCRIPTION = "topic", "subscription"
 
 
 def parts_of(topic: str, partitions: int, topics: int) -> list[tuple[str, int]]:
-    """The (topic, partition) of which a client has a producer or consumer each: several topics without partitions, a topic's partitions, or one
-    topic without.
+    """The (topic, partition) of which a client has a producer or consumer each: several topics without
+    partitions, a topic's partitions, or one topic without.
 
     >>> parts_of("t", 0, 2), parts_of("t", 2, 0), parts_of("t", 0, 0)
     ([('t-0', -1), ('t-1', -1)], [('t', 0), ('t', 1)], [('t', -1)])
@@ -44,8 +45,8 @@ class _Command(msgspec.Struct, array_like=True, omit_defaults=True, gc=False):
 
 
 class CommandProducer(_Command, tag="pulsar.PRODUCER"):
-    """partition: -1 for a topic without partitions. wants_receipts: in the original every message is receipted; here a producer that never looks at
-    its receipts asks for none."""
+    """partition: -1 for a topic without partitions. wants_receipts: in the original every message is
+    receipted; here a producer that never looks at its receipts asks for none."""
 
     producer_id: int
     topic: str = TOPIC
@@ -55,9 +56,11 @@ class CommandProducer(_Command, tag="pulsar.PRODUCER"):
 
 
 class CommandSend(_Command, tag="pulsar.SEND"):
-    """One message, or a batch: then batch has the numbers of all its messages, and message, key and ordering_key are those of the first.
-    ordering_key: code, -1 for none; it comes before the key. sequence_id: the highest of a batch, -1 for none. reconsumed: how often it has been
-    through a retry letter topic (property RECONSUMETIMES). first_sequence_id: of a default batch, that of its first message; -1: as sequence_id."""
+    """One message, or a batch: then batch has the numbers of all its messages, and message, key and
+    ordering_key are those of the first.
+    ordering_key: code, -1 for none; it comes before the key. sequence_id: the highest of a batch, -1 for
+    none. reconsumed: how often it has been through a retry letter topic (property RECONSUMETIMES).
+    first_sequence_id: of a default batch, that of its first message; -1: as sequence_id."""
 
     producer_id: int
     message: int
@@ -71,7 +74,8 @@ class CommandSend(_Command, tag="pulsar.SEND"):
 
 
 class CommandSendReceipt(_Command, tag="pulsar.SEND_RECEIPT"):
-    """The broker has the message. entry: its position, -1 where it was a duplicate, which the broker had before."""
+    """The broker has the message. entry: its position, -1 where it was a duplicate, which the broker had
+    before."""
 
     producer_id: int
     sequence_id: int
@@ -79,8 +83,8 @@ class CommandSendReceipt(_Command, tag="pulsar.SEND_RECEIPT"):
 
 
 class CommandSubscribe(_Command, tag="pulsar.SUBSCRIBE"):
-    """ranges: KeySharedMeta of sticky ranges, empty for auto split. initial_position: earliest or latest, for a subscription that does not exist
-    yet."""
+    """ranges: KeySharedMeta of sticky ranges, empty for auto split. initial_position: earliest or latest, for
+    a subscription that does not exist yet."""
 
     request_id: int
     consumer_id: int
@@ -113,8 +117,8 @@ class CommandFlow(_Command, tag="pulsar.FLOW"):
 
 
 class CommandMessage(_Command, tag="pulsar.MESSAGE"):
-    """batch: numbers of a batch's messages that are not acknowledged yet, and empty for a message by itself; places: theirs in the batch, where
-    that is not all of it (ack_set)."""
+    """batch: numbers of a batch's messages that are not acknowledged yet, and empty for a message by itself;
+    places: theirs in the batch, where that is not all of it (ack_set)."""
 
     consumer_id: int
     entry: int
@@ -126,8 +130,9 @@ class CommandMessage(_Command, tag="pulsar.MESSAGE"):
 
 
 class CommandAck(_Command, tag="pulsar.ACK"):
-    """Individual acknowledgements, as many as the client grouped, or (is_cumulative) one that counts for all before it. in_batch: entry -> places
-    in its batch, for batches that are acknowledged in part; of a cumulative one, for its entry."""
+    """Individual acknowledgements, as many as the client grouped, or (is_cumulative) one that counts for all
+    before it. in_batch: entry -> places in its batch, for batches that are acknowledged in part; of a
+    cumulative one, for its entry."""
 
     consumer_id: int
     entries: list[int]
@@ -162,7 +167,8 @@ class CommandActiveConsumerChange(_Command, tag="pulsar.ACTIVE_CONSUMER_CHANGE")
 
 
 class CommandCloseConsumer(_Command, tag="pulsar.CLOSE_CONSUMER"):
-    """From a client: it is answered. From the broker (request_id 0): this consumer is closed, subscribe again."""
+    """From a client: it is answered. From the broker (request_id 0): this consumer is closed, subscribe
+    again."""
 
     request_id: int
     consumer_id: int
@@ -177,7 +183,20 @@ class CommandPong(_Command, tag="pulsar.PONG"):
 
 
 Command = (
-    CommandProducer | CommandSend | CommandSendReceipt | CommandSubscribe | CommandSuccess | CommandError | CommandFlow | CommandMessage | CommandAck
-    | CommandRedeliverUnacknowledgedMessages | CommandSeek | CommandUnsubscribe | CommandActiveConsumerChange | CommandCloseConsumer
-    | CommandPing | CommandPong
-)  # fmt: skip
+    CommandProducer
+    | CommandSend
+    | CommandSendReceipt
+    | CommandSubscribe
+    | CommandSuccess
+    | CommandError
+    | CommandFlow
+    | CommandMessage
+    | CommandAck
+    | CommandRedeliverUnacknowledgedMessages
+    | CommandSeek
+    | CommandUnsubscribe
+    | CommandActiveConsumerChange
+    | CommandCloseConsumer
+    | CommandPing
+    | CommandPong
+)

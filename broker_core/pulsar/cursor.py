@@ -4,10 +4,11 @@
     # # # . # # . . .        acknowledged ahead of it: 4, 5
           ^     ^            read position 6: what a normal read begins with
 
-Of a batch single messages may be acknowledged: their places are kept until the last one of the entry is, and only the others are sent again.
+Of a batch single messages may be acknowledged: their places are kept until the last one of the entry is, and
+only the others are sent again.
 
-Source: Pulsar 3.2 `ManagedCursorImpl` (asyncDelete, asyncMarkDelete, batchDeletedIndexes, asyncResetCursor, rewind,
-getNumberOfEntriesSinceFirstNotAckedMessage); one ledger, so positions are entry numbers from 0.
+Source: Pulsar 3.2 `ManagedCursorImpl` (asyncDelete, asyncMarkDelete, batchDeletedIndexes, asyncResetCursor,
+rewind, getNumberOfEntriesSinceFirstNotAckedMessage); one ledger, so positions are entry numbers from 0.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,8 +18,10 @@ from typing import Any, Self
 
 @dataclass(slots=True)
 class Cursor:
-    """mark_delete: -1 while nothing is acknowledged. ahead: acknowledged positions above it. end: one past the last entry of the topic.
-    acked_in_batch: position -> places in its batch that are acknowledged, ascending, of entries that are not acknowledged as a whole.
+    """mark_delete: -1 while nothing is acknowledged. ahead: acknowledged positions above it. end: one past
+    the last entry of the topic.
+    acked_in_batch: position -> places in its batch that are acknowledged, ascending, of entries that are not
+    acknowledged as a whole.
 
     >>> cursor = Cursor(end=10)
     >>> for position in range(1, 10):
@@ -36,7 +39,8 @@ class Cursor:
     acked_in_batch: dict[int, list[int]] = field(default_factory=dict)
 
     def ack(self, position: int) -> bool:
-        """Acknowledge one entry. False, and nothing changes: it is acknowledged already, or does not exist."""
+        """Acknowledge one entry. False, and nothing changes: it is acknowledged already, or does not
+        exist."""
         mark_delete, ahead = self.mark_delete, self.ahead
         if position <= mark_delete or position >= self.end or position in ahead:
             return False
@@ -68,8 +72,9 @@ class Cursor:
         self.mark_delete = first - 1
 
     def ack_places(self, position: int, places: Iterable[int]) -> int:
-        """Acknowledge these places in an entry's batch. Returns how many of them were not acknowledged before; 0, and nothing changes, where the
-        entry is acknowledged or does not exist. Whoever knows the batch's size acknowledges the entry with its last place."""
+        """Acknowledge these places in an entry's batch. Returns how many of them were not acknowledged
+        before; 0, and nothing changes, where the entry is acknowledged or does not exist. Whoever knows the
+        batch's size acknowledges the entry with its last place."""
         if position >= self.end or self.is_acked(position):
             return 0
         before = self.acked_in_batch.get(position, ())
@@ -90,7 +95,8 @@ class Cursor:
         return tuple(place for place in range(size) if place not in acked)
 
     def ack_cumulative(self, position: int) -> bool:
-        """Acknowledge this entry and all before it. False, and nothing changes: it is at or below mark-delete, or does not exist."""
+        """Acknowledge this entry and all before it. False, and nothing changes: it is at or below
+        mark-delete, or does not exist."""
         if not self.mark_delete < position < self.end:
             return False
         for acked in [acked for acked in self.ahead if acked <= position]:
@@ -111,7 +117,8 @@ class Cursor:
         return position <= self.mark_delete or position in self.ahead
 
     def read(self, count: int) -> list[int]:
-        """The next entries from the read position on, at most so many; what is acknowledged is passed over."""
+        """The next entries from the read position on, at most so many; what is acknowledged is passed
+        over."""
         found: list[int] = []
         position, end, mark_delete, ahead = self.read_position, self.end, self.mark_delete, self.ahead
         while len(found) < count and position < end:
@@ -127,7 +134,11 @@ class Cursor:
 
     def unacked_read(self) -> list[int]:
         """Entries that were read and are not acknowledged, ascending."""
-        return [position for position in range(self.mark_delete + 1, self.read_position) if position not in self.ahead]
+        return [
+            position
+            for position in range(self.mark_delete + 1, self.read_position)
+            if position not in self.ahead
+        ]
 
     @property
     def since_first_unacked(self) -> int:
@@ -153,13 +164,18 @@ class Cursor:
     def to_json(self) -> dict[str, Any]:
         """Whole state, plain, with `ranges`."""
         return {
-            "mark_delete": self.mark_delete, "ranges": self.ranges, "read_position": self.read_position, "end": self.end,
+            "mark_delete": self.mark_delete,
+            "ranges": self.ranges,
+            "read_position": self.read_position,
+            "end": self.end,
             "acked_in_batch": {position: list(places) for position, places in self.acked_in_batch.items()},
-        }  # fmt: skip
+        }
 
     @classmethod
     def from_json(cls, state: Mapping[str, Any]) -> Self:
         """The cursor that wrote `state`."""
-        ahead = dict.fromkeys(position for below, last in state["ranges"] for position in range(below + 1, last + 1))
+        ahead = dict.fromkeys(
+            position for below, last in state["ranges"] for position in range(below + 1, last + 1)
+        )
         acked_in_batch = {position: list(places) for position, places in state["acked_in_batch"].items()}
         return cls(state["mark_delete"], ahead, state["read_position"], state["end"], acked_in_batch)

@@ -3,10 +3,11 @@
     trimmed   | kept                    |
     0 1 2 3 4 | 5 6 7 8 9 10 11 12 13 14 |     first 5, end 15
 
-In a checkpoint they are columns, each number as what it has more than the one before, and without their hashes, which follow from their keys:
-a backlog of thousands of entries is most of a checkpoint.
+In a checkpoint they are columns, each number as what it has more than the one before, and without their
+hashes, which follow from their keys: a backlog of thousands of entries is most of a checkpoint.
 
-Source: Pulsar 3.2 `ManagedLedgerImpl`, here one ledger; entries go once every cursor has passed them and none is retained.
+Source: Pulsar 3.2 `ManagedLedgerImpl`, here one ledger; entries go once every cursor has passed them and none
+is retained.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from broker_core.pulsar.entry import Entries, Entry
 
 
 class ManagedLedger:
-    """entries: by position, those that are kept. first: lowest position that is kept; end: of the next one. in_batches: messages that came in
-    batches, without the first of each."""
+    """entries: by position, those that are kept. first: lowest position that is kept; end: of the next one.
+    in_batches: messages that came in batches, without the first of each."""
 
     __slots__ = ("end", "entries", "first", "in_batches")
 
@@ -62,17 +63,31 @@ class ManagedLedger:
             entry.hash32 = murmur3_32(entry.fallback) if entry.fallback else hash_of(entry.key)
 
     def to_json(self) -> dict[str, Any]:
-        """Whole state, plain, but for the hashes. batches, delayed, reconsumed, fallbacks: position -> what is not as for a single
-        message with a key, sent at once."""
+        """Whole state, plain, but for the hashes. batches, delayed, reconsumed, fallbacks: position -> what
+        is not as for a single message with a key, sent at once."""
         kept = self.entries.values()
         return {
-            "first": self.first, "end": self.end, "in_batches": self.in_batches, "keys": [entry.key for entry in kept],
-            "messages": to_steps([entry.message for entry in kept]), "published": to_steps([entry.published_us for entry in kept]),
-            "batches": {position: list(entry.batch) for position, entry in self.entries.items() if entry.batch},
-            "delayed": {position: entry.deliver_at_us for position, entry in self.entries.items() if entry.deliver_at_us},
-            "reconsumed": {position: entry.reconsumed for position, entry in self.entries.items() if entry.reconsumed},
-            "fallbacks": {position: entry.fallback for position, entry in self.entries.items() if entry.fallback},
-        }  # fmt: skip
+            "first": self.first,
+            "end": self.end,
+            "in_batches": self.in_batches,
+            "keys": [entry.key for entry in kept],
+            "messages": to_steps([entry.message for entry in kept]),
+            "published": to_steps([entry.published_us for entry in kept]),
+            "batches": {
+                position: list(entry.batch) for position, entry in self.entries.items() if entry.batch
+            },
+            "delayed": {
+                position: entry.deliver_at_us
+                for position, entry in self.entries.items()
+                if entry.deliver_at_us
+            },
+            "reconsumed": {
+                position: entry.reconsumed for position, entry in self.entries.items() if entry.reconsumed
+            },
+            "fallbacks": {
+                position: entry.fallback for position, entry in self.entries.items() if entry.fallback
+            },
+        }
 
     @classmethod
     def from_json(cls, state: Mapping[str, Any]) -> Self:

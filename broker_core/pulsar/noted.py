@@ -1,11 +1,14 @@
-"""Acknowledgements that a broker only notes: nothing follows from them but counts, so they wait at its door until somebody needs the counts.
+"""Acknowledgements that a broker only notes: nothing follows from them but counts, so they wait at its door
+until somebody needs the counts.
 
     client ── post ──► [ door: when each group arrives ] ◄── arrived_by, note ── broker        no step of the world for an acknowledgement
 
-Who gets a message depends on an acknowledgement only while somebody waits for one: a newcomer under recently joined, a draining slot, a
-consumer or subscription at its limit. Then, and while consumers come and go, the door is shut, and each acknowledgement is a step again.
+Who gets a message depends on an acknowledgement only while somebody waits for one: a newcomer under recently
+joined, a draining slot, a consumer or subscription at its limit. Then, and while consumers come and go, the
+door is shut, and each acknowledgement is a step again.
 
-Where each consumer acknowledges what it has, the order of two of them says nothing, and all of a consumer are noted together.
+Where each consumer acknowledges what it has, the order of two of them says nothing, and all of a consumer are
+noted together.
 """
 
 from __future__ import annotations
@@ -91,13 +94,16 @@ def note(broker: Broker, arrived: Sequence[Noted]) -> None:
         mark_delete = cursor.mark_delete
         subscription.note_acks(parts)
         if dispatcher.has_news:
-            raise InvariantError(f"something follows from acknowledgements in {subscription.name} that were only noted")
+            raise InvariantError(
+                f"something follows from acknowledgements in {subscription.name} that were only noted"
+            )
         if cursor.mark_delete != mark_delete:
             topic.trim(broker.settings.retention)
 
 
 def in_order(parts: Sequence[tuple[str, Noted]]) -> list[tuple[str, Sequence[int]]]:
-    """(consumer, what it acknowledged), one after the other as they arrived; of one microsecond and connection by consumer."""
+    """(consumer, what it acknowledged), one after the other as they arrived; of one microsecond and
+    connection by consumer."""
     arrived = [
         (at_us, part.connection, consumer, command.entries)
         for consumer, part in parts for at_us, command in zip(part.times, part.commands, strict=True)

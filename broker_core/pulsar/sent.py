@@ -1,11 +1,13 @@
-"""A producer's messages, straight from what its application gives it into what the broker does with them: several in a row, none made.
+"""A producer's messages, straight from what its application gives it into what the broker does with them:
+several in a row, none made.
 
     producer: stamp ─► broker: entry at the end of its topic ─► given to its consumer                       up to whatever else is due, or until
                                                             ├─► waits with those that cannot be sent now    somebody tells something
                                                             └─► or is dispatched as ever
 
-As long as the producer has one connection that is in order, one topic without partitions, waits for no receipts, and nobody looks for
-duplicates; else each is a message that the broker receives (`sim/stream.py`), which comes to the same.
+As long as the producer has one connection that is in order, one topic without partitions, waits for no
+receipts, and nobody looks for duplicates; else each is a message that the broker receives (`sim/stream.py`),
+which comes to the same.
 """
 
 from __future__ import annotations
@@ -29,19 +31,32 @@ if TYPE_CHECKING:
 
 
 class Sent(Stream):
-    """ordering_keys: how many there are, 0 where the key is the sticky one. way: the link, the topic and the producer's name there; None where each
-    message is received in its own step, as it is while the link is impaired."""
+    """ordering_keys: how many there are, 0 where the key is the sticky one. way: the link, the topic and the
+    producer's name there; None where each message is received in its own step, as it is while the link is
+    impaired."""
 
-    def __init__(self, sender: Slot, receiver: Slot, publish: Callable[[int, int], tuple[int, Any]], ordering_keys: int = 0) -> None:
+    def __init__(
+        self,
+        sender: Slot,
+        receiver: Slot,
+        publish: Callable[[int, int], tuple[int, Any]],
+        ordering_keys: int = 0,
+    ) -> None:
         super().__init__(sender, publish)
-        self.producer, self.broker, self.receiver = cast(Producer, sender.node), cast(Broker, receiver.node), receiver
+        self.producer, self.broker, self.receiver = (
+            cast(Producer, sender.node),
+            cast(Broker, receiver.node),
+            receiver,
+        )
         self.ordering_keys = ordering_keys
         self.way: tuple[Link, Topic, str] | None = None
 
     def plan(self, sent: Sequence[int], keys: Sequence[int], number: int) -> None:
         super().plan(sent, keys, number)
         links, has_parts = list(self.sender.links.values()), self.producer.has_parts
-        topic, name, wants_receipts = self.broker.producers.get(self.producer.state.connection, {}).get(PRODUCER_ID, (None, "", False))
+        topic, name, wants_receipts = self.broker.producers.get(self.producer.state.connection, {}).get(
+            PRODUCER_ID, (None, "", False)
+        )
         is_plain = topic is None or len(links) != 1 or has_parts or wants_receipts or self.broker.has_dedup
         self.way = None if is_plain else (links[0], cast("Topic", topic), name)
 
@@ -55,7 +70,9 @@ class Sent(Stream):
             done = place
             if straight is not None:
                 limit_us = heap[0][0] if heap and heap[0][0] <= until_us else until_us + 1
-                done = self.go_straight(straight, place, bisect_left(times, limit_us, place + 1))  # this one has waited for what is due with it
+                done = self.go_straight(
+                    straight, place, bisect_left(times, limit_us, place + 1)
+                )  # this one has waited for what is due with it
             if done == place:
                 straight = None
                 self.dispatch(place)
@@ -83,14 +100,32 @@ class Sent(Stream):
         broker.dispatch(topic, topic.ledger.append(entry), entry, now_us, self.receiver)
 
     def go_straight(self, dispatcher: KeySharedDispatcher, first: int, stop: int) -> int:
-        """The messages from one place on, before another, up to the first that does not go straight into its consumer's queue, nor waits with those
-        that are known not to be sendable. Returns its place."""
-        # What `dispatch`, the dispatcher's `arrived` and the slot's `feed` do, written out: this is what every message goes through.
+        """The messages from one place on, before another, up to the first that does not go straight into its
+        consumer's queue, nor waits with those that are known not to be sendable. Returns its place."""
+        # What `dispatch`, the dispatcher's `arrived` and the slot's `feed` do, written out: this is what
+        # every message goes through.
         link, topic, _ = cast("tuple[Link, Topic, str]", self.way)
-        broker, ordering_keys, keys, times, number = self.broker, self.ordering_keys, self.keys, self.times, self.number
-        hash_of, consumers_of, links, jitter = broker.hash_of, broker.consumers, self.receiver.links, self.world.jitter
+        broker, ordering_keys, keys, times, number = (
+            self.broker,
+            self.ordering_keys,
+            self.keys,
+            self.times,
+            self.number,
+        )
+        hash_of, consumers_of, links, jitter = (
+            broker.hash_of,
+            broker.consumers,
+            self.receiver.links,
+            self.world.jitter,
+        )
         ledger, replay, cursor = topic.ledger, dispatcher.replay, dispatcher.cursor
-        entries, owners, consumers, waiting, counts = ledger.entries, dispatcher.owners, dispatcher.consumers, replay.waiting, replay.counts
+        entries, owners, consumers, waiting, counts = (
+            ledger.entries,
+            dispatcher.owners,
+            dispatcher.consumers,
+            replay.waiting,
+            replay.counts,
+        )
         position, available, unacked = ledger.end, dispatcher.available, dispatcher.unacked
         last_unacked = dispatcher.limit_first - 1  # the message that reaches a limit has consequences
         place = first

@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from broker_core.pulsar.dispatchers.active import FAILOVER_DELAY_US
-from broker_core.pulsar.dispatchers.pending import READ_BATCH, UNACKED_PER_CONSUMER_MAX, UNACKED_PER_SUBSCRIPTION_MAX
+from broker_core.pulsar.dispatchers.pending import (
+    READ_BATCH,
+    UNACKED_PER_CONSUMER_MAX,
+    UNACKED_PER_SUBSCRIPTION_MAX,
+)
 
 EXCLUSIVE, SHARED, FAILOVER, KEY_SHARED = "Exclusive", "Shared", "Failover", "Key_Shared"
 TYPES = (EXCLUSIVE, SHARED, FAILOVER, KEY_SHARED)
@@ -18,8 +22,9 @@ STICKY = ("sticky", "sticky_current", "sticky_document")
 
 
 def selector_of(algorithm: str, order: str) -> str:
-    """The selector that runs where this one is configured: a broker with current's rule of order keeps sticky ranges as current does (#24730),
-    so that a hole between two ranges of one consumer is nobody's. Rings and their versions are configured by themselves.
+    """The selector that runs where this one is configured: a broker with current's rule of order keeps sticky
+    ranges as current does (#24730), so that a hole between two ranges of one consumer is nobody's. Rings and
+    their versions are configured by themselves.
 
     >>> selector_of("sticky", DRAINING), selector_of("sticky", RECENTLY_JOINED), selector_of("consistent_hash", DRAINING)
     ('sticky_current', 'sticky', 'consistent_hash')
@@ -29,10 +34,12 @@ def selector_of(algorithm: str, order: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class BrokerSettings:
-    """algorithm: the selector of Key_Shared; points: per consumer, for rings, None for the original's. order: RECENTLY_JOINED or DRAINING.
-    failover_delay_us: 0 to switch at once. failover_uses_ring: the ring of names for partitions as well (master). failover_in_order: the
-    documentation's rule for a topic without partitions. unacked_max, unacked_all_max: limits of unacknowledged messages of a consumer and of
-    a subscription, 0 for none. has_dedup: brokerDeduplicationEnabled. retention: entries kept after everybody has acknowledged them."""
+    """algorithm: the selector of Key_Shared; points: per consumer, for rings, None for the original's. order:
+    RECENTLY_JOINED or DRAINING.
+    failover_delay_us: 0 to switch at once. failover_uses_ring: the ring of names for partitions as well
+    (master). failover_in_order: the documentation's rule for a topic without partitions. unacked_max,
+    unacked_all_max: limits of unacknowledged messages of a consumer and of a subscription, 0 for none.
+    has_dedup: brokerDeduplicationEnabled. retention: entries kept after everybody has acknowledged them."""
 
     algorithm: str = "consistent_hash"
     points: int | None = None
@@ -48,8 +55,8 @@ class BrokerSettings:
 
     @property
     def spreads_keyless(self) -> bool:
-        """Whether a message without a key is hashed by its producer's name and its sequence id, as in current; else all of them go to one
-        consumer."""
+        """Whether a message without a key is hashed by its producer's name and its sequence id, as in
+        current; else all of them go to one consumer."""
         return self.order == DRAINING
 
     @property
@@ -60,7 +67,8 @@ class BrokerSettings:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a consumer asks for when it subscribes. ranges: for sticky ranges. allows_out_of_order: its KeySharedMeta's allowOutOfOrderDelivery."""
+    """What a consumer asks for when it subscribes. ranges: for sticky ranges. allows_out_of_order: its
+    KeySharedMeta's allowOutOfOrderDelivery."""
 
     name: str
     type: str = EXCLUSIVE

@@ -1,10 +1,12 @@
 """A subscription: a durable cursor, and the dispatcher of whatever type its connected consumers have.
 
-The type is not the subscription's own. The first consumer that connects while nobody is decides it; later ones must ask for the same. So to
-change it: stop all, start them with the other type. What is acknowledged stays acknowledged.
+The type is not the subscription's own. The first consumer that connects while nobody is decides it; later
+ones must ask for the same. So to change it: stop all, start them with the other type. What is acknowledged
+stays acknowledged.
 
-Source: Pulsar 3.2 `PersistentSubscription` (addConsumer, acknowledgeMessage, redeliverUnacknowledgedMessages, doUnsubscribe, resetCursor),
-`Consumer.messageAcked`. A cumulative acknowledgement on Shared or Key_Shared is ignored, as there.
+Source: Pulsar 3.2 `PersistentSubscription` (addConsumer, acknowledgeMessage, redeliverUnacknowledgedMessages,
+doUnsubscribe, resetCursor), `Consumer.messageAcked`. A cumulative acknowledgement on Shared or Key_Shared is
+ignored, as there.
 """
 
 from __future__ import annotations
@@ -43,10 +45,11 @@ Dispatcher = ActiveDispatcher | SharedDispatcher | KeySharedDispatcher | Drainin
 
 
 class Subscription:
-    """One subscription of one topic, or of one partition. `attach` gives it its topic; until then it cannot dispatch.
+    """One subscription of one topic, or of one partition. `attach` gives it its topic; until then it cannot
+    dispatch.
 
-    type: of the consumers that are or were connected last, None while nobody ever was. redelivery_counts: position -> how often a client has
-    asked for it again. sent_before: see the dispatchers.
+    type: of the consumers that are or were connected last, None while nobody ever was. redelivery_counts:
+    position -> how often a client has asked for it again. sent_before: see the dispatchers.
     """
 
     def __init__(self, name: str, cursor: Cursor) -> None:
@@ -67,7 +70,7 @@ class Subscription:
             self.dispatcher.restore(self._kept)
             self._kept = None
 
-    # -- consumers -----------------------------------------------------------------------------------------------------
+    # -- consumers -------------------------------------------------------------------------------------------
 
     @property
     def consumers(self) -> Sequence[str]:
@@ -75,18 +78,25 @@ class Subscription:
         return [] if self.dispatcher is None else list(self.dispatcher.consumers)
 
     def connect(self, consumer: str, asked: Asked, now_us: int = 0) -> list[Sent]:
-        """Let a consumer in, without permits. Raises SubscriptionRefused or AssignRefused, state untouched."""
+        """Let a consumer in, without permits. Raises SubscriptionRefused or AssignRefused, state
+        untouched."""
         if asked.type not in TYPES:
             raise ServerMetadata(UNKNOWN_TYPE)
         dispatcher = self.dispatcher
         if dispatcher is not None and dispatcher.consumers:
             if asked.type != self.type:
                 raise SubscriptionBusy("Subscription is of different type")
-        elif dispatcher is None or asked.type != self.type or (asked.type == KEY_SHARED and asked.policy != self.policy):
+        elif (
+            dispatcher is None
+            or asked.type != self.type
+            or (asked.type == KEY_SHARED and asked.policy != self.policy)
+        ):
             sent_before = set() if dispatcher is None else dispatcher.sent_before
             dispatcher = self._make(asked.type, asked.policy)
             dispatcher.sent_before = sent_before
-            if not isinstance(dispatcher, ActiveDispatcher):  # of what arrived before there was a dispatcher it has not heard
+            if not isinstance(
+                dispatcher, ActiveDispatcher
+            ):  # of what arrived before there was a dispatcher it has not heard
                 dispatcher.has_delayed = any(entry.deliver_at_us for entry in self.entries.values())
         dispatcher.now_us = now_us
         if isinstance(dispatcher, (KeySharedDispatcher, DrainingDispatcher)):
@@ -97,15 +107,16 @@ class Subscription:
         return sent
 
     def disconnect(self, consumer: str) -> list[Sent]:
-        """Let it go; what it has not acknowledged is sent to others, or waits for the next. How often it was asked for again is forgotten with
-        the last one."""
+        """Let it go; what it has not acknowledged is sent to others, or waits for the next. How often it was
+        asked for again is forgotten with the last one."""
         sent = self.attached.disconnect(consumer)
         if not self.attached.consumers:
             self.redelivery_counts.clear()
         return sent
 
     def unsubscribe(self, consumer: str) -> None:
-        """Raise ServerMetadata unless this consumer may take the subscription away: it is the only one, and if one is active, that one."""
+        """Raise ServerMetadata unless this consumer may take the subscription away: it is the only one, and
+        if one is active, that one."""
         if list(self.attached.consumers) != [consumer]:
             raise ServerMetadata("Unconnected or shared consumer attempting to unsubscribe")
 
@@ -113,16 +124,27 @@ class Subscription:
         settings = self.settings
         if kind in (EXCLUSIVE, FAILOVER):
             picker = SingleActiveDispatcher(
-                self.topic, self.partition, is_exclusive=kind == EXCLUSIVE, uses_ring=settings.failover_uses_ring,
+                self.topic,
+                self.partition,
+                is_exclusive=kind == EXCLUSIVE,
+                uses_ring=settings.failover_uses_ring,
                 in_order=settings.failover_in_order and self.partition == NOT_PARTITIONED,
-            )  # fmt: skip
+            )
             return ActiveDispatcher(
-                picker, delay_us=settings.failover_delay_us, read_batch=settings.read_batch, cursor=self.cursor, entries=self.entries
+                picker,
+                delay_us=settings.failover_delay_us,
+                read_batch=settings.read_batch,
+                cursor=self.cursor,
+                entries=self.entries,
             )
         limits = settings.unacked_max, settings.unacked_all_max
         if kind == SHARED:
             return SharedDispatcher(
-                read_batch=settings.read_batch, cursor=self.cursor, entries=self.entries, unacked_max=limits[0], unacked_all_max=limits[1]
+                read_batch=settings.read_batch,
+                cursor=self.cursor,
+                entries=self.entries,
+                unacked_max=limits[0],
+                unacked_all_max=limits[1],
             )
         is_sticky, allows_out_of_order = policy
         if selector is None:
@@ -130,19 +152,32 @@ class Subscription:
             selector = make_selector(selector_of(algorithm, settings.order), settings.points)
         if settings.order == DRAINING and not allows_out_of_order:
             return DrainingDispatcher(
-                selector, is_sticky=is_sticky, read_batch=settings.read_batch, cursor=self.cursor, entries=self.entries, unacked_max=limits[0],
+                selector,
+                is_sticky=is_sticky,
+                read_batch=settings.read_batch,
+                cursor=self.cursor,
+                entries=self.entries,
+                unacked_max=limits[0],
                 unacked_all_max=limits[1],
-            )  # fmt: skip
+            )
         return KeySharedDispatcher(
-            selector, allows_out_of_order=allows_out_of_order, read_batch=settings.read_batch, cursor=self.cursor, entries=self.entries,
-            unacked_max=limits[0], unacked_all_max=limits[1],
-        )  # fmt: skip
+            selector,
+            allows_out_of_order=allows_out_of_order,
+            read_batch=settings.read_batch,
+            cursor=self.cursor,
+            entries=self.entries,
+            unacked_max=limits[0],
+            unacked_all_max=limits[1],
+        )
 
-    # -- messages ------------------------------------------------------------------------------------------------------
+    # -- messages --------------------------------------------------------------------------------------------
 
-    def ack(self, consumer: str, positions: Sequence[int], in_batch: Mapping[int, Sequence[int]] | None = None) -> list[Sent]:
-        """Individual acknowledgements, allowed in every type. in_batch: position -> places in its batch; the entry is acknowledged with the last
-        of them. Either way it is forgotten how often the entry was asked for again (RedeliveryTracker.removeBatch)."""
+    def ack(
+        self, consumer: str, positions: Sequence[int], in_batch: Mapping[int, Sequence[int]] | None = None
+    ) -> list[Sent]:
+        """Individual acknowledgements, allowed in every type. in_batch: position -> places in its batch; the
+        entry is acknowledged with the last of them. Either way it is forgotten how often the entry was asked
+        for again (RedeliveryTracker.removeBatch)."""
         dispatcher = self.dispatcher or self.attached  # who acknowledges has connected
         if self.redelivery_counts:
             for position in (*positions, *(in_batch or ())):
@@ -160,21 +195,31 @@ class Subscription:
     def is_whole_with(self, position: int, places: Iterable[int]) -> bool:
         """Whether an entry is acknowledged as a whole with these places in its batch."""
         entry = self.entries.get(position)
-        return entry is not None and {*self.cursor.acked_in_batch.get(position, ()), *places}.issuperset(range(entry.size))
+        return entry is not None and {*self.cursor.acked_in_batch.get(position, ()), *places}.issuperset(
+            range(entry.size)
+        )
 
     def note_acks(self, parts: Sequence[tuple[str, Noted]]) -> None:
-        """`ack` for what each consumer acknowledged, in the order of arrival, while the dispatcher `only_notes_acks`."""
+        """`ack` for what each consumer acknowledged, in the order of arrival, while the dispatcher
+        `only_notes_acks`."""
         dispatcher = self.dispatcher
-        if isinstance(dispatcher, PendingDispatcher) and not self.redelivery_counts and not self.cursor.acked_in_batch:
+        if (
+            isinstance(dispatcher, PendingDispatcher)
+            and not self.redelivery_counts
+            and not self.cursor.acked_in_batch
+        ):
             if dispatcher.note_acks([(consumer, part.entries) for consumer, part in parts]):
                 return
         for consumer, positions in in_order(parts):
             if self.ack(consumer, positions):
-                raise InvariantError(f"an acknowledgement of {positions} by {consumer} was only noted, and something is sent because of it")
+                raise InvariantError(
+                    f"an acknowledgement of {positions} by {consumer} was only noted, and something is "
+                    f"sent because of it"
+                )
 
     def ack_cumulative(self, position: int, places: Sequence[int] = ()) -> bool:
-        """Everything up to an entry, or up to these places in its batch. Whether it is taken: on Shared and Key_Shared the broker ignores it, and
-        nothing changes."""
+        """Everything up to an entry, or up to these places in its batch. Whether it is taken: on Shared and
+        Key_Shared the broker ignores it, and nothing changes."""
         dispatcher = self.dispatcher
         if not isinstance(dispatcher, ActiveDispatcher):
             return False
@@ -186,24 +231,28 @@ class Subscription:
         return True
 
     def redeliver(self, consumer: str, positions: Sequence[int]) -> list[Sent]:
-        """A client asks for entries again, or (no positions) for all that it has. Exclusive and Failover always mean all."""
+        """A client asks for entries again, or (no positions) for all that it has. Exclusive and Failover
+        always mean all."""
         dispatcher = self.attached
         if not isinstance(dispatcher, ActiveDispatcher):
             mine = dispatcher.consumers[consumer].pending
-            positions = [position for position in positions if position in mine] if positions else sorted(mine)
+            positions = (
+                [position for position in positions if position in mine] if positions else sorted(mine)
+            )
             for position in positions:
                 self.redelivery_counts[position] = self.redelivery_counts.get(position, 0) + 1
         return dispatcher.redeliver(consumer, positions)
 
     def seek(self, position: int) -> None:
-        """Read again from this entry on, and take everything before it as acknowledged. Nobody may be connected."""
+        """Read again from this entry on, and take everything before it as acknowledged. Nobody may be
+        connected."""
         if self.attached.consumers:
             raise InvariantError(f"{self.name} has consumers during a seek")
         self.cursor.reset(position)
         self.attached.sent_before.clear()
         self.redelivery_counts.clear()
 
-    # -- questions -----------------------------------------------------------------------------------------------------
+    # -- questions -------------------------------------------------------------------------------------------
 
     @property
     def attached(self) -> Dispatcher:
@@ -214,10 +263,15 @@ class Subscription:
     @property
     def selector(self) -> Selector | None:
         """Of Key_Shared; None in the other types, and before the first consumer."""
-        return self.dispatcher.selector if isinstance(self.dispatcher, (KeySharedDispatcher, DrainingDispatcher)) else None
+        return (
+            self.dispatcher.selector
+            if isinstance(self.dispatcher, (KeySharedDispatcher, DrainingDispatcher))
+            else None
+        )
 
     def unacked_count(self, consumer: str) -> int:
-        """Messages that this consumer has and has not acknowledged; of a single active one all entries that were read."""
+        """Messages that this consumer has and has not acknowledged; of a single active one all entries that
+        were read."""
         dispatcher = self.dispatcher
         if dispatcher is None or consumer not in dispatcher.consumers:
             return 0
@@ -231,7 +285,11 @@ class Subscription:
 
     def permits(self, consumer: str) -> int:
         """How many messages this consumer still takes."""
-        return 0 if self.dispatcher is None or consumer not in self.dispatcher.consumers else self.dispatcher.consumers[consumer].permits
+        return (
+            0
+            if self.dispatcher is None or consumer not in self.dispatcher.consumers
+            else self.dispatcher.consumers[consumer].permits
+        )
 
     @property
     def waiting(self) -> int:
@@ -244,30 +302,38 @@ class Subscription:
         return self.cursor.backlog - sum(len(known.pending) for known in dispatcher.consumers.values())
 
     def waiting_for(self, consumer: str) -> int:
-        """Entries at nobody that only this consumer can get: of its keys, or all for the active one. In Shared there are none."""
+        """Entries at nobody that only this consumer can get: of its keys, or all for the active one. In
+        Shared there are none."""
         dispatcher = self.dispatcher
         if isinstance(dispatcher, (KeySharedDispatcher, DrainingDispatcher)):
             return dispatcher.waiting_for(consumer)
-        return self.waiting if isinstance(dispatcher, ActiveDispatcher) and consumer == dispatcher.active else 0
+        return (
+            self.waiting if isinstance(dispatcher, ActiveDispatcher) and consumer == dispatcher.active else 0
+        )
 
     def _read_unacked(self) -> int:
         cursor = self.cursor
-        return max(cursor.read_position - 1 - cursor.mark_delete, 0) - sum(position < cursor.read_position for position in cursor.ahead)
+        return max(cursor.read_position - 1 - cursor.mark_delete, 0) - sum(
+            position < cursor.read_position for position in cursor.ahead
+        )
 
     def check(self) -> None:
         """Raise InvariantError where a law is broken, in time that grows with the consumers only."""
         if self.dispatcher is not None:
             self.dispatcher.check()
 
-    # -- checkpoints ---------------------------------------------------------------------------------------------------
+    # -- checkpoints -----------------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
         """Whole state, plain."""
         return {
-            "name": self.name, "cursor": self.cursor.to_json(), "type": self.type, "policy": list(self.policy),
+            "name": self.name,
+            "cursor": self.cursor.to_json(),
+            "type": self.type,
+            "policy": list(self.policy),
             "redelivery_counts": dict(self.redelivery_counts),
             "dispatcher": None if self.dispatcher is None else self.dispatcher.to_json(),
-        }  # fmt: skip
+        }
 
     @classmethod
     def from_json(cls, state: Mapping[str, Any]) -> Self:

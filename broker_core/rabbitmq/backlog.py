@@ -1,11 +1,13 @@
-"""A stream's messages that only wait in their queue: while every consumer is at its limit, what arrives needs no step of the world.
+"""A stream's messages that only wait in their queue: while every consumer is at its limit, what arrives needs
+no step of the world.
 
     each message a step ──► all consumers are out of the ring: what arrives waits ──► ... ──► put into the queue together
             ▲                                                                                     │
             └──────── the broker is asked something that may need them, or somebody looks ◄───────┘
 
-An ack takes one message at most, and leaves every consumer out of the ring as long as another one is in the queue; so it needs none of those
-that have arrived since. Before anything else they are put into the queue, each as of its own moment, and the next message is a step again.
+An ack takes one message at most, and leaves every consumer out of the ring as long as another one is in the
+queue; so it needs none of those that have arrived since. Before anything else they are put into the queue,
+each as of its own moment, and the next message is a step again.
 """
 
 from __future__ import annotations
@@ -26,11 +28,13 @@ if TYPE_CHECKING:
 
 NONE = -1
 WORTH = 8
-"""Messages in the queue with which it is worth while: so many acks can come before those that wait outside are needed."""
+"""Messages in the queue with which it is worth while: so many acks can come before those that wait outside
+are needed."""
 
 
 class Backlog(Stream):
-    """A publisher's messages to its queue. waits_from: place of the first that has no place in the queue yet, NONE while each is a step."""
+    """A publisher's messages to its queue. waits_from: place of the first that has no place in the queue yet,
+    NONE while each is a step."""
 
     def __init__(self, sender: Slot, receiver: Slot, publish: Callable[[int, int], tuple[int, Any]]) -> None:
         broker, publisher = cast(Broker, receiver.node), cast(Publisher, sender.node).state
@@ -58,14 +62,16 @@ class Backlog(Stream):
                 self.receiver.receive, self.receiver.wake = self.ask_first, self.look_first  # type: ignore[assignment]
 
     def ask_first(self, connection: int, message: Any, now_us: int, out: Slot) -> None:
-        """The broker receives a message meanwhile: an ack of a delivery that its channel knows, or something that may need what waits. Any other
-        ack closes the channel, which tells how many messages are ready."""
+        """The broker receives a message meanwhile: an ack of a delivery that its channel knows, or something
+        that may need what waits. Any other ack closes the channel, which tells how many messages are
+        ready."""
         broker = self.broker
         if type(message) is BasicAck and not message.multiple and len(self.queue.fresh) > 1:
             known = broker.connections[connection]
             channel = known.channels.get(message.channel)
             if channel is not None and message.delivery_tag in channel.unacked:
-                # The broker's `receive`, `basic_ack` and `deliver`, written out: this is what every ack goes through.
+                # The broker's `receive`, `basic_ack` and `deliver`, written out: this is what every ack goes
+                # through.
                 known.was_heard = True
                 key, position, _ = channel.unacked[message.delivery_tag]
                 _, tag, queue = broker.consumers[key]

@@ -1,4 +1,5 @@
-"""The broker as a node: connections and their channels in front, queues at the back, a handler for each method.
+"""The broker as a node: connections and their channels in front, queues at the back, a handler for each
+method.
 
     connection ─ channel ─ consumer ──► queue (whose turn, prefetch, requeue: queue.py)
 
@@ -31,8 +32,8 @@ LISTED_MAX = 8
 class BrokerState:
     """connections: number -> connection. queues: name -> queue; its consumers go by `Channel.consumer_key`.
 
-    redelivered: messages sent a second time so far. heartbeat_us: the interval both sides agreed on. consumer_timeout_us: how long a delivery
-    may wait for its acknowledgement, None: for ever.
+    redelivered: messages sent a second time so far. heartbeat_us: the interval both sides agreed on.
+    consumer_timeout_us: how long a delivery may wait for its acknowledgement, None: for ever.
     """
 
     heartbeat_us: int = m.HEARTBEAT_US
@@ -88,25 +89,39 @@ class Broker:
             out.deadline(f"heartbeat:{connection}", now_us + self.state.heartbeat_us)
             return
         out.blame_silence(connection)
-        out.tell("rabbitmq.connection.missed_heartbeats", "rabbitmq.heartbeat.two_silent_checks", {"heartbeat_us": self.state.heartbeat_us},
-                 {"consumer": known.name, "connection": connection, "unacked": known.unacked_count(),
-                  "unacked_in_all": sum(other.unacked_count() for other in self.state.connections.values())})  # fmt: skip
+        out.tell(
+            "rabbitmq.connection.missed_heartbeats",
+            "rabbitmq.heartbeat.two_silent_checks",
+            {"heartbeat_us": self.state.heartbeat_us},
+            {
+                "consumer": known.name,
+                "connection": connection,
+                "unacked": known.unacked_count(),
+                "unacked_in_all": sum(other.unacked_count() for other in self.state.connections.values()),
+            },
+        )
         out.close(connection)
         self.drop(connection, "rabbitmq.connection.missed_heartbeats", now_us, out)
 
     def look_at_oldest_delivery(self, channel: Channel, now_us: int, out: Outbox) -> None:
-        """One tick of a channel. Where its oldest delivery has waited for too long, that is a channel exception."""
+        """One tick of a channel. Where its oldest delivery has waited for too long, that is a channel
+        exception."""
         timeout_us = self.state.consumer_timeout_us
         if timeout_us is None or not channel.is_timed_out(timeout_us, now_us):
             out.deadline(channel.tick, now_us + TICK_INTERVAL_US)
             return
         text = (
-            f"PRECONDITION_FAILED - delivery acknowledgement on channel {channel.number} timed out. Timeout value used: {timeout_us // 1_000} ms. "
+            f"PRECONDITION_FAILED - delivery acknowledgement on channel {channel.number} timed out. "
+            f"Timeout value used: {timeout_us // 1_000} ms. "
             "This timeout value can be configured, see consumers doc guide to learn more"
         )
         known = self.connections[channel.connection]
-        out.tell("rabbitmq.channel.timed_out", TIMED_OUT, {"consumer_timeout_us": timeout_us},
-                 {"consumer": known.name, "connection": channel.connection, "unacked": len(channel.unacked)})  # fmt: skip
+        out.tell(
+            "rabbitmq.channel.timed_out",
+            TIMED_OUT,
+            {"consumer_timeout_us": timeout_us},
+            {"consumer": known.name, "connection": channel.connection, "unacked": len(channel.unacked)},
+        )
         self.refuse(known, channel, m.PRECONDITION_FAILED, text, now_us, out, TIMED_OUT)
 
     def drop(self, connection: int, rule: str, now_us: int, out: Outbox) -> None:
@@ -116,9 +131,11 @@ class Broker:
         self.close_channels(known, list(known.channels.values()), rule, now_us, out)
         del self.state.connections[connection]
 
-    def close_channels(self, known: Connection, channels: Sequence[Channel], rule: str, now_us: int, out: Outbox) -> None:
-        """Channels of one connection close together. What they held goes back to its old places, marked redelivered, and on to the
-        consumer whose turn it is: never to one that closes with them."""
+    def close_channels(
+        self, known: Connection, channels: Sequence[Channel], rule: str, now_us: int, out: Outbox
+    ) -> None:
+        """Channels of one connection close together. What they held goes back to its old places, marked
+        redelivered, and on to the consumer whose turn it is: never to one that closes with them."""
         leavers: dict[str, list[str]] = {}  # queue -> its consumers on these channels
         for channel in channels:
             for tag, queue_name in channel.consumers.items():
@@ -140,9 +157,18 @@ class Broker:
             del known.channels[channel.number]
             out.cancel(channel.tick)
         if leavers:
-            out.tell("rabbitmq.channel.closed", "rabbitmq.queue.requeue_in_original_order", {"unacked": requeued, "reason": rule},
-                     {"consumer": known.name, "connection": channels[0].connection, "delivered": len(moved), "ready": ready,
-                      **self.turn_facts(turns, moved, skipped)})  # fmt: skip
+            out.tell(
+                "rabbitmq.channel.closed",
+                "rabbitmq.queue.requeue_in_original_order",
+                {"unacked": requeued, "reason": rule},
+                {
+                    "consumer": known.name,
+                    "connection": channels[0].connection,
+                    "delivered": len(moved),
+                    "ready": ready,
+                    **self.turn_facts(turns, moved, skipped),
+                },
+            )
         self.deliver(moved, now_us, out)
 
     def name_of(self, key: str) -> str:
@@ -152,21 +178,34 @@ class Broker:
     def passed_over(self, queue: WorkQueue) -> list[Json]:
         """Who lost its place in the ring because its prefetch was full, and how many messages it holds."""
         return [
-            {"consumer": self.name_of(key), "connection": self.consumers[key][0].connection, "unacked": queue.unacked_count(key)}
+            {
+                "consumer": self.name_of(key),
+                "connection": self.consumers[key][0].connection,
+                "unacked": queue.unacked_count(key),
+            }
             for key in queue.passed_over
         ]
 
-    def turn_facts(self, turns: Sequence[str], deliveries: Sequence[Delivery], skipped: Sequence[Json]) -> Json:
+    def turn_facts(
+        self, turns: Sequence[str], deliveries: Sequence[Delivery], skipped: Sequence[Json]
+    ) -> Json:
         """Whose turn it was, who got what, and who was passed over. turns: programs, the next one first."""
         received = Counter(self.name_of(key) for key, _, _ in deliveries)
         return {
             **capped("turns", list(turns), LISTED_MAX),
-            **capped("received", [{"consumer": name, "records": count} for name, count in received.items()], LISTED_MAX),
+            **capped(
+                "received",
+                [{"consumer": name, "records": count} for name, count in received.items()],
+                LISTED_MAX,
+            ),
             **capped("skipped", list(skipped), LISTED_MAX),
         }
 
-    def published(self, connection: int, channel: int, routing_key: str, message: int, now_us: int, out: Outbox) -> None:
-        """What `receive` does with a `BasicPublish`, for a publisher whose messages nobody sees on their way."""
+    def published(
+        self, connection: int, channel: int, routing_key: str, message: int, now_us: int, out: Outbox
+    ) -> None:
+        """What `receive` does with a `BasicPublish`, for a publisher whose messages nobody sees on their
+        way."""
         known = self.connections[connection]
         if channel in known.channels:
             known.was_heard = True
@@ -175,7 +214,8 @@ class Broker:
             self.receive(connection, m.BasicPublish(channel, routing_key, message), now_us, out)
 
     def route(self, routing_key: str, message: int, now_us: int, out: Outbox) -> None:
-        """By the default exchange, to the queue that the routing key names; where there is none, the message is dropped."""
+        """By the default exchange, to the queue that the routing key names; where there is none, the message
+        is dropped."""
         queue = self.queues.get(routing_key)
         if queue is not None:
             deliveries = queue.publish(message)
@@ -192,19 +232,34 @@ class Broker:
             # `channel.deliver`, written out: this is what every message goes through.
             delivery_tag = channel.last_tag = channel.last_tag + 1
             channel.unacked[delivery_tag] = key, message, now_us
-            out.feed(channel.connection, BasicDeliver(channel.number, tag, delivery_tag, redelivered, message))
+            out.feed(
+                channel.connection, BasicDeliver(channel.number, tag, delivery_tag, redelivered, message)
+            )
 
-    def without_channel(self, known: Connection, connection: int, method: Any, now_us: int, out: Outbox) -> None:
-        """A method for a channel that is not open. On one that the broker has just closed, what was on its way is dropped; else it is a
-        connection exception."""
+    def without_channel(
+        self, known: Connection, connection: int, method: Any, now_us: int, out: Outbox
+    ) -> None:
+        """A method for a channel that is not open. On one that the broker has just closed, what was on its
+        way is dropped; else it is a connection exception."""
         if method.channel not in known.closing:
-            text = "unexpected method in connection state running" if method.channel == 0 else "expected 'channel.open'"
+            text = (
+                "unexpected method in connection state running"
+                if method.channel == 0
+                else "expected 'channel.open'"
+            )
             self.refuse_connection(connection, m.CHANNEL_ERROR, f"CHANNEL_ERROR - {text}", now_us, out)
         elif type(method) is m.ChannelClose:  # both ends closed it at once: each answers the other
             out.send(connection, m.ChannelCloseOk(method.channel))
 
     def refuse(
-        self, known: Connection, channel: Channel, code: int, text: str, now_us: int, out: Outbox, rule: str = "rabbitmq.channel.exception"
+        self,
+        known: Connection,
+        channel: Channel,
+        code: int,
+        text: str,
+        now_us: int,
+        out: Outbox,
+        rule: str = "rabbitmq.channel.exception",
     ) -> None:
         """A channel exception: the channel is closed, the client receives the code and the text."""
         self.close_channels(known, [channel], rule, now_us, out)
@@ -212,52 +267,74 @@ class Broker:
         out.send(channel.connection, m.ChannelClose(channel.number, code, text))
 
     def refuse_connection(self, connection: int, code: int, text: str, now_us: int, out: Outbox) -> None:
-        """A connection exception: the client receives the code and the text, and the connection is closed with all its channels."""
+        """A connection exception: the client receives the code and the text, and the connection is closed
+        with all its channels."""
         out.send(connection, m.ConnectionClose(code, text))
         out.close(connection)
         self.drop(connection, "rabbitmq.connection.exception", now_us, out)
 
 
-def connection_start_ok(broker: Broker, known: Connection, connection: int, method: m.ConnectionStartOk, now_us: int, out: Outbox) -> None:
+def connection_start_ok(
+    broker: Broker, known: Connection, connection: int, method: m.ConnectionStartOk, now_us: int, out: Outbox
+) -> None:
     known.name = method.connection_name
 
 
-def heartbeat(broker: Broker, known: Connection, connection: int, method: m.Heartbeat, now_us: int, out: Outbox) -> None:
+def heartbeat(
+    broker: Broker, known: Connection, connection: int, method: m.Heartbeat, now_us: int, out: Outbox
+) -> None:
     """It was heard; that is all it says."""
 
 
-def channel_open(broker: Broker, known: Connection, connection: int, method: m.ChannelOpen, now_us: int, out: Outbox) -> None:
-    """A number that is open already is a connection exception. On one that the broker has just closed it is dropped."""
+def channel_open(
+    broker: Broker, known: Connection, connection: int, method: m.ChannelOpen, now_us: int, out: Outbox
+) -> None:
+    """A number that is open already is a connection exception. On one that the broker has just closed it is
+    dropped."""
     if method.channel in known.channels:
-        broker.refuse_connection(connection, m.CHANNEL_ERROR, "CHANNEL_ERROR - second 'channel.open' seen", now_us, out)
+        broker.refuse_connection(
+            connection, m.CHANNEL_ERROR, "CHANNEL_ERROR - second 'channel.open' seen", now_us, out
+        )
     elif method.channel not in known.closing:
         channel = known.channels[method.channel] = Channel(connection, method.channel)
         out.deadline(channel.tick, now_us + TICK_INTERVAL_US)
 
 
-def channel_close_ok(broker: Broker, known: Connection, connection: int, method: m.ChannelCloseOk, now_us: int, out: Outbox) -> None:
+def channel_close_ok(
+    broker: Broker, known: Connection, connection: int, method: m.ChannelCloseOk, now_us: int, out: Outbox
+) -> None:
     """The client knows that the broker closed the channel: its number is free again."""
     if method.channel in known.closing:
         known.closing.remove(method.channel)
 
 
-def channel_close(broker: Broker, known: Connection, channel: Channel, method: m.ChannelClose, now_us: int, out: Outbox) -> None:
+def channel_close(
+    broker: Broker, known: Connection, channel: Channel, method: m.ChannelClose, now_us: int, out: Outbox
+) -> None:
     broker.close_channels(known, [channel], "rabbitmq.channel.closed_by_client", now_us, out)
     out.send(channel.connection, m.ChannelCloseOk(channel.number))
 
 
-def queue_declare(broker: Broker, known: Connection, channel: Channel, method: m.QueueDeclare, now_us: int, out: Outbox) -> None:
+def queue_declare(
+    broker: Broker, known: Connection, channel: Channel, method: m.QueueDeclare, now_us: int, out: Outbox
+) -> None:
     broker.state.queues.setdefault(method.queue, WorkQueue())
 
 
-def basic_qos(broker: Broker, known: Connection, channel: Channel, method: m.BasicQos, now_us: int, out: Outbox) -> None:
+def basic_qos(
+    broker: Broker, known: Connection, channel: Channel, method: m.BasicQos, now_us: int, out: Outbox
+) -> None:
     channel.prefetch_count = method.prefetch_count
 
 
-def basic_consume(broker: Broker, known: Connection, channel: Channel, method: m.BasicConsume, now_us: int, out: Outbox) -> None:
-    """The consumer joins at the back of the queue's ring, and takes of the ready messages what it has room for.
+def basic_consume(
+    broker: Broker, known: Connection, channel: Channel, method: m.BasicConsume, now_us: int, out: Outbox
+) -> None:
+    """The consumer joins at the back of the queue's ring, and takes of the ready messages what it has room
+    for.
 
-    A tag that the channel has already is a connection exception, a queue that is not there one of the channel.
+    A tag that the channel has already is a connection exception, a queue that is not there one of the
+    channel.
     """
     tag = method.consumer_tag
     if tag in channel.consumers:
@@ -266,23 +343,43 @@ def basic_consume(broker: Broker, known: Connection, channel: Channel, method: m
         return
     queue = broker.state.queues.get(method.queue)
     if queue is None:
-        broker.refuse(known, channel, m.NOT_FOUND, f"NOT_FOUND - no queue '{method.queue}' in vhost '{VHOST}'", now_us, out)
+        broker.refuse(
+            known,
+            channel,
+            m.NOT_FOUND,
+            f"NOT_FOUND - no queue '{method.queue}' in vhost '{VHOST}'",
+            now_us,
+            out,
+        )
         return
     channel.consumers[tag] = method.queue
     key = channel.consumer_key(tag)
     broker.consumers[key] = (channel, tag, queue)
     turns = [broker.name_of(other) for other in (*queue.turn_order, key)]
     deliveries = queue.consume(key, channel.prefetch_count)
-    out.tell("rabbitmq.consumer.subscribed", "rabbitmq.queue.joins_at_the_end_of_the_ring", {"prefetch": channel.prefetch_count},
-             {"consumer": known.name, "connection": channel.connection, "consumers": len(queue.ring), "delivered": len(deliveries),
-              **broker.turn_facts(turns, deliveries, broker.passed_over(queue))})  # fmt: skip
+    out.tell(
+        "rabbitmq.consumer.subscribed",
+        "rabbitmq.queue.joins_at_the_end_of_the_ring",
+        {"prefetch": channel.prefetch_count},
+        {
+            "consumer": known.name,
+            "connection": channel.connection,
+            "consumers": len(queue.ring),
+            "delivered": len(deliveries),
+            **broker.turn_facts(turns, deliveries, broker.passed_over(queue)),
+        },
+    )
     broker.deliver(deliveries, now_us, out)
 
 
-def basic_cancel(broker: Broker, known: Connection, channel: Channel, method: m.BasicCancel, now_us: int, out: Outbox) -> None:
-    """The consumer takes nothing more; what it holds stays with the channel. Of a tag that is not there: as if it had been.
+def basic_cancel(
+    broker: Broker, known: Connection, channel: Channel, method: m.BasicCancel, now_us: int, out: Outbox
+) -> None:
+    """The consumer takes nothing more; what it holds stays with the channel. Of a tag that is not there: as
+    if it had been.
 
-    Unlike the original's, the tag of a consumer that still holds messages stays taken until the channel closes.
+    Unlike the original's, the tag of a consumer that still holds messages stays taken until the channel
+    closes.
     """
     key = channel.consumer_key(method.consumer_tag)
     if key in broker.consumers:
@@ -294,15 +391,20 @@ def basic_cancel(broker: Broker, known: Connection, channel: Channel, method: m.
             del broker.consumers[key], channel.consumers[method.consumer_tag]
 
 
-def basic_publish(broker: Broker, known: Connection, channel: Channel, method: m.BasicPublish, now_us: int, out: Outbox) -> None:
-    """Here an exchange of another type (direct, fanout, topic, headers) would come in: its bindings give the queues, and each of them gets the
-    message as `Broker.route` gives it to one. It needs its name in `methods.BasicPublish`, its declare and bind among the methods, its bindings
-    in `BrokerState`, and its routing rule in a file of its own.
+def basic_publish(
+    broker: Broker, known: Connection, channel: Channel, method: m.BasicPublish, now_us: int, out: Outbox
+) -> None:
+    """Here an exchange of another type (direct, fanout, topic, headers) would come in: its bindings give the
+    queues, and each of them gets the message as `Broker.route` gives it to one. It needs its name in
+    `methods.BasicPublish`, its declare and bind among the methods, its bindings in `BrokerState`, and its
+    routing rule in a file of its own.
     """
     broker.route(method.routing_key, method.message, now_us, out)
 
 
-def basic_ack(broker: Broker, known: Connection, channel: Channel, method: m.BasicAck, now_us: int, out: Outbox) -> None:
+def basic_ack(
+    broker: Broker, known: Connection, channel: Channel, method: m.BasicAck, now_us: int, out: Outbox
+) -> None:
     if not method.multiple:  # the usual case, short for speed
         found = channel.unacked.pop(method.delivery_tag, None)
         if found is None:
@@ -321,7 +423,9 @@ def basic_ack(broker: Broker, known: Connection, channel: Channel, method: m.Bas
         broker.deliver(broker.consumers[key][2].ack(key, *messages), now_us, out)
 
 
-def basic_nack(broker: Broker, known: Connection, channel: Channel, method: m.BasicNack, now_us: int, out: Outbox) -> None:
+def basic_nack(
+    broker: Broker, known: Connection, channel: Channel, method: m.BasicNack, now_us: int, out: Outbox
+) -> None:
     settled = channel.settle(method.delivery_tag, method.multiple)
     if settled is None:
         refuse_tag(broker, known, channel, method, now_us, out)
@@ -331,8 +435,8 @@ def basic_nack(broker: Broker, known: Connection, channel: Channel, method: m.Ba
 
 
 def by_queue_and_consumer(channel: Channel, settled: Sequence[Unacked]) -> list[tuple[str, list[int]]]:
-    """What one ack or nack settles, as the queues receive it: a group for each queue and consumer, by their names and not by delivery tag; each
-    group is settled, and what it sets free goes out, before the next one.
+    """What one ack or nack settles, as the queues receive it: a group for each queue and consumer, by their
+    names and not by delivery tag; each group is settled, and what it sets free goes out, before the next one.
 
     Source: RabbitMQ 3.10 rabbit_channel, foreach_per_queue (a gb_tree by queue and consumer tag).
     """
@@ -343,15 +447,46 @@ def by_queue_and_consumer(channel: Channel, settled: Sequence[Unacked]) -> list[
     return sorted(groups.items(), key=lambda group: order[group[0]])
 
 
-def refuse_tag(broker: Broker, known: Connection, channel: Channel, method: m.BasicAck | m.BasicNack, now_us: int, out: Outbox) -> None:
-    broker.refuse(known, channel, m.PRECONDITION_FAILED, f"PRECONDITION_FAILED - unknown delivery tag {method.delivery_tag}", now_us, out)
+def refuse_tag(
+    broker: Broker,
+    known: Connection,
+    channel: Channel,
+    method: m.BasicAck | m.BasicNack,
+    now_us: int,
+    out: Outbox,
+) -> None:
+    broker.refuse(
+        known,
+        channel,
+        m.PRECONDITION_FAILED,
+        f"PRECONDITION_FAILED - unknown delivery tag {method.delivery_tag}",
+        now_us,
+        out,
+    )
 
 
-CONNECTION_HANDLERS: Mapping[type, Callable[[Broker, Connection, int, Any, int, Outbox], None]] = MappingProxyType({
-    m.ConnectionStartOk: connection_start_ok, m.Heartbeat: heartbeat, m.ChannelOpen: channel_open, m.ChannelCloseOk: channel_close_ok,
-})  # fmt: skip
-CHANNEL_HANDLERS: Mapping[type, Callable[[Broker, Connection, Channel, Any, int, Outbox], None]] = MappingProxyType({
-    m.ChannelClose: channel_close, m.QueueDeclare: queue_declare, m.BasicQos: basic_qos, m.BasicConsume: basic_consume,
-    m.BasicCancel: basic_cancel, m.BasicPublish: basic_publish, m.BasicAck: basic_ack, m.BasicNack: basic_nack,
-})  # fmt: skip
+CONNECTION_HANDLERS: Mapping[type, Callable[[Broker, Connection, int, Any, int, Outbox], None]] = (
+    MappingProxyType(
+        {
+            m.ConnectionStartOk: connection_start_ok,
+            m.Heartbeat: heartbeat,
+            m.ChannelOpen: channel_open,
+            m.ChannelCloseOk: channel_close_ok,
+        }
+    )
+)
+CHANNEL_HANDLERS: Mapping[type, Callable[[Broker, Connection, Channel, Any, int, Outbox], None]] = (
+    MappingProxyType(
+        {
+            m.ChannelClose: channel_close,
+            m.QueueDeclare: queue_declare,
+            m.BasicQos: basic_qos,
+            m.BasicConsume: basic_consume,
+            m.BasicCancel: basic_cancel,
+            m.BasicPublish: basic_publish,
+            m.BasicAck: basic_ack,
+            m.BasicNack: basic_nack,
+        }
+    )
+)
 """Methods that need their channel to be open."""

@@ -17,7 +17,8 @@ Unacked = tuple[str, int, int]
 
 @dataclass(slots=True)
 class Channel:
-    """connection, number: where it is. prefetch_count: for consumers made from now on. last_tag: delivery tags count from 1.
+    """connection, number: where it is. prefetch_count: for consumers made from now on. last_tag: delivery
+    tags count from 1.
 
     consumers: consumer tag -> queue. unacked: delivery tag -> delivery, ascending.
     """
@@ -36,7 +37,8 @@ class Channel:
         return tag
 
     def is_timed_out(self, timeout_us: int, now_us: int) -> bool:
-        """Whether the oldest delivery has waited for its acknowledgement for longer than that; what was acknowledged after it does not count.
+        """Whether the oldest delivery has waited for its acknowledgement for longer than that; what was
+        acknowledged after it does not count.
 
         Source: RabbitMQ 3.10 rabbit_channel, evaluate_consumer_timeout.
         """
@@ -49,7 +51,8 @@ class Channel:
         return f"tick:{self.connection}.{self.number}"
 
     def settle(self, delivery_tag: int, multiple: bool) -> list[Unacked] | None:
-        """Take the deliveries that an ack or nack names out of the outstanding ones. None: it names none, which is an error.
+        """Take the deliveries that an ack or nack names out of the outstanding ones. None: it names none,
+        which is an error.
 
         >>> channel = Channel(1, 1)
         >>> [channel.deliver("c", message, 8) for message in (5, 6, 7)]

@@ -1,7 +1,9 @@
-"""A connection at the broker: who is at the other end, its channels, and whether anything was heard of it lately.
+"""A connection at the broker: who is at the other end, its channels, and whether anything was heard of it
+lately.
 
-The server looks once every heartbeat interval whether any bytes have come in; at the second look in a row that finds none it closes the
-connection. So a peer that falls silent is noticed two to three intervals later, never exactly two after its last sign of life.
+The server looks once every heartbeat interval whether any bytes have come in; at the second look in a row
+that finds none it closes the connection. So a peer that falls silent is noticed two to three intervals later,
+never exactly two after its last sign of life.
 Source: rabbit_heartbeat's documentation, not recorded in the vectors.
 """
 
@@ -16,8 +18,9 @@ SILENT_CHECKS_MAX = 2
 
 @dataclass(slots=True)
 class Connection:
-    """name: of the client's program. since_us: opened at; the looks are counted from here. was_heard: since the last look. silent: looks in a row
-    that found nothing. closing: channels that the broker closed with an exception, until the client's channel.close-ok."""
+    """name: of the client's program. since_us: opened at; the looks are counted from here. was_heard: since
+    the last look. silent: looks in a row that found nothing. closing: channels that the broker closed with an
+    exception, until the client's channel.close-ok."""
 
     name: str
     since_us: int

@@ -1,10 +1,13 @@
 """AMQP 0-9-1 methods that our nodes exchange, by the names of the specification.
 
-channel: the channel's number, from 1; 0 is the connection itself. message: the published message's number (its body is the workload's).
-Left out: what no lane plays (exchanges other than the default one, transactions, confirms, basic.get), and the answers that our programs do
-not wait for: channel.open-ok, queue.declare-ok, basic.qos-ok, basic.consume-ok, basic.cancel-ok, connection.close-ok. A subscription so takes
-some round trips less than the original's.
-Source: AMQP 0-9-1 specification; refusals and their texts as RabbitMQ 3.10.8 gives them (docs/rabbitmq/facts.md).
+channel: the channel's number, from 1; 0 is the connection itself. message: the published message's number
+(its body is the workload's).
+Left out: what no lane plays (exchanges other than the default one, transactions, confirms, basic.get), and
+the answers that our programs do not wait for: channel.open-ok, queue.declare-ok, basic.qos-ok,
+basic.consume-ok, basic.cancel-ok, connection.close-ok. A subscription so takes some round trips less than the
+original's.
+Source: AMQP 0-9-1 specification; refusals and their texts as RabbitMQ 3.10.8 gives them
+(docs/rabbitmq/facts.md).
 """
 
 from __future__ import annotations
@@ -105,10 +108,21 @@ class Heartbeat(_Method, tag="heartbeat"):
 
 
 Method = (
-    ConnectionStartOk | ConnectionClose
-    | ChannelOpen | QueueDeclare | BasicQos | BasicConsume | BasicCancel | BasicPublish | BasicDeliver | BasicAck | BasicNack | ChannelClose
-    | ChannelCloseOk | Heartbeat
-)  # fmt: skip
+    ConnectionStartOk
+    | ConnectionClose
+    | ChannelOpen
+    | QueueDeclare
+    | BasicQos
+    | BasicConsume
+    | BasicCancel
+    | BasicPublish
+    | BasicDeliver
+    | BasicAck
+    | BasicNack
+    | ChannelClose
+    | ChannelCloseOk
+    | Heartbeat
+)
 
 HEARTBEAT_US = 60 * SECOND_US
 """The interval that server and client agree on by default."""

@@ -7,12 +7,15 @@ The consumers form a ring. A message goes to the one in front, which then steps 
 
 What makes the original's order its own:
 
-- A consumer at its limit is taken out of the ring not when it reaches the limit but when its turn comes and it still has no
-  room. So an ack that arrives before that turn costs it nothing, and one that arrives later puts it at the back.
-- Messages wait only while every consumer is out of the ring; so a backlog goes whole to the first consumer that has room.
+- A consumer at its limit is taken out of the ring not when it reaches the limit but when its turn comes and
+  it still has no room. So an ack that arrives before that turn costs it nothing, and one that arrives later
+  puts it at the back.
+- Messages wait only while every consumer is out of the ring; so a backlog goes whole to the first consumer
+  that has room.
 - A message that comes back takes its old place by publish order, and is marked redelivered from then on.
 
-Left out: no_ack consumers, basic.get, priorities, single active consumer, channel-wide limits, time to live, length limits.
+Left out: no_ack consumers, basic.get, priorities, single active consumer, channel-wide limits, time to live,
+length limits.
 Source: RabbitMQ 3.10 rabbit_queue_consumers; docs/rabbitmq/facts.md. Vectors: rabbitmq/dispatch.json.
 """
 
@@ -41,7 +44,8 @@ class _Consumer:
 
 
 class Positions(deque[int]):
-    """Ascending positions; in a checkpoint each unbroken run is one pair, so a backlog of a million is no more than that."""
+    """Ascending positions; in a checkpoint each unbroken run is one pair, so a backlog of a million is no
+    more than that."""
 
     def to_json(self) -> list[list[int]]:
         """(first, count) of each run."""
@@ -61,9 +65,10 @@ class Positions(deque[int]):
 
 @dataclass(slots=True, eq=False)
 class QueueState:
-    """What a checkpoint holds of a queue beside the order of its ring. last: the highest position so far. published, acked: how many messages
-    have come in, and how many are done. Delivery takes the lowest position first, so a message that comes back is below everything never
-    delivered, and two containers hold the order: requeued, a heap of what came back (all of it redelivered), then fresh, as they came.
+    """What a checkpoint holds of a queue beside the order of its ring. last: the highest position so far.
+    published, acked: how many messages have come in, and how many are done. Delivery takes the lowest
+    position first, so a message that comes back is below everything never delivered, and two containers hold
+    the order: requeued, a heap of what came back (all of it redelivered), then fresh, as they came.
     """
 
     last: int = -1
@@ -75,7 +80,8 @@ class QueueState:
 
 
 class WorkQueue:
-    """A queue and its consumers. Every method that can set messages moving returns the deliveries, in the order they happen.
+    """A queue and its consumers. Every method that can set messages moving returns the deliveries, in the
+    order they happen.
 
     Positions are the messages' places in publish order; they only grow. Errors leave the queue as it was.
 
@@ -103,7 +109,8 @@ class WorkQueue:
     def consume(self, consumer: str, prefetch: int) -> list[Delivery]:
         """A consumer joins at the back of the ring, with the ready messages it has room for.
 
-        prefetch: unacked messages it may hold, 0 for no limit. Raises CommandError: name in use, negative prefetch.
+        prefetch: unacked messages it may hold, 0 for no limit. Raises CommandError: name in use, negative
+        prefetch.
         """
         if consumer in self.consumers:
             raise CommandError("consumer", f"{consumer} consumes already")
@@ -114,13 +121,16 @@ class WorkQueue:
         return self._dispatch()
 
     def cancel(self, consumer: str) -> None:
-        """The consumer takes nothing more; what it holds stays with its channel, and may still be acked or nacked."""
+        """The consumer takes nothing more; what it holds stays with its channel, and may still be acked or
+        nacked."""
         self._leave_ring(self._known(consumer))
 
     def cancel_and_close(self, *consumers: str) -> list[Delivery]:
-        """A channel closes or its connection drops: its consumers go, and what they held goes back, redelivered, to the others.
+        """A channel closes or its connection drops: its consumers go, and what they held goes back,
+        redelivered, to the others.
 
-        consumers: all that the channel had. Everything is back in its place before the first message moves on.
+        consumers: all that the channel had. Everything is back in its place before the first message moves
+        on.
         """
         leavers = [self._known(name) for name in consumers]
         for leaver in leavers:
@@ -156,7 +166,8 @@ class WorkQueue:
         return not self._ring
 
     def wait(self, positions: range) -> None:
-        """Messages arrive one after the other, and only wait. Raises InvariantError where a consumer's turn has come."""
+        """Messages arrive one after the other, and only wait. Raises InvariantError where a consumer's turn
+        has come."""
         if self._ring or positions[0] <= self.state.last:
             raise InvariantError(f"messages from {positions[0]} on do not only wait behind {self.state.last}")
         self.state.last = positions[-1]
@@ -164,7 +175,8 @@ class WorkQueue:
         self.fresh.extend(positions)
 
     def ack(self, consumer: str, *positions: int) -> list[Delivery]:
-        """The consumer is done with messages. If it was out of the ring it joins at the back and may take what waits, as much as they leave room for.
+        """The consumer is done with messages. If it was out of the ring it joins at the back and may take
+        what waits, as much as they leave room for.
 
         Raises CommandError for a message that it does not hold.
         """
@@ -180,8 +192,9 @@ class WorkQueue:
         return self._dispatch()
 
     def ack_for_next(self, consumer: str, position: int) -> int | None:
-        """`ack` in a backlog, the usual case, short for speed: a consumer that was at its limit is alone in the ring, takes the next message, and
-        its turn passes it by again. Returns that message; None, and nothing has changed, in any other case."""
+        """`ack` in a backlog, the usual case, short for speed: a consumer that was at its limit is alone in
+        the ring, takes the next message, and its turn passes it by again. Returns that message; None, and
+        nothing has changed, in any other case."""
         holder, fresh = self.consumers.get(consumer), self.fresh
         if holder is None or not holder.is_out or self._ring or self.requeued or len(fresh) < 2:
             return None
@@ -197,7 +210,8 @@ class WorkQueue:
         return next_one
 
     def nack(self, consumer: str, *positions: int) -> list[Delivery]:
-        """The consumer gives messages back (basic.nack or basic.reject with requeue): old places, redelivered, next in turn.
+        """The consumer gives messages back (basic.nack or basic.reject with requeue): old places,
+        redelivered, next in turn.
 
         That may well be the same consumer. Raises CommandError for a message that it does not hold.
         """
@@ -236,7 +250,8 @@ class WorkQueue:
 
     @property
     def ring(self) -> list[str]:
-        """The consumers in turn order, then those out of the ring in the order in which their turn passed them by."""
+        """The consumers in turn order, then those out of the ring in the order in which their turn passed
+        them by."""
         return self.turn_order + self.passed_over
 
     @property
@@ -250,7 +265,8 @@ class WorkQueue:
         return list(self._out)
 
     def unacked(self, consumer: str, count: int | None = None) -> list[tuple[int, bool]]:
-        """What the consumer holds as (position, redelivered), in order of delivery: all, or the first `count`."""
+        """What the consumer holds as (position, redelivered), in order of delivery: all, or the first
+        `count`."""
         return list(islice(self._known(consumer).unacked.items(), count))
 
     def holds(self, consumer: str, position: int) -> bool:
@@ -265,7 +281,9 @@ class WorkQueue:
 
     def to_json(self) -> dict[str, Any]:
         """The whole state, so that `from_json` gives a queue that behaves the same from here on."""
-        state = replace(self.state, requeued=sorted(self.requeued))  # which is a heap, and the same one in every process
+        state = replace(
+            self.state, requeued=sorted(self.requeued)
+        )  # which is a heap, and the same one in every process
         return {"state": to_plain(state), "ring": self.turn_order, "out": self.passed_over}
 
     @classmethod
@@ -296,7 +314,8 @@ class WorkQueue:
         return deliveries
 
     def _give_up(self, holder: _Consumer, positions: Sequence[int]) -> None:
-        """The consumer holds these messages no more. Raises CommandError, and it holds all, where it did not hold one of them."""
+        """The consumer holds these messages no more. Raises CommandError, and it holds all, where it did not
+        hold one of them."""
         for position in positions:
             if position not in holder.unacked:
                 raise CommandError("position", f"{holder.name} holds no message {position}")
@@ -332,7 +351,8 @@ class WorkQueue:
 
 
 def _smallest(heap: list[int], count: int) -> list[int]:
-    """The `count` lowest of a heap in order, without a look at the rest: a parent is never above its children."""
+    """The `count` lowest of a heap in order, without a look at the rest: a parent is never above its
+    children."""
     found: list[int] = []
     frontier = [(heap[0], 0)] if heap else []
     while frontier and len(found) < count:

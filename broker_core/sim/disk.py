@@ -9,7 +9,8 @@ FULL, LOST = "full", "lost"
 class Disk:
     """One disk as its node sees it. Writes are served one after another.
 
-    write_us: time a write takes by itself. byte_ns: and each of its bytes, in nanoseconds. capacity_bytes: None for no limit.
+    write_us: time a write takes by itself. byte_ns: and each of its bytes, in nanoseconds. capacity_bytes:
+    None for no limit.
     free_us: when the writes so far are done.
     """
 
@@ -21,7 +22,8 @@ class Disk:
     free_us: int = 0
 
     def write(self, size_bytes: int, now_us: int) -> int | str:
-        """Take a write. Returns the time at which it is on disk, or why it never will be: FULL or LOST, and then nothing was taken.
+        """Take a write. Returns the time at which it is on disk, or why it never will be: FULL or LOST, and
+        then nothing was taken.
 
         >>> disk = Disk(write_us=10, capacity_bytes=5)
         >>> disk.write(3, 100), disk.write(2, 100), disk.write(1, 100)

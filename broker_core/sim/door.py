@@ -2,12 +2,14 @@
 
     broker ── feed ──► [ door: when each message arrives ] ◄── settle ── program        only what the program sends or tells wakes it
 
-A program that is busy puts what reaches it into its buffer, takes the next message when it is done with one, and sends nothing for a long
-time. Such a node opens its door: what is fed to it waits there with the moment of its arrival, and the node takes it in when it comes round
-to it. `settle(now)` does all that has happened inside by now. The world calls it before anybody looks (a turning point, the end of a stretch),
-and before any fault of the node or its connection; then what has not arrived yet travels as all messages do.
+A program that is busy puts what reaches it into its buffer, takes the next message when it is done with one,
+and sends nothing for a long time. Such a node opens its door: what is fed to it waits there with the moment
+of its arrival, and the node takes it in when it comes round to it. `settle(now)` does all that has happened
+inside by now. The world calls it before anybody looks (a turning point, the end of a stretch), and before any
+fault of the node or its connection; then what has not arrived yet travels as all messages do.
 
-When settle is called changes nothing: it gives out no number, sets no deadline and sends nothing, so whoever looks leaves no trace.
+When settle is called changes nothing: it gives out no number, sets no deadline and sends nothing, so whoever
+looks leaves no trace.
 """
 
 from __future__ import annotations
@@ -32,15 +34,20 @@ class QuietNode(Node, Protocol):
         ...
 
     def thaw(self, now_us: int, out: Outbox) -> None:
-        """The process was stopped (SIGSTOP) and goes on: what it was busy with is done now at the earliest."""
+        """The process was stopped (SIGSTOP) and goes on: what it was busy with is done now at the
+        earliest."""
         ...
 
 
 def open_door(slot: Slot, connection: int, room: int) -> None:
-    """Let so many messages wait at the door. It is not opened while other messages are in flight or the link is impaired."""
+    """Let so many messages wait at the door. It is not opened while other messages are in flight or the link
+    is impaired."""
     link = slot.door
     if link is None or link.connection != connection:
-        link = next((link for link in slot.world.of_connection.get(connection, ()) if link.receiver == slot.number), None)
+        link = next(
+            (link for link in slot.world.of_connection.get(connection, ()) if link.receiver == slot.number),
+            None,
+        )
     if link is None or link.trouble & ~DOOR or len(link.queue) != len(link.times):
         return
     slot.door = slot.doors[connection] = link

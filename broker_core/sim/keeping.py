@@ -1,6 +1,7 @@
-"""A world in a checkpoint: its nodes' declared state, what is under way, and nothing that follows from either.
+"""A world in a checkpoint: its nodes' declared state, what is under way, and nothing that follows from
+either.
 
-    world ─ keeping ─► plain JSON types, in parts          restored ─► the same world, which goes on the same
+world ─ keeping ─► plain JSON types, in parts          restored ─► the same world, which goes on the same
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ KEPT_AT_ONCE = 64
 
 @dataclass(slots=True)
 class WorldState:
-    """A world in a checkpoint. heap: (when, order of making, number of the link, or minus that of the node, name of the deadline).
+    """A world in a checkpoint. heap: (when, order of making, number of the link, or minus that of the node,
+    name of the deadline).
     links: plain, because what travels on them is the model's."""
 
     counters: Json
@@ -35,13 +37,15 @@ class WorldState:
 
 
 def keep(world: World) -> Json:
-    """The whole state as plain JSON types (integer keys of dicts stay integers). Turning points must have been taken."""
+    """The whole state as plain JSON types (integer keys of dicts stay integers). Turning points must have
+    been taken."""
     *_, plain = in_parts(world)
     return plain
 
 
 def in_parts(world: World) -> Iterator[Json]:
-    """`keep` in parts: the same dict each time, with some more nodes or links in it; the last time it is whole."""
+    """`keep` in parts: the same dict each time, with some more nodes or links in it; the last time it is
+    whole."""
     if world.told:
         raise InvariantError("a world with turning points that nobody has taken cannot be kept")
     heap = [
@@ -49,12 +53,24 @@ def in_parts(world: World) -> Iterator[Json]:
         for at_us, made, target, name in sorted(world.heap)
         if (target.number in world.links if type(target) is Link else target.number in world.by_number)
     ]
-    plain: Json = to_plain(WorldState(kept(world, Counters), world.random.draws, heap, routes=list(world.routes.values())))
+    plain: Json = to_plain(
+        WorldState(kept(world, Counters), world.random.draws, heap, routes=list(world.routes.values()))
+    )
     for place, slot in enumerate(world.slots.values(), 1):
-        plain["nodes"][slot.name] = to_plain(SlotState(
-            slot.number, slot.kind, slot.condition, slot.silenced_by, slot.deadlines, slot.deferred,
-            {connection: link.number for connection, link in slot.links.items()}, slot.disk, slot.node.state, slot.has_machine,
-        ))  # fmt: skip
+        plain["nodes"][slot.name] = to_plain(
+            SlotState(
+                slot.number,
+                slot.kind,
+                slot.condition,
+                slot.silenced_by,
+                slot.deadlines,
+                slot.deferred,
+                {connection: link.number for connection, link in slot.links.items()},
+                slot.disk,
+                slot.node.state,
+                slot.has_machine,
+            )
+        )
         if place % KEPT_AT_ONCE == 0:
             yield plain
     for place, link in enumerate(world.links.values(), 1):
@@ -68,7 +84,11 @@ def in_parts(world: World) -> Iterator[Json]:
 
 
 def restored(
-    name: str, design: Design, seed: int, plain: Json, listener: Callable[[list[TurningPoint]], None] | None = None,
+    name: str,
+    design: Design,
+    seed: int,
+    plain: Json,
+    listener: Callable[[list[TurningPoint]], None] | None = None,
     witness: Callable[[TurningPoint], None] | None = None,
 ) -> World:
     """The world that `keep` described; it goes on the same."""
@@ -82,7 +102,11 @@ def restored(
 
 
 def restored_in_parts(
-    name: str, design: Design, seed: int, plain: Json, listener: Callable[[list[TurningPoint]], None] | None = None,
+    name: str,
+    design: Design,
+    seed: int,
+    plain: Json,
+    listener: Callable[[list[TurningPoint]], None] | None = None,
     witness: Callable[[TurningPoint], None] | None = None,
 ) -> Generator[None, None, World]:
     """`restored` with a stop after some nodes or links."""
@@ -97,7 +121,10 @@ def restored_in_parts(
             yield
         kept_link = from_plain({**entry, "queue": []}, LinkState)
         link = Link(*(getattr(kept_link, part.name) for part in fields(LinkState)))
-        link.queue.extend((from_plain(message, message_type), from_plain(cause, Cause | None)) for message, cause in entry["queue"])
+        link.queue.extend(
+            (from_plain(message, message_type), from_plain(cause, Cause | None))
+            for message, cause in entry["queue"]
+        )
         world.links[link.number] = link
         world.of_connection.setdefault(link.connection, []).append(link)
     for place, (node_name, each) in enumerate(state.nodes.items(), 1):

@@ -2,9 +2,10 @@
 
     sender ── queue ──► [ delay + jitter ] ──► receiver          one link per direction, two links a connection
 
-A link keeps what is under way in a queue, and the world's heap holds one ticket for each message: when a ticket is due, the message at the
-head of the queue is delivered. So messages of one link never overtake, whatever happens to the link's delay meanwhile. While a link is cut
-or its receiver takes nothing (full), tickets that come due are owed; they are handed out again when it heals.
+A link keeps what is under way in a queue, and the world's heap holds one ticket for each message: when a
+ticket is due, the message at the head of the queue is delivered. So messages of one link never overtake,
+whatever happens to the link's delay meanwhile. While a link is cut or its receiver takes nothing (full),
+tickets that come due are owed; they are handed out again when it heals.
 """
 
 from __future__ import annotations
@@ -22,20 +23,22 @@ if TYPE_CHECKING:
 
 JITTER_COUNT = 1024
 JITTER_MASK = JITTER_COUNT - 1
-"""A message takes the jitter at the place that its moment and its link's number give: no state of a link, no two links are late together, and
-how late it is does not follow from what else happened in the world."""
+"""A message takes the jitter at the place that its moment and its link's number give: no state of a link, no
+two links are late together, and how late it is does not follow from what else happened in the world."""
 DEFAULT_DELAY_US = 1_000
 
 CUT, FULL, DEAF, STOPPED, GONE, CLOSING, DOOR = 1, 2, 4, 8, 16, 32, 64
-"""Link conditions, as bit flags. CUT and FULL hold what is sent on the sender's side, STOPPED (its process is paused) on the receiver's.
-DEAF loses it, since the receiver has closed its end, and so does GONE, since the receiver is no more. CLOSING: the last message is on its way.
-DOOR is no trouble: messages wait at the receiver's door (`door.py`), and go in before any other.
-All in one number, so that a link in order costs a message one look."""
+"""Link conditions, as bit flags. CUT and FULL hold what is sent on the sender's side, STOPPED (its process is
+paused) on the receiver's. DEAF loses it, since the receiver has closed its end, and so does GONE, since the
+receiver is no more. CLOSING: the last message is on its way. DOOR is no trouble: messages wait at the
+receiver's door (`door.py`), and go in before any other. All in one number, so that a link in order costs a
+message one look."""
 
 
 @dataclass(slots=True)
 class Route:
-    """The cable from one node to another, under all connections of today and later; it outlives both processes.
+    """The cable from one node to another, under all connections of today and later; it outlives both
+    processes.
 
     delay_us: None: as by the design. cut_by: cause of the cut.
     """
@@ -51,10 +54,13 @@ class Route:
 class LinkState:
     """One direction of a connection, in a checkpoint.
 
-    number: of the link in its world, never given twice. sender, receiver: numbers of the nodes. delay_us: one way, without jitter.
-    last_us: when the last message sent is due; no later one is due before it. owed: tickets that came due while it was held.
-    cut_by: cause of the cut. queue: what is under way, with causes. room: how many messages more may wait at the receiver's door, 0 when it is
-    shut; times: when those that do reach it, in front of all others in the queue.
+    number: of the link in its world, never given twice. sender, receiver: numbers of the nodes. delay_us: one
+    way, without jitter.
+    last_us: when the last message sent is due; no later one is due before it. owed: tickets that came due
+    while it was held.
+    cut_by: cause of the cut. queue: what is under way, with causes. room: how many messages more may wait at
+    the receiver's door, 0 when it is shut; times: when those that do reach it, in front of all others in the
+    queue.
     """
 
     number: int
@@ -84,7 +90,8 @@ class Link(LinkState):
 
 
 def jitter_table(random: SeededRandom, jitter_us: int) -> Sequence[int]:
-    """JITTER_COUNT delays of 0 to `jitter_us` inclusive, from one draw: a draw for each message would cost more than the message.
+    """JITTER_COUNT delays of 0 to `jitter_us` inclusive, from one draw: a draw for each message would cost
+    more than the message.
 
     >>> table = jitter_table(SeededRandom(7), 100)
     >>> len(table), min(table) >= 0, max(table) <= 100
@@ -93,7 +100,9 @@ def jitter_table(random: SeededRandom, jitter_us: int) -> Sequence[int]:
     if jitter_us == 0:
         return (0,) * JITTER_COUNT
     drawn = random.bits("network.jitter", JITTER_COUNT * 16).to_bytes(JITTER_COUNT * 2, "little")
-    return tuple(int.from_bytes(drawn[at : at + 2], "little") * (jitter_us + 1) >> 16 for at in range(0, len(drawn), 2))
+    return tuple(
+        int.from_bytes(drawn[at : at + 2], "little") * (jitter_us + 1) >> 16 for at in range(0, len(drawn), 2)
+    )
 
 
 def due_us(link: Link, now_us: int, jitter: Sequence[int]) -> int:

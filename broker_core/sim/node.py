@@ -1,7 +1,8 @@
 """A node is one process of the original: a broker, a coordinator's host, a master, a client program.
 
-It is plain state and two entries, `receive` and `wake`; its outbox is its only way out. It sees no other node's state, asks no clock and
-draws no chance of its own, so that a world is the same in every process, and a checkpoint is its nodes' states and what is under way.
+It is plain state and two entries, `receive` and `wake`; its outbox is its only way out. It sees no other
+node's state, asks no clock and draws no chance of its own, so that a world is the same in every process, and
+a checkpoint is its nodes' states and what is under way.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ PERSON = 0
 
 
 class Opened(msgspec.Struct, frozen=True, tag="sim.opened", array_like=True):
-    """The first message on a connection, for the end that was connected to. peer: name of the node that connected."""
+    """The first message on a connection, for the end that was connected to. peer: name of the node that
+    connected."""
 
     peer: str
 
@@ -34,7 +36,8 @@ class Closed(msgspec.Struct, frozen=True, tag="sim.closed", array_like=True):
 
 
 class Outbox(Protocol):
-    """What a node can do. Everything it does here carries the cause of what the node is answering (see `World`)."""
+    """What a node can do. Everything it does here carries the cause of what the node is answering (see
+    `World`)."""
 
     name: str
     disk: Disk
@@ -42,11 +45,13 @@ class Outbox(Protocol):
     doors: dict[int, Link]
 
     def connect(self, to: str) -> int:
-        """Open a connection to a node and give its number, good for sending at once. The peer first receives `Opened`."""
+        """Open a connection to a node and give its number, good for sending at once. The peer first receives
+        `Opened`."""
         ...
 
     def send(self, connection: int, message: Any) -> None:
-        """Send on a connection, in order. What is sent to an end that is closed is lost. Raises InvariantError after `Closed` arrived."""
+        """Send on a connection, in order. What is sent to an end that is closed is lost. Raises
+        InvariantError after `Closed` arrived."""
         ...
 
     def feed(self, connection: int, message: Any) -> None:
@@ -54,7 +59,8 @@ class Outbox(Protocol):
         ...
 
     def open_door(self, connection: int, room: int) -> None:
-        """From now on so many messages fed to this node on this connection may wait at its door (`door`), until it takes them in; see `door.py`."""
+        """From now on so many messages fed to this node on this connection may wait at its door (`door`),
+        until it takes them in; see `door.py`."""
         ...
 
     def shut_door(self) -> None:
@@ -62,11 +68,14 @@ class Outbox(Protocol):
         ...
 
     def post(self, connection: int, message: Any, leaves_us: int, because: Cause) -> None:
-        """Send a message that leaves at a moment ahead, after all that was posted before. Only a node that plans (`plan.py`) does; before it
-        sends anything else on the connection it withdraws what has not left."""
+        """Send a message that leaves at a moment ahead, after all that was posted before. Only a node that
+        plans (`plan.py`) does; before it sends anything else on the connection it withdraws what has not
+        left."""
         ...
 
-    def post_each(self, connection: int, messages: Sequence[Any], leaves_us: int, step_us: int, because: Cause) -> None:
+    def post_each(
+        self, connection: int, messages: Sequence[Any], leaves_us: int, step_us: int, because: Cause
+    ) -> None:
         """Post these, the first for `leaves_us`, each next one `step_us` later."""
         ...
 
@@ -75,11 +84,13 @@ class Outbox(Protocol):
         ...
 
     def put_back(self, expected: Sequence[tuple[int, Any, Cause | None]]) -> None:
-        """What was expected through the door, (when, message, why) of each, has not arrived yet: it is on its way again."""
+        """What was expected through the door, (when, message, why) of each, has not arrived yet: it is on its
+        way again."""
         ...
 
     def close(self, connection: int) -> None:
-        """Close this end: what was sent before still arrives, then `Closed`; nothing arrives here any more."""
+        """Close this end: what was sent before still arrives, then `Closed`; nothing arrives here any
+        more."""
         ...
 
     def unsent(self, connection: int) -> int:
@@ -87,8 +98,8 @@ class Outbox(Protocol):
         ...
 
     def deadline(self, name: str, at_us: int, because: Cause | None = None) -> None:
-        """Wake this node at `at_us` with this name. One of the same name that is still ahead is moved. because: what it follows from, if not
-        from what this node answers now."""
+        """Wake this node at `at_us` with this name. One of the same name that is still ahead is moved.
+        because: what it follows from, if not from what this node answers now."""
         ...
 
     def cancel(self, name: str) -> None:
@@ -104,8 +115,8 @@ class Outbox(Protocol):
         ...
 
     def because(self, cause: Cause) -> None:
-        """What this node does from here until it returns follows from `cause`, which an earlier `tell` or `why` gave, not from what it
-        answers."""
+        """What this node does from here until it returns follows from `cause`, which an earlier `tell` or
+        `why` gave, not from what it answers."""
         ...
 
     def why(self) -> Cause:
@@ -113,7 +124,8 @@ class Outbox(Protocol):
         ...
 
     def blame_silence(self, connection: int) -> None:
-        """What follows happens because nothing came on this connection: its cause is whatever silenced the peer or cut the link, if known."""
+        """What follows happens because nothing came on this connection: its cause is whatever silenced the
+        peer or cut the link, if known."""
         ...
 
 

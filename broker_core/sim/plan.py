@@ -2,14 +2,15 @@
 
     broker ── feed ──► expect(message, when it arrives) ──► post(answer, when it leaves) ──► broker        one turn through the heap, not three
 
-A program that takes its messages one after the other, each for a fixed time, is such a node: from the moments at which they arrive follow
-those at which it is done with them. So it is told of a message when that is sent, and posts its answer at once, for the moment at which it
-leaves. The world delivers the answer as if the node had received the message, worked, and sent it then.
+A program that takes its messages one after the other, each for a fixed time, is such a node: from the moments
+at which they arrive follow those at which it is done with them. So it is told of a message when that is sent,
+and posts its answer at once, for the moment at which it leaves. The world delivers the answer as if the node
+had received the message, worked, and sent it then.
 
-A plan holds until something interrupts the node: a person's word, another message, a fault of its process or its
-link. Then `recall` makes of the plan what is true by now: answers that have not left are withdrawn, messages that have not arrived are on
-their way again, and the node goes on step by step until it plans anew. `settle` (`door.py`) says how far the plan has come, for whoever
-looks; it changes nothing else.
+A plan holds until something interrupts the node: a person's word, another message, a fault of its process or
+its link. Then `recall` makes of the plan what is true by now: answers that have not left are withdrawn,
+messages that have not arrived are on their way again, and the node goes on step by step until it plans anew.
+`settle` (`door.py`) says how far the plan has come, for whoever looks; it changes nothing else.
 """
 
 from __future__ import annotations
@@ -32,21 +33,25 @@ class PlanningNode(QuietNode, Protocol):
     """A node that posts what it will send."""
 
     def recall(self, now_us: int, out: Outbox) -> None:
-        """Withdraw what has not left by now; from here on the node is asked step by step, until it plans anew."""
+        """Withdraw what has not left by now; from here on the node is asked step by step, until it plans
+        anew."""
         ...
 
 
 @runtime_checkable
 class ExpectingNode(PlanningNode, Protocol):
-    """A node that plans what is fed to it before it has arrived. Its `recall` puts back what has not, and shuts the door."""
+    """A node that plans what is fed to it before it has arrived. Its `recall` puts back what has not, and
+    shuts the door."""
 
     def expect(self, message: Any, at_us: int, because: Cause | None, out: Outbox) -> None:
-        """This message will arrive at `at_us`, after all that was expected or received before. because: what it follows from."""
+        """This message will arrive at `at_us`, after all that was expected or received before. because: what
+        it follows from."""
         ...
 
 
 def withdraw(slot: Slot, connection: int, count: int) -> None:
-    """Take back the last `count` messages posted, with their tickets. On a connection that is gone they are lost already."""
+    """Take back the last `count` messages posted, with their tickets. On a connection that is gone they are
+    lost already."""
     link = slot.links.get(connection)
     if link is None or not count:
         return

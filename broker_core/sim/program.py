@@ -1,6 +1,8 @@
-"""What every consuming program does, whichever broker it talks to: it handles one message at a time, each for a fixed time.
+"""What every consuming program does, whichever broker it talks to: it handles one message at a time, each for
+a fixed time.
 
-A client node holds a `Program` in its state and asks it; how messages reach the program and how they are acknowledged is the client's own.
+A client node holds a `Program` in its state and asks it; how messages reach the program and how they are
+acknowledged is the client's own.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ DONE = "done"
 
 
 class Pause(msgspec.Struct, frozen=True, tag="program.pause", array_like=True):
-    """A person stops the program from taking messages; the one in hand is still handled, and the client library lives on."""
+    """A person stops the program from taking messages; the one in hand is still handled, and the client
+    library lives on."""
 
 
 class Resume(msgspec.Struct, frozen=True, tag="program.resume", array_like=True):
@@ -40,7 +43,8 @@ Order = Pause | Resume | Pace | Leave
 
 
 class Traffic(Protocol):
-    """Who counts messages while they pass; it changes nothing. is_watched: somebody wants to hear of those received, too."""
+    """Who counts messages while they pass; it changes nothing. is_watched: somebody wants to hear of those
+    received, too."""
 
     is_watched: bool
 
@@ -63,9 +67,9 @@ class Traffic(Protocol):
 
 @dataclass(slots=True)
 class Program:
-    """service_us: time one message takes. hand: the message it works on, -1 for none; done_us: when that is handled; because: what the first
-    message since it idled followed from. finished: how many it has handled. is_quiet: it goes from one message to the next by itself
-    (`door.py`), else DONE wakes its node."""
+    """service_us: time one message takes. hand: the message it works on, -1 for none; done_us: when that is
+    handled; because: what the first message since it idled followed from. finished: how many it has handled.
+    is_quiet: it goes from one message to the next by itself (`door.py`), else DONE wakes its node."""
 
     service_us: int
     is_paused: bool = False
@@ -93,7 +97,9 @@ class Program:
         traffic.handled(out.name, message, now_us)
         return message
 
-    def done_quietly(self, messages: Sequence[tuple[int, int]], hand: int, done_us: int, out: Outbox, traffic: Traffic) -> None:
+    def done_quietly(
+        self, messages: Sequence[tuple[int, int]], hand: int, done_us: int, out: Outbox, traffic: Traffic
+    ) -> None:
         """These were handled, each at its moment, and now it works on `hand`."""
         self.hand, self.done_us = hand, done_us
         self.finished += len(messages)

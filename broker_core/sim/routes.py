@@ -1,6 +1,6 @@
 """The cable from one node to another: what is done to it holds for the connections of today and of later.
 
-    cut_route(a, b) ─► each link from a to b is cut, and so is every new one, until heal_route
+cut_route(a, b) ─► each link from a to b is cut, and so is every new one, until heal_route
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 def cut_route(world: World, sender: str, receiver: str, cause: Cause | None = None) -> None:
-    """Nothing that one node sends to another is delivered any more, on this connection or a later one. Raises CommandError if it is cut."""
+    """Nothing that one node sends to another is delivered any more, on this connection or a later one. Raises
+    CommandError if it is cut."""
     route = world.routes.get((sender, receiver)) or Route(sender, receiver)
     if route.is_cut:
         raise CommandError("link", "the link is cut already")
@@ -43,7 +44,8 @@ def heal_route(world: World, sender: str, receiver: str) -> None:
 
 
 def slow_route(world: World, sender: str, receiver: str, delay_us: int | None) -> None:
-    """What one node sends to another takes this long, on this connection or a later one; None: as long as by the design again."""
+    """What one node sends to another takes this long, on this connection or a later one; None: as long as by
+    the design again."""
     links = _on_route(world, sender, receiver)
     route = world.routes.setdefault((sender, receiver), Route(sender, receiver))
     route.delay_us = delay_us
@@ -55,7 +57,11 @@ def slow_route(world: World, sender: str, receiver: str, delay_us: int | None) -
 def follow_route(world: World, link: Link) -> None:
     """A new link takes the way that its nodes' route says."""
     ends = world.by_number.get(link.sender), link.to
-    route = world.routes.get((ends[0].name, ends[1].name)) if ends[0] is not None and ends[1] is not None else None
+    route = (
+        world.routes.get((ends[0].name, ends[1].name))
+        if ends[0] is not None and ends[1] is not None
+        else None
+    )
     if route is not None:
         link.delay_us = world.design.delay_us if route.delay_us is None else route.delay_us
         if route.is_cut:

@@ -24,17 +24,37 @@ RUNNING, PAUSED, CRASHED = "running", "paused", "crashed"
 class Slot:
     """A node's place in its world; to the node it is the outbox (`node.Outbox` says what each call does).
 
-    number: from 1, never given twice. silenced_by: cause of its crash or pause. deadlines: name -> (order of making, cause).
-    deferred: those that came due while the process was paused. links: connection -> the link on which this node sends.
+    number: from 1, never given twice. silenced_by: cause of its crash or pause. deadlines: name -> (order of
+    making, cause).
+    deferred: those that came due while the process was paused. links: connection -> the link on which this
+    node sends.
     has_machine: the process was killed and its machine runs on, so it resets what arrives for it.
-    receive, wake: the node's, bound once for all messages; settle: of a quiet one; recall, expect: of one that plans (`plan.py`). door: the link
-    on which messages wait for it (`door.py`), or are expected; doors: all of them, by connection.
+    receive, wake: the node's, bound once for all messages; settle: of a quiet one; recall, expect: of one
+    that plans (`plan.py`). door: the link on which messages wait for it (`door.py`), or are expected; doors:
+    all of them, by connection.
     """
 
     __slots__ = (
-        "condition", "deadlines", "deferred", "disk", "door", "doors", "expect", "has_machine", "kind", "links", "name", "node", "number", "recall",
-        "receive", "settle", "silenced_by", "wake", "world",
-    )  # fmt: skip
+        "condition",
+        "deadlines",
+        "deferred",
+        "disk",
+        "door",
+        "doors",
+        "expect",
+        "has_machine",
+        "kind",
+        "links",
+        "name",
+        "node",
+        "number",
+        "recall",
+        "receive",
+        "settle",
+        "silenced_by",
+        "wake",
+        "world",
+    )
 
     def __init__(self, world: World, number: int, name: str, kind: str, node: Node) -> None:
         self.world = world
@@ -63,7 +83,9 @@ class Slot:
         try:
             link = self.links[connection]
         except KeyError:
-            raise InvariantError(f"{self.name} sends on connection {connection}, which it does not have") from None
+            raise InvariantError(
+                f"{self.name} sends on connection {connection}, which it does not have"
+            ) from None
         link.room = 0  # what is fed after this may not arrive before it
         world = self.world
         link.queue.append((message, world.cause))
@@ -111,7 +133,9 @@ class Slot:
         made = world.made = world.made + 1
         heappush(world.heap, (at_us, made, link, ""))
 
-    def post_each(self, connection: int, messages: Sequence[Any], leaves_us: int, step_us: int, because: Cause) -> None:
+    def post_each(
+        self, connection: int, messages: Sequence[Any], leaves_us: int, step_us: int, because: Cause
+    ) -> None:
         link, world = self.links[connection], self.world
         if link.room < len(messages):
             for message in messages:

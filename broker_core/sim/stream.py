@@ -1,9 +1,12 @@
-"""Arrivals: what happens to a world from outside at moments known beforehand; and a stream, the messages that a publisher is given to send.
+"""Arrivals: what happens to a world from outside at moments known beforehand; and a stream, the messages that
+a publisher is given to send.
 
-A publisher does no more than send on what its application hands it. So a message of a stream is made when it arrives at its receiver, one
-network delay after it was sent, and costs the world one step instead of two and a turn through the heap. Whenever somebody may look at what
-is on its way (a turning point, a step of the publisher itself, the end of a stretch), `catch_up` puts what has been sent by then on its link,
-from where it arrives at the same moment. Nothing else differs: links have their faults, and no message overtakes another one.
+A publisher does no more than send on what its application hands it. So a message of a stream is made when it
+arrives at its receiver, one network delay after it was sent, and costs the world one step instead of two and
+a turn through the heap. Whenever somebody may look at what is on its way (a turning point, a step of the
+publisher itself, the end of a stretch), `catch_up` puts what has been sent by then on its link, from where it
+arrives at the same moment. Nothing else differs: links have their faults, and no message overtakes another
+one.
 """
 
 from __future__ import annotations
@@ -22,12 +25,13 @@ if TYPE_CHECKING:
     from broker_core.sim.slot import Slot
 
 AFTER_ALL = 1 << 60
-"""In the order of making, what arrives of a stream comes after all else that is due in the same microsecond, as every arrival does."""
+"""In the order of making, what arrives of a stream comes after all else that is due in the same microsecond,
+as every arrival does."""
 
 
 class Arrivals:
-    """times: ascending moments. place: of the next one. arrive(place, until_us): what happens then; and up to `until_us` at as many after it as
-    come before anything else is due, and until somebody tells something."""
+    """times: ascending moments. place: of the next one. arrive(place, until_us): what happens then; and up to
+    `until_us` at as many after it as come before anything else is due, and until somebody tells something."""
 
     def __init__(self, times: Sequence[int] = (), arrive: Callable[[int], None] | None = None) -> None:
         self.times = times
@@ -40,27 +44,37 @@ class Arrivals:
             self.act(place)
 
     def take_in(self, until_us: int) -> None:
-        """Who needs no step of the world for what arrives gives it to its receivers now, up to `until_us`, if somebody who counts what is there
-        would miss it."""
+        """Who needs no step of the world for what arrives gives it to its receivers now, up to `until_us`, if
+        somebody who counts what is there would miss it."""
 
 
 class Stream(Arrivals):
     """A publisher's messages. Its times are those at which they reach their receivers.
 
-    sender: the publisher's slot. publish(number, key): what the publisher does when the application hands it a message; gives the
-    connection and the message that it sends. hand_on(number, key, now_us): the same, and what the receiver does with it, without a message
-    in between; for a publisher with one connection, and as long as that is in order. number: of the first message of the plan.
+    sender: the publisher's slot. publish(number, key): what the publisher does when the application hands it
+    a message; gives the connection and the message that it sends. hand_on(number, key, now_us): the same, and
+    what the receiver does with it, without a message in between; for a publisher with one connection, and as
+    long as that is in order. number: of the first message of the plan.
     """
 
-    def __init__(self, sender: Slot, publish: Callable[[int, int], tuple[int, Any]], hand_on: Callable[[int, int, int], None] | None = None) -> None:
+    def __init__(
+        self,
+        sender: Slot,
+        publish: Callable[[int, int], tuple[int, Any]],
+        hand_on: Callable[[int, int, int], None] | None = None,
+    ) -> None:
         super().__init__()
         self.sender, self.world, self.publish, self.hand_on = sender, sender.world, publish, hand_on
         self.only: Link | None = None
         self.sent: Sequence[int] = ()
         self.keys: Sequence[int] = ()
         self.number = 0
-        self.late: tuple[int, array[int]] = (-1, array("q"))  # a delay, and the table of jitter on top of it, twice
-        # The publisher's own messages (heartbeats) travel on the same links: in the order in which they were sent.
+        self.late: tuple[int, array[int]] = (
+            -1,
+            array("q"),
+        )  # a delay, and the table of jitter on top of it, twice
+        # The publisher's own messages (heartbeats) travel on the same links: in the order in which they were
+        # sent.
         node = sender.node
 
         def receive(connection: int, message: Any, now_us: int, out: Slot) -> None:
@@ -76,12 +90,16 @@ class Stream(Arrivals):
         sender.receive, sender.wake = receive, wake  # type: ignore[assignment]
 
     def plan(self, sent: Sequence[int], keys: Sequence[int], number: int) -> None:
-        """These messages come next, all those before have been put on their way. sent: when each is handed to the publisher, ascending;
+        """These messages come next, all those before have been put on their way. sent: when each is handed to
+        the publisher, ascending;
         keys: of each; number: of the first, from which its jitter follows."""
         links = list(self.sender.links.values())
         delay_us, last_us = max(link.delay_us for link in links), max(link.last_us for link in links)
         if delay_us != self.late[0]:
-            self.late = (delay_us, array("q", [delay_us + late_us for late_us in self.sender.world.jitter]) * 2)
+            self.late = (
+                delay_us,
+                array("q", [delay_us + late_us for late_us in self.sender.world.jitter]) * 2,
+            )
         first = number & JITTER_MASK
         times = list(map(add, sent, cycle(self.late[1][first : first + min(len(sent), JITTER_COUNT)])))
         if times and (times[0] < last_us or sorted(times) != times):  # no message overtakes another one
@@ -147,8 +165,8 @@ class Stream(Arrivals):
 
 
 class Handed(Arrivals):
-    """Messages that a publisher does not send on at once: its application hands each one over at its time, and when it travels is the
-    publisher's own matter."""
+    """Messages that a publisher does not send on at once: its application hands each one over at its time,
+    and when it travels is the publisher's own matter."""
 
     def __init__(self, hand_over: Callable[[int, int], object]) -> None:
         """hand_over(number, key): the publisher takes it."""

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 
 
 def under_way(world: World, link: Link) -> list[tuple[object, int]]:
-    """(message, when it arrives) in the order of sending; of a link that is held those before the fault only."""
+    """(message, when it arrives) in the order of sending; of a link that is held those before the fault
+    only."""
     tickets = sorted(entry[:2] for entry in world.heap if entry[2] is link)
     moments = [*link.times, *(at_us for at_us, _ in tickets)]
     return [(message, at_us) for (message, _), at_us in zip(link.queue, moments, strict=False)]

@@ -1,11 +1,13 @@
-"""A world: nodes, the network between them, and one heap that orders everything that happens by (microsecond, order of making).
+"""A world: nodes, the network between them, and one heap that orders everything that happens by (microsecond,
+order of making).
 
     orders, arrivals ─► nodes ─ send ─► links ─► heap ─► nodes ...        deadlines ─► heap
                           └─ tell ─► turning points, taken by the driver of the world
 
-A world never runs by itself: `advance` lets everything happen up to a moment, `order` hands a node something from outside now.
-`advance(a)` then `advance(b)` equals `advance(b)`. Causes travel: an order's cause, or the last turning point that a node told, goes with
-the messages and deadlines that the node makes next, so the chain of causes crosses nodes.
+A world never runs by itself: `advance` lets everything happen up to a moment, `order` hands a node something
+from outside now. `advance(a)` then `advance(b)` equals `advance(b)`. Causes travel: an order's cause, or the
+last turning point that a node told, goes with the messages and deadlines that the node makes next, so the
+chain of causes crosses nodes.
 """
 
 from __future__ import annotations
@@ -20,7 +22,20 @@ from broker_core.events import Cause, Json, TurningPoint
 from broker_core.held import Held
 from broker_core.rng import SeededRandom
 from broker_core.sim.door import QuietNode, gone, shut
-from broker_core.sim.network import CLOSING, CUT, DEAF, DEFAULT_DELAY_US, DOOR, FULL, GONE, STOPPED, Link, Route, due_us, jitter_table
+from broker_core.sim.network import (
+    CLOSING,
+    CUT,
+    DEAF,
+    DEFAULT_DELAY_US,
+    DOOR,
+    FULL,
+    GONE,
+    STOPPED,
+    Link,
+    Route,
+    due_us,
+    jitter_table,
+)
 from broker_core.sim.node import PERSON, Closed, Node, Opened
 from broker_core.sim.routes import follow_route
 from broker_core.sim.slot import CRASHED, PAUSED, RUNNING, AheadSlot, Slot
@@ -31,11 +46,13 @@ NEVER = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """What the worlds of one model are made of; it follows from the scenario, so a checkpoint does not hold it.
+    """What the worlds of one model are made of; it follows from the scenario, so a checkpoint does not hold
+    it.
 
-    kinds: kind of node -> (class of its state, what makes the node from one). messages: union of all structs that travel.
-    delay_us, jitter_us: of a new link, one way; a message takes delay_us to delay_us + jitter_us. ahead_us: how far the nodes' clocks are ahead
-    of the world's; a lab's processes start before its time 0, and the clocks of a node that counts from 1970 are never negative.
+    kinds: kind of node -> (class of its state, what makes the node from one). messages: union of all structs
+    that travel. delay_us, jitter_us: of a new link, one way; a message takes delay_us to delay_us +
+    jitter_us. ahead_us: how far the nodes' clocks are ahead of the world's; a lab's processes start before
+    its time 0, and the clocks of a node that counts from 1970 are never negative.
     """
 
     kinds: Mapping[str, tuple[type, Callable[[Any], Node]]]
@@ -47,8 +64,8 @@ class Design:
 
 @dataclass(eq=False, repr=False)
 class Counters:
-    """What a world counts. made: messages and deadlines so far, which orders those of one moment. told_count: turning points. last_node,
-    last_connection, last_link: numbers, none of which is given twice."""
+    """What a world counts. made: messages and deadlines so far, which orders those of one moment. told_count:
+    turning points. last_node, last_connection, last_link: numbers, none of which is given twice."""
 
     now_us: int = 0
     made: int = 0
@@ -59,18 +76,23 @@ class Counters:
 
 
 class World(Counters):
-    """One world. name: in the ids of its turning points. told: turning points that nobody has taken yet. of_connection: its links, two or
-    (while a reset is on its way) more.
+    """One world. name: in the ids of its turning points. told: turning points that nobody has taken yet.
+    of_connection: its links, two or (while a reset is on its way) more.
 
-    Errors: CommandError for an order that the world cannot carry out (no such node, link already cut), and then nothing has changed;
-    InvariantError where a node breaks the rules of its outbox.
+    Errors: CommandError for an order that the world cannot carry out (no such node, link already cut), and
+    then nothing has changed; InvariantError where a node breaks the rules of its outbox.
     """
 
     def __init__(
-        self, name: str, design: Design, seed: int, listener: Callable[[list[TurningPoint]], None] | None = None,
+        self,
+        name: str,
+        design: Design,
+        seed: int,
+        listener: Callable[[list[TurningPoint]], None] | None = None,
         witness: Callable[[TurningPoint], None] | None = None,
     ) -> None:
-        """listener: called after each step of a node that told something, with what it told; without one, turning points gather in `told`.
+        """listener: called after each step of a node that told something, with what it told; without one,
+        turning points gather in `told`.
         witness: called at once with what a node tells, in the middle of its step. Both may only look."""
         super().__init__()
         self.name = name
@@ -95,14 +117,15 @@ class World(Counters):
         """What the nodes' clocks say."""
         return self.now_us + self.design.ahead_us
 
-    # -- time -----------------------------------------------------------------------------------------------------------------------------
+    # -- time ------------------------------------------------------------------------------------------------
 
     def advance(self, until_us: int, arrivals: Arrivals | None = None, *, by_report: bool = False) -> None:
         """Let everything happen up to and including `until_us`.
 
-        arrivals: what comes from outside meanwhile; those after `until_us` are left. What is due in the same microsecond goes before an
-        arrival. by_report: return after the first step whose turning points were reported; then `is_midway`, and the same call goes on. So it
-        does where a node's deadline is `held`: that comes first then.
+        arrivals: what comes from outside meanwhile; those after `until_us` are left. What is due in the same
+        microsecond goes before an arrival. by_report: return after the first step whose turning points were
+        reported; then `is_midway`, and the same call goes on. So it does where a node's deadline is `held`:
+        that comes first then.
         """
         heap, told = self.heap, self.told
         self.is_midway, self.held = False, None
@@ -150,7 +173,9 @@ class World(Counters):
             if arrival > until_us:
                 if coming.place == place:
                     break
-            elif coming.place == place and times[place] == arrival:  # else it was put on its way meanwhile, or has to wait for another one
+            elif (
+                coming.place == place and times[place] == arrival
+            ):  # else it was put on its way meanwhile, or has to wait for another one
                 self.now_us = arrival
                 self.cause = None
                 coming.arrive(place, until_us)
@@ -182,7 +207,16 @@ class World(Counters):
     def tell(self, kind: str, rule: str | None, inputs: Json, data: Json) -> Cause:
         """Record a turning point; also for what is decided outside the nodes (an operator's act)."""
         self.told_count += 1
-        event = TurningPoint(f"{self.name}:{self.told_count}", self.now_us, self.name, kind, self.cause or Cause(), rule, inputs, data)
+        event = TurningPoint(
+            f"{self.name}:{self.told_count}",
+            self.now_us,
+            self.name,
+            kind,
+            self.cause or Cause(),
+            rule,
+            inputs,
+            data,
+        )
         self.told.append(event)
         if self.witness is not None:
             self.settle()
@@ -190,7 +224,7 @@ class World(Counters):
         self.cause = Cause(event=event.id)
         return self.cause
 
-    # -- nodes ----------------------------------------------------------------------------------------------------------------------------
+    # -- nodes -----------------------------------------------------------------------------------------------
 
     def start(self, name: str, kind: str, state: Any) -> Node:
         """A process starts. kind: of the design. Raises CommandError if the name is taken."""
@@ -221,7 +255,8 @@ class World(Counters):
         self._remove(slot)
 
     def crash(self, name: str, cause: Cause | None = None) -> None:
-        """The machine goes silent. What it sent still arrives; its peers learn nothing, and their connections stay."""
+        """The machine goes silent. What it sent still arrives; its peers learn nothing, and their connections
+        stay."""
         slot = self._running(name)
         self._shut_doors(slot)
         slot.condition, slot.silenced_by = CRASHED, cause
@@ -230,7 +265,8 @@ class World(Counters):
         slot.deferred.clear()
 
     def kill(self, name: str, cause: Cause | None = None) -> None:
-        """The process ends without a word, and its machine lives: it breaks the connections, so peers learn that at once, and refuses new ones."""
+        """The process ends without a word, and its machine lives: it breaks the connections, so peers learn
+        that at once, and refuses new ones."""
         slot = self._running(name)
         self._reset_all(slot, cause)
         self.crash(name, cause)
@@ -246,14 +282,16 @@ class World(Counters):
         self._remove(slot)
 
     def pause(self, name: str, cause: Cause | None = None) -> None:
-        """The process is stopped (SIGSTOP): it neither receives nor wakes until `resume`, and the network does not notice."""
+        """The process is stopped (SIGSTOP): it neither receives nor wakes until `resume`, and the network
+        does not notice."""
         slot = self._running(name)
         self._shut_doors(slot)
         slot.condition, slot.silenced_by = PAUSED, cause
         self._mark(slot, STOPPED)
 
     def resume(self, name: str) -> None:
-        """It goes on: first the deadlines that came due meanwhile, then what has arrived, each in its order."""
+        """It goes on: first the deadlines that came due meanwhile, then what has arrived, each in its
+        order."""
         slot = self._known(name)
         if slot.condition != PAUSED:
             raise CommandError("node", "{name} is not paused", name=name)
@@ -271,11 +309,11 @@ class World(Counters):
                 if not link.is_held:
                     self._pay(link, self.now_us)
 
-    # -- network --------------------------------------------------------------------------------------------------------------------------
+    # -- network ---------------------------------------------------------------------------------------------
 
     def connect(self, slot: Slot, to: str) -> int:
-        """Open a connection from a node to another; see `node.Outbox.connect`. To a name without a process, it opens and stays silent; one whose
-        process was killed resets it."""
+        """Open a connection from a node to another; see `node.Outbox.connect`. To a name without a process,
+        it opens and stays silent; one whose process was killed resets it."""
         peer = self.slots.get(to)
         number = 0 if peer is None else peer.number
         self.last_connection += 1
@@ -291,7 +329,11 @@ class World(Counters):
     def connection(self, one: str, other: str) -> int | None:
         """The newest open connection between two nodes, None if there is none."""
         numbers = {self._known(one).number, self._known(other).number}
-        found = [link.connection for link in self.links.values() if {link.sender, link.receiver} == numbers and self._is_open(link)]
+        found = [
+            link.connection
+            for link in self.links.values()
+            if {link.sender, link.receiver} == numbers and self._is_open(link)
+        ]
         return max(found, default=None)
 
     def set_delay(self, connection: int, delay_us: int) -> None:
@@ -301,7 +343,8 @@ class World(Counters):
             link.delay_us = delay_us
 
     def cut(self, connection: int, sender: str | None = None, cause: Cause | None = None) -> None:
-        """Nothing is delivered any more: both ways, or only what `sender` sends. Raises CommandError if it is cut already."""
+        """Nothing is delivered any more: both ways, or only what `sender` sends. Raises CommandError if it is
+        cut already."""
         links = self._ways(connection, sender)
         if all(link.trouble & CUT for link in links):
             raise CommandError("link", "the link is cut already")
@@ -328,9 +371,11 @@ class World(Counters):
             self.release(link)
 
     def reset(self, connection: int, cause: Cause | None = None) -> None:
-        """The connection breaks: what is under way is lost, and both ends receive Closed("reset") after the link's delay.
+        """The connection breaks: what is under way is lost, and both ends receive Closed("reset") after the
+        link's delay.
 
-        An end that is closed already learns nothing more. Raises CommandError if there is nothing left to break.
+        An end that is closed already learns nothing more. Raises CommandError if there is nothing left to
+        break.
         """
         links = [link for link in self._both(connection) if self._is_open(link)]
         if not links:
@@ -348,14 +393,15 @@ class World(Counters):
             heappush(self.heap, (due_us(last, self.now_us, self.jitter), self.made, last, ""))
 
     def stop_hearing(self, sending: Link) -> None:
-        """The sender of this link has closed its end: what its peer has under way to it, or sends from now on, is lost."""
+        """The sender of this link has closed its end: what its peer has under way to it, or sends from now
+        on, is lost."""
         for link in self._both(sending.connection):
             if link is not sending:
                 shut(self, link)
                 link.trouble |= DEAF
                 self._drop_if_dead(link)
 
-    # -- how ------------------------------------------------------------------------------------------------------------------------------
+    # -- how -------------------------------------------------------------------------------------------------
 
     def _report(self) -> None:
         if self.listener is not None:
@@ -366,7 +412,11 @@ class World(Counters):
 
     def add(self, number: int, name: str, kind: str, state: Any) -> Slot:
         node = self.design.kinds[kind][1](state)
-        slot = AheadSlot(self, number, name, kind, node) if self.design.ahead_us else Slot(self, number, name, kind, node)
+        slot = (
+            AheadSlot(self, number, name, kind, node)
+            if self.design.ahead_us
+            else Slot(self, number, name, kind, node)
+        )
         self.slots[name] = self.by_number[number] = slot
         if slot.settle is not None:
             self.quiet[number] = slot
@@ -390,7 +440,9 @@ class World(Counters):
 
     def _link(self, connection: int, sender: int, receiver: int) -> Link:
         self.last_link += 1
-        link = self.links[self.last_link] = Link(self.last_link, connection, sender, receiver, self.design.delay_us, self.now_us)
+        link = self.links[self.last_link] = Link(
+            self.last_link, connection, sender, receiver, self.design.delay_us, self.now_us
+        )
         self.of_connection.setdefault(connection, []).append(link)
         link.to = self.by_number.get(receiver)
         if link.to is None or link.to.condition == CRASHED:
@@ -416,15 +468,16 @@ class World(Counters):
             sender.recall(self.now_us, sender)
 
     def _mark(self, slot: Slot, trouble: int) -> None:
-        """Set this condition on all links to a process; on those whose end it has closed nothing arrives anyway."""
+        """Set this condition on all links to a process; on those whose end it has closed nothing arrives
+        anyway."""
         for connection in slot.links:
             for link in self.of_connection[connection]:
                 if link.receiver == slot.number:
                     link.trouble |= trouble
 
     def arrives(self, link: Link) -> bool:
-        """A ticket came due on an impaired link. False: it is owed, as its message will be delivered one day, or the
-        message is lost."""
+        """A ticket came due on an impaired link. False: it is owed, as its message will be delivered one day,
+        or the message is lost."""
         if link.trouble & DOOR and link.to is not None and link.to.settle is not None:
             link.to.settle(self.now_us, link.to)  # who waits at the door goes in first
             if not link.times and not link.room:

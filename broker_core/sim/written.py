@@ -1,11 +1,12 @@
-"""Streams to a broker that only writes a message down when it arrives: several are written in one step, each as of its own moment.
+"""Streams to a broker that only writes a message down when it arrives: several are written in one step, each
+as of its own moment.
 
     Stream      one step a message: arrive ─► receive
     Written     one step for all that arrive before the next event of the world, or until something follows from one (who waited is answered)
     Unread      no step at all: nothing follows from an arrival, and what has arrived is written before its receiver is asked anything
 
-Observed state always equals that of delivering each message in its own step. On an impaired link, each message is
-delivered in its own step again.
+Observed state always equals that of delivering each message in its own step. On an impaired link, each
+message is delivered in its own step again.
 """
 
 from __future__ import annotations
@@ -24,9 +25,12 @@ NEVER = 1 << 62
 class Write(Protocol):
     """What `publish` and the receivers' `receive` do with some messages, without making any."""
 
-    def __call__(self, number: int, keys: Sequence[int], times: Sequence[int], place: int, until_us: int) -> int:
-        """Write the messages from `place` on that arrive before `until_us`, or fewer: it ends after one from which something follows. Returns the
-        place of the next one. number: of the message at place 0. The link's `last_us` is that of the last message on it."""
+    def __call__(
+        self, number: int, keys: Sequence[int], times: Sequence[int], place: int, until_us: int
+    ) -> int:
+        """Write the messages from `place` on that arrive before `until_us`, or fewer: it ends after one from
+        which something follows. Returns the place of the next one. number: of the message at place 0. The
+        link's `last_us` is that of the last message on it."""
         ...
 
 
@@ -48,12 +52,17 @@ class Written(Stream):
             return
         heap, limit_us = self.sender.world.heap, until_us + 1
         if heap and heap[0][0] < limit_us:
-            limit_us = heap[0][0]  # what is due in the same microsecond goes before an arrival; the one at this place has waited for it
+            limit_us = heap[0][
+                0
+                # what is due in the same microsecond goes before an arrival; the one at this place has waited
+                # for it
+            ]
         self.place = self.write(self.number, self.keys, self.times, place, limit_us)
 
 
 class Unread(Written):
-    """next_us: when the next message arrives that is not written yet; the receivers ask for it before anything else."""
+    """next_us: when the next message arrives that is not written yet; the receivers ask for it before
+    anything else."""
 
     def __init__(self, sender: Slot, publish: Callable[[int, int], tuple[int, Any]], write: Write) -> None:
         super().__init__(sender, publish, write)

@@ -1,10 +1,13 @@
 """A TubeMQ broker: its partitions, who is registered for each, and how far each group has consumed.
 
-One owner per group and partition. A request of another one is refused (410) while the owner is alive; once its 30 s are over, the first
-such request removes it and is still refused, the second succeeds. A batch that was read and not confirmed is read again.
-What a client registers and releases is told by that client; a broker tells only what no client knows.
-Source: TubeMQ (InLong a6c7a6a670) BrokerServiceServer, DefaultOffsetManager; docs/tubemq/facts.md, "Broker". Vectors: tubemq/broker_register.json.
-Left out: filters, flow control, retention by time (a log begins where nobody reads any more), read positions other than "from the stored offset".
+One owner per group and partition. A request of another one is refused (410) while the owner is alive; once
+its 30 s are over, the first such request removes it and is still refused, the second succeeds. A batch that
+was read and not confirmed is read again. What a client registers and releases is told by that client; a
+broker tells only what no client knows.
+Source: TubeMQ (InLong a6c7a6a670) BrokerServiceServer, DefaultOffsetManager; docs/tubemq/facts.md, "Broker".
+Vectors: tubemq/broker_register.json.
+Left out: filters, flow control, retention by time (a log begins where nobody reads any more), read positions
+other than "from the stored offset".
 """
 
 from __future__ import annotations
@@ -23,9 +26,11 @@ from broker_core.tubemq.message_log import GONE_AT_ONCE, MessageLog
 
 @dataclass(slots=True)
 class Consumed:
-    """One group's place in one partition. offset: stored, the next message to read. pending: messages read and not yet confirmed.
+    """One group's place in one partition. offset: stored, the next message to read. pending: messages read
+    and not yet confirmed.
 
-    owner: client id registered for it, "" for none. connection: on which it registered. deadline_us: when the owner counts as dead.
+    owner: client id registered for it, "" for none. connection: on which it registered. deadline_us: when the
+    owner counts as dead.
     furthest: no message from here on was ever handed out.
     """
 
@@ -39,7 +44,8 @@ class Consumed:
 
 @dataclass(slots=True)
 class Partition:
-    """end: how many messages were written. groups: group -> its place. log: the messages that one of them may still read."""
+    """end: how many messages were written. groups: group -> its place. log: the messages that one of them may
+    still read."""
 
     end: int = 0
     groups: dict[str, Consumed] = field(default_factory=dict)
@@ -48,13 +54,16 @@ class Partition:
     def confirm(self, place: Consumed) -> None:
         """What this group has read and not confirmed is done."""
         place.offset += place.pending
-        if place.offset - self.log.start >= GONE_AT_ONCE:  # else another group, which is behind, lets nothing go either
+        if (
+            place.offset - self.log.start >= GONE_AT_ONCE
+        ):  # else another group, which is behind, lets nothing go either
             self.log.forget(min(group.offset for group in self.groups.values()))
 
 
 @dataclass(slots=True)
 class BrokerState:
-    """partitions: partition key -> partition. batch_messages: most messages of one read. read_again: messages handed out twice so far."""
+    """partitions: partition key -> partition. batch_messages: most messages of one read. read_again: messages
+    handed out twice so far."""
 
     broker_id: int
     partitions: dict[str, Partition]
@@ -80,13 +89,16 @@ class Broker:
         place = self.state.partitions[key].groups[group]
         if not place.owner:
             return
-        if now_us < place.deadline_us:  # it has been heard of since; moving the deadline with every read would cost more than this look
+        if (
+            now_us < place.deadline_us
+        ):  # it has been heard of since; moving the deadline with every read would cost more than this look
             out.deadline(name, place.deadline_us)
         else:
             time_out(place, key, out)
 
     def place(self, group: str, key: str) -> Consumed | None:
-        """The group's place in a partition, None where this broker has no such partition. A group that is new begins where the log does."""
+        """The group's place in a partition, None where this broker has no such partition. A group that is new
+        begins where the log does."""
         partition = self.state.partitions.get(key)
         if partition is None:
             return None
@@ -101,7 +113,8 @@ def sweep_name(group: str, key: str) -> str:
 
 
 def time_out(place: Consumed, key: str, out: Outbox) -> None:
-    """The owner has not been heard of for 30 s: the partition is free, and its unconfirmed batch will be read again."""
+    """The owner has not been heard of for 30 s: the partition is free, and its unconfirmed batch will be read
+    again."""
     out.blame_silence(place.connection)
     client_id = place.owner
     place.owner, place.pending = "", 0
@@ -109,7 +122,9 @@ def time_out(place: Consumed, key: str, out: Outbox) -> None:
              {"consumer": host_of(client_id), "client": client_id, "partition": key})  # fmt: skip
 
 
-def register(broker: Broker, connection: int, request: r.RegisterRequestC2B, now_us: int, out: Outbox) -> None:
+def register(
+    broker: Broker, connection: int, request: r.RegisterRequestC2B, now_us: int, out: Outbox
+) -> None:
     """connect2Partition and disconnectFromPartition at the broker."""
     key, client_id = request.partition, request.client_id
     place = broker.place(request.group, key)
@@ -129,7 +144,9 @@ def register(broker: Broker, connection: int, request: r.RegisterRequestC2B, now
     if place.owner not in ("", client_id):
         if now_us >= place.deadline_us:
             time_out(place, key, out)
-        out.send(connection, r.RegisterResponseB2C(r.PARTITION_OCCUPIED, request.op_type, key, place.offset, end))
+        out.send(
+            connection, r.RegisterResponseB2C(r.PARTITION_OCCUPIED, request.op_type, key, place.offset, end)
+        )
         return
     place.owner, place.connection, place.pending = client_id, connection, 0
     if request.curr_offset >= 0:
@@ -139,7 +156,9 @@ def register(broker: Broker, connection: int, request: r.RegisterRequestC2B, now
     out.send(connection, r.RegisterResponseB2C(r.SUCCESS, request.op_type, key, place.offset, end))
 
 
-def heartbeat(broker: Broker, connection: int, request: r.HeartBeatRequestC2B, now_us: int, out: Outbox) -> None:
+def heartbeat(
+    broker: Broker, connection: int, request: r.HeartBeatRequestC2B, now_us: int, out: Outbox
+) -> None:
     """The owner is alive; what it does not own is named in the answer, and it drops that."""
     failures: list[tuple[int, str]] = []
     for key in request.partitions:
@@ -152,12 +171,17 @@ def heartbeat(broker: Broker, connection: int, request: r.HeartBeatRequestC2B, n
     out.send(connection, r.HeartBeatResponseB2C(failures))
 
 
-def get_message(broker: Broker, connection: int, request: r.GetMessageRequestC2B, now_us: int, out: Outbox) -> None:
-    """One batch from the stored offset; a second read without a confirmation gives the same one. Reading keeps the owner alive too."""
+def get_message(
+    broker: Broker, connection: int, request: r.GetMessageRequestC2B, now_us: int, out: Outbox
+) -> None:
+    """One batch from the stored offset; a second read without a confirmation gives the same one. Reading
+    keeps the owner alive too."""
     key = request.partition
     state = broker.state
     partition = state.partitions.get(key)
-    place = None if partition is None else partition.groups.get(request.group) or broker.place(request.group, key)
+    place = (
+        None if partition is None else partition.groups.get(request.group) or broker.place(request.group, key)
+    )
     if partition is None or place is None or place.owner != request.client_id:
         code = r.HB_NO_NODE if place is None else not_owner(place, request.client_id)
         out.send(connection, r.GetMessageResponseB2C(code, key, [], 0, 0))
@@ -176,14 +200,21 @@ def get_message(broker: Broker, connection: int, request: r.GetMessageRequestC2B
         place.furthest = stop
     else:
         state.read_again += stop - first
-    out.send(connection, r.GetMessageResponseB2C(r.SUCCESS, key, partition.log.between(first, stop), first, end))
+    out.send(
+        connection, r.GetMessageResponseB2C(r.SUCCESS, key, partition.log.between(first, stop), first, end)
+    )
 
 
-def commit_offset(broker: Broker, connection: int, request: r.CommitOffsetRequestC2B, now_us: int, out: Outbox) -> None:
-    """confirmConsume: true moves the stored offset past the batch, false forgets the batch. Renews nothing."""
+def commit_offset(
+    broker: Broker, connection: int, request: r.CommitOffsetRequestC2B, now_us: int, out: Outbox
+) -> None:
+    """confirmConsume: true moves the stored offset past the batch, false forgets the batch. Renews
+    nothing."""
     key = request.partition
     partition = broker.state.partitions.get(key)
-    place = None if partition is None else partition.groups.get(request.group) or broker.place(request.group, key)
+    place = (
+        None if partition is None else partition.groups.get(request.group) or broker.place(request.group, key)
+    )
     if partition is None or place is None:
         out.send(connection, r.CommitOffsetResponseB2C(r.FORBIDDEN, key, 0, 0))
         return
@@ -203,14 +234,21 @@ def not_owner(place: Consumed, client_id: str) -> int:
     return r.SUCCESS if place.owner == client_id else r.DUPLICATE_PARTITION
 
 
-def send_message(broker: Broker, connection: int, request: r.SendMessageRequestP2B, now_us: int, out: Outbox) -> None:
+def send_message(
+    broker: Broker, connection: int, request: r.SendMessageRequestP2B, now_us: int, out: Outbox
+) -> None:
     """A producer's message is written at the end of its partition."""
     partition = broker.state.partitions[request.partition]
     partition.log.messages.append(request.message)
     partition.end += 1
 
 
-HANDLERS: Mapping[type, Callable[[Broker, int, Any, int, Outbox], None]] = MappingProxyType({
-    r.SendMessageRequestP2B: send_message, r.RegisterRequestC2B: register, r.HeartBeatRequestC2B: heartbeat, r.GetMessageRequestC2B: get_message,
-    r.CommitOffsetRequestC2B: commit_offset,
-})  # fmt: skip
+HANDLERS: Mapping[type, Callable[[Broker, int, Any, int, Outbox], None]] = MappingProxyType(
+    {
+        r.SendMessageRequestP2B: send_message,
+        r.RegisterRequestC2B: register,
+        r.HeartBeatRequestC2B: heartbeat,
+        r.GetMessageRequestC2B: get_message,
+        r.CommitOffsetRequestC2B: commit_offset,
+    }
+)

@@ -1,4 +1,5 @@
-"""A client's id. Its process makes it, so every start has another one; and it begins with the host, so everybody can tell whose it is.
+"""A client's id. Its process makes it, so every start has another one; and it begins with the host, so
+everybody can tell whose it is.
 
 The original's: group_address-processId-time-number-kind-version. Ours: host-number of the start on this host.
 Source: TubeMQ (InLong a6c7a6a670) SimpleClientBalanceConsumer.generateConsumerID.

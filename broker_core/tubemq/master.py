@@ -1,7 +1,9 @@
-"""The master: who is in which client-balanced group, and which partitions a topic has. It balances nothing for such a group.
+"""The master: who is in which client-balanced group, and which partitions a topic has. It balances nothing
+for such a group.
 
-A member is refused whose source count differs from the group's (429) or whose node id another member has (430); the dead are members until
-the master has not heard of them for 30 s. Clean joins and leaves are reported by the client itself.
+A member is refused whose source count differs from the group's (429) or whose node id another member has
+(430); the dead are members until the master has not heard of them for 30 s. Clean joins and leaves are
+reported by the client itself.
 Source: TubeMQ (InLong a6c7a6a670) TMaster, ConsumeGroupInfo; docs/tubemq/facts.md, "Master".
 Left out: server-balanced groups, topic and filter sets, authorisation.
 """
@@ -21,7 +23,8 @@ from broker_core.tubemq.metadata import UNDEFINED
 
 @dataclass(slots=True)
 class Member:
-    """connection: on which it registered. node_id: UNDEFINED if its group does not count its sources. deadline_us: when it counts as dead."""
+    """connection: on which it registered. node_id: UNDEFINED if its group does not count its sources.
+    deadline_us: when it counts as dead."""
 
     client_id: str
     connection: int
@@ -31,7 +34,8 @@ class Member:
 
 @dataclass(slots=True)
 class Group:
-    """source_count: the first member's, UNDEFINED for none. members: client id -> member, in order of registering."""
+    """source_count: the first member's, UNDEFINED for none. members: client id -> member, in order of
+    registering."""
 
     source_count: int = UNDEFINED
     members: dict[str, Member] = field(default_factory=dict)
@@ -53,7 +57,8 @@ class Group:
 
 @dataclass(slots=True)
 class MasterState:
-    """topic_meta: entries as `metadata.expand_topic_meta` reads them; topic_meta_id: their number, raised with each change."""
+    """topic_meta: entries as `metadata.expand_topic_meta` reads them; topic_meta_id: their number, raised
+    with each change."""
 
     topic_meta: list[str]
     broker_ids: list[int]
@@ -78,8 +83,12 @@ class Master:
             return
         out.blame_silence(member.connection)
         remove(self.state, group_name, client_id)
-        out.tell("tubemq.master.consumer_timed_out", "tubemq.timeout", {"timeout_us": r.TIMEOUT_US},
-                 {"consumer": host_of(client_id), "client": client_id, "node_id": member.node_id})  # fmt: skip
+        out.tell(
+            "tubemq.master.consumer_timed_out",
+            "tubemq.timeout",
+            {"timeout_us": r.TIMEOUT_US},
+            {"consumer": host_of(client_id), "client": client_id, "node_id": member.node_id},
+        )
 
 
 def timeout_name(group: str, client_id: str) -> str:
@@ -94,7 +103,9 @@ def remove(state: MasterState, group_name: str, client_id: str) -> None:
         del state.groups[group_name]
 
 
-def register(state: MasterState, connection: int, request: r.RegisterRequestC2M, now_us: int, out: Outbox) -> None:
+def register(
+    state: MasterState, connection: int, request: r.RegisterRequestC2M, now_us: int, out: Outbox
+) -> None:
     group = state.groups.get(request.group) or Group()
     code = group.refusal(request)
     if code == r.SUCCESS:
@@ -107,17 +118,24 @@ def register(state: MasterState, connection: int, request: r.RegisterRequestC2M,
     out.send(connection, r.RegisterResponseM2C(code))
 
 
-def part_meta(state: MasterState, connection: int, request: r.GetPartMetaRequestC2M, now_us: int, out: Outbox) -> None:
+def part_meta(
+    state: MasterState, connection: int, request: r.GetPartMetaRequestC2M, now_us: int, out: Outbox
+) -> None:
     """Topics and brokers, unless the client has them already. 411 for a client that is not a member."""
     if member_of(state, request.group, request.client_id) is None:
         out.send(connection, r.GetPartMetaResponseM2C(r.HB_NO_NODE, UNDEFINED, [], []))
     elif request.topic_meta_id == state.topic_meta_id:
         out.send(connection, r.GetPartMetaResponseM2C(r.SUCCESS, state.topic_meta_id, [], []))
     else:
-        out.send(connection, r.GetPartMetaResponseM2C(r.SUCCESS, state.topic_meta_id, state.topic_meta, state.broker_ids))
+        out.send(
+            connection,
+            r.GetPartMetaResponseM2C(r.SUCCESS, state.topic_meta_id, state.topic_meta, state.broker_ids),
+        )
 
 
-def heartbeat(state: MasterState, connection: int, request: r.HeartRequestC2M, now_us: int, out: Outbox) -> None:
+def heartbeat(
+    state: MasterState, connection: int, request: r.HeartRequestC2M, now_us: int, out: Outbox
+) -> None:
     member = member_of(state, request.group, request.client_id)
     if member is not None:
         member.deadline_us = now_us + r.TIMEOUT_US
@@ -135,6 +153,11 @@ def member_of(state: MasterState, group_name: str, client_id: str) -> Member | N
     return None if group is None else group.members.get(client_id)
 
 
-HANDLERS: Mapping[type, Callable[[MasterState, int, Any, int, Outbox], None]] = MappingProxyType({
-    r.RegisterRequestC2M: register, r.GetPartMetaRequestC2M: part_meta, r.HeartRequestC2M: heartbeat, r.CloseRequestC2M: close,
-})  # fmt: skip
+HANDLERS: Mapping[type, Callable[[MasterState, int, Any, int, Outbox], None]] = MappingProxyType(
+    {
+        r.RegisterRequestC2M: register,
+        r.GetPartMetaRequestC2M: part_meta,
+        r.HeartRequestC2M: heartbeat,
+        r.CloseRequestC2M: close,
+    }
+)

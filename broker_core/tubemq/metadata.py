@@ -1,7 +1,9 @@
-"""What the master tells a client about its topics: every configured partition, and whether it can be subscribed now.
+"""What the master tells a client about its topics: every configured partition, and whether it can be
+subscribed now.
 
-One entry per topic, "topic#brokerId:stores:partitionsPerStore:status,..."; status 1 is subscribable. The entries name what is
-*configured*, so a broker that goes offline turns its status to 0 but leaves the set, and with it everyone's share, as it was.
+One entry per topic, "topic#brokerId:stores:partitionsPerStore:status,..."; status 1 is subscribable. The
+entries name what is *configured*, so a broker that goes offline turns its status to 0 but leaves the set, and
+with it everyone's share, as it was.
 Source: TubeMQ (InLong a6c7a6a670) client metadata cache. Vectors: tubemq/meta_expand.json.
 """
 
@@ -21,8 +23,9 @@ UNDEFINED = -2
 
 @dataclass(frozen=True, slots=True)
 class PartitionMetadata:
-    """What a client knows. meta_id: the master's number for this content, below 0 before the first answer. topic_meta, broker_ids: that
-    answer; what it spells out is in no checkpoint, and in memory once for all clients that have the same."""
+    """What a client knows. meta_id: the master's number for this content, below 0 before the first answer.
+    topic_meta, broker_ids: that answer; what it spells out is in no checkpoint, and in memory once for all
+    clients that have the same."""
 
     meta_id: int = UNDEFINED
     topic_meta: tuple[str, ...] = ()
@@ -33,11 +36,14 @@ class PartitionMetadata:
         """Partition key -> subscribable, in key order (UTF-16 units); not to be changed."""
         return _expanded(self.topic_meta, self.broker_ids)
 
-    def updated(self, meta_id: int, topic_meta: Collection[str], broker_ids: Collection[int]) -> PartitionMetadata:
+    def updated(
+        self, meta_id: int, topic_meta: Collection[str], broker_ids: Collection[int]
+    ) -> PartitionMetadata:
         """What the client knows after an answer of the master; itself when the answer is ignored.
 
-        Ignored are an id below 0 (nothing new), the id it has already, and an empty list. So a topic set that became empty
-        never clears what a client knows: a trait of the original, kept. Raises CommandError for an entry of another form.
+        Ignored are an id below 0 (nothing new), the id it has already, and an empty list. So a topic set that
+        became empty never clears what a client knows: a trait of the original, kept. Raises CommandError for
+        an entry of another form.
         """
         if meta_id < 0 or meta_id == self.meta_id or not topic_meta:
             return self
@@ -54,7 +60,8 @@ def _expanded(topic_meta: tuple[str, ...], broker_ids: tuple[int, ...]) -> dict[
 def expand_topic_meta(topic_meta: Iterable[str], broker_ids: Collection[int]) -> dict[str, bool]:
     """Spell out the master's entries.
 
-    topic_meta: one "topic#brokerId:stores:partitionsPerStore:status,..." per topic; blank ones are passed over.
+    topic_meta: one "topic#brokerId:stores:partitionsPerStore:status,..." per topic; blank ones are passed
+    over.
     broker_ids: the brokers that the client knows; others are passed over.
     Returns partition key -> subscribable, in key order. Raises CommandError for an entry of another form.
 
@@ -72,7 +79,9 @@ def expand_topic_meta(topic_meta: Iterable[str], broker_ids: Collection[int]) ->
             try:
                 broker_id, stores, per_store, subscribable = (int(number) for number in placement.split(":"))
             except ValueError:
-                raise CommandError("topic_meta", f"{placement!r} is not brokerId:stores:partitions:status") from None
+                raise CommandError(
+                    "topic_meta", f"{placement!r} is not brokerId:stores:partitions:status"
+                ) from None
             if broker_id in broker_ids:
                 for partition_id in partition_ids(stores, per_store):
                     status[str(PartitionKey(broker_id, topic, partition_id))] = subscribable == 1

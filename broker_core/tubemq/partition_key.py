@@ -1,7 +1,9 @@
 """The name of a partition: "brokerId:topic:partitionId", unique in a cluster.
 
-A topic has stores on each of its brokers, and partitions in each store; the partition id tells both: store * 10000 + number.
-Source: TubeMQ (InLong a6c7a6a670) Partition, TBaseConstants.META_STORE_INS_BASE. Vectors: tubemq/meta_expand.json.
+A topic has stores on each of its brokers, and partitions in each store; the partition id tells both: store *
+10000 + number.
+Source: TubeMQ (InLong a6c7a6a670) Partition, TBaseConstants.META_STORE_INS_BASE. Vectors:
+tubemq/meta_expand.json.
 """
 
 from __future__ import annotations
@@ -41,7 +43,9 @@ def parse_partition_key(text: str) -> PartitionKey:
     PartitionKey(broker_id=136, topic='demo_topic', partition_id=0)
     """
     match text.split(":"):
-        case [broker_id, topic, partition_id] if topic.strip() and _is_number(broker_id) and _is_number(partition_id):
+        case [broker_id, topic, partition_id] if (
+            topic.strip() and _is_number(broker_id) and _is_number(partition_id)
+        ):
             return PartitionKey(int(broker_id), topic, int(partition_id))
     raise CommandError("partition_key", f"{text!r} is not brokerId:topic:partitionId")
 
@@ -49,7 +53,8 @@ def parse_partition_key(text: str) -> PartitionKey:
 def partition_ids(store_count: int, partitions_per_store: int) -> list[int]:
     """Give the ids that a topic has on one broker, ascending.
 
-    Raises CommandError when a count is negative, or when a store holds more partitions than there are ids between two stores.
+    Raises CommandError when a count is negative, or when a store holds more partitions than there are ids
+    between two stores.
 
     >>> partition_ids(2, 2)
     [0, 1, 10000, 10001]
@@ -58,7 +63,11 @@ def partition_ids(store_count: int, partitions_per_store: int) -> list[int]:
         raise CommandError("store_count", "must be 0 or more")
     if not 0 <= partitions_per_store <= STORE_ID_BASE:
         raise CommandError("partitions_per_store", f"must be 0 to {STORE_ID_BASE}")
-    return [store * STORE_ID_BASE + number for store in range(store_count) for number in range(partitions_per_store)]
+    return [
+        store * STORE_ID_BASE + number
+        for store in range(store_count)
+        for number in range(partitions_per_store)
+    ]
 
 
 def _is_number(text: str) -> bool:

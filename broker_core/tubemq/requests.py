@@ -1,7 +1,9 @@
-"""Requests between TubeMQ's clients, master and brokers, by the names of MasterService.proto and BrokerService.proto.
+"""Requests between TubeMQ's clients, master and brokers, by the names of MasterService.proto and
+BrokerService.proto.
 
-C2M, M2C: consumer and master. C2B, B2C: consumer and broker. P2B: producer to broker. partition: the key "brokerId:topic:partitionId".
-Offsets here count messages; on the wire they are bytes of the index log, 28 for each. Left out: filters, sessions, authorisation, flow control.
+C2M, M2C: consumer and master. C2B, B2C: consumer and broker. P2B: producer to broker. partition: the key
+"brokerId:topic:partitionId". Offsets here count messages; on the wire they are bytes of the index log, 28 for
+each. Left out: filters, sessions, authorisation, flow control.
 Source: TubeMQ (InLong a6c7a6a670); docs/tubemq/facts.md, "Requests".
 """
 
@@ -38,7 +40,8 @@ class RegisterResponseM2C(_Request, tag="tubemq.RegisterResponseM2C"):
 
 
 class GetPartMetaRequestC2M(_Request, tag="tubemq.GetPartMetaRequestC2M"):
-    """topic_meta_id: of what the client has; the answer carries the topics only if the master's is another one."""
+    """topic_meta_id: of what the client has; the answer carries the topics only if the master's is another
+    one."""
 
     client_id: str
     group: str
@@ -69,7 +72,8 @@ class CloseRequestC2M(_Request, tag="tubemq.CloseRequestC2M"):
 
 
 class RegisterRequestC2B(_Request, tag="tubemq.RegisterRequestC2B"):
-    """curr_offset: where to begin, below 0 for the stored offset. last_pack_consumed: with UNREGISTER, whether the batch out was handled."""
+    """curr_offset: where to begin, below 0 for the stored offset. last_pack_consumed: with UNREGISTER,
+    whether the batch out was handled."""
 
     op_type: int
     client_id: str
@@ -94,7 +98,8 @@ class HeartBeatRequestC2B(_Request, tag="tubemq.HeartBeatRequestC2B"):
 
 
 class HeartBeatResponseB2C(_Request, tag="tubemq.HeartBeatResponseB2C"):
-    """failures: (code, partition) of those that this client does not hold: 411 nobody does, 412 another one."""
+    """failures: (code, partition) of those that this client does not hold: 411 nobody does, 412 another
+    one."""
 
     failures: list[tuple[int, str]]
 
@@ -106,7 +111,8 @@ class GetMessageRequestC2B(_Request, tag="tubemq.GetMessageRequestC2B"):
 
 
 class GetMessageResponseB2C(_Request, tag="tubemq.GetMessageResponseB2C"):
-    """messages: numbers of the messages of one batch; empty unless code is SUCCESS. curr_offset: where the batch begins."""
+    """messages: numbers of the messages of one batch; empty unless code is SUCCESS. curr_offset: where the
+    batch begins."""
 
     code: int
     partition: str
@@ -135,7 +141,20 @@ class SendMessageRequestP2B(_Request, tag="tubemq.SendMessageRequestP2B"):
 
 
 Request = (
-    RegisterRequestC2M | RegisterResponseM2C | GetPartMetaRequestC2M | GetPartMetaResponseM2C | HeartRequestC2M | HeartResponseM2C
-    | CloseRequestC2M | RegisterRequestC2B | RegisterResponseB2C | HeartBeatRequestC2B | HeartBeatResponseB2C | GetMessageRequestC2B
-    | GetMessageResponseB2C | CommitOffsetRequestC2B | CommitOffsetResponseB2C | SendMessageRequestP2B
-)  # fmt: skip
+    RegisterRequestC2M
+    | RegisterResponseM2C
+    | GetPartMetaRequestC2M
+    | GetPartMetaResponseM2C
+    | HeartRequestC2M
+    | HeartResponseM2C
+    | CloseRequestC2M
+    | RegisterRequestC2B
+    | RegisterResponseB2C
+    | HeartBeatRequestC2B
+    | HeartBeatResponseB2C
+    | GetMessageRequestC2B
+    | GetMessageResponseB2C
+    | CommitOffsetRequestC2B
+    | CommitOffsetResponseB2C
+    | SendMessageRequestP2B
+)

@@ -1,4 +1,5 @@
-"""Messages that a producer sends to the brokers, none of which does more than write them down, without a step of the world (`sim/written.py`)."""
+"""Messages that a producer sends to the brokers, none of which does more than write them down, without a step
+of the world (`sim/written.py`)."""
 
 from __future__ import annotations
 
@@ -18,7 +19,9 @@ def written(sender: Slot) -> Unread:
     """The producer's messages."""
     producer = cast(Producer, sender.node)
     sent = producer.state.sent
-    ways: dict[int, tuple[str, Partition, Link]] = {}  # of each key; one for all keys of a partition, so that they stay at hand
+    ways: dict[
+        int, tuple[str, Partition, Link]
+    ] = {}  # of each key; one for all keys of a partition, so that they stay at hand
     to_partition: dict[str, tuple[str, Partition, Link]] = {}
 
     def way_of(code: int) -> tuple[str, Partition, Link]:
@@ -29,7 +32,8 @@ def written(sender: Slot) -> Unread:
         return to_partition[key]
 
     def write(number: int, keys: Sequence[int], times: Sequence[int], place: int, until_us: int) -> int:
-        # The producer's `send`, and the broker's `send_message`, written out: this is what every message goes through.
+        # The producer's `send`, and the broker's `send_message`, written out: this is what every message goes
+        # through.
         for at in range(place, len(times)):
             at_us, code = times[at], keys[at]
             if at_us >= until_us:

@@ -1,10 +1,12 @@
-"""Runs a user's assignor in a process of its own, `child/`; the core asks for it through `broker_core/kafka/assignors/custom.py: use_runner`.
+"""Runs a user's assignor in a process of its own, `child/`; the core asks for it through
+`broker_core/kafka/assignors/custom.py: use_runner`.
 
     the core asks ─► known: the answer                              (`answers.py`: the same text and input give the same answer)
                  └─► not yet: a process begins, and Held ─► a shard serves other labs ─► the core asks again
 
-What a process answers is what the text did. Where a process was ended from outside, or the machine gave it no time, the call begins again; a
-lab that gets no answer at all stops, as nothing that it could say would be true.
+What a process answers is what the text did. Where a process was ended from outside, or the machine gave it no
+time, the call begins again; a lab that gets no answer at all stops, as nothing that it could say would be
+true.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ from dashboard.assignors.answers import Answers
 from dashboard.assignors.child.limits import ANSWER_BYTES_MAX, CPU_S
 
 CHILD = Path(__file__).with_name("child")
-# Not -I: it would ignore PYTHONHASHSEED. The environment is empty but for it, so texts hash the same, as long as sets are dicts.
+# Not -I: it would ignore PYTHONHASHSEED. The environment is empty but for it, so texts hash the same, as long
+# as sets are dicts.
 COMMAND = (sys.executable, "-P", "-s", "-S", "-B", "-W", "ignore", str(CHILD))
 ENVIRONMENT = {"PYTHONHASHSEED": "0"}
 AT_ONCE = 2
@@ -38,7 +41,10 @@ WALL_S = 600.0
 """For a machine that hardly runs: the limits that count are the child's own, of steps and of CPU."""
 UNCLAIMED_S = 60.0
 LOOK_EVERY_S = 0.005
-CRASHES = {-number: number.name for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE)}
+CRASHES = {
+    -number: number.name
+    for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE)
+}
 
 
 class AssignorLost(HighwaterError):
@@ -47,7 +53,8 @@ class AssignorLost(HighwaterError):
 
 @dataclass
 class _Call:
-    """One call of one text. process, answer_file: while it runs. over_s: since when there is an answer that nobody has taken, or `is_lost`."""
+    """One call of one text. process, answer_file: while it runs. over_s: since when there is an answer that
+    nobody has taken, or `is_lost`."""
 
     order: bytes
     process: subprocess.Popen[bytes] | None = None
@@ -89,7 +96,8 @@ class Runner:
         self._lock = threading.Lock()
 
     def ask(self, source: str, members: dict[str, Any], partitions: dict[str, int]) -> dict[str, Any]:
-        """What `assign(members, partitions)` returned, or its error with its line. Raises Held until it is known, and AssignorLost."""
+        """What `assign(members, partitions)` returned, or its error with its line. Raises Held until it is
+        known, and AssignorLost."""
         order = json.dumps({"source": source, "members": members, "partitions": partitions}).encode()
         key = hashlib.sha256(order).digest()
         with self._lock:
@@ -125,9 +133,13 @@ class Runner:
             if call.process is not None:
                 self._reap(call, now_s)
         free = AT_ONCE - sum(call.process is not None for call in self._calls.values())
-        for call in [call for call in self._calls.values() if call.process is None and not call.is_over][: max(0, free)]:
+        for call in [call for call in self._calls.values() if call.process is None and not call.is_over][
+            : max(0, free)
+        ]:
             self._begin(call, now_s)
-        for key in [key for key, call in self._calls.items() if call.is_over and now_s - call.over_s > UNCLAIMED_S]:
+        for key in [
+            key for key, call in self._calls.items() if call.is_over and now_s - call.over_s > UNCLAIMED_S
+        ]:
             del self._calls[key]  # its lab is gone
 
     def _begin(self, call: _Call, now_s: float) -> None:
@@ -135,9 +147,16 @@ class Runner:
         with tempfile.TemporaryFile() as order:
             order.write(call.order)
             order.seek(0)
-            call.process = subprocess.Popen(  # a session of its own: what ends the worker must not look like the function's end
-                self.command, stdin=order, stdout=call.answer_file, stderr=subprocess.DEVNULL, env=ENVIRONMENT, cwd="/", start_new_session=True,
-            )  # fmt: skip
+            # a session of its own: what ends the worker must not look like the function's end
+            call.process = subprocess.Popen(
+                self.command,
+                stdin=order,
+                stdout=call.answer_file,
+                stderr=subprocess.DEVNULL,
+                env=ENVIRONMENT,
+                cwd="/",
+                start_new_session=True,
+            )
 
     def _reap(self, call: _Call, now_s: float) -> None:
         process, answer_file = call.process, call.answer_file
@@ -186,6 +205,7 @@ RUNNER = Runner()
 
 @cache
 def is_available() -> bool:
-    """Whether this machine can run users' assignors: whether its kernel filters system calls. Looked at once in a process."""
+    """Whether this machine can run users' assignors: whether its kernel filters system calls. Looked at once
+    in a process."""
     answer = RUNNER.run("def assign(members, partitions):\n    return {}\n", {}, {})
     return answer.get("code") != OFF

@@ -74,7 +74,8 @@ def logs(request: HttpRequest) -> HttpResponse:
     """Open a log, or list what can be opened."""
     handler = UploadHandler(request)
     if request.method == "POST":
-        # Before anything reads the form, and the check of the CSRF token does: the files go to the disk while they come.
+        # Before anything reads the form, and the check of the CSRF token does: the files go to the disk while
+        # they come.
         request.upload_handlers = [handler]
     try:
         return _logs(request)
@@ -86,7 +87,10 @@ def logs(request: HttpRequest) -> HttpResponse:
 def _logs(request: HttpRequest) -> HttpResponse:
     token = access.bearer_of(request) or access.visitor_of(request)
     if request.method == "GET":
-        folders = [{"name": folder.name, "log": folder.log, "url": reverse("log-opened", args=[folder.log])} for folder in server_folders()]
+        folders = [
+            {"name": folder.name, "log": folder.log, "url": reverse("log-opened", args=[folder.log])}
+            for folder in server_folders()
+        ]
         return json_response({"folders": folders, "limits": {"bytes_max": settings.LOG_UPLOAD_BYTES_MAX}})
     if request.content_type != "multipart/form-data":
         raise Refused(415, {"body": _("must be multipart/form-data")})
@@ -97,7 +101,9 @@ def _logs(request: HttpRequest) -> HttpResponse:
     if not files:
         raise Refused(400, {"file": _("choose a file")})
     owner_hash = access.token_hash(token) if token else ""
-    log_id = upload_accept(files=files, folder=request.POST.get("folder", ""), owner_hash=owner_hash, address=address_of(request))
+    log_id = upload_accept(
+        files=files, folder=request.POST.get("folder", ""), owner_hash=owner_hash, address=address_of(request)
+    )
     return json_response({"log": log_id, "url": reverse("log-opened", args=[log_id])}, 201)
 
 
@@ -119,7 +125,8 @@ async def clean_of_log(request: HttpRequest, log_id: str) -> HttpResponse:
 
 
 async def _worked_out(request: HttpRequest, find: Callable[[], Json | None]) -> HttpResponse:
-    """The worker's answer, or {"log": null, "reason": "preparing"} when it takes longer than anybody waits."""
+    """The worker's answer, or {"log": null, "reason": "preparing"} when it takes longer than anybody
+    waits."""
     try:
         if request.method != "GET":
             raise Refused(405, {"method": _("must be %(methods)s") % {"methods": "GET"}})

@@ -1,7 +1,8 @@
-"""A lab's log as its page reads it: which folder that is, what the worker has written of it so far, and the mark that makes it go on.
+"""A lab's log as its page reads it: which folder that is, what the worker has written of it so far, and the
+mark that makes it go on.
 
-The folder follows from the lab and the settings, so its name does too. A web process only reads it; each request leaves a mark, and while
-marks are fresh the worker writes (`writer.py`).
+The folder follows from the lab and the settings, so its name does too. A web process only reads it; each
+request leaves a mark, and while marks are fresh the worker writes (`writer.py`).
 """
 
 import json
@@ -15,7 +16,14 @@ from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.lab.kafka_log.opened import OpenedLog
 from broker_core.lab.kafka_log.producer import EPOCH_MS, latest_topic
-from broker_core.lab.kafka_log.settings import LATEST_SHOWN, RECORDS_SHOWN, LaneSettings, digest, lane_settings, whole_number
+from broker_core.lab.kafka_log.settings import (
+    LATEST_SHOWN,
+    RECORDS_SHOWN,
+    LaneSettings,
+    digest,
+    lane_settings,
+    whole_number,
+)
 from broker_core.lab.past import SWITCH_RECORDS_MAX
 from broker_core.lab.scenario import scenario_from_json
 from broker_core.lab.workload import workload_from_json
@@ -48,12 +56,19 @@ class Asked(NamedTuple):
     def description(self) -> Json:
         """All that the folder follows from, besides the lab's own time.
 
-        It holds the one partition that is looked at, of both topics: a log of a lab at twenty times the speed has to keep up with it.
+        It holds the one partition that is looked at, of both topics: a log of a lab at twenty times the speed
+        has to keep up with it.
         """
         return {
-            "format": FORMAT, "lab": self.lab.pk, "rig": self.lane["id"], "topic": self.lane["topic"], "partition_count": self.lane["partitions"],
-            "partition": self.partition, "settings": self.settings.to_json(), "first_record": self.first_record,
-        }  # fmt: skip
+            "format": FORMAT,
+            "lab": self.lab.pk,
+            "rig": self.lane["id"],
+            "topic": self.lane["topic"],
+            "partition_count": self.lane["partitions"],
+            "partition": self.partition,
+            "settings": self.settings.to_json(),
+            "first_record": self.first_record,
+        }
 
     @property
     def folder(self) -> Path:
@@ -70,8 +85,13 @@ def source_of(lab_id: str, query: Query) -> Source:
 
 
 def clean_of(lab_id: str, query: Query) -> Json | None:
-    """What the worker last worked out about compacting the partition; None while it has not. Raises as source_of."""
-    asked = replicas.asked_for(*lane_asked_for(lab_id, query), query) if BROKER in query else asked_for(lab_id, query)
+    """What the worker last worked out about compacting the partition; None while it has not. Raises as
+    source_of."""
+    asked = (
+        replicas.asked_for(*lane_asked_for(lab_id, query), query)
+        if BROKER in query
+        else asked_for(lab_id, query)
+    )
     folder = wish(asked.folder, asked.description)
     (folder / f"clean-{asked.partition}{WANTED}").touch()
     try:
@@ -89,16 +109,23 @@ def cleans_wanted(folder: Path, since_s: float) -> Iterator[int]:
 
 
 def table_of(folder: Path, description: Json, partition: int, state: Json) -> tuple[OpenedLog, Json]:
-    """A partition of the compacted topic, as `clean_json` takes it: the folder, and topic, partition, settings, cleaned_up_to, now_ms."""
+    """A partition of the compacted topic, as `clean_json` takes it: the folder, and topic, partition,
+    settings, cleaned_up_to, now_ms."""
     topic = latest_topic(description["topic"])
     told = state["logs"][f"{topic}-{partition}"]
-    about = {"topic": topic, "partition": partition, "settings": LaneSettings(**description["settings"]).latest(),
-             "cleaned_up_to": told["cleaned_up_to"], "now_ms": EPOCH_MS + state["at_us"] // 1000}  # fmt: skip
+    about = {
+        "topic": topic,
+        "partition": partition,
+        "settings": LaneSettings(**description["settings"]).latest(),
+        "cleaned_up_to": told["cleaned_up_to"],
+        "now_ms": EPOCH_MS + state["at_us"] // 1000,
+    }
     return opened_part(folder / f"{topic}-{partition}", told), about
 
 
 def asked_for(lab_id: str, query: Query) -> Asked:
-    """Check ?lane= (or ?rig=), ?topic=, ?partition= and the settings. Raises Refused 404 or 400 at the field."""
+    """Check ?lane= (or ?rig=), ?topic=, ?partition= and the settings. Raises Refused 404 or 400 at the
+    field."""
     lab, lane = lane_asked_for(lab_id, query)
     topics = (lane["topic"], latest_topic(lane["topic"]))
     topic = query.get("topic", topics[0])
@@ -124,9 +151,13 @@ def lane_asked_for(lab_id: str, query: Query) -> tuple[Lab, Json]:
 
 
 def _first_record(lab: Lab, lane_id: str) -> int:
-    """Where the lane counts from: 0, or what was left out when its algorithm was changed late in a long lab (`lab/past.py`)."""
+    """Where the lane counts from: 0, or what was left out when its algorithm was changed late in a long lab
+    (`lab/past.py`)."""
     applied = lab.commands.filter(state=StoredCommand.State.APPLIED).order_by("-position").iterator()
-    last = next((row for row in applied if (row.body["kind"], row.body.get("rig")) == ("set_algorithm", lane_id)), None)
+    last = next(
+        (row for row in applied if (row.body["kind"], row.body.get("rig")) == ("set_algorithm", lane_id)),
+        None,
+    )
     if last is None:
         return 0
     workload = workload_from_json(lab.scenario["workload"], core_limits(), lab.scenario["seed"])
@@ -145,15 +176,32 @@ def _source(asked: Asked, folder: Path, state: Json) -> Source:
     is_table = asked.topic == table
     settings = asked.settings.latest() if is_table else asked.settings.records()
     about: Json = {
-        "kind": "lab", "lab": asked.lab.pk, "rig": asked.lane["id"], "topic": asked.topic, "partition": asked.partition, "folder": name,
-        "settings": {**asked.settings.to_json(), "min_cleanable_dirty_ratio": asked.settings.latest().min_cleanable_dirty_ratio_percent / 100},
-        "settings_shown": LATEST_SHOWN if is_table else RECORDS_SHOWN, "bytes_limit": None if is_table else asked.settings.bytes_limit,
-        **_lab_part(asked, state, view), "high_watermark": told.get("high_watermark", 0),
-        "recovery_point": told.get("recovery_point", 0), "cleanup_policy": "compact" if is_table else "delete",
-        "turning": told.get("turning", []), "committed": None if is_table else _committed(asked, view),
-        "partitions": _partitions(asked, state), "topics": [topic, table], BROKER: None,
-        "brokers": replicas.brokers_of(view["view"]["rigs"].get(asked.lane["id"]) if view is not None else None), "replica": None,
-    }  # fmt: skip
+        "kind": "lab",
+        "lab": asked.lab.pk,
+        "rig": asked.lane["id"],
+        "topic": asked.topic,
+        "partition": asked.partition,
+        "folder": name,
+        "settings": {
+            **asked.settings.to_json(),
+            "min_cleanable_dirty_ratio": asked.settings.latest().min_cleanable_dirty_ratio_percent / 100,
+        },
+        "settings_shown": LATEST_SHOWN if is_table else RECORDS_SHOWN,
+        "bytes_limit": None if is_table else asked.settings.bytes_limit,
+        **_lab_part(asked, state, view),
+        "high_watermark": told.get("high_watermark", 0),
+        "recovery_point": told.get("recovery_point", 0),
+        "cleanup_policy": "compact" if is_table else "delete",
+        "turning": told.get("turning", []),
+        "committed": None if is_table else _committed(asked, view),
+        "partitions": _partitions(asked, state),
+        "topics": [topic, table],
+        BROKER: None,
+        "brokers": replicas.brokers_of(
+            view["view"]["rigs"].get(asked.lane["id"]) if view is not None else None
+        ),
+        "replica": None,
+    }
     return Source(
         opened, about, now_ms,
         retention_bytes=settings.retention_bytes if settings.cleanup_delete else -1,
@@ -164,12 +212,19 @@ def _source(asked: Asked, folder: Path, state: Json) -> Source:
 
 
 def _lab_part(asked: Asked, state: Json, view: Json | None) -> Json:
-    """How far the lab is, and how much of it the log does not have yet: `behind` in records, `behind_us` in virtual time."""
+    """How far the lab is, and how much of it the log does not have yet: `behind` in records, `behind_us` in
+    virtual time."""
     count = view["view"]["record_count"] if view is not None else 0
     at_us = state.get("at_us", 0)
     written = asked.first_record + state.get("records", 0)
     behind_us = max(0, view["at_us"] - at_us) if view is not None else 0
-    return {"records_of_lab": count, "behind": max(0, count - written), "behind_us": behind_us, "at_us": at_us, "first_record": asked.first_record}
+    return {
+        "records_of_lab": count,
+        "behind": max(0, count - written),
+        "behind_us": behind_us,
+        "at_us": at_us,
+        "first_record": asked.first_record,
+    }
 
 
 def _committed(asked: Asked, view: Json | None) -> int | None:
@@ -191,10 +246,15 @@ def _partitions(asked: Asked, state: Json) -> list[Json]:
 
 
 def lane_parts(description: Json) -> Json | None:
-    """What a LaneLog of this description is made of, and how far the lab is: {workload, seed, at_us}; None when the lab is gone."""
+    """What a LaneLog of this description is made of, and how far the lab is: {workload, seed, at_us}; None
+    when the lab is gone."""
     lab = Lab.objects.filter(pk=description["lab"]).first()
     view = selectors.lab_snapshot(lab_id=description["lab"]) if lab is not None else None
     if lab is None or view is None:
         return None
     scenario = scenario_from_json(lab.scenario, core_limits())
-    return {"workload": workload_from_json(scenario.workload, core_limits(), scenario.seed), "seed": scenario.seed, "at_us": view["at_us"]}
+    return {
+        "workload": workload_from_json(scenario.workload, core_limits(), scenario.seed),
+        "seed": scenario.seed,
+        "at_us": view["at_us"],
+    }

@@ -1,4 +1,5 @@
-"""Logs that somebody opened: an upload, a folder of this machine, the article's. Only read, whatever state they are in."""
+"""Logs that somebody opened: an upload, a folder of this machine, the article's. Only read, whatever state
+they are in."""
 
 import hashlib
 import json
@@ -46,7 +47,8 @@ def uploaded_as(log_id: str) -> str | None:
 
 
 def log_path(log_id: str) -> tuple[str, Path]:
-    """What kind of log an id names ("upload", "folder", "article"), and its partition's folder. Raises Refused 404."""
+    """What kind of log an id names ("upload", "folder", "article"), and its partition's folder. Raises
+    Refused 404."""
     if log_id == ARTICLE:
         return "article", article_path()
     if log_id.startswith("f-"):
@@ -72,7 +74,8 @@ def upload_meta(log_id: str) -> Json:
 
 
 def article_path() -> Path:
-    """The article's folder, made when the first person asks for it, and again where other code has made it."""
+    """The article's folder, made when the first person asks for it, and again where other code has made
+    it."""
     path = logs_dir() / ARTICLE
     if _made_by(path) != _maker():
         draft = logs_dir() / f".{ARTICLE}-{time.time_ns()}"
@@ -103,13 +106,21 @@ def _made_by(path: Path) -> str:
 
 
 def source_of(log_id: str, query: Query) -> Source:
-    """The log as its pages read it. ?retention_bytes= and ?retention_ms= ask "what if". Raises Refused 404, or 400 at the field."""
+    """The log as its pages read it. ?retention_bytes= and ?retention_ms= ask "what if". Raises Refused 404,
+    or 400 at the field."""
     kind, path = log_path(log_id)
     title = uploaded_as(log_id)
     topic, partition = topic_partition(path.name) if title is None else (None, 0)
     key = (topic or "", partition)
     beside = ReadOnlyFolder(path.parent)
-    known = {name: read_offsets(beside, name).get(key) for name in (LOG_START, REPLICATION, RECOVERY_POINT, CLEANER)} if kind == "folder" else {}
+    known = (
+        {
+            name: read_offsets(beside, name).get(key)
+            for name in (LOG_START, REPLICATION, RECOVERY_POINT, CLEANER)
+        }
+        if kind == "folder"
+        else {}
+    )
     try:
         opened = OpenedLog(path, start_offset=known.get(LOG_START))
         retention_bytes = whole_number("retention_bytes", query.get("retention_bytes", "-1"), -1, NUMBER_MAX)
@@ -123,15 +134,34 @@ def source_of(log_id: str, query: Query) -> Source:
     cleaned_up_to = known.get(CLEANER)
     settings_shown: Json = {"retention_bytes": retention_bytes, "retention_ms": retention_ms}
     about: Json = {
-        "log": log_id, "kind": kind, "topic": topic, "partition": partition, "folder": title or path.name, "settings": settings_shown,
+        "log": log_id,
+        "kind": kind,
+        "topic": topic,
+        "partition": partition,
+        "folder": title or path.name,
+        "settings": settings_shown,
         "settings_shown": list(settings_shown),
-        "records_of_lab": None, "behind": 0, "behind_us": 0, "high_watermark": known.get(REPLICATION), "recovery_point": known.get(RECOVERY_POINT),
-        "cleanup_policy": None, "committed": None, "turning": [], **_neighbours(kind, path, log_id, topic, partition),
-    }  # fmt: skip
+        "records_of_lab": None,
+        "behind": 0,
+        "behind_us": 0,
+        "high_watermark": known.get(REPLICATION),
+        "recovery_point": known.get(RECOVERY_POINT),
+        "cleanup_policy": None,
+        "committed": None,
+        "turning": [],
+        **_neighbours(kind, path, log_id, topic, partition),
+    }
     return Source(
-        opened, about, now_ms, retention_bytes, retention_ms, cleaned_up_to=cleaned_up_to or 0, check=kind != "article",
-        is_open=kind != "upload", counted=counted_load(log_id, path),
-    )  # fmt: skip
+        opened,
+        about,
+        now_ms,
+        retention_bytes,
+        retention_ms,
+        cleaned_up_to=cleaned_up_to or 0,
+        check=kind != "article",
+        is_open=kind != "upload",
+        counted=counted_load(log_id, path),
+    )
 
 
 def topic_partition(folder: str) -> tuple[str, int]:
@@ -141,11 +171,16 @@ def topic_partition(folder: str) -> tuple[str, int]:
     (('nginx_access_log', 1), ('segment', 0))
     """
     topic, dash, number = folder.rpartition("-")
-    return (topic, int(number)) if dash and topic and number.isascii() and number.isdigit() and len(number) < 10 else (folder, 0)
+    return (
+        (topic, int(number))
+        if dash and topic and number.isascii() and number.isdigit() and len(number) < 10
+        else (folder, 0)
+    )
 
 
 def clean_of(log_id: str) -> Json | None:
-    """What a worker has worked out about compacting a log; None while it has not, or the log has grown since. Raises Refused 404."""
+    """What a worker has worked out about compacting a log; None while it has not, or the log has grown since.
+    Raises Refused 404."""
     kind, path = log_path(log_id)
     if kind == "article":
         return {"log": None}
@@ -164,9 +199,14 @@ def clean_store(log_id: str, path: Path, answer: Json) -> None:
 
 def as_table(source: Source) -> Json:
     """What `clean_json` is to take an opened log for: a compacted topic with Kafka's own settings."""
-    return {"topic": source.about["topic"] or source.about["folder"], "partition": source.about["partition"], "now_ms": source.now_ms,
-            "settings": LogSettings(cleanup_delete=False, cleanup_compact=True), "cleaned_up_to": source.cleaned_up_to or None,
-            "is_open": source.is_open}  # fmt: skip
+    return {
+        "topic": source.about["topic"] or source.about["folder"],
+        "partition": source.about["partition"],
+        "now_ms": source.now_ms,
+        "settings": LogSettings(cleanup_delete=False, cleanup_compact=True),
+        "cleaned_up_to": source.cleaned_up_to or None,
+        "is_open": source.is_open,
+    }
 
 
 def _neighbours(kind: str, path: Path, log_id: str, topic: str | None, partition: int) -> Json:
@@ -175,10 +215,24 @@ def _neighbours(kind: str, path: Path, log_id: str, topic: str | None, partition
     for folder in server_folders() if kind == "folder" else ():
         if folder.path.parent == path.parent:
             name, number = topic_partition(folder.path.name)
-            rows.append({"topic": name, "partition": number, "log": folder.log, "bytes": _log_bytes(folder.path), "end_offset": None})
-    rows = rows or [{"topic": topic, "partition": partition, "log": log_id, "bytes": _log_bytes(path), "end_offset": None}]
-    return {"partitions": sorted((row for row in rows if row["topic"] == topic), key=lambda row: row["partition"]),
-            "topics": sorted({row["topic"] for row in rows if row["topic"] is not None})}  # fmt: skip
+            rows.append(
+                {
+                    "topic": name,
+                    "partition": number,
+                    "log": folder.log,
+                    "bytes": _log_bytes(folder.path),
+                    "end_offset": None,
+                }
+            )
+    rows = rows or [
+        {"topic": topic, "partition": partition, "log": log_id, "bytes": _log_bytes(path), "end_offset": None}
+    ]
+    return {
+        "partitions": sorted(
+            (row for row in rows if row["topic"] == topic), key=lambda row: row["partition"]
+        ),
+        "topics": sorted({row["topic"] for row in rows if row["topic"] is not None}),
+    }
 
 
 def _log_bytes(path: Path) -> int:
@@ -186,7 +240,7 @@ def _log_bytes(path: Path) -> int:
     return sum(folder.size_of(name) for name in folder.names() if name.endswith(LOG))
 
 
-# -- what a worker has counted ------------------------------------------------------------------------------------------
+# -- what a worker has counted -------------------------------------------------------------------------------
 
 
 def counted_store(log_id: str, path: Path, summaries: dict[tuple[int, str], Summary]) -> None:
@@ -212,12 +266,22 @@ def counted_load(log_id: str, path: Path) -> dict[tuple[int, str], Summary]:
         file = path / (file_name(row["base_offset"], LOG) + row["stage"])
         if file.is_file() and file.lstat().st_size == row["bytes"]:
             *numbers, formats, damage = row["summary"]
-            found[row["base_offset"], row["stage"]] = Summary(*numbers, tuple(formats), tuple(Damage(*entry) for entry in damage))
+            found[row["base_offset"], row["stage"]] = Summary(
+                *numbers, tuple(formats), tuple(Damage(*entry) for entry in damage)
+            )
     return found
 
 
 def _as_tuple(summary: Summary) -> tuple[Any, ...]:
-    return (summary.next_offset, summary.records, summary.batches, summary.first_timestamp, summary.max_timestamp, summary.formats, summary.damage)
+    return (
+        summary.next_offset,
+        summary.records,
+        summary.batches,
+        summary.first_timestamp,
+        summary.max_timestamp,
+        summary.formats,
+        summary.damage,
+    )
 
 
 def _counted_file(log_id: str) -> Path:

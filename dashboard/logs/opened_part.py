@@ -12,4 +12,6 @@ def opened_part(path: Path, told: Json) -> OpenedLog:
     segments = told.get("segments", [])
     sizes = {file_name(base, LOG): size for base, size in segments[-1:]}
     live = [base for base, _size in segments]
-    return OpenedLog(path, start_offset=told.get("start_offset"), live=live, sizes=sizes, end_offset=told.get("end_offset"))
+    return OpenedLog(
+        path, start_offset=told.get("start_offset"), live=live, sizes=sizes, end_offset=told.get("end_offset")
+    )

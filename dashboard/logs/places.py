@@ -1,9 +1,9 @@
 """Where logs are in the run folder, and which of this machine's folders may be looked at.
 
-    <run dir>/labs/<lab id>/kafka/<digest>/     a lab's log folder, derived again whenever somebody looks
-    <run dir>/kafka-logs/<log id>/              what somebody uploaded, until LOG_KEEP_S after it came
-    <run dir>/kafka-logs/article/               the article's log
-    HIGHWATER_LOG_DIRS                          folders of real brokers: only read, and never through a link that leads out
+<run dir>/labs/<lab id>/kafka/<digest>/     a lab's log folder, derived again whenever somebody looks
+<run dir>/kafka-logs/<log id>/              what somebody uploaded, until LOG_KEEP_S after it came
+<run dir>/kafka-logs/article/               the article's log
+HIGHWATER_LOG_DIRS                          folders of real brokers: only read, and never through a link that leads out
 """
 
 import hashlib
@@ -21,13 +21,15 @@ from broker_core.lab.kafka_log.read_only import has_log
 
 FOLDERS_MAX = 2_000
 REQUEST, STATE, WATCHED, REPLICA = "request.json", "state.json", "watched", "replica.json"
-"""In a lab's folder: what it follows from; what its writer said last; the mark of those who look; of a replica, what its shard said last."""
+"""In a lab's folder: what it follows from; what its writer said last; the mark of those who look; of a
+replica, what its shard said last."""
 BROKER = "broker"
 """In a request: it is of this broker's replica."""
 
 
 class ServerFolder(NamedTuple):
-    """A partition's folder of this machine. log: its id in addresses. name: as the setting and the folder call it, "kafka-logs/flights-0"."""
+    """A partition's folder of this machine. log: its id in addresses. name: as the setting and the folder
+    call it, "kafka-logs/flights-0"."""
 
     log: str
     name: str
@@ -56,7 +58,8 @@ def server_folders() -> list[ServerFolder]:
 
 
 def _partition_folders(root: Path) -> Iterator[Path]:
-    """The folder itself, and those in it, that hold files of a partition. Links are not followed: their targets were not allowed."""
+    """The folder itself, and those in it, that hold files of a partition. Links are not followed: their
+    targets were not allowed."""
     try:
         with os.scandir(root) as entries:
             inside = sorted(entries, key=lambda entry: entry.name)
@@ -78,7 +81,8 @@ def _holds_log(path: str) -> bool:
 
 
 def wish(folder: Path, description: Json) -> Path:
-    """Say that somebody looks: make the folder with its description if it is new, and leave a fresh mark. Returns the folder."""
+    """Say that somebody looks: make the folder with its description if it is new, and leave a fresh mark.
+    Returns the folder."""
     if not (folder / REQUEST).exists():
         folder.mkdir(parents=True, exist_ok=True)
         write_json(folder / REQUEST, description)

@@ -19,14 +19,18 @@ GENERATIONS_KEPT = 2
 
 
 class ReplicaWriting:
-    """One open folder of a replica. A process that takes it over begins a new generation: nobody has noted what is in the last one."""
+    """One open folder of a replica. A process that takes it over begins a new generation: nobody has noted
+    what is in the last one."""
 
     def __init__(self, folder: Path, description: Json, workload: Workload) -> None:
         self.folder, self.description, self.lab_id = folder, description, description["lab"]
         self.log = ReplicaLog(
-            lambda name: DerivedFolder(folder / name), f"{description['topic']}-{description['partition']}", workload=workload,
-            settings=LaneSettings(**description["settings"]), generation=max(_generations(folder), default=0),
-        )  # fmt: skip
+            lambda name: DerivedFolder(folder / name),
+            f"{description['topic']}-{description['partition']}",
+            workload=workload,
+            settings=LaneSettings(**description["settings"]),
+            generation=max(_generations(folder), default=0),
+        )
         self.state: Json = {}
         self._stamp = 0
 

@@ -1,8 +1,10 @@
-"""A replica of a lab's cluster as the log page reads it: any broker's, of any topic, also of `__consumer_offsets`.
+"""A replica of a lab's cluster as the log page reads it: any broker's, of any topic, also of
+`__consumer_offsets`.
 
     request ─► mark ─► the lab's shard: replica.json (teller.py) ─► the writer's loop: files (replica_writer.py) ─► this
 
-As of the lane's own log (`labs.py`) the folder follows from the lab and what was asked for, and a web process only reads it.
+As of the lane's own log (`labs.py`) the folder follows from the lab and what was asked for, and a web process
+only reads it.
 """
 
 from collections.abc import Mapping
@@ -53,9 +55,14 @@ class AskedReplica(NamedTuple):
     def description(self) -> Json:
         """All that the folder follows from, besides the lab itself."""
         return {
-            "format": FORMAT, "lab": self.lab.pk, "rig": self.lane["id"], BROKER: self.broker, "topic": self.topic, "partition": self.partition,
+            "format": FORMAT,
+            "lab": self.lab.pk,
+            "rig": self.lane["id"],
+            BROKER: self.broker,
+            "topic": self.topic,
+            "partition": self.partition,
             "settings": self.settings.to_json(),
-        }  # fmt: skip
+        }
 
     @property
     def folder(self) -> Path:
@@ -96,7 +103,9 @@ def asked_for(lab: Lab, lane: Json, query: Query) -> AskedReplica:
         if topic not in counts:
             raise CommandError("topic", "must be one of {choices}", choices=Names(counts))
         usual = coordinator_partition(GROUP_ID, counts[topic]) if topic == OFFSETS_TOPIC else 0
-        partition = whole_number("partition", query.get("partition", str(usual)), 0, min(PARTITION_MAX, counts[topic] - 1))
+        partition = whole_number(
+            "partition", query.get("partition", str(usual)), 0, min(PARTITION_MAX, counts[topic] - 1)
+        )
         settings = lane_settings(query)
     except CommandError as error:
         raise Refused(400, {error.field: in_words(error)}) from error
@@ -107,18 +116,30 @@ def asked_for(lab: Lab, lane: Json, query: Query) -> AskedReplica:
 
 
 def _may_be_there(asked: AskedReplica, number: int) -> bool:
-    """Whether the broker has, or may have, a replica of this partition of the topic, as far as the view says."""
+    """Whether the broker has, or may have, a replica of this partition of the topic, as far as the view
+    says."""
     cluster = asked.view["cluster"]
     known = cluster["partitions"].get(f"{asked.topic}-{number}")
-    return known is None or str(asked.broker) in known["copies"] or cluster["brokers"][str(asked.broker)]["disk"] == "lost"
+    return (
+        known is None
+        or str(asked.broker) in known["copies"]
+        or cluster["brokers"][str(asked.broker)]["disk"] == "lost"
+    )
 
 
 def _no_replica(asked: AskedReplica) -> Refused:
-    return Refused(404, {"partition": _("broker %(broker)s has no replica of %(name)s") % {"broker": asked.broker, "name": asked.name}})
+    return Refused(
+        404,
+        {
+            "partition": _("broker %(broker)s has no replica of %(name)s")
+            % {"broker": asked.broker, "name": asked.name}
+        },
+    )
 
 
 def topics_of(lane: Json, view: Json) -> dict[str, int]:
-    """The cluster's topics with their numbers of partitions: the lane's first, people's others, last the one of the groups' offsets."""
+    """The cluster's topics with their numbers of partitions: the lane's first, people's others, last the one
+    of the groups' offsets."""
     counts: dict[str, int] = {}
     for name in view["cluster"]["partitions"]:
         topic, _dash, number = name.rpartition("-")
@@ -128,7 +149,8 @@ def topics_of(lane: Json, view: Json) -> dict[str, int]:
 
 
 def source_of(asked: AskedReplica) -> Source:
-    """The replica as it is on disk now. Raises Refused 404 at `partition` where the broker has none, 409 for a lab that has stopped before."""
+    """The replica as it is on disk now. Raises Refused 404 at `partition` where the broker has none, 409 for
+    a lab that has stopped before."""
     folder = wish(asked.folder, asked.description)
     state = state_of(folder)
     stored = selectors.lab_snapshot(lab_id=asked.lab.pk)
@@ -143,21 +165,41 @@ def source_of(asked: AskedReplica) -> Source:
     is_compacted = bool(replica and replica["is_compacted"])
     behind_us = max(0, (stored["at_us"] if stored is not None else 0) - state.get("at_us", 0))
     about: Json = {
-        "kind": "lab", "lab": asked.lab.pk, "rig": asked.lane["id"], "topic": asked.topic, "partition": asked.partition, "folder": asked.name,
-        "settings": _settings(asked, replica), "settings_shown": COMPACTED_SHOWN if is_compacted else RECORDS_SHOWN, "bytes_limit": None,
-        "records_of_lab": stored["view"]["record_count"] if stored is not None else 0, "behind": 0, "behind_us": behind_us,
-        "at_us": state.get("at_us", 0), "first_record": 0,
-        "high_watermark": told.get("high_watermark", 0), "recovery_point": told.get("recovery_point", 0),
-        "cleanup_policy": "compact" if is_compacted else "delete", "turning": told.get("turning", []),
-        "committed": _committed(asked), "partitions": _partitions(asked, state), "topics": list(topics_of(asked.lane, asked.view)),
-        BROKER: asked.broker, "brokers": brokers_of(asked.view),
+        "kind": "lab",
+        "lab": asked.lab.pk,
+        "rig": asked.lane["id"],
+        "topic": asked.topic,
+        "partition": asked.partition,
+        "folder": asked.name,
+        "settings": _settings(asked, replica),
+        "settings_shown": COMPACTED_SHOWN if is_compacted else RECORDS_SHOWN,
+        "bytes_limit": None,
+        "records_of_lab": stored["view"]["record_count"] if stored is not None else 0,
+        "behind": 0,
+        "behind_us": behind_us,
+        "at_us": state.get("at_us", 0),
+        "first_record": 0,
+        "high_watermark": told.get("high_watermark", 0),
+        "recovery_point": told.get("recovery_point", 0),
+        "cleanup_policy": "compact" if is_compacted else "delete",
+        "turning": told.get("turning", []),
+        "committed": _committed(asked),
+        "partitions": _partitions(asked, state),
+        "topics": list(topics_of(asked.lane, asked.view)),
+        BROKER: asked.broker,
+        "brokers": brokers_of(asked.view),
         "replica": None if not state else _replica_part(replica, condition, told),
-    }  # fmt: skip
+    }
     return Source(
-        opened_part(path, told), about, EPOCH_MS + state.get("at_us", 0) // 1000, retention_bytes=-1, retention_ms=-1,
-        end_offset=told.get("end_offset", 0), cleaned_up_to=told.get("cleaned_up_to") or 0,
+        opened_part(path, told),
+        about,
+        EPOCH_MS + state.get("at_us", 0) // 1000,
+        retention_bytes=-1,
+        retention_ms=-1,
+        end_offset=told.get("end_offset", 0),
+        cleaned_up_to=told.get("cleaned_up_to") or 0,
         deleted_at_ms={int(base): due_ms for base, due_ms in told.get("deleted", {}).items()},
-    )  # fmt: skip
+    )
 
 
 def is_compacted(state: Json) -> bool:
@@ -166,13 +208,18 @@ def is_compacted(state: Json) -> bool:
 
 
 def table_of(folder: Path, description: Json, state: Json) -> tuple[OpenedLog, Json]:
-    """A replica of a compacted topic as `clean_json` takes it: the folder, and topic, partition, settings, cleaned_up_to, now_ms."""
+    """A replica of a compacted topic as `clean_json` takes it: the folder, and topic, partition, settings,
+    cleaned_up_to, now_ms."""
     name = f"{description['topic']}-{description['partition']}"
     told, replica = state["logs"][name], state["replica"]
     settings = LogSettings(
-        segment_bytes=2**31 - 1, segment_ms=replica["segment_ms"], cleanup_delete=False, cleanup_compact=True,
-        min_cleanable_dirty_ratio_percent=replica["min_cleanable_dirty_ratio_percent"], delete_retention_ms=replica["delete_retention_ms"],
-    )  # fmt: skip
+        segment_bytes=2**31 - 1,
+        segment_ms=replica["segment_ms"],
+        cleanup_delete=False,
+        cleanup_compact=True,
+        min_cleanable_dirty_ratio_percent=replica["min_cleanable_dirty_ratio_percent"],
+        delete_retention_ms=replica["delete_retention_ms"],
+    )
     about = {"topic": description["topic"], "partition": description["partition"], "settings": settings,
              "cleaned_up_to": told["cleaned_up_to"], "now_ms": EPOCH_MS + state["at_us"] // 1000}  # fmt: skip
     return opened_part(folder / str(state["generation"]) / name, told), about
@@ -201,10 +248,13 @@ def _settings(asked: AskedReplica, replica: Json | None) -> Json:
 
 
 def _replica_part(replica: Json | None, condition: str | None, told: Mapping[str, int]) -> Json:
-    """role, leader and the leader's log end as this broker's process believes; condition: of the process, or of the disk."""
+    """role, leader and the leader's log end as this broker's process believes; condition: of the process, or
+    of the disk."""
     if replica is None:
         return {"condition": condition, "role": None, "leader": None, "leader_end": None, "gaps": 0}
-    return {"condition": condition, "gaps": told.get("gaps", 0)} | {name: replica[name] for name in ("role", "leader", "leader_end")}
+    return {"condition": condition, "gaps": told.get("gaps", 0)} | {
+        name: replica[name] for name in ("role", "leader", "leader_end")
+    }
 
 
 def _committed(asked: AskedReplica) -> int | None:
@@ -218,7 +268,10 @@ def _committed(asked: AskedReplica) -> int | None:
 def _partitions(asked: AskedReplica, state: Json) -> list[Json]:
     """Those of the topic of which the broker has a replica; all of them while nobody has said which."""
     if not state or state.get(BROKER, {}).get("condition") == LOST:
-        return [{"topic": asked.topic, "partition": number, "bytes": None, "end_offset": 0, "leads": False}
-                for number in range(topics_of(asked.lane, asked.view)[asked.topic]) if _may_be_there(asked, number)]  # fmt: skip
+        return [
+            {"topic": asked.topic, "partition": number, "bytes": None, "end_offset": 0, "leads": False}
+            for number in range(topics_of(asked.lane, asked.view)[asked.topic])
+            if _may_be_there(asked, number)
+        ]
     return [{"topic": topic, "partition": number, "bytes": None, "end_offset": end, "leads": leads}
             for topic, number, _start, end, leads in state["replicas"] if topic == asked.topic]  # fmt: skip

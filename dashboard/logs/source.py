@@ -1,4 +1,5 @@
-"""What a log page reads from: one partition's folder, and what is known about it beside the folder. Labs and opened logs give the same."""
+"""What a log page reads from: one partition's folder, and what is known about it beside the folder. Labs and
+opened logs give the same."""
 
 from __future__ import annotations
 
@@ -52,8 +53,10 @@ _counted_lock = Lock()
 class Source:
     """One partition to look at.
 
-    log: its folder. about: the part of the folder's JSON that the folder does not say. end_offset: None where only counting tells.
-    check: whether to look for damage. is_open: whether the last segment is the active one: not of files that somebody brought along.
+    log: its folder. about: the part of the folder's JSON that the folder does not say. end_offset: None where
+    only counting tells.
+    check: whether to look for damage. is_open: whether the last segment is the active one: not of files that
+    somebody brought along.
     counted: what a worker has counted already, for logs that are too large to count while somebody waits.
     """
 
@@ -71,7 +74,8 @@ class Source:
 
 
 def steady(read: Callable[[], Answer]) -> Answer:
-    """Read, and read again when a file went meanwhile: retention and compaction do not wait for readers. Raises Refused 503 if they never rest."""
+    """Read, and read again when a file went meanwhile: retention and compaction do not wait for readers.
+    Raises Refused 503 if they never rest."""
     for _attempt in range(TRIES):
         try:
             return read()
@@ -81,7 +85,8 @@ def steady(read: Callable[[], Answer]) -> Answer:
 
 
 def exact(answer: Answer) -> Answer:
-    """The answer for a reader whose numbers are exact up to 2^53 - 1, as a browser's: whole numbers beyond that become text."""
+    """The answer for a reader whose numbers are exact up to 2^53 - 1, as a browser's: whole numbers beyond
+    that become text."""
     changed: Any = answer
     if isinstance(answer, dict):
         changed = {name: exact(value) for name, value in answer.items()}
@@ -97,22 +102,37 @@ def folder(source: Source) -> Json:
     log = source.log
     summaries, is_reading = _summaries(source)
     segments = segments_json(
-        log, summaries, now_ms=source.now_ms, deleted_at_ms=source.deleted_at_ms, cleaned_up_to=source.cleaned_up_to,
+        log,
+        summaries,
+        now_ms=source.now_ms,
+        deleted_at_ms=source.deleted_at_ms,
+        cleaned_up_to=source.cleaned_up_to,
         is_open=source.is_open,
     )
     end = end_offset(source)
     live = [segment for segment in segments if segment["state"] != "deleted"]
     return {
-        **source.about, "start_offset": log.start_offset, "end_offset": end, "now_ms": source.now_ms, "bytes": sum(row["bytes"] for row in live),
-        "segments": segments, "reading": is_reading,
+        **source.about,
+        "start_offset": log.start_offset,
+        "end_offset": end,
+        "now_ms": source.now_ms,
+        "bytes": sum(row["bytes"] for row in live),
+        "segments": segments,
+        "reading": is_reading,
         "other_files": [{"name": name, "bytes": log.folder.size_of(name)} for name in log.other_files()],
         "top_files": [] if source.about["kind"] == "upload" else _top_files(log.folder.path.parent),
-        "retention": retention_json(segments, retention_bytes=source.retention_bytes, retention_ms=source.retention_ms, now_ms=source.now_ms),
-    }  # fmt: skip
+        "retention": retention_json(
+            segments,
+            retention_bytes=source.retention_bytes,
+            retention_ms=source.retention_ms,
+            now_ms=source.now_ms,
+        ),
+    }
 
 
 def _top_files(path: Path) -> list[Json]:
-    """What a broker keeps beside its partitions' folders, as far as it is there. Nothing else of that folder is told."""
+    """What a broker keeps beside its partitions' folders, as far as it is there. Nothing else of that folder
+    is told."""
     beside = ReadOnlyFolder(path)
     there = set(beside.names())
     return [{"name": name, "bytes": beside.size_of(name)} for name in TOP_FILES if name in there]
@@ -142,7 +162,8 @@ def batch(source: Source, query: Query) -> Json:
 
 
 def stretch(source: Source, query: Query) -> Json:
-    """Batches and index rows of segment ?base= between the bytes ?from= and ?to=. Raises Refused at the field."""
+    """Batches and index rows of segment ?base= between the bytes ?from= and ?to=. Raises Refused at the
+    field."""
     try:
         segment = source.log.segment(_number(query, "base", "segment"))
         start = whole_number("from", query.get("from", "0"), 0, NUMBER_MAX)
@@ -153,15 +174,22 @@ def stretch(source: Source, query: Query) -> Json:
 
 
 def text_file(source: Source, query: Query) -> Json:
-    """A file of checkpoints as its text: {name, text}. ?name=: as the folder's JSON has it, those of the broker's folder with "../" before.
+    """A file of checkpoints as its text: {name, text}. ?name=: as the folder's JSON has it, those of the
+    broker's folder with "../" before.
 
     Raises Refused at `name` for any other file, and for one of more than TEXT_BYTES_MAX.
     """
     name = query.get("name", "")
     is_top = name.startswith("../")
-    folder = ReadOnlyFolder(source.log.folder.path.parent) if is_top and source.about["kind"] != "upload" else source.log.folder
+    folder = (
+        ReadOnlyFolder(source.log.folder.path.parent)
+        if is_top and source.about["kind"] != "upload"
+        else source.log.folder
+    )
     plain = name.removeprefix("../") if is_top else name
-    known = TOP_FILES if is_top else tuple(name for name in source.log.other_files() if name in PARTITION_FILES)
+    known = (
+        TOP_FILES if is_top else tuple(name for name in source.log.other_files() if name in PARTITION_FILES)
+    )
     if plain not in known or plain not in folder.names():
         raise Refused(404, {"name": _("is no checkpoint file of this folder")})
     if folder.size_of(plain) > TEXT_BYTES_MAX:

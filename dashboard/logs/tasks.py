@@ -1,6 +1,8 @@
-"""The Celery entrance, queue `default`: the loop that writes labs' logs, and what is worked out about opened ones.
+"""The Celery entrance, queue `default`: the loop that writes labs' logs, and what is worked out about opened
+ones.
 
-The log's own writing and compaction are imported where they are done: shards and web processes, which import this module, do neither.
+The log's own writing and compaction are imported where they are done: shards and web processes, which import
+this module, do neither.
 """
 
 import logging
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-ALIVE_S = 3.0                # a loop that gave no sign for this long is gone
-ASK_AGAIN_S = 2.0            # a worker that is starting has not taken its task yet
+ALIVE_S = 3.0  # a loop that gave no sign for this long is gone
+ASK_AGAIN_S = 2.0  # a worker that is starting has not taken its task yet
 COUNT_AGAIN_S = 60.0
 CLEAN_AGAIN_S = 10.0
 _writers: "list[LogWriter]" = []

@@ -1,9 +1,11 @@
-"""The shard's side of a replica's log: what one broker has on its disk, left beside the folder that somebody looks at.
+"""The shard's side of a replica's log: what one broker has on its disk, left beside the folder that somebody
+looks at.
 
-The lab's core runs in its shard alone, and the log of a replica is in there. While somebody looks at a replica its folder has a fresh mark
-(`replicas.py`); then this leaves `replica.json` in it, which the writer's loop turns into Kafka's files (`writer.py`). Nobody looks: one look
-for folders in half a second. Somebody looks: at most a file a third of a second, and rather a twentieth of the shard's time, but one in 2 s.
-What cannot be written is dropped and logged: a page is not worth a lab.
+The lab's core runs in its shard alone, and the log of a replica is in there. While somebody looks at a
+replica its folder has a fresh mark (`replicas.py`); then this leaves `replica.json` in it, which the writer's
+loop turns into Kafka's files (`writer.py`). Nobody looks: one look for folders in half a second. Somebody
+looks: at most a file a third of a second, and rather a twentieth of the shard's time, but one in 2 s. What
+cannot be written is dropped and logged: a page is not worth a lab.
 """
 
 import json
@@ -22,8 +24,8 @@ log = logging.getLogger(__name__)
 
 LOOK_S = 0.5
 WRITE_S = 0.3
-APART_S = 2.0         # however long it takes
-SHARE = 20            # a file that took so long is written again when that many times as long has passed
+APART_S = 2.0  # however long it takes
+SHARE = 20  # a file that took so long is written again when that many times as long has passed
 
 
 class ReplicaTeller:
@@ -47,7 +49,11 @@ class ReplicaTeller:
     def _tell(self, core: CoreLab, wall_s: float) -> None:
         if wall_s - self._looked_s >= LOOK_S:
             self._looked_s = wall_s
-            self._wanted = [(folder, request) for folder in self.folder.glob("*/") if (request := self._request(folder)) and _is_watched(folder)]
+            self._wanted = [
+                (folder, request)
+                for folder in self.folder.glob("*/")
+                if (request := self._request(folder)) and _is_watched(folder)
+            ]
         if not self._wanted or wall_s < self._due_s:
             return
         started_s = time.perf_counter()
@@ -55,7 +61,10 @@ class ReplicaTeller:
         for folder, request in self._wanted:
             lane = core.lanes.get(request["rig"])
             if lane is not None and (self._told.get(folder) != mark or not (folder / REPLICA).exists()):
-                write_json(folder / REPLICA, replica_view(lane.world, request[BROKER], (request["topic"], request["partition"])))
+                write_json(
+                    folder / REPLICA,
+                    replica_view(lane.world, request[BROKER], (request["topic"], request["partition"])),
+                )
                 self._told[folder] = mark
         self._due_s = wall_s + min(APART_S, max(WRITE_S, SHARE * (time.perf_counter() - started_s)))
 

@@ -1,8 +1,8 @@
 """Segment files that people upload: streamed to the run folder, counted while they come, all or none of them.
 
-The files of one request are one partition. They are named as a broker names them, after the first offset of the `.log`; a file that is not is
-given that name here. A lone `.log` must begin with a batch; what else they hold is not asked: a damaged segment is what somebody wants to
-look at.
+The files of one request are one partition. They are named as a broker names them, after the first offset of
+the `.log`; a file that is not is given that name here. A lone `.log` must begin with a batch; what else they
+hold is not asked: a damaged segment is what somebody wants to look at.
 """
 
 import errno
@@ -32,7 +32,7 @@ from dashboard.quotas import Quota
 
 MIB = 2**20
 FILES_MAX = 400
-ENVELOPE_BYTES = 256 * 1024              # what multipart/form-data adds around the files
+ENVELOPE_BYTES = 256 * 1024  # what multipart/form-data adds around the files
 SUFFIXES = (LOG, INDEX, TIME_INDEX, TXN_INDEX, SNAPSHOT)
 OTHER_FILES = ("leader-epoch-checkpoint", "partition.metadata")
 FOLDER_NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
@@ -40,7 +40,13 @@ NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 def too_large() -> Refused:
-    return Refused(413, {"file": _("the files are larger than %(limit)d MiB together") % {"limit": settings.LOG_UPLOAD_BYTES_MAX // MIB}})
+    return Refused(
+        413,
+        {
+            "file": _("the files are larger than %(limit)d MiB together")
+            % {"limit": settings.LOG_UPLOAD_BYTES_MAX // MIB}
+        },
+    )
 
 
 class IncomingFile(UploadedFile):
@@ -52,7 +58,8 @@ class IncomingFile(UploadedFile):
 
 
 class UploadHandler(FileUploadHandler):
-    """Writes each file as it comes into its own folder, and refuses the request as soon as it is too large."""
+    """Writes each file as it comes into its own folder, and refuses the request as soon as it is too
+    large."""
 
     chunk_size = MIB
 
@@ -63,7 +70,9 @@ class UploadHandler(FileUploadHandler):
         self._path = self.folder
         self._count = self._total = self._size = 0
 
-    def handle_raw_input(self, input_data: Any, META: Any, content_length: int, boundary: Any, encoding: Any = None) -> None:
+    def handle_raw_input(
+        self, input_data: Any, META: Any, content_length: int, boundary: Any, encoding: Any = None
+    ) -> None:
         if content_length > settings.LOG_UPLOAD_BYTES_MAX + ENVELOPE_BYTES:
             raise too_large()
         if shutil.disk_usage(settings.RUN_DIR).free < content_length + settings.DISK_SPARE_BYTES:
@@ -108,8 +117,10 @@ def disk_full() -> Refused:
 def upload_accept(*, files: list[IncomingFile], folder: str, owner_hash: str, address: str) -> str:
     """Keep files that have come in as one partition's folder. Returns the log's id.
 
-    folder: what the partition's folder was called, "flights-3"; "" if nobody said: then the log is called as its file was, and how many more came.
-    Raises Refused 400 at `file` or `folder`, 429 for a quota of the owner or the network address, 507 for everybody's.
+    folder: what the partition's folder was called, "flights-3"; "" if nobody said: then the log is called as
+    its file was, and how many more came.
+    Raises Refused 400 at `file` or `folder`, 429 for a quota of the owner or the network address, 507 for
+    everybody's.
     """
     names = _names(files)
     if folder and (not FOLDER_NAME.fullmatch(folder) or folder in (".", "..")):
@@ -122,7 +133,12 @@ def upload_accept(*, files: list[IncomingFile], folder: str, owner_hash: str, ad
     target.mkdir(parents=True)
     for file, name in zip(files, names, strict=True):
         file.path.replace(target / name)
-    meta = {"folder": target.name, "owner_hash": owner_hash, "address_hash": address, "until_s": time.time() + settings.LOG_KEEP_S}
+    meta = {
+        "folder": target.name,
+        "owner_hash": owner_hash,
+        "address_hash": address,
+        "until_s": time.time() + settings.LOG_KEEP_S,
+    }
     if not folder:
         logs = sorted(name for file in files if (name := Path(file.name or "").name).lower().endswith(LOG))
         meta["title"] = logs[0] if len(logs) == 1 else f"{logs[0]} + {len(logs) - 1}"
@@ -143,7 +159,9 @@ def _names(files: list[IncomingFile]) -> list[str]:
         elif suffix and lone_base is not None:
             names.append(file_name(lone_base, suffix))
         else:
-            refusal = _("%(name)s is no .log, .index, .timeindex, .txnindex or .snapshot named after its first offset")
+            refusal = _(
+                "%(name)s is no .log, .index, .timeindex, .txnindex or .snapshot named after its first offset"
+            )
             raise Refused(400, {"file": refusal % {"name": name[:100]}})
     if not any(name.endswith(LOG) for name in names):
         raise Refused(400, {"file": _("there must be a .log file")})
@@ -153,7 +171,8 @@ def _names(files: list[IncomingFile]) -> list[str]:
 
 
 def _lone_base(files: list[IncomingFile]) -> int | None:
-    """The first offset of the only `.log`: what its files are to be named after when somebody has renamed them.
+    """The first offset of the only `.log`: what its files are to be named after when somebody has renamed
+    them.
 
     Raises Refused at `file` for one that is no log: any eight bytes are an offset.
     """
@@ -179,10 +198,20 @@ def _check_quota(owner_hash: str, address: str) -> None:
             continue
     mine = [meta for meta in kept if meta.get("owner_hash") == owner_hash]
     if len(mine) >= settings.LOG_UPLOADS_OWNER_MAX:
-        raise Refused(429, {"file": _("too many logs are stored; each is deleted a day after its upload")}, _free_in_s(mine))
+        raise Refused(
+            429,
+            {"file": _("too many logs are stored; each is deleted a day after its upload")},
+            _free_in_s(mine),
+        )
     own = [meta for meta in kept if meta.get("address_hash") == address]
-    quota = Quota(quotas.LOGS, "file", settings.LOG_UPLOADS_ADDRESS_MAX, settings.LOG_UPLOADS_MAX, newcomer=settings.LOG_UPLOADS_NEWCOMER,
-                  total_status=507)  # fmt: skip
+    quota = Quota(
+        quotas.LOGS,
+        "file",
+        settings.LOG_UPLOADS_ADDRESS_MAX,
+        settings.LOG_UPLOADS_MAX,
+        newcomer=settings.LOG_UPLOADS_NEWCOMER,
+        total_status=507,
+    )
     quota.check(mine=len(own), everybody=len(kept), again_s=_free_in_s(own or kept))
 
 

@@ -1,7 +1,8 @@
 """The worker's side of labs' logs: one loop that keeps every folder somebody looks at as far as its lab is.
 
-One loop writes for the whole run folder, under a file lock that the system releases when the process dies. Folders that nobody asked for
-any more are closed in order, and removed a while later: they can be derived again. One that cannot be written is given up and restarted.
+One loop writes for the whole run folder, under a file lock that the system releases when the process dies.
+Folders that nobody asked for any more are closed in order, and removed a while later: they can be derived
+again. One that cannot be written is given up and restarted.
 """
 
 import fcntl
@@ -31,20 +32,23 @@ from dashboard.models import StoredView
 
 log = logging.getLogger(__name__)
 
-TURN_S = 0.25                # how often the labs' time is asked for
-BUDGET_S = 0.2               # writing for one lab in one turn
-IDLE_S = 3.0                 # the loop ends when nobody has looked for this long
-STRETCH_US = 2 * SECOND_US   # virtual time that is written between two looks at the wall clock
+TURN_S = 0.25  # how often the labs' time is asked for
+BUDGET_S = 0.2  # writing for one lab in one turn
+IDLE_S = 3.0  # the loop ends when nobody has looked for this long
+STRETCH_US = 2 * SECOND_US  # virtual time that is written between two looks at the wall clock
 SWEEP_EVERY_S = 5.0
-AGAIN_S = 5.0                # after a folder could not be written
-FOLDERS_OF_LAB_MAX = 16      # of one lab, one for each partition and each choice of settings: so many are kept when nobody looks
+AGAIN_S = 5.0  # after a folder could not be written
+FOLDERS_OF_LAB_MAX = (
+    16  # of one lab, one for each partition and each choice of settings: so many are kept when nobody looks
+)
 CLEAN_EVERY_S = 1.0
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 @dataclass(slots=True)
 class Writing:
-    """One open folder. description: what it is made from. checkpoint_us: the log's time when its checkpoint files were last written."""
+    """One open folder. description: what it is made from. checkpoint_us: the log's time when its checkpoint
+    files were last written."""
 
     lane: LaneLog
     lab_id: str
@@ -86,7 +90,11 @@ class LogWriter:
     def turn(self) -> bool:
         """Bring every watched folder forward. True when one is still behind its lab."""
         now_s = time.time()
-        marks = {folder: mark for folder in _folders() if (mark := _watched_s(folder)) > now_s - settings.LAB_LOG_WATCHED_S}
+        marks = {
+            folder: mark
+            for folder in _folders()
+            if (mark := _watched_s(folder)) > now_s - settings.LAB_LOG_WATCHED_S
+        }
         wanted = sorted(marks, key=lambda folder: -marks[folder])[: settings.LAB_LOGS_OPEN_MAX]
         for folder in [folder for folder in self._open if folder not in wanted]:
             self._close(folder)
@@ -101,7 +109,9 @@ class LogWriter:
                 log.exception("rebuilding log folder %s from scratch", folder)
                 self._open.pop(folder, None)
                 self._failed_s[folder] = time.monotonic()
-                with suppress(OSError):     # it cannot be emptied either, or is gone: the other folders have nothing to do with that
+                with suppress(
+                    OSError
+                ):  # it cannot be emptied either, or is gone: the other folders have nothing to do with that
                     _empty(folder)
         if now_s - self._swept_s > SWEEP_EVERY_S:
             self._swept_s = now_s
@@ -142,7 +152,11 @@ class LogWriter:
         for partition in cleans_wanted(folder, now_s - settings.LAB_LOG_WATCHED_S):
             answer = folder / f"clean-{partition}.json"
             if not answer.exists() or answer.stat().st_mtime < now_s - CLEAN_EVERY_S:
-                found = writing.clean_json() if isinstance(writing, ReplicaWriting) else _clean_json(folder, writing, partition)
+                found = (
+                    writing.clean_json()
+                    if isinstance(writing, ReplicaWriting)
+                    else _clean_json(folder, writing, partition)
+                )
                 if found is not None:
                     write_json(answer, found)
 
@@ -160,10 +174,17 @@ class LogWriter:
             _empty(folder)
             state = {}
         lane = LaneLog(
-            DerivedFolder(folder), lambda name: DerivedFolder(folder / name), workload=parts["workload"], seed=parts["seed"],
-            topic=description["topic"], partition_count=description["partition_count"], partitions=[description["partition"]],
-            settings=LaneSettings(**description["settings"]), first_record=description["first_record"], written=state,
-        )  # fmt: skip
+            DerivedFolder(folder),
+            lambda name: DerivedFolder(folder / name),
+            workload=parts["workload"],
+            seed=parts["seed"],
+            topic=description["topic"],
+            partition_count=description["partition_count"],
+            partitions=[description["partition"]],
+            settings=LaneSettings(**description["settings"]),
+            first_record=description["first_record"],
+            written=state,
+        )
         self._open[folder] = writing = Writing(lane, description["lab"], description)
         return writing
 

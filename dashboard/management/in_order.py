@@ -1,8 +1,10 @@
-"""A signal ends a command in order: the work runs in its own thread, is asked to stop, and leaves when it has put everything away.
+"""A signal ends a command in order: the work runs in its own thread, is asked to stop, and leaves when it has
+put everything away.
 
     Ctrl-C, SIGTERM, a closed terminal ─► asked ─► Spark's jobs are cancelled, the work asks `is_cancelled` and ends ─► Stopped, one sentence
 
-Interrupted there, the work would leave a call to Spark's Java unanswered, and pyspark's own handler would make another within it.
+Interrupted there, the work would leave a call to Spark's Java unanswered, and pyspark's own handler would
+make another within it.
 """
 
 import io
@@ -33,9 +35,10 @@ class Stopped(Exception):
 def run_in_order(work: Callable[[Callable[[], bool]], None], cancel: Callable[[], None]) -> None:
     """Run `work(is_cancelled)`. Raises what it raises; Stopped if it ended early after a signal.
 
-    cancel: called again and again from the first signal until the work has ended, as it may just have begun another job. A
-    second signal ends the wait. From the first signal on, no logs or other threads' tracebacks appear, after Stopped until the
-    process ends: a SIGTERM for all its processes ends Java too, which breaks much. Call it from the main thread, which alone hears signals.
+    cancel: called again and again from the first signal until the work has ended, as it may just have begun
+    another job. A second signal ends the wait. From the first signal on, no logs or other threads' tracebacks
+    appear, after Stopped until the process ends: a SIGTERM for all its processes ends Java too, which breaks
+    much. Call it from the main thread, which alone hears signals.
     """
     asked: list[int] = []
     asked_at = 0.0

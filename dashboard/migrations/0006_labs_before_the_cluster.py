@@ -1,4 +1,5 @@
-"""Labs from before every Kafka lane ran on a cluster say so from now on: they replay as they were (docs/decisions/labs-before-the-cluster.md)."""
+"""Labs from before every Kafka lane ran on a cluster say so from now on: they replay as they were
+(docs/decisions/labs-before-the-cluster.md)."""
 
 from django.db import migrations
 
@@ -17,7 +18,8 @@ def mark_all(apps, schema_editor):
         marked = mark(lab.scenario)
         if marked is not None:
             lab.scenario = marked
-            # The demo that visitors copy is made anew, on the cluster; this one stays, as everybody's copies of it do.
+            # The demo that visitors copy is made anew, on the cluster; this one stays, as everybody's copies
+            # of it do.
             lab.slug = None
             lab.save(update_fields=["scenario", "slug"])
 

@@ -1,4 +1,5 @@
-"""Labs keep the version of the rules that they were made under; those that are there were made before versions were kept."""
+"""Labs keep the version of the rules that they were made under; those that are there were made before
+versions were kept."""
 
 from django.db import migrations, models
 

@@ -1,9 +1,11 @@
-"""Every text of the live pages, once: code -> words. Templates, present.js and the other scripts all take their words from here.
+"""Every text of the live pages, once: code -> words. Templates, present.js and the other scripts all take
+their words from here.
 
-A text may hold named places: `{consumer}` takes the parameter as it is, `{pause_us}` (a name that ends in `_us`) a duration, a number is
-grouped by thousands, and `{count?record|records}` gives the first word for 1 and the second otherwise. The words of both languages
-travel with the page as JSON, so the language changes in place; static/js/say.js fills the same places in the same way. A page carries
-what every page says and what is said only there.
+A text may hold named places: `{consumer}` takes the parameter as it is, `{pause_us}` (a name that ends in
+`_us`) a duration, a number is grouped by thousands, and `{count?record|records}` gives the first word for 1
+and the second otherwise. The words of both languages travel with the page as JSON, so the language changes in
+place; static/js/say.js fills the same places in the same way. A page carries what every page says and what is
+said only there.
 """
 
 from collections.abc import Mapping
@@ -31,18 +33,33 @@ from dashboard.sentences.subscription import SUBSCRIPTION
 
 EVERYWHERE: Mapping[str, Any] = {**CHROME, **STAGE, **LANES, **ALGORITHMS, **EVENTS, **FACTS, **GLOSSARY}
 PAGES: Mapping[str, Mapping[str, Any]] = {
-    "analyze": {**ANALYZE, **STUDY, **STRATEGIES, "labs.unnamed": LABS["labs.unnamed"]}, "cluster": {**CLUSTER, **LESSON},
-    "groups": {**GROUPS, **LESSON, **{code: text for code, text in CLUSTER.items() if code.startswith(("cluster.verb.", "cluster.verb_about."))}},
+    "analyze": {**ANALYZE, **STUDY, **STRATEGIES, "labs.unnamed": LABS["labs.unnamed"]},
+    "cluster": {**CLUSTER, **LESSON},
+    "groups": {
+        **GROUPS,
+        **LESSON,
+        **{
+            code: text
+            for code, text in CLUSTER.items()
+            if code.startswith(("cluster.verb.", "cluster.verb_about."))
+        },
+    },
     "labs": LABS,
-    "learn": {**LEARN, **LESSON}, "log": LOG, "pulsar": {**SUBSCRIPTION, **LESSON},
+    "learn": {**LEARN, **LESSON},
+    "log": LOG,
+    "pulsar": {**SUBSCRIPTION, **LESSON},
     "stage": LESSON,
-}  # fmt: skip
-SENTENCES: Mapping[str, Any] = {**EVERYWHERE, **{code: text for page in PAGES.values() for code, text in page.items()}}
+}
+SENTENCES: Mapping[str, Any] = {
+    **EVERYWHERE,
+    **{code: text for page in PAGES.values() for code, text in page.items()},
+}
 LANGUAGES = ("en", "zh-hans")
 
 
 def catalogue(item: str | None = None) -> dict[str, dict[str, str]]:
-    """Language -> code -> words with their places still open. item: the page's item in the top bar; without it, the words of all pages.
+    """Language -> code -> words with their places still open. item: the page's item in the top bar; without
+    it, the words of all pages.
 
     >>> sorted(catalogue())
     ['en', 'zh-hans']

@@ -4,7 +4,10 @@ from django.utils.translation import gettext_lazy as _
 
 ANALYZE = {
     "analyze.title": _("Which strategy serves your messages?"),
-    "analyze.sub": _("Give it records, pick strategies, say who joins and leaves. Every figure comes from running the real rules over all records."),
+    "analyze.sub": _(
+        "Give it records, pick strategies, say who joins and leaves. Every figure comes from running the "
+        "real rules over all records."
+    ),
     # The list
     "studies.title": _("Your studies"),
     "studies.none": _("None yet. The first one takes three steps."),
@@ -12,7 +15,9 @@ ANALYZE = {
     "studies.delete": _("Delete"),
     "studies.delete_named": _("Delete {name}"),
     "delete.title": _("Delete “{name}”?"),
-    "delete.about": _("Its result, charts and link are deleted permanently. A file that you uploaded for it stays."),
+    "delete.about": _(
+        "Its result, charts and link are deleted permanently. A file that you uploaded for it stays."
+    ),
     "delete.yes": _("Delete it"),
     "delete.keep": _("Keep it"),
     "delete.this": _("Delete this study"),
@@ -57,20 +62,34 @@ ANALYZE = {
     "data.no_record": _("No record was found here; a study needs at least one."),
     "data.preview_none": _("There is no row to show."),
     "data.preview_wait": _("Reading the first rows"),
-    "data.bad": _("{bad} of the first rows cannot be read. They will be counted and set aside with their line numbers."),
+    "data.bad": _(
+        "{bad} of the first rows cannot be read. They will be counted and set aside with their line numbers."
+    ),
     "data.null": _("null"),
     "data.key": _("Key"),
     "data.key_hint": _("What decides which consumer gets a record."),
     "data.key_proposed": _("Proposed as the key:"),
-    "data.key_none": _("No column has values that repeat in the first rows. Choose the one that decides which consumer gets a record."),
-    "data.key_is.repeats": _("{values} different values in the first {rows} rows, each {per_value} times on average."),
-    "data.key_is.few": _("{values} different {values?value|values} in the first {rows} rows: they repeat, but there are few to distribute."),
+    "data.key_none": _(
+        "No column has values that repeat in the first rows. Choose the one that decides which consumer gets "
+        "a record."
+    ),
+    "data.key_is.repeats": _(
+        "{values} different values in the first {rows} rows, each {per_value} times on average."
+    ),
+    "data.key_is.few": _(
+        "{values} different {values?value|values} in the first {rows} rows: they repeat, but there are few "
+        "to distribute."
+    ),
     "data.key_is.rare": _("{values} different values in the first {rows} rows: hardly any repeats."),
     "data.key_is.unique": _(
-        "This column has a different value in each of the first {rows} rows: as a key it has no order to keep, and no strategy shows "
+        "This column has a different value in each of the first {rows} rows: as a key it has no order to "
+        "keep, and no strategy shows "
         "skew."
     ),
-    "data.key_is.constant": _("This column has one value in all of the first {rows} rows: as a key it gives every record to one consumer."),
+    "data.key_is.constant": _(
+        "This column has one value in all of the first {rows} rows: as a key it gives every record to one "
+        "consumer."
+    ),
     "data.key_is.empty": _("This column is empty in the first rows."),
     "data.time": _("Time"),
     "data.size": _("Size"),
@@ -99,12 +118,15 @@ ANALYZE = {
     "data.folder_parquet": "Parquet",
     "data.folder_about": _("Folders that the operator of this site has opened for studies."),
     "data.folder_closed": _(
-        "None is open yet. The operator of this site names folders in HIGHWATER_LOG_DIRS (Kafka logs) or HIGHWATER_DATA_DIRS (files of every "
+        "None is open yet. The operator of this site names folders in HIGHWATER_LOG_DIRS (Kafka logs) or "
+        "HIGHWATER_DATA_DIRS (files of every "
         "kind) and restarts it."
     ),
     "data.folder_pick": _("Choose a folder or a file."),
     "data.folder_pick_log": _("Choose the folder of a Kafka log."),
-    "data.folder_log": _("A Kafka log: {topics} {topics?topic|topics}, {partitions} {partitions?partition|partitions}."),
+    "data.folder_log": _(
+        "A Kafka log: {topics} {topics?topic|topics}, {partitions} {partitions?partition|partitions}."
+    ),
     "data.folder_files": _("The {kind} files of this folder, together; or choose one."),
     "data.folder_file": _("{kind}, {size}."),
     "data.folder_inside": _("What is in it: {count}"),
@@ -114,7 +136,9 @@ ANALYZE = {
     "data.topic_one": _("{topic} ({partitions} {partitions?partition|partitions})"),
     # Step 2
     "strategies.title": _("Strategies"),
-    "strategies.hint": _("A parameter may hold several numbers separated by commas; each becomes its own strategy."),
+    "strategies.hint": _(
+        "A parameter may hold several numbers separated by commas; each becomes its own strategy."
+    ),
     "strategies.count": _("{count} {count?strategy|strategies} chosen"),
     "strategies.numbers": _("{param}: whole numbers from {low} to {high}"),
     "strategies.least": _("choose at least one strategy"),
@@ -153,21 +177,28 @@ ANALYZE = {
     "history.placed": _("Changes happen at given records"),
     "history.placed_hint": _("Without it, every change is measured over all records."),
     "history.chart": _("Consumers after each change"),
-    "history.chart_label": _("From {first} to {last} consumers in {changes} {changes?change|changes}, at least {low}, at most {high}"),
+    "history.chart_label": _(
+        "From {first} to {last} consumers in {changes} {changes?change|changes}, at least {low}, at most "
+        "{high}"
+    ),
     "service.title": _("Rates, for waits and pauses"),
     "service.rate": _("Records a second, in all"),
     "service.consumer_rate": _("Records a second a consumer can handle"),
     "service.thinned": _(
-        "The timed runs take {rate_run} records a second instead of {rate}: over this history a higher rate would exceed "
+        "The timed runs take {rate_run} records a second instead of {rate}: over this history a higher "
+        "rate would exceed "
         "{records_max} records. Consumers are slowed by the same factor, so they are just as busy."
     ),
     "service.thinned_beyond": _(
-        "If the data has more than {records_max} records, the timed runs take {rate_run} a second instead of {rate}. Consumers are "
+        "If the data has more than {records_max} records, the timed runs take {rate_run} a second "
+        "instead of {rate}. Consumers are "
         "slowed by the same factor, so they are just as busy."
     ),
     # A live study
     "watch.title": _("Watch live"),
-    "watch.about": _("One-second windows with a short delay: of a running lab, or of a Kafka log that grows on the server."),
+    "watch.about": _(
+        "One-second windows with a short delay: of a running lab, or of a Kafka log that grows on the server."
+    ),
     "watch.what": _("What to watch"),
     "watch.lab": _("A lab"),
     "watch.log": _("A Kafka log"),
@@ -175,4 +206,4 @@ ANALYZE = {
     "watch.from_all": _("what the log holds"),
     "watch.from_now": _("what arrives from now on"),
     "watch.start": _("Watch"),
-}  # fmt: skip
+}

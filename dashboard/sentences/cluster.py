@@ -1,4 +1,5 @@
-"""Words of the cluster page: brokers, links, copies, what is on the wire, verbs, and the cards after a fault."""
+"""Words of the cluster page: brokers, links, copies, what is on the wire, verbs, and the cards after a
+fault."""
 
 from django.utils.translation import gettext_lazy as _
 
@@ -6,14 +7,24 @@ CLUSTER = {
     # Head
     "cluster.title": _("Kafka cluster"),
     "cluster.head.healthy": _("All copies are in sync."),
-    "cluster.head.moving": _("{count?One partition moves|{count} partitions move} to other brokers; all other copies are in sync."),
+    "cluster.head.moving": _(
+        "{count?One partition moves|{count} partitions move} to other brokers; all other copies are in sync."
+    ),
     "cluster.head.under_replicated": _("{count?One partition is|{count} partitions are} under-replicated."),
-    "cluster.head.below_min_isr": _("{count?One partition refuses|{count} partitions refuse} writes with acks=all."),
+    "cluster.head.below_min_isr": _(
+        "{count?One partition refuses|{count} partitions refuse} writes with acks=all."
+    ),
     "cluster.head.offline": _("{count?One partition has|{count} partitions have} no leader."),
-    "cluster.head.unnoticed": _("{count?Broker|Brokers} {brokers} {count?does|do} not answer; the controller has not noticed yet."),
-    "cluster.sub": _("{up} of {brokers} brokers up, {partitions?one partition|{partitions} partitions}; {truncation}."),
+    "cluster.head.unnoticed": _(
+        "{count?Broker|Brokers} {brokers} {count?does|do} not answer; the controller has not noticed yet."
+    ),
+    "cluster.sub": _(
+        "{up} of {brokers} brokers up, {partitions?one partition|{partitions} partitions}; {truncation}."
+    ),
     "cluster.truncation.fetch": _("followers learn from the fetch response where the logs diverge (2.7+)"),
-    "cluster.truncation.epoch_request": _("followers ask where the leader epoch ends, and truncate there (0.11 to 2.6)"),
+    "cluster.truncation.epoch_request": _(
+        "followers ask where the leader epoch ends, and truncate there (0.11 to 2.6)"
+    ),
     "cluster.truncation.hw": _("followers truncate to their own high watermark (before 0.11)"),
     "cluster.to_stage": _("Stage of this lab"),
     "cluster.to_log": _("Log"),
@@ -38,14 +49,22 @@ CLUSTER = {
     "cluster.stage.disk_lost": _("disk lost"),
     "cluster.stage.disk_slow": _("slow disk"),
     "cluster.stage_about.starting": _("It asks the controller for a broker epoch."),
-    "cluster.stage_about.recovering": _("It is registered and catches up with the metadata; then the controller unfences it."),
+    "cluster.stage_about.recovering": _(
+        "It is registered and catches up with the metadata; then the controller unfences it."
+    ),
     "cluster.stage_about.shutting_down": _("It hands its leaderships over before it exits."),
     "cluster.stage_about.down": _("Its process has ended cleanly; its disk stays."),
-    "cluster.stage_about.paused": _("Its process is frozen: it receives and sends nothing, and its connections stay open."),
+    "cluster.stage_about.paused": _(
+        "Its process is frozen: it receives and sends nothing, and its connections stay open."
+    ),
     "cluster.stage_about.crashed": _("Its process is gone; what is on its disk comes back with it."),
-    "cluster.stage_about.fenced": _("Its process runs, but it leads nothing and joins no ISR before the controller hears its heartbeats."),
+    "cluster.stage_about.fenced": _(
+        "Its process runs, but it leads nothing and joins no ISR before the controller hears its heartbeats."
+    ),
     "cluster.stage_about.disk_lost": _("Its log directory has failed: it has no copies."),
-    "cluster.stage_about.disk_slow": _("Each write takes long, so acks come late and its copies may leave the ISR."),
+    "cluster.stage_about.disk_slow": _(
+        "Each write takes long, so acks come late and its copies may leave the ISR."
+    ),
     "cluster.sentence": _("{text}."),
     "cluster.noticed": _("The controller has fenced it."),
     "cluster.unnoticed": _("The controller has not noticed yet."),
@@ -68,26 +87,42 @@ CLUSTER = {
     "cluster.lag": _("{count} behind"),
     "cluster.ahead": _("{count} more than its leader"),
     "cluster.about.healthy": _("Leader {leader} in epoch {epoch}; ISR {isr}: all copies."),
-    "cluster.about.hidden": _("{count?One record waits|{count} records wait} for followers: consumers do not see {count?it|them} yet."),
+    "cluster.about.hidden": _(
+        "{count?One record waits|{count} records wait} for followers: consumers do not see "
+        "{count?it|them} yet."
+    ),
     "cluster.about.moving": _("Leader {leader} in epoch {epoch}; ISR {isr}."),
     "cluster.move.adds_and_removes": _(
-        "It moves: {count?broker|brokers} {adding} must join the ISR, then {old?broker|brokers} {removing} {old?gives up its|give up their} copy."
+        "It moves: {count?broker|brokers} {adding} must join the ISR, then {old?broker|brokers} "
+        "{removing} {old?gives up its|give up their} copy."
     ),
     "cluster.move.adds": _("It moves: {count?broker|brokers} {adding} must join the ISR."),
-    "cluster.move.removes": _("It moves: {old?broker|brokers} {removing} {old?gives up its|give up their} copy when all others are in the ISR."),
-    "cluster.about.under_replicated": _("Leader {leader} in epoch {epoch}; ISR {isr}: {count} of {replicas} copies."),
+    "cluster.move.removes": _(
+        "It moves: {old?broker|brokers} {removing} {old?gives up its|give up their} copy when all others "
+        "are in the ISR."
+    ),
+    "cluster.about.under_replicated": _(
+        "Leader {leader} in epoch {epoch}; ISR {isr}: {count} of {replicas} copies."
+    ),
     "cluster.about.spare_copies": _("One more crash leaves {copies?one copy|{copies} copies} in sync."),
     "cluster.about.next_refuses": _("One more crash, and acks=all is refused: min.insync.replicas is {min}."),
-    "cluster.about.last_copy": _("It is the only copy in sync: if its broker crashes, the partition is offline."),
-    "cluster.about.below_min_isr": _(
-        "Leader {leader} in epoch {epoch}; ISR {isr}, but min.insync.replicas is {min}: acks=all is refused, and the high watermark does not move."
+    "cluster.about.last_copy": _(
+        "It is the only copy in sync: if its broker crashes, the partition is offline."
     ),
-    "cluster.about.offline": _("No leader: no member of the ISR ({isr}) is alive. Nothing can be written or read."),
+    "cluster.about.below_min_isr": _(
+        "Leader {leader} in epoch {epoch}; ISR {isr}, but min.insync.replicas is {min}: acks=all is "
+        "refused, and the high watermark does not move."
+    ),
+    "cluster.about.offline": _(
+        "No leader: no member of the ISR ({isr}) is alive. Nothing can be written or read."
+    ),
     "cluster.starts_at": _("starts at {offset}"),
     "cluster.torn": _("{count} more"),
     "cluster.break_key": _("Here the scale leaves offsets out."),
     "cluster.start_key": _("closed foot: start of the log; records that everyone has read are deleted"),
-    "cluster.dot_key": _("dots: requests (open) and responses (filled); at ×0.5 or slower they move at true speed"),
+    "cluster.dot_key": _(
+        "dots: requests (open) and responses (filled); at ×0.5 or slower they move at true speed"
+    ),
     "cluster.unseen_key": _("hatched: above the copy's high watermark, hidden from consumers"),
     "cluster.late_key": _("flag: high watermark; a follower learns it one fetch later"),
     "cluster.isr_key": _("firm outline: in the ISR; dashed: outside"),
@@ -143,10 +178,12 @@ CLUSTER = {
     "cluster.verb.resume_writer": _("Resume"),
     "cluster.verb_about.stop": _("SIGTERM: it hands its leaderships over, flushes its logs and exits."),
     "cluster.verb_about.crash": _(
-        "kill -9: the machine keeps running, so connections break at once and new ones are refused; what was written stays."
+        "kill -9: the machine keeps running, so connections break at once and new ones are refused; what "
+        "was written stays."
     ),
     "cluster.verb_about.cut_power": _(
-        "The machine goes silent: no connection breaks, so clients wait for their time-outs; what was not flushed is lost."
+        "The machine goes silent: no connection breaks, so clients wait for their time-outs; what was "
+        "not flushed is lost."
     ),
     "cluster.verb_about.lose_disk": _("Its log directory fails: the broker halts, and comes back empty."),
     "cluster.verb_about.pause": _("SIGSTOP: it receives and sends nothing; its connections stay open."),
@@ -156,8 +193,12 @@ CLUSTER = {
     "cluster.verb_about.quick_disk": _("Writes take no time again."),
     "cluster.verb_about.skew_clock": _("Sets its clock one minute ahead."),
     "cluster.verb_about.set_clock": _("Sets its clock right again."),
-    "cluster.verb_about.pause_writer": _("SIGSTOP: its transaction stays open, and it does not notice that time passes."),
-    "cluster.verb_about.resume_writer": _("SIGCONT: it continues its transaction, unless it was fenced meanwhile."),
+    "cluster.verb_about.pause_writer": _(
+        "SIGSTOP: its transaction stays open, and it does not notice that time passes."
+    ),
+    "cluster.verb_about.resume_writer": _(
+        "SIGCONT: it continues its transaction, unless it was fenced meanwhile."
+    ),
     # An operator
     "cluster.operator.create_topic": _("New topic"),
     "cluster.operator.add_partitions": _("More partitions"),
@@ -174,7 +215,9 @@ CLUSTER = {
     "cluster.add_hint": _("Never fewer: a topic only grows. From then on, keys map to other partitions."),
     "cluster.add_make": _("Add"),
     "cluster.reassign_of": _("brokers for {partition}"),
-    "cluster.reassign_hint": _("Numbers of brokers, the preferred leader first. The new copies catch up first; then the old ones go."),
+    "cluster.reassign_hint": _(
+        "Numbers of brokers, the preferred leader first. The new copies catch up first; then the old ones go."
+    ),
     "cluster.reassign_move": _("Move"),
     "cluster.cancel": _("Cancel"),
     # Cards
@@ -222,14 +265,17 @@ CLUSTER = {
         " the new leader had cut its log to its high watermark."
     ),
     "cluster.means.lost.destroyed": _(
-        "{count?One acknowledged record is|{count} acknowledged records are} lost with the power or the disk of the"
+        "{count?One acknowledged record is|{count} acknowledged records are} lost with the power or the "
+        "disk of the"
         " brokers that had {count?it|them}."
     ),
     "cluster.means.duplicated": _(
         "{count?One record is|{count} records are} in the log twice:"
         " the answer was lost, and the producer, not idempotent, sent again."
     ),
-    "cluster.means.refused": _("{count?One partition|{count} partitions} refused writes with acks=all: NOT_ENOUGH_REPLICAS."),
+    "cluster.means.refused": _(
+        "{count?One partition|{count} partitions} refused writes with acks=all: NOT_ENOUGH_REPLICAS."
+    ),
     "cluster.means.error": _("The controller refused: {error}."),
     "cluster.means.moved": _("{count?One partition has|{count} partitions have} moved."),
     "cluster.means.fenced": _("A producer was fenced: a newer instance has transactional.id {id}."),
@@ -237,13 +283,26 @@ CLUSTER = {
         "{count?One partition has|{count} partitions have} no leader that answers:"
         " nothing is written or read there, whatever the controller still reports."
     ),
-    "cluster.means.unavailable": _("{count?One partition was|{count} partitions were} unavailable, the longest for {longest_us}."),
-    "cluster.means.offline": _("{count?One partition is|{count} partitions are} offline: no member of the ISR is alive."),
-    "cluster.means.below_min_isr": _("{count?One partition takes|{count} partitions take} no writes with acks=all: too few copies in sync."),
-    "cluster.means.under_replicated": _("{count?One partition has|{count} partitions have} fewer copies in sync than they should."),
-    "cluster.means.unclean": _("{count?One leader was|{count} leaders were} elected outside the ISR: committed records may be lost."),
+    "cluster.means.unavailable": _(
+        "{count?One partition was|{count} partitions were} unavailable, the longest for {longest_us}."
+    ),
+    "cluster.means.offline": _(
+        "{count?One partition is|{count} partitions are} offline: no member of the ISR is alive."
+    ),
+    "cluster.means.below_min_isr": _(
+        "{count?One partition takes|{count} partitions take} no writes with acks=all: too few copies in sync."
+    ),
+    "cluster.means.under_replicated": _(
+        "{count?One partition has|{count} partitions have} fewer copies in sync than they should."
+    ),
+    "cluster.means.unclean": _(
+        "{count?One leader was|{count} leaders were} elected outside the ISR: committed records may be lost."
+    ),
     "cluster.means.elections": _("{count?One leadership|{count} leaderships} moved."),
-    "cluster.means.cut": _("{count?One record|{count} records} that the new leader does not have {count?was|were} cut off a copy."),
+    "cluster.means.cut": _(
+        "{count?One record|{count} records} that the new leader does not have {count?was|were} cut off a "
+        "copy."
+    ),
     "cluster.means.left": _("{count?One copy|{count} copies} left an ISR."),
     "cluster.means.came": _("{count?One copy|{count} copies} joined an ISR."),
     "cluster.was": _("was"),
@@ -252,7 +311,8 @@ CLUSTER = {
     # Time series
     "cluster.series": _("Offsets of {partition}"),
     "cluster.series_sub": _(
-        "Log end of each copy, the leader's high watermark, and each follower's lag; sampled each second, less often with many copies."
+        "Log end of each copy, the leader's high watermark, and each follower's lag; sampled each "
+        "second, less often with many copies."
     ),
     "cluster.series_wait": _("The chart starts with the next second."),
     "cluster.axis_offset": _("offset"),
@@ -262,10 +322,12 @@ CLUSTER = {
     "cluster.producer": _("Producer"),
     "cluster.producer_waiting": _("waiting"),
     "cluster.producer_words": _(
-        "acks={acks}, at most {most} requests in flight; {acked} acked, {failed} failed, {retries?one retry|{retries} retries}."
+        "acks={acks}, at most {most} requests in flight; {acked} acked, {failed} failed, {retries?one "
+        "retry|{retries} retries}."
     ),
     "cluster.producer_words_id": _(
-        "Producer id {id}, epoch {epoch}, acks={acks}, at most {most} requests in flight; {acked} acked, {failed} failed, "
+        "Producer id {id}, epoch {epoch}, acks={acks}, at most {most} requests in flight; {acked} acked, "
+        "{failed} failed, "
         "{retries?one retry|{retries} retries}."
     ),
     "cluster.transaction": _("transactional.id {id}, {phase}: {committed} committed, {aborted} aborted."),
@@ -281,9 +343,12 @@ CLUSTER = {
     "cluster.acks.1": "1",
     "cluster.acks.0": "0",
     "cluster.request_batches": _("{count} batches +{records}"),
-    "cluster.batch": _("{count?one record|{count} records} for {partition}, sent {attempts?once more|{attempts} times more}"),
+    "cluster.batch": _(
+        "{count?one record|{count} records} for {partition}, sent {attempts?once more|{attempts} times more}"
+    ),
     "cluster.batch_sequence": _(
-        "{count?one record|{count} records} for {partition} from sequence {sequence}, sent {attempts?once more|{attempts} times more}"
+        "{count?one record|{count} records} for {partition} from sequence {sequence}, sent "
+        "{attempts?once more|{attempts} times more}"
     ),
     "cluster.column.to": _("to"),
     "cluster.column.records": _("records"),
@@ -308,6 +373,7 @@ CLUSTER = {
     "cluster.no": _("no"),
     "cluster.keys": _(
         "Keys: arrows choose, S stop, X crash, P pause or resume, B come back, "
-        "C cut or heal, N new topic, A more partitions, M move replicas, E elect, U elect unclean, W writer, T tables, Space play"
+        "C cut or heal, N new topic, A more partitions, M move replicas, E elect, U elect unclean, W "
+        "writer, T tables, Space play"
     ),
 }

@@ -1,4 +1,5 @@
-"""Words for what goes into a turning point and comes out of it, shown under "Why?": name of an input or a datum -> what it is."""
+"""Words for what goes into a turning point and comes out of it, shown under "Why?": name of an input or a
+datum -> what it is."""
 
 from django.utils.translation import gettext_lazy as _
 

@@ -4,7 +4,10 @@ from django.utils.translation import gettext_lazy as _
 
 LABS = {
     "labs.title": _("Labs"),
-    "labs.sub": _("A lab is a workload, its lanes and the list of commands applied to them. Anyone with its link can watch it."),
+    "labs.sub": _(
+        "A lab is a workload, its lanes and the list of commands applied to them. Anyone with its link "
+        "can watch it."
+    ),
     "labs.lab": _("lab"),
     "labs.workload": _("workload"),
     "labs.state": _("state"),

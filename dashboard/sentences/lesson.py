@@ -7,7 +7,8 @@ from dashboard.sentences.lanes import LANES
 LESSON = {
     # Which of a lesson's own texts this language reads.
     "lesson.language": _("en"),
-    # What a check asks for, and what came of it. {value}: a figure, a word as the file writes it, or the state of a consumer as its row has it.
+    # What a check asks for, and what came of it. {value}: a figure, a word as the file writes it, or the
+    # state of a consumer as its row has it.
     "check.is": _("{value}"),
     "check.is_not": _("not {value}"),
     "check.at_least": _("at least {value}"),
@@ -22,7 +23,10 @@ LESSON = {
     "check.fails": _("fails"),
     "check.asked": _("{time}, should be {asked}"),
     "check.told": _("{word}: {figure}{text}"),
-    **{f"check.state.{state}": LANES[f"state.{state}"] for state in ("slow", "paused", "crashed", "waiting", "failed", "gone")},
+    **{
+        f"check.state.{state}": LANES[f"state.{state}"]
+        for state in ("slow", "paused", "crashed", "waiting", "failed", "gone")
+    },
     # The parts of a lesson
     "lesson": _("Lesson"),
     "lesson.watch_for": _("Watch for"),
@@ -33,6 +37,8 @@ LESSON = {
     "lesson.so_far": _("{count} of {total} hold so far"),
     "lesson.progress": _("{now} of {end}"),
     "lesson.over": _("over"),
-    "lesson.meddled": _("The run was changed by hand, last at {time}; checks describe this run, not the lesson's plan."),
+    "lesson.meddled": _(
+        "The run was changed by hand, last at {time}; checks describe this run, not the lesson's plan."
+    ),
     "lesson.all": _("All lessons"),
 }

@@ -6,11 +6,14 @@ LOG = {
     # Head
     "log.sub": _("{segments?One segment|{segments} segments}, {size}, offsets {from} to {to}."),
     "log.sub_waiting": _(
-        "{segments?One segment|{segments} segments}, {size}, offsets {from} to {to}; {deleted?one more waits|{deleted} more "
+        "{segments?One segment|{segments} segments}, {size}, offsets {from} to {to}; {deleted?one more "
+        "waits|{deleted} more "
         "wait} for deletion."
     ),
     "log.sub_empty": _("No record has arrived here yet."),
-    "log.sub_preparing": _("The worker is writing the lab's records as segments and indexes; the first ones show in a moment."),
+    "log.sub_preparing": _(
+        "The worker is writing the lab's records as segments and indexes; the first ones show in a moment."
+    ),
     "log.page": _("Log of {folder}"),
     "log.topic": _("Topic"),
     "log.partition": _("Partition"),
@@ -25,15 +28,24 @@ LOG = {
     "log.replica.leads": _("Broker {broker} leads this partition."),
     "log.replica.follows": _("Broker {broker} follows broker {leader}."),
     "log.replica.without_leader": _("Broker {broker} has a replica, but the partition has no leader."),
-    "log.replica.crashed": _("Broker {broker} has crashed: this is what is on its disk; the HW is that of its last checkpoint."),
-    "log.replica.stopped": _("Broker {broker} was shut down cleanly: this is what is on its disk; the HW is that of its last checkpoint."),
+    "log.replica.crashed": _(
+        "Broker {broker} has crashed: this is what is on its disk; the HW is that of its last checkpoint."
+    ),
+    "log.replica.stopped": _(
+        "Broker {broker} was shut down cleanly: this is what is on its disk; the HW is that of its last "
+        "checkpoint."
+    ),
     "log.replica.paused": _("Its process is paused: nothing is written."),
     "log.replica.disk_lost": _("The disk of broker {broker} is lost: there is nothing left of this replica."),
     "log.replica.behind": _("It lacks {count?one record|{count} records} that its leader has."),
-    "log.replica.ahead": _("It has {count?one record|{count} records} more than its leader: its next fetch cuts them off."),
+    "log.replica.ahead": _(
+        "It has {count?one record|{count} records} more than its leader: its next fetch cuts them off."
+    ),
     "log.replica.marks": _("Log start {start}, HW {hw}, LEO {leo}."),
     "log.replica.gaps": _("{count?One offset was|{count} offsets were} compacted away."),
-    "log.truncated.follower": _("Truncated to offset {base_offset}: {records?one record was|{records} records were} cut off."),
+    "log.truncated.follower": _(
+        "Truncated to offset {base_offset}: {records?one record was|{records} records were} cut off."
+    ),
     "log.truncated.lost": _("The disk was lost, and the whole log with it."),
     "log.texts": _("Checkpoint files, as they are on the disk"),
     "log.text_empty": _("(empty)"),
@@ -43,13 +55,20 @@ LOG = {
     "log.settings": _("Log settings"),
     "log.article": _("The article's walk"),
     # Settings
-    "log.segment_bytes": _("A segment that would grow beyond this is closed, and a new one begins: it rolls."),
-    "log.index_interval_bytes": _("About one index entry per this many bytes of log. Fewer bytes: a denser index, a shorter scan."),
+    "log.segment_bytes": _(
+        "A segment that would grow beyond this is closed, and a new one begins: it rolls."
+    ),
+    "log.index_interval_bytes": _(
+        "About one index entry per this many bytes of log. Fewer bytes: a denser index, a shorter scan."
+    ),
     "log.retention_bytes_about": _(
-        "Old segments are deleted while the log without them is still this large. −1: no limit, but a lab keeps at most 64 times "
+        "Old segments are deleted while the log without them is still this large. −1: no limit, but a "
+        "lab keeps at most 64 times "
         "segment.bytes."
     ),
-    "log.retention_ms_about": _("A segment is deleted when its latest record is older than this. −1: no limit."),
+    "log.retention_ms_about": _(
+        "A segment is deleted when its latest record is older than this. −1: no limit."
+    ),
     "log.apply": _("Apply"),
     "log.defaults": _("Back to the defaults"),
     "log.unit_bytes": _("bytes"),
@@ -61,10 +80,14 @@ LOG = {
     # Folder
     "log.folder": _("The folder, bytes to scale"),
     "log.folder_label": _("Segments of {folder} to scale: arrow keys move, Enter looks up"),
-    "log.segment_label": _("Segment {base_offset}, {size}, {entries} index entries: look up its first offset"),
+    "log.segment_label": _(
+        "Segment {base_offset}, {size}, {entries} index entries: look up its first offset"
+    ),
     "log.entries": _("{entries?one index entry|{entries} index entries}"),
     "log.file_end": _("the file ends here"),
-    "log.files_go": _("{count?.deleted: its files are removed|{count} .deleted: the next files are removed} in {left_us}"),
+    "log.files_go": _(
+        "{count?.deleted: its files are removed|{count} .deleted: the next files are removed} in {left_us}"
+    ),
     "log.committed": _("committed {offset}"),
     "log.retention_bytes": _("retention.bytes {size}"),
     "log.retention_ms": _("retention.ms {time}"),
@@ -79,12 +102,20 @@ LOG = {
     "log.lab_limit": _("lab limit {size}"),
     "log.deleted.retention_bytes": _("Segment {base_offset} was deleted by retention.bytes."),
     "log.deleted.retention_ms": _("Segment {base_offset} was deleted by retention.ms."),
-    "log.deleted.lab_limit": _("Segment {base_offset} was deleted: a lab keeps at most 64 times segment.bytes."),
-    "log.deleted.start_offset": _("Segment {base_offset} was deleted: the log start offset has moved past it."),
+    "log.deleted.lab_limit": _(
+        "Segment {base_offset} was deleted: a lab keeps at most 64 times segment.bytes."
+    ),
+    "log.deleted.start_offset": _(
+        "Segment {base_offset} was deleted: the log start offset has moved past it."
+    ),
     "log.removed.file_delete_delay": _("The files of segment {base_offset} are gone."),
-    "log.compacted.cleaned": _("Compacted up to offset {end_offset}: {records_read} {records_read?record|records} read, {records_kept} kept."),
+    "log.compacted.cleaned": _(
+        "Compacted up to offset {end_offset}: {records_read} {records_read?record|records} read, "
+        "{records_kept} kept."
+    ),
     "log.hollow": _(
-        "{count?One segment holds|{count} segments hold} only zeros from some byte on: sparse files, whose records do not exist."
+        "{count?One segment holds|{count} segments hold} only zeros from some byte on: sparse files, "
+        "whose records do not exist."
     ),
     "log.behind": _("{count} records behind the lab."),
     "log.behind_time": _("{time} behind the lab: {count} records."),
@@ -95,7 +126,9 @@ LOG = {
     "log.damage.crc": _("Segment {segment}: the CRC of the batch at byte {position} is wrong."),
     "log.damage.records": _("Segment {segment}: the records of the batch at byte {position} cannot be read."),
     "log.damage.index_missing": _("{name} is missing: without it the log is read from its start."),
-    "log.damage.indexes_missing": _("{count} index files are missing: without them each segment is read from its start."),
+    "log.damage.indexes_missing": _(
+        "{count} index files are missing: without them each segment is read from its start."
+    ),
     "log.damage.index": _("Segment {segment}: an index does not match its log."),
     "log.damage.unfinished": _("Segment {segment}: left over from a compaction that did not finish."),
     "log.turning": _("What happened, newest first"),
@@ -111,7 +144,8 @@ LOG = {
     "log.rule_kafka": _("Kafka: at or below"),
     "log.rule_document": _("article: at or above"),
     "log.rule_about": _(
-        "The article continues from the time index entry at or above the target. Records before that entry may already be late "
+        "The article continues from the time index entry at or above the target. Records before that "
+        "entry may already be late "
         "enough: this rule can miss them."
     ),
     "log.back": _("Back"),
@@ -121,17 +155,26 @@ LOG = {
     "log.place": _("{place} of {count}"),
     "log.step.segment_offset": _("Segment: the largest base offset not above {target} is {chosen}"),
     "log.step.segment_time": _("Segment: the first whose latest record is not before {target} is {chosen}"),
-    "log.step.index": _("Index: binary search over {entries?one entry|{entries} entries}, {probes?one probe|{probes} probes}, gives {row}"),
+    "log.step.index": _(
+        "Index: binary search over {entries?one entry|{entries} entries}, {probes?one probe|{probes} "
+        "probes}, gives {row}"
+    ),
     "log.step.index_none": _("Index: no entry at or below it, so the scan begins at byte 0"),
     "log.step.time": _(
-        "Time index: {entries?one entry|{entries} entries}, {probes?one probe|{probes} probes}; the last at or below is {row}"
+        "Time index: {entries?one entry|{entries} entries}, {probes?one probe|{probes} probes}; the last "
+        "at or below is {row}"
     ),
     "log.step.time_document": _(
-        "Time index by the article: {entries?one entry|{entries} entries}, {probes?one probe|{probes} probes}; the first at or above is {row}"
+        "Time index by the article: {entries?one entry|{entries} entries}, {probes?one probe|{probes} "
+        "probes}; the first at or above is {row}"
     ),
     "log.step.time_none": _("Time index: no entry at or below it, so the segment is read from its start"),
-    "log.step.scan": _("Scan: {skipped?one batch header|{skipped} batch headers} skipped, {bytes} bytes, then {found}"),
-    "log.step.scan_none": _("Scan: {skipped?one batch header|{skipped} batch headers} read, {bytes} bytes, nothing found"),
+    "log.step.scan": _(
+        "Scan: {skipped?one batch header|{skipped} batch headers} skipped, {bytes} bytes, then {found}"
+    ),
+    "log.step.scan_none": _(
+        "Scan: {skipped?one batch header|{skipped} batch headers} read, {bytes} bytes, nothing found"
+    ),
     "log.looking.low": _("Slot {slot} holds {value}: not above {target}, so it or a later one"),
     "log.looking.high": _("Slot {slot} holds {value}: above {target}, so an earlier one"),
     "log.looking.scan": _("Passing batch {offset}: it ends before {target}"),
@@ -144,12 +187,16 @@ LOG = {
     "log.message.offset_beyond_end": _("Offset {target} is beyond the end of the log, {end}."),
     "log.message.time_beyond_last": _("Every record is earlier than {target}."),
     "log.message.not_found": _("No record at or after {target} was found."),
-    "log.message.missed": _("The article's rule found {found}; Kafka's finds {kafka_found}, which is earlier and late enough."),
+    "log.message.missed": _(
+        "The article's rule found {found}; Kafka's finds {kafka_found}, which is earlier and late enough."
+    ),
     "log.message.next_kept": _("Offset {target} was compacted away; the next one kept is {found}."),
     "log.message.damaged": _("The segment is damaged where {target} would be: nothing can be read there."),
     "log.message.hollow": _("Where {target} would be the file holds only zeros."),
     "log.message.old_format": _("{target} is in messages of an older format, whose headers are not scanned."),
-    "log.message.gone": _("Offset {found} was there when you asked. Retention has deleted it since: the log starts at {start}."),
+    "log.message.gone": _(
+        "Offset {found} was there when you asked. Retention has deleted it since: the log starts at {start}."
+    ),
     "log.message.other": _("Nothing was found for {target}."),
     # Batch
     "log.batch": _("The batch, {bytes} bytes"),
@@ -199,12 +246,21 @@ LOG = {
     "log.zone.dirty.short": _("dirty {ratio}"),
     "log.zone.active": _("active, untouched"),
     "log.zone.active.short": _("active"),
-    "log.clean_dry": _("If it ran now: {before} {before?record|records} before, {after} after; {bytes_before} would become {bytes_after}."),
-    "log.clean_due": _("A round is due: {before} {before?record|records} before, {after} after; {bytes_before} become {bytes_after}."),
+    "log.clean_dry": _(
+        "If it ran now: {before} {before?record|records} before, {after} after; {bytes_before} would "
+        "become {bytes_after}."
+    ),
+    "log.clean_due": _(
+        "A round is due: {before} {before?record|records} before, {after} after; {bytes_before} become "
+        "{bytes_after}."
+    ),
     "log.clean_stopped": _("Read up to byte {byte} of segment {segment}, where the log is damaged."),
     "log.clean_record": _("Offset {offset}, key {key}: {fate}"),
     "log.clean_hint": _("Point at a record, or go to it with the arrow keys: its whole key is written here."),
-    "log.clean_tomb": _("{key}∅ is a tombstone: it stays until delete.retention.ms is over, so that slow readers still see the deletion."),
+    "log.clean_tomb": _(
+        "{key}∅ is a tombstone: it stays until delete.retention.ms is over, so that slow readers still "
+        "see the deletion."
+    ),
     "log.fate": _("fate"),
     "log.fate.kept": _("kept"),
     "log.fate.superseded": _("superseded"),
@@ -224,13 +280,16 @@ LOG = {
     "log.state.cleaned": _("compacted"),
     "log.state.gone": _(".deleted, waits"),
     "log.state.deleted": _(".deleted, files are removed in {left_us}"),
-    "log.keys": _("Keys: T shows the pictures as tables, Left and Right step through a look-up, Space plays it."),
+    "log.keys": _(
+        "Keys: T shows the pictures as tables, Left and Right step through a look-up, Space plays it."
+    ),
     "log.hour": _("h"),
     "log.day": _("d"),
     # Opening a file
     "log.open_title": _("Open a segment of a real Kafka broker"),
     "log.open_about": _(
-        "A .log file, with its .index and .timeindex if you have them: at most {size} in total. It is read here and shown to "
+        "A .log file, with its .index and .timeindex if you have them: at most {size} in total. It is "
+        "read here and shown to "
         "anyone with the link."
     ),
     "log.drop": _("Drop the files here, or"),

@@ -6,7 +6,9 @@ STAGE = {
     # Caption: who did what, then the point.
     "caption.start": _("Four ways to share one stream: press Add consumer and see what each costs."),
     "caption.join": _("{consumer} joined. One change, four bills."),
-    "caption.join_demo": _("You have not pressed anything, so the demo added {consumer}. One change, four bills."),
+    "caption.join_demo": _(
+        "You have not pressed anything, so the demo added {consumer}. One change, four bills."
+    ),
     "caption.join_many": _("{count} consumers joined. One change, four bills."),
     "caption.leave": _("{consumer} left. Four ways to close the gap."),
     "caption.leave_last": _("{consumer}, the last one, left. Records pile up until a consumer joins."),
@@ -14,7 +16,10 @@ STAGE = {
     "caption.crash": _("{consumer} crashed. Who notices, and when?"),
     "caption.rejoin": _("{consumer} is back. Four ways to make room."),
     # the same where there are not four lanes
-    "caption.start_lanes": _("{lanes?One way|{lanes} ways} to share one stream: press Add consumer and see what {lanes?it|each} costs."),
+    "caption.start_lanes": _(
+        "{lanes?One way|{lanes} ways} to share one stream: press Add consumer and see what "
+        "{lanes?it|each} costs."
+    ),
     "caption.join_lanes": _("{consumer} joined. One change, {lanes?one bill|{lanes} bills}."),
     "caption.join_many_lanes": _("{count} consumers joined. One change, {lanes?one bill|{lanes} bills}."),
     "caption.leave_lanes": _("{consumer} left. {lanes?One way|{lanes} ways} to close the gap."),
@@ -36,7 +41,9 @@ STAGE = {
     "caption.cluster_skew_clock_behind": _("The clock of broker {broker} is set {amount_us} behind."),
     "caption.cluster_set_clock": _("The clock of broker {broker} is right again."),
     "caption.cluster_cut_link": _("The link between {one} and {other} is cut."),
-    "caption.cluster_cut_link_one_way": _("The link between {one} and {other} is cut one way: nothing from {one} arrives."),
+    "caption.cluster_cut_link_one_way": _(
+        "The link between {one} and {other} is cut one way: nothing from {one} arrives."
+    ),
     "caption.cluster_heal_link": _("The link between {one} and {other} is restored."),
     "caption.cluster_slow_link": _("The link between {one} and {other} is slowed to {amount_us}."),
     "caption.cluster_quick_link": _("The link between {one} and {other} is fast again."),
@@ -45,18 +52,27 @@ STAGE = {
     "caption.group_stick": _("{consumer} is stuck in a record; its heartbeats continue."),
     "caption.group_unstick": _("{consumer} finishes its record and polls again."),
     "caption.group_restart": _("{consumer} restarts."),
-    "caption.pulsar_redeliver": _("{consumer} asks the broker to redeliver everything it has not acknowledged. What comes twice?"),
+    "caption.pulsar_redeliver": _(
+        "{consumer} asks the broker to redeliver everything it has not acknowledged. What comes twice?"
+    ),
     "caption.group_subscribe": _("{consumer} changes its subscription."),
     "caption.cluster_add_partitions": _("Topic {topic} now has {count} partitions."),
-    "caption.pulsar_hold_acks": _("{consumer} is stuck: it handles records but acknowledges none. Who waits for it?"),
+    "caption.pulsar_hold_acks": _(
+        "{consumer} is stuck: it handles records but acknowledges none. Who waits for it?"
+    ),
     "caption.pulsar_release_acks": _("{consumer} acknowledges again, starting with what it held back."),
     "caption.pulsar_seek": _("{consumer} seeks: its subscription moves to another place in the topic."),
     "caption.pulsar_priority": _("{consumer} subscribes again with priority level {level}; 0 is best."),
-    "caption.pulsar_unsubscribe": _("{consumer} asks to delete the subscription and its cursor: allowed only to the last consumer."),
-    "caption.pulsar_lose_receipts": _("The producer gets no receipts for {seconds} s. What does it send twice?"),
+    "caption.pulsar_unsubscribe": _(
+        "{consumer} asks to delete the subscription and its cursor: allowed only to the last consumer."
+    ),
+    "caption.pulsar_lose_receipts": _(
+        "The producer gets no receipts for {seconds} s. What does it send twice?"
+    ),
     "caption.pulsar_ranges": _("{consumer} subscribes again with other sticky ranges."),
     "caption.cluster_create_topic": _(
-        "Topic {topic} is created, {partitions?one partition|{partitions} partitions}, {replication_factor?one "
+        "Topic {topic} is created, {partitions?one partition|{partitions} partitions}, "
+        "{replication_factor?one "
         "replica|{replication_factor} replicas} each."
     ),
     "caption.cluster_reassign": _("Partition {partition} of {topic} gets other replicas."),
@@ -68,7 +84,9 @@ STAGE = {
     "caption.group_reset_offsets": _("An operator resets an offset of the group."),
     "caption.cluster_send_record": _("A record is sent to a named partition."),
     "caption.group_assignor": _("The group is given {own?an assignor of its own|its lane's assignor again}."),
-    "caption.cluster_start_writer": _("writer-{writer} starts with transactional.id {transactional_id} and writes to {topic}."),
+    "caption.cluster_start_writer": _(
+        "writer-{writer} starts with transactional.id {transactional_id} and writes to {topic}."
+    ),
     "caption.cluster_pause_writer": _("writer-{writer} is paused in the middle of its work."),
     "caption.cluster_resume_writer": _("writer-{writer} resumes, unaware that time has passed."),
     "caption.in_lane": _("{did}, in {lane} only."),
@@ -79,7 +97,8 @@ STAGE = {
         "{consumer_count?consumer|consumers}. Each lane shares them its own way."
     ),
     "sub.silent": _(
-        "{record_count} {records_noun}, {key_count} {keys_noun}, {consumer_count} {consumer_count?consumer|consumers}, {silent_count} of them "
+        "{record_count} {records_noun}, {key_count} {keys_noun}, {consumer_count} "
+        "{consumer_count?consumer|consumers}, {silent_count} of them "
         "silent. Each lane shares them its own way."
     ),
     "sub.unnoticed": _("Not noticed yet: {waiting} still {count?counts|count} on it."),
@@ -190,7 +209,10 @@ STAGE = {
     "tick.cluster_resume_writer": _("writer-{writer} resumes"),
     # Chart
     "chart.title": _("Skew over time"),
-    "chart.sub": _("The largest consumer's share over the mean share; 1 is even. Every lane, the last five minutes of virtual time."),
+    "chart.sub": _(
+        "The largest consumer's share over the mean share; 1 is even. Every lane, the last five minutes "
+        "of virtual time."
+    ),
     "chart.wait": _("The chart is drawn when you scroll near it."),
     "chart.table": _("The same as a table"),
     "chart.time": _("virtual time"),

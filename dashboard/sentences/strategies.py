@@ -1,6 +1,8 @@
-"""What a strategy of a study is called: its name in a table, its short name in a chart, and how it is named when it fits best.
+"""What a strategy of a study is called: its name in a table, its short name in a chart, and how it is named
+when it fits best.
 
-A code is `strategy.<model>.<algorithm>` with `.short` and `.best`; places are the strategy's parameters. `param.<name>` names a parameter.
+A code is `strategy.<model>.<algorithm>` with `.short` and `.best`; places are the strategy's parameters.
+`param.<name>` names a parameter.
 """
 
 from django.utils.translation import gettext_lazy as _
@@ -40,13 +42,17 @@ STRATEGIES = {
     "strategy.kafka.sticky": _("Sticky, {partitions} {partitions?partition|partitions}"),
     "strategy.kafka.sticky.short": pgettext_lazy("kafka", "Sticky"),
     "strategy.kafka.sticky.best": _("Kafka's Sticky"),
-    "strategy.kafka.cooperative-sticky": _("CooperativeSticky, {partitions} {partitions?partition|partitions}"),
+    "strategy.kafka.cooperative-sticky": _(
+        "CooperativeSticky, {partitions} {partitions?partition|partitions}"
+    ),
     "strategy.kafka.cooperative-sticky.short": "Cooperative",
     "strategy.kafka.cooperative-sticky.best": _("Kafka's CooperativeSticky"),
     "strategy.kafka.range_global": _("the article's Range, {partitions} {partitions?partition|partitions}"),
     "strategy.kafka.range_global.short": _("article Range"),
     "strategy.kafka.range_global.best": _("The article's Range"),
-    "strategy.kafka.round_robin_hashed": _("the article's RoundRobin, {partitions} {partitions?partition|partitions}"),
+    "strategy.kafka.round_robin_hashed": _(
+        "the article's RoundRobin, {partitions} {partitions?partition|partitions}"
+    ),
     "strategy.kafka.round_robin_hashed.short": _("article robin"),
     "strategy.kafka.round_robin_hashed.best": _("The article's RoundRobin"),
     "strategy.tubemq.modulo": _("modulo, {partitions} {partitions?partition|partitions}"),
@@ -59,4 +65,4 @@ STRATEGIES = {
     "param.partitions": pgettext_lazy("parameter", "partitions"),
     "param.brokers": _("brokers"),
     "param.prefetch": _("prefetch"),
-}  # fmt: skip
+}

@@ -1,4 +1,5 @@
-"""Words of one study: its progress, its result, and why a strategy has its place. Codes of reasons are the core's."""
+"""Words of one study: its progress, its result, and why a strategy has its place. Codes of reasons are the
+core's."""
 
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
@@ -10,13 +11,19 @@ STUDY = {
     "state.done": _("done"),
     "state.cancelled": _("cancelled"),
     "study.queued": _("Waiting in the queue"),
-    "study.queued_more": _("{place?It is next|Position {place} in the queue}. Studies run one at a time, and owners take turns."),
+    "study.queued_more": _(
+        "{place?It is next|Position {place} in the queue}. Studies run one at a time, and owners take turns."
+    ),
     "study.running": _("The study is running"),
     "study.running_more": _("You can leave this page: the study continues, and this link leads back to it."),
     "study.failed": _("The study failed"),
-    "study.failed_more": _("No partial result was kept. Correct what the message names and start again: the form is filled in as before."),
+    "study.failed_more": _(
+        "No partial result was kept. Correct what the message names and start again: the form is filled in "
+        "as before."
+    ),
     "study.fault_more": _(
-        "No partial result was kept. The form is correct: the fault is in Highwater; see the log of its analysis worker."
+        "No partial result was kept. The form is correct: the fault is in Highwater; see the log of its "
+        "analysis worker."
     ),
     "study.cancelled": _("The study was cancelled"),
     "study.cancelled_more": _("Nothing of it was kept. Start it again unchanged, or with changes."),
@@ -30,7 +37,9 @@ STUDY = {
     "study.rate": _("rows a second"),
     "study.time": _("running for"),
     "study.of": _("{done} of {total}"),
-    "study.no_worker": _("No analysis worker is responding. The study starts automatically once one is back."),
+    "study.no_worker": _(
+        "No analysis worker is responding. The study starts automatically once one is back."
+    ),
     "stage.queued": _("Waiting"),
     "stage.preparing": _("Preparing"),
     "stage.starting_spark": _("Starting Spark: a few seconds, once"),
@@ -78,10 +87,12 @@ STUDY = {
     "bad.other": _("cannot be read"),
     "study.no_keys": _("{no_key} {no_key?record|records} without a key and {empty_key} with an empty one."),
     "study.unowned": _(
-        "Under {strategies}, up to {share} of the records have no consumer after a change: they wait. Skew and shares cover the rest."
+        "Under {strategies}, up to {share} of the records have no consumer after a change: they wait. "
+        "Skew and shares cover the rest."
     ),
     "study.keyless_spread": _(
-        "In Kafka and TubeMQ, where records without a key go depends on their order, which this study did not follow: "
+        "In Kafka and TubeMQ, where records without a key go depends on their order, which this study "
+        "did not follow: "
         "they are spread evenly over the partitions."
     ),
     "study.made": _("{when}, took {took_us}"),
@@ -92,7 +103,8 @@ STUDY = {
     "study.share_title": _("Copy the link to this study: whoever opens it sees the same result and weights"),
     "study.open": _("Open as a lab"),
     "study.open_title": _(
-        "On the Stage: a sample of these records by key with the same skew, the same changes in the same order, the chosen strategy and "
+        "On the Stage: a sample of these records by key with the same skew, the same changes in the same "
+        "order, the chosen strategy and "
         "the best one of each other model"
     ),
     "study.opening": _("Preparing the lab"),
@@ -107,19 +119,25 @@ STUDY = {
     "rank.skew": _("worst skew"),
     "rank.churn": _("churn"),
     "rank.pause": _("pause"),
-    "rank.stood": _("Total time that partitions were paused; the score counts the share of records that waited"),
+    "rank.stood": _(
+        "Total time that partitions were paused; the score counts the share of records that waited"
+    ),
     "rank.order": _("order at risk"),
     "rank.why": _("why"),
     "rank.pick": _("Show {strategy} in the charts and how to set it up"),
     "rank.document": _("as in the article"),
-    # Why a strategy has its place, one or two sentences: points lost by term, then what it does best. value: its own figure,
-    # other: that of the nearest. `_zero`: its own is 0; `_shared`: others have the same
+    # Why a strategy has its place, one or two sentences: points lost by term, then what it does best. value:
+    # its own figure, other: that of the nearest. `_zero`: its own is 0; `_shared`: others have the same
     "why.two": pgettext_lazy("sentences", "{first} {second}"),
     "why.only": _("The only strategy of this study."),
     "why.only.left": _("The only strategy that meets every constraint."),
     "why.excluded": _("Excluded: {parts}."),
-    "why.excluded.keeps_order": _("{count} {count?record|records} at risk of leaving per-key order ({value})"),
-    "why.excluded.keeps_order_unowned": _("no key has a fixed owner, so nothing keeps its order ({value} of the records at risk)"),
+    "why.excluded.keeps_order": _(
+        "{count} {count?record|records} at risk of leaving per-key order ({value})"
+    ),
+    "why.excluded.keeps_order_unowned": _(
+        "no key has a fixed owner, so nothing keeps its order ({value} of the records at risk)"
+    ),
     "why.excluded.pause_s_max": _("a partition was paused for {value} s, at most {limit} s allowed"),
     "why.excluded.skew_max": _("skew {value}, at most {limit} allowed"),
     "why.equal": _("As good as {than} in everything that counts."),
@@ -150,14 +168,18 @@ STUDY = {
     "why.near": _("Closest to the best in {term}: {value}, where {than} has {other}."),
     # How sure the ranking is
     "verdict.ahead": _("{id} is {points} points ahead of {than}; up to {margin} would be a tie."),
-    "verdict.tied": _("{id} is only {points} points ahead of {than}: a tie, as another sample can move a score by {margin} points."),
+    "verdict.tied": _(
+        "{id} is only {points} points ahead of {than}: a tie, as another sample can move a score by {margin} "
+        "points."
+    ),
     "verdict.level": _("{id} and {than} have the same score: what matters more to you decides between them."),
     "verdict.only": _("{id} alone meets every constraint, of {count} strategies."),
     "verdict.none": _("Every strategy is excluded. “{constraint}” excludes most: {excluded} of {count}."),
     # What must hold
     "constraints.title": _("What must hold"),
     "constraints.hint": _(
-        "A strategy that breaks one is listed below the others, without a place. An empty field sets no limit; only partitions can be paused."
+        "A strategy that breaks one is listed below the others, without a place. An empty field sets no "
+        "limit; only partitions can be paused."
     ),
     "constraint.keeps_order": _("per-key order must hold"),
     "constraint.pause_s_max": _("no pause longer than a limit"),
@@ -172,12 +194,15 @@ STUDY = {
     "weights.equal": _("At least one weight must be above 0; the ranking is unchanged."),
     "weights.stale": _("The server did not respond; the ranking uses the last weights it received."),
     "define": _(
-        "Skew: busiest consumer against the mean, worst step. Churn: keys moved, 1 = all keys once. Pause: share of the records that arrived "
-        "while no consumer could take them; where there are partitions, also their total paused time. Order: records of a key in flight at two "
+        "Skew: busiest consumer against the mean, worst step. Churn: keys moved, 1 = all keys once. "
+        "Pause: share of the records that arrived "
+        "while no consumer could take them; where there are partitions, also their total paused time. "
+        "Order: records of a key in flight at two "
         "consumers."
     ),
     "define.sample": _(
-        "Pause and order were measured in the lab, on {records} records of {keys} keys at {rate} a second; pause counts those after the "
+        "Pause and order were measured in the lab, on {records} records of {keys} keys at {rate} a "
+        "second; pause counts those after the "
         "first change."
     ),
     "use.title": _("To use it"),
@@ -218,7 +243,8 @@ STUDY = {
     "heat.change": _("change"),
     "heat.consumers": _("consumers"),
     "heat.untaken": _(
-        "With {strategies} no consumer took over from {consumers}: no key moved, but the records wait until their consumer is back."
+        "With {strategies} no consumer took over from {consumers}: no key moved, but the records wait "
+        "until their consumer is back."
     ),
     "heat.bytes": _("{strategy}, of all bytes"),
     "heat.cell": _("{strategy}, {label}: {share} of keys"),
@@ -237,7 +263,10 @@ STUDY = {
     "keys.owner": _("owner after the last change"),
     "keys.binary": _("{hex}, as bytes"),
     "lag.title": _("Lag after the change"),
-    "lag.sub": _("Records that wait, by the seconds since the change, on the lab's sample; the number at a line's end is how many wait then."),
+    "lag.sub": _(
+        "Records that wait, by the seconds since the change, on the lab's sample; the number at a line's end "
+        "is how many wait then."
+    ),
     "lag.axis": _("seconds after the change"),
     "lag.none": _("No record had to wait after this change."),
     "twin.strategy": _("strategy"),
@@ -252,12 +281,22 @@ STUDY = {
     "live.sub": _("In windows of event time, as Spark counts them."),
     "live.about_lab": _("Lanes of a lab have no replicas: there is no high-watermark lag to show."),
     "live.about_log": _(
-        "A log shows what was appended, by topic and partition; skew is the busiest partition against the mean. It has no consumers, so it "
+        "A log shows what was appended, by topic and partition; skew is the busiest partition against "
+        "the mean. It has no consumers, so it "
         "shows neither their lag nor the cost of a rebalance."
     ),
-    "live.no_marks": _("This folder has no replication-offset-checkpoint, so the records above the high watermark are unknown."),
-    "live.damaged": _("{damaged} {damaged?batch|batches} of the log cannot be read: what {damaged?it holds|they hold} is in no window."),
-    "live.late": _("At least {late} {late?record|records} came more than ten seconds late and {late?is|are} in no window."),
+    "live.no_marks": _(
+        "This folder has no replication-offset-checkpoint, so the records above the high watermark are "
+        "unknown."
+    ),
+    "live.damaged": _(
+        "{damaged} {damaged?batch|batches} of the log cannot be read: what {damaged?it holds|they hold} is "
+        "in no window."
+    ),
+    "live.late": _(
+        "At least {late} {late?record|records} came more than ten seconds late and {late?is|are} in no "
+        "window."
+    ),
     "live.wait": _("No window has closed yet: the first takes a few seconds of records."),
     "live.throughput": _("Throughput, records a second"),
     "live.lag": _("Lag, records"),
@@ -282,12 +321,16 @@ STUDY = {
     "compare.only_a": _("only in the first"),
     "compare.only_b": _("only in the second"),
     "compare.difference": _("difference"),
-    "compare.scores": _("Scores use the same scales in every study; they are comparable where both use the same weights."),
+    "compare.scores": _(
+        "Scores use the same scales in every study; they are comparable where both use the same weights."
+    ),
     "compare.points": _("{value} points"),
-    "compare.points_about": _("Points: percentage points, the second study minus the first. The charts below share their scales."),
+    "compare.points_about": _(
+        "Points: percentage points, the second study minus the first. The charts below share their scales."
+    ),
     "compare.a": _("first study"),
     "compare.b": _("second study"),
     "compare.pick": _("Choose two finished studies."),
     "compare.go": _("Compare"),
     "compare.swap": _("Swap"),
-}  # fmt: skip
+}

@@ -1,4 +1,5 @@
-"""Words of the Pulsar page: which rule runs, the hash space, the cursor, consumers and why they are idle, what if, sticky ranges."""
+"""Words of the Pulsar page: which rule runs, the hash space, the cursor, consumers and why they are idle,
+what if, sticky ranges."""
 
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
@@ -8,9 +9,15 @@ SUBSCRIPTION = {
     "subscription.title": _("Pulsar subscription"),
     "subscription.to_stage": _("Stage of this lab"),
     "subscription.head.gap": _("{part} of the hash space has no owner: its messages wait."),
-    "subscription.head.gap_newcomers": _("{part} of the hash space has no owner: its messages wait, and newcomers wait for them."),
-    "subscription.head.stray": _("Batches mix keys: {part} of the messages went to a consumer that does not own their key."),
-    "subscription.head.no_subscription": _("The subscription has been deleted: the next consumer to join creates a new one."),
+    "subscription.head.gap_newcomers": _(
+        "{part} of the hash space has no owner: its messages wait, and newcomers wait for them."
+    ),
+    "subscription.head.stray": _(
+        "Batches mix keys: {part} of the messages went to a consumer that does not own their key."
+    ),
+    "subscription.head.no_subscription": _(
+        "The subscription has been deleted: the next consumer to join creates a new one."
+    ),
     "subscription.head.former": _(
         "{consumer}'s old connection still holds {count?one message|{count} messages}: the broker has not "
         "given up on it yet."
@@ -19,9 +26,12 @@ SUBSCRIPTION = {
         "{count?One message that no consumer could handle is|{count} messages that no consumer could handle "
         "are} in the dead-letter topic."
     ),
-    "subscription.head.uneven": _("{consumer} owns {part} of the hash space and cannot keep up: {queue} messages wait in its queue."),
+    "subscription.head.uneven": _(
+        "{consumer} owns {part} of the hash space and cannot keep up: {queue} messages wait in its queue."
+    ),
     "subscription.head.acks_refused": _(
-        "Nothing is acknowledged: {consumer} acknowledges cumulatively, which is for Exclusive and Failover only."
+        "Nothing is acknowledged: {consumer} acknowledges cumulatively, which is for Exclusive and "
+        "Failover only."
     ),
     "subscription.head.for_ever": _(
         "Mark-delete cannot pass entry {position}: no consumer can handle it; it has been redelivered "
@@ -29,30 +39,46 @@ SUBSCRIPTION = {
     ),
     "subscription.head.nobody": _("No consumer is connected: messages wait."),
     "subscription.head.levels": _(
-        "{count?One consumer is|{count} consumers are} served; {waiting?one of a worse priority level waits|{waiting} of worse priority levels wait}."
+        "{count?One consumer is|{count} consumers are} served; {waiting?one of a worse priority level "
+        "waits|{waiting} of worse priority levels wait}."
     ),
     "subscription.head.well": _("{count?One consumer is|{count} consumers are} connected and served."),
     "subscription.head.failover_all": _("{count?The one consumer is|All {count} consumers are} active."),
-    "subscription.head.failover": _("{count} of {consumers} consumers {count?is|are} active; the others stand by."),
-    "subscription.head.newcomer": _("{consumer} gets nothing until {older?one older entry is|{older} older entries are} acknowledged."),
+    "subscription.head.failover": _(
+        "{count} of {consumers} consumers {count?is|are} active; the others stand by."
+    ),
+    "subscription.head.newcomer": _(
+        "{consumer} gets nothing until {older?one older entry is|{older} older entries are} acknowledged."
+    ),
     "subscription.head.behind_newcomer": _(
         "No new entries are read: a newcomer waits for entry {position}, which {holder} has not acknowledged."
     ),
     "subscription.head.blocked": _(
-        "{count?One consumer is|{count} consumers are} blocked: {consumer} holds {unacked} unacknowledged {unacked?message|messages}."
+        "{count?One consumer is|{count} consumers are} blocked: {consumer} holds {unacked} "
+        "unacknowledged {unacked?message|messages}."
     ),
-    "subscription.head.subscription_full": _("The subscription is at its limit of {limit} unacknowledged messages."),
-    "subscription.head.no_permits": _("{consumer} has no permits left: it holds {unacked} {unacked?message|messages}."),
+    "subscription.head.subscription_full": _(
+        "The subscription is at its limit of {limit} unacknowledged messages."
+    ),
+    "subscription.head.no_permits": _(
+        "{consumer} has no permits left: it holds {unacked} {unacked?message|messages}."
+    ),
     "subscription.head.draining": _("{consumer} waits for slots that still drain."),
     "subscription.head.key_waits": _("{consumer} waits: an older message of its key is not acknowledged."),
-    "subscription.head.out_of_reach": _("{consumer} waits: the broker is stuck behind {before} older entries that cannot be sent."),
+    "subscription.head.out_of_reach": _(
+        "{consumer} waits: the broker is stuck behind {before} older entries that cannot be sent."
+    ),
     "subscription.head.refused": _("The broker refused {who}: {error}."),
     "subscription.head.no_range": _("{consumer} owns no part of the hash space."),
     "subscription.head.consumers": _("{count} consumers"),
     "subscription.head.crashed": _("{who} {count?is|are} silent; the broker has not noticed yet."),
     "subscription.head.paused": _("{consumer} is paused and holds {unacked?one message|{unacked} messages}."),
-    "subscription.head.holding": _("{consumer} acknowledges nothing: it holds {count?one message|{count} messages} that it has handled."),
-    "subscription.head.switching": _("The active consumer has changed: {consumer} begins to read after a second."),
+    "subscription.head.holding": _(
+        "{consumer} acknowledges nothing: it holds {count?one message|{count} messages} that it has handled."
+    ),
+    "subscription.head.switching": _(
+        "The active consumer has changed: {consumer} begins to read after a second."
+    ),
     # Rules
     "subscription.types": _("Subscription type"),
     "subscription.type.Key_Shared": _("Key_Shared"),
@@ -78,27 +104,44 @@ SUBSCRIPTION = {
     "subscription.space.failover": _("Active and standbys"),
     "subscription.space.exclusive": _("The one consumer"),
     "subscription.space_words.ring": _(
-        "{points} points in {space} slots. Outside now, inside before the last change; between them what changed hands."
+        "{points} points in {space} slots. Outside now, inside before the last change; between them what "
+        "changed hands."
     ),
     "subscription.space_words.ranges": _("{space} slots, to scale; between the bars what changed hands."),
-    "subscription.gap_words.3.2": _("A gap between two ranges of one consumer is that consumer's; a key in any other gap waits."),
-    "subscription.gap_words.current": _("A key in a gap waits until a range covers it, even between two ranges of the same consumer."),
+    "subscription.gap_words.3.2": _(
+        "A gap between two ranges of one consumer is that consumer's; a key in any other gap waits."
+    ),
+    "subscription.gap_words.current": _(
+        "A key in a gap waits until a range covers it, even between two ranges of the same consumer."
+    ),
     "subscription.gap_words.document": _("A key in a gap waits until a range covers it."),
     "subscription.space_words.shared": _("Consumers in the order of their turns; the topmost is next."),
-    "subscription.space_words.failover": _("{count?One topic|{count} partitions}: filled is active, framed comes next when it leaves."),
-    "subscription.space_words.exclusive": _("{count?One topic|{count} partitions}, all at one consumer; a second one is refused."),
-    "subscription.space_words.topics": _("{count} topics without partitions: filled is active, framed comes next when it leaves."),
+    "subscription.space_words.failover": _(
+        "{count?One topic|{count} partitions}: filled is active, framed comes next when it leaves."
+    ),
+    "subscription.space_words.exclusive": _(
+        "{count?One topic|{count} partitions}, all at one consumer; a second one is refused."
+    ),
+    "subscription.space_words.topics": _(
+        "{count} topics without partitions: filled is active, framed comes next when it leaves."
+    ),
     "subscription.about_ring": _(
-        "One consumer is active on a topic: the owner of the next point at or after the topic's hash, on a ring of the consumers' names."
+        "One consumer is active on a topic: the owner of the next point at or after the topic's hash, on "
+        "a ring of the consumers' names."
     ),
     "subscription.gap": pgettext_lazy("owner", "nobody"),
     "subscription.handed": _("What moved, from whom to whom"),
-    "subscription.handed_one": _("{to} took {part} from {from}, {pieces?one piece|{pieces} pieces}; the largest is {first}..{last}"),
+    "subscription.handed_one": _(
+        "{to} took {part} from {from}, {pieces?one piece|{pieces} pieces}; the largest is {first}..{last}"
+    ),
     "subscription.from_nobody": _(
         "{to} took {part} that had no owner, {pieces?one piece|{pieces} pieces}; the largest is "
         "{first}..{last}"
     ),
-    "subscription.to_nobody": _("{part} of {from} has no owner now, {pieces?one piece|{pieces} pieces}; the largest is {first}..{last}"),
+    "subscription.to_nobody": _(
+        "{part} of {from} has no owner now, {pieces?one piece|{pieces} pieces}; the largest is "
+        "{first}..{last}"
+    ),
     "subscription.handed_more": _("and {count} more"),
     "subscription.handed_all": _("{part} of the hash space changed hands."),
     "subscription.handed_nothing": _("Nothing changed hands at the last change."),
@@ -114,22 +157,36 @@ SUBSCRIPTION = {
     "subscription.batching.default_any": _("Default batching: an entry holds messages of any keys."),
     "subscription.batching.key_based": _("KEY_BASED: each key has a batch of its own."),
     "subscription.batches_words": _(
-        "{entries?One entry|{entries} entries} sent with {messages?one message|{messages} messages}, {each} each; "
-        "{mixed?one has|{mixed} have} more than one key. {misplaced?One message|{misplaced} messages} ({part}) went to a consumer "
+        "{entries?One entry|{entries} entries} sent with {messages?one message|{messages} messages}, "
+        "{each} each; "
+        "{mixed?one has|{mixed} have} more than one key. {misplaced?One message|{misplaced} messages} "
+        "({part}) went to a consumer "
         "that does not own the key."
     ),
     "subscription.batches_right": _(
-        "{entries?One entry|{entries} entries} sent with {messages?one message|{messages} messages}, {each} each; none has more than one key, "
+        "{entries?One entry|{entries} entries} sent with {messages?one message|{messages} messages}, "
+        "{each} each; none has more than one key, "
         "and each went to the consumer that owns its key."
     ),
-    "subscription.batches_any": _("{entries?One entry|{entries} entries} sent with {messages?one message|{messages} messages}, {each} each."),
+    "subscription.batches_any": _(
+        "{entries?One entry|{entries} entries} sent with {messages?one message|{messages} messages}, "
+        "{each} each."
+    ),
     "subscription.batches_none": _("Nothing has been sent yet."),
     "subscription.batches_index": _(
-        "Batch index acks are on: in {entries?one open entry|{entries} open entries} {count?one message is|{count} messages are} acknowledged."
+        "Batch index acks are on: in {entries?one open entry|{entries} open entries} {count?one message "
+        "is|{count} messages are} acknowledged."
     ),
-    "subscription.batches_whole": _("Batch index acks are off: an entry is acknowledged with the last of its messages."),
-    "subscription.batches_gathering": _("{count?One message gathers|{count} messages gather} at the producer."),
-    "subscription.batch_entry": _("Entry {position}: {count?one message|{count} messages}, sent to {consumer} {times?once|{times} times}"),
+    "subscription.batches_whole": _(
+        "Batch index acks are off: an entry is acknowledged with the last of its messages."
+    ),
+    "subscription.batches_gathering": _(
+        "{count?One message gathers|{count} messages gather} at the producer."
+    ),
+    "subscription.batch_entry": _(
+        "Entry {position}: {count?one message|{count} messages}, sent to {consumer} {times?once|{times} "
+        "times}"
+    ),
     "subscription.batch_message": _("{key}: {consumer} owns it and got it; {state}"),
     "subscription.batch_stray": _("{key}: {owner} owns it, {consumer} got it; {state}"),
     "subscription.batch_any": _("{key}: sent to {consumer}; {state}"),
@@ -148,13 +205,17 @@ SUBSCRIPTION = {
         "after each negative acknowledgement."
     ),
     "subscription.again_retry": _(
-        "{count?One message is|{count} messages are} in the retry letter topic, each delivered {delay_us} after it failed: "
+        "{count?One message is|{count} messages are} in the retry letter topic, each delivered "
+        "{delay_us} after it failed: "
         "{held} at a consumer now, which no cursor below counts."
     ),
     "subscription.again_max": _(
-        "After {max?one time|{max} times} a message goes to the dead-letter topic: {letters?one is|{letters} are} there."
+        "After {max?one time|{max} times} a message goes to the dead-letter topic: {letters?one "
+        "is|{letters} are} there."
     ),
-    "subscription.again_for_ever": _("No dead-letter policy: they are redelivered for ever, and mark-delete stays before the first."),
+    "subscription.again_for_ever": _(
+        "No dead-letter policy: they are redelivered for ever, and mark-delete stays before the first."
+    ),
     "subscription.ladder_step": _("delivery {step}"),
     "subscription.ladder_entry": _("Entry {position}: redelivered {times?once|{times} times}, at {consumer}"),
     "subscription.ladder_none": _("Nothing to redeliver."),
@@ -250,7 +311,9 @@ SUBSCRIPTION = {
     "subscription.cell.standby": _("{where}: {consumer} stands by"),
     "subscription.round_permits": _("Permits left"),
     # Why idle
-    "subscription.idle.crashed": _("Crashed. The broker hears nothing and gives up on it when the keep-alive expires."),
+    "subscription.idle.crashed": _(
+        "Crashed. The broker hears nothing and gives up on it when the keep-alive expires."
+    ),
     "subscription.idle.gone": _("Crashed, and the broker has noticed: other consumers got what it held."),
     "subscription.idle.refused": _("Refused by the broker: {error}."),
     "subscription.idle.unsubscribed": _("Unsubscribed: it deleted the subscription and has no consumer."),
@@ -265,24 +328,35 @@ SUBSCRIPTION = {
     ),
     "subscription.idle.standby": _(
         "Standby, place {place} of {consumers}: "
-        "{partitions?one topic keeps one consumer|{partitions} topics or partitions keep at most {partitions} consumers} busy."
+        "{partitions?one topic keeps one consumer|{partitions} topics or partitions keep at most "
+        "{partitions} consumers} busy."
     ),
-    "subscription.idle.standby_priority": _("Standby: its priority level {priority} comes after level {best}."),
+    "subscription.idle.standby_priority": _(
+        "Standby: its priority level {priority} comes after level {best}."
+    ),
     "subscription.idle.switching": _(
-        "It has just become active on {count?one partition|{count} partitions} and begins to read a second after the switch."
+        "It has just become active on {count?one partition|{count} partitions} and begins to read a "
+        "second after the switch."
     ),
     "subscription.idle.acks_refused": _(
-        "Its client refuses cumulative acknowledgements here (InvalidConfigurationException), {count?once|{count} times} so far: "
+        "Its client refuses cumulative acknowledgements here (InvalidConfigurationException), "
+        "{count?once|{count} times} so far: "
         "its {unacked?one message stays|{unacked} messages stay} unacknowledged."
     ),
     "subscription.idle.blocked": _(
         "Blocked: {unacked} unacknowledged messages have reached its limit of {limit}; it resumes at half of "
         "that."
     ),
-    "subscription.idle.subscription_full": _("Nothing is read: the subscription holds {unacked} unacknowledged messages, its limit is {limit}."),
-    "subscription.idle.no_permits": _("No permits: its receiver queue is full, {unacked} messages are not acknowledged."),
+    "subscription.idle.subscription_full": _(
+        "Nothing is read: the subscription holds {unacked} unacknowledged messages, its limit is {limit}."
+    ),
+    "subscription.idle.no_permits": _(
+        "No permits: its receiver queue is full, {unacked} messages are not acknowledged."
+    ),
     "subscription.idle.no_range": _("It owns no part of the hash space, so no key reaches it."),
-    "subscription.idle.better_level": _("Its priority level {priority} gets nothing while a consumer of level {best} has permits."),
+    "subscription.idle.better_level": _(
+        "Its priority level {priority} gets nothing while a consumer of level {best} has permits."
+    ),
     "subscription.idle.newcomer": _(
         "Newcomer: nothing from entry {limit} onwards until everything before it is acknowledged. {older} to "
         "go; {holder} holds the oldest, {position}."
@@ -291,8 +365,12 @@ SUBSCRIPTION = {
         "No new entries are read while {consumer} waits for those before {limit}; {holder} holds the oldest, "
         "{position}."
     ),
-    "subscription.idle.draining": _("Slot {slot} is draining: {consumer} still has {count?one message|{count} messages} to acknowledge."),
-    "subscription.idle.key_waits": _("Entry {position} waits: {consumer} has not acknowledged an older message of the same key."),
+    "subscription.idle.draining": _(
+        "Slot {slot} is draining: {consumer} still has {count?one message|{count} messages} to acknowledge."
+    ),
+    "subscription.idle.key_waits": _(
+        "Entry {position} waits: {consumer} has not acknowledged an older message of the same key."
+    ),
     "subscription.idle.out_of_reach": _(
         "Entry {position} waits behind {before} entries that were read but cannot be sent, the first of them "
         "for {owner}: the broker keeps reading these."
@@ -318,10 +396,16 @@ SUBSCRIPTION = {
     "subscription.verb.pulsar_unsubscribe": _("Unsubscribe"),
     "subscription.verb.pulsar_lose_receipts": _("Lose receipts"),
     "subscription.verb_about.join": _("The next consumer joins"),
-    "subscription.verb_about.pulsar_redeliver": _("redeliverUnacknowledgedMessages(): the broker redelivers everything it has not acknowledged"),
-    "subscription.verb_about.pause": _("The program takes no more messages and keeps those it holds: a stuck consumer"),
+    "subscription.verb_about.pulsar_redeliver": _(
+        "redeliverUnacknowledgedMessages(): the broker redelivers everything it has not acknowledged"
+    ),
+    "subscription.verb_about.pause": _(
+        "The program takes no more messages and keeps those it holds: a stuck consumer"
+    ),
     "subscription.verb_about.resume": _("The program resumes at its normal pace"),
-    "subscription.verb_about.pulsar_hold_acks": _("It keeps handling messages but acknowledges none: to the broker it looks stuck"),
+    "subscription.verb_about.pulsar_hold_acks": _(
+        "It keeps handling messages but acknowledges none: to the broker it looks stuck"
+    ),
     "subscription.verb_about.pulsar_release_acks": _("It acknowledges again, first what it held back"),
     "subscription.verb_about.slow": _("Two messages a second"),
     "subscription.verb_about.crash": _("The machine goes silent; the broker gets no notice"),
@@ -329,7 +413,9 @@ SUBSCRIPTION = {
     "subscription.verb_about.pulsar_unsubscribe": _(
         "It deletes the subscription and its cursor; refused while another consumer is connected"
     ),
-    "subscription.verb_about.pulsar_lose_receipts": _("The producer gets no receipts for 2 s, reconnects and resends what has no receipt"),
+    "subscription.verb_about.pulsar_lose_receipts": _(
+        "The producer gets no receipts for 2 s, reconnects and resends what has no receipt"
+    ),
     "subscription.verb_about.leave": _("It closes its consumer cleanly"),
     "subscription.seek": _("Seek"),
     "subscription.seek_to": _("Seek to"),
@@ -349,7 +435,9 @@ SUBSCRIPTION = {
     "subscription.ask_key": _("Key"),
     "subscription.ask_name": _("Next to join"),
     "subscription.answer.hash": _("Hash"),
-    "subscription.answer.spread_hash": _("another for each message: of its producer's name and its sequence id"),
+    "subscription.answer.spread_hash": _(
+        "another for each message: of its producer's name and its sequence id"
+    ),
     "subscription.answer.spread": _("whoever owns the slot of that hash"),
     "subscription.answer.keyless": _("{hash}, of a message without a key"),
     "subscription.answer.slot": _("Slot"),
@@ -371,7 +459,9 @@ SUBSCRIPTION = {
     # Sticky ranges
     "subscription.editor": _("Sticky ranges"),
     "subscription.editor_about": _("Both ends included, such as 0-16383, 32768-49151."),
-    "subscription.editor_half_open": _("The article's ranges: the end is not included, such as 0-16384, 32768-49152."),
+    "subscription.editor_half_open": _(
+        "The article's ranges: the end is not included, such as 0-16384, 32768-49152."
+    ),
     "subscription.ranges": _("Ranges"),
     "subscription.covers": _("{part} of the space has a consumer; {count?one gap|{count} gaps}."),
     "subscription.overlap": _("{first}..{last} belongs to {consumer}."),
@@ -395,19 +485,23 @@ SUBSCRIPTION = {
     "subscription.column.finished": _("Handled"),
     "subscription.receipts": _("The producer waits for receipts"),
     "subscription.receipts_words": _(
-        "{unconfirmed?One message has|{unconfirmed} messages have} no receipt yet; {taken} are stored, {duplicates} were dropped as duplicates "
+        "{unconfirmed?One message has|{unconfirmed} messages have} no receipt yet; {taken} are stored, "
+        "{duplicates} were dropped as duplicates "
         "and {repeated} stored a second time."
     ),
     "subscription.receipts_lost": _("The broker's receipts do not reach it: it will resend."),
     # The chart
     "subscription.series": _("Throughput and skew"),
-    "subscription.series_sub": _("Records each consumer finishes per second, and how uneven the shares are: 1.0 is even."),
+    "subscription.series_sub": _(
+        "Records each consumer finishes per second, and how uneven the shares are: 1.0 is even."
+    ),
     "subscription.series_many": _("More than {most} consumers: point at a line for its name."),
     "subscription.series_wait": _("The chart begins once this page has seen two virtual seconds."),
     "subscription.axis_rate": _("messages/s"),
     "subscription.skew": _("skew"),
     "subscription.keys": _(
-        "Keys: [ and ] choose a consumer, A add, N add with settings, P pause or resume, H hold acks, W slow, X crash, B rejoin, L leave, "
+        "Keys: [ and ] choose a consumer, A add, N add with settings, P pause or resume, H hold acks, W "
+        "slow, X crash, B rejoin, L leave, "
         "D redeliver all, U unsubscribe, R lose receipts, + and − zoom, T tables, Space play"
     ),
 }

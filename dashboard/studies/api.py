@@ -17,8 +17,8 @@
     GET  /api/studies/<id>/data/<table>.<csv|parquet>            200 a file
     POST /api/studies/<id>/open/    {strategies?}                201 a lab, as POST /api/labs/, and what was left out
 
-A study belongs to the browser's cookie or to the program's bearer token; a program that has neither gets a token with its first answer.
-Everyone with the link may read.
+A study belongs to the browser's cookie or to the program's bearer token; a program that has neither gets a
+token with its first answer. Everyone with the link may read.
 """
 
 from django.conf import settings
@@ -50,8 +50,14 @@ def uploads(request: HttpRequest) -> HttpResponse:
         return refusal_response(refused)
     address = address_of(request)
     if request.method == "POST":
-        # Before anything reads the form, and the check of the CSRF token does: the file goes to its place while it comes.
-        request.upload_handlers = [UploadHandler(request, lambda length: check_room(owner_hash=owner.hash or "", address=address, length=length))]
+        # Before anything reads the form, and the check of the CSRF token does: the file goes to its place
+        # while it comes.
+        request.upload_handlers = [
+            UploadHandler(
+                request,
+                lambda length: check_room(owner_hash=owner.hash or "", address=address, length=length),
+            )
+        ]
     try:
         return _uploads(request, owner=owner)
     finally:
@@ -64,7 +70,9 @@ def uploads(request: HttpRequest) -> HttpResponse:
 def _uploads(request: HttpRequest, owner: Owner) -> HttpResponse:
     if request.method == "GET":
         limits = {"upload_bytes_max": settings.UPLOAD_BYTES_MAX, "folders": bool(folders.folder_roots())}
-        return json_response({"uploads": selectors.uploads_list(owner_hash=owner_of(request).hash), "limits": limits})
+        return json_response(
+            {"uploads": selectors.uploads_list(owner_hash=owner_of(request).hash), "limits": limits}
+        )
     if request.content_type != "multipart/form-data":
         raise Refused(415, {"body": _("must be multipart/form-data")})
     try:
@@ -73,8 +81,16 @@ def _uploads(request: HttpRequest, owner: Owner) -> HttpResponse:
         raise Refused(400, {"body": _("must be multipart/form-data")}) from error
     if not isinstance(incoming, IncomingFile):
         raise Refused(400, {"file": _("choose a file")})
-    upload, preview = services.upload_add(incoming=incoming, owner_hash=owner.hash or "", address=address_of(request))
-    answer = {"upload": upload.pk, "name": upload.name, "bytes": upload.bytes, "kind": upload.kind, "preview": preview}
+    upload, preview = services.upload_add(
+        incoming=incoming, owner_hash=owner.hash or "", address=address_of(request)
+    )
+    answer = {
+        "upload": upload.pk,
+        "name": upload.name,
+        "bytes": upload.bytes,
+        "kind": upload.kind,
+        "preview": preview,
+    }
     return json_response(answer | owner.told, 201)
 
 
@@ -87,7 +103,9 @@ def folder(request: HttpRequest) -> HttpResponse:
 @api("POST")
 def preview(request: HttpRequest) -> HttpResponse:
     """The first rows of a source."""
-    return json_response(services.source_preview(source=json_body(request).get("source"), owner_hash=owner_of(request).hash))
+    return json_response(
+        services.source_preview(source=json_body(request).get("source"), owner_hash=owner_of(request).hash)
+    )
 
 
 @api("GET")
@@ -109,7 +127,9 @@ def studies(request: HttpRequest) -> HttpResponse:
     if request.method == "GET":
         return json_response({"studies": selectors.study_list(owner_hash=owner_of(request).hash)})
     owner = owner_of(request, make=True)
-    study = services.study_start(request=json_body(request), owner_hash=owner.hash or "", address=address_of(request))
+    study = services.study_start(
+        request=json_body(request), owner_hash=owner.hash or "", address=address_of(request)
+    )
     return json_response(selectors.study_meta(study=study, owner_hash=owner.hash) | owner.told, 201)
 
 
@@ -162,16 +182,28 @@ def data(request: HttpRequest, study_id: str, table: str, file_format: str) -> H
     found = selectors.study_get(study_id=study_id)
     if found.live:
         _version, rows = selectors.windows_since(study_id=found.pk, version=0)
-        return download_windows(rows=rows, study_id=found.pk, study_name=found.name, table=table, file_format=file_format)
+        return download_windows(
+            rows=rows, study_id=found.pk, study_name=found.name, table=table, file_format=file_format
+        )
     selectors.study_done(study=found)
-    return download(folder=study_folder(found.pk), study_id=found.pk, study_name=found.name, table=table, file_format=file_format)
+    return download(
+        folder=study_folder(found.pk),
+        study_id=found.pk,
+        study_name=found.name,
+        table=table,
+        file_format=file_format,
+    )
 
 
 @api("POST")
 def open_lab(request: HttpRequest, study_id: str) -> HttpResponse:
     """The study as a lab on the Stage."""
     found = selectors.study_done(study=selectors.study_get(study_id=study_id))
-    opened = opening.study_open(study=found, request=json_body(request), visitor=access.visitor_of(request), address=address_of(request))
+    opened = opening.study_open(
+        study=found,
+        request=json_body(request),
+        visitor=access.visitor_of(request),
+        address=address_of(request),
+    )
     lab: Json = lab_selectors.lab_meta(lab=opened.lab)
     return json_response({**lab, "owner_token": opened.owner_token, "left_out": opened.left_out}, 201)
-

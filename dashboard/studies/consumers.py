@@ -19,7 +19,7 @@ from dashboard.threads import in_thread
 class StudyConsumer(CountedConsumer):
     """Joins the watch of one study; its messages are sent by the watch itself."""
 
-    channel_layer_alias = "none"      # as the lab's: no group, no layer
+    channel_layer_alias = "none"  # as the lab's: no group, no layer
     watcher: Watcher | None = None
 
     async def dispatch(self, message: Json) -> None:
@@ -34,7 +34,7 @@ class StudyConsumer(CountedConsumer):
                 raise StopConsumer
 
     async def connect(self) -> None:
-        await self.send({"type": "websocket.accept"})     # only an open socket can receive a code
+        await self.send({"type": "websocket.accept"})  # only an open socket can receive a code
         study_id = self.scope["url_route"]["kwargs"]["study_id"]
         if not origin_is_ours(self.scope):
             await self.send({"type": "websocket.close", "code": CLOSE_FORBIDDEN})

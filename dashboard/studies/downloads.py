@@ -1,8 +1,8 @@
-"""A result's tables as files, and a live study's windows. Parquet goes out as stored; CSV is written while it is sent, a batch of rows
-at a time.
+"""A result's tables as files, and a live study's windows. Parquet goes out as stored; CSV is written while it
+is sent, a batch of rows at a time.
 
-Keys are data: a key that begins like a formula would be run by a spreadsheet, so in CSV, and only there, such a text gets a ' before it.
-Binary columns are hexadecimal.
+Keys are data: a key that begins like a formula would be run by a spreadsheet, so in CSV, and only there, such
+a text gets a ' before it. Binary columns are hexadecimal.
 """
 
 import csv
@@ -28,16 +28,27 @@ BATCH_ROWS = 8_192
 PIECE_BYTES = 256 * 1024
 WINDOWS = "windows"
 WINDOW_COLUMNS = {
-    "start_us": "int64", "end_us": "int64", "rig": "string", "throughput": "double", "lag": "int64", "skew": "double", "hw_lag": "int64",
-    "rebalance_cost": "double", "late": "int64", "damaged": "int64",
-}  # fmt: skip
+    "start_us": "int64",
+    "end_us": "int64",
+    "rig": "string",
+    "throughput": "double",
+    "lag": "int64",
+    "skew": "double",
+    "hw_lag": "int64",
+    "rebalance_cost": "double",
+    "late": "int64",
+    "damaged": "int64",
+}
 """Those of broker_core/pipeline/live.py."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
 
-def download(*, folder: Path, study_id: str, study_name: str, table: str, file_format: str) -> HttpResponseBase:
-    """One table of the result in `folder` as a response. Raises Refused 404 for a table or a format that there is not."""
+def download(
+    *, folder: Path, study_id: str, study_name: str, table: str, file_format: str
+) -> HttpResponseBase:
+    """One table of the result in `folder` as a response. Raises Refused 404 for a table or a format that
+    there is not."""
     if table not in TABLES or file_format not in FORMATS:
         raise Refused(404, {"table": _("is not a table of a study")})
     path = folder / f"{table}.parquet"
@@ -47,15 +58,20 @@ def download(*, folder: Path, study_id: str, study_name: str, table: str, file_f
     return _attachment(pieces, study_id=study_id, study_name=study_name, table=table, file_format=file_format)
 
 
-def download_windows(*, rows: list[Json], study_id: str, study_name: str, table: str, file_format: str) -> HttpResponseBase:
-    """A live study's windows as a response. Raises Refused 404 for another table, or a format that there is not."""
+def download_windows(
+    *, rows: list[Json], study_id: str, study_name: str, table: str, file_format: str
+) -> HttpResponseBase:
+    """A live study's windows as a response. Raises Refused 404 for another table, or a format that there is
+    not."""
     if table != WINDOWS or file_format not in FORMATS:
         raise Refused(404, {"table": _("this study has no such table")})
     pieces = iter([_windows_csv(rows) if file_format == "csv" else _windows_parquet(rows)])
     return _attachment(pieces, study_id=study_id, study_name=study_name, table=table, file_format=file_format)
 
 
-def _attachment(pieces: Iterator[bytes], *, study_id: str, study_name: str, table: str, file_format: str) -> HttpResponseBase:
+def _attachment(
+    pieces: Iterator[bytes], *, study_id: str, study_name: str, table: str, file_format: str
+) -> HttpResponseBase:
     label = _NOT_IN_NAMES.sub("-", study_name).strip("-.")[:48] or study_id
     name = f"{label}-{table}.{file_format}"
     response = StreamingHttpResponse(_sent(pieces), content_type=FORMATS[file_format])
@@ -77,7 +93,8 @@ def _file_pieces(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def csv_rows(path: Path) -> Iterator[bytes]:
-    """The table as CSV in UTF-8, a piece for each batch of rows: the header, then numbers and texts; null is nothing."""
+    """The table as CSV in UTF-8, a piece for each batch of rows: the header, then numbers and texts; null is
+    nothing."""
     import pyarrow.dataset
 
     table = pyarrow.dataset.dataset(path, format="parquet")
@@ -121,7 +138,8 @@ def cell(value: Any) -> Any:
 
 
 def _one_file(path: Path) -> IO[bytes]:
-    """The table as one open file; Spark writes large ones as a folder of parts, which are put together first."""
+    """The table as one open file; Spark writes large ones as a folder of parts, which are put together
+    first."""
     if path.is_file():
         return path.open("rb")
     import pyarrow.dataset

@@ -1,4 +1,5 @@
-"""What the runner needs of whatever runs studies: `spark.SparkEngine` in the analysis worker, a fake in the runner's own tests."""
+"""What the runner needs of whatever runs studies: `spark.SparkEngine` in the analysis worker, a fake in the
+runner's own tests."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -6,7 +7,7 @@ from typing import Any, Protocol
 
 from broker_core.events import Json
 
-OnProgress = Callable[[Json], None]     # {stage, done, total, rows, rows_now, done_now}
+OnProgress = Callable[[Json], None]  # {stage, done, total, rows, rows_now, done_now}
 IsCancelled = Callable[[], bool]
 OnWindows = Callable[[Sequence[Json]], None]
 
@@ -21,7 +22,9 @@ class Engine(Protocol):
     def open(self) -> Any:
         """Open the session if none is. Raises an error with template and values where it cannot be."""
 
-    def run(self, group: str, request: Json, out: Path, on_progress: OnProgress, is_cancelled: IsCancelled) -> None:
+    def run(
+        self, group: str, request: Json, out: Path, on_progress: OnProgress, is_cancelled: IsCancelled
+    ) -> None:
         """One batch study: its result into `out`. Raises whatever it ended by."""
 
     def stream(self, request: Json, checkpoint: Path, on_windows: OnWindows) -> Any:

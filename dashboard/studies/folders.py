@@ -1,11 +1,13 @@
-"""Folders of this machine that studies may read: for data that is too large to upload, and for logs that grow.
+"""Folders of this machine that studies may read: for data that is too large to upload, and for logs that
+grow.
 
     HIGHWATER_DATA_DIRS     files of every kind that a source reads
     HIGHWATER_LOG_DIRS      Kafka's logs and nothing else that may be beside them
 
-A folder is known by its last name, `orders` for /data/orders, and a place in it by a path below, `orders/2026/may.csv`. What a person sends
-is resolved, links included, and must still be inside. Where a folder itself is the source, links in it that lead out of it are left out, and
-each file is opened without following any (`broker_core/real_files.py`).
+A folder is known by its last name, `orders` for /data/orders, and a place in it by a path below,
+`orders/2026/may.csv`. What a person sends is resolved, links included, and must still be inside. Where a
+folder itself is the source, links in it that lead out of it are left out, and each file is opened without
+following any (`broker_core/real_files.py`).
 """
 
 from collections import Counter
@@ -41,7 +43,8 @@ def has_only_logs(name: str) -> bool:
 
 
 def folder_path(name: object) -> Path:
-    """The file or folder that `name` means. Raises Refused at `source.name` for anything that is missing or outside."""
+    """The file or folder that `name` means. Raises Refused at `source.name` for anything that is missing or
+    outside."""
     unknown = Refused(404, {"source.name": _("is not a file or folder that this server offers")})
     if not isinstance(name, str) or not 0 < len(name) <= NAME_MAX or "\0" in name:
         raise unknown
@@ -51,7 +54,7 @@ def folder_path(name: object) -> Path:
         raise unknown
     try:
         path = (root / rest).resolve(strict=True)
-    except (OSError, RuntimeError) as error:      # missing, not readable, or links in a circle
+    except (OSError, RuntimeError) as error:  # missing, not readable, or links in a circle
         raise unknown from error
     if path != root and root not in path.parents:
         raise unknown
@@ -59,7 +62,8 @@ def folder_path(name: object) -> Path:
 
 
 def folder_kind(path: Path) -> str | None:
-    """The kind of source that a file or folder is, None for one that no source reads. A folder is what its first files are."""
+    """The kind of source that a file or folder is, None for one that no source reads. A folder is what its
+    first files are."""
     if path.is_file():
         found = sniff(path, path.name)
         return found.kind if found else None
@@ -75,7 +79,8 @@ def folder_kind(path: Path) -> str | None:
 
 
 def log_topics(path: Path) -> list[Json] | None:
-    """[{topic, partitions}] of a partition's folder or of a broker's log folder, by name; None where there is no log."""
+    """[{topic, partitions}] of a partition's folder or of a broker's log folder, by name; None where there is
+    no log."""
     try:
         counts = Counter(partition.topic for partition in partition_folders(path))
     except CommandError:
@@ -84,27 +89,46 @@ def log_topics(path: Path) -> list[Json] | None:
 
 
 def folder_list(*, name: str | None) -> Json:
-    """{name, kind, topics, entries: [{name, folder, bytes}]}: what can be picked; without a name the folders of the settings.
+    """{name, kind, topics, entries: [{name, folder, bytes}]}: what can be picked; without a name the folders
+    of the settings.
 
-    kind: what the folder itself is as a source, as folder_kind. topics: as log_topics. Raises as folder_path, 403 for one that is locked.
+    kind: what the folder itself is as a source, as folder_kind. topics: as log_topics. Raises as folder_path,
+    403 for one that is locked.
     """
     if name is None:
-        return {"name": None, "kind": None, "topics": None, "entries": [{"name": root, "folder": True, "bytes": None} for root in folder_roots()]}
+        return {
+            "name": None,
+            "kind": None,
+            "topics": None,
+            "entries": [{"name": root, "folder": True, "bytes": None} for root in folder_roots()],
+        }
     path = folder_path(name)
     if not path.is_dir():
         raise Refused(404, {"source.name": _("is not a file or folder that this server offers")})
     try:
-        kind, entries = folder_kind(path), sorted(path.iterdir(), key=lambda entry: (entry.is_file(), entry.name))
+        kind, entries = (
+            folder_kind(path),
+            sorted(path.iterdir(), key=lambda entry: (entry.is_file(), entry.name)),
+        )
     except OSError as error:
-        raise Refused(403, {"source.name": _("cannot be opened by this server: %(reason)s") % {"reason": error.strerror}}) from error
+        raise Refused(
+            403,
+            {"source.name": _("cannot be opened by this server: %(reason)s") % {"reason": error.strerror}},
+        ) from error
     shown = [entry for entry in entries if _is_offered(name, entry)][:ENTRIES_MAX]
     return {
-        "name": name, "kind": None if kind != "kafka_log" and has_only_logs(name) else kind, "topics": log_topics(path),
+        "name": name,
+        "kind": None if kind != "kafka_log" and has_only_logs(name) else kind,
+        "topics": log_topics(path),
         "entries": [
-            {"name": f"{name}/{entry.name}", "folder": entry.is_dir(), "bytes": None if entry.is_dir() else entry.stat().st_size}
+            {
+                "name": f"{name}/{entry.name}",
+                "folder": entry.is_dir(),
+                "bytes": None if entry.is_dir() else entry.stat().st_size,
+            }
             for entry in shown
         ],
-    }  # fmt: skip
+    }
 
 
 def _is_offered(name: str, entry: Path) -> bool:

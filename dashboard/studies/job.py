@@ -1,7 +1,7 @@
 """One batch study on its way: its thread, how far it is, how it ended.
 
-The thread calls the pipeline and nothing else; it writes no row. The runner, which looks twice a second, tells the database and hears from
-it whether to cancel.
+The thread calls the pipeline and nothing else; it writes no row. The runner, which looks twice a second,
+tells the database and hears from it whether to cancel.
 """
 
 import logging
@@ -63,7 +63,8 @@ class Job:
         self._thread.join(seconds)
 
     def cancel(self) -> None:
-        """Stop as soon as can be. Called again while it goes on: the pipeline may just have begun another Spark job."""
+        """Stop as soon as can be. Called again while it goes on: the pipeline may just have begun another
+        Spark job."""
         self._cancelled.set()
         self.engine.cancel(self.group)
 
@@ -86,7 +87,7 @@ class Job:
             self.engine.open()
             if not self.cancelled:
                 self.engine.run(self.group, request, self.folder, self.progress.tell, self._cancelled.is_set)
-        except Exception as error:      # whatever it is, the study ended by it: `outcome` says what that means
+        except Exception as error:  # whatever it is, the study ended by it: `outcome` says what that means
             self.error = error
         finally:
             connection.close()
@@ -111,7 +112,9 @@ class Job:
             if reasons.is_fault(found):
                 log.error("study %s failed", self.study.pk, exc_info=error)
             return found
-        if (isinstance(error, OSError) and error.errno in DISK_FULL) or "No space left on device" in str(error):
+        if (isinstance(error, OSError) and error.errno in DISK_FULL) or "No space left on device" in str(
+            error
+        ):
             return reasons.reason(reasons.DISK_FULL)
         log.error("study %s failed", self.study.pk, exc_info=error)
         return reasons.reason(reasons.BROKEN, error=type(error).__name__)

@@ -13,12 +13,16 @@ from broker_core.real_files import open_file
 HEAD_BYTES = 64 * 1024
 PARQUET_MAGIC = b"PAR1"
 GZIP_MAGIC = b"\x1f\x8b"
-BATCH_MAGIC_AT, BATCH_MAGIC = 16, 2      # Kafka's record batch v2: the byte after base offset, length and leader epoch
+BATCH_MAGIC_AT, BATCH_MAGIC = (
+    16,
+    2,
+)  # Kafka's record batch v2: the byte after base offset, length and leader epoch
 BATCH_HEADER_BYTES = 61
 TEXT_ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json")
 PARQUET_ENDINGS = (".parquet", ".parq")
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
-# First bytes of files that are not text, whatever their names: Parquet, Excel (new, old), Avro, PNG, PDF, Kafka's first batch.
+# First bytes of files that are not text, whatever their names: Parquet, Excel (new, old), Avro, PNG, PDF,
+# Kafka's first batch.
 NO_TEXT = (PARQUET_MAGIC, b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"Obj\x01", b"\x89PNG", b"%PDF", b"\0\0\0\0")
 DELIMITERS = (b",", b";", b"\t", b"|")
 LINES_LOOKED_AT = 20
@@ -28,7 +32,8 @@ _SEGMENT = re.compile(r"\d{20}\.log")
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """kind: as a source's `kind`. stored_name: a name whose ending tells every reader how to open it, compression included."""
+    """kind: as a source's `kind`. stored_name: a name whose ending tells every reader how to open it,
+    compression included."""
 
     kind: str
     stored_name: str
@@ -37,8 +42,8 @@ class FileKind:
 def sniff(path: Path, name: str) -> FileKind | None:
     """The kind of a file that a person calls `name`; None for one that no source reads.
 
-    CSV is what remains: any text, whatever its encoding. Zero bytes may be in it, as keys are data, where its name says that it is text or its
-    lines do. An empty file has no kind.
+    CSV is what remains: any text, whatever its encoding. Zero bytes may be in it, as keys are data, where its
+    name says that it is text or its lines do. An empty file has no kind.
     """
     with open_file(path) as file:
         head = file.read(HEAD_BYTES)
@@ -73,7 +78,9 @@ def _text_kind(head: bytes, name: str) -> str | None:
         if not says_text and not _has_even_lines(head):
             return None
     first = next((line for line in head.splitlines() if line.strip()), b"")
-    if first.lstrip(b"\xef\xbb\xbf").lstrip().startswith(b"{") and (_is_json(first) or name.endswith((".jsonl", ".ndjson", ".json"))):
+    if first.lstrip(b"\xef\xbb\xbf").lstrip().startswith(b"{") and (
+        _is_json(first) or name.endswith((".jsonl", ".ndjson", ".json"))
+    ):
         return "jsonl"
     return "jsonl" if name.endswith((".jsonl", ".ndjson")) else "csv"
 
@@ -95,7 +102,10 @@ def _has_even_lines(head: bytes) -> bool:
     lines = [line for line in lines if line]
     if not lines or _CONTROL.search(first):
         return False
-    return any(first.count(mark) and all(line.count(mark) == first.count(mark) for line in lines) for mark in DELIMITERS)
+    return any(
+        first.count(mark) and all(line.count(mark) == first.count(mark) for line in lines)
+        for mark in DELIMITERS
+    )
 
 
 def _is_json(line: bytes) -> bool:

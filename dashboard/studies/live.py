@@ -1,10 +1,11 @@
-"""Live studies: streaming queries of the one Spark that run beside whatever the worker does, each kept alive by somebody's look.
+"""Live studies: streaming queries of the one Spark that run beside whatever the worker does, each kept alive
+by somebody's look.
 
     a lab's rows a second (chunks), or a log folder that grows ─► Structured Streaming ─► windows ─► StudyWindow rows ─► /ws/studies/<id>/
 
-A query is not a task: a turn of the runner starts it and every later one looks after it (lease, cancel, whether anybody watches). Its
-checkpoint is in the study's folder, so a worker that takes over from a dead one resumes where it was: a window is sent again at
-most, and its row is replaced.
+A query is not a task: a turn of the runner starts it and every later one looks after it (lease, cancel,
+whether anybody watches). Its checkpoint is in the study's folder, so a worker that takes over from a dead one
+resumes where it was: a window is sent again at most, and its row is replaced.
 """
 
 import logging
@@ -32,7 +33,7 @@ from dashboard.studies.sources import chunks_dir, request_for_pipeline
 log = logging.getLogger(__name__)
 
 State = Study.State
-AGAIN_MAX = 3               # times that a passing fault is tried again before the study ends by it
+AGAIN_MAX = 3  # times that a passing fault is tried again before the study ends by it
 
 
 @dataclass(slots=True, eq=False)
@@ -60,21 +61,27 @@ class LiveStudies:
         for study in ledger.live_take(self.owner):
             live = self.running[study.pk] = LiveStudy(study)
             # Spark may take seconds to open, and the others' leases must not wait for that.
-            live.thread = threading.Thread(target=_start, args=(live, engine), name=f"live-{study.pk}", daemon=True)
+            live.thread = threading.Thread(
+                target=_start, args=(live, engine), name=f"live-{study.pk}", daemon=True
+            )
             live.thread.start()
         for live in list(self.running.values()):
             try:
                 self._look_after(live, engine)
             except DatabaseError:
                 raise
-            except Exception as error:      # whatever is wrong with one ends that one: the others' leases run on
+            except Exception as error:  # whatever is wrong with one ends that one: the others' leases run on
                 self._drop(live)
-                ledger.study_end(live.study, State.FAILED, live_reason(live.study, error, is_spark_lost=False))
+                ledger.study_end(
+                    live.study, State.FAILED, live_reason(live.study, error, is_spark_lost=False)
+                )
         return bool(self.running)
 
     def _look_after(self, live: LiveStudy, engine: Engine) -> None:
         _want_chunks(live.study)
-        orders = ledger.study_beat(live.study, {"stage": "streaming" if live.query is not None else "starting_spark"})
+        orders = ledger.study_beat(
+            live.study, {"stage": "streaming" if live.query is not None else "starting_spark"}
+        )
         if not orders.held:
             self._drop(live)
         elif orders.cancel:
@@ -140,7 +147,7 @@ def _start(live: LiveStudy, engine: Engine) -> None:
             stopped = live.stopped
         if stopped:
             query.stop()
-    except Exception as error:      # told of by the runner's next turn
+    except Exception as error:  # told of by the runner's next turn
         live.error = error
     finally:
         connection.close()
@@ -154,7 +161,7 @@ def _stop(live: LiveStudy) -> None:
         return
     try:
         query.stop()
-    except Exception:               # a query of a dead Spark cannot be stopped, nor need it be
+    except Exception:  # a query of a dead Spark cannot be stopped, nor need it be
         log.debug("the query of %s could not be stopped", live.study.pk, exc_info=True)
 
 
@@ -165,7 +172,7 @@ def _error_of(live: LiveStudy) -> Exception | None:
         if live.query.isActive:
             return None
         return live.query.exception() or RuntimeError("the stream ended")
-    except Exception as error:      # Spark itself is gone
+    except Exception as error:  # Spark itself is gone
         return error
 
 
@@ -177,22 +184,41 @@ def _left_alone(study: Study, watched_at: Any) -> bool:
 def windows_store(study_id: str, epoch: int, rows: Sequence[Json]) -> None:
     """Keep windows as they are now, each replacing its former self; only the newest STUDY_WINDOWS_MAX stay.
 
-    Called by the query's thread for each small batch, perhaps twice for the same one: the same rows give the same rows.
+    Called by the query's thread for each small batch, perhaps twice for the same one: the same rows give the
+    same rows.
     """
     try:
         with transaction.atomic():
-            # The row is the lock that makes versions grow; under another epoch somebody else tells the windows now.
-            if not Study.objects.select_for_update().filter(pk=study_id, epoch=epoch, state=State.RUNNING).exists():
+            # The row is the lock that makes versions grow; under another epoch somebody else tells the
+            # windows now.
+            if (
+                not Study.objects.select_for_update()
+                .filter(pk=study_id, epoch=epoch, state=State.RUNNING)
+                .exists()
+            ):
                 return
             windows = StudyWindow.objects.filter(study_id=study_id)
             version = (windows.aggregate(last=Max("version"))["last"] or 0) + 1
             StudyWindow.objects.bulk_create(
-                [StudyWindow(study_id=study_id, start_us=row["start_us"], rig=row.get("rig") or "", version=version, row=row) for row in rows],
-                update_conflicts=True, unique_fields=["study", "start_us", "rig"], update_fields=["version", "row"],
-            )  # fmt: skip
+                [
+                    StudyWindow(
+                        study_id=study_id,
+                        start_us=row["start_us"],
+                        rig=row.get("rig") or "",
+                        version=version,
+                        row=row,
+                    )
+                    for row in rows
+                ],
+                update_conflicts=True,
+                unique_fields=["study", "start_us", "rig"],
+                update_fields=["version", "row"],
+            )
             excess = windows.count() - settings.STUDY_WINDOWS_MAX
             if excess > 0:
-                windows.filter(pk__in=list(windows.order_by("start_us").values_list("pk", flat=True)[:excess])).delete()
+                windows.filter(
+                    pk__in=list(windows.order_by("start_us").values_list("pk", flat=True)[:excess])
+                ).delete()
     finally:
         if not connection.in_atomic_block:
             connection.close()

@@ -1,7 +1,7 @@
 """Why a live study ended by itself, told from what its query threw and from how its source is now.
 
-Spark wraps what our reader, Java and the disk say into its own texts, so there is nothing but signs in them: they are looked for from the
-surest to the vaguest, and the folder itself is asked first.
+Spark wraps what our reader, Java and the disk say into its own texts, so there is nothing but signs in them:
+they are looked for from the surest to the vaguest, and the folder itself is asked first.
 """
 
 import logging
@@ -21,10 +21,21 @@ _SIGNS = (
     (("No space left on device", "Disk quota exceeded"), reasons.LIVE_DISK_FULL),
     (("PermissionError", "Permission denied"), reasons.LOG_LOCKED),
     (("OutOfMemoryError", "MemoryError", "Cannot allocate memory"), reasons.LIVE_OUT_OF_MEMORY),
-    (("FileNotFoundError", "was removed while it was read", "were removed before they were read"), reasons.OVERTAKEN),
+    (
+        ("FileNotFoundError", "was removed while it was read", "were removed before they were read"),
+        reasons.OVERTAKEN,
+    ),
     (("worker failed to connect back", "CANNOT_OPEN_SOCKET"), reasons.OVERLOADED),
-    (("SparkContext was shut down", "Connection refused", "Answer from Java side is empty", "Error while sending or receiving"), reasons.SPARK_LOST),
-)  # fmt: skip
+    (
+        (
+            "SparkContext was shut down",
+            "Connection refused",
+            "Answer from Java side is empty",
+            "Error while sending or receiving",
+        ),
+        reasons.SPARK_LOST,
+    ),
+)
 
 
 def live_reason(study: Study, error: Exception, is_spark_lost: bool) -> Json:
@@ -55,11 +66,17 @@ def _of_source(study: Study) -> Json | None:
     except Refused as refused:
         return _refused(study, refused)
     except CommandError as error:
-        return reasons.reason(reasons.LOG_LOCKED) if isinstance(error.__cause__, PermissionError) else reasons.reason(reasons.LOG_GONE)
+        return (
+            reasons.reason(reasons.LOG_LOCKED)
+            if isinstance(error.__cause__, PermissionError)
+            else reasons.reason(reasons.LOG_GONE)
+        )
     return None
 
 
 def _refused(study: Study, refused: Refused) -> Json:
     if study.request["source"]["kind"] == "lab":
         return reasons.reason(reasons.SOURCE_GONE)
-    return reasons.reason(reasons.LOG_LOCKED if isinstance(refused.__cause__, PermissionError) else reasons.LOG_GONE)
+    return reasons.reason(
+        reasons.LOG_LOCKED if isinstance(refused.__cause__, PermissionError) else reasons.LOG_GONE
+    )

@@ -1,7 +1,9 @@
-"""A study opened as a lab: its keys with their weights, its strategies as lanes, its membership history as the lab's own script.
+"""A study opened as a lab: its keys with their weights, its strategies as lanes, its membership history as
+the lab's own script.
 
-The workload is the sample by key that the study's timed measures ran on (`sample.json` beside the result), so a lane's skew is the study's.
-The script orders one change after another, at times spread so that a person can watch; it goes through the journal like anybody's orders.
+The workload is the sample by key that the study's timed measures ran on (`sample.json` beside the result), so
+a lane's skew is the study's. The script orders one change after another, at times spread so that a person can
+watch; it goes through the journal like anybody's orders.
 """
 
 import secrets
@@ -24,10 +26,10 @@ from dashboard.studies.job import study_folder
 from dashboard.studies.selectors import study_result
 
 SAMPLE = "sample.json"
-OLD_TOPIC = "flights"            # studies were counted under this name before they were named after their source
+OLD_TOPIC = "flights"  # studies were counted under this name before they were named after their source
 FIRST_CHANGE_US = 8 * SECOND_US
 GAP_US = 8 * SECOND_US
-SCRIPT_US = 600 * SECOND_US      # a long history goes faster, so that its end is seen within ten minutes
+SCRIPT_US = 600 * SECOND_US  # a long history goes faster, so that its end is seen within ten minutes
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,8 @@ class OpenedStudy:
 
 
 def study_open(*, study: Study, request: Json, visitor: str | None = None, address: str = "") -> OpenedStudy:
-    """A lab of the visitor's own that plays the study. request: {strategies?: [id, ...]} or {strategy?: id}; else the best ranked.
+    """A lab of the visitor's own that plays the study. request: {strategies?: [id, ...]} or {strategy?: id};
+    else the best ranked.
 
     Raises Refused at `strategies.<i>`, 409 for a study without a sample of its keys, else as lab_open.
     """
@@ -54,9 +57,13 @@ def study_open(*, study: Study, request: Json, visitor: str | None = None, addre
     consumers, script = _history(result["steps"], workload["rate"], left_out)
     service = result["request"].get("service") or {}
     scenario: Json = {
-        "name": (study.name or _("Study"))[:64], "workload": workload, "rigs": lanes, "consumers": consumers,
-        "consumer_rate": max(1, round(service.get("consumer_rate") or 10)), "seed": result["request"].get("seed", 7),
-    }  # fmt: skip
+        "name": (study.name or _("Study"))[:64],
+        "workload": workload,
+        "rigs": lanes,
+        "consumers": consumers,
+        "consumer_rate": max(1, round(service.get("consumer_rate") or 10)),
+        "seed": result["request"].get("seed", 7),
+    }
     opened = lab_open(request=scenario, visitor=visitor, address=address, script=script)
     return OpenedStudy(opened.lab, opened.owner_token, left_out)
 
@@ -65,7 +72,9 @@ def _sample(folder: Path) -> Json:
     try:
         return dict(msgspec.json.decode((folder / SAMPLE).read_bytes()))
     except (OSError, msgspec.DecodeError) as error:
-        raise Refused(409, {"study": _("this study kept no sample of its keys, so it cannot be opened as a lab")}) from error
+        raise Refused(
+            409, {"study": _("this study kept no sample of its keys, so it cannot be opened as a lab")}
+        ) from error
 
 
 def _chosen(request: Json, result: Json, left_out: list[str]) -> list[str]:
@@ -97,7 +106,8 @@ def _one_a_model(result: Json) -> list[str]:
 
 
 def _lane(place: int, strategy_id: str, chosen: list[str], topic: str) -> Json:
-    """The lane that runs this strategy; the second of a model has a number in its id. topic: the study's, after its source."""
+    """The lane that runs this strategy; the second of a model has a number in its id. topic: the study's,
+    after its source."""
     from broker_core.pipeline.strategies import strategy_parse
 
     try:
@@ -111,7 +121,8 @@ def _lane(place: int, strategy_id: str, chosen: list[str], topic: str) -> Json:
 
 
 def _history(steps: list[Json], rate: int, left_out: list[str]) -> tuple[int, list[Json]]:
-    """(how many are there at the start, the script of what comes after). A lab begins with c1, c2, ...: others join at once by name.
+    """(how many are there at the start, the script of what comes after). A lab begins with c1, c2, ...:
+    others join at once by name.
     rate: records a second of the lab."""
     members = steps[0]["members"]
     if len(members) > settings.CONSUMERS_PER_LANE_MAX:
@@ -124,7 +135,8 @@ def _history(steps: list[Json], rate: int, left_out: list[str]) -> tuple[int, li
 
 
 def _times(changes: list[Json], rate: int, left_out: list[str]) -> list[int]:
-    """When each change comes: at its record, if the lab is there soon enough; else one after another, so that a person can watch."""
+    """When each change comes: at its record, if the lab is there soon enough; else one after another, so that
+    a person can watch."""
     if changes and all(change["at"] is not None for change in changes):
         # As the lab counts arrivals (EvenArrivals.count_until): then so many records have come.
         times: list[int] = [change["at"] * SECOND_US // rate for change in changes]

@@ -1,6 +1,8 @@
-"""Whose a study or an upload is: the program's that brings a bearer token, else the browser's with its cookie.
+"""Whose a study or an upload is: the program's that brings a bearer token, else the browser's with its
+cookie.
 
-A program may bring its own token, or take the one that its first request is answered with. Only hashes are stored.
+A program may bring its own token, or take the one that its first request is answered with. Only hashes are
+stored.
 """
 
 from dataclasses import dataclass
@@ -27,7 +29,8 @@ class Owner:
 
 
 def owner_of(request: HttpRequest, *, make: bool = False) -> Owner:
-    """Who asks. make: give a token to a program that brings none. Raises Refused 401 for a bearer token that cannot be one."""
+    """Who asks. make: give a token to a program that brings none. Raises Refused 401 for a bearer token that
+    cannot be one."""
     bearer = access.bearer_of(request)
     if bearer is not None and not access.is_token(bearer):
         raise Refused(401, {"authorization": _("must be Bearer and 16 to 128 letters, digits, _ or -")})

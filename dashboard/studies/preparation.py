@@ -3,7 +3,8 @@
     small studies, by the short way and by the long one ─► the classes that Java loaded ─► java -Xshare:dump ─► var/java/….jsa
                                                        └► numba's cache beside the sources
 
-`make install` starts it in the background; a study that does not find the archive works without, a few CPU-seconds slower.
+`make install` starts it in the background; a study that does not find the archive works without, a few
+CPU-seconds slower.
 """
 
 import fcntl
@@ -24,10 +25,11 @@ HISTORY = {"kind": "given", "start": 2, "changes": [{"kind": "join", "consumer":
 
 
 def prepare(folder: Path | None = None) -> Path | None:
-    """Make the archive if it is missing, and compile what is not compiled. Returns it; None: another process is at it, or there is no Java.
+    """Make the archive if it is missing, and compile what is not compiled. Returns it; None: another process
+    is at it, or there is no Java.
 
-    folder: of the archives, by default the settings'. Older archives in it go. Raises SparkUnavailable, OSError,
-    subprocess.CalledProcessError where Java cannot write one.
+    folder: of the archives, by default the settings'. Older archives in it go. Raises SparkUnavailable,
+    OSError, subprocess.CalledProcessError where Java cannot write one.
     """
     folder = folder or settings.SPARK_CLASSES
     folder.mkdir(parents=True, exist_ok=True)
@@ -45,9 +47,15 @@ def prepare(folder: Path | None = None) -> Path | None:
             class_path = _studies(Path(work), classes)
             made = folder / "made.part"
             command = [
-                str(java.home / "bin" / "java"), "-Xshare:dump", "-XX:+UseSerialGC", QUIET, f"-XX:SharedClassListFile={classes}",
-                f"-XX:SharedArchiveFile={made}", "-cp", class_path,
-            ]  # fmt: skip
+                str(java.home / "bin" / "java"),
+                "-Xshare:dump",
+                "-XX:+UseSerialGC",
+                QUIET,
+                f"-XX:SharedClassListFile={classes}",
+                f"-XX:SharedArchiveFile={made}",
+                "-cp",
+                class_path,
+            ]
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=DUMP_S_MAX)
         for old in folder.glob(f"*{SUFFIX}"):
             old.unlink()
@@ -69,9 +77,13 @@ def _studies(work: Path, classes: Path) -> str:
         for number in range(count):
             (work / name / f"{number}.csv").write_text("at,key,size\n" + rows)
     spark = spark_open(
-        work_dir=work / "spark", master="local[2]", java_configured=os.environ.get("JAVA_HOME"), path=os.environ.get("PATH"),
-        java_options=(f"-XX:DumpLoadedClassList={classes}",), is_short=True,
-    )  # fmt: skip
+        work_dir=work / "spark",
+        master="local[2]",
+        java_configured=os.environ.get("JAVA_HOME"),
+        path=os.environ.get("PATH"),
+        java_options=(f"-XX:DumpLoadedClassList={classes}",),
+        is_short=True,
+    )
     try:
         class_path: str = spark.sparkContext._jvm.java.lang.System.getProperty("java.class.path")
         for name in ("one", "many"):

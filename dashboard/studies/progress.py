@@ -1,4 +1,5 @@
-"""How far a study is: what the pipeline tells from its thread, with the tasks counted and the rate worked out by the one that stores it."""
+"""How far a study is: what the pipeline tells from its thread, with the tasks counted and the rate worked out
+by the one that stores it."""
 
 import threading
 import time
@@ -11,10 +12,12 @@ PREPARING = "preparing"
 
 
 class Progress:
-    """One study's. `tell` is the pipeline's on_progress; `snapshot` gives {stage, done, total, rows, rows_per_s, tasks_done, tasks_total}.
+    """One study's. `tell` is the pipeline's on_progress; `snapshot` gives {stage, done, total, rows,
+    rows_per_s, tasks_done, tasks_total}.
 
-    rows: what this pass over the data has read, of the tasks that are done; after the last pass, of the whole workload. rows_per_s is the mean
-    of the newest pass: tasks count at their end, so a rate over the last seconds would be leaps and nothing.
+    rows: what this pass over the data has read, of the tasks that are done; after the last pass, of the whole
+    workload. rows_per_s is the mean of the newest pass: tasks count at their end, so a rate over the last
+    seconds would be leaps and nothing.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -28,7 +31,8 @@ class Progress:
         self._rows_per_s: int | None = None
 
     def tell(self, told: Json) -> None:
-        """Take in {stage, done?, total?, rows?, rows_now?, done_now?}; what is left out starts again with the stage, but rows stay."""
+        """Take in {stage, done?, total?, rows?, rows_now?, done_now?}; what is left out starts again with the
+        stage, but rows stay."""
         with self._lock:
             before, now_s = self._told, self._clock()
             same = told.get("stage", before["stage"]) == before["stage"]
@@ -56,4 +60,11 @@ class Progress:
                 done = tasks_done = max(done, tasks_done)  # the same parts, counted a moment apart
             rows = self._told["rows"] if self._rows_now is None else self._rows_now()
             self._rate(rows)
-            return {**self._told, "done": done, "rows": rows, "rows_per_s": self._rows_per_s, "tasks_done": tasks_done, "tasks_total": tasks_total}
+            return {
+                **self._told,
+                "done": done,
+                "rows": rows,
+                "rows_per_s": self._rows_per_s,
+                "tasks_done": tasks_done,
+                "tasks_total": tasks_total,
+            }

@@ -22,9 +22,12 @@ log = logging.getLogger(__name__)
 COMMAND = (sys.executable, "-m", "dashboard.studies.reader_child")
 READERS_MAX = 2
 WAIT_S = 20.0
-ANSWER_S = 30.0              # more than the child's own limit: it is the machine that does not answer
+ANSWER_S = 30.0  # more than the child's own limit: it is the machine that does not answer
 ANSWER_BYTES_MAX = 16 << 20
-TOO_MUCH = "takes too long or too much memory to be read; a row may be very long, or the file unpacks to far more than its size"
+TOO_MUCH = (
+    "takes too long or too much memory to be read; a row may be very long, or the file unpacks to far more "
+    "than its size"
+)
 
 
 class Reader:
@@ -45,7 +48,8 @@ class Reader:
     def ask(self, call: str, field: str, **arguments: Any) -> Any:
         """What the core's function says to these arguments.
 
-        field: where a question that goes beyond the limits is refused. Raises CommandError, Refused 503 when the child is too busy.
+        field: where a question that goes beyond the limits is refused. Raises CommandError, Refused 503 when
+        the child is too busy.
         """
         if not self._places.acquire(timeout=WAIT_S):
             raise _busy()
@@ -105,7 +109,9 @@ class Reader:
         self._control, theirs = socket.socketpair()
         with theirs:
             command = [*COMMAND, str(theirs.fileno())]
-            self._child = subprocess.Popen(command, cwd=settings.BASE_DIR, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+            self._child = subprocess.Popen(
+                command, cwd=settings.BASE_DIR, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL
+            )
 
     def _end(self) -> None:
         if self._control is not None:

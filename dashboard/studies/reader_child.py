@@ -1,9 +1,11 @@
-"""The process that reads people's files for the web: a fork for each question, with limits that the machine keeps.
+"""The process that reads people's files for the web: a fork for each question, with limits that the machine
+keeps.
 
     web ─► a socket pair, handed over ─► fork: limits ─► preview | study | live ─► {"answer"} | {"refused"} | {"over": true} | {"broken"}
 
-A row of 100 MB, a Parquet file that unpacks to 500 MB, a generator's slow corner: each ends its own fork, and nothing else. What the readers need is
-imported and compiled before the first fork, so that one takes milliseconds. Started by `reader.py`; ends when the web process does.
+A row of 100 MB, a Parquet file that unpacks to 500 MB, a generator's slow corner: each ends its own fork, and
+nothing else. What the readers need is imported and compiled before the first fork, so that one takes
+milliseconds. Started by `reader.py`; ends when the web process does.
 """
 
 import array
@@ -29,7 +31,7 @@ from broker_core.pipeline.sources.preview import source_preview
 from broker_core.pipeline.study import study_check
 
 CPU_S, WALL_S = 10, 20
-MEMORY_BYTES = 384 << 20     # more than the process has before the question
+MEMORY_BYTES = 384 << 20  # more than the process has before the question
 CALLS = {"preview": source_preview, "study": study_check, "live": live_check}
 
 
@@ -71,9 +73,13 @@ def serve(connection: socket.socket) -> int:
 def limit() -> None:
     """From here on this process has so much time and memory; whatever is over ends it."""
     data_bytes = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
-    for kind, value in ((resource.RLIMIT_DATA, data_bytes + MEMORY_BYTES), (resource.RLIMIT_CPU, CPU_S), (resource.RLIMIT_CORE, 0)):
+    for kind, value in (
+        (resource.RLIMIT_DATA, data_bytes + MEMORY_BYTES),
+        (resource.RLIMIT_CPU, CPU_S),
+        (resource.RLIMIT_CORE, 0),
+    ):
         resource.setrlimit(kind, (value, value))
-    os.nice(5)               # labs that people watch come first
+    os.nice(5)  # labs that people watch come first
     signal.alarm(WALL_S)
 
 

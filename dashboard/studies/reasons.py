@@ -1,6 +1,8 @@
-"""Why a study failed, as its row keeps it: a template and its values, put into words in the reader's language.
+"""Why a study failed, as its row keeps it: a template and its values, put into words in the reader's
+language.
 
-The pipeline's own reasons (StudyFailed, CommandError, SparkUnavailable) come as template and values already; these are the runner's.
+The pipeline's own reasons (StudyFailed, CommandError, SparkUnavailable) come as template and values already;
+these are the runner's.
 """
 
 import re
@@ -14,7 +16,10 @@ from dashboard.errors import listed
 
 WORKER_DIED = "The analysis worker ended while this study ran. Nothing of it was kept; start it again."
 WORKER_STOPPED = "The server was stopped while this study ran. Nothing of it was kept; start it again."
-SPARK_LOST = "Spark was lost while this study ran: its Java process ended, often because memory ran out. A new one starts with the next study."
+SPARK_LOST = (
+    "Spark was lost while this study ran: its Java process ended, often because memory ran out. A new one "
+    "starts with the next study."
+)
 DISK_FULL = "The disk is full. Nothing of this study was kept."
 SOURCE_GONE = "The data of this study no longer exists."
 DAMAGED = "What is stored of this study cannot be read: its {column} is damaged."
@@ -23,11 +28,21 @@ BROKEN = "The pipeline failed with {error}. This is a fault in Highwater; see th
 # Of a live study: its windows so far stay, and it can be started again.
 LOG_GONE = "The log folder of this study no longer exists, or is no longer open for studies."
 LOG_LOCKED = "The system does not let this server read the log folder of this study."
-OVERTAKEN = "Retention deleted a segment while it was being read. Start it again: it continues with what the log still holds."
+OVERTAKEN = (
+    "Retention deleted a segment while it was being read. Start it again: it continues with what the log "
+    "still holds."
+)
 LIVE_DISK_FULL = "The disk is full, so the live study ended. Free some space, then start it again."
-LIVE_OUT_OF_MEMORY = "Spark ran out of memory, so the live study ended. Give it more, or watch one topic, or start with what arrives from now on."
-OVERLOADED = "A Python process of Spark did not respond in time: this machine is overloaded. Start it again later."
-LIVE_BROKEN = "The live study failed with {error}. This is a fault in Highwater; see the log of the analysis worker."
+LIVE_OUT_OF_MEMORY = (
+    "Spark ran out of memory, so the live study ended. Give it more, or watch one topic, or start with what "
+    "arrives from now on."
+)
+OVERLOADED = (
+    "A Python process of Spark did not respond in time: this machine is overloaded. Start it again later."
+)
+LIVE_BROKEN = (
+    "The live study failed with {error}. This is a fault in Highwater; see the log of the analysis worker."
+)
 
 ALL = (
     WORKER_DIED, WORKER_STOPPED, SPARK_LOST, DISK_FULL, SOURCE_GONE, DAMAGED,
@@ -44,9 +59,15 @@ READERS = (
     "{file}: was removed while it was being read",
     "{file}: the batch at {position} is damaged: {reason}",
     "{file}: the row in line {line} is longer than {bytes} bytes",
-    "{partition}: offsets {begin} to {last} were removed before they were read; failOnDataLoss=false continues without them",
+    (
+        "{partition}: offsets {begin} to {last} were removed before they were read; failOnDataLoss=false "
+        "continues without them"
+    ),
 )
-_PATTERNS = [(template, re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+?)", re.escape(template)))) for template in READERS]
+_PATTERNS = [
+    (template, re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+?)", re.escape(template))))
+    for template in READERS
+]
 
 PASSING = (OVERTAKEN, OVERLOADED)
 """Faults of a live study that are over when it is begun again."""

@@ -1,10 +1,11 @@
-"""The analysis worker's loop, a thread beside Celery's: it takes studies, looks after the one that runs, and keeps live ones alive.
+"""The analysis worker's loop, a thread beside Celery's: it takes studies, looks after the one that runs, and
+keeps live ones alive.
 
     wake (Celery) or every POLL_S ─► take the study whose turn it is ─► its own thread runs it ─────┐
         twice a second: lease, progress, the cancel flag ◄──────────────────────────────────────────┘
 
-A Celery task only wakes this: a solo worker that was busy with a study could not hear a cancel. The database is asked every second,
-so a lost wake costs a second and a restart loses no study that waits.
+A Celery task only wakes this: a solo worker that was busy with a study could not hear a cancel. The database
+is asked every second, so a lost wake costs a second and a restart loses no study that waits.
 """
 
 import logging
@@ -28,14 +29,16 @@ from dashboard.transport import transport
 log = logging.getLogger(__name__)
 
 POLL_S = 1.0
-BEAT_S = 0.5                 # progress is stored, hence shown, at most twice a second
+BEAT_S = 0.5  # progress is stored, hence shown, at most twice a second
 STOP_WITHIN_S = 1.0
 
 
 class Runner:
     """One for each analysis worker. turn() is one look at everything; the thread only repeats it."""
 
-    def __init__(self, engine: Engine, live: LiveStudies | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, engine: Engine, live: LiveStudies | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.engine, self.clock = engine, clock
         self.owner = f"{socket.gethostname()[:24]}:{os.getpid()}:{secrets.token_hex(4)}"
         self.live = live or LiveStudies(self.owner)
@@ -44,7 +47,7 @@ class Runner:
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
 
-    # -- the thread --------------------------------------------------------------------------------------------------
+    # -- the thread ------------------------------------------------------------------------------------------
 
     def start(self) -> None:
         """Begin, if it has not begun."""
@@ -58,7 +61,8 @@ class Runner:
         self._woken.set()
 
     def stop(self) -> None:
-        """The process ends: what runs is failed with that reason, live studies are left to the next worker."""
+        """The process ends: what runs is failed with that reason, live studies are left to the next
+        worker."""
         self._stopping.set()
         self._woken.set()
 
@@ -82,7 +86,7 @@ class Runner:
             self._woken.clear()
         self._let_go()
 
-    # -- one turn ----------------------------------------------------------------------------------------------------
+    # -- one turn --------------------------------------------------------------------------------------------
 
     def turn(self) -> bool:
         """Look at everything once. Whether something runs, so that the next look should come soon."""

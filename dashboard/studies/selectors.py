@@ -40,14 +40,24 @@ def study_exists(*, study_id: str) -> bool:
 
 
 def study_meta(*, study: Study, owner_hash: str | None = None) -> Json:
-    """A study without its result. place: 1 is the next; error: in the reader's language; worker: whether anybody would run it."""
+    """A study without its result. place: 1 is the next; error: in the reader's language; worker: whether
+    anybody would run it."""
     return {
-        "id": study.pk, "name": study.name, "live": study.live, "state": study.state, "progress": study_progress(study),
-        "error": reasons.in_words(study.error), "is_fault": reasons.is_fault(study.error),
-        "field": (study.error or {}).get("field"), "request": study.request,
-        "created_at": study.created_at.isoformat(), "started_at": _iso(study.started_at), "finished_at": _iso(study.finished_at),
-        "mine": study.owner_hash == owner_hash, "worker": study.state not in (State.QUEUED, State.RUNNING) or worker_answers(),
-    }  # fmt: skip
+        "id": study.pk,
+        "name": study.name,
+        "live": study.live,
+        "state": study.state,
+        "progress": study_progress(study),
+        "error": reasons.in_words(study.error),
+        "is_fault": reasons.is_fault(study.error),
+        "field": (study.error or {}).get("field"),
+        "request": study.request,
+        "created_at": study.created_at.isoformat(),
+        "started_at": _iso(study.started_at),
+        "finished_at": _iso(study.finished_at),
+        "mine": study.owner_hash == owner_hash,
+        "worker": study.state not in (State.QUEUED, State.RUNNING) or worker_answers(),
+    }
 
 
 def _iso(moment: datetime | None) -> str | None:
@@ -55,8 +65,18 @@ def _iso(moment: datetime | None) -> str | None:
 
 
 def study_progress(study: Study) -> Json:
-    """{stage, done, total, rows, rows_per_s, tasks_done, tasks_total, place}; a waiting study has only its place."""
-    nothing = {"stage": "queued", "done": 0, "total": 0, "rows": 0, "rows_per_s": None, "tasks_done": None, "tasks_total": None, "place": None}
+    """{stage, done, total, rows, rows_per_s, tasks_done, tasks_total, place}; a waiting study has only its
+    place."""
+    nothing = {
+        "stage": "queued",
+        "done": 0,
+        "total": 0,
+        "rows": 0,
+        "rows_per_s": None,
+        "tasks_done": None,
+        "tasks_total": None,
+        "place": None,
+    }
     if study.state != State.QUEUED:
         return {**nothing, "stage": "preparing", **study.progress}
     order = ledger.study_order()
@@ -64,7 +84,8 @@ def study_progress(study: Study) -> Json:
 
 
 def worker_answers() -> bool:
-    """Whether the analysis worker showed itself lately; without Redis nobody can say, and the database is asked anyway."""
+    """Whether the analysis worker showed itself lately; without Redis nobody can say, and the database is
+    asked anyway."""
     try:
         age_s = transport().analysis_age_s()
     except redis.RedisError:
@@ -73,10 +94,14 @@ def worker_answers() -> bool:
 
 
 def study_list(*, owner_hash: str | None) -> list[Json]:
-    """One's own studies, newest first, each as study_meta with a summary {records, strategies} in place of its request."""
+    """One's own studies, newest first, each as study_meta with a summary {records, strategies} in place of
+    its request."""
     rows = Study.objects.filter(owner_hash=owner_hash or "-").order_by("-created_at")[:LIST_MAX]
     metas = [study_meta(study=_listed(study), owner_hash=owner_hash) for study in rows]
-    return [{**{name: value for name, value in meta.items() if name != "request"}, "summary": _summary(meta)} for meta in metas]
+    return [
+        {**{name: value for name, value in meta.items() if name != "request"}, "summary": _summary(meta)}
+        for meta in metas
+    ]
 
 
 def _listed(study: Study) -> Study:
@@ -91,33 +116,54 @@ def _listed(study: Study) -> Study:
 def _summary(meta: Json) -> Json:
     """records: how many were read, None before the end."""
     is_done = meta["state"] == State.DONE and not meta["live"]
-    return {"records": meta["progress"]["rows"] if is_done else None, "strategies": len(meta["request"].get("strategies") or [])}
+    return {
+        "records": meta["progress"]["rows"] if is_done else None,
+        "strategies": len(meta["request"].get("strategies") or []),
+    }
 
 
 def study_message(*, study: Study) -> Json:
     """What the websocket says of it; the error as template and values, for each reader's language."""
-    return {"type": "progress", "state": study.state, "started_at": _iso(study.started_at), "progress": study_progress(study),
-            "error": intact(study.error)}  # fmt: skip
+    return {
+        "type": "progress",
+        "state": study.state,
+        "started_at": _iso(study.started_at),
+        "progress": study_progress(study),
+        "error": intact(study.error),
+    }
 
 
 def uploads_list(*, owner_hash: str | None) -> list[Json]:
     """One's own files, the last used first."""
     rows = Upload.objects.filter(owner_hash=owner_hash or "-").order_by("-used_at")
-    return [{"upload": row.pk, "name": row.name, "bytes": row.bytes, "kind": row.kind, "created_at": row.created_at.isoformat()} for row in rows]
+    return [
+        {
+            "upload": row.pk,
+            "name": row.name,
+            "bytes": row.bytes,
+            "kind": row.kind,
+            "created_at": row.created_at.isoformat(),
+        }
+        for row in rows
+    ]
 
 
-# -- what can be asked -------------------------------------------------------------------------------------------------
+# -- what can be asked ---------------------------------------------------------------------------------------
 
 
 def strategies_offered() -> Json:
     """{strategies: every family with its parameters, default: ids of those that a new study offers first}."""
     from broker_core.pipeline import strategies
 
-    return {"strategies": strategies.strategies_offered(), "default": [strategy.id for strategy in strategies.strategies_default()]}
+    return {
+        "strategies": strategies.strategies_offered(),
+        "default": [strategy.id for strategy in strategies.strategies_default()],
+    }
 
 
 def history_steps(*, history: Any, service: Any = None) -> Json:
-    """{history: checked and filled in, steps, thinned: as `rate_thinned` says}: what a membership history comes to, and at which rate it is run.
+    """{history: checked and filled in, steps, thinned: as `rate_thinned` says}: what a membership history
+    comes to, and at which rate it is run.
     Raises Refused at `history...` or `service...`."""
     from broker_core.pipeline import members, study_request, timed
 
@@ -130,7 +176,7 @@ def history_steps(*, history: Any, service: Any = None) -> Json:
         raise Refused(400, {error.field: in_words(error)}) from error
 
 
-# -- results -----------------------------------------------------------------------------------------------------------
+# -- results -------------------------------------------------------------------------------------------------
 
 
 def study_done(*, study: Study) -> Study:
@@ -141,16 +187,23 @@ def study_done(*, study: Study) -> Study:
 
 
 def study_result(*, study: Study) -> Json:
-    """The result with its ranking under the request's weights and constraints. The request is the stored one, which names no path of this machine."""
+    """The result with its ranking under the request's weights and constraints. The request is the stored one,
+    which names no path of this machine."""
     from broker_core.pipeline.result import result_json
 
     result = dict(result_json(study_folder(study_done(study=study).pk)))
     result["name"], result["request"] = study.name, request_shown(request=study.request)
-    return {**result, **_ranked(result, *_checked(study.request.get("weights") or {}, study.request.get("constraints") or {}))}
+    return {
+        **result,
+        **_ranked(
+            result, *_checked(study.request.get("weights") or {}, study.request.get("constraints") or {})
+        ),
+    }
 
 
 def request_shown(*, request: Json) -> Json:
-    """A study's request for a person: an uploaded file has its name, `source.file`, as long as it is there."""
+    """A study's request for a person: an uploaded file has its name, `source.file`, as long as it is
+    there."""
     upload = Upload.objects.filter(pk=request["source"].get("upload", "")).first()
     return {**request, "source": {**request["source"], "file": upload.name}} if upload else request
 
@@ -159,20 +212,27 @@ def study_bad_rows(*, study: Study, limit: int) -> list[Json]:
     """The first rows that could not be read, in order: line, reason (a code of the sources), text."""
     import pyarrow.parquet as pq
 
-    first = next(pq.ParquetFile(study_folder(study_done(study=study).pk) / "bad_rows.parquet").iter_batches(limit), None)
+    first = next(
+        pq.ParquetFile(study_folder(study_done(study=study).pk) / "bad_rows.parquet").iter_batches(limit),
+        None,
+    )
     return first.to_pylist() if first is not None else []
 
 
 def study_ranking(*, study: Study, asked: Mapping[str, str]) -> Json:
-    """{weights, constraints, ranking, verdict} under other weights and constraints, from the stored figures: no Spark runs.
+    """{weights, constraints, ranking, verdict} under other weights and constraints, from the stored figures:
+    no Spark runs.
 
-    asked: texts by name, as an address has them: a weight 0 to 100; keeps_order `true`, `false` or empty (where keys repeat); a bound as a
-    decimal number, empty for none. What is left out is as in the request. Raises Refused at the name, or at `weights` where nothing would
-    matter.
+    asked: texts by name, as an address has them: a weight 0 to 100; keeps_order `true`, `false` or empty
+    (where keys repeat); a bound as a decimal number, empty for none. What is left out is as in the request.
+    Raises Refused at the name, or at `weights` where nothing would matter.
     """
     from broker_core.pipeline.result import result_json
 
-    weights, constraints = dict(study.request.get("weights") or {}), dict(study.request.get("constraints") or {})
+    weights, constraints = (
+        dict(study.request.get("weights") or {}),
+        dict(study.request.get("constraints") or {}),
+    )
     for name, text in asked.items():
         if name in TERMS:
             if not text.isascii() or not text.isdigit() or len(text) > 3 or int(text) > 100:
@@ -188,7 +248,8 @@ def study_ranking(*, study: Study, asked: Mapping[str, str]) -> Json:
 
 
 def _constraint(text: str) -> Any:
-    """A constraint of an address as the request has it; unrecognised values are passed through and rejected by the check."""
+    """A constraint of an address as the request has it; unrecognised values are passed through and rejected
+    by the check."""
     if text in _CONSTRAINT_TEXTS:
         return _CONSTRAINT_TEXTS[text]
     return float(text) if _NUMBER.fullmatch(text) else text
@@ -199,7 +260,12 @@ def _ranked(result: Json, weights: Json, constraints: Json) -> Json:
     from broker_core.pipeline.recommend import rank, verdict
 
     ranking = rank(result, weights, constraints)
-    return {"weights": weights, "constraints": constraints_resolve(result, constraints), "ranking": ranking, "verdict": verdict(ranking)}
+    return {
+        "weights": weights,
+        "constraints": constraints_resolve(result, constraints),
+        "ranking": ranking,
+        "verdict": verdict(ranking),
+    }
 
 
 def _checked(weights: Json, constraints: Json) -> tuple[Json, Json]:
@@ -213,7 +279,7 @@ def _checked(weights: Json, constraints: Json) -> tuple[Json, Json]:
         raise Refused(400, {error.field.removeprefix("constraints."): in_words(error)}) from error
 
 
-# -- live studies ------------------------------------------------------------------------------------------------------
+# -- live studies --------------------------------------------------------------------------------------------
 
 
 def windows_since(*, study_id: str, version: int) -> tuple[int, list[Json]]:

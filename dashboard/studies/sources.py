@@ -1,4 +1,5 @@
-"""From what a person names to what the pipeline reads, and never back: a path of this machine is in no row and no answer.
+"""From what a person names to what the pipeline reads, and never back: a path of this machine is in no row
+and no answer.
 
     {"kind": "csv", "upload": ID, "key": ...}          ─► {"kind": "csv", "path": P, "key": ...}
     {"kind": "folder", "name": "orders/may.csv", ...}  ─► {"kind": "csv", "path": P, ...}
@@ -28,7 +29,8 @@ RECORDS_LEAST = 1_000
 
 
 def source_for_pipeline(source: Any, owner_hash: str | None) -> Json:
-    """The source as the pipeline takes it. Raises Refused at `source...` for what is not there or not the owner's."""
+    """The source as the pipeline takes it. Raises Refused at `source...` for what is not there or not the
+    owner's."""
     if not isinstance(source, dict):
         raise Refused(400, {"source": _("must be an object")})
     if "path" in source or "scenario" in source:
@@ -55,7 +57,10 @@ def _upload(source: Json, owner_hash: str | None) -> Json:
         raise Refused(400, {"source.kind": _("the file is %(kind)s") % {"kind": upload.kind}})
     path = uploads.upload_path(upload)
     if not path.exists():
-        raise Refused(404, {"source.upload": _("you have no such file; uploads are deleted a week after their last use")})
+        raise Refused(
+            404,
+            {"source.upload": _("you have no such file; uploads are deleted a week after their last use")},
+        )
     return {**given, "path": str(path)}
 
 
@@ -65,9 +70,14 @@ def _folder(source: Json) -> Json:
     try:
         kind = source.get("format") or folders.folder_kind(path)
     except OSError as error:
-        raise Refused(403, {"source.name": _("cannot be opened by this server: %(reason)s") % {"reason": error.strerror}}) from error
+        raise Refused(
+            403,
+            {"source.name": _("cannot be opened by this server: %(reason)s") % {"reason": error.strerror}},
+        ) from error
     if folders.has_only_logs(source["name"]) and kind != "kafka_log":
-        raise Refused(400, {"source.name": _("holds no Kafka log, and this folder was opened for its logs only")})
+        raise Refused(
+            400, {"source.name": _("holds no Kafka log, and this folder was opened for its logs only")}
+        )
     if kind not in FILES:
         raise Refused(400, {"source.name": _("holds no CSV, JSON lines, Parquet or Kafka log")})
     return {"kind": kind, **given, "path": str(path)}
@@ -105,20 +115,24 @@ def history_for_pipeline(history: Any) -> Any:
 
 
 def request_for_pipeline(study: Study) -> Json:
-    """A stored request as the pipeline takes it, its file marked as used. Raises Refused when the data is gone."""
+    """A stored request as the pipeline takes it, its file marked as used. Raises Refused when the data is
+    gone."""
     request = dict(study.request)
     source = request["source"]
     if "upload" in source:
         Upload.objects.filter(pk=source["upload"]).update(used_at=timezone.now())
     if not study.live:
-        request.setdefault("topic", "flights")      # it was waiting when studies began to be named after their source
+        request.setdefault(
+            "topic", "flights"
+        )  # it was waiting when studies began to be named after their source
     resolve = live_source if study.live else source_for_pipeline
     request["source"] = resolve(source, study.owner_hash)
     return request
 
 
 def live_source(source: Any, owner_hash: str | None) -> Json:
-    """The source of a live study as the pipeline takes it: a lab's chunks, or a log folder that grows. Raises as source_for_pipeline."""
+    """The source of a live study as the pipeline takes it: a lab's chunks, or a log folder that grows. Raises
+    as source_for_pipeline."""
     if isinstance(source, dict) and source.get("kind") == "lab":
         if unknown := sorted(set(source) - {"kind", "lab"}):
             raise Refused(400, {f"source.{unknown[0][:64]}": _("is unknown")})
@@ -135,7 +149,8 @@ def chunks_dir(lab_id: str) -> Path:
 
 
 def source_public(source: Json, checked: Json) -> Json:
-    """The source as a row and an answer have it: what the check filled in, but for a path or a scenario, which stay a name."""
+    """The source as a row and an answer have it: what the check filled in, but for a path or a scenario,
+    which stay a name."""
     if source["kind"] == "lab":
         records = {"records": checked["records"]} if "records" in checked else {}
         return {"kind": "lab", "lab": source["lab"], **records}

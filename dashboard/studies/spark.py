@@ -1,7 +1,8 @@
-"""The worker's one warm Spark, and how its jobs are counted and cancelled. Only the analysis worker imports pyspark, through here.
+"""The worker's one warm Spark, and how its jobs are counted and cancelled. Only the analysis worker imports
+pyspark, through here.
 
-Jobs of a study run under its group in the study's own thread; the runner, in another thread, counts the group's tasks and cancels it. On a
-Spark Connect server a group is a tag, and there is no count.
+Jobs of a study run under its group in the study's own thread; the runner, in another thread, counts the
+group's tasks and cancels it. On a Spark Connect server a group is a tag, and there is no count.
 """
 
 import os
@@ -20,13 +21,16 @@ from dashboard.studies.engine import IsCancelled, OnProgress, OnWindows
 POOL = "spark.scheduler.pool"
 """Jobs of two pools have Spark in turn, those of one pool one after the other."""
 MASTER_WAIT_S = 5.0
-"""How long a master may take to answer; Spark by itself would try for a minute and then say something else."""
+"""How long a master may take to answer; Spark by itself would try for a minute and then say something
+else."""
 
 
 class SparkEngine:
-    """What runs studies, for real. One for each process; `run` is called in the study's thread, the rest from any.
+    """What runs studies, for real. One for each process; `run` is called in the study's thread, the rest from
+    any.
 
-    work_dir: where Spark keeps what it spills; by default in the run folder. is_short: it is for one study of a few seconds.
+    work_dir: where Spark keeps what it spills; by default in the run folder. is_short: it is for one study of
+    a few seconds.
     """
 
     def __init__(self, work_dir: Path | None = None, *, is_short: bool = False) -> None:
@@ -36,7 +40,8 @@ class SparkEngine:
         self._opening = threading.Lock()
 
     def open(self) -> Any:
-        """The session; the first call, and one after Spark was lost, takes some seconds. Raises SparkUnavailable with what to install."""
+        """The session; the first call, and one after Spark was lost, takes some seconds. Raises
+        SparkUnavailable with what to install."""
         from broker_core.pipeline.masters import master_addresses, master_check, no_master
         from broker_core.pipeline.session import spark_open
 
@@ -51,10 +56,15 @@ class SparkEngine:
                 # What a Spark that was killed has spilled; there is one in a run folder.
                 shutil.rmtree(self._work_dir / "local", ignore_errors=True)
             self._session = spark_open(
-                work_dir=self._work_dir, master=settings.SPARK_MASTER, remote=settings.SPARK_REMOTE or None,
-                driver_memory=settings.SPARK_DRIVER_MEMORY, java_configured=os.environ.get("JAVA_HOME"), path=os.environ.get("PATH"),
-                class_archives=settings.SPARK_CLASSES, is_short=self._is_short,
-            )  # fmt: skip
+                work_dir=self._work_dir,
+                master=settings.SPARK_MASTER,
+                remote=settings.SPARK_REMOTE or None,
+                driver_memory=settings.SPARK_DRIVER_MEMORY,
+                java_configured=os.environ.get("JAVA_HOME"),
+                path=os.environ.get("PATH"),
+                class_archives=settings.SPARK_CLASSES,
+                is_short=self._is_short,
+            )
             return self._session
 
     @property
@@ -75,7 +85,9 @@ class SparkEngine:
         if session is not None:
             spark_stop(session)
 
-    def run(self, group: str, request: Json, out: Path, on_progress: OnProgress, is_cancelled: IsCancelled) -> None:
+    def run(
+        self, group: str, request: Json, out: Path, on_progress: OnProgress, is_cancelled: IsCancelled
+    ) -> None:
         """One batch study, in this thread, under its group. Raises what the pipeline raises."""
         from broker_core.pipeline.study import study_run
         from dashboard.studies.executors import executors_expected
@@ -83,7 +95,11 @@ class SparkEngine:
         spark = self.open()
         self._enter(spark, group)
         # A Spark Connect server looks after its own cluster.
-        with nullcontext() if settings.SPARK_REMOTE else executors_expected(spark.sparkContext, settings.SPARK_MASTER, group):
+        with (
+            nullcontext()
+            if settings.SPARK_REMOTE
+            else executors_expected(spark.sparkContext, settings.SPARK_MASTER, group)
+        ):
             study_run(spark, request, out, on_progress, is_cancelled)
 
     def stream(self, request: Json, checkpoint: Path, on_windows: OnWindows) -> Any:
@@ -104,7 +120,8 @@ class SparkEngine:
             spark.sparkContext.setLocalProperty(POOL, "studies")
 
     def cancel(self, group: str) -> None:
-        """Stop the jobs that the group runs now; the runner asks again while the study goes on. A lost Spark has nothing left to cancel."""
+        """Stop the jobs that the group runs now; the runner asks again while the study goes on. A lost Spark
+        has nothing left to cancel."""
         if self._session is None or self.is_lost():
             return
         if settings.SPARK_REMOTE:
@@ -124,7 +141,11 @@ class SparkEngine:
             for number in found.stageIds
             if (stage := tracker.getStageInfo(number)) is not None
         ]
-        return (sum(stage.numCompletedTasks for stage in stages), sum(stage.numTasks for stage in stages)) if stages else None
+        return (
+            (sum(stage.numCompletedTasks for stage in stages), sum(stage.numTasks for stage in stages))
+            if stages
+            else None
+        )
 
 
 def _answers(host: str, port: int) -> bool:

@@ -1,4 +1,5 @@
-"""The Celery entrance of the analysis worker, queue `analysis`: it starts the runner's thread and returns at once."""
+"""The Celery entrance of the analysis worker, queue `analysis`: it starts the runner's thread and returns at
+once."""
 
 from typing import Any
 

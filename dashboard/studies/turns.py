@@ -1,7 +1,8 @@
 """Whose study is next. Fair by owner: ten studies of one person do not make another wait for all ten.
 
-Among the owners who ran fewest lately, the one whose first waiting study has waited longest; then the same again, with that run counted.
-Owners are easily invented, so the runs of a network address count, too: RUNS_OF_ADDRESS of them as one, as a classroom is not one person.
+Among the owners who ran fewest lately, the one whose first waiting study has waited longest; then the same
+again, with that run counted. Owners are easily invented, so the runs of a network address count, too:
+RUNS_OF_ADDRESS of them as one, as a classroom is not one person.
 """
 
 from collections import Counter, deque
@@ -11,13 +12,17 @@ RUNS_OF_ADDRESS = 4
 
 
 def turns(
-    waiting: Iterable[tuple[str, str]], recent: Mapping[str, int], address_of: Mapping[str, str] | None = None,
+    waiting: Iterable[tuple[str, str]],
+    recent: Mapping[str, int],
+    address_of: Mapping[str, str] | None = None,
     recent_of_address: Mapping[str, int] | None = None,
 ) -> list[str]:
     """The order in which studies will run, if nothing else comes.
 
-    waiting: (study, owner), the longest waiting first. recent: owner -> how many of theirs ran lately, the running one included.
-    address_of: study -> network address, where it is known; recent_of_address: address -> how many ran lately.
+    waiting: (study, owner), the longest waiting first. recent: owner -> how many of theirs ran lately, the
+    running one included.
+    address_of: study -> network address, where it is known; recent_of_address: address -> how many ran
+    lately.
 
     >>> turns([("a1", "ann"), ("a2", "ann"), ("b1", "bob")], {})
     ['a1', 'b1', 'a2']

@@ -1,7 +1,8 @@
-"""Files that people upload: streamed to the run folder's `uploads/<id>/`, counted while they come, whole or absent.
+"""Files that people upload: streamed to the run folder's `uploads/<id>/`, counted while they come, whole or
+absent.
 
-A part that is too large, or for which the disk has no room, is refused while it comes and leaves nothing behind. Each file belongs to
-its sender, counts against a quota, and goes UPLOAD_KEEP_S after its last use.
+A part that is too large, or for which the disk has no room, is refused while it comes and leaves nothing
+behind. Each file belongs to its sender, counts against a quota, and goes UPLOAD_KEEP_S after its last use.
 """
 
 import contextlib
@@ -49,7 +50,15 @@ def upload_path(upload: Upload) -> Path:
 
 def too_large() -> Refused:
     limit = {"limit": settings.UPLOAD_BYTES_MAX / MB}
-    return Refused(413, {"file": _("is larger than the %(limit)g MB that may be uploaded; for more, use a folder on the server") % limit})
+    return Refused(
+        413,
+        {
+            "file": _(
+                "is larger than the %(limit)g MB that may be uploaded; for more, use a folder on the server"
+            )
+            % limit
+        },
+    )
 
 
 def disk_full() -> Refused:
@@ -59,15 +68,22 @@ def disk_full() -> Refused:
 def check_room(*, owner_hash: str, address: str, length: int) -> None:
     """Refuse what cannot be kept before its first byte is. length: bytes announced, 0 when nobody said.
 
-    Raises Refused: 413 too large, 429 the owner's or the network address's quota, 507 the disk or everybody's files together.
+    Raises Refused: 413 too large, 429 the owner's or the network address's quota, 507 the disk or everybody's
+    files together.
     """
     if length > settings.UPLOAD_BYTES_MAX + ENVELOPE_BYTES:
         raise too_large()
     mine = Upload.objects.filter(owner_hash=owner_hash)
     used = mine.aggregate(total=Sum("bytes"))["total"] or 0
-    if used + length > settings.UPLOADS_OWNER_BYTES_MAX + ENVELOPE_BYTES or mine.count() >= settings.UPLOADS_OWNER_MAX:
+    if (
+        used + length > settings.UPLOADS_OWNER_BYTES_MAX + ENVELOPE_BYTES
+        or mine.count() >= settings.UPLOADS_OWNER_MAX
+    ):
         quota = {"used": used / MB, "limit": settings.UPLOADS_OWNER_BYTES_MAX / MB}
-        text = _("is over your quota: your files take %(used).0f of %(limit).0f MB; each is deleted a week after its last use")
+        text = _(
+            "is over your quota: your files take %(used).0f of %(limit).0f MB; each is deleted a week "
+            "after its last use"
+        )
         raise Refused(429, {"file": text % quota}, _free_in_s(mine))
     _check_address(address, length)
     if shutil.disk_usage(settings.RUN_DIR).free < length + settings.DISK_SPARE_BYTES:
@@ -75,13 +91,21 @@ def check_room(*, owner_hash: str, address: str, length: int) -> None:
 
 
 def _check_address(address: str, length: int) -> None:
-    """The quotas in bytes and in files. A newcomer may always have one file of the largest size, or a few small ones."""
+    """The quotas in bytes and in files. A newcomer may always have one file of the largest size, or a few
+    small ones."""
     everybody, own = Upload.objects.all(), Upload.objects.filter(address_hash=address)
     free_in_s = _free_in_s(own if own.exists() else everybody)
     size = Quota(quotas.FILES, "file", settings.UPLOADS_ADDRESS_BYTES_MAX, settings.UPLOADS_TOTAL_BYTES_MAX,
                  newcomer=settings.UPLOAD_BYTES_MAX + ENVELOPE_BYTES, total_status=507)  # fmt: skip
     size.check(mine=_bytes(own), everybody=_bytes(everybody), adding=length, again_s=free_in_s)
-    count = Quota(quotas.FILES, "file", settings.UPLOADS_ADDRESS_MAX, settings.UPLOADS_MAX, newcomer=settings.UPLOADS_NEWCOMER, total_status=507)
+    count = Quota(
+        quotas.FILES,
+        "file",
+        settings.UPLOADS_ADDRESS_MAX,
+        settings.UPLOADS_MAX,
+        newcomer=settings.UPLOADS_NEWCOMER,
+        total_status=507,
+    )
     count.check(mine=own.count(), everybody=everybody.count(), again_s=free_in_s)
 
 
@@ -104,7 +128,8 @@ class IncomingFile(UploadedFile):
 
 
 class UploadHandler(FileUploadHandler):
-    """Django's way of handing over a file while it comes: written at once, counted as it grows. The first file counts, others are skipped."""
+    """Django's way of handing over a file while it comes: written at once, counted as it grows. The first
+    file counts, others are skipped."""
 
     chunk_size = 1024 * 1024
 
@@ -115,7 +140,9 @@ class UploadHandler(FileUploadHandler):
         self._path: Path | None = None
         self._size = 0
 
-    def handle_raw_input(self, input_data: Any, META: Any, content_length: int, boundary: Any, encoding: Any = None) -> None:
+    def handle_raw_input(
+        self, input_data: Any, META: Any, content_length: int, boundary: Any, encoding: Any = None
+    ) -> None:
         self._allow(content_length)
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
@@ -165,12 +192,27 @@ class UploadHandler(FileUploadHandler):
 
 
 def upload_accept(*, incoming: IncomingFile, owner_hash: str, address: str = "") -> Upload:
-    """Give a file that has come in its kind, its place and its row. Raises Refused 400 at `file` for one that no source reads."""
+    """Give a file that has come in its kind, its place and its row. Raises Refused 400 at `file` for one that
+    no source reads."""
     name = "".join(letter for letter in incoming.name or "" if letter.isprintable())[:NAME_MAX] or "file"
     found = sniff(incoming.path, name)
     if found is None:
-        raise Refused(400, {"file": _("is empty") if not incoming.size else _("is not a CSV, JSON lines, Parquet or Kafka log segment file")})
-    upload = Upload(owner_hash=owner_hash, address_hash=address, name=name, stored_name=found.stored_name, kind=found.kind, bytes=incoming.size)
+        raise Refused(
+            400,
+            {
+                "file": _("is empty")
+                if not incoming.size
+                else _("is not a CSV, JSON lines, Parquet or Kafka log segment file")
+            },
+        )
+    upload = Upload(
+        owner_hash=owner_hash,
+        address_hash=address,
+        name=name,
+        stored_name=found.stored_name,
+        kind=found.kind,
+        bytes=incoming.size,
+    )
     folder = uploads_dir() / upload.pk
     folder.mkdir()
     incoming.path.replace(folder / found.stored_name)
@@ -182,22 +224,31 @@ def upload_get(*, upload_id: str, owner_hash: str | None) -> Upload:
     """One's own upload. Somebody else's is unknown: raises Refused 404 at `source.upload` either way."""
     upload = Upload.objects.filter(pk=upload_id, owner_hash=owner_hash or "-").first()
     if upload is None:
-        raise Refused(404, {"source.upload": _("you have no such file; uploads are deleted a week after their last use")})
+        raise Refused(
+            404,
+            {"source.upload": _("you have no such file; uploads are deleted a week after their last use")},
+        )
     return upload
 
 
 def upload_drop(*, upload: Upload) -> None:
-    """Forget an upload, its row first: a file without a row is swept, a row without its file would promise something."""
+    """Forget an upload, its row first: a file without a row is swept, a row without its file would promise
+    something."""
     pk = upload.pk
     Upload.objects.filter(pk=pk).delete()
     shutil.rmtree(uploads_dir() / pk, ignore_errors=True)
 
 
 def uploads_sweep() -> int:
-    """Drop what has expired, unless a study still waits for it, and files that no row knows. Returns how many rows went."""
+    """Drop what has expired, unless a study still waits for it, and files that no row knows. Returns how many
+    rows went."""
     now = timezone.now()
     active = Study.objects.filter(state__in=[Study.State.QUEUED, Study.State.RUNNING])
-    needed = {request.get("source", {}).get("upload") for request in active.values_list("request", flat=True) if not isinstance(request, Damaged)}
+    needed = {
+        request.get("source", {}).get("upload")
+        for request in active.values_list("request", flat=True)
+        if not isinstance(request, Damaged)
+    }
     old = Upload.objects.filter(used_at__lt=now - timedelta(seconds=settings.UPLOAD_KEEP_S))
     dropped = [upload for upload in old if upload.pk not in needed]
     for upload in dropped:

@@ -1,7 +1,8 @@
-"""Who watches which study in this web process: one query twice a second for all of them, a message to a socket only when something is new.
+"""Who watches which study in this web process: one query twice a second for all of them, a message to a
+socket only when something is new.
 
-The database is asked, not Redis: progress is stored there twice a second anyway, one row is read by its key, and nothing has to be mended
-after Redis was away (docs/decisions/studies-are-polled.md).
+The database is asked, not Redis: progress is stored there twice a second anyway, one row is read by its key,
+and nothing has to be mended after Redis was away (docs/decisions/studies-are-polled.md).
 """
 
 import asyncio
@@ -20,7 +21,7 @@ from dashboard.studies import selectors, services
 log = logging.getLogger(__name__)
 
 EVERY_S = 0.5
-SEEN_EVERY = 10             # turns: every 5 s a live study learns that somebody looks
+SEEN_EVERY = 10  # turns: every 5 s a live study learns that somebody looks
 ENDED = (Study.State.DONE, Study.State.FAILED, Study.State.CANCELLED)
 _encoder = msgspec.json.Encoder()
 
@@ -29,7 +30,8 @@ Send = Callable[[str], Awaitable[None]]
 
 @dataclass(slots=True, eq=False)
 class Watcher:
-    """One socket. words: puts the stored reason into the language of its reader. version: the newest window it was sent."""
+    """One socket. words: puts the stored reason into the language of its reader. version: the newest window
+    it was sent."""
 
     study_id: str
     send: Send
@@ -65,7 +67,11 @@ class Watch:
             await asyncio.sleep(EVERY_S)
             turn += 1
             # What has ended changes no more.
-            ids = [study_id for study_id, group in self.watchers.items() if any(not watcher.ended for watcher in group)]
+            ids = [
+                study_id
+                for study_id, group in self.watchers.items()
+                if any(not watcher.ended for watcher in group)
+            ]
             try:
                 await self._look(ids, seen=turn % SEEN_EVERY == 0)
             except DatabaseError as error:
@@ -74,14 +80,19 @@ class Watch:
     async def _look(self, study_ids: list[str], seen: bool) -> None:
         if not study_ids:
             return
-        oldest = {study_id: min((watcher.version for watcher in self.watchers.get(study_id, ())), default=0) for study_id in study_ids}
+        oldest = {
+            study_id: min((watcher.version for watcher in self.watchers.get(study_id, ())), default=0)
+            for study_id in study_ids
+        }
         news = await sync_to_async(_read)(oldest, seen)
         for study_id, (study, message, version, rows) in news.items():
             for watcher in list(self.watchers.get(study_id, ())):
                 await _tell(watcher, study, message, version, rows)
 
 
-async def _tell(watcher: Watcher, study: Study, message: Json, version: int, rows: list[tuple[int, Json]]) -> None:
+async def _tell(
+    watcher: Watcher, study: Study, message: Json, version: int, rows: list[tuple[int, Json]]
+) -> None:
     text = _encoder.encode({**message, "error": watcher.words(message["error"])}).decode()
     fresh = [row for changed, row in rows if changed > watcher.version]
     watcher.version = max(watcher.version, version)
@@ -92,12 +103,15 @@ async def _tell(watcher: Watcher, study: Study, message: Json, version: int, row
             await watcher.send(text)
         if fresh:
             await watcher.send(_encoder.encode({"type": "window", "rows": fresh}).decode())
-    except Exception:                # whatever closed this socket, the others go on; its consumer learns by its own disconnect
+    except (
+        Exception
+    ):  # whatever closed this socket, the others go on; its consumer learns by its own disconnect
         log.debug("a socket of study %s is gone", watcher.study_id)
 
 
 def _read(versions: dict[str, int], seen: bool) -> dict[str, tuple[Study, Json, int, list[tuple[int, Json]]]]:
-    """Study id -> (the study, its message, the version of its newest window, windows newer than asked with their versions)."""
+    """Study id -> (the study, its message, the version of its newest window, windows newer than asked with
+    their versions)."""
     found = {}
     live = []
     for study_id, study in selectors.studies_now(versions).items():
@@ -109,7 +123,7 @@ def _read(versions: dict[str, int], seen: bool) -> dict[str, tuple[Study, Json, 
             found[study_id] = (study, selectors.study_message(study=study), version, rows)
         except DatabaseError:
             raise
-        except Exception:            # one study's rows that cannot be read are not the other watchers' trouble
+        except Exception:  # one study's rows that cannot be read are not the other watchers' trouble
             log.exception("study %s: reporting its progress failed", study_id)
     if seen and live:
         services.study_watched(study_ids=live)

@@ -1,4 +1,5 @@
-"""Words in templates by code. Each carries its code along, so that the browser can say it again in the other language."""
+"""Words in templates by code. Each carries its code along, so that the browser can say it again in the other
+language."""
 
 import json
 from collections.abc import Mapping
@@ -34,7 +35,11 @@ def said(message: Mapping[str, Any]) -> SafeString:
 @register.simple_tag
 def term(term_id: str, code: str) -> SafeString:
     """The words of `code` as a term of the glossary: its definition comes on hover, focus and touch."""
-    return format_html('<dfn class="term" tabindex="0" data-term="{0}" aria-describedby="term-{0}">{1}</dfn>', term_id, say(code))
+    return format_html(
+        '<dfn class="term" tabindex="0" data-term="{0}" aria-describedby="term-{0}">{1}</dfn>',
+        term_id,
+        say(code),
+    )
 
 
 @register.filter
@@ -45,7 +50,8 @@ def prefixed(text: str, prefix: str) -> str:
 
 @register.simple_tag
 def words(code: str, /, **params: Any) -> str:
-    """The bare words of `code`, for an attribute; the element names the code in data-say-label or data-say-title itself."""
+    """The bare words of `code`, for an attribute; the element names the code in data-say-label or
+    data-say-title itself."""
     return fill(str(SENTENCES[code]), params, {})
 
 

@@ -1,4 +1,5 @@
-"""The Analyze pages: the list of studies with the form for a new one, one study, two side by side. They read, present and draw."""
+"""The Analyze pages: the list of studies with the form for a new one, one study, two side by side. They read,
+present and draw."""
 
 import time
 from http import HTTPStatus
@@ -27,7 +28,8 @@ from dashboard.study_presentation import head, notes, ranking_rows, unowned, ver
 Json = dict[str, Any]
 
 TERMS = ("skew", "churn", "pause", "order")
-# name, lowest, highest, step of its input; the limits are the pipeline's, which this process imports when it first needs them.
+# name, lowest, highest, step of its input; the limits are the pipeline's, which this process imports when it
+# first needs them.
 BOUNDS = (("pause_s_max", 0, 86_400, 1), ("skew_max", 1, 4_096, 0.1))
 STAGES = ("reading", "grouping", "routing", "lab", "writing")
 SOURCE_KINDS = ("file", "flights", "lab", "zipf", "folder")
@@ -45,7 +47,7 @@ BAD_ROWS_MAX = 20
 @never_cache
 def analyze(request: HttpRequest) -> HttpResponse:
     """The visitor's studies, and the form for a new one; `?from=<id>` fills it with that study's request."""
-    reader.begin()       # a file may come soon
+    reader.begin()  # a file may come soon
     visitor = access.visitor_of(request) or access.token_new()
     owner_hash = access.token_hash(visitor)
     context = _context(request)
@@ -54,11 +56,15 @@ def analyze(request: HttpRequest) -> HttpResponse:
     labs = [*selectors.lab_list(visitor=visitor), *selectors.lab_list()]
     context["page"] |= {
         "offer": {
-            **studies.strategies_offered(), "folders": bool(folders.folder_roots()), "upload_bytes_max": settings.UPLOAD_BYTES_MAX,
-            "labs": [_lab_choice(lab, words) for lab in labs], "now_ms": time.time_ns() // 1_000_000,
+            **studies.strategies_offered(),
+            "folders": bool(folders.folder_roots()),
+            "upload_bytes_max": settings.UPLOAD_BYTES_MAX,
+            "labs": [_lab_choice(lab, words) for lab in labs],
+            "now_ms": time.time_ns() // 1_000_000,
         },
-        "studies": rows, "request": _request_of(request.GET.get("from", "")),
-    }  # fmt: skip
+        "studies": rows,
+        "request": _request_of(request.GET.get("from", "")),
+    }
     context |= {
         "source_kinds": [{"id": kind, "words": words[f"data.{kind}"]} for kind in SOURCE_KINDS],
         "history_kinds": [{"id": kind, "words": words[f"history.{kind}"]} for kind in HISTORY_KINDS],
@@ -70,16 +76,24 @@ def analyze(request: HttpRequest) -> HttpResponse:
 
 
 def _lab_choice(lab: Json, words: dict[str, str]) -> Json:
-    """id, the name that it was given ("" for none), when it was made, and its workload as codes of words, for lab_titles.js."""
+    """id, the name that it was given ("" for none), when it was made, and its workload as codes of words, for
+    lab_titles.js."""
     codes = (f"workload.{lab['workload']['kind']}", f"key.{lab['workload'].get('key')}")
     created = lab["created_at"][:16].replace("T", " ")
-    return {"id": lab["id"], "name": lab["name"], "created": created, "codes": [code for code in codes if code in words]}
+    return {
+        "id": lab["id"],
+        "name": lab["name"],
+        "created": created,
+        "codes": [code for code in codes if code in words],
+    }
 
 
 def _request_of(study_id: str) -> Json | None:
     """What a study asked for, None for an address that names none."""
     try:
-        return studies.request_shown(request=studies.study_get(study_id=study_id).request) if study_id else None
+        return (
+            studies.request_shown(request=studies.study_get(study_id=study_id).request) if study_id else None
+        )
     except Refused:
         return None
 
@@ -87,7 +101,8 @@ def _request_of(study_id: str) -> Json | None:
 @require_safe
 @never_cache
 def study(request: HttpRequest, study_id: str) -> HttpResponse:
-    """One study by its link: how far it is, or its result under the weights of the address. Looking needs nothing."""
+    """One study by its link: how far it is, or its result under the weights of the address. Looking needs
+    nothing."""
     visitor = access.visitor_of(request) or access.token_new()
     row = _study_or_404(study_id)
     meta = studies.study_meta(study=row, owner_hash=access.token_hash(visitor))
@@ -99,7 +114,8 @@ def study(request: HttpRequest, study_id: str) -> HttpResponse:
         source = "lab" if row.request["source"]["kind"] == "lab" else "log"
         context["about"] = f"live.about_{source}"
         context["charts"] = [
-            {"measure": measure, "title": f"live.{measure}", "sub": HW_NOTES if measure == "hw_lag" else ""} for measure in MEASURES[source]
+            {"measure": measure, "title": f"live.{measure}", "sub": HW_NOTES if measure == "hw_lag" else ""}
+            for measure in MEASURES[source]
         ]
         response = render(request, "dashboard/analyze/live.html", context)
     else:
@@ -124,23 +140,37 @@ def _study_context(context: Json, row: Study, request: HttpRequest) -> Json:
         ranked = _ranked(request, row)
         ranking, weights, constraints = ranked["ranking"], ranked["weights"], ranked["constraints"]
         context["page"] |= ranked
-        drawn |= {"head": head(result, ranking, words), "rows": ranking_rows(result, ranking, words)} | notes(result)
+        drawn |= {"head": head(result, ranking, words), "rows": ranking_rows(result, ranking, words)} | notes(
+            result
+        )
         drawn["sure"] = verdict_words(result, ranked["verdict"], words)
         drawn["unowned"] = unowned(result, words)
         drawn["bad"] = studies.study_bad_rows(study=row, limit=BAD_ROWS_MAX) if drawn["bad_rows"] else []
         for bad in drawn["bad"]:
             bad["code"] = f"bad.{bad['reason']}" if f"bad.{bad['reason']}" in words else "bad.other"
-    drawn["weights"] = [{"term": term, "label": words[f"weight.{term}"], "value": weights.get(term, 0)} for term in TERMS]
+    drawn["weights"] = [
+        {"term": term, "label": words[f"weight.{term}"], "value": weights.get(term, 0)} for term in TERMS
+    ]
     bounds = [
-        {"name": name, "label": words[f"constraint.{name}.label"], "low": low, "high": high, "step": step, "value": constraints.get(name)}
+        {
+            "name": name,
+            "label": words[f"constraint.{name}.label"],
+            "low": low,
+            "high": high,
+            "step": step,
+            "value": constraints.get(name),
+        }
         for name, low, high, step in BOUNDS
-    ]  # fmt: skip
+    ]
     return drawn | {"bounds": bounds, "keeps_order": constraints.get("keeps_order")}
 
 
 def _ranked(request: HttpRequest, row: Study) -> Json:
-    """The ranking under the address's weights and constraints where they are good ones, else under the study's own."""
-    asked = {name: text for name, text in request.GET.dict().items() if name in (*TERMS, *studies.CONSTRAINTS)}
+    """The ranking under the address's weights and constraints where they are good ones, else under the
+    study's own."""
+    asked = {
+        name: text for name, text in request.GET.dict().items() if name in (*TERMS, *studies.CONSTRAINTS)
+    }
     try:
         return studies.study_ranking(study=row, asked=asked)
     except Refused as refused:
@@ -151,8 +181,13 @@ def _ranked(request: HttpRequest, row: Study) -> Json:
 
 def _others(row: Study) -> list[Json]:
     """Finished studies of the same owner, to compare with."""
-    found = Study.objects.filter(owner_hash=row.owner_hash, state=Study.State.DONE, live=False).exclude(pk=row.pk)
-    return [{"id": other.pk, "name": other.name, "when": _when(other)} for other in found.order_by("-created_at")[:OTHERS_MAX]]
+    found = Study.objects.filter(owner_hash=row.owner_hash, state=Study.State.DONE, live=False).exclude(
+        pk=row.pk
+    )
+    return [
+        {"id": other.pk, "name": other.name, "when": _when(other)}
+        for other in found.order_by("-created_at")[:OTHERS_MAX]
+    ]
 
 
 def _when(row: Study, to: str = "minutes") -> str:
@@ -167,14 +202,23 @@ def compare(request: HttpRequest) -> HttpResponse:
     owner_hash = owner_of(request).hash
     chosen = [request.GET.get(side, "") for side in ("a", "b")]
     sides = [_study_or_404(study_id) if study_id else None for study_id in chosen]
-    own = Study.objects.filter(owner_hash=owner_hash or "-", state=Study.State.DONE, live=False).order_by("-created_at")[:OTHERS_MAX]
-    context["page"] |= {"sides": [{"id": row.pk, "name": row.name, "state": row.state} if row else None for row in sides]}
+    own = Study.objects.filter(owner_hash=owner_hash or "-", state=Study.State.DONE, live=False).order_by(
+        "-created_at"
+    )[:OTHERS_MAX]
+    context["page"] |= {
+        "sides": [{"id": row.pk, "name": row.name, "state": row.state} if row else None for row in sides]
+    }
     # Studies of one file that began within a minute differ in their seconds.
     alike = {(row.name, _when(row)) for row in sides if row}
     is_close = all(sides) and len(alike) == 1
-    choices = {row.pk: _choice(row, is_close and (row.name, _when(row)) in alike) for row in [*own, *(row for row in sides if row)]}
+    choices = {
+        row.pk: _choice(row, is_close and (row.name, _when(row)) in alike)
+        for row in [*own, *(row for row in sides if row)]
+    }
     context |= {"choices": list(choices.values()), "a": chosen[0], "b": chosen[1], "textures": textures()}
-    context["ready"] = all(row is not None and row.state == Study.State.DONE and not row.live for row in sides)
+    context["ready"] = all(
+        row is not None and row.state == Study.State.DONE and not row.live for row in sides
+    )
     context["first"], context["second"] = (row and _side(choices[row.pk], sides) for row in sides)
     return render(request, "dashboard/analyze/compare.html", context)
 
@@ -202,14 +246,25 @@ def _context(request: HttpRequest) -> Json:
     context["page"] |= {
         "csrf": get_token(request),
         "urls": {
-            "studies": "/api/studies/", "uploads": "/api/studies/uploads/", "preview": "/api/studies/preview/", "history": "/api/studies/history/",
-            "folders": "/api/studies/folders/", "analyze": "/analyze/", "study": "/analyze/{id}/", "lab": "/lab/{id}/",
+            "studies": "/api/studies/",
+            "uploads": "/api/studies/uploads/",
+            "preview": "/api/studies/preview/",
+            "history": "/api/studies/history/",
+            "folders": "/api/studies/folders/",
+            "analyze": "/analyze/",
+            "study": "/analyze/{id}/",
+            "lab": "/lab/{id}/",
             "plotly": static("vendor/plotly.min.js"),
         },
-    }  # fmt: skip
+    }
     return context
 
 
 def _study_urls(study_id: str) -> dict[str, str]:
     own = f"/api/studies/{study_id}/"
-    return {"ranking": f"{own}ranking/", "data": f"{own}data/", "windows": f"{own}windows/", "socket": f"/ws/studies/{study_id}/"}
+    return {
+        "ranking": f"{own}ranking/",
+        "data": f"{own}data/",
+        "windows": f"{own}windows/",
+        "socket": f"/ws/studies/{study_id}/",
+    }

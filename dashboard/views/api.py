@@ -1,4 +1,5 @@
-"""The interface that programs and the page's own buttons drive. Thin: read the body, call one service, answer JSON.
+"""The interface that programs and the page's own buttons drive. Thin: read the body, call one service, answer
+JSON.
 
     POST /api/labs/                        {scenario?, seed?, workload?, lanes?}                 201 {id, owner_token, ...}
     GET  /api/labs/<id>/                                                                        200 what the lab is
@@ -15,8 +16,8 @@
     POST /api/labs/<id>/kafka/comparison/<lane>/                                                202 have that worked out, up to now
     POST /api/labs/<id>/fork/              {workload?, seed?} or {until_us?, until_position?, speed?}  201 as POST /api/labs/
 
-Whatever is wrong is answered 4xx {fields: {name: [text]}}. Commands need the owner's token as `Authorization: Bearer`, or the browser's
-cookie with its CSRF token; reading needs neither.
+Whatever is wrong is answered 4xx {fields: {name: [text]}}. Commands need the owner's token as `Authorization:
+Bearer`, or the browser's cookie with its CSRF token; reading needs neither.
 """
 
 import asyncio
@@ -49,7 +50,8 @@ class _CsrfCheck(CsrfViewMiddleware):
 
 
 def api(*methods: str) -> Callable[[View], View]:
-    """Allow these methods, check CSRF where the browser's cookie is what gives the right, and answer every refusal in one form."""
+    """Allow these methods, check CSRF where the browser's cookie is what gives the right, and answer every
+    refusal in one form."""
 
     def decorate(view: View) -> View:
         @csrf_exempt
@@ -70,7 +72,8 @@ def api(*methods: str) -> Callable[[View], View]:
 
 
 def _check_csrf(request: HttpRequest, view: View) -> None:
-    """A program's token travels in a header that no other site can set; a cookie travels by itself, so it needs the CSRF token."""
+    """A program's token travels in a header that no other site can set; a cookie travels by itself, so it
+    needs the CSRF token."""
     if access.bearer_of(request) is not None or access.visitor_of(request) is None:
         return
     check = _CsrfCheck(lambda _request: HttpResponse())
@@ -82,13 +85,16 @@ def _check_csrf(request: HttpRequest, view: View) -> None:
 @api("POST")
 def labs(request: HttpRequest) -> HttpResponse:
     """Make a lab."""
-    opened = services.lab_open(request=json_body(request), visitor=access.visitor_of(request), address=address_of(request))
+    opened = services.lab_open(
+        request=json_body(request), visitor=access.visitor_of(request), address=address_of(request)
+    )
     return _opened(opened)
 
 
 @api("GET", "PATCH", "DELETE")
 def lab(request: HttpRequest, lab_id: str) -> HttpResponse:
-    """What a lab is, and whether it is yours; another name for it; or its end, which can be undone for a moment."""
+    """What a lab is, and whether it is yours; another name for it; or its end, which can be undone for a
+    moment."""
     rights = _rights(request)
     if request.method == "DELETE":
         keeping.lab_delete(lab_id=lab_id, **rights)
@@ -128,15 +134,26 @@ def command(request: HttpRequest, lab_id: str, command_id: str) -> HttpResponse:
 @api("POST")
 def fork(request: HttpRequest, lab_id: str) -> HttpResponse:
     """Copy a lab, or replay its commands under another workload or seed."""
-    return _opened(services.lab_fork(lab_id=lab_id, request=json_body(request), visitor=access.visitor_of(request),
-                                     address=address_of(request)))  # fmt: skip
+    return _opened(
+        services.lab_fork(
+            lab_id=lab_id,
+            request=json_body(request),
+            visitor=access.visitor_of(request),
+            address=address_of(request),
+        )
+    )
 
 
 @api("GET", "POST")
 def comparison(request: HttpRequest, lab_id: str, lane: str) -> HttpResponse:
     """A lane's consumer group on the same history under each assignor and protocol."""
     if request.method == "POST":
-        return json_response(comparisons.comparison_start(lab_id=lab_id, lane=lane, address=address_of(request), **_rights(request)), 202)
+        return json_response(
+            comparisons.comparison_start(
+                lab_id=lab_id, lane=lane, address=address_of(request), **_rights(request)
+            ),
+            202,
+        )
     return json_response(comparisons.comparison_get(lab_id=lab_id, lane=lane))
 
 

@@ -9,7 +9,14 @@ from django.views.decorators.http import require_safe
 from dashboard.models import Lab
 from dashboard.views.lane_page import lane_page
 
-OPERATOR_KEYS = (("create_topic", "N"), ("add_partitions", "A"), ("reassign", "M"), ("elect", "E"), ("elect_unclean", "U"), ("start_writer", "W"))
+OPERATOR_KEYS = (
+    ("create_topic", "N"),
+    ("add_partitions", "A"),
+    ("reassign", "M"),
+    ("elect", "E"),
+    ("elect_unclean", "U"),
+    ("start_writer", "W"),
+)
 """The orders to the controller, each with its key: static/js/cluster/operator.js."""
 FACTOR_DEFAULT = 3
 

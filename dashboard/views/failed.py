@@ -1,6 +1,8 @@
-"""The one answer to a request that cannot be served: JSON for programs, a page in the visitor's language for people.
+"""The one answer to a request that cannot be served: JSON for programs, a page in the visitor's language for
+people.
 
-`failed` is what Django calls for an error that no view expected: a database that is locked or full, a damaged row, a fault of ours.
+`failed` is what Django calls for an error that no view expected: a database that is locked or full, a damaged
+row, a fault of ours.
 """
 
 import sys
@@ -22,7 +24,11 @@ def failed(request: HttpRequest) -> HttpResponse:
     """The answer to the error that is being handled."""
     error = sys.exc_info()[1]
     refused = error if isinstance(error, Refused) else None if error is None else refusal_of(error)
-    return refused_response(request, refused or Refused(500, {"server": _("something broke on our side; nothing that was accepted is lost")}))
+    return refused_response(
+        request,
+        refused
+        or Refused(500, {"server": _("something broke on our side; nothing that was accepted is lost")}),
+    )
 
 
 def refused_response(request: HttpRequest, refused: Refused) -> HttpResponse:
@@ -31,6 +37,11 @@ def refused_response(request: HttpRequest, refused: Refused) -> HttpResponse:
         return refusal_response(refused)
     name = WORDS.get(refused.status, "broken")
     reason = "; ".join(text for texts in refused.fields.values() for text in texts)
-    context = {**base_context(request, ""), "status": refused.status, "title": f"page.{name}", "more": f"page.{name}_more",
-               "reason": reason if name == "damaged" else ""}  # fmt: skip
+    context = {
+        **base_context(request, ""),
+        "status": refused.status,
+        "title": f"page.{name}",
+        "more": f"page.{name}_more",
+        "reason": reason if name == "damaged" else "",
+    }
     return retry_after(render(request, "failed.html", context, status=refused.status), refused)

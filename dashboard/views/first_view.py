@@ -16,7 +16,8 @@ FIRST_VIEW_POLL_S = 0.05
 
 
 async def first_view(lab_id: str) -> dict[str, Any] | None:
-    """The lab's snapshot; None where it has stopped without one, or its worker takes longer than anybody waits.
+    """The lab's snapshot; None where it has stopped without one, or its worker takes longer than anybody
+    waits.
 
     A lab at rest whose stored view is damaged is woken: its worker makes the view again.
     """

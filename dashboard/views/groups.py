@@ -13,14 +13,25 @@ from dashboard.assignors.runner import is_available
 from dashboard.models import Lab
 from dashboard.views.lane_page import lane_page
 
-CLASSIC_STATES = (classic_states.EMPTY, classic_states.PREPARING, classic_states.COMPLETING, classic_states.STABLE)
-CONSUMER_STATES = (consumer_states.EMPTY, consumer_states.ASSIGNING, consumer_states.RECONCILING, consumer_states.STABLE)
+CLASSIC_STATES = (
+    classic_states.EMPTY,
+    classic_states.PREPARING,
+    classic_states.COMPLETING,
+    classic_states.STABLE,
+)
+CONSUMER_STATES = (
+    consumer_states.EMPTY,
+    consumer_states.ASSIGNING,
+    consumer_states.RECONCILING,
+    consumer_states.STABLE,
+)
 
 
 @require_safe
 @never_cache
 async def of_lab(request: HttpRequest, lab_id: str) -> HttpResponse:
-    """A lab's consumer group; ?rig= where a lab has several Kafka lanes on a cluster. 404 where it has none."""
+    """A lab's consumer group; ?rig= where a lab has several Kafka lanes on a cluster. 404 where it has
+    none."""
     return await lane_page(request, lab_id, "groups", "group", _fill)
 
 
@@ -30,9 +41,16 @@ def _fill(context: dict[str, Any], lab: Lab, view: dict[str, Any], lane: str) ->
 
 
 def machines() -> dict[str, Any]:
-    """Protocol -> its states, and [from, event, to] of what leads from one to the next, as the core's tables have them."""
-    tables = {"classic": (CLASSIC_STATES, classic_states.TRANSITIONS), "consumer": (CONSUMER_STATES, consumer_states.TRANSITIONS)}
+    """Protocol -> its states, and [from, event, to] of what leads from one to the next, as the core's tables
+    have them."""
+    tables = {
+        "classic": (CLASSIC_STATES, classic_states.TRANSITIONS),
+        "consumer": (CONSUMER_STATES, consumer_states.TRANSITIONS),
+    }
     return {
-        protocol: {"states": list(states), "transitions": [[state, event, after] for (state, event), after in table.items()]}
+        protocol: {
+            "states": list(states),
+            "transitions": [[state, event, after] for (state, event), after in table.items()],
+        }
         for protocol, (states, table) in tables.items()
     }

@@ -17,7 +17,7 @@ from dashboard.serializers import json_response
 from dashboard.transport import transport
 
 PART_WAIT_S = 0.8
-LOCKED_MS = 400               # a write lock that is held this long is a part that does not work
+LOCKED_MS = 400  # a write lock that is held this long is a part that does not work
 PROBE, PROBE_BYTES = "health.probe", 64 * 1024
 ANALYSIS_SILENT_S = 5.0
 # Separate threads: a part that hangs holds one of these, never one that serves pages.
@@ -25,14 +25,22 @@ _threads = ThreadPoolExecutor(max_workers=8, thread_name_prefix="healthz")
 
 
 async def healthz(request: HttpRequest) -> HttpResponse:
-    """{ok, web, redis, workers, database, disk, analysis}, each part {ok, latency_ms, ...}. 200, or 503 when a part is not ok. Within a second.
+    """{ok, web, redis, workers, database, disk, analysis}, each part {ok, latency_ms, ...}. 200, or 503 when
+    a part is not ok. Within a second.
 
-    Database and disk are written to: one that is locked or full can still be read. What they say then is error "full" or "unreachable".
+    Database and disk are written to: one that is locked or full can still be read. What they say then is
+    error "full" or "unreachable".
 
     The analysis worker does not count: without it studies wait, and everything else works.
     """
     started_s = time.perf_counter()
-    checks = {"redis": transport().ping, "workers": _workers, "database": _database, "disk": _disk, "analysis": _analysis}
+    checks = {
+        "redis": transport().ping,
+        "workers": _workers,
+        "database": _database,
+        "disk": _disk,
+        "analysis": _analysis,
+    }
     answers = await asyncio.gather(*(_part(check) for check in checks.values()))
     parts: Json = dict(zip(checks, answers, strict=True))
     parts["web"] = {"ok": True, "latency_ms": _ms_since(started_s)}
@@ -43,10 +51,12 @@ async def healthz(request: HttpRequest) -> HttpResponse:
 async def _part(check: Callable[[], Json | None]) -> Json:
     started_s = time.perf_counter()
     try:
-        details = await asyncio.wait_for(asyncio.get_running_loop().run_in_executor(_threads, check), PART_WAIT_S)
+        details = await asyncio.wait_for(
+            asyncio.get_running_loop().run_in_executor(_threads, check), PART_WAIT_S
+        )
     except TimeoutError:
         return {"ok": False, "latency_ms": _ms_since(started_s), "error": "no answer"}
-    except Exception as error:     # whatever it is, the part does not work: that is the answer
+    except Exception as error:  # whatever it is, the part does not work: that is the answer
         return {"ok": False, "latency_ms": _ms_since(started_s), "error": _name_of(error)}
     return {"ok": True, "latency_ms": _ms_since(started_s), **(details or {})}
 
@@ -54,7 +64,9 @@ async def _part(check: Callable[[], Json | None]) -> Json:
 def _workers() -> Json:
     """latency_ms: the oldest sign of life among the shards' tasks."""
     beats = transport().beats(settings.LAB_SHARDS)
-    shards = {str(number): None if beat is None else round(beat.age_s * 1000) for number, beat in enumerate(beats)}
+    shards = {
+        str(number): None if beat is None else round(beat.age_s * 1000) for number, beat in enumerate(beats)
+    }
     alive = [age for age in shards.values() if age is not None]
     return {"ok": len(alive) == len(shards), "latency_ms": max(alive, default=None), "shards": shards}
 
@@ -62,7 +74,10 @@ def _workers() -> Json:
 def _analysis() -> Json:
     """latency_ms: the analysis worker's last sign of life."""
     age_s = transport().analysis_age_s()
-    return {"ok": age_s is not None and age_s < ANALYSIS_SILENT_S, "latency_ms": None if age_s is None else round(age_s * 1000)}
+    return {
+        "ok": age_s is not None and age_s < ANALYSIS_SILENT_S,
+        "latency_ms": None if age_s is None else round(age_s * 1000),
+    }
 
 
 def _database() -> None:

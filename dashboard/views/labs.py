@@ -1,4 +1,5 @@
-"""The list of labs: the visitor's own and the demo. Reads, presents and draws; names, deletion and undo go through the API."""
+"""The list of labs: the visitor's own and the demo. Reads, presents and draws; names, deletion and undo go
+through the API."""
 
 from typing import Any
 
@@ -19,12 +20,14 @@ Json = dict[str, Any]
 @never_cache
 def labs(request: HttpRequest) -> HttpResponse:
     """The visitor's labs and the demo, with what each is doing."""
-    visitor = access.visitor_of(request) or access.token_new()      # a lab that is made here is the visitor's own
+    visitor = access.visitor_of(request) or access.token_new()  # a lab that is made here is the visitor's own
     own = selectors.lab_list(visitor=visitor)
     known = {row["id"] for row in own}
     context = base_context(request, "labs")
     words = context["catalogue"][context["page"]["language"]]
-    rows = [_row(row, words, mine=True) for row in own] + [_row(row, words) for row in selectors.lab_list() if row["id"] not in known]
+    rows = [_row(row, words, mine=True) for row in own] + [
+        _row(row, words) for row in selectors.lab_list() if row["id"] not in known
+    ]
     context["page"] |= {
         "csrf": get_token(request), "urls": {"labs": "/api/labs/", "lab": "/lab/{id}/"},
         "labs": [{name: row[name] for name in ("id", "name", "workload_code", "created")} for row in rows],
@@ -40,7 +43,8 @@ def _row(row: Json, words: dict[str, str], *, mine: bool = False) -> Json:
     return {
         **row,
         "mine": mine,
-        "title": row["name"] or fill(words["labs.unnamed"], {"workload": words[code], "time": created}, words),
+        "title": row["name"]
+        or fill(words["labs.unnamed"], {"workload": words[code], "time": created}, words),
         "clock": clock(row["at_us"]),
         "workload_code": code,
         "workload_words": words[code],

@@ -1,4 +1,5 @@
-"""What the pages of one lane share: they wait for the lab's first view, choose the lane by ?rig=, and are drawn with what every page needs."""
+"""What the pages of one lane share: they wait for the lab's first view, choose the lane by ?rig=, and are
+drawn with what every page needs."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +21,8 @@ Fill = Callable[[dict[str, Any], Lab, dict[str, Any], str], None]
 
 
 async def lane_page(request: HttpRequest, lab_id: str, name: str, panel: str, fill: Fill) -> HttpResponse:
-    """The page `name` of a lane whose view has this panel; the first such lane without ?rig=. 404 where there is none, 503 before the first view."""
+    """The page `name` of a lane whose view has this panel; the first such lane without ?rig=. 404 where there
+    is none, 503 before the first view."""
     try:
         lab = await sync_to_async(selectors.lab_get)(lab_id=lab_id)
     except Refused as refused:
@@ -31,14 +33,17 @@ async def lane_page(request: HttpRequest, lab_id: str, name: str, panel: str, fi
 
 
 def lane_of(view: dict[str, Any], panel: str, wanted: str | None) -> str | None:
-    """The id of the lane that is asked for, of the first with this panel where none is; None: there is no such lane."""
+    """The id of the lane that is asked for, of the first with this panel where none is; None: there is no
+    such lane."""
     lanes = [lane_id for lane_id in view["rig_order"] if panel in view["rigs"][lane_id]]
     if wanted is not None:
         return wanted if wanted in lanes else None
     return lanes[0] if lanes else None
 
 
-def _draw(request: HttpRequest, lab: Lab, snapshot: dict[str, Any], name: str, panel: str, fill: Fill) -> HttpResponse:
+def _draw(
+    request: HttpRequest, lab: Lab, snapshot: dict[str, Any], name: str, panel: str, fill: Fill
+) -> HttpResponse:
     view = snapshot["view"]
     lane = lane_of(view, panel, request.GET.get("rig"))
     if lane is None:
@@ -46,15 +51,30 @@ def _draw(request: HttpRequest, lab: Lab, snapshot: dict[str, Any], name: str, p
     visitor = access.visitor_of(request) or access.token_new()
     context = base_context(request, name)
     context["page"] |= lab_page(
-        lab.pk, seq=snapshot["seq"], epoch=snapshot["epoch"], is_owner=access.is_owner(lab, bearer=None, visitor=visitor), csrf=get_token(request),
-        stopped=selectors.lab_stopped(lab_id=lab.pk), older_rules=selectors.rules_of(lab=lab)["older"],
-    )  # fmt: skip
+        lab.pk,
+        seq=snapshot["seq"],
+        epoch=snapshot["epoch"],
+        is_owner=access.is_owner(lab, bearer=None, visitor=visitor),
+        csrf=get_token(request),
+        stopped=selectors.lab_stopped(lab_id=lab.pk),
+        older_rules=selectors.rules_of(lab=lab)["older"],
+    )
     query = lane_query(view, lane)
-    context["page"]["urls"]["lab"] = request.path.replace(lab.pk, "{id}") + query  # a copy made from here opens here
+    context["page"]["urls"]["lab"] = (
+        request.path.replace(lab.pk, "{id}") + query
+    )  # a copy made from here opens here
     lesson = lesson_panel(view, context["catalogue"][context["page"]["language"]])
     lanes = [lane_id for lane_id in view["rig_order"] if panel in view["rigs"][lane_id]]
     tabs = [{"id": lane_id, "name": lesson["tabs"][lane_id] if lesson else lane_id} for lane_id in lanes]
-    context |= {"view": view, "speeds": SPEEDS, "textures": textures(), "lane": lane, "lanes": tabs, "lesson": lesson, "query": query}
+    context |= {
+        "view": view,
+        "speeds": SPEEDS,
+        "textures": textures(),
+        "lane": lane,
+        "lanes": tabs,
+        "lesson": lesson,
+        "query": query,
+    }
     fill(context, lab, view, lane)
     response = render(request, f"dashboard/{name}.html", context)
     access.visitor_remember(response, visitor)

@@ -1,4 +1,5 @@
-"""The page Learn: the lessons that come along, by model; a press on Play makes a lab of one's own that plays it. Also of a teacher's own file."""
+"""The page Learn: the lessons that come along, by model; a press on Play makes a lab of one's own that plays
+it. Also of a teacher's own file."""
 
 from math import ceil
 from typing import Any
@@ -46,7 +47,9 @@ def play(request: HttpRequest) -> HttpResponse:
     text = ""
     try:
         text = _text(request)
-        opened = lessons.lesson_open(name=request.POST.get("scenario", ""), text=text, visitor=visitor, address=address_of(request))
+        opened = lessons.lesson_open(
+            name=request.POST.get("scenario", ""), text=text, visitor=visitor, address=address_of(request)
+        )
     except Refused as refused:
         response = _page(request, text=text, fields=refused.fields, status=refused.status)
         if refused.again_s:
@@ -74,13 +77,18 @@ def _text(request: HttpRequest) -> str:
     return chosen.read(BYTES_MAX + 1).decode(errors="replace")
 
 
-def _page(request: HttpRequest, *, text: str = "", fields: dict[str, list[str]] | None = None, status: int = 200) -> HttpResponse:
-    visitor = access.visitor_of(request) or access.token_new()      # a lab that is made here is the visitor's own
+def _page(
+    request: HttpRequest, *, text: str = "", fields: dict[str, list[str]] | None = None, status: int = 200
+) -> HttpResponse:
+    visitor = access.visitor_of(request) or access.token_new()  # a lab that is made here is the visitor's own
     fields = dict(fields or {})
     context = {
-        **base_context(request, "learn"), "groups": _groups(), "text": text, "wrong": " ".join(fields.pop("text", [])),
+        **base_context(request, "learn"),
+        "groups": _groups(),
+        "text": text,
+        "wrong": " ".join(fields.pop("text", [])),
         "refused": " ".join(reason for reasons in fields.values() for reason in reasons),
-    }  # fmt: skip
+    }
     response = render(request, "dashboard/learn.html", context, status=status)
     access.visitor_remember(response, visitor)
     return response
@@ -89,9 +97,20 @@ def _page(request: HttpRequest, *, text: str = "", fields: dict[str, list[str]] 
 def _groups() -> list[Json]:
     rows: dict[str, list[Json]] = {}
     for each in lessons.shelved():
-        rows.setdefault(each.group, []).append({
-            "name": each.name, "title": each.lesson.title, "line": each.lesson.line, "learn": each.lesson.you_will_learn,
-            "lasts": {"watch_us": each.watch_us, "virtual": clock(each.lesson.lasts_us).removesuffix(".0")},
-            "checks": len(each.lesson.checks),
-        })  # fmt: skip
-    return [{"group": group, "model": group.partition("_")[0], "code": f"learn.{group}", "rows": rows[group]} for group in rows]
+        rows.setdefault(each.group, []).append(
+            {
+                "name": each.name,
+                "title": each.lesson.title,
+                "line": each.lesson.line,
+                "learn": each.lesson.you_will_learn,
+                "lasts": {
+                    "watch_us": each.watch_us,
+                    "virtual": clock(each.lesson.lasts_us).removesuffix(".0"),
+                },
+                "checks": len(each.lesson.checks),
+            }
+        )
+    return [
+        {"group": group, "model": group.partition("_")[0], "code": f"learn.{group}", "rows": rows[group]}
+        for group in rows
+    ]

@@ -1,4 +1,5 @@
-"""The page of Kafka's log: a lab's partition, an opened log, or the article's. Reads, presents and draws; nothing else."""
+"""The page of Kafka's log: a lab's partition, an opened log, or the article's. Reads, presents and draws;
+nothing else."""
 
 import asyncio
 from collections.abc import Callable
@@ -45,7 +46,13 @@ async def of_lab(request: HttpRequest, lab_id: str) -> HttpResponse:
         if found.log.live or monotonic() > deadline:
             break
         await asyncio.sleep(FIRST_STATE_POLL_S)
-    place = {"kind": "lab", "api": reverse("api-lab-log", args=[lab_id]), "lab": lab_id, "rig": found.about["rig"], "socket": f"/ws/labs/{lab_id}/"}
+    place = {
+        "kind": "lab",
+        "api": reverse("api-lab-log", args=[lab_id]),
+        "lab": lab_id,
+        "rig": found.about["rig"],
+        "socket": f"/ws/labs/{lab_id}/",
+    }
     return await sync_to_async(_draw)(request, lambda: _lab_source(lab_id, query), place)
 
 
@@ -69,7 +76,13 @@ def of_log(request: HttpRequest, log_id: str) -> HttpResponse:
         found = opened.source_of(log_id, {})
     except Refused as refused:
         raise Http404 from refused
-    place = {"kind": found.about["kind"], "api": reverse("api-log", args=[log_id]), "lab": None, "rig": None, "socket": None}
+    place = {
+        "kind": found.about["kind"],
+        "api": reverse("api-log", args=[log_id]),
+        "lab": None,
+        "rig": None,
+        "socket": None,
+    }
     return _draw(request, lambda: opened.source_of(log_id, {}), place)
 
 
@@ -83,13 +96,24 @@ def _draw(request: HttpRequest, find: Callable[[], Source], place: dict[str, Any
         count_soon(folder["log"])
     context["page"] |= {
         "log": {
-            **place, "upload": reverse("api-logs"), "page": "/log/{id}/", "article": reverse("log-opened", args=[opened.ARTICLE]),
-            "csrf": get_token(request), "bytes_max": settings.LOG_UPLOAD_BYTES_MAX, "epoch": 0, "seq": 0,
-            "folders": [{"name": entry.name, "url": reverse("log-opened", args=[entry.log])} for entry in server_folders()],
+            **place,
+            "upload": reverse("api-logs"),
+            "page": "/log/{id}/",
+            "article": reverse("log-opened", args=[opened.ARTICLE]),
+            "csrf": get_token(request),
+            "bytes_max": settings.LOG_UPLOAD_BYTES_MAX,
+            "epoch": 0,
+            "seq": 0,
+            "folders": [
+                {"name": entry.name, "url": reverse("log-opened", args=[entry.log])}
+                for entry in server_folders()
+            ],
         }
-    }  # fmt: skip
+    }
     if place["lab"] is not None:
-        context["page"]["older_rules"] = selectors.rules_of(lab=selectors.lab_get(lab_id=place["lab"]))["older"]
+        context["page"]["older_rules"] = selectors.rules_of(lab=selectors.lab_get(lab_id=place["lab"]))[
+            "older"
+        ]
     context["folder"] = source.exact(folder)
     context |= log_context(folder, context["catalogue"][context["page"]["language"]])
     response = render(request, "dashboard/log.html", context)

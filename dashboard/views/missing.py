@@ -1,4 +1,5 @@
-"""The page of an address where there is nothing: it names what is missing, and leads to where there is more of its kind."""
+"""The page of an address where there is nothing: it names what is missing, and leads to where there is more
+of its kind."""
 
 from typing import NamedTuple
 
@@ -9,11 +10,12 @@ from django.urls import reverse
 from dashboard import selectors
 from dashboard.page import base_context
 
-SHOWN_MAX = 100      # characters of an address
+SHOWN_MAX = 100  # characters of an address
 
 
 class Place(NamedTuple):
-    """The kind that is missed (`page.no_<kind>` names it), its place in the top bar, and the page that lists it."""
+    """The kind that is missed (`page.no_<kind>` names it), its place in the top bar, and the page that lists
+    it."""
 
     kind: str
     item: str

@@ -1,10 +1,12 @@
-"""The page of a lab's Pulsar subscription, and the questions it asks by itself: where a key goes, and what sticky ranges would cover.
+"""The page of a lab's Pulsar subscription, and the questions it asks by itself: where a key goes, and what
+sticky ranges would cover.
 
     GET /lab/<id>/pulsar/?rig=                                            the page
     GET /api/labs/<id>/pulsar/key/?key=&name=&rig=                        where a key goes: broker_core/lab/views/pulsar_what_if.py
     GET /api/labs/<id>/pulsar/ranges/?consumer=&ranges=0-99,200-299&rig=  what ranges would do: broker_core/lab/views/pulsar_ranges.py
 
-Both questions are answered over the lab's last view, by the rules of the broker's own code; nothing of the lab is touched.
+Both questions are answered over the lab's last view, by the rules of the broker's own code; nothing of the
+lab is touched.
 """
 
 from typing import Any
@@ -42,15 +44,18 @@ async def of_lab(request: HttpRequest, lab_id: str) -> HttpResponse:
 def _fill(context: dict[str, Any], lab: Lab, view: dict[str, Any], lane: str) -> None:
     context["page"] |= {
         "pulsar": {
-            "lane": lane, "key": reverse("api-lab-pulsar-key", args=[lab.pk]), "ranges": reverse("api-lab-pulsar-ranges", args=[lab.pk]),
+            "lane": lane,
+            "key": reverse("api-lab-pulsar-key", args=[lab.pk]),
+            "ranges": reverse("api-lab-pulsar-ranges", args=[lab.pk]),
             "verbs": {kind: sorted(command.ARGS) for kind, command in COMMANDS.items()},
         }
-    }  # fmt: skip
+    }
 
 
 @api("GET")
 def key(request: HttpRequest, lab_id: str) -> HttpResponse:
-    """Where a key goes now, after the next join, and after each leave. name: of who joins next; else the one that the lab would give it."""
+    """Where a key goes now, after the next join, and after each leave. name: of who joins next; else the one
+    that the lab would give it."""
     view, lane = _view(request, lab_id)
     rig = view["rigs"][lane]
     try:
@@ -59,7 +64,11 @@ def key(request: HttpRequest, lab_id: str) -> HttpResponse:
         if newcomer in rig["consumers"]:
             raise CommandError("consumer", "{consumer} is already in {lane}", consumer=newcomer, lane=lane)
         asked, panel = request.GET.get("key", ""), rig["pulsar"]
-        return json_response(what_if(panel, rig["algorithm"], asked, newcomer, _ordering_key(lab_id, panel["ordering_keys"], asked)))
+        return json_response(
+            what_if(
+                panel, rig["algorithm"], asked, newcomer, _ordering_key(lab_id, panel["ordering_keys"], asked)
+            )
+        )
     except CommandError as error:
         raise Refused(400, {error.field: in_words(error)}) from error
 
@@ -69,7 +78,9 @@ def _ordering_key(lab_id: str, ordering_keys: int, key: str) -> str | None:
     if not ordering_keys:
         return None
     scenario = selectors.lab_get(lab_id=lab_id).scenario
-    return ordering_key_of(workload_from_json(scenario["workload"], core_limits(), scenario["seed"]), ordering_keys, key)
+    return ordering_key_of(
+        workload_from_json(scenario["workload"], core_limits(), scenario["seed"]), ordering_keys, key
+    )
 
 
 @api("GET")
@@ -78,7 +89,12 @@ def ranges(request: HttpRequest, lab_id: str) -> HttpResponse:
     view, lane = _view(request, lab_id)
     try:
         asked = ranges_from_text(request.GET.get("ranges", "")[:TEXT_MAX])
-        return json_response({"ranges": asked, **check_ranges(view["rigs"][lane]["pulsar"], request.GET.get("consumer", "")[:64], asked)})
+        return json_response(
+            {
+                "ranges": asked,
+                **check_ranges(view["rigs"][lane]["pulsar"], request.GET.get("consumer", "")[:64], asked),
+            }
+        )
     except CommandError as error:
         raise Refused(400, {error.field: in_words(error)}) from error
 

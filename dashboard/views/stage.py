@@ -1,4 +1,5 @@
-"""The Stage: a visitor's own lab, or any lab by its link. They read, present and draw; the page's own first call makes the visitor's lab."""
+"""The Stage: a visitor's own lab, or any lab by its link. They read, present and draw; the page's own first
+call makes the visitor's lab."""
 
 from typing import Any
 
@@ -26,13 +27,15 @@ from dashboard.views.moment import moment_page
 @require_safe
 @never_cache
 async def stage(request: HttpRequest) -> HttpResponse:
-    """The visitor's own lab; who has none sees the demo, of which the page's first call makes a copy (`visit`). ?demo=off: it does nothing by
-    itself."""
+    """The visitor's own lab; who has none sees the demo, of which the page's first call makes a copy
+    (`visit`). ?demo=off: it does nothing by itself."""
     visitor = access.visitor_of(request) or access.token_new()
     plays = request.GET.get("demo") != "off"
     lab, is_own = await sync_to_async(_lab_of)(visitor)
     if is_own:
-        response = await _stage_page(request, lab, visitor, demo=plays and await sync_to_async(selectors.is_fresh_demo)(lab=lab))
+        response = await _stage_page(
+            request, lab, visitor, demo=plays and await sync_to_async(selectors.is_fresh_demo)(lab=lab)
+        )
     else:
         response = await _stage_page(request, lab, visitor, visit=reverse("api-visit"), plays=plays)
     access.visitor_remember(response, visitor)
@@ -40,7 +43,8 @@ async def stage(request: HttpRequest) -> HttpResponse:
 
 
 def _lab_of(visitor: str) -> tuple[Lab, bool]:
-    """The lab to show, and whether it is the visitor's own. Nothing is made for the visitor here: a page is fetched by whoever likes to."""
+    """The lab to show, and whether it is the visitor's own. Nothing is made for the visitor here: a page is
+    fetched by whoever likes to."""
     own = selectors.lab_of_visitor(visitor=visitor)
     return (own, True) if own is not None else (selectors.lab_get(lab_id=services.demo_lab_ensure()), False)
 
@@ -53,17 +57,26 @@ def visit(request: HttpRequest) -> HttpResponse:
         raise Refused(403, {"lab": _("your browser sends no cookie, so a copy could not be yours")})
     lab = services.lab_for_visitor(visitor=visitor, address=address_of(request))
     seen = selectors.lab_snapshot(lab_id=lab.pk)
-    return json_response(lab_page(
-        lab.pk, seq=seen["seq"] if seen else -1, epoch=seen["epoch"] if seen else -1, is_owner=True, csrf=get_token(request),
-        stopped=selectors.lab_stopped(lab_id=lab.pk), demo=selectors.is_fresh_demo(lab=lab),
-        older_rules=selectors.rules_of(lab=lab)["older"],
-    ), 201)  # fmt: skip
+    return json_response(
+        lab_page(
+            lab.pk,
+            seq=seen["seq"] if seen else -1,
+            epoch=seen["epoch"] if seen else -1,
+            is_owner=True,
+            csrf=get_token(request),
+            stopped=selectors.lab_stopped(lab_id=lab.pk),
+            demo=selectors.is_fresh_demo(lab=lab),
+            older_rules=selectors.rules_of(lab=lab)["older"],
+        ),
+        201,
+    )
 
 
 @require_safe
 @never_cache
 async def lab(request: HttpRequest, lab_id: str) -> HttpResponse:
-    """Any lab by its link, or the moment of it that the link names. Looking needs nothing; commanding needs to be its owner."""
+    """Any lab by its link, or the moment of it that the link names. Looking needs nothing; commanding needs
+    to be its owner."""
     try:
         found = await sync_to_async(selectors.lab_get)(lab_id=lab_id)
     except Refused as refused:
@@ -78,18 +91,29 @@ async def lab(request: HttpRequest, lab_id: str) -> HttpResponse:
 
 
 async def _stage_page(request: HttpRequest, lab: Lab, visitor: str | None, **about: Any) -> HttpResponse:
-    """about: as `lab_page`. The page with the lab's last view; a lab that has just been made gets the moment its worker needs for the first one."""
+    """about: as `lab_page`. The page with the lab's last view; a lab that has just been made gets the moment
+    its worker needs for the first one."""
     if (snapshot := await first_view(lab.pk)) is None:
         return await sync_to_async(no_view)(request, lab.pk, "stage")
     return await sync_to_async(_draw)(request, lab, visitor, snapshot, about)
 
 
-def _draw(request: HttpRequest, lab: Lab, visitor: str | None, snapshot: dict[str, Any], about: dict[str, Any]) -> HttpResponse:
+def _draw(
+    request: HttpRequest, lab: Lab, visitor: str | None, snapshot: dict[str, Any], about: dict[str, Any]
+) -> HttpResponse:
     context = base_context(request, "stage")
     # Asked again: it may have stopped while the page waited for its first view.
     stopped = selectors.lab_stopped(lab_id=lab.pk)
     is_owner = access.is_owner(lab, bearer=None, visitor=visitor)
-    context["page"] |= lab_page(lab.pk, seq=snapshot["seq"], epoch=snapshot["epoch"], is_owner=is_owner, csrf=get_token(request),
-                                stopped=stopped, older_rules=selectors.rules_of(lab=lab)["older"], **about)  # fmt: skip
+    context["page"] |= lab_page(
+        lab.pk,
+        seq=snapshot["seq"],
+        epoch=snapshot["epoch"],
+        is_owner=is_owner,
+        csrf=get_token(request),
+        stopped=stopped,
+        older_rules=selectors.rules_of(lab=lab)["older"],
+        **about,
+    )
     context |= stage_context(snapshot["view"], context["catalogue"][context["page"]["language"]])
     return render(request, "dashboard/stage.html", context)

@@ -1,4 +1,5 @@
-"""Settings of `make run`: plain HTTP on one's own machine or network. HIGHWATER_DEBUG=1 shows Django's error pages."""
+"""Settings of `make run`: plain HTTP on one's own machine or network. HIGHWATER_DEBUG=1 shows Django's error
+pages."""
 
 import os
 

@@ -1,4 +1,5 @@
-"""Settings behind TLS: everything is redirected to https, cookies travel only there. `manage.py check --deploy` is clean."""
+"""Settings behind TLS: everything is redirected to https, cookies travel only there. `manage.py check
+--deploy` is clean."""
 
 from mqsite.settings.base import *  # noqa: F403
 

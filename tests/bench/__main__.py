@@ -1,5 +1,5 @@
-"""`make bench`: every figure, beside its bar. `python -m tests.bench core ring` runs only those; `--smoke` (`make bench-smoke`) at sizes
-that show no more than that they run.
+"""`make bench`: every figure, beside its bar. `python -m tests.bench core ring` runs only those; `--smoke`
+(`make bench-smoke`) at sizes that show no more than that they run.
 
 Machines are noisy: ratios bind, absolute figures are for a quiet machine of two cores.
 """
@@ -12,16 +12,38 @@ from pathlib import Path
 
 from tests.bench.smoke import SIZES, VARIABLE, shrink
 
-ORDER = ("start", "click", "labs", "neighbour", "fair", "feed", "stage", "assignors", "ring", "subscriptions", "core", "worlds", "before", "log")
+ORDER = (
+    "start",
+    "click",
+    "labs",
+    "neighbour",
+    "fair",
+    "feed",
+    "stage",
+    "assignors",
+    "ring",
+    "subscriptions",
+    "core",
+    "worlds",
+    "before",
+    "log",
+)
 
 
 def main(wanted: list[str]) -> int:
     smoke = "--smoke" in wanted
     wanted = [name for name in wanted if name != "--smoke"]
-    there = set(SIZES) if smoke else {path.stem.removeprefix("bench_") for path in Path(__file__).parent.glob("bench_*.py")}
+    there = (
+        set(SIZES)
+        if smoke
+        else {path.stem.removeprefix("bench_") for path in Path(__file__).parent.glob("bench_*.py")}
+    )
     unknown = [name for name in wanted if name not in there]
     if unknown:
-        print(f"There is no benchmark {', '.join(unknown)}; there are {', '.join(sorted(there))}.", file=sys.stderr)
+        print(
+            f"There is no benchmark {', '.join(unknown)}; there are {', '.join(sorted(there))}.",
+            file=sys.stderr,
+        )
         return 2
     for name in [name for name in (*ORDER, *sorted(there - set(ORDER))) if name in (wanted or there)]:
         began = time.monotonic()
@@ -32,7 +54,10 @@ def main(wanted: list[str]) -> int:
         figures = bench.run()
         print(f"\n{name} ({time.monotonic() - began:.0f} s)")
         for what, value, unit, bar, note in figures:
-            print(f"  {what}: {number(value)} {unit}   bar: {bar}" + (f"   ({note})" if note else ""), flush=True)
+            print(
+                f"  {what}: {number(value)} {unit}   bar: {bar}" + (f"   ({note})" if note else ""),
+                flush=True,
+            )
     return 0
 
 

@@ -1,7 +1,8 @@
 """How fast the assignors are, beside kafka-python's in the same run.
 
-Prints a table when run as a script; `make bench` calls `run()`. kafka-python's sticky assignor is run once, in a
-separate process as it needs gigabytes, and stopped after 120 s; the ratio then is a lower bound and the note says so.
+Prints a table when run as a script; `make bench` calls `run()`. kafka-python's sticky assignor is run once,
+in a separate process as it needs gigabytes, and stopped after 120 s; the ratio then is a lower bound and the
+note says so.
 """
 
 import gc
@@ -31,16 +32,23 @@ def run() -> list[Figure]:
     ours = _sticky_figures(figures, member_count=1_000, partition_count=20_000, bar="at most 100 ms")
     _sticky_figures(figures, member_count=2_000, partition_count=200_000, bar="at most 1,500 ms")
     for fresh_or_not, seconds in ours.items():
-        theirs, note = _time_of_others_sticky(has_prior=fresh_or_not == "one joins", limit_s=OTHERS_TIME_LIMIT_S)
+        theirs, note = _time_of_others_sticky(
+            has_prior=fresh_or_not == "one joins", limit_s=OTHERS_TIME_LIMIT_S
+        )
         what = f"Sticky, 1,000 members x 20,000 partitions, {fresh_or_not}: kafka-python's time over ours"
         figures.append((what, round(theirs / seconds), "times", "at least 300", note))
-    for assignor_id, other in (("range", RangePartitionAssignor), ("roundrobin", RoundRobinPartitionAssignor)):
+    for assignor_id, other in (
+        ("range", RangePartitionAssignor),
+        ("roundrobin", RoundRobinPartitionAssignor),
+    ):
         for topic_count in (1, TOPIC_COUNT):
             figures.append(_against(assignor_id, other, topic_count))
     return figures
 
 
-def _sticky_figures(figures: list[Figure], member_count: int, partition_count: int, bar: str) -> dict[str, float]:
+def _sticky_figures(
+    figures: list[Figure], member_count: int, partition_count: int, bar: str
+) -> dict[str, float]:
     """Time both sticky kinds, from nothing and when one member joins; give the eager one's seconds."""
     counts = _counts(partition_count)
     fresh = _fresh(member_count)
@@ -51,7 +59,9 @@ def _sticky_figures(figures: list[Figure], member_count: int, partition_count: i
         for state, subscriptions in (("fresh", fresh), ("one joins", joined)):
             best = _best(lambda assign=assign, subscriptions=subscriptions: assign(subscriptions, counts))
             what = f"{assignor_id}, {member_count:,} members x {partition_count:,} partitions, {state}"
-            figures.append((what, round(best * 1000, 1), "ms", bar, f"best of {REPEATS}, {TOPIC_COUNT} topics"))
+            figures.append(
+                (what, round(best * 1000, 1), "ms", bar, f"best of {REPEATS}, {TOPIC_COUNT} topics")
+            )
             if assignor_id == "sticky":
                 seconds[state] = best
     return seconds
@@ -68,7 +78,10 @@ def _against(assignor_id: str, other: Any, topic_count: int) -> Figure:
         ours = min(ours, _best(lambda: ASSIGNORS[assignor_id].assign(subscriptions, counts), repeats=2))
         theirs = min(theirs, _best(lambda: other.assign(cluster, members), repeats=2))
     note = f"ours {ours * 1000:.1f} ms, kafka-python {theirs * 1000:.1f} ms, best of {2 * REPEATS}"
-    what = f"{assignor_id}, 1,000 members x 20,000 partitions in {topic_count} topics: kafka-python's time over ours"
+    what = (
+        f"{assignor_id}, 1,000 members x 20,000 partitions in {topic_count} topics: kafka-python's time over "
+        f"ours"
+    )
     return what, round(theirs / ours, 2), "times", "at least 1", note
 
 
@@ -100,7 +113,9 @@ def _run_others_sticky(has_prior: bool, answers: Any) -> None:
     answers.put(time.perf_counter() - start)
 
 
-def _for_kafka_python(subscriptions: Mapping[str, Subscription], counts: Mapping[str, int]) -> tuple[Any, list[Any]]:
+def _for_kafka_python(
+    subscriptions: Mapping[str, Subscription], counts: Mapping[str, int]
+) -> tuple[Any, list[Any]]:
     """Give the same group in kafka-python's terms: what its assignors ask of a cluster, and its members."""
     numbers = {topic: set(range(count)) for topic, count in counts.items()}
     cluster = SimpleNamespace(topics=lambda: set(counts), partitions_for_topic=numbers.get)
@@ -109,7 +124,9 @@ def _for_kafka_python(subscriptions: Mapping[str, Subscription], counts: Mapping
     for member, subscription in subscriptions.items():
         sticky.member_assignment, sticky.generation = None, -1
         if subscription.user_data is not None:
-            sticky.member_assignment = [TopicPartition(*partition) for partition in subscription.user_data.partitions]
+            sticky.member_assignment = [
+                TopicPartition(*partition) for partition in subscription.user_data.partitions
+            ]
             sticky.generation = subscription.user_data.generation
         metadata = sticky.metadata(list(subscription.topics))
         members.append(SimpleNamespace(member_id=member, group_instance_id=None, metadata=metadata))
@@ -124,7 +141,8 @@ def _fresh(member_count: int, topic_count: int = TOPIC_COUNT) -> dict[str, Subsc
     topics = tuple(f"topic-{index}" for index in range(topic_count))
     # Ids of the length that Kafka makes: client id and a UUID.
     return {
-        f"consumer-{index:04}-{index * 2654435761 % 2**128:032x}": Subscription(topics) for index in range(member_count)
+        f"consumer-{index:04}-{index * 2654435761 % 2**128:032x}": Subscription(topics)
+        for index in range(member_count)
     }
 
 

@@ -1,9 +1,11 @@
-"""The whole site beside the commit before worlds: 50 labs at once, click to picture, the feed. Each bench as that commit has it, in turn.
+"""The whole site beside the commit before worlds: 50 labs at once, click to picture, the feed. Each bench as
+that commit has it, in turn.
 
     the commit's checkout ─ labs ─┐   ┌─ click ─┐   ┌─ feed ─┐          the better of two rounds each: a busy moment of the machine
     this one              ─ labs ─┴───┴─ click ─┴───┴─ feed ─┘          seldom meets all
 
-What runs without a site (records a second, seek, checkpoint) is in `bench_worlds.py`. Run alone: python -m tests.bench.bench_before
+What runs without a site (records a second, seek, checkpoint) is in `bench_worlds.py`. Run alone: python -m
+tests.bench.bench_before
 """
 
 import json
@@ -23,7 +25,10 @@ WITHIN = 1.15
 def run() -> list[Figure]:
     with before(os.environ.get("HIGHWATER_BEFORE")) as checkout:
         if checkout is None:
-            print(f"  The commit before worlds, {BEFORE}, is not in this repository: nothing to measure against.")
+            print(
+                f"  The commit before worlds, {BEFORE}, is not in this repository: nothing to measure "
+                f"against."
+            )
             return []
         return [figure for bench in BENCHES for figure in _beside(checkout, bench)]
 
@@ -33,7 +38,13 @@ def _beside(checkout: Path, bench: str) -> list[Figure]:
     rounds = [[_figures(folder, bench) for folder in (checkout, ROOT)] for _ in range(ROUNDS)]
     was, now = (_best([each[side] for each in rounds]) for side in (0, 1))
     return [
-        (f"{what}, beside before", value / was[what][1], "times", _bar(bar), f"{value:.3g} {unit}, {was[what][1]:.3g} before")
+        (
+            f"{what}, beside before",
+            value / was[what][1],
+            "times",
+            _bar(bar),
+            f"{value:.3g} {unit}, {was[what][1]:.3g} before",
+        )
         for what, value, unit, bar, _ in now.values()
         if what in was and was[what][1]
     ]
@@ -42,8 +53,14 @@ def _beside(checkout: Path, bench: str) -> list[Figure]:
 def _figures(folder: Path, bench: str) -> dict[str, Figure]:
     """What a bench of that checkout measures, by name; the programs are this environment's."""
     program = f"import json; from tests.bench.bench_{bench} import run; print(json.dumps(run()))"
-    done = subprocess.run([sys.executable, "-c", program], cwd=folder, env={**os.environ, "PYTHONPATH": str(folder)}, stdout=subprocess.PIPE,
-                          text=True, check=True)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder)},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
     return {figure[0]: tuple(figure) for figure in json.loads(done.stdout.splitlines()[-1])}
 
 

@@ -29,7 +29,16 @@ async def _measure(site: Site) -> list[Figure]:
     await lab.watch()
     await asyncio.sleep(1.5)
     alone = await click_often([lab], CLICKS, 0.12)
-    command = [PYTHON, "-m", "tests.bench.sockets", str(site.port), f"/ws/labs/{lab.id}/", str(CROWD), "0", str(CROWD_S)]
+    command = [
+        PYTHON,
+        "-m",
+        "tests.bench.sockets",
+        str(site.port),
+        f"/ws/labs/{lab.id}/",
+        str(CROWD),
+        "0",
+        str(CROWD_S),
+    ]
     crowd = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert crowd.stdout is not None
     await asyncio.get_running_loop().run_in_executor(None, crowd.stdout.readline)
@@ -41,10 +50,24 @@ async def _measure(site: Site) -> list[Figure]:
         ("click to frame, p50", quantile(alone, 0.5) * 1000, "ms", "<= 80", note),
         ("click to frame, p99", quantile(alone, 0.99) * 1000, "ms", "<= 200", note),
         (f"click to frame with {CROWD} more clients, p50", quantile(crowded, 0.5) * 1000, "ms", "", note),
-        (f"click to frame with {CROWD} more clients, p99", quantile(crowded, 0.99) * 1000, "ms", "<= 300", note),
-        (f"frames missed unannounced by {CROWD} clients", float(seen["gaps"]), "frames", "= 0",
-         f"{seen['frames_min']} to {seen['frames_max']} frames each, {seen['snapshots']} snapshots, {seen['closed']} closed"),
-    ]  # fmt: skip
+        (
+            f"click to frame with {CROWD} more clients, p99",
+            quantile(crowded, 0.99) * 1000,
+            "ms",
+            "<= 300",
+            note,
+        ),
+        (
+            f"frames missed unannounced by {CROWD} clients",
+            float(seen["gaps"]),
+            "frames",
+            "= 0",
+            (
+                f"{seen['frames_min']} to {seen['frames_max']} frames each, {seen['snapshots']} snapshots, "
+                f"{seen['closed']} closed"
+            ),
+        ),
+    ]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""What a Kafka cluster of 3 brokers costs: replicated records headless in batches, and the Stage's lane record by record. CPU time, one process.
+"""What a Kafka cluster of 3 brokers costs: replicated records headless in batches, and the Stage's lane
+record by record. CPU time, one process.
 
     batches  producer program ─► 12 partitions, 3 replicas, acks=-1 ─► no consumer        a record counts when the high watermark has passed it
     lane     a lab's Kafka lane on the cluster, with its consumers; then the four lanes
@@ -30,27 +31,60 @@ Figure = tuple[str, float, str, str, str]
 class Unheard:
     """An application that does not look at what its producer hears."""
 
-    def acked(self, producer: str, partition: tuple[str, int], base_offset: int, values: list[int], attempts: int, now_us: int) -> None: ...
+    def acked(
+        self,
+        producer: str,
+        partition: tuple[str, int],
+        base_offset: int,
+        values: list[int],
+        attempts: int,
+        now_us: int,
+    ) -> None: ...
 
-    def failed(self, producer: str, partition: tuple[str, int], error: ErrorCode, values: list[int], now_us: int) -> None:
+    def failed(
+        self, producer: str, partition: tuple[str, int], error: ErrorCode, values: list[int], now_us: int
+    ) -> None:
         raise AssertionError(f"{producer} lost {len(values)} records of {partition}: {error.name}")
 
 
 def run() -> list[Figure]:
-    kafka = lane_cpu_us(36, 3, ("kafka",)), lane_cpu_us(500, 12, ("kafka",)), lane_cpu_us(2_000, 12, ("kafka",))
+    kafka = (
+        lane_cpu_us(36, 3, ("kafka",)),
+        lane_cpu_us(500, 12, ("kafka",)),
+        lane_cpu_us(2_000, 12, ("kafka",)),
+    )
     four = {rate: 1e6 / lane_cpu_us(rate, 12, tuple(LANE_KINDS)) for rate in (2_000, 500)}
     return [
-        (f"cluster: replicated records, batches of {BATCH}", replicated_per_s(), "records/s of CPU", ">= 50,000", "3 brokers, 12 partitions"),
+        (
+            f"cluster: replicated records, batches of {BATCH}",
+            replicated_per_s(),
+            "records/s of CPU",
+            ">= 50,000",
+            "3 brokers, 12 partitions",
+        ),
         ("cluster: Kafka lane, the demo", kafka[0], "us of CPU a record", "", ""),
         ("cluster: Kafka lane, 500 a second, 12 consumers", kafka[1], "us of CPU a record", "", ""),
         ("cluster: Kafka lane, 2,000 a second, 12 consumers", kafka[2], "us of CPU a record", "", ""),
-        ("cluster: four lanes record by record", four[2_000], "records/s of CPU", ">= 8,000", "2,000 a second, 12 consumers, as `core` measures"),
-        ("cluster: four lanes record by record", four[500], "records/s of CPU", "", "500 a second, 12 consumers"),
+        (
+            "cluster: four lanes record by record",
+            four[2_000],
+            "records/s of CPU",
+            ">= 8,000",
+            "2,000 a second, 12 consumers, as `core` measures",
+        ),
+        (
+            "cluster: four lanes record by record",
+            four[500],
+            "records/s of CPU",
+            "",
+            "500 a second, 12 consumers",
+        ),
     ]
 
 
 def replicated_per_s() -> float:
-    """Records a CPU second that all three replicas have, of the best stretch; each batch holds BATCH records of one partition."""
+    """Records a CPU second that all three replicas have, of the best stretch; each batch holds BATCH records
+    of one partition."""
     world = replicating()
     best = 0.0
     for _ in range(STRETCHES):
@@ -92,9 +126,16 @@ def committed(world: World) -> int:
 def lane_cpu_us(rate: int, consumers: int, models: tuple[str, ...]) -> float:
     """CPU microseconds a record, of the best of a few stretches. The consumers could take a fifth more."""
     lanes = [{"model": model, "brokers": 3} if model == "kafka" else {"model": model} for model in models]
-    lab = Lab(scenario_from_json({
-        "consumers": consumers, "consumer_rate": rate * 6 // (5 * consumers), "workload": {"rate": rate}, "lanes": lanes,
-    }))  # fmt: skip
+    lab = Lab(
+        scenario_from_json(
+            {
+                "consumers": consumers,
+                "consumer_rate": rate * 6 // (5 * consumers),
+                "workload": {"rate": rate},
+                "lanes": lanes,
+            }
+        )
+    )
     lab.advance_to(8 * SECOND_US)
     best = float("inf")
     for _ in range(STRETCHES):

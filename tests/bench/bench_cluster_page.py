@@ -1,4 +1,5 @@
-"""What the Cluster page costs its browser: main-thread time of a frame with 9 brokers and 96 partitions. A real Chromium on the real processes.
+"""What the Cluster page costs its browser: main-thread time of a frame with 9 brokers and 96 partitions. A
+real Chromium on the real processes.
 
 Run alone: python -m tests.bench.bench_cluster_page; TRACE=1 also prints which functions took the time.
 """
@@ -15,7 +16,15 @@ from tests.supervisor.site import SupervisedSite
 
 Figure = tuple[str, float, str, str, str]
 SCENARIO = {
-    "lanes": [{"model": "kafka", "brokers": 9, "partitions": 96, "min_insync_replicas": 2, "racks": list("abcabcabc")}],
+    "lanes": [
+        {
+            "model": "kafka",
+            "brokers": 9,
+            "partitions": 96,
+            "min_insync_replicas": 2,
+            "racks": list("abcabcabc"),
+        }
+    ],
     "workload": {"kind": "uniform", "keys": 200, "rate": 50},
 }
 SECONDS = 15
@@ -60,10 +69,22 @@ def _measure(page: Page) -> list[Figure]:
     frames = max(1, drawn_seq(page) - seq)
     after = _metrics(tools)
     task_ms, script_ms, layout_ms, style_ms = (
-        (after[name] - before[name]) * 1000 / frames for name in ("TaskDuration", "ScriptDuration", "LayoutDuration", "RecalcStyleDuration")
+        (after[name] - before[name]) * 1000 / frames
+        for name in ("TaskDuration", "ScriptDuration", "LayoutDuration", "RecalcStyleDuration")
     )
-    note = f"script {script_ms:.1f}, style {style_ms:.1f}, layout {layout_ms:.1f}; {frames / SECONDS:.1f} frames a second, software rendering"
-    return [("main-thread cost of a frame, Cluster page, 9 brokers and 96 partitions", task_ms, "ms", "<= 10", note)]
+    note = (
+        f"script {script_ms:.1f}, style {style_ms:.1f}, layout {layout_ms:.1f}; {frames / SECONDS:.1f} "
+        f"frames a second, software rendering"
+    )
+    return [
+        (
+            "main-thread cost of a frame, Cluster page, 9 brokers and 96 partitions",
+            task_ms,
+            "ms",
+            "<= 10",
+            note,
+        )
+    ]
 
 
 def _metrics(tools: CDPSession) -> dict[str, float]:
@@ -84,7 +105,10 @@ def _print_profile(page: Page, tools: CDPSession) -> None:
     own: Counter[str] = Counter()
     for node, us in zip(profile["samples"], profile["timeDeltas"], strict=True):
         call = frame_of[node]
-        own[f"{call['functionName'] or '(anonymous)'} {call['url'].rsplit('/', 1)[-1]}:{call['lineNumber'] + 1}"] += us
+        own[
+            f"{call['functionName'] or '(anonymous)'} "
+            f"{call['url'].rsplit('/', 1)[-1]}:{call['lineNumber'] + 1}"
+        ] += us
     for name, us in own.most_common(SHOWN):
         print(f"  {us / 1000 / frames:6.2f} ms a frame  {name}")
 

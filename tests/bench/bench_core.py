@@ -1,4 +1,5 @@
-"""The core alone, without view, database or browser: records per second of wall time through four lanes, and how long a seek takes."""
+"""The core alone, without view, database or browser: records per second of wall time through four lanes, and
+how long a seek takes."""
 
 import time
 
@@ -16,7 +17,11 @@ def run() -> list[tuple[str, float, str, str, str]]:
     """(what, value, unit, bar, note) per figure."""
     figures = []
     for what, scenario in {
-        "served as they come, 2,000 a second, 12 consumers": {"consumers": 12, "consumer_rate": 200, "workload": {"rate": RATE}},
+        "served as they come, 2,000 a second, 12 consumers": {
+            "consumers": 12,
+            "consumer_rate": 200,
+            "workload": {"rate": RATE},
+        },
         "the demo: 36 a second, 3 consumers, a growing backlog": {},
     }.items():
         lab = Lab(scenario_from_json(scenario))
@@ -25,7 +30,9 @@ def run() -> list[tuple[str, float, str, str, str]]:
         first, began = lab.record_count, time.perf_counter()
         lab.advance_to(warm_us + (MEASURED_S if scenario else GROWN_S) * 1_000_000)
         seconds = time.perf_counter() - began
-        figures.append((f"core, four lanes: {what}", (lab.record_count - first) / seconds, "records/s", ">= 20,000", ""))
+        figures.append(
+            (f"core, four lanes: {what}", (lab.record_count - first) / seconds, "records/s", ">= 20,000", "")
+        )
     return [*figures, *seek_figures()]
 
 

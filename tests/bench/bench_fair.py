@@ -1,4 +1,5 @@
-"""What a shard lets a click wait while large labs are ordered about, on the shard's own CPU clock: the wall says nothing on a busy machine.
+"""What a shard lets a click wait while large labs are ordered about, on the shard's own CPU clock: the wall
+says nothing on a busy machine.
 
     a real Shard and database in one process, no Redis ─► its clock is this process's CPU time, and waiting for a wake moves it on
     a click: pause or resume of a small lab, stored ─► turns until it is decided
@@ -15,7 +16,16 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from tests.bench.bench_neighbour import BAR_MS, CONSUMERS, EIGHT_LANES, FOUR_LANES, ORDER_EVERY_S, Figure, all_orders, large_lab
+from tests.bench.bench_neighbour import (
+    BAR_MS,
+    CONSUMERS,
+    EIGHT_LANES,
+    FOUR_LANES,
+    ORDER_EVERY_S,
+    Figure,
+    all_orders,
+    large_lab,
+)
 from tests.bench.smoke import is_smoke, shrink
 from tests.bench.sockets import quantile
 
@@ -35,13 +45,22 @@ def run() -> list[Figure]:
     figures: list[Figure] = []
     for name in CASES:
         done = subprocess.run(
-            [sys.executable, "-m", "tests.bench.bench_fair", name], stdout=subprocess.PIPE, check=True, text=True,
+            [sys.executable, "-m", "tests.bench.bench_fair", name],
+            stdout=subprocess.PIPE,
+            check=True,
+            text=True,
             env={**os.environ, "DJANGO_SETTINGS_MODULE": "mqsite.settings.test"},
-        )  # fmt: skip
+        )
         clicks = json.loads(done.stdout.splitlines()[-1])
         p50_ms, p99_ms = quantile(clicks, 0.5) * 1000, quantile(clicks, 0.99) * 1000
-        what, note = f"CPU of the shard until a click beside {name} is decided", f"{len(clicks)} clicks, longest {max(clicks) * 1000:.0f} ms"
-        figures += [(f"{what}, p50", p50_ms, "ms", "", note), (f"{what}, p99", p99_ms, "ms", f"<= {BAR_MS}", note)]
+        what, note = (
+            f"CPU of the shard until a click beside {name} is decided",
+            f"{len(clicks)} clicks, longest {max(clicks) * 1000:.0f} ms",
+        )
+        figures += [
+            (f"{what}, p50", p50_ms, "ms", "", note),
+            (f"{what}, p99", p99_ms, "ms", f"<= {BAR_MS}", note),
+        ]
     return figures
 
 
@@ -115,7 +134,11 @@ class Ordering:
 
         if now_s < self.next_s:
             return
-        if self.last and selectors.command_get(lab_id=self.lab.pk, command_id=self.last["command_id"])["state"] == "accepted":
+        if (
+            self.last
+            and selectors.command_get(lab_id=self.lab.pk, command_id=self.last["command_id"])["state"]
+            == "accepted"
+        ):
             return
         self.last, self.next_s = self.world.order(self.lab, **next(self.orders)), now_s + ORDER_EVERY_S
 

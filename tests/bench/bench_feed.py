@@ -1,6 +1,8 @@
-"""What the live feed costs: 200 clients at ten frames a second, against a Channels-group design in the same run; and 20 that never read.
+"""What the live feed costs: 200 clients at ten frames a second, against a Channels-group design in the same
+run; and 20 that never read.
 
-Only Redis, a web process and a publisher run, so that the numbers are the feed's own. Run alone: python -m tests.bench.bench_feed
+Only Redis, a web process and a publisher run, so that the numbers are the feed's own. Run alone: python -m
+tests.bench.bench_feed
 """
 
 import json
@@ -40,8 +42,18 @@ def run() -> list[Figure]:
             site.start("web")
             group_port = free_port()
             site.environment["REDIS_URL"] = f"unix://{site.run_dir / 'redis.sock'}"
-            site.commands["group"] = [PYTHON, "-m", "daphne", "--bind", "127.0.0.1", "--port", str(group_port), "--verbosity", "0",
-                                      "tests.bench.channels_group:application"]  # fmt: skip
+            site.commands["group"] = [
+                PYTHON,
+                "-m",
+                "daphne",
+                "--bind",
+                "127.0.0.1",
+                "--port",
+                str(group_port),
+                "--verbosity",
+                "0",
+                "tests.bench.channels_group:application",
+            ]
             site.start("group")
             for port in (site.port, group_port):
                 _wait_port(port)
@@ -72,21 +84,62 @@ def _measure(site: Site, group_port: int) -> list[Figure]:
     note = f"{CLIENTS} clients, {RATE} frames/s of {SIZE} bytes"
     return [
         ("feed, CPU of the web process", ours["cpu"] * 100, "% of a core", "", note),
-        ("Channels group, CPU of the web process", theirs["cpu"] * 100, "% of a core", "",
-         f"{note}; delay p99 {theirs['delay_p99_ms']:.0f} ms, {theirs['frames_min']} to {theirs['frames_max']} frames each"),
-        ("feed CPU per frame delivered against a Channels group", ours["cpu_per_frame"] / theirs["cpu_per_frame"], "ratio", "<= 0.4", note),
-        ("feed, publish to client p99, all read", ours["delay_p99_ms"], "ms", "", f"p50 {ours['delay_p50_ms']:.1f} ms, {ours['gaps']} gaps"),
-        (f"feed, publish to client p99, {DEAF} of {CLIENTS} never read", deaf["delay_p99_ms"], "ms", "within noise of the line above",
-         f"p50 {deaf['delay_p50_ms']:.1f} ms, {deaf['gaps']} gaps"),
-        (f"feed, memory grown while {DEAF} never read", grown_mib, "MiB", "flat", f"{SECONDS} s; the sockets' own cost is in it"),
-    ]  # fmt: skip
+        (
+            "Channels group, CPU of the web process",
+            theirs["cpu"] * 100,
+            "% of a core",
+            "",
+            (
+                f"{note}; delay p99 {theirs['delay_p99_ms']:.0f} ms, {theirs['frames_min']} to "
+                f"{theirs['frames_max']} frames each"
+            ),
+        ),
+        (
+            "feed CPU per frame delivered against a Channels group",
+            ours["cpu_per_frame"] / theirs["cpu_per_frame"],
+            "ratio",
+            "<= 0.4",
+            note,
+        ),
+        (
+            "feed, publish to client p99, all read",
+            ours["delay_p99_ms"],
+            "ms",
+            "",
+            f"p50 {ours['delay_p50_ms']:.1f} ms, {ours['gaps']} gaps",
+        ),
+        (
+            f"feed, publish to client p99, {DEAF} of {CLIENTS} never read",
+            deaf["delay_p99_ms"],
+            "ms",
+            "within noise of the line above",
+            f"p50 {deaf['delay_p50_ms']:.1f} ms, {deaf['gaps']} gaps",
+        ),
+        (
+            f"feed, memory grown while {DEAF} never read",
+            grown_mib,
+            "MiB",
+            "flat",
+            f"{SECONDS} s; the sockets' own cost is in it",
+        ),
+    ]
 
 
 def _round(site: Site, port: int, pid: int, lab: str | None, count: int, deaf: int) -> dict[str, Any]:
-    """One publisher, `count` clients that read and `deaf` that do not; what the clients saw and what the server used."""
+    """One publisher, `count` clients that read and `deaf` that do not; what the clients saw and what the
+    server used."""
     if lab is not None:
         _python(site, "-m", "tests.bench.publish_stream", lab).wait()
-    clients = _python(site, "-m", "tests.bench.sockets", str(port), f"/ws/labs/{lab or 'any'}/", str(count), str(deaf), str(SECONDS + 3))
+    clients = _python(
+        site,
+        "-m",
+        "tests.bench.sockets",
+        str(port),
+        f"/ws/labs/{lab or 'any'}/",
+        str(count),
+        str(deaf),
+        str(SECONDS + 3),
+    )
     assert clients.stdout is not None
     clients.stdout.readline()
     arguments = [str(SECONDS), str(RATE), str(SIZE)]
@@ -102,7 +155,9 @@ def _round(site: Site, port: int, pid: int, lab: str | None, count: int, deaf: i
 
 
 def _python(site: Site, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen([PYTHON, *arguments], cwd=ROOT, env=site.environment, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [PYTHON, *arguments], cwd=ROOT, env=site.environment, stdout=subprocess.PIPE, text=True
+    )
 
 
 if __name__ == "__main__":

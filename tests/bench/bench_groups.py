@@ -1,6 +1,8 @@
-"""How fast the group coordinator is: heartbeats of many groups, and one large group's rebalance, in the classic and the consumer protocol.
+"""How fast the group coordinator is: heartbeats of many groups, and one large group's rebalance, in the
+classic and the consumer protocol.
 
-Prints a table when run as a script; `make bench` calls `run()`. The log keeps nothing and confirms at once: what is timed is the coordinator.
+Prints a table when run as a script; `make bench` calls `run()`. The log keeps nothing and confirms at once:
+what is timed is the coordinator.
 """
 
 import gc
@@ -35,7 +37,10 @@ def _lag() -> list[Figure]:
     ends = [1_000 + number % 97 for number in range(PARTITIONS)]
     committed = [None if number % 50 == 0 else 900 + number % 89 for number in range(PARTITIONS)]
     starts = [0] * PARTITIONS
-    windows = [[Commit(second * 1_000, 800 + second * (number % 3), 5 + second) for second in range(WINDOW)] for number in range(PARTITIONS)]
+    windows = [
+        [Commit(second * 1_000, 800 + second * (number % 3), 5 + second) for second in range(WINDOW)]
+        for number in range(PARTITIONS)
+    ]
     gc.collect()
     began = time.process_time()
     lags = lags_of(ends, committed, starts)
@@ -44,9 +49,21 @@ def _lag() -> list[Figure]:
         status_of(window, lag, 12_000)
     both = time.process_time() - began
     return [
-        (f"lag of {PARTITIONS:,} partitions", took * 1_000, "ms", "at most 50", "from end offsets and commits"),
-        ("and their status by the rules", both * 1_000, "ms", "at most 50", f"windows of {WINDOW} commits each"),
-    ]  # fmt: skip
+        (
+            f"lag of {PARTITIONS:,} partitions",
+            took * 1_000,
+            "ms",
+            "at most 50",
+            "from end offsets and commits",
+        ),
+        (
+            "and their status by the rules",
+            both * 1_000,
+            "ms",
+            "at most 50",
+            f"windows of {WINDOW} commits each",
+        ),
+    ]
 
 
 class Desk:
@@ -59,7 +76,9 @@ class Desk:
         self.answers: dict[int, Any] = {}
         self.ids = itertools.count()
         self.tickets = itertools.count(1)
-        self.coordinator = GroupCoordinator(GroupSettings(), TopicsImage.of([Topic("t", TOPIC_ID, partitions)]))
+        self.coordinator = GroupCoordinator(
+            GroupSettings(), TopicsImage.of([Topic("t", TOPIC_ID, partitions)])
+        )
         self.coordinator.load([], 0, 0, self)
 
     def send(self, request: Any, version: int = 9) -> Any:
@@ -94,7 +113,9 @@ class Desk:
 
 def _join(group_id: str, member_id: str = "") -> m.JoinGroupRequest:
     metadata = write_subscription(SubscriptionData(("t",)))
-    return m.JoinGroupRequest(group_id, 45_000, member_id, "consumer", [m.Protocol("range", metadata)], 300_000)
+    return m.JoinGroupRequest(
+        group_id, 45_000, member_id, "consumer", [m.Protocol("range", metadata)], 300_000
+    )
 
 
 def _stable(desk: Desk, group_id: str, count: int) -> list[str]:
@@ -111,7 +132,17 @@ def _sync(desk: Desk, group_id: str) -> None:
     group = desk.coordinator.state.groups.get(group_id)
     shares = [m.MemberAssignment(member_id, b"x") for member_id in group.members]
     for member_id in list(group.members):
-        desk.send(m.SyncGroupRequest(group_id, group.generation, member_id, None, "consumer", "range", shares if member_id == group.leader else []))
+        desk.send(
+            m.SyncGroupRequest(
+                group_id,
+                group.generation,
+                member_id,
+                None,
+                "consumer",
+                "range",
+                shares if member_id == group.leader else [],
+            )
+        )
 
 
 def _heartbeats() -> Figure:
@@ -119,7 +150,9 @@ def _heartbeats() -> Figure:
     requests = []
     for number in range(GROUPS):
         group_id = f"g{number}"
-        requests += [m.HeartbeatRequest(group_id, 1, member_id) for member_id in _stable(desk, group_id, MEMBERS)]
+        requests += [
+            m.HeartbeatRequest(group_id, 1, member_id) for member_id in _stable(desk, group_id, MEMBERS)
+        ]
     desk.answers.clear()
     gc.collect()
     started = time.perf_counter()
@@ -144,7 +177,13 @@ def _rebalance() -> Figure:
     seconds = time.perf_counter() - started
     group = desk.coordinator.state.groups.get("g")
     assert (group.state, group.generation) == ("Stable", 2)
-    return (f"Group coordinator, a classic group of {LARGE:,} rebalances", round(1_000 * seconds), "ms", "at most 1,000 ms", "without the network")
+    return (
+        f"Group coordinator, a classic group of {LARGE:,} rebalances",
+        round(1_000 * seconds),
+        "ms",
+        "at most 1,000 ms",
+        "without the network",
+    )
 
 
 def _consumer_rebalance() -> Figure:
@@ -176,8 +215,17 @@ def _consumer_rebalance() -> Figure:
     ids.append(beat("", 0, []).member_id)
     settle()
     seconds = time.perf_counter() - started
-    what = f"Group coordinator, one joins {LARGE // 10} members of the consumer protocol with {LARGE:,} partitions, until all are stable"
-    return (what, round(1_000 * seconds), "ms", "at most 1,000 ms", "uniform assignor, every member's heartbeats included")
+    what = (
+        f"Group coordinator, one joins {LARGE // 10} members of the consumer protocol with {LARGE:,} "
+        f"partitions, until all are stable"
+    )
+    return (
+        what,
+        round(1_000 * seconds),
+        "ms",
+        "at most 1,000 ms",
+        "uniform assignor, every member's heartbeats included",
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""How fast keys are hashed, over arrays and in Spark, beside mmh3, kafka-python and an empty hop of the same run.
+"""How fast keys are hashed, over arrays and in Spark, beside mmh3, kafka-python and an empty hop of the same
+run.
 
 HIGHWATER_BENCH_KEYS: how many keys go through Spark (2 million).
 """
@@ -37,11 +38,25 @@ def _arrays() -> list[Figure]:
         warm(column)
     theirs, ours = _both(lambda: [mmh3.hash(key, 0, False) for key in keys], lambda: murmur3_column(column))
     figures: list[Figure] = [
-        ("murmur3 of an array: a loop of mmh3 over ours", theirs / ours, "times", "at least 5", f"ours {ours / ARRAY_KEYS * 1e9:.1f} ns a key"),
+        (
+            "murmur3 of an array: a loop of mmh3 over ours",
+            theirs / ours,
+            "times",
+            "at least 5",
+            f"ours {ours / ARRAY_KEYS * 1e9:.1f} ns a key",
+        ),
     ]
     theirs, ours = _both(lambda: [kafka_murmur2(key) for key in few], lambda: murmur2_column(column))
     ratio = theirs / len(few) / (ours / ARRAY_KEYS)
-    figures.append(("murmur2 of an array: kafka-python's over ours", ratio, "times", "at least 100", f"ours {ours / ARRAY_KEYS * 1e9:.1f} ns a key"))
+    figures.append(
+        (
+            "murmur2 of an array: kafka-python's over ours",
+            ratio,
+            "times",
+            "at least 100",
+            f"ours {ours / ARRAY_KEYS * 1e9:.1f} ns a key",
+        )
+    )
     return figures
 
 
@@ -55,7 +70,9 @@ def _spark() -> list[Figure]:
 
 
 def _hops(spark: SparkSession, path: str) -> list[Figure]:
-    spark.range(KEYS, numPartitions=4).selectExpr("cast(concat('user-', cast(id as string)) as binary) as key").write.parquet(path)
+    spark.range(KEYS, numPartitions=4).selectExpr(
+        "cast(concat('user-', cast(id as string)) as binary) as key"
+    ).write.parquet(path)
     keys = spark.read.parquet(path)
 
     @pandas_udf("long")  # type: ignore[call-overload]
@@ -65,23 +82,49 @@ def _hops(spark: SparkSession, path: str) -> list[Figure]:
     figures: list[Figure] = []
     empty = keys.mapInArrow(lambda batches: batches, "key binary")
     peer = keys.select(around_mmh3("key").alias("hash"))
-    for name, ours in (("murmur3", _hashed(keys, _murmur3, "hash bigint")), ("murmur2", _hashed(keys, _murmur2, "hash int"))):
+    for name, ours in (
+        ("murmur3", _hashed(keys, _murmur3, "hash bigint")),
+        ("murmur2", _hashed(keys, _murmur2, "hash int")),
+    ):
         times = in_turn([lambda: _drain(empty), lambda: _drain(peer), lambda ours=ours: _drain(ours)])
         (hop, hop_cpu), (udf, udf_cpu), (mine, mine_cpu) = times
-        note = f"{KEYS:,} keys: ours {mine:.2f} s, pandas_udf {udf:.2f} s, empty hop {hop:.2f} s; by CPU {udf_cpu / mine_cpu:.3g} times"
-        figures.append((f"{name} a row in Spark: a pandas_udf around mmh3 over ours", udf / mine, "times", "at least 1.5", note))
+        note = (
+            f"{KEYS:,} keys: ours {mine:.2f} s, pandas_udf {udf:.2f} s, empty hop {hop:.2f} s; by CPU "
+            f"{udf_cpu / mine_cpu:.3g} times"
+        )
+        figures.append(
+            (
+                f"{name} a row in Spark: a pandas_udf around mmh3 over ours",
+                udf / mine,
+                "times",
+                "at least 1.5",
+                note,
+            )
+        )
         note = f"by CPU {hop_cpu / mine_cpu:.3g}"
-        figures.append((f"{name} a row in Spark: rate of an empty mapInArrow hop", hop / mine, "of it", "at least 0.7", note))
+        figures.append(
+            (
+                f"{name} a row in Spark: rate of an empty mapInArrow hop",
+                hop / mine,
+                "of it",
+                "at least 0.7",
+                note,
+            )
+        )
     return figures
 
 
-def _hashed(keys: DataFrame, task: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]], schema: str) -> DataFrame:
+def _hashed(
+    keys: DataFrame, task: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]], schema: str
+) -> DataFrame:
     return keys.mapInArrow(task, schema)
 
 
 def _murmur3(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        yield pa.RecordBatch.from_arrays([pa.array(murmur3_column(batch.column(0)).astype("int64"))], ["hash"])
+        yield pa.RecordBatch.from_arrays(
+            [pa.array(murmur3_column(batch.column(0)).astype("int64"))], ["hash"]
+        )
 
 
 def _murmur2(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

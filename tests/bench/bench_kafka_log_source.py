@@ -1,4 +1,5 @@
-"""How fast Spark reads a log folder: 10-byte keys, 100-byte values, batches of 1,000, on two cores, beside kafka-python's reader in the same run."""
+"""How fast Spark reads a log folder: 10-byte keys, 100-byte values, batches of 1,000, on two cores, beside
+kafka-python's reader in the same run."""
 
 import os
 import tempfile
@@ -30,17 +31,30 @@ def run() -> list[Figure]:
     with tempfile.TemporaryDirectory(prefix="highwater-bench-") as path:
         folder = Path(path)
         for partition in range(PARTITIONS):
-            log = PartitionLog.open(DiskFolder(folder / "logs" / f"bench-{partition}"), None, now_ms=NOW, was_closed=True)
+            log = PartitionLog.open(
+                DiskFolder(folder / "logs" / f"bench-{partition}"), None, now_ms=NOW, was_closed=True
+            )
             for _ in range(RECORDS // BATCH // PARTITIONS):
                 log.append(batch.data, now_ms=NOW)
             log.close(NOW)
         whole = RECORDS // BATCH // PARTITIONS * PARTITIONS * BATCH
-        spark = spark_open(work_dir=folder / "spark", master="local[2]", path=os.environ.get("PATH"), java_configured=os.environ.get("JAVA_HOME"))
+        spark = spark_open(
+            work_dir=folder / "spark",
+            master="local[2]",
+            path=os.environ.get("PATH"),
+            java_configured=os.environ.get("JAVA_HOME"),
+        )
         try:
             kafka_log_register(spark)
 
             def read(view: str, schema: str, columns: list[str]) -> float:
-                frame = spark.read.format("kafka_log").option("view", view).schema(schema).load(str(folder / "logs")).selectExpr(*columns)
+                frame = (
+                    spark.read.format("kafka_log")
+                    .option("view", view)
+                    .schema(schema)
+                    .load(str(folder / "logs"))
+                    .selectExpr(*columns)
+                )
                 best = float("inf")
                 for _ in range(ROUNDS):
                     began = time.perf_counter()
@@ -48,15 +62,35 @@ def run() -> list[Figure]:
                     best = min(best, time.perf_counter() - began)
                 return whole / best
 
-            records = read("records", "key binary, value binary, offset bigint", ["count(key)", "sum(length(value))", "max(offset)"])
-            sizes = read("sizes", "key binary, value_bytes int, offset bigint", ["count(key)", "sum(value_bytes)", "max(offset)"])
+            records = read(
+                "records",
+                "key binary, value binary, offset bigint",
+                ["count(key)", "sum(length(value))", "max(offset)"],
+            )
+            sizes = read(
+                "sizes",
+                "key binary, value_bytes int, offset bigint",
+                ["count(key)", "sum(value_bytes)", "max(offset)"],
+            )
         finally:
             spark_stop(spark)
     ours, theirs = _decoders(batch)
     return [
-        ("read a log folder, keys and values", records, "records/s", "at least 1,000,000", f"{whole:,} records, two cores"),
+        (
+            "read a log folder, keys and values",
+            records,
+            "records/s",
+            "at least 1,000,000",
+            f"{whole:,} records, two cores",
+        ),
         ("read a log folder, keys and sizes", sizes, "records/s", "at least 1,000,000", ""),
-        ("decode a batch of 1,000: kafka-python's time over ours", theirs / ours, "times", "none", f"{BATCH / ours:,.0f} records/s, one core"),
+        (
+            "decode a batch of 1,000: kafka-python's time over ours",
+            theirs / ours,
+            "times",
+            "none",
+            f"{BATCH / ours:,.0f} records/s, one core",
+        ),
     ]
 
 

@@ -35,10 +35,34 @@ async def _measure(site: Site) -> list[Figure]:
     rates = [(client.frames - count) / calm_s for client, count in zip(clients, before, strict=True)]
     seconds = await click_often(labs, CLICKS, 0.05)
     return [
-        (f"{LABS} labs at once, slowest lab", min(rates), "frames/s", ">= 5", f"mean {sum(rates) / len(rates):.1f} frames/s"),
-        (f"{LABS} labs at once, click to frame p50", quantile(seconds, 0.5) * 1000, "ms", "", f"{CLICKS} clicks"),
-        (f"{LABS} labs at once, click to frame p99", quantile(seconds, 0.99) * 1000, "ms", "<= 500", f"{CLICKS} clicks"),
-        (f"{LABS} labs at once, frames missed unannounced", float(sum(client.gaps for client in clients)), "frames", "= 0", ""),
+        (
+            f"{LABS} labs at once, slowest lab",
+            min(rates),
+            "frames/s",
+            ">= 5",
+            f"mean {sum(rates) / len(rates):.1f} frames/s",
+        ),
+        (
+            f"{LABS} labs at once, click to frame p50",
+            quantile(seconds, 0.5) * 1000,
+            "ms",
+            "",
+            f"{CLICKS} clicks",
+        ),
+        (
+            f"{LABS} labs at once, click to frame p99",
+            quantile(seconds, 0.99) * 1000,
+            "ms",
+            "<= 500",
+            f"{CLICKS} clicks",
+        ),
+        (
+            f"{LABS} labs at once, frames missed unannounced",
+            float(sum(client.gaps for client in clients)),
+            "frames",
+            "= 0",
+            "",
+        ),
     ]
 
 

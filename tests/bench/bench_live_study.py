@@ -1,6 +1,8 @@
-"""How far a live study is behind its lab: four lanes at 1,000 records a second, reported windows against the wall clock.
+"""How far a live study is behind its lab: four lanes at 1,000 records a second, reported windows against the
+wall clock.
 
-The lab runs in its own process, as in a shard's worker; the distance is from the end of a lab's second to the callback with it.
+The lab runs in its own process, as in a shard's worker; the distance is from the end of a lab's second to the
+callback with it.
 """
 
 import multiprocessing
@@ -31,7 +33,12 @@ def run() -> list[Figure]:
     with tempfile.TemporaryDirectory(prefix="highwater-bench-") as path:
         folder = Path(path)
         chunks = folder / "chunks" / "bench"
-        spark = spark_open(work_dir=folder / "spark", master="local[2]", path=os.environ.get("PATH"), java_configured=os.environ.get("JAVA_HOME"))
+        spark = spark_open(
+            work_dir=folder / "spark",
+            master="local[2]",
+            path=os.environ.get("PATH"),
+            java_configured=os.environ.get("JAVA_HOME"),
+        )
         told: dict[int, float] = {}
 
         def on_windows(rows: list[dict[str, object]]) -> None:
@@ -40,8 +47,16 @@ def run() -> list[Figure]:
                 told.setdefault(int(str(row["start_us"])) // SECOND, now)
 
         try:
-            query = live_start(spark, {"kind": "lab", "chunks": str(chunks)}, checkpoint=folder / "checkpoint", on_windows=on_windows)
-            began, cost = multiprocessing.get_context("spawn").Queue(), multiprocessing.get_context("spawn").Queue()
+            query = live_start(
+                spark,
+                {"kind": "lab", "chunks": str(chunks)},
+                checkpoint=folder / "checkpoint",
+                on_windows=on_windows,
+            )
+            began, cost = (
+                multiprocessing.get_context("spawn").Queue(),
+                multiprocessing.get_context("spawn").Queue(),
+            )
             lab = multiprocessing.get_context("spawn").Process(target=_drive, args=(folder, began, cost))
             lab.start()
             start_s = began.get()
@@ -55,15 +70,31 @@ def run() -> list[Figure]:
             spark_stop(spark)
     behind = sorted(at - (start_s + second + 1) for second, at in told.items() if second >= WARM_UP_S)
     return [
-        ("live study behind its lab, median", statistics.median(behind), "s", "at most 2", f"{len(behind)} windows at 1,000 records/s"),
+        (
+            "live study behind its lab, median",
+            statistics.median(behind),
+            "s",
+            "at most 2",
+            f"{len(behind)} windows at 1,000 records/s",
+        ),
         ("live study behind its lab, 99th percentile", behind[int(len(behind) * 0.99)], "s", "at most 2", ""),
-        ("what writing chunks costs the shard, for each second of the lab", writing_s * 1_000, "ms", "at most 10", "of the processor"),
+        (
+            "what writing chunks costs the shard, for each second of the lab",
+            writing_s * 1_000,
+            "ms",
+            "at most 10",
+            "of the processor",
+        ),
     ]
 
 
 def _drive(folder: Path, began: "multiprocessing.Queue[float]", cost: "multiprocessing.Queue[float]") -> None:
     settings.configure(RUN_DIR=folder)
-    core = Lab(scenario_from_json({"workload": {"kind": "zipf", "keys": 1_000, "rate": 1_000}, "consumers": 8, "consumer_rate": 150}))
+    core = Lab(
+        scenario_from_json(
+            {"workload": {"kind": "zipf", "keys": 1_000, "rate": 1_000}, "consumers": 8, "consumer_rate": 150}
+        )
+    )
     writer = ChunkWriter("bench")
     start_s = time.monotonic()
     began.put(start_s)

@@ -1,9 +1,9 @@
 """How fast the log is, beside kafka-python and aiokafka in the same run.
 
-10-byte keys, 100-byte values. Times are of the processor (`process_time`), the best of many short runs in turn: what
-else the machine did only adds, and a machine in a cloud has slow seconds. Prints a table when run as a script;
-`make bench` calls `run()`. Needs 4.5 GiB of disk for the figures at 1 and 2 GiB; set HIGHWATER_BENCH_LOG_MIB to a
-smaller size for a quick look.
+10-byte keys, 100-byte values. Times are of the processor (`process_time`), the best of many short runs in
+turn: what else the machine did only adds, and a machine in a cloud has slow seconds. Prints a table when run
+as a script; `make bench` calls `run()`. Needs 4.5 GiB of disk for the figures at 1 and 2 GiB; set
+HIGHWATER_BENCH_LOG_MIB to a smaller size for a quick look.
 """
 
 import os
@@ -53,7 +53,9 @@ def run() -> list[Figure]:
 def _single_records(path: Path) -> list[Figure]:
     log = _open(path)
     one = [(KEY, VALUE)]
-    ours, theirs = _in_turn((lambda: log.append_pairs(one, now_ms=NOW), 5000), (lambda: _build(PythonBuilder, 1), 3000))
+    ours, theirs = _in_turn(
+        (lambda: log.append_pairs(one, now_ms=NOW), 5000), (lambda: _build(PythonBuilder, 1), 3000)
+    )
     log.close(NOW)
     return [
         ("append, one record per batch, full path", round(1 / ours), "records/s", "at least 100,000", ""),
@@ -75,11 +77,26 @@ def _batches_of_1000(path: Path) -> list[Figure]:
         (lambda: _build(AioBuilder, 1000), 20),
     )
     log.close(NOW)
-    note = f"per record: ours {ours * 1e3:.2f} µs, kafka-python {python * 1e3:.2f} µs, aiokafka {aio * 1e3:.2f} µs"
+    note = (
+        f"per record: ours {ours * 1e3:.2f} µs, kafka-python {python * 1e3:.2f} µs, aiokafka {aio * 1e3:.2f} "
+        f"µs"
+    )
     return [
-        ("append, batches of 1,000: kafka-python's builder's time over ours", round(python / ours, 2), "times", "at least 3", note),
-        ("append, batches of 1,000: aiokafka's (Cython) time over ours", round(aio / ours, 2), "times", "at least 0.3", note),
-    ]  # fmt: skip
+        (
+            "append, batches of 1,000: kafka-python's builder's time over ours",
+            round(python / ours, 2),
+            "times",
+            "at least 3",
+            note,
+        ),
+        (
+            "append, batches of 1,000: aiokafka's (Cython) time over ours",
+            round(aio / ours, 2),
+            "times",
+            "at least 0.3",
+            note,
+        ),
+    ]
 
 
 def _encoded_batches(path: Path) -> list[Figure]:
@@ -87,7 +104,15 @@ def _encoded_batches(path: Path) -> list[Figure]:
     (ours,) = _in_turn((lambda: log.append(BATCH_16K, now_ms=NOW), 100))
     log.close(NOW)
     rate = len(BATCH_16K) / ours / 1e6
-    return [("append, encoded batches of 16 KiB", round(rate), "MB/s", "at least 500", f"{ours * 1e6:.1f} µs each")]
+    return [
+        (
+            "append, encoded batches of 16 KiB",
+            round(rate),
+            "MB/s",
+            "at least 500",
+            f"{ours * 1e6:.1f} µs each",
+        )
+    ]
 
 
 def _reads(path: Path) -> list[Figure]:
@@ -129,8 +154,14 @@ def _reads(path: Path) -> list[Figure]:
             "at least 2",
             f"per record: ours {ours * 1e3:.2f} µs, kafka-python {theirs * 1e3:.2f} µs",
         ),
-        ("slice reads by offset, 1 MiB each, nothing copied", round(size / seconds / 1e6), "MB/s", "at least 1,000", ""),
-    ]  # fmt: skip
+        (
+            "slice reads by offset, 1 MiB each, nothing copied",
+            round(size / seconds / 1e6),
+            "MB/s",
+            "at least 1,000",
+            "",
+        ),
+    ]
 
 
 def _sizes(folder: Path) -> list[Figure]:
@@ -157,9 +188,21 @@ def _sizes(folder: Path) -> list[Figure]:
     large.close(NOW)
     where = f"{LARGE_MIB} MiB against 20 MiB"
     figures = [
-        (f"append at {where}", round(append_large / append_small, 2), "times", "at most 1.2", f"{append_large * 1e6:.1f} µs"),
-        (f"indexed read at {where}", round(read_large / read_small, 2), "times", "at most 1.2", f"{read_large * 1e6:.1f} µs"),
-    ]  # fmt: skip
+        (
+            f"append at {where}",
+            round(append_large / append_small, 2),
+            "times",
+            "at most 1.2",
+            f"{append_large * 1e6:.1f} µs",
+        ),
+        (
+            f"indexed read at {where}",
+            round(read_large / read_small, 2),
+            "times",
+            "at most 1.2",
+            f"{read_large * 1e6:.1f} µs",
+        ),
+    ]
     # What lies behind the recovery point is read: here the last 1 GiB (or half of it all).
     point = large.segments[len(large.segments) // 2].base_offset
     start = time.process_time()
@@ -167,19 +210,30 @@ def _sizes(folder: Path) -> list[Figure]:
     seconds = time.process_time() - start
     size = sum(segment.size for segment in again.segments if segment.base_offset >= point)
     per_gib = seconds * (1 << 30) / size
-    figures.append(("recovery of 1 GiB of 16 KiB batches", round(per_gib, 2), "s", "at most 10", f"{size // MIB} MiB in {seconds:.2f} s"))
+    figures.append(
+        (
+            "recovery of 1 GiB of 16 KiB batches",
+            round(per_gib, 2),
+            "s",
+            "at most 10",
+            f"{size // MIB} MiB in {seconds:.2f} s",
+        )
+    )
     again.close(NOW)
     return figures
 
 
 def _compaction(path: Path) -> list[Figure]:
-    """Each key twice: half the records are superseded. The first attempt may compile the cleaner's loops, the others do not."""
+    """Each key twice: half the records are superseded. The first attempt may compile the cleaner's loops, the
+    others do not."""
     best = 0.0
     for attempt in range(3):
         log = _open(path / str(attempt), LogSettings(segment_bytes=8 * MIB, cleanup_delete=False))
         for _ in range(2):
             for start in range(0, 50_000, 1000):
-                log.append_pairs([(b"key%07d" % number, VALUE) for number in range(start, start + 1000)], now_ms=NOW)
+                log.append_pairs(
+                    [(b"key%07d" % number, VALUE) for number in range(start, start + 1000)], now_ms=NOW
+                )
         log.roll(NOW)
         offsets = OffsetMap(2 * MIB)
         start_s = time.process_time()
@@ -187,9 +241,10 @@ def _compaction(path: Path) -> list[Figure]:
         best = max(best, cleaned.bytes_read / (time.process_time() - start_s))
         log.close(NOW)
     note = (
-        f"{cleaned.records_kept:,} of {cleaned.records_read:,} records kept, offset map {offsets.memory_bytes / MIB:.1f} of 2 MiB"
-    )  # fmt: skip
-    return [("compaction, batches of 1,000, half superseded", round(best / 1e6), "MB/s", "at least 25", note)]  # fmt: skip
+        f"{cleaned.records_kept:,} of {cleaned.records_read:,} records kept, offset map "
+        f"{offsets.memory_bytes / MIB:.1f} of 2 MiB"
+    )
+    return [("compaction, batches of 1,000, half superseded", round(best / 1e6), "MB/s", "at least 25", note)]
 
 
 def _open(path: Path, settings: LogSettings | None = None) -> PartitionLog:
@@ -212,7 +267,8 @@ def _build(builder: Any, count: int) -> object:
 
 
 def _in_turn(*measured: tuple[Callable[[], object], int]) -> list[float]:
-    """Give the shortest time of one call of each, in seconds. In turn, so that a busy moment meets all of them."""
+    """Give the shortest time of one call of each, in seconds. In turn, so that a busy moment meets all of
+    them."""
     best = [float("inf")] * len(measured)
     for _ in range(ROUNDS):
         for index, (call, repeats) in enumerate(measured):

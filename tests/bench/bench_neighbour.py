@@ -1,5 +1,5 @@
-"""Labs as large as they may be, at the highest rate and speed, and their neighbour in the same shard: how long a click on the neighbour
-takes, how often it moves, and what a large one says of itself.
+"""Labs as large as they may be, at the highest rate and speed, and their neighbour in the same shard: how
+long a click on the neighbour takes, how often it moves, and what a large one says of itself.
 
     beside one that plays ─► beside one that is ordered about (join, leave, crash, slow, set_algorithm, speed) ─► beside three of eight lanes
 
@@ -34,9 +34,21 @@ EIGHT_LANES = ("pulsar", "pulsar", "pulsar", "kafka", "kafka", "tubemq", "tubemq
 
 def large_lab(models: tuple[str, ...]) -> dict[str, Any]:
     """A scenario; all but three of its consumers join later."""
-    sizes = {"kafka": {"partitions": KAFKA_PARTITIONS_MAX}, "tubemq": {"partitions": PARTITIONS_MAX, "brokers": 4}}
-    lanes = [{"id": f"{model}{place}", "model": model, **sizes.get(model, {})} for place, model in enumerate(models)]
-    return {"name": "large", "workload": {"kind": "uniform", "rate": 5_000}, "consumers": 3, "seed": 1, "rigs": lanes}
+    sizes = {
+        "kafka": {"partitions": KAFKA_PARTITIONS_MAX},
+        "tubemq": {"partitions": PARTITIONS_MAX, "brokers": 4},
+    }
+    lanes = [
+        {"id": f"{model}{place}", "model": model, **sizes.get(model, {})}
+        for place, model in enumerate(models)
+    ]
+    return {
+        "name": "large",
+        "workload": {"kind": "uniform", "rate": 5_000},
+        "consumers": 3,
+        "seed": 1,
+        "rigs": lanes,
+    }
 
 
 def all_orders(models: tuple[str, ...]) -> Iterator[Order]:
@@ -47,7 +59,11 @@ def all_orders(models: tuple[str, ...]) -> Iterator[Order]:
         yield {"kind": "crash", "consumer": f"c{number + 1}"}
         yield {"kind": "slow", "consumer": f"c{number + 2}", "args": {"rate": 2}}
         yield {"kind": "join", "args": {"count": 1}}
-        yield {"kind": "set_algorithm", "rig": pulsar, "args": {"algorithm": ("consistent_hash_current", "consistent_hash")[number % 2]}}
+        yield {
+            "kind": "set_algorithm",
+            "rig": pulsar,
+            "args": {"algorithm": ("consistent_hash_current", "consistent_hash")[number % 2]},
+        }
         yield {"kind": "speed", "args": {"speed": (20, 10)[number % 2]}}
         yield {"kind": "set_algorithm", "rig": kafka, "args": {"algorithm": ("sticky", "range")[number % 2]}}
 
@@ -57,7 +73,10 @@ def leaves() -> Iterator[Order]:
 
 
 def run() -> list[Figure]:
-    with tempfile.TemporaryDirectory(prefix="highwater-bench-") as folder, Site(Path(folder), shards=1) as site:
+    with (
+        tempfile.TemporaryDirectory(prefix="highwater-bench-") as folder,
+        Site(Path(folder), shards=1) as site,
+    ):
         return asyncio.run(_measure(site))
 
 
@@ -72,7 +91,10 @@ async def _measure(site: Site) -> list[Figure]:
     before, started_s = (lab.client.frames, large.client.frames), asyncio.get_running_loop().time()
     beside = await click_often([lab], CLICKS, 0.12)
     took_s = asyncio.get_running_loop().time() - started_s
-    rate, large_rate = [(client.frames - count) / took_s for client, count in zip((lab.client, large.client), before, strict=True)]
+    rate, large_rate = [
+        (client.frames - count) / took_s
+        for client, count in zip((lab.client, large.client), before, strict=True)
+    ]
     behind_ms = site.request("GET", f"/api/labs/{large.id}/snapshot/")[1]["view"]["feed"]["behind_ms"]
     ordered = await _click_beside(lab, {large: all_orders(FOUR_LANES)})
     others = [await _open(site, EIGHT_LANES) for _lab in range(3)]
@@ -80,10 +102,20 @@ async def _measure(site: Site) -> list[Figure]:
     crowded = await _click_beside(lab, {other: leaves() for other in others})
     load = f"{CLICKS} clicks; load average at the end {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
     return [
-        *_figures(f"click beside a lab of {CONSUMERS} consumers, as many partitions as there may be", beside, f"{note}; {load}"),
+        *_figures(
+            f"click beside a lab of {CONSUMERS} consumers, as many partitions as there may be",
+            beside,
+            f"{note}; {load}",
+        ),
         *_figures("click beside it while it is ordered about", ordered, load),
         *_figures("click beside it and three of eight such lanes while consumers leave them", crowded, load),
-        ("the same neighbour's frames beside the one", rate, "frames/s", ">= 8", f"the large lab's own: {large_rate:.1f} frames/s"),
+        (
+            "the same neighbour's frames beside the one",
+            rate,
+            "frames/s",
+            ">= 8",
+            f"the large lab's own: {large_rate:.1f} frames/s",
+        ),
         ("the large lab is behind, and says so", float(behind_ms), "ms", "> 0", ""),
     ]
 
@@ -94,20 +126,27 @@ def _told(what: str, seconds: list[float]) -> str:
 
 def _figures(what: str, seconds: list[float], note: str) -> list[Figure]:
     p50_ms, p99_ms = quantile(seconds, 0.5) * 1000, quantile(seconds, 0.99) * 1000
-    return [(f"{what}, p50", p50_ms, "ms", "", note), (f"{what}, p99", p99_ms, "ms", f"<= {BAR_MS}", f"longest {max(seconds) * 1000:.0f} ms"),
-            (f"{what}, p99 over its bar", p99_ms / BAR_MS, "ratio", "<= 1", "")]  # fmt: skip
+    return [
+        (f"{what}, p50", p50_ms, "ms", "", note),
+        (f"{what}, p99", p99_ms, "ms", f"<= {BAR_MS}", f"longest {max(seconds) * 1000:.0f} ms"),
+        (f"{what}, p99 over its bar", p99_ms / BAR_MS, "ratio", "<= 1", ""),
+    ]
 
 
 async def _open(site: Site, models: tuple[str, ...]) -> WatchedLab:
     lab = WatchedLab(site, lab_made(site, large_lab(models)))
     await lab.watch()
-    for place, order in enumerate([{"kind": "join", "args": {"count": CONSUMERS - 3}}, {"kind": "speed", "args": {"speed": 20}}]):
+    for place, order in enumerate(
+        [{"kind": "join", "args": {"count": CONSUMERS - 3}}, {"kind": "speed", "args": {"speed": 20}}]
+    ):
         _send(lab, f"large-{place}", order)
     return lab
 
 
 def _send(lab: WatchedLab, command_id: str, order: Order) -> int:
-    return lab.site.request("POST", f"/api/labs/{lab.id}/commands/", {"command_id": command_id, **order}, token=lab.token)[0]
+    return lab.site.request(
+        "POST", f"/api/labs/{lab.id}/commands/", {"command_id": command_id, **order}, token=lab.token
+    )[0]
 
 
 async def _click_beside(lab: WatchedLab, orders: dict[WatchedLab, Iterator[Order]]) -> list[float]:

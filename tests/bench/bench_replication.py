@@ -1,7 +1,9 @@
-"""Three replicas of one partition, record by record and in batches of 100: the light log beside the byte-exact one in the same run.
+"""Three replicas of one partition, record by record and in batches of 100: the light log beside the
+byte-exact one in the same run.
 
-A turn is what a record costs the model on the Stage: the producer's batch, the leader's append, a fetch by each of two followers and its
-append there, the high watermark that these fetches move, and a consumer's fetch. Requests, connections and clocks are not in it.
+A turn is what a record costs the model on the Stage: the producer's batch, the leader's append, a fetch by
+each of two followers and its append there, the high watermark that these fetches move, and a consumer's
+fetch. Requests, connections and clocks are not in it.
 """
 
 import time
@@ -26,20 +28,31 @@ ROUNDS = 3
 
 
 def run() -> list[tuple[str, float, str, str, str]]:
-    """(what, value, unit, bar, note) per figure. Processor time, and the best of a few rounds: others use the machine."""
+    """(what, value, unit, bar, note) per figure. Processor time, and the best of a few rounds: others use the
+    machine."""
     figures: list[tuple[str, float, str, str, str]] = []
     for size, bar in ((100, ">= 50,000"), (1, ">= 20,000")):
         light = min(_seconds(size, TURNS, (LightLog.begin(now_ms=0) for _ in IDS)) for _ in range(ROUNDS))
         exact = min(_seconds(size, TURNS // 4, (_byte_log() for _ in IDS)) * 4 for _ in range(ROUNDS))
         what = f"three replicas, batches of {size}"
-        figures.append((what, TURNS * size / light, "records/s", bar, f"{light / TURNS * 1e6:.0f} us a batch"))
+        figures.append(
+            (what, TURNS * size / light, "records/s", bar, f"{light / TURNS * 1e6:.0f} us a batch")
+        )
         figures.append((f"{what}: the byte log's time over the light log's", exact / light, "times", "", ""))
     log = LightLog.begin(now_ms=0)
     for number in range(10_000):
         log.append(light_batch([number], timestamp=number), now_ms=number)
     began = time.process_time()
     to_plain(log)
-    figures.append(("a light log of 10,000 batches as plain data, for a checkpoint", (time.process_time() - began) * 1000, "ms", "", ""))
+    figures.append(
+        (
+            "a light log of 10,000 batches as plain data, for a checkpoint",
+            (time.process_time() - began) * 1000,
+            "ms",
+            "",
+            "",
+        )
+    )
     return figures
 
 
@@ -62,7 +75,9 @@ def _seconds(size: int, turns: int, logs: Any) -> float:
         leader.append_as_leader(batch(number, size), -1, number)
         for fetcher in fetchers:
             request: Any = fetcher.next_request()
-            answer = leader.fetch_as_follower(fetcher.partition.broker_id, fetcher.partition.broker_epoch, request, number)
+            answer = leader.fetch_as_follower(
+                fetcher.partition.broker_id, fetcher.partition.broker_epoch, request, number
+            )
             fetcher.fetch_answered(request, answer, number)
         leader.fetch_as_consumer(PartitionFetch(read_to, 0), Isolation.HIGH_WATERMARK)
         read_to = leader.log.high_watermark if leader.log is not None else 0
@@ -73,7 +88,9 @@ def _seconds(size: int, turns: int, logs: Any) -> float:
 
 
 def _light(number: int, size: int) -> Any:
-    return light_batch(range(size), timestamp=number, producer_id=PRODUCER_ID, producer_epoch=0, base_sequence=number * size)
+    return light_batch(
+        range(size), timestamp=number, producer_id=PRODUCER_ID, producer_epoch=0, base_sequence=number * size
+    )
 
 
 def _exact(number: int, size: int) -> Any:

@@ -1,7 +1,7 @@
 """How fast the hash ring and the Key_Shared dispatcher are, the ring beside uhashring's in the same run.
 
-Prints a table when run as a script; `make bench` calls `run()`. uhashring gets the same hash function (murmur3) and the
-same number of points, so that the ratios compare rings and not hashes.
+Prints a table when run as a script; `make bench` calls `run()`. uhashring gets the same hash function
+(murmur3) and the same number of points, so that the ratios compare rings and not hashes.
 """
 
 import time
@@ -32,8 +32,8 @@ def run() -> list[Figure]:
     theirs = OtherRing(nodes=names, vnodes=POINTS, hash_fn=murmur3_32)
     adding, other_adding = [], []
     looking, other_looking = [], []
-    # In turns, so that a busy moment of the machine falls on both; look-ups by themselves, as an add of the other ring rewrites megabytes, and
-    # whoever looks up first after it would pay for that.
+    # In turns, so that a busy moment of the machine falls on both; look-ups by themselves, as an add of the
+    # other ring rewrites megabytes, and whoever looks up first after it would pay for that.
     for _ in range(REPEATS):
         adding.append(_seconds(lambda: ours.add("newcomer")))
         other_adding.append(_seconds(lambda: theirs.add_node("newcomer")))
@@ -46,12 +46,28 @@ def run() -> list[Figure]:
     ring = f"ring of {CONSUMERS:,} consumers x {POINTS} points"
     per_key = 1e9 / len(KEYS)
     return [
-        (f"{ring}: time to add one, over uhashring's", round(add / other_add, 4), "ratio", "at most 0.2",
-         f"{add * 1e3:.2f} ms against {other_add * 1e3:.1f} ms"),
-        (f"{ring}: look-up rate, over uhashring's", round(other_look / look, 2), "ratio", "at least 1.3",
-         f"{look * per_key:.0f} ns against {other_look * per_key:.0f} ns a key, hashing included"),
-        ("Key_Shared in order, 16 consumers: dispatch + ack, per record", round(_dispatch_us(), 2), "us", "at most 10", f"{RECORDS:,} records"),
-    ]  # fmt: skip
+        (
+            f"{ring}: time to add one, over uhashring's",
+            round(add / other_add, 4),
+            "ratio",
+            "at most 0.2",
+            f"{add * 1e3:.2f} ms against {other_add * 1e3:.1f} ms",
+        ),
+        (
+            f"{ring}: look-up rate, over uhashring's",
+            round(other_look / look, 2),
+            "ratio",
+            "at least 1.3",
+            f"{look * per_key:.0f} ns against {other_look * per_key:.0f} ns a key, hashing included",
+        ),
+        (
+            "Key_Shared in order, 16 consumers: dispatch + ack, per record",
+            round(_dispatch_us(), 2),
+            "us",
+            "at most 10",
+            f"{RECORDS:,} records",
+        ),
+    ]
 
 
 def _seconds(work: Callable[[], object]) -> float:
@@ -62,8 +78,8 @@ def _seconds(work: Callable[[], object]) -> float:
 
 
 def _dispatch_us() -> float:
-    """Time per record of a Key_Shared subscription of 16 in order: records arrive one by one, are acknowledged a hundred at a time, and each
-    consumer grants a thousand permits when it has had as many."""
+    """Time per record of a Key_Shared subscription of 16 in order: records arrive one by one, are
+    acknowledged a hundred at a time, and each consumer grants a thousand permits when it has had as many."""
     dispatcher = KeySharedDispatcher(SELECTORS["consistent_hash"]())
     for number in range(16):
         dispatcher.connect(f"c{number}", f"c{number}", 2_000)

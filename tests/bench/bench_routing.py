@@ -1,6 +1,8 @@
-"""Keys through all strategies at 16 consumers, beside one `hash()` histogram of Spark over the same keys in the same run.
+"""Keys through all strategies at 16 consumers, beside one `hash()` histogram of Spark over the same keys in
+the same run.
 
-HIGHWATER_BENCH_KEYS: how many records (2 million); by hand with 100,000,000. They are read from Parquet, ours by a study's own reader.
+HIGHWATER_BENCH_KEYS: how many records (2 million); by hand with 100,000,000. They are read from Parquet, ours
+by a study's own reader.
 """
 
 import os
@@ -43,7 +45,9 @@ def run() -> list[Figure]:
 
 def _routed(spark: SparkSession, path: str, name: str, number: str, bar: int) -> Figure:
     key = f"cast(concat('user-', cast({number} as string)) as binary)"
-    spark.range(KEYS, numPartitions=8).selectExpr(f"{key} as key", "cast(100 + id % 900 as bigint) as bytes").write.parquet(path)
+    spark.range(KEYS, numPartitions=8).selectExpr(
+        f"{key} as key", "cast(100 + id % 900 as bigint) as bytes"
+    ).write.parquet(path)
     records = spark.read.parquet(path)
     source = {"kind": "parquet", "path": path, "key": "key", "size": "bytes"}
     strategies = strategies_parse([f"{each['model']}.{each['algorithm']}" for each in strategies_offered()])
@@ -57,6 +61,15 @@ def _routed(spark: SparkSession, path: str, name: str, number: str, bar: int) ->
         counts.append(route_counts(source_read(spark, source), strategies, steps))
 
     (peer, peer_cpu), (mine, mine_cpu) = in_turn([histogram, ours], REPEATS)
-    note = f"{KEYS:,} records, {counts[-1].keys:,} keys, {len(strategies)} strategies, {counts[-1].path}: {mine:.1f} s, histogram {peer:.1f} s"
+    note = (
+        f"{KEYS:,} records, {counts[-1].keys:,} keys, {len(strategies)} strategies, {counts[-1].path}: "
+        f"{mine:.1f} s, histogram {peer:.1f} s"
+    )
     note += f"; CPU {mine_cpu:.1f} s, {peer_cpu:.1f} s: {mine_cpu / peer_cpu:.3g} times"
-    return f"keys that {name}: all strategies' time over a hash() histogram's", mine / peer, "times", f"at most {bar}", note
+    return (
+        f"keys that {name}: all strategies' time over a hash() histogram's",
+        mine / peer,
+        "times",
+        f"at most {bar}",
+        note,
+    )

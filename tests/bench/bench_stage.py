@@ -1,4 +1,5 @@
-"""What the Stage costs its browser: main-thread time of a frame, memory while it runs, and how soon it moves. A real Chromium, the demo lab.
+"""What the Stage costs its browser: main-thread time of a frame, memory while it runs, and how soon it moves.
+A real Chromium, the demo lab.
 
 Run alone: python -m tests.bench.bench_stage; MINUTES=10 watches the memory for longer than the usual one.
 """
@@ -47,14 +48,34 @@ def _measure(page: Page, url: str) -> list[Figure]:
     page.wait_for_timeout(MINUTES * 60_000)
     return [
         ("opening to moving", moving_s, "s", "<= 3", "first visit, browser running"),
-        ("main-thread cost of a frame, Stage", cost_ms, "ms", "<= 10", f"{frames / SECONDS:.1f} frames a second, software rendering"),
-        ("memory of the Stage grown", _heap_mb(tools) - heap_mb, "MB", "<= 2", f"over {MINUTES:g} min from {heap_mb:.1f} MB, after collection"),
-        ("DOM nodes of the Stage grown", _metric(tools, "Nodes") - nodes, "nodes", "<= 300", f"over {MINUTES:g} min from {nodes:.0f}"),
-    ]  # fmt: skip
+        (
+            "main-thread cost of a frame, Stage",
+            cost_ms,
+            "ms",
+            "<= 10",
+            f"{frames / SECONDS:.1f} frames a second, software rendering",
+        ),
+        (
+            "memory of the Stage grown",
+            _heap_mb(tools) - heap_mb,
+            "MB",
+            "<= 2",
+            f"over {MINUTES:g} min from {heap_mb:.1f} MB, after collection",
+        ),
+        (
+            "DOM nodes of the Stage grown",
+            _metric(tools, "Nodes") - nodes,
+            "nodes",
+            "<= 300",
+            f"over {MINUTES:g} min from {nodes:.0f}",
+        ),
+    ]
 
 
 def _metric(tools: CDPSession, name: str) -> float:
-    return float(next(row["value"] for row in tools.send("Performance.getMetrics")["metrics"] if row["name"] == name))
+    return float(
+        next(row["value"] for row in tools.send("Performance.getMetrics")["metrics"] if row["name"] == name)
+    )
 
 
 def _heap_mb(tools: CDPSession) -> float:

@@ -1,4 +1,5 @@
-"""How long a newcomer waits: `make run` in a clean clone with a warm package cache, and again when everything is installed."""
+"""How long a newcomer waits: `make run` in a clean clone with a warm package cache, and again when everything
+is installed."""
 
 import os
 import signal
@@ -37,11 +38,20 @@ def run() -> list[Figure]:
 
 def _seconds_to_moving_page(clone: Path) -> tuple[float, str]:
     """From typing `make run` to the second frame drawn in Chromium."""
-    environment = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "MAKEFLAGS", "MAKELEVEL")}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("VIRTUAL_ENV", "MAKEFLAGS", "MAKELEVEL")
+    }
     process = subprocess.Popen(
-        ["make", "run"], cwd=clone, env={**environment, "PORT": "0"}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        ["make", "run"],
+        cwd=clone,
+        env={**environment, "PORT": "0"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
         start_new_session=True,
-    )  # fmt: skip
+    )
     began = time.monotonic()
     try:
         address = _address(process, began)

@@ -1,6 +1,8 @@
-"""A whole study on keys that Spark makes itself: seconds, memory at its highest, and against one hash() histogram of the same keys.
+"""A whole study on keys that Spark makes itself: seconds, memory at its highest, and against one hash()
+histogram of the same keys.
 
-HIGHWATER_STUDY_RECORDS=100000000 is the full size (default 2,000,000); HIGHWATER_STUDY_KEYS different keys (default 1,000,000, Zipf 1.1).
+HIGHWATER_STUDY_RECORDS=100000000 is the full size (default 2,000,000); HIGHWATER_STUDY_KEYS different keys
+(default 1,000,000, Zipf 1.1).
 """
 
 import os
@@ -41,11 +43,31 @@ def run():
     study_s = sum(stages.values())
     told = ", ".join(f"{stage} {seconds:.0f} s" for stage, seconds in stages.items())
     return [
-        (f"study of {RECORDS:,} records, {result['workload']['keys']:,} keys, {len(result['strategies'])} strategies at 4 to 16 consumers",
-         study_s, "s", "-", told),
-        ("routing against one hash() histogram", stages["routing"] / histogram_s, "times", "3", f"histogram {histogram_s:.1f} s"),
-        ("memory of Python, Java and workers at its highest", memory.highest / GIB, "GiB", "16", f"{MASTER}, driver {DRIVER_MEMORY}"),
-    ]  # fmt: skip
+        (
+            (
+                f"study of {RECORDS:,} records, {result['workload']['keys']:,} keys, {len(result['strategies'])} "
+                f"strategies at 4 to 16 consumers"
+            ),
+            study_s,
+            "s",
+            "-",
+            told,
+        ),
+        (
+            "routing against one hash() histogram",
+            stages["routing"] / histogram_s,
+            "times",
+            "3",
+            f"histogram {histogram_s:.1f} s",
+        ),
+        (
+            "memory of Python, Java and workers at its highest",
+            memory.highest / GIB,
+            "GiB",
+            "16",
+            f"{MASTER}, driver {DRIVER_MEMORY}",
+        ),
+    ]
 
 
 def _study(spark, source, history, out):
@@ -63,7 +85,8 @@ def _study(spark, source, history, out):
 
 
 class HighestMemory:
-    """The resident memory of this process and all its children, looked at ten times a second; pages they share count for each of them."""
+    """The resident memory of this process and all its children, looked at ten times a second; pages they
+    share count for each of them."""
 
     def __enter__(self):
         self.highest, self._over = 0, threading.Event()

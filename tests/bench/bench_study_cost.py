@@ -1,7 +1,9 @@
-"""What a study costs beside its data: one row cold from the command line, one row and a million on a warm session, next to DuckDB.
+"""What a study costs beside its data: one row cold from the command line, one row and a million on a warm
+session, next to DuckDB.
 
-CPU-seconds of all processes, Java included, so that a busy machine shows in them less than in seconds. DuckDB reads the same million rows
-of CSV and counts the records of each key, which is what a study does first. HIGHWATER_COST_ROWS: how many rows (1,000,000).
+CPU-seconds of all processes, Java included, so that a busy machine shows in them less than in seconds. DuckDB
+reads the same million rows of CSV and counts the records of each key, which is what a study does first.
+HIGHWATER_COST_ROWS: how many rows (1,000,000).
 """
 
 import os
@@ -23,7 +25,10 @@ KEYS = 100_003
 STRATEGY = "kafka.range"
 HISTORY = {"kind": "given", "start": 4, "changes": [{"kind": "join"}] * 4}
 REPEATS = 5
-COUNT = "SELECT count(*), sum(records) FROM (SELECT customer, count(*) AS records FROM read_csv('{path}', header = true) GROUP BY customer)"
+COUNT = (
+    "SELECT count(*), sum(records) FROM (SELECT customer, count(*) AS records FROM read_csv('{path}', header "
+    "= true) GROUP BY customer)"
+)
 
 
 def run() -> list[Figure]:
@@ -32,25 +37,51 @@ def run() -> list[Figure]:
         folder = Path(name)
         one, many = folder / "one.csv", folder / "many.csv"
         one.write_text("customer,amount\nalice,5\n")
-        many.write_text("customer,amount\n" + "".join(f"customer-{row * row % KEYS},{row}\n" for row in range(ROWS)))
+        many.write_text(
+            "customer,amount\n" + "".join(f"customer-{row * row % KEYS},{row}\n" for row in range(ROWS))
+        )
         return [*_cold(folder, one, many), *_warm(folder, one, many)]
 
 
 def _cold(folder: Path, one: Path, many: Path) -> list[Figure]:
-    """Each in processes of its own, from the command line; after what `make install` prepares in the background."""
+    """Each in processes of its own, from the command line; after what `make install` prepares in the
+    background."""
     command_cpu_s([sys.executable, "manage.py", "prepare_studies"])
 
     def study(path: Path) -> float:
-        command = [sys.executable, "manage.py", "study", str(path), "--key", "customer", "--strategies", STRATEGY, "--out", str(folder / "cold")]
+        command = [
+            sys.executable,
+            "manage.py",
+            "study",
+            str(path),
+            "--key",
+            "customer",
+            "--strategies",
+            STRATEGY,
+            "--out",
+            str(folder / "cold"),
+        ]
         return min(command_cpu_s(command) for _ in range(2))
 
     count = f"import duckdb; duckdb.sql({COUNT.format(path=many)!r}).fetchall()"
     peer = min(command_cpu_s([sys.executable, "-c", count]) for _ in range(2))
     first, all_rows = study(one), study(many)
     return [
-        ("command line, cold: one row under one strategy", first, "CPU-s", "at most 15", f"{first / peer:.3g} times DuckDB's count below"),
-        (f"command line, cold: {ROWS:,} rows", all_rows, "CPU-s", "-", f"DuckDB's count of them, cold: {peer:.2f}; {all_rows / peer:.3g} times"),
-    ]  # fmt: skip
+        (
+            "command line, cold: one row under one strategy",
+            first,
+            "CPU-s",
+            "at most 15",
+            f"{first / peer:.3g} times DuckDB's count below",
+        ),
+        (
+            f"command line, cold: {ROWS:,} rows",
+            all_rows,
+            "CPU-s",
+            "-",
+            f"DuckDB's count of them, cold: {peer:.2f}; {all_rows / peer:.3g} times",
+        ),
+    ]
 
 
 def _warm(folder: Path, one: Path, many: Path) -> list[Figure]:
@@ -65,7 +96,13 @@ def _warm(folder: Path, one: Path, many: Path) -> list[Figure]:
 
     def study(path: Path) -> None:
         source = {"kind": "csv", "path": str(path), "key": "customer"}
-        engine.run("bench", study_check({"source": source, "strategies": [STRATEGY], "history": HISTORY}), folder / "warm", _quiet, lambda: False)
+        engine.run(
+            "bench",
+            study_check({"source": source, "strategies": [STRATEGY], "history": HISTORY}),
+            folder / "warm",
+            _quiet,
+            lambda: False,
+        )
 
     def count() -> None:
         counted.append(duckdb.sql(COUNT.format(path=many)).fetchall()[0])

@@ -1,6 +1,8 @@
-"""How fast Pulsar's subscriptions are: arrays of keys to their consumers beside a loop of mmh3 and bisect, and Key_Shared with the flights' keys.
+"""How fast Pulsar's subscriptions are: arrays of keys to their consumers beside a loop of mmh3 and bisect,
+and Key_Shared with the flights' keys.
 
-And its lane, node by node and record by record, beside the first lane of nodes, which had Key_Shared only (commit a6ed1d4).
+And its lane, node by node and record by record, beside the first lane of nodes, which had Key_Shared only
+(commit a6ed1d4).
 
 The look-up of one key beside uhashring's is in `bench_ring.py`.
 """
@@ -38,20 +40,35 @@ def run() -> list[Figure]:
     for name, make in (("3.2's order", KeySharedDispatcher), ("draining hashes", DrainingDispatcher)):
         rate = max(RECORDS / _dispatched(make(RingSelector())) for _ in range(3))
         what = f"Key_Shared, {name}, 16 consumers, tail numbers, {FLOW:,} a flow: delivered and acked"
-        figures.append((what, rate, "records/s", "at least 100,000", f"{RECORDS:,} records, CPU time of one core"))
+        figures.append(
+            (what, rate, "records/s", "at least 100,000", f"{RECORDS:,} records, CPU time of one core")
+        )
     return figures + _lanes()
 
 
 def _lanes() -> list[Figure]:
     with before(commit=FIRST_LANE) as checkout:
         if checkout is None:
-            print(f"  The commit with the first lane of nodes, {FIRST_LANE}, is not in this repository: nothing to measure against.")
+            print(
+                f"  The commit with the first lane of nodes, {FIRST_LANE}, is not in this repository: "
+                f"nothing to measure against."
+            )
             return []
         figures: list[Figure] = []
-        for what, case, bar in (("2,000 a second, 12 consumers", "busy pulsar", ">= 1"), ("the demo, 36 a second", "demo pulsar", "")):
+        for what, case, bar in (
+            ("2,000 a second, 12 consumers", "busy pulsar", ">= 1"),
+            ("the demo, 36 a second", "demo pulsar", ""),
+        ):
             was, now = in_turn(checkout, case)
-            figures.append((f"the lane record by record, {what}, beside the first lane of nodes", was / now, "of its speed", bar,
-                            f"{now:.1f} us of CPU, {was:.1f} then"))  # fmt: skip
+            figures.append(
+                (
+                    f"the lane record by record, {what}, beside the first lane of nodes",
+                    was / now,
+                    "of its speed",
+                    bar,
+                    f"{now:.1f} us of CPU, {was:.1f} then",
+                )
+            )
         return figures
 
 
@@ -61,13 +78,23 @@ def _arrays() -> Figure:
     for name in names:
         ring.add(name)
     bounds, holders = ring.shared_slices()
-    # Who shares a point takes turns by the remainder: as its own list, so that both sides look the same thing up.
-    shared = {holder: place for place, holder in enumerate({holder for holder in holders if isinstance(holder, tuple)})}
+    # Who shares a point takes turns by the remainder: as its own list, so that both sides look the same thing
+    # up.
+    shared = {
+        holder: place
+        for place, holder in enumerate({holder for holder in holders if isinstance(holder, tuple)})
+    }
     owners = [-2 - shared[holder] if isinstance(holder, tuple) else names[str(holder)] for holder in holders]
     table = RouteTable(
-        "ranges", tuple(names), tuple(names), np.array(owners, np.int32), np.array(bounds, np.int64), slot_rule(ring), ring.space,
+        "ranges",
+        tuple(names),
+        tuple(names),
+        np.array(owners, np.int32),
+        np.array(bounds, np.int64),
+        slot_rule(ring),
+        ring.space,
         shared=tuple(tuple(names[name] for name in holder) for holder in shared),
-    )  # fmt: skip
+    )
     units, owner_of = unit_map("murmur3", [table])
     keys = [f"Order-{number}".encode() for number in range(ARRAY_KEYS)]
     column, last = pa.array(keys), len(bounds)
@@ -82,22 +109,35 @@ def _arrays() -> Figure:
             slot = mmh3.hash(key, 0, False) & MASK_31
             place = bisect_left(bounds, slot)
             owner = owners[place if place < last else 0]
-            found[1].append(owner if owner >= 0 else table.shared[-2 - owner][slot % len(table.shared[-2 - owner])])
+            found[1].append(
+                owner if owner >= 0 else table.shared[-2 - owner][slot % len(table.shared[-2 - owner])]
+            )
 
     ours()  # compiled once
-    mine, peer = (min(times) for times in zip(*((_seconds(ours), _seconds(theirs)) for _ in range(5)), strict=True))
+    mine, peer = (
+        min(times) for times in zip(*((_seconds(ours), _seconds(theirs)) for _ in range(5)), strict=True)
+    )
     assert list(found[0]) == found[1]
     note = f"{mine / ARRAY_KEYS * 1e9:.0f} ns a key against {peer / ARRAY_KEYS * 1e9:.0f} ns"
-    return f"array of keys to {CONSUMERS:,} consumers: a loop of mmh3 and bisect over ours", peer / mine, "times", "at least 5", note
+    return (
+        f"array of keys to {CONSUMERS:,} consumers: a loop of mmh3 and bisect over ours",
+        peer / mine,
+        "times",
+        "at least 5",
+        note,
+    )
 
 
 def _dispatched(dispatcher: KeySharedDispatcher | DrainingDispatcher) -> float:
-    """CPU seconds: records arrive one by one, are acknowledged a hundred at a time, and each consumer grants a thousand permits when it has had
-    as many."""
+    """CPU seconds: records arrive one by one, are acknowledged a hundred at a time, and each consumer grants
+    a thousand permits when it has had as many."""
     flights = open_flights()
     rows = [row for row in range(RECORDS + 10_000) if flights.value("tailnum", row)][:RECORDS]
     hash_of: dict[object, int] = {}
-    hashes = [hash_of.setdefault(tail, murmur3_32(str(tail))) for tail in (flights.value("tailnum", row) for row in rows)]
+    hashes = [
+        hash_of.setdefault(tail, murmur3_32(str(tail)))
+        for tail in (flights.value("tailnum", row) for row in rows)
+    ]
     for number in range(16):
         dispatcher.connect(f"c{number}", f"c{number}", 2 * FLOW)
     return _seconds(lambda: _work(dispatcher, hashes))

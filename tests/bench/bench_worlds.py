@@ -1,11 +1,13 @@
-"""What worlds cost beside the commit before them: CPU time a record, of a seek and of a study's timed records, bytes of a checkpoint.
+"""What worlds cost beside the commit before them: CPU time a record, of a seek and of a study's timed
+records, bytes of a checkpoint.
 
     two processes, one with each checkout's core ─► stretches in turn ─► the least of each, so that a busy moment of the machine meets both
 
-Of the four lanes so in three pairs of processes: where a process finds its memory makes five per cent of difference.
+Of the four lanes so in three pairs of processes: where a process finds its memory makes five per cent of
+difference.
 
-HIGHWATER_BEFORE names a checkout of the commit before; without it a worktree of the repository's own history is made and taken away again.
-Run alone: python -m tests.bench.bench_worlds
+HIGHWATER_BEFORE names a checkout of the commit before; without it a worktree of the repository's own history
+is made and taken away again. Run alone: python -m tests.bench.bench_worlds
 """
 
 import importlib.util
@@ -26,7 +28,14 @@ ROOT = Path(__file__).parents[2]
 STRETCHES, PAIRS = 40, 3
 BUSY = {"consumers": 12, "consumer_rate": 200, "workload": {"rate": 2_000}}
 ONE_PULSAR = {"lanes": [{"model": "pulsar"}]}
-ONE_BROKER = {"lanes": [{"model": "pulsar"}, {"model": "kafka", "cluster": False}, {"model": "tubemq"}, {"model": "rabbitmq"}]}
+ONE_BROKER = {
+    "lanes": [
+        {"model": "pulsar"},
+        {"model": "kafka", "cluster": False},
+        {"model": "tubemq"},
+        {"model": "rabbitmq"},
+    ]
+}
 """What is compared: before worlds there was no cluster."""
 CHECKPOINT_S = 300
 TIMED, TIMED_KEYS = 50_000, 500
@@ -37,34 +46,83 @@ Figure = tuple[str, float, str, str, str]
 def run() -> list[Figure]:
     with before(os.environ.get("HIGHWATER_BEFORE")) as checkout:
         if checkout is None:
-            print(f"  The commit before worlds, {BEFORE}, is not in this repository: nothing to measure against.")
+            print(
+                f"  The commit before worlds, {BEFORE}, is not in this repository: nothing to measure "
+                f"against."
+            )
             return []
         figures: list[Figure] = []
         for what, case in (("served as they come, 2,000 a second", "busy"), ("the demo", "demo")):
-            was, now = (min(each) for each in zip(*(in_turn(checkout, case) for _ in range(PAIRS)), strict=True))
-            figures.append((f"worlds: four lanes, {what}, beside before", was / now, "of before", ">= 0.6", f"{now:.1f} us, {was:.1f} before"))
+            was, now = (
+                min(each) for each in zip(*(in_turn(checkout, case) for _ in range(PAIRS)), strict=True)
+            )
+            figures.append(
+                (
+                    f"worlds: four lanes, {what}, beside before",
+                    was / now,
+                    "of before",
+                    ">= 0.6",
+                    f"{now:.1f} us, {was:.1f} before",
+                )
+            )
             figures.append((f"worlds: four lanes, {what}", 1e6 / now, "records/s of CPU", ">= 15,000", ""))
         was, now = in_turn(checkout, "seek", 12)
-        figures.append(("worlds: a seek in the demo beside before", now / was, "times", "", f"{now / 1000:.0f} ms, {was / 1000:.0f} before"))
+        figures.append(
+            (
+                "worlds: a seek in the demo beside before",
+                now / was,
+                "times",
+                "",
+                f"{now / 1000:.0f} ms, {was / 1000:.0f} before",
+            )
+        )
         was, now = in_turn(checkout, "timed", 3)
-        figures.append((f"worlds: {TIMED:,} timed records in four lanes, a study's part in the lab alone, beside before", now / was, "times", "",
-                        f"{now:.2g} CPU-s, {was:.2g} before"))  # fmt: skip
+        figures.append(
+            (
+                (
+                    f"worlds: {TIMED:,} timed records in four lanes, a study's part in the lab alone, beside "
+                    f"before"
+                ),
+                now / was,
+                "times",
+                "",
+                f"{now:.2g} CPU-s, {was:.2g} before",
+            )
+        )
         was, now = studies(checkout)
-        figures.append((f"worlds: a study of {TIMED:,} timed records from the command line, beside before", now / was, "times", "<= 1",
-                        f"{now:.3g} s, {was:.3g} before"))  # fmt: skip
+        figures.append(
+            (
+                f"worlds: a study of {TIMED:,} timed records from the command line, beside before",
+                now / was,
+                "times",
+                "<= 1",
+                f"{now:.3g} s, {was:.3g} before",
+            )
+        )
         was, now = in_turn(checkout, "bytes", 1)
-        figures.append(("worlds: checkpoint of the demo beside before", now / was, "times", "<= 2", f"{now:,.0f} B, {was:,.0f} before"))
+        figures.append(
+            (
+                "worlds: checkpoint of the demo beside before",
+                now / was,
+                "times",
+                "<= 2",
+                f"{now:,.0f} B, {was:,.0f} before",
+            )
+        )
         return figures
 
 
 @contextmanager
 def before(named: str | None = None, commit: str = BEFORE) -> Iterator[Path | None]:
-    """A checkout of a commit before, None where the history does not have it. named: where there is one already."""
+    """A checkout of a commit before, None where the history does not have it. named: where there is one
+    already."""
     if named:
         yield Path(named)
         return
     git = ["git", "-C", str(ROOT)]
-    if subprocess.run([*git, "cat-file", "-e", f"{commit}^{{commit}}"], capture_output=True, check=False).returncode:
+    if subprocess.run(
+        [*git, "cat-file", "-e", f"{commit}^{{commit}}"], capture_output=True, check=False
+    ).returncode:
         yield None
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -81,10 +139,16 @@ def before(named: str | None = None, commit: str = BEFORE) -> Iterator[Path | No
 def in_turn(checkout: Path, case: str, stretches: int = STRETCHES) -> tuple[float, float]:
     """(before, now): the least figure of each over so many stretches."""
     workers = [
-        subprocess.Popen([sys.executable, __file__, case], cwd=folder, env={**os.environ, "PYTHONPATH": str(folder)},
-                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            [sys.executable, __file__, case],
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(folder)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         for folder in (checkout, ROOT)
-    ]  # fmt: skip
+    ]
     try:
         figures = [[_ask(worker) for worker in workers] for _ in range(stretches)]
     finally:
@@ -96,12 +160,29 @@ def in_turn(checkout: Path, case: str, stretches: int = STRETCHES) -> tuple[floa
 
 
 def studies(checkout: Path) -> tuple[float, float]:
-    """(before, now): wall seconds of the command that studies a file of so many records under every strategy, the least of three in turn."""
+    """(before, now): wall seconds of the command that studies a file of so many records under every strategy,
+    the least of three in turn."""
     with tempfile.TemporaryDirectory() as folder:
         records = Path(folder) / "records.csv"
-        records.write_text("customer\n" + "".join(f"key-{row * 7_919 % 1_000_003 % TIMED_KEYS}\n" for row in range(TIMED)))
-        command = [sys.executable, "manage.py", "study", str(records), "--key", "customer", "--members", "8 + -c2 c3x +c3",
-                   "--rate", "2000", "--consumer-rate", "300", "--out", str(Path(folder) / "out")]  # fmt: skip
+        records.write_text(
+            "customer\n" + "".join(f"key-{row * 7_919 % 1_000_003 % TIMED_KEYS}\n" for row in range(TIMED))
+        )
+        command = [
+            sys.executable,
+            "manage.py",
+            "study",
+            str(records),
+            "--key",
+            "customer",
+            "--members",
+            "8 + -c2 c3x +c3",
+            "--rate",
+            "2000",
+            "--consumer-rate",
+            "300",
+            "--out",
+            str(Path(folder) / "out"),
+        ]
         times = [[_seconds(command, place) for place in (checkout, ROOT)] for _ in range(3)]
     was, now = (min(each) for each in zip(*times, strict=True))
     return was, now
@@ -153,7 +234,8 @@ def stretches_of(case: str) -> Callable[[], float]:
 
 
 def timed(scenario: Any) -> Callable[[], float]:
-    """CPU seconds of what a study runs in the lab, once in each of the demo's lanes: eight consumers, a crash, a newcomer."""
+    """CPU seconds of what a study runs in the lab, once in each of the demo's lanes: eight consumers, a
+    crash, a newcomer."""
     import numpy as np
 
     from broker_core.pipeline.members import Step
@@ -167,9 +249,13 @@ def timed(scenario: Any) -> Callable[[], float]:
     ]  # fmt: skip
     table = timetable(steps, 2_000, 300, TIMED)
     codes = (np.arange(TIMED) * 7_919 % 1_000_003 % TIMED_KEYS).astype(np.int64)
-    workload = SequenceWorkload(table.rate, [b"key-%d" % key for key in range(TIMED_KEYS)], codes, np.full(TIMED, 100), False)
+    workload = SequenceWorkload(
+        table.rate, [b"key-%d" % key for key in range(TIMED_KEYS)], codes, np.full(TIMED, 100), False
+    )
     lanes = scenario.lanes if hasattr(scenario, "lanes") else scenario.rigs
-    asked: list[Any] = [lambda step: None][: len(inspect.signature(timed_run).parameters) - 5]  # before each step, in those days
+    asked: list[Any] = [lambda step: None][
+        : len(inspect.signature(timed_run).parameters) - 5
+    ]  # before each step, in those days
 
     def run_once() -> float:
         began = time.process_time()

@@ -1,7 +1,8 @@
-"""The design that the live feed is measured against: one Channels group per lab, one consumer per browser, frames through group_send.
+"""The design that the live feed is measured against: one Channels group per lab, one consumer per browser,
+frames through group_send.
 
-    daphne tests.bench.channels_group:application      with REDIS_URL naming the Redis that also carries the frames
-    python -m tests.bench.channels_group SECONDS RATE SIZE     publishes frames to the group
+daphne tests.bench.channels_group:application      with REDIS_URL naming the Redis that also carries the frames
+python -m tests.bench.channels_group SECONDS RATE SIZE     publishes frames to the group
 """
 
 import asyncio

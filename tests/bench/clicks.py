@@ -1,4 +1,5 @@
-"""Clicks on running labs: from the POST to the frame that shows the change, as a browser on the same machine sees it."""
+"""Clicks on running labs: from the POST to the frame that shows the change, as a browser on the same machine
+sees it."""
 
 import asyncio
 import http.client
@@ -33,9 +34,14 @@ class WatchedLab:
         """Pause or resume a consumer; the seconds until the lab's timeline shows it on the socket."""
         loop = asyncio.get_running_loop()
         self.clicks += 1
-        # Places follow one another and the lab's first command is its own `play`, so the place is known before the answer.
+        # Places follow one another and the lab's first command is its own `play`, so the place is known
+        # before the answer.
         self.waiting = (self.clicks + 1, asyncio.Event())
-        body = {"command_id": f"click-{self.clicks}", "kind": "pause" if self.clicks % 2 else "resume", "consumer": "c1"}
+        body = {
+            "command_id": f"click-{self.clicks}",
+            "kind": "pause" if self.clicks % 2 else "resume",
+            "consumer": "c1",
+        }
         started_s = loop.time()
         shown = asyncio.create_task(self.waiting[1].wait())
         status = await loop.run_in_executor(None, self._post, connection, body)

@@ -11,7 +11,8 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def tree_cpu_s() -> float:
-    """User and system seconds of this process, its descendants, and their children that have ended and were waited for."""
+    """User and system seconds of this process, its descendants, and their children that have ended and were
+    waited for."""
     times: dict[int, int] = {}
     children: dict[int, list[int]] = {}
     for folder in Path("/proc").iterdir():
@@ -33,9 +34,11 @@ def tree_cpu_s() -> float:
 
 
 def in_turn(measured: Sequence[Callable[[], object]], repeats: int = 5) -> list[tuple[float, float]]:
-    """(seconds, CPU seconds) of each: the least of a few runs, in turn, so that a busy moment of the machine meets all.
+    """(seconds, CPU seconds) of each: the least of a few runs, in turn, so that a busy moment of the machine
+    meets all.
 
-    A run's CPU seconds do not count where a process of the tree ended that nobody waited for: with it went what it had used before.
+    A run's CPU seconds do not count where a process of the tree ended that nobody waited for: with it went
+    what it had used before.
     """
     best = [(float("inf"), float("inf"))] * len(measured)
     for _ in range(repeats):
@@ -63,6 +66,9 @@ sys.exit(code)
 
 
 def command_cpu_s(command: Sequence[str]) -> float:
-    """CPU seconds of a command and of all that it started, whoever waited for it. Raises CalledProcessError where it fails."""
-    done = subprocess.run([sys.executable, "-c", _WHOLE_TREE, *command], stdout=subprocess.PIPE, text=True, check=True)
+    """CPU seconds of a command and of all that it started, whoever waited for it. Raises CalledProcessError
+    where it fails."""
+    done = subprocess.run(
+        [sys.executable, "-c", _WHOLE_TREE, *command], stdout=subprocess.PIPE, text=True, check=True
+    )
     return float(done.stdout)

@@ -8,9 +8,21 @@ from typing import Any
 
 def frame_at(seq: int, size: int) -> dict[str, Any]:
     """A frame of about `size` bytes, made of as many small operations as a real one has."""
-    operations = [{"op": "replace", "path": f"/rigs/kafka/picture/partitions/{n}/end", "value": seq} for n in range(size // 72)]
-    return {"type": "frame", "lab": "bench", "epoch": 1, "from_seq": seq - 1, "seq": seq, "sent_at": time.time(), "at_us": seq * 100_000,
-            "patch": operations, "events": []}  # fmt: skip
+    operations = [
+        {"op": "replace", "path": f"/rigs/kafka/picture/partitions/{n}/end", "value": seq}
+        for n in range(size // 72)
+    ]
+    return {
+        "type": "frame",
+        "lab": "bench",
+        "epoch": 1,
+        "from_seq": seq - 1,
+        "seq": seq,
+        "sent_at": time.time(),
+        "at_us": seq * 100_000,
+        "patch": operations,
+        "events": [],
+    }
 
 
 async def publish_at_rate(send: Callable[[int], Awaitable[None]], seconds: float, rate: float) -> None:

@@ -1,4 +1,5 @@
-"""Publish frames to a lab's stream as its shard would: `python -m tests.bench.publish_stream LAB SECONDS RATE SIZE`.
+"""Publish frames to a lab's stream as its shard would: `python -m tests.bench.publish_stream LAB SECONDS RATE
+SIZE`.
 
 The lab's stored view is set to frame 0 first, so that every browser can begin.
 """
@@ -17,13 +18,17 @@ from tests.bench.frames import frame_at, publish_at_rate  # noqa: E402
 
 
 def prepare(lab_id: str) -> None:
-    Lab.objects.get_or_create(id=lab_id, defaults={"scenario": {}, "owner_hash": "", "shard": 10**6, "status": Lab.Status.FAILED})
+    Lab.objects.get_or_create(
+        id=lab_id, defaults={"scenario": {}, "owner_hash": "", "shard": 10**6, "status": Lab.Status.FAILED}
+    )
     StoredView.objects.update_or_create(pk=lab_id, defaults={"epoch": 1, "seq": 0, "at_us": 0, "text": "{}"})
 
 
 async def publish(lab_id: str, seconds: float, rate: float, size: int) -> None:
     async def send(seq: int) -> None:
-        transport().publish([Frame(lab_id, 1, seq - 1, seq, False, json.dumps(frame_at(seq, size), separators=(",", ":")))])
+        transport().publish(
+            [Frame(lab_id, 1, seq - 1, seq, False, json.dumps(frame_at(seq, size), separators=(",", ":")))]
+        )
 
     await publish_at_rate(send, seconds, rate)
 

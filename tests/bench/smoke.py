@@ -1,7 +1,8 @@
-"""Sizes at which a bench runs in seconds: `make bench-smoke` shows that each still runs, not what it measures.
+"""Sizes at which a bench runs in seconds: `make bench-smoke` shows that each still runs, not what it
+measures.
 
-A bench whose whole cost is a browser, Spark or another checkout is not among them. A bench that starts processes of its own has
-HIGHWATER_BENCH_SMOKE in their environment.
+A bench whose whole cost is a browser, Spark or another checkout is not among them. A bench that starts
+processes of its own has HIGHWATER_BENCH_SMOKE in their environment.
 """
 
 import os

@@ -1,7 +1,8 @@
 """Many websocket clients in one cheap process, so that the clients' own work does not hide the server's.
 
-A client reads frames off the wire, looks only at the first bytes of a message for its numbers, and acknowledges every fifth frame. Run as a
-program it prints one JSON line: `python -m tests.bench.sockets PORT PATH COUNT DEAF SECONDS`; deaf clients never read.
+A client reads frames off the wire, looks only at the first bytes of a message for its numbers, and
+acknowledges every fifth frame. Run as a program it prints one JSON line: `python -m tests.bench.sockets PORT
+PATH COUNT DEAF SECONDS`; deaf clients never read.
 """
 
 import asyncio
@@ -22,7 +23,8 @@ OnText = Callable[["Client", bytes], None]
 
 
 class Client(asyncio.Protocol):
-    """One socket. frames, snapshots: how many came. gaps: frames that did not follow on, i.e. losses that were not announced."""
+    """One socket. frames, snapshots: how many came. gaps: frames that did not follow on, i.e. losses that
+    were not announced."""
 
     def __init__(self, port: int, path: str, on_text: OnText | None = None) -> None:
         self.port, self.path, self.on_text = port, path, on_text
@@ -38,7 +40,8 @@ class Client(asyncio.Protocol):
         self.transport = transport
         key = base64.b64encode(os.urandom(16)).decode()
         transport.write(
-            f"GET {self.path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            f"GET {self.path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nUpgrade: "
+            f"websocket\r\nConnection: Upgrade\r\n"
             f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n".encode()
         )
 
@@ -128,13 +131,24 @@ async def main(port: int, paths: list[str], count: int, deaf: int, seconds: floa
     await asyncio.sleep(seconds)
     reading = clients[:count]
     delays = [delay for client in reading for delay in client.delays_s]
-    print(json.dumps({
-        "frames_min": min(client.frames for client in reading), "frames_max": max(client.frames for client in reading),
-        "gaps": sum(client.gaps for client in reading), "snapshots": sum(client.snapshots for client in reading),
-        "closed": sum(client.transport is None or client.transport.is_closing() for client in reading),
-        "delay_p50_ms": quantile(delays, 0.5) * 1000 if delays else None, "delay_p99_ms": quantile(delays, 0.99) * 1000 if delays else None,
-    }))  # fmt: skip
+    print(
+        json.dumps(
+            {
+                "frames_min": min(client.frames for client in reading),
+                "frames_max": max(client.frames for client in reading),
+                "gaps": sum(client.gaps for client in reading),
+                "snapshots": sum(client.snapshots for client in reading),
+                "closed": sum(
+                    client.transport is None or client.transport.is_closing() for client in reading
+                ),
+                "delay_p50_ms": quantile(delays, 0.5) * 1000 if delays else None,
+                "delay_p99_ms": quantile(delays, 0.99) * 1000 if delays else None,
+            }
+        )
+    )
 
 
 if __name__ == "__main__":
-    asyncio.run(main(int(sys.argv[1]), sys.argv[2].split(","), int(sys.argv[3]), int(sys.argv[4]), float(sys.argv[5])))
+    asyncio.run(
+        main(int(sys.argv[1]), sys.argv[2].split(","), int(sys.argv[3]), int(sys.argv[4]), float(sys.argv[5]))
+    )

@@ -1,4 +1,5 @@
-"""A real Chromium on the real processes: one site for all stories, a new browser profile (hence a new visitor and lab) for each."""
+"""A real Chromium on the real processes: one site for all stories, a new browser profile (hence a new visitor
+and lab) for each."""
 
 import os
 import shutil
@@ -14,12 +15,15 @@ from tests.supervisor.site import SupervisedSite
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 PATIENCE_MS = 15_000
-IDLE_PAUSE_S = "10"     # each story has labs of its own: when it is over they should not play on beside the next for ten minutes
+# each story has labs of its own: when it is over they should not play on beside the next for ten minutes
+IDLE_PAUSE_S = "10"
 
 
 def executable() -> str:
     """The system's own Chromium: one cannot be downloaded everywhere. CHROMIUM names another."""
-    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    found = os.environ.get("CHROMIUM") or next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    )
     assert found, "the browser tests need Chromium: see `make browser`"
     return found
 
@@ -27,7 +31,12 @@ def executable() -> str:
 @pytest.fixture(scope="package")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SupervisedSite]:
     run_dir = tmp_path_factory.mktemp("site")
-    running = SupervisedSite(run_dir, HIGHWATER_IDLE_PAUSE_S=IDLE_PAUSE_S, HIGHWATER_LOG_DIRS=str(run_dir / "broker-logs"), **QUICK_JAVA)
+    running = SupervisedSite(
+        run_dir,
+        HIGHWATER_IDLE_PAUSE_S=IDLE_PAUSE_S,
+        HIGHWATER_LOG_DIRS=str(run_dir / "broker-logs"),
+        **QUICK_JAVA,
+    )
     try:
         running.wait_started()
         yield running
@@ -35,7 +44,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SupervisedSite]:
         running.stop()
 
 
-@pytest.fixture(scope="package")  # Playwright's loop must end before an asynchronous test of another folder begins one
+@pytest.fixture(
+    scope="package"
+)  # Playwright's loop must end before an asynchronous test of another folder begins one
 def browser() -> Iterator[Browser]:
     expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
@@ -46,12 +57,15 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def profile(browser: Browser, site: SupervisedSite) -> Iterator[Callable[..., BrowserContext]]:
-    """Makes browser profiles; each is another person. Any error on a console or in a script fails the story at its end."""
+    """Makes browser profiles; each is another person. Any error on a console or in a script fails the story
+    at its end."""
     contexts: list[BrowserContext] = []
     errors: list[str] = []
 
     def make(**options: Any) -> BrowserContext:
-        context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, "locale": "en", **options})
+        context = browser.new_context(
+            **{"viewport": {"width": 1440, "height": 900}, "locale": "en", **options}
+        )
         context.set_default_timeout(PATIENCE_MS)
         context.on("console", lambda message: errors.append(message.text) if is_fault(message) else None)
         context.on("weberror", lambda error: errors.append(str(error.error)))
@@ -66,7 +80,11 @@ def profile(browser: Browser, site: SupervisedSite) -> Iterator[Callable[..., Br
 
 def is_fault(message: ConsoleMessage) -> bool:
     """Chromium reports a refused or failed request as an error; the stories provoke those on purpose."""
-    return message.type == "error" and "Failed to load resource" not in message.text and "WebSocket" not in message.text
+    return (
+        message.type == "error"
+        and "Failed to load resource" not in message.text
+        and "WebSocket" not in message.text
+    )
 
 
 @pytest.fixture
@@ -76,7 +94,8 @@ def page(profile: Callable[..., BrowserContext], site: SupervisedSite) -> Page:
 
 
 def open_stage(context: BrowserContext, site: SupervisedSite, path: str = "?demo=off") -> Page:
-    """A page of the Stage that moves. A fresh demo does nothing by itself: a story may take as long as it needs."""
+    """A page of the Stage that moves. A fresh demo does nothing by itself: a story may take as long as it
+    needs."""
     page = context.new_page()
     page.goto(site.url + path)
     wait_frame(page)
@@ -108,7 +127,10 @@ def wait_frame(page: Page, after: int | None = None) -> int:
 
 
 def wait_text(page: Page, selector: str, text: str) -> None:
-    page.wait_for_function("([selector, text]) => document.querySelector(selector)?.textContent.includes(text)", arg=[selector, text])
+    page.wait_for_function(
+        "([selector, text]) => document.querySelector(selector)?.textContent.includes(text)",
+        arg=[selector, text],
+    )
 
 
 def save(page: Page, name: str) -> None:

@@ -1,4 +1,5 @@
-"""What every page keeps with its tables open: whatever scrolls is reached by the keyboard, and whatever the keyboard reaches has a name."""
+"""What every page keeps with its tables open: whatever scrolls is reached by the keyboard, and whatever the
+keyboard reaches has a name."""
 
 from playwright.sync_api import Page
 

@@ -1,4 +1,5 @@
-"""By keyboard and screen reader on every page: what scrolls is reached and named, with tables and folds open, wide and narrow."""
+"""By keyboard and screen reader on every page: what scrolls is reached and named, with tables and folds open,
+wide and narrow."""
 
 from collections.abc import Callable
 
@@ -21,11 +22,21 @@ def paths(profile: Profile, site: SupervisedSite) -> tuple[Page, dict[str, str]]
     page.click("#add-ten")
     wait_text(page, "h1", "10 consumers joined")
     lab = page.get_attribute("#main", "data-lab")
-    return page, {"stage": f"lab/{lab}/", "labs": "labs/", "log": f"lab/{lab}/kafka/log", "article": "log/article/", "analyze": "analyze/",
-                  "compare": "analyze/compare/", "missing": "lab/n0where/", "moment": f"lab/{lab}/?at_us=soon"}  # fmt: skip
+    return page, {
+        "stage": f"lab/{lab}/",
+        "labs": "labs/",
+        "log": f"lab/{lab}/kafka/log",
+        "article": "log/article/",
+        "analyze": "analyze/",
+        "compare": "analyze/compare/",
+        "missing": "lab/n0where/",
+        "moment": f"lab/{lab}/?at_us=soon",
+    }
 
 
-def test_what_scrolls_is_reached_and_named_on_every_page(paths: tuple[Page, dict[str, str]], site: SupervisedSite) -> None:
+def test_what_scrolls_is_reached_and_named_on_every_page(
+    paths: tuple[Page, dict[str, str]], site: SupervisedSite
+) -> None:
     page, pages = paths
     for name, path in pages.items():
         page.goto(site.url + path)
@@ -46,7 +57,9 @@ def refuse(socket: WebSocketRoute) -> None:
     socket.close(code=4430)
 
 
-def test_a_socket_that_finds_no_room_is_said_on_the_log_page(paths: tuple[Page, dict[str, str]], site: SupervisedSite) -> None:
+def test_a_socket_that_finds_no_room_is_said_on_the_log_page(
+    paths: tuple[Page, dict[str, str]], site: SupervisedSite
+) -> None:
     page, pages = paths
     page.route_web_socket("**/ws/**", refuse)
     page.goto(site.url + pages["log"])

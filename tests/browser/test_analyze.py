@@ -1,4 +1,5 @@
-"""Stories of the Analyze pages, told on one real study: twenty thousand keys through Spark. Waits are for what is drawn, never for time."""
+"""Stories of the Analyze pages, told on one real study: twenty thousand keys through Spark. Waits are for
+what is drawn, never for time."""
 
 import csv
 import io
@@ -18,7 +19,7 @@ from tests.browser.reach import faults_of
 from tests.supervisor.site import SupervisedSite
 
 Profile = Callable[..., BrowserContext]
-SPARK_MS = 300_000      # Java, Spark and compiled kernels start, on a cold and busy machine too
+SPARK_MS = 300_000  # Java, Spark and compiled kernels start, on a cold and busy machine too
 START_MS = 1_700_000_000_000
 CHARTS = ("share", "heat", "churn", "keys", "lag")
 
@@ -36,7 +37,10 @@ def form(profile: Profile, site: SupervisedSite) -> Page:
 def orders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Orders of a shop: a few customers buy most, one row has a field too many."""
     path = tmp_path_factory.mktemp("data") / "orders.csv"
-    rows = [f"2026-05-01T10:{number // 60 % 60:02d}:{number % 60:02d}Z,customer-{(number * number) % 97},{number}" for number in range(2_000)]
+    rows = [
+        f"2026-05-01T10:{number // 60 % 60:02d}:{number % 60:02d}Z,customer-{(number * number) % 97},{number}"
+        for number in range(2_000)
+    ]
     rows[500] += ",and,more"
     path.write_text("\n".join(["time,customer_id,amount", *rows]) + "\n")
     return path
@@ -68,7 +72,9 @@ def wait_ranked(page: Page) -> list[str]:
     return (page.get_attribute("#main", "data-ranked") or "").split()
 
 
-def open_finished(profile: Profile, site: SupervisedSite, finished: dict[str, str], **options: object) -> Page:
+def open_finished(
+    profile: Profile, site: SupervisedSite, finished: dict[str, str], **options: object
+) -> Page:
     if "id" not in finished:
         pytest.fail("test_a_file_becomes_a_ranking, which makes the study, did not come to its end")
     page = profile(**options).new_page()
@@ -86,7 +92,9 @@ def test_a_file_becomes_a_ranking(form: Page, orders: Path, finished: dict[str, 
     few_strategies(form)
     expect(form.locator("#form-summary")).to_contain_text("4 strategies")
     form.locator("#changes li").nth(9).get_by_role("button").click()
-    expect(form.locator("#history-chart")).to_have_attribute("aria-label", re.compile("From 4 to 5 consumers in 9 changes, at least 4, at most 8"))
+    expect(form.locator("#history-chart")).to_have_attribute(
+        "aria-label", re.compile("From 4 to 5 consumers in 9 changes, at least 4, at most 8")
+    )
     save(form, "analyze-form")
     finished["at"] = start(form)
     ids = wait_ranked(form)
@@ -101,21 +109,29 @@ def test_a_file_becomes_a_ranking(form: Page, orders: Path, finished: dict[str, 
     save(form, "analyze-study")
 
 
-def test_weights_rank_anew_and_stay_in_the_link(profile: Profile, site: SupervisedSite, finished: dict[str, str]) -> None:
+def test_weights_rank_anew_and_stay_in_the_link(
+    profile: Profile, site: SupervisedSite, finished: dict[str, str]
+) -> None:
     page = open_finished(profile, site, finished)
     for term, presses in (("churn", "Home"), ("pause", "Home"), ("order", "End"), ("skew", "Home")):
         page.focus(f"[name={term}]")
         page.keyboard.press(presses)
     expect(page.locator("[name=order] + output")).to_have_text("100")
-    page.wait_for_url(re.compile(r"skew=0&churn=0&pause=0&order=100"))   # the answer to the last press, not to one on the way to it
-    page.wait_for_function("() => document.getElementById('main').dataset.ranked.split(' ').at(-1).startsWith('rabbitmq')")
+    page.wait_for_url(
+        re.compile(r"skew=0&churn=0&pause=0&order=100")
+    )  # the answer to the last press, not to one on the way to it
+    page.wait_for_function(
+        "() => document.getElementById('main').dataset.ranked.split(' ').at(-1).startsWith('rabbitmq')"
+    )
     order = wait_ranked(page)
     other = page.context.new_page()
     other.goto(page.url)
     assert wait_ranked(other) == order
 
 
-def test_a_strategy_and_a_step_are_picked_by_keyboard(profile: Profile, site: SupervisedSite, finished: dict[str, str]) -> None:
+def test_a_strategy_and_a_step_are_picked_by_keyboard(
+    profile: Profile, site: SupervisedSite, finished: dict[str, str]
+) -> None:
     page = open_finished(profile, site, finished)
     page.focus("#ranking tr[data-strategy^='kafka'] [data-pick]")
     page.keyboard.press("Enter")
@@ -124,11 +140,15 @@ def test_a_strategy_and_a_step_are_picked_by_keyboard(profile: Profile, site: Su
     before = page.text_content("#share-step")
     page.focus("#step-on")
     page.keyboard.press("Enter")
-    page.wait_for_function("before => document.getElementById('share-step').textContent !== before", arg=before)
+    page.wait_for_function(
+        "before => document.getElementById('share-step').textContent !== before", arg=before
+    )
     assert page.text_content("#share-step") == page.text_content("#lag-step") == "c7 joined"
 
 
-def test_tables_say_what_the_charts_show(profile: Profile, site: SupervisedSite, finished: dict[str, str]) -> None:
+def test_tables_say_what_the_charts_show(
+    profile: Profile, site: SupervisedSite, finished: dict[str, str]
+) -> None:
     page = open_finished(profile, site, finished)
     page.locator("#headline").click()
     page.keyboard.press("t")
@@ -157,7 +177,9 @@ def test_the_form_fits_a_phone_in_both_languages(profile: Profile, site: Supervi
 
 
 def test_phone_dark_and_chinese(profile: Profile, site: SupervisedSite, finished: dict[str, str]) -> None:
-    page = open_finished(profile, site, finished, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = open_finished(
+        profile, site, finished, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
     page.click("#theme")
     page.click("#theme")
     page.click("#language")
@@ -177,7 +199,7 @@ def test_a_study_is_opened_as_a_lab(profile: Profile, site: SupervisedSite, fini
     page.click("#open")
     page.wait_for_url(re.compile(r"/lab/[\w-]+/"))
     page.wait_for_selector("[data-lane]")
-    wait_text(page, "#notice-text", "of the study's")      # what the lab has not
+    wait_text(page, "#notice-text", "of the study's")  # what the lab has not
 
 
 def test_two_studies_are_compared(profile: Profile, site: SupervisedSite, finished: dict[str, str]) -> None:
@@ -241,11 +263,17 @@ def test_a_file_that_is_none_is_refused_and_another_can_be_chosen(form: Page, tm
 
 @pytest.fixture
 def broker_logs(site: SupervisedSite) -> Path:
-    """A broker's log folder with two topics and a damaged batch, below the one folder that this site opens for logs."""
+    """A broker's log folder with two topics and a damaged batch, below the one folder that this site opens
+    for logs."""
     folder = site.run_dir / "broker-logs" / "kafka"
     for topic, partition in (("orders", 0), ("orders", 1), ("payments", 0)):
-        log = PartitionLog.open(DiskFolder(folder / f"{topic}-{partition}"), None, now_ms=START_MS, was_closed=True)
-        log.append(encode_batch([Record(number, START_MS + 100 * number, b"k", b"v") for number in range(50)]).data, now_ms=START_MS)
+        log = PartitionLog.open(
+            DiskFolder(folder / f"{topic}-{partition}"), None, now_ms=START_MS, was_closed=True
+        )
+        log.append(
+            encode_batch([Record(number, START_MS + 100 * number, b"k", b"v") for number in range(50)]).data,
+            now_ms=START_MS,
+        )
         if (topic, partition) == ("orders", 1):
             log.append(encode_batch([Record(0, START_MS + 5_000, b"k", b"v")]).data, now_ms=START_MS)
         log.close(START_MS)
@@ -269,9 +297,13 @@ def test_a_log_of_the_server_is_found_and_watched_live(form: Page, broker_logs: 
     form.select_option("[name=watch_topic]", "orders")
     form.click("#watch-start")
     form.wait_for_url(re.compile(r"/analyze/[\w-]{6,}/"))
-    form.wait_for_function("() => Number(document.getElementById('main').dataset.windows) >= 5", timeout=SPARK_MS)
+    form.wait_for_function(
+        "() => Number(document.getElementById('main').dataset.windows) >= 5", timeout=SPARK_MS
+    )
     expect(form.locator("#hw_lag-none")).to_be_visible()
-    expect(form.locator("#damaged")).to_have_text("1 batch of the log cannot be read: what it holds is in no window.")
+    expect(form.locator("#damaged")).to_have_text(
+        "1 batch of the log cannot be read: what it holds is in no window."
+    )
     expect(form.locator("#chart-lag")).to_have_count(0)
     assert faults_of(form) == []
     form.route_web_socket("**/ws/**", lambda socket: socket.close(code=4430))

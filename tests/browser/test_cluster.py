@@ -1,4 +1,5 @@
-"""Stories of the Cluster page: what it draws, what is done to it by mouse, key, stroke and finger, and what its cards and tables say."""
+"""Stories of the Cluster page: what it draws, what is done to it by mouse, key, stroke and finger, and what
+its cards and tables say."""
 
 import re
 from collections.abc import Callable
@@ -12,17 +13,29 @@ from tests.supervisor.site import SupervisedSite
 
 Profile = Callable[..., BrowserContext]
 THREE = {"model": "kafka", "brokers": 3, "partitions": 3, "min_insync_replicas": 2, "offsets_partitions": 3}
-NINE = {"model": "kafka", "brokers": 9, "partitions": 96, "min_insync_replicas": 2, "offsets_partitions": 3, "racks": list("abcabcabc")}
+NINE = {
+    "model": "kafka",
+    "brokers": 9,
+    "partitions": 96,
+    "min_insync_replicas": 2,
+    "offsets_partitions": 3,
+    "racks": list("abcabcabc"),
+}
 NOTICED_MS = 60_000
 
 
 def set_speed(page: Page, lab: str, speed: int) -> None:
-    answer = post(page, f"/api/labs/{lab}/commands/", {"command_id": f"speed-{speed}", "kind": "speed", "args": {"speed": speed}})
+    answer = post(
+        page,
+        f"/api/labs/{lab}/commands/",
+        {"command_id": f"speed-{speed}", "kind": "speed", "args": {"speed": speed}},
+    )
     assert answer["state"] == "accepted", answer
 
 
 def open_cluster(context: BrowserContext, site: SupervisedSite, lane: dict[str, Any] = THREE) -> Page:
-    """The page of a lab that was just made, moving, and with records: leaders are elected and the producer knows them."""
+    """The page of a lab that was just made, moving, and with records: leaders are elected and the producer
+    knows them."""
     page = context.new_page()
     page.goto(f"{site.url}labs/")
     scenario = {"lanes": [lane], "workload": {"kind": "uniform", "keys": 20, "rate": 20}}
@@ -64,23 +77,32 @@ def stroke(page: Page, link: str, share: float = 0.5, half: int = 16) -> None:
 
 def expect_link(page: Page, link: str, state: str = "") -> None:
     """state: what its label ends with; "": it is whole."""
-    expect(page.locator(f'[data-link="{link}"]')).to_have_attribute("aria-label", re.compile(f"{state}$" if state else "[^s]$"))
+    expect(page.locator(f'[data-link="{link}"]')).to_have_attribute(
+        "aria-label", re.compile(f"{state}$" if state else "[^s]$")
+    )
 
 
 def test_each_copy_is_a_strip_with_its_flag_and_the_table_says_the_same(cluster: Page) -> None:
     page = cluster
     expect(page.locator("#title")).to_have_text("All copies are in sync.")
     pause(page)
-    ends = page.evaluate("() => [...document.querySelectorAll('#picture text')].map((e) => e.textContent).filter((t) => t.startsWith('LEO '))")
+    ends = page.evaluate(
+        "() => [...document.querySelectorAll('#picture text')].map((e) => e.textContent).filter((t) => "
+        "t.startsWith('LEO '))"
+    )
     flags = page.locator('#picture path.ink[d*="v-11"]')
     assert len(ends) == 3 and flags.count() == 3
     page.keyboard.press("t")
     expect(page.locator("#copies-twin")).to_be_visible()
     expect(page.locator("#picture")).to_be_hidden()
     assert page.locator("#copies-twin tbody tr").count() == 3
-    table = page.locator("#copies-twin tbody tr").evaluate_all("rows => rows.map((row) => 'LEO ' + row.cells[5].textContent)")
+    table = page.locator("#copies-twin tbody tr").evaluate_all(
+        "rows => rows.map((row) => 'LEO ' + row.cells[5].textContent)"
+    )
     assert sorted(table) == sorted(ends)
-    assert page.locator("#nodes-twin tbody tr").count() == 3 and page.locator("#map-twin tbody tr").count() == 3
+    assert (
+        page.locator("#nodes-twin tbody tr").count() == 3 and page.locator("#map-twin tbody tr").count() == 3
+    )
     assert page.locator("#links-twin li").count() >= 9
     save(page, "cluster-tables")
     page.keyboard.press("t")
@@ -116,7 +138,9 @@ def test_a_clients_links_are_drawn_when_it_is_chosen_and_one_is_cut(cluster: Pag
     expect_link(page, "broker-3>producer", "cut both ways")
     wait_text(page, "#cards", "Link Broker 3–Producer cut")
     page.keyboard.press("Escape")
-    expect(page.locator('[data-link="broker-1>producer"], [data-link="broker-2>producer"]')).not_to_have_count(2)
+    expect(
+        page.locator('[data-link="broker-1>producer"], [data-link="broker-2>producer"]')
+    ).not_to_have_count(2)
     expect_link(page, "broker-3>producer", "cut both ways")
 
 
@@ -124,7 +148,10 @@ def test_a_broker_crashes_and_comes_back_by_keys_and_its_card_says_what_it_meant
     page = cluster
     page.locator('[data-broker="1"]').focus()
     page.keyboard.press("ArrowRight")
-    assert page.evaluate("() => document.activeElement.dataset.broker ?? document.activeElement.dataset.part") != "1"
+    assert (
+        page.evaluate("() => document.activeElement.dataset.broker ?? document.activeElement.dataset.part")
+        != "1"
+    )
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Enter")
     wait_text(page, "#verbs-about", "Broker 1: running")
@@ -133,14 +160,18 @@ def test_a_broker_crashes_and_comes_back_by_keys_and_its_card_says_what_it_meant
     wait_text(page, "#verbs-about", "Broker 1: crashed")
     wait_text(page, "#title", "the controller has not noticed yet")
     page.click("[data-speed='4']")
-    page.wait_for_function("() => document.getElementById('title').textContent.includes('under-replicated')", timeout=NOTICED_MS)
+    page.wait_for_function(
+        "() => document.getElementById('title').textContent.includes('under-replicated')", timeout=NOTICED_MS
+    )
     card = page.locator("#cards li").first
     expect(card).to_contain_text("3 healthy")
     expect(card).to_contain_text("3 under-replicated")
     expect(card).to_contain_text("unavailable, the longest for")
     save(page, "cluster-crashed")
     page.keyboard.press("b")
-    page.wait_for_function("() => document.getElementById('title').textContent === 'All copies are in sync.'", timeout=NOTICED_MS)
+    page.wait_for_function(
+        "() => document.getElementById('title').textContent === 'All copies are in sync.'", timeout=NOTICED_MS
+    )
     expect(page.locator("#cards li").first).to_contain_text("Broker 1 came back")
     expect(page.locator("#cards li").first).to_contain_text("joined an ISR")
 
@@ -149,10 +180,12 @@ def test_every_verb_of_a_broker_is_a_button_that_says_what_it_is(cluster: Page) 
     page = cluster
     page.click('[data-broker="2"]')
     for verb in ("Stop", "Pause", "Crash", "Cut power", "Lose disk", "Slow disk", "Skew clock"):
-        expect(page.locator("#verbs").get_by_role("button", name=verb)).to_have_attribute("title", re.compile("."))
+        expect(page.locator("#verbs").get_by_role("button", name=verb)).to_have_attribute(
+            "title", re.compile(".")
+        )
     page.locator("#verbs").get_by_role("button", name="Pause").click()
     expect(page.locator('[data-broker="2"]')).to_have_attribute("aria-label", re.compile("paused"))
-    page.click('[data-broker="2"]')          # a paused one is hatched, and can be pressed all the same
+    page.click('[data-broker="2"]')  # a paused one is hatched, and can be pressed all the same
     wait_text(page, "#verbs-about", "Choose a broker")
     page.click('[data-broker="2"]')
     page.locator("#verbs").get_by_role("button", name="Resume").click()
@@ -177,7 +210,9 @@ def test_a_topic_gets_more_partitions_and_never_fewer(cluster: Page) -> None:
     save(page, "cluster-partitions")
 
 
-def test_an_operator_makes_a_topic_moves_it_and_elects_and_a_wrong_one_is_refused_at_its_field(cluster: Page) -> None:
+def test_an_operator_makes_a_topic_moves_it_and_elects_and_a_wrong_one_is_refused_at_its_field(
+    cluster: Page,
+) -> None:
     page = cluster
     page.keyboard.press("n")
     expect(page.locator("#create-topic [name=topic]")).to_be_focused()
@@ -192,7 +227,9 @@ def test_an_operator_makes_a_topic_moves_it_and_elects_and_a_wrong_one_is_refuse
     page.keyboard.press("Enter")
     expect(page.locator("#large-title")).to_have_text("payments-0")
     expect(page.locator("#create-topic")).to_be_hidden()
-    first = page.evaluate("() => document.querySelector('#large-words').textContent.match(/ISR ([\\d ]+)/)[1].trim().split(' ')")
+    first = page.evaluate(
+        "() => document.querySelector('#large-words').textContent.match(/ISR ([\\d ]+)/)[1].trim().split(' ')"
+    )
     page.keyboard.press("m")
     expect(page.locator("#reassign [name=replicas]")).to_have_value(" ".join(first))
     page.fill("#reassign [name=replicas]", "7")
@@ -202,7 +239,10 @@ def test_an_operator_makes_a_topic_moves_it_and_elects_and_a_wrong_one_is_refuse
     page.keyboard.press("Enter")
     wait_text(page, "#cards", f"payments-0 moves to brokers {first[1]} {first[0]}")
     wait_text(page, "#large-words", "all copies")
-    page.wait_for_function("() => document.querySelector('#large-words').textContent.match(/ISR ([\\d ]+)/)[1].trim().split(' ').length === 2")
+    page.wait_for_function(
+        "() => document.querySelector('#large-words').textContent.match(/ISR ([\\d "
+        "]+)/)[1].trim().split(' ').length === 2"
+    )
     page.get_by_role("button", name="Elect preferred leader").click()
     wait_text(page, "#large-words", f"Leader {first[1]}")
     expect(page.get_by_role("button", name="Elect unclean")).to_be_disabled()
@@ -228,22 +268,42 @@ def test_it_speaks_chinese_all_over(profile: Profile, site: SupervisedSite) -> N
     wait_text(page, "#cards", "Broker 1 崩溃")
     text = page.inner_text("main")
     assert not re.search(r"cluster\.\w", text)
-    assert set(re.findall(r"\b[a-z]{4,}", text)) <= {"records", "acks", "insync", "replicas", "unclean", "leader", "election", "enable", "kill"}
+    assert set(re.findall(r"\b[a-z]{4,}", text)) <= {
+        "records",
+        "acks",
+        "insync",
+        "replicas",
+        "unclean",
+        "leader",
+        "election",
+        "enable",
+        "kill",
+    }
     save(page, "cluster-zh")
 
 
 def test_on_a_phone_everything_is_within_reach(profile: Profile, site: SupervisedSite) -> None:
-    page = open_cluster(profile(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True), site, NINE)
+    page = open_cluster(
+        profile(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True), site, NINE
+    )
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
-    rows = page.evaluate("() => new Set([...document.querySelectorAll('[data-partition]')].map((tile) => tile.getAttribute('y'))).size")
+    rows = page.evaluate(
+        "() => new Set([...document.querySelectorAll('[data-partition]')].map((tile) => "
+        "tile.getAttribute('y'))).size"
+    )
     assert rows <= 12
     page.tap('[data-partition="records-17"]')
     expect(page.locator("#large-title")).to_have_text("records-17")
-    leader = page.evaluate("() => document.querySelector('#large-words').textContent.match(/Leader (\\d)/)[1]")
+    leader = page.evaluate(
+        "() => document.querySelector('#large-words').textContent.match(/Leader (\\d)/)[1]"
+    )
     page.tap(f'[data-broker="{leader}"]')
     page.locator("#verbs").get_by_role("button", name="Crash").tap()
     wait_text(page, "#cards", f"Broker {leader} crashed")
-    order = page.evaluate("() => ['.large', '.side', '.series'].map((name) => document.querySelector(name).getBoundingClientRect().top)")
+    order = page.evaluate(
+        "() => ['.large', '.side', '.series'].map((name) => "
+        "document.querySelector(name).getBoundingClientRect().top)"
+    )
     assert order == sorted(order)
     save(page, "cluster-390")
 
@@ -260,12 +320,16 @@ def test_all_partitions_of_a_large_cluster_are_in_sight(profile: Profile, site: 
     save(page, "cluster-nine")
 
 
-def test_in_slow_motion_messages_stand_on_their_way_with_their_numbers(profile: Profile, site: SupervisedSite) -> None:
+def test_in_slow_motion_messages_stand_on_their_way_with_their_numbers(
+    profile: Profile, site: SupervisedSite
+) -> None:
     page = open_cluster(profile(), site, {**THREE, "network_delay_us": 50_000})
     page.click("[data-speed='0.1']")
     for words in (r"^fetch \d+, epoch \d+", r"records?|ack: offset"):
         page.wait_for_function(
-            "words => [...document.querySelectorAll('#picture text')].some((text) => RegExp(words).test(text.textContent))", arg=words
+            "words => [...document.querySelectorAll('#picture text')].some((text) => "
+            "RegExp(words).test(text.textContent))",
+            arg=words,
         )
     save(page, "cluster-slow")
 
@@ -286,10 +350,14 @@ def test_the_chart_has_ends_and_lags_and_is_drawn_at_most_once_a_second(cluster:
     save(page, "cluster-chart")
 
 
-def test_a_copy_far_behind_stands_below_a_break_and_no_word_is_cut_off(profile: Profile, site: SupervisedSite) -> None:
+def test_a_copy_far_behind_stands_below_a_break_and_no_word_is_cut_off(
+    profile: Profile, site: SupervisedSite
+) -> None:
     page = open_cluster(profile(), site, {**THREE, "partitions": 1})
     page.locator("[data-broker]").first.wait_for()
-    leader = page.evaluate("() => document.querySelector('#large-words').textContent.match(/Leader (\\d)/)[1]")
+    leader = page.evaluate(
+        "() => document.querySelector('#large-words').textContent.match(/Leader (\\d)/)[1]"
+    )
     page.click(f'[data-broker="{int(leader) % 3 + 1}"]')
     page.keyboard.press("x")
     page.click("[data-speed='20']")
@@ -297,7 +365,10 @@ def test_a_copy_far_behind_stands_below_a_break_and_no_word_is_cut_off(profile: 
     page.keyboard.press(" ")
     for width, height in ((1440, 900), (1280, 720), (390, 844)):
         page.set_viewport_size({"width": width, "height": height})
-        page.wait_for_function("() => { const svg = document.getElementById('picture'); return svg.clientWidth <= svg.parentElement.clientWidth; }")
+        page.wait_for_function(
+            "() => { const svg = document.getElementById('picture'); return svg.clientWidth <= "
+            "svg.parentElement.clientWidth; }"
+        )
         outside = page.evaluate(
             """() => { const svg = document.getElementById("picture"), box = svg.getBoundingClientRect();
               return [...svg.querySelectorAll("text")].filter((text) => { const { left, right, bottom } = text.getBoundingClientRect();
@@ -316,7 +387,9 @@ def test_who_opens_a_paused_lab_sees_the_curves_of_the_minutes_before(cluster: P
     late.locator(".series").scroll_into_view_if_needed()
     late.wait_for_selector("#series .plot-container")
     assert late.evaluate(count) >= 4
-    assert late.evaluate("() => document.getElementById('series').data.every(({ line }) => line.shape === 'hv')")
+    assert late.evaluate(
+        "() => document.getElementById('series').data.every(({ line }) => line.shape === 'hv')"
+    )
     save(late, "cluster-late")
     late.goto(address.replace("/cluster/", "/groups/"))
     late.wait_for_selector("[d].spark")
@@ -345,8 +418,14 @@ def test_dots_fly_from_broker_to_broker_and_go(cluster: Page) -> None:
 def test_the_picture_is_as_wide_as_its_box_whenever_the_window_changes(cluster: Page) -> None:
     page = cluster
     pause(page)
-    widths = "(svg => [svg.getBoundingClientRect().width, svg.parentElement.clientWidth])(document.getElementById('picture'))"
+    widths = (
+        "(svg => [svg.getBoundingClientRect().width, "
+        "svg.parentElement.clientWidth])(document.getElementById('picture'))"
+    )
     for width in (1100, 1600):
         was = page.evaluate(widths)[0]
         page.set_viewport_size({"width": width, "height": 900})
-        page.wait_for_function(f"was => {{ const [own, box] = {widths}; return own !== was && Math.abs(own - box) < 1; }}", arg=was)
+        page.wait_for_function(
+            f"was => {{ const [own, box] = {widths}; return own !== was && Math.abs(own - box) < 1; }}",
+            arg=was,
+        )

@@ -1,4 +1,5 @@
-"""Stories of the page of a consumer group: what the chart shows of a rebalance, whom a person chooses and what follows, tables, phone, comparison."""
+"""Stories of the page of a consumer group: what the chart shows of a rebalance, whom a person chooses and
+what follows, tables, phone, comparison."""
 
 import re
 from collections.abc import Callable
@@ -11,12 +12,22 @@ from tests.browser.conftest import save, wait_frame, wait_text
 from tests.supervisor.site import SupervisedSite
 
 Profile = Callable[..., BrowserContext]
-LANE = {"model": "kafka", "brokers": 3, "offsets_partitions": 3, "initial_rebalance_delay_ms": 500, "session_timeout_ms": 6_000}
+LANE = {
+    "model": "kafka",
+    "brokers": 3,
+    "offsets_partitions": 3,
+    "initial_rebalance_delay_ms": 500,
+    "session_timeout_ms": 6_000,
+}
 LONG_MS = 60_000
 
 
 def open_group(
-    context: BrowserContext, site: SupervisedSite, lane: dict[str, Any] = LANE, consumers: int = 3, title: str = "Stable"
+    context: BrowserContext,
+    site: SupervisedSite,
+    lane: dict[str, Any] = LANE,
+    consumers: int = 3,
+    title: str = "Stable",
 ) -> Page:
     """The page of a lab that was just made, moving, once its head says so."""
     page = context.new_page()
@@ -28,7 +39,13 @@ def open_group(
           const answer = await fetch("/api/labs/", {method: "POST", headers, body: JSON.stringify(scenario)});
           return (await answer.json()).id;
         }""",
-        {"scenario": {"lanes": [lane], "consumers": consumers, "workload": {"kind": "uniform", "keys": 20, "rate": 20}}},
+        {
+            "scenario": {
+                "lanes": [lane],
+                "consumers": consumers,
+                "workload": {"kind": "uniform", "keys": 20, "rate": 20},
+            }
+        },
     )
     page.goto(f"{site.url}lab/{lab}/kafka/groups/")
     wait_frame(page)
@@ -55,7 +72,14 @@ def test_a_new_member_is_seen_message_by_message(group: Page) -> None:
     wait_text(group, "#sequence", "generation 2")
     pause(group)
     texts = group.locator("#sequence text").all_text_contents()
-    for said in ("JoinGroup", "MEMBER_ID_REQUIRED", "REBALANCE_IN_PROGRESS", "generation 2", "SyncGroup ×4", "now"):
+    for said in (
+        "JoinGroup",
+        "MEMBER_ID_REQUIRED",
+        "REBALANCE_IN_PROGRESS",
+        "generation 2",
+        "SyncGroup ×4",
+        "now",
+    ):
         assert any(said in text for text in texts), said
     assert group.locator("#sequence .parked").count() >= 4
     save(group, "groups-rebalanced")
@@ -126,7 +150,9 @@ def test_the_consumer_protocol_has_three_epochs_and_targets(profile: Profile, si
 
 
 def test_every_picture_has_a_table_and_a_phone_shows_it_all(profile: Profile, site: SupervisedSite) -> None:
-    page = open_group(profile(viewport={"width": 390, "height": 844}, locale="zh-CN"), site, consumers=0, title="没有成员")
+    page = open_group(
+        profile(viewport={"width": 390, "height": 844}, locale="zh-CN"), site, consumers=0, title="没有成员"
+    )
     no_sideways(page)
     page.locator('[data-order="join"]').click()
     expect(page.locator("#members [data-member]")).to_have_count(2)
@@ -167,7 +193,11 @@ def run_own(page: Page, body: str) -> None:
 
 
 def test_a_function_of_ones_own_shares_the_partitions_out(group: Page) -> None:
-    run_own(group, "    first = min(members)\n    return {first: [(t, n) for t in partitions for n in range(partitions[t])]}\n")
+    run_own(
+        group,
+        "    first = min(members)\n    return {first: [(t, n) for t in partitions for n in "
+        "range(partitions[t])]}\n",
+    )
     expect(group.locator("#own-words")).to_contain_text("The group runs your function", timeout=LONG_MS)
     wait_text(group, "#title", "Stable: 3 members")
     wait_text(group, "#members", "reads 12 partitions")
@@ -178,22 +208,37 @@ def test_a_function_of_ones_own_shares_the_partitions_out(group: Page) -> None:
     expect(group.locator("#sub")).to_contain_text("assignor range")
 
 
-@pytest.mark.parametrize(("body", "said"), [
-    ("    import os\n    return {}\n", "line 2: an assignor cannot use import"), ("    return {\n", "line 2"), ("", "line 1"),
-    ("    return members.__class__\n", "line 2: an assignor cannot use __class__"),
-])  # fmt: skip
-def test_what_a_function_may_not_do_is_said_at_its_line_and_changes_nothing(group: Page, body: str, said: str) -> None:
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("    import os\n    return {}\n", "line 2: an assignor cannot use import"),
+        ("    return {\n", "line 2"),
+        ("", "line 1"),
+        ("    return members.__class__\n", "line 2: an assignor cannot use __class__"),
+    ],
+)
+def test_what_a_function_may_not_do_is_said_at_its_line_and_changes_nothing(
+    group: Page, body: str, said: str
+) -> None:
     run_own(group, body)
     expect(group.locator("#own-words")).to_contain_text(said)
     expect(group.locator("#own-source")).to_have_attribute("aria-invalid", "")
     expect(group.locator("#sub")).to_contain_text("assignor range")
 
 
-@pytest.mark.parametrize(("body", "said"), [
-    ("    x = [1]\n    return {min(members): [x[7]]}\n", "'s assignor failed in line 3: list index out of range"),
-    ("    while True:\n        pass\n", "'s assignor failed in line 3: took more than 300"),
-])  # fmt: skip
-def test_a_function_that_fails_is_said_beside_its_text_at_the_member_and_in_what_holds_the_group_up(group: Page, body: str, said: str) -> None:
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (
+            "    x = [1]\n    return {min(members): [x[7]]}\n",
+            "'s assignor failed in line 3: list index out of range",
+        ),
+        ("    while True:\n        pass\n", "'s assignor failed in line 3: took more than 300"),
+    ],
+)
+def test_a_function_that_fails_is_said_beside_its_text_at_the_member_and_in_what_holds_the_group_up(
+    group: Page, body: str, said: str
+) -> None:
     run_own(group, body)
     for place in ("#own-words", "#findings", "#members"):
         expect(group.locator(place)).to_contain_text(said, timeout=LONG_MS)
@@ -201,7 +246,9 @@ def test_a_function_that_fails_is_said_beside_its_text_at_the_member_and_in_what
 
 
 def test_a_partition_given_to_two_members_is_read_twice(group: Page) -> None:
-    run_own(group, "    return {m: [(t, n) for t in partitions for n in range(partitions[t])] for m in members}\n")
+    run_own(
+        group, "    return {m: [(t, n) for t in partitions for n in range(partitions[t])] for m in members}\n"
+    )
     expect(group.locator("#own-words")).to_contain_text("The group runs your function", timeout=LONG_MS)
     expect(group.locator("#members")).to_contain_text("reads 12 partitions", timeout=LONG_MS)
     assert group.locator("#members").inner_text().count("reads 12 partitions") >= 2

@@ -1,4 +1,5 @@
-"""Stories of the Labs page: a new lab, another name, deletion and undo, by mouse, by keyboard, on a phone, in Chinese."""
+"""Stories of the Labs page: a new lab, another name, deletion and undo, by mouse, by keyboard, on a phone, in
+Chinese."""
 
 from collections.abc import Callable
 
@@ -43,7 +44,9 @@ def row(page: Page, name: str) -> str:
     return f'tr:has([data-name]:text-is("{name}"))'
 
 
-def test_a_new_lab_has_its_name_and_one_without_is_called_after_its_workload_and_time(profile: Profile, site: SupervisedSite) -> None:
+def test_a_new_lab_has_its_name_and_one_without_is_called_after_its_workload_and_time(
+    profile: Profile, site: SupervisedSite
+) -> None:
     page = profile().new_page()
     make(page, site, " Rush hour ")
     make(page, site, "")
@@ -68,7 +71,9 @@ def test_a_name_that_is_too_long_is_refused_at_its_field_and_kept(labs: Page) ->
 
 
 def test_pressing_new_again_while_the_lab_opens_makes_no_second_one(labs: Page) -> None:
-    labs.route("**/lab/*/", lambda route: route.fulfill(status=204))     # the browser stays where it is, as while the next page takes long
+    labs.route(
+        "**/lab/*/", lambda route: route.fulfill(status=204)
+    )  # the browser stays where it is, as while the next page takes long
     with labs.expect_response("**/lab/*/"):
         labs.click("#begin")
     expect(labs.locator("#begin")).to_be_disabled()
@@ -152,7 +157,9 @@ def test_nothing_is_cut_off(labs: Page, width: int) -> None:
     save(labs, f"labs-{width}-zh")
 
 
-def test_a_stage_in_another_tab_says_that_its_lab_was_deleted_and_goes_on_when_it_is_back(labs: Page, site: SupervisedSite) -> None:
+def test_a_stage_in_another_tab_says_that_its_lab_was_deleted_and_goes_on_when_it_is_back(
+    labs: Page, site: SupervisedSite
+) -> None:
     stage = labs.context.new_page()
     stage.goto(site.url.rstrip("/") + str(labs.get_attribute(f"{row(labs, 'first')} [data-name]", "href")))
     wait_frame(stage)
@@ -167,9 +174,17 @@ def test_a_stage_in_another_tab_says_that_its_lab_was_deleted_and_goes_on_when_i
     stage.wait_for_url("**/labs/")
 
 
-def test_who_has_a_deleted_lab_open_is_told_and_again_when_they_press(profile: Profile, site: SupervisedSite) -> None:
+def test_who_has_a_deleted_lab_open_is_told_and_again_when_they_press(
+    profile: Profile, site: SupervisedSite
+) -> None:
     context = profile()
-    labs, pages = context.new_page(), {place: context.new_page() for place in ("", "pulsar/", "kafka/cluster/", "kafka/groups/", "kafka/log")}
+    labs, pages = (
+        context.new_page(),
+        {
+            place: context.new_page()
+            for place in ("", "pulsar/", "kafka/cluster/", "kafka/groups/", "kafka/log")
+        },
+    )
     lab = make(labs, site, "open elsewhere")
     for place, page in pages.items():
         page.goto(f"{site.url}lab/{lab}/{place}")

@@ -1,4 +1,5 @@
-"""Stories of lessons: from the list to the Stage, captions and checks as their times come, by keyboard, on a phone, in Chinese."""
+"""Stories of lessons: from the list to the Stage, captions and checks as their times come, by keyboard, on a
+phone, in Chinese."""
 
 import re
 from collections.abc import Callable
@@ -64,15 +65,19 @@ def test_a_lesson_plays_from_the_list_to_its_end(profile: Profile, site: Supervi
     play(page, site, "kafka_balance_before_stickiness")
     page.click("[data-speed='20']")
     is_over(page)
-    assert page.url.endswith("/kafka/groups/")                                  # where this one is watched
-    expect(page.locator("[data-lesson-caption]")).to_have_text("Two partitions each: c1 keeps 0 and 1, c2 gets 2 and 3.")
+    assert page.url.endswith("/kafka/groups/")  # where this one is watched
+    expect(page.locator("[data-lesson-caption]")).to_have_text(
+        "Two partitions each: c1 keeps 0 and 1, c2 gets 2 and 3."
+    )
     expect(page.locator("[data-lesson=sum]")).to_have_text("4 of 4 checks hold")
     expect(page.locator("#lesson .learn p")).to_be_visible()
-    expect(page.locator("#play-icon")).to_have_attribute("href", "#v-play")     # it rests at its end
+    expect(page.locator("#play-icon")).to_have_attribute("href", "#v-play")  # it rests at its end
     save(page, "lesson-over")
 
 
-def test_a_lesson_of_several_lanes_goes_on_from_one_to_the_next(profile: Profile, site: SupervisedSite) -> None:
+def test_a_lesson_of_several_lanes_goes_on_from_one_to_the_next(
+    profile: Profile, site: SupervisedSite
+) -> None:
     page = profile().new_page()
     play(page, site, "kafka_cluster_data_loss")
     tabs = page.locator(".lane-tabs a")
@@ -88,15 +93,20 @@ def test_a_lesson_of_several_lanes_goes_on_from_one_to_the_next(profile: Profile
     expect(tabs).to_have_text(["高水位", "纪元请求", "拉取响应"])
 
 
-def test_captions_and_checks_come_at_their_times_in_the_readers_language(profile: Profile, site: SupervisedSite) -> None:
+def test_captions_and_checks_come_at_their_times_in_the_readers_language(
+    profile: Profile, site: SupervisedSite
+) -> None:
     page = profile().new_page()
     play_text(page, site, PAUSING)
-    expect(page.locator("#play-icon")).to_have_attribute("href", "#v-play")     # the lesson waits for the reader
+    expect(page.locator("#play-icon")).to_have_attribute("href", "#v-play")  # the lesson waits for the reader
     expect(page.locator("h1")).to_have_attribute("aria-live", "polite")
     expect(page.locator("h1")).to_have_text("It begins.")
     expect(page.locator("#lesson .watch p").first).to_be_visible()
     expect(page.locator("#lesson .learn")).to_be_hidden()
-    assert page.locator("[data-check]").evaluate_all("rows => rows.map(row => row.dataset.state)") == ["holds", "not_yet"]
+    assert page.locator("[data-check]").evaluate_all("rows => rows.map(row => row.dataset.state)") == [
+        "holds",
+        "not_yet",
+    ]
     expect(page.locator("[data-lesson=told]")).to_have_text("holds: 4 records")
     page.click("#language")
     expect(page.locator("#lesson-title")).to_have_text("我的")
@@ -110,11 +120,21 @@ def test_captions_and_checks_come_at_their_times_in_the_readers_language(profile
     expect(page.locator("[data-check]").last).to_have_attribute("data-state", "fails")
     page.goto(f"{site.url}learn/")
     page.click("#language")
-    expect(page.locator("li:has([value=pulsar_four_split_and_merge]) h3")).to_have_text("C1 to C4 split the hash range, and merge it again")
+    expect(page.locator("li:has([value=pulsar_four_split_and_merge]) h3")).to_have_text(
+        "C1 to C4 split the hash range, and merge it again"
+    )
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720), (390, 844)])
-@pytest.mark.parametrize("name", ["kafka_round_robin_against_sticky", "four_models_one_crash", "kafka_cluster_data_loss", "pulsar_newcomer_waits"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "kafka_round_robin_against_sticky",
+        "four_models_one_crash",
+        "kafka_cluster_data_loss",
+        "pulsar_newcomer_waits",
+    ],
+)
 def test_panel_fits(profile: Profile, site: SupervisedSite, width: int, height: int, name: str) -> None:
     page = profile(viewport={"width": width, "height": height}).new_page()
     play(page, site, name)
@@ -124,7 +144,9 @@ def test_panel_fits(profile: Profile, site: SupervisedSite, width: int, height: 
     assert box is not None and bar is not None
     assert box["x"] >= 0 and box["x"] + box["width"] <= width
     assert box["y"] + box["height"] <= bar["y"] or width < 641
-    sizes = page.locator("#lesson").evaluate("root => [...root.querySelectorAll('*')].map(each => parseFloat(getComputedStyle(each).fontSize))")
+    sizes = page.locator("#lesson").evaluate(
+        "root => [...root.querySelectorAll('*')].map(each => parseFloat(getComputedStyle(each).fontSize))"
+    )
     assert min(sizes) >= SMALLEST_PX
     if width == 390:
         pill = page.locator("#fresh").bounding_box()
@@ -132,7 +154,9 @@ def test_panel_fits(profile: Profile, site: SupervisedSite, width: int, height: 
     save(page, f"{name}-{width}")
 
 
-def test_a_teachers_own_text_is_refused_with_its_line_and_then_plays(profile: Profile, site: SupervisedSite) -> None:
+def test_a_teachers_own_text_is_refused_with_its_line_and_then_plays(
+    profile: Profile, site: SupervisedSite
+) -> None:
     page = profile().new_page()
     play_text(page, site, PAUSING.replace("rabbitmq", "zeromq"))
     expect(page.locator("#wrong")).to_contain_text("line 7: lane 1, model: must be one of pulsar")

@@ -1,4 +1,5 @@
-"""Stories of the log page: a lab's partition as stored on disk, a real segment that somebody opens, the article's walk."""
+"""Stories of the log page: a lab's partition as stored on disk, a real segment that somebody opens, the
+article's walk."""
 
 import json
 import re
@@ -18,7 +19,8 @@ Profile = Callable[..., BrowserContext]
 
 @pytest.fixture(scope="module")
 def stage(browser: Browser, site: SupervisedSite) -> Iterator[Page]:
-    """The Stage of a lab whose Kafka log has rolled at least once: whoever holds it lets the lab play or rest."""
+    """The Stage of a lab whose Kafka log has rolled at least once: whoever holds it lets the lab play or
+    rest."""
     context = browser.new_context(locale="en")
     context.set_default_timeout(PATIENCE_MS)
     page = open_stage(context, site)
@@ -34,7 +36,9 @@ def stage(browser: Browser, site: SupervisedSite) -> Iterator[Page]:
 def set_playing(stage: Page, is_playing: bool) -> None:
     if (stage.get_attribute("#fresh", "data-state") == "paused") == is_playing:
         stage.click("#play")
-    expect(stage.locator("#fresh")).to_have_attribute("data-state", re.compile("live|behind" if is_playing else "paused"))
+    expect(stage.locator("#fresh")).to_have_attribute(
+        "data-state", re.compile("live|behind" if is_playing else "paused")
+    )
 
 
 def open_log(stage: Page, context: BrowserContext) -> Page:
@@ -59,13 +63,19 @@ def wait_found(page: Page) -> None:
 
 def folder(page: Page, **query: object) -> dict:
     """The folder as the server has it."""
-    api = page.evaluate("() => new URL(JSON.parse(document.getElementById('page').textContent).log.api, location).href")
-    with urllib.request.urlopen(api + "?" + "&".join(f"{name}={value}" for name, value in query.items()), timeout=10) as response:
+    api = page.evaluate(
+        "() => new URL(JSON.parse(document.getElementById('page').textContent).log.api, location).href"
+    )
+    with urllib.request.urlopen(
+        api + "?" + "&".join(f"{name}={value}" for name, value in query.items()), timeout=10
+    ) as response:
         return json.load(response)
 
 
 def bases(page: Page) -> list[int]:
-    return page.eval_on_selector_all("#folder .seg-box", "boxes => boxes.map((box) => Number(box.dataset.offset))")
+    return page.eval_on_selector_all(
+        "#folder .seg-box", "boxes => boxes.map((box) => Number(box.dataset.offset))"
+    )
 
 
 def test_the_log_grows_and_rolls_while_it_is_watched(profile: Profile, stage: Page) -> None:
@@ -74,7 +84,10 @@ def test_the_log_grows_and_rolls_while_it_is_watched(profile: Profile, stage: Pa
     end = int(log.get_attribute("#main", "data-seq"))
     log.wait_for_function("end => Number(document.getElementById('main').dataset.seq) > end", arg=end)
     last = bases(log)[-1]
-    log.wait_for_function("last => Number([...document.querySelectorAll('#folder .seg-box')].at(-1).dataset.offset) > last", arg=last)
+    log.wait_for_function(
+        "last => Number([...document.querySelectorAll('#folder .seg-box')].at(-1).dataset.offset) > last",
+        arg=last,
+    )
     wait_text(log, "#turning", "had reached segment.bytes")
     for mark in ("#folder .pole", "#folder .open", "#folder .ticks"):
         assert log.locator(mark).count() > 0, mark
@@ -86,7 +99,9 @@ def test_the_focus_stays_where_it_is_while_the_log_grows(profile: Profile, stage
     set_playing(stage, True)
     log = open_log(stage, profile())
     grown = "end => Number(document.getElementById('main').dataset.seq) > end"
-    assert log.locator(".twin-box button").evaluate_all("buttons => buttons.every((button) => button.tabIndex === -1)")
+    assert log.locator(".twin-box button").evaluate_all(
+        "buttons => buttons.every((button) => button.tabIndex === -1)"
+    )
     log.keyboard.press("t")
     log.focus("#folder-twin tr:last-child button")
     held = log.evaluate("() => document.activeElement.dataset.offset")
@@ -134,10 +149,15 @@ def test_an_offset_is_looked_up_and_stepped_through_by_hand(log: Page) -> None:
     assert len(set(places)) == len(places) == int(re.findall(r"\d+", places[0])[-1])
     wait_found(log)
     offset = int(log.input_value("#value"))
-    answer = json.loads(log.evaluate(
-        """async (offset) => (await fetch(JSON.parse(document.getElementById('page').textContent).log.api + 'lookup/?offset=' + offset)).text()""",
-        offset,
-    ))  # fmt: skip
+    answer = json.loads(
+        log.evaluate(
+            """async (offset) => {
+              const { log } = JSON.parse(document.getElementById('page').textContent);
+              return (await fetch(log.api + 'lookup/?offset=' + offset)).text();
+            }""",
+            offset,
+        )
+    )
     scan = answer["steps"][-1]
     assert log.locator("#steps .hop").count() == scan["skipped"]
     assert f"{number(scan['bytes'])} bytes" in (log.text_content("#steps .tier:last-child .step") or "")
@@ -160,7 +180,9 @@ def test_a_time_is_looked_up_by_either_rule(log: Page) -> None:
 def test_a_field_is_named_in_bytes_and_list_together(log: Page) -> None:
     log.hover("#fields [data-field='4']")
     assert log.locator("#hex .on").count() == 4
-    assert "crc" in (log.text_content("#fields .on") or "") and "CRC-32C ok" in (log.text_content("#fields .on") or "")
+    assert "crc" in (log.text_content("#fields .on") or "") and "CRC-32C ok" in (
+        log.text_content("#fields .on") or ""
+    )
     log.hover("#hex td >> nth=16")
     wait_text(log, "#fields .on", "magic")
     log.focus("#fields [tabindex='0']")
@@ -190,7 +212,11 @@ def test_retention_cuts_whole_segments_from_the_left(log: Page) -> None:
     log.wait_for_selector("#folder .gone")
     log.wait_for_selector("#folder .cut", state="attached")  # a straight line has no area
     wait_text(log, "#turning", "retention.bytes")
-    live = [segment for segment in folder(log, segment_bytes=4096, retention_bytes=8192)["segments"] if segment["state"] != "deleted"]
+    live = [
+        segment
+        for segment in folder(log, segment_bytes=4096, retention_bytes=8192)["segments"]
+        if segment["state"] != "deleted"
+    ]
     grown = 1024  # at most, since retention last looked: it does so once a second
     assert sum(segment["bytes"] for segment in live[1:]) < 8192 + grown
     assert "segment_bytes=4096" in log.url and "retention_bytes=8192" in log.url
@@ -205,8 +231,15 @@ def test_wrong_input_is_answered_at_the_field(log: Page) -> None:
     for text in ("soon", "-1", "9223372036854775808", "99999999999999999999999"):
         log.fill("#value", text)
         log.keyboard.press("Enter")
-        wait_text(log, "#value-error", "An offset is a whole number from 0 to 9\u202f223\u202f372\u202f036\u202f854\u202f775\u202f807.")
-        assert log.locator("[data-old]").evaluate_all("parts => parts.map((part) => part.id)") == ["steps", "batch"]
+        wait_text(
+            log,
+            "#value-error",
+            "An offset is a whole number from 0 to 9\u202f223\u202f372\u202f036\u202f854\u202f775\u202f807.",
+        )
+        assert log.locator("[data-old]").evaluate_all("parts => parts.map((part) => part.id)") == [
+            "steps",
+            "batch",
+        ]
     assert asked == []
     log.fill("#value", "99999999")
     log.keyboard.press("Enter")
@@ -216,7 +249,7 @@ def test_wrong_input_is_answered_at_the_field(log: Page) -> None:
     log.fill("#value", "soon")
     log.keyboard.press("Enter")
     wait_text(log, "#value-error", "An offset is a whole number")
-    expect(log.locator("#answer")).to_be_hidden()     # what was said of the last one is not said of this one
+    expect(log.locator("#answer")).to_be_hidden()  # what was said of the last one is not said of this one
 
 
 def test_the_first_look_up_of_a_visitor_scans_headers(log: Page) -> None:
@@ -232,7 +265,9 @@ def test_a_tile_of_the_compaction_tells_its_whole_key(log: Page) -> None:
     tile = log.locator("#clean-picture [data-record]").nth(2)
     tile.hover()
     assert log.text_content("#clean-key") == tile.get_attribute("aria-label") != last
-    assert re.match(r"(If it ran now|A round is due): \d+ records before", log.text_content("#clean-words") or "")
+    assert re.match(
+        r"(If it ran now|A round is due): \d+ records before", log.text_content("#clean-words") or ""
+    )
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -252,7 +287,9 @@ def test_what_is_cut_off_says_how_much_lies_below(log: Page) -> None:
     assert 0 < int(re.findall(r"\d+", log.text_content("#batch-more") or "")[0]) < total
     rows.last.scroll_into_view_if_needed()
     log.wait_for_function("() => !document.getElementById('batch-more').textContent.includes('below')")
-    assert {"key", "valueLength", "value"} <= set(log.locator("#fields li:not(.which) span:nth-child(2)").all_text_contents())
+    assert {"key", "valueLength", "value"} <= set(
+        log.locator("#fields li:not(.which) span:nth-child(2)").all_text_contents()
+    )
     box = log.locator("#fields").bounding_box()
     value = log.locator("#fields li", has_text="valueLength").first.bounding_box()
     assert box and value and value["y"] + value["height"] <= box["y"] + box["height"]
@@ -268,7 +305,9 @@ def test_a_window_made_narrow_shows_the_active_end(log: Page) -> None:
     )
     step = log.locator("#steps .tier[data-tier=index] .step")
     circle, words = step.locator(".no").bounding_box(), step.locator("span").first.bounding_box()
-    assert circle and words and words["x"] > circle["x"] + circle["width"] and abs(words["y"] - circle["y"]) < 12
+    assert (
+        circle and words and words["x"] > circle["x"] + circle["width"] and abs(words["y"] - circle["y"]) < 12
+    )
 
 
 # What the sections of the page leave empty between one another, in one column: the largest gap in pixels.
@@ -306,7 +345,9 @@ def test_tables_and_keys_do_without_a_mouse(log: Page) -> None:
 
 def test_a_segment_of_the_lab_s_own_folder_can_be_opened(log: Page, site: SupervisedSite) -> None:
     lab = re.search(r"/lab/([^/]+)/", log.url)[1]
-    closed = next(segment for segment in folder(log)["segments"] if segment["state"] == "live" and not segment["active"])
+    closed = next(
+        segment for segment in folder(log)["segments"] if segment["state"] == "live" and not segment["active"]
+    )
     kinds = (".log", ".index", ".timeindex")
     found = (site.run_dir / "labs" / lab).rglob(f"flights-0/{closed['base_offset']:020d}.*")
     files = [path for path in found if path.suffix in kinds]
@@ -328,7 +369,9 @@ def test_a_segment_of_the_lab_s_own_folder_can_be_opened(log: Page, site: Superv
 
 def pick_log(log: Page, content: bytes) -> None:
     log.click("#open")
-    log.set_input_files("#file", [{"name": f"{0:020d}.log", "mimeType": "application/octet-stream", "buffer": content}])
+    log.set_input_files(
+        "#file", [{"name": f"{0:020d}.log", "mimeType": "application/octet-stream", "buffer": content}]
+    )
     log.click("#upload")
 
 
@@ -348,7 +391,13 @@ def test_a_file_that_begins_with_no_batch_is_not_opened(log: Page) -> None:
 
 def test_what_the_server_does_not_take_is_said_in_the_dialog(log: Page) -> None:
     log.click("#open")
-    log.set_input_files("#file", [{"name": name, "mimeType": "application/octet-stream", "buffer": b"?"} for name in ("a.log", "b.log")])
+    log.set_input_files(
+        "#file",
+        [
+            {"name": name, "mimeType": "application/octet-stream", "buffer": b"?"}
+            for name in ("a.log", "b.log")
+        ],
+    )
     log.click("#upload")
     wait_text(log, "#upload-error", "Not opened")
     assert "/lab/" in log.url
@@ -374,7 +423,9 @@ def test_chinese_and_a_phone(profile: Profile, stage: Page) -> None:
     wait_text(page, "#folder-title", "按字节等比")
     wait_text(page, "#steps", "日志段：不大于")
     shown = page.evaluate("() => document.querySelector('main').innerText")
-    assert not re.search(r"\b(segment|Look up|batch|waits|offsets|Records|skipped|before|kept)\b(?!\.)", shown), shown
+    assert not re.search(
+        r"\b(segment|Look up|batch|waits|offsets|Records|skipped|before|kept)\b(?!\.)", shown
+    ), shown
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
     save(page, "log-zh-390")
 

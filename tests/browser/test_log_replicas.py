@@ -1,4 +1,5 @@
-"""Stories of the log page on a cluster: a copy's own log from its link on the Cluster page, its checkpoints, the group's offsets partition."""
+"""Stories of the log page on a cluster: a copy's own log from its link on the Cluster page, its checkpoints,
+the group's offsets partition."""
 
 import re
 from collections.abc import Callable
@@ -14,16 +15,22 @@ Profile = Callable[..., BrowserContext]
 def open_from(stage: Page, page: str, link: str) -> Page:
     """A page of the lab's cluster, and the log to which its link leads."""
     opened = stage.context.new_page()
-    opened.goto(stage.evaluate("() => document.querySelector('#kafka .to-log').href").replace("/log", f"/{page}/"))
+    opened.goto(
+        stage.evaluate("() => document.querySelector('#kafka .to-log').href").replace("/log", f"/{page}/")
+    )
     opened.locator(link).first.click()
     opened.wait_for_selector("#folder .seg-box")
     return opened
 
 
-def test_each_copy_of_a_partition_opens_as_its_own_log_with_its_checkpoints(profile: Profile, site: SupervisedSite) -> None:
+def test_each_copy_of_a_partition_opens_as_its_own_log_with_its_checkpoints(
+    profile: Profile, site: SupervisedSite
+) -> None:
     stage = open_stage(profile(), site)
     log = open_from(stage, "cluster", "#copy-logs a")
-    expect(log.locator("#replica")).to_have_text(re.compile(r"^Broker 1 (leads|follows).* Log start \d.*HW \d.*LEO \d"))
+    expect(log.locator("#replica")).to_have_text(
+        re.compile(r"^Broker 1 (leads|follows).* Log start \d.*HW \d.*LEO \d")
+    )
     expect(log.locator("#broker")).to_have_value("1")
     log.locator("#broker").select_option("2")
     expect(log.locator("#replica")).to_have_text(re.compile(r"^Broker 2 "))
@@ -39,7 +46,9 @@ def test_each_copy_of_a_partition_opens_as_its_own_log_with_its_checkpoints(prof
     expect(log.locator("#topic option")).to_have_text(["flights", "flights-latest"])
 
 
-def test_the_groups_page_leads_to_the_partition_that_keeps_the_group(profile: Profile, site: SupervisedSite) -> None:
+def test_the_groups_page_leads_to_the_partition_that_keeps_the_group(
+    profile: Profile, site: SupervisedSite
+) -> None:
     stage = open_stage(profile(locale="zh-CN"), site)
     log = open_from(stage, "groups", "#to-offsets:not([hidden])")
     expect(log.locator("#title")).to_have_text(re.compile(r"^__consumer_offsets-\d+$"))

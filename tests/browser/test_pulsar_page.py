@@ -1,4 +1,5 @@
-"""Stories of the Pulsar page: a stuck consumer and the newcomer behind it, what if, the lens, types, sticky ranges, phones, languages."""
+"""Stories of the Pulsar page: a stuck consumer and the newcomer behind it, what if, the lens, types, sticky
+ranges, phones, languages."""
 
 import json
 import re
@@ -20,14 +21,22 @@ MAKE = """async (scenario) => {
   const answer = await fetch("/api/labs/", { method: "POST", credentials: "same-origin", headers, body: JSON.stringify({ scenario }) });
   return answer.json();
 }"""
-TYPES = [("Failover", "Active and standbys", "c3"), ("Shared", "The round", "c3"), ("Exclusive", "The one consumer", "ConsumerBusy")]
+TYPES = [
+    ("Failover", "Active and standbys", "c3"),
+    ("Shared", "The round", "c3"),
+    ("Exclusive", "The one consumer", "ConsumerBusy"),
+]
 
 
 def open_page(context: BrowserContext, site: SupervisedSite, consumers: int = 3, **lane: Any) -> Page:
     """The page of a lab of the visitor's own, with one Pulsar lane, moving."""
     page = context.new_page()
     page.goto(site.url + "labs/")
-    scenario = {"lanes": [{"model": "pulsar", **lane}], "consumers": consumers, "workload": {"kind": "uniform", "keys": 200, "rate": 40}}
+    scenario = {
+        "lanes": [{"model": "pulsar", **lane}],
+        "consumers": consumers,
+        "workload": {"kind": "uniform", "keys": 200, "rate": 40},
+    }
     made = page.evaluate(MAKE, scenario)
     assert "id" in made, made
     page.goto(f"{site.url}lab/{made['id']}/pulsar/")
@@ -36,10 +45,17 @@ def open_page(context: BrowserContext, site: SupervisedSite, consumers: int = 3,
 
 
 def cell(page: Page, name: str, column: int) -> str:
-    return page.locator(f"#consumers tr[data-name={name}]:not(.why) td").nth(column).inner_text().replace("\u202f", "")
+    return (
+        page.locator(f"#consumers tr[data-name={name}]:not(.why) td")
+        .nth(column)
+        .inner_text()
+        .replace("\u202f", "")
+    )
 
 
-def test_one_stuck_consumer_starves_the_newcomer_and_the_page_says_which_message(profile: Profile, site: SupervisedSite) -> None:
+def test_one_stuck_consumer_starves_the_newcomer_and_the_page_says_which_message(
+    profile: Profile, site: SupervisedSite
+) -> None:
     page = open_page(profile(), site, order="recently_joined")
     expect(page.locator("#sub")).to_contain_text("Pulsar 3.2")
     expect(page.locator("#sub")).to_contain_text("newcomers wait")
@@ -51,11 +67,15 @@ def test_one_stuck_consumer_starves_the_newcomer_and_the_page_says_which_message
     wait_text(page, "h1", "c4 gets nothing until")
     why = page.locator("#consumers tr.why[data-name=c4]")
     expect(why).to_contain_text("c1 holds the oldest")
-    expect(page.locator("#strip [id=join-word-c4], #strip text").filter(has_text="c4 joined at")).to_be_visible()
+    expect(
+        page.locator("#strip [id=join-word-c4], #strip text").filter(has_text="c4 joined at")
+    ).to_be_visible()
     assert cell(page, "c4", 3) == "0"
     save(page, "pulsar-newcomer")
     page.keyboard.press("p")
-    page.wait_for_function("() => !document.querySelector('#strip').textContent.includes('c4 joined at')", timeout=60_000)
+    page.wait_for_function(
+        "() => !document.querySelector('#strip').textContent.includes('c4 joined at')", timeout=60_000
+    )
 
 
 def test_what_if_is_what_happens(profile: Profile, site: SupervisedSite) -> None:
@@ -68,7 +88,8 @@ def test_what_if_is_what_happens(profile: Profile, site: SupervisedSite) -> None
     page.wait_for_selector("#consumers tr[data-name=c4]")
     # Once c4 is connected, the key is where it was said to be.
     page.wait_for_function(
-        "said => [...document.querySelectorAll('#answer dt')].some(({ textContent, nextSibling }) => textContent === 'Now'"
+        "said => [...document.querySelectorAll('#answer dt')].some(({ textContent, nextSibling }) => "
+        "textContent === 'Now'"
         " && said.endsWith(nextSibling.textContent))",
         arg=after_join,
     )
@@ -83,11 +104,16 @@ def test_the_lens_follows_the_pointer_and_the_keys(profile: Profile, site: Super
     assert box
     before = page.locator("#lens-words").inner_text()
     page.mouse.click(box["x"] + box["width"] * 0.9, box["y"] + box["height"] / 2)
-    page.wait_for_function("before => document.getElementById('lens-words').textContent !== before", arg=before)
+    page.wait_for_function(
+        "before => document.getElementById('lens-words').textContent !== before", arg=before
+    )
     wide = page.locator("#lens-words").inner_text()
     page.keyboard.press("+")
     page.wait_for_function("before => document.getElementById('lens-words').textContent !== before", arg=wide)
-    low, high = (int(part.replace("\u202f", "").replace(" ", "")) for part in page.locator("#lens-words").inner_text().split(".."))
+    low, high = (
+        int(part.replace("\u202f", "").replace(" ", ""))
+        for part in page.locator("#lens-words").inner_text().split("..")
+    )
     assert low < 2**31 // 4 < high  # a quarter of the way around
 
 
@@ -103,22 +129,30 @@ def test_who_took_what_from_whom_after_a_join(profile: Profile, site: Supervised
 
 
 @pytest.mark.parametrize(("button", "title", "row"), TYPES)
-def test_a_type_is_switched_in_place(profile: Profile, site: SupervisedSite, button: str, title: str, row: str) -> None:
+def test_a_type_is_switched_in_place(
+    profile: Profile, site: SupervisedSite, button: str, title: str, row: str
+) -> None:
     page = open_page(profile(), site)
     page.locator("#types").get_by_role("button", name=button, exact=True).click()
     wait_text(page, "#space-title", title)
     wait_text(page, "#consumers", row)
-    expect(page.locator("#types").get_by_role("button", name=button, exact=True)).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#types").get_by_role("button", name=button, exact=True)).to_have_attribute(
+        "aria-pressed", "true"
+    )
     save(page, f"pulsar-{button.lower()}")
 
 
-def test_a_consumer_that_holds_its_acks_is_stuck_and_seeks_and_levels_are_ordered_with_a_number(profile: Profile, site: SupervisedSite) -> None:
+def test_a_consumer_that_holds_its_acks_is_stuck_and_seeks_and_levels_are_ordered_with_a_number(
+    profile: Profile, site: SupervisedSite
+) -> None:
     page = open_page(profile(), site, algorithm="failover", partitions=2)
     page.keyboard.press("]")
     page.keyboard.press("h")
     wait_text(page, "#consumers tr[data-name=c1]", "holds acks")
     page.keyboard.press("h")
-    page.wait_for_function("() => !document.querySelector('#consumers tr[data-name=c1]').textContent.includes('holds acks')")
+    page.wait_for_function(
+        "() => !document.querySelector('#consumers tr[data-name=c1]').textContent.includes('holds acks')"
+    )
     page.fill("#level-value", "1")
     page.click("#level button")
     wait_text(page, "#consumers tr.why[data-name=c1]", "priority level 1 comes after level 0")
@@ -147,7 +181,9 @@ def test_typed_ranges_are_judged_as_the_broker_would(profile: Profile, site: Sup
 def test_nothing_scrolls_sideways_and_the_keyboard_reaches_everything(
     profile: Profile, site: SupervisedSite, width: int, height: int, algorithm: str
 ) -> None:
-    page = open_page(profile(viewport={"width": width, "height": height}), site, algorithm=algorithm, consumers=16)
+    page = open_page(
+        profile(viewport={"width": width, "height": height}), site, algorithm=algorithm, consumers=16
+    )
     wait_frame(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.keyboard.press("t")
@@ -158,8 +194,12 @@ def test_nothing_scrolls_sideways_and_the_keyboard_reaches_everything(
     save(page, f"pulsar-{algorithm}-{width}")
 
 
-def test_it_changes_language_in_place_and_has_a_way_from_the_stage_and_back(profile: Profile, site: SupervisedSite) -> None:
-    page = open_page(profile(), site, consumers=5)  # enough for the load, so the headline has nothing else to say
+def test_it_changes_language_in_place_and_has_a_way_from_the_stage_and_back(
+    profile: Profile, site: SupervisedSite
+) -> None:
+    page = open_page(
+        profile(), site, consumers=5
+    )  # enough for the load, so the headline has nothing else to say
     page.click("#language")
     wait_text(page, "#consumers-title", "消费者")
     wait_text(page, "h1", "消费者已连接")
@@ -169,9 +209,13 @@ def test_it_changes_language_in_place_and_has_a_way_from_the_stage_and_back(prof
     expect(page.locator("#main")).to_be_visible()
 
 
-def test_a_lab_of_somebody_else_can_be_watched_and_offers_a_copy(profile: Profile, site: SupervisedSite) -> None:
+def test_a_lab_of_somebody_else_can_be_watched_and_offers_a_copy(
+    profile: Profile, site: SupervisedSite
+) -> None:
     body = json.dumps({"scenario": {"lanes": [{"model": "pulsar"}]}}).encode()
-    request = urllib.request.Request(site.url + "api/labs/", data=body, headers={"Content-Type": "application/json"})
+    request = urllib.request.Request(
+        site.url + "api/labs/", data=body, headers={"Content-Type": "application/json"}
+    )
     with urllib.request.urlopen(request, timeout=10) as answer:
         lab = json.load(answer)["id"]
     page = profile().new_page()
@@ -185,7 +229,9 @@ def test_a_lab_of_somebody_else_can_be_watched_and_offers_a_copy(profile: Profil
     expect(page.locator("#main")).to_be_visible()
 
 
-def test_it_says_when_the_connection_is_lost_and_goes_on_when_it_is_back(profile: Profile, site: SupervisedSite) -> None:
+def test_it_says_when_the_connection_is_lost_and_goes_on_when_it_is_back(
+    profile: Profile, site: SupervisedSite
+) -> None:
     context = profile()
     page = open_page(context, site)
     context.set_offline(True)
@@ -195,7 +241,9 @@ def test_it_says_when_the_connection_is_lost_and_goes_on_when_it_is_back(profile
     expect(page.locator("#fresh")).to_have_attribute("data-state", "live", timeout=40_000)
 
 
-def test_default_batches_show_their_stray_keys_and_key_based_ones_have_none(profile: Profile, site: SupervisedSite) -> None:
+def test_default_batches_show_their_stray_keys_and_key_based_ones_have_none(
+    profile: Profile, site: SupervisedSite
+) -> None:
     page = open_page(profile(), site, batching="default", batching_delay_us=500_000, algorithm="auto_split")
     wait_text(page, "h1", "Batches mix keys")
     cells, strays = page.locator("#batches .key-text"), page.locator("#batches .stray")
@@ -211,9 +259,13 @@ def test_default_batches_show_their_stray_keys_and_key_based_ones_have_none(prof
 
 
 def test_dead_letters_are_counted_at_the_foot_of_their_ladder(profile: Profile, site: SupervisedSite) -> None:
-    page = open_page(profile(), site, algorithm="shared", fails_every=10, max_redeliver=2, nack_delay_us=1_000_000)
+    page = open_page(
+        profile(), site, algorithm="shared", fails_every=10, max_redeliver=2, nack_delay_us=1_000_000
+    )
     wait_text(page, "#ladder-words", "dead-letter topic")
-    page.wait_for_function("() => /[1-9]\\d* messages/.test(document.querySelector('#ladder').textContent)", timeout=30_000)
+    page.wait_for_function(
+        "() => /[1-9]\\d* messages/.test(document.querySelector('#ladder').textContent)", timeout=30_000
+    )
     save(page, "pulsar-ladder")
 
 
@@ -232,7 +284,9 @@ def test_two_that_are_silent_are_told_in_one_sentence(profile: Profile, site: Su
     wait_text(page, "h1", "c1 and c2 are silent")
 
 
-def test_several_topics_are_called_topics_and_their_rule_is_the_ring_of_names(profile: Profile, site: SupervisedSite) -> None:
+def test_several_topics_are_called_topics_and_their_rule_is_the_ring_of_names(
+    profile: Profile, site: SupervisedSite
+) -> None:
     page = open_page(profile(), site, algorithm="failover", topics=4)
     wait_text(page, "#standbys", "topic-3")
     wait_text(page, "#space-words", "4 topics without partitions")
@@ -248,9 +302,13 @@ def test_a_subscription_is_sought_by_the_moment_of_publishing(profile: Profile, 
     page.select_option("#seek-by", "time")
     page.fill("#seek-to", "1")
     page.click("#seek button")
-    page.wait_for_function("() => Number(document.querySelector('#cursor-words').textContent.match(/\\d+/)) > 60")
+    page.wait_for_function(
+        "() => Number(document.querySelector('#cursor-words').textContent.match(/\\d+/)) > 60"
+    )
     page.keyboard.press("t")
-    page.wait_for_function("() => Number(document.querySelector('#cursor-twin tbody td:nth-child(2)').textContent) < 80")
+    page.wait_for_function(
+        "() => Number(document.querySelector('#cursor-twin tbody td:nth-child(2)').textContent) < 80"
+    )
 
 
 def test_refused_acks_name_their_cause(profile: Profile, site: SupervisedSite) -> None:
@@ -259,7 +317,9 @@ def test_refused_acks_name_their_cause(profile: Profile, site: SupervisedSite) -
     wait_text(page, "h1", "Nothing is acknowledged")
 
 
-def test_the_lanes_of_a_lab_are_a_press_apart_and_a_lesson_s_caption_stands_on_each(profile: Profile, site: SupervisedSite) -> None:
+def test_the_lanes_of_a_lab_are_a_press_apart_and_a_lesson_s_caption_stands_on_each(
+    profile: Profile, site: SupervisedSite
+) -> None:
     page = profile().new_page()
     page.goto(site.url + "learn/")
     page.locator("button[name=scenario][value=pulsar_batches_and_keys]").click()
@@ -275,7 +335,9 @@ def test_the_lanes_of_a_lab_are_a_press_apart_and_a_lesson_s_caption_stands_on_e
     expect(page.locator("#batches-kind")).to_contain_text("KEY_BASED")
 
 
-def test_a_chart_below_the_fold_is_drawn_when_it_comes_into_sight_of_a_paused_lab(profile: Profile, site: SupervisedSite) -> None:
+def test_a_chart_below_the_fold_is_drawn_when_it_comes_into_sight_of_a_paused_lab(
+    profile: Profile, site: SupervisedSite
+) -> None:
     page = open_page(profile(viewport={"width": 1280, "height": 500}), site, consumers=8)
     page.wait_for_function("() => document.getElementById('clock').textContent > '0:04'")
     page.click("#play")
@@ -284,7 +346,9 @@ def test_a_chart_below_the_fold_is_drawn_when_it_comes_into_sight_of_a_paused_la
     page.wait_for_selector("#series .scatterlayer")
 
 
-def test_who_opens_a_paused_lab_sees_the_curves_of_the_seconds_before(profile: Profile, site: SupervisedSite) -> None:
+def test_who_opens_a_paused_lab_sees_the_curves_of_the_seconds_before(
+    profile: Profile, site: SupervisedSite
+) -> None:
     page = open_page(profile(viewport={"width": 1280, "height": 500}), site, consumers=3)
     page.wait_for_function("() => document.getElementById('clock').textContent > '0:06'")
     page.click("#play")
@@ -293,14 +357,27 @@ def test_who_opens_a_paused_lab_sees_the_curves_of_the_seconds_before(profile: P
     late.goto(page.url)
     late.locator("#series-title").scroll_into_view_if_needed()
     late.wait_for_selector("#series .scatterlayer")
-    lines = late.evaluate("() => document.getElementById('series').data.map(({ name, x, y }) => [name, x.length, y.some((value) => value > 0)])")
+    lines = late.evaluate(
+        "() => document.getElementById('series').data.map(({ name, x, y }) => [name, x.length, "
+        "y.some((value) => value > 0)])"
+    )
     assert [line[0] for line in lines][:3] == ["c1", "c2", "c3"] and len(lines) == 4
     assert all(count >= 6 and has_values for _, count, has_values in lines)
     save(late, "pulsar-late")
 
 
-def test_sole_consumer_unsubscribes_and_the_next_one_begins_anew_and_receipts_get_lost(profile: Profile, site: SupervisedSite) -> None:
-    page = open_page(profile(), site, consumers=2, algorithm="shared", receipts=True, deduplication=True, subscriptions={"audit": {}})
+def test_sole_consumer_unsubscribes_and_the_next_one_begins_anew_and_receipts_get_lost(
+    profile: Profile, site: SupervisedSite
+) -> None:
+    page = open_page(
+        profile(),
+        site,
+        consumers=2,
+        algorithm="shared",
+        receipts=True,
+        deduplication=True,
+        subscriptions={"audit": {}},
+    )
     page.keyboard.press("]")
     page.keyboard.press("u")
     page.click("[data-order=pulsar_lose_receipts]")
@@ -312,16 +389,24 @@ def test_sole_consumer_unsubscribes_and_the_next_one_begins_anew_and_receipts_ge
     save(page, "pulsar-unsubscribed")
     page.keyboard.press("a")
     page.wait_for_selector("#consumers tr[data-name=c3]")
-    page.wait_for_function("() => /connected/.test(document.querySelector('#consumers tr[data-name=c3]').textContent)")
+    page.wait_for_function(
+        "() => /connected/.test(document.querySelector('#consumers tr[data-name=c3]').textContent)"
+    )
 
 
-def test_a_newcomer_joins_with_a_name_a_level_and_ranges_of_its_own(profile: Profile, site: SupervisedSite) -> None:
+def test_a_newcomer_joins_with_a_name_a_level_and_ranges_of_its_own(
+    profile: Profile, site: SupervisedSite
+) -> None:
     page = open_page(profile(), site, algorithm="shared", consumers=2)
     page.keyboard.press("n")
     page.keyboard.type("late")
     page.fill("#join-level", "2")
     page.keyboard.press("Enter")
-    wait_text(page, "#consumers tr.why[data-name=late]", "level 2 gets nothing while a consumer of level 0 has permits")
+    wait_text(
+        page,
+        "#consumers tr.why[data-name=late]",
+        "level 2 gets nothing while a consumer of level 0 has permits",
+    )
     expect(page.locator("#round text").filter(has_text="level 2")).to_be_visible()
     page = open_page(profile(), site, algorithm="sticky", consumers=1)
     wait_text(page, "#consumers tr[data-name=c1]", "connected")

@@ -61,7 +61,9 @@ def test_added_consumer_gets_a_bill_in_each_lane(page: Page, way: str) -> None:
     wait_text(page, "h1", "c4 joined")
     for lane in LANES:
         page.wait_for_selector(f'#{lane} [data-consumer="c4"]')
-    page.wait_for_function("() => /^[1-9]\\d*/.test(document.querySelector('#pulsar [data-slot=hero]').textContent)")
+    page.wait_for_function(
+        "() => /^[1-9]\\d*/.test(document.querySelector('#pulsar [data-slot=hero]').textContent)"
+    )
     assert re.match(r"of keys moved", page.text_content("#pulsar [data-slot=hero_note]") or "")
     save(page, "stage-added")
 
@@ -123,7 +125,9 @@ def test_pause_step_speed_and_play(page: Page) -> None:
     expect(page.locator("#step")).to_be_enabled()
     record = page.text_content("[data-slot=record_index]")
     page.keyboard.press(".")
-    page.wait_for_function("old => document.querySelector('[data-slot=record_index]').textContent !== old", arg=record)
+    page.wait_for_function(
+        "old => document.querySelector('[data-slot=record_index]').textContent !== old", arg=record
+    )
     page.click("[data-speed='4']")
     page.wait_for_selector("[data-speed='4'][aria-pressed=true]")
     page.locator("h1").click()
@@ -154,7 +158,10 @@ def test_dark_is_remembered(page: Page) -> None:
     assert page.get_attribute("html", "data-theme") == "dark"
     page.reload()
     assert page.get_attribute("html", "data-theme") == "dark"
-    assert page.evaluate("() => getComputedStyle(document.body.parentElement).backgroundColor") == "rgb(20, 24, 29)"
+    assert (
+        page.evaluate("() => getComputedStyle(document.body.parentElement).backgroundColor")
+        == "rgb(20, 24, 29)"
+    )
     save(page, "stage-dark")
 
 
@@ -189,7 +196,9 @@ def test_two_tabs_see_the_same_lab(page: Page) -> None:
     for tab in (page, other):
         tab.wait_for_function("seq => Number(document.getElementById('main').dataset.seq) >= seq", arg=seq)
     texts = [
-        tab.eval_on_selector_all("[data-lane] [data-slot], [data-lane] [data-field]", "all => all.map((e) => e.textContent)")
+        tab.eval_on_selector_all(
+            "[data-lane] [data-slot], [data-lane] [data-field]", "all => all.map((e) => e.textContent)"
+        )
         for tab in (page, other)
     ]
     assert texts[0] == texts[1]
@@ -203,12 +212,15 @@ def test_snapshot_and_patches_in_the_browser_are_the_servers_view(page: Page, si
     page.click("#play")
     expect(page.locator("#fresh")).to_have_attribute("data-state", "paused")
     answer = snapshot(page, site)
-    page.wait_for_function("seq => Number(document.getElementById('main').dataset.seq) >= seq", arg=answer["seq"])
+    page.wait_for_function(
+        "seq => Number(document.getElementById('main').dataset.seq) >= seq", arg=answer["seq"]
+    )
     assert page.evaluate("() => window.highwater.view()") == snapshot(page, site)["view"]
 
 
 def test_lost_connection_is_shown_and_recovers(page: Page) -> None:
-    # Chromium's offline switch leaves websockets alone: so every new one goes where nobody listens, until the way is free again.
+    # Chromium's offline switch leaves websockets alone: so every new one goes where nobody listens, until the
+    # way is free again.
     page.evaluate("""() => {
       const Real = window.WebSocket;
       window.WebSocket = class extends Real { constructor() { super(`ws://${location.host}/nobody/`); } };
@@ -234,7 +246,9 @@ def test_a_command_sent_twice_after_a_lost_answer_is_done_once(page: Page) -> No
             route.abort()
 
     page.route("**/commands/", lose_first)
-    with page.expect_response(lambda response: response.url.endswith("/commands/") and response.status == 202) as answered:
+    with page.expect_response(
+        lambda response: response.url.endswith("/commands/") and response.status == 202
+    ) as answered:
         page.click("#add")
     assert answered.value.request.post_data_json["command_id"] == lost[0]
     wait_text(page, "h1", "c4 joined")
@@ -244,7 +258,10 @@ def test_a_command_sent_twice_after_a_lost_answer_is_done_once(page: Page) -> No
 
 def test_what_the_server_refuses_is_said_at_the_control(page: Page) -> None:
     page.route(
-        "**/commands/", lambda route: route.continue_(post_data=json.dumps({**route.request.post_data_json, "args": {"count": 1_000_000}}))
+        "**/commands/",
+        lambda route: route.continue_(
+            post_data=json.dumps({**route.request.post_data_json, "args": {"count": 1_000_000}})
+        ),
     )
     before = page.text_content("h1")
     page.click("#add")
@@ -258,7 +275,9 @@ def test_what_the_server_refuses_is_said_at_the_control(page: Page) -> None:
     expect(page.locator("#notice")).to_be_hidden()
 
 
-def test_another_persons_lab_can_be_watched_and_copied(page: Page, profile: Profile, site: SupervisedSite) -> None:
+def test_another_persons_lab_can_be_watched_and_copied(
+    page: Page, profile: Profile, site: SupervisedSite
+) -> None:
     lab = page.get_attribute("#main", "data-lab")
     guest = open_stage(profile(), site, f"lab/{lab}/")
     guest.click("#add")
@@ -315,7 +334,8 @@ def test_every_control_has_a_name_and_a_visible_focus(page: Page) -> None:
         page.keyboard.press("Tab")
         seen.add(
             page.evaluate(
-                "() => document.activeElement.id || document.activeElement.dataset.algorithm || document.activeElement.dataset.verb"
+                "() => document.activeElement.id || document.activeElement.dataset.algorithm || "
+                "document.activeElement.dataset.verb"
             )
         )
         assert page.evaluate("() => getComputedStyle(document.activeElement).outlineStyle") != "none"
@@ -327,7 +347,9 @@ def test_tables_take_the_place_of_pictures(page: Page) -> None:
     for lane in LANES:
         expect(page.locator(f"#twin-{lane}")).to_be_visible()
         expect(page.locator(f"#{lane} .pic")).to_be_hidden()
-    cells = page.eval_on_selector_all("#twin-kafka tbody tr", "rows => rows.map((row) => row.cells[1].textContent)")
+    cells = page.eval_on_selector_all(
+        "#twin-kafka tbody tr", "rows => rows.map((row) => row.cells[1].textContent)"
+    )
     assert len(cells) == 12 and set(cells) <= {"c1", "c2", "c3"}
     save(page, "stage-tables")
 
@@ -344,7 +366,10 @@ def test_labs_are_listed_and_unknown_ones_say_so(page: Page, site: SupervisedSit
 
 def test_why_is_a_chain_of_causes_in_words(page: Page) -> None:
     page.click("#add")
-    page.wait_for_function("() => document.querySelector('#tubemq [data-slot=sentence]').textContent.includes('the group restarted')")
+    page.wait_for_function(
+        "() => document.querySelector('#tubemq [data-slot=sentence]').textContent.includes('the group "
+        "restarted')"
+    )
     page.click("#tubemq [data-why]")
     wait_text(page, "#why-list", "because of your command: c4 joined")
     wait_text(page, "#why-list", "because of: All clients stop and start again: sourceCount 4, 3 before")
@@ -356,7 +381,12 @@ def test_why_is_a_chain_of_causes_in_words(page: Page) -> None:
 
 def test_a_notice_on_a_phone_stands_above_the_bottom_bar(profile: Profile, site: SupervisedSite) -> None:
     page = open_stage(profile(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True), site)
-    page.route("**/commands/", lambda route: route.continue_(post_data=json.dumps({**route.request.post_data_json, "args": MILLION})))
+    page.route(
+        "**/commands/",
+        lambda route: route.continue_(
+            post_data=json.dumps({**route.request.post_data_json, "args": MILLION})
+        ),
+    )
     page.tap("#add")
     expect(page.locator("#notice")).to_be_visible()
     notice, bar = page.locator("#notice").bounding_box(), page.locator(".trans").bounding_box()
@@ -368,7 +398,11 @@ def test_a_notice_on_a_phone_stands_above_the_bottom_bar(profile: Profile, site:
 def test_a_stopped_lab_says_so_and_begins_anew(page: Page, profile: Profile, site: SupervisedSite) -> None:
     lab = page.get_attribute("#main", "data-lab")
     with sqlite3.connect(site.run_dir / "highwater.sqlite3", timeout=10) as database:
-        database.execute("update dashboard_lab set status = 'failed', failed_reason = 'InvariantError: c1 twice', name = 'Mine' where id = ?", (lab,))
+        database.execute(
+            "update dashboard_lab set status = 'failed', failed_reason = 'InvariantError: c1 twice', "
+            "name = 'Mine' where id = ?",
+            (lab,),
+        )
     guest = profile().new_page()
     guest.goto(f"{site.url}lab/{lab}/")
     expect(guest.locator("#stopped")).to_be_visible()
@@ -382,7 +416,10 @@ def test_a_stopped_lab_says_so_and_begins_anew(page: Page, profile: Profile, sit
     guest.wait_for_url(lambda url: "/lab/" in url and lab not in url)
     wait_frame(guest)
     expect(guest.locator("#stopped")).to_be_hidden()
-    fresh = guest.evaluate("lab => fetch(`/api/labs/${lab}/`).then((answer) => answer.json())", guest.get_attribute("#main", "data-lab"))
+    fresh = guest.evaluate(
+        "lab => fetch(`/api/labs/${lab}/`).then((answer) => answer.json())",
+        guest.get_attribute("#main", "data-lab"),
+    )
     assert fresh["name"] == "Mine"
 
 
@@ -403,6 +440,11 @@ def test_the_lanes_of_a_frame_show_the_same_record(page: Page) -> None:
     seen = page.evaluate(SEQUENCES)
     drawn = {sequences[0] for sequences in seen}
     assert len(drawn) > 5
-    assert all(pulsar == kafka and tubemq == rabbitmq and tubemq <= pulsar for pulsar, kafka, tubemq, rabbitmq in seen)
-    before = seen[0][2]   # the first look can fall between the two halves: then this was drawn before anyone looked
+    assert all(
+        pulsar == kafka and tubemq == rabbitmq and tubemq <= pulsar
+        for pulsar, kafka, tubemq, rabbitmq in seen
+    )
+    before = seen[0][
+        2
+    ]  # the first look can fall between the two halves: then this was drawn before anyone looked
     assert {sequences[2] for sequences in seen} <= drawn | {before}

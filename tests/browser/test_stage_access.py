@@ -6,7 +6,8 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import wait_frame, wait_text
 from tests.browser.test_stage import do, rows
 
-# What of the focused element's ring an ancestor that scrolls or cuts would hide: its markup, null where the ring is whole.
+# What of the focused element's ring an ancestor that scrolls or cuts would hide: its markup, null where the
+# ring is whole.
 CUT_OFF = """() => {
   const e = document.activeElement, style = getComputedStyle(e), box = e.getBoundingClientRect();
   const wide = parseFloat(style.outlineWidth) + parseFloat(style.outlineOffset);
@@ -63,6 +64,16 @@ def test_no_focus_ring_is_cut_off(page: Page, tables: bool) -> None:
 
 def test_tables_that_scroll_are_reached_by_the_keyboard(page: Page) -> None:
     page.keyboard.press("t")
-    assert page.eval_on_selector_all(".lane .twin-box", "boxes => boxes.map((box) => box.tabIndex)") == [0, 0, 0, 0]
+    assert page.eval_on_selector_all(".lane .twin-box", "boxes => boxes.map((box) => box.tabIndex)") == [
+        0,
+        0,
+        0,
+        0,
+    ]
     page.keyboard.press("t")
-    assert page.eval_on_selector_all(".lane .twin-box", "boxes => boxes.map((box) => box.tabIndex)") == [-1, -1, -1, -1]
+    assert page.eval_on_selector_all(".lane .twin-box", "boxes => boxes.map((box) => box.tabIndex)") == [
+        -1,
+        -1,
+        -1,
+        -1,
+    ]

@@ -72,7 +72,9 @@ def test_verbs_say_where_they_act_and_one_lane_can_be_chosen(page: Page) -> None
     expect(page.locator("[data-add=tubemq]")).to_be_hidden()
     page.click("#language")
     wait_text(page, "#add-where", "在所有泳道")
-    expect(page.locator('#kafka [data-consumer="c2"] [data-verb=pause]')).to_have_attribute("aria-label", "让 c2 在所有泳道暂停")
+    expect(page.locator('#kafka [data-consumer="c2"] [data-verb=pause]')).to_have_attribute(
+        "aria-label", "让 c2 在所有泳道暂停"
+    )
 
 
 def test_one_lane_is_chosen_on_a_phone(profile: Profile, site: SupervisedSite) -> None:
@@ -85,7 +87,9 @@ def test_one_lane_is_chosen_on_a_phone(profile: Profile, site: SupervisedSite) -
     save(page, "stage-one-lane-390")
 
 
-def test_copied_link_opens_a_copy_at_that_moment_and_speed(page: Page, profile: Profile, site: SupervisedSite) -> None:
+def test_copied_link_opens_a_copy_at_that_moment_and_speed(
+    page: Page, profile: Profile, site: SupervisedSite
+) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     lab = page.get_attribute("#main", "data-lab")
     page.click("#add")
@@ -108,7 +112,10 @@ def test_copied_link_opens_a_copy_at_that_moment_and_speed(page: Page, profile: 
     expect(guest.locator("#fresh")).to_have_attribute("data-state", "paused")
     expect(guest.locator("[data-speed='4']")).to_have_attribute("aria-pressed", "true")
     wait_text(guest, "#notice-text", "This is your own copy of the lab, paused at")
-    assert guest.locator('#kafka [data-consumer="c4"]').count() == 1 and guest.locator('[data-consumer="c5"]').count() == 0
+    assert (
+        guest.locator('#kafka [data-consumer="c4"]').count() == 1
+        and guest.locator('[data-consumer="c5"]').count() == 0
+    )
     save(guest, "stage-moment")
     guest.click("#add")
     wait_text(guest, "h1", "c5 joined")

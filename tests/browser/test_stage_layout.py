@@ -1,4 +1,5 @@
-"""What fits where: the Stage on a projector, a large screen and a phone. Sizes are read from the drawn page."""
+"""What fits where: the Stage on a projector, a large screen and a phone. Sizes are read from the drawn
+page."""
 
 from collections.abc import Callable
 
@@ -11,7 +12,8 @@ from tests.supervisor.site import SupervisedSite
 Profile = Callable[..., BrowserContext]
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
-# Every element with text of its own that is on screen, with the size in which its letters are drawn: a picture scales its own.
+# Every element with text of its own that is on screen, with the size in which its letters are drawn: a
+# picture scales its own.
 SMALL_TEXTS = """() => [...document.querySelectorAll('body *')].filter((e) => e.checkVisibility({ visibilityProperty: true })
   && !e.closest('.twin-box, .defs, script') && [...e.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim())).map((e) => {
     const matrix = e.ownerSVGElement?.getScreenCTM(), scale = matrix ? Math.hypot(matrix.a, matrix.b) : 1;
@@ -23,7 +25,9 @@ def sized(profile: Profile, site: SupervisedSite, width: int, height: int) -> Pa
     return open_stage(profile(viewport={"width": width, "height": height}), site)
 
 
-def test_a_projector_shows_four_lanes_with_their_consumers_without_scrolling(profile: Profile, site: SupervisedSite) -> None:
+def test_a_projector_shows_four_lanes_with_their_consumers_without_scrolling(
+    profile: Profile, site: SupervisedSite
+) -> None:
     page = sized(profile, site, 1280, 720)
     page.click("#add")
     wait_text(page, "h1", "c4 joined")
@@ -38,12 +42,17 @@ def test_a_projector_shows_four_lanes_with_their_consumers_without_scrolling(pro
 
 
 def test_pictures_grow_with_the_screen(profile: Profile, site: SupervisedSite) -> None:
-    widths = [sized(profile, site, *size).locator("#pulsar .pic svg").bounding_box()["width"] for size in ((1280, 720), (1440, 900), (1920, 1080))]
+    widths = [
+        sized(profile, site, *size).locator("#pulsar .pic svg").bounding_box()["width"]
+        for size in ((1280, 720), (1440, 900), (1920, 1080))
+    ]
     assert 280 <= widths[0] < widths[1] < widths[2] and widths[2] > 400
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720), (1920, 1080), (390, 844)])
-def test_no_text_is_smaller_than_13_pixels(profile: Profile, site: SupervisedSite, width: int, height: int) -> None:
+def test_no_text_is_smaller_than_13_pixels(
+    profile: Profile, site: SupervisedSite, width: int, height: int
+) -> None:
     page = sized(profile, site, width, height)
     page.click("#add-ten")
     wait_text(page, "h1", "10 consumers joined")
@@ -52,7 +61,9 @@ def test_no_text_is_smaller_than_13_pixels(profile: Profile, site: SupervisedSit
 
 
 @pytest.mark.parametrize("language", ["en", "zh-hans"])
-def test_a_phone_is_not_wider_than_itself_and_keeps_a_word_whole(profile: Profile, site: SupervisedSite, language: str) -> None:
+def test_a_phone_is_not_wider_than_itself_and_keeps_a_word_whole(
+    profile: Profile, site: SupervisedSite, language: str
+) -> None:
     context = profile(**PHONE)
     context.add_cookies([{"name": "django_language", "value": language, "url": site.url}])
     page = open_stage(context, site)
@@ -60,14 +71,16 @@ def test_a_phone_is_not_wider_than_itself_and_keeps_a_word_whole(profile: Profil
     expect(page.locator("#fresh")).to_have_attribute("data-state", "paused")
     assert page.evaluate("() => document.querySelector('#fresh').getBoundingClientRect().right") <= 390
     hero = page.locator("#pulsar [data-slot=hero]").bounding_box()
-    assert hero and hero["height"] < 60      # "Next" has two syllables in Chinese, and one line
+    assert hero and hero["height"] < 60  # "Next" has two syllables in Chinese, and one line
 
 
 CUT = """() => [...document.querySelectorAll('.say, .seg button, .lt, .row .r')].filter((e) => e.checkVisibility()
   && (e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 1)).map((e) => e.textContent)"""
 
 
-def test_when_nobody_is_left_and_when_ten_come_a_projector_shows_the_whole_words(profile: Profile, site: SupervisedSite) -> None:
+def test_when_nobody_is_left_and_when_ten_come_a_projector_shows_the_whole_words(
+    profile: Profile, site: SupervisedSite
+) -> None:
     page = sized(profile, site, 1280, 720)
     for consumer in ("c1", "c2", "c3"):
         page.click(f'#pulsar [data-consumer="{consumer}"] [data-verb="leave"]')
@@ -99,7 +112,9 @@ def test_a_phone_reaches_speed_clock_timeline_link_and_ten(profile: Profile, sit
     page.tap("#add-ten")
     wait_text(page, "h1", "10 consumers joined")
     page.wait_for_function("() => document.getElementById('timeline').getBoundingClientRect().width > 200")
-    right = page.eval_on_selector("#timeline", "svg => Math.max(...[...svg.children].map((e) => e.getBoundingClientRect().right))")
+    right = page.eval_on_selector(
+        "#timeline", "svg => Math.max(...[...svg.children].map((e) => e.getBoundingClientRect().right))"
+    )
     assert right <= 390
     save(page, "stage-390-many")
 
@@ -130,7 +145,10 @@ def test_figures_heads_and_words_of_the_pictures_stand_clear_of_each_other(
     context.add_cookies([{"name": "django_language", "value": language, "url": site.url}])
     page = open_stage(context, site)
     page.click("#add")
-    page.wait_for_function("() => { const { bill } = window.highwater.view().rigs.tubemq; return bill?.settled && bill.pause_us > 0; }")
+    page.wait_for_function(
+        "() => { const { bill } = window.highwater.view().rigs.tubemq; return bill?.settled && "
+        "bill.pause_us > 0; }"
+    )
     wait_frame(page)
     assert page.evaluate(TOUCHING) == []
     if width > 640:

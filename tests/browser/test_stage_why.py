@@ -27,11 +27,15 @@ def joined(page: Page) -> None:
     page.click("#add")
     wait_text(page, "h1", "c4 joined")
     page.wait_for_selector('#tubemq [data-consumer="c4"]')
-    page.wait_for_function("() => /^[0-9]/.test(document.querySelector('#pulsar [data-slot=hero]').textContent)")
+    page.wait_for_function(
+        "() => /^[0-9]/.test(document.querySelector('#pulsar [data-slot=hero]').textContent)"
+    )
 
 
 @pytest.mark.parametrize("width", [1440, 1280])
-def test_panel_stands_beside_the_picture_which_goes_on(profile: Profile, site: SupervisedSite, width: int) -> None:
+def test_panel_stands_beside_the_picture_which_goes_on(
+    profile: Profile, site: SupervisedSite, width: int
+) -> None:
     page = open_stage(profile(viewport={"width": width, "height": 900 if width == 1440 else 720}), site)
     joined(page)
     for lane in LANES:
@@ -43,7 +47,8 @@ def test_panel_stands_beside_the_picture_which_goes_on(profile: Profile, site: S
         assert box and box["width"] >= 240 and box["x"] >= 0 and box["x"] + box["width"] <= width
         seq = page.get_attribute(f"#{lane} [data-picture]", "data-seq")
         page.wait_for_function(
-            "([lane, seq]) => document.querySelector(`#${lane} [data-picture]`).dataset.seq !== seq", arg=[lane, seq]
+            "([lane, seq]) => document.querySelector(`#${lane} [data-picture]`).dataset.seq !== seq",
+            arg=[lane, seq],
         )
         save(page, f"why-{lane}-{width}")
     page.keyboard.press("Escape")
@@ -77,7 +82,9 @@ def test_the_chain_explains_the_number(page: Page) -> None:
     joined(page)
     page.click("[data-why=pulsar]")
     moved = page.evaluate("() => window.highwater.view().rigs.pulsar.bill.keys_moved")
-    event = page.evaluate("() => window.highwater.view().rigs.pulsar.why.find((event) => event.data.taken).data")
+    event = page.evaluate(
+        "() => window.highwater.view().rigs.pulsar.why.find((event) => event.data.taken).data"
+    )
     assert sum(entry["keys"] for entry in event["taken"]) == event["keys_moved"] == moved
     said = page.text_content("#why-list") or ""
     assert "points it put on the ring" in said and "from c1, in" in said
@@ -88,7 +95,9 @@ def test_the_chain_explains_the_number(page: Page) -> None:
     save(page, "why-zh")
 
 
-def test_on_a_phone_the_panel_is_below_the_picture_and_rules_wrap(profile: Profile, site: SupervisedSite) -> None:
+def test_on_a_phone_the_panel_is_below_the_picture_and_rules_wrap(
+    profile: Profile, site: SupervisedSite
+) -> None:
     page = open_stage(profile(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True), site)
     page.tap("#add")
     wait_text(page, "h1", "c4 joined")

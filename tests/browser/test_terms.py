@@ -34,7 +34,9 @@ def test_a_term_is_explained_on_hover_and_focus_and_escape_closes_it(page: Page)
         if page.evaluate("() => document.activeElement.dataset.term === 'skew'"):
             break
     expect(tip).to_contain_text(SKEW)
-    described = page.evaluate("() => document.getElementById(document.activeElement.getAttribute('aria-describedby')).textContent")
+    described = page.evaluate(
+        "() => document.getElementById(document.activeElement.getAttribute('aria-describedby')).textContent"
+    )
     assert described.startswith(SKEW)
     page.keyboard.press("Escape")
     expect(tip).to_be_hidden()
@@ -53,7 +55,10 @@ def test_a_tap_explains_a_term_on_a_phone(profile: Profile, site: SupervisedSite
         page.tap(f"#pulsar .bill [data-term={term}]")
         expect(page.locator("#tip")).to_be_visible()
         assert is_whole(page)
-        near, tip = page.locator(f"#pulsar .bill [data-term={term}]").bounding_box(), page.locator("#tip").bounding_box()
+        near, tip = (
+            page.locator(f"#pulsar .bill [data-term={term}]").bounding_box(),
+            page.locator("#tip").bounding_box(),
+        )
         assert near and tip and 0 <= tip["y"] - near["y"] - near["height"] < 12
     page.tap("h1")
     expect(page.locator("#tip")).to_be_hidden()

@@ -1,4 +1,5 @@
-"""Playing a node without a world: send it this, expect that. `Played` is the outbox it is given, and keeps everything it did."""
+"""Playing a node without a world: send it this, expect that. `Played` is the outbox it is given, and keeps
+everything it did."""
 
 from __future__ import annotations
 
@@ -9,9 +10,9 @@ from broker_core.events import Cause, Json
 
 
 class Played:
-    """sent: (connection, message). posted: (connection, message, when it leaves), of those that have not been withdrawn. put_on_way: (when, message)
-    of what was expected and is put back. room: at the open door, 0: it is shut. deadlines: name -> at_us. told: (kind, data). draws: what `draw`
-    gives, in order, then 0.
+    """sent: (connection, message). posted: (connection, message, when it leaves), of those that have not been
+    withdrawn. put_on_way: (when, message) of what was expected and is put back. room: at the open door, 0: it
+    is shut. deadlines: name -> at_us. told: (kind, data). draws: what `draw` gives, in order, then 0.
     cause: of what the node answers."""
 
     def __init__(self, name: str = "node", draws: tuple[int, ...] = ()) -> None:
@@ -52,8 +53,12 @@ class Played:
     def post(self, connection: int, message: Any, leaves_us: int, because: Cause) -> None:
         self.posted.append((connection, message, leaves_us))
 
-    def post_each(self, connection: int, messages: Sequence[Any], leaves_us: int, step_us: int, because: Cause) -> None:
-        self.posted += [(connection, message, leaves_us + number * step_us) for number, message in enumerate(messages)]
+    def post_each(
+        self, connection: int, messages: Sequence[Any], leaves_us: int, step_us: int, because: Cause
+    ) -> None:
+        self.posted += [
+            (connection, message, leaves_us + number * step_us) for number, message in enumerate(messages)
+        ]
 
     def withdraw(self, connection: int, count: int) -> None:
         assert len(self.posted) >= count, "more is withdrawn than was posted"

@@ -1,4 +1,5 @@
-"""Who made the mistake: a sentence, its template and its values, which a page translates; and what survives a process."""
+"""Who made the mistake: a sentence, its template and its values, which a page translates; and what survives a
+process."""
 
 from __future__ import annotations
 
@@ -40,7 +41,10 @@ def test_names_of_a_generator_are_read_once() -> None:
 
 def test_replay_error_names_the_entry() -> None:
     error = ReplayError(17, "consumer.add")
-    assert str(error) == "entry 17 (consumer.add) cannot be replayed" and (error.seq, error.kind) == (17, "consumer.add")
+    assert str(error) == "entry 17 (consumer.add) cannot be replayed" and (error.seq, error.kind) == (
+        17,
+        "consumer.add",
+    )
     assert str(ReplayError(3, "x", "is of a later version")) == "entry 3 (x) is of a later version"
 
 

@@ -6,7 +6,16 @@ import pytest
 
 from broker_core.events import Cause, TurningPoint, capped
 
-EVENT = TurningPoint("kafka:3", 17, "kafka", "kafka.group.generation_started", Cause(command=4), "rule", {"members": 2}, {"leader": "c1"})
+EVENT = TurningPoint(
+    "kafka:3",
+    17,
+    "kafka",
+    "kafka.group.generation_started",
+    Cause(command=4),
+    "rule",
+    {"members": 2},
+    {"leader": "c1"},
+)
 
 
 @pytest.mark.parametrize(
@@ -24,9 +33,16 @@ def test_cause_is_a_command_or_a_turning_point_or_unknown(cause: Cause, plain: o
 
 def test_lane_travels_as_rig_and_seq_is_the_labs() -> None:
     assert EVENT.to_json(91) == {
-        "seq": 91, "id": "kafka:3", "at_us": 17, "rig": "kafka", "kind": "kafka.group.generation_started", "cause": {"command": 4},
-        "rule": "rule", "inputs": {"members": 2}, "data": {"leader": "c1"},
-    }  # fmt: skip
+        "seq": 91,
+        "id": "kafka:3",
+        "at_us": 17,
+        "rig": "kafka",
+        "kind": "kafka.group.generation_started",
+        "cause": {"command": 4},
+        "rule": "rule",
+        "inputs": {"members": 2},
+        "data": {"leader": "c1"},
+    }
 
 
 def test_told_with_more_it_is_the_same_turning_point_and_the_first_one_stays_as_it_was() -> None:
@@ -39,7 +55,12 @@ def test_told_with_more_it_is_the_same_turning_point_and_the_first_one_stays_as_
 
 @pytest.mark.parametrize(
     ("count", "told"),
-    [(0, {"turns": []}), (2, {"turns": [0, 1]}), (3, {"turns": [0, 1], "turns_more": 1}), (9, {"turns": [0, 1], "turns_more": 7})],
+    [
+        (0, {"turns": []}),
+        (2, {"turns": [0, 1]}),
+        (3, {"turns": [0, 1], "turns_more": 1}),
+        (9, {"turns": [0, 1], "turns_more": 7}),
+    ],
 )
 def test_long_list_is_told_in_part_and_says_how_much_is_left_out(count: int, told: dict[str, object]) -> None:
     assert capped("turns", list(range(count)), 2) == told

@@ -88,7 +88,9 @@ def test_what_has_a_form_of_its_own_is_kept_in_it_and_counters_stay_counters() -
 
 
 def test_integer_keys_of_dicts_stay_integers() -> None:
-    assert from_plain(msgspec.msgpack.decode(msgspec.msgpack.encode(to_plain({3: "c"})), strict=False), dict[int, str]) == {3: "c"}
+    assert from_plain(
+        msgspec.msgpack.decode(msgspec.msgpack.encode(to_plain({3: "c"})), strict=False), dict[int, str]
+    ) == {3: "c"}
 
 
 @pytest.mark.parametrize("value", [object(), {"deep": [object()]}])

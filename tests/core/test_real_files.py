@@ -1,11 +1,20 @@
-"""No link leads out of a folder: not to a file, not to a folder, not relative, not through another, not one that comes between look and open."""
+"""No link leads out of a folder: not to a file, not to a folder, not relative, not through another, not one
+that comes between look and open."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-from broker_core.real_files import file_names, files_below, open_file, open_folder, read_file, real_below, stat_file
+from broker_core.real_files import (
+    file_names,
+    files_below,
+    open_file,
+    open_folder,
+    read_file,
+    real_below,
+    stat_file,
+)
 
 
 @pytest.fixture
@@ -48,8 +57,15 @@ def test_what_is_below_is_found_and_nothing_else(root: Path) -> None:
 
 def test_a_link_is_opened_in_no_part_of_a_path(root: Path) -> None:
     inside = {root / "a.csv", root / "sub" / "b.csv"}
-    names = [Path(folder, name) for folder, _folders, names in os.walk(root, followlinks=False) for name in names]
-    through = [root / "folder" / "s.csv", root / "up" / "root" / "a.csv", root / "self" / "a.csv", root / "sub" / "relative-folder" / "s.csv"]
+    names = [
+        Path(folder, name) for folder, _folders, names in os.walk(root, followlinks=False) for name in names
+    ]
+    through = [
+        root / "folder" / "s.csv",
+        root / "up" / "root" / "a.csv",
+        root / "self" / "a.csv",
+        root / "sub" / "relative-folder" / "s.csv",
+    ]
     for path in [*names, *through]:
         if path in inside:
             assert read_file(path).startswith(b"own")
@@ -60,7 +76,13 @@ def test_a_link_is_opened_in_no_part_of_a_path(root: Path) -> None:
 
 def test_folders_list_only_files_of_their_own(root: Path) -> None:
     assert file_names(root) == ["a.csv"] and file_names(root / "sub") == ["b.csv"]
-    for path in (root / "folder", root / "self", root / "up", root / "sub" / "relative-folder", root / "a.csv"):
+    for path in (
+        root / "folder",
+        root / "self",
+        root / "up",
+        root / "sub" / "relative-folder",
+        root / "a.csv",
+    ):
         with pytest.raises(OSError):
             file_names(path)
 

@@ -40,7 +40,9 @@ def test_as_many_bits_as_were_asked_for(count: int) -> None:
 
 
 def test_seeds_and_streams_give_different_numbers() -> None:
-    drawn = {(seed, stream): SeededRandom(seed).bits(stream, 64) for seed in (7, 8, -7) for stream in ("a", "b")}
+    drawn = {
+        (seed, stream): SeededRandom(seed).bits(stream, 64) for seed in (7, 8, -7) for stream in ("a", "b")
+    }
     assert len(set(drawn.values())) == 6
 
 

@@ -29,20 +29,27 @@ class Ask(msgspec.Struct, frozen=True):
     parts: Any
 
 
-
-
 KINDS = kinds_of(sys.modules[__name__])
-SCALARS = st.none() | st.booleans() | st.integers(-(1 << 40), 1 << 40) | st.text(max_size=5) | st.floats(allow_nan=False)
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(1 << 40), 1 << 40)
+    | st.text(max_size=5)
+    | st.floats(allow_nan=False)
+)
 HASHABLE = st.integers(-99, 99) | st.text(max_size=4) | st.tuples(st.text(max_size=3), st.integers(0, 9))
 SETS = st.frozensets(st.integers(0, 50)) | st.frozensets(st.text(max_size=3)) | st.sets(st.integers(0, 50))
 VALUES: st.SearchStrategy[Any] = st.recursive(
     SCALARS | st.binary(max_size=6) | SETS,
     lambda inner: (
-        st.lists(inner, max_size=3) | st.lists(inner, max_size=3).map(tuple) | st.dictionaries(HASHABLE, inner, max_size=3)
-        | st.builds(Pair, inner, inner) | st.builds(Ask, st.text(max_size=4), inner)
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(HASHABLE, inner, max_size=3)
+        | st.builds(Pair, inner, inner)
+        | st.builds(Ask, st.text(max_size=4), inner)
     ),
     max_leaves=8,
-)  # fmt: skip
+)
 
 
 @given(VALUES)
@@ -97,7 +104,9 @@ def test_true_is_not_one_and_a_whole_float_stays_a_float() -> None:
     assert [type(each) for each in back] == [bool, int, float, float]
 
 
-@pytest.mark.parametrize("value", [deque([1]), object(), {"deep": [1, bytearray(b"x")]}], ids=["deque", "object", "deep inside"])
+@pytest.mark.parametrize(
+    "value", [deque([1]), object(), {"deep": [1, bytearray(b"x")]}], ids=["deque", "object", "deep inside"]
+)
 def test_what_has_no_form_is_our_own_mistake(value: Any) -> None:
     with pytest.raises(InvariantError, match="cannot be part of a checkpoint"):
         to_tagged(value)

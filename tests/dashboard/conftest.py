@@ -31,7 +31,14 @@ def world(settings: Any) -> World:
 
 @pytest.fixture(scope="package")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """The real processes, once for all tests that kill some of them: each leaves it healthy, and none relies on what it began with."""
-    small = {"HIGHWATER_UPLOAD_BYTES_MAX": str(UPLOAD_MAX), "SPARK_MASTER": "local[2]", "SPARK_DRIVER_MEMORY": "1g"}
-    with Site(tmp_path_factory.mktemp("dashboard"), shards=1, analysis=True, default=True, **small, **QUICK_JAVA) as running:
+    """The real processes, once for all tests that kill some of them: each leaves it healthy, and none relies
+    on what it began with."""
+    small = {
+        "HIGHWATER_UPLOAD_BYTES_MAX": str(UPLOAD_MAX),
+        "SPARK_MASTER": "local[2]",
+        "SPARK_DRIVER_MEMORY": "1g",
+    }
+    with Site(
+        tmp_path_factory.mktemp("dashboard"), shards=1, analysis=True, default=True, **small, **QUICK_JAVA
+    ) as running:
         yield running

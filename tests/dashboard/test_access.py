@@ -1,4 +1,5 @@
-"""Who somebody is, by header or cookie, and whose a lab or a study is: with hashes alone, and a token that is given decides alone."""
+"""Who somebody is, by header or cookie, and whose a lab or a study is: with hashes alone, and a token that is
+given decides alone."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -7,14 +8,24 @@ import pytest
 from django.http import HttpRequest, HttpResponse
 from django.test import RequestFactory
 
-from dashboard.access import bearer_of, is_owner, is_token, token_hash, token_new, visitor_of, visitor_remember
+from dashboard.access import (
+    bearer_of,
+    is_owner,
+    is_token,
+    token_hash,
+    token_new,
+    visitor_of,
+    visitor_remember,
+)
 from dashboard.errors import Refused
 from dashboard.studies.owner import owner_of
 
 PROGRAM, VISITOR, OTHER = "program-" + "p" * 20, "visitor-" + "v" * 20, "other-" + "o" * 20
 
 
-def request(*, bearer: str | None = None, cookie: str | None = None, authorization: str | None = None) -> HttpRequest:
+def request(
+    *, bearer: str | None = None, cookie: str | None = None, authorization: str | None = None
+) -> HttpRequest:
     """As a program sends it, or a browser, or both."""
     header = f"Bearer {bearer}" if bearer is not None else authorization
     made = RequestFactory().get("/", headers={"authorization": header} if header is not None else {})
@@ -23,7 +34,7 @@ def request(*, bearer: str | None = None, cookie: str | None = None, authorizati
     return made
 
 
-# -- tokens ------------------------------------------------------------------------------------------------------------
+# -- tokens --------------------------------------------------------------------------------------------------
 
 
 def test_a_new_token_is_one_of_ours_and_no_two_are_alike() -> None:
@@ -33,14 +44,22 @@ def test_a_new_token_is_one_of_ours_and_no_two_are_alike() -> None:
 
 @pytest.mark.parametrize(
     ("text", "is_one"),
-    [("a" * 15, False), ("a" * 16, True), ("A9_-" * 32, True), ("a" * 129, False), ("a" * 15 + "é", False), ("a" * 20 + "\n", False),
-     ("a" * 20 + " ", False), ("", False)],
-)  # fmt: skip
+    [
+        ("a" * 15, False),
+        ("a" * 16, True),
+        ("A9_-" * 32, True),
+        ("a" * 129, False),
+        ("a" * 15 + "é", False),
+        ("a" * 20 + "\n", False),
+        ("a" * 20 + " ", False),
+        ("", False),
+    ],
+)
 def test_a_token_is_16_to_128_letters_digits_and_two_signs(text: str, is_one: bool) -> None:
     assert is_token(text) == is_one
 
 
-# -- who asks ----------------------------------------------------------------------------------------------------------
+# -- who asks ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -61,7 +80,10 @@ def test_the_token_of_a_program_stands_behind_bearer(header: str | None, token: 
     assert bearer_of(request(authorization=header)) == token
 
 
-@pytest.mark.parametrize(("cookie", "visitor"), [(None, None), (VISITOR, VISITOR), ("short", None), ("x" * 20 + ";", None), ("", None)])
+@pytest.mark.parametrize(
+    ("cookie", "visitor"),
+    [(None, None), (VISITOR, VISITOR), ("short", None), ("x" * 20 + ";", None), ("", None)],
+)
 def test_a_cookie_that_is_none_of_ours_is_no_visitor(cookie: str | None, visitor: str | None) -> None:
     assert visitor_of(request(cookie=cookie)) == visitor
 
@@ -72,11 +94,16 @@ def test_the_visitors_cookie_is_out_of_reach_of_scripts_and_other_sites(settings
     response = HttpResponse()
     visitor_remember(response, VISITOR)
     cookie = response.cookies["highwater_visitor"]
-    assert (cookie.value, cookie["httponly"], cookie["samesite"], bool(cookie["secure"])) == (VISITOR, True, "Lax", is_tls)
+    assert (cookie.value, cookie["httponly"], cookie["samesite"], bool(cookie["secure"])) == (
+        VISITOR,
+        True,
+        "Lax",
+        is_tls,
+    )
     assert cookie["max-age"] == 365 * 24 * 3600 and cookie["path"] == "/"
 
 
-# -- whose a lab is ----------------------------------------------------------------------------------------------------
+# -- whose a lab is ------------------------------------------------------------------------------------------
 
 
 LAB: Any = SimpleNamespace(owner_hash=token_hash(PROGRAM), visitor_hash=token_hash(VISITOR))
@@ -88,9 +115,9 @@ LAB: Any = SimpleNamespace(owner_hash=token_hash(PROGRAM), visitor_hash=token_ha
         (PROGRAM, None, True),
         (None, VISITOR, True),
         (PROGRAM, OTHER, True),
-        (OTHER, VISITOR, False),      # a token that is given decides alone
+        (OTHER, VISITOR, False),  # a token that is given decides alone
         ("", VISITOR, False),
-        (VISITOR, None, False),       # each token opens its own door
+        (VISITOR, None, False),  # each token opens its own door
         (None, PROGRAM, False),
         (None, OTHER, False),
         (None, None, False),
@@ -107,10 +134,12 @@ def test_a_lab_without_a_visitor_is_no_visitors(given: dict[str, str | None]) ->
 
 
 def test_the_stored_hash_itself_opens_nothing() -> None:
-    assert not is_owner(LAB, bearer=LAB.owner_hash, visitor=None) and not is_owner(LAB, bearer=None, visitor=LAB.visitor_hash)
+    assert not is_owner(LAB, bearer=LAB.owner_hash, visitor=None) and not is_owner(
+        LAB, bearer=None, visitor=LAB.visitor_hash
+    )
 
 
-# -- whose a study is --------------------------------------------------------------------------------------------------
+# -- whose a study is ----------------------------------------------------------------------------------------
 
 
 def test_a_study_is_the_programs_that_brings_a_token_and_else_the_browsers() -> None:

@@ -1,4 +1,5 @@
-"""The Analyze pages: server and browser say the same of a result, every state has its page, and nothing inline runs."""
+"""The Analyze pages: server and browser say the same of a result, every state has its page, and nothing
+inline runs."""
 
 import gzip
 import json
@@ -26,7 +27,15 @@ from dashboard.formats import percent
 from dashboard.models import Study, Upload
 from dashboard.sentences import LANGUAGES, SENTENCES, catalogue
 from dashboard.studies import reasons, selectors
-from dashboard.study_presentation import _reason, head, notes, ranking_rows, short_names, unowned, verdict_words
+from dashboard.study_presentation import (
+    _reason,
+    head,
+    notes,
+    ranking_rows,
+    short_names,
+    unowned,
+    verdict_words,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACE = re.compile(r"\{\w+[?}]")
@@ -35,7 +44,9 @@ VISITOR = "a-visitor-of-the-analyze-pages"
 
 
 def result_of_fixture() -> dict[str, Any]:
-    result: dict[str, Any] = json.loads(gzip.decompress((ROOT / "tests/js/fixtures/study.json.gz").read_bytes()))
+    result: dict[str, Any] = json.loads(
+        gzip.decompress((ROOT / "tests/js/fixtures/study.json.gz").read_bytes())
+    )
     return result
 
 
@@ -49,7 +60,14 @@ def visitor() -> Client:
 def study(state: str = "done", **fields: Any) -> Study:
     request = result_of_fixture()["request"]
     times = {"started_at": timezone.now(), "finished_at": timezone.now()}
-    values = {"name": "orders in May", "request": request, "owner_hash": access.token_hash(VISITOR), "state": state, **times, **fields}
+    values = {
+        "name": "orders in May",
+        "request": request,
+        "owner_hash": access.token_hash(VISITOR),
+        "state": state,
+        **times,
+        **fields,
+    }
     return Study.objects.create(**values)
 
 
@@ -62,7 +80,7 @@ def results(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return result
 
 
-# -- words -------------------------------------------------------------------------------------------------------------
+# -- words ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -70,16 +88,27 @@ def results(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     ({}, None), ({"churn": 0, "pause": 0, "order": 0}, {"skew_max": 2, "pause_s_max": 60}),
     ({"skew": 0, "churn": 0, "pause": 0}, {"keeps_order": False}), ({}, {"skew_max": 1, "pause_s_max": 10}),
 ])  # fmt: skip
-def test_server_and_browser_say_the_same_of_a_result(language: str, weights: dict[str, int], constraints: Any) -> None:
+def test_server_and_browser_say_the_same_of_a_result(
+    language: str, weights: dict[str, int], constraints: Any
+) -> None:
     result, words = result_of_fixture(), catalogue("analyze")[language]
     for strategy, share in zip(result["strategies"][:2], (0.5196, 0.25), strict=True):
         strategy["totals"]["unowned_share"] = share
     ranking = rank(result, {**WEIGHTS, **weights}, constraints)
     asked = json.dumps({"result": result, "ranking": ranking, "verdict": verdict(ranking), "words": words})
     answer = subprocess.run(
-        ["node", str(ROOT / "tests/js/study_words.mjs")], input=asked, capture_output=True, text=True, check=True, encoding="utf-8"
+        ["node", str(ROOT / "tests/js/study_words.mjs")],
+        input=asked,
+        capture_output=True,
+        text=True,
+        check=True,
+        encoding="utf-8",
     )
-    ours = {"head": head(result, ranking, words), "rows": ranking_rows(result, ranking, words), "short": short_names(result["strategies"], words)}
+    ours = {
+        "head": head(result, ranking, words),
+        "rows": ranking_rows(result, ranking, words),
+        "short": short_names(result["strategies"], words),
+    }
     ours |= {"unowned": unowned(result, words), "sure": verdict_words(result, verdict(ranking), words)}
     assert "52" in ours["unowned"] and not PLACE.search(ours["unowned"])
     assert unowned(result_of_fixture(), words) == ""
@@ -99,18 +128,34 @@ def test_every_strategy_that_can_be_chosen_has_its_names() -> None:
 def test_every_reason_that_a_ranking_can_give_has_words(language: str) -> None:
     words, names = catalogue("analyze")[language], {"a": "Range"}
     pair = {"value": 1.0, "other": 2.0, "than": "a"}
-    reasons_given = [{"code": code, "params": {}} for code in ("only", "only.left", "lost.none")] + [{"code": "equal", "params": {"than": "a"}}]
+    reasons_given = [{"code": code, "params": {}} for code in ("only", "only.left", "lost.none")] + [
+        {"code": "equal", "params": {"than": "a"}}
+    ]
     for term in WEIGHTS:
         side = {"term": term, **pair}
-        reasons_given += [{"code": "best", "params": side | {"is_shared": is_shared}} for is_shared in (True, False)]
+        reasons_given += [
+            {"code": "best", "params": side | {"is_shared": is_shared}} for is_shared in (True, False)
+        ]
         reasons_given += [{"code": "near", "params": side}]
-        reasons_given += [{"code": "lost", "params": {"parts": [{"term": term, "points": 9.5, "value": 0.5}]}}]
-        reasons_given += [{"code": f"tied.{code}", "params": {"than": "a", "ahead": side, "behind": side}} for code in ("differs", "ahead", "behind")]
+        reasons_given += [
+            {"code": "lost", "params": {"parts": [{"term": term, "points": 9.5, "value": 0.5}]}}
+        ]
+        reasons_given += [
+            {"code": f"tied.{code}", "params": {"than": "a", "ahead": side, "behind": side}}
+            for code in ("differs", "ahead", "behind")
+        ]
     for term in ("churn", "pause", "order"):
-        reasons_given += [{"code": "best", "params": {"term": term, **pair, "value": 0.0, "is_shared": False}}]
-    reasons_given += [{"code": "best", "params": {"term": "churn", **pair, "value": None, "is_shared": False}}]
+        reasons_given += [
+            {"code": "best", "params": {"term": term, **pair, "value": 0.0, "is_shared": False}}
+        ]
+    reasons_given += [
+        {"code": "best", "params": {"term": "churn", **pair, "value": None, "is_shared": False}}
+    ]
     broken = [{"code": code, "params": {"value": 2.5, "limit": 1}} for code in ("pause_s_max", "skew_max")]
-    broken += [{"code": "keeps_order", "params": {"count": 3, "value": 0.1, "is_owned": is_owned}} for is_owned in (True, False)]
+    broken += [
+        {"code": "keeps_order", "params": {"count": 3, "value": 0.1, "is_owned": is_owned}}
+        for is_owned in (True, False)
+    ]
     reasons_given += [{"code": "excluded", "params": {"broken": [each]}} for each in broken]
     for reason in reasons_given:
         text = _reason([reason, {"code": "only", "params": {}}], names, words)
@@ -126,10 +171,17 @@ def test_only_a_strategy_whose_keys_have_no_owner_is_told_so(language: str) -> N
     result["strategies"] = [best, queue, owned]
     for strategy, share in ((best, 0.0), (queue, 0.02), (owned, 0.01)):
         strategy["totals"] |= {"order_share": share, "order_at_risk": round(10_000 * share)}
-    said = {row["id"]: row["why"] for row in ranking_rows(result, rank(result, {"skew": 0, "churn": 0, "pause": 0, "order": 100}, FREE), words)}
+    said = {
+        row["id"]: row["why"]
+        for row in ranking_rows(
+            result, rank(result, {"skew": 0, "churn": 0, "pause": 0, "order": 100}, FREE), words
+        )
+    }
     unowned = words["why.lost.order_unowned"].format(points=58, value=percent(0.02, 2))
     assert said[queue["id"]] == words["why.lost"].format(parts=unowned)
-    assert said[owned["id"]] == words["why.lost"].format(parts=words["why.lost.order"].format(points=50, value=percent(0.01, 2)))
+    assert said[owned["id"]] == words["why.lost"].format(
+        parts=words["why.lost.order"].format(points=50, value=percent(0.01, 2))
+    )
 
 
 @pytest.mark.parametrize("term", WEIGHTS)
@@ -139,9 +191,15 @@ def test_each_column_shows_the_figure_that_is_scored(term: str) -> None:
     alone = {**dict.fromkeys(WEIGHTS, 0), term: 100}
     rows = ranking_rows(result, rank(result, alone, FREE), words)
     shown = [float(re.sub(r"[^\d.]", "", row[term]) or 0) for row in rows]
-    assert shown == sorted(shown) and [float(row["score"]) for row in rows] == sorted((float(row["score"]) for row in rows), reverse=True)
-    assert all(row["pause"] == percent(strategy["totals"]["waited_share"], 2) or row["pause"] == "0"
-               for row in rows for strategy in result["strategies"] if strategy["id"] == row["id"])  # fmt: skip
+    assert shown == sorted(shown) and [float(row["score"]) for row in rows] == sorted(
+        (float(row["score"]) for row in rows), reverse=True
+    )
+    assert all(
+        row["pause"] == percent(strategy["totals"]["waited_share"], 2) or row["pause"] == "0"
+        for row in rows
+        for strategy in result["strategies"]
+        if strategy["id"] == row["id"]
+    )
     assert {row["model"] for row in rows if row["stood"]} == {"Kafka", "TubeMQ"}
 
 
@@ -154,14 +212,18 @@ def test_what_was_not_counted_is_said() -> None:
     result = result_of_fixture()
     assert notes(result)["bad_rows"] == 0
     result["workload"] |= {"bad_rows": 3, "no_key": 2, "keyless_exact": False}
-    assert [note["code"] for note in notes(result)["notes"]] == ["study.no_keys", "study.keyless_spread", "study.bad_rows"]
+    assert [note["code"] for note in notes(result)["notes"]] == [
+        "study.no_keys",
+        "study.keyless_spread",
+        "study.bad_rows",
+    ]
 
 
 def test_the_stage_does_not_carry_the_words_of_studies() -> None:
     assert "study.best" in catalogue("analyze")["en"] and "study.best" not in catalogue("stage")["en"]
 
 
-# -- pages -------------------------------------------------------------------------------------------------------------
+# -- pages ---------------------------------------------------------------------------------------------------
 
 
 def shown(html: str) -> str:
@@ -174,14 +236,19 @@ def shown(html: str) -> str:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(("language", "words"), [("en", "Which strategy serves your messages?"), ("zh-hans", "哪种策略适合你的消息？")])
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [("en", "Which strategy serves your messages?"), ("zh-hans", "哪种策略适合你的消息？")],
+)
 def test_form_is_drawn_in_both_languages(visitor: Client, language: str, words: str) -> None:
     visitor.cookies[settings.LANGUAGE_COOKIE_NAME] = language
     answer = visitor.get("/analyze/")
     text = shown(answer.content.decode())
     assert words in text and answer.status_code == 200
     assert 'aria-current="page"' in text and 'name="history"' in text
-    assert text.count("HIGHWATER_LOG_DIRS") == 2 and "data-folder" not in text      # no folder is open: for a study and a live one, how
+    assert (
+        text.count("HIGHWATER_LOG_DIRS") == 2 and "data-folder" not in text
+    )  # no folder is open: for a study and a live one, how
 
 
 @pytest.mark.django_db
@@ -190,7 +257,9 @@ def test_a_new_visitor_gets_the_cookie_that_a_study_belongs_to() -> None:
 
 
 @pytest.mark.django_db
-def test_form_offers_server_folders_only_where_there_are_some(visitor: Client, settings: Any, tmp_path: Path) -> None:
+def test_form_offers_server_folders_only_where_there_are_some(
+    visitor: Client, settings: Any, tmp_path: Path
+) -> None:
     settings.LOG_DIRS = [tmp_path]
     text = shown(visitor.get("/analyze/").content.decode())
     assert text.count("data-folder") == 2 and "HIGHWATER_LOG_DIRS" not in text
@@ -198,18 +267,30 @@ def test_form_offers_server_folders_only_where_there_are_some(visitor: Client, s
 
 @pytest.mark.django_db
 def test_numbers_of_the_form_have_the_limits_of_the_request(visitor: Client) -> None:
-    inputs = dict(re.findall(r'<input type="number" name="(\w+)"([^>]*)>', visitor.get("/analyze/").content.decode()))
+    inputs = dict(
+        re.findall(r'<input type="number" name="(\w+)"([^>]*)>', visitor.get("/analyze/").content.decode())
+    )
 
     def limit(name: str, end: str) -> int | None:
         found = re.search(rf' {end}="(\d+)"', inputs[name])
         return int(found[1]) if found else None
 
     assert {name: (limit(name, "min"), limit(name, "max")) for name in inputs} == {
-        "lab_records": (1, RECORDS_MAX), "keys": (1, KEYS_MAX["zipf"]), "records": (1, RECORDS_MAX), "exponent": (0, EXPONENT_MAX), "seed": (0, None),
-        "start": (1, CONSUMERS_MAX), "rolling_consumers": (1, CONSUMERS_MAX), "from": (1, CONSUMERS_MAX), "to": (1, CONSUMERS_MAX),
-        "storm_consumers": (2, CONSUMERS_MAX), "crashes": (1, CONSUMERS_MAX - 1), "storm_seed": (0, None),
-        "rate": (1, DEFAULT_LIMITS.records_per_second_max), "consumer_rate": (1, DEFAULT_LIMITS.service_per_second_max),
-    }  # fmt: skip
+        "lab_records": (1, RECORDS_MAX),
+        "keys": (1, KEYS_MAX["zipf"]),
+        "records": (1, RECORDS_MAX),
+        "exponent": (0, EXPONENT_MAX),
+        "seed": (0, None),
+        "start": (1, CONSUMERS_MAX),
+        "rolling_consumers": (1, CONSUMERS_MAX),
+        "from": (1, CONSUMERS_MAX),
+        "to": (1, CONSUMERS_MAX),
+        "storm_consumers": (2, CONSUMERS_MAX),
+        "crashes": (1, CONSUMERS_MAX - 1),
+        "storm_seed": (0, None),
+        "rate": (1, DEFAULT_LIMITS.records_per_second_max),
+        "consumer_rate": (1, DEFAULT_LIMITS.service_per_second_max),
+    }
     for shape, most in KEYS_MAX.items():
         assert f' data-{shape}="{most}"' in inputs["keys"]
 
@@ -217,9 +298,17 @@ def test_numbers_of_the_form_have_the_limits_of_the_request(visitor: Client) -> 
 @pytest.mark.django_db
 def test_form_can_begin_with_an_earlier_request(visitor: Client) -> None:
     row = study("failed")
-    page = json.loads(re.search(r'<script id="page"[^>]*>(.*?)</script>', visitor.get(f"/analyze/?from={row.pk}").content.decode(), re.DOTALL)[1])
+    page = json.loads(
+        re.search(
+            r'<script id="page"[^>]*>(.*?)</script>',
+            visitor.get(f"/analyze/?from={row.pk}").content.decode(),
+            re.DOTALL,
+        )[1]
+    )
     assert page["request"] == row.request
-    upload = Upload.objects.create(owner_hash="x", name="orders in May.csv", stored_name="data.csv", kind="csv", bytes=1)
+    upload = Upload.objects.create(
+        owner_hash="x", name="orders in May.csv", stored_name="data.csv", kind="csv", bytes=1
+    )
     row = study("failed", request={"source": {"kind": "csv", "upload": upload.pk, "key": "customer"}})
     assert "orders in May.csv" in visitor.get(f"/analyze/?from={row.pk}").content.decode()
     assert visitor.get("/analyze/?from=nothing").status_code == 200
@@ -227,7 +316,9 @@ def test_form_can_begin_with_an_earlier_request(visitor: Client) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_finished_study_is_whole_without_a_script(visitor: Client, results: dict[str, Any], language: str) -> None:
+def test_finished_study_is_whole_without_a_script(
+    visitor: Client, results: dict[str, Any], language: str
+) -> None:
     visitor.cookies[settings.LANGUAGE_COOKIE_NAME] = language
     words = catalogue("analyze")[language]
     text = shown(visitor.get(f"/analyze/{study().pk}/").content.decode())
@@ -241,7 +332,11 @@ def test_finished_study_is_whole_without_a_script(visitor: Client, results: dict
 @pytest.mark.django_db
 def test_weights_of_a_shared_link_rank_the_page(visitor: Client, results: dict[str, Any]) -> None:
     row, weights = study(), {"skew": 0, "churn": 0, "pause": 0, "order": 100}
-    queries = {"skew=0&churn=0&pause=0&order=100": weights, "skew=x&churn=0&pause=0&order=1": WEIGHTS, "skew=0&churn=0&pause=0&order=0": WEIGHTS}
+    queries = {
+        "skew=0&churn=0&pause=0&order=100": weights,
+        "skew=x&churn=0&pause=0&order=1": WEIGHTS,
+        "skew=0&churn=0&pause=0&order=0": WEIGHTS,
+    }
     for query, used in queries.items():
         text = visitor.get(f"/analyze/{row.pk}/?{query}").content.decode()
         ranking = rank(results, used)
@@ -278,9 +373,14 @@ def test_every_other_state_has_its_page(visitor: Client, state: str) -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("kind", "charts", "about"),
-    [("lab", ["throughput", "lag", "skew", "rebalance_cost"], "live.about_lab"), ("folder", ["throughput", "skew", "hw_lag"], "live.about_log")],
+    [
+        ("lab", ["throughput", "lag", "skew", "rebalance_cost"], "live.about_lab"),
+        ("folder", ["throughput", "skew", "hw_lag"], "live.about_log"),
+    ],
 )
-def test_live_study_has_a_chart_for_what_its_source_tells_and_says_the_rest(visitor: Client, kind: str, charts: list[str], about: str) -> None:
+def test_live_study_has_a_chart_for_what_its_source_tells_and_says_the_rest(
+    visitor: Client, kind: str, charts: list[str], about: str
+) -> None:
     row = study("running", live=True, request={"name": "x", "source": {"kind": kind}})
     text = shown(visitor.get(f"/analyze/{row.pk}/").content.decode())
     assert re.findall(r'id="chart-(\w+)" aria', text) == charts
@@ -301,11 +401,24 @@ def test_comparison_wants_two_finished_studies(visitor: Client) -> None:
     ready = shown(visitor.get(f"/analyze/compare/?a={one.pk}&b={other.pk}").content.decode())
     assert "orders in May against orders in June" in ready and 'id="both"' in ready
     heads = re.search(r'<table class="rank both">.*?</thead>', ready, re.DOTALL)[0]
-    assert [heads.count(f'data-say="rank.{column}"') for column in ("place", "score", *WEIGHTS)] == [2, 2, 3, 3, 3, 3]
+    assert [heads.count(f'data-say="rank.{column}"') for column in ("place", "score", *WEIGHTS)] == [
+        2,
+        2,
+        3,
+        3,
+        3,
+        3,
+    ]
     for side in (one, other):
-        assert all(f"/api/studies/{side.pk}/data/{table}.{ending}" in ready for table in ("consumers", "steps") for ending in ("csv", "parquet"))
+        assert all(
+            f"/api/studies/{side.pk}/data/{table}.{ending}" in ready
+            for table in ("consumers", "steps")
+            for ending in ("csv", "parquet")
+        )
     assert 'id="share-a-legend"' in ready and 'id="share-b-legend"' in ready
-    assert 'id="both"' not in shown(visitor.get(f"/analyze/compare/?a={one.pk}&b={failed.pk}").content.decode())
+    assert 'id="both"' not in shown(
+        visitor.get(f"/analyze/compare/?a={one.pk}&b={failed.pk}").content.decode()
+    )
     assert one.pk in visitor.get("/analyze/compare/").content.decode()
     namesake = study()
     Study.objects.filter(pk=namesake.pk).update(created_at=one.created_at - timedelta(days=3))
@@ -315,8 +428,14 @@ def test_comparison_wants_two_finished_studies(visitor: Client) -> None:
     assert f"{one.created_at:%H:%M}:41" in close and f"{one.created_at:%H:%M}:07" in close
     namesake.refresh_from_db()
     times = [f"{row.created_at:%Y-%m-%d %H:%M}" for row in (one, namesake)]
-    title = re.search(r"<h1>(.*?)</h1>", shown(visitor.get(f"/analyze/compare/?a={one.pk}&b={namesake.pk}").content.decode()))[1]
-    assert shown(title).rpartition("</span>")[0].rpartition(">")[2] == f"orders in May · {times[0]} against orders in May · {times[1]}"
+    title = re.search(
+        r"<h1>(.*?)</h1>",
+        shown(visitor.get(f"/analyze/compare/?a={one.pk}&b={namesake.pk}").content.decode()),
+    )[1]
+    assert (
+        shown(title).rpartition("</span>")[0].rpartition(">")[2]
+        == f"orders in May · {times[0]} against orders in May · {times[1]}"
+    )
 
 
 @pytest.mark.django_db
@@ -332,16 +451,25 @@ def test_unknown_study_is_not_found_and_the_page_leads_back_to_the_studies(path:
 @pytest.mark.django_db
 def test_looking_needs_nothing_but_cancelling_is_the_owners(results: dict[str, Any]) -> None:
     row = study("running")
-    page = json.loads(re.search(r'<script id="page"[^>]*>(.*?)</script>', Client().get(f"/analyze/{row.pk}/").content.decode(), re.DOTALL)[1])
+    page = json.loads(
+        re.search(
+            r'<script id="page"[^>]*>(.*?)</script>',
+            Client().get(f"/analyze/{row.pk}/").content.decode(),
+            re.DOTALL,
+        )[1]
+    )
     assert page["study"]["mine"] is False
 
 
-
-
 @pytest.mark.django_db
-def test_rows_that_could_not_be_read_are_shown_with_their_reason(visitor: Client, results: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_that_could_not_be_read_are_shown_with_their_reason(
+    visitor: Client, results: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     results["workload"]["bad_rows"] = 2
-    bad = [{"line": 502, "reason": "wrong_columns", "text": "a,<b>,c"}, {"line": None, "reason": "of a later version", "text": None}]
+    bad = [
+        {"line": 502, "reason": "wrong_columns", "text": "a,<b>,c"},
+        {"line": None, "reason": "of a later version", "text": None},
+    ]
     monkeypatch.setattr(selectors, "study_bad_rows", lambda study, limit: bad)
     text = shown(visitor.get(f"/analyze/{study().pk}/").content.decode())
     table = text[text.index('id="bad-rows"') :]

@@ -1,4 +1,5 @@
-"""The interface that programs drive: every wrong request gets its error at its field, and leaves the lab untouched."""
+"""The interface that programs drive: every wrong request gets its error at its field, and leaves the lab
+untouched."""
 
 import json
 from typing import Any
@@ -73,7 +74,9 @@ def test_program_opens_a_lab_and_commands_it() -> None:
         (b'{"command_id": "' + b"x" * 70_000 + b'"}', 413, "body"),
     ],
 )
-def test_wrong_command_is_refused_at_its_field(opened: services.OpenedLab, body: Any, status: int, field: str) -> None:
+def test_wrong_command_is_refused_at_its_field(
+    opened: services.OpenedLab, body: Any, status: int, field: str
+) -> None:
     answer = post(f"/api/labs/{opened.lab.pk}/commands/", body, opened.owner_token)
     assert answer.status_code == status, answer.content
     fields = answer.json()["fields"]
@@ -108,14 +111,21 @@ def test_a_lane_may_be_called_by_its_older_name_too(opened: services.OpenedLab) 
     made = [post("/api/labs/", {name: kafka}).json() for name in ("lanes", "rigs")]
     assert [Lab.objects.get(pk=lab["id"]).scenario["rigs"][0]["partitions"] for lab in made] == [2, 2]
     for name in ("lanes", "rigs"):
-        assert list(post("/api/labs/", {name: [{"model": "kafka", "partitions": 0}]}).json()["fields"]) == [f"{name}.0.partitions"]
+        assert list(post("/api/labs/", {name: [{"model": "kafka", "partitions": 0}]}).json()["fields"]) == [
+            f"{name}.0.partitions"
+        ]
         assert list(post("/api/labs/", {"scenario": {name: 7}}).json()["fields"]) == [name]
     path = f"/api/labs/{opened.lab.pk}/commands/"
     for name in ("lane", "rig"):
         answer = post(path, {"command_id": name, "kind": "join", name: "nowhere here"}, opened.owner_token)
         assert (answer.status_code, list(answer.json()["fields"])) == (400, [name])
-        assert post(path, {"command_id": name, "kind": "join", name: "kafka"}, opened.owner_token).status_code == 202
-    both = post(path, {"command_id": "x", "kind": "join", "lane": "kafka", "rig": "kafka"}, opened.owner_token)
+        assert (
+            post(path, {"command_id": name, "kind": "join", name: "kafka"}, opened.owner_token).status_code
+            == 202
+        )
+    both = post(
+        path, {"command_id": "x", "kind": "join", "lane": "kafka", "rig": "kafka"}, opened.owner_token
+    )
     assert (both.status_code, list(both.json()["fields"])) == (400, ["lane"])
 
 
@@ -150,13 +160,19 @@ def test_browsers_cookie_needs_its_csrf_token(settings: Any) -> None:
     browser.cookies[settings.VISITOR_COOKIE] = visitor
     assert list(post(path, body, client=browser).json()["fields"]) == ["csrf"]
     browser.cookies["csrftoken"] = "a" * 32
-    answer = browser.post(path, json.dumps(body), content_type="application/json", headers={"X-CSRFToken": "a" * 32})
+    answer = browser.post(
+        path, json.dumps(body), content_type="application/json", headers={"X-CSRFToken": "a" * 32}
+    )
     assert answer.status_code == 202
 
 
 def test_refusals_speak_the_visitors_language(opened: services.OpenedLab) -> None:
-    answer = Client().post(f"/api/labs/{opened.lab.pk}/commands/", "{", content_type="application/json",
-                           headers={"Authorization": f"Bearer {opened.owner_token}", "Accept-Language": "zh-hans"})  # fmt: skip
+    answer = Client().post(
+        f"/api/labs/{opened.lab.pk}/commands/",
+        "{",
+        content_type="application/json",
+        headers={"Authorization": f"Bearer {opened.owner_token}", "Accept-Language": "zh-hans"},
+    )
     assert answer.headers["Content-Language"] == "zh-hans"
 
 

@@ -1,4 +1,5 @@
-"""A user's assignor is worked on aside: its lab is held, in no virtual time, while the other labs of its shard go on."""
+"""A user's assignor is worked on aside: its lab is held, in no virtual time, while the other labs of its
+shard go on."""
 
 from __future__ import annotations
 
@@ -28,12 +29,23 @@ LOOPS = "def assign(members, partitions):\n    while True:\n        pass\n"
 SLOW_S = 1.5
 TURN_S_MAX = 0.4
 """Of a shard's turn on a machine that runs other tests beside this one; a call in it would take SLOW_S."""
-KAFKA = {"lanes": [LANE | {"id": "kafka"}], "consumers": 3, "workload": {"kind": "uniform", "keys": 40, "rate": 20}}
+KAFKA = {
+    "lanes": [LANE | {"id": "kafka"}],
+    "consumers": 3,
+    "workload": {"kind": "uniform", "keys": 40, "rate": 20},
+}
 
 
 def slow(seconds: float = SLOW_S) -> Runner:
     """A runner whose processes take their time first, as a function that loops does."""
-    return Runner((sys.executable, "-c", f"import os, sys, time; time.sleep({seconds}); os.execv(sys.argv[1], sys.argv[1:])", *COMMAND))
+    return Runner(
+        (
+            sys.executable,
+            "-c",
+            f"import os, sys, time; time.sleep({seconds}); os.execv(sys.argv[1], sys.argv[1:])",
+            *COMMAND,
+        )
+    )
 
 
 class Pair:
@@ -70,7 +82,9 @@ def pair(world: World) -> Pair:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("source", [EVEN, LOOPS], ids=["answers", "loops"])
-def test_a_shard_with_other_labs_is_not_delayed_by_an_assignor(pair: Pair, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shard_with_other_labs_is_not_delayed_by_an_assignor(
+    pair: Pair, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(custom, "_runner", slow().ask)
     pair.deploy(source)
     pair.until_held()
@@ -81,7 +95,10 @@ def test_a_shard_with_other_labs_is_not_delayed_by_an_assignor(pair: Pair, sourc
         before_us, started_s = world_time(pair, pair.neighbour), time.monotonic()
         world.shard.turn()
         longest_s = max(longest_s, time.monotonic() - started_s)
-        assert selectors.command_get(lab_id=pair.neighbour.pk, command_id=receipt["command_id"])["state"] == "applied"
+        assert (
+            selectors.command_get(lab_id=pair.neighbour.pk, command_id=receipt["command_id"])["state"]
+            == "applied"
+        )
         world.clock.now_s += 0.05
         world.shard.turn()
         assert world_time(pair, pair.neighbour) > before_us and world_time(pair, pair.own) == held_us
@@ -127,7 +144,9 @@ def test_a_lab_that_loads_is_held_without_a_busy_shard(pair: Pair, monkeypatch: 
             break
         time.sleep(0.01)
     assert row.pk in shard.frame_due_s and waits
-    assert all(wait_s <= HELD_LOOK_S for wait_s in waits) and any(wait_s > 0 for wait_s in waits), "it looks now and then, and does not spin"
+    assert all(wait_s <= HELD_LOOK_S for wait_s in waits) and any(wait_s > 0 for wait_s in waits), (
+        "it looks now and then, and does not spin"
+    )
 
 
 class LateAnswer(Held):
@@ -144,7 +163,9 @@ class LateAnswer(Held):
 
 
 @pytest.mark.parametrize("late", [0, 1, 3])
-def test_a_lab_that_was_held_is_to_the_byte_the_one_that_was_not(late: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lab_that_was_held_is_to_the_byte_the_one_that_was_not(
+    late: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     waits: list[int] = []
     asked: dict[str, int] = {}
 
@@ -158,7 +179,16 @@ def test_a_lab_that_was_held_is_to_the_byte_the_one_that_was_not(late: int, monk
     def lived() -> bytes:
         lab = Lab(scenario_from_json(KAFKA))
         lab.advance_to(12 * SECOND)
-        lab.submit({"command_id": "a", "kind": "group_assignor", "rig": "kafka", "args": {"source": EVEN}, "position": 1, "at_us": lab.now_us})
+        lab.submit(
+            {
+                "command_id": "a",
+                "kind": "group_assignor",
+                "rig": "kafka",
+                "args": {"source": EVEN},
+                "position": 1,
+                "at_us": lab.now_us,
+            }
+        )
         lab.advance_to(24 * SECOND)
         lab.submit({"command_id": "b", "kind": "join", "args": {}, "position": 2, "at_us": lab.now_us})
         lab.advance_to(40 * SECOND)

@@ -1,4 +1,5 @@
-"""The process that runs a user's assignor: the same answer everywhere, and nothing that it can do to the machine."""
+"""The process that runs a user's assignor: the same answer everywhere, and nothing that it can do to the
+machine."""
 
 from __future__ import annotations
 
@@ -18,7 +19,10 @@ from dashboard.assignors.child.limits import ANSWER_BYTES_MAX, CPU_S, STEPS_MAX
 from dashboard.assignors.child.ordered import OrderedFrozenSet, OrderedSet, is_set
 from dashboard.assignors.runner import CHILD, COMMAND, AssignorLost, Runner
 
-MEMBERS = {f"c{number}": {"topics": ["t"], "owned": [], "generation": -1, "instance_id": "", "rack": ""} for number in range(1, 8)}
+MEMBERS = {
+    f"c{number}": {"topics": ["t"], "owned": [], "generation": -1, "instance_id": "", "rack": ""}
+    for number in range(1, 8)
+}
 EMPTY = "def assign(members, partitions):\n    return {}\n"
 
 
@@ -29,34 +33,56 @@ def ordered(source: str) -> bytes:
 def answered(source: str, *, seed: str = "0", start: str = "") -> dict[str, Any]:
     """What the real child says. seed: PYTHONHASHSEED. start: Python that changes it before its `main`."""
     command = COMMAND if not start else (*COMMAND[:-1], "-c", f"{IN_ITS_FOLDER}{start}\nmain.main()")
-    done = subprocess.run(command, input=ordered(source), capture_output=True, env={"PYTHONHASHSEED": seed}, cwd="/", check=False)
+    done = subprocess.run(
+        command,
+        input=ordered(source),
+        capture_output=True,
+        env={"PYTHONHASHSEED": seed},
+        cwd="/",
+        check=False,
+    )
     assert done.returncode == 0, done.stderr.decode()
     return dict(json.loads(done.stdout))
 
 
-IN_ITS_FOLDER = f"import json, sys\nsys.path.insert(0, {str(CHILD.parent)!r})\nfrom child import __main__ as main, limits\n"
+IN_ITS_FOLDER = (
+    f"import json, sys\nsys.path.insert(0, {str(CHILD.parent)!r})\nfrom child import __main__ as main, "
+    f"limits\n"
+)
 
 # --- the same answer in every process
 
-BY_ADDRESS = "def assign(members, partitions):\n    def one(): pass\n    " + "\n    ".join([
-    "mixed = {None, one, assign, len, int, str, set, 'a', 'b', 'c', float('nan'), (None, 1), frozenset({None, 'x'}), lambda: 0, range(0)}",
-    "grown = set()",
-    "for name in [*members, None, one, *'hgfedcba']: grown.add(name)",
-    "taken = grown.pop()",
-    "keys = members.keys() - {'c2', None} | {one, None} ^ {'c3'}",
-    "left = dict(members)",
-    "left['n'] = 3",
-    "left['n'] -= 1",
-    "views = left.keys()",
-    "views &= {None, 'n', 'c1', 'c5'}",
-    "items = {'k': (1, None)}.items() | {(None, 2), ('z', one)}",
-    "made = {name: None for name in {None, 'q', 'w', 'e'}}",
-    "texts = [f'{one}', f'{mixed!s:>3}', f'{one!r}', '%s %r' % (one, [assign]), str(one), repr([].append), str(iter([])), str(n for n in [1])]",
-    "texts += [str(name) for name in sorted({one, assign, len}, key=str)]",
-    "texts += [str(n) for n in {min([one, assign, len], key=lambda f: f'{f}'), None}]",
-    "found = [*mixed, *grown, taken, *keys, *views, *items, *made, *texts]",
-    "return {'c1': [[str(x), 0] for x in found], 'c2': [[str(mixed), 0], [str(keys), 0]]}",
-]) + "\n"  # fmt: skip
+BY_ADDRESS = (
+    "def assign(members, partitions):\n    def one(): pass\n    "
+    + "\n    ".join(
+        [
+            (
+                "mixed = {None, one, assign, len, int, str, set, 'a', 'b', 'c', float('nan'), (None, 1), "
+                "frozenset({None, 'x'}), lambda: 0, range(0)}"
+            ),
+            "grown = set()",
+            "for name in [*members, None, one, *'hgfedcba']: grown.add(name)",
+            "taken = grown.pop()",
+            "keys = members.keys() - {'c2', None} | {one, None} ^ {'c3'}",
+            "left = dict(members)",
+            "left['n'] = 3",
+            "left['n'] -= 1",
+            "views = left.keys()",
+            "views &= {None, 'n', 'c1', 'c5'}",
+            "items = {'k': (1, None)}.items() | {(None, 2), ('z', one)}",
+            "made = {name: None for name in {None, 'q', 'w', 'e'}}",
+            (
+                "texts = [f'{one}', f'{mixed!s:>3}', f'{one!r}', '%s %r' % (one, [assign]), str(one), "
+                "repr([].append), str(iter([])), str(n for n in [1])]"
+            ),
+            "texts += [str(name) for name in sorted({one, assign, len}, key=str)]",
+            "texts += [str(n) for n in {min([one, assign, len], key=lambda f: f'{f}'), None}]",
+            "found = [*mixed, *grown, taken, *keys, *views, *items, *made, *texts]",
+            "return {'c1': [[str(x), 0] for x in found], 'c2': [[str(mixed), 0], [str(keys), 0]]}",
+        ]
+    )
+    + "\n"
+)
 
 
 def test_what_python_orders_by_address_has_one_order_in_every_process() -> None:
@@ -71,7 +97,9 @@ def test_pythons_own_sets_would_have_differed() -> None:
     """Else the test above shows nothing."""
     code = "print([str(x)[:9] for x in {None, len, int, 'a', 'b', 'c', 'd', (None, 1)}])"
     orders = {
-        subprocess.run([sys.executable, "-c", code], capture_output=True, env={"PYTHONHASHSEED": seed}, check=True).stdout
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, env={"PYTHONHASHSEED": seed}, check=True
+        ).stdout
         for seed in ("0", "1", "17", *["random"] * 5)
     }
     assert len(orders) > 1
@@ -79,8 +107,24 @@ def test_pythons_own_sets_would_have_differed() -> None:
 
 OPERATORS = {"|": "__or__", "&": "__and__", "-": "__sub__", "^": "__xor__"}
 COMPARED = ("__eq__", "__le__", "__lt__", "__ge__", "__gt__")
-METHODS = ("union", "intersection", "difference", "symmetric_difference", "isdisjoint", "issubset", "issuperset")
-CHANGES = ("update", "intersection_update", "difference_update", "__ior__", "__iand__", "__isub__", "__ixor__")
+METHODS = (
+    "union",
+    "intersection",
+    "difference",
+    "symmetric_difference",
+    "isdisjoint",
+    "issubset",
+    "issuperset",
+)
+CHANGES = (
+    "update",
+    "intersection_update",
+    "difference_update",
+    "__ior__",
+    "__iand__",
+    "__isub__",
+    "__ixor__",
+)
 few = st.lists(st.sampled_from(["a", "b", "c", None, 1, 2.5, (None,)]), max_size=8)
 
 
@@ -97,7 +141,9 @@ def test_ordered_sets_hold_what_pythons_own_would(here: list[Any], there: list[A
 
 
 @given(few, few, st.sampled_from(CHANGES))
-def test_what_changes_an_ordered_set_changes_it_as_pythons_own(here: list[Any], there: list[Any], change: str) -> None:
+def test_what_changes_an_ordered_set_changes_it_as_pythons_own(
+    here: list[Any], there: list[Any], change: str
+) -> None:
     mine, pythons = OrderedSet(here), set(here)
     getattr(mine, change)(OrderedSet(there))
     getattr(pythons, change)(set(there))
@@ -124,13 +170,21 @@ def test_the_text_of_an_assignor_runs_as_it_would_in_python() -> None:
 
 # --- steps and CPU
 
-LOOPS = ["while True: pass", "while True: x = [x]", "while True: x = (1 - 2) & (3 | 4) ^ 5", "return [0 for n in range(1000000000)]",
-         "while True: x = {1, 2, 3} - {2}", "while True: x = sorted(map(lambda n: -n, range(9)))"]  # fmt: skip
+LOOPS = [
+    "while True: pass",
+    "while True: x = [x]",
+    "while True: x = (1 - 2) & (3 | 4) ^ 5",
+    "return [0 for n in range(1000000000)]",
+    "while True: x = {1, 2, 3} - {2}",
+    "while True: x = sorted(map(lambda n: -n, range(9)))",
+]
 
 
 @pytest.mark.parametrize("loop", LOOPS)
 def test_steps_end_a_loop_long_before_cpu_does_so_every_machine_ends_it_at_the_same_step(loop: str) -> None:
-    process = subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={"PYTHONHASHSEED": "0"})
+    process = subprocess.Popen(
+        COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={"PYTHONHASHSEED": "0"}
+    )
     assert process.stdin is not None and process.stdout is not None
     process.stdin.write(ordered(f"def assign(members, partitions):\n    x = 0\n    {loop}\n"))
     process.stdin.close()
@@ -145,16 +199,33 @@ def test_steps_end_a_loop_long_before_cpu_does_so_every_machine_ends_it_at_the_s
 # --- what the kernel refuses, asked for by the real child in the place of the user's function
 
 DEEDS = {
-    "open": "os.open('/etc/passwd', os.O_RDONLY)", "create": "os.open('/tmp/x-highwater', os.O_CREAT | os.O_WRONLY)", "read": "os.read(0, 1)",
-    "fork": "os.fork() or os._exit(0)", "thread": "_thread.start_new_thread(print, ())", "exec": "os.execv('/nowhere/x', ['x'])",
-    "kill": "os.kill(os.getppid(), 0)", "socket": "socket.socket()", "setrlimit": "of_libc('setrlimit', 0, ctypes.byref((ctypes.c_ulong * 2)(9, 9)))",
-    "unlink": "os.unlink('/nowhere/x')", "rename": "os.rename('/nowhere/x', '/nowhere/y')", "mkdir": "os.mkdir('/nowhere/x')",
-    "stat": "os.stat('/')", "listdir": "os.listdir('/')", "chdir": "os.chdir('/')", "dup": "os.dup(1)", "pipe": "os.pipe()",
-    "write elsewhere": "os.write(2, b'x')", "sleep": "time.sleep(0.01)", "setuid": "os.setuid(0)", "nice": "os.nice(0)",
-    "ptrace": "of_libc('ptrace', 0, 0, 0, 0)", "prctl": "of_libc('prctl', 15, b'x', 0, 0, 0)",
+    "open": "os.open('/etc/passwd', os.O_RDONLY)",
+    "create": "os.open('/tmp/x-highwater', os.O_CREAT | os.O_WRONLY)",
+    "read": "os.read(0, 1)",
+    "fork": "os.fork() or os._exit(0)",
+    "thread": "_thread.start_new_thread(print, ())",
+    "exec": "os.execv('/nowhere/x', ['x'])",
+    "kill": "os.kill(os.getppid(), 0)",
+    "socket": "socket.socket()",
+    "setrlimit": "of_libc('setrlimit', 0, ctypes.byref((ctypes.c_ulong * 2)(9, 9)))",
+    "unlink": "os.unlink('/nowhere/x')",
+    "rename": "os.rename('/nowhere/x', '/nowhere/y')",
+    "mkdir": "os.mkdir('/nowhere/x')",
+    "stat": "os.stat('/')",
+    "listdir": "os.listdir('/')",
+    "chdir": "os.chdir('/')",
+    "dup": "os.dup(1)",
+    "pipe": "os.pipe()",
+    "write elsewhere": "os.write(2, b'x')",
+    "sleep": "time.sleep(0.01)",
+    "setuid": "os.setuid(0)",
+    "nice": "os.nice(0)",
+    "ptrace": "of_libc('ptrace', 0, 0, 0, 0)",
+    "prctl": "of_libc('prctl', 15, b'x', 0, 0, 0)",
     "mount": "of_libc('mount', b'a', b'/nowhere', b'tmpfs', 0, 0)",
-    "memory with a program": "mmap.mmap(-1, 4096, prot=7)", "a program in memory": "of_libc('mprotect', ctypes.c_void_p(page), 4096, 7)",
-}  # fmt: skip
+    "memory with a program": "mmap.mmap(-1, 4096, prot=7)",
+    "a program in memory": "of_libc('mprotect', ctypes.c_void_p(page), 4096, 7)",
+}
 ASKS = """
 import _thread, ctypes, mmap, os, socket, time
 libc = ctypes.CDLL(None, use_errno=True)
@@ -185,7 +256,15 @@ def test_the_kernel_refuses_the_real_child(deed: str) -> None:
     assert free["errno"] != 1 and free != said, "without the filter it is another answer"
 
 
-@pytest.mark.parametrize("deed", ["sys.modules['posix'].listdir('/')", "sys._getframe(0)", "__import__('colorsys')", "compile('1', 'x', 'eval')"])
+@pytest.mark.parametrize(
+    "deed",
+    [
+        "sys.modules['posix'].listdir('/')",
+        "sys._getframe(0)",
+        "__import__('colorsys')",
+        "compile('1', 'x', 'eval')",
+    ],
+)
 def test_the_audit_hook_refuses_too_whoever_asks(deed: str) -> None:
     start = f"lock = main.lock\ndef then():\n    lock()\n    {deed}\nmain.lock = then"
     assert "is not allowed" in answered(EMPTY, start=start)["error"]
@@ -195,12 +274,21 @@ def test_a_kernel_without_a_filter_runs_no_assignor_root_or_not(tmp_path: Path) 
     """The kernel is played by a filter of our own, which refuses that another one is set."""
     launcher = tmp_path / "old_kernel.py"
     number = {"x86_64": 157, "aarch64": 167}[os.uname().machine]
-    rules = [(0x20, 0, 0, 0), (0x15, 0, 3, number), (0x20, 0, 0, 16), (0x15, 0, 1, 22), (0x06, 0, 0, 0x50016), (0x06, 0, 0, 0x7FFF0000)]
+    rules = [
+        (0x20, 0, 0, 0),
+        (0x15, 0, 3, number),
+        (0x20, 0, 0, 16),
+        (0x15, 0, 1, 22),
+        (0x06, 0, 0, 0x50016),
+        (0x06, 0, 0, 0x7FFF0000),
+    ]
     program = b"".join(struct.pack("HBBI", *rule) for rule in rules)
     launcher.write_text(
-        f"import ctypes, os, sys\nclass P(ctypes.Structure):\n    _fields_ = [('n', ctypes.c_ushort), ('p', ctypes.c_char_p)]\n"
+        f"import ctypes, os, sys\nclass P(ctypes.Structure):\n    _fields_ = [('n', ctypes.c_ushort), "
+        f"('p', ctypes.c_char_p)]\n"
         f"libc = ctypes.CDLL(None)\nwanted = P({len(rules)}, {program!r})\n"
-        "assert not libc.prctl(38, 1, 0, 0, 0) and not libc.prctl(22, 2, ctypes.byref(wanted), 0, 0)\nos.execv(sys.argv[1], sys.argv[1:])\n"
+        "assert not libc.prctl(38, 1, 0, 0, 0) and not libc.prctl(22, 2, ctypes.byref(wanted), 0, "
+        "0)\nos.execv(sys.argv[1], sys.argv[1:])\n"
     )
     runner = Runner((sys.executable, str(launcher), *COMMAND))
     assert runner.run(EMPTY, {}, {}) == {"code": "off", "params": {}, "line": 0}
@@ -210,19 +298,30 @@ def test_a_kernel_without_a_filter_runs_no_assignor_root_or_not(tmp_path: Path) 
 # --- what is read of it
 
 
-def test_no_more_of_an_answer_is_read_than_it_may_have_and_the_kernel_ends_a_longer_one(tmp_path: Path) -> None:
-    flood = (sys.executable, "-c", f"import sys; sys.stdin.read(); sys.stdout.write('x' * {3 * ANSWER_BYTES_MAX})")
+def test_no_more_of_an_answer_is_read_than_it_may_have_and_the_kernel_ends_a_longer_one(
+    tmp_path: Path,
+) -> None:
+    flood = (
+        sys.executable,
+        "-c",
+        f"import sys; sys.stdin.read(); sys.stdout.write('x' * {3 * ANSWER_BYTES_MAX})",
+    )
     assert Runner(flood).run(EMPTY, {}, {})["code"] == "long_answer"
     start = f"main.answer = lambda order: 'x' * {3 * ANSWER_BYTES_MAX}\n"
     command, out = (*COMMAND[:-1], "-c", f"{IN_ITS_FOLDER}{start}main.main()"), tmp_path / "answer"
     with out.open("wb") as file:
-        done = subprocess.run(command, input=ordered(EMPTY), stdout=file, stderr=subprocess.DEVNULL, env={}, check=False)
+        done = subprocess.run(
+            command, input=ordered(EMPTY), stdout=file, stderr=subprocess.DEVNULL, env={}, check=False
+        )
     assert done.returncode != 0 and out.stat().st_size <= ANSWER_BYTES_MAX
 
 
 @pytest.mark.parametrize("shell", ["[made]", "{'c1': made}", "(made,)"])
 def test_an_answer_nested_too_deeply_is_said_so(shell: str) -> None:
-    source = f"def assign(members, partitions):\n    made = []\n    for n in range(3000):\n        made = {shell}\n    return made\n"
+    source = (
+        f"def assign(members, partitions):\n    made = []\n    for n in range(3000):\n        made = "
+        f"{shell}\n    return made\n"
+    )
     assert answered(source) == {"code": "deep_answer", "params": {}, "line": 0}
     deep = '{"assignment": ' + "[" * 4_000
     assert Runner((sys.executable, "-c", f"print({deep!r})")).run(EMPTY, {}, {})["code"] == "deep_answer"

@@ -1,4 +1,5 @@
-"""What a lane says of its own assignor: the sentence, each consumer's state, who shares out, and what stands at a member, as time goes on."""
+"""What a lane says of its own assignor: the sentence, each consumer's state, who shares out, and what stands
+at a member, as time goes on."""
 
 from __future__ import annotations
 
@@ -29,16 +30,29 @@ def test_a_function_that_raises_is_what_the_lane_says_and_still_says_ten_minutes
     for seconds in (12, 600):
         lab.advance_to(lab.now_us + seconds * SECOND)
         code, params = lane_of(lab)["sentence"]["code"], lane_of(lab)["sentence"]["params"]
-        assert code == "kafka.assignor_failed" and params["line"] == 2 and params["reason"] == "name 'memberz' is not defined"
-        assert params["consumer"] in ("c1", "c2", "c3") and states_of(lab) == {"failed"} and lane_of(lab)["group"]["is_own"]
+        assert (
+            code == "kafka.assignor_failed"
+            and params["line"] == 2
+            and params["reason"] == "name 'memberz' is not defined"
+        )
+        assert (
+            params["consumer"] in ("c1", "c2", "c3")
+            and states_of(lab) == {"failed"}
+            and lane_of(lab)["group"]["is_own"]
+        )
         assert faults_of(lab) == dict.fromkeys(("c1", "c2", "c3"), FAULT) and lane_of(lab)["idle"] is None
     other = Lab.restore(lab.scenario, lab.checkpoint())
     assert other.view() == lab.view()
     order(lab, "group_assignor", 20, args={"source": EVEN})
-    assert lane_of(lab)["sentence"]["code"] in ("kafka.formed", "kafka.rebalanced") and states_of(lab) == {"live"}
+    assert lane_of(lab)["sentence"]["code"] in ("kafka.formed", "kafka.rebalanced") and states_of(lab) == {
+        "live"
+    }
     assert set(faults_of(lab).values()) == {None} and lane_of(lab)["group"]["is_own"]
     order(lab, "group_assignor", 20, args={"source": None})
-    assert not lane_of(lab)["group"]["is_own"] and lab.view()["caption"] == {"code": "group_assignor", "params": {"own": 0, "count": 1}}
+    assert not lane_of(lab)["group"]["is_own"] and lab.view()["caption"] == {
+        "code": "group_assignor",
+        "params": {"own": 0, "count": 1},
+    }
 
 
 def test_one_that_ended_only_one_leader_is_said_while_the_others_share_its_part() -> None:
@@ -47,21 +61,32 @@ def test_one_that_ended_only_one_leader_is_said_while_the_others_share_its_part(
     view = lane_of(lab)
     assert view["group"]["state"] == "Stable" and view["sentence"]["code"] == "kafka.assignor_failed"
     failed = view["sentence"]["params"]["consumer"]
-    assert (view["consumers"][failed]["state"], view["sentence"]["params"]["reason"]) == ("failed", "too many for me")
+    assert (view["consumers"][failed]["state"], view["sentence"]["params"]["reason"]) == (
+        "failed",
+        "too many for me",
+    )
     assert {each["state"] for name, each in view["consumers"].items() if name != failed} == {"live"}
     order(lab, "group_restart", 30, consumer=failed)
-    assert lane_of(lab)["sentence"]["code"] == "kafka.assignor_failed", "three again: another leader, or the same, fails"
+    assert lane_of(lab)["sentence"]["code"] == "kafka.assignor_failed", (
+        "three again: another leader, or the same, fails"
+    )
 
 
 def test_a_limit_is_named_by_its_code_so_that_each_language_has_words() -> None:
     lab = lab_of()
-    order(lab, "group_assignor", 15, args={"source": "def assign(members, partitions):\n    while True:\n        pass\n"})
+    order(
+        lab,
+        "group_assignor",
+        15,
+        args={"source": "def assign(members, partitions):\n    while True:\n        pass\n"},
+    )
     params = lane_of(lab)["sentence"]["params"]
     assert (params["limit"], params["steps"], params["line"] in (2, 3)) == ("steps", 300_000, True)
 
 
 def test_a_restart_is_said_until_the_process_is_up() -> None:
-    """Ten minutes later it is no longer "joins after 2 s", whatever became of the group: here nobody coordinates it."""
+    """Ten minutes later it is no longer "joins after 2 s", whatever became of the group: here nobody
+    coordinates it."""
     lab = Lab(scenario_from_json({"lanes": [LANE | {"brokers": 1, "replication_factor": 1}], "consumers": 2}))
     lab.advance_to(12 * SECOND)
     order(lab, "group_restart", 1, consumer="c2")

@@ -8,7 +8,13 @@ import pytest
 
 from broker_core.errors import CommandError
 from broker_core.kafka.assignors import custom
-from broker_core.kafka.assignors.custom import BUILTINS, METHODS, AssignorFailed, check_source, custom_assignor
+from broker_core.kafka.assignors.custom import (
+    BUILTINS,
+    METHODS,
+    AssignorFailed,
+    check_source,
+    custom_assignor,
+)
 from broker_core.kafka.assignors.protocol import Subscription
 from broker_core.lab.journal import Journal
 from broker_core.lab.lab import Lab
@@ -24,7 +30,10 @@ def assign(members, partitions):
     names = sorted(members)
     return {name: [(t, n) for t in partitions for n in range(partitions[t]) if names[n % len(names)] == name] for name in names}
 """
-TWICE = "def assign(members, partitions):\n    return {name: [(t, n) for t in partitions for n in range(partitions[t])] for name in members}\n"
+TWICE = (
+    "def assign(members, partitions):\n    return {name: [(t, n) for t in partitions for n in "
+    "range(partitions[t])] for name in members}\n"
+)
 WRONG = "def assign(members, partitions):\n    first = min(members)\n    return {first: [1 // 0]}\n"
 MEMBERS = {"c1": Subscription(("t",)), "c2": Subscription(("t",))}
 
@@ -46,27 +55,85 @@ def test_it_is_given_what_the_built_in_ones_are_given() -> None:
     assert assign(TWICE) == {name: [("t", 0), ("t", 1), ("t", 2)] for name in MEMBERS}
 
 
-@pytest.mark.parametrize(("source", "line", "reason"), [
-    (WRONG, 3, "integer division or modulo by zero"), ("def assign(members, partitions):\n    return memberz\n", 2, "name 'memberz' is not defined"),
-    ("def assign(members, partitions):\n    return members['x']\n", 2, "KeyError: 'x'"),
-    ("def assign(members, partitions):\n    assert len(members) > 9\n", 2, "AssertionError"),
-    ("def assign(members, partitions):\n    raise ValueError(assign)\n", 2, "<function assign>"),
-    ("def assign(members, partitions):\n    return {str(map(len, [])): []}\n", 0, "there is no member <map object>"),
-    ("def assign(members, partitions):\n    raise ValueError('a\\ud800\\0\\nb')\n", 2, "a   b"),
-    ("def assign(members, partitions):\n    while True:\n        pass\n", 0, "took more than 300,000 steps"),
-    ("def assign(members, partitions):\n    while True: pass\n", 2, "took more than 300,000 steps"),
-    ("def assign(members, partitions):\n    return {m: [] for m in members for n in range(10000000)}\n", 2, "took more than 300,000 steps"),
-    ("def assign(members, partitions):\n    x = [0]\n    while True:\n        x += x\n", 4, "needed more memory than it may have"),
-    ("def assign(members, partitions):\n    return open('/etc/passwd')\n", 2, "name 'open' is not defined"),
-    ("def assign(members, partitions):\n    return sum(range(1000000000000))\n", 0, f"used more than {CPU_S} s of CPU"),
-    ("def assign(members, partitions):\n    x = [1]\n    for n in range(100000):\n        x = map(abs, x)\n    return {'c1': list(x)}\n", 0,
-     "crashed Python (SIGSEGV); map(), filter() or zip() nested thousands deep do that"),
-    ("def assign(members, partitions):\n    x = []\n    for n in range(900):\n        x = [x]\n    return {'c1': x}\n", 0, None),
-    ("def assign(members, partitions):\n    return {'c1': [('t', 0)] * 500000}\n", 0, "its answer is longer than 4 MB"),
-    ("def assign(members, partitions):\n    return 5\n", 0, "assign() must return a dict: member id -> list of (topic, number)"),
-    ("def assign(members, partitions):\n    return {'c9': []}\n", 0, "there is no member c9"),
-    ("def assign(members, partitions):\n    return {'c1': [('t', 3)]}\n", 0, "c1: ['t', 3] is no partition; give (topic, number)"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("source", "line", "reason"),
+    [
+        (WRONG, 3, "integer division or modulo by zero"),
+        ("def assign(members, partitions):\n    return memberz\n", 2, "name 'memberz' is not defined"),
+        ("def assign(members, partitions):\n    return members['x']\n", 2, "KeyError: 'x'"),
+        ("def assign(members, partitions):\n    assert len(members) > 9\n", 2, "AssertionError"),
+        ("def assign(members, partitions):\n    raise ValueError(assign)\n", 2, "<function assign>"),
+        (
+            "def assign(members, partitions):\n    return {str(map(len, [])): []}\n",
+            0,
+            "there is no member <map object>",
+        ),
+        ("def assign(members, partitions):\n    raise ValueError('a\\ud800\\0\\nb')\n", 2, "a   b"),
+        (
+            "def assign(members, partitions):\n    while True:\n        pass\n",
+            0,
+            "took more than 300,000 steps",
+        ),
+        ("def assign(members, partitions):\n    while True: pass\n", 2, "took more than 300,000 steps"),
+        (
+            (
+                "def assign(members, partitions):\n    return {m: [] for m in members for n in "
+                "range(10000000)}\n"
+            ),
+            2,
+            "took more than 300,000 steps",
+        ),
+        (
+            "def assign(members, partitions):\n    x = [0]\n    while True:\n        x += x\n",
+            4,
+            "needed more memory than it may have",
+        ),
+        (
+            "def assign(members, partitions):\n    return open('/etc/passwd')\n",
+            2,
+            "name 'open' is not defined",
+        ),
+        (
+            "def assign(members, partitions):\n    return sum(range(1000000000000))\n",
+            0,
+            f"used more than {CPU_S} s of CPU",
+        ),
+        (
+            (
+                "def assign(members, partitions):\n    x = [1]\n    for n in range(100000):\n        x = "
+                "map(abs, "
+                "x)\n    return {'c1': list(x)}\n"
+            ),
+            0,
+            "crashed Python (SIGSEGV); map(), filter() or zip() nested thousands deep do that",
+        ),
+        (
+            (
+                "def assign(members, partitions):\n    x = []\n    for n in range(900):\n        x = [x]\n   "
+                " return "
+                "{'c1': x}\n"
+            ),
+            0,
+            None,
+        ),
+        (
+            "def assign(members, partitions):\n    return {'c1': [('t', 0)] * 500000}\n",
+            0,
+            "its answer is longer than 4 MB",
+        ),
+        (
+            "def assign(members, partitions):\n    return 5\n",
+            0,
+            "assign() must return a dict: member id -> list of (topic, number)",
+        ),
+        ("def assign(members, partitions):\n    return {'c9': []}\n", 0, "there is no member c9"),
+        (
+            "def assign(members, partitions):\n    return {'c1': [('t', 3)]}\n",
+            0,
+            "c1: ['t', 3] is no partition; give (topic, number)",
+        ),
+    ],
+)
 @pytest.mark.usefixtures("waits")
 def test_what_goes_wrong_has_a_reason_and_its_line(source: str, line: int, reason: str | None) -> None:
     with pytest.raises(AssignorFailed) as failed:
@@ -75,13 +142,22 @@ def test_what_goes_wrong_has_a_reason_and_its_line(source: str, line: int, reaso
     assert failed.value.line == line or line == 0
 
 
-@pytest.mark.parametrize(("source", "said"), [
-    ("import os\ndef assign(a, b):\n    return {}", "line 1"), ("def assign(a, b):\n    return a.__class__", "line 2"),
-    ("def assign(a, b):\n    return 9 ** 9", "line 2"), ("def assign(a, b):\n    return len(a).real", "line 2"),
-    ("def assign(a, b):\n  return (", "line 2"), ("x = 1", "must define"),
-    ("def assign(a):\n    return {}", "must define"), ("", "must be 1 to"), ("def assign(a, b):\n    return '{0.x}'.format(a)", "line 2"),
-    ("class A:\n    pass\ndef assign(a, b):\n    return {}", "line 1"), ("def assign(a, b):\n    return __import__('os')", "line 2"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("import os\ndef assign(a, b):\n    return {}", "line 1"),
+        ("def assign(a, b):\n    return a.__class__", "line 2"),
+        ("def assign(a, b):\n    return 9 ** 9", "line 2"),
+        ("def assign(a, b):\n    return len(a).real", "line 2"),
+        ("def assign(a, b):\n  return (", "line 2"),
+        ("x = 1", "must define"),
+        ("def assign(a):\n    return {}", "must define"),
+        ("", "must be 1 to"),
+        ("def assign(a, b):\n    return '{0.x}'.format(a)", "line 2"),
+        ("class A:\n    pass\ndef assign(a, b):\n    return {}", "line 1"),
+        ("def assign(a, b):\n    return __import__('os')", "line 2"),
+    ],
+)
 def test_a_text_that_may_not_run_is_refused_with_its_line(source: str, said: str) -> None:
     with pytest.raises(CommandError) as refused:
         check_source(source)
@@ -89,18 +165,29 @@ def test_a_text_that_may_not_run_is_refused_with_its_line(source: str, said: str
 
 
 ESCAPES = [
-    "def assign(members, partitions):\n    g = (g for g in [1])\n    return str(g.gi_frame.f_back.f_globals['sys'])",
+    (
+        "def assign(members, partitions):\n    g = (g for g in [1])\n    return "
+        "str(g.gi_frame.f_back.f_globals['sys'])"
+    ),
     "def assign(members, partitions):\n    return ().__class__.__base__.__subclasses__()",
     "def assign(members, partitions):\n    return assign.__globals__",
-    "def assign(members, partitions):\n    match members:\n        case dict(__class__=found):\n            return found",
+    (
+        "def assign(members, partitions):\n    match members:\n        case dict(__class__=found):\n         "
+        "   return found"
+    ),
     "def assign(members, partitions):\n    return '{0.__class__}'.format(members)",
     "def assign(members, partitions):\n    return [].append.__self__",
-    "def assign(members, partitions):\n    try:\n        return 1\n    except* ValueError as found:\n        return found.exceptions",
+    (
+        "def assign(members, partitions):\n    try:\n        return 1\n    except* ValueError as found:\n    "
+        "    return found.exceptions"
+    ),
 ]
 
 
 @pytest.mark.parametrize("source", ESCAPES)
-def test_a_way_out_through_frames_or_classes_is_refused_by_the_text_check_and_by_the_process_itself(source: str) -> None:
+def test_a_way_out_through_frames_or_classes_is_refused_by_the_text_check_and_by_the_process_itself(
+    source: str,
+) -> None:
     with pytest.raises(CommandError):
         check_source(source)
     answer = RUNNER.run(source, {"c1": {}}, {"t": 1})
@@ -121,9 +208,16 @@ def test_both_checks_allow_the_same() -> None:
 
 
 def lab_of() -> Lab:
-    lab = Lab(scenario_from_json({
-        "lanes": [LANE], "consumers": 3, "consumer_rate": 50, "workload": {"kind": "uniform", "keys": 40, "rate": 20},
-    }))  # fmt: skip
+    lab = Lab(
+        scenario_from_json(
+            {
+                "lanes": [LANE],
+                "consumers": 3,
+                "consumer_rate": 50,
+                "workload": {"kind": "uniform", "keys": 40, "rate": 20},
+            }
+        )
+    )
     lab.advance_to(12 * SECOND)
     return lab
 
@@ -134,7 +228,12 @@ def test_a_group_runs_it_and_newcomers_have_it_too() -> None:
     owners = [part["owner"] for part in lane_of(lab)["picture"]["partitions"].values()]
     assert owners == ["c1", "c2", "c3", "c1", "c2", "c3"] and lane_of(lab)["group"]["assignor"] == "custom"
     order(lab, "join", 15)
-    assert {part["owner"] for part in lane_of(lab)["picture"]["partitions"].values()} == {"c1", "c2", "c3", "c4"}
+    assert {part["owner"] for part in lane_of(lab)["picture"]["partitions"].values()} == {
+        "c1",
+        "c2",
+        "c3",
+        "c4",
+    }
     order(lab, "group_assignor", 15, args={"source": None})
     assert lane_of(lab)["group"]["assignor"] == "range"
     assert "source" not in str(lane_of(lab))
@@ -181,7 +280,9 @@ def test_a_cooperative_one_moves_a_partition_in_two_rebalances() -> None:
     assert sum(was != now for was, now in zip(before, after, strict=True)) == 1 and "c4" in after
     assert group["generation"] == generation + 2 and group["state"] == "Stable"
     revoked = [e for e in told if e["kind"] == "kafka.consumer.revoked"]
-    assert [e["rule"] for e in revoked] == ["kafka.consumer.cooperative"] and len(revoked[0]["data"]["partitions"]) == 1
+    assert [e["rule"] for e in revoked] == ["kafka.consumer.cooperative"] and len(
+        revoked[0]["data"]["partitions"]
+    ) == 1
 
 
 def test_a_cooperative_one_that_hands_on_what_is_still_owned_fails_as_in_kafka() -> None:
@@ -220,7 +321,9 @@ def test_an_error_ends_the_leader_and_is_told_with_its_line() -> None:
     lab = lab_of()
     told = order(lab, "group_assignor", 15, args={"source": WRONG})
     failed = [event for event in told if event["kind"] == "kafka.consumer.assignor_failed"]
-    assert [event["data"]["consumer"] for event in failed] and {event["inputs"]["line"] for event in failed} == {3}
+    assert [event["data"]["consumer"] for event in failed] and {
+        event["inputs"]["line"] for event in failed
+    } == {3}
     assert lane_of(lab)["picture"]["state"] == "Empty", "one leader after the other"
     order(lab, "group_assignor", 20, args={"source": EVEN})
     assert {part["owner"] for part in lane_of(lab)["picture"]["partitions"].values()} == {"c1", "c2", "c3"}
@@ -228,7 +331,13 @@ def test_an_error_ends_the_leader_and_is_told_with_its_line() -> None:
 
 def test_a_replay_and_a_checkpoint_give_the_same_group() -> None:
     lab = lab_of()
-    command = {"command_id": "a1", "kind": "group_assignor", "args": {"source": EVEN}, "position": 1, "at_us": lab.now_us}
+    command = {
+        "command_id": "a1",
+        "kind": "group_assignor",
+        "args": {"source": EVEN},
+        "position": 1,
+        "at_us": lab.now_us,
+    }
     lab.submit(command)
     lab.advance_to(lab.now_us + 4 * SECOND)
     other = Lab.restore(lab.scenario, lab.checkpoint())

@@ -66,8 +66,12 @@ def test_a_backup_under_load_has_every_command_that_was_accepted_before_it(tmp_p
             return {command["command_id"]: command["position"] for command in commands}
 
         seconds_until(lambda: before.keys() <= places().keys(), ALLOWANCE * LIVE_AGAIN_S)
-        assert {name: places()[name] for name in before} == {name: answer["position"] for name, answer in before.items()}
-        Orders(site, lab).order({"command_id": "after", "kind": "speed", "args": {"speed": 1}})   # its owner still owns it
+        assert {name: places()[name] for name in before} == {
+            name: answer["position"] for name, answer in before.items()
+        }
+        Orders(site, lab).order(
+            {"command_id": "after", "kind": "speed", "args": {"speed": 1}}
+        )  # its owner still owns it
         after = f"/api/labs/{lab['id']}/commands/after/"
         seconds_until(lambda: site.request("GET", after)[1]["state"] == "applied", ALLOWANCE * LIVE_AGAIN_S)
         assert site.request("GET", f"/api/labs/{lab['id']}/snapshot/")[1]["at_us"] > 0 < seen_us
@@ -78,7 +82,9 @@ def test_files_come_back_and_what_is_derived_does_not(stopped: Path, tmp_path: P
     done(stopped, "backup", str(folder))
     assert folder.stat().st_mode & 0o077 == 0, "nobody else may read it"
     done(again, "restore", str(folder))
-    assert (again / "uploads" / "u1" / "mine.csv").read_text() == "key\na\n" and not (again / "spark").exists()
+    assert (again / "uploads" / "u1" / "mine.csv").read_text() == "key\na\n" and not (
+        again / "spark"
+    ).exists()
     assert (again / "secret_key").read_bytes() == (stopped / "secret_key").read_bytes()
     done(again, "migrate", "--check")
 
@@ -87,13 +93,22 @@ def test_a_backup_goes_into_an_empty_folder_outside_of_the_site(stopped: Path, t
     full = tmp_path / "full"
     full.mkdir()
     (full / "mine").touch()
-    assert "is not empty" in manage(stopped, "backup", str(full)).stderr and [path.name for path in full.iterdir()] == ["mine"]
+    assert "is not empty" in manage(stopped, "backup", str(full)).stderr and [
+        path.name for path in full.iterdir()
+    ] == ["mine"]
     inside = stopped / "backup"
-    assert "is inside the site's own folder" in manage(stopped, "backup", str(inside)).stderr and not inside.exists()
-    assert "no site has run here yet" in manage(tmp_path / "nothing", "backup", str(tmp_path / "backup")).stderr
+    assert (
+        "is inside the site's own folder" in manage(stopped, "backup", str(inside)).stderr
+        and not inside.exists()
+    )
+    assert (
+        "no site has run here yet" in manage(tmp_path / "nothing", "backup", str(tmp_path / "backup")).stderr
+    )
 
 
-def test_restore_refuses_a_target_that_has_something_and_a_site_that_runs(stopped: Path, tmp_path: Path) -> None:
+def test_restore_refuses_a_target_that_has_something_and_a_site_that_runs(
+    stopped: Path, tmp_path: Path
+) -> None:
     folder = tmp_path / "backup"
     done(stopped, "backup", str(folder))
     before = sorted(path.relative_to(stopped) for path in stopped.rglob("*"))
@@ -113,12 +128,20 @@ def test_restore_refuses_a_target_that_has_something_and_a_site_that_runs(stoppe
         (lambda folder: (folder / "backup.json").unlink(), "is not a whole backup"),
         (lambda folder: (folder / "backup.json").write_text("[1]"), "is not a whole backup"),
         (lambda folder: rewrite(folder, format=9), "has the format 9"),
-        (lambda folder: rewrite(folder, database="postgresql"), "The backup is of postgresql, and this site uses sqlite"),
-        (lambda folder: rewrite(folder, migrations=["dashboard.9999_later"]), "of a newer version: this one does not know dashboard.9999_later"),
+        (
+            lambda folder: rewrite(folder, database="postgresql"),
+            "The backup is of postgresql, and this site uses sqlite",
+        ),
+        (
+            lambda folder: rewrite(folder, migrations=["dashboard.9999_later"]),
+            "of a newer version: this one does not know dashboard.9999_later",
+        ),
         (lambda folder: damage(folder / "database.sqlite3"), "database.sqlite3 is damaged"),
     ],
 )
-def test_restore_refuses_what_is_not_a_backup_it_can_read(stopped: Path, tmp_path: Path, change, said: str) -> None:
+def test_restore_refuses_what_is_not_a_backup_it_can_read(
+    stopped: Path, tmp_path: Path, change, said: str
+) -> None:
     folder, again = tmp_path / "backup", tmp_path / "again"
     done(stopped, "backup", str(folder))
     change(folder)
@@ -134,7 +157,9 @@ def rewrite(folder: Path, **changed: object) -> None:
 def damage(path: Path) -> None:
     """A page of a table that no longer is one."""
     with sqlite3.connect(path) as connection:
-        page = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'dashboard_lab'").fetchone()[0]
+        page = connection.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name = 'dashboard_lab'"
+        ).fetchone()[0]
         size = connection.execute("PRAGMA page_size").fetchone()[0]
     connection.close()
     with path.open("r+b") as file:

@@ -14,13 +14,18 @@ OLD = {"id": "kafka", "model": "kafka", "algorithm": "range", "topic": "flights"
 
 
 def stored(*rigs: dict, **columns: object) -> Lab:
-    scenario = scenario_to_json(scenario_from_json({"rigs": [{"model": "pulsar"}]})) | {"rigs": [dict(rig) for rig in rigs]}
+    scenario = scenario_to_json(scenario_from_json({"rigs": [{"model": "pulsar"}]})) | {
+        "rigs": [dict(rig) for rig in rigs]
+    }
     return Lab.objects.create(scenario=scenario, owner_hash="x", **columns)
 
 
 @pytest.mark.django_db
 def test_a_lab_from_before_the_cluster_keeps_its_lane_and_one_on_a_cluster_its_own():
-    old, new = stored(OLD, slug="demo"), stored(OLD | {"brokers": 3}, {"id": "t", "model": "tubemq", "algorithm": "modulo", "topic": "t"})
+    old, new = (
+        stored(OLD, slug="demo"),
+        stored(OLD | {"brokers": 3}, {"id": "t", "model": "tubemq", "algorithm": "modulo", "topic": "t"}),
+    )
     migration.mark_all(apps, None)
     old.refresh_from_db()
     new.refresh_from_db()

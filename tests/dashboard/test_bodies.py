@@ -1,4 +1,5 @@
-"""What a request may bring: told to the sender at once where it is too much, on the real web server, and nothing of it is kept."""
+"""What a request may bring: told to the sender at once where it is too much, on the real web server, and
+nothing of it is kept."""
 
 import contextlib
 import json
@@ -29,16 +30,27 @@ def answer_to(site: Site, head: bytes, *pieces: bytes) -> tuple[int, Any]:
 
 def request_head(length: int | None, *more: bytes) -> bytes:
     size = b"Transfer-Encoding: chunked" if length is None else b"Content-Length: %d" % length
-    lines = [b"POST /api/studies/uploads/ HTTP/1.1", b"Host: 127.0.0.1", b"Content-Type: multipart/form-data; boundary=x", size]
+    lines = [
+        b"POST /api/studies/uploads/ HTTP/1.1",
+        b"Host: 127.0.0.1",
+        b"Content-Type: multipart/form-data; boundary=x",
+        size,
+    ]
     return b"\r\n".join([*lines, b"Connection: close", *more, b"", b""])
 
 
 def form(content: bytes) -> bytes:
-    return b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n' + content + b"\r\n--x--\r\n"
+    return (
+        b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n'
+        + content
+        + b"\r\n--x--\r\n"
+    )
 
 
 def kept(site: Site) -> list[Path]:
-    return [path for folder in ("uploads", "tmp") for path in (site.run_dir / folder).rglob("*") if path.is_file()]
+    return [
+        path for folder in ("uploads", "tmp") for path in (site.run_dir / folder).rglob("*") if path.is_file()
+    ]
 
 
 def test_body_beyond_every_limit_is_refused_before_it_comes(site: Site) -> None:
@@ -73,9 +85,13 @@ def test_site_lives_on_after_all_this(site: Site) -> None:
 
 
 def test_bodies_of_one_address_at_one_time_are_bounded(site: Site) -> None:
-    """Ten of the largest may be on their way; the next is told to come later, and finds a place once one has gone."""
+    """Ten of the largest may be on their way; the next is told to come later, and finds a place once one has
+    gone."""
     with contextlib.ExitStack() as stack:
-        waiting = [stack.enter_context(socket.create_connection(("127.0.0.1", site.port), timeout=20)) for _body in range(10)]
+        waiting = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", site.port), timeout=20))
+            for _body in range(10)
+        ]
         for client in waiting:
             client.sendall(request_head(BODY_MAX - 2**10) + b"--x")
         time.sleep(0.5)
@@ -89,6 +105,8 @@ def test_bodies_of_one_address_at_one_time_are_bounded(site: Site) -> None:
         waiting.clear()
     content = form(b"k,n\n" + b"a,1\n" * 100_000)
     deadline = time.monotonic() + 10
-    while (status := answer_to(site, request_head(len(content)), content)[0]) == 429 and time.monotonic() < deadline:
+    while (
+        status := answer_to(site, request_head(len(content)), content)[0]
+    ) == 429 and time.monotonic() < deadline:
         time.sleep(0.1)
     assert status == 201

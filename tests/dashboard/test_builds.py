@@ -1,5 +1,5 @@
-"""The largest labs that are allowed are built beside others: their clicks stay within the bar meanwhile, a DELETE ends it, and larger ones are
-refused at a field, for a lab and for an address."""
+"""The largest labs that are allowed are built beside others: their clicks stay within the bar meanwhile, a
+DELETE ends it, and larger ones are refused at a field, for a lab and for an address."""
 
 import time
 from typing import Any
@@ -23,10 +23,16 @@ CLICK_S = 3 * 0.5
 """Three times the bar, in CPU time."""
 LARGEST = {
     "a group of 512 members": {"consumers": 512, "lanes": [{"model": "kafka", "partitions": 120}]},
-    "connections to 100 brokers": {"consumers": 160, "lanes": [{"model": "tubemq", "partitions": 1_000, "brokers": 100}]},
+    "connections to 100 brokers": {
+        "consumers": 160,
+        "lanes": [{"model": "tubemq", "partitions": 1_000, "brokers": 100}],
+    },
     "points of a ring": {"consumers": 150, "lanes": [{"model": "pulsar", "points": 1_000}]},
-    "partitions under Failover": {"consumers": 3, "lanes": [{"model": "pulsar", "algorithm": "failover", "partitions": 550}]},
-}  # fmt: skip
+    "partitions under Failover": {
+        "consumers": 3,
+        "lanes": [{"model": "pulsar", "algorithm": "failover", "partitions": 550}],
+    },
+}
 
 
 def beside(world: World) -> tuple[Shard, Lab]:
@@ -77,14 +83,31 @@ def test_a_delete_ends_a_build(world: World) -> None:
 
 
 REFUSED = {
-    "lanes.0.partitions": {"lanes": [{"model": "kafka", "id": f"k{number}", "partitions": 512, "brokers": 9, "replication_factor": 9}
-                                     for number in range(8)], "consumers": 512},
-    "lanes.1.brokers": {"lanes": [{"model": "rabbitmq"}, {"model": "tubemq", "partitions": 1_000, "brokers": 100}], "consumers": 512},
+    "lanes.0.partitions": {
+        "lanes": [
+            {"model": "kafka", "id": f"k{number}", "partitions": 512, "brokers": 9, "replication_factor": 9}
+            for number in range(8)
+        ],
+        "consumers": 512,
+    },
+    "lanes.1.brokers": {
+        "lanes": [{"model": "rabbitmq"}, {"model": "tubemq", "partitions": 1_000, "brokers": 100}],
+        "consumers": 512,
+    },
     "lanes.0.points": {"lanes": [{"model": "pulsar", "points": 1_000}], "consumers": 512},
-    "lanes.2.partitions": {"lanes": [{"model": "rabbitmq"}, {"model": "kafka"}, {"model": "pulsar", "algorithm": "failover", "partitions": 1_000}]},
-    "consumers": {"lanes": [{"model": "kafka", "id": f"k{number}", "partitions": 1} for number in range(8)], "consumers": 512},
+    "lanes.2.partitions": {
+        "lanes": [
+            {"model": "rabbitmq"},
+            {"model": "kafka"},
+            {"model": "pulsar", "algorithm": "failover", "partitions": 1_000},
+        ]
+    },
+    "consumers": {
+        "lanes": [{"model": "kafka", "id": f"k{number}", "partitions": 1} for number in range(8)],
+        "consumers": 512,
+    },
     "workload.keys": {"workload": {"kind": "uniform", "keys": 1_000_000}},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("field", REFUSED)
@@ -97,7 +120,10 @@ def test_a_lab_that_costs_too_much_is_refused_at_the_field_that_has_most_to_do_w
     assert not Lab.objects.exists()
 
 
-CLUSTER: dict[str, Any] = {"consumers": 500, "lanes": [{"model": "kafka", "partitions": 100, "more_topics": [{"name": "b", "partitions": 10}]}]}
+CLUSTER: dict[str, Any] = {
+    "consumers": 500,
+    "lanes": [{"model": "kafka", "partitions": 100, "more_topics": [{"name": "b", "partitions": 10}]}],
+}
 TOO_MUCH: dict[str, tuple[str, dict[str, Any]]] = {
     "cluster_add_partitions": ("args.count", {"args": {"topic": "records", "count": 400}}),
     "cluster_create_topic": ("args.partitions", {"args": {"topic": "c", "partitions": 300}}),
@@ -124,9 +150,15 @@ def test_consumers_count_against_a_lab_when_they_join_and_no_longer_when_they_ha
     with pytest.raises(Refused) as refused:
         world.order(lab, "join", args={"count": 100})
     assert refused.value.fields["args.count"][0].startswith("makes the lab too large")
-    accepted = [world.order(lab, "join", args={"count": 30})["command_id"] for _ in range(3)]  # together they are too many: the worker says so
+    accepted = [
+        world.order(lab, "join", args={"count": 30})["command_id"] for _ in range(3)
+    ]  # together they are too many: the worker says so
     world.run(0.3)
-    assert [selectors.command_get(lab_id=lab.pk, command_id=each)["state"] for each in accepted] == ["applied", "refused", "refused"]
+    assert [selectors.command_get(lab_id=lab.pk, command_id=each)["state"] for each in accepted] == [
+        "applied",
+        "refused",
+        "refused",
+    ]
     before = Lab.objects.get(pk=lab.pk).parts
     world.order(lab, "leave", consumer="c1")
     world.run(6)
@@ -134,7 +166,9 @@ def test_consumers_count_against_a_lab_when_they_join_and_no_longer_when_they_ha
 
 
 def test_another_algorithm_counts(world: World) -> None:
-    lab = world.open(workload=UNIFORM, lanes=[{"model": "pulsar", "algorithm": "shared", "partitions": 1_000}])
+    lab = world.open(
+        workload=UNIFORM, lanes=[{"model": "pulsar", "algorithm": "shared", "partitions": 1_000}]
+    )
     world.run(0.3)
     asked = world.order(lab, "set_algorithm", lane="pulsar", args={"algorithm": "failover"})["command_id"]
     world.run(0.3)
@@ -172,15 +206,21 @@ def test_an_address_has_a_limit_over_all_its_labs_forks_and_joins(world: World, 
     assert refused.value.status == 429
 
 
-def test_a_lab_in_which_too_many_records_wait_stops_with_the_reason(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lab_in_which_too_many_records_wait_stops_with_the_reason(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(drivers, "RECORDS_WAITING_MAX", 30_000)
     neighbour = world.open(workload=UNIFORM, lanes=[{"model": "rabbitmq"}])
-    lab = world.open(workload={**UNIFORM, "rate": 5_000}, consumers=0, lanes=[{"model": "rabbitmq"}, {"model": "tubemq"}])
+    lab = world.open(
+        workload={**UNIFORM, "rate": 5_000}, consumers=0, lanes=[{"model": "rabbitmq"}, {"model": "tubemq"}]
+    )
     world.order(lab, "speed", args={"speed": 20})
     world.run(2)
     lab.refresh_from_db()
     assert lab.status == Lab.Status.FAILED
-    assert "records wait in its lanes" in lab.failed_reason and f"{RECORDS_WAITING_MAX:,}" in lab.failed_reason
+    assert (
+        "records wait in its lanes" in lab.failed_reason and f"{RECORDS_WAITING_MAX:,}" in lab.failed_reason
+    )
     assert Lab.objects.get(pk=neighbour.pk).status == Lab.Status.RUNNING
 
 

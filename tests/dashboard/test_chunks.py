@@ -1,4 +1,5 @@
-"""A lab's rows for live studies: written only while somebody wants them, whole seconds, each once, in bounded number."""
+"""A lab's rows for live studies: written only while somebody wants them, whole seconds, each once, in bounded
+number."""
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -21,7 +22,11 @@ def writer(settings, tmp_path):
 
 @pytest.fixture
 def core():
-    return Lab(scenario_from_json({"workload": {"kind": "uniform", "keys": 100, "rate": 40}, "consumers": 2, "consumer_rate": 15}))
+    return Lab(
+        scenario_from_json(
+            {"workload": {"kind": "uniform", "keys": 100, "rate": 40}, "consumers": 2, "consumer_rate": 15}
+        )
+    )
 
 
 def rows_of(folder):
@@ -62,8 +67,14 @@ def test_lag_at_the_end_of_a_second_is_that_of_the_lab_at_that_moment(writer, co
         lags[second - 1] = {lane_id: lane.lag() for lane_id, lane in core.lanes.items()}
     core.advance_to(5 * SECOND + 300_000)
     writer.write(core, 10.0)
-    found = {(row["at_us"] // SECOND, row["rig"]): row["lag"] for row in rows_of(writer.folder) if row["kind"] == "rig"}
-    assert found == {(second, lane_id): lag for second, lanes in lags.items() for lane_id, lag in lanes.items()}
+    found = {
+        (row["at_us"] // SECOND, row["rig"]): row["lag"]
+        for row in rows_of(writer.folder)
+        if row["kind"] == "rig"
+    }
+    assert found == {
+        (second, lane_id): lag for second, lanes in lags.items() for lane_id, lag in lanes.items()
+    }
 
 
 def test_turning_point_is_told_once_with_its_cost(writer, core):
@@ -71,7 +82,9 @@ def test_turning_point_is_told_once_with_its_cost(writer, core):
     for second in range(1, 11):
         core.advance_to(second * SECOND)
         writer.write(core, float(second))
-    core.submit({"kind": "join", "rig": "all", "consumer": None, "args": {"count": 1}, "command_id": "join-1"})
+    core.submit(
+        {"kind": "join", "rig": "all", "consumer": None, "args": {"count": 1}, "command_id": "join-1"}
+    )
     for second in range(11, 25):
         core.advance_to(second * SECOND)
         writer.write(core, float(second))
@@ -79,7 +92,11 @@ def test_turning_point_is_told_once_with_its_cost(writer, core):
     assert sorted(row["rig"] for row in turning) == sorted(core.lanes)
     [kafka] = [row for row in turning if row["rig"] == "kafka"]
     bill = core.lanes["kafka"].ledger.bill
-    assert (kafka["owner"], kafka["units_moved"], kafka["stopped_us"]) == ("c3", bill.partitions_moved, bill.pause_us * bill.partitions_stopped)
+    assert (kafka["owner"], kafka["units_moved"], kafka["stopped_us"]) == (
+        "c3",
+        bill.partitions_moved,
+        bill.pause_us * bill.partitions_stopped,
+    )
     assert kafka["stopped_us"] > 0
 
 
@@ -93,7 +110,11 @@ def test_worker_that_takes_over_goes_on_behind_the_last_chunk(writer, core):
     successor.write(core, 100.0)
     core.advance_to(6 * SECOND)
     successor.write(core, 101.0)
-    seconds = [row["at_us"] // SECOND for row in rows_of(writer.folder) if row["kind"] == "rig" and row["rig"] == "kafka"]
+    seconds = [
+        row["at_us"] // SECOND
+        for row in rows_of(writer.folder)
+        if row["kind"] == "rig" and row["rig"] == "kafka"
+    ]
     assert seconds == sorted(set(seconds))
 
 
@@ -108,7 +129,9 @@ def test_writing_ends_when_nobody_asks_any_more(writer, core):
 def test_only_the_newest_chunks_stay(tmp_path, monkeypatch):
     monkeypatch.setattr(chunks, "CHUNKS_KEPT", 3)
     for second in range(6):
-        chunk_write(tmp_path, second, second, [{"lab": "x", "rig": "kafka", "kind": "rig", "at_us": second * SECOND}])
+        chunk_write(
+            tmp_path, second, second, [{"lab": "x", "rig": "kafka", "kind": "rig", "at_us": second * SECOND}]
+        )
     assert chunk_names(tmp_path) == [f"{second:012d}-{second:012d}.parquet" for second in (3, 4, 5)]
     assert last_second(tmp_path) == 5
     assert {path.name for path in tmp_path.iterdir()} == set(chunk_names(tmp_path))

@@ -1,4 +1,5 @@
-"""The page of a lab's cluster: there for a lane that runs on one, in both languages; missing for any other."""
+"""The page of a lab's cluster: there for a lane that runs on one, in both languages; missing for any
+other."""
 
 import gzip
 import json
@@ -13,13 +14,17 @@ from dashboard.models import StoredView
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-VIEW = json.loads(gzip.decompress((Path(__file__).parents[1] / "js/fixtures/cluster.json.gz").read_bytes()))[0]
+VIEW = json.loads(gzip.decompress((Path(__file__).parents[1] / "js/fixtures/cluster.json.gz").read_bytes()))[
+    0
+]
 VIEW["rigs"]["kafka"]["model"] = "kafka"  # which the scripts that read the fixture do not ask for
 
 
 def lab_with(view: Json) -> str:
     lab = services.lab_open(request={}).lab
-    StoredView.objects.update_or_create(pk=lab.pk, defaults={"epoch": 1, "seq": 3, "at_us": 5, "text": json.dumps(view)})
+    StoredView.objects.update_or_create(
+        pk=lab.pk, defaults={"epoch": 1, "seq": 3, "at_us": 5, "text": json.dumps(view)}
+    )
     return str(lab.pk)
 
 
@@ -28,7 +33,12 @@ def test_it_is_there_for_a_lane_on_a_cluster_in_both_languages() -> None:
     for language, title in (("en", "Kafka cluster"), ("zh-hans", "Kafka 集群")):
         answer = Client(headers={"accept-language": language}).get(f"/lab/{lab}/kafka/cluster/")
         text = answer.content.decode()
-        assert answer.status_code == 200 and title in text and '"lane": "kafka"' in text and "js/cluster/page.js" in text
+        assert (
+            answer.status_code == 200
+            and title in text
+            and '"lane": "kafka"' in text
+            and "js/cluster/page.js" in text
+        )
 
 
 def test_a_lab_without_a_cluster_has_no_such_page() -> None:

@@ -1,4 +1,5 @@
-"""A comparison is the owner's to order, is worked out once, and holds the very figures that the lanes have."""
+"""A comparison is the owner's to order, is worked out once, and holds the very figures that the lanes
+have."""
 
 import os
 import time
@@ -48,7 +49,12 @@ def a_lab() -> tuple[Lab, str]:
     for position, (kind, at_s) in enumerate((("join", 8), ("pause_lab", 9), ("join", 30)), first):
         body = {"command_id": f"c{position}", "kind": kind, "rig": "all", "consumer": None, "args": {}}
         StoredCommand.objects.create(
-            lab=lab, command_id=f"c{position}", position=position, body=body, state=StoredCommand.State.APPLIED, at_us=at_s * SECOND
+            lab=lab,
+            command_id=f"c{position}",
+            position=position,
+            body=body,
+            state=StoredCommand.State.APPLIED,
+            at_us=at_s * SECOND,
         )
     return lab, str(opened.owner_token)
 
@@ -71,7 +77,9 @@ def test_it_is_ordered_once_by_the_owner(sent: Sent) -> None:
     assert ask(lab, token, lane="plain").status_code == 404 == read(lab, "other").status_code
     path = comparisons.path_of(lab, "kafka")
     os.utime(path, (1, 1))  # its worker was lost
-    assert read(lab).json() == {"state": "none"} and ask(lab, token).status_code == 202 and len(sent.tasks) == 2
+    assert (
+        read(lab).json() == {"state": "none"} and ask(lab, token).status_code == 202 and len(sent.tasks) == 2
+    )
 
 
 def test_the_worker_runs_the_lab_s_own_journal_up_to_that_moment(sent: Sent) -> None:
@@ -79,8 +87,14 @@ def test_the_worker_runs_the_lab_s_own_journal_up_to_that_moment(sent: Sent) -> 
     ask(lab, token)
     work_out(lab.pk, "kafka", 20 * SECOND)
     found = read(lab).json()
-    assert (found["state"], found["until_us"], [row["name"] for row in found["rows"]]) == ("done", 20 * SECOND, [one.name for one in VARIANTS])
-    assert {row["members"] for row in found["rows"]} == {4}  # three from the start and one; the other came later
+    assert (found["state"], found["until_us"], [row["name"] for row in found["rows"]]) == (
+        "done",
+        20 * SECOND,
+        [one.name for one in VARIANTS],
+    )
+    assert {row["members"] for row in found["rows"]} == {
+        4
+    }  # three from the start and one; the other came later
     assert ask(lab, token).json()["state"] == "waiting"  # anew, up to now
 
 
@@ -97,7 +111,9 @@ def test_what_goes_wrong_is_said(sent: Sent, monkeypatch: pytest.MonkeyPatch) ->
     assert (found["state"], found["reason"]) == ("failed", "scenario: cannot be read")
 
 
-def test_it_is_worked_out_once_though_its_order_comes_twice(sent: Sent, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_worked_out_once_though_its_order_comes_twice(
+    sent: Sent, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lab, token = a_lab()
     ask(lab, token)
     work_out(lab.pk, "kafka", 20 * SECOND)
@@ -113,7 +129,11 @@ def test_one_that_takes_too_long_ends_and_says_so_in_the_readers_language(sent: 
     work_out(lab.pk, "kafka", 20 * SECOND)
     found = read(lab).json()
     assert (found["state"], found["reason"].partition(":")[0]) == ("failed", "it took too long")
-    chinese = Client(headers={"accept-language": "zh-hans"}).get(f"/api/labs/{lab.pk}/kafka/comparison/kafka/").json()
+    chinese = (
+        Client(headers={"accept-language": "zh-hans"})
+        .get(f"/api/labs/{lab.pk}/kafka/comparison/kafka/")
+        .json()
+    )
     assert chinese["reason"].startswith("耗时过长")
     assert ask(lab, token).status_code == 202, "it may be tried again"
 

@@ -1,4 +1,5 @@
-"""A figure that counts more than the last command says so: in the lane, over the table, in the sentence, in both languages."""
+"""A figure that counts more than the last command says so: in the lane, over the table, in the sentence, in
+both languages."""
 
 from typing import Any
 
@@ -38,24 +39,38 @@ def test_three_who_leave_within_one_rebalance_stand_under_the_figure_that_counts
     for name in ("kafka", "tubemq"):
         assert shown[name]["slots"]["hero_covers"] == THREE_LEFT[language]
         assert shown[name]["twin"]["caption"] == BILL[language] + THREE_LEFT[language]
-    assert "c3" in shown["pulsar"]["slots"]["hero_covers"] and "c1" not in shown["pulsar"]["slots"]["hero_covers"]
+    assert (
+        "c3" in shown["pulsar"]["slots"]["hero_covers"]
+        and "c1" not in shown["pulsar"]["slots"]["hero_covers"]
+    )
 
 
 def test_a_rebalance_under_way_is_for_all_who_began_it() -> None:
-    assert lanes(three_leave(), 20.5)["kafka"]["slots"]["sentence"].startswith("Rebalance for c1, c2 and c3: ")
-    assert lanes(ten_join_and_one_leaves(), 20.5)["kafka"]["slots"]["sentence"].startswith("Rebalance for 11 changes: ")
+    assert lanes(three_leave(), 20.5)["kafka"]["slots"]["sentence"].startswith(
+        "Rebalance for c1, c2 and c3: "
+    )
+    assert lanes(ten_join_and_one_leaves(), 20.5)["kafka"]["slots"]["sentence"].startswith(
+        "Rebalance for 11 changes: "
+    )
     later = at(crash_amid_a_join(), 20.5, "join")
     assert lanes(later, 20.5)["kafka"]["slots"]["sentence"].startswith("Rebalance for 2 newcomers: ")
 
 
 def test_changes_of_two_kinds_are_both_named() -> None:
-    assert lanes(ten_join_and_one_leaves(), 60)["tubemq"]["slots"]["hero_covers"] == "Since 0:20.0: 10 joined, c2 left"
+    assert (
+        lanes(ten_join_and_one_leaves(), 60)["tubemq"]["slots"]["hero_covers"]
+        == "Since 0:20.0: 10 joined, c2 left"
+    )
     kafka = lanes(crash_amid_a_join(), 40)["kafka"]["slots"]
     assert kafka["hero_note"].startswith("of keys have had no consumer for ")
-    assert kafka["hero_covers"].startswith("Since 0:20.") and kafka["hero_covers"].endswith(": c4 joined, c2 crashed")
+    assert kafka["hero_covers"].startswith("Since 0:20.") and kafka["hero_covers"].endswith(
+        ": c4 joined, c2 crashed"
+    )
 
 
 def test_nothing_is_covered_before_the_first_change() -> None:
     assert {lane["slots"]["hero_covers"] for lane in lanes(lab_of(), 10).values()} == {""}
     assert {lane["twin"]["caption"] for lane in lanes(lab_of(), 10).values()} == {""}
-    assert {lane["slots"]["hero_covers"] for lane in lanes(at(lab_of(), 20, "pause", "c2"), 30).values()} == {"Since 0:20.0: c2 paused"}
+    assert {lane["slots"]["hero_covers"] for lane in lanes(at(lab_of(), 20, "pause", "c2"), 30).values()} == {
+        "Since 0:20.0: c2 paused"
+    }

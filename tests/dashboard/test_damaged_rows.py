@@ -1,4 +1,5 @@
-"""A column of a row that is cut, overwritten or of another shape: its lab or study stops alone, with its reason, and reading it is no 500."""
+"""A column of a row that is cut, overwritten or of another shape: its lab or study stops alone, with its
+reason, and reading it is no 500."""
 
 import json
 from typing import Any
@@ -12,23 +13,42 @@ from dashboard.models import DEMO_SLUG, Checkpoint, Lab, StoredCommand, StoredVi
 from dashboard.stored import Damaged
 from tests.dashboard.world import World
 
-pytestmark = [pytest.mark.django_db, pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL stores no such value")]
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL stores no such value"),
+]
 VISITOR = "v" * 32
 DAMAGE = {
-    "cut": "substr({column}, 1, length({column}) - 3)", "empty": "''", "no JSON": "'{{not JSON'", "no UTF-8": "CAST(x'7b22ff' AS TEXT)",
-    "bytes": "x'00ff00'", "a number": "7", "another shape": "'7'", "null": "'null'", "deep": "replace(hex(zeroblob(50000)), '00', '[')",
-}  # fmt: skip
+    "cut": "substr({column}, 1, length({column}) - 3)",
+    "empty": "''",
+    "no JSON": "'{{not JSON'",
+    "no UTF-8": "CAST(x'7b22ff' AS TEXT)",
+    "bytes": "x'00ff00'",
+    "a number": "7",
+    "another shape": "'7'",
+    "null": "'null'",
+    "deep": "replace(hex(zeroblob(50000)), '00', '[')",
+}
 LAB_COLUMNS = {
-    "scenario": ("dashboard_lab", "id"), "script": ("dashboard_lab", "id"), "body": ("dashboard_storedcommand", "lab_id"),
-    "fields": ("dashboard_storedcommand", "lab_id"), "event": ("dashboard_storedevent", "lab_id"), "text": ("dashboard_storedview", "lab_id"),
+    "scenario": ("dashboard_lab", "id"),
+    "script": ("dashboard_lab", "id"),
+    "body": ("dashboard_storedcommand", "lab_id"),
+    "fields": ("dashboard_storedcommand", "lab_id"),
+    "event": ("dashboard_storedevent", "lab_id"),
+    "text": ("dashboard_storedview", "lab_id"),
     "state": ("dashboard_checkpoint", "lab_id"),
-}  # fmt: skip
+}
 
 
 def damage(table: str, key: str, row: str, column: str, how: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA ignore_check_constraints = ON")
-        cursor.execute(f"UPDATE {table} SET {column} = {DAMAGE[how].format(column=column)} WHERE {key} = %s".replace("%%", "%"), [row])
+        cursor.execute(
+            f"UPDATE {table} SET {column} = {DAMAGE[how].format(column=column)} WHERE {key} = %s".replace(
+                "%%", "%"
+            ),
+            [row],
+        )
         cursor.execute("PRAGMA ignore_check_constraints = OFF")
 
 
@@ -39,12 +59,22 @@ def client() -> Client:
 
 
 def two_labs(world: World) -> tuple[Lab, Lab]:
-    """One to be damaged, one beside it; both the visitor's, driven for a moment, with a command, and resting."""
-    labs = [services.lab_open(request={"lanes": [{"model": "rabbitmq"}, {"model": "kafka", "brokers": 1}], "seed": seed}, visitor=VISITOR).lab
-            for seed in (1, 2)]  # fmt: skip
+    """One to be damaged, one beside it; both the visitor's, driven for a moment, with a command, and
+    resting."""
+    labs = [
+        services.lab_open(
+            request={"lanes": [{"model": "rabbitmq"}, {"model": "kafka", "brokers": 1}], "seed": seed},
+            visitor=VISITOR,
+        ).lab
+        for seed in (1, 2)
+    ]
     world.run(3)
     for lab in labs:
-        services.lab_submit(lab_id=lab.pk, request={"command_id": "mine", "kind": "join", "args": {"count": 1}}, visitor=VISITOR)
+        services.lab_submit(
+            lab_id=lab.pk,
+            request={"command_id": "mine", "kind": "join", "args": {"count": 1}},
+            visitor=VISITOR,
+        )
     world.run(3)
     for driver in list(world.shard.drivers.values()):
         world.shard._rest(driver)
@@ -53,16 +83,38 @@ def two_labs(world: World) -> tuple[Lab, Lab]:
 
 def reads(lab: Lab) -> list[str]:
     api, page = f"/api/labs/{lab.pk}/", f"/lab/{lab.pk}/"
-    return [api, f"{api}snapshot/", f"{api}journal/", f"{api}events/", f"{api}commands/mine/", f"{api}kafka/log/", f"{api}kafka/comparison/kafka/",
-            page, f"{page}kafka/log", f"{page}kafka/cluster/", f"{page}kafka/groups/", f"{page}?at_us=1000", "/", "/labs/", "/analyze/"]  # fmt: skip
+    return [
+        api,
+        f"{api}snapshot/",
+        f"{api}journal/",
+        f"{api}events/",
+        f"{api}commands/mine/",
+        f"{api}kafka/log/",
+        f"{api}kafka/comparison/kafka/",
+        page,
+        f"{page}kafka/log",
+        f"{page}kafka/cluster/",
+        f"{page}kafka/groups/",
+        f"{page}?at_us=1000",
+        "/",
+        "/labs/",
+        "/analyze/",
+    ]
 
 
-CASES = [(column, how) for place, column in enumerate(LAB_COLUMNS) for number, how in enumerate(DAMAGE) if how == "cut" or (place + number) % 4 == 0]
+CASES = [
+    (column, how)
+    for place, column in enumerate(LAB_COLUMNS)
+    for number, how in enumerate(DAMAGE)
+    if how == "cut" or (place + number) % 4 == 0
+]
 """Each column cut, and each kind of damage in one column or two: a case takes a second."""
 
 
 @pytest.mark.parametrize(("column", "how"), CASES)
-def test_a_damaged_column_is_its_labs_alone(world: World, column: str, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_column_is_its_labs_alone(
+    world: World, column: str, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("dashboard.views.first_view.FIRST_VIEW_WAIT_S", 0.2)
     monkeypatch.setattr("dashboard.views.api.FIRST_VIEW_WAIT_S", 0.2)
     broken, sound = two_labs(world)
@@ -89,7 +141,9 @@ def test_a_damaged_column_is_its_labs_alone(world: World, column: str, how: str,
         assert status == Lab.Status.FAILED and reason
         assert "damaged" in reason or "Error" in reason
     else:
-        assert (status, reason) == (Lab.Status.RUNNING, ""), "a view, a checkpoint, an event are made again or only told"
+        assert (status, reason) == (Lab.Status.RUNNING, ""), (
+            "a view, a checkpoint, an event are made again or only told"
+        )
         assert selectors.lab_snapshot(lab_id=broken.pk) is not None
     assert client().get(f"/lab/{broken.pk}/").status_code == 200
     listed = client().get("/labs/")
@@ -110,11 +164,29 @@ def test_a_damaged_demo_makes_room_for_a_new_one(world: World) -> None:
 @pytest.mark.parametrize("column", ["request", "progress", "error"])
 def test_a_damaged_study_is_listed_and_can_be_deleted(column: str, how: str) -> None:
     owner = access.token_hash(VISITOR)
-    request = {"source": {"kind": "uniform", "keys": 3, "records": 10}, "strategies": ["kafka.range"], "topic": "t"}
-    rows = [Study.objects.create(name=name, request=request, owner_hash=owner, state=Study.State.FAILED, error={"template": "x", "values": {}})
-            for name in ("broken", "sound")]  # fmt: skip
+    request = {
+        "source": {"kind": "uniform", "keys": 3, "records": 10},
+        "strategies": ["kafka.range"],
+        "topic": "t",
+    }
+    rows = [
+        Study.objects.create(
+            name=name,
+            request=request,
+            owner_hash=owner,
+            state=Study.State.FAILED,
+            error={"template": "x", "values": {}},
+        )
+        for name in ("broken", "sound")
+    ]
     damage("dashboard_study", "id", rows[0].pk, column, how)
-    for path in ("/api/studies/", "/analyze/", f"/api/studies/{rows[0].pk}/", f"/analyze/{rows[0].pk}/", f"/analyze/?from={rows[0].pk}"):
+    for path in (
+        "/api/studies/",
+        "/analyze/",
+        f"/api/studies/{rows[0].pk}/",
+        f"/analyze/{rows[0].pk}/",
+        f"/analyze/?from={rows[0].pk}",
+    ):
         answer = client().get(path)
         assert answer.status_code < 500, (path, answer.content[:400])
     listed = client().get("/api/studies/").json()["studies"]
@@ -128,8 +200,16 @@ def test_a_damaged_study_is_listed_and_can_be_deleted(column: str, how: str) -> 
 
 def test_what_is_damaged_is_refused_whatever_is_asked_of_it() -> None:
     broken = Damaged("lab", "script")
-    asked: list[Any] = [lambda: broken["a"], lambda: {**broken}, lambda: list(broken), lambda: bool(broken), lambda: "a" in broken,
-                        lambda: broken.get("a"), lambda: len(broken), broken.items]  # fmt: skip
+    asked: list[Any] = [
+        lambda: broken["a"],
+        lambda: {**broken},
+        lambda: list(broken),
+        lambda: bool(broken),
+        lambda: "a" in broken,
+        lambda: broken.get("a"),
+        lambda: len(broken),
+        broken.items,
+    ]
     for ask in asked:
         with pytest.raises(Exception, match="its script is damaged"):
             ask()

@@ -1,4 +1,5 @@
-"""One lab's runner without a shard: this wall time has passed, so much virtual time follows, this frame and these rows come of it."""
+"""One lab's runner without a shard: this wall time has passed, so much virtual time follows, this frame and
+these rows come of it."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +16,11 @@ from dashboard.models import Lab, StoredCommand
 from tests.dashboard.patching import apply_patch
 
 SECOND = 1_000_000
-SMALL = {"workload": {"kind": "uniform", "keys": 5, "rate": 5}, "lanes": [{"model": "rabbitmq"}], "consumers": 2}
+SMALL = {
+    "workload": {"kind": "uniform", "keys": 5, "rate": 5},
+    "lanes": [{"model": "rabbitmq"}],
+    "consumers": 2,
+}
 SCENARIO = scenario_to_json(scenario_from_json(SMALL))
 pytestmark = pytest.mark.django_db
 
@@ -32,19 +37,30 @@ class Clock:
 
 
 class Driven:
-    """A lab with its driver, loaded, playing from virtual time 0; nothing is written but what the test writes."""
+    """A lab with its driver, loaded, playing from virtual time 0; nothing is written but what the test
+    writes."""
 
     def __init__(self, clock: Clock, **columns: Any) -> None:
         self.clock = clock
-        self.row = Lab.objects.create(**{"scenario": SCENARIO, "owner_hash": "", "shard": 0, "epoch": 3} | columns)
+        self.row = Lab.objects.create(
+            **{"scenario": SCENARIO, "owner_hash": "", "shard": 0, "epoch": 3} | columns
+        )
         self.driver = LabDriver(self.row, clock.now_s)
         assert self.driver.load(clock, 10.0)
 
     def order(self, kind: str, consumer: str | None = None, **args: Any) -> StoredCommand:
         self.row.position += 1
         self.row.save(update_fields=["position"])
-        body = {"command_id": f"t{self.row.position}", "kind": kind, "rig": "all", "consumer": consumer, "args": args}
-        return StoredCommand.objects.create(lab=self.row, command_id=body["command_id"], position=self.row.position, body=body)
+        body = {
+            "command_id": f"t{self.row.position}",
+            "kind": kind,
+            "rig": "all",
+            "consumer": consumer,
+            "args": args,
+        }
+        return StoredCommand.objects.create(
+            lab=self.row, command_id=body["command_id"], position=self.row.position, body=body
+        )
 
     def handle(self, *commands: StoredCommand, budget_s: float = 10.0) -> tuple[int, list[Any]]:
         return whole(self.driver.handle(list(commands), self.clock, budget_s))
@@ -75,7 +91,7 @@ def playing(clock: Clock) -> Driven:
     return Driven(clock).play()
 
 
-# -- time --------------------------------------------------------------------------------------------------------------
+# -- time ----------------------------------------------------------------------------------------------------
 
 
 def test_virtual_time_follows_the_wall_clock_at_the_labs_speed(playing: Driven) -> None:
@@ -110,7 +126,9 @@ def test_no_lab_goes_past_its_floor_and_the_floor_is_moved_before_it_is_reached(
     assert playing.row.clock_floor_us == playing.driver.floor_us
 
 
-def test_a_lab_that_cannot_keep_up_says_so_and_forgets_what_it_owes_beyond_two_seconds(playing: Driven, clock: Clock) -> None:
+def test_a_lab_that_cannot_keep_up_says_so_and_forgets_what_it_owes_beyond_two_seconds(
+    playing: Driven, clock: Clock
+) -> None:
     playing.advance(5.0)
     assert playing.driver.behind_ms == 3_500
     playing.store()
@@ -119,11 +137,16 @@ def test_a_lab_that_cannot_keep_up_says_so_and_forgets_what_it_owes_beyond_two_s
     assert playing.driver.behind_ms == 500
     playing.store()
     playing.advance(0.0)
-    assert playing.driver.core.now_us == before_us + 2 * SECOND and playing.driver.behind_ms == 0, "two seconds, and no more"
+    assert playing.driver.core.now_us == before_us + 2 * SECOND and playing.driver.behind_ms == 0, (
+        "two seconds, and no more"
+    )
 
 
-def test_a_lab_that_keeps_its_pace_after_a_stall_is_not_behind_for_ever(playing: Driven, clock: Clock) -> None:
-    """A busy machine: it stood for a second and a half, and from then on has time for its own pace and for nothing beyond it."""
+def test_a_lab_that_keeps_its_pace_after_a_stall_is_not_behind_for_ever(
+    playing: Driven, clock: Clock
+) -> None:
+    """A busy machine: it stood for a second and a half, and from then on has time for its own pace and for
+    nothing beyond it."""
     whole(playing.driver.advance(clock, 0.0))
     clock.now_s += 1.5
     shown = [keep_pace(playing, clock, pace=1.0) for _tenth in range(70)]
@@ -140,11 +163,12 @@ def test_a_lab_that_cannot_keep_up_stays_behind(playing: Driven, clock: Clock) -
 
 
 def keep_pace(playing: Driven, clock: Clock, pace: float) -> int:
-    """A tenth of a second in which the processor does `pace` of what is asked for it. What the lab says then about being behind."""
+    """A tenth of a second in which the processor does `pace` of what is asked for it. What the lab says then
+    about being behind."""
     driver = playing.driver
     clock.now_s += 0.1
     goal_us = driver.core.now_us + int(0.1 * SECOND * pace)
-    driver.floor_us = min(driver.floor_us, goal_us)        # as far as its turns got
+    driver.floor_us = min(driver.floor_us, goal_us)  # as far as its turns got
     whole(driver.advance(clock, 10.0))
     playing.store()
     return driver.behind_ms
@@ -164,8 +188,12 @@ def test_a_turn_whose_time_is_over_says_that_there_is_more_to_do(playing: Driven
     assert 0 < between_us < 1_400_000 and playing.advance(0.0) and playing.driver.core.now_us > between_us
 
 
-@pytest.mark.parametrize(("took_s", "slices"), [(0.021, [125_000, 62_500]), (0.01, [250_000, 250_000]), (0.004, [500_000, SECOND])])
-def test_the_next_slice_is_such_that_it_takes_about_ten_milliseconds(playing: Driven, took_s: float, slices: list[int]) -> None:
+@pytest.mark.parametrize(
+    ("took_s", "slices"), [(0.021, [125_000, 62_500]), (0.01, [250_000, 250_000]), (0.004, [500_000, SECOND])]
+)
+def test_the_next_slice_is_such_that_it_takes_about_ten_milliseconds(
+    playing: Driven, took_s: float, slices: list[int]
+) -> None:
     driver, seen = playing.driver, []
     driver._slice_us = 250_000
     for _slice in slices:
@@ -205,7 +233,7 @@ def test_work_is_timed_without_the_stops_in_between(clock: Clock) -> None:
         stops += 1
 
 
-# -- commands ----------------------------------------------------------------------------------------------------------
+# -- commands ------------------------------------------------------------------------------------------------
 
 
 def test_orders_are_decided_in_their_order_and_a_refusal_is_told_in_both_languages(playing: Driven) -> None:
@@ -213,12 +241,24 @@ def test_orders_are_decided_in_their_order_and_a_refusal_is_told_in_both_languag
     orders = [playing.order("join", "c9"), playing.order("crash", "nobody"), playing.order("leave", "c9")]
     decided, refusals = playing.handle(*orders)
     assert decided == 3 and [decision.command for decision in driver.decisions] == orders
-    assert [decision.refusal and list(decision.refusal) for decision in driver.decisions] == [None, ["consumer"], None]
+    assert [decision.refusal and list(decision.refusal) for decision in driver.decisions] == [
+        None,
+        ["consumer"],
+        None,
+    ]
     [refusal] = refusals
-    assert (refusal["seq"], refusal["kind"], refusal["cause"]) == (None, "lab.command_refused", {"command": orders[1].position})
+    assert (refusal["seq"], refusal["kind"], refusal["cause"]) == (
+        None,
+        "lab.command_refused",
+        {"command": orders[1].position},
+    )
     data = refusal["data"]
     assert data["command_id"] == orders[1].command_id and data["fields"] == driver.decisions[1].refusal
-    assert "nobody" in data["words"]["en"] and "nobody" in data["words"]["zh-hans"] and data["words"]["en"] != data["words"]["zh-hans"]
+    assert (
+        "nobody" in data["words"]["en"]
+        and "nobody" in data["words"]["zh-hans"]
+        and data["words"]["en"] != data["words"]["zh-hans"]
+    )
 
 
 def test_after_an_order_to_the_brokers_a_moment_passes_also_in_a_paused_lab(clock: Clock) -> None:
@@ -244,11 +284,20 @@ def test_what_a_refused_order_changes_is_nothing(playing: Driven) -> None:
     assert playing.driver.core.view() == before
 
 
-# -- the script --------------------------------------------------------------------------------------------------------
+# -- the script ----------------------------------------------------------------------------------------------
 
 
 def join_at(at_us: int, name: str) -> dict[str, Any]:
-    return {"at_us": at_us, "body": {"command_id": f"study:{name}", "kind": "join", "rig": "all", "consumer": name, "args": {"count": 1}}}
+    return {
+        "at_us": at_us,
+        "body": {
+            "command_id": f"study:{name}",
+            "kind": "join",
+            "rig": "all",
+            "consumer": name,
+            "args": {"count": 1},
+        },
+    }
 
 
 def test_a_lab_waits_at_the_time_of_its_script_until_that_is_decided(clock: Clock) -> None:
@@ -282,7 +331,7 @@ def test_an_entry_whose_id_is_taken_does_not_hold_the_lab(clock: Clock) -> None:
     assert lab.driver.core.now_us > 100_000
 
 
-# -- frames ------------------------------------------------------------------------------------------------------------
+# -- frames --------------------------------------------------------------------------------------------------
 
 
 def test_the_first_frame_is_whole_and_the_next_ones_lead_on_from_it(playing: Driven) -> None:
@@ -298,7 +347,9 @@ def test_the_first_frame_is_whole_and_the_next_ones_lead_on_from_it(playing: Dri
         view = apply_patch(view, message["patch"])
     assert view == driver.view and view["at_us"] == driver.core.now_us
     whole_one = driver.full_frame()
-    assert (whole_one.from_seq, whole_one.seq) == (frame.seq, frame.seq) and json.loads(whole_one.text)["view"] == view
+    assert (whole_one.from_seq, whole_one.seq) == (frame.seq, frame.seq) and json.loads(whole_one.text)[
+        "view"
+    ] == view
 
 
 def test_where_nothing_changed_no_frame_goes_out_and_nothing_is_stored(clock: Clock) -> None:
@@ -326,7 +377,10 @@ def test_turning_points_are_told_and_stored_once(playing: Driven) -> None:
     frame, commit = playing.store()
     told = json.loads(frame.text)["events"]
     assert told and [event["seq"] for event in commit.events] == [event["seq"] for event in told]
-    assert playing.driver.event_seq_stored == told[-1]["seq"] and playing.driver.decisions == [] == playing.driver.events
+    assert (
+        playing.driver.event_seq_stored == told[-1]["seq"]
+        and playing.driver.decisions == [] == playing.driver.events
+    )
     playing.advance(0.3)
     frame, _commit = playing.store()
     assert not {event["seq"] for event in json.loads(frame.text)["events"]} & {event["seq"] for event in told}
@@ -377,13 +431,19 @@ def test_what_cannot_be_sent_was_never_shown(playing: Driven, monkeypatch: pytes
     assert playing.driver.view is before
 
 
-# -- the end of a lab --------------------------------------------------------------------------------------------------
+# -- the end of a lab ----------------------------------------------------------------------------------------
 
 
 def test_a_stopped_labs_last_view_says_why() -> None:
-    frame, text = stopped_frame("lab", 4, 9, {"at_us": 77, "feed": {"failed": None}, "n": 1}, "KeyError: 'c1'")
+    frame, text = stopped_frame(
+        "lab", 4, 9, {"at_us": 77, "feed": {"failed": None}, "n": 1}, "KeyError: 'c1'"
+    )
     message = json.loads(frame.text)
-    assert message["view"] == json.loads(text) and message["view"]["feed"]["failed"] == "KeyError: 'c1'" and message["view"]["n"] == 1
+    assert (
+        message["view"] == json.loads(text)
+        and message["view"]["feed"]["failed"] == "KeyError: 'c1'"
+        and message["view"]["n"] == 1
+    )
     assert (frame.full, frame.epoch, frame.from_seq, frame.seq, message["at_us"]) == (True, 4, 9, 9, 77)
 
 

@@ -23,7 +23,13 @@ def told():
     sticky = Lab(scenario_from_json({"workload": {"kind": "uniform", "keys": 20, "rate": 5}, "rigs": lanes}))
     events = []
     for each in (lab, sticky):
-        for second, kind, consumer in ((20, "join", None), (40, "crash", "c2"), (45, "rejoin", "c2"), (300, "crash", "c1"), (560, "leave", "c3")):
+        for second, kind, consumer in (
+            (20, "join", None),
+            (40, "crash", "c2"),
+            (45, "rejoin", "c2"),
+            (300, "crash", "c1"),
+            (560, "leave", "c3"),
+        ):
             events += each.advance_to(second * SECOND)
             events += each.submit({"command_id": f"e{second}", "kind": kind, "consumer": consumer})
         events += each.advance_to(600 * SECOND)
@@ -35,10 +41,19 @@ def test_every_turning_point_and_each_of_its_facts_has_words(told, language):
     with translation.override(language):
         kinds = {event["kind"] for event in told}
         assert {kind for kind in kinds if f"event.{kind}" not in SENTENCES} == set()
-        names = {name for event in told for name in (event["inputs"] | event["data"]) if not name.endswith("_more")}
-        said = {name for name in names if f"fact.{name}" in SENTENCES or all(
-            f"{{{name}}}" in str(SENTENCES[f"event.{event['kind']}"]) for event in told if name in (event["inputs"] | event["data"])
-        )}  # fmt: skip
+        names = {
+            name for event in told for name in (event["inputs"] | event["data"]) if not name.endswith("_more")
+        }
+        said = {
+            name
+            for name in names
+            if f"fact.{name}" in SENTENCES
+            or all(
+                f"{{{name}}}" in str(SENTENCES[f"event.{event['kind']}"])
+                for event in told
+                if name in (event["inputs"] | event["data"])
+            )
+        }
         assert names - said == set()
 
 
@@ -51,8 +66,17 @@ def test_the_words_of_a_turning_point_are_chinese_too(told):
 
 def kinds_in_the_code() -> set[str]:
     """The kind of each turning point that the core tells, where it stands there as a text."""
-    calls = [node for path in CORE.rglob("*.py") for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
-    told = [call.args[0] for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr in ("tell", "emit") and call.args]
+    calls = [
+        node
+        for path in CORE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+    ]
+    told = [
+        call.args[0]
+        for call in calls
+        if isinstance(call.func, ast.Attribute) and call.func.attr in ("tell", "emit") and call.args
+    ]
     return {kind.value for kind in told if isinstance(kind, ast.Constant)}
 
 

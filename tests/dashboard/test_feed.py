@@ -88,7 +88,7 @@ async def join(lab: LabFeed) -> Browser:
 async def pump(lab: LabFeed, shard: Shard, count: int, acknowledging: list[Browser]) -> None:
     for _frame in range(count):
         await lab.receive(shard.frame())
-        shard.stored = shard.seq - shard.seq % 5         # the view is stored at every fifth frame
+        shard.stored = shard.seq - shard.seq % 5  # the view is stored at every fifth frame
         for browser in acknowledging:
             await lab.acknowledge(browser.reader, browser.received[-1]["seq"])
 
@@ -103,8 +103,11 @@ async def test_newcomer_gets_the_stored_view_and_the_frames_after_it(lab: LabFee
 
 
 @pytest.mark.asyncio
-async def test_first_watcher_is_sent_nothing_older_than_the_stored_view(lab: LabFeed, shard: Shard, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page that was drawn with the stored view would go back: its Cluster page told of a loss that there never was."""
+async def test_first_watcher_is_sent_nothing_older_than_the_stored_view(
+    lab: LabFeed, shard: Shard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page that was drawn with the stored view would go back: its Cluster page told of a loss that there
+    never was."""
     past = [shard.full(), *(shard.frame() for _ in range(3)), shard.full(), shard.frame(), shard.frame()]
     shard.stored = shard.seq
     feed, browser = feeds.Feed(), Browser()
@@ -115,13 +118,23 @@ async def test_first_watcher_is_sent_nothing_older_than_the_stored_view(lab: Lab
 
         async def xread(self, streams: dict[str, bytes], block: int) -> Any:
             key = next(iter(streams)).encode()
-            return [(key, [(b"%d-0" % frame.seq, {name.encode(): str(value).encode() for name, value in frame.fields().items()})
-                           for frame in self.frames])]  # fmt: skip
+            return [
+                (
+                    key,
+                    [
+                        (
+                            b"%d-0" % frame.seq,
+                            {name.encode(): str(value).encode() for name, value in frame.fields().items()},
+                        )
+                        for frame in self.frames
+                    ],
+                )
+            ]
 
     read = feeds.selectors.lab_snapshot_text
 
     async def stored_late(lab_id: str) -> Any:
-        await feed._read_once(Stream(*past))             # the stream is quicker than the database
+        await feed._read_once(Stream(*past))  # the stream is quicker than the database
         return read(lab_id=lab_id)
 
     async def nothing(*_lab_ids: Any) -> None: ...
@@ -141,11 +154,13 @@ async def test_first_watcher_is_sent_nothing_older_than_the_stored_view(lab: Lab
 
 
 @pytest.mark.asyncio
-async def test_reader_that_waits_for_a_full_frame_is_sent_no_older_one_than_the_stored_view(lab: LabFeed, shard: Shard) -> None:
+async def test_reader_that_waits_for_a_full_frame_is_sent_no_older_one_than_the_stored_view(
+    lab: LabFeed, shard: Shard
+) -> None:
     old = [shard.full(), shard.frame()]
     shard.seq = shard.stored = 9
     browser = await join(lab)
-    browser.reader.stalled = True                        # as after a gap
+    browser.reader.stalled = True  # as after a gap
     for frame in old:
         await lab.receive(frame)
     assert browser.seqs == [9]
@@ -163,7 +178,9 @@ async def test_reader_that_acknowledges_misses_nothing(lab: LabFeed, shard: Shar
 
 
 @pytest.mark.asyncio
-async def test_reader_that_never_reads_is_sent_a_window_and_no_more(lab: LabFeed, shard: Shard, settings: Any) -> None:
+async def test_reader_that_never_reads_is_sent_a_window_and_no_more(
+    lab: LabFeed, shard: Shard, settings: Any
+) -> None:
     await pump(lab, shard, 5, [])
     deaf, lively = await join(lab), await join(lab)
     await pump(lab, shard, 500, [lively])
@@ -195,7 +212,7 @@ async def test_frame_that_never_came_is_made_up_for_by_a_full_one(lab: LabFeed, 
     await pump(lab, shard, 5, [])
     browser = await join(lab)
     await pump(lab, shard, 2, [browser])
-    shard.frame()                                        # published nowhere
+    shard.frame()  # published nowhere
     await lab.receive(shard.frame())
     assert shard.told == [WANTS_FULL + "lab"]
     await lab.receive(shard.full())
@@ -222,7 +239,9 @@ async def test_hundred_newcomers_at_once_cost_one_reading_of_the_database(
     await pump(lab, shard, 5, [])
     read = feeds.selectors.lab_snapshot_text
     readings = []
-    monkeypatch.setattr(feeds.selectors, "lab_snapshot_text", lambda lab_id: readings.append(1) or read(lab_id=lab_id))
+    monkeypatch.setattr(
+        feeds.selectors, "lab_snapshot_text", lambda lab_id: readings.append(1) or read(lab_id=lab_id)
+    )
     browsers = await asyncio.gather(*(join(lab) for _ in range(100)))
     assert len(readings) == 1 and all(browser.seqs == [5] for browser in browsers)
 
@@ -249,7 +268,9 @@ def test_more_messages_than_frames_is_too_many(settings: Any) -> None:
 
 
 @pytest.mark.asyncio
-async def test_who_watches_a_deleted_lab_is_told_and_one_that_was_restored_goes_on(lab: LabFeed, shard: Shard, monkeypatch: Any) -> None:
+async def test_who_watches_a_deleted_lab_is_told_and_one_that_was_restored_goes_on(
+    lab: LabFeed, shard: Shard, monkeypatch: Any
+) -> None:
     closed: list[int] = []
 
     async def send(message: dict[str, Any]) -> None:

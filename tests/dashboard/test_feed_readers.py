@@ -1,4 +1,5 @@
-"""One socket of the live feed, step by step: this frame comes, this is sent, this is acknowledged; and the one reader of all streams."""
+"""One socket of the live feed, step by step: this frame comes, this is sent, this is acknowledged; and the
+one reader of all streams."""
 
 import asyncio
 import json
@@ -16,14 +17,19 @@ from dashboard.transport import WANTS_FULL, Frame, stream_key, wake_key
 
 
 class Socket:
-    """A reader and what went out to its browser: seqs of frames, negative ones of snapshots, texts of closings."""
+    """A reader and what went out to its browser: seqs of frames, negative ones of snapshots, texts of
+    closings."""
 
     def __init__(self) -> None:
         self.out: list[Any] = []
         self.reader = Reader(self._send)
 
     async def _send(self, message: dict[str, Any]) -> None:
-        self.out.append(f"closed {message['code']}" if message["type"] == "websocket.close" else json.loads(message["text"])["seq"])
+        self.out.append(
+            f"closed {message['code']}"
+            if message["type"] == "websocket.close"
+            else json.loads(message["text"])["seq"]
+        )
 
 
 class Surroundings:
@@ -113,7 +119,7 @@ async def socket(lab: LabFeed) -> Socket:
     return socket
 
 
-# -- what a reader is sent ---------------------------------------------------------------------------------------------
+# -- what a reader is sent -----------------------------------------------------------------------------------
 
 
 async def test_each_frame_goes_out_once_and_only_in_its_place(lab: LabFeed, socket: Socket) -> None:
@@ -122,25 +128,36 @@ async def test_each_frame_goes_out_once_and_only_in_its_place(lab: LabFeed, sock
     assert await sent(lab, frame(13), to=socket) == [13]
 
 
-async def test_nothing_but_a_full_frame_reaches_a_newcomer(lab: LabFeed, around: Surroundings, stored: Any) -> None:
+async def test_nothing_but_a_full_frame_reaches_a_newcomer(
+    lab: LabFeed, around: Surroundings, stored: Any
+) -> None:
     newcomer = Socket()
     lab.readers.add(newcomer.reader)
-    assert await sent(lab, frame(4), frame(5), to=newcomer) == [] and (stored["asked"], around.told) == (0, [])
+    assert await sent(lab, frame(4), frame(5), to=newcomer) == [] and (stored["asked"], around.told) == (
+        0,
+        [],
+    )
     assert await sent(lab, full(5), frame(6), to=newcomer) == [-5, 6]
 
 
-async def test_a_full_frame_is_a_snapshot_to_who_follows_too_but_not_again_to_who_is_there(lab: LabFeed, socket: Socket) -> None:
+async def test_a_full_frame_is_a_snapshot_to_who_follows_too_but_not_again_to_who_is_there(
+    lab: LabFeed, socket: Socket
+) -> None:
     assert await sent(lab, full(11), to=socket) == [-11]
     assert await sent(lab, full(11), to=socket) == []
 
 
-async def test_a_new_holders_frames_count_from_anywhere_and_the_old_ones_are_dropped(lab: LabFeed, socket: Socket) -> None:
+async def test_a_new_holders_frames_count_from_anywhere_and_the_old_ones_are_dropped(
+    lab: LabFeed, socket: Socket
+) -> None:
     assert await sent(lab, full(3, epoch=2), frame(4, epoch=2), to=socket) == [-3, 4]
     assert await sent(lab, frame(11), full(12), to=socket) == []
     assert (lab.epoch, lab.seq) == (2, 4)
 
 
-async def test_beyond_the_window_nothing_goes_out_until_enough_is_drawn(lab: LabFeed, socket: Socket, settings: Any) -> None:
+async def test_beyond_the_window_nothing_goes_out_until_enough_is_drawn(
+    lab: LabFeed, socket: Socket, settings: Any
+) -> None:
     settings.FEED_WINDOW = 3
     assert await sent(lab, *map(frame, range(11, 16)), to=socket) == [11, 12, 13]
     assert socket.reader.stalled
@@ -154,7 +171,9 @@ async def test_beyond_the_window_nothing_goes_out_until_enough_is_drawn(lab: Lab
     assert socket.out[-2:] == [-16, 17] and list(socket.reader.in_flight) == [(16, True), (17, False)]
 
 
-async def test_an_acknowledgement_of_all_up_to_a_frame_takes_those_before_along(lab: LabFeed, socket: Socket) -> None:
+async def test_an_acknowledgement_of_all_up_to_a_frame_takes_those_before_along(
+    lab: LabFeed, socket: Socket
+) -> None:
     await sent(lab, frame(11), frame(12), frame(13), to=socket)
     socket.reader.acknowledge(12)
     assert list(socket.reader.in_flight) == [(13, False)]
@@ -179,7 +198,9 @@ async def test_who_has_left_is_sent_nothing_more(lab: LabFeed, socket: Socket, a
     assert socket.out == [-10] and around.left_labs == ["lab"]
 
 
-async def test_a_socket_that_breaks_is_told_and_let_go(lab: LabFeed, socket: Socket, around: Surroundings) -> None:
+async def test_a_socket_that_breaks_is_told_and_let_go(
+    lab: LabFeed, socket: Socket, around: Surroundings
+) -> None:
     broken = Socket()
 
     async def fails(message: dict[str, Any]) -> None:
@@ -201,7 +222,7 @@ async def test_a_lab_that_is_deleted_closes_all_its_sockets(lab: LabFeed, socket
     assert socket.out[-1] == other.out[-1] == "closed 4404" and not lab.readers
 
 
-# -- where a snapshot comes from ---------------------------------------------------------------------------------------
+# -- where a snapshot comes from -----------------------------------------------------------------------------
 
 
 async def join(lab: LabFeed) -> Socket:
@@ -211,22 +232,30 @@ async def join(lab: LabFeed) -> Socket:
     return socket
 
 
-async def test_a_newcomer_starts_from_the_newest_snapshot_known_without_the_database(lab: LabFeed, stored: Any) -> None:
+async def test_a_newcomer_starts_from_the_newest_snapshot_known_without_the_database(
+    lab: LabFeed, stored: Any
+) -> None:
     await sent(lab, full(10), frame(11), frame(12), to=Socket())
     newcomer = await join(lab)
     assert newcomer.out == [-10, 11, 12] and stored["asked"] == 0
     assert list(newcomer.reader.in_flight) == [(10, True), (11, False), (12, False)]
 
 
-@pytest.mark.parametrize(("frames", "asked"), [(feeds.SNAPSHOT_FRAMES_MAX, 0), (feeds.SNAPSHOT_FRAMES_MAX + 1, 1)])
-async def test_a_snapshot_with_many_frames_after_it_is_read_again(lab: LabFeed, stored: Any, frames: int, asked: int) -> None:
+@pytest.mark.parametrize(
+    ("frames", "asked"), [(feeds.SNAPSHOT_FRAMES_MAX, 0), (feeds.SNAPSHOT_FRAMES_MAX + 1, 1)]
+)
+async def test_a_snapshot_with_many_frames_after_it_is_read_again(
+    lab: LabFeed, stored: Any, frames: int, asked: int
+) -> None:
     await sent(lab, full(10), *(frame(seq) for seq in range(11, 11 + frames)), to=Socket())
     stored["row"] = (1, 10 + frames, json.dumps({"seq": -10 - frames}))
     newcomer = await join(lab)
     assert stored["asked"] == asked and len(newcomer.out) == (1 if asked else 1 + frames)
 
 
-async def test_an_older_stored_view_does_not_replace_the_snapshot_that_is_known(lab: LabFeed, stored: Any) -> None:
+async def test_an_older_stored_view_does_not_replace_the_snapshot_that_is_known(
+    lab: LabFeed, stored: Any
+) -> None:
     many = range(11, 12 + feeds.SNAPSHOT_FRAMES_MAX)
     await sent(lab, full(10), *map(frame, many), to=Socket())
     stored["row"] = (1, 9, '{"seq":-9}')
@@ -240,7 +269,9 @@ async def test_a_stored_view_that_does_not_lead_here_makes_the_shard_tell_all(
     stored["row"] = row
     await sent(lab, frame(10), frame(11), to=Socket())
     first, second = await join(lab), await join(lab)
-    assert first.out == second.out == [] and around.told == [("lab", WANTS_FULL + "lab")], "asked once for both"
+    assert first.out == second.out == [] and around.told == [("lab", WANTS_FULL + "lab")], (
+        "asked once for both"
+    )
     clock.now_s += feeds.FULL_AGAIN_S
     third = await join(lab)
     assert len(around.told) == 2
@@ -248,21 +279,27 @@ async def test_a_stored_view_that_does_not_lead_here_makes_the_shard_tell_all(
     assert first.out == second.out == third.out == [-12]
 
 
-async def test_the_stored_view_of_a_quiet_lab_is_all_that_there_is(lab: LabFeed, stored: Any, around: Surroundings) -> None:
+async def test_the_stored_view_of_a_quiet_lab_is_all_that_there_is(
+    lab: LabFeed, stored: Any, around: Surroundings
+) -> None:
     stored["row"] = (4, 7, '{"seq":-7}')
     assert (await join(lab)).out == [-7] and around.told == []
 
 
-async def test_a_missing_frame_lets_who_follows_go_on_from_a_snapshot_that_leads_here(lab: LabFeed, socket: Socket, stored: Any) -> None:
+async def test_a_missing_frame_lets_who_follows_go_on_from_a_snapshot_that_leads_here(
+    lab: LabFeed, socket: Socket, stored: Any
+) -> None:
     stored["row"] = (1, 12, '{"seq":-12}')
     assert await sent(lab, frame(13), to=socket) == [-12, 13]
     assert await sent(lab, frame(14), to=socket) == [14]
 
 
-# -- messages of a browser ---------------------------------------------------------------------------------------------
+# -- messages of a browser -----------------------------------------------------------------------------------
 
 
-def test_a_browser_may_send_two_seconds_worth_at_once_and_then_as_many_as_there_are_frames(clock: Clock, settings: Any) -> None:
+def test_a_browser_may_send_two_seconds_worth_at_once_and_then_as_many_as_there_are_frames(
+    clock: Clock, settings: Any
+) -> None:
     settings.SOCKET_MESSAGES_PER_S = 10
     reader = Socket().reader
 
@@ -281,7 +318,7 @@ def test_a_browser_may_send_two_seconds_worth_at_once_and_then_as_many_as_there_
     assert allowed() == 20
 
 
-# -- the reader of all streams -----------------------------------------------------------------------------------------
+# -- the reader of all streams -------------------------------------------------------------------------------
 
 
 class Streams:
@@ -340,7 +377,9 @@ async def test_a_feed_that_was_left_does_not_take_its_successor_along() -> None:
     assert "one" in feed.labs
 
 
-async def test_the_first_socket_of_a_lab_wakes_it_and_the_second_joins_the_first(stored: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_first_socket_of_a_lab_wakes_it_and_the_second_joins_the_first(
+    stored: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     feed, told = Feed(), []
     stored["row"] = (1, 5, '{"seq":-5}')
 
@@ -351,7 +390,10 @@ async def test_the_first_socket_of_a_lab_wakes_it_and_the_second_joins_the_first
     monkeypatch.setattr(feed, "_mark", nothing)
     monkeypatch.setattr(feeds.services, "lab_watched", lambda **given: told.append(given))
     first, second, other = Socket(), Socket(), Socket()
-    labs = [await feed.watch(lab_id, socket.reader) for lab_id, socket in (("one", first), ("one", second), ("two", other))]
+    labs = [
+        await feed.watch(lab_id, socket.reader)
+        for lab_id, socket in (("one", first), ("one", second), ("two", other))
+    ]
     assert labs[0] is labs[1] is feed.labs["one"] and labs[2] is feed.labs["two"]
     assert told == [["one"], {"lab_ids": ["one"], "wake": True}, ["two"], {"lab_ids": ["two"], "wake": True}]
     assert first.out == second.out == other.out == [-5]
@@ -370,7 +412,9 @@ async def test_a_full_frame_is_asked_of_the_labs_own_shard(settings: Any) -> Non
     assert asked == [(wake_key(shard_of("some-lab")), "full:some-lab")]
 
 
-async def test_who_is_watched_is_marked_each_time_and_stored_now_and_then(stored: Any, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_is_watched_is_marked_each_time_and_stored_now_and_then(
+    stored: Any, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(feeds, "MARK_EVERY_S", 0)
     feed, marked, kept = Feed(), [], []
     socket = watched(feed, "one")

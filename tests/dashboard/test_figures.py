@@ -1,4 +1,5 @@
-"""How figures, spans and checks are written, value by value, and what is wrong with a teacher's file, in both languages."""
+"""How figures, spans and checks are written, value by value, and what is wrong with a teacher's file, in both
+languages."""
 
 from typing import Any
 
@@ -21,33 +22,57 @@ def plain(text: str) -> str:
     return text.replace("\u202f", "_")
 
 
-# -- figures -----------------------------------------------------------------------------------------------------------
+# -- figures -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("us", "text"),
     [
-        (None, "–"), (0, "0_s"), (1, "1_ms"), (499, "1_ms"), (1_500, "2_ms"), (49_499, "49_ms"), (49_999, "50_ms"), (50_000, "50_ms"),
-        (99_499, "99_ms"), (99_500, "0.1_s"),
-        (1_000_000, "1_s"), (1_040_000, "1.0_s"), (1_050_000, "1.1_s"), (9_949_999, "9.9_s"), (9_950_000, "10_s"), (59_500_000, "60_s"),
-        (119_499_999, "119_s"), (119_500_000, "2_min"), (3_600_000_000, "60_min"),
+        (None, "–"),
+        (0, "0_s"),
+        (1, "1_ms"),
+        (499, "1_ms"),
+        (1_500, "2_ms"),
+        (49_499, "49_ms"),
+        (49_999, "50_ms"),
+        (50_000, "50_ms"),
+        (99_499, "99_ms"),
+        (99_500, "0.1_s"),
+        (1_000_000, "1_s"),
+        (1_040_000, "1.0_s"),
+        (1_050_000, "1.1_s"),
+        (9_949_999, "9.9_s"),
+        (9_950_000, "10_s"),
+        (59_500_000, "60_s"),
+        (119_499_999, "119_s"),
+        (119_500_000, "2_min"),
+        (3_600_000_000, "60_min"),
     ],
-)  # fmt: skip
+)
 def test_a_span_is_written_as_exactly_as_it_is_long(us: int | None, text: str) -> None:
     assert plain(seconds(us, WORDS)) == text
 
 
 @pytest.mark.parametrize(
     ("us", "text"),
-    [(0, "0:00.0"), (99_999, "0:00.0"), (100_000, "0:00.1"), (59_999_999, "0:59.9"), (60_000_000, "1:00.0"), (3_599_900_000, "59:59.9"),
-     (3_600_000_000, "1:00:00.0"), (36_061_000_000, "10:01:01.0")],
-)  # fmt: skip
+    [
+        (0, "0:00.0"),
+        (99_999, "0:00.0"),
+        (100_000, "0:00.1"),
+        (59_999_999, "0:59.9"),
+        (60_000_000, "1:00.0"),
+        (3_599_900_000, "59:59.9"),
+        (3_600_000_000, "1:00:00.0"),
+        (36_061_000_000, "10:01:01.0"),
+    ],
+)
 def test_a_clock_never_shows_a_time_that_has_not_come(us: int, text: str) -> None:
     assert clock(us) == text
 
 
 @pytest.mark.parametrize(
-    ("value", "digits", "text"), [(0.5, 0, "1"), (1.5, 0, "2"), (-0.5, 0, "0"), (0.005, 2, "0.01"), (1.0, 2, "1.00"), (2.675, 1, "2.7")]
+    ("value", "digits", "text"),
+    [(0.5, 0, "1"), (1.5, 0, "2"), (-0.5, 0, "0"), (0.005, 2, "0.01"), (1.0, 2, "1.00"), (2.675, 1, "2.7")],
 )
 def test_a_half_is_rounded_up_as_in_a_browser(value: float, digits: int, text: str) -> None:
     assert half_up(value, digits).replace("-0", "0") == text
@@ -57,12 +82,18 @@ def test_a_half_is_rounded_up_as_in_a_browser(value: float, digits: int, text: s
 @settings(max_examples=50)
 def test_a_number_is_grouped_from_its_end_and_loses_no_digit(value: int) -> None:
     groups = number(value).split("\u202f")
-    assert int("".join(groups)) == value and all(len(group) == 3 for group in groups[1:]) and 1 <= len(groups[0]) <= 3
+    assert (
+        int("".join(groups)) == value
+        and all(len(group) == 3 for group in groups[1:])
+        and 1 <= len(groups[0]) <= 3
+    )
 
 
 def test_what_nobody_knows_is_a_dash() -> None:
     assert percent(None) == figure(None, 2) == seconds(None, WORDS) == "–"
-    assert plain(percent(0.005)) == "1_%" and plain(percent(0.00449, 1)) == "0.4_%" and figure(0.0, 1) == "0.0"
+    assert (
+        plain(percent(0.005)) == "1_%" and plain(percent(0.00449, 1)) == "0.4_%" and figure(0.0, 1) == "0.0"
+    )
 
 
 @pytest.mark.parametrize(
@@ -87,14 +118,25 @@ def test_a_place_takes_what_it_names_once(text: str, params: dict[str, Any], fil
     assert plain(fill(text, params, WORDS)) == filled
 
 
-# -- a lesson's checks -------------------------------------------------------------------------------------------------
+# -- a lesson's checks ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(None, "nothing"), ("nothing", "nothing"), (True, "true"), (False, "false"), (0, "0"), (12_500, "12_500"), (2.0, "2"), (0.12345, "0.123"),
-     (1.9996, "2"), ("c1", "c1"), ("{value}", "{value}")],
-)  # fmt: skip
+    [
+        (None, "nothing"),
+        ("nothing", "nothing"),
+        (True, "true"),
+        (False, "false"),
+        (0, "0"),
+        (12_500, "12_500"),
+        (2.0, "2"),
+        (0.12345, "0.123"),
+        (1.9996, "2"),
+        ("c1", "c1"),
+        ("{value}", "{value}"),
+    ],
+)
 def test_what_came_is_written_as_it_is_read(value: Any, text: str) -> None:
     assert plain(value_words(value, WORDS)) == text == plain(came_words({"came": value}, WORDS))
 
@@ -116,18 +158,32 @@ def test_what_was_asked_for_is_one_phrase(asks: dict[str, Any], text: str) -> No
     assert plain(asks_words(asks, WORDS)) == text
 
 
-# -- lessons -----------------------------------------------------------------------------------------------------------
+# -- lessons -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("error", "english", "chinese"),
     [
-        (FileError(12, "step 3, caption.zh", "is missing"), "line 12: step 3, caption.zh: is missing", ("12", "step 3, caption.zh")),
-        (FileError(0, "", "is longer than {high} bytes", high=65_536), "is longer than 65_536 bytes", ("65_536",)),
-        (FileError(4, "", "must be one of {choices}", choices=Names(["a", "b"])), "line 4: must be one of a, b", ("4", "a、b")),
+        (
+            FileError(12, "step 3, caption.zh", "is missing"),
+            "line 12: step 3, caption.zh: is missing",
+            ("12", "step 3, caption.zh"),
+        ),
+        (
+            FileError(0, "", "is longer than {high} bytes", high=65_536),
+            "is longer than 65_536 bytes",
+            ("65_536",),
+        ),
+        (
+            FileError(4, "", "must be one of {choices}", choices=Names(["a", "b"])),
+            "line 4: must be one of a, b",
+            ("4", "a、b"),
+        ),
     ],
 )
-def test_what_is_wrong_with_a_file_names_its_line_and_field(error: FileError, english: str, chinese: tuple[str, ...]) -> None:
+def test_what_is_wrong_with_a_file_names_its_line_and_field(
+    error: FileError, english: str, chinese: tuple[str, ...]
+) -> None:
     assert plain(error_words(error)) == english
     with translation.override("zh-hans"):
         said = plain(error_words(error))
@@ -139,6 +195,8 @@ def test_lessons_stand_under_their_model_in_one_order_and_those_of_several_last(
     assert groups == sorted(groups, key=GROUPS.index) and set(groups) == set(GROUPS) and groups[-1] == COMPARE
     for each in shelved():
         models = {lane.model for lane in each.scenario.lanes}
-        assert (each.group == COMPARE) == (len(models) > 1) and (each.group == COMPARE or each.group.partition("_")[0] in models)
+        assert (each.group == COMPARE) == (len(models) > 1) and (
+            each.group == COMPARE or each.group.partition("_")[0] in models
+        )
         assert each.watch_us > 0 and each.lesson.lasts_us > 0
     assert len({each.name for each in shelved()}) == len(groups)

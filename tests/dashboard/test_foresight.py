@@ -17,12 +17,27 @@ from dashboard.sentences import SENTENCES
 
 @pytest.fixture
 def lab() -> Lab:
-    """c1 works, c2 is paused, c3 is slow, c4 has crashed unnoticed, c5 has left, c6 is faster than it was; the clock runs."""
+    """c1 works, c2 is paused, c3 is slow, c4 has crashed unnoticed, c5 has left, c6 is faster than it was;
+    the clock runs."""
     lab = Lab(scenario_from_json({"consumers": 6, "workload": {"kind": "uniform", "keys": 20, "rate": 20}}))
     lab.advance_to(9_000_000)
-    orders = [("pause", "c2"), ("slow", "c3"), ("crash", "c4"), ("leave", "c5"), ("slow", "c6"), ("play", None)]
+    orders = [
+        ("pause", "c2"),
+        ("slow", "c3"),
+        ("crash", "c4"),
+        ("leave", "c5"),
+        ("slow", "c6"),
+        ("play", None),
+    ]
     for number, (kind, consumer) in enumerate(orders):
-        lab.submit({"command_id": f"x{number}", "kind": kind, "consumer": consumer, "args": {"rate": 50} if consumer == "c6" else {}})
+        lab.submit(
+            {
+                "command_id": f"x{number}",
+                "kind": kind,
+                "consumer": consumer,
+                "args": {"rate": 50} if consumer == "c6" else {},
+            }
+        )
     return lab
 
 
@@ -53,7 +68,12 @@ OWNERS_ALONE = ("group_pause_partition", "group_resume_partition", "group_seek")
 @pytest.mark.parametrize("consumer", ["c1", "c2", "c3", "c4", "c5", "c6", "c7"])
 @pytest.mark.parametrize("kind", sorted(CONSUMER_KINDS))
 def test_foresight_and_lab_agree_about_a_consumer(lab: Lab, kind: str, consumer: str, lane: str) -> None:
-    field = agree(lab, check_command({"command_id": "y1", "kind": kind, "rig": lane, "consumer": consumer, "args": ARGS.get(kind, {})}))
+    field = agree(
+        lab,
+        check_command(
+            {"command_id": "y1", "kind": kind, "rig": lane, "consumer": consumer, "args": ARGS.get(kind, {})}
+        ),
+    )
     if lane == "nowhere":
         assert field == "rig"
 
@@ -65,14 +85,20 @@ def test_who_was_made_faster_can_be_brought_back_to_its_pace(lab: Lab) -> None:
 @pytest.mark.parametrize(
     ("kind", "more", "field"),
     [
-        ("step", {}, "kind"), ("play", {}, None), ("pause_lab", {}, None), ("speed", {"args": {"speed": 4}}, None),
-        ("join", {"args": {"count": 508}}, "args.count"), ("join", {"args": {"count": 3}}, None),
+        ("step", {}, "kind"),
+        ("play", {}, None),
+        ("pause_lab", {}, None),
+        ("speed", {"args": {"speed": 4}}, None),
+        ("join", {"args": {"count": 508}}, "args.count"),
+        ("join", {"args": {"count": 3}}, None),
         ("set_algorithm", {"rig": "kafka", "args": {"algorithm": "range"}}, "args.algorithm"),
         ("set_algorithm", {"rig": "kafka", "args": {"algorithm": "modulo"}}, "args.algorithm"),
         ("set_algorithm", {"rig": "kafka", "args": {"algorithm": "sticky"}}, None),
     ],
-)  # fmt: skip
-def test_foresight_and_lab_agree_about_the_rest(lab: Lab, kind: str, more: dict[str, Any], field: str | None) -> None:
+)
+def test_foresight_and_lab_agree_about_the_rest(
+    lab: Lab, kind: str, more: dict[str, Any], field: str | None
+) -> None:
     assert agree(lab, check_command({"command_id": "y1", "kind": kind, **more})) == field
 
 

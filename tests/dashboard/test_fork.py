@@ -1,4 +1,5 @@
-"""Fork at a moment, as a program asks for it: {until_us}, {until_position}, or both. What belongs to a moment: tests/core/lab/test_journal.py."""
+"""Fork at a moment, as a program asks for it: {until_us}, {until_position}, or both. What belongs to a
+moment: tests/core/lab/test_journal.py."""
 
 import json
 from typing import Any
@@ -16,7 +17,9 @@ pytestmark = pytest.mark.django_db
 
 
 def fork(lab: Lab, request: Any, **rest: Any) -> Any:
-    return Client(**rest).post(f"/api/labs/{lab.pk}/fork/", json.dumps(request), content_type="application/json")
+    return Client(**rest).post(
+        f"/api/labs/{lab.pk}/fork/", json.dumps(request), content_type="application/json"
+    )
 
 
 def view_of(lab: Lab) -> dict[str, Any]:
@@ -46,15 +49,16 @@ def of_the_core(view: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture
 def lab(world: World) -> Lab:
-    """Two joins, another rule and a crash in four seconds, the second join at the time of the other rule: the lab was paused."""
+    """Two joins, another rule and a crash in four seconds, the second join at the time of the other rule: the
+    lab was paused."""
     lab = world.open()
     world.run(1)
-    world.order(lab, "join")                                  # position 2: 1 is the first play
+    world.order(lab, "join")  # position 2: 1 is the first play
     world.run(1)
     world.order(lab, "pause_lab")
     world.run(0.2)
     world.order(lab, "set_algorithm", lane="kafka", args={"algorithm": "sticky"})
-    world.order(lab, "join")                                  # 4 and 5, at one time
+    world.order(lab, "join")  # 4 and 5, at one time
     world.order(lab, "play")
     world.run(1)
     world.order(lab, "crash", consumer="c1")
@@ -63,7 +67,11 @@ def lab(world: World) -> Lab:
 
 
 def at_us(lab: Lab, position: int) -> int:
-    return int(selectors.command_get(lab_id=lab.pk, command_id=lab.commands.get(position=position).command_id)["at_us"])
+    return int(
+        selectors.command_get(lab_id=lab.pk, command_id=lab.commands.get(position=position).command_id)[
+            "at_us"
+        ]
+    )
 
 
 def test_every_moment_of_a_lab_can_be_forked_and_is_what_its_journal_says(world: World, lab: Lab) -> None:
@@ -81,9 +89,11 @@ def test_answer_is_that_of_a_new_lab_whose_token_commands_it(world: World, lab: 
     bearer = {"HTTP_AUTHORIZATION": f"Bearer {answer.json()['owner_token']}"}
     order = {"command_id": "mine", "kind": "join"}
     said = [
-        Client().post(f"/api/labs/{row.pk}/commands/", json.dumps(order), content_type="application/json", **bearer).status_code
+        Client()
+        .post(f"/api/labs/{row.pk}/commands/", json.dumps(order), content_type="application/json", **bearer)
+        .status_code
         for row in (copy, lab)
-    ]  # fmt: skip
+    ]
     assert said == [202, 403]
     before = selectors.journal(lab=lab)
     world.transport.entries.append(copy.pk)
@@ -95,7 +105,12 @@ def test_answer_is_that_of_a_new_lab_whose_token_commands_it(world: World, lab: 
 def test_a_position_alone_is_the_moment_right_after_that_command(world: World, lab: Lab) -> None:
     together_us = at_us(lab, 4)
     assert together_us == at_us(lab, 5)
-    for position, count, moment_us in ((0, 3, 0), (2, 4, at_us(lab, 2)), (4, 4, together_us), (5, 5, together_us)):
+    for position, count, moment_us in (
+        (0, 3, 0),
+        (2, 4, at_us(lab, 2)),
+        (4, 4, together_us),
+        (5, 5, together_us),
+    ):
         view = view_of(driven(world, fork(lab, {"until_position": position})))
         assert (len(view["consumers"]), view["at_us"]) == (count, moment_us)
 
@@ -106,7 +121,9 @@ def test_time_and_position_together_tell_commands_of_one_time_apart(world: World
     assert (len(view["consumers"]), view["speed"], view["playing"]) == (4, 4, False)
     assert view["rigs"]["kafka"]["algorithm"] == "sticky"
     link = {"at_us": request["until_us"], "position": 4, "speed": 4}
-    assert of_the_core(view_of(driven(world, fork(lab, link)))) == of_the_core(view), "a copied link says the same"
+    assert of_the_core(view_of(driven(world, fork(lab, link)))) == of_the_core(view), (
+        "a copied link says the same"
+    )
 
 
 def test_a_step_that_leads_beyond_the_moment_is_left_out(world: World) -> None:
@@ -136,13 +153,19 @@ def test_a_fork_tells_each_turning_point_once_and_derives_from_its_parent_s_chec
     answer = fork(lab, {"until_us": until_us})
     assert Checkpoint.objects.get(lab_id=answer.json()["id"]).at_us == checkpoint.at_us
     copy = driven(world, answer)
-    assert of_the_core(view_of(copy)) == of_the_core(json.loads(json.dumps(journal_of(lab).seek(until_us).view())))
+    assert of_the_core(view_of(copy)) == of_the_core(
+        json.loads(json.dumps(journal_of(lab).seek(until_us).view()))
+    )
     told = selectors.events_since(lab_id=copy.pk, seq=0)
-    assert told == [event for event in selectors.events_since(lab_id=lab.pk, seq=0) if event["at_us"] <= until_us] and told
+    assert (
+        told
+        == [event for event in selectors.events_since(lab_id=lab.pk, seq=0) if event["at_us"] <= until_us]
+        and told
+    )
 
 
 def test_a_fork_of_a_lab_that_still_loads_takes_its_borrowed_commands_along(world: World, lab: Lab) -> None:
-    other = services.lab_fork(lab_id=lab.pk, request={"seed": 9}).lab      # nobody has driven it yet
+    other = services.lab_fork(lab_id=lab.pk, request={"seed": 9}).lab  # nobody has driven it yet
     until_us = at_us(lab, 5)
     assert len(view_of(driven(world, fork(other, {"until_us": until_us})))["consumers"]) == 5
 
@@ -150,14 +173,26 @@ def test_a_fork_of_a_lab_that_still_loads_takes_its_borrowed_commands_along(worl
 @pytest.mark.parametrize(
     ("request_", "field"),
     [
-        ({"until_us": -1}, "until_us"), ({"until_us": "soon"}, "until_us"), ({"until_us": True}, "until_us"), ({"until_us": 1.5}, "until_us"),
-        ({"until_us": 10**12}, "until_us"), ({"until_us": 10**30}, "until_us"), ({"until_us": [1]}, "until_us"),
-        ({"until_position": -1}, "until_position"), ({"until_position": "2"}, "until_position"), ({"until_position": False}, "until_position"),
-        ({"until_position": 8}, "until_position"), ({"until_us": 0, "until_position": 8}, "until_position"),
-        ({"until_us": 0, "speed": 99}, "speed"), ({"until_us": 0, "at_us": 0}, "at_us"), ({"until_position": 1, "position": 1}, "position"),
-        ({"until_us": 0, "seed": 4}, "seed"), ({"until": 0}, "until"), ({"speed": 2}, "at_us"),
+        ({"until_us": -1}, "until_us"),
+        ({"until_us": "soon"}, "until_us"),
+        ({"until_us": True}, "until_us"),
+        ({"until_us": 1.5}, "until_us"),
+        ({"until_us": 10**12}, "until_us"),
+        ({"until_us": 10**30}, "until_us"),
+        ({"until_us": [1]}, "until_us"),
+        ({"until_position": -1}, "until_position"),
+        ({"until_position": "2"}, "until_position"),
+        ({"until_position": False}, "until_position"),
+        ({"until_position": 8}, "until_position"),
+        ({"until_us": 0, "until_position": 8}, "until_position"),
+        ({"until_us": 0, "speed": 99}, "speed"),
+        ({"until_us": 0, "at_us": 0}, "at_us"),
+        ({"until_position": 1, "position": 1}, "position"),
+        ({"until_us": 0, "seed": 4}, "seed"),
+        ({"until": 0}, "until"),
+        ({"speed": 2}, "at_us"),
     ],
-)  # fmt: skip
+)
 def test_wrong_input_is_refused_at_its_field_and_makes_no_lab(lab: Lab, request_: Any, field: str) -> None:
     answer = fork(lab, request_)
     assert answer.status_code == 400 and list(answer.json()["fields"]) == [field], answer.text
@@ -169,7 +204,9 @@ def test_a_moment_that_has_not_come_is_refused(world: World, lab: Lab) -> None:
     assert fork(lab, {"until_us": lab.clock_floor_us}).status_code == 201
     assert "not yet at" in fork(lab, {"until_us": lab.clock_floor_us + 1}).json()["fields"]["until_us"][0]
     waits = world.order(lab, "join")["position"]
-    assert "has not been made yet" in fork(lab, {"until_position": waits}).json()["fields"]["until_position"][0]
+    assert (
+        "has not been made yet" in fork(lab, {"until_position": waits}).json()["fields"]["until_position"][0]
+    )
     world.run(0.2)
     assert StoredCommand.objects.get(lab=lab, position=waits).state == "applied"
     assert fork(lab, {"until_position": waits}).status_code == 201

@@ -1,4 +1,5 @@
-"""The page of a lab's consumer group: there for a lane that runs on a cluster, in both languages; missing for any other."""
+"""The page of a lab's consumer group: there for a lane that runs on a cluster, in both languages; missing for
+any other."""
 
 import gzip
 import json
@@ -24,7 +25,9 @@ VIEW["rigs"]["kafka"]["model"] = "kafka"  # which the scripts that read the fixt
 
 def lab_with(view: Json) -> str:
     lab = services.lab_open(request={}).lab
-    StoredView.objects.update_or_create(pk=lab.pk, defaults={"epoch": 1, "seq": 3, "at_us": 5, "text": json.dumps(view)})
+    StoredView.objects.update_or_create(
+        pk=lab.pk, defaults={"epoch": 1, "seq": 3, "at_us": 5, "text": json.dumps(view)}
+    )
     return str(lab.pk)
 
 
@@ -33,7 +36,12 @@ def test_it_is_there_for_a_lane_on_a_cluster_in_both_languages() -> None:
     for language, title in (("en", "Consumer group"), ("zh-hans", "消费者组")):
         answer = Client(headers={"accept-language": language}).get(f"/lab/{lab}/kafka/groups/")
         text = answer.content.decode()
-        assert answer.status_code == 200 and title in text and '"lane": "kafka"' in text and "js/groups/page.js" in text
+        assert (
+            answer.status_code == 200
+            and title in text
+            and '"lane": "kafka"' in text
+            and "js/groups/page.js" in text
+        )
         assert f'href="/lab/{lab}/kafka/cluster/"' in text and f'href="/lab/{lab}/kafka/log"' in text
     assert f'href="/lab/{lab}/kafka/groups/"' in Client().get(f"/lab/{lab}/kafka/cluster/").content.decode()
 
@@ -57,10 +65,15 @@ def test_the_page_draws_the_very_tables_that_the_core_has() -> None:
     text = Client().get(f"/lab/{lab}/kafka/groups/").content.decode()
     page = json.loads(re.search(r'<script id="page" type="application/json">(.*?)</script>', text)[1])  # type: ignore[index]
     assert page["groups"]["machines"] == machines()
-    for protocol, table in (("classic", classic_states.TRANSITIONS), ("consumer", consumer_states.TRANSITIONS)):
+    for protocol, table in (
+        ("classic", classic_states.TRANSITIONS),
+        ("consumer", consumer_states.TRANSITIONS),
+    ):
         machine = machines()[protocol]
         assert {(state, event): after for state, event, after in machine["transitions"]} == dict(table)
-        assert {state for one in machine["transitions"] for state in (one[0], one[2])} == set(machine["states"])
+        assert {state for one in machine["transitions"] for state in (one[0], one[2])} == set(
+            machine["states"]
+        )
 
 
 def test_every_page_of_a_lab_stands_under_labs() -> None:
@@ -70,7 +83,9 @@ def test_every_page_of_a_lab_stands_under_labs() -> None:
         assert re.search(r'data-say="nav.labs" aria-current="page"', text), place
 
 
-def test_where_the_kernel_has_no_filter_the_page_says_that_own_assignors_are_off_and_they_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_the_kernel_has_no_filter_the_page_says_that_own_assignors_are_off_and_they_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     lab = lab_with({"rig_order": ["kafka"], **VIEW})
     for is_off in (False, True):
         monkeypatch.setattr("dashboard.views.groups.is_available", lambda is_off=is_off: not is_off)
@@ -82,8 +97,17 @@ def test_where_the_kernel_has_no_filter_the_page_says_that_own_assignors_are_off
     source = "def assign(members, partitions):\n    return {}\n"
     with pytest.raises(Refused) as refused:
         services.lab_submit(
-            lab_id=opened.lab.pk, bearer=opened.owner_token, request={"command_id": "a", "kind": "group_assignor", "args": {"source": source}}
+            lab_id=opened.lab.pk,
+            bearer=opened.owner_token,
+            request={"command_id": "a", "kind": "group_assignor", "args": {"source": source}},
         )
-    assert refused.value.fields == {"args.source": ["own assignors are off: the kernel of this server has no filter for system calls (seccomp)"]}
+    assert refused.value.fields == {
+        "args.source": [
+            "own assignors are off: the kernel of this server has no filter for system calls (seccomp)"
+        ]
+    }
     back = {"command_id": "b", "kind": "group_assignor", "args": {"source": None}}
-    assert services.lab_submit(lab_id=opened.lab.pk, bearer=opened.owner_token, request=back)["state"] == "accepted", "back to the lane's can be had"
+    assert (
+        services.lab_submit(lab_id=opened.lab.pk, bearer=opened.owner_token, request=back)["state"]
+        == "accepted"
+    ), "back to the lane's can be had"

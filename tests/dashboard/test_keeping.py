@@ -45,7 +45,11 @@ def test_a_copy_has_the_name_of_its_original() -> None:
     lab = mine(name="first")
     keeping.lab_rename(lab_id=lab.pk, request={"name": "second"}, visitor=VISITOR)
     copy = services.lab_fork(lab_id=lab.pk, visitor=OTHER).lab
-    assert selectors.lab_meta(lab=copy)["name"] == selectors.lab_meta(lab=selectors.lab_get(lab_id=copy.pk))["name"] == "second"
+    assert (
+        selectors.lab_meta(lab=copy)["name"]
+        == selectors.lab_meta(lab=selectors.lab_get(lab_id=copy.pk))["name"]
+        == "second"
+    )
 
 
 @pytest.mark.parametrize("name", ["", "  ", "x" * 65, "a\nb", "a\x00b", "\u202eabc", 7, None, ["a"]])
@@ -57,7 +61,9 @@ def test_a_wrong_name_is_refused_at_its_field(name: Any) -> None:
     assert selectors.lab_get(lab_id=lab.pk).name == "first"
 
 
-@pytest.mark.parametrize("rights", [{}, {"visitor": OTHER}, {"bearer": "wrong"}, {"bearer": "wrong", "visitor": VISITOR}])
+@pytest.mark.parametrize(
+    "rights", [{}, {"visitor": OTHER}, {"bearer": "wrong"}, {"bearer": "wrong", "visitor": VISITOR}]
+)
 def test_somebody_elses_lab_is_neither_renamed_nor_deleted_nor_brought_back(rights: dict[str, str]) -> None:
     lab, demo = mine(name="first"), selectors.lab_get(lab_id=services.demo_lab_ensure())
     for row in (lab, demo):
@@ -80,7 +86,9 @@ def test_a_deleted_lab_is_found_by_nobody_and_comes_back_whole() -> None:
     for gone in (
         lambda: selectors.lab_get(lab_id=lab.pk),
         lambda: selectors.command_get(lab_id=lab.pk, command_id="lab:open"),
-        lambda: services.lab_submit(lab_id=lab.pk, request={"command_id": "x", "kind": "join"}, visitor=VISITOR),
+        lambda: services.lab_submit(
+            lab_id=lab.pk, request={"command_id": "x", "kind": "join"}, visitor=VISITOR
+        ),
         lambda: services.lab_fork(lab_id=lab.pk, visitor=VISITOR),
         lambda: keeping.lab_delete(lab_id=lab.pk, visitor=VISITOR),
     ):
@@ -109,7 +117,10 @@ def test_after_the_undo_a_lab_is_really_gone(settings: Any, tmp_path: Path) -> N
     assert keeping.labs_purge() == 1
     assert [row.pk for row in Lab.everything.all()] == [other.pk]
     assert [file.exists() for file in files] == [False, True], "what was compared goes with its lab"
-    assert not StoredCommand.objects.filter(lab_id=lab.pk).exists() and not StoredEvent.objects.filter(lab_id=lab.pk).exists()
+    assert (
+        not StoredCommand.objects.filter(lab_id=lab.pk).exists()
+        and not StoredEvent.objects.filter(lab_id=lab.pk).exists()
+    )
 
 
 def test_a_copy_outlives_its_original(settings: Any) -> None:
@@ -155,7 +166,9 @@ def test_a_program_names_deletes_and_takes_back_its_lab(settings: Any) -> None:
     assert opened["name"] == "first"
     renamed = client.patch(url, {"name": "second"}, content_type="application/json", headers=bearer)
     assert (renamed.status_code, renamed.json()["name"]) == (200, "second")
-    refused = client.patch(url, {"name": "second", "seed": 5}, content_type="application/json", headers=bearer)
+    refused = client.patch(
+        url, {"name": "second", "seed": 5}, content_type="application/json", headers=bearer
+    )
     assert (refused.status_code, list(refused.json()["fields"])) == (400, ["seed"])
     assert client.delete(url).status_code == 403
     deleted = client.delete(url, headers=bearer)

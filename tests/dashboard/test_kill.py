@@ -1,7 +1,8 @@
-"""kill -9 hits the worker, Redis and the web process in turn while commands stream in: the real processes, no pretence.
+"""kill -9 hits the worker, Redis and the web process in turn while commands stream in: the real processes, no
+pretence.
 
-No accepted command may be lost, none applied twice, and the lab moves on a websocket again within 5 s (the test allows three times that, for
-machines that do other things at the same time).
+No accepted command may be lost, none applied twice, and the lab moves on a websocket again within 5 s (the
+test allows three times that, for machines that do other things at the same time).
 """
 
 import contextlib
@@ -26,11 +27,14 @@ class Asked(Protocol):
 
     port: int
 
-    def request(self, method: str, path: str, body: Any = None, token: str | None = None, timeout: float = 5.0) -> tuple[int, Any]: ...
+    def request(
+        self, method: str, path: str, body: Any = None, token: str | None = None, timeout: float = 5.0
+    ) -> tuple[int, Any]: ...
 
 
 class Orders:
-    """A program that keeps ordering pauses and resumes, each until it is accepted, with the same command id every time."""
+    """A program that keeps ordering pauses and resumes, each until it is accepted, with the same command id
+    every time."""
 
     def __init__(self, site: Asked, lab: dict[str, Any]) -> None:
         self.site, self.lab = site, lab
@@ -50,15 +54,23 @@ class Orders:
         number = 0
         while not self._stop.is_set():
             number += 1
-            self.order({"command_id": f"stream-{number}", "kind": "pause" if number % 2 else "resume", "consumer": "c1"})
+            self.order(
+                {
+                    "command_id": f"stream-{number}",
+                    "kind": "pause" if number % 2 else "resume",
+                    "consumer": "c1",
+                }
+            )
             time.sleep(0.03)
 
     def order(self, body: dict[str, Any]) -> dict[str, Any]:
         while True:
             try:
-                status, answer = self.site.request("POST", f"/api/labs/{self.lab['id']}/commands/", body, self.lab["owner_token"])
+                status, answer = self.site.request(
+                    "POST", f"/api/labs/{self.lab['id']}/commands/", body, self.lab["owner_token"]
+                )
             except (OSError, ValueError):
-                time.sleep(0.05)                       # nobody answers, or the answer was cut off: send the same again
+                time.sleep(0.05)  # nobody answers, or the answer was cut off: send the same again
                 continue
             assert status == 202, answer
             self.accepted[body["command_id"]] = answer
@@ -93,7 +105,8 @@ def test_killed_process_costs_no_command_and_few_seconds(site: Site, victim: str
 
 
 def kill_round(site: Site, victim: str) -> None:
-    """Kill a process of the site while commands stream into a lab. Raises AssertionError when one is lost, doubled or late."""
+    """Kill a process of the site while commands stream into a lab. Raises AssertionError when one is lost,
+    doubled or late."""
     status, lab = site.request("POST", "/api/labs/", {"scenario": "demo"})
     assert status == 201
     seconds_until(lambda: moves(site, lab), 10)
@@ -104,7 +117,9 @@ def kill_round(site: Site, victim: str) -> None:
         orders.order({"command_id": "probe", "kind": "speed", "args": {"speed": 1}})
         probe = f"/api/labs/{lab['id']}/commands/probe/"
         seconds_until(lambda: site.request("GET", probe)[1]["state"] == "applied", ALLOWANCE * LIVE_AGAIN_S)
-        seconds_until(lambda: moves(site, lab, site.request("GET", probe)[1]["at_us"]), ALLOWANCE * LIVE_AGAIN_S)
+        seconds_until(
+            lambda: moves(site, lab, site.request("GET", probe)[1]["at_us"]), ALLOWANCE * LIVE_AGAIN_S
+        )
         took_s = time.monotonic() - killed_s
         assert took_s < ALLOWANCE * LIVE_AGAIN_S
         time.sleep(0.5)
@@ -113,7 +128,8 @@ def kill_round(site: Site, victim: str) -> None:
 
 
 def assert_whole_journal(site: Asked, lab: dict[str, Any], accepted: dict[str, dict[str, Any]]) -> None:
-    """Every accepted command is in the lab's journal, at the place that it was given, once; and every turning point once."""
+    """Every accepted command is in the lab's journal, at the place that it was given, once; and every turning
+    point once."""
 
     def all_decided() -> bool:
         commands = site.request("GET", f"/api/labs/{lab['id']}/journal/")[1]["commands"]
@@ -123,7 +139,9 @@ def assert_whole_journal(site: Asked, lab: dict[str, Any], accepted: dict[str, d
     commands = site.request("GET", f"/api/labs/{lab['id']}/journal/")[1]["commands"]
     applied = {command["command_id"]: command["position"] for command in commands}
     assert len(applied) == len(commands), "none twice"
-    assert {name: answer["position"] for name, answer in accepted.items()}.items() <= applied.items(), "none lost, each in its place"
+    assert {name: answer["position"] for name, answer in accepted.items()}.items() <= applied.items(), (
+        "none lost, each in its place"
+    )
     assert [command["at_us"] for command in commands] == sorted(command["at_us"] for command in commands)
     events = site.request("GET", f"/api/labs/{lab['id']}/events/?after=0")[1]["events"]
     seqs = [event["seq"] for event in events]

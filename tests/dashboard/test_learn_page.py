@@ -1,4 +1,5 @@
-"""The page Learn: what it lists, the lab behind Play, a teacher's own file, and the lesson's panel in the Stage's first frame."""
+"""The page Learn: what it lists, the lab behind Play, a teacher's own file, and the lesson's panel in the
+Stage's first frame."""
 
 import re
 from pathlib import Path
@@ -55,13 +56,19 @@ def test_every_lesson_has_its_line_under_its_model(language: str) -> None:
     order = [text.index(f'id="group-{group}"') for group in lessons.GROUPS]
     assert order == sorted(order)
     assert text.index('id="group-kafka"') < text.index(f'value="{NAME}"') < text.index('id="group-tubemq"')
-    assert text.index('id="group-kafka_cluster"') < text.index('value="kafka_cluster_high_watermark"') < text.index('value="kafka_cluster_acks"')
+    assert (
+        text.index('id="group-kafka_cluster"')
+        < text.index('value="kafka_cluster_high_watermark"')
+        < text.index('value="kafka_cluster_acks"')
+    )
 
 
 def test_each_file_can_be_read_from_the_list() -> None:
     assert f'href="/learn/{NAME}.toml"' in page()
     answer = Client().get(f"/learn/{NAME}.toml")
-    assert answer["Content-Type"] == "text/plain; charset=utf-8" and answer.content.decode() == read_file(shelf()[NAME])
+    assert answer["Content-Type"] == "text/plain; charset=utf-8" and answer.content.decode() == read_file(
+        shelf()[NAME]
+    )
     assert Client().get("/learn/nix.toml").status_code == 404
 
 
@@ -69,7 +76,9 @@ def test_a_lesson_takes_as_long_as_its_speeds_say() -> None:
     by_name = {each.name: each for each in lessons.shelved()}
     assert by_name[NAME].watch_us == 25_000_000
     # 6.1 s, then 48.9 s twenty times as fast, then 13 s.
-    assert by_name["kafka_eager_join"].watch_us == pytest.approx(6_100_000 + 48_900_000 / 20 + 13_000_000, abs=2)
+    assert by_name["kafka_eager_join"].watch_us == pytest.approx(
+        6_100_000 + 48_900_000 / 20 + 13_000_000, abs=2
+    )
 
 
 def test_play_makes_a_lab_of_the_visitors_own_and_goes_there() -> None:
@@ -84,17 +93,24 @@ def test_play_makes_a_lab_of_the_visitors_own_and_goes_there() -> None:
     assert lab.scenario["lesson"]["title"]["zh"] == "协作式再均衡：只有要移动的分区停顿"
 
 
-@pytest.mark.parametrize(("name", "page"), [
-    ("pulsar_four_types", ""), ("kafka_cluster_high_watermark", "kafka/cluster/"), ("pulsar_newcomer_waits", "pulsar/"),
-    ("rabbitmq_crash_requeue", ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "page"),
+    [
+        ("pulsar_four_types", ""),
+        ("kafka_cluster_high_watermark", "kafka/cluster/"),
+        ("pulsar_newcomer_waits", "pulsar/"),
+        ("rabbitmq_crash_requeue", ""),
+    ],
+)
 def test_play_leads_to_the_page_that_the_file_names(name: str, page: str) -> None:
     answer = Client().post("/learn/play/", {"scenario": name})
     assert answer["Location"] == f"/lab/{Lab.objects.get().pk}/{page}"
 
 
 def test_play_leads_to_the_lane_in_front() -> None:
-    text = read_file(shelf()["kafka_cluster_data_loss"]).replace('page = "cluster"', 'page = "cluster"\nfront = "fetch"')
+    text = read_file(shelf()["kafka_cluster_data_loss"]).replace(
+        'page = "cluster"', 'page = "cluster"\nfront = "fetch"'
+    )
     answer = Client().post("/learn/play/", {"text": text})
     assert answer["Location"] == f"/lab/{Lab.objects.get().pk}/kafka/cluster/?rig=fetch"
 
@@ -131,18 +147,30 @@ def test_an_unknown_lesson_is_said() -> None:
 def test_a_teachers_own_text_or_file_plays() -> None:
     text = Path(shelf()["pulsar_sticky_newcomer"]).read_text()
     assert Client().post("/learn/play/", {"text": text.replace("\n", "\r\n")}).status_code == 302
-    assert Client().post("/learn/play/", {"text": "", "file": SimpleUploadedFile("my.toml", text.encode())}).status_code == 302
+    assert (
+        Client()
+        .post("/learn/play/", {"text": "", "file": SimpleUploadedFile("my.toml", text.encode())})
+        .status_code
+        == 302
+    )
     assert [lab.name for lab in Lab.objects.all()] == ["Sticky ranges: a gap has no consumer"] * 2
 
 
 @pytest.mark.parametrize(
     ("old", "new", "english", "chinese"),
     [
-        ('do = "join"', 'do = "jump"', "line 49: step 2, do: must be one of join", "第 49 行: step 2, do: 只能是其中之一：join"),
+        (
+            'do = "join"',
+            'do = "jump"',
+            "line 49: step 2, do: must be one of join",
+            "第 49 行: step 2, do: 只能是其中之一：join",
+        ),
         ("lasts_s = 30", "lasts_s = long", "line 8: is not TOML", "第 8 行: 不是 TOML"),
     ],
 )
-def test_what_is_wrong_in_a_text_is_said_with_its_line_and_the_text_stays(old: str, new: str, english: str, chinese: str) -> None:
+def test_what_is_wrong_in_a_text_is_said_with_its_line_and_the_text_stays(
+    old: str, new: str, english: str, chinese: str
+) -> None:
     text = read_file(shelf()["pulsar_sticky_newcomer"]).replace(old, new)
     for language, message in (("en", english), ("zh-hans", chinese)):
         answer = Client(headers={"accept-language": language}).post("/learn/play/", {"text": text})
@@ -159,11 +187,13 @@ def test_a_text_that_is_too_long_too_deep_or_empty_is_refused() -> None:
         (b"title.en = 1\n" + b"a." * 15_000 + b"a = 1", "line 2: has a name of more than"),
         (b"lasts_s = 1e308", "line 1: lasts_s: must be a number of seconds from 0 to"),
     ):  # fmt: skip
-        answer = Client().post("/learn/play/", {"file": SimpleUploadedFile("my.toml", content)} if content else {"text": ""})
+        answer = Client().post(
+            "/learn/play/", {"file": SimpleUploadedFile("my.toml", content)} if content else {"text": ""}
+        )
         assert answer.status_code == 400 and message in answer.content.decode(), content[:4]
 
 
-# -- the panel ---------------------------------------------------------------------------------------------------------
+# -- the panel -----------------------------------------------------------------------------------------------
 
 
 def test_panel_says_not_yet_until_a_number_has_come_and_what_came_then() -> None:
@@ -171,7 +201,11 @@ def test_panel_says_not_yet_until_a_number_has_come_and_what_came_then() -> None
     before, after = (present(played(until_s=at_s), words) for at_s in (14, 25))
     assert [check["state"] for check in before["lesson"]["checks"]] == ["not_yet"] * 5
     assert {check["figure"] for check in before["lesson"]["checks"]} == {"–"}
-    assert (before["lesson"]["is_over"], before["lesson"]["slots"]["sum"], before["lesson"]["slots"]["told"]) == (False, "", "")
+    assert (
+        before["lesson"]["is_over"],
+        before["lesson"]["slots"]["sum"],
+        before["lesson"]["slots"]["told"],
+    ) == (False, "", "")
     assert before["slots"]["caption"] == "c3 joins. The others keep reading while they join again."
     assert [check["state"] for check in after["lesson"]["checks"]] == ["holds"] * 5
     assert after["lesson"]["checks"][2]["figure"] == "4"
@@ -182,7 +216,9 @@ def test_panel_says_not_yet_until_a_number_has_come_and_what_came_then() -> None
 def test_panel_says_that_a_check_fails() -> None:
     shown = present(played(until_s=25, **{"is = 3": "is = 9"}), catalogue("stage")["en"])["lesson"]
     failed = [check for check in shown["checks"] if check["state"] == "fails"]
-    assert [(check["figure"], check["word"], check["about"]) for check in failed] == [("3", "fails", "0:25, should be 9")]
+    assert [(check["figure"], check["word"], check["about"]) for check in failed] == [
+        ("3", "fails", "0:25, should be 9")
+    ]
     assert shown["slots"]["sum"] == "4 of 5 checks hold"
 
 
@@ -193,8 +229,13 @@ def test_a_check_names_its_lane_where_checks_ask_several() -> None:
     assert len(set(asked)) > 1
     shown = [check["about"].partition(" · ")[0] for check in present(view, words)["lesson"]["checks"]]
     titles = {lane: f"Pulsar: {title['en']}" for lane, title in view["lesson"]["lanes"].items()}
-    assert shown == [titles[lane] if lane else about for lane, about in zip(asked, shown, strict=True)]  # as the Stage calls it
-    assert all(re.match(r"\d+:\d\d, should be ", check["about"]) for check in present(played(until_s=14), words)["lesson"]["checks"])
+    assert shown == [
+        titles[lane] if lane else about for lane, about in zip(asked, shown, strict=True)
+    ]  # as the Stage calls it
+    assert all(
+        re.match(r"\d+:\d\d, should be ", check["about"])
+        for check in present(played(until_s=14), words)["lesson"]["checks"]
+    )
 
 
 def test_caption_is_the_labs_own_after_an_order_that_is_not_the_lessons() -> None:
@@ -221,7 +262,9 @@ def draw(view: Json, language: str) -> str:
     with translation.override(language):
         context = base_context(RequestFactory().get("/"), "stage")
         context["page"] |= lab_page("x", seq=1, epoch=0, is_owner=True, csrf="t")
-        html = render_to_string("dashboard/stage.html", context | stage_context(view, context["catalogue"][language]))
+        html = render_to_string(
+            "dashboard/stage.html", context | stage_context(view, context["catalogue"][language])
+        )
     return re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
 
 
@@ -234,7 +277,9 @@ def test_first_frame_has_the_panel_with_all_that_later_frames_write(language: st
     assert set(re.findall(r'data-lesson="(\w+)"', text)) == set(shown["slots"])
     assert set(re.findall(r'data-of="(\w+)"', text)) == set(shown["checks"][0]) - {"state"}
     assert shown["slots"]["title"] in text and shown["checks"][0]["about"] in text
-    assert 'id="lesson"' not in draw({name: part for name, part in view.items() if name != "lesson"}, language)
+    assert 'id="lesson"' not in draw(
+        {name: part for name, part in view.items() if name != "lesson"}, language
+    )
 
 
 def test_chapters_stand_at_the_top_each_with_its_number_of_lessons() -> None:
@@ -242,5 +287,7 @@ def test_chapters_stand_at_the_top_each_with_its_number_of_lessons() -> None:
     nav, rest = re.search(r'<nav class="chapters".*?</nav>', html).group(), html.split("</nav>")[-1]  # type: ignore[union-attr]
     links = re.findall(r'href="#([\w-]+)"[^>]*><span[^>]*>[^<]+</span> <span class="n m">(\d+)<', nav)
     sections = re.findall(r'<section aria-labelledby="(group-\w+)">(.*?)</section>', rest, re.DOTALL)
-    assert links == [(name, str(body.count("<li>"))) for name, body in sections] and sum(int(count) for _, count in links) == len(shelf())
+    assert links == [(name, str(body.count("<li>"))) for name, body in sections] and sum(
+        int(count) for _, count in links
+    ) == len(shelf())
     assert 'href="#own"' in nav and 'id="own"' in rest and "章节" in page("zh-hans")

@@ -1,4 +1,5 @@
-"""One writer per lab, write by write: who may take a lease, whose write counts, what becomes true together and what is read back."""
+"""One writer per lab, write by write: who may take a lease, whose write counts, what becomes true together
+and what is read back."""
 
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -33,9 +34,18 @@ def lab_row(name: str = "lab", **columns: Any) -> Lab:
     return Lab.objects.create(**{"id": name, "scenario": {}, "owner_hash": "", "shard": 0} | columns)
 
 
-def order(lab: Lab, position: int, state: str = ACCEPTED, at_us: int | None = None, command_id: str = "") -> StoredCommand:
+def order(
+    lab: Lab, position: int, state: str = ACCEPTED, at_us: int | None = None, command_id: str = ""
+) -> StoredCommand:
     command_id = command_id or f"c{position}"
-    return StoredCommand.objects.create(lab=lab, command_id=command_id, position=position, state=state, at_us=at_us, body={"command_id": command_id})
+    return StoredCommand.objects.create(
+        lab=lab,
+        command_id=command_id,
+        position=position,
+        state=state,
+        at_us=at_us,
+        body={"command_id": command_id},
+    )
 
 
 def columns(name: str = "lab") -> tuple[str, int, int, str]:
@@ -43,7 +53,7 @@ def columns(name: str = "lab") -> tuple[str, int, int, str]:
     return row.lease_owner, row.lease_until_ms, row.epoch, row.status
 
 
-# -- the lease ---------------------------------------------------------------------------------------------------------
+# -- the lease -----------------------------------------------------------------------------------------------
 
 
 def test_a_lab_has_one_holder_until_its_lease_has_run_out(clock: Clock, settings: Any) -> None:
@@ -62,7 +72,10 @@ def test_a_holder_that_takes_its_lab_again_gets_a_new_epoch() -> None:
     assert [taken.epoch for _time in range(2) if (taken := ledger.lease_take("lab", "ann", 0))] == [1, 2]
 
 
-@pytest.mark.parametrize("changes", [{"status": "failed"}, {"shard": 1}, {"deleted_at": datetime(2026, 1, 1, tzinfo=UTC)}, {"id": "other"}])
+@pytest.mark.parametrize(
+    "changes",
+    [{"status": "failed"}, {"shard": 1}, {"deleted_at": datetime(2026, 1, 1, tzinfo=UTC)}, {"id": "other"}],
+)
 def test_a_lab_that_is_stopped_deleted_or_anothers_is_not_taken(changes: dict[str, Any]) -> None:
     row = lab_row(**{"id": "lab"} | changes)
     assert ledger.lease_take("lab", "ann", 0) is None
@@ -84,7 +97,12 @@ def test_renewing_tells_what_was_lost_and_keeps_the_rest(clock: Clock, settings:
     Lab.objects.filter(pk="bobs").update(lease_owner="bob", epoch=2)
     Lab.objects.filter(pk="deleted").update(deleted_at=datetime(2026, 1, 1, tzinfo=UTC))
     clock.now_ms += 500
-    assert ledger.lease_renew({"mine": 1, "again": 1, "bobs": 1, "deleted": 1, "never": 1}, "ann") == {"again", "bobs", "deleted", "never"}
+    assert ledger.lease_renew({"mine": 1, "again": 1, "bobs": 1, "deleted": 1, "never": 1}, "ann") == {
+        "again",
+        "bobs",
+        "deleted",
+        "never",
+    }
     assert columns("mine")[1] == 1_002_500 and columns("bobs")[1] == 1_002_000
 
 
@@ -120,11 +138,13 @@ def test_the_database_answers_while_it_does() -> None:
     assert ledger.database_answers() and ledger.database_answers()
 
 
-# -- what becomes true together ----------------------------------------------------------------------------------------
+# -- what becomes true together ------------------------------------------------------------------------------
 
 
 def commit(lab_id: str = "lab", epoch: int = 0, seq: int = 3, **rest: Any) -> Commit:
-    return Commit(lab_id, epoch, seq, at_us=500, clock_floor_us=900, seq_floor=1_003, view_text='{"n":1}', **rest)
+    return Commit(
+        lab_id, epoch, seq, at_us=500, clock_floor_us=900, seq_floor=1_003, view_text='{"n":1}', **rest
+    )
 
 
 def event(seq: int, **rest: Any) -> dict[str, Any]:
@@ -135,12 +155,20 @@ def test_decisions_turning_points_view_and_floors_are_written_at_once() -> None:
     lab = lab_row()
     taken, refused = order(lab, 1), order(lab, 2)
     decisions = [Decision(taken, 400), Decision(refused, 450, {"consumer": ["there is no such consumer"]})]
-    assert ledger.commit_all([commit(decisions=decisions, events=[event(1), event(2)], extra={"status": "idle"})]) == {}
+    assert (
+        ledger.commit_all(
+            [commit(decisions=decisions, events=[event(1), event(2)], extra={"status": "idle"})]
+        )
+        == {}
+    )
     row = Lab.objects.get(pk="lab")
     assert (row.clock_floor_us, row.seq_floor, row.status) == (900, 1_003, "idle")
     decided = lab.commands.order_by("position").values_list("state", "at_us", "fields")
     assert list(decided) == [(APPLIED, 400, {}), (REFUSED, 450, {"consumer": ["there is no such consumer"]})]
-    assert list(lab.events.order_by("seq").values_list("seq", "at_us", "event")) == [(1, 10, event(1)), (2, 20, event(2))]
+    assert list(lab.events.order_by("seq").values_list("seq", "at_us", "event")) == [
+        (1, 10, event(1)),
+        (2, 20, event(2)),
+    ]
     assert ledger.view_stored("lab") == (1_003, {"n": 1}) and ledger.event_seq_last("lab") == 2
 
 
@@ -155,7 +183,9 @@ def test_a_command_is_decided_once_and_a_turning_point_told_once() -> None:
     lab = lab_row()
     command = order(lab, 1)
     ledger.commit_all([commit(decisions=[Decision(command, 400)], events=[event(1)])])
-    ledger.commit_all([commit(decisions=[Decision(command, 999, {"x": ["no"]})], events=[event(1, kind="other"), event(2)])])
+    ledger.commit_all(
+        [commit(decisions=[Decision(command, 999, {"x": ["no"]})], events=[event(1, kind="other"), event(2)])]
+    )
     command.refresh_from_db()
     assert (command.state, command.at_us, command.fields) == (APPLIED, 400, {})
     assert [row.event["kind"] for row in lab.events.order_by("seq")] == ["told", "told"]
@@ -178,7 +208,9 @@ def test_a_lab_whose_rows_cannot_be_written_takes_back_all_of_its_own() -> None:
     failed = ledger.commit_all([commit("spoilt", events=[event(1), {"seq": 2}]), commit("sound")])
     assert list(failed) == ["spoilt"] and isinstance(failed["spoilt"], KeyError)
     spoilt.refresh_from_db()
-    assert spoilt.seq_floor == 0 and not spoilt.events.exists() and StoredView.objects.get().lab_id == sound.pk
+    assert (
+        spoilt.seq_floor == 0 and not spoilt.events.exists() and StoredView.objects.get().lab_id == sound.pk
+    )
 
 
 def test_checkpoints_are_kept_once_each_and_thinned_out_with_age() -> None:
@@ -195,7 +227,7 @@ def test_checkpoints_are_kept_once_each_and_thinned_out_with_age() -> None:
     assert bytes(last.state) == b"state" and lab.checkpoints.count() <= before
 
 
-# -- the script --------------------------------------------------------------------------------------------------------
+# -- the script ----------------------------------------------------------------------------------------------
 
 
 def entry(command_id: str, at_us: int) -> dict[str, Any]:
@@ -228,20 +260,28 @@ def test_what_a_script_has_left_is_what_the_journal_has_not() -> None:
     order(lab, 1, APPLIED, 100, "study:1")
     order(lab, 2, ACCEPTED, None, "study:2")
     assert ledger.script_left(lab) == ([SCRIPT[2]], [SCRIPT[1]])
-    order(lab, 3, ACCEPTED, 300, "study:3")      # brought along from another lab, with its time
+    order(lab, 3, ACCEPTED, 300, "study:3")  # brought along from another lab, with its time
     assert ledger.script_left(lab) == ([], [SCRIPT[1]])
     assert ledger.script_left(lab_row("without")) == ([], [])
 
 
-# -- reading back ------------------------------------------------------------------------------------------------------
+# -- reading back --------------------------------------------------------------------------------------------
 
 
 def test_a_replay_takes_what_has_a_time_in_order_but_what_was_refused() -> None:
     lab = lab_row()
-    for position, state, at_us in ((3, APPLIED, 30), (1, APPLIED, 10), (2, REFUSED, 20), (4, ACCEPTED, 40), (5, ACCEPTED, None)):
+    for position, state, at_us in (
+        (3, APPLIED, 30),
+        (1, APPLIED, 10),
+        (2, REFUSED, 20),
+        (4, ACCEPTED, 40),
+        (5, ACCEPTED, None),
+    ):
         order(lab, position, state, at_us)
     assert [row.position for row in ledger.commands_after(lab, 0)] == [1, 3, 4]
-    assert [ledger.entry(row) for row in ledger.commands_after(lab, 3)] == [{"command_id": "c4", "position": 4, "at_us": 40}]
+    assert [ledger.entry(row) for row in ledger.commands_after(lab, 3)] == [
+        {"command_id": "c4", "position": 4, "at_us": 40}
+    ]
 
 
 def test_what_waits_is_read_in_order_a_turn_at_a_time() -> None:
@@ -250,13 +290,22 @@ def test_what_waits_is_read_in_order_a_turn_at_a_time() -> None:
         order(lab, position)
     order(lab, 900, ACCEPTED, 5)
     order(lab, 901, APPLIED, 5)
-    assert [row.position for row in ledger.commands_waiting("lab")] == list(range(1, ledger.COMMANDS_AT_ONCE + 1))
+    assert [row.position for row in ledger.commands_waiting("lab")] == list(
+        range(1, ledger.COMMANDS_AT_ONCE + 1)
+    )
 
 
 def test_a_shard_finds_what_it_may_drive_and_what_was_ordered_of_it(clock: Clock) -> None:
     held = {"lease_owner": "bob", "lease_until_ms": clock.now_ms + 1}
-    for name, row in {"free": {}, "mine": {**held, "lease_owner": "ann"}, "bobs": held, "run_out": {**held, "lease_until_ms": clock.now_ms},
-                      "idle": {"status": "idle"}, "failed": {"status": "failed"}, "elsewhere": {"shard": 1}}.items():  # fmt: skip
+    for name, row in {
+        "free": {},
+        "mine": {**held, "lease_owner": "ann"},
+        "bobs": held,
+        "run_out": {**held, "lease_until_ms": clock.now_ms},
+        "idle": {"status": "idle"},
+        "failed": {"status": "failed"},
+        "elsewhere": {"shard": 1},
+    }.items():
         lab = lab_row(name, **row)
         order(lab, 1)
         order(lab, 2)
@@ -270,7 +319,11 @@ def test_a_replay_starts_from_the_last_checkpoint_before_its_moment() -> None:
     lab = lab_row()
     for at_us, position in ((0, 0), (500, 2), (500, 3), (900, 4)):
         Checkpoint.objects.create(lab=lab, at_us=at_us, position=position, record_count=0, state=b"")
-    found = {until: (row.at_us, row.position) for until in (0, 499, 500, 899, 10_000) if (row := ledger.checkpoint_before(lab, until))}
+    found = {
+        until: (row.at_us, row.position)
+        for until in (0, 499, 500, 899, 10_000)
+        if (row := ledger.checkpoint_before(lab, until))
+    }
     assert found == {0: (0, 0), 499: (0, 0), 500: (500, 3), 899: (500, 3), 10_000: (900, 4)}
     assert ledger.checkpoint_before(lab_row("other"), 10_000) is None
 
@@ -293,4 +346,8 @@ def test_a_lab_was_seen_when_it_was_last_watched_or_else_made() -> None:
     lab_row("watched", created_at=at(100), last_watched_at=at(250))
     lab_row("copied", created_at=at(300), last_watched_at=at(200))
     lab_row("deleted", created_at=at(100), deleted_at=at(150))
-    assert ledger.labs_seen_at(["new", "watched", "copied", "deleted", "nobody"]) == {"new": 100, "watched": 250, "copied": 300}
+    assert ledger.labs_seen_at(["new", "watched", "copied", "deleted", "nobody"]) == {
+        "new": 100,
+        "watched": 250,
+        "copied": 300,
+    }

@@ -1,4 +1,5 @@
-"""A lab that plays a lesson: on the Stage it shows the very numbers that the headless run shows, however turns and processes fall."""
+"""A lab that plays a lesson: on the Stage it shows the very numbers that the headless run shows, however
+turns and processes fall."""
 
 import json
 from typing import Any
@@ -42,7 +43,9 @@ def hurry(world: World, lab: Lab) -> None:
     world.order(lab, "speed", args={"speed": 20})
 
 
-@pytest.mark.parametrize("name", ["kafka_cooperative_join", "pulsar_sticky_newcomer", "tubemq_join_restarts_everybody"])
+@pytest.mark.parametrize(
+    "name", ["kafka_cooperative_join", "pulsar_sticky_newcomer", "tubemq_join_restarts_everybody"]
+)
 def test_numbers_on_the_stage_are_those_of_the_headless_run(world: World, name: str) -> None:
     scenario = scenario_of(name)
     lab = opened(world, scenario)
@@ -59,11 +62,13 @@ def test_orders_come_at_their_times_to_the_microsecond_though_a_process_dies(wor
     hurry(world, lab)
     world.run(0.6)
     for _process in range(3):
-        world.shard = world.shard_new()                # the old one is gone without a word, its lease too
+        world.shard = world.shard_new()  # the old one is gone without a word, its lease too
         Lab.objects.filter(pk=lab.pk).update(lease_until_ms=0)
         world.run(0.5)
     world.run(3)
-    ordered = [(command["at_us"], command["command_id"]) for command in selectors.journal(lab=lab)["commands"]]
+    ordered = [
+        (command["at_us"], command["command_id"]) for command in selectors.journal(lab=lab)["commands"]
+    ]
     planned = [(entry["at_us"], entry["body"]["command_id"]) for entry in scenario.lesson.script()]
     assert [entry for entry in ordered if entry[1].startswith("lesson:")] == planned
     assert lesson(lab)["results"] == headless(scenario)

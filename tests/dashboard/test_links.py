@@ -1,4 +1,5 @@
-"""Folders of this machine as sources and as logs, with links in them that lead out: nothing of the outside is read, listed or counted."""
+"""Folders of this machine as sources and as logs, with links in them that lead out: nothing of the outside is
+read, listed or counted."""
 
 import json
 import os
@@ -45,7 +46,9 @@ def data(tmp_path: Path, settings: Any) -> Path:
 
 def preview(name: str, **more: Any) -> Any:
     source = {"kind": "folder", "name": name, **more}
-    return Client().post("/api/studies/preview/", json.dumps({"source": source}), content_type="application/json")
+    return Client().post(
+        "/api/studies/preview/", json.dumps({"source": source}), content_type="application/json"
+    )
 
 
 def link_out(folder: Path, secret: Path, ending: str) -> None:
@@ -67,12 +70,18 @@ def test_a_folder_that_is_the_source_gives_only_its_own_files(data: Path, tmp_pa
     link_out(data / "orders", secret, kind)
     for name in ("data/orders", "data"):
         only_links = preview(name, format=kind)
-        assert only_links.status_code == 400 and SECRET not in only_links.content.decode(), "no file of its own"
+        assert only_links.status_code == 400 and SECRET not in only_links.content.decode(), (
+            "no file of its own"
+        )
         assert SECRET not in preview(name).content.decode()
     write(data / "orders" / f"z-own.{kind}", kind, "own-key")
     for name in ("data/orders", "data"):
         answer = preview(name, format=kind)
-        assert answer.status_code == 200 and "own-key" in answer.content.decode() and SECRET not in answer.content.decode()
+        assert (
+            answer.status_code == 200
+            and "own-key" in answer.content.decode()
+            and SECRET not in answer.content.decode()
+        )
         assert answer.json()["bytes"] == (data / "orders" / f"z-own.{kind}").stat().st_size
     listed = Client().get("/api/studies/folders/?name=data/orders").json()["entries"]
     assert [entry["name"] for entry in listed] == ["data/orders/nested", f"data/orders/z-own.{kind}"]
@@ -80,7 +89,9 @@ def test_a_folder_that_is_the_source_gives_only_its_own_files(data: Path, tmp_pa
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
-def test_a_file_that_becomes_a_link_before_it_is_opened_is_not_read(data: Path, tmp_path: Path, kind: str) -> None:
+def test_a_file_that_becomes_a_link_before_it_is_opened_is_not_read(
+    data: Path, tmp_path: Path, kind: str
+) -> None:
     write(tmp_path / "outside" / f"s.{kind}", kind, SECRET)
     own = data / "orders" / f"own.{kind}"
     write(own, kind, "own-key")
@@ -99,7 +110,9 @@ def test_a_file_that_becomes_a_link_before_it_is_opened_is_not_read(data: Path, 
             list(PartReader(Part(str(file))).blocks())
 
 
-def test_a_folder_that_becomes_a_link_before_its_files_are_opened_is_not_read(data: Path, tmp_path: Path) -> None:
+def test_a_folder_that_becomes_a_link_before_its_files_are_opened_is_not_read(
+    data: Path, tmp_path: Path
+) -> None:
     write(tmp_path / "outside" / "own.csv", "csv", SECRET)
     write(data / "orders" / "own.csv", "csv", "own-key")
     [file] = source_files("csv", data / "orders")
@@ -155,7 +168,9 @@ def test_the_log_page_reads_none_of_them(logs: Path) -> None:
     assert folder["name"] == "kafka-logs/orders-0"
     found = Client().get(f"/api/logs/{folder['log']}/").json()
     own = [path for path in (logs / "orders-0").glob("*.log") if not path.is_symlink()]
-    assert found["high_watermark"] is None and [row["bytes"] for row in found["partitions"]] == [sum(path.stat().st_size for path in own)]
+    assert found["high_watermark"] is None and [row["bytes"] for row in found["partitions"]] == [
+        sum(path.stat().st_size for path in own)
+    ]
     for name in (LEADER_EPOCH, f"../{REPLICATION}"):
         answer = Client().get(f"/api/logs/{folder['log']}/file/?name={name}")
         assert answer.status_code == 404 and SECRET not in answer.content.decode()

@@ -1,4 +1,5 @@
-"""A database that is locked or full, a disk without room: 503 and 507 in the one form, a page for people, and health that says so."""
+"""A database that is locked or full, a disk without room: 503 and 507 in the one form, a page for people, and
+health that says so."""
 
 import json
 import os
@@ -19,8 +20,9 @@ from dashboard.models import Lab
 from dashboard.transport import Transport
 
 pytestmark = [
-    pytest.mark.django_db(transaction=True), pytest.mark.skipif(bool(os.environ.get("DATABASE_URL")), reason="locks SQLite's file"),
-]  # fmt: skip
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(bool(os.environ.get("DATABASE_URL")), reason="locks SQLite's file"),
+]
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
@@ -66,18 +68,27 @@ def full(opened: services.OpenedLab) -> Iterator[services.OpenedLab]:
 
 
 def creations(lab: Lab) -> list[Any]:
-    return [post("/api/labs/", lanes=[{"model": "rabbitmq"}], consumers=1, name="n" * 60), post(f"/api/labs/{lab.pk}/fork/")]
+    return [
+        post("/api/labs/", lanes=[{"model": "rabbitmq"}], consumers=1, name="n" * 60),
+        post(f"/api/labs/{lab.pk}/fork/"),
+    ]
 
 
 def test_a_locked_database_is_503_with_a_time_to_try_again(locked: services.OpenedLab) -> None:
     for answer in [*creations(locked.lab), client().get(f"/api/labs/{locked.lab.pk}/snapshot/")]:
-        assert (answer.status_code, list(answer.json()["fields"]), answer["Retry-After"]) == (503, ["database"], "5")
+        assert (answer.status_code, list(answer.json()["fields"]), answer["Retry-After"]) == (
+            503,
+            ["database"],
+            "5",
+        )
     assert client().get(f"/api/labs/{locked.lab.pk}/").status_code == 200, "readers pass the writer"
 
 
 def test_people_read_on_a_page_that_the_server_is_busy(locked: services.OpenedLab) -> None:
     for language, words in (("en", "The server is busy"), ("zh-hans", "服务器正忙")):
-        answer = client(**{"accept-language": language}).post(reverse("learn-play"), {"scenario": "kafka_cluster_isr"})
+        answer = client(**{"accept-language": language}).post(
+            reverse("learn-play"), {"scenario": "kafka_cluster_isr"}
+        )
         assert (answer.status_code, answer["Retry-After"]) == (503, "5")
         assert words in answer.content.decode() and answer["Content-Type"].startswith("text/html")
 
@@ -88,7 +99,11 @@ def test_a_full_database_is_507_and_changes_nothing(full: services.OpenedLab) ->
     refused = [answer for answer in answers if answer.status_code != 201]
     assert refused, "it was filled"
     for answer in refused:
-        assert (answer.status_code, list(answer.json()["fields"]), answer["Retry-After"]) == (507, ["disk"], "60")
+        assert (answer.status_code, list(answer.json()["fields"]), answer["Retry-After"]) == (
+            507,
+            ["disk"],
+            "60",
+        )
     assert Lab.objects.count() == before + len(answers) - len(refused)
 
 
@@ -97,7 +112,9 @@ def test_health_says_that_the_database_takes_no_write(locked: services.OpenedLab
     assert (database["ok"], database["error"]) == (False, "unreachable")
 
 
-def test_an_error_of_ours_is_told_in_the_same_form(opened: services.OpenedLab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_ours_is_told_in_the_same_form(
+    opened: services.OpenedLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(**_given: Any) -> None:
         raise ZeroDivisionError
 
@@ -143,14 +160,30 @@ json.dump({"before": [before["database"]["ok"], before["disk"]["ok"]], "status":
 
 def test_on_a_disk_that_is_really_full_health_says_so_and_reading_goes_on(tmp_path: Path) -> None:
     """In a namespace of its own, on a file system of 8 MB."""
-    mount = f"mount -t tmpfs -o size=8m none {tmp_path} && exec {sys.executable} -c \"$FILL\""
-    environment = {**os.environ, "HIGHWATER_RUN_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "mqsite.settings.dev", "LAB_SHARDS": "1",
-                   "HIGHWATER_ALLOWED_HOSTS": "testserver", "FILL": FILL}  # fmt: skip
-    done = subprocess.run(["unshare", "-rm", "sh", "-c", mount], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
+    mount = f'mount -t tmpfs -o size=8m none {tmp_path} && exec {sys.executable} -c "$FILL"'
+    environment = {
+        **os.environ,
+        "HIGHWATER_RUN_DIR": str(tmp_path),
+        "DJANGO_SETTINGS_MODULE": "mqsite.settings.dev",
+        "LAB_SHARDS": "1",
+        "HIGHWATER_ALLOWED_HOSTS": "testserver",
+        "FILL": FILL,
+    }
+    done = subprocess.run(
+        ["unshare", "-rm", "sh", "-c", mount],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     if "unshare" in done.stderr and not done.stdout:
         pytest.skip(f"this machine makes no namespaces: {done.stderr.strip()}")
     said = json.loads(done.stdout[done.stdout.index("{") :])
     assert said["before"] == [True, True]
     assert (said["status"], said["fields"], said["again"]) == (507, ["disk"], "60")
-    assert said["health"][0] == 503 and (said["health"][1]["ok"], said["health"][1]["error"]) == (False, "full")
+    assert said["health"][0] == 503 and (said["health"][1]["ok"], said["health"][1]["error"]) == (
+        False,
+        "full",
+    )
     assert said["read"] == 200

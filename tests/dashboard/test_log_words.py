@@ -1,4 +1,5 @@
-"""The log page's own sentences with their figures, and what is read of a folder that somebody else changes or nobody has."""
+"""The log page's own sentences with their figures, and what is read of a folder that somebody else changes or
+nobody has."""
 
 import json
 import time
@@ -16,7 +17,12 @@ from dashboard.logs import opened, source
 from dashboard.sentences import catalogue
 
 WORDS, CHINESE = (catalogue("log")[language] for language in ("en", "zh-hans"))
-SETTINGS = {"segment_bytes": 4_096, "retention_ms": 60_000, "index_interval_bytes": 512, "compression": "none"}
+SETTINGS = {
+    "segment_bytes": 4_096,
+    "retention_ms": 60_000,
+    "index_interval_bytes": 512,
+    "compression": "none",
+}
 
 
 def plain(text: str) -> str:
@@ -24,24 +30,55 @@ def plain(text: str) -> str:
 
 
 def segment(base: int = 0, **rest: Any) -> dict[str, Any]:
-    known = {"base_offset": base, "bytes": 100, "records": 5, "index_entries": 0, "state": "live", "active": False, "deletes_in_ms": None}
+    known = {
+        "base_offset": base,
+        "bytes": 100,
+        "records": 5,
+        "index_entries": 0,
+        "state": "live",
+        "active": False,
+        "deletes_in_ms": None,
+    }
     return {**known, **rest}
 
 
 def folder(*segments: dict[str, Any], **rest: Any) -> dict[str, Any]:
-    known = {"folder": "flights-0", "topic": "flights", "partition": 0, "segments": list(segments), "bytes": 100 * len(segments), "start_offset": 0,
-             "end_offset": 5 * len(segments), "behind": 0, "reading": False, "settings": SETTINGS, "high_watermark": 0}  # fmt: skip
+    known = {
+        "folder": "flights-0",
+        "topic": "flights",
+        "partition": 0,
+        "segments": list(segments),
+        "bytes": 100 * len(segments),
+        "start_offset": 0,
+        "end_offset": 5 * len(segments),
+        "behind": 0,
+        "reading": False,
+        "settings": SETTINGS,
+        "high_watermark": 0,
+    }
     return {**known, **rest}
 
 
-# -- figures -----------------------------------------------------------------------------------------------------------
+# -- figures -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("count", "text"),
-    [(None, "–"), (0, "0_B"), (999, "999_B"), (1_000, "1.00_kB"), (9_994, "9.99_kB"), (9_995, "10.0_kB"), (99_949, "99.9_kB"),
-     (99_950, "100_kB"), (999_499, "999_kB"), (999_500, "1.00_MB"), (5 * 10**9, "5.00_GB"), (10**15, "1000_TB")],
-)  # fmt: skip
+    [
+        (None, "–"),
+        (0, "0_B"),
+        (999, "999_B"),
+        (1_000, "1.00_kB"),
+        (9_994, "9.99_kB"),
+        (9_995, "10.0_kB"),
+        (99_949, "99.9_kB"),
+        (99_950, "100_kB"),
+        (999_499, "999_kB"),
+        (999_500, "1.00_MB"),
+        (5 * 10**9, "5.00_GB"),
+        (10**15, "1000_TB"),
+    ],
+)
 def test_a_size_has_three_digits_whatever_its_unit(count: int | None, text: str) -> None:
     assert plain(size(count)) == text
 
@@ -60,14 +97,24 @@ def test_a_larger_size_never_reads_as_a_smaller_one(count: int) -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(0, "0_s"), (59, "59_s"), (60, "1_min"), (119, "1_min"), (3_599, "59_min"), (3_600, "1_h"), (6_060, "1_h 41_min"), (172_799, "47_h 59_min"),
-     (172_800, "2_d"), (180_000, "2_d 2_h")],
-)  # fmt: skip
+    [
+        (0, "0_s"),
+        (59, "59_s"),
+        (60, "1_min"),
+        (119, "1_min"),
+        (3_599, "59_min"),
+        (3_600, "1_h"),
+        (6_060, "1_h 41_min"),
+        (172_799, "47_h 59_min"),
+        (172_800, "2_d"),
+        (180_000, "2_d 2_h"),
+    ],
+)
 def test_a_span_has_its_two_largest_units_and_is_rounded_down(seconds: int, text: str) -> None:
     assert plain(span(seconds * 1_000_000 + 999_999, WORDS)) == text
 
 
-# -- the two lines -----------------------------------------------------------------------------------------------------
+# -- the two lines -------------------------------------------------------------------------------------------
 
 
 def sub(shown: dict[str, Any]) -> str:
@@ -86,7 +133,9 @@ def test_an_empty_log_is_empty_or_only_being_written() -> None:
     assert sub(folder(**nothing)) == WORDS["log.sub_preparing"]
     assert sub(folder(segment(), **nothing)) == WORDS["log.sub_empty"]
     assert sub(folder(segment(), **nothing, behind=BEHIND_MOST + 1)) == WORDS["log.sub_preparing"]
-    assert sub(folder(segment(), bytes=61, start_offset=5)).startswith("One segment"), "batches without a record are something"
+    assert sub(folder(segment(), bytes=61, start_offset=5)).startswith("One segment"), (
+        "batches without a record are something"
+    )
 
 
 @pytest.mark.parametrize(
@@ -127,11 +176,15 @@ def test_a_figure_that_nobody_has_counted_yet_is_a_dash() -> None:
 
 def test_only_settings_that_the_log_has_are_shown_under_kafkas_names() -> None:
     shown = log_context(folder(segment()), WORDS)["settings"]
-    assert [(each["title"], each["value"]) for each in shown] == [("segment.bytes", 4_096), ("index.interval.bytes", 512), ("retention.ms", 60_000)]
+    assert [(each["title"], each["value"]) for each in shown] == [
+        ("segment.bytes", 4_096),
+        ("index.interval.bytes", 512),
+        ("retention.ms", 60_000),
+    ]
     assert all(each["about"] in WORDS and each["unit"] in WORDS for each in shown)
 
 
-# -- replicas ----------------------------------------------------------------------------------------------------------
+# -- replicas ------------------------------------------------------------------------------------------------
 
 
 def replica(**about: Any) -> str:
@@ -148,21 +201,45 @@ MARKS = " Log start 0, HW 8, LEO 10."
     [
         ({}, f"Broker 2 follows broker 1.{MARKS}"),
         ({"leader_end": 11}, f"Broker 2 follows broker 1. It lacks one record that its leader has.{MARKS}"),
-        ({"leader_end": 7}, f"Broker 2 follows broker 1. It has 3 records more than its leader: its next fetch cuts them off.{MARKS}"),
+        (
+            {"leader_end": 7},
+            (
+                f"Broker 2 follows broker 1. It has 3 records more than its leader: its next fetch cuts them "
+                f"off.{MARKS}"
+            ),
+        ),
         ({"leader_end": None}, f"Broker 2 follows broker 1.{MARKS}"),
-        ({"role": "leads", "leader_end": 99, "gaps": 1}, f"Broker 2 leads this partition.{MARKS} One offset was compacted away."),
-        ({"condition": "paused", "role": "leads"}, f"Broker 2 leads this partition. Its process is paused: nothing is written.{MARKS}"),
-        ({"condition": "disk_lost", "gaps": 5}, "The disk of broker 2 is lost: there is nothing left of this replica."),
-        ({"condition": "stopped", "role": "not_running"},
-         f"Broker 2 was shut down cleanly: this is what is on its disk; the HW is that of its last checkpoint.{MARKS}"),
+        (
+            {"role": "leads", "leader_end": 99, "gaps": 1},
+            f"Broker 2 leads this partition.{MARKS} One offset was compacted away.",
+        ),
+        (
+            {"condition": "paused", "role": "leads"},
+            f"Broker 2 leads this partition. Its process is paused: nothing is written.{MARKS}",
+        ),
+        (
+            {"condition": "disk_lost", "gaps": 5},
+            "The disk of broker 2 is lost: there is nothing left of this replica.",
+        ),
+        (
+            {"condition": "stopped", "role": "not_running"},
+            (
+                f"Broker 2 was shut down cleanly: this is what is on its disk; the HW is that of its last "
+                f"checkpoint.{MARKS}"
+            ),
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_replica_says_its_role_what_it_lacks_and_where_it_stands(about: dict[str, Any], said: str) -> None:
     assert replica(**about) == said
 
 
 def test_in_chinese_sentences_stand_without_a_blank_between_them() -> None:
-    shown = folder(segment(), broker=2, replica={"condition": "running", "role": "leads", "leader": 2, "leader_end": 5, "gaps": 2})
+    shown = folder(
+        segment(),
+        broker=2,
+        replica={"condition": "running", "role": "leads", "leader": 2, "leader_end": 5, "gaps": 2},
+    )
     assert replica_words(folder(segment(), replica=None), CHINESE) == ""
     assert "。 " not in replica_words(shown, CHINESE) and replica_words(shown, CHINESE).count("。") == 3
 
@@ -175,15 +252,20 @@ def test_what_can_be_chosen_is_the_lane_its_brokers_topics_and_partitions() -> N
     assert lane["broker"] == [("", "the lane, as one log"), ("1", "broker 1"), ("2", "broker 2 (crashed)")]
     assert lane["partition"] == [("0", "0"), ("1", "1")] and lane["topic"] == [("flights", "flights")]
     of_broker = choices(folder(segment(), broker=1, **shown), WORDS)
-    assert [(value, plain(text)) for value, text in of_broker["partition"]] == [("0", "0"), ("1", "1 (LEO 1_200)")]
+    assert [(value, plain(text)) for value, text in of_broker["partition"]] == [
+        ("0", "0"),
+        ("1", "1 (LEO 1_200)"),
+    ]
     assert choices(folder(segment()), WORDS) == {"broker": [], "topic": [], "partition": []}
 
 
-# -- reading what changes ----------------------------------------------------------------------------------------------
+# -- reading what changes ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("gone_times", "is_answered"), [(0, True), (4, True), (5, False)])
-def test_a_file_that_goes_while_it_is_read_is_asked_for_again_a_few_times(gone_times: int, is_answered: bool) -> None:
+def test_a_file_that_goes_while_it_is_read_is_asked_for_again_a_few_times(
+    gone_times: int, is_answered: bool
+) -> None:
     left = [gone_times]
 
     def read() -> str:
@@ -209,18 +291,43 @@ def test_another_error_is_not_tried_again() -> None:
 
 def test_only_whole_numbers_that_a_browser_cannot_hold_become_text() -> None:
     largest = 2**53 - 1
-    answer = {"a": largest, "b": [largest + 1, -largest, -largest - 1], "c": ({"d": 2**63},), "e": 1e300, "f": True, "g": None}
+    answer = {
+        "a": largest,
+        "b": [largest + 1, -largest, -largest - 1],
+        "c": ({"d": 2**63},),
+        "e": 1e300,
+        "f": True,
+        "g": None,
+    }
     assert source.exact(answer) == {
-        "a": largest, "b": [str(largest + 1), -largest, str(-largest - 1)], "c": [{"d": str(2**63)}], "e": 1e300, "f": True, "g": None}  # fmt: skip
+        "a": largest,
+        "b": [str(largest + 1), -largest, str(-largest - 1)],
+        "c": [{"d": str(2**63)}],
+        "e": 1e300,
+        "f": True,
+        "g": None,
+    }
 
 
 def test_an_upload_is_known_until_its_time_is_over_and_by_no_path(settings: Any, tmp_path: Path) -> None:
     settings.RUN_DIR = tmp_path
     folder_of = tmp_path / "kafka-logs" / "some-log"
     folder_of.mkdir(parents=True)
-    (folder_of / "meta.json").write_text(json.dumps({"folder": "orders-0", "title": "x.log", "until_s": time.time() + 60}))
-    assert opened.log_path("some-log") == ("upload", folder_of / "orders-0") and opened.uploaded_as("some-log") == "x.log"
-    for unknown in ("other", "../kafka-logs/some-log", "./some-log", ".some-log", "f-0123456789abcdef", "some-log/"):
+    (folder_of / "meta.json").write_text(
+        json.dumps({"folder": "orders-0", "title": "x.log", "until_s": time.time() + 60})
+    )
+    assert (
+        opened.log_path("some-log") == ("upload", folder_of / "orders-0")
+        and opened.uploaded_as("some-log") == "x.log"
+    )
+    for unknown in (
+        "other",
+        "../kafka-logs/some-log",
+        "./some-log",
+        ".some-log",
+        "f-0123456789abcdef",
+        "some-log/",
+    ):
         with pytest.raises(Refused) as refused:
             opened.log_path(unknown)
         assert refused.value.status == 404

@@ -1,4 +1,5 @@
-"""Kafka's log over HTTP: a lab's, written by the worker's loop in this process; the article's; and every wrong question at its field."""
+"""Kafka's log over HTTP: a lab's, written by the worker's loop in this process; the article's; and every
+wrong question at its field."""
 
 import json
 import os
@@ -52,19 +53,29 @@ def folder_of(lab: Lab, **query: str) -> Path:
 def test_asking_makes_the_worker_write_what_the_lane_has(lab: Lab) -> None:
     first = ask(lab, partition=2).json()
     assert first["segments"] == [] and first["behind"] == first["records_of_lab"] > 1000
-    assert first["behind_us"] > 1_000_000 and first["settings_shown"][2:] == ["retention_bytes", "retention_ms"]
+    assert first["behind_us"] > 1_000_000 and first["settings_shown"][2:] == [
+        "retention_bytes",
+        "retention_ms",
+    ]
     table = ask(lab, partition=2, topic="flights-latest").json()
     assert table["settings_shown"][2:] == ["min_cleanable_dirty_ratio", "delete_retention_ms"]
-    assert set(table["settings_shown"]) <= table["settings"].keys() and table["settings"]["min_cleanable_dirty_ratio"] == 0.5
+    assert (
+        set(table["settings_shown"]) <= table["settings"].keys()
+        and table["settings"]["min_cleanable_dirty_ratio"] == 0.5
+    )
     write(LogWriter())
     folder = ask(lab, partition=2).json()
     assert folder["folder"] == "flights-2" and folder["behind"] <= 125 and folder["behind_us"] <= 250_000
     assert [segment["active"] for segment in folder["segments"] if segment["state"] == "live"][-1]
     assert folder["end_offset"] == folder["high_watermark"] == folder["segments"][-1]["next_offset"]
-    assert folder["bytes"] == sum(segment["bytes"] for segment in folder["segments"] if segment["state"] != "deleted")
+    assert folder["bytes"] == sum(
+        segment["bytes"] for segment in folder["segments"] if segment["state"] != "deleted"
+    )
     assert {event["kind"] for event in folder["turning"]} >= {"rolled"}
     assert [row["partition"] for row in folder["partitions"]] == [0, 1, 2, 3]
-    assert sum(row["end_offset"] for row in folder["partitions"]) == folder["records_of_lab"] - folder["behind"]
+    assert (
+        sum(row["end_offset"] for row in folder["partitions"]) == folder["records_of_lab"] - folder["behind"]
+    )
     view = StoredView.objects.get(pk=lab.pk)
     assert f'"committed":{folder["committed"]}' in view.text
     disk = folder_of(lab, partition="2") / "flights-2"
@@ -77,12 +88,17 @@ def test_settings_of_the_query_make_another_folder(lab: Lab) -> None:
     ask(lab)
     ask(lab, segment_bytes=4096, retention_bytes=8192, index_interval_bytes=0)
     write(LogWriter())
-    usual, small = ask(lab).json(), ask(lab, segment_bytes=4096, retention_bytes=8192, index_interval_bytes=0).json()
+    usual, small = (
+        ask(lab).json(),
+        ask(lab, segment_bytes=4096, retention_bytes=8192, index_interval_bytes=0).json(),
+    )
     assert usual["end_offset"] == small["end_offset"]
     assert small["start_offset"] > usual["start_offset"] and small["settings"]["segment_bytes"] == 4096
     assert all(segment["bytes"] <= 4096 for segment in small["segments"])
     assert 0 <= small["retention"]["reaches_position"] + 8192 == small["bytes"]
-    assert {event["reason"] for event in small["turning"] if event["kind"] == "deleted"} == {"retention_bytes"}
+    assert {event["reason"] for event in small["turning"] if event["kind"] == "deleted"} == {
+        "retention_bytes"
+    }
 
 
 def test_every_question_about_a_lab_s_log(lab: Lab) -> None:
@@ -91,7 +107,11 @@ def test_every_question_about_a_lab_s_log(lab: Lab) -> None:
     folder = ask(lab).json()
     offset = folder["end_offset"] - 3
     found = ask(lab, "lookup/", offset=offset).json()
-    assert found["found"] == offset and [step["step"] for step in found["steps"]] == ["segment", "index", "scan"]
+    assert found["found"] == offset and [step["step"] for step in found["steps"]] == [
+        "segment",
+        "index",
+        "scan",
+    ]
     batch = ask(lab, "batch/", segment=found["batch"]["segment"], position=found["batch"]["position"]).json()
     assert batch == found["batch"]
     timed = ask(lab, "lookup/", timestamp=EPOCH_MS + 9_000).json()
@@ -99,7 +119,9 @@ def test_every_question_about_a_lab_s_log(lab: Lab) -> None:
     assert record["timestamp"] >= EPOCH_MS + 9_000
     segment = folder["segments"][-1]
     stretch = ask(lab, "segment/", base=segment["base_offset"]).json()
-    assert len(stretch["batches"]) == segment["batches"] and len(stretch["entries"]) == segment["index_entries"]
+    assert (
+        len(stretch["batches"]) == segment["batches"] and len(stretch["entries"]) == segment["index_entries"]
+    )
 
 
 def test_compaction_is_worked_out_by_the_worker(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +162,9 @@ def test_compaction_is_worked_out_by_the_worker(lab: Lab, monkeypatch: pytest.Mo
         ("nothing/", {}, 404, "address"),
     ],
 )
-def test_wrong_question_is_refused_at_its_field(world: World, question: str, query: dict[str, str], status: int, field: str) -> None:
+def test_wrong_question_is_refused_at_its_field(
+    world: World, question: str, query: dict[str, str], status: int, field: str
+) -> None:
     lab = world.open(lanes=[{"model": "kafka", "partitions": 4}])
     world.run(1)
     ask(lab)
@@ -150,17 +174,24 @@ def test_wrong_question_is_refused_at_its_field(world: World, question: str, que
 
 
 def test_refusals_speak_the_visitor_s_language(lab: Lab) -> None:
-    answer = Client().get(f"/api/labs/{lab.pk}/kafka/log/", {"segment_bytes": "1"}, headers={"Accept-Language": "zh-hans"})
+    answer = Client().get(
+        f"/api/labs/{lab.pk}/kafka/log/", {"segment_bytes": "1"}, headers={"Accept-Language": "zh-hans"}
+    )
     assert answer.json()["fields"]["segment_bytes"] == ["必须是 4\u202f096 到 1\u202f048\u202f576 的整数"]
     unknown = Client().get("/api/logs/nobody/", headers={"Accept-Language": "zh-hans"})
-    assert unknown.status_code == 404 and unknown.json()["fields"]["log"] == ["没有这个日志；上传的文件保留一天"]
+    assert unknown.status_code == 404 and unknown.json()["fields"]["log"] == [
+        "没有这个日志；上传的文件保留一天"
+    ]
 
 
 def test_offset_that_is_not_there_is_an_answer(lab: Lab) -> None:
     ask(lab)
     write(LogWriter())
     end = ask(lab).json()["end_offset"]
-    assert [ask(lab, "lookup/", offset=end + more).json()["message"] for more in (0, 1)] == ["offset_at_end", "offset_beyond_end"]
+    assert [ask(lab, "lookup/", offset=end + more).json()["message"] for more in (0, 1)] == [
+        "offset_at_end",
+        "offset_beyond_end",
+    ]
 
 
 def test_lab_without_a_kafka_lane_and_no_lab_at_all(world: World) -> None:
@@ -172,8 +203,16 @@ def test_lab_without_a_kafka_lane_and_no_lab_at_all(world: World) -> None:
 
 def test_a_lane_that_was_switched_late_counts_from_there(lab: Lab) -> None:
     late_us = 300_000_000
-    command = {"kind": "set_algorithm", "rig": "kafka", "args": {"algorithm": "sticky"}, "consumer": None, "command_id": "late"}
-    StoredCommand.objects.create(lab=lab, command_id="late", position=99, at_us=late_us, body=command, state="applied")
+    command = {
+        "kind": "set_algorithm",
+        "rig": "kafka",
+        "args": {"algorithm": "sticky"},
+        "consumer": None,
+        "command_id": "late",
+    }
+    StoredCommand.objects.create(
+        lab=lab, command_id="late", position=99, at_us=late_us, body=command, state="applied"
+    )
     assert labs.asked_for(lab.pk, {}).first_record == 30_000 - SWITCH_RECORDS_MAX
 
 
@@ -207,10 +246,12 @@ def test_folder_that_cannot_be_read_is_begun_anew(lab: Lab, monkeypatch: pytest.
     assert ask(lab).json()["end_offset"] == before
 
 
-def test_folder_that_cannot_even_be_emptied_keeps_no_other_waiting(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folder_that_cannot_even_be_emptied_keeps_no_other_waiting(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
     broken, sound = folder_of(lab, partition="1"), folder_of(lab, partition="2")
     ask(lab, partition=2)
-    ask(lab, partition=1)          # looked at last, so written first
+    ask(lab, partition=1)  # looked at last, so written first
     real, empty = LogWriter._write, writer._empty
 
     def full(self: LogWriter, folder: Path) -> bool:
@@ -229,7 +270,9 @@ def test_folder_that_cannot_even_be_emptied_keeps_no_other_waiting(lab: Lab, mon
     assert (sound / places.STATE).exists() and not (broken / places.STATE).exists()
 
 
-def test_folder_from_before_the_machine_was_started_is_begun_anew(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folder_from_before_the_machine_was_started_is_begun_anew(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ask(lab)
     loop = LogWriter()
     write(loop)
@@ -266,7 +309,11 @@ def test_the_pages_open(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dashboard.views.log.FIRST_STATE_WAIT_S", 0.1)
     ask(lab)
     write(LogWriter())
-    for path in (f"/lab/{lab.pk}/kafka/log", f"/lab/{lab.pk}/kafka/log?partition=3&topic=flights-latest", "/log/article/"):
+    for path in (
+        f"/lab/{lab.pk}/kafka/log",
+        f"/lab/{lab.pk}/kafka/log?partition=3&topic=flights-latest",
+        "/log/article/",
+    ):
         for language in ("en", "zh-hans"):
             assert Client().get(path, headers={"Accept-Language": language}).status_code == 200, path
     assert Client().get(f"/lab/{lab.pk}/kafka/log?partition=99").status_code == 200

@@ -1,6 +1,8 @@
-"""kill -9 hits the worker while it writes a lab's log, twice: the real processes, and real recovery of what they left.
+"""kill -9 hits the worker while it writes a lab's log, twice: the real processes, and real recovery of what
+they left.
 
-In the end the folder holds what an undisturbed worker would have written, byte for byte; the table's readers end up with the same rows.
+In the end the folder holds what an undisturbed worker would have written, byte for byte; the table's readers
+end up with the same rows.
 """
 
 import time
@@ -32,7 +34,9 @@ def wait_for(site: Site, path: str, enough: Callable[[Any], bool]) -> Any:
             return folder
         time.sleep(0.2)
     said = (site.run_dir / "worker-default.log").read_text()[-2_000:]
-    raise TimeoutError(f"{folder['end_offset']} of {folder['records_of_lab']}; the worker's last words: {said}")
+    raise TimeoutError(
+        f"{folder['end_offset']} of {folder['records_of_lab']}; the worker's last words: {said}"
+    )
 
 
 def grown_beyond(end_offset: int) -> Callable[[Any], bool]:
@@ -40,7 +44,10 @@ def grown_beyond(end_offset: int) -> Callable[[Any], bool]:
 
 
 def live_logs(folder: Path, topic: str) -> dict[str, bytes]:
-    return {f"{path.parent.name}/{path.name}": path.read_bytes() for path in sorted(folder.glob(f"{topic}-[0-9]/*.log"))}
+    return {
+        f"{path.parent.name}/{path.name}": path.read_bytes()
+        for path in sorted(folder.glob(f"{topic}-[0-9]/*.log"))
+    }
 
 
 def table(folder: Path) -> dict[bytes | None, bytes | None]:
@@ -60,7 +67,8 @@ def test_killed_writer_goes_on_where_it_was(site: Site, tmp_path: Path) -> None:
     for _kill in range(2):
         reached = wait_for(site, path, grown_beyond(reached + 20))["end_offset"]
         site.kill("worker default")
-    # Before the lab may rest: one that stops within a linger of the kill leaves the new writer nothing to write.
+    # Before the lab may rest: one that stops within a linger of the kill leaves the new writer nothing to
+    # write.
     reached = wait_for(site, path, grown_beyond(reached))["end_offset"]
     order = {"command_id": "rest", "kind": "pause_lab"}
     assert site.request("POST", f"/api/labs/{lab['id']}/commands/", order, lab["owner_token"])[0] == 202
@@ -70,12 +78,20 @@ def test_killed_writer_goes_on_where_it_was(site: Site, tmp_path: Path) -> None:
         assert time.monotonic() < end_s, "the lab did not pause"
         time.sleep(0.2)
     folder = wait_for(site, path, lambda folder: folder["end_offset"] >= reached and folder["behind"] <= 15)
-    again = wait_for(site, path, lambda found: found["behind"] <= 15 and found["end_offset"] >= folder["end_offset"])
+    again = wait_for(
+        site, path, lambda found: found["behind"] <= 15 and found["end_offset"] >= folder["end_offset"]
+    )
 
     undisturbed = LaneLog(
-        DerivedFolder(tmp_path), lambda name: DerivedFolder(tmp_path / name), workload=workload_from_json(WORKLOAD, seed=7), seed=7,
-        topic="records", partition_count=3, partitions=[0], settings=SETTINGS,
-    )  # fmt: skip
+        DerivedFolder(tmp_path),
+        lambda name: DerivedFolder(tmp_path / name),
+        workload=workload_from_json(WORKLOAD, seed=7),
+        seed=7,
+        topic="records",
+        partition_count=3,
+        partitions=[0],
+        settings=SETTINGS,
+    )
     undisturbed.advance_to(again["at_us"])
     (written,) = (site.run_dir / "labs" / lab["id"] / "kafka").iterdir()
     assert live_logs(written, "records") == live_logs(tmp_path, "records")

@@ -1,4 +1,5 @@
-"""Opening somebody's segments: uploads are streamed, bounded and never changed; of this machine only what the setting allows."""
+"""Opening somebody's segments: uploads are streamed, bounded and never changed; of this machine only what the
+setting allows."""
 
 import json
 import time
@@ -31,19 +32,29 @@ def run_dir(settings: Any, tmp_path: Path) -> Path:
 
 
 def make_log(path: Path) -> Path:
-    log = PartitionLog.open(DiskFolder(path), LogSettings(segment_bytes=3000, index_interval_bytes=300), now_ms=0)
+    log = PartitionLog.open(
+        DiskFolder(path), LogSettings(segment_bytes=3000, index_interval_bytes=300), now_ms=0
+    )
     for number in range(100):
-        log.append_pairs([(b"key-%d" % (number % 5), b"value-%d" % number)], timestamp=1_000 + number, now_ms=0)
+        log.append_pairs(
+            [(b"key-%d" % (number % 5), b"value-%d" % number)], timestamp=1_000 + number, now_ms=0
+        )
     log.close(0)
     return path
 
 
 def send(files: Sequence[tuple[str, bytes]], **fields: str) -> Any:
-    return Client().post("/api/logs/", {"file": [SimpleUploadedFile(name, content) for name, content in files], **fields})
+    return Client().post(
+        "/api/logs/", {"file": [SimpleUploadedFile(name, content) for name, content in files], **fields}
+    )
 
 
 def files_of(folder: Path) -> list[tuple[str, bytes]]:
-    return [(path.name, path.read_bytes()) for path in sorted(folder.iterdir()) if path.suffix in (".log", ".index", ".timeindex")]
+    return [
+        (path.name, path.read_bytes())
+        for path in sorted(folder.iterdir())
+        if path.suffix in (".log", ".index", ".timeindex")
+    ]
 
 
 def test_an_uploaded_folder_is_browsed_like_any_other(tmp_path: Path) -> None:
@@ -52,9 +63,16 @@ def test_an_uploaded_folder_is_browsed_like_any_other(tmp_path: Path) -> None:
     assert answer.status_code == 201
     log = answer.json()["log"]
     folder = Client().get(f"/api/logs/{log}/").json()
-    assert (folder["kind"], folder["topic"], folder["partition"], folder["folder"]) == ("upload", "orders", 3, "orders-3")
+    assert (folder["kind"], folder["topic"], folder["partition"], folder["folder"]) == (
+        "upload",
+        "orders",
+        3,
+        "orders-3",
+    )
     assert folder["end_offset"] == 100 and folder["high_watermark"] is None and not folder["reading"]
-    assert not any(segment["active"] for segment in folder["segments"]), "nobody writes to files that somebody brought along"
+    assert not any(segment["active"] for segment in folder["segments"]), (
+        "nobody writes to files that somebody brought along"
+    )
     assert sum(segment["records"] for segment in folder["segments"]) == 100
     assert all(segment["damage"] == [] for segment in folder["segments"])
     assert Client().get(f"/api/logs/{log}/lookup/?offset=42").json()["found"] == 42
@@ -62,7 +80,9 @@ def test_an_uploaded_folder_is_browsed_like_any_other(tmp_path: Path) -> None:
     assert what_if["reaches_position"] == folder["bytes"] - 4000 and what_if["reaches_position_ms"] > 0
     assert Client().get(answer.json()["url"]).status_code == 200
     kept = places.logs_dir() / log / "orders-3"
-    assert [(path.name, path.read_bytes()) for path in sorted(kept.iterdir())] == files_of(made), "looked at, and not changed"
+    assert [(path.name, path.read_bytes()) for path in sorted(kept.iterdir())] == files_of(made), (
+        "looked at, and not changed"
+    )
 
 
 def test_a_lone_log_under_any_name_gets_its_own(tmp_path: Path) -> None:
@@ -72,9 +92,13 @@ def test_a_lone_log_under_any_name_gets_its_own(tmp_path: Path) -> None:
     folder = Client().get(f"/api/logs/{log}/").json()
     assert folder["segments"][0]["base_offset"] == int(second.stem)
     assert (folder["topic"], folder["folder"], folder["topics"]) == (None, "my segment (1).log", [])
-    assert (folder["high_watermark"], folder["segments"][0]["active"]) == (None, False), "nobody knows what came behind it"
+    assert (folder["high_watermark"], folder["segments"][0]["active"]) == (None, False), (
+        "nobody knows what came behind it"
+    )
     assert "my segment (1).log" in Client().get(f"/log/{log}/").content.decode()
-    assert {damage["kind"] for damage in folder["segments"][0]["damage"]} == {"index"}, "the indexes are missing"
+    assert {damage["kind"] for damage in folder["segments"][0]["damage"]} == {"index"}, (
+        "the indexes are missing"
+    )
     offset = int(second.stem) + 2
     assert Client().get(f"/api/logs/{log}/lookup/?offset={offset}").json()["found"] == offset
 
@@ -93,7 +117,9 @@ def test_a_lone_log_under_any_name_gets_its_own(tmp_path: Path) -> None:
         ([(f"{NAME}.log", BATCH)], {"folder": "a" * 250}, 400, "folder"),
     ],
 )
-def test_wrong_upload_is_refused_and_leaves_nothing(files: Any, fields: dict[str, str], status: int, field: str) -> None:
+def test_wrong_upload_is_refused_and_leaves_nothing(
+    files: Any, fields: dict[str, str], status: int, field: str
+) -> None:
     answer = send(files, **fields)
     assert (answer.status_code, list(answer.json()["fields"])) == (status, [field]), answer.content
     assert not places.logs_dir().exists() or not list(places.logs_dir().iterdir())
@@ -158,7 +184,11 @@ def test_a_damaged_upload_is_shown_with_its_damage(tmp_path: Path) -> None:
     assert Client().get(f"/api/logs/{garbage}/lookup/?offset=1").json()["found"] is None
 
 
-@pytest.mark.parametrize("content", [b"no batch at all, only words", b"x", bytes(100), b"\xff" * 100], ids=["words", "short", "zeros", "ones"])
+@pytest.mark.parametrize(
+    "content",
+    [b"no batch at all, only words", b"x", bytes(100), b"\xff" * 100],
+    ids=["words", "short", "zeros", "ones"],
+)
 def test_a_lone_log_that_is_none_is_refused_by_name(content: bytes) -> None:
     answer = send([("words.log", content)])
     assert answer.status_code == 400
@@ -195,8 +225,13 @@ def test_what_compaction_would_do_to_an_upload(tmp_path: Path, monkeypatch: pyte
     assert Client().get(f"/api/logs/{log}/clean/").json()["reason"] == "preparing"
     tasks.clean_log(log)
     answer = Client().get(f"/api/logs/{log}/clean/").json()
-    assert answer["log"] == {"topic": "orders", "partition": 3} and answer["records_after"] < answer["records_before"] == 100
-    assert answer["before"][-1]["offset"] == 99 and answer["before"][-1]["kept"], "the newest are shown, for they stay"
+    assert (
+        answer["log"] == {"topic": "orders", "partition": 3}
+        and answer["records_after"] < answer["records_before"] == 100
+    )
+    assert answer["before"][-1]["offset"] == 99 and answer["before"][-1]["kept"], (
+        "the newest are shown, for they stay"
+    )
     assert "active" not in {row["zone"] for row in answer["before"]} and answer["uncleanable_offset"] == 100
 
 
@@ -227,7 +262,9 @@ def test_only_the_setting_s_folders_are_offered(settings: Any, tmp_path: Path) -
     assert Client().get(f"/api/logs/{log}/").status_code == 404
 
 
-@pytest.mark.parametrize("log", ["..", ".", "%2e%2e", "f-", "f-0000000000000000", ".draft-x", "a" * 300, "%00"])
+@pytest.mark.parametrize(
+    "log", ["..", ".", "%2e%2e", "f-", "f-0000000000000000", ".draft-x", "a" * 300, "%00"]
+)
 def test_an_id_is_never_a_path(log: str) -> None:
     assert Client().get(f"/api/logs/{log}/").status_code == 404
 
@@ -243,12 +280,16 @@ def test_the_broker_s_own_checkpoints_are_read(settings: Any, tmp_path: Path) ->
     log = Client().get("/api/logs/").json()["folders"][0]["log"]
     folder = Client().get(f"/api/logs/{log}/").json()
     assert folder["top_files"] == [
-        {"name": ".lock", "bytes": 0}, {"name": "meta.properties", "bytes": 2}, {"name": "log-start-offset-checkpoint", "bytes": 15},
+        {"name": ".lock", "bytes": 0},
+        {"name": "meta.properties", "bytes": 2},
+        {"name": "log-start-offset-checkpoint", "bytes": 15},
         {"name": "replication-offset-checkpoint", "bytes": 16},
-    ]  # fmt: skip
+    ]
     assert (folder["start_offset"], folder["high_watermark"], folder["end_offset"]) == (7, 90, 100)
     assert Client().get(f"/api/logs/{log}/lookup/?offset=3").json()["message"] == "offset_below_start"
-    assert json.loads(Client().get("/api/logs/").content)["limits"]["bytes_max"] == settings.LOG_UPLOAD_BYTES_MAX
+    assert (
+        json.loads(Client().get("/api/logs/").content)["limits"]["bytes_max"] == settings.LOG_UPLOAD_BYTES_MAX
+    )
 
 
 def test_an_articles_folder_that_older_code_made_is_made_again(settings: Any, tmp_path: Path) -> None:

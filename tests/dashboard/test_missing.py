@@ -34,8 +34,13 @@ def test_the_page_names_what_is_missing(path: str, english: str, chinese: str, l
 
 def pages_of(name: str) -> list[str]:
     """Patterns of the pages whose address names this, as `lab_id`; none of the API."""
-    return [str(pattern.pattern) for pattern in urls.urlpatterns
-            if isinstance(pattern, URLPattern) and f":{name}>" in str(pattern.pattern) and not str(pattern.pattern).startswith("api/")]  # fmt: skip
+    return [
+        str(pattern.pattern)
+        for pattern in urls.urlpatterns
+        if isinstance(pattern, URLPattern)
+        and f":{name}>" in str(pattern.pattern)
+        and not str(pattern.pattern).startswith("api/")
+    ]
 
 
 @pytest.mark.parametrize("pattern", pages_of("lab_id"))
@@ -43,12 +48,24 @@ def test_every_page_of_a_deleted_lab_says_that_there_is_no_such_lab(pattern: str
     lab = services.lab_open(request={}).lab
     Lab.objects.filter(pk=lab.pk).update(deleted_at=timezone.now())
     for address in (f"/{pattern}", f"/{pattern}?rig=kafka&partition=flights-0"):
-        text = Client().get(address.replace("<lab_id:lab_id>", lab.pk), follow=True).content.decode().split("<main")[1].split("</main>")[0]
-        assert f"There is no lab {lab.pk}" in text and "may have deleted it" in text and "misspelt" not in text
+        text = (
+            Client()
+            .get(address.replace("<lab_id:lab_id>", lab.pk), follow=True)
+            .content.decode()
+            .split("<main")[1]
+            .split("</main>")[0]
+        )
+        assert (
+            f"There is no lab {lab.pk}" in text and "may have deleted it" in text and "misspelt" not in text
+        )
 
 
 def test_the_pages_of_a_lab_are_among_those() -> None:
-    assert {"lab/<lab_id:lab_id>/kafka/cluster/", "lab/<lab_id:lab_id>/kafka/groups/", "lab/<lab_id:lab_id>/pulsar/"} < set(pages_of("lab_id"))
+    assert {
+        "lab/<lab_id:lab_id>/kafka/cluster/",
+        "lab/<lab_id:lab_id>/kafka/groups/",
+        "lab/<lab_id:lab_id>/pulsar/",
+    } < set(pages_of("lab_id"))
     assert len(pages_of("study_id")) == len(pages_of("log_id")) == 1
 
 

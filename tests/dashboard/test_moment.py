@@ -1,4 +1,5 @@
-"""A link opens a lab at the moment and speed at which it was copied: as a copy, paused; the original goes on."""
+"""A link opens a lab at the moment and speed at which it was copied: as a copy, paused; the original goes
+on."""
 
 from typing import Any
 
@@ -50,14 +51,18 @@ def changed_lab(world: World) -> tuple[Lab, dict[str, Any]]:
 
 def test_copy_shows_the_lab_as_it_was_then_paused_at_its_speed(world: World) -> None:
     lab, then = changed_lab(world)
-    copy = opened(world, lab, at_us=then["at_us"], position=max(int(place) for place in then["timeline"]), speed=4)
+    copy = opened(
+        world, lab, at_us=then["at_us"], position=max(int(place) for place in then["timeline"]), speed=4
+    )
     now = view_of(copy)
     assert seen(now) == seen(then)
     assert (now["at_us"], now["playing"], now["speed"]) == (then["at_us"], False, 4)
     assert set(now["consumers"]) == {"c1", "c2", "c3", "c4"} and now["rigs"]["kafka"]["algorithm"] == "sticky"
     assert now["rigs"]["pulsar"]["consumers"]["c1"]["state"] == "live"
     assert [event["id"] for event in selectors.events_since(lab_id=copy.pk, seq=0)] == [
-        event["id"] for event in selectors.events_since(lab_id=lab.pk, seq=0) if event["at_us"] <= then["at_us"]
+        event["id"]
+        for event in selectors.events_since(lab_id=lab.pk, seq=0)
+        if event["at_us"] <= then["at_us"]
     ]
 
 
@@ -83,7 +88,12 @@ def test_what_a_paused_lab_was_ordered_at_the_same_time_but_later_is_left_out(wo
     world.order(lab, "join")
     world.run(0.3)
     assert view_of(lab)["at_us"] - then["at_us"] < 20_000, "a paused lab lets a request through, and no more"
-    assert set(view_of(opened(world, lab, at_us=then["at_us"], position=first["position"]))["consumers"]) == {"c1", "c2", "c3", "c4"}
+    assert set(view_of(opened(world, lab, at_us=then["at_us"], position=first["position"]))["consumers"]) == {
+        "c1",
+        "c2",
+        "c3",
+        "c4",
+    }
     assert "c5" in view_of(opened(world, lab, at_us=then["at_us"]))["consumers"]
 
 
@@ -120,12 +130,21 @@ def test_copy_of_a_copy_is_possible(world: World) -> None:
 @pytest.mark.parametrize(
     ("moment", "field"),
     [
-        ({"at_us": 10**12}, "at_us"), ({"at_us": -1}, "at_us"), ({"at_us": "soon"}, "at_us"), ({"at_us": True}, "at_us"),
-        ({"at_us": 1.5}, "at_us"), ({"position": 3}, "at_us"), ({"at_us": 0, "position": -1}, "position"), ({"at_us": 0, "speed": 21}, "speed"),
-        ({"at_us": 0, "speed": "fast"}, "speed"), ({"at_us": 0, "workload": {"key": "carrier"}}, "workload"),
+        ({"at_us": 10**12}, "at_us"),
+        ({"at_us": -1}, "at_us"),
+        ({"at_us": "soon"}, "at_us"),
+        ({"at_us": True}, "at_us"),
+        ({"at_us": 1.5}, "at_us"),
+        ({"position": 3}, "at_us"),
+        ({"at_us": 0, "position": -1}, "position"),
+        ({"at_us": 0, "speed": 21}, "speed"),
+        ({"at_us": 0, "speed": "fast"}, "speed"),
+        ({"at_us": 0, "workload": {"key": "carrier"}}, "workload"),
     ],
-)  # fmt: skip
-def test_moment_that_is_none_is_refused_at_its_field(world: World, moment: dict[str, Any], field: str) -> None:
+)
+def test_moment_that_is_none_is_refused_at_its_field(
+    world: World, moment: dict[str, Any], field: str
+) -> None:
     lab = world.open()
     world.run(1)
     with pytest.raises(Refused) as refused:
@@ -142,14 +161,31 @@ def test_link_with_a_moment_makes_no_lab_until_somebody_opens_it_in_a_browser(wo
     assert "0:01.5" in answer.text and "×4" in answer.text and "copy" in answer.text
 
 
-@pytest.mark.parametrize("query", ["at_us=", "at_us=soon", "at_us=-5", "at_us=99999999999999999999", "at_us=1e3", "at_us=9000000000",
-                                   "position=4", "speed=4", "at_us=0&speed=x", "at_us=0&speed=99", "at_us=0&position=%00"])  # fmt: skip
+@pytest.mark.parametrize(
+    "query",
+    [
+        "at_us=",
+        "at_us=soon",
+        "at_us=-5",
+        "at_us=99999999999999999999",
+        "at_us=1e3",
+        "at_us=9000000000",
+        "position=4",
+        "speed=4",
+        "at_us=0&speed=x",
+        "at_us=0&speed=99",
+        "at_us=0&position=%00",
+    ],
+)
 def test_link_with_a_wrong_moment_says_so_and_leads_to_the_lab(world: World, query: str) -> None:
     lab = world.open()
     world.run(1)
     answer = Client().get(f"/lab/{lab.pk}/?{query}")
     assert answer.status_code == 400 and Lab.objects.count() == 1
-    assert f'href="/lab/{lab.pk}/"' in answer.text and "This link does not name a moment of the lab" in answer.text
+    assert (
+        f'href="/lab/{lab.pk}/"' in answer.text
+        and "This link does not name a moment of the lab" in answer.text
+    )
 
 
 def test_a_link_opened_twice_gives_the_visitor_the_same_copy_until_it_is_changed(world: World) -> None:
@@ -162,13 +198,20 @@ def test_a_link_opened_twice_gives_the_visitor_the_same_copy_until_it_is_changed
     first = fork("ann")
     again = fork("ann")
     assert again.lab.pk == first.lab.pk
-    others = {fork("bob").lab.pk, fork(None).lab.pk, fork("ann", speed=1).lab.pk, fork("ann", at_us=then["at_us"] - 100_000).lab.pk}
+    others = {
+        fork("bob").lab.pk,
+        fork(None).lab.pk,
+        fork("ann", speed=1).lab.pk,
+        fork("ann", at_us=then["at_us"] - 100_000).lab.pk,
+    }
     assert len(others) == 4 and first.lab.pk not in others
     world.transport.watching.add(first.lab.pk)
     world.run(0.5)
     assert fork("ann").lab.pk == first.lab.pk  # looked at, not changed
     mine = fork("ann")
-    services.lab_submit(lab_id=first.lab.pk, request={"command_id": "x", "kind": "play", "args": {}}, bearer=mine.owner_token)
+    services.lab_submit(
+        lab_id=first.lab.pk, request={"command_id": "x", "kind": "play", "args": {}}, bearer=mine.owner_token
+    )
     fresh = fork("ann").lab.pk
     assert fresh != first.lab.pk
     Lab.objects.filter(pk=fresh).update(status=Lab.Status.FAILED)

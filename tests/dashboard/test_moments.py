@@ -1,4 +1,5 @@
-"""What the page says at moments within a change: words, figures and tables of one frame, the same from server and browser."""
+"""What the page says at moments within a change: words, figures and tables of one frame, the same from server
+and browser."""
 
 import re
 from pathlib import Path
@@ -20,12 +21,24 @@ TWO_LINES = 88  # letters, at the width of a lane on a page of 1440
 KAFKA = {"rigs": [{"model": "kafka"}]}
 
 
-def lab_after(scenario: dict[str, Any], *orders: tuple[float, str, str | None, dict[str, Any]], until_s: float) -> dict[str, Any]:
-    """The view at `until_s` of a lab that was given these orders, each (virtual second, kind, consumer, args)."""
+def lab_after(
+    scenario: dict[str, Any], *orders: tuple[float, str, str | None, dict[str, Any]], until_s: float
+) -> dict[str, Any]:
+    """The view at `until_s` of a lab that was given these orders, each (virtual second, kind, consumer,
+    args)."""
     lab = Lab(scenario_from_json(scenario))
     for position, (at_s, kind, consumer, args) in enumerate(orders, start=1):
         lab.advance_to(round(at_s * SECOND))
-        lab.submit({"command_id": f"x{position}", "kind": kind, "rig": "all", "consumer": consumer, "args": args, "position": position})
+        lab.submit(
+            {
+                "command_id": f"x{position}",
+                "kind": kind,
+                "rig": "all",
+                "consumer": consumer,
+                "args": args,
+                "position": position,
+            }
+        )
     lab.advance_to(round(until_s * SECOND))
     return lab.view()
 
@@ -40,20 +53,33 @@ def kafka_says(algorithm: str, after_s: float) -> tuple[str, str, int]:
     view = lab_after(scenario, (20, "join", None, {"count": 1}), until_s=20 + after_s)
     lane = shown(view)["lanes"][0]
     pause = next(figure["value"] for figure in lane["figures"] if figure["label"] == "pause")
-    return lane["slots"]["sentence"], pause.replace("\u202f", " "), sum(p["stopped"] for p in view["rigs"]["kafka"]["picture"]["partitions"].values())
+    return (
+        lane["slots"]["sentence"],
+        pause.replace("\u202f", " "),
+        sum(p["stopped"] for p in view["rigs"]["kafka"]["picture"]["partitions"].values()),
+    )
 
 
 def test_an_eager_rebalance_is_told_moment_by_moment() -> None:
     announced, *joining, over = [kafka_says("sticky", after_s) for after_s in (0.31, 1.33, 1.37, 1.41, 5.0)]
-    assert announced == ("Rebalance for c4: members learn by heartbeat; no partition is paused yet.", "0 s", 0)
+    assert announced == (
+        "Rebalance for c4: members learn by heartbeat; no partition is paused yet.",
+        "0 s",
+        0,
+    )
     assert {(sentence, hatched) for sentence, _, hatched in joining} == {
         ("Rebalance for c4: 3 of 4 members have joined; 8 of 12 partitions are paused.", 8)
     }
-    assert over[0].replace("\u202f", " ") == f"12 of 12 partitions were paused for up to {over[1]}; 3 changed hands."
+    assert (
+        over[0].replace("\u202f", " ")
+        == f"12 of 12 partitions were paused for up to {over[1]}; 3 changed hands."
+    )
 
 
 def test_a_cooperative_rebalance_counts_what_the_picture_hatches() -> None:
-    *joining, over = [kafka_says("cooperative-sticky", after_s) for after_s in (0.31, 1.31, 1.55, 1.62, 2.51, 3.51, 12.0)]
+    *joining, over = [
+        kafka_says("cooperative-sticky", after_s) for after_s in (0.31, 1.31, 1.55, 1.62, 2.51, 3.51, 12.0)
+    ]
     for sentence, pause, hatched in joining:
         assert (f"only {hatched} partitions are paused" if hatched else "no partition is paused") in sentence
         assert (pause == "0 s") == (hatched == 0)
@@ -66,7 +92,9 @@ def test_consumers_without_a_partition_are_counted_with_the_reason(language: str
     lanes = {lane["id"]: lane for lane in shown(lab_after({"consumers": 34}, until_s=30), language)["lanes"]}
     said = {name: lane["slots"]["idle"] for name, lane in lanes.items()}
     if language == "en":
-        assert said["kafka"] == "22 of 34 members have no partition: 12 partitions keep at most 12 members busy."
+        assert (
+            said["kafka"] == "22 of 34 members have no partition: 12 partitions keep at most 12 members busy."
+        )
         assert said["tubemq"] == "25 of 34 clients have no partition: none of the 12 maps to their nodeId."
     assert "22" in said["kafka"] and "25" in said["tubemq"] and not said["pulsar"] + said["rabbitmq"]
 
@@ -76,9 +104,14 @@ def test_kafkas_table_has_position_and_committed_and_both_lags_by_name(language:
     view = lab_after(KAFKA, (10, "crash", "c2", {}), until_s=13)
     table = shown(view, language)["lanes"][0]["twin"]
     words, parts = WORDS[language], view["rigs"]["kafka"]["picture"]["partitions"]
-    assert table["head"][2:8] == [words[f"twin.{name}"] for name in ("hw", "leo", "position", "records_lag", "committed", "committed_lag")]
+    assert table["head"][2:8] == [
+        words[f"twin.{name}"]
+        for name in ("hw", "leo", "position", "records_lag", "committed", "committed_lag")
+    ]
     for row in table["rows"]:
-        hw, leo, position, lag, committed, committed_lag = (int(text.replace("\u202f", "")) for text in row[2:8])
+        hw, leo, position, lag, committed, committed_lag = (
+            int(text.replace("\u202f", "")) for text in row[2:8]
+        )
         assert (hw - position, hw - committed) == (lag, committed_lag)
         assert hw <= leo and parts[row[0]]["lag"] == leo - position
         assert (row[1] != parts[row[0]]["owner"]) == parts[row[0]]["stopped"]
@@ -106,7 +139,11 @@ def test_every_place_of_a_sentence_is_filled() -> None:
     said = {(lane["sentence"]["code"], frozenset(lane["sentence"]["params"])) for _, lane in lanes()}
     for code, params in said:
         written = {"left_us", "algorithm"} | ({"who"} if "consumer" in params else set())  # by the presenter
-        for text in WORDS["en"][code], WORDS["en"].get(f"{code}_many", ""), WORDS["en"].get(f"{code}_idle", ""):
+        for text in (
+            WORDS["en"][code],
+            WORDS["en"].get(f"{code}_many", ""),
+            WORDS["en"].get(f"{code}_idle", ""),
+        ):
             assert set(PLACES.findall(text)) - params <= written, code
 
 
@@ -116,5 +153,7 @@ def test_every_sentence_of_a_lane_fits_its_two_lines_with_the_question_behind_it
 
 
 def present_sentence(view: dict[str, Any], lane: dict[str, Any]) -> str:
-    (shown_lane,) = present({**view, "rigs": {lane["model"]: lane}, "rig_order": [lane["model"]]}, WORDS["en"])["lanes"]
+    (shown_lane,) = present(
+        {**view, "rigs": {lane["model"]: lane}, "rig_order": [lane["model"]]}, WORDS["en"]
+    )["lanes"]
     return str(shown_lane["slots"]["sentence"])

@@ -1,4 +1,5 @@
-"""One name for each thing, in both languages, as docs/words.md has them: on the pages, in messages and in the lessons that come along."""
+"""One name for each thing, in both languages, as docs/words.md has them: on the pages, in messages and in the
+lessons that come along."""
 
 import re
 from pathlib import Path
@@ -10,7 +11,11 @@ from dashboard.sentences import catalogue
 from mqsite.messages import read_po
 
 ROOT = Path(__file__).resolve().parents[2]
-PO = {key.rpartition("\x04")[2]: text for key, text in read_po(ROOT / "locale/zh_Hans/LC_MESSAGES/django.po").items() if key}
+PO = {
+    key.rpartition("\x04")[2]: text
+    for key, text in read_po(ROOT / "locale/zh_Hans/LC_MESSAGES/django.po").items()
+    if key
+}
 OTHERS = {
     "Broker": r"服务节点|代理节点|(?<![\w.\-{:/])broker(?![\w.:}\-/=])",
     "协调器": r"协调者",
@@ -25,7 +30,11 @@ OTHERS = {
 }
 # English words of a thing whose Chinese name the translation must have, or must not have.
 PAIRS = (
-    (r"\{(?:consumer|names|who|member)\}[^.;:]* (?:is|are|fell) silent", r"失联", r"没有响应|无响应|失去响应"),
+    (
+        r"\{(?:consumer|names|who|member)\}[^.;:]* (?:is|are|fell) silent",
+        r"失联",
+        r"没有响应|无响应|失去响应",
+    ),
     (r"\bcoordinator\b", r"协调器|协调", r"协调者"),
     (r"(?<!auto )\bgeneration\b", r"世代|[{]generation", r"generation(?!})"),
 )
@@ -63,7 +72,11 @@ def test_a_thing_named_in_english_has_its_own_name_in_chinese(sentences: dict[st
 
 
 def test_of_what_a_lab_runs_the_silent_is_lost_and_only_what_runs_highwater_has_no_answer() -> None:
-    assert {english: text for english, text in PO.items() if re.search(NO_ANSWER, text) and not re.search(OURS, english)} == {}
+    assert {
+        english: text
+        for english, text in PO.items()
+        if re.search(NO_ANSWER, text) and not re.search(OURS, english)
+    } == {}
     for path in shelf().values():
         assert not re.search(NO_ANSWER, path.read_text(encoding="utf-8")), path.stem
 
@@ -75,16 +88,34 @@ def test_no_answer_of_a_broker_or_a_consumer_is_found(text: str) -> None:
 
 def test_what_joins_two_brokers_is_a_link(sentences: dict[str, tuple[str, str]]) -> None:
     for code, (english, chinese) in sentences.items():
-        if re.search(r"(?i)\blinks?\b", english) and code.startswith(("cluster.", "caption.", "tick.", "event.")) and ".link" not in code:
+        if (
+            re.search(r"(?i)\blinks?\b", english)
+            and code.startswith(("cluster.", "caption.", "tick.", "event."))
+            and ".link" not in code
+        ):
             assert "链路" in chinese and "连接" not in chinese, (code, chinese)
 
 
 @pytest.mark.parametrize("page", ["stage", "groups", "pulsar", "learn"])
 def test_english_sentences_are_native(page: str) -> None:
-    assert {code: text for code, text in catalogue(page)["en"].items() if re.search(ENGLISH, text) and not code.startswith("cluster.")} == {}
+    assert {
+        code: text
+        for code, text in catalogue(page)["en"].items()
+        if re.search(ENGLISH, text) and not code.startswith("cluster.")
+    } == {}
 
 
 def test_the_table_in_the_docs_names_what_is_refused() -> None:
     table = (ROOT / "docs/words.md").read_text(encoding="utf-8")
-    for name in ("服务节点", "协调者", "消费组", "同步副本集", "活动消费者", "熄灭", "新来者", "失联会话", "实验"):
+    for name in (
+        "服务节点",
+        "协调者",
+        "消费组",
+        "同步副本集",
+        "活动消费者",
+        "熄灭",
+        "新来者",
+        "失联会话",
+        "实验",
+    ):
         assert name in table

@@ -1,4 +1,5 @@
-"""Whatever goes wrong in one lab stops that lab alone: with its reason on its page, its journal kept, and no neighbour the wiser."""
+"""Whatever goes wrong in one lab stops that lab alone: with its reason on its page, its journal kept, and no
+neighbour the wiser."""
 
 import inspect
 import json
@@ -38,23 +39,30 @@ class Two:
         self.driver, self.neighbour = world.shard.drivers[self.broken.pk], world.shard.drivers[self.sound.pk]
 
     def assert_neighbour_goes_on(self) -> None:
-        """A command is carried out in the very next turn, and the beat of frames is as it was: nothing was opened anew."""
+        """A command is carried out in the very next turn, and the beat of frames is as it was: nothing was
+        opened anew."""
         receipt = self.world.order(self.sound, "join")
         before = len(self.world.messages(self.sound))
         self.world.shard.turn()
-        assert selectors.command_get(lab_id=self.sound.pk, command_id=receipt["command_id"])["state"] == "applied"
+        assert (
+            selectors.command_get(lab_id=self.sound.pk, command_id=receipt["command_id"])["state"]
+            == "applied"
+        )
         self.world.run(1)
         assert self.world.shard.drivers[self.sound.pk] is self.neighbour and self.neighbour.epoch == 1
         assert len(self.world.messages(self.sound)) - before >= 8
 
     def assert_stopped(self, reason: str) -> None:
-        """Stopped for good, the reason on its page and in its feed; every command it had accepted is still there."""
+        """Stopped for good, the reason on its page and in its feed; every command it had accepted is still
+        there."""
         self.broken.refresh_from_db(fields=["status", "failed_reason"])
         assert self.broken.status == Lab.Status.FAILED and reason in self.broken.failed_reason
         assert self.broken.pk not in self.world.shard.drivers
         assert reason in follow(self.world.messages(self.broken))["feed"]["failed"]
         stored = selectors.lab_snapshot(lab_id=self.broken.pk)
-        assert stored is not None and reason in stored["view"]["feed"]["failed"], "who comes later is told, too"
+        assert stored is not None and reason in stored["view"]["feed"]["failed"], (
+            "who comes later is told, too"
+        )
 
 
 @pytest.fixture
@@ -62,7 +70,9 @@ def two(world: World) -> Two:
     return Two(world)
 
 
-def raising(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, is_meant: Callable[..., bool], error: Exception) -> None:
+def raising(
+    monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, is_meant: Callable[..., bool], error: Exception
+) -> None:
     """Let `owner.name` raise when it is called for the broken lab."""
     real = getattr(owner, name)
 
@@ -85,8 +95,14 @@ def spoil(update: str, *values: str) -> None:
 
 
 CORE = ["advancing", "viewing", "checkpointing"]
-ERRORS = [InvariantError("one record is owned twice"), ReplayError(3, "join"), MemoryError("no more of it"), RecursionError("too deep"),
-          KeyError("c9"), UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates")]  # fmt: skip
+ERRORS = [
+    InvariantError("one record is owned twice"),
+    ReplayError(3, "join"),
+    MemoryError("no more of it"),
+    RecursionError("too deep"),
+    KeyError("c9"),
+    UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates"),
+]
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
@@ -100,7 +116,9 @@ def test_an_error_of_the_core(two: Two, monkeypatch: pytest.MonkeyPatch, step: s
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
-def test_an_error_in_carrying_out_a_command(two: Two, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+def test_an_error_in_carrying_out_a_command(
+    two: Two, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
     core = two.driver.core
     raising(monkeypatch, CoreLab, "submitting", lambda self, *_rest: self is core, error)
     two.world.order(two.broken, "join")
@@ -120,7 +138,13 @@ def test_a_change_that_cannot_be_told(two: Two, monkeypatch: pytest.MonkeyPatch,
 
     monkeypatch.setattr(CoreLab, "viewing", viewing)
     if name == "diff":
-        raising(monkeypatch, drivers, "diff", lambda _old, new: new.get("poison") is poisoned, ValueError("no patch"))
+        raising(
+            monkeypatch,
+            drivers,
+            "diff",
+            lambda _old, new: new.get("poison") is poisoned,
+            ValueError("no patch"),
+        )
     two.assert_neighbour_goes_on()
     two.assert_stopped("ValueError: no patch" if name == "diff" else "TypeError")
 
@@ -128,7 +152,9 @@ def test_a_change_that_cannot_be_told(two: Two, monkeypatch: pytest.MonkeyPatch,
 def test_a_visitor_who_took_the_scripts_next_id(two: Two) -> None:
     """As it was seen: the row of the id is there, written before the API refused such ids."""
     body = {"command_id": "study:abc:1", "kind": "join", "rig": "all", "consumer": "c9", "args": {"count": 1}}
-    StoredCommand.objects.create(lab=two.broken, command_id="study:abc:1", position=2, body=body, state="refused")
+    StoredCommand.objects.create(
+        lab=two.broken, command_id="study:abc:1", position=2, body=body, state="refused"
+    )
     Lab.objects.filter(pk=two.broken.pk).update(position=2)
     two.driver.script.append({"at_us": 1, "body": body})
     two.assert_neighbour_goes_on()
@@ -141,12 +167,18 @@ def test_an_entry_of_a_script_that_is_none(two: Two) -> None:
     two.assert_stopped("TypeError")
 
 
-REFUSALS = [IntegrityError("a row of its own is in its way"), DataError("string or blob too big"), OverflowError("int too large"),
-            ValueError("a NUL character")]  # fmt: skip
+REFUSALS = [
+    IntegrityError("a row of its own is in its way"),
+    DataError("string or blob too big"),
+    OverflowError("int too large"),
+    ValueError("a NUL character"),
+]
 
 
 @pytest.mark.parametrize("error", REFUSALS, ids=lambda error: type(error).__name__)
-def test_rows_that_the_database_does_not_take(two: Two, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+def test_rows_that_the_database_does_not_take(
+    two: Two, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
     raising(monkeypatch, ledger, "_write", lambda commit: commit.lab_id == two.broken.pk, error)
     two.assert_neighbour_goes_on()
     two.assert_stopped(str(error))
@@ -157,13 +189,23 @@ def test_a_number_that_no_column_holds(two: Two) -> None:
     two.driver.seq = 2**63
     two.assert_neighbour_goes_on()
     two.broken.refresh_from_db()
-    assert two.broken.status == Lab.Status.FAILED and two.broken.failed_reason.startswith(("OverflowError", "DataError"))
+    assert two.broken.status == Lab.Status.FAILED and two.broken.failed_reason.startswith(
+        ("OverflowError", "DataError")
+    )
 
 
-def test_a_lab_the_database_cannot_serve_just_now_is_set_aside_and_comes_back(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lab_the_database_cannot_serve_just_now_is_set_aside_and_comes_back(
+    two: Two, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Such an error may be over in a moment: nothing that a lab should die of, or its neighbours feel."""
     with monkeypatch.context() as patched:
-        raising(patched, ledger, "_write", lambda commit: commit.lab_id == two.broken.pk, OperationalError("too many terms"))
+        raising(
+            patched,
+            ledger,
+            "_write",
+            lambda commit: commit.lab_id == two.broken.pk,
+            OperationalError("too many terms"),
+        )
         two.assert_neighbour_goes_on()
         assert two.broken.pk not in two.world.shard.drivers
     two.world.run(ASIDE_S + 1.5)
@@ -171,7 +213,9 @@ def test_a_lab_the_database_cannot_serve_just_now_is_set_aside_and_comes_back(tw
     assert follow(two.world.messages(two.broken))["feed"]["failed"] is None
 
 
-def test_a_database_that_is_gone_stops_nobody(two: Two, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+def test_a_database_that_is_gone_stops_nobody(
+    two: Two, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
     settings.SHARD_POLL_S = 0.01
 
     def full(*_args: Any) -> Any:
@@ -205,12 +249,18 @@ def test_rows_that_cannot_be_read(two: Two, table: str) -> None:
     two.assert_neighbour_goes_on()
     status, reason = Lab.objects.filter(pk=two.broken.pk).values_list("status", "failed_reason").get()
     assert status == Lab.Status.FAILED and reason
-    assert reason in follow(two.world.messages(two.broken))["feed"]["failed"], "who watches is told, though it was never driven again"
+    assert reason in follow(two.world.messages(two.broken))["feed"]["failed"], (
+        "who watches is told, though it was never driven again"
+    )
 
 
 def test_waiting_commands_that_cannot_be_read(two: Two) -> None:
     receipt = two.world.order(two.broken, "join")
-    spoil("dashboard_storedcommand SET body = %s WHERE lab_id = %s AND command_id = %s", two.broken.pk, receipt["command_id"])
+    spoil(
+        "dashboard_storedcommand SET body = %s WHERE lab_id = %s AND command_id = %s",
+        two.broken.pk,
+        receipt["command_id"],
+    )
     two.assert_neighbour_goes_on()
     two.assert_stopped("body is damaged")
 
@@ -227,7 +277,10 @@ def test_lab_that_never_had_a_view_says_so_on_its_page(world: World) -> None:
     chinese = Client(headers={"accept-language": "zh-hans"}).get(f"/lab/{lab.pk}/").content.decode()
     assert "这个实验室已停止" in chinese and "This lab has stopped</h1>" not in chinese
     answer = Client().get(f"/api/labs/{lab.pk}/snapshot/")
-    assert answer.status_code == 409 and reason.partition(":")[0] in json.loads(answer.content)["fields"]["lab"][0]
+    assert (
+        answer.status_code == 409
+        and reason.partition(":")[0] in json.loads(answer.content)["fields"]["lab"][0]
+    )
 
 
 def test_a_lab_deleted_in_the_middle_of_a_turn(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,8 +299,14 @@ def test_a_lab_deleted_in_the_middle_of_a_turn(two: Two, monkeypatch: pytest.Mon
         assert not table.objects.filter(lab_id=two.broken.pk).exists()
 
 
-@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), ValueError("Arrow has its own errors")], ids=["disk", "arrow"])
-def test_chunks_that_cannot_be_written_cost_no_lab(two: Two, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+@pytest.mark.parametrize(
+    "error",
+    [OSError(28, "No space left on device"), ValueError("Arrow has its own errors")],
+    ids=["disk", "arrow"],
+)
+def test_chunks_that_cannot_be_written_cost_no_lab(
+    two: Two, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
     monkeypatch.setattr(chunks, "wanted_mark", lambda folder: 1)
     monkeypatch.setattr(chunks, "chunk_write", lambda *_args: (_ for _ in ()).throw(error))
     two.assert_neighbour_goes_on()
@@ -275,7 +334,7 @@ def test_a_clock_floor_that_cannot_be(two: Two, floor_us: int) -> None:
     two.world.shard._look_s = -1e9
     ticking = two.world.clock
 
-    def clock() -> float:                 # work takes time, or the lab would load for ever in one turn
+    def clock() -> float:  # work takes time, or the lab would load for ever in one turn
         ticking.now_s += 0.0005
         return ticking.now_s
 
@@ -314,12 +373,19 @@ class Pipe:
         return self.answers
 
 
-@pytest.mark.parametrize(("text", "is_down"), [("WRONGTYPE Operation against a key", False), ("OOM command not allowed", True)])
-def test_refusal_of_one_stream_is_no_outage(monkeypatch: pytest.MonkeyPatch, text: str, is_down: bool) -> None:
+@pytest.mark.parametrize(
+    ("text", "is_down"), [("WRONGTYPE Operation against a key", False), ("OOM command not allowed", True)]
+)
+def test_refusal_of_one_stream_is_no_outage(
+    monkeypatch: pytest.MonkeyPatch, text: str, is_down: bool
+) -> None:
     carrier = Transport("redis://127.0.0.1:1/0", 0.1)
     pipe = Pipe([ResponseError(text), True, b"1-0", True])
     monkeypatch.setattr(carrier._patient, "pipeline", lambda transaction: pipe)
-    frames = [Frame(lab_id, 1, 0, 1, False, text) for lab_id, text in [("wrong", "{}"), ("good", "{}"), ("no-text", '"\ud800"')]]
+    frames = [
+        Frame(lab_id, 1, 0, 1, False, text)
+        for lab_id, text in [("wrong", "{}"), ("good", "{}"), ("no-text", '"\ud800"')]
+    ]
     assert carrier.publish(frames) == {"wrong", "no-text"}
     assert pipe.keys == ["lab:wrong:frames", "lab:good:frames"]
     assert carrier.is_down is is_down
@@ -362,7 +428,9 @@ def turns_of(two: Two, count: int) -> list[float]:
     return lengths
 
 
-def test_a_large_lab_does_not_hold_its_shard_and_says_behind(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_lab_does_not_hold_its_shard_and_says_behind(
+    two: Two, monkeypatch: pytest.MonkeyPatch
+) -> None:
     Costly(two, monkeypatch, advancing=0.015, viewing=0.03)
     two.driver._slice_us = 10_000
     lengths = turns_of(two, 200)
@@ -403,7 +471,8 @@ def costly_lanes(two: Two, monkeypatch: pytest.MonkeyPatch, cost_s: float) -> No
 
 
 def test_one_long_command_lets_a_neighbours_order_in(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A lane's part of a command takes 0.3 s, a lane's part of a view 0.1 s; the neighbour waits for one of them, not for all."""
+    """A lane's part of a command takes 0.3 s, a lane's part of a view 0.1 s; the neighbour waits for one of
+    them, not for all."""
     costly_lanes(two, monkeypatch, 0.3)
     real = views.lane_view
 
@@ -430,11 +499,15 @@ def test_one_long_command_lets_a_neighbours_order_in(two: Two, monkeypatch: pyte
     while two.broken.pk in two.world.shard.under_way:
         turns_of(two, 1)
     journal = selectors.journal(lab=two.broken)
-    again = journals.Journal(scenario_from_json(journal["scenario"]), journal["commands"]).seek(two.driver.core.now_us)
+    again = journals.Journal(scenario_from_json(journal["scenario"]), journal["commands"]).seek(
+        two.driver.core.now_us
+    )
     assert again.view() == two.driver.core.view()
 
 
-def test_a_command_in_pieces_is_not_half_done_when_the_database_is_gone(two: Two, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+def test_a_command_in_pieces_is_not_half_done_when_the_database_is_gone(
+    two: Two, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
     settings.SHARD_POLL_S = 0.01
     costly_lanes(two, monkeypatch, 0.3)
     long = two.world.order(two.broken, "join")
@@ -460,7 +533,7 @@ def test_pieces_make_the_same_lab(two: Two, monkeypatch: pytest.MonkeyPatch) -> 
     assert again.view() == core.view()
 
 
-# -- studies: the same of what runs beside one another there -------------------------------------------------------------
+# -- studies: the same of what runs beside one another there -------------------------------------------------
 
 
 class Query:
@@ -473,22 +546,40 @@ class Query:
 
 def running_study() -> Study:
     request = {"source": {"kind": "lab", "lab": "any"}}
-    return Study.objects.create(live=True, request=request, owner_hash="x", state=Study.State.RUNNING, started_at=timezone.now(),
-                                lease_owner="me", lease_until_ms=wall_ms() + 60_000, epoch=1)  # fmt: skip
+    return Study.objects.create(
+        live=True,
+        request=request,
+        owner_hash="x",
+        state=Study.State.RUNNING,
+        started_at=timezone.now(),
+        lease_owner="me",
+        lease_until_ms=wall_ms() + 60_000,
+        epoch=1,
+    )
 
 
 def test_a_live_study_that_something_is_wrong_with_ends_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     broken, sound = running_study(), running_study()
-    raising(monkeypatch, live, "_want_chunks", lambda study: study.pk == broken.pk, OSError(28, "No space left on device"))
+    raising(
+        monkeypatch,
+        live,
+        "_want_chunks",
+        lambda study: study.pk == broken.pk,
+        OSError(28, "No space left on device"),
+    )
     studies = live.LiveStudies("me")
     studies.running = {study.pk: live.LiveStudy(study, query=Query()) for study in (broken, sound)}
     assert studies.turn(object())  # type: ignore[arg-type]
     states = {study.pk: study.state for study in Study.objects.all()}
-    assert states == {broken.pk: Study.State.FAILED, sound.pk: Study.State.RUNNING} and list(studies.running) == [sound.pk]
+    assert states == {broken.pk: Study.State.FAILED, sound.pk: Study.State.RUNNING} and list(
+        studies.running
+    ) == [sound.pk]
     assert Study.objects.get(pk=sound.pk).progress == {"stage": "streaming"}
 
 
-def test_a_study_that_cannot_be_told_leaves_the_other_watchers_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_study_that_cannot_be_told_leaves_the_other_watchers_theirs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     broken, sound = running_study(), running_study()
     real = watch.selectors.study_message
 

@@ -1,4 +1,5 @@
-"""Whatever command a lab carries out: a lane that it changed does not say that nothing has changed, and any other lane still does."""
+"""Whatever command a lab carries out: a lane that it changed does not say that nothing has changed, and any
+other lane still does."""
 
 from typing import Any
 
@@ -14,44 +15,86 @@ from dashboard.presentation import present
 from dashboard.sentences import catalogue
 
 LANES: list[dict[str, Any]] = [
-    {"model": "kafka", "partitions": 4, "brokers": 3}, {"model": "kafka", "id": "alone", "cluster": False}, {"model": "pulsar", "receipts": True},
-    {"model": "pulsar", "id": "sticky", "algorithm": "sticky"}, {"model": "tubemq"}, {"model": "rabbitmq"},
-]  # fmt: skip
-EVERY, KAFKA, PULSAR = ["kafka", "alone", "pulsar", "sticky", "tubemq", "rabbitmq"], ["kafka"], ["pulsar", "sticky"]
+    {"model": "kafka", "partitions": 4, "brokers": 3},
+    {"model": "kafka", "id": "alone", "cluster": False},
+    {"model": "pulsar", "receipts": True},
+    {"model": "pulsar", "id": "sticky", "algorithm": "sticky"},
+    {"model": "tubemq"},
+    {"model": "rabbitmq"},
+]
+EVERY, KAFKA, PULSAR = (
+    ["kafka", "alone", "pulsar", "sticky", "tubemq", "rabbitmq"],
+    ["kafka"],
+    ["pulsar", "sticky"],
+)
 PLACE: Json = {"topic": "records", "partition": 0}
 LINK = {"one": "broker-1", "other": "broker-2"}
 
 CASES: dict[str, tuple[list[str], Json, list[tuple[str, Json]]]] = {
-    "join": (EVERY, {}, []), "leave": (EVERY, {}, []), "crash": (EVERY, {}, []), "rejoin": (EVERY, {}, [("crash", {})]),
-    "pause": (EVERY, {}, []), "resume": (EVERY, {}, [("pause", {})]), "slow": (EVERY, {"rate": 3}, []),
-    "set_algorithm": (KAFKA, {"algorithm": "sticky"}, []), "set_order": (["pulsar"], {"order": "draining"}, []),
-    "cluster_stop": (KAFKA, {"broker": 2}, []), "cluster_crash": (KAFKA, {"broker": 2}, []), "cluster_cut_power": (KAFKA, {"broker": 2}, []),
-    "cluster_lose_disk": (KAFKA, {"broker": 2}, []), "cluster_pause": (KAFKA, {"broker": 2}, []),
+    "join": (EVERY, {}, []),
+    "leave": (EVERY, {}, []),
+    "crash": (EVERY, {}, []),
+    "rejoin": (EVERY, {}, [("crash", {})]),
+    "pause": (EVERY, {}, []),
+    "resume": (EVERY, {}, [("pause", {})]),
+    "slow": (EVERY, {"rate": 3}, []),
+    "set_algorithm": (KAFKA, {"algorithm": "sticky"}, []),
+    "set_order": (["pulsar"], {"order": "draining"}, []),
+    "cluster_stop": (KAFKA, {"broker": 2}, []),
+    "cluster_crash": (KAFKA, {"broker": 2}, []),
+    "cluster_cut_power": (KAFKA, {"broker": 2}, []),
+    "cluster_lose_disk": (KAFKA, {"broker": 2}, []),
+    "cluster_pause": (KAFKA, {"broker": 2}, []),
     "cluster_resume": (KAFKA, {"broker": 2}, [("cluster_pause", {"broker": 2})]),
     "cluster_come_back": (KAFKA, {"broker": 2}, [("cluster_crash", {"broker": 2})]),
-    "cluster_slow_disk": (KAFKA, {"broker": 2, "write_us": 9}, []), "cluster_skew_clock": (KAFKA, {"broker": 2, "skew_ms": 9}, []),
-    "cluster_cut_link": (KAFKA, LINK, []), "cluster_heal_link": (KAFKA, LINK, [("cluster_cut_link", LINK)]),
+    "cluster_slow_disk": (KAFKA, {"broker": 2, "write_us": 9}, []),
+    "cluster_skew_clock": (KAFKA, {"broker": 2, "skew_ms": 9}, []),
+    "cluster_cut_link": (KAFKA, LINK, []),
+    "cluster_heal_link": (KAFKA, LINK, [("cluster_cut_link", LINK)]),
     "cluster_slow_link": (KAFKA, {**LINK, "delay_us": 9}, []),
-    "cluster_create_topic": (KAFKA, {"topic": "t", "partitions": 2}, []), "cluster_reassign": (KAFKA, {**PLACE, "replicas": [3, 2, 1]}, []),
+    "cluster_create_topic": (KAFKA, {"topic": "t", "partitions": 2}, []),
+    "cluster_reassign": (KAFKA, {**PLACE, "replicas": [3, 2, 1]}, []),
     "cluster_elect": (KAFKA, PLACE, [("cluster_reassign", {**PLACE, "replicas": [3, 2, 1]})]),
-    "cluster_add_partitions": (KAFKA, {"topic": "records", "count": 6}, []), "cluster_send_record": (KAFKA, {"partition": 1}, []),
+    "cluster_add_partitions": (KAFKA, {"topic": "records", "count": 6}, []),
+    "cluster_send_record": (KAFKA, {"partition": 1}, []),
     "cluster_start_writer": (KAFKA, {"writer": 1, "topic": "t"}, [("cluster_create_topic", {"topic": "t"})]),
-    "cluster_pause_writer": (KAFKA, {"writer": 1}, [("cluster_create_topic", {"topic": "t"}), ("cluster_start_writer", {"writer": 1, "topic": "t"})]),
-    "cluster_resume_writer": (KAFKA, {"writer": 1}, [
-        ("cluster_create_topic", {"topic": "t"}), ("cluster_start_writer", {"writer": 1, "topic": "t"}), ("cluster_pause_writer", {"writer": 1}),
-    ]),
-    "group_freeze": (KAFKA, {}, []), "group_thaw": (KAFKA, {}, [("group_freeze", {})]), "group_stick": (KAFKA, {}, []),
-    "group_unstick": (KAFKA, {}, [("group_stick", {})]), "group_restart": (KAFKA, {}, []), "group_subscribe": (KAFKA, {"topics": ["records"]}, []),
+    "cluster_pause_writer": (
+        KAFKA,
+        {"writer": 1},
+        [("cluster_create_topic", {"topic": "t"}), ("cluster_start_writer", {"writer": 1, "topic": "t"})],
+    ),
+    "cluster_resume_writer": (
+        KAFKA,
+        {"writer": 1},
+        [
+            ("cluster_create_topic", {"topic": "t"}),
+            ("cluster_start_writer", {"writer": 1, "topic": "t"}),
+            ("cluster_pause_writer", {"writer": 1}),
+        ],
+    ),
+    "group_freeze": (KAFKA, {}, []),
+    "group_thaw": (KAFKA, {}, [("group_freeze", {})]),
+    "group_stick": (KAFKA, {}, []),
+    "group_unstick": (KAFKA, {}, [("group_stick", {})]),
+    "group_restart": (KAFKA, {}, []),
+    "group_subscribe": (KAFKA, {"topics": ["records"]}, []),
     "group_assignor": (KAFKA, {"source": None}, []),
-    "group_pause_partition": (KAFKA, {"partition": 0}, []), "group_seek": (KAFKA, {"partition": 0, "to": "end"}, []),
+    "group_pause_partition": (KAFKA, {"partition": 0}, []),
+    "group_seek": (KAFKA, {"partition": 0, "to": "end"}, []),
     "group_resume_partition": (KAFKA, {"partition": 0}, [("group_pause_partition", {"partition": 0})]),
     "group_commit": (KAFKA, {"partition": 0, "offset": 1}, []),
     "group_reset_offsets": (KAFKA, {"partition": 0, "offset": 0}, []),
-    "pulsar_hold_acks": (PULSAR, {}, []), "pulsar_release_acks": (PULSAR, {}, [("pulsar_hold_acks", {})]), "pulsar_redeliver": (PULSAR, {}, []),
-    "pulsar_seek": (PULSAR, {"entry": 0}, []), "pulsar_priority": (PULSAR, {"level": 1}, []), "pulsar_unsubscribe": (PULSAR, {}, []),
-    "pulsar_ranges": (["sticky"], {"ranges": [[0, 9]]}, []), "pulsar_lose_receipts": (["pulsar"], {"seconds": 2}, []),
-}  # fmt: skip
-"""Kind -> the lanes that it changes when it is ordered in all, its arguments, and what must have been ordered before."""
+    "pulsar_hold_acks": (PULSAR, {}, []),
+    "pulsar_release_acks": (PULSAR, {}, [("pulsar_hold_acks", {})]),
+    "pulsar_redeliver": (PULSAR, {}, []),
+    "pulsar_seek": (PULSAR, {"entry": 0}, []),
+    "pulsar_priority": (PULSAR, {"level": 1}, []),
+    "pulsar_unsubscribe": (PULSAR, {}, []),
+    "pulsar_ranges": (["sticky"], {"ranges": [[0, 9]]}, []),
+    "pulsar_lose_receipts": (["pulsar"], {"seconds": 2}, []),
+}
+"""Kind -> the lanes that it changes when it is ordered in all, its arguments, and what must have been ordered
+before."""
 ONE_LANE = ("set_algorithm", "set_order", "pulsar_ranges")
 OF_EMPTY_GROUP = ("group_reset_offsets",)
 OF_OWNERS = ("group_pause_partition", "group_resume_partition", "group_seek")
@@ -66,7 +109,9 @@ def words() -> dict[str, str]:
 
 def order(lab: Lab, kind: str, args: Json, lane: str) -> None:
     consumer = "c1" if issubclass(COMMANDS[kind], ConsumerCommand) else None
-    lab.submit({"command_id": f"n{lab.position}", "kind": kind, "rig": lane, "consumer": consumer, "args": args})
+    lab.submit(
+        {"command_id": f"n{lab.position}", "kind": kind, "rig": lane, "consumer": consumer, "args": args}
+    )
 
 
 def texts(lab: Lab, words: dict[str, str]) -> dict[str, dict[str, Any]]:
@@ -74,11 +119,12 @@ def texts(lab: Lab, words: dict[str, str]) -> dict[str, dict[str, Any]]:
     view = lab.view()
     return {
         lane["id"]: {
-            "sentence": lane["slots"]["sentence"], "reasons": [figure["reason"] for figure in lane["figures"]],
+            "sentence": lane["slots"]["sentence"],
+            "reasons": [figure["reason"] for figure in lane["figures"]],
             "bill": view["rigs"][lane["id"]]["bill"],
         }
         for lane in present(view, words)["lanes"]
-    }  # fmt: skip
+    }
 
 
 def is_nothing(said: str, words: dict[str, str]) -> bool:
@@ -92,12 +138,18 @@ def test_table_has_every_kind_that_changes_a_lane() -> None:
 @pytest.mark.parametrize("scope", ["all lanes", "one lane"])
 @pytest.mark.parametrize("moment", SECONDS)
 @pytest.mark.parametrize("kind", CASES)
-def test_a_lane_that_was_changed_does_not_say_that_nothing_has(kind: str, moment: str, scope: str, words: dict[str, str]) -> None:
+def test_a_lane_that_was_changed_does_not_say_that_nothing_has(
+    kind: str, moment: str, scope: str, words: dict[str, str]
+) -> None:
     changed, args, before = CASES[kind]
     if (scope == "all lanes" and kind in ONE_LANE) or (moment == "as it starts" and kind in OF_OWNERS):
         pytest.skip("no such order")
     count = 0 if kind in OF_EMPTY_GROUP else 3
-    lab = Lab(scenario_from_json({"lanes": LANES, "consumers": count, "workload": {"kind": "uniform", "keys": 20, "rate": 9}}))
+    lab = Lab(
+        scenario_from_json(
+            {"lanes": LANES, "consumers": count, "workload": {"kind": "uniform", "keys": 20, "rate": 9}}
+        )
+    )
     lab.advance_to(SECONDS[moment] * SECOND)
     lane = changed[0] if scope == "one lane" else "all"
     for earlier, its_args in before:
@@ -114,4 +166,6 @@ def test_a_lane_that_was_changed_does_not_say_that_nothing_has(kind: str, moment
             assert each["bill"] is None or words["figure.none"] not in each["reasons"]
     assert [each for each in changed if said[each]["sentence"] == words["under_way"]] == []
     if count:
-        assert [each for each in EVERY if each not in changed and not is_nothing(said[each]["sentence"], words)] == []
+        assert [
+            each for each in EVERY if each not in changed and not is_nothing(said[each]["sentence"], words)
+        ] == []

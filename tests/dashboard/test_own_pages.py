@@ -1,4 +1,5 @@
-"""Pages of other sites change nothing here, with or without a cookie; programs, which send neither header, go on."""
+"""Pages of other sites change nothing here, with or without a cookie; programs, which send neither header, go
+on."""
 
 import json
 from typing import Any
@@ -14,13 +15,22 @@ from dashboard.transport import Transport
 
 pytestmark = pytest.mark.django_db
 FOREIGN: list[dict[str, str]] = [
-    {"origin": "https://evil.example"}, {"origin": "null"}, {"origin": "http://testserver.evil.example"}, {"origin": "http://testserver:81"},
-    {"sec-fetch-site": "cross-site"}, {"origin": "http://testserver", "sec-fetch-site": "cross-site"},
-    {"origin": "https://evil.example", "sec-fetch-site": "same-site"}, {"origin": "testserver"}, {"origin": ""},
-]  # fmt: skip
+    {"origin": "https://evil.example"},
+    {"origin": "null"},
+    {"origin": "http://testserver.evil.example"},
+    {"origin": "http://testserver:81"},
+    {"sec-fetch-site": "cross-site"},
+    {"origin": "http://testserver", "sec-fetch-site": "cross-site"},
+    {"origin": "https://evil.example", "sec-fetch-site": "same-site"},
+    {"origin": "testserver"},
+    {"origin": ""},
+]
 OWN: list[dict[str, str]] = [
-    {}, {"origin": "http://testserver"}, {"origin": "http://testserver", "sec-fetch-site": "same-origin"}, {"sec-fetch-site": "none"},
-]  # fmt: skip
+    {},
+    {"origin": "http://testserver"},
+    {"origin": "http://testserver", "sec-fetch-site": "same-origin"},
+    {"sec-fetch-site": "none"},
+]
 
 
 @pytest.fixture(autouse=True)
@@ -35,8 +45,18 @@ def call(method: str, path: str, headers: dict[str, str], **body: Any) -> Any:
 @pytest.mark.parametrize("headers", FOREIGN)
 def test_no_unsafe_method_of_another_sites_page_is_served(headers: dict[str, str]) -> None:
     lab = services.lab_open(request={"lanes": [{"model": "rabbitmq"}], "consumers": 1}).lab
-    paths = ["/api/labs/", f"/api/labs/{lab.pk}/fork/", f"/api/labs/{lab.pk}/", "/api/studies/", "/api/studies/uploads/", "/api/studies/preview/",
-             "/api/logs/", reverse("learn-play"), "/", "/no/such/page"]  # fmt: skip
+    paths = [
+        "/api/labs/",
+        f"/api/labs/{lab.pk}/fork/",
+        f"/api/labs/{lab.pk}/",
+        "/api/studies/",
+        "/api/studies/uploads/",
+        "/api/studies/preview/",
+        "/api/logs/",
+        reverse("learn-play"),
+        "/",
+        "/no/such/page",
+    ]
     for path in paths:
         for method in ("POST", "PUT", "PATCH", "DELETE", "post", "MKCOL"):
             answer = call(method, path, headers)
@@ -49,7 +69,9 @@ def test_no_unsafe_method_of_another_sites_page_is_served(headers: dict[str, str
 @pytest.mark.parametrize("headers", FOREIGN)
 def test_a_bearer_does_not_let_another_sites_page_in(headers: dict[str, str]) -> None:
     opened = services.lab_open(request={"lanes": [{"model": "rabbitmq"}], "consumers": 1})
-    answer = call("DELETE", f"/api/labs/{opened.lab.pk}/", {**headers, "authorization": f"Bearer {opened.owner_token}"})
+    answer = call(
+        "DELETE", f"/api/labs/{opened.lab.pk}/", {**headers, "authorization": f"Bearer {opened.owner_token}"}
+    )
     assert answer.status_code == 403 and Lab.objects.count() == 1
 
 
@@ -71,5 +93,9 @@ def test_links_on_other_sites_open_pages(headers: dict[str, str]) -> None:
 
 
 def test_people_are_told_on_a_page_in_their_language() -> None:
-    answer = Client().post(reverse("learn-play"), {"scenario": "x"}, headers={"origin": "https://evil.example", "accept-language": "zh-hans"})
+    answer = Client().post(
+        reverse("learn-play"),
+        {"scenario": "x"},
+        headers={"origin": "https://evil.example", "accept-language": "zh-hans"},
+    )
     assert answer.status_code == 403 and "此请求来自其他网站" in answer.content.decode()

@@ -1,4 +1,5 @@
-"""Where logs are: which folders of this machine may be looked at, what a look leaves behind, and files that are whole or absent."""
+"""Where logs are: which folders of this machine may be looked at, what a look leaves behind, and files that
+are whole or absent."""
 
 import json
 import os
@@ -24,7 +25,7 @@ def offered() -> list[str]:
     return [folder.name for folder in server_folders()]
 
 
-# -- folders of this machine -------------------------------------------------------------------------------------------
+# -- folders of this machine ---------------------------------------------------------------------------------
 
 
 def test_nothing_is_offered_where_no_folder_was_named(settings: Any) -> None:
@@ -83,7 +84,7 @@ def test_only_so_many_are_offered(settings: Any, tmp_path: Path, monkeypatch: py
     assert offered() == ["logs/orders-0", "logs/orders-1", "logs/orders-2"]
 
 
-# -- what a look leaves behind -----------------------------------------------------------------------------------------
+# -- what a look leaves behind -------------------------------------------------------------------------------
 
 
 def test_the_first_look_says_what_the_folder_is_and_each_renews_its_mark(tmp_path: Path) -> None:
@@ -92,7 +93,9 @@ def test_the_first_look_says_what_the_folder_is_and_each_renews_its_mark(tmp_pat
     os.utime(folder / WATCHED, (5, 5))
     described = (folder / REQUEST).stat().st_mtime_ns
     wish(folder, {"lab": "another"})
-    assert json.loads((folder / REQUEST).read_text()) == {"lab": "x", "partition": 1}, "what a folder is stays"
+    assert json.loads((folder / REQUEST).read_text()) == {"lab": "x", "partition": 1}, (
+        "what a folder is stays"
+    )
     assert (folder / WATCHED).stat().st_mtime > 5 and (folder / REQUEST).stat().st_mtime_ns == described
 
 
@@ -117,4 +120,6 @@ def test_a_value_that_is_no_json_leaves_the_old_file_whole(tmp_path: Path) -> No
     write_json(path, {"a": 1})
     with pytest.raises(TypeError):
         write_json(path, {"a": {1, 2}})
-    assert json.loads(path.read_text()) == {"a": 1} and [each.name for each in tmp_path.iterdir()] == ["state.json"]
+    assert json.loads(path.read_text()) == {"a": 1} and [each.name for each in tmp_path.iterdir()] == [
+        "state.json"
+    ]

@@ -1,4 +1,5 @@
-"""The page of a lab's subscription, and its two questions: there for a Pulsar lane, in both languages; refused at the field that is wrong."""
+"""The page of a lab's subscription, and its two questions: there for a Pulsar lane, in both languages;
+refused at the field that is wrong."""
 
 import gzip
 import json
@@ -20,7 +21,9 @@ RING, STICKY, FAILOVER = VIEWS[0], VIEWS[3], VIEWS[4]
 
 def lab_with(view: Json) -> str:
     lab = services.lab_open(request={}).lab
-    StoredView.objects.update_or_create(pk=lab.pk, defaults={"epoch": 1, "seq": 3, "at_us": 5, "text": json.dumps(view)})
+    StoredView.objects.update_or_create(
+        pk=lab.pk, defaults={"epoch": 1, "seq": 3, "at_us": 5, "text": json.dumps(view)}
+    )
     return str(lab.pk)
 
 
@@ -34,7 +37,12 @@ def test_it_is_there_for_a_pulsar_lane_in_both_languages() -> None:
     for language, title in (("en", "Pulsar subscription"), ("zh-hans", "Pulsar 订阅")):
         answer = Client(headers={"accept-language": language}).get(f"/lab/{lab}/pulsar/")
         text = answer.content.decode()
-        assert answer.status_code == 200 and title in text and '"lane": "pulsar"' in text and "js/pulsar/page.js" in text
+        assert (
+            answer.status_code == 200
+            and title in text
+            and '"lane": "pulsar"' in text
+            and "js/pulsar/page.js" in text
+        )
 
 
 def test_a_lab_without_a_pulsar_lane_has_no_such_page() -> None:
@@ -48,7 +56,9 @@ def test_a_lab_without_a_pulsar_lane_has_no_such_page() -> None:
 def test_the_page_knows_the_registrys_orders_and_their_arguments() -> None:
     text = Client().get(f"/lab/{lab_with(RING)}/pulsar/").content.decode()
     page = json.loads(text.split('<script id="page" type="application/json">')[1].split("</script>")[0])
-    assert page["pulsar"]["verbs"]["slow"] == ["rate"] and {"join", "leave", "crash", "set_algorithm"} <= set(page["pulsar"]["verbs"])
+    assert page["pulsar"]["verbs"]["slow"] == ["rate"] and {"join", "leave", "crash", "set_algorithm"} <= set(
+        page["pulsar"]["verbs"]
+    )
 
 
 def test_where_a_key_goes_now_and_after_the_next_join() -> None:
@@ -65,7 +75,9 @@ def test_where_a_key_goes_follows_the_ordering_key_that_the_lanes_producer_sets(
     view["rigs"]["pulsar"]["pulsar"]["ordering_keys"] = 1
     lab = lab_with(view)
     answer, first = ask(lab, "key", key="N725MQ")[1], ask(lab_with(RING), "key", key="N0EGMQ")[1]
-    assert (answer["ordering_key"], first["ordering_key"]) == ("N0EGMQ", None), "keys have their codes in order"
+    assert (answer["ordering_key"], first["ordering_key"]) == ("N0EGMQ", None), (
+        "keys have their codes in order"
+    )
     assert (answer["hash"], answer["consumer"]) == (first["hash"], first["consumer"])
     assert ask(lab, "key", key="no flight's")[1]["ordering_key"] is None
 
@@ -90,5 +102,10 @@ def test_ranges_are_checked_while_they_are_typed() -> None:
     status, answer = ask(lab, "ranges", consumer="c3", ranges="20000-40000")
     assert status == 200 and answer["ranges"] == [[20000, 40000]] and answer["gaps"]
     assert ask(lab, "ranges", consumer="c3", ranges="0-100")[1]["refused"]["kind"] == "range_conflict"
-    assert ask(lab, "ranges", consumer="c3", ranges="some")[1]["fields"] == {"ranges": ["must be ranges such as 0-16383, 32768-49151: some"]}
-    assert ask(lab_with(RING), "ranges", consumer="c1", ranges="0-1") == (400, {"fields": {"rig": ["has no sticky ranges"]}})
+    assert ask(lab, "ranges", consumer="c3", ranges="some")[1]["fields"] == {
+        "ranges": ["must be ranges such as 0-16383, 32768-49151: some"]
+    }
+    assert ask(lab_with(RING), "ranges", consumer="c1", ranges="0-1") == (
+        400,
+        {"fields": {"rig": ["has no sticky ranges"]}},
+    )

@@ -12,21 +12,56 @@ from dashboard.sentences.subscription import SUBSCRIPTION
 
 ROOT = Path(__file__).parents[2]
 HEADS = (
-    "crashed", "acks_refused", "newcomer", "behind_newcomer", "blocked", "subscription_full", "no_permits", "draining", "key_waits", "out_of_reach",
-    "refused", "no_range", "paused", "holding", "switching",
-)  # fmt: skip
+    "crashed",
+    "acks_refused",
+    "newcomer",
+    "behind_newcomer",
+    "blocked",
+    "subscription_full",
+    "no_permits",
+    "draining",
+    "key_waits",
+    "out_of_reach",
+    "refused",
+    "no_range",
+    "paused",
+    "holding",
+    "switching",
+)
 TYPES = ("shared", "failover", "exclusive")
-VERBS = ("join", "pause", "resume", "pulsar_hold_acks", "pulsar_release_acks", "slow", "crash", "rejoin", "leave", "pulsar_redeliver",
-         "pulsar_unsubscribe", "pulsar_lose_receipts")  # fmt: skip
+VERBS = (
+    "join",
+    "pause",
+    "resume",
+    "pulsar_hold_acks",
+    "pulsar_release_acks",
+    "slow",
+    "crash",
+    "rejoin",
+    "leave",
+    "pulsar_redeliver",
+    "pulsar_unsubscribe",
+    "pulsar_lose_receipts",
+)
 FAMILIES = {
-    "version": RULES, "order_words": (*ORDERS, "draining_sticky"), "idle": CODES, "head": HEADS,
+    "version": RULES,
+    "order_words": (*ORDERS, "draining_sticky"),
+    "idle": CODES,
+    "head": HEADS,
     "type": ("Key_Shared", "Failover", "Shared", "Exclusive"),
-    "space": ("ring", "ranges", *TYPES), "space_words": ("ring", "ranges", "topics", *TYPES),
+    "space": ("ring", "ranges", *TYPES),
+    "space_words": ("ring", "ranges", "topics", *TYPES),
     "gap_words": ("3.2", "current", "document"),
-    "entry": ("acked", "held", "again", "unread"), "key": ("acked", "unacked", "again", "unread"), "cell": ("active", "switching", "next", "standby"),
-    "batching": ("default", "key_based"), "seek_by": ("entry", "time"), "batch_state": ("acked", "handled", "open"),
-    "verb": (*VERBS, "full_speed"), "verb_about": VERBS, "state": ("connected", "connecting", "unsubscribed"),
-}  # fmt: skip
+    "entry": ("acked", "held", "again", "unread"),
+    "key": ("acked", "unacked", "again", "unread"),
+    "cell": ("active", "switching", "next", "standby"),
+    "batching": ("default", "key_based"),
+    "seek_by": ("entry", "time"),
+    "batch_state": ("acked", "handled", "open"),
+    "verb": (*VERBS, "full_speed"),
+    "verb_about": VERBS,
+    "state": ("connected", "connecting", "unsubscribed"),
+}
 
 
 def codes_said() -> set[str]:
@@ -36,7 +71,12 @@ def codes_said() -> set[str]:
     heads = re.findall(r"(?:head: |COLUMNS = )\[(.*?)\]", text)
     columns = {f"subscription.column.{name}" for names in heads for name in re.findall(r'"(\w+)"', names)}
     chosen = {f"subscription.{name}" for name in ("from_nobody", "to_nobody", "handed_one")}
-    return literal | columns | chosen | {f"subscription.{family}.{name}" for family, names in FAMILIES.items() for name in names}
+    return (
+        literal
+        | columns
+        | chosen
+        | {f"subscription.{family}.{name}" for family, names in FAMILIES.items() for name in names}
+    )
 
 
 def test_all_that_it_says_has_words_and_all_its_words_are_said() -> None:

@@ -1,4 +1,5 @@
-"""What one network address may have, and everybody together: nobody uses up everything, and who comes new finds a place."""
+"""What one network address may have, and everybody together: nobody uses up everything, and who comes new
+finds a place."""
 
 import json
 import re
@@ -29,16 +30,18 @@ LOG = bytes(encode_batch([Record(0, 1_000, b"k", b"v")]).data)
 HERE, THERE = "a" * 32, "b" * 32
 
 
-# -- the address -------------------------------------------------------------------------------------------------------
+# -- the address ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("peer", "forwarded", "trusted", "client"),
     [
-        ("192.0.2.7", "203.0.113.9", [], "192.0.2.7"),                                   # nobody is trusted: the header is anybody's
+        # nobody is trusted: the header is anybody's
+        ("192.0.2.7", "203.0.113.9", [], "192.0.2.7"),
         ("192.0.2.7", "203.0.113.9", ["10.0.0.0/8"], "192.0.2.7"),                       # nor is this peer
         ("10.0.0.1", "203.0.113.9", ["10.0.0.0/8"], "203.0.113.9"),
-        ("10.0.0.1", "198.51.100.1, 203.0.113.9", ["10.0.0.0/8"], "203.0.113.9"),        # what the client wrote before it came to the proxy
+        # what the client wrote before it came to the proxy
+        ("10.0.0.1", "198.51.100.1, 203.0.113.9", ["10.0.0.0/8"], "203.0.113.9"),
         ("10.0.0.1", "203.0.113.9, 10.2.2.2", ["10.0.0.0/8"], "203.0.113.9"),            # two proxies
         ("10.0.0.1", "10.9.9.9", ["10.0.0.0/8"], "10.9.9.9"),
         ("10.0.0.1", "nonsense", ["10.0.0.0/8"], "10.0.0.1"),
@@ -50,7 +53,9 @@ HERE, THERE = "a" * 32, "b" * 32
         ("", "203.0.113.9", ["0.0.0.0/0"], "unknown"),
     ],
 )  # fmt: skip
-def test_client_behind_a_peer(settings: Any, peer: str, forwarded: str, trusted: list[str], client: str) -> None:
+def test_client_behind_a_peer(
+    settings: Any, peer: str, forwarded: str, trusted: list[str], client: str
+) -> None:
     settings.TRUSTED_PROXIES = [ip_network(text) for text in trusted]
     assert client_address(peer, forwarded) == client
 
@@ -64,7 +69,7 @@ def test_only_a_keyed_hash_is_kept(settings: Any) -> None:
     assert address_of(request) != first
 
 
-# -- the rule ----------------------------------------------------------------------------------------------------------
+# -- the rule ------------------------------------------------------------------------------------------------
 
 
 def refusal(quota: Quota, mine: int, everybody: int) -> int | None:
@@ -99,10 +104,15 @@ def test_small_totals_keep_one_place() -> None:
 
 
 def test_waits_are_told_in_round_figures() -> None:
-    assert [in_about(seconds) for seconds in (0, 61, 3 * 3600, 49 * 3600)] == ["a minute", "2 minutes", "3 hours", "3 days"]
+    assert [in_about(seconds) for seconds in (0, 61, 3 * 3600, 49 * 3600)] == [
+        "a minute",
+        "2 minutes",
+        "3 hours",
+        "3 days",
+    ]
 
 
-# -- labs --------------------------------------------------------------------------------------------------------------
+# -- labs ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db
@@ -122,14 +132,28 @@ def test_copies_and_labs_from_the_api_count_and_the_answer_says_when(settings: A
     settings.LABS_ADDRESS_MAX = 2
     first = Client(REMOTE_ADDR="192.0.2.7").post("/api/labs/", "{}", content_type="application/json")
     assert first.status_code == 201
-    copy = Client(REMOTE_ADDR="192.0.2.7").post(f"/api/labs/{first.json()['id']}/fork/", "{}", content_type="application/json")
+    copy = Client(REMOTE_ADDR="192.0.2.7").post(
+        f"/api/labs/{first.json()['id']}/fork/", "{}", content_type="application/json"
+    )
     assert copy.status_code == 201
-    for headers, said in (({}, "try again in about 24 hours"), ({"accept-language": "zh-hans"}, "24 小时后再试")):
-        answer = Client(REMOTE_ADDR="192.0.2.7", headers=headers).post("/api/labs/", "{}", content_type="application/json")
+    for headers, said in (
+        ({}, "try again in about 24 hours"),
+        ({"accept-language": "zh-hans"}, "24 小时后再试"),
+    ):
+        answer = Client(REMOTE_ADDR="192.0.2.7", headers=headers).post(
+            "/api/labs/", "{}", content_type="application/json"
+        )
         assert answer.status_code == 429 and int(answer["Retry-After"]) == settings.LAB_VISIT_KEEP_S
         assert said in answer.json()["fields"]["lab"][0]
-    assert Client(REMOTE_ADDR="198.51.100.1").post("/api/labs/", "{}", content_type="application/json").status_code == 201
-    spoofed = Client(REMOTE_ADDR="192.0.2.7", headers={"x-forwarded-for": "203.0.113.1"}).post("/api/labs/", "{}", content_type="application/json")
+    assert (
+        Client(REMOTE_ADDR="198.51.100.1")
+        .post("/api/labs/", "{}", content_type="application/json")
+        .status_code
+        == 201
+    )
+    spoofed = Client(REMOTE_ADDR="192.0.2.7", headers={"x-forwarded-for": "203.0.113.1"}).post(
+        "/api/labs/", "{}", content_type="application/json"
+    )
     assert spoofed.status_code == 429
 
 
@@ -139,14 +163,23 @@ def test_a_visitor_without_room_for_a_copy_is_told_so_with_the_demo(settings: An
     world.run(6)
 
     def visit(client: Client) -> Any:
-        page = json.loads(re.search(r'<script id="page"[^>]*>(.*?)</script>', client.get("/").content.decode(), re.DOTALL)[1])
+        page = json.loads(
+            re.search(r'<script id="page"[^>]*>(.*?)</script>', client.get("/").content.decode(), re.DOTALL)[
+                1
+            ]
+        )
         assert not page["owner"]
-        return client.post(page["visit"], "{}", content_type="application/json", headers={"x-csrftoken": page["csrf"]})
+        return client.post(
+            page["visit"], "{}", content_type="application/json", headers={"x-csrftoken": page["csrf"]}
+        )
 
     assert visit(Client()).json()["owner"] is True
     settings.LABS_ADDRESS_MAX = 1
     refused = visit(Client())
-    assert refused.status_code == 429 and "your network address has reached its limit of labs" in refused.json()["fields"]["lab"][0]
+    assert (
+        refused.status_code == 429
+        and "your network address has reached its limit of labs" in refused.json()["fields"]["lab"][0]
+    )
 
 
 @pytest.mark.django_db
@@ -154,17 +187,21 @@ def test_an_addresss_own_visits_long_left_make_room_for_it(settings: Any) -> Non
     demo = services.demo_lab_ensure()
     settings.LABS_ADDRESS_MAX = 1
     left = services.lab_fork(lab_id=demo, visitor="v" * 20, address=HERE).lab
-    Lab.objects.filter(pk=left.pk).update(created_at=timezone.now() - timedelta(days=2), status=Lab.Status.IDLE)
+    Lab.objects.filter(pk=left.pk).update(
+        created_at=timezone.now() - timedelta(days=2), status=Lab.Status.IDLE
+    )
     services.lab_open(request={}, address=HERE)
     assert not Lab.objects.filter(pk=left.pk).exists()
 
 
-# -- uploads, logs, studies ---------------------------------------------------------------------------------------------
+# -- uploads, logs, studies ----------------------------------------------------------------------------------
 
 
 def upload(address: str, size: int = 0) -> Any:
     file = SimpleUploadedFile("orders.csv", b"key,n\n" + b"a,1\n" * (size // 4 or 1))
-    return Client(REMOTE_ADDR=address, headers={"authorization": f"Bearer {time.time_ns()}"}).post("/api/studies/uploads/", {"file": file})
+    return Client(REMOTE_ADDR=address, headers={"authorization": f"Bearer {time.time_ns()}"}).post(
+        "/api/studies/uploads/", {"file": file}
+    )
 
 
 @pytest.mark.django_db
@@ -186,7 +223,11 @@ def test_the_last_part_of_the_disks_quota_is_for_newcomers(settings: Any, tmp_pa
     assert upload("192.0.2.7", 90_000).status_code == 201
     Upload.objects.update(bytes=1_750_000)
     answer = upload("192.0.2.7", 90_000)
-    assert answer.status_code == 507 and "no room for more files" in answer.json()["fields"]["file"][0] and answer["Retry-After"]
+    assert (
+        answer.status_code == 507
+        and "no room for more files" in answer.json()["fields"]["file"][0]
+        and answer["Retry-After"]
+    )
     assert upload("198.51.100.1", 90_000).status_code == 201
 
 
@@ -197,7 +238,9 @@ def test_opened_logs_of_one_address_whatever_its_tokens(settings: Any, tmp_path:
 
     def post(address: str) -> Any:
         file = SimpleUploadedFile(f"{0:020d}.log", LOG)
-        return Client(REMOTE_ADDR=address, headers={"authorization": f"Bearer {time.time_ns()}"}).post("/api/logs/", {"file": file})
+        return Client(REMOTE_ADDR=address, headers={"authorization": f"Bearer {time.time_ns()}"}).post(
+            "/api/logs/", {"file": file}
+        )
 
     assert [post("192.0.2.7").status_code for _log in range(3)] == [201, 201, 429]
     refused = post("192.0.2.7")
@@ -224,7 +267,11 @@ def test_studies_that_wait_and_live_ones(settings: Any) -> None:
         Study.objects.filter(pk=started.pk).update(state=Study.State.RUNNING)
     with pytest.raises(Refused) as refused:
         studies.study_start(request=live, owner_hash="s" * 64, address=HERE)
-    assert refused.value.status == 429 and refused.value.again_s == settings.STUDY_LIVE_IDLE_S and "2 minutes" in str(refused.value)
+    assert (
+        refused.value.status == 429
+        and refused.value.again_s == settings.STUDY_LIVE_IDLE_S
+        and "2 minutes" in str(refused.value)
+    )
     studies.study_start(request=live, owner_hash="s" * 64, address=THERE)
 
 
@@ -238,14 +285,16 @@ def test_an_addresss_oldest_finished_study_makes_room_for_its_next(settings: Any
     assert not Study.objects.filter(pk=old.pk).exists()
 
 
-# -- sockets -----------------------------------------------------------------------------------------------------------
+# -- sockets -------------------------------------------------------------------------------------------------
 
 
 def test_sockets_are_counted_by_address_and_in_all(settings: Any) -> None:
     settings.SOCKETS_ADDRESS_MAX, settings.SOCKETS_MAX, settings.SOCKETS_NEWCOMER = 5, 10, 1
     doors = Doors()
     assert [doors.enter(HERE) for _socket in range(6)] == [True] * 5 + [False]
-    assert [doors.enter(THERE) for _socket in range(5)] == [True] * 4 + [False], "the last one is for a newcomer"
+    assert [doors.enter(THERE) for _socket in range(5)] == [True] * 4 + [False], (
+        "the last one is for a newcomer"
+    )
     assert doors.enter("c") and not doors.enter("d")
     doors.leave(HERE)
     assert doors.enter("d")
@@ -258,16 +307,30 @@ def test_quotas_leave_room_for_a_classroom(settings: Any) -> None:
     """Forty learners behind one address, each with a few of everything."""
     learners = 40
     assert 5 * learners <= settings.LABS_ADDRESS_MAX and 5 * learners <= settings.SOCKETS_ADDRESS_MAX
-    assert learners * settings.UPLOAD_BYTES_MAX / 2 <= settings.UPLOADS_ADDRESS_BYTES_MAX and 5 * learners <= settings.UPLOADS_ADDRESS_MAX
-    assert 2 * learners <= settings.STUDIES_WAITING_ADDRESS_MAX and 3 * learners <= settings.LOG_UPLOADS_ADDRESS_MAX
-    for each, total in [("LABS_ADDRESS_MAX", "LABS_MAX"), ("SOCKETS_ADDRESS_MAX", "SOCKETS_MAX"), ("STUDIES_LIVE_ADDRESS_MAX", "STUDIES_LIVE_MAX"),
-                        ("UPLOADS_ADDRESS_BYTES_MAX", "UPLOADS_TOTAL_BYTES_MAX"), ("UPLOADS_ADDRESS_MAX", "UPLOADS_MAX"),
-                        ("STUDIES_WAITING_ADDRESS_MAX", "STUDIES_WAITING_MAX"), ("LOG_UPLOADS_ADDRESS_MAX", "LOG_UPLOADS_MAX"),
-                        ("STUDIES_ADDRESS_MAX", "STUDIES_MAX")]:  # fmt: skip
+    assert (
+        learners * settings.UPLOAD_BYTES_MAX / 2 <= settings.UPLOADS_ADDRESS_BYTES_MAX
+        and 5 * learners <= settings.UPLOADS_ADDRESS_MAX
+    )
+    assert (
+        2 * learners <= settings.STUDIES_WAITING_ADDRESS_MAX
+        and 3 * learners <= settings.LOG_UPLOADS_ADDRESS_MAX
+    )
+    for each, total in [
+        ("LABS_ADDRESS_MAX", "LABS_MAX"),
+        ("SOCKETS_ADDRESS_MAX", "SOCKETS_MAX"),
+        ("STUDIES_LIVE_ADDRESS_MAX", "STUDIES_LIVE_MAX"),
+        ("UPLOADS_ADDRESS_BYTES_MAX", "UPLOADS_TOTAL_BYTES_MAX"),
+        ("UPLOADS_ADDRESS_MAX", "UPLOADS_MAX"),
+        ("STUDIES_WAITING_ADDRESS_MAX", "STUDIES_WAITING_MAX"),
+        ("LOG_UPLOADS_ADDRESS_MAX", "LOG_UPLOADS_MAX"),
+        ("STUDIES_ADDRESS_MAX", "STUDIES_MAX"),
+    ]:
         assert getattr(settings, each) < getattr(settings, total), each
 
 
 def test_refusal_carries_its_time_as_a_header() -> None:
     assert refusal_response(Refused(429, {"lab": "no"}, 1.2))["Retry-After"] == "2"
     assert "Retry-After" not in refusal_response(Refused(400, {"lab": "no"}))
-    assert json.loads(refusal_response(Refused(429, {"lab": "no"}, 1.2)).content) == {"fields": {"lab": ["no"]}}
+    assert json.loads(refusal_response(Refused(429, {"lab": "no"}, 1.2)).content) == {
+        "fields": {"lab": ["no"]}
+    }

@@ -1,4 +1,5 @@
-"""What people send or point at is read in a process with limits: whatever is in it, the web process keeps its memory and its time."""
+"""What people send or point at is read in a process with limits: whatever is in it, the web process keeps its
+memory and its time."""
 
 import json
 import os
@@ -35,13 +36,17 @@ def folder(tmp_path: Path, settings: Any) -> Path:
     settings.RUN_DIR.mkdir()
     settings.DATA_DIRS = [tmp_path / "data"]
     (tmp_path / "data").mkdir()
-    reader.ask("preview", "source", spec={"kind": "uniform", "keys": 3, "records": 3})      # it has begun
+    reader.ask("preview", "source", spec={"kind": "uniform", "keys": 3, "records": 3})  # it has begun
     return tmp_path / "data"
 
 
 def preview(**source: Any) -> Any:
-    return Client().post("/api/studies/preview/", json.dumps({"source": source}), content_type="application/json",
-                         headers={"authorization": f"Bearer {TOKEN}"})  # fmt: skip
+    return Client().post(
+        "/api/studies/preview/",
+        json.dumps({"source": source}),
+        content_type="application/json",
+        headers={"authorization": f"Bearer {TOKEN}"},
+    )
 
 
 def grown_bytes(act: Callable[[], Any]) -> tuple[Any, int]:
@@ -65,10 +70,16 @@ def bomb(path: Path, megabytes: int = 475, copies: int = 1) -> None:
 
 
 LONG = {
-    "one.csv": (b"", b"x", b""), "header.csv": (b"k,v\na,", b"x", b"\n"), "quoted.csv": (b'k,v\n"', b"x\n", b'",1\n'),
-    "fields.csv": (b"", b"k,", b"\n"), "fields_below.csv": (b"k,v\n", b"1,", b"\n"), "one.jsonl": (b'{"k":"', b"x", b'"}\n'),
-    "fields.jsonl": (b'{"k":1', b',"v":"1"', b"}\n"), "nested.jsonl": (b'{"k":', b"[", b"\n"), "breaks.csv": (b"k\n", b"\n", b""),
-}  # fmt: skip
+    "one.csv": (b"", b"x", b""),
+    "header.csv": (b"k,v\na,", b"x", b"\n"),
+    "quoted.csv": (b'k,v\n"', b"x\n", b'",1\n'),
+    "fields.csv": (b"", b"k,", b"\n"),
+    "fields_below.csv": (b"k,v\n", b"1,", b"\n"),
+    "one.jsonl": (b'{"k":"', b"x", b'"}\n'),
+    "fields.jsonl": (b'{"k":1', b',"v":"1"', b"}\n"),
+    "nested.jsonl": (b'{"k":', b"[", b"\n"),
+    "breaks.csv": (b"k\n", b"\n", b""),
+}
 
 
 @pytest.mark.parametrize("name", LONG)
@@ -79,7 +90,7 @@ def test_a_line_of_100_mb_costs_the_web_process_nothing(folder: Path, name: str)
     assert time.monotonic() - began_s < 30 and grown < WEB_MAY_GROW_BYTES
     assert answer.status_code in (200, 400) and len(answer.content) < 2_000_000
     if answer.status_code == 400:
-        (field, [text]), = answer.json()["fields"].items()
+        ((field, [text]),) = answer.json()["fields"].items()
         assert field == "source.path" and text
     assert preview(kind="uniform", keys=3, records=3).status_code == 200, "the next one is served"
 
@@ -97,7 +108,9 @@ def test_an_upload_of_it_is_refused_at_the_file_and_not_kept(folder: Path, tmp_p
     content = (tmp_path / "bomb.parquet").read_bytes()
 
     def send() -> Any:
-        return Client(headers={"accept-language": "zh-hans"}).post("/api/studies/uploads/", {"file": SimpleUploadedFile("b.parquet", content)})
+        return Client(headers={"accept-language": "zh-hans"}).post(
+            "/api/studies/uploads/", {"file": SimpleUploadedFile("b.parquet", content)}
+        )
 
     answer, grown = grown_bytes(send)
     assert answer.status_code == 400 and answer.json()["fields"]["file"][0].startswith("读取耗时过长")
@@ -106,8 +119,13 @@ def test_an_upload_of_it_is_refused_at_the_file_and_not_kept(folder: Path, tmp_p
 
 def test_a_study_of_it_is_checked_aside_too(folder: Path) -> None:
     long_line(folder / "one.csv", b"", b"x", b"")
-    request = {"source": {"kind": "folder", "name": "data/one.csv", "key": "k"}, "strategies": ["kafka.range"]}
-    answer, grown = grown_bytes(lambda: Client().post("/api/studies/", json.dumps(request), content_type="application/json"))
+    request = {
+        "source": {"kind": "folder", "name": "data/one.csv", "key": "k"},
+        "strategies": ["kafka.range"],
+    }
+    answer, grown = grown_bytes(
+        lambda: Client().post("/api/studies/", json.dumps(request), content_type="application/json")
+    )
     assert answer.status_code == 400 and grown < WEB_MAY_GROW_BYTES
     assert "longer than" in json.dumps(answer.json()["fields"])
 
@@ -148,7 +166,10 @@ def test_what_takes_too_long_ends_and_another_is_served_meanwhile(slow: Reader) 
 def test_a_third_is_told_to_come_again(slow: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(readers, "WAIT_S", 0.1)
     with ThreadPoolExecutor() as pool:
-        stuck = [pool.submit(slow.ask, "preview", "source.path", spec={"kind": "endless"}) for _place in range(readers.READERS_MAX)]
+        stuck = [
+            pool.submit(slow.ask, "preview", "source.path", spec={"kind": "endless"})
+            for _place in range(readers.READERS_MAX)
+        ]
         time.sleep(0.3)
         with pytest.raises(Refused) as refused:
             slow.ask("preview", "source", spec={"kind": "quick"})
@@ -158,7 +179,9 @@ def test_a_third_is_told_to_come_again(slow: Reader, monkeypatch: pytest.MonkeyP
     assert slow.ask("preview", "source", spec={"kind": "quick"})
 
 
-def test_a_machine_that_does_not_answer_holds_nobody_for_ever(slow: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_that_does_not_answer_holds_nobody_for_ever(
+    slow: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(readers, "ANSWER_S", 0.5)
     assert slow._child is not None
     os.kill(slow._child.pid, signal.SIGSTOP)
@@ -169,18 +192,32 @@ def test_a_machine_that_does_not_answer_holds_nobody_for_ever(slow: Reader, monk
 
 def test_previews_of_generated_data_have_an_end(folder: Path) -> None:
     """The dearest that the limits allow: within the time, or the sentence."""
-    for source in ({"kind": "zipf", "keys": 10**6, "exponent": 4, "records": 10**9}, {"kind": "uniform", "keys": 10**9, "records": 10**10},
-                   {"kind": "flights", "records": 10**9, "rate": 5_000}):  # fmt: skip
+    for source in (
+        {"kind": "zipf", "keys": 10**6, "exponent": 4, "records": 10**9},
+        {"kind": "uniform", "keys": 10**9, "records": 10**10},
+        {"kind": "flights", "records": 10**9, "rate": 5_000},
+    ):
         began_s = time.monotonic()
         answer, grown = grown_bytes(lambda source=source: preview(**source))
-        assert answer.status_code in (200, 400) and time.monotonic() - began_s < 30 and grown < WEB_MAY_GROW_BYTES, source
+        assert (
+            answer.status_code in (200, 400)
+            and time.monotonic() - began_s < 30
+            and grown < WEB_MAY_GROW_BYTES
+        ), source
 
 
 def test_refusals_keep_their_names_and_numbers_in_the_readers_language(folder: Path) -> None:
     (folder / "a.csv").write_text("k,v\na,1\n")
-    request = {"source": {"kind": "folder", "name": "data/a.csv", "key": "nope"}, "strategies": ["kafka.range"]}
-    answers = [Client(headers={"accept-language": language}).post("/api/studies/", json.dumps(request), content_type="application/json")
-               for language in ("en", "zh-hans")]  # fmt: skip
+    request = {
+        "source": {"kind": "folder", "name": "data/a.csv", "key": "nope"},
+        "strategies": ["kafka.range"],
+    }
+    answers = [
+        Client(headers={"accept-language": language}).post(
+            "/api/studies/", json.dumps(request), content_type="application/json"
+        )
+        for language in ("en", "zh-hans")
+    ]
     texts = [next(iter(answer.json()["fields"].values()))[0] for answer in answers]
     assert "k, v" in texts[0] and ("k、v" in texts[1] or "k，v" in texts[1]), texts
 

@@ -1,4 +1,5 @@
-"""Every refusal that a person can meet has its Chinese sentence: the dashboard's own and those of the core."""
+"""Every refusal that a person can meet has its Chinese sentence: the dashboard's own and those of the
+core."""
 
 import ast
 import json
@@ -22,7 +23,11 @@ CATALOGUE = read_po(ROOT / "locale/zh_Hans/LC_MESSAGES/django.po")
 def calls(folder, names, place):
     for path in sorted((ROOT / folder).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in names and len(node.args) > place:
+            if (
+                isinstance(node, ast.Call)
+                and getattr(node.func, "id", "") in names
+                and len(node.args) > place
+            ):
                 yield path, node.args[place]
 
 
@@ -43,16 +48,35 @@ def test_every_refusal_of_the_core_is_a_template_with_a_translation():
     assert found > 40
 
 
-ONLY_PROGRAMS_HEAR = {"register_broker", "unregister_broker", "alter_partition", "_registered", "_check_alter_partition"}
+ONLY_PROGRAMS_HEAR = {
+    "register_broker",
+    "unregister_broker",
+    "alter_partition",
+    "_registered",
+    "_check_alter_partition",
+}
 
 
 def test_every_refusal_of_the_controller_to_an_operator_is_a_template_with_a_translation():
     found = 0
-    for path in ("controller.py", "cluster/foreseen.py", "replication/placement.py", "replication/reassignment.py"):
+    for path in (
+        "controller.py",
+        "cluster/foreseen.py",
+        "replication/placement.py",
+        "replication/reassignment.py",
+    ):
         tree = ast.parse((ROOT / "broker_core/kafka" / path).read_text())
-        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name not in ONLY_PROGRAMS_HEAR]
+        functions = [
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef) and node.name not in ONLY_PROGRAMS_HEAR
+        ]
         for node in (node for function in functions for node in ast.walk(function)):
-            if not isinstance(node, ast.Call) or getattr(node.func, "id", "") != "Refused" or isinstance(node.args[1], ast.Name):
+            if (
+                not isinstance(node, ast.Call)
+                or getattr(node.func, "id", "") != "Refused"
+                or isinstance(node.args[1], ast.Name)
+            ):
                 continue
             for text in texts(node.args[1]) or [f"{node.lineno} builds its text, so it cannot be translated"]:
                 assert CATALOGUE.get(text), f"{path}: {text}"
@@ -60,10 +84,14 @@ def test_every_refusal_of_the_controller_to_an_operator_is_a_template_with_a_tra
     assert found > 15 and CATALOGUE[TOO_FEW_BROKERS]
 
 
-@pytest.mark.parametrize(("language", "words"), [("en", "broker 7 is not registered"), ("zh-hans", "Broker 7 未注册")])
+@pytest.mark.parametrize(
+    ("language", "words"), [("en", "broker 7 is not registered"), ("zh-hans", "Broker 7 未注册")]
+)
 def test_the_controllers_refusal_is_a_sentence_within_ours(language, words):
     refused = Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "broker {broker} is not registered", broker=7)
-    error = CommandError("args.replicas", "{error}: {reason}", error=refused.code.name, reason=refused.sentence)
+    error = CommandError(
+        "args.replicas", "{error}: {reason}", error=refused.code.name, reason=refused.sentence
+    )
     assert str(error) == "args.replicas: INVALID_REPLICA_ASSIGNMENT: broker 7 is not registered"
     with translation.override(language):
         assert in_words(error).startswith("INVALID_REPLICA_ASSIGNMENT") and in_words(error).endswith(words)
@@ -88,7 +116,9 @@ def test_every_reason_of_the_pipeline_is_a_template_with_a_translation():
     assert found > 40
 
 
-@pytest.mark.parametrize(("language", "words"), [("en", "must be one of csv, jsonl"), ("zh-hans", "只能是其中之一：csv、jsonl")])
+@pytest.mark.parametrize(
+    ("language", "words"), [("en", "must be one of csv, jsonl"), ("zh-hans", "只能是其中之一：csv、jsonl")]
+)
 def test_names_in_a_refusal_are_listed_as_the_language_lists_them(language, words):
     error = pickle.loads(pickle.dumps(Names(["csv", "jsonl"])))
     with translation.override(language):

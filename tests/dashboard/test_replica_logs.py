@@ -1,4 +1,5 @@
-"""A replica's log over HTTP: told by the lab's shard, written by the worker's loop, asked for by broker, topic and partition."""
+"""A replica's log over HTTP: told by the lab's shard, written by the worker's loop, asked for by broker,
+topic and partition."""
 
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,8 @@ def folder_of(lab: Lab, **query: Any) -> Path:
 
 
 def look(world: World, lab: Lab, loop: LogWriter | None = None, **query: Any) -> Any:
-    """Ask, let the shard tell and the loop write, and ask again. The shard's turn to tell comes within 2 s of its clock."""
+    """Ask, let the shard tell and the loop write, and ask again. The shard's turn to tell comes within 2 s of
+    its clock."""
     ask(lab, **query)
     world.run(2.5)
     (loop or LogWriter()).turn()
@@ -63,26 +65,52 @@ def test_each_replica_shows_its_own_log_and_the_checkpoints_as_files(world: Worl
     assert ask(lab).json()["brokers"][0] == {"id": 1, "condition": "running"}
     for broker in replicas_of(world, lab)[2]:
         folder = look(world, lab, broker=broker, partition=2).json()
-        assert (folder["broker"], folder["folder"], folder["settings_shown"]) == (broker, "flights-2", ["segment_bytes", "index_interval_bytes"])
+        assert (folder["broker"], folder["folder"], folder["settings_shown"]) == (
+            broker,
+            "flights-2",
+            ["segment_bytes", "index_interval_bytes"],
+        )
         assert folder["start_offset"] <= folder["high_watermark"] <= folder["end_offset"] > 0
-        assert folder["replica"]["condition"] == "running" and folder["replica"]["role"] in ("leads", "follows")
+        assert folder["replica"]["condition"] == "running" and folder["replica"]["role"] in (
+            "leads",
+            "follows",
+        )
         assert folder["topics"] == ["flights", "__consumer_offsets"] and folder["segments"][-1]["active"]
         disk = folder_of(lab, broker=broker, partition=2)
         state = places.state_of(disk)
-        assert not [row for row in dump_path(disk / str(state["generation"]) / "flights-2", deep=True) if row.kind == "problem"]
+        assert not [
+            row
+            for row in dump_path(disk / str(state["generation"]) / "flights-2", deep=True)
+            if row.kind == "problem"
+        ]
         names = [row["name"] for row in folder["other_files"]], [row["name"] for row in folder["top_files"]]
         assert names[0] == ["leader-epoch-checkpoint"] and "replication-offset-checkpoint" in names[1]
         epochs = ask(lab, "file/", broker=broker, partition=2, name="leader-epoch-checkpoint").json()
         assert epochs["text"].startswith("0\n1\n0 ") and epochs["name"] == "leader-epoch-checkpoint"
-        marks = ask(lab, "file/", broker=broker, partition=2, name="../replication-offset-checkpoint").json()["text"].splitlines()
-        assert marks[0] == "0" and int(marks[1]) == len(marks) - 2 and any(row.startswith("flights 2 ") for row in marks[2:])
+        marks = (
+            ask(lab, "file/", broker=broker, partition=2, name="../replication-offset-checkpoint")
+            .json()["text"]
+            .splitlines()
+        )
+        assert (
+            marks[0] == "0"
+            and int(marks[1]) == len(marks) - 2
+            and any(row.startswith("flights 2 ") for row in marks[2:])
+        )
 
 
-def test_an_empty_broker_s_partition_a_crashed_broker_and_one_that_lost_its_disk(world: World, lab: Lab) -> None:
+def test_an_empty_broker_s_partition_a_crashed_broker_and_one_that_lost_its_disk(
+    world: World, lab: Lab
+) -> None:
     placed = replicas_of(world, lab)
-    number, broker = next((number, broker) for number in placed for broker in (1, 2, 3, 4) if broker not in placed[number])
+    number, broker = next(
+        (number, broker) for number in placed for broker in (1, 2, 3, 4) if broker not in placed[number]
+    )
     answer = look(world, lab, broker=broker, partition=number)
-    assert (answer.status_code, answer.json()["fields"]) == (404, {"partition": [f"broker {broker} has no replica of flights-{number}"]})
+    assert (answer.status_code, answer.json()["fields"]) == (
+        404,
+        {"partition": [f"broker {broker} has no replica of flights-{number}"]},
+    )
     held = next(number for number in placed if 2 in placed[number])
     loop = LogWriter()
     before = look(world, lab, loop, broker=2, partition=held).json()
@@ -99,28 +127,50 @@ def test_an_empty_broker_s_partition_a_crashed_broker_and_one_that_lost_its_disk
     assert lost["replica"]["condition"] == "disk_lost" and lost["segments"] == [] and lost["end_offset"] == 0
 
 
-def test_the_offsets_partition_of_the_group_is_found_and_its_records_have_named_fields(world: World, lab: Lab) -> None:
+def test_the_offsets_partition_of_the_group_is_found_and_its_records_have_named_fields(
+    world: World, lab: Lab
+) -> None:
     world.run(4)
     topic = "__consumer_offsets"
     chosen = coordinator_partition(GROUP_ID, 5)
-    found = next(answer for broker in (1, 2, 3, 4) if (answer := look(world, lab, broker=broker, topic=topic)).status_code == 200)
+    found = next(
+        answer
+        for broker in (1, 2, 3, 4)
+        if (answer := look(world, lab, broker=broker, topic=topic)).status_code == 200
+    )
     folder = found.json()
-    assert folder["partition"] == chosen and folder["cleanup_policy"] == "compact" and folder["committed"] is None
+    assert (
+        folder["partition"] == chosen
+        and folder["cleanup_policy"] == "compact"
+        and folder["committed"] is None
+    )
     last = folder["end_offset"] - 1
     batch = ask(lab, "lookup/", broker=folder["broker"], topic=topic, offset=last).json()["batch"]
     key, value = batch["records"][-1]["key"]["text"], batch["records"][-1]["value"]["text"]
-    assert key.startswith("OffsetCommit group=lab topic=flights partition=") and "commit_timestamp=13569984" in value
+    assert (
+        key.startswith("OffsetCommit group=lab topic=flights partition=")
+        and "commit_timestamp=13569984" in value
+    )
 
 
 def test_what_a_round_would_do_to_the_offsets_partition_names_its_keys(world: World, lab: Lab) -> None:
-    broker = next(broker for broker in (1, 2, 3, 4) if look(world, lab, broker=broker, topic="__consumer_offsets").status_code == 200)
+    broker = next(
+        broker
+        for broker in (1, 2, 3, 4)
+        if look(world, lab, broker=broker, topic="__consumer_offsets").status_code == 200
+    )
     ask(lab, "clean/", broker=broker, topic="__consumer_offsets")
     world.run(2.5)
     LogWriter().turn()
     clean = ask(lab, "clean/", broker=broker, topic="__consumer_offsets").json()
-    assert clean["log"] == {"topic": "__consumer_offsets", "partition": coordinator_partition(GROUP_ID, 5)}, clean
+    assert clean["log"] == {"topic": "__consumer_offsets", "partition": coordinator_partition(GROUP_ID, 5)}, (
+        clean
+    )
     assert {record["key"] for record in clean["before"]} & {"GroupMetadata group=lab"}
-    assert ask(lab, "clean/", broker=broker, partition=replicas_of_broker(world, lab, broker)).json()["log"] is None
+    assert (
+        ask(lab, "clean/", broker=broker, partition=replicas_of_broker(world, lab, broker)).json()["log"]
+        is None
+    )
 
 
 def replicas_of_broker(world: World, lab: Lab, broker: int) -> int:
@@ -148,16 +198,23 @@ def test_the_page_of_a_replica_that_cannot_be_opens_with_the_lane_s_log(world: W
         ({"topic": "__consumer_offsets"}, 400, "topic"),
     ],
 )
-def test_a_replica_that_cannot_be_is_refused_at_its_field(world: World, lab: Lab, query: dict[str, str], status: int, field: str) -> None:
+def test_a_replica_that_cannot_be_is_refused_at_its_field(
+    world: World, lab: Lab, query: dict[str, str], status: int, field: str
+) -> None:
     answer = ask(lab, **query)
     assert (answer.status_code, list(answer.json()["fields"])) == (status, [field]), answer.content
 
 
-@pytest.mark.parametrize("name", ["00000000000000000000.log", "../../../request.json", "../replica.json", "/etc/passwd", "", "none"])
+@pytest.mark.parametrize(
+    "name",
+    ["00000000000000000000.log", "../../../request.json", "../replica.json", "/etc/passwd", "", "none"],
+)
 def test_only_checkpoints_are_opened_as_text(world: World, lab: Lab, name: str) -> None:
     look(world, lab, broker=1, partition=0)
     answer = ask(lab, "file/", broker=1, partition=0, name=name)
-    assert (answer.status_code, list(answer.json()["fields"])) in ((404, ["name"]), (400, ["name"])), answer.content
+    assert (answer.status_code, list(answer.json()["fields"])) in ((404, ["name"]), (400, ["name"])), (
+        answer.content
+    )
 
 
 def test_a_lane_without_a_cluster_has_no_brokers(world: World) -> None:
@@ -170,7 +227,10 @@ def test_a_lane_without_a_cluster_has_no_brokers(world: World) -> None:
 def test_a_killed_writer_begins_a_new_generation_and_old_ones_go(world: World, lab: Lab) -> None:
     first = replicas_of(world, lab)[1][0]
     for _ in range(4):
-        folder = look(world, lab, broker=first, partition=1).json()     # a loop of its own each time
+        folder = look(world, lab, broker=first, partition=1).json()  # a loop of its own each time
         assert folder["segments"] and folder["end_offset"] > 0
     disk = folder_of(lab, broker=first, partition=1)
-    assert sorted(entry.name for entry in disk.iterdir() if entry.is_dir() and entry.name.isdigit()) == ["3", "4"]
+    assert sorted(entry.name for entry in disk.iterdir() if entry.is_dir() and entry.name.isdigit()) == [
+        "3",
+        "4",
+    ]

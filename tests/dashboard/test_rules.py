@@ -1,4 +1,5 @@
-"""A lab that was made under older rules says so, and so do its copies; one that is made or replayed from the start has today's."""
+"""A lab that was made under older rules says so, and so do its copies; one that is made or replayed from the
+start has today's."""
 
 import pytest
 from django.test import Client
@@ -38,7 +39,9 @@ def test_a_lab_from_before_versions_is_older(world: World) -> None:
 
 def test_an_older_lab_and_its_copies_have_their_version(older: Lab, world: World, client: Client) -> None:
     at_us = selectors.lab_snapshot(lab_id=older.pk)["at_us"]  # type: ignore[index]
-    copies = [services.lab_fork(lab_id=older.pk, request=request).lab for request in ({}, {"until_us": at_us // 2})]
+    copies = [
+        services.lab_fork(lab_id=older.pk, request=request).lab for request in ({}, {"until_us": at_us // 2})
+    ]
     for lab in (older, *copies):
         assert client.get(f"/api/labs/{lab.pk}/").json()["rules"] == OLDER
         assert client.get(f"/api/labs/{lab.pk}/journal/").json()["rules"] == OLDER

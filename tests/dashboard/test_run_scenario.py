@@ -31,7 +31,9 @@ def test_every_number_that_the_docs_name_is_there():
     lab.advance_to(20_000_000)
     lab.submit({"command_id": "x", "kind": "join"})
     lab.advance_to(40_000_000)
-    clustered = Lab(scenario_from_json({"lanes": [{"model": "kafka", "brokers": 3, "offsets_partitions": 5}]}))
+    clustered = Lab(
+        scenario_from_json({"lanes": [{"model": "kafka", "brokers": 3, "offsets_partitions": 5}]})
+    )
     clustered.advance_to(10_000_000)
     lanes = [lane_view(its, lane) for its in (lab, clustered) for lane in its.lanes.values()]
     table = DOCS.read_text().split("## The numbers")[1].split("## Adding")[0]
@@ -64,7 +66,10 @@ def test_the_example_of_the_docs_holds(example):
     told = run(example)
     assert "0:10.0  c1 slows down to one record a second." in told
     assert "0:10.0  > slow c1 rate=1" in told
-    assert "[holds] rabbitmq consumers.c1.unacked = 5 (asked: 5): records in c1's hands: its prefetch count" in told
+    assert (
+        "[holds] rabbitmq consumers.c1.unacked = 5 (asked: 5): records in c1's hands: its prefetch count"
+        in told
+    )
     assert told.rstrip().endswith("2 of 2 checks hold")
     assert "0:10.0  c1 慢到每秒一条。" in run(example, language="zh")
 
@@ -80,7 +85,9 @@ def test_another_seed_is_another_run_of_the_same_story(example):
     answers = [json.loads(run(example, json=True, seed=seed)) for seed in (8, 8, 9)]
     assert answers[0] == answers[1]
     assert answers[2]["seed"] == 9
-    assert [step["caption"] for step in answers[2]["steps"]] == [step["caption"] for step in answers[0]["steps"]]
+    assert [step["caption"] for step in answers[2]["steps"]] == [
+        step["caption"] for step in answers[0]["steps"]
+    ]
 
 
 def test_a_check_that_fails_is_exit_code_1_and_says_what_came(example):
@@ -100,7 +107,11 @@ def test_a_check_that_fails_is_exit_code_1_and_says_what_came(example):
     [
         ("at_s = 10", "at_s = ten", "is not TOML"),
         ('do = "slow"', 'do = "slowly"', "step 2, do: must be one of join, leave"),
-        ('number = "lag"', 'number = "lga"', "check 2, number: there is no lga at 0:30.0; there are: algorithm"),
+        (
+            'number = "lag"',
+            'number = "lga"',
+            "check 2, number: there is no lga at 0:30.0; there are: algorithm",
+        ),
         ('consumer = "c1"', 'consumer = "c7"', "step 2, consumer: there is no consumer c7"),
     ],
 )
@@ -116,7 +127,12 @@ def test_a_file_that_is_wrong_is_exit_code_2_with_line_and_field(example, old, n
 def test_what_is_no_file_is_one_sentence(tmp_path):
     (tmp_path / "bytes").write_bytes(b"a = 1\n\xff\xfe")
     (tmp_path / "long").write_text("#" * 70_000)
-    for name, message in (("nothing", "cannot be read"), (".", "cannot be read"), ("bytes", "line 2: is not UTF-8"), ("long", "is longer than")):
+    for name, message in (
+        ("nothing", "cannot be read"),
+        (".", "cannot be read"),
+        ("bytes", "line 2: is not UTF-8"),
+        ("long", "is longer than"),
+    ):
         with pytest.raises(CommandError, match=message) as caught:
             run(tmp_path / name)
         assert caught.value.returncode == 2

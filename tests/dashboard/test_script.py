@@ -1,4 +1,5 @@
-"""A lab with a script gives itself its commands when their virtual time has come, once, whichever process drives it."""
+"""A lab with a script gives itself its commands when their virtual time has come, once, whichever process
+drives it."""
 
 from typing import Any
 
@@ -13,7 +14,13 @@ pytestmark = pytest.mark.django_db
 
 def entry(at_s: float, kind: str, consumer: str) -> dict[str, Any]:
     args = {"count": 1} if kind == "join" else {}
-    body = {"command_id": f"study:{kind}-{consumer}", "kind": kind, "rig": "all", "consumer": consumer, "args": args}
+    body = {
+        "command_id": f"study:{kind}-{consumer}",
+        "kind": kind,
+        "rig": "all",
+        "consumer": consumer,
+        "args": args,
+    }
     return {"at_us": int(at_s * 1_000_000), "body": body}
 
 
@@ -34,7 +41,10 @@ def play(world: World, lab: Lab, seconds: float) -> None:
 
 
 def commands(lab: Lab) -> list[tuple[str, str | None, int]]:
-    return [(command["kind"], command["consumer"], command["at_us"] // 1_000_000) for command in selectors.journal(lab=lab)["commands"]]
+    return [
+        (command["kind"], command["consumer"], command["at_us"] // 1_000_000)
+        for command in selectors.journal(lab=lab)["commands"]
+    ]
 
 
 def test_script_plays_at_its_times_and_goes_into_the_journal(world: World) -> None:
@@ -86,7 +96,10 @@ def test_copy_made_between_acceptance_and_application_keeps_the_command(world: W
     row = Lab.objects.get(pk=lab.pk)
     ledger.script_accept(lab.pk, row.epoch, [SCRIPT[1]])
     assert selectors.command_get(lab_id=lab.pk, command_id="study:leave-c1")["state"] == "accepted"
-    copy, other = services.lab_fork(lab_id=lab.pk).lab, services.lab_fork(lab_id=lab.pk, request={"seed": 9}).lab
+    copy, other = (
+        services.lab_fork(lab_id=lab.pk).lab,
+        services.lab_fork(lab_id=lab.pk, request={"seed": 9}).lab,
+    )
     for each in (copy, other):
         play(world, each, 4)
         assert [consumer for _kind, consumer, _at in commands(each)] == [None, "c4", "c1", "c5"]
@@ -105,7 +118,9 @@ def test_copy_does_not_order_again_what_was_refused(world: World) -> None:
 def test_entry_whose_id_somebody_used_up_is_left_out_and_the_rest_goes_on(world: World) -> None:
     lab = opened(world, SCRIPT)
     world.run(0.5)
-    StoredCommand.objects.create(lab=lab, command_id="study:join-c4", position=2, body=SCRIPT[0]["body"], state="refused", at_us=0)
+    StoredCommand.objects.create(
+        lab=lab, command_id="study:join-c4", position=2, body=SCRIPT[0]["body"], state="refused", at_us=0
+    )
     Lab.objects.filter(pk=lab.pk).update(position=2)
     world.run(3)
     assert [consumer for _kind, consumer, _at in commands(lab)] == [None, "c1", "c5"]

@@ -1,4 +1,5 @@
-"""JSON at the API's edge: what a body may be, what is refused at `body` and with which status, and the one form of every refusal."""
+"""JSON at the API's edge: what a body may be, what is refused at `body` and with which status, and the one
+form of every refusal."""
 
 import json
 from typing import Any
@@ -28,20 +29,36 @@ def refusal(content: bytes | str, content_type: str = "application/json") -> tup
     return refused.value.status, refused.value.fields["body"]
 
 
-# -- what comes in -----------------------------------------------------------------------------------------------------
+# -- what comes in -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("content_type", ["application/json", "application/json; charset=utf-8", "text/plain", ""])
+@pytest.mark.parametrize(
+    "content_type", ["application/json", "application/json; charset=utf-8", "text/plain", ""]
+)
 def test_no_body_is_an_empty_object_whatever_it_is_called(content_type: str) -> None:
     assert body_of(b"", content_type) == {}
 
 
-@pytest.mark.parametrize("content_type", ["text/plain", "application/x-www-form-urlencoded", "application/json-patch+json", ""])
+@pytest.mark.parametrize(
+    "content_type", ["text/plain", "application/x-www-form-urlencoded", "application/json-patch+json", ""]
+)
 def test_a_body_of_another_type_is_not_read(content_type: str) -> None:
     assert refusal(b"{}", content_type) == (415, ["must be application/json"])
 
 
-@pytest.mark.parametrize("content", [b"{", b"{}x", b'{"a": NaN}', b'{"a": Infinity}', b"\xff", b'{"a": "\\ud800"}', b"{'a': 1}", b'{"a": 01}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"{",
+        b"{}x",
+        b'{"a": NaN}',
+        b'{"a": Infinity}',
+        b"\xff",
+        b'{"a": "\\ud800"}',
+        b"{'a': 1}",
+        b'{"a": 01}',
+    ],
+)
 def test_a_body_that_is_no_json_to_the_letter_is_refused(content: bytes) -> None:
     assert refusal(content) == (400, ["must be JSON"])
 
@@ -88,17 +105,25 @@ def test_what_the_api_answers_it_would_also_take(value: dict[str, Any]) -> None:
     assert body_of(json_response(value).content) == value
 
 
-# -- what goes out -----------------------------------------------------------------------------------------------------
+# -- what goes out -------------------------------------------------------------------------------------------
 
 
 def test_an_answer_is_never_kept_by_a_cache() -> None:
     response = json_response({"a": "é"}, 201)
-    assert (response.status_code, response["Cache-Control"], response["Content-Type"]) == (201, "no-store", "application/json")
+    assert (response.status_code, response["Cache-Control"], response["Content-Type"]) == (
+        201,
+        "no-store",
+        "application/json",
+    )
     assert response.content == '{"a":"é"}'.encode()
 
 
-@pytest.mark.parametrize(("again_s", "header"), [(None, None), (0, "1"), (0.2, "1"), (1, "1"), (1.01, "2"), (86_400, "86400")])
-def test_when_to_come_again_is_told_in_whole_seconds_of_one_at_least(again_s: float | None, header: str | None) -> None:
+@pytest.mark.parametrize(
+    ("again_s", "header"), [(None, None), (0, "1"), (0.2, "1"), (1, "1"), (1.01, "2"), (86_400, "86400")]
+)
+def test_when_to_come_again_is_told_in_whole_seconds_of_one_at_least(
+    again_s: float | None, header: str | None
+) -> None:
     response = refusal_response(Refused(429, {"lab": "is full"}, again_s))
     assert response.headers.get("Retry-After") == header
     assert response.status_code == 429 and response["Cache-Control"] == "no-store"
@@ -110,7 +135,7 @@ def test_several_fields_are_refused_together_each_with_its_text() -> None:
     assert str(Refused(400, {"skew": "is wrong", "churn": "too"})) == "skew: is wrong; churn: too"
 
 
-# -- the core's refusals in words --------------------------------------------------------------------------------------
+# -- the core's refusals in words ----------------------------------------------------------------------------
 
 
 def test_numbers_in_a_refusal_are_written_as_on_every_page() -> None:
@@ -119,10 +144,18 @@ def test_numbers_in_a_refusal_are_written_as_on_every_page() -> None:
 
 
 def test_a_name_that_looks_like_a_number_or_a_place_stays_as_it_is() -> None:
-    assert in_words(CommandError("consumer", "there is no consumer {name}", name="12500")) == "there is no consumer 12500"
-    assert in_words(CommandError("consumer", "there is no consumer {name}", name="{name}")) == "there is no consumer {name}"
+    assert (
+        in_words(CommandError("consumer", "there is no consumer {name}", name="12500"))
+        == "there is no consumer 12500"
+    )
+    assert (
+        in_words(CommandError("consumer", "there is no consumer {name}", name="{name}"))
+        == "there is no consumer {name}"
+    )
     assert in_words(CommandError("x", "is {flag}", flag=True)) == "is True", "a truth is no number"
-    assert in_words(CommandError("x", "costs 100 % of {nothing}")) == "costs 100 % of {nothing}", "without values no place is filled"
+    assert in_words(CommandError("x", "costs 100 % of {nothing}")) == "costs 100 % of {nothing}", (
+        "without values no place is filled"
+    )
 
 
 def test_a_sentence_within_a_sentence_is_put_into_words_too() -> None:
@@ -140,12 +173,14 @@ def test_names_are_joined_as_the_language_joins_them(language: str, text: str) -
 
 def test_the_words_of_all_languages_leave_the_readers_own_active() -> None:
     with translation.override("zh-hans"):
-        words = in_all_words(CommandError("topic", "must be one of {choices}", choices=Names(["orders", "flights"])))
+        words = in_all_words(
+            CommandError("topic", "must be one of {choices}", choices=Names(["orders", "flights"]))
+        )
         assert translation.get_language() == "zh-hans"
     assert words["en"] == "must be one of orders, flights" and "orders、flights" in words["zh-hans"]
 
 
-# -- a lane's two names ------------------------------------------------------------------------------------------------
+# -- a lane's two names --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -156,7 +191,9 @@ def test_the_words_of_all_languages_leave_the_readers_own_active() -> None:
         ({}, {"rig": ["is unknown"], "kind": ["is missing"]}),
     ],
 )
-def test_a_lane_is_refused_under_the_name_that_the_request_gave_it(request_body: dict[str, Any], fields: dict[str, Any]) -> None:
+def test_a_lane_is_refused_under_the_name_that_the_request_gave_it(
+    request_body: dict[str, Any], fields: dict[str, Any]
+) -> None:
     with pytest.raises(Refused) as refused, under_its_name(request_body):
         raise Refused(400, {"rig": "is unknown", "kind": "is missing"})
     assert refused.value.fields == fields

@@ -15,7 +15,9 @@ from tests.dashboard.world import World
 pytestmark = pytest.mark.django_db
 
 
-def submit(opened: services.OpenedLab, command_id: str = "x1", kind: str = "join", **rest: Any) -> dict[str, Any]:
+def submit(
+    opened: services.OpenedLab, command_id: str = "x1", kind: str = "join", **rest: Any
+) -> dict[str, Any]:
     request = {"command_id": command_id, "kind": kind, **rest}
     return services.lab_submit(lab_id=opened.lab.pk, request=request, bearer=opened.owner_token)
 
@@ -23,7 +25,12 @@ def submit(opened: services.OpenedLab, command_id: str = "x1", kind: str = "join
 def test_opening_stores_a_complete_scenario_and_only_a_hash_of_the_token() -> None:
     opened = services.lab_open(request={"scenario": "mine", "seed": 11})
     assert opened.lab.scenario["name"] == "mine" and opened.lab.scenario["seed"] == 11
-    assert {lane["model"] for lane in opened.lab.scenario["rigs"]} == {"pulsar", "kafka", "tubemq", "rabbitmq"}
+    assert {lane["model"] for lane in opened.lab.scenario["rigs"]} == {
+        "pulsar",
+        "kafka",
+        "tubemq",
+        "rabbitmq",
+    }
     assert opened.lab.owner_hash == token_hash(opened.owner_token)
 
 
@@ -104,8 +111,13 @@ def test_the_demos_own_join_never_comes_after_a_visitors_order(world: World) -> 
     with pytest.raises(Refused) as refused:
         services.lab_submit(lab_id=mine.pk, request={"command_id": "demo:join", **join}, visitor="a" * 20)
     assert refused.value.status == 409 and list(refused.value.fields) == ["lab"]
-    first = services.lab_submit(lab_id=other.pk, request={"command_id": "demo:join", **join}, visitor="b" * 20)
-    assert services.lab_submit(lab_id=other.pk, request={"command_id": "demo:join", **join}, visitor="b" * 20) == first
+    first = services.lab_submit(
+        lab_id=other.pk, request={"command_id": "demo:join", **join}, visitor="b" * 20
+    )
+    assert (
+        services.lab_submit(lab_id=other.pk, request={"command_id": "demo:join", **join}, visitor="b" * 20)
+        == first
+    )
     assert (mine.commands.count(), other.commands.count()) == (2, 2)
 
 
@@ -122,7 +134,9 @@ def test_visits_long_left_make_room_and_nothing_else_does(settings: Any) -> None
     with pytest.raises(Refused) as refused:
         services.lab_open(request={})
     assert refused.value.status == 429
-    Lab.objects.filter(pk=old.pk).update(created_at=timezone.now() - timedelta(days=2), status=Lab.Status.IDLE)
+    Lab.objects.filter(pk=old.pk).update(
+        created_at=timezone.now() - timedelta(days=2), status=Lab.Status.IDLE
+    )
     services.lab_open(request={})
     assert not Lab.objects.filter(pk=old.pk).exists() and Lab.objects.filter(pk=young.pk).exists()
 
@@ -130,7 +144,10 @@ def test_visits_long_left_make_room_and_nothing_else_does(settings: Any) -> None
 def test_fork_takes_a_workload_or_a_seed_and_nothing_else() -> None:
     opened = services.lab_open(request={})
     fork = services.lab_fork(lab_id=opened.lab.pk, request={"workload": {"key": "route"}, "seed": 9}).lab
-    assert fork.scenario["workload"] == {**opened.lab.scenario["workload"], "key": "route"} and fork.scenario["seed"] == 9
+    assert (
+        fork.scenario["workload"] == {**opened.lab.scenario["workload"], "key": "route"}
+        and fork.scenario["seed"] == 9
+    )
     assert fork.parent_id == opened.lab.pk
     for request in ({"rigs": []}, {"workload": {"key": "nothing"}}, {"workload": 3}, {"seed": -1}):
         with pytest.raises(Refused) as refused:
@@ -140,7 +157,9 @@ def test_fork_takes_a_workload_or_a_seed_and_nothing_else() -> None:
 
 def test_failed_demo_is_made_anew_and_kept_under_its_id() -> None:
     first = services.demo_lab_ensure()
-    Lab.objects.filter(pk=first).update(status=Lab.Status.FAILED, failed_reason="InvariantError: as found in the field")
+    Lab.objects.filter(pk=first).update(
+        status=Lab.Status.FAILED, failed_reason="InvariantError: as found in the field"
+    )
     second = services.demo_lab_ensure()
     assert second != first and services.demo_lab_ensure() == second
     assert Lab.objects.get(pk=first).slug is None

@@ -48,7 +48,9 @@ def test_command_goes_out_at_once_with_its_turning_points(world: World) -> None:
     sent = len(world.transport.frames)
     world.shard.turn()
     (message,) = world.messages(lab)[sent:]
-    assert {event["cause"]["command"] for event in message["events"] if event["cause"]} == {receipt["position"]}
+    assert {event["cause"]["command"] for event in message["events"] if event["cause"]} == {
+        receipt["position"]
+    }
     assert selectors.command_get(lab_id=lab.pk, command_id=receipt["command_id"])["state"] == "applied"
     assert "c4" in view_of(lab)["consumers"]
     assert StoredEvent.objects.filter(lab=lab).count() > 0
@@ -63,7 +65,10 @@ def test_paused_lab_shows_what_an_order_did_although_requests_take_time(world: W
     world.order(lab, "join")
     world.run(0.5)
     after = view_of(lab)
-    assert after["rigs"]["rabbitmq"]["consumers"]["c4"]["state"] == "live" and after["rigs"]["rabbitmq"]["bill"]["settled"]
+    assert (
+        after["rigs"]["rabbitmq"]["consumers"]["c4"]["state"] == "live"
+        and after["rigs"]["rabbitmq"]["bill"]["settled"]
+    )
     assert 0 < after["at_us"] - before["at_us"] < 5_000
     world.run(1)
     assert view_of(lab)["at_us"] == after["at_us"]
@@ -84,11 +89,16 @@ def test_refusal_by_the_lab_is_stored_told_and_changes_nothing(world: World) -> 
     lab = world.open()
     world.run(0.5)
     world.order(lab, "join", consumer="zed")
-    second = world.order(lab, "join", consumer="zed")   # certain only once the first is carried out
+    second = world.order(lab, "join", consumer="zed")  # certain only once the first is carried out
     world.run(0.2)
     answer = selectors.command_get(lab_id=lab.pk, command_id=second["command_id"])
     assert answer["state"] == "refused" and list(answer["fields"]) == ["consumer"]
-    refusals = [event for message in world.messages(lab) for event in message.get("events", ()) if event["kind"] == "lab.command_refused"]
+    refusals = [
+        event
+        for message in world.messages(lab)
+        for event in message.get("events", ())
+        if event["kind"] == "lab.command_refused"
+    ]
     assert [event["data"]["command_id"] for event in refusals] == [second["command_id"]]
     words = refusals[0]["data"]["words"]
     assert words["en"] == refusals[0]["data"]["fields"]["consumer"][0] and "zed" in words["zh-hans"]
@@ -105,7 +115,7 @@ def test_view_after_a_restart_is_the_view_without_one(world: World) -> None:
     world.run(0.7)
     seen = world.shard.drivers[lab.pk]
     seen_us, seen_seq = seen.core.now_us, seen.seq
-    Lab.objects.filter(pk=lab.pk).update(lease_until_ms=0)     # the worker is gone, its lease has run out
+    Lab.objects.filter(pk=lab.pk).update(lease_until_ms=0)  # the worker is gone, its lease has run out
     other = world.shard_new()
     world.run(0.1, other)
     driver = other.drivers[lab.pk]
@@ -146,7 +156,7 @@ def test_of_two_drivers_the_one_that_lost_its_lease_writes_nothing(world: World)
     assert stored.epoch == winner.drivers[lab.pk].epoch > stale.epoch
     world.order(lab, "join")
     sent = len(world.transport.frames)
-    world.shard._go_on(stale, world.shard._carry_out(stale))       # the loser still believes in itself
+    world.shard._go_on(stale, world.shard._carry_out(stale))  # the loser still believes in itself
     assert lab.pk not in world.shard.drivers
     assert world.transport.frames[sent:] == [], "what was not committed is not published"
     assert StoredCommand.objects.get(lab=lab, position=2).state == "accepted"
@@ -188,8 +198,11 @@ def test_lab_nobody_watches_pauses_by_itself_and_says_so(world: World, settings:
     assert rested_us < view["at_us"] < rested_us + 2_000_000, "no time passed while it rested"
 
 
-def test_a_shard_that_another_host_drives_is_left_to_it_and_not_enqueued(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine that was paused wakes up and finds that its shard has moved: it writes nothing more, and takes no lease from the other."""
+def test_a_shard_that_another_host_drives_is_left_to_it_and_not_enqueued(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine that was paused wakes up and finds that its shard has moved: it writes nothing more, and
+    takes no lease from the other."""
     lab = world.open()
     world.run(1)
     enqueued: list[int] = []
@@ -203,7 +216,9 @@ def test_a_shard_that_another_host_drives_is_left_to_it_and_not_enqueued(world: 
     assert lab.epoch == 1
 
 
-def test_a_shard_of_which_this_host_has_too_many_is_given_up_with_its_leases(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shard_of_which_this_host_has_too_many_is_given_up_with_its_leases(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lab = world.open()
     world.run(1)
     enqueued: list[int] = []
@@ -219,8 +234,11 @@ def test_a_shard_of_which_this_host_has_too_many_is_given_up_with_its_leases(wor
     assert lab.lease_until_ms == 0, "the other host takes it at once"
 
 
-def test_after_a_crash_watched_labs_and_short_pasts_are_loaded_first(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One step of each turn goes to the lab that would wait longest; the rest of it brings one after the other to life, not all at the end."""
+def test_after_a_crash_watched_labs_and_short_pasts_are_loaded_first(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One step of each turn goes to the lab that would wait longest; the rest of it brings one after the
+    other to life, not all at the end."""
     floors_us = {"long": 20_000_000, "unwatched": 15_000_000, "short": 6_000_000, "medium": 12_000_000}
     ids = {world.open(watched=name != "unwatched").pk: name for name in floors_us}
     for pk, name in ids.items():
@@ -235,7 +253,7 @@ def test_after_a_crash_watched_labs_and_short_pasts_are_loaded_first(world: Worl
         world.clock.now_s += budget_s
         driver._slice_us = 500_000
         if driver._loading is not None:
-            whole(driver._loading)                         # its lab is built first
+            whole(driver._loading)  # its lab is built first
             driver._loading = None
         whole(driver._replay(clock))
         if driver.loaded:
@@ -253,8 +271,11 @@ def test_after_a_crash_watched_labs_and_short_pasts_are_loaded_first(world: Worl
     assert live == ["short", "medium", "long", "unwatched"] and "unwatched" in steps[:6]
 
 
-def test_labs_that_were_dropped_are_collected_after_the_task_and_nothing_is_before(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their worlds hang together in cycles; a full collection in the middle of a turn would hold the neighbours."""
+def test_labs_that_were_dropped_are_collected_after_the_task_and_nothing_is_before(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their worlds hang together in cycles; a full collection in the middle of a turn would hold the
+    neighbours."""
     collections: list[int] = []
     monkeypatch.setattr(tasks.gc, "collect", lambda: collections.append(len(world.shard.drivers)))
     monkeypatch.setitem(tasks._shards, 0, world.shard)
@@ -270,7 +291,9 @@ def test_labs_that_were_dropped_are_collected_after_the_task_and_nothing_is_befo
     assert collections == [0]
 
 
-def test_lab_that_breaks_its_own_rule_stops_alone_and_keeps_its_journal(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lab_that_breaks_its_own_rule_stops_alone_and_keeps_its_journal(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     broken, sound = world.open(), world.open()
     world.run(0.5)
     real, core = CoreLab.advancing, world.shard.drivers[broken.pk].core
@@ -289,13 +312,15 @@ def test_lab_that_breaks_its_own_rule_stops_alone_and_keeps_its_journal(world: W
     assert sound.pk in world.shard.drivers
 
 
-def test_lab_that_cannot_keep_up_slows_down_and_says_behind(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lab_that_cannot_keep_up_slows_down_and_says_behind(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lab = world.open()
     world.run(0.5)
     real = CoreLab.advancing
 
     def slow(self: CoreLab, at_us: int) -> Any:
-        world.clock.now_s += 2 * (at_us - self.now_us) / 1e6   # the core takes two seconds for one
+        world.clock.now_s += 2 * (at_us - self.now_us) / 1e6  # the core takes two seconds for one
         return (yield from real(self, at_us))
 
     monkeypatch.setattr(CoreLab, "advancing", slow)

@@ -1,4 +1,5 @@
-"""Small parts that the site stands on: which address is whose, ids, vendored files, health part by part, modules run on the server."""
+"""Small parts that the site stands on: which address is whose, ids, vendored files, health part by part,
+modules run on the server."""
 
 import asyncio
 import threading
@@ -17,7 +18,7 @@ from dashboard.routing import websocket_urlpatterns
 from dashboard.transport import Beat
 from dashboard.views import health
 
-# -- addresses ---------------------------------------------------------------------------------------------------------
+# -- addresses -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -38,7 +39,17 @@ def test_an_address_leads_to_its_page(path: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/lab/", "/lab/a b/", "/lab/a%2e/", "/lab/" + "a" * 33 + "/", "/lab/../", "/learn/../x.toml", "/learn/a.b.toml", "/x"]
+    "path",
+    [
+        "/lab/",
+        "/lab/a b/",
+        "/lab/a%2e/",
+        "/lab/" + "a" * 33 + "/",
+        "/lab/../",
+        "/learn/../x.toml",
+        "/learn/a.b.toml",
+        "/x",
+    ],
 )
 def test_what_no_id_can_look_like_is_no_address(path: str) -> None:
     with pytest.raises(Resolver404):
@@ -53,35 +64,50 @@ def test_every_id_that_we_make_is_an_address() -> None:
 
 @pytest.mark.parametrize(
     ("path", "place"),
-    [("ws/labs/abc_-/", 0), ("ws/studies/abc/", 1), ("ws/labs/abc", 2), ("ws/labs/a.b/", 2), ("ws/labs/" + "a" * 33 + "/", 2), ("", 2),
-     ("ws/logs/x/", 2)],
-)  # fmt: skip
+    [
+        ("ws/labs/abc_-/", 0),
+        ("ws/studies/abc/", 1),
+        ("ws/labs/abc", 2),
+        ("ws/labs/a.b/", 2),
+        ("ws/labs/" + "a" * 33 + "/", 2),
+        ("", 2),
+        ("ws/logs/x/", 2),
+    ],
+)
 def test_a_websocket_is_a_labs_a_studys_or_nobodys(path: str, place: int) -> None:
-    first = next(number for number, pattern in enumerate(websocket_urlpatterns) if pattern.pattern.match(path))
+    first = next(
+        number for number, pattern in enumerate(websocket_urlpatterns) if pattern.pattern.match(path)
+    )
     assert first == place
 
 
-# -- vendored files ----------------------------------------------------------------------------------------------------
+# -- vendored files ------------------------------------------------------------------------------------------
 
 
 def test_a_vendored_file_is_found_at_its_address_and_collected_to_it() -> None:
     finder = PackageFinder()
     for address in VENDORED:
-        assert Path(finder.find(address)).is_file() and finder.find(address, find_all=True) == [finder.find(address)]
+        assert Path(finder.find(address)).is_file() and finder.find(address, find_all=True) == [
+            finder.find(address)
+        ]
         assert finder.find(address.rpartition("/")[2]) == [] == finder.find("vendor/other.js", find_all=True)
     collected = {f"{storage.prefix}/{name}": storage.path(name) for name, storage in finder.list(None)}  # type: ignore[attr-defined]
     assert collected == {address: finder.find(address) for address in VENDORED}
 
 
-# -- health ------------------------------------------------------------------------------------------------------------
+# -- health --------------------------------------------------------------------------------------------------
 
 
-async def test_a_part_that_fails_or_hangs_is_told_without_the_others_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_part_that_fails_or_hangs_is_told_without_the_others_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def broken() -> None:
         raise ZeroDivisionError("a secret of the server")
 
     failed, fine = await asyncio.gather(health._part(broken), health._part(lambda: {"more": 1}))
-    assert (failed["ok"], failed["error"]) == (False, "ZeroDivisionError"), "the kind and nothing of what it says"
+    assert (failed["ok"], failed["error"]) == (False, "ZeroDivisionError"), (
+        "the kind and nothing of what it says"
+    )
     assert (fine["ok"], fine["more"]) == (True, 1) and fine["latency_ms"] >= 0
     monkeypatch.setattr(health, "PART_WAIT_S", 0)
     released = threading.Event()
@@ -100,20 +126,27 @@ async def test_a_part_that_fails_or_hangs_is_told_without_the_others_waiting(mon
         ([None, None], {"ok": False, "latency_ms": None, "shards": {"0": None, "1": None}}),
     ],
 )
-def test_the_workers_are_well_when_every_shard_gives_a_sign(monkeypatch: pytest.MonkeyPatch, settings: Any, ages_s: Any, expected: Any) -> None:
+def test_the_workers_are_well_when_every_shard_gives_a_sign(
+    monkeypatch: pytest.MonkeyPatch, settings: Any, ages_s: Any, expected: Any
+) -> None:
     settings.LAB_SHARDS = 2
     beats = [None if age_s is None else Beat(age_s, "") for age_s in ages_s]
     monkeypatch.setattr(health, "transport", lambda: SimpleNamespace(beats=lambda shards: beats[:shards]))
     assert health._workers() == expected
 
 
-@pytest.mark.parametrize(("age_s", "is_ok", "latency_ms"), [(None, False, None), (4.9, True, 4900), (5.0, False, 5000), (12.3456, False, 12346)])
-def test_the_analysis_worker_is_silent_after_a_while(monkeypatch: Any, age_s: float | None, is_ok: bool, latency_ms: int | None) -> None:
+@pytest.mark.parametrize(
+    ("age_s", "is_ok", "latency_ms"),
+    [(None, False, None), (4.9, True, 4900), (5.0, False, 5000), (12.3456, False, 12346)],
+)
+def test_the_analysis_worker_is_silent_after_a_while(
+    monkeypatch: Any, age_s: float | None, is_ok: bool, latency_ms: int | None
+) -> None:
     monkeypatch.setattr(health, "transport", lambda: SimpleNamespace(analysis_age_s=lambda: age_s))
     assert health._analysis() == {"ok": is_ok, "latency_ms": latency_ms}
 
 
-# -- the page's modules on the server ----------------------------------------------------------------------------------
+# -- the page's modules on the server ------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -128,14 +161,19 @@ def modules(settings: Any, tmp_path: Path) -> Path:
 def run(module: str, call: str) -> Any:
     written: dict[str, str] = {}
     page_scripts._write(module, written)
-    return quickjs.Context().eval("const modules = {};" + "".join(written.values()) + f"modules.{module}.{call}")
+    return quickjs.Context().eval(
+        "const modules = {};" + "".join(written.values()) + f"modules.{module}.{call}"
+    )
 
 
 def test_modules_are_written_after_those_they_import_and_each_once(modules: Path) -> None:
     (modules / "base.js").write_text("let made = 0;\nexport const next = () => ++made;\n")
-    (modules / "left.js").write_text('import { next } from "./base.js";\nexport function left() { return next(); }\n')
+    (modules / "left.js").write_text(
+        'import { next } from "./base.js";\nexport function left() { return next(); }\n'
+    )
     (modules / "top.js").write_text(
-        'import { left } from "./left.js";\nimport { next } from "./base.js";\nexport const sum = () => left() * 10 + next();\n'
+        'import { left } from "./left.js";\nimport { next } from "./base.js";\nexport const sum = () => '
+        "left() * 10 + next();\n"
     )
     written: dict[str, str] = {}
     page_scripts._write("top", written)
@@ -144,7 +182,10 @@ def test_modules_are_written_after_those_they_import_and_each_once(modules: Path
 
 
 def test_what_a_module_keeps_to_itself_is_not_the_others(modules: Path) -> None:
-    (modules / "own.js").write_text("const secret = 1;\nfunction hidden() { return secret; }\nexport const shown = () => hidden() + secret;\n")
+    (modules / "own.js").write_text(
+        "const secret = 1;\nfunction hidden() { return secret; }\nexport const shown = () => hidden() + "
+        "secret;\n"
+    )
     assert run("own", "shown()") == 2 and run("own", "hidden") is None
     with pytest.raises(FileNotFoundError):
         page_scripts._write("never", {})

@@ -1,4 +1,5 @@
-"""Who may open a websocket, in which language it speaks, that its place is free again however it ends, and what a watcher is told."""
+"""Who may open a websocket, in which language it speaks, that its place is free again however it ends, and
+what a watcher is told."""
 
 import asyncio
 import json
@@ -20,7 +21,7 @@ def scope(address: str = "192.0.2.7", **headers: str) -> dict[str, Any]:
     return {"type": "websocket", "headers": encoded, "client": [address, 4711]}
 
 
-# -- whose page --------------------------------------------------------------------------------------------------------
+# -- whose page ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -37,13 +38,16 @@ def scope(address: str = "192.0.2.7", **headers: str) -> dict[str, Any]:
         ({"host": "localhost:8000", "origin": "localhost:8000"}, False),
         ({"host": "localhost:8000", "origin": "null"}, False),
         ({"host": "localhost:8000", "origin": ""}, False),
-        ({"host": "evil.example", "origin": "http://evil.example"}, False),               # of its own site, which is not this one
+        # of its own site, which is not this one
+        ({"host": "evil.example", "origin": "http://evil.example"}, False),
         ({"host": "evil.example"}, False),
         ({"host": "localhost.evil.example:8000"}, False),
         ({}, False),
     ],
 )  # fmt: skip
-def test_a_socket_is_opened_by_this_sites_own_page_or_by_a_program(headers: dict[str, str], is_ours: bool) -> None:
+def test_a_socket_is_opened_by_this_sites_own_page_or_by_a_program(
+    headers: dict[str, str], is_ours: bool
+) -> None:
     assert origin_is_ours(scope(**headers)) == is_ours
 
 
@@ -72,7 +76,7 @@ async def test_an_address_where_there_is_nothing_is_answered_by_its_code() -> No
     assert sent == [{"type": "websocket.accept"}, {"type": "websocket.close", "code": 4404}]
 
 
-# -- places ------------------------------------------------------------------------------------------------------------
+# -- places --------------------------------------------------------------------------------------------------
 
 
 class Guest(CountedConsumer):
@@ -112,7 +116,9 @@ async def visit(counted: Doors, how: str) -> None:
 
 
 @pytest.mark.parametrize(("how", "error"), [("fails", RuntimeError), ("stays", asyncio.CancelledError)])
-async def test_however_a_socket_ends_its_place_is_free_again(counted: Doors, how: str, error: type[BaseException]) -> None:
+async def test_however_a_socket_ends_its_place_is_free_again(
+    counted: Doors, how: str, error: type[BaseException]
+) -> None:
     for _visit in range(5):
         with pytest.raises(error):
             await visit(counted, how)
@@ -127,7 +133,7 @@ async def test_who_found_no_room_gives_no_place_back(counted: Doors, settings: A
     assert counted.enter("a") and not counted.enter("a") and counted._open["a"] == 1
 
 
-# -- what a watcher is told --------------------------------------------------------------------------------------------
+# -- what a watcher is told ----------------------------------------------------------------------------------
 
 
 class Socket:
@@ -136,7 +142,9 @@ class Socket:
     def __init__(self, study_id: str = "s", *, is_broken: bool = False) -> None:
         self.sent: list[Any] = []
         self.is_broken = is_broken
-        self.watcher = Watcher(study_id, self._send, lambda stored: stored and f"because of {stored['template']}")
+        self.watcher = Watcher(
+            study_id, self._send, lambda stored: stored and f"because of {stored['template']}"
+        )
 
     async def _send(self, text: str) -> None:
         if self.is_broken:
@@ -170,10 +178,21 @@ async def test_a_window_is_told_once_for_each_of_its_versions() -> None:
     assert socket.watcher.version == 7
 
 
-@pytest.mark.parametrize(("state", "has_ended"), [("queued", False), ("running", False), ("done", True), ("failed", True), ("cancelled", True)])
-async def test_what_has_ended_is_told_in_the_watchers_words_and_asked_about_no_more(state: str, has_ended: bool) -> None:
+@pytest.mark.parametrize(
+    ("state", "has_ended"),
+    [("queued", False), ("running", False), ("done", True), ("failed", True), ("cancelled", True)],
+)
+async def test_what_has_ended_is_told_in_the_watchers_words_and_asked_about_no_more(
+    state: str, has_ended: bool
+) -> None:
     socket = Socket()
-    await _tell(socket.watcher, study(state), {"type": "progress", "error": {"template": "a full disk"} if state == "failed" else None}, 0, [])
+    await _tell(
+        socket.watcher,
+        study(state),
+        {"type": "progress", "error": {"template": "a full disk"} if state == "failed" else None},
+        0,
+        [],
+    )
     assert socket.watcher.ended == has_ended
     assert socket.sent[0]["error"] == ("because of a full disk" if state == "failed" else None)
 

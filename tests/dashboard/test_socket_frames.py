@@ -1,4 +1,5 @@
-"""What a websocket may bring on the wire: floods of pings and endless fragments close it, on the real web server; others notice nothing."""
+"""What a websocket may bring on the wire: floods of pings and endless fragments close it, on the real web
+server; others notice nothing."""
 
 import contextlib
 import os
@@ -28,8 +29,16 @@ class Wire:
     def __init__(self, site: Site, lab_id: str) -> None:
         self.socket = socket.create_connection(("127.0.0.1", site.port), timeout=10)
         key = b"Sec-WebSocket-Key: " + b"A" * 22 + b"=="
-        lines = [b"GET /ws/labs/%s/ HTTP/1.1" % lab_id.encode(), b"Host: 127.0.0.1", b"Upgrade: websocket", b"Connection: Upgrade",
-                 b"Sec-WebSocket-Version: 13", key, b"", b""]  # fmt: skip
+        lines = [
+            b"GET /ws/labs/%s/ HTTP/1.1" % lab_id.encode(),
+            b"Host: 127.0.0.1",
+            b"Upgrade: websocket",
+            b"Connection: Upgrade",
+            b"Sec-WebSocket-Version: 13",
+            key,
+            b"",
+            b"",
+        ]
         self.socket.sendall(b"\r\n".join(lines))
         self.received = b""
         while b"\r\n\r\n" not in self.received:

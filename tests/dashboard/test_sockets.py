@@ -21,7 +21,9 @@ def fresh_feed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def connect(lab_id: str, **headers: str) -> WebsocketCommunicator:
     given = {"host": "localhost:8000", **headers}
-    socket = WebsocketCommunicator(application, f"/ws/labs/{lab_id}/", [(name.encode(), value.encode()) for name, value in given.items()])
+    socket = WebsocketCommunicator(
+        application, f"/ws/labs/{lab_id}/", [(name.encode(), value.encode()) for name, value in given.items()]
+    )
     connected, _subprotocol = await socket.connect(timeout=5)
     assert connected
     return socket
@@ -60,9 +62,21 @@ async def test_own_page_and_programs_may_read() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [" ", "{", "[]", "7", '{"type":"join"}', '{"type":"ack"}', '{"type":"ack","seq":"1"}', '{"type":"ack","seq":1.5}',
-     '{"type":"ack","seq":1,"more":1}', '{"type":"snapshot","lab":"x"}', "[" * 100, json.dumps({"type": "snapshot", "pad": "x" * 300})],
-)  # fmt: skip
+    [
+        " ",
+        "{",
+        "[]",
+        "7",
+        '{"type":"join"}',
+        '{"type":"ack"}',
+        '{"type":"ack","seq":"1"}',
+        '{"type":"ack","seq":1.5}',
+        '{"type":"ack","seq":1,"more":1}',
+        '{"type":"snapshot","lab":"x"}',
+        "[" * 100,
+        json.dumps({"type": "snapshot", "pad": "x" * 300}),
+    ],
+)
 async def test_anything_but_snapshot_and_ack_closes_with_4400(text: str) -> None:
     socket = await connect(await new_lab())
     await socket.send_to(text_data=text)

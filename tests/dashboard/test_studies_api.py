@@ -35,14 +35,19 @@ def run_dir(settings: Any, tmp_path: Path) -> Path:
     return tmp_path
 
 
-# -- starting ----------------------------------------------------------------------------------------------------------
+# -- starting ------------------------------------------------------------------------------------------------
 
 
 def test_study_is_queued_for_whoever_asked() -> None:
     answer = start(name="mine")
     assert answer.status_code == 201, answer.content
     study = answer.json()
-    assert (study["name"], study["state"], study["mine"], study["progress"]["place"]) == ("mine", "queued", True, 1)
+    assert (study["name"], study["state"], study["mine"], study["progress"]["place"]) == (
+        "mine",
+        "queued",
+        True,
+        1,
+    )
     assert set(study["request"]["weights"]) == set(selectors.TERMS), "what was left out is filled in"
     assert call("GET", f"/api/studies/{study['id']}/", token=None).json()["mine"] is False
     assert [entry["id"] for entry in call("GET", "/api/studies/").json()["studies"]] == [study["id"]]
@@ -83,14 +88,19 @@ def test_wrong_request_is_refused_at_its_field_in_both_languages(changes: Any, f
     english = start(**changes)
     assert english.status_code == 400, english.content
     assert list(english.json()["fields"]) == [field]
-    chinese = call("POST", "/api/studies/", {**REQUEST, **changes}, **{"Accept-Language": "zh-hans"}).json()["fields"][field][0]
-    assert chinese != english.json()["fields"][field][0] and any("\u4e00" <= letter <= "\u9fff" for letter in chinese)
+    chinese = call("POST", "/api/studies/", {**REQUEST, **changes}, **{"Accept-Language": "zh-hans"}).json()[
+        "fields"
+    ][field][0]
+    assert chinese != english.json()["fields"][field][0] and any(
+        "\u4e00" <= letter <= "\u9fff" for letter in chinese
+    )
     assert not Study.objects.exists()
 
 
 @pytest.mark.parametrize(
-    ("language", "said"), [("en", "choose a file: none has been uploaded yet"), ("zh-hans", "请选择一个文件：还没有上传任何文件")]
-)  # fmt: skip
+    ("language", "said"),
+    [("en", "choose a file: none has been uploaded yet"), ("zh-hans", "请选择一个文件：还没有上传任何文件")],
+)
 def test_form_without_a_file_is_told_to_choose_one(language: str, said: str) -> None:
     with translation.override(language), pytest.raises(Refused) as refused:
         source_for_pipeline({"kind": "csv", "upload": "", "key": "x"}, None)
@@ -98,24 +108,33 @@ def test_form_without_a_file_is_told_to_choose_one(language: str, said: str) -> 
 
 
 def test_limit_in_a_refusal_is_grouped_like_every_number() -> None:
-    refusal = CommandError("source.records", "must be a whole number from {low} to {high}", low=1, high=10**11)
+    refusal = CommandError(
+        "source.records", "must be a whole number from {low} to {high}", low=1, high=10**11
+    )
     with translation.override("en"):
         assert in_words(refusal).replace(NARROW, "_") == "must be a whole number from 1 to 100_000_000_000"
 
 
 @pytest.mark.parametrize(
     ("source", "field"),
-    [({"kind": "csv", "upload": "nobody", "key": "x"}, "source.upload"), ({"kind": "lab", "lab": "nobody"}, "source.lab"),
-     ({"kind": "folder", "name": "nowhere/x.csv", "key": "x"}, "source.name")],
-)  # fmt: skip
+    [
+        ({"kind": "csv", "upload": "nobody", "key": "x"}, "source.upload"),
+        ({"kind": "lab", "lab": "nobody"}, "source.lab"),
+        ({"kind": "folder", "name": "nowhere/x.csv", "key": "x"}, "source.name"),
+    ],
+)
 def test_data_that_is_not_there_is_a_404_at_its_field(source: Any, field: str) -> None:
     answer = start(source=source)
     assert answer.status_code == 404 and list(answer.json()["fields"]) == [field]
 
 
 def test_labs_history_and_records_come_from_the_lab() -> None:
-    lab = lab_services.lab_open(request={"workload": {"kind": "uniform", "keys": 50, "rate": 20}, "consumers": 5}).lab
-    study = start(source={"kind": "lab", "lab": lab.pk, "records": 500}, history={"kind": "lab", "lab": lab.pk}).json()
+    lab = lab_services.lab_open(
+        request={"workload": {"kind": "uniform", "keys": 50, "rate": 20}, "consumers": 5}
+    ).lab
+    study = start(
+        source={"kind": "lab", "lab": lab.pk, "records": 500}, history={"kind": "lab", "lab": lab.pk}
+    ).json()
     assert study["request"]["source"] == {"kind": "lab", "lab": lab.pk, "records": 500}
     assert (study["request"]["history"]["start"], study["request"]["history"]["rate"]) == (5, 20)
 
@@ -127,13 +146,16 @@ def test_too_many_waiting_studies_are_refused(settings: Any) -> None:
 
 def test_oldest_finished_study_makes_room(settings: Any) -> None:
     settings.STUDIES_OWNER_MAX = 2
-    old, _other = (waiting(OWNER, state=Study.State.DONE, created_at=timezone.now() - timedelta(days=days)) for days in (2, 1))
+    old, _other = (
+        waiting(OWNER, state=Study.State.DONE, created_at=timezone.now() - timedelta(days=days))
+        for days in (2, 1)
+    )
     study_folder(old.pk).mkdir(parents=True)
     assert start().status_code == 201
     assert not Study.objects.filter(pk=old.pk).exists() and not study_folder(old.pk).exists()
 
 
-# -- the queue ---------------------------------------------------------------------------------------------------------
+# -- the queue -----------------------------------------------------------------------------------------------
 
 
 def test_places_are_those_of_the_turns_to_come() -> None:
@@ -186,7 +208,9 @@ def test_running_study_is_not_deleted_under_its_worker() -> None:
     assert study_folder(study.pk).exists() and not Study.objects.get(pk=study.pk).cancel_requested
 
 
-@pytest.mark.parametrize("path", ["", "cancel/", "result/", "ranking/", "windows/", "data/steps.csv", "open/"])
+@pytest.mark.parametrize(
+    "path", ["", "cancel/", "result/", "ranking/", "windows/", "data/steps.csv", "open/"]
+)
 def test_unknown_study_is_a_404_in_the_same_form(path: str) -> None:
     method = "POST" if path in ("cancel/", "open/") else "GET"
     answer = call(method, f"/api/studies/nobody/{path}", {})
@@ -196,7 +220,10 @@ def test_unknown_study_is_a_404_in_the_same_form(path: str) -> None:
 def test_reason_of_a_failed_study_is_told_in_the_readers_language() -> None:
     study = waiting(state=Study.State.FAILED, error=reasons.reason(reasons.WORKER_DIED))
     assert call("GET", f"/api/studies/{study.pk}/").json()["error"] == reasons.WORKER_DIED
-    assert "分析进程" in call("GET", f"/api/studies/{study.pk}/", **{"Accept-Language": "zh-hans"}).json()["error"]
+    assert (
+        "分析进程"
+        in call("GET", f"/api/studies/{study.pk}/", **{"Accept-Language": "zh-hans"}).json()["error"]
+    )
 
 
 def test_every_reason_of_the_runner_has_its_chinese() -> None:
@@ -204,29 +231,51 @@ def test_every_reason_of_the_runner_has_its_chinese() -> None:
 
     with translation.override("zh-hans"):
         for template in reasons.ALL:
-            assert reasons.in_words(reasons.reason(template, error="x", column="y")) != template.format(error="x", column="y")
+            assert reasons.in_words(reasons.reason(template, error="x", column="y")) != template.format(
+                error="x", column="y"
+            )
 
 
 def test_sentence_of_a_reader_inside_spark_is_told_in_the_readers_language() -> None:
     from django.utils import translation
 
-    said = reasons.reason("the source cannot be read: {reason}", reason="orders-0/0.log: the batch at 61 is damaged: bad: checksum")
+    said = reasons.reason(
+        "the source cannot be read: {reason}",
+        reason="orders-0/0.log: the batch at 61 is damaged: bad: checksum",
+    )
     with translation.override("en"):
-        assert reasons.in_words(said) == "the source cannot be read: orders-0/0.log: the batch at 61 is damaged: bad: checksum"
+        assert (
+            reasons.in_words(said)
+            == "the source cannot be read: orders-0/0.log: the batch at 61 is damaged: bad: checksum"
+        )
     with translation.override("zh-hans"):
         words = reasons.in_words(said) or ""
-        assert "orders-0/0.log" in words and "61" in words and "bad: checksum" in words and "damaged" not in words
+        assert (
+            "orders-0/0.log" in words
+            and "61" in words
+            and "bad: checksum" in words
+            and "damaged" not in words
+        )
     files = (ROOT / "broker_core" / "pipeline" / "sources").glob("*.py")
-    templates = {template for file in files for template in re.findall(r'SourceFailed\(\s*"([^"]+)"', file.read_text())}
+    templates = {
+        template for file in files for template in re.findall(r'SourceFailed\(\s*"([^"]+)"', file.read_text())
+    }
     assert templates - {"{file}: {reason}"} == set(reasons.READERS)
 
 
 def test_browsers_cookie_needs_its_csrf_token(settings: Any) -> None:
     browser = Client(enforce_csrf_checks=True)
     browser.cookies[settings.VISITOR_COOKIE] = "v" * 40
-    assert list(browser.post("/api/studies/", json.dumps(REQUEST), content_type="application/json").json()["fields"]) == ["csrf"]
+    assert list(
+        browser.post("/api/studies/", json.dumps(REQUEST), content_type="application/json").json()["fields"]
+    ) == ["csrf"]
     browser.cookies["csrftoken"] = "a" * 32
-    answer = browser.post("/api/studies/", json.dumps(REQUEST), content_type="application/json", headers={"X-CSRFToken": "a" * 32})
+    answer = browser.post(
+        "/api/studies/",
+        json.dumps(REQUEST),
+        content_type="application/json",
+        headers={"X-CSRFToken": "a" * 32},
+    )
     assert answer.status_code == 201 and "owner_token" not in answer.json()
     path = f"/api/studies/{answer.json()['id']}/"
     assert list(browser.delete(path).json()["fields"]) == ["csrf"]
@@ -235,8 +284,14 @@ def test_browsers_cookie_needs_its_csrf_token(settings: Any) -> None:
 
 def test_finished_studies_and_ownerless_folders_are_swept(settings: Any) -> None:
     ago = timezone.now() - timedelta(seconds=settings.STUDY_KEEP_S + 1)
-    old, done, failed = (waiting(state=state, finished_at=at) for state, at in
-                         ((Study.State.DONE, ago), (Study.State.DONE, timezone.now()), (Study.State.FAILED, timezone.now())))  # fmt: skip
+    old, done, failed = (
+        waiting(state=state, finished_at=at)
+        for state, at in (
+            (Study.State.DONE, ago),
+            (Study.State.DONE, timezone.now()),
+            (Study.State.FAILED, timezone.now()),
+        )
+    )
     for study_id in (old.pk, done.pk, failed.pk, "nobody"):
         study_folder(study_id).mkdir(parents=True)
     services.studies_tend(sweep=True)
@@ -244,7 +299,7 @@ def test_finished_studies_and_ownerless_folders_are_swept(settings: Any) -> None
     assert not Study.objects.filter(pk=old.pk).exists()
 
 
-# -- folders of the server ---------------------------------------------------------------------------------------------
+# -- folders of the server -----------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -262,16 +317,33 @@ def data_dir(settings: Any, tmp_path: Path) -> Path:
 
 
 def test_folders_show_what_lies_inside_and_nothing_else(data_dir: Path) -> None:
-    assert call("GET", "/api/studies/folders/").json()["entries"] == [{"name": "data", "folder": True, "bytes": None}]
+    assert call("GET", "/api/studies/folders/").json()["entries"] == [
+        {"name": "data", "folder": True, "bytes": None}
+    ]
     entries = call("GET", "/api/studies/folders/?name=data/orders").json()["entries"]
     assert [entry["name"] for entry in entries] == ["data/orders/inside.csv", "data/orders/may.csv"]
 
 
 @pytest.mark.parametrize(
     "name",
-    ["data/../secret.csv", "data/orders/../../secret.csv", "data/orders/out.csv", "data/orders/loop", "data//etc/passwd", "/etc/passwd", "..", ".",
-     "", "other", "data/orders/may.csv\0", "data/nothing", "x" * 5_000, 7, None],
-)  # fmt: skip
+    [
+        "data/../secret.csv",
+        "data/orders/../../secret.csv",
+        "data/orders/out.csv",
+        "data/orders/loop",
+        "data//etc/passwd",
+        "/etc/passwd",
+        "..",
+        ".",
+        "",
+        "other",
+        "data/orders/may.csv\0",
+        "data/nothing",
+        "x" * 5_000,
+        7,
+        None,
+    ],
+)
 def test_no_name_leads_out_of_the_folders(data_dir: Path, name: Any) -> None:
     answer = start(source={"kind": "folder", "name": name, "key": "key"})
     assert answer.status_code == 404 and list(answer.json()["fields"]) == ["source.name"]
@@ -302,15 +374,22 @@ def log_dir(settings: Any, tmp_path: Path) -> Path:
 def test_log_folder_tells_its_topics_and_is_read_as_a_log(log_dir: Path) -> None:
     found = call("GET", "/api/studies/folders/?name=logs/kafka").json()
     assert found["topics"] == [{"topic": "orders", "partitions": 2}, {"topic": "payments", "partitions": 1}]
-    assert [entry["name"] for entry in found["entries"]] == [f"logs/kafka/{name}" for name in ("orders-0", "orders-1", "payments-0")]
+    assert [entry["name"] for entry in found["entries"]] == [
+        f"logs/kafka/{name}" for name in ("orders-0", "orders-1", "payments-0")
+    ]
     assert call("GET", "/api/studies/folders/?name=logs").json()["topics"] is None
     answer = start(source={"kind": "folder", "name": "logs/kafka", "topic": "orders"})
     assert answer.status_code == 201, answer.content
-    assert (answer.json()["request"]["source"]["format"], answer.json()["request"]["source"]["topic"]) == ("kafka_log", "orders")
+    assert (answer.json()["request"]["source"]["format"], answer.json()["request"]["source"]["topic"]) == (
+        "kafka_log",
+        "orders",
+    )
 
 
 def test_folder_that_was_opened_for_logs_gives_nothing_else(log_dir: Path, settings: Any) -> None:
-    assert [entry["name"] for entry in call("GET", "/api/studies/folders/?name=logs").json()["entries"]] == ["logs/kafka"]
+    assert [entry["name"] for entry in call("GET", "/api/studies/folders/?name=logs").json()["entries"]] == [
+        "logs/kafka"
+    ]
     table = {"kind": "folder", "name": "logs/table.csv", "key": "key"}
     for source in (table, {**table, "format": "csv"}):
         answer = start(source=source)
@@ -320,9 +399,17 @@ def test_folder_that_was_opened_for_logs_gives_nothing_else(log_dir: Path, setti
 
 
 def test_live_study_of_a_log_needs_no_strategies(log_dir: Path) -> None:
-    answer = call("POST", "/api/studies/", {"live": True, "source": {"kind": "folder", "name": "logs/kafka", "topic": "payments", "from_ms": 5}})
+    answer = call(
+        "POST",
+        "/api/studies/",
+        {"live": True, "source": {"kind": "folder", "name": "logs/kafka", "topic": "payments", "from_ms": 5}},
+    )
     assert answer.status_code == 201 and answer.json()["live"], answer.content
-    unknown = call("POST", "/api/studies/", {"live": True, "source": {"kind": "folder", "name": "logs/kafka", "topic": "x"}})
+    unknown = call(
+        "POST",
+        "/api/studies/",
+        {"live": True, "source": {"kind": "folder", "name": "logs/kafka", "topic": "x"}},
+    )
     assert unknown.status_code == 400 and list(unknown.json()["fields"]) == ["source.topic"]
 
 

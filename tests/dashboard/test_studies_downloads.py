@@ -25,7 +25,11 @@ def run_dir(settings: Any, tmp_path: Path) -> Path:
     return tmp_path
 
 
-ROWS = {"key": ["=1+1", "+x", "-x", "@x", "\tx", "plain, \"quoted\"\n", "键", None], "raw": [b"\xff\x00", *[None] * 7], "n": [-1, *range(7)]}
+ROWS = {
+    "key": ["=1+1", "+x", "-x", "@x", "\tx", 'plain, "quoted"\n', "键", None],
+    "raw": [b"\xff\x00", *[None] * 7],
+    "n": [-1, *range(7)],
+}
 
 
 @pytest.fixture
@@ -77,14 +81,31 @@ def test_there_are_no_other_files(done: Study, file: str) -> None:
 @pytest.mark.parametrize("state", [Study.State.RUNNING, Study.State.CANCELLED])
 def test_windows_of_a_live_study_are_a_file_while_it_runs_and_afterwards(state: Study.State) -> None:
     study = waiting(OWNER, state=state, live=True)
-    known = {"start_us": 1_000_000, "end_us": 2_000_000, "rig": "=kafka", "throughput": 36.0, "lag": 4, "skew": 1.5, "hw_lag": None}
+    known = {
+        "start_us": 1_000_000,
+        "end_us": 2_000_000,
+        "rig": "=kafka",
+        "throughput": 36.0,
+        "lag": 4,
+        "skew": 1.5,
+        "hw_lag": None,
+    }
     known |= {"rebalance_cost": 0.25, "late": 0, "damaged": 0}
-    before = {name: value for name, value in known.items() if name != "damaged"} | {"start_us": 0, "end_us": 1_000_000}
+    before = {name: value for name, value in known.items() if name != "damaged"} | {
+        "start_us": 0,
+        "end_us": 1_000_000,
+    }
     for version, row in enumerate((known, before), 1):
-        StudyWindow.objects.create(study=study, start_us=row["start_us"], rig="=kafka", version=version, row=row)
-    table = pq.read_table(io.BytesIO(content(call("GET", f"/api/studies/{study.pk}/data/windows.parquet", token=None))))
+        StudyWindow.objects.create(
+            study=study, start_us=row["start_us"], rig="=kafka", version=version, row=row
+        )
+    table = pq.read_table(
+        io.BytesIO(content(call("GET", f"/api/studies/{study.pk}/data/windows.parquet", token=None)))
+    )
     assert table.to_pylist() == [before | {"damaged": None}, known]
-    header, *rows = csv.reader(io.StringIO(content(call("GET", f"/api/studies/{study.pk}/data/windows.csv")).decode()))
+    header, *rows = csv.reader(
+        io.StringIO(content(call("GET", f"/api/studies/{study.pk}/data/windows.csv")).decode())
+    )
     assert header == list(known) and [row[0] for row in rows] == ["0", "1000000"]
     assert rows[1] == ["1000000", "2000000", "'=kafka", "36.0", "4", "1.5", "", "0.25", "0", "0"]
     for file in ("steps.csv", "windows.exe"):
@@ -102,25 +123,53 @@ def test_study_that_is_not_done_shows_no_result(done: Study, state: str) -> None
 ZERO = {"skew": 0, "churn": 0, "pause": 0, "order": 0}
 
 
-@pytest.mark.parametrize(("stored", "query"), [
-    ({}, "skew=0&churn=0&pause=0&order=0"), (ZERO | {"skew": 100}, "skew=0"), ({"churn": 0, "pause": 0, "order": 0}, "skew=0"),
-])  # fmt: skip
-def test_ranking_in_which_nothing_would_matter_is_refused_as_at_a_start(done: Study, stored: Any, query: str, monkeypatch: Any) -> None:
-    monkeypatch.setattr(result, "result_json", lambda _: {"strategies": [], "workload": {"records": 9, "no_key": 0, "keys": 9}})
+@pytest.mark.parametrize(
+    ("stored", "query"),
+    [
+        ({}, "skew=0&churn=0&pause=0&order=0"),
+        (ZERO | {"skew": 100}, "skew=0"),
+        ({"churn": 0, "pause": 0, "order": 0}, "skew=0"),
+    ],
+)
+def test_ranking_in_which_nothing_would_matter_is_refused_as_at_a_start(
+    done: Study, stored: Any, query: str, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(
+        result,
+        "result_json",
+        lambda _: {"strategies": [], "workload": {"records": 9, "no_key": 0, "keys": 9}},
+    )
     Study.objects.filter(pk=done.pk).update(request={"source": SOURCE, "weights": stored})
     answer = call("GET", f"/api/studies/{done.pk}/ranking/?{query}", token=None)
     refused = start(weights=ZERO)
     assert answer.status_code == refused.status_code == 400
-    assert answer.json()["fields"] == refused.json()["fields"] == {"weights": ["at least one weight must be above 0"]}
-    assert selectors.study_ranking(study=done, asked={"order": "7"})["weights"] == {"skew": 30, "churn": 30, "pause": 20, "order": 7}
+    assert (
+        answer.json()["fields"]
+        == refused.json()["fields"]
+        == {"weights": ["at least one weight must be above 0"]}
+    )
+    assert selectors.study_ranking(study=done, asked={"order": "7"})["weights"] == {
+        "skew": 30,
+        "churn": 30,
+        "pause": 20,
+        "order": 7,
+    }
 
 
-@pytest.mark.parametrize(("query", "field", "reason"), [
-    ("skew_max=0.5", "skew_max", "must be a number from 1 to 4"), ("skew_max=x", "skew_max", "must be a number from 1 to 4"),
-    ("pause_s_max=-1", "pause_s_max", "must be a number from 0 to 86"), ("pause_s_max=nan", "pause_s_max", "must be a number from 0 to 86"),
-    ("keeps_order=maybe", "keeps_order", "must be true, false or null"), ("keeps=true", "keeps", "is unknown"),
-])  # fmt: skip
-def test_constraint_that_cannot_be_is_refused_at_its_field(done: Study, query: str, field: str, reason: str) -> None:
+@pytest.mark.parametrize(
+    ("query", "field", "reason"),
+    [
+        ("skew_max=0.5", "skew_max", "must be a number from 1 to 4"),
+        ("skew_max=x", "skew_max", "must be a number from 1 to 4"),
+        ("pause_s_max=-1", "pause_s_max", "must be a number from 0 to 86"),
+        ("pause_s_max=nan", "pause_s_max", "must be a number from 0 to 86"),
+        ("keeps_order=maybe", "keeps_order", "must be true, false or null"),
+        ("keeps=true", "keeps", "is unknown"),
+    ],
+)
+def test_constraint_that_cannot_be_is_refused_at_its_field(
+    done: Study, query: str, field: str, reason: str
+) -> None:
     answer = call("GET", f"/api/studies/{done.pk}/ranking/?{query}", token=None)
     assert answer.status_code == 400 and list(answer.json()["fields"]) == [field]
     assert answer.json()["fields"][field][0].startswith(reason)
@@ -128,14 +177,34 @@ def test_constraint_that_cannot_be_is_refused_at_its_field(done: Study, query: s
 
 def test_constraints_of_a_finished_study_change_without_another_run(done: Study, monkeypatch: Any) -> None:
     """A study stored before there were constraints: the defaults hold, and the address may ask for others."""
-    totals = {"skew": 1.6, "churn": 0.5, "waited_share": 0.0, "order_share": 0.0, "order_at_risk": 0, "pause_longest_s": 45.0}
-    strategy = {"id": "kafka.range:partitions=12", "totals": totals, "steps": [{"step": 0, "keys_moved_share": None, "consumers": {}}]}
-    stored = {"strategies": [strategy], "workload": {"records": 9, "no_key": 0, "keys": 3}, "steps": [{"label": "4"}]}
+    totals = {
+        "skew": 1.6,
+        "churn": 0.5,
+        "waited_share": 0.0,
+        "order_share": 0.0,
+        "order_at_risk": 0,
+        "pause_longest_s": 45.0,
+    }
+    strategy = {
+        "id": "kafka.range:partitions=12",
+        "totals": totals,
+        "steps": [{"step": 0, "keys_moved_share": None, "consumers": {}}],
+    }
+    stored = {
+        "strategies": [strategy],
+        "workload": {"records": 9, "no_key": 0, "keys": 3},
+        "steps": [{"label": "4"}],
+    }
     monkeypatch.setattr(result, "result_json", lambda _: stored)
     Study.objects.filter(pk=done.pk).update(request={"source": SOURCE, "weights": {}})
     plain = call("GET", f"/api/studies/{done.pk}/ranking/", token=None).json()
-    assert plain["constraints"] == {"keeps_order": True, "pause_s_max": None, "skew_max": None} and plain["verdict"]["code"] == "only"
-    bound = call("GET", f"/api/studies/{done.pk}/ranking/?keeps_order=false&pause_s_max=5&skew_max=1.5", token=None).json()
+    assert (
+        plain["constraints"] == {"keeps_order": True, "pause_s_max": None, "skew_max": None}
+        and plain["verdict"]["code"] == "only"
+    )
+    bound = call(
+        "GET", f"/api/studies/{done.pk}/ranking/?keeps_order=false&pause_s_max=5&skew_max=1.5", token=None
+    ).json()
     assert bound["constraints"] == {"keeps_order": False, "pause_s_max": 5.0, "skew_max": 1.5}
     assert [each["code"] for each in bound["ranking"][0]["excluded"]] == ["pause_s_max", "skew_max"]
     assert bound["verdict"]["code"] == "none" and bound["ranking"][0]["place"] is None

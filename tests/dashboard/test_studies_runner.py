@@ -1,4 +1,5 @@
-"""The analysis worker's loop: every way in which a study goes from one state to the next, and what is left of it."""
+"""The analysis worker's loop: every way in which a study goes from one state to the next, and what is left of
+it."""
 
 import errno
 import os
@@ -17,7 +18,15 @@ from dashboard.studies.job import study_folder
 from dashboard.studies.live import AGAIN_MAX
 from dashboard.studies.progress import Progress
 from dashboard.studies.runner import Runner
-from tests.dashboard.studies import WAIT_S, FakeEngine, PipelineRefusal, until_told, waiting, waiting_live, whole_result
+from tests.dashboard.studies import (
+    WAIT_S,
+    FakeEngine,
+    PipelineRefusal,
+    until_told,
+    waiting,
+    waiting_live,
+    whole_result,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -80,7 +89,13 @@ def test_progress_tells_stage_rows_and_spark_tasks(runner: Runner, engine: FakeE
     while now(study).progress.get("stage") != "routing":
         runner.turn()
     shown = now(study).progress
-    assert (shown["done"], shown["total"], shown["rows"], shown["tasks_done"], shown["tasks_total"]) == (2, 5, 1_000, 3, 8)
+    assert (shown["done"], shown["total"], shown["rows"], shown["tasks_done"], shown["tasks_total"]) == (
+        2,
+        5,
+        1_000,
+        3,
+        8,
+    )
     engine.go_on.set()
     finish(runner)
     assert now(study).state == State.DONE
@@ -104,7 +119,9 @@ def test_rows_are_told_while_they_are_read_and_the_rate_is_that_of_the_pass() ->
     now_s[0] += 60
     progress.tell({"stage": "lab"})
     shown = progress.snapshot()
-    assert (shown["rows"], shown["rows_per_s"]) == (1_000_000, 50_000), "what the later stages take is no reading of rows"
+    assert (shown["rows"], shown["rows_per_s"]) == (1_000_000, 50_000), (
+        "what the later stages take is no reading of rows"
+    )
 
 
 def test_how_much_of_a_stage_is_done_is_asked_as_its_parts_end() -> None:
@@ -170,7 +187,9 @@ def test_cancelled_study_stops_and_leaves_nothing(runner: Runner, engine: FakeEn
         (KeyError("x"), reasons.BROKEN),
     ],
 )
-def test_failed_study_says_why_and_leaves_nothing(runner: Runner, engine: FakeEngine, error: Exception, template: str) -> None:
+def test_failed_study_says_why_and_leaves_nothing(
+    runner: Runner, engine: FakeEngine, error: Exception, template: str
+) -> None:
     def work(engine: FakeEngine, out: Any, on_progress: Any, is_cancelled: Any) -> None:
         (out / "consumers.parquet").write_bytes(b"half")
         raise error
@@ -192,7 +211,9 @@ def test_result_without_its_manifest_is_no_result(runner: Runner, engine: FakeEn
     assert now(study).state == State.FAILED and not study_folder(study.pk).exists()
 
 
-def test_no_java_fails_with_what_to_install_and_the_next_study_tries_again(runner: Runner, engine: FakeEngine) -> None:
+def test_no_java_fails_with_what_to_install_and_the_next_study_tries_again(
+    runner: Runner, engine: FakeEngine
+) -> None:
     engine.refusal = PipelineRefusal("Spark needs Java; run {command}", command="make java")
     study = waiting()
     runner.turn()
@@ -205,7 +226,9 @@ def test_no_java_fails_with_what_to_install_and_the_next_study_tries_again(runne
     assert now(later).state == State.DONE
 
 
-def test_lost_spark_fails_the_study_and_the_next_one_gets_a_new_session(runner: Runner, engine: FakeEngine) -> None:
+def test_lost_spark_fails_the_study_and_the_next_one_gets_a_new_session(
+    runner: Runner, engine: FakeEngine
+) -> None:
     engine.work = spark_dies
     study = waiting()
     runner.turn()
@@ -245,11 +268,17 @@ def test_study_whose_worker_died_is_failed_and_never_run_again(runner: Runner, e
     has_broken_off = runner.job is None  # it came upon its missing folder before it was told
     if not has_broken_off:
         finish(runner)
-    assert (engine.cancelled or has_broken_off) and now(study).state == State.FAILED and not study_folder(study.pk).exists()
+    assert (
+        (engine.cancelled or has_broken_off)
+        and now(study).state == State.FAILED
+        and not study_folder(study.pk).exists()
+    )
     assert now(later).state == State.DONE
 
 
-def test_worker_that_is_told_to_end_says_so_and_what_waits_goes_on_waiting(runner: Runner, engine: FakeEngine) -> None:
+def test_worker_that_is_told_to_end_says_so_and_what_waits_goes_on_waiting(
+    runner: Runner, engine: FakeEngine
+) -> None:
     engine.work = until_told
     study, later = waiting(), waiting("bob")
     runner.start()
@@ -268,14 +297,24 @@ def test_live_study_streams_until_nobody_looks(runner: Runner, engine: FakeEngin
     runner.turn()
     assert now(study).progress == {"stage": "streaming"}
     query = engine.queries[0]
-    query.on_windows([{"start_us": 0, "end_us": 5, "rig": "kafka", "lag": 1}, {"start_us": 5, "end_us": 9, "rig": "kafka", "lag": 2}])
+    query.on_windows(
+        [
+            {"start_us": 0, "end_us": 5, "rig": "kafka", "lag": 1},
+            {"start_us": 5, "end_us": 9, "rig": "kafka", "lag": 2},
+        ]
+    )
     query.on_windows([{"start_us": 5, "end_us": 9, "rig": "kafka", "lag": 3}])
-    assert [(row.start_us, row.version, row.row["lag"]) for row in study.windows.order_by("start_us")] == [(0, 1, 1), (5, 2, 3)]
+    assert [(row.start_us, row.version, row.row["lag"]) for row in study.windows.order_by("start_us")] == [
+        (0, 1, 1),
+        (5, 2, 3),
+    ]
     runner.live.running[study.pk].study.started_at = timezone.now() - timedelta(hours=1)
     Study.objects.filter(pk=study.pk).update(watched_at=timezone.now())
     runner.turn()
     assert query.isActive
-    Study.objects.filter(pk=study.pk).update(watched_at=timezone.now() - timedelta(seconds=settings.STUDY_LIVE_IDLE_S + 1))
+    Study.objects.filter(pk=study.pk).update(
+        watched_at=timezone.now() - timedelta(seconds=settings.STUDY_LIVE_IDLE_S + 1)
+    )
     runner.turn()
     assert not query.isActive and now(study).state == State.DONE
     query.on_windows([{"start_us": 9, "end_us": 12, "rig": "kafka", "lag": 9}])
@@ -291,7 +330,9 @@ def test_windows_of_a_live_study_are_bounded(runner: Runner, engine: FakeEngine,
     assert list(study.windows.order_by("start_us").values_list("start_us", flat=True)) == [2, 3, 4]
 
 
-def test_live_study_goes_on_from_its_checkpoint_when_its_worker_died(runner: Runner, engine: FakeEngine) -> None:
+def test_live_study_goes_on_from_its_checkpoint_when_its_worker_died(
+    runner: Runner, engine: FakeEngine
+) -> None:
     study = waiting_live()
     runner.turn()
     begun(runner, study)
@@ -321,14 +362,19 @@ def test_cancelled_live_study_stops_its_query(runner: Runner, engine: FakeEngine
     ("error", "template"),
     [
         (PipelineRefusal("the folder {name} is gone", name="orders"), "the folder {name} is gone"),
-        (RuntimeError("STREAM_FAILED ... java.io.IOException: No space left on device"), reasons.LIVE_DISK_FULL),
+        (
+            RuntimeError("STREAM_FAILED ... java.io.IOException: No space left on device"),
+            reasons.LIVE_DISK_FULL,
+        ),
         (RuntimeError("PermissionError: [Errno 13] Permission denied: '/x/0.log'"), reasons.LOG_LOCKED),
         (RuntimeError("java.lang.OutOfMemoryError: Java heap space"), reasons.LIVE_OUT_OF_MEMORY),
         (ConnectionError("Answer from Java side is empty"), reasons.SPARK_LOST),
         (KeyError("owner_3"), reasons.LIVE_BROKEN),
     ],
 )
-def test_broken_stream_is_failed_with_its_reason(runner: Runner, engine: FakeEngine, tmp_path: Path, error: Exception, template: str) -> None:
+def test_broken_stream_is_failed_with_its_reason(
+    runner: Runner, engine: FakeEngine, tmp_path: Path, error: Exception, template: str
+) -> None:
     (tmp_path / "log" / f"{0:020}.log").write_bytes(b"")
     study = waiting_live()
     runner.turn()
@@ -363,12 +409,17 @@ def test_fault_that_passes_is_tried_again_from_the_checkpoint_a_few_times(
     assert now(study).error == reasons.reason(template) and now(study).state == State.FAILED
 
 
-def test_log_folder_that_was_moved_away_is_the_reason_whatever_spark_says(runner: Runner, engine: FakeEngine, tmp_path: Path) -> None:
+def test_log_folder_that_was_moved_away_is_the_reason_whatever_spark_says(
+    runner: Runner, engine: FakeEngine, tmp_path: Path
+) -> None:
     study = waiting_live()
     runner.turn()
     begun(runner, study)
     (tmp_path / "log").rename(tmp_path / "elsewhere")
-    engine.queries[0].isActive, engine.queries[0].error = False, RuntimeError("[PYTHON_STREAMING_DATA_SOURCE_RUNTIME_ERROR] ...")
+    engine.queries[0].isActive, engine.queries[0].error = (
+        False,
+        RuntimeError("[PYTHON_STREAMING_DATA_SOURCE_RUNTIME_ERROR] ..."),
+    )
     runner.turn()
     assert now(study).error == reasons.reason(reasons.LOG_GONE)
 
@@ -377,7 +428,11 @@ def test_spark_that_was_lost_under_a_live_study_is_put_away(runner: Runner, engi
     study = waiting_live()
     runner.turn()
     begun(runner, study)
-    engine.dead, engine.queries[0].error, engine.queries[0].isActive = True, ConnectionError("Connection refused"), False
+    engine.dead, engine.queries[0].error, engine.queries[0].isActive = (
+        True,
+        ConnectionError("Connection refused"),
+        False,
+    )
     runner.turn()
     assert now(study).error == reasons.reason(reasons.SPARK_LOST) and not engine.dead
 
@@ -396,13 +451,18 @@ def test_lost_spark_lets_a_live_study_go_on_in_the_next(runner: Runner, engine: 
     assert now(live).state == State.RUNNING and len(engine.queries) == 2
 
 
-def test_live_study_of_a_lab_asks_for_its_chunks_as_long_as_it_runs(runner: Runner, engine: FakeEngine, tmp_path: Path) -> None:
+def test_live_study_of_a_lab_asks_for_its_chunks_as_long_as_it_runs(
+    runner: Runner, engine: FakeEngine, tmp_path: Path
+) -> None:
     lab = lab_open(request={}).lab
     study = waiting(live=True, request={"source": {"kind": "lab", "lab": lab.pk}})
     runner.turn()
     begun(runner, study)
     folder = tmp_path / "chunks" / lab.pk
-    assert engine.requests[0]["source"] == {"kind": "lab", "chunks": str(folder)} and (folder / "wanted").exists()
+    assert (
+        engine.requests[0]["source"] == {"kind": "lab", "chunks": str(folder)}
+        and (folder / "wanted").exists()
+    )
     (folder / "wanted").unlink()
     runner.turn()
     assert (folder / "wanted").exists()

@@ -1,4 +1,5 @@
-"""Studies on the real processes with a real Spark: from a file to its result, and what is left when something dies on the way."""
+"""Studies on the real processes with a real Spark: from a file to its result, and what is left when something
+dies on the way."""
 
 import json
 import os
@@ -18,23 +19,37 @@ from tests.dashboard.processes import Site
 ENDED = ("done", "failed", "cancelled")
 WITHIN_S = 300
 # So many records that it cannot end before the test has done what it came for.
-LONG = {"source": {"kind": "uniform", "keys": 50_000_000, "records": 400_000_000}, "strategies": ["pulsar.consistent_hash"]}
+LONG = {
+    "source": {"kind": "uniform", "keys": 50_000_000, "records": 400_000_000},
+    "strategies": ["pulsar.consistent_hash"],
+}
 SHORT = {
-    "strategies": ["pulsar.consistent_hash:points=10", "kafka.range:partitions=12", "rabbitmq.queue:prefetch=5"],
+    "strategies": [
+        "pulsar.consistent_hash:points=10",
+        "kafka.range:partitions=12",
+        "rabbitmq.queue:prefetch=5",
+    ],
     "history": {"kind": "given", "start": 2, "changes": [{"kind": "join", "consumer": "c3", "at": None}]},
     "service": {"rate": 50, "consumer_rate": 30, "records_max": 1_000},
 }
 
 
 def upload(site: Site, content: bytes, name: str) -> Any:
-    form = b'--x\r\nContent-Disposition: form-data; name="file"; filename="%s"\r\n\r\n%s\r\n--x--\r\n' % (name.encode(), content)
-    request = urllib.request.Request(f"{site.url}/api/studies/uploads/", form, {"Content-Type": "multipart/form-data; boundary=x"})
+    form = b'--x\r\nContent-Disposition: form-data; name="file"; filename="%s"\r\n\r\n%s\r\n--x--\r\n' % (
+        name.encode(),
+        content,
+    )
+    request = urllib.request.Request(
+        f"{site.url}/api/studies/uploads/", form, {"Content-Type": "multipart/form-data; boundary=x"}
+    )
     with urllib.request.urlopen(request, timeout=20) as response:
         return json.load(response)
 
 
 def start(site: Site, body: Any, token: str | None = None) -> Any:
-    status, study = site.request("POST", "/api/studies/", body, token, timeout=30)   # the first one loads Arrow and numba
+    status, study = site.request(
+        "POST", "/api/studies/", body, token, timeout=30
+    )  # the first one loads Arrow and numba
     assert status == 201, study
     return study
 
@@ -71,7 +86,10 @@ def java_of(site: Site) -> int:
 
 
 def nothing_half_is_left(site: Site, study: Any) -> bool:
-    return not (site.run_dir / "studies" / study["id"]).exists() and site.request("GET", f"/api/studies/{study['id']}/result/")[0] == 409
+    return (
+        not (site.run_dir / "studies" / study["id"]).exists()
+        and site.request("GET", f"/api/studies/{study['id']}/result/")[0] == 409
+    )
 
 
 def test_uploaded_file_becomes_a_result_that_can_be_read_downloaded_and_played(site: Site) -> None:
@@ -89,11 +107,17 @@ def test_uploaded_file_becomes_a_result_that_can_be_read_downloaded_and_played(s
     assert status == 200
     assert result["workload"]["keys"] == 37 and result["workload"]["records"] >= 2_000
     assert [step["label"] for step in result["steps"]] == ["2", "+c3"]
-    assert {entry["id"] for entry in result["ranking"]} == {strategy["id"] for strategy in result["strategies"]}
+    assert {entry["id"] for entry in result["ranking"]} == {
+        strategy["id"] for strategy in result["strategies"]
+    }
     assert str(site.run_dir) not in json.dumps(result), "no path of the machine"
-    status, other = site.request("GET", f"/api/studies/{study['id']}/ranking/?skew=100&churn=0&pause=0&order=0")
+    status, other = site.request(
+        "GET", f"/api/studies/{study['id']}/ranking/?skew=100&churn=0&pause=0&order=0"
+    )
     assert status == 200 and other["weights"] == {"skew": 100, "churn": 0, "pause": 0, "order": 0}
-    with urllib.request.urlopen(f"{site.url}/api/studies/{study['id']}/data/consumers.csv", timeout=10) as response:
+    with urllib.request.urlopen(
+        f"{site.url}/api/studies/{study['id']}/data/consumers.csv", timeout=10
+    ) as response:
         assert len(response.read().splitlines()) > 6
     status, lab = site.request("POST", f"/api/studies/{study['id']}/open/", {})
     assert status == 201, lab
@@ -110,7 +134,9 @@ def test_wrong_column_fails_at_its_field(site: Site) -> None:
         assert list(answer["fields"]) == ["source.key"]
     else:
         failed = until(site, answer, ended)
-        assert (failed["state"], failed["field"]) == ("failed", "source.key") and nothing_half_is_left(site, failed)
+        assert (failed["state"], failed["field"]) == ("failed", "source.key") and nothing_half_is_left(
+            site, failed
+        )
 
 
 def test_running_study_shows_its_tasks_and_ends_within_moments_of_a_cancel(site: Site) -> None:
@@ -125,7 +151,9 @@ def test_running_study_shows_its_tasks_and_ends_within_moments_of_a_cancel(site:
 
 
 def test_live_study_of_a_lab_tells_windows_while_it_runs(site: Site) -> None:
-    status, lab = site.request("POST", "/api/labs/", {"workload": {"kind": "uniform", "keys": 100, "rate": 100}})
+    status, lab = site.request(
+        "POST", "/api/labs/", {"workload": {"kind": "uniform", "keys": 100, "rate": 100}}
+    )
     assert status == 201, lab
     study = start(site, {"live": True, "name": "now", "source": {"kind": "lab", "lab": lab["id"]}})
     assert study["request"]["source"] == {"kind": "lab", "lab": lab["id"]}
@@ -145,7 +173,14 @@ def test_live_study_of_a_lab_tells_windows_while_it_runs(site: Site) -> None:
 
 def test_java_worker_and_redis_die_in_turn_and_each_study_says_what_became_of_it(site: Site) -> None:
     first, second = start(site, LONG), start(site, LONG)
-    last = start(site, {"source": {"kind": "zipf", "keys": 100, "records": 1_000}, **SHORT, "strategies": ["kafka.range:partitions=12"]})
+    last = start(
+        site,
+        {
+            "source": {"kind": "zipf", "keys": 100, "records": 1_000},
+            **SHORT,
+            "strategies": ["kafka.range:partitions=12"],
+        },
+    )
     until(site, first, at_work)
     assert [now(site, study)["progress"]["place"] for study in (second, last)] == [1, 2]
 

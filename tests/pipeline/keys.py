@@ -1,4 +1,5 @@
-"""Keys of every kind, the same for a seed: text of several alphabets, bytes that are not text, empty ones, none at all; some come again."""
+"""Keys of every kind, the same for a seed: text of several alphabets, bytes that are not text, empty ones,
+none at all; some come again."""
 
 import random
 from collections.abc import Sequence
@@ -7,7 +8,13 @@ from pyspark.sql import SparkSession
 
 from broker_core.pipeline.sources.workload import Workload
 
-ALPHABETS = ("abcdefghijklmnopqrstuvwxyz0123456789-_", "äöüßéèçñåø", "键哈希主题分区消费者队列", "😀🚀🧪𝄞", "\x00\x7f\u0080\u07ff\u0800\uffff")
+ALPHABETS = (
+    "abcdefghijklmnopqrstuvwxyz0123456789-_",
+    "äöüßéèçñåø",
+    "键哈希主题分区消费者队列",
+    "😀🚀🧪𝄞",
+    "\x00\x7f\u0080\u07ff\u0800\uffff",
+)
 ROWS_PER_SLICE = 65_536
 
 
@@ -28,7 +35,14 @@ def mixed_keys(count: int, seed: int) -> list[bytes | None]:
     return keys
 
 
-def workload(spark: SparkSession, keys: Sequence[bytes | None], sizes: Sequence[int], *, ordinals: bool = True, slices: int = 3) -> Workload:
+def workload(
+    spark: SparkSession,
+    keys: Sequence[bytes | None],
+    sizes: Sequence[int],
+    *,
+    ordinals: bool = True,
+    slices: int = 3,
+) -> Workload:
     """The keys as a workload of Spark's rows, over several tasks."""
     import pyarrow as pa
 

@@ -1,6 +1,8 @@
-"""Run by test_standalone_cluster.py in its own process: studies on a standalone cluster of which one part after the other is killed.
+"""Run by test_standalone_cluster.py in its own process: studies on a standalone cluster of which one part
+after the other is killed.
 
-Prints one JSON object: for each part that was killed the digests of the result's files, or the sentence that the study failed with.
+Prints one JSON object: for each part that was killed the digests of the result's files, or the sentence that
+the study failed with.
 """
 
 import json
@@ -32,7 +34,10 @@ def orders(folder: Path) -> Path:
     """Four files: two tasks for each of two executors."""
     folder.mkdir()
     for number in range(4):
-        rows = "".join(f"{'' if row % 17 == 0 else f'c{(row * row + number) % 50_021}'},{row % 977}\n" for row in range(ROWS // 4))
+        rows = "".join(
+            f"{'' if row % 17 == 0 else f'c{(row * row + number) % 50_021}'},{row % 977}\n"
+            for row in range(ROWS // 4)
+        )
         (folder / f"{number}.csv").write_text("customer,size\n" + rows)
     return folder
 
@@ -42,10 +47,14 @@ class Study:
 
     def __init__(self, engine: SparkEngine, source: Path, out: Path) -> None:
         self.engine, self.group, self.out, self.told = engine, out.name, out, {}
-        self.request = study_check({
-            "source": {"kind": "csv", "path": str(source), "key": "customer", "size": "size"}, "strategies": ["kafka.sticky"],
-            "history": {"kind": "given", "start": 2, "changes": [{"kind": "join"}]}, "service": {"records_max": 2_000},
-        })  # fmt: skip
+        self.request = study_check(
+            {
+                "source": {"kind": "csv", "path": str(source), "key": "customer", "size": "size"},
+                "strategies": ["kafka.sticky"],
+                "history": {"kind": "given", "start": 2, "changes": [{"kind": "join"}]},
+                "service": {"records_max": 2_000},
+            }
+        )
         self.thread = threading.Thread(target=self._run)
         self.thread.start()
 
@@ -54,7 +63,9 @@ class Study:
             self.engine.run(self.group, self.request, self.out, lambda _: None, lambda: False)
         except StudyFailed as failed:
             self.told["failed"] = failed.reason
-        self.told |= {"files": {file.name: sha256(file.read_bytes()).hexdigest() for file in sorted(self.out.iterdir())}}
+        self.told |= {
+            "files": {file.name: sha256(file.read_bytes()).hexdigest() for file in sorted(self.out.iterdir())}
+        }
 
     def wait_computing(self) -> None:
         """Until Spark has given tasks of the study to executors."""

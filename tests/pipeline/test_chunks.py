@@ -1,4 +1,5 @@
-"""A lab's chunks of rows: what a live study finds in the folder while it is being written, and how it asks for more."""
+"""A lab's chunks of rows: what a live study finds in the folder while it is being written, and how it asks
+for more."""
 
 import os
 
@@ -7,9 +8,26 @@ import pyarrow.parquet as pq
 import pytest
 
 from broker_core.pipeline import chunks
-from broker_core.pipeline.chunks import SPARK_SCHEMA, WANTED, chunk_names, chunk_write, last_second, want, wanted_mark
+from broker_core.pipeline.chunks import (
+    SPARK_SCHEMA,
+    WANTED,
+    chunk_names,
+    chunk_write,
+    last_second,
+    want,
+    wanted_mark,
+)
 
-LANE = {"lab": "x", "rig": "kafka", "kind": "rig", "at_us": 1_000_000, "arrived": 3, "finished": 2, "lag": 1, "skew": 1.25}
+LANE = {
+    "lab": "x",
+    "rig": "kafka",
+    "kind": "rig",
+    "at_us": 1_000_000,
+    "arrived": 3,
+    "finished": 2,
+    "lag": 1,
+    "skew": 1.25,
+}
 
 
 def test_a_chunk_is_named_by_the_seconds_that_it_holds(tmp_path):
@@ -21,7 +39,11 @@ def test_a_chunk_is_named_by_the_seconds_that_it_holds(tmp_path):
 
 
 def test_a_folder_that_is_not_there_has_no_chunks(tmp_path):
-    assert (chunk_names(tmp_path / "gone"), last_second(tmp_path / "gone"), wanted_mark(tmp_path / "gone")) == ([], -1, None)
+    assert (
+        chunk_names(tmp_path / "gone"),
+        last_second(tmp_path / "gone"),
+        wanted_mark(tmp_path / "gone"),
+    ) == ([], -1, None)
 
 
 def test_a_second_is_a_number_and_not_a_text(tmp_path):
@@ -32,14 +54,25 @@ def test_a_second_is_a_number_and_not_a_text(tmp_path):
     assert [int(name[:12]) for name in chunk_names(tmp_path)] == [999, 1_000, 1_001]
 
 
-@pytest.mark.parametrize("name", [".000000000001-000000000002.parquet", "wanted", "000000000001-000000000002.parquet.tmp", "1-2.parquet"])
+@pytest.mark.parametrize(
+    "name",
+    [".000000000001-000000000002.parquet", "wanted", "000000000001-000000000002.parquet.tmp", "1-2.parquet"],
+)
 def test_what_is_not_a_whole_chunk_is_passed_over(tmp_path, name):
     (tmp_path / name).write_bytes(b"")
     assert chunk_names(tmp_path) == []
 
 
 def test_columns_are_those_that_spark_is_told_of_and_what_a_row_lacks_is_null(tmp_path):
-    chunk_write(tmp_path, 1, 1, [LANE, {"lab": "x", "rig": "kafka", "kind": "turning", "at_us": 5, "units_moved": 4, "stopped_us": 9}])
+    chunk_write(
+        tmp_path,
+        1,
+        1,
+        [
+            LANE,
+            {"lab": "x", "rig": "kafka", "kind": "turning", "at_us": 5, "units_moved": 4, "stopped_us": 9},
+        ],
+    )
     table = pq.read_table(tmp_path / chunk_names(tmp_path)[0])
     types = {"string": pa.string(), "bigint": pa.int64(), "double": pa.float64()}
     assert [(field.name, field.type) for field in table.schema] == [
@@ -47,7 +80,12 @@ def test_columns_are_those_that_spark_is_told_of_and_what_a_row_lacks_is_null(tm
     ]
     lane, turning = table.to_pylist()
     assert {name: value for name, value in lane.items() if value is not None} == LANE
-    assert (turning["arrived"], turning["hw_lag"], turning["units_moved"], turning["stopped_us"]) == (None, None, 4, 9)
+    assert (turning["arrived"], turning["hw_lag"], turning["units_moved"], turning["stopped_us"]) == (
+        None,
+        None,
+        4,
+        9,
+    )
 
 
 def test_an_empty_second_is_a_chunk_with_every_column(tmp_path):

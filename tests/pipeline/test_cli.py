@@ -1,4 +1,5 @@
-"""`manage.py study`: a file in, a ranking and a folder of tables out; wrong input is one sentence and exit code 2."""
+"""`manage.py study`: a file in, a ranking and a folder of tables out; wrong input is one sentence and exit
+code 2."""
 
 import io
 import time
@@ -22,7 +23,10 @@ def study(*arguments, **options):
 @pytest.fixture
 def orders(tmp_path):
     path = tmp_path / "orders.jsonl"
-    path.write_text("".join(f'{{"customer": "c-{number % 17}"}}\n' for number in range(200)) + '{"customer": null}\n{"customer": ""}\nbroken\n')
+    path.write_text(
+        "".join(f'{{"customer": "c-{number % 17}"}}\n' for number in range(200))
+        + '{"customer": null}\n{"customer": ""}\nbroken\n'
+    )
     return path
 
 
@@ -37,8 +41,11 @@ def test_a_stage_that_is_one_job_says_each_second_how_much_of_it_is_done():
         while "4 of 10" not in err.getvalue() and time.monotonic() < waited:
             time.sleep(0.02)
         progress({**lab, "stage": "writing", "done": 0, "total": 1, "done_now": None})
-    assert [line.split("s  ")[1] for line in err.getvalue().splitlines()] == ["lab 0 of 10, 50,000 records", "lab 4 of 10, 50,000 records",
-                                                                               "writing, 50,000 records"]  # fmt: skip
+    assert [line.split("s  ")[1] for line in err.getvalue().splitlines()] == [
+        "lab 0 of 10, 50,000 records",
+        "lab 4 of 10, 50,000 records",
+        "writing, 50,000 records",
+    ]
     assert not progress.watcher.is_alive()
 
 
@@ -46,20 +53,47 @@ def test_the_command_prints_the_ranking_and_writes_the_tables(spark, orders, tmp
     monkeypatch.setattr(session, "spark_open", lambda **_: spark)
     monkeypatch.setattr(session, "spark_stop", lambda _: None)
     out, err = study(
-        str(orders), "--key", "customer", "--out", str(tmp_path / "out"), "--strategies", "kafka.range", "kafka.sticky", "--members", "2 + c1x +c1",
-        "--weights", "skew=10,churn=60", "--constraints", "skew_max=9,keeps_order=true", "--name", "orders in May",
-    )  # fmt: skip
+        str(orders),
+        "--key",
+        "customer",
+        "--out",
+        str(tmp_path / "out"),
+        "--strategies",
+        "kafka.range",
+        "kafka.sticky",
+        "--members",
+        "2 + c1x +c1",
+        "--weights",
+        "skew=10,churn=60",
+        "--constraints",
+        "skew_max=9,keeps_order=true",
+        "--name",
+        "orders in May",
+    )
     lines = out.splitlines()
     assert lines[0].split() == ["place", "strategy", "score", "skew", "churn", "pause", "order", "why"]
-    assert {line.split()[2].rstrip(",") for line in lines[1:3]} == {"Range", "Sticky"} and lines[1].startswith("1 ")
+    assert {line.split()[2].rstrip(",") for line in lines[1:3]} == {"Range", "Sticky"} and lines[
+        1
+    ].startswith("1 ")
     told = result_json(tmp_path / "out")
     assert told["request"]["constraints"] == {"keeps_order": True, "pause_s_max": None, "skew_max": 9.0}
-    assert any(line.startswith(("Range", "Sticky")) and ("points ahead of" in line or "same score" in line) for line in lines)
-    assert told["name"] == "orders in May" and told["workload"]["records"] == 202 and told["workload"]["keys"] == 18
+    assert any(
+        line.startswith(("Range", "Sticky")) and ("points ahead of" in line or "same score" in line)
+        for line in lines
+    )
+    assert (
+        told["name"] == "orders in May"
+        and told["workload"]["records"] == 202
+        and told["workload"]["keys"] == 18
+    )
     assert [step["label"] for step in told["steps"]] == ["2", "+c3", "c1×", "+c1"]
     assert all((tmp_path / "out" / f"{name}.parquet").exists() for name in TABLES)
-    assert "1 record without a key and 1 with an empty one." in lines and "bad_rows.parquet: lines 203" in lines
-    assert any(line.startswith("202 records, 18 keys, 2 strategies") for line in lines) and any("1 row could not be read" in line for line in lines)
+    assert (
+        "1 record without a key and 1 with an empty one." in lines and "bad_rows.parquet: lines 203" in lines
+    )
+    assert any(line.startswith("202 records, 18 keys, 2 strategies") for line in lines) and any(
+        "1 row could not be read" in line for line in lines
+    )
     assert any(line.startswith("Pause and order were measured in the lab, on ") for line in lines)
     assert "routing" in err and "lab 0 of 2" in err
 
@@ -82,29 +116,44 @@ def test_a_source_that_breaks_while_it_is_read_is_one_sentence(spark, tmp_path, 
     assert not (tmp_path / "out" / "study.json").exists()
 
 
-@pytest.mark.parametrize(("arguments", "words"), [
-    (("--key", "custmer"), "--key: there is no column custmer; the columns are customer"),
-    ((), "--key: name the column with the key; customer fits: 17 different values in the first 200 rows"),
-    (("--key", "customer", "--strategies", "kafka.sorcery"), "--strategies kafka.sorcery: must be one of"),
-    (("--key", "customer", "--members", "many"), "--members: must be like"),
-    (("--key", "customer", "--members", "4 c9x"), "--members: there is no consumer c9"),
-    (("--key", "customer", "--time", "when"), "--time: there is no column when"),
-    (("--key", "customer", "--consumer-rate", "0"), "--consumer-rate: must"),
-    (("--key", "customer", "--members", "4 ?"), "? is not a change"),
-    (("--key", "customer", "--members", "{"), "is not JSON"),
-    (("--key", "customer", "--weights", "skew=lots"), "--weights skew: must be a whole number"),
-    (("--key", "customer", "--weights", "skew=1,churn=2,skew=3"), "--weights skew: is given twice"),
-    (("--key", "customer", "--constraints", "skew_max=0"), "--constraints skew_max: must be a number from 1 to"),
-    (("--key", "customer", "--constraints", "keeps_order=maybe"), "--constraints keeps_order: must be true, false or null"),
-    (("--key", "customer", "--constraints", "speed=1"), "--constraints speed: is unknown; known: keeps_order, pause_s_max, skew_max"),
-    (("--key", "customer", "--delimiter", ";"), "--delimiter: does not apply to JSON lines"),
-    (("--key", "customer", "--delimiter", ""), "--delimiter: does not apply to JSON lines"),
-    (("--key", "customer", "--kind", "csv", "--delimiter", ""), "--delimiter: must be one"),
-    (("--key", "customer", "--time", ""), "--time: must name a column"),
-    (("--kind", "kafka_log", "--key", "customer"), "--key: does not apply to a Kafka log"),
-    (("--kind", "kafka_log", "--payload", "customer"), "--payload: does not apply to a Kafka log"),
-    (("--key", "customer", "--rate", "0"), "--rate: must"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--key", "custmer"), "--key: there is no column custmer; the columns are customer"),
+        ((), "--key: name the column with the key; customer fits: 17 different values in the first 200 rows"),
+        (
+            ("--key", "customer", "--strategies", "kafka.sorcery"),
+            "--strategies kafka.sorcery: must be one of",
+        ),
+        (("--key", "customer", "--members", "many"), "--members: must be like"),
+        (("--key", "customer", "--members", "4 c9x"), "--members: there is no consumer c9"),
+        (("--key", "customer", "--time", "when"), "--time: there is no column when"),
+        (("--key", "customer", "--consumer-rate", "0"), "--consumer-rate: must"),
+        (("--key", "customer", "--members", "4 ?"), "? is not a change"),
+        (("--key", "customer", "--members", "{"), "is not JSON"),
+        (("--key", "customer", "--weights", "skew=lots"), "--weights skew: must be a whole number"),
+        (("--key", "customer", "--weights", "skew=1,churn=2,skew=3"), "--weights skew: is given twice"),
+        (
+            ("--key", "customer", "--constraints", "skew_max=0"),
+            "--constraints skew_max: must be a number from 1 to",
+        ),
+        (
+            ("--key", "customer", "--constraints", "keeps_order=maybe"),
+            "--constraints keeps_order: must be true, false or null",
+        ),
+        (
+            ("--key", "customer", "--constraints", "speed=1"),
+            "--constraints speed: is unknown; known: keeps_order, pause_s_max, skew_max",
+        ),
+        (("--key", "customer", "--delimiter", ";"), "--delimiter: does not apply to JSON lines"),
+        (("--key", "customer", "--delimiter", ""), "--delimiter: does not apply to JSON lines"),
+        (("--key", "customer", "--kind", "csv", "--delimiter", ""), "--delimiter: must be one"),
+        (("--key", "customer", "--time", ""), "--time: must name a column"),
+        (("--kind", "kafka_log", "--key", "customer"), "--key: does not apply to a Kafka log"),
+        (("--kind", "kafka_log", "--payload", "customer"), "--payload: does not apply to a Kafka log"),
+        (("--key", "customer", "--rate", "0"), "--rate: must"),
+    ],
+)
 def test_wrong_input_is_a_sentence_and_exit_code_2(orders, tmp_path, arguments, words):
     with pytest.raises(CommandError) as refused:
         study(str(orders), "--out", str(tmp_path / "out"), *arguments)
@@ -131,22 +180,36 @@ def test_flights_take_a_key_and_nothing_else(tmp_path, option, value):
 
 def test_history_that_the_shell_took_apart_is_said_to_need_quotes(orders, tmp_path):
     with pytest.raises(CommandError, match=r'put the history in quotes: --members "4 \+c3 -c1"'):
-        study(str(orders), "--key", "customer", "--out", str(tmp_path / "out"), "--members", "2", "+c3", "-c1")
+        study(
+            str(orders), "--key", "customer", "--out", str(tmp_path / "out"), "--members", "2", "+c3", "-c1"
+        )
     with pytest.raises(CommandError, match="unrecognized arguments: surplus"):
         study(str(orders), "--key", "customer", "--out", str(tmp_path / "out"), "surplus")
 
 
 def test_a_file_that_is_not_there_or_has_no_known_name(tmp_path):
-    for name, words in (("gone.csv", "FILE: there is no such file"), ("gone", "does not exist"), ("", "say what")):
+    for name, words in (
+        ("gone.csv", "FILE: there is no such file"),
+        ("gone", "does not exist"),
+        ("", "say what"),
+    ):
         with pytest.raises(CommandError) as refused:
             study(str(tmp_path / name), "--key", "k", "--out", str(tmp_path / "out"))
         assert words in str(refused.value) and refused.value.returncode == 2
 
 
-@pytest.mark.parametrize(("names", "kind"), [
-    (["orders.csv"], "csv"), (["ORDERS.CSV"], "csv"), (["orders.tsv.gz"], "csv"), (["orders.jsonl.gz"], "jsonl"), (["part-0.parq"], "parquet"),
-    (["README.md", "part-0.parquet"], "parquet"), (["about.txt", "00000000000000000000.log"], "kafka_log"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("names", "kind"),
+    [
+        (["orders.csv"], "csv"),
+        (["ORDERS.CSV"], "csv"),
+        (["orders.tsv.gz"], "csv"),
+        (["orders.jsonl.gz"], "jsonl"),
+        (["part-0.parq"], "parquet"),
+        (["README.md", "part-0.parquet"], "parquet"),
+        (["about.txt", "00000000000000000000.log"], "kafka_log"),
+    ],
+)
 def test_every_name_that_a_source_reads_tells_its_kind(tmp_path, names, kind):
     for name in names:
         (tmp_path / name).write_bytes(b"")
@@ -155,7 +218,11 @@ def test_every_name_that_a_source_reads_tells_its_kind(tmp_path, names, kind):
 
 def test_a_tab_stands_between_the_columns_of_a_tsv_file():
     defaults = dict.fromkeys(("kind", "time", "size", "payload", "delimiter")) | {"key": "k"}
-    assert [_source(defaults | {"file": name})["delimiter"] for name in ("a.tsv", "a.tsv.gz", "a.csv")] == ["\t", "\t", ","]
+    assert [_source(defaults | {"file": name})["delimiter"] for name in ("a.tsv", "a.tsv.gz", "a.csv")] == [
+        "\t",
+        "\t",
+        ",",
+    ]
 
 
 def test_histories_are_written_in_few_words():
@@ -169,6 +236,22 @@ def test_histories_are_written_in_few_words():
 
 
 def test_the_flights_need_no_file():
-    left_out = ("name", "kind", "key", "time", "size", "payload", "delimiter", "strategies", "rate", "consumer_rate", "weights", "constraints")
+    left_out = (
+        "name",
+        "kind",
+        "key",
+        "time",
+        "size",
+        "payload",
+        "delimiter",
+        "strategies",
+        "rate",
+        "consumer_rate",
+        "weights",
+        "constraints",
+    )
     defaults = dict.fromkeys(left_out)
-    assert _request(defaults | {"file": "flights", "members": "4"})["source"] == {"kind": "flights", "key": "tail_number"}
+    assert _request(defaults | {"file": "flights", "members": "4"})["source"] == {
+        "kind": "flights",
+        "key": "tail_number",
+    }

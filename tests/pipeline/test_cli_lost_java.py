@@ -1,4 +1,5 @@
-"""Java dies under `manage.py study`: the command line says one sentence, whatever pyspark and py4j would say before it."""
+"""Java dies under `manage.py study`: the command line says one sentence, whatever pyspark and py4j would say
+before it."""
 
 import os
 import signal
@@ -18,18 +19,44 @@ LOST = "CommandError: Spark was lost while the study ran: run it again"
 
 def java_of(study: "subprocess.Popen[str]") -> int:
     children = Path(f"/proc/{study.pid}/task/{study.pid}/children").read_text().split()
-    children += [child for task in Path(f"/proc/{study.pid}/task").iterdir() for child in (task / "children").read_text().split()]
-    return next(int(child) for child in children if b"SparkSubmit" in Path(f"/proc/{child}/cmdline").read_bytes())
+    children += [
+        child
+        for task in Path(f"/proc/{study.pid}/task").iterdir()
+        for child in (task / "children").read_text().split()
+    ]
+    return next(
+        int(child) for child in children if b"SparkSubmit" in Path(f"/proc/{child}/cmdline").read_bytes()
+    )
 
 
 @pytest.mark.xdist_group("spark")  # one Spark after the other
-@pytest.mark.parametrize(("stage", "said", "code"), [("grouping", [LOST], 1), ("writing", [], 0)], ids=["while a job runs", "while it is idle"])
+@pytest.mark.parametrize(
+    ("stage", "said", "code"),
+    [("grouping", [LOST], 1), ("writing", [], 0)],
+    ids=["while a job runs", "while it is idle"],
+)
 def test_sentence_alone_is_said(stage, said, code, tmp_path):
     file, out = tmp_path / "orders.csv", tmp_path / "out"
     file.write_text("customer\n" + "".join(f"c-{row % 50_021}\n" for row in range(400_000)))
-    command = [sys.executable, "manage.py", "study", str(file), "--key", "customer", "--out", str(out), "--strategies", "kafka.range"]
+    command = [
+        sys.executable,
+        "manage.py",
+        "study",
+        str(file),
+        "--key",
+        "customer",
+        "--out",
+        str(out),
+        "--strategies",
+        "kafka.range",
+    ]
     with subprocess.Popen(
-        [*command, "--members", "2..8"], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env={**os.environ, **QUICK_JAVA}
+        [*command, "--members", "2..8"],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **QUICK_JAVA},
     ) as study:
         assert study.stderr is not None
         told = []

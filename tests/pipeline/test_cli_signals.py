@@ -1,4 +1,5 @@
-"""Ctrl-C, SIGTERM and a closed terminal end a study in order: one sentence, the signal's exit code, nothing left behind."""
+"""Ctrl-C, SIGTERM and a closed terminal end a study in order: one sentence, the signal's exit code, nothing
+left behind."""
 
 import io
 import logging
@@ -23,7 +24,8 @@ WAIT_S = 10
 def _heard_again(monkeypatch):
     """After a stop nothing is told any more, until the process ends: this one goes on.
 
-    In the background of a shell it would not hear Ctrl-C, and under nohup no terminal that closes: what is ignored stays ignored.
+    In the background of a shell it would not hear Ctrl-C, and under nohup no terminal that closes: what is
+    ignored stays ignored.
     """
     monkeypatch.setattr(sys, "stderr", sys.stderr)
     before = {number: signal.signal(number, signal.SIG_DFL) for number in SIGNALS}
@@ -80,16 +82,31 @@ def test_study_that_is_stopped_says_one_sentence_and_leaves_nothing(number, tmp_
     file, out, temporary = tmp_path / "orders.csv", tmp_path / "out", tmp_path / "tmp"
     file.write_text("customer\n" + "".join(f"c-{row % 50_021}\n" for row in range(400_000)))
     temporary.mkdir()
-    command = [sys.executable, "manage.py", "study", str(file), "--key", "customer", "--out", str(out), "--members", "2..64"]
+    command = [
+        sys.executable,
+        "manage.py",
+        "study",
+        str(file),
+        "--key",
+        "customer",
+        "--out",
+        str(out),
+        "--members",
+        "2..64",
+    ]
     with subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
         env={**os.environ, **QUICK_JAVA, "TMPDIR": str(temporary)},
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as study:  # fmt: skip
         any("grouping" in line for line in study.stderr)
-        os.killpg(study.pid, number)  # as a terminal and `timeout` do: Java and Spark's Python workers hear it too
+        os.killpg(
+            study.pid, number
+        )  # as a terminal and `timeout` do: Java and Spark's Python workers hear it too
         told = study.stderr.read()
         assert study.stdout.read() == ""
     assert study.returncode == 128 + number, told
-    assert [line for line in told.splitlines() if " s  " not in line] == ["CommandError: cancelled; no result was written"]
+    assert [line for line in told.splitlines() if " s  " not in line] == [
+        "CommandError: cancelled; no result was written"
+    ]
     assert not list(out.iterdir()) and not list(temporary.glob("highwater-study-*"))

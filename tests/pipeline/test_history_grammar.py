@@ -1,4 +1,5 @@
-"""Membership histories in words: what each kind fills in, what a wrong one is told, and the steps that kinds of one history share."""
+"""Membership histories in words: what each kind fills in, what a wrong one is told, and the steps that kinds
+of one history share."""
 
 import pytest
 from hypothesis import given, settings
@@ -6,7 +7,14 @@ from hypothesis import strategies as st
 
 from broker_core.errors import CommandError
 from broker_core.lab.limits import DEFAULT_LIMITS
-from broker_core.pipeline.members import CHANGES_MAX, CONSUMERS_MAX, RECORD_MAX, has_records, history_check, history_steps
+from broker_core.pipeline.members import (
+    CHANGES_MAX,
+    CONSUMERS_MAX,
+    RECORD_MAX,
+    has_records,
+    history_check,
+    history_steps,
+)
 
 FEW = settings(max_examples=40, deadline=None)
 
@@ -33,7 +41,7 @@ def told(history):
     return refused.value.field, refused.value.reason
 
 
-# -- what is filled in ------------------------------------------------------------------------------------------------------------------
+# -- what is filled in ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -43,8 +51,14 @@ def told(history):
         ({"kind": "rolling_restart"}, {"kind": "rolling_restart", "consumers": 8}),
         ({"kind": "autoscale", "from": 5}, {"kind": "autoscale", "from": 5, "to": 64}),
         ({"kind": "crash_storm"}, {"kind": "crash_storm", "consumers": 16, "crashes": 8, "seed": 7}),
-        ({"kind": "crash_storm", "consumers": 3}, {"kind": "crash_storm", "consumers": 3, "crashes": 1, "seed": 7}),
-        ({"kind": "crash_storm", "consumers": 2}, {"kind": "crash_storm", "consumers": 2, "crashes": 1, "seed": 7}),
+        (
+            {"kind": "crash_storm", "consumers": 3},
+            {"kind": "crash_storm", "consumers": 3, "crashes": 1, "seed": 7},
+        ),
+        (
+            {"kind": "crash_storm", "consumers": 2},
+            {"kind": "crash_storm", "consumers": 2, "crashes": 1, "seed": 7},
+        ),
         ({"kind": "lab"}, {"kind": "lab", "start": 3, "rate": 36, "commands": []}),
     ],
 )
@@ -53,21 +67,33 @@ def test_what_a_history_leaves_out_is_filled_in(history, checked):
 
 
 def test_a_change_is_kept_with_all_its_fields():
-    assert history_check(given_history({"kind": "join"}))["changes"] == [{"kind": "join", "consumer": None, "at": None}]
+    assert history_check(given_history({"kind": "join"}))["changes"] == [
+        {"kind": "join", "consumer": None, "at": None}
+    ]
 
 
 def test_a_history_without_changes_is_its_start():
     (only,) = steps({})
-    assert (only.step, only.kind, only.members, only.label, only.at) == (0, "start", ("c1", "c2", "c3", "c4"), "4", None)
+    assert (only.step, only.kind, only.members, only.label, only.at) == (
+        0,
+        "start",
+        ("c1", "c2", "c3", "c4"),
+        "4",
+        None,
+    )
     assert not has_records([only])
 
 
-# -- names ------------------------------------------------------------------------------------------------------------------------------
+# -- names ---------------------------------------------------------------------------------------------------
 
 
 def test_a_joiner_without_a_name_gets_the_next_number_that_nobody_has_had():
-    history = given_history(change("join", "c5"), change("join"), change("leave", "c4"), change("join"), change("join"), start=3)
-    assert [step.consumer for step in steps(history)] == [None, "c5", "c4", "c4", "c6", "c7"], "c4 left, and its name is used up"
+    history = given_history(
+        change("join", "c5"), change("join"), change("leave", "c4"), change("join"), change("join"), start=3
+    )
+    assert [step.consumer for step in steps(history)] == [None, "c5", "c4", "c4", "c6", "c7"], (
+        "c4 left, and its name is used up"
+    )
 
 
 def test_who_left_may_join_again_under_its_name_and_stands_last():
@@ -85,35 +111,68 @@ def test_everybody_may_go():
     assert steps(given_history(change("leave", "c1"), change("crash", "c2"), start=2))[-1].members == ()
 
 
-# -- refusals in words ------------------------------------------------------------------------------------------------------------------
+# -- refusals in words ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("history", "field", "reason"),
     [
         (given_history(change("join", "c2")), "history.changes.0.consumer", "c2 already exists"),
-        (given_history(change("crash", "c2"), change("join", "c2")), "history.changes.1.consumer", "c2 already exists"),
-        (given_history(change("crash", "c2"), change("crash", "c2")), "history.changes.1.consumer", "c2 has crashed; it can rejoin or leave"),
+        (
+            given_history(change("crash", "c2"), change("join", "c2")),
+            "history.changes.1.consumer",
+            "c2 already exists",
+        ),
+        (
+            given_history(change("crash", "c2"), change("crash", "c2")),
+            "history.changes.1.consumer",
+            "c2 has crashed; it can rejoin or leave",
+        ),
         (given_history(change("rejoin", "c2")), "history.changes.0.consumer", "c2 has not crashed"),
-        (given_history(change("leave", "c2"), change("rejoin", "c2")), "history.changes.1.consumer", "c2 has not crashed"),
+        (
+            given_history(change("leave", "c2"), change("rejoin", "c2")),
+            "history.changes.1.consumer",
+            "c2 has not crashed",
+        ),
         (given_history(change("crash", "c9")), "history.changes.0.consumer", "there is no consumer c9"),
-        (given_history(change("leave", "c2"), change("leave", "c2")), "history.changes.1.consumer", "there is no consumer c2"),
+        (
+            given_history(change("leave", "c2"), change("leave", "c2")),
+            "history.changes.1.consumer",
+            "there is no consumer c2",
+        ),
         (given_history(change("rejoin")), "history.changes.0.consumer", "name the consumer for rejoin"),
         (given_history(change("join", at="")), "history.changes.0.at", "say before which record it happens"),
-        (given_history(change("join"), change("join", at=3)), "history.changes.1.at", "give a record for all changes, or for none"),
-        (given_history(change("join", at=9), change("join", at=8)), "history.changes.1.at", "must not happen before the change above it"),
-        ({"kind": "given", "speed": 1}, "history.speed", None), ({"kind": 7}, "history.kind", None), ({"kind": None}, "history.kind", None),
+        (
+            given_history(change("join"), change("join", at=3)),
+            "history.changes.1.at",
+            "give a record for all changes, or for none",
+        ),
+        (
+            given_history(change("join", at=9), change("join", at=8)),
+            "history.changes.1.at",
+            "must not happen before the change above it",
+        ),
+        ({"kind": "given", "speed": 1}, "history.speed", None),
+        ({"kind": 7}, "history.kind", None),
+        ({"kind": None}, "history.kind", None),
         (given_history({"kind": "join", "count": 2}), "history.changes.0.count", None),
         (given_history(change("join", "C 1")), "history.changes.0.consumer", None),
         (given_history(change("join", at=RECORD_MAX + 1)), "history.changes.0.at", None),
         (given_history(change("join", at=-1)), "history.changes.0.at", None),
-        ({"kind": "crash_storm", "consumers": 1}, "history.consumers", None), ({"kind": "crash_storm", "crashes": 0}, "history.crashes", None),
-        ({"kind": "crash_storm", "seed": -1}, "history.seed", None), ({"kind": "rolling_restart", "consumers": True}, "history.consumers", None),
-        ({"kind": "autoscale", "from": 0}, "history.from", None), ({"kind": "autoscale", "from": "2"}, "history.from", None),
-        (given_history(*[change("join")] * 5, start=CONSUMERS_MAX - 4), "history.changes.4", f"at most {CONSUMERS_MAX} consumers"),
+        ({"kind": "crash_storm", "consumers": 1}, "history.consumers", None),
+        ({"kind": "crash_storm", "crashes": 0}, "history.crashes", None),
+        ({"kind": "crash_storm", "seed": -1}, "history.seed", None),
+        ({"kind": "rolling_restart", "consumers": True}, "history.consumers", None),
+        ({"kind": "autoscale", "from": 0}, "history.from", None),
+        ({"kind": "autoscale", "from": "2"}, "history.from", None),
+        (
+            given_history(*[change("join")] * 5, start=CONSUMERS_MAX - 4),
+            "history.changes.4",
+            f"at most {CONSUMERS_MAX} consumers",
+        ),
         ({"kind": "given", "changes": [change("join")] * (CHANGES_MAX + 1)}, "history.changes", None),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_is_told_at_its_field(history, field, reason):
     found = told(history)
     assert found[0] == field
@@ -131,7 +190,7 @@ def test_as_many_changes_as_may_be_and_as_many_consumers():
     assert len(steps({"kind": "autoscale", "from": 1, "to": CONSUMERS_MAX})[-1].members) == CONSUMERS_MAX
 
 
-# -- made-up kinds ----------------------------------------------------------------------------------------------------------------------
+# -- made-up kinds -------------------------------------------------------------------------------------------
 
 
 @FEW
@@ -147,27 +206,43 @@ def test_a_rolling_restart_has_never_more_than_one_missing_and_ends_as_it_began(
 @FEW
 @given(st.integers(1, 12), st.integers(1, 12))
 def test_autoscale_changes_the_group_by_one_at_a_time_and_back_again(low, high):
-    up, down = steps({"kind": "autoscale", "from": low, "to": high}), steps({"kind": "autoscale", "from": high, "to": low})
+    up, down = (
+        steps({"kind": "autoscale", "from": low, "to": high}),
+        steps({"kind": "autoscale", "from": high, "to": low}),
+    )
     assert len(up) == len(down) == 1 + abs(high - low)
-    assert [step.members for step in up] == [step.members for step in reversed(down)], "the newest leave first"
+    assert [step.members for step in up] == [step.members for step in reversed(down)], (
+        "the newest leave first"
+    )
 
 
 @FEW
-@given(st.integers(2, 10).flatmap(lambda count: st.tuples(st.just(count), st.integers(1, count - 1))), st.integers(0, 99))
+@given(
+    st.integers(2, 10).flatmap(lambda count: st.tuples(st.just(count), st.integers(1, count - 1))),
+    st.integers(0, 99),
+)
 def test_a_storm_strikes_so_many_different_ones_and_leaves_somebody(sizes, seed):
     consumers, crashes = sizes
     found = steps({"kind": "crash_storm", "consumers": consumers, "crashes": crashes, "seed": seed})
     struck = [step.consumer for step in found[1 : 1 + crashes]]
-    assert len(set(struck)) == crashes and min(len(step.members) for step in found) == consumers - crashes >= 1
-    assert [step.consumer for step in found[1 + crashes :]] == struck, "they come back in the order in which they fell"
+    assert (
+        len(set(struck)) == crashes and min(len(step.members) for step in found) == consumers - crashes >= 1
+    )
+    assert [step.consumer for step in found[1 + crashes :]] == struck, (
+        "they come back in the order in which they fell"
+    )
 
 
-# -- a lab's journal --------------------------------------------------------------------------------------------------------------------
+# -- a lab's journal -----------------------------------------------------------------------------------------
 
 
 def test_of_a_journal_only_the_changes_to_all_lanes_count():
     kept = {"kind": "join", "consumer": None, "at_us": 5}
-    others = [{"kind": "play"}, {"kind": "slow", "consumer": "c1", "at_us": 1}, {"kind": "leave", "consumer": "c1", "rig": "kafka", "at_us": 1}]
+    others = [
+        {"kind": "play"},
+        {"kind": "slow", "consumer": "c1", "at_us": 1},
+        {"kind": "leave", "consumer": "c1", "rig": "kafka", "at_us": 1},
+    ]
     checked = history_check(lab_history(*others, kept))
     assert checked["commands"] == [kept | {"rig": "all", "args": {"count": 1}}]
 
@@ -216,7 +291,9 @@ def test_a_journal_that_no_lab_wrote_is_refused_at_its_command(commands, field):
 RATE_MAX = DEFAULT_LIMITS.records_per_second_max
 
 
-@pytest.mark.parametrize(("rate", "is_fine"), [(1, True), (0, False), (RATE_MAX, True), (RATE_MAX + 1, False)])
+@pytest.mark.parametrize(
+    ("rate", "is_fine"), [(1, True), (0, False), (RATE_MAX, True), (RATE_MAX + 1, False)]
+)
 def test_a_labs_rate_is_one_that_a_lab_may_have(rate, is_fine):
     if is_fine:
         assert history_check(lab_history(rate=rate))["rate"] == rate

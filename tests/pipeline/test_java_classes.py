@@ -62,7 +62,8 @@ spark_stop(spark)
 
 @pytest.mark.xdist_group("spark")
 def test_prepared_classes_are_mapped_and_an_older_archive_goes(tmp_path):
-    """In a process of its own: a session that is open already would be taken for the one that lists its classes."""
+    """In a process of its own: a session that is open already would be taken for the one that lists its
+    classes."""
     (tmp_path / "older.jsa").write_bytes(b"")
     command = [sys.executable, "-c", PREPARED_TWICE_THEN_USED, str(tmp_path)]
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "mqsite.settings.test"}
@@ -74,6 +75,8 @@ def test_prepared_classes_are_mapped_and_an_older_archive_goes(tmp_path):
 def test_archive_that_does_not_fit_is_passed_over(tmp_path, capfd):
     java = java_found(configured=os.environ.get("JAVA_HOME"), path=os.environ.get("PATH"))
     archive_path(tmp_path, java).write_bytes(b"not an archive" * 1_000)
-    code = os.spawnv(os.P_WAIT, java.home / "bin" / "java", ["java", *archive_options(tmp_path, java), "-version"])
+    code = os.spawnv(
+        os.P_WAIT, java.home / "bin" / "java", ["java", *archive_options(tmp_path, java), "-version"]
+    )
     assert code == 0
     assert "version" in capfd.readouterr().err

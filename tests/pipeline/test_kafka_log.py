@@ -1,4 +1,5 @@
-"""The kafka_log source: every record once, pruned by offset and time, damaged batches told, streams exactly once."""
+"""The kafka_log source: every record once, pruned by offset and time, damaged batches told, streams exactly
+once."""
 
 import shutil
 
@@ -24,7 +25,13 @@ from broker_core.kafka.log.record_batch import (
 )  # fmt: skip
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.log.transaction_index import AbortedTransaction, add_aborted
-from broker_core.pipeline.sources.kafka_log import KafkaLogReader, KafkaLogSource, KafkaLogStreamReader, Options, kafka_log_register
+from broker_core.pipeline.sources.kafka_log import (
+    KafkaLogReader,
+    KafkaLogSource,
+    KafkaLogStreamReader,
+    Options,
+    kafka_log_register,
+)
 from broker_core.pipeline.sources.kafka_log_folders import partition_folders
 from broker_core.pipeline.sources.kafka_log_plan import Bounds, end_offset, last_stable_offset, plan
 from broker_core.pipeline.sources.kafka_log_tasks import damaged_batches, read_range, sound_batches
@@ -37,7 +44,9 @@ SETTINGS = LogSettings(segment_bytes=16_384, index_interval_bytes=1_024)
 
 def struct(schema):
     types = {"string": StringType(), "binary": BinaryType()}
-    return StructType([StructField(name, types[kind]) for name, kind in (column.split() for column in schema.split(", "))])
+    return StructType(
+        [StructField(name, types[kind]) for name, kind in (column.split() for column in schema.split(", "))]
+    )
 
 
 def write_log(folder, first, count, *, codec=Codec.NONE, batch=10, settings=SETTINGS):
@@ -45,7 +54,13 @@ def write_log(folder, first, count, *, codec=Codec.NONE, batch=10, settings=SETT
     log = PartitionLog.open(DiskFolder(folder), settings, now_ms=START_MS, was_closed=True)
     for start in range(first, first + count, batch):
         records = [
-            Record(number - start, START_MS + number, b"k%d" % (number % 7) if number % 11 else None, b"v%d" % number, ((b"h", b"%d" % number),))
+            Record(
+                number - start,
+                START_MS + number,
+                b"k%d" % (number % 7) if number % 11 else None,
+                b"v%d" % number,
+                ((b"h", b"%d" % number),),
+            )
             for number in range(start, min(start + batch, first + count))
         ]
         log.append(encode_batch(records, codec=codec).data, now_ms=START_MS + start)
@@ -81,25 +96,38 @@ def test_every_record_of_every_partition_once_with_all_that_it_holds(spark, logs
     found = {(row["topic"], row["partition"], row["offset"]): row for row in rows}
     assert len(found) == len(rows)
     assert found["flights", 1, 123] == {
-        "topic": "flights", "partition": 1, "offset": 123, "timestamp_ms": START_MS + 123, "key": b"k4", "value": b"v123",
+        "topic": "flights",
+        "partition": 1,
+        "offset": 123,
+        "timestamp_ms": START_MS + 123,
+        "key": b"k4",
+        "value": b"v123",
         "headers": [{"key": b"h", "value": b"123"}],
-    }  # fmt: skip
+    }
     assert found["flights", 0, 22]["key"] is None
 
 
 def test_sizes_are_read_without_values(spark, logs):
     rows = load(spark, logs / "orders-0", "sizes").orderBy("offset").toArrow().to_pylist()
-    assert [(row["key"], row["key_bytes"], row["value_bytes"]) for row in rows[10:12]] == [(b"k3", 2, 3), (None, None, 3)]
+    assert [(row["key"], row["key_bytes"], row["value_bytes"]) for row in rows[10:12]] == [
+        (b"k3", 2, 3),
+        (None, None, 3),
+    ]
 
 
 def test_a_schema_names_the_columns_that_are_read(spark, logs):
     asked = load(spark, logs, schema="value binary, partition int", until_offset=20).toArrow()
     assert (asked.column_names, asked.num_rows) == (["value", "partition"], 60)
-    with pytest.raises(PySparkException, match="may name these columns: topic string, partition int, offset bigint"):
+    with pytest.raises(
+        PySparkException, match="may name these columns: topic string, partition int, offset bigint"
+    ):
         load(spark, logs, schema="kee binary").toArrow()
 
 
-@pytest.mark.parametrize(("schema", "view"), [("key string", "records"), ("value binary", "sizes"), ("key binary, problem string", "records")])
+@pytest.mark.parametrize(
+    ("schema", "view"),
+    [("key string", "records"), ("value binary", "sizes"), ("key binary, problem string", "records")],
+)
 def test_a_schema_of_other_columns_is_refused(logs, schema, view):
     source = KafkaLogSource({"path": str(logs), "view": view})
     with pytest.raises(CommandError, match="may name these columns"):
@@ -108,12 +136,20 @@ def test_a_schema_of_other_columns_is_refused(logs, schema, view):
 
 def test_rows_have_the_schemas_columns_whatever_the_bounds_need(logs):
     [given] = plan(partition_folders(logs / "flights-1"), Bounds(10, 20, START_MS + 12))
-    types = {"key": pa.binary(), "topic": pa.string(), "partition": pa.int32(), "timestamp_ms": pa.int64(), "problem": pa.string()}
+    types = {
+        "key": pa.binary(),
+        "topic": pa.string(),
+        "partition": pa.int32(),
+        "timestamp_ms": pa.int64(),
+        "problem": pa.string(),
+    }
     for names in (["key"], ["partition"], ["timestamp_ms", "topic"], ["problem", "key"]):
         schema = pa.schema([(name, types[name]) for name in names])
         rows = pa.Table.from_batches(read_range(given, schema, "records", skip_damaged=True), schema)
         assert rows.num_rows == 8 and rows.schema == schema
-    assert rows["key"].to_pylist() == [b"k%d" % (number % 7) if number % 11 else None for number in range(12, 20)]
+    assert rows["key"].to_pylist() == [
+        b"k%d" % (number % 7) if number % 11 else None for number in range(12, 20)
+    ]
 
 
 def test_comparisons_of_offsets_and_times_reach_the_plan(spark, logs):
@@ -146,22 +182,36 @@ def test_damaged_batch_fails_with_its_place_or_is_set_aside(spark, logs, tmp_pat
     folder = shutil.copytree(logs / "flights-0", tmp_path / "flights-0")
     log = min(folder.glob("*.log"))
     content = bytearray(log.read_bytes())
-    [first, second, *_] = [position for position, _, _ in sound_batches(plan(partition_folders(log), Bounds())[0])]
+    [first, second, *_] = [
+        position for position, _, _ in sound_batches(plan(partition_folders(log), Bounds())[0])
+    ]
     content[second + 70] ^= 0xFF
     log.write_bytes(content)
     with pytest.raises(Exception) as caught:
         load(spark, folder).count()
-    assert source_failure(caught.value).startswith(f"flights-0/{log.name}: the batch at {second} is damaged: the stored crc is")
+    assert source_failure(caught.value).startswith(
+        f"flights-0/{log.name}: the batch at {second} is damaged: the stored crc is"
+    )
     assert load(spark, folder, damaged="skip").count() == 1_990
     told = load(spark, folder, "sizes", damaged="tell").toArrow()
     [damaged] = told.filter(pc.is_valid(told["problem"])).to_pylist()
     assert told.num_rows == 1_991
     assert damaged | {"problem": damaged["problem"][:16]} == {
-        "topic": "flights", "partition": 0, "offset": 10, "timestamp_ms": START_MS + 9, "key": None, "key_bytes": None, "value_bytes": None,
+        "topic": "flights",
+        "partition": 0,
+        "offset": 10,
+        "timestamp_ms": START_MS + 9,
+        "key": None,
+        "key_bytes": None,
+        "value_bytes": None,
         "problem": "the stored crc i",
-    }  # fmt: skip
+    }
     for bounds, expected in (((11, 2_000), []), ((5, 11), [second]), ((0, 10), [])):
-        assert [position for given in plan(partition_folders(log), Bounds(*bounds)) for position, _ in damaged_batches(given)] == expected
+        assert [
+            position
+            for given in plan(partition_folders(log), Bounds(*bounds))
+            for position, _ in damaged_batches(given)
+        ] == expected
     workload = source_read(spark, {"kind": "kafka_log", "path": str(folder)})
     assert workload.records.count() == 1_990
     [bad] = workload.bad.collect()
@@ -175,7 +225,9 @@ def test_batch_that_is_broken_inside_a_right_crc_is_a_bad_row(spark, tmp_path):
     content = bytearray(log.read_bytes())
     [_, (position, batch, _), *_] = sound_batches(plan(partition_folders(log), Bounds())[0])
     end = position + batch.size_in_bytes
-    content[position + 61 : position + 75] = bytes(byte ^ 0xFF for byte in content[position + 61 : position + 75])
+    content[position + 61 : position + 75] = bytes(
+        byte ^ 0xFF for byte in content[position + 61 : position + 75]
+    )
     content[position + 17 : position + 21] = crc32c(content[position + 21 : end]).to_bytes(4, "big")
     log.write_bytes(content)
     workload = source_read(spark, {"kind": "kafka_log", "path": str(folder)})
@@ -197,7 +249,10 @@ def test_rest_of_a_segment_that_is_no_batch_is_told_once(logs, tmp_path):
 
     def told(from_offset, until_offset):
         ranges = plan(partition_folders(folder), Bounds(from_offset, until_offset))
-        rows = pa.Table.from_batches([batch for given in ranges for batch in read_range(given, schema, "records", skip_damaged=True)], schema)
+        rows = pa.Table.from_batches(
+            [batch for given in ranges for batch in read_range(given, schema, "records", skip_damaged=True)],
+            schema,
+        )
         return rows.filter(pc.is_valid(rows["problem"]))["offset"].to_pylist(), rows.num_rows
 
     assert told(0, base + 3) == ([0], 1 + 3)
@@ -210,19 +265,36 @@ def test_read_committed_leaves_out_aborted_and_open_transactions(spark, tmp_path
 
     def batch(offset, producer, key):
         return encode_pairs_batch(
-            [(key, b"v")], timestamp=START_MS, base_offset=offset, producer_id=producer, producer_epoch=0, base_sequence=0, attributes=TRANSACTIONAL
+            [(key, b"v")],
+            timestamp=START_MS,
+            base_offset=offset,
+            producer_id=producer,
+            producer_epoch=0,
+            base_sequence=0,
+            attributes=TRANSACTIONAL,
         ).data
 
     def marker(offset, producer, kind):
         return encode_control_batch(
-            kind, base_offset=offset, timestamp=START_MS, producer_id=producer, producer_epoch=0, coordinator_epoch=0
+            kind,
+            base_offset=offset,
+            timestamp=START_MS,
+            producer_id=producer,
+            producer_epoch=0,
+            coordinator_epoch=0,
         ).data
 
     plain = encode_pairs_batch([(b"plain", b"v")], timestamp=START_MS, base_offset=5).data
     parts = [
-        batch(0, 1, b"aborted"), batch(1, 2, b"kept"), marker(2, 1, ControlType.ABORT), marker(3, 2, ControlType.COMMIT),
-        batch(4, 1, b"kept later"), plain, marker(6, 1, ControlType.COMMIT), batch(7, 3, b"open"),
-    ]  # fmt: skip
+        batch(0, 1, b"aborted"),
+        batch(1, 2, b"kept"),
+        marker(2, 1, ControlType.ABORT),
+        marker(3, 2, ControlType.COMMIT),
+        batch(4, 1, b"kept later"),
+        plain,
+        marker(6, 1, ControlType.COMMIT),
+        batch(7, 3, b"open"),
+    ]
     (folder / f"{0:020d}.log").write_bytes(b"".join(bytes(part) for part in parts))
     add_aborted(DiskFolder(folder), f"{0:020d}.txnindex", AbortedTransaction(1, 0, 2, 0))
     keys = [row.key for row in load(spark, folder, isolation="read_committed").orderBy("offset").collect()]
@@ -240,7 +312,12 @@ def test_tasks_cut_segments_at_whole_batches_and_leave_nothing_out(logs):
     [partition] = partition_folders(logs / "flights-0")
     ranges = plan([partition], Bounds(), task_bytes=4_000)
     assert len(ranges) > 2 * len(partition.segments)
-    offsets = [batch.header.base_offset for given in ranges for _, batch, problem in sound_batches(given) if problem is None]
+    offsets = [
+        batch.header.base_offset
+        for given in ranges
+        for _, batch, problem in sound_batches(given)
+        if problem is None
+    ]
     assert offsets == list(range(0, 2_000, 10))
 
 
@@ -270,7 +347,9 @@ def test_batch_that_is_being_written_is_not_the_logs_end_yet(logs, tmp_path):
     log.write_bytes(log.read_bytes()[:-5])
     [partition] = partition_folders(folder)
     assert end_offset(partition) == 40
-    assert [problem for given in plan([partition], Bounds()) for _, _, problem in sound_batches(given)] == [None] * 4
+    assert [problem for given in plan([partition], Bounds()) for _, _, problem in sound_batches(given)] == [
+        None
+    ] * 4
 
 
 def test_filters_narrow_the_plan_and_stay_with_spark(logs):
@@ -285,10 +364,14 @@ def test_filters_narrow_the_plan_and_stay_with_spark(logs):
 
 @pytest.mark.parametrize("wanted", [0, 1, 999, 1_500, 1_999, 5_000])
 def test_stream_from_a_time_begins_close_before_it_and_misses_nothing(logs, wanted):
-    reader = KafkaLogStreamReader(Options.of({"path": str(logs / "flights-0"), "from_ms": str(START_MS + wanted)}), None)
+    reader = KafkaLogStreamReader(
+        Options.of({"path": str(logs / "flights-0"), "from_ms": str(START_MS + wanted)}), None
+    )
     begin = reader.initialOffset()["flights-0"]
     assert begin <= min(wanted, 2_000)
-    assert min(wanted, 2_000) - begin <= 40, "not from the log's start: a row of the time index each KiB says where"
+    assert min(wanted, 2_000) - begin <= 40, (
+        "not from the log's start: a row of the time index each KiB says where"
+    )
 
 
 def test_preview_shows_the_first_records(logs):
@@ -309,7 +392,11 @@ class Stream:
         reader = spark.readStream.format("kafka_log")
         for name, value in options.items():
             reader = reader.option(name, value)
-        writer = reader.load(str(path)).writeStream.option("checkpointLocation", str(checkpoint)).foreachBatch(self._take)
+        writer = (
+            reader.load(str(path))
+            .writeStream.option("checkpointLocation", str(checkpoint))
+            .foreachBatch(self._take)
+        )
         self.query = writer.trigger(availableNow=True).start()
         self.query.awaitTermination(120)
 
@@ -326,7 +413,9 @@ def test_stream_gives_each_record_once_over_restarts_new_segments_and_new_partit
     second = Stream(spark, logs, checkpoint)
     third = Stream(spark, logs, checkpoint)
     assert sorted(first.seen) == [("t", 0, offset) for offset in range(300)]
-    assert sorted(second.seen) == [("t", 0, offset) for offset in range(300, 1_000)] + [("t", 1, offset) for offset in range(100)]
+    assert sorted(second.seen) == [("t", 0, offset) for offset in range(300, 1_000)] + [
+        ("t", 1, offset) for offset in range(100)
+    ]
     assert third.seen == []
     assert len(list((logs / "t-0").glob("*.log"))) > 1
 
@@ -343,4 +432,6 @@ def test_stream_that_retention_overtook_fails_or_goes_on_as_it_was_told(spark, t
     with pytest.raises(Exception) as caught:
         Stream(spark, logs, checkpoint)
     assert f"offsets 20 to {first - 1} were removed before they were read" in str(caught.value)
-    assert sorted(Stream(spark, logs, copy, failOnDataLoss="false").seen) == [("t", 0, offset) for offset in range(first, 920)]
+    assert sorted(Stream(spark, logs, copy, failOnDataLoss="false").seen) == [
+        ("t", 0, offset) for offset in range(first, 920)
+    ]

@@ -1,4 +1,5 @@
-"""Live studies: windows over a lab's chunks and a growing log, the same whether or not the query was ended in between."""
+"""Live studies: windows over a lab's chunks and a growing log, the same whether or not the query was ended in
+between."""
 
 import threading
 
@@ -21,7 +22,8 @@ START_MS = 1_700_000_000_000
 def second_rows(second, lag=0, skew=1.0, finished=10):
     row = {"lab": "x", "at_us": second * SECOND}
     return [
-        row | {"rig": lane, "kind": "rig", "arrived": 12, "finished": finished, "lag": lag, "skew": skew} for lane in ("kafka", "pulsar")
+        row | {"rig": lane, "kind": "rig", "arrived": 12, "finished": finished, "lag": lag, "skew": skew}
+        for lane in ("kafka", "pulsar")
     ] + [row | {"rig": "kafka", "kind": "owner", "owner": "c1", "finished": finished}]
 
 
@@ -39,13 +41,21 @@ class Told:
 
     def wait(self, query, arrived):
         with self.changed:
-            ok = self.changed.wait_for(lambda: arrived(self.windows) or query.exception() is not None, timeout=120)
+            ok = self.changed.wait_for(
+                lambda: arrived(self.windows) or query.exception() is not None, timeout=120
+            )
         assert query.exception() is None
         assert ok, self.windows
 
 
 def lab_study(spark, chunks, checkpoint, told, until, **options):
-    query = live_start(spark, {"source": {"kind": "lab", "chunks": str(chunks)}}, checkpoint=checkpoint, on_windows=told, **options)
+    query = live_start(
+        spark,
+        {"source": {"kind": "lab", "chunks": str(chunks)}},
+        checkpoint=checkpoint,
+        on_windows=told,
+        **options,
+    )
     try:
         told.wait(query, until)
     finally:
@@ -56,14 +66,29 @@ def lab_study(spark, chunks, checkpoint, told, until, **options):
 def test_windows_of_a_lab_carry_throughput_lag_skew_and_cost(spark, tmp_path):
     chunks = tmp_path / "chunks"
     chunks.mkdir()
-    turning = {"lab": "x", "rig": "kafka", "kind": "turning", "at_us": 4 * SECOND, "units_moved": 4, "stopped_us": 36 * SECOND}
+    turning = {
+        "lab": "x",
+        "rig": "kafka",
+        "kind": "turning",
+        "at_us": 4 * SECOND,
+        "units_moved": 4,
+        "stopped_us": 36 * SECOND,
+    }
     chunk_write(chunks, 3, 4, second_rows(3, lag=5, skew=1.5) + second_rows(4, lag=7, skew=1.25) + [turning])
     told = Told()
     lab_study(spark, chunks, tmp_path / "checkpoint", told, lambda windows: len(windows) == 4)
     assert told.windows[4 * SECOND, "kafka"] == {
-        "start_us": 4 * SECOND, "end_us": 5 * SECOND, "rig": "kafka", "throughput": 10.0, "lag": 7, "skew": 1.25, "hw_lag": None,
-        "rebalance_cost": 36.0, "late": 0, "damaged": 0,
-    }  # fmt: skip
+        "start_us": 4 * SECOND,
+        "end_us": 5 * SECOND,
+        "rig": "kafka",
+        "throughput": 10.0,
+        "lag": 7,
+        "skew": 1.25,
+        "hw_lag": None,
+        "rebalance_cost": 36.0,
+        "late": 0,
+        "damaged": 0,
+    }
     assert told.windows[3 * SECOND, "pulsar"]["rebalance_cost"] == 0
     assert (chunks / WANTED).exists()
 
@@ -74,10 +99,27 @@ def test_query_ended_and_begun_again_tells_the_windows_of_one_that_ran_through(s
     through, stopped = Told(), Told()
     seconds = [(0, 2), (3, 5)]  # ended in the middle of a window of two seconds
     for first, last in seconds:
-        chunk_write(chunks, first, last, [row for second in range(first, last + 1) for row in second_rows(second, lag=second, finished=second)])
+        chunk_write(
+            chunks,
+            first,
+            last,
+            [
+                row
+                for second in range(first, last + 1)
+                for row in second_rows(second, lag=second, finished=second)
+            ],
+        )
         count = 2 * ((last // 2) + 1)
-        lab_study(spark, chunks, tmp_path / "stopped", stopped, lambda windows, count=count, last=last: (
-            len(windows) == count and windows[last // 2 * 2 * SECOND, "kafka"]["lag"] == last), window_s=2)
+        lab_study(
+            spark,
+            chunks,
+            tmp_path / "stopped",
+            stopped,
+            lambda windows, count=count, last=last: (
+                len(windows) == count and windows[last // 2 * 2 * SECOND, "kafka"]["lag"] == last
+            ),
+            window_s=2,
+        )
     lab_study(spark, chunks, tmp_path / "through", through, lambda windows: len(windows) == 6, window_s=2)
     assert stopped.windows == through.windows
     assert stopped.windows[4 * SECOND, "kafka"]["throughput"] == (4 + 5) / 2
@@ -106,9 +148,17 @@ def test_windows_of_a_growing_log_put_its_partitions_together_over_a_restart(spa
     window = START_MS * 1_000
     study(lambda windows: (window, "t") in windows)
     assert told.windows[window, "t"] == {
-        "start_us": window, "end_us": window + SECOND, "rig": "t", "throughput": 40.0, "lag": None, "skew": 1.5, "hw_lag": 5,
-        "rebalance_cost": None, "late": 0, "damaged": 0,
-    }  # fmt: skip
+        "start_us": window,
+        "end_us": window + SECOND,
+        "rig": "t",
+        "throughput": 40.0,
+        "lag": None,
+        "skew": 1.5,
+        "hw_lag": 5,
+        "rebalance_cost": None,
+        "late": 0,
+        "damaged": 0,
+    }
     append(logs, 1, 10, 20, START_MS + 700)
     study(lambda windows: windows[window, "t"]["throughput"] == 60.0)
     assert told.windows[window, "t"]["skew"] == 1.0
@@ -125,9 +175,19 @@ def test_a_damaged_batch_is_counted_once_over_a_restart(spark, tmp_path):
     for first, expected in ((0, 10.0), (15, 15.0)):
         if first:
             append(logs, 0, first, 5, START_MS + 3)
-        query = live_start(spark, {"kind": "kafka_log", "path": str(logs)}, checkpoint=tmp_path / "checkpoint", on_windows=told)
+        query = live_start(
+            spark,
+            {"kind": "kafka_log", "path": str(logs)},
+            checkpoint=tmp_path / "checkpoint",
+            on_windows=told,
+        )
         try:
-            told.wait(query, lambda windows, expected=expected: windows.get((window, "t"), {}).get("throughput") == expected)
+            told.wait(
+                query,
+                lambda windows, expected=expected: (
+                    windows.get((window, "t"), {}).get("throughput") == expected
+                ),
+            )
         finally:
             query.stop()
         assert told.windows[window, "t"]["damaged"] == 1
@@ -136,10 +196,18 @@ def test_a_damaged_batch_is_counted_once_over_a_restart(spark, tmp_path):
 def test_records_behind_the_watermark_are_counted_and_change_nothing(spark, tmp_path):
     logs, told = tmp_path / "logs", Told()
     append(logs, 0, 0, 5, START_MS)
-    query = live_start(spark, {"kind": "kafka_log", "path": str(logs)}, checkpoint=tmp_path / "checkpoint", on_windows=told, watermark_s=2)
+    query = live_start(
+        spark,
+        {"kind": "kafka_log", "path": str(logs)},
+        checkpoint=tmp_path / "checkpoint",
+        on_windows=told,
+        watermark_s=2,
+    )
     window = START_MS * 1_000
     try:
-        for step, (at_ms, expected) in enumerate(((START_MS, 0), (START_MS + 60_000, 60), (START_MS + 120_000, 120))):
+        for step, (at_ms, expected) in enumerate(
+            ((START_MS, 0), (START_MS + 60_000, 60), (START_MS + 120_000, 120))
+        ):
             if step:
                 append(logs, 0, 5 * step, 5, at_ms)
             told.wait(query, lambda windows, expected=expected: (window + expected * SECOND, "t") in windows)
@@ -158,15 +226,24 @@ def test_records_behind_the_watermark_are_counted_and_change_nothing(spark, tmp_
 
 def group(start, partition, records, end_offset):
     return {
-        "start_us": start, "rig": "t", "partition": partition, "records": records, "lag": None, "skew": None, "hw_lag": None, "stopped_us": None,
+        "start_us": start,
+        "rig": "t",
+        "partition": partition,
+        "records": records,
+        "lag": None,
+        "skew": None,
+        "hw_lag": None,
+        "stopped_us": None,
         "end_offset": end_offset,
-    }  # fmt: skip
+    }
 
 
 def test_batch_that_is_done_again_gives_the_same_windows(tmp_path):
     book = WindowBook(tmp_path, SECOND, 10 * SECOND)
     book.merge(0, [group(0, 0, 4, 4)], (0, -1), {})
-    again = [WindowBook(tmp_path, SECOND, 10 * SECOND).merge(1, [group(0, 1, 2, 2)], (3, 0), {}) for _ in range(2)]
+    again = [
+        WindowBook(tmp_path, SECOND, 10 * SECOND).merge(1, [group(0, 1, 2, 2)], (3, 0), {}) for _ in range(2)
+    ]
     assert again[0] == again[1]
     assert (again[0][0]["throughput"], again[0][0]["late"]) == (6.0, 3)
     assert again[0][0]["skew"] == pytest.approx(4 / 3)
@@ -190,8 +267,10 @@ def test_high_watermarks_are_those_of_the_log_folder(tmp_path):
 def test_only_what_grows_can_be_studied_live(tmp_path):
     (tmp_path / "a.csv").write_text("k\n1\n")
     for source, field in (
-        ({"kind": "csv", "path": str(tmp_path / "a.csv"), "key": "k"}, "source.kind"), ({"kind": "lab"}, "source.chunks"),
-        ({"kind": "lab", "chunks": "x", "lab": "y"}, "source.lab"), ({"kind": "kafka_log", "path": str(tmp_path / "no")}, "source.path"),
+        ({"kind": "csv", "path": str(tmp_path / "a.csv"), "key": "k"}, "source.kind"),
+        ({"kind": "lab"}, "source.chunks"),
+        ({"kind": "lab", "chunks": "x", "lab": "y"}, "source.lab"),
+        ({"kind": "kafka_log", "path": str(tmp_path / "no")}, "source.path"),
     ):
         with pytest.raises(CommandError) as caught:
             live_check(source)

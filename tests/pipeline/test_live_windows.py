@@ -1,4 +1,5 @@
-"""The book of open windows: what a window's row is made of, and that nothing of it depends on which batches came before a restart."""
+"""The book of open windows: what a window's row is made of, and that nothing of it depends on which batches
+came before a restart."""
 
 import json
 
@@ -15,16 +16,32 @@ NEVER_LATE = (0, -1)
 def group(start, partition=0, rig="t", **figures):
     """A partition's group of a window, as Spark tells it of a log."""
     return {
-        "start_us": start, "rig": rig, "partition": partition, "records": 0, "lag": None, "skew": None, "hw_lag": None, "stopped_us": None,
-        "end_offset": 0, "damaged": 0,
-    } | figures  # fmt: skip
+        "start_us": start,
+        "rig": rig,
+        "partition": partition,
+        "records": 0,
+        "lag": None,
+        "skew": None,
+        "hw_lag": None,
+        "stopped_us": None,
+        "end_offset": 0,
+        "damaged": 0,
+    } | figures
 
 
 def lane(start, rig="kafka", **figures):
     """A lane's window as a whole, as Spark tells it of a lab."""
     return {
-        "start_us": start, "rig": rig, "partition": -1, "records": 20, "lag": 7, "skew": 1.5, "hw_lag": None, "stopped_us": None, "end_offset": None,
-    } | figures  # fmt: skip
+        "start_us": start,
+        "rig": rig,
+        "partition": -1,
+        "records": 20,
+        "lag": 7,
+        "skew": 1.5,
+        "hw_lag": None,
+        "stopped_us": None,
+        "end_offset": None,
+    } | figures
 
 
 def book(path, window_us=SECOND, kept_us=10 * SECOND):
@@ -35,15 +52,23 @@ def merged(path, groups, late=NEVER_LATE, marks=None, batch=0, **options):
     return book(path, **options).merge(batch, groups, late, marks or {})
 
 
-# -- a lab's window ---------------------------------------------------------------------------------------------------------------------
+# -- a lab's window ------------------------------------------------------------------------------------------
 
 
 def test_a_lanes_window_has_the_lanes_own_figures_and_its_cost_in_partition_seconds(tmp_path):
     (row,) = merged(tmp_path, [lane(3 * SECOND, stopped_us=36_500_000, hw_lag=2)])
     assert row == {
-        "start_us": 3 * SECOND, "end_us": 4 * SECOND, "rig": "kafka", "throughput": 20.0, "lag": 7, "skew": 1.5, "hw_lag": 2,
-        "rebalance_cost": 36.5, "late": 0, "damaged": 0,
-    }  # fmt: skip
+        "start_us": 3 * SECOND,
+        "end_us": 4 * SECOND,
+        "rig": "kafka",
+        "throughput": 20.0,
+        "lag": 7,
+        "skew": 1.5,
+        "hw_lag": 2,
+        "rebalance_cost": 36.5,
+        "late": 0,
+        "damaged": 0,
+    }
 
 
 def test_a_lane_in_which_nothing_paused_cost_nothing_and_not_an_unknown_amount(tmp_path):
@@ -58,7 +83,7 @@ def test_throughput_is_a_rate_whatever_the_windows_length(tmp_path):
     assert row["throughput"] == 0.0, "a change without a record in that second"
 
 
-# -- a log's window ---------------------------------------------------------------------------------------------------------------------
+# -- a log's window ------------------------------------------------------------------------------------------
 
 
 def test_skew_of_a_log_is_the_busiest_partition_over_the_mean_of_all(tmp_path):
@@ -72,7 +97,9 @@ def test_partitions_that_had_nothing_in_a_window_count_in_its_mean_where_the_log
     marks = {("t", number): 9 for number in range(4)} | {("another", 0): 9}
     (row,) = merged(tmp_path, [group(0, 2, records=8)], marks=marks)
     assert row["skew"] == 4.0
-    (row,) = merged(tmp_path / "more", [group(0, number, records=1) for number in range(3)], marks={("t", 0): 1})
+    (row,) = merged(
+        tmp_path / "more", [group(0, number, records=1) for number in range(3)], marks={("t", 0): 1}
+    )
     assert row["skew"] == 1.0, "marks that are older than the newest partitions"
 
 
@@ -82,21 +109,29 @@ def test_a_window_of_damaged_batches_alone_has_no_skew(tmp_path):
 
 
 def test_what_is_behind_the_high_watermark_is_summed_over_partitions_and_never_below_zero(tmp_path):
-    groups = [group(0, 0, records=1, end_offset=12), group(0, 1, records=1, end_offset=5), group(0, 2, records=1, end_offset=99)]
+    groups = [
+        group(0, 0, records=1, end_offset=12),
+        group(0, 1, records=1, end_offset=5),
+        group(0, 2, records=1, end_offset=99),
+    ]
     (row,) = merged(tmp_path, groups, marks={("t", 0): 10, ("t", 1): 8})
     assert row["hw_lag"] == 2, "partition 1's mark is ahead of the window, partition 2 has none"
     (row,) = merged(tmp_path / "none", groups, marks={("another", 0): 10})
     assert row["hw_lag"] is None, "a log that tells no mark of the topic"
 
 
-# -- from batch to batch ----------------------------------------------------------------------------------------------------------------
+# -- from batch to batch -------------------------------------------------------------------------------------
 
 
 def test_rows_come_by_start_and_then_by_lane_and_only_of_windows_that_changed(tmp_path):
     windows = book(tmp_path)
     windows.merge(0, [lane(0), lane(0, "pulsar"), lane(SECOND)], NEVER_LATE, {})
     rows = windows.merge(1, [lane(SECOND, "pulsar"), lane(SECOND), lane(0, "tubemq")], NEVER_LATE, {})
-    assert [(row["start_us"], row["rig"]) for row in rows] == [(0, "tubemq"), (SECOND, "kafka"), (SECOND, "pulsar")]
+    assert [(row["start_us"], row["rig"]) for row in rows] == [
+        (0, "tubemq"),
+        (SECOND, "kafka"),
+        (SECOND, "pulsar"),
+    ]
 
 
 def test_a_partition_that_comes_again_replaces_its_group_and_the_others_stay(tmp_path):
@@ -108,7 +143,10 @@ def test_a_partition_that_comes_again_replaces_its_group_and_the_others_stay(tmp
 
 def test_damaged_batches_are_counted_once_though_their_window_is_told_again(tmp_path):
     windows = book(tmp_path)
-    told = [windows.merge(batch, [group(0, records=4, damaged=damaged)], NEVER_LATE, {})[0]["damaged"] for batch, damaged in enumerate((1, 1, 3))]
+    told = [
+        windows.merge(batch, [group(0, records=4, damaged=damaged)], NEVER_LATE, {})[0]["damaged"]
+        for batch, damaged in enumerate((1, 1, 3))
+    ]
     (other,) = windows.merge(3, [group(SECOND, 1, records=1, damaged=1)], NEVER_LATE, {})
     assert (told, other["damaged"]) == ([1, 1, 3], 4)
 
@@ -134,10 +172,12 @@ def test_a_window_is_kept_as_long_as_it_can_change_and_not_a_second_longer(tmp_p
     windows.merge(0, [group(0, 0, records=4), group(SECOND, 0, records=4)], NEVER_LATE, {})
     windows.merge(1, [group(3 * SECOND, 0, records=1)], NEVER_LATE, {})
     (first, second) = windows.merge(2, [group(0, 1, records=2), group(SECOND, 1, records=2)], NEVER_LATE, {})
-    assert (first["throughput"], second["throughput"]) == (2.0, 6.0), "the first window's other partition is forgotten, the second's is not"
+    assert (first["throughput"], second["throughput"]) == (2.0, 6.0), (
+        "the first window's other partition is forgotten, the second's is not"
+    )
 
 
-# -- restarts ---------------------------------------------------------------------------------------------------------------------------
+# -- restarts ------------------------------------------------------------------------------------------------
 
 
 def test_a_state_that_a_power_cut_left_half_written_is_passed_over(tmp_path):
@@ -171,11 +211,16 @@ def test_a_batch_that_is_done_again_begins_at_the_state_before_it(tmp_path):
 
 GROUPS = st.lists(
     st.builds(
-        lambda second, partition, records, damaged: group(second * SECOND, partition, records=records, end_offset=records, damaged=damaged),
-        st.integers(0, 6), st.integers(0, 3), st.integers(0, 50), st.integers(0, 2),
+        lambda second, partition, records, damaged: group(
+            second * SECOND, partition, records=records, end_offset=records, damaged=damaged
+        ),
+        st.integers(0, 6),
+        st.integers(0, 3),
+        st.integers(0, 50),
+        st.integers(0, 2),
     ),
     max_size=4,
-)  # fmt: skip
+)
 
 
 @settings(max_examples=30, deadline=None)
@@ -190,7 +235,9 @@ def test_a_study_that_is_restarted_between_any_two_batches_tells_the_same(tmp_pa
         if batch in restarts:
             again = book(folder)
         late = (batch, batch - 1)
-        assert again.merge(batch, groups, late, {("t", 0): 9}) == once.merge(batch, groups, late, {("t", 0): 9})
+        assert again.merge(batch, groups, late, {("t", 0): 9}) == once.merge(
+            batch, groups, late, {("t", 0): 9}
+        )
 
 
 def test_the_state_is_json_that_another_process_can_read(tmp_path):

@@ -1,4 +1,5 @@
-"""Which bytes of a log are read for which offsets and times: bounds as laws, over logs whose every record is known. No Spark."""
+"""Which bytes of a log are read for which offsets and times: bounds as laws, over logs whose every record is
+known. No Spark."""
 
 import shutil
 from pathlib import Path
@@ -14,7 +15,15 @@ from broker_core.kafka.log.record import Record
 from broker_core.kafka.log.record_batch import encode_batch
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.pipeline.sources.kafka_log_folders import partition_folders
-from broker_core.pipeline.sources.kafka_log_plan import Bounds, end_offset, index_rows, offset_from, plan, time_rows, walk
+from broker_core.pipeline.sources.kafka_log_plan import (
+    Bounds,
+    end_offset,
+    index_rows,
+    offset_from,
+    plan,
+    time_rows,
+    walk,
+)
 
 START_MS = 1_700_000_000_000
 COUNT, EVERY_MS = 400, 10
@@ -28,7 +37,9 @@ def log(tmp_path_factory):
     settings = LogSettings(segment_bytes=4_096, index_interval_bytes=512)
     opened = PartitionLog.open(DiskFolder(folder), settings, now_ms=START_MS, was_closed=True)
     for first in range(0, COUNT, 10):
-        records = [Record(number, START_MS + (first + number) * EVERY_MS, None, b"v" * 30) for number in range(10)]
+        records = [
+            Record(number, START_MS + (first + number) * EVERY_MS, None, b"v" * 30) for number in range(10)
+        ]
         opened.append(encode_batch(records).data, now_ms=START_MS)
     opened.close(START_MS)
     (partition,) = partition_folders(folder)
@@ -51,14 +62,24 @@ ALL = [(first, first + 9) for first in range(0, COUNT, 10)]
 OFFSETS = st.integers(-5, COUNT + 20)
 
 
-# -- bounds -----------------------------------------------------------------------------------------------------------------------------
+# -- bounds --------------------------------------------------------------------------------------------------
 
-BOUNDS = st.builds(Bounds, st.integers(0, 20), st.integers(0, 20), st.none() | st.integers(0, 20), st.none() | st.integers(0, 20))
+BOUNDS = st.builds(
+    Bounds,
+    st.integers(0, 20),
+    st.integers(0, 20),
+    st.none() | st.integers(0, 20),
+    st.none() | st.integers(0, 20),
+)
 
 
 def holds(bounds, offset, time):
     is_late = bounds.from_ms is None or time >= bounds.from_ms
-    return bounds.from_offset <= offset < bounds.until_offset and is_late and (bounds.until_ms is None or time < bounds.until_ms)
+    return (
+        bounds.from_offset <= offset < bounds.until_offset
+        and is_late
+        and (bounds.until_ms is None or time < bounds.until_ms)
+    )
 
 
 @settings(max_examples=50)
@@ -70,14 +91,16 @@ def test_what_two_bounds_both_want_is_what_each_wants(one, other, offset, time):
     assert one.within(Bounds()) == one
 
 
-# -- plans ------------------------------------------------------------------------------------------------------------------------------
+# -- plans ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("task_bytes", [1, 700, 2_000, 1 << 20])
 def test_however_a_log_is_cut_every_batch_is_read_once_and_in_order(log, task_bytes):
     ranges = plan([log], Bounds(), task_bytes=task_bytes)
     assert batches(ranges) == ALL
-    assert [each.is_tail for each in ranges] == [False] * (len(ranges) - 1) + [True], "only the log's last bytes may be cut off"
+    assert [each.is_tail for each in ranges] == [False] * (len(ranges) - 1) + [True], (
+        "only the log's last bytes may be cut off"
+    )
     if task_bytes == 1 << 20:
         assert len(ranges) == len(log.segments)
 
@@ -116,7 +139,7 @@ def test_without_indexes_a_segment_is_one_range_and_nothing_is_lost(log, tmp_pat
     assert index_rows(partition.segments[0][1], 0) == time_rows(partition.segments[0][1], 0) == []
 
 
-# -- ends -------------------------------------------------------------------------------------------------------------------------------
+# -- ends ----------------------------------------------------------------------------------------------------
 
 
 def test_the_end_is_behind_the_last_whole_batch_whatever_the_indexes_say(log, tmp_path):

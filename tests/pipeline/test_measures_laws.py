@@ -1,4 +1,5 @@
-"""Measures as laws: what a history's totals are of its steps, whichever figures are missing; and the tables that hold them."""
+"""Measures as laws: what a history's totals are of its steps, whichever figures are missing; and the tables
+that hold them."""
 
 import json
 
@@ -9,7 +10,16 @@ from hypothesis import strategies as st
 
 from broker_core.pipeline.measures import measure, step_columns, total_columns
 from broker_core.pipeline.measures.base import WHOLE, Facts, Share, summed, worst
-from broker_core.pipeline.result import MANIFEST, TABLES, VERSION, ResultMissing, manifest_json, result_json, table_schemas, write_result
+from broker_core.pipeline.result import (
+    MANIFEST,
+    TABLES,
+    VERSION,
+    ResultMissing,
+    manifest_json,
+    result_json,
+    table_schemas,
+    write_result,
+)
 from broker_core.pipeline.timed import TimedStep
 
 FEW = settings(max_examples=40, deadline=None)
@@ -19,11 +29,25 @@ COUNT = st.integers(0, 1_000)
 def timed_steps(step):
     return st.builds(
         lambda records, waited, redelivered, risk, pause, lag: TimedStep(
-            step, records, min(waited, records), redelivered, min(risk, records), 3 * pause, pause, 2, [(0.0, 2), (1.0, lag),
-            (2.0, 1)], {"c1": 1}, 1_000
+            step,
+            records,
+            min(waited, records),
+            redelivered,
+            min(risk, records),
+            3 * pause,
+            pause,
+            2,
+            [(0.0, 2), (1.0, lag), (2.0, 1)],
+            {"c1": 1},
+            1_000,
         ),
-        COUNT, COUNT, COUNT, COUNT, st.integers(0, 10**8), st.integers(0, 99),
-    )  # fmt: skip
+        COUNT,
+        COUNT,
+        COUNT,
+        COUNT,
+        st.integers(0, 10**8),
+        st.integers(0, 99),
+    )
 
 
 @st.composite
@@ -34,11 +58,21 @@ def histories(draw):
         loads = draw(st.lists(COUNT, min_size=1, max_size=4))
         shares = {f"c{place}": Share(load, 10 * load, load, 0) for place, load in enumerate(loads)}
         total = draw(st.integers(1, 50))
-        facts.append(Facts(
-            step, shares, draw(st.none() | st.integers(1_000, 9_000)), draw(st.integers(0, total)) if step else None, total if step else None,
-            draw(COUNT) if step else None, draw(st.integers(0, 12)) if step and has_units else None, 12 if has_units else None, None,
-            draw(st.none() | COUNT), draw(timed_steps(step)) if has_timed else None,
-        ))  # fmt: skip
+        facts.append(
+            Facts(
+                step,
+                shares,
+                draw(st.none() | st.integers(1_000, 9_000)),
+                draw(st.integers(0, total)) if step else None,
+                total if step else None,
+                draw(COUNT) if step else None,
+                draw(st.integers(0, 12)) if step and has_units else None,
+                12 if has_units else None,
+                None,
+                draw(st.none() | COUNT),
+                draw(timed_steps(step)) if has_timed else None,
+            )
+        )
     return facts
 
 
@@ -49,7 +83,9 @@ def test_every_step_has_every_column_and_whole_ones_are_whole(facts):
     assert [row["step"] for row in rows] == [fact.step for fact in facts]
     for row, kinds in [(row, {"step": WHOLE} | step_columns()) for row in rows] + [(totals, total_columns())]:
         assert row.keys() == kinds.keys()
-        assert all(value is None or isinstance(value, int) for name, value in row.items() if kinds[name] == WHOLE)
+        assert all(
+            value is None or isinstance(value, int) for name, value in row.items() if kinds[name] == WHOLE
+        )
         assert all(value is None or value >= 0 for value in row.values())
 
 
@@ -62,13 +98,28 @@ def test_totals_are_of_the_changes_and_shares_of_all_that_there_was(facts):
     if changes:
         assert totals["timed_records"] == sum(each.records for each in changes)
         assert totals["waited"] == sum(each.waited for each in changes) <= totals["timed_records"]
-        assert totals["waited_share"] == (totals["waited"] / totals["timed_records"] if totals["timed_records"] else None)
+        assert totals["waited_share"] == (
+            totals["waited"] / totals["timed_records"] if totals["timed_records"] else None
+        )
         assert totals["lag_peak"] == max(each.lag_peak for each in changes)
         assert totals["undrained"] == sum(each.drain_s is None for each in changes)
     else:
-        assert {totals[name] for name in ("timed_records", "waited", "waited_share", "redelivered", "lag_peak", "undrained", "drain_s")} == {None}
+        assert {
+            totals[name]
+            for name in (
+                "timed_records",
+                "waited",
+                "waited_share",
+                "redelivered",
+                "lag_peak",
+                "undrained",
+                "drain_s",
+            )
+        } == {None}
     if all_timed:
-        assert totals["order_at_risk"] == sum(each.order_at_risk for each in all_timed), "the start counts for the order"
+        assert totals["order_at_risk"] == sum(each.order_at_risk for each in all_timed), (
+            "the start counts for the order"
+        )
         assert totals["order_share"] is None or 0 <= totals["order_share"] <= 1
 
 
@@ -92,7 +143,11 @@ def test_a_pause_is_of_partitions_and_of_changes(facts):
         if fact.timed is None or fact.partitions_total is None:
             assert row["pause_partition_s"] is None
         else:
-            assert row["pause_longest_s"] <= row["pause_partition_s"] == fact.timed.pause_partition_us / 1_000_000
+            assert (
+                row["pause_longest_s"]
+                <= row["pause_partition_s"]
+                == fact.timed.pause_partition_us / 1_000_000
+            )
     assert totals["pause_longest_s"] == worst(rows, "pause_longest_s")
 
 
@@ -112,10 +167,22 @@ def test_sums_leave_the_start_out_and_worsts_do_not():
     assert (summed(rows[:2], "x"), worst([{"x": None}], "x"), worst([], "x")) == (None, None, None)
 
 
-# -- the result's folder ----------------------------------------------------------------------------------------------------------------
+# -- the result's folder -------------------------------------------------------------------------------------
 
-STRATEGY = {"id": "kafka.range:partitions=12", "model": "kafka", "algorithm": "range", "params": {"partitions": 12}, "document": False, "config": []}
-MANIFEST_HERE = {"version": VERSION, "name": "订单", "steps": [{"step": 0, "label": "4"}, {"step": 1, "label": "+c5"}], "strategies": [STRATEGY]}
+STRATEGY = {
+    "id": "kafka.range:partitions=12",
+    "model": "kafka",
+    "algorithm": "range",
+    "params": {"partitions": 12},
+    "document": False,
+    "config": [],
+}
+MANIFEST_HERE = {
+    "version": VERSION,
+    "name": "订单",
+    "steps": [{"step": 0, "label": "4"}, {"step": 1, "label": "+c5"}],
+    "strategies": [STRATEGY],
+}
 
 
 def tables():
@@ -123,12 +190,28 @@ def tables():
     step = dict.fromkeys(step_columns())
     here = {"strategy": STRATEGY["id"]}
     return {
-        "strategies": [here | {"model": "kafka", "algorithm": "range", "document": False} | totals | {"skew": 1.5, "waited": 3}],
+        "strategies": [
+            here
+            | {"model": "kafka", "algorithm": "range", "document": False}
+            | totals
+            | {"skew": 1.5, "waited": 3}
+        ],
         "steps": [here | {"step": number, "label": "x"} | step | {"skew": 1.0 + number} for number in (0, 1)],
-        "consumers": [here | {"step": 1, "consumer": name, "records": 5, "bytes": None, "keys": 2, "share": 0.5} for name in ("c2", "c1")],
+        "consumers": [
+            here | {"step": 1, "consumer": name, "records": 5, "bytes": None, "keys": 2, "share": 0.5}
+            for name in ("c2", "c1")
+        ],
         "lag": [here | {"step": 1, "second": second, "records": 7} for second in (0.0, 1.5)],
         "hot_keys": [
-            {"key": "a", "key_hex": "61", "key_bytes": 1, "records": 4, "error": 0, "share": 0.4, "owner kafka.range:partitions=12": "c2"}
+            {
+                "key": "a",
+                "key_hex": "61",
+                "key_bytes": 1,
+                "records": 4,
+                "error": 0,
+                "share": 0.4,
+                "owner kafka.range:partitions=12": "c2",
+            }
         ],
     }
 
@@ -137,11 +220,19 @@ def test_a_result_is_read_back_as_one_document(tmp_path):
     write_result(tmp_path, MANIFEST_HERE, tables(), {"kind": "keys"})
     result = result_json(tmp_path)
     (strategy,) = result["strategies"]
-    assert (result["name"], strategy["id"], strategy["totals"]["skew"], strategy["totals"]["churn"]) == ("订单", STRATEGY["id"], 1.5, None)
+    assert (result["name"], strategy["id"], strategy["totals"]["skew"], strategy["totals"]["churn"]) == (
+        "订单",
+        STRATEGY["id"],
+        1.5,
+        None,
+    )
     assert strategy["totals"].keys() == total_columns().keys()
-    assert [(step["step"], step["skew"], list(step["consumers"]), step["lag"]) for step in strategy["steps"]] == [
-        (0, 1.0, [], []), (1, 2.0, ["c2", "c1"], [[0.0, 7], [1.5, 7]]),
-    ]  # fmt: skip
+    assert [
+        (step["step"], step["skew"], list(step["consumers"]), step["lag"]) for step in strategy["steps"]
+    ] == [
+        (0, 1.0, [], []),
+        (1, 2.0, ["c2", "c1"], [[0.0, 7], [1.5, 7]]),
+    ]
     assert strategy["steps"][1]["consumers"]["c1"] == {"records": 5, "bytes": None, "keys": 2, "share": 0.5}
     (hot,) = result["hot_keys"]
     assert (hot["key"], hot["records"], hot["owners"]) == ("a", 4, {STRATEGY["id"]: "c2"})

@@ -1,4 +1,5 @@
-"""Membership histories: what each kind gives, that it is one the lab would accept, and where a wrong one is refused."""
+"""Membership histories: what each kind gives, that it is one the lab would accept, and where a wrong one is
+refused."""
 
 import pytest
 from hypothesis import given
@@ -15,13 +16,37 @@ def labels(history):
 
 
 def test_given_changes_become_steps_with_members_in_join_order():
-    steps = history_steps(history_check({"kind": "given", "start": 2, "changes": [
-        {"kind": "join"}, {"kind": "crash", "consumer": "c1"}, {"kind": "rejoin", "consumer": "c1"}, {"kind": "leave", "consumer": "c2"},
-    ]}))  # fmt: skip
+    steps = history_steps(
+        history_check(
+            {
+                "kind": "given",
+                "start": 2,
+                "changes": [
+                    {"kind": "join"},
+                    {"kind": "crash", "consumer": "c1"},
+                    {"kind": "rejoin", "consumer": "c1"},
+                    {"kind": "leave", "consumer": "c2"},
+                ],
+            }
+        )
+    )
     assert [step.label for step in steps] == ["2", "+c3", "c1×", "+c1", "−c2"]
-    assert [step.members for step in steps] == [("c1", "c2"), ("c1", "c2", "c3"), ("c2", "c3"), ("c2", "c3", "c1"), ("c3", "c1")]
+    assert [step.members for step in steps] == [
+        ("c1", "c2"),
+        ("c1", "c2", "c3"),
+        ("c2", "c3"),
+        ("c2", "c3", "c1"),
+        ("c3", "c1"),
+    ]
     assert not has_records(steps)
-    assert steps[0].to_json() == {"step": 0, "kind": "start", "consumer": None, "label": "2", "members": ["c1", "c2"], "at": None}
+    assert steps[0].to_json() == {
+        "step": 0,
+        "kind": "start",
+        "consumer": None,
+        "label": "2",
+        "members": ["c1", "c2"],
+        "at": None,
+    }
 
 
 def test_autoscale_goes_up_by_joins_and_down_by_the_newest():
@@ -40,52 +65,92 @@ def test_crash_storm_is_the_same_for_the_same_seed_and_ends_with_everybody_back(
 
 
 def test_a_labs_journal_gives_its_changes_at_their_records():
-    scenario = scenario_from_json({"consumers": 3, "rigs": [{"model": "rabbitmq"}], "workload": {"kind": "uniform", "rate": 36}})
+    scenario = scenario_from_json(
+        {"consumers": 3, "rigs": [{"model": "rabbitmq"}], "workload": {"kind": "uniform", "rate": 36}}
+    )
     lab = Lab(scenario)
     commands, at = [], []
-    orders = ((2, {"kind": "join", "args": {"count": 2}}), (3, {"kind": "slow", "consumer": "c1"}), (5, {"kind": "leave", "consumer": "c2"}))
+    orders = (
+        (2, {"kind": "join", "args": {"count": 2}}),
+        (3, {"kind": "slow", "consumer": "c1"}),
+        (5, {"kind": "leave", "consumer": "c2"}),
+    )
     for second, command in orders:
         lab.advance_to(second * 1_000_000)
-        commands.append({"command_id": f"k{second}", "rig": "all", **command, "at_us": lab.now_us, "position": len(commands) + 1})
+        commands.append(
+            {
+                "command_id": f"k{second}",
+                "rig": "all",
+                **command,
+                "at_us": lab.now_us,
+                "position": len(commands) + 1,
+            }
+        )
         lab.submit(commands[-1])
         at.append(lab.record_count)
     steps = history_steps(history_check({"kind": "lab", "start": 3, "rate": 36, "commands": commands}))
-    assert [(step.label, step.at) for step in steps] == [("3", None), ("+c4", at[0]), ("+c5", at[0]), ("−c2", at[2])]
+    assert [(step.label, step.at) for step in steps] == [
+        ("3", None),
+        ("+c4", at[0]),
+        ("+c5", at[0]),
+        ("−c2", at[2]),
+    ]
     assert steps[-1].members == tuple(lab.lanes["rabbitmq"].consumers)
     assert has_records(steps)
 
 
-@pytest.mark.parametrize(("history", "field"), [
-    ("c1", "history"),
-    ({"kind": "sabbatical"}, "history.kind"),
-    ({"kind": "autoscale", "until": 3}, "history.until"),
-    ({"kind": "autoscale", "to": CONSUMERS_MAX + 1}, "history.to"),
-    ({"kind": "crash_storm", "consumers": 4, "crashes": 4}, "history.crashes"),
-    ({"kind": "given", "start": 0}, "history.start"),
-    ({"kind": "given", "changes": {}}, "history.changes"),
-    ({"kind": "given", "changes": ["join"]}, "history.changes.0"),
-    ({"kind": "given", "changes": [{"kind": "pause", "consumer": "c1"}]}, "history.changes.0.kind"),
-    ({"kind": "given", "changes": [{"kind": "leave"}]}, "history.changes.0.consumer"),
-    ({"kind": "given", "changes": [{"kind": "leave", "consumer": "c9"}]}, "history.changes.0.consumer"),
-    ({"kind": "given", "changes": [{"kind": "join", "consumer": "a"}, {"kind": "join", "consumer": "a"}]}, "history.changes.1.consumer"),
-    ({"kind": "given", "changes": [{"kind": "rejoin", "consumer": "c1"}]}, "history.changes.0.consumer"),
-    ({"kind": "given", "changes": [{"kind": "crash", "consumer": "c1"}] * 2}, "history.changes.1.consumer"),
-    ({"kind": "given", "changes": [{"kind": "join", "at": ""}]}, "history.changes.0.at"),
-    ({"kind": "given", "changes": [{"kind": "join", "at": 5}, {"kind": "join"}]}, "history.changes.1.at"),
-    ({"kind": "given", "changes": [{"kind": "join", "at": 5}, {"kind": "join", "at": 4}]}, "history.changes.1.at"),
-    ({"kind": "given", "changes": [{"kind": "join", "at": True}]}, "history.changes.0.at"),
-    ({"kind": "given", "start": CONSUMERS_MAX, "changes": [{"kind": "join"}]}, "history.changes.0"),
-    ({"kind": "lab", "commands": [{"kind": "join", "at_us": "soon"}]}, "history.commands.0.at_us"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("history", "field"),
+    [
+        ("c1", "history"),
+        ({"kind": "sabbatical"}, "history.kind"),
+        ({"kind": "autoscale", "until": 3}, "history.until"),
+        ({"kind": "autoscale", "to": CONSUMERS_MAX + 1}, "history.to"),
+        ({"kind": "crash_storm", "consumers": 4, "crashes": 4}, "history.crashes"),
+        ({"kind": "given", "start": 0}, "history.start"),
+        ({"kind": "given", "changes": {}}, "history.changes"),
+        ({"kind": "given", "changes": ["join"]}, "history.changes.0"),
+        ({"kind": "given", "changes": [{"kind": "pause", "consumer": "c1"}]}, "history.changes.0.kind"),
+        ({"kind": "given", "changes": [{"kind": "leave"}]}, "history.changes.0.consumer"),
+        ({"kind": "given", "changes": [{"kind": "leave", "consumer": "c9"}]}, "history.changes.0.consumer"),
+        (
+            {
+                "kind": "given",
+                "changes": [{"kind": "join", "consumer": "a"}, {"kind": "join", "consumer": "a"}],
+            },
+            "history.changes.1.consumer",
+        ),
+        ({"kind": "given", "changes": [{"kind": "rejoin", "consumer": "c1"}]}, "history.changes.0.consumer"),
+        (
+            {"kind": "given", "changes": [{"kind": "crash", "consumer": "c1"}] * 2},
+            "history.changes.1.consumer",
+        ),
+        ({"kind": "given", "changes": [{"kind": "join", "at": ""}]}, "history.changes.0.at"),
+        ({"kind": "given", "changes": [{"kind": "join", "at": 5}, {"kind": "join"}]}, "history.changes.1.at"),
+        (
+            {"kind": "given", "changes": [{"kind": "join", "at": 5}, {"kind": "join", "at": 4}]},
+            "history.changes.1.at",
+        ),
+        ({"kind": "given", "changes": [{"kind": "join", "at": True}]}, "history.changes.0.at"),
+        ({"kind": "given", "start": CONSUMERS_MAX, "changes": [{"kind": "join"}]}, "history.changes.0"),
+        ({"kind": "lab", "commands": [{"kind": "join", "at_us": "soon"}]}, "history.commands.0.at_us"),
+    ],
+)
 def test_a_history_that_cannot_be_is_refused_at_its_field(history, field):
     with pytest.raises(CommandError) as refused:
         history_check(history)
     assert refused.value.field == field
 
 
-@given(st.integers(1, 6), st.lists(st.tuples(st.sampled_from(["join", "leave", "crash", "rejoin"]), st.integers(1, 9)), max_size=25))
+@given(
+    st.integers(1, 6),
+    st.lists(
+        st.tuples(st.sampled_from(["join", "leave", "crash", "rejoin"]), st.integers(1, 9)), max_size=25
+    ),
+)
 def test_whatever_is_accepted_the_lab_accepts_too(start, wishes):
-    """Law: a history that passes is one that a lab carries out, with the same living members after each step."""
+    """Law: a history that passes is one that a lab carries out, with the same living members after each
+    step."""
     changes = []
     for kind, number in wishes:
         wish = {"kind": kind, "consumer": f"c{number}", "at": None}
@@ -95,18 +160,40 @@ def test_whatever_is_accepted_the_lab_accepts_too(start, wishes):
             continue
         changes.append(wish)
     steps = history_steps(history_check({"kind": "given", "start": start, "changes": changes}))
-    lab = Lab(scenario_from_json({"consumers": start, "rigs": [{"model": "rabbitmq"}], "workload": {"kind": "uniform"}}))
+    lab = Lab(
+        scenario_from_json(
+            {"consumers": start, "rigs": [{"model": "rabbitmq"}], "workload": {"kind": "uniform"}}
+        )
+    )
     for step in steps[1:]:
         lab.submit({"command_id": f"s{step.step}", "kind": step.kind, "consumer": step.consumer})
-        alive = {name for name, consumer in lab.lanes["rabbitmq"].consumers.items() if consumer.state == "live"}
+        alive = {
+            name for name, consumer in lab.lanes["rabbitmq"].consumers.items() if consumer.state == "live"
+        }
         assert alive == set(step.members)
 
 
-@pytest.mark.parametrize("history", [
-    {"kind": "given", "changes": [{"kind": "join", "at": 3}, {"kind": "crash", "consumer": "c1", "at": 9}]},
-    {"kind": "rolling_restart"}, {"kind": "autoscale"}, {"kind": "crash_storm"},
-    {"kind": "lab", "start": 2, "rate": 50, "commands": [{"kind": "play"}, {"kind": "join", "args": {"count": 3}, "at_us": 10}]},
-], ids=lambda history: history["kind"])  # fmt: skip
+@pytest.mark.parametrize(
+    "history",
+    [
+        {
+            "kind": "given",
+            "changes": [{"kind": "join", "at": 3}, {"kind": "crash", "consumer": "c1", "at": 9}],
+        },
+        {"kind": "rolling_restart"},
+        {"kind": "autoscale"},
+        {"kind": "crash_storm"},
+        {
+            "kind": "lab",
+            "start": 2,
+            "rate": 50,
+            "commands": [{"kind": "play"}, {"kind": "join", "args": {"count": 3}, "at_us": 10}],
+        },
+    ],
+    ids=lambda history: history["kind"],
+)
 def test_a_checked_history_stays_as_it_is(history):
     checked = history_check(history)
-    assert history_check(checked) == checked and history_steps(checked) == history_steps(history_check(checked))
+    assert history_check(checked) == checked and history_steps(checked) == history_steps(
+        history_check(checked)
+    )

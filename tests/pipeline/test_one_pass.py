@@ -1,4 +1,5 @@
-"""A small workload takes one Spark job, and its result is to the byte what the way of the large ones finds."""
+"""A small workload takes one Spark job, and its result is to the byte what the way of the large ones
+finds."""
 
 import random
 from functools import partial
@@ -16,7 +17,11 @@ from broker_core.pipeline.study import study_check, study_run
 
 STRATEGIES = ["pulsar.consistent_hash", "kafka.range", "tubemq.modulo", "rabbitmq.queue"]
 GIVEN = {"kind": "given", "start": 3, "changes": [{"kind": "join"}, {"kind": "crash", "consumer": "c2"}]}
-AT = {"kind": "given", "start": 3, "changes": [{"kind": "join", "at": 300}, {"kind": "leave", "consumer": "c1", "at": 1_500}]}
+AT = {
+    "kind": "given",
+    "start": 3,
+    "changes": [{"kind": "join", "at": 300}, {"kind": "leave", "consumer": "c1", "at": 1_500}],
+}
 SERVICE = {"rate": 100, "consumer_rate": 40, "records_max": 3_000}
 
 
@@ -27,7 +32,13 @@ def files(tmp_path_factory):
     for number in range(3):
         rows = ["customer,at,size"]
         for row in range(1_500):
-            key = "" if row % 31 == 0 else f"käse-{int(draw.paretovariate(0.4)) % 6_000}" if row % 97 else "long" * 300
+            key = (
+                ""
+                if row % 31 == 0
+                else f"käse-{int(draw.paretovariate(0.4)) % 6_000}"
+                if row % 97
+                else "long" * 300
+            )
             rows.append(f"{key},2026-01-01T00:{row % 60:02d}:00Z,{'x' if row % 41 == 0 else row}")
         (folder / f"{number}.csv").write_text("\n".join(rows) + "\n")
     return folder
@@ -35,7 +46,9 @@ def files(tmp_path_factory):
 
 def study(spark, path, out, history=GIVEN, **source):
     source = {"kind": "csv", "path": str(path), "key": "customer"} | source
-    request = study_check({"source": source, "strategies": STRATEGIES, "history": history, "service": SERVICE})
+    request = study_check(
+        {"source": source, "strategies": STRATEGIES, "history": history, "service": SERVICE}
+    )
     study_run(spark, request, out, lambda _: None, lambda: False)
     return {file.name: file.read_bytes() for file in out.iterdir()}
 
@@ -47,7 +60,10 @@ def test_both_ways_write_the_same_bytes(spark, files, tmp_path, monkeypatch, his
     small = study(spark, files, tmp_path / "small", history, **columns)
     asked = []
     monkeypatch.setattr(one_pass, limit, 0)
-    monkeypatch.setattr("broker_core.pipeline.study.one_pass", lambda *given: asked.append(one_pass.one_pass(*given)) or asked[-1])
+    monkeypatch.setattr(
+        "broker_core.pipeline.study.one_pass",
+        lambda *given: asked.append(one_pass.one_pass(*given)) or asked[-1],
+    )
     large = study(spark, files, tmp_path / "large", history, **columns)
     assert asked == [None]
     assert small == large and len(small) == 8
@@ -75,13 +91,20 @@ def test_parts_numbered_by_the_driver_and_by_spark_are_the_same(spark, files, tm
 def test_mix_of_a_key_is_sparks(spark):
     draw = random.Random(11)
     keys = [draw.randbytes(size) for size in range(130)] * 2
-    rows = spark.createDataFrame(pa.table({"key": pa.array(keys, pa.binary())})).select(f.xxhash64("key").alias("mix"))
+    rows = spark.createDataFrame(pa.table({"key": pa.array(keys, pa.binary())})).select(
+        f.xxhash64("key").alias("mix")
+    )
     assert xxhash64_column(pa.array(keys, pa.binary())).tolist() == [row.mix for row in rows.collect()]
-    assert xxhash64_column(pa.array(keys, pa.binary()).slice(7, 9)).tolist() == [row.mix for row in rows.collect()][7:16]
+    assert (
+        xxhash64_column(pa.array(keys, pa.binary()).slice(7, 9)).tolist()
+        == [row.mix for row in rows.collect()][7:16]
+    )
 
 
 def test_first_of_keys_is_where_a_key_comes_first():
     keys = pa.array([b"a", b"b", b"a", None, b"b", None], pa.binary())
     places = pa.array([1, 0, 0, 2, 3, 1]).to_numpy()
     assert one_pass.first_of_keys(keys, places).tolist() == [0, 1, 1, 0, 0, 1]
-    assert one_pass.first_of_keys(pa.array([], pa.binary()), pa.array([], pa.int64()).to_numpy()).tolist() == []
+    assert (
+        one_pass.first_of_keys(pa.array([], pa.binary()), pa.array([], pa.int64()).to_numpy()).tolist() == []
+    )

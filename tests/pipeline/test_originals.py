@@ -1,4 +1,5 @@
-"""The lines for the original come with the family: of those that are there to the byte, and a new family is one file."""
+"""The lines for the original come with the family: of those that are there to the byte, and a new family is
+one file."""
 
 import pytest
 
@@ -19,26 +20,45 @@ LINES = {
     "pulsar.consistent_hash": {("broker.conf", "Pulsar 3.2.1 - 3.2.x"): POINTS},
     "pulsar.consistent_hash_3_2_0": {("broker.conf", "Pulsar 3.2.0"): POINTS},
     "pulsar.consistent_hash_current": {("broker.conf", "Pulsar 4.x"): POINTS},
-    "pulsar.sticky": {("consumer (Java)", "Pulsar 3.2"): [
-        "// subscriptionType(SubscriptionType.Key_Shared), and for each consumer:", f"{STICKY}(0, 16383)))  // c1",
-        f"{STICKY}(16384, 32767)))  // c3", f"{STICKY}(32768, 65535)))  // c2",
-    ]},
-    **{f"kafka.{algorithm}": {
-        ("consumer.properties", "Kafka 3.9"): [f"partition.assignment.strategy=org.apache.kafka.clients.consumer.{name}Assignor"],
-        ("shell", "Kafka 3.9"): [TOPIC],
-    } for algorithm, name in
-        (("range", "Range"), ("roundrobin", "RoundRobin"), ("sticky", "Sticky"), ("cooperative-sticky", "CooperativeSticky"))},
+    "pulsar.sticky": {
+        ("consumer (Java)", "Pulsar 3.2"): [
+            "// subscriptionType(SubscriptionType.Key_Shared), and for each consumer:",
+            f"{STICKY}(0, 16383)))  // c1",
+            f"{STICKY}(16384, 32767)))  // c3",
+            f"{STICKY}(32768, 65535)))  // c2",
+        ]
+    },
+    **{
+        f"kafka.{algorithm}": {
+            ("consumer.properties", "Kafka 3.9"): [
+                f"partition.assignment.strategy=org.apache.kafka.clients.consumer.{name}Assignor"
+            ],
+            ("shell", "Kafka 3.9"): [TOPIC],
+        }
+        for algorithm, name in (
+            ("range", "Range"),
+            ("roundrobin", "RoundRobin"),
+            ("sticky", "Sticky"),
+            ("cooperative-sticky", "CooperativeSticky"),
+        )
+    },
     "tubemq.modulo": {
         ("topic settings of the master", "TubeMQ 1.x"): ["numPartitions=4  # on each of 3 brokers"],
         ("consumer (Java)", "TubeMQ 1.x"): [
-            "consumer.start(topicAndFilters, 3, nodeId, result);  // sourceCount 3, nodeId 0..2, one for each process",
+            (
+                "consumer.start(topicAndFilters, 3, nodeId, result);  // sourceCount 3, nodeId 0..2, one for "
+                "each process"
+            ),
         ],
     },
     "rabbitmq.queue": {
-        ("consumer (Java)", "RabbitMQ 3.x, 4.x"): ["channel.basicQos(5);  // 0: no limit", 'channel.basicConsume("QUEUE", false, consumer);'],
+        ("consumer (Java)", "RabbitMQ 3.x, 4.x"): [
+            "channel.basicQos(5);  // 0: no limit",
+            'channel.basicConsume("QUEUE", false, consumer);',
+        ],
     },
-}  # fmt: skip
-TOY = '''
+}
+TOY = """
 from broker_core.pipeline.strategies.base import config_file
 from broker_core.pipeline.strategies.kafka import FAMILIES as KAFKA
 from broker_core.pipeline.strategies.pulsar import pulsar_family
@@ -49,7 +69,7 @@ FAMILIES = (
     replace(KAFKA[0], algorithm="tame", config=lambda strategy, start: [config_file("toy.conf", "Toy 1", [f"members={len(start.live)}"])]),
     replace(pulsar_family("auto_split"), algorithm="toy"),
 )
-'''
+"""
 
 
 def described(text):
@@ -71,5 +91,12 @@ def test_a_new_family_is_one_file(tmp_path, monkeypatch):
     assert described("kafka.tame") == [{"file": "toy.conf", "for": "Toy 1", "lines": ["members=3"]}]
     toy = strategy_parse("kafka.toy")
     for words in catalogue("analyze").values():
-        assert strategy_words({"model": toy.model, "algorithm": toy.algorithm, "params": toy.params}, words)["best"] == "toy"
-    assert [table.units for table in toy.routes(STEPS)] == [table.units for table in strategy_parse("kafka.range").routes(STEPS)]
+        assert (
+            strategy_words({"model": toy.model, "algorithm": toy.algorithm, "params": toy.params}, words)[
+                "best"
+            ]
+            == "toy"
+        )
+    assert [table.units for table in toy.routes(STEPS)] == [
+        table.units for table in strategy_parse("kafka.range").routes(STEPS)
+    ]

@@ -1,4 +1,5 @@
-"""The pipeline and the core agree on the owner of every key, under every strategy; HIGHWATER_ROUTE_KEYS=1000000 tries a million."""
+"""The pipeline and the core agree on the owner of every key, under every strategy;
+HIGHWATER_ROUTE_KEYS=1000000 tries a million."""
 
 import os
 from collections.abc import Callable
@@ -23,10 +24,18 @@ HISTORY = {
     "kind": "given",
     "start": 11,  # c1 + "11" and c11 + "1" are one point of the ring of 3.2.0
     "changes": [
-        {"kind": "join"}, {"kind": "crash", "consumer": "c2"}, {"kind": "leave", "consumer": "c1"}, {"kind": "rejoin", "consumer": "c2"},
+        {"kind": "join"},
+        {"kind": "crash", "consumer": "c2"},
+        {"kind": "leave", "consumer": "c1"},
+        {"kind": "rejoin", "consumer": "c2"},
     ],
-}  # fmt: skip
-MORE = ("pulsar.consistent_hash:points=1", "pulsar.consistent_hash:points=1000", "kafka.range:partitions=1", "kafka.sticky:partitions=97")
+}
+MORE = (
+    "pulsar.consistent_hash:points=1",
+    "pulsar.consistent_hash:points=1000",
+    "kafka.range:partitions=1",
+    "kafka.sticky:partitions=97",
+)
 STRATEGIES = [strategy_parse(f"{each['model']}.{each['algorithm']}") for each in strategies_offered()]
 STRATEGIES += [strategy_parse(text) for text in MORE]
 
@@ -42,12 +51,17 @@ def core_owner(strategy: Strategy, steps) -> Callable[[bytes | None], str | None
     match strategy.model:
         case "pulsar":
             assert isinstance(lane, Lane) and isinstance(lane.reads, PulsarReading)
-            select, name_of = lane.reads.subscription(lane).selector.select, lane.reads.owners.now(lane.reads.broker(lane)).names
+            select, name_of = (
+                lane.reads.subscription(lane).selector.select,
+                lane.reads.owners.now(lane.reads.broker(lane)).names,
+            )
             return lambda key: name_of.get(select(murmur3_32(NO_KEY_HASH_KEY if key is None else key)) or "")
         case "kafka":
             return lambda key: None if key is None else units[partition_for_key(key, len(units))]
         case "tubemq":
-            return lambda key: None if key is None else units[string_hash_unsigned(java_text(key)) % len(units)]
+            return lambda key: (
+                None if key is None else units[string_hash_unsigned(java_text(key)) % len(units)]
+            )
     return lambda key: None
 
 

@@ -1,4 +1,5 @@
-"""Tables of owners and the units between them: one key at a time, every slot, and the array kernels say the same."""
+"""Tables of owners and the units between them: one key at a time, every slot, and the array kernels say the
+same."""
 
 import numpy as np
 import pyarrow as pa
@@ -25,25 +26,41 @@ KEYS = [b"", b"a", b"key-1", "键".encode(), b"\xff\x00"]
 
 def ranges(bounds, owners, names="abc", shared=(), space=16):
     return RouteTable(
-        "ranges", tuple(names), tuple(names), np.array(owners, np.int16), np.array(bounds, np.int64), SlotRule(0xFFFFFFFF, space), space=space,
+        "ranges",
+        tuple(names),
+        tuple(names),
+        np.array(owners, np.int16),
+        np.array(bounds, np.int64),
+        SlotRule(0xFFFFFFFF, space),
+        space=space,
         shared=shared,
-    )  # fmt: skip
+    )
 
 
 def modulo(owners, names="ab"):
-    return RouteTable("modulo", tuple(names), tuple(names), np.array(owners, np.int16), np.array([], np.int64), SlotRule(0x7FFFFFFF, len(owners)))
+    return RouteTable(
+        "modulo",
+        tuple(names),
+        tuple(names),
+        np.array(owners, np.int16),
+        np.array([], np.int64),
+        SlotRule(0x7FFFFFFF, len(owners)),
+    )
 
 
-# -- one look-up ------------------------------------------------------------------------------------------------------------------------
+# -- one look-up ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("rule", "hash32", "slot"),
     [
-        (SlotRule(0xFF), 0x1FF, 0xFF), (SlotRule(0xFF, 10), 0x1FF, 5), (SlotRule(0xFFFFFFFF, 65_535, 1), 2**32 - 1, 1),
-        (SlotRule(0x7FFFFFFF, 65_536), 2**32 - 1, 65_535), (SlotRule(0), 7, 0),
+        (SlotRule(0xFF), 0x1FF, 0xFF),
+        (SlotRule(0xFF, 10), 0x1FF, 5),
+        (SlotRule(0xFFFFFFFF, 65_535, 1), 2**32 - 1, 1),
+        (SlotRule(0x7FFFFFFF, 65_536), 2**32 - 1, 65_535),
+        (SlotRule(0), 7, 0),
     ],
-)  # fmt: skip
+)
 def test_a_slot_is_masked_then_modulo_then_moved(rule, hash32, slot):
     assert rule(hash32) == slot
 
@@ -74,7 +91,7 @@ def test_a_keys_owner_goes_by_its_models_own_hash(key):
     assert key_owner(key, None, table) is None
 
 
-# -- units ------------------------------------------------------------------------------------------------------------------------------
+# -- units ---------------------------------------------------------------------------------------------------
 
 
 @st.composite
@@ -84,7 +101,9 @@ def tables(draw):
 
     def table():
         bounds = sorted(draw(st.sets(st.integers(0, space - 1), min_size=1, max_size=5)))
-        shared = tuple(draw(st.lists(st.permutations(range(4)).map(lambda places: tuple(places[:3])), max_size=1)))
+        shared = tuple(
+            draw(st.lists(st.permutations(range(4)).map(lambda places: tuple(places[:3])), max_size=1))
+        )
         owners = [draw(st.integers(-1 - len(shared), 3)) for _ in bounds]
         return ranges(bounds, owners, names, shared, space)
 
@@ -105,11 +124,21 @@ def test_a_hashs_unit_has_in_every_table_the_owner_that_a_look_up_names(tables, 
 
 
 @pytest.mark.parametrize(
-    "text", ["pulsar.consistent_hash:points=3", "pulsar.sticky", "kafka.range:partitions=7", "tubemq.modulo:partitions=6,brokers=2"]
+    "text",
+    [
+        "pulsar.consistent_hash:points=3",
+        "pulsar.sticky",
+        "kafka.range:partitions=7",
+        "tubemq.modulo:partitions=6,brokers=2",
+    ],
 )
 def test_the_kernels_find_the_unit_that_one_key_has(text):
     strategy = strategy_parse(text)
-    steps = history_steps(history_check({"kind": "given", "start": 2, "changes": [{"kind": "join"}, {"kind": "leave", "consumer": "c1"}]}))
+    steps = history_steps(
+        history_check(
+            {"kind": "given", "start": 2, "changes": [{"kind": "join"}, {"kind": "leave", "consumer": "c1"}]}
+        )
+    )
     routes = strategy.routes(steps)
     units, owners = unit_map(strategy.hash, routes)
     keys = [b"key-%d" % number for number in range(200)]
@@ -119,22 +148,28 @@ def test_the_kernels_find_the_unit_that_one_key_has(text):
         assert named == [key_owner(key, strategy.hash, table) for key in keys]
 
 
-# -- strategies by their ids ------------------------------------------------------------------------------------------------------------
+# -- strategies by their ids ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (7, "must be text"), ("kafka", "must be one of"), ("kafka.range:", None),
+        (7, "must be text"),
+        ("kafka", "must be one of"),
+        ("kafka.range:", None),
         ("kafka.range:partitions", "must look like kafka.range:partitions=12"),
-        ("kafka.range:partitions=4,partitions=4", "must look like"), ("kafka.range:partitions=-4", "must look like"),
-        ("kafka.range:partitions=4,", "must look like"), ("kafka.range:brokers=4", "kafka.range has no parameter brokers"),
-        ("kafka.range:partitions=0", "must be a whole number"), ("kafka.range:partitions=1000000000", "must look like"),
+        ("kafka.range:partitions=4,partitions=4", "must look like"),
+        ("kafka.range:partitions=-4", "must look like"),
+        ("kafka.range:partitions=4,", "must look like"),
+        ("kafka.range:brokers=4", "kafka.range has no parameter brokers"),
+        ("kafka.range:partitions=0", "must be a whole number"),
+        ("kafka.range:partitions=1000000000", "must look like"),
         ("tubemq.modulo:partitions=7,brokers=3", "must be a multiple of the number of brokers"),
         ("pulsar.sticky:points=4", "pulsar.sticky has no parameter"),
-        (" kafka.range", "must be one of"), ("rabbitmq.queue:prefetch=5", None),
+        (" kafka.range", "must be one of"),
+        ("rabbitmq.queue:prefetch=5", None),
     ],
-)  # fmt: skip
+)
 def test_an_id_is_read_or_told_what_is_wrong_with_it(text, reason):
     if reason is None:
         assert strategy_parse(strategy_parse(text).id).id == strategy_parse(text).id
@@ -148,10 +183,15 @@ def test_two_ids_of_one_strategy_are_the_same_and_come_once():
     assert strategy_parse("tubemq.modulo:brokers=3,partitions=12").id == strategy_parse("tubemq.modulo").id
     with pytest.raises(CommandError) as refused:
         strategies_parse(["kafka.range", "tubemq.modulo", "tubemq.modulo:brokers=3"])
-    assert (refused.value.field, refused.value.reason) == ("strategies.2", "tubemq.modulo:partitions=12,brokers=3 is listed twice")
+    assert (refused.value.field, refused.value.reason) == (
+        "strategies.2",
+        "tubemq.modulo:partitions=12,brokers=3 is listed twice",
+    )
 
 
-@pytest.mark.parametrize("texts", [[], None, "kafka.range", [f"kafka.range:partitions={number}" for number in range(1, 34)]])
+@pytest.mark.parametrize(
+    "texts", [[], None, "kafka.range", [f"kafka.range:partitions={number}" for number in range(1, 34)]]
+)
 def test_a_study_has_one_to_thirty_two_strategies(texts):
     with pytest.raises(CommandError) as refused:
         strategies_parse(texts)
@@ -167,7 +207,7 @@ def test_a_queues_prefetch_is_its_lanes_whether_the_lab_has_a_name_for_it_or_not
     assert spec.options.get("prefetch", PREFETCH[spec.algorithm]) == prefetch
 
 
-# -- counting keys ----------------------------------------------------------------------------------------------------------------------
+# -- counting keys -------------------------------------------------------------------------------------------
 
 RECORDS = st.lists(st.tuples(st.none() | st.sampled_from(KEYS), st.integers(0, 50)), max_size=40)
 
@@ -175,18 +215,29 @@ RECORDS = st.lists(st.tuples(st.none() | st.sampled_from(KEYS), st.integers(0, 5
 def batches(records, size):
     for start in range(0, len(records), size):
         part = records[start : start + size]
-        yield pa.record_batch({
-            "key": pa.array([key for key, _ in part], pa.binary()), "bytes": pa.array([count for _, count in part], pa.int64()),
-            "ordinal": pa.array(range(start, start + len(part)), pa.int64()),
-        })  # fmt: skip
+        yield pa.record_batch(
+            {
+                "key": pa.array([key for key, _ in part], pa.binary()),
+                "bytes": pa.array([count for _, count in part], pa.int64()),
+                "ordinal": pa.array(range(start, start + len(part)), pa.int64()),
+            }
+        )
 
 
 @FEW
-@given(RECORDS, st.integers(1, 9), st.lists(st.integers(0, 45), max_size=3).map(sorted), st.integers(1, 4), st.integers(1, 12))
+@given(
+    RECORDS,
+    st.integers(1, 9),
+    st.lists(st.integers(0, 45), max_size=3).map(sorted),
+    st.integers(1, 4),
+    st.integers(1, 12),
+)
 def test_counted_keys_add_up_to_their_records_stretch_by_stretch(records, size, ats, held, pending):
     counted = list(count_by_key(ats, held_keys=held, pending_rows=pending)(batches(records, size)))
     found = {}
-    for row in grouped([COUNTED_SCHEMA.empty_table(), *(pa.Table.from_batches([batch]) for batch in counted)]).to_pylist():
+    for row in grouped(
+        [COUNTED_SCHEMA.empty_table(), *(pa.Table.from_batches([batch]) for batch in counted)]
+    ).to_pylist():
         assert (row["key"], row["place"]) not in found, "a key comes once in a stretch"
         found[row["key"], row["place"]] = (row["records"], row["bytes"])
     expected = {}
@@ -208,7 +259,9 @@ def test_different_keys_are_counted_without_those_that_are_none(records, size):
 @FEW
 @given(st.sets(st.tuples(st.none() | st.sampled_from(KEYS), st.integers(0, 5)), max_size=12).map(list))
 def test_a_key_is_new_in_the_first_stretch_that_has_it(rows):
-    first = first_of_keys(pa.array([key for key, _ in rows], pa.binary()), np.array([place for _, place in rows], np.int64))
+    first = first_of_keys(
+        pa.array([key for key, _ in rows], pa.binary()), np.array([place for _, place in rows], np.int64)
+    )
     earliest = {}
     for key, place in rows:
         earliest[key] = min(place, earliest.get(key, place))

@@ -1,4 +1,5 @@
-"""What a figure is worth in points: the scales of docs/analyze/measures.md as laws, and what a term takes from a result."""
+"""What a figure is worth in points: the scales of docs/analyze/measures.md as laws, and what a term takes
+from a result."""
 
 from pathlib import Path
 
@@ -6,7 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker_core.pipeline.scales import IDEALS, churn_points, figure_of, pause_points, share_points, skew_points, term_points
+from broker_core.pipeline.scales import (
+    IDEALS,
+    churn_points,
+    figure_of,
+    pause_points,
+    share_points,
+    skew_points,
+    term_points,
+)
 
 ROOT = Path(__file__).parents[2]
 SHARE, SKEW = st.floats(0, 1), st.floats(1, 64)
@@ -80,8 +89,13 @@ PAGE = ROOT / "docs" / "analyze" / "measures.md"
 
 def drawn(scale):
     """The scale as the page draws it: share -> points."""
-    lines = [line.replace("%", "").split() for line in PAGE.read_text().splitlines() if line.startswith("    ")]
-    shares, points = (next(words[1:9] for words in lines if words[:2] in ([name, "0"], [name, "100"])) for name in ("share", scale))
+    lines = [
+        line.replace("%", "").split() for line in PAGE.read_text().splitlines() if line.startswith("    ")
+    ]
+    shares, points = (
+        next(words[1:9] for words in lines if words[:2] in ([name, "0"], [name, "100"]))
+        for name in ("share", scale)
+    )
     return {float(share) / 100: int(each) for share, each in zip(shares, points, strict=True)}
 
 
@@ -102,5 +116,15 @@ def test_a_figure_that_does_not_apply_counts_as_the_ideal(term):
 
 def test_each_term_takes_its_own_figure():
     one = strategy(skew=2.0, churn=1.0, waited_share=0.25, order_share=0.01)
-    assert {term: round(term_points(one, term, 4)) for term in IDEALS} == {"skew": 50, "churn": 75, "pause": 8, "order": 50}
-    assert {term: figure_of(one, term) for term in IDEALS} == {"skew": 2.0, "churn": 1.0, "pause": 0.25, "order": 0.01}
+    assert {term: round(term_points(one, term, 4)) for term in IDEALS} == {
+        "skew": 50,
+        "churn": 75,
+        "pause": 8,
+        "order": 50,
+    }
+    assert {term: figure_of(one, term) for term in IDEALS} == {
+        "skew": 2.0,
+        "churn": 1.0,
+        "pause": 0.25,
+        "order": 0.01,
+    }

@@ -1,4 +1,5 @@
-"""The scan of CSV bytes by itself: where rows begin and end, what is still unfinished, and how a field is copied out."""
+"""The scan of CSV bytes by itself: where rows begin and end, what is still unfinished, and how a field is
+copied out."""
 
 import numpy as np
 import pytest
@@ -6,12 +7,31 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_core.pipeline.sources.csv_rows import QUOTE, column_of
-from broker_core.pipeline.sources.text_kernels import ESCAPED, FINE, OPEN_QUOTE, PLAIN, QUOTED, TEXT_BEHIND_QUOTE, new_tables, scan_rows
+from broker_core.pipeline.sources.text_kernels import (
+    ESCAPED,
+    FINE,
+    OPEN_QUOTE,
+    PLAIN,
+    QUOTED,
+    TEXT_BEHIND_QUOTE,
+    new_tables,
+    scan_rows,
+)
 
 ROOM = 64
 
 
-def scan(data, begin=0, limit=None, is_final=True, wanted=(0,), line=1, row_bytes_max=1 << 20, room=ROOM, delimiter=","):
+def scan(
+    data,
+    begin=0,
+    limit=None,
+    is_final=True,
+    wanted=(0,),
+    line=1,
+    row_bytes_max=1 << 20,
+    room=ROOM,
+    delimiter=",",
+):
     """(rows as (text, line, fields, problem), the place after them, its line, spans, kinds)."""
     array = np.frombuffer(data, np.uint8)
     spans, kinds, rows = new_tables(room, len(wanted))
@@ -20,7 +40,10 @@ def scan(data, begin=0, limit=None, is_final=True, wanted=(0,), line=1, row_byte
     found, position, at_line = scan_rows(
         array, begin, limit, is_final, ord(delimiter), QUOTE, columns, line, row_bytes_max, spans, kinds, rows
     )
-    told = [(data[start:end], row_line, fields, problem) for start, end, row_line, fields, problem in rows[:found].tolist()]
+    told = [
+        (data[start:end], row_line, fields, problem)
+        for start, end, row_line, fields, problem in rows[:found].tolist()
+    ]
     return told, position, at_line, spans[:found], kinds[:found]
 
 
@@ -30,7 +53,7 @@ def values(data, place=0, **options):
     return column_of(np.frombuffer(data, np.uint8), spans[:, 0], kinds[:, 0]).to_pylist()
 
 
-# -- rows -------------------------------------------------------------------------------------------------------------------------------
+# -- rows ----------------------------------------------------------------------------------------------------
 
 
 def test_rows_say_where_they_are_in_which_line_and_how_many_fields_they_have():
@@ -39,7 +62,10 @@ def test_rows_say_where_they_are_in_which_line_and_how_many_fields_they_have():
     assert (position, line) == (13, 5)
 
 
-@pytest.mark.parametrize(("data", "rows"), [(b"", 0), (b"\n\r\n\n", 0), (b"a", 1), (b"a\n", 1), (b"a\n\n", 1), (b"a\nb", 2), (b",", 1), (b'""', 1)])
+@pytest.mark.parametrize(
+    ("data", "rows"),
+    [(b"", 0), (b"\n\r\n\n", 0), (b"a", 1), (b"a\n", 1), (b"a\n\n", 1), (b"a\nb", 2), (b",", 1), (b'""', 1)],
+)
 def test_blank_lines_are_no_rows_and_the_last_row_needs_no_line_end(data, rows):
     assert len(scan(data)[0]) == rows
 
@@ -72,21 +98,35 @@ def test_a_full_table_is_handed_on_and_the_scan_goes_on_after_it():
         if not told:
             break
         seen += told
-    assert [(text, number) for text, number, _, _ in seen] == [(b"r%d" % number, number + 1) for number in range(7)]
+    assert [(text, number) for text, number, _, _ in seen] == [
+        (b"r%d" % number, number + 1) for number in range(7)
+    ]
 
 
-# -- quotes -----------------------------------------------------------------------------------------------------------------------------
+# -- quotes --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("data", "field", "kind"),
     [
-        (b"plain,x\n", b"plain", PLAIN), (b'"a,b",x\n', b"a,b", QUOTED), (b'"a\nb",x\n', b"a\nb", QUOTED), (b'"a""b",x\n', b'a"b', ESCAPED),
-        (b'"",x\n', b"", QUOTED), (b",x\n", None, PLAIN), (b'""""\n', b'"', ESCAPED), (b'a"b,x\n', b'a"b', PLAIN), (b" \n", b" ", PLAIN),
-        (b'"a"\r\n', b"a", QUOTED), (b"a\r\n", b"a", PLAIN), (b"a\rb\n", b"a\rb", PLAIN), (b"a\r", b"a", PLAIN), (b'"a"\r', b"a", QUOTED),
-        (b'"a\r\n"\n', b"a\r\n", QUOTED), (b'" a "\n', b" a ", QUOTED),
+        (b"plain,x\n", b"plain", PLAIN),
+        (b'"a,b",x\n', b"a,b", QUOTED),
+        (b'"a\nb",x\n', b"a\nb", QUOTED),
+        (b'"a""b",x\n', b'a"b', ESCAPED),
+        (b'"",x\n', b"", QUOTED),
+        (b",x\n", None, PLAIN),
+        (b'""""\n', b'"', ESCAPED),
+        (b'a"b,x\n', b'a"b', PLAIN),
+        (b" \n", b" ", PLAIN),
+        (b'"a"\r\n', b"a", QUOTED),
+        (b"a\r\n", b"a", PLAIN),
+        (b"a\rb\n", b"a\rb", PLAIN),
+        (b"a\r", b"a", PLAIN),
+        (b'"a"\r', b"a", QUOTED),
+        (b'"a\r\n"\n', b"a\r\n", QUOTED),
+        (b'" a "\n', b" a ", QUOTED),
     ],
-)  # fmt: skip
+)
 def test_a_field_is_its_bytes_without_what_its_quotes_need(data, field, kind):
     told, _, _, _, kinds = scan(data)
     assert [problem for _, _, _, problem in told] == [FINE]
@@ -109,7 +149,11 @@ def test_two_wanted_columns_may_be_the_same_one():
 @pytest.mark.parametrize("delimiter", ["\t", ";", "|", " ", "a"])
 def test_any_byte_may_separate(delimiter):
     data = f'x{delimiter}"1{delimiter}2"{delimiter}y\n'.encode()
-    assert [values(data, place, delimiter=delimiter) for place in range(3)] == [[b"x"], [f"1{delimiter}2".encode()], [b"y"]]
+    assert [values(data, place, delimiter=delimiter) for place in range(3)] == [
+        [b"x"],
+        [f"1{delimiter}2".encode()],
+        [b"y"],
+    ]
 
 
 def test_text_behind_a_closing_quote_makes_its_row_bad_and_ends_with_its_field():
@@ -138,7 +182,7 @@ def test_a_quote_that_stays_open_for_longer_than_a_row_may_be_is_given_up_before
     assert [problem for _, _, _, problem in told] == [OPEN_QUOTE, *[FINE] * 20]
 
 
-# -- laws -------------------------------------------------------------------------------------------------------------------------------
+# -- laws ----------------------------------------------------------------------------------------------------
 
 TEXTS = st.text(st.sampled_from('ab",\n\r'), max_size=30).map(str.encode)
 
@@ -149,16 +193,26 @@ def test_every_byte_is_in_one_row_or_a_line_end_and_a_row_is_in_the_line_of_its_
     """Law, whatever the quotes do: rows come in order and do not overlap."""
     array = np.frombuffer(data, np.uint8)
     spans, kinds, rows = new_tables(ROOM, 1)
-    found, position, _ = scan_rows(array, 0, len(data), True, ord(","), QUOTE, np.zeros(1, np.int64), 1, 1 << 20, spans, kinds, rows)
+    found, position, _ = scan_rows(
+        array, 0, len(data), True, ord(","), QUOTE, np.zeros(1, np.int64), 1, 1 << 20, spans, kinds, rows
+    )
     ends = [0, *rows[:found, 1].tolist()]
     starts = [*rows[:found, 0].tolist(), len(data)]
-    assert all(end <= start and data[end:start].strip(b"\r\n") == b"" for end, start in zip(ends, starts, strict=True))
+    assert all(
+        end <= start and data[end:start].strip(b"\r\n") == b""
+        for end, start in zip(ends, starts, strict=True)
+    )
     assert rows[:found, 2].tolist() == [1 + data[:start].count(b"\n") for start in starts[:-1]]
     assert position == len(data)
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.lists(st.lists(st.none() | st.text(st.sampled_from('xy",\n\r é'), max_size=6), min_size=2, max_size=3), max_size=6))
+@given(
+    st.lists(
+        st.lists(st.none() | st.text(st.sampled_from('xy",\n\r é'), max_size=6), min_size=2, max_size=3),
+        max_size=6,
+    )
+)
 def test_what_is_written_with_quotes_is_read_back(table):
     def written(value):
         return "" if value is None else '"' + value.replace('"', '""') + '"'

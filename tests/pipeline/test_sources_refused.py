@@ -27,10 +27,13 @@ def test_wrong_column_is_refused_at_its_field_with_the_columns_that_are_there(tm
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("a.csv", b"", "the file is empty"), ("a.csv", b"\xff\xfek\x00", "the text is UTF-16; save it as UTF-8"),
-        ("a.csv", b"\n\n", "the file is empty"), ("a.parquet", b"PAR1 but not", "not a Parquet"), ("a.csv.gz", b"\x1f\x8bnot", "cannot be read"),
+        ("a.csv", b"", "the file is empty"),
+        ("a.csv", b"\xff\xfek\x00", "the text is UTF-16; save it as UTF-8"),
+        ("a.csv", b"\n\n", "the file is empty"),
+        ("a.parquet", b"PAR1 but not", "not a Parquet"),
+        ("a.csv.gz", b"\x1f\x8bnot", "cannot be read"),
     ],
-)  # fmt: skip
+)
 def test_file_that_holds_nothing_readable_is_refused_at_its_path(tmp_path, name, content, said):
     (tmp_path / name).write_bytes(content)
     error = refused({"kind": name.split(".")[1], "path": str(tmp_path / name), "key": "k"})
@@ -46,7 +49,11 @@ def test_text_in_utf16_is_refused_with_its_files_name_wherever_it_stands_in_a_fo
     error = refused({"kind": kind, "path": str(tmp_path), "key": "k"})
     assert (error.field, error.reason) == ("source.path", f"b.{kind}: the text is UTF-16; save it as UTF-8")
     with pytest.raises(SourceFailed, match=r"^b\.\w+: the text is UTF-16"):
-        list(csv_part({"key": "k"}, ["k"], Part(str(other))) if kind == "csv" else jsonl_part({"key": "k"}, Part(str(other))))
+        list(
+            csv_part({"key": "k"}, ["k"], Part(str(other)))
+            if kind == "csv"
+            else jsonl_part({"key": "k"}, Part(str(other)))
+        )
 
 
 def test_folder_names_the_file_that_is_no_parquet(tmp_path):
@@ -58,7 +65,11 @@ def test_folder_names_the_file_that_is_no_parquet(tmp_path):
 
 def test_parquet_column_that_holds_more_than_one_value_is_refused_at_its_field(tmp_path):
     path = tmp_path / "a.parquet"
-    nested = {"tags": pa.array([[1]]), "at": pa.array([{"s": 1}]), "map": pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int64()))}
+    nested = {
+        "tags": pa.array([[1]]),
+        "at": pa.array([{"s": 1}]),
+        "map": pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int64())),
+    }
     pq.write_table(pa.table({"k": ["a"], "coded": pa.array(["a"]).dictionary_encode(), **nested}), path)
     said = "the column tags holds list<element: int64>; a key, time, size or payload is one value per row"
     error = refused({"kind": "parquet", "path": str(path), "key": "tags"})
@@ -75,11 +86,15 @@ def test_parquet_column_that_holds_more_than_one_value_is_refused_at_its_field(t
 
 def test_parquet_columns_of_one_name_are_refused_at_their_field_and_others_are_read(tmp_path):
     path = tmp_path / "a.parquet"
-    pq.write_table(pa.table([pa.array(["a"]), pa.array(["b"]), pa.array(["c"])], names=["k", "k", "other"]), path)
+    pq.write_table(
+        pa.table([pa.array(["a"]), pa.array(["b"]), pa.array(["c"])], names=["k", "k", "other"]), path
+    )
     error = refused({"kind": "parquet", "path": str(path), "key": "other", "payload": "k"})
     assert (error.field, error.reason) == ("source.payload", "2 columns have the name k")
     [part] = parquet_parts([path])
-    assert [row["key"] for batch in parquet_part({"key": "other"}, part) for row in batch.to_pylist()] == [b"c"]
+    assert [row["key"] for batch in parquet_part({"key": "other"}, part) for row in batch.to_pylist()] == [
+        b"c"
+    ]
 
 
 @pytest.mark.parametrize("delimiter", ["é", "，", "", ";;", '"', "\n", "\udc80", 7])
@@ -87,13 +102,25 @@ def test_delimiter_is_one_ascii_character(tmp_path, delimiter):
     path = tmp_path / "a.csv"
     path.write_bytes(b"k,v\n")
     error = refused({"kind": "csv", "path": str(path), "key": "k", "delimiter": delimiter})
-    assert (error.field, error.reason) == ("source.delimiter", "must be one ASCII character, neither a quote nor a line break")
+    assert (error.field, error.reason) == (
+        "source.delimiter",
+        "must be one ASCII character, neither a quote nor a line break",
+    )
     if delimiter:
         with pytest.raises(CommandError, match="one ASCII character"):
             source_preview({"kind": "csv", "path": str(path), "delimiter": delimiter})
 
 
-@pytest.mark.parametrize("content", [b"k,v\ra,1\rb,2\r", b"k,v\ra,1\rb,2", b'"k","v"\r"a","1"\r', b"k,v\ra,1\rb,2\n", b"k,v\r" + b"a,1\r" * 300_000])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"k,v\ra,1\rb,2\r",
+        b"k,v\ra,1\rb,2",
+        b'"k","v"\r"a","1"\r',
+        b"k,v\ra,1\rb,2\n",
+        b"k,v\r" + b"a,1\r" * 300_000,
+    ],
+)
 def test_lines_that_end_in_carriage_returns_alone_are_refused(tmp_path, content):
     path = tmp_path / "a.csv"
     path.write_bytes(content)
@@ -105,7 +132,10 @@ def test_lines_that_end_in_carriage_returns_alone_are_refused(tmp_path, content)
     with pytest.raises(CommandError, match="line ends"):
         source_preview({"kind": "csv", "path": str(path)})
     (tmp_path / "0.csv").write_bytes(b"k,v\r\na,1\r\n")
-    assert refused({"kind": "csv", "path": str(tmp_path), "key": "k"}).reason == "a.csv: line ends must be LF or CRLF"
+    assert (
+        refused({"kind": "csv", "path": str(tmp_path), "key": "k"}).reason
+        == "a.csv: line ends must be LF or CRLF"
+    )
 
 
 def test_json_lines_between_carriage_returns_alone_are_refused(tmp_path):
@@ -118,7 +148,10 @@ def test_json_lines_between_carriage_returns_alone_are_refused(tmp_path):
 
 
 def test_path_that_is_not_there_is_refused(tmp_path):
-    assert refused({"kind": "csv", "path": str(tmp_path / "no.csv"), "key": "k"}).reason == "there is no such file"
+    assert (
+        refused({"kind": "csv", "path": str(tmp_path / "no.csv"), "key": "k"}).reason
+        == "there is no such file"
+    )
 
 
 def test_folder_with_mixed_files_reads_those_of_its_kind_and_one_without_says_so(tmp_path):
@@ -139,7 +172,10 @@ def test_made_up_source_says_what_it_cannot_do():
     assert refused({"kind": "uniform", "keys": 10}).field == "source.records"
     assert refused({"kind": "flights", "key": "tail"}).field == "source.key"
     assert refused({"kind": "lab", "records": 5}).field == "source.scenario"
-    assert refused({"kind": "lab", "records": 5, "scenario": {"workload": {"kind": "odd"}}}).field == "source.kind"
+    assert (
+        refused({"kind": "lab", "records": 5, "scenario": {"workload": {"kind": "odd"}}}).field
+        == "source.kind"
+    )
     assert refused({"kind": "cvs"}).field == "source.kind"
     assert refused([]).field == "source"
     assert refused({"kind": "zipf", "keys": 10, "records": 10, "colour": 1}).field == "source.colour"

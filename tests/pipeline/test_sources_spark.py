@@ -14,7 +14,9 @@ from broker_core.pipeline.sources.read import source_failure, source_read
 
 
 def test_csv_in_many_parts_keeps_ordinals_and_line_numbers(spark, tmp_path, monkeypatch):
-    lines = [b"k,at"] + [b"key-%d,%d" % (number % 7, 1357016100 + number) if number % 10 else b"bad" for number in range(1_000)]
+    lines = [b"k,at"] + [
+        b"key-%d,%d" % (number % 7, 1357016100 + number) if number % 10 else b"bad" for number in range(1_000)
+    ]
     path = tmp_path / "a.csv"
     path.write_bytes(b"\n".join(lines))
     spec = {"kind": "csv", "path": str(path), "key": "k", "time": "at"}
@@ -28,15 +30,25 @@ def test_csv_in_many_parts_keeps_ordinals_and_line_numbers(spark, tmp_path, monk
     assert expected["ordinal"].to_pylist() == list(range(900))
     bad = workload.bad.toArrow().sort_by("line")
     assert bad["line"].to_pylist() == list(range(2, 1_002, 10))
-    assert set(zip(bad["reason"].to_pylist(), bad["text"].to_pylist(), bad["file"].to_pylist())) == {("wrong_columns", "bad", "a.csv")}
+    assert set(zip(bad["reason"].to_pylist(), bad["text"].to_pylist(), bad["file"].to_pylist())) == {
+        ("wrong_columns", "bad", "a.csv")
+    }
 
 
 def test_stray_quote_hides_no_rows_from_spark(spark, tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes(b'k,v\na,1\n"open,2\nc,3\nd,4\n"e",5\nf,6\n')
     workload = source_read(spark, {"kind": "csv", "path": str(path), "key": "k"}, ordinals=True)
-    assert [row.key for row in workload.records.orderBy("ordinal").collect()] == [b"a", b"c", b"d", b"e", b"f"]
-    assert [(row.line, row.reason, row.text) for row in workload.bad.collect()] == [(3, "text_behind_quote", '"open,2')]
+    assert [row.key for row in workload.records.orderBy("ordinal").collect()] == [
+        b"a",
+        b"c",
+        b"d",
+        b"e",
+        b"f",
+    ]
+    assert [(row.line, row.reason, row.text) for row in workload.bad.collect()] == [
+        (3, "text_behind_quote", '"open,2')
+    ]
 
 
 def test_files_of_a_folder_may_order_their_columns_differently(spark, tmp_path, monkeypatch):
@@ -61,8 +73,12 @@ def test_folder_of_json_lines_is_read_in_the_order_of_its_names(spark, tmp_path)
 
 @pytest.mark.parametrize("kind", ["zipf", "uniform"])
 def test_made_up_records_are_the_labs_own_whatever_the_tasks(spark, monkeypatch, kind):
-    spec = {"kind": kind, "keys": 50, "records": 5_000, "seed": 11} | ({"exponent": 1.2} if kind == "zipf" else {})
-    lab = workload_from_json({key: value for key, value in spec.items() if key not in ("records", "seed")}, seed=11)
+    spec = {"kind": kind, "keys": 50, "records": 5_000, "seed": 11} | (
+        {"exponent": 1.2} if kind == "zipf" else {}
+    )
+    lab = workload_from_json(
+        {key: value for key, value in spec.items() if key not in ("records", "seed")}, seed=11
+    )
     expected = [lab.key_bytes(code) for code in lab.key_codes(0, 5_000)]
     monkeypatch.setattr(read, "TASK_RECORDS", 700)
     records = source_read(spark, spec, ordinals=True).records
@@ -75,16 +91,26 @@ def test_made_up_records_are_the_labs_own_whatever_the_tasks(spark, monkeypatch,
 def test_flights_are_one_pass_with_their_keyless_ones(spark):
     records = source_read(spark, {"kind": "flights", "key": "tail_number"}).records
     # The first departure is scheduled for 05:15 on 1 January 2013.
-    assert tuple(records.selectExpr("count(*)", "count(key)", "min(at_us)").first()) == (336_776, 336_776 - 2_512, 1357017300_000000)
+    assert tuple(records.selectExpr("count(*)", "count(key)", "min(at_us)").first()) == (
+        336_776,
+        336_776 - 2_512,
+        1357017300_000000,
+    )
 
 
 def test_lab_source_is_what_the_lab_had(spark):
     scenario = {"seed": 3, "workload": {"kind": "zipf", "keys": 20, "exponent": 1.0, "rate": 50}}
     lab = workload_from_json(scenario["workload"], seed=3)
-    found = source_read(spark, {"kind": "lab", "scenario": scenario, "records": 200}, ordinals=True).records.toArrow().sort_by("ordinal")
+    found = (
+        source_read(spark, {"kind": "lab", "scenario": scenario, "records": 200}, ordinals=True)
+        .records.toArrow()
+        .sort_by("ordinal")
+    )
     assert found["key"].to_pylist() == [lab.key_bytes(lab.key_code(index)) for index in range(200)]
     assert found["at_us"].to_pylist() == [lab.arrival_us(index) for index in range(200)]
-    assert found["bytes"].to_pylist() == [len(lab.key_bytes(lab.key_code(index))) + len(lab.payload(index)) for index in range(200)]
+    assert found["bytes"].to_pylist() == [
+        len(lab.key_bytes(lab.key_code(index))) + len(lab.payload(index)) for index in range(200)
+    ]
 
 
 def test_zipf_draws_follow_the_integer_table_exactly():

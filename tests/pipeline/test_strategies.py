@@ -16,18 +16,34 @@ from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.route_tasks import units_of
 from broker_core.pipeline.routing import route_counts
 from broker_core.pipeline.sources.read import source_read
-from broker_core.pipeline.strategies import FAMILIES, strategies_default, strategies_offered, strategies_parse, strategy_parse
+from broker_core.pipeline.strategies import (
+    FAMILIES,
+    strategies_default,
+    strategies_offered,
+    strategies_parse,
+    strategy_parse,
+)
 from broker_core.pipeline.strategies.base import RouteTable, SlotRule
 from broker_core.pipeline.units import SLOTS_MAX, unit_map
 from tests.pipeline.keys import mixed_keys, workload
 
 RATE = 200
 # Every change comes to rest before the next: Kafka's slowest, a crash, takes 45 s and a heartbeat.
-CHANGES = [("join", None, 8), ("crash", "c2", 18), ("rejoin", "c2", 72), ("leave", "c1", 82), ("join", None, 92)]
+CHANGES = [
+    ("join", None, 8),
+    ("crash", "c2", 18),
+    ("rejoin", "c2", 72),
+    ("leave", "c1", 82),
+    ("join", None, 92),
+]
 END_S = 102
 LANES = {
     "pulsar.consistent_hash:points=100": {"model": "pulsar", "algorithm": "consistent_hash"},
-    "pulsar.consistent_hash_3_2_0:points=7": {"model": "pulsar", "algorithm": "consistent_hash_3_2_0", "points": 7},
+    "pulsar.consistent_hash_3_2_0:points=7": {
+        "model": "pulsar",
+        "algorithm": "consistent_hash_3_2_0",
+        "points": 7,
+    },
     "pulsar.auto_split": {"model": "pulsar", "algorithm": "auto_split"},
     "pulsar.sticky": {"model": "pulsar", "algorithm": "sticky"},
     "kafka.range:partitions=24": {"model": "kafka", "algorithm": "range", "partitions": 24},
@@ -37,7 +53,7 @@ LANES = {
 }
 
 
-# -- ids ------------------------------------------------------------------------------------------------------------------------------------
+# -- ids -----------------------------------------------------------------------------------------------------
 
 
 def test_every_family_can_be_asked_for_by_its_id():
@@ -46,10 +62,17 @@ def test_every_family_can_be_asked_for_by_its_id():
         assert strategy_parse(strategy.id) == strategy
         assert {param["name"]: param["default"] for param in offered["params"]} == strategy.params
     assert [strategy.id for strategy in strategies_default()] == [
-        "pulsar.auto_split", "pulsar.consistent_hash:points=100", "pulsar.consistent_hash_current:points=100", "pulsar.sticky",
-        "kafka.range:partitions=12", "kafka.roundrobin:partitions=12", "kafka.sticky:partitions=12", "kafka.cooperative-sticky:partitions=12",
-        "tubemq.modulo:partitions=12,brokers=3", "rabbitmq.queue:prefetch=5",
-    ]  # fmt: skip
+        "pulsar.auto_split",
+        "pulsar.consistent_hash:points=100",
+        "pulsar.consistent_hash_current:points=100",
+        "pulsar.sticky",
+        "kafka.range:partitions=12",
+        "kafka.roundrobin:partitions=12",
+        "kafka.sticky:partitions=12",
+        "kafka.cooperative-sticky:partitions=12",
+        "tubemq.modulo:partitions=12,brokers=3",
+        "rabbitmq.queue:prefetch=5",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -76,11 +99,20 @@ def test_a_strategy_comes_once():
         strategies_parse(["kafka.range", "kafka.range:partitions=12"])
 
 
-@pytest.mark.parametrize("text", ["pulsar.consistent_hash:points=7", "tubemq.modulo:partitions=8,brokers=2", "rabbitmq.queue:prefetch=20"])
+@pytest.mark.parametrize(
+    "text",
+    ["pulsar.consistent_hash:points=7", "tubemq.modulo:partitions=8,brokers=2", "rabbitmq.queue:prefetch=20"],
+)
 def test_a_lab_can_be_opened_with_a_strategys_numbers(text):
-    """The scenario takes the lane, gives it back, and a lane switched to another rule goes by that rule's own number."""
+    """The scenario takes the lane, gives it back, and a lane switched to another rule goes by that rule's own
+    number."""
     spec = strategy_parse(text).lane_spec("mine")
-    scenario = scenario_from_json({"rigs": [{"id": spec.id, "model": spec.model, "algorithm": spec.algorithm, **spec.options}], "consumers": 1})
+    scenario = scenario_from_json(
+        {
+            "rigs": [{"id": spec.id, "model": spec.model, "algorithm": spec.algorithm, **spec.options}],
+            "consumers": 1,
+        }
+    )
     (lane,) = scenario.lanes
     assert (lane.id, lane.model, lane.algorithm) == (spec.id, spec.model, spec.algorithm)
     assert lane.options.items() >= spec.options.items()
@@ -88,18 +120,21 @@ def test_a_lab_can_be_opened_with_a_strategys_numbers(text):
     if spec.model == "rabbitmq":
         lab = Lab(scenario)
         assert lab.lanes["mine"].reads.prefetch == 20
-        lab.submit({"command_id": "1", "kind": "set_algorithm", "rig": "mine", "args": {"algorithm": "prefetch_1"}})
+        lab.submit(
+            {"command_id": "1", "kind": "set_algorithm", "rig": "mine", "args": {"algorithm": "prefetch_1"}}
+        )
         assert lab.lanes["mine"].reads.prefetch == 1
         assert Lab.restore(scenario, lab.checkpoint()).lanes["mine"].reads.prefetch == 1
 
 
-# -- units ----------------------------------------------------------------------------------------------------------------------------------
+# -- units ---------------------------------------------------------------------------------------------------
 
 
 @settings(deadline=None, max_examples=60)
 @given(data=st.data())
 def test_a_unit_has_the_owner_of_each_of_its_slots_in_every_step(data):
-    """Ranges with gaps, a wrap and shared points, drawn at random, in a space that is no power of two: small (units by slot) or large (cells)."""
+    """Ranges with gaps, a wrap and shared points, drawn at random, in a space that is no power of two: small
+    (units by slot) or large (cells)."""
     space = data.draw(st.integers(64, 3_000) | st.integers(SLOTS_MAX + 1, 1 << 20))
     rule = SlotRule(0xFFFFFFFF, space)
     names, shared = ("c1", "c2", "c3"), ((0, 1), (2, 0, 1))
@@ -107,7 +142,18 @@ def test_a_unit_has_the_owner_of_each_of_its_slots_in_every_step(data):
     for _ in range(data.draw(st.integers(1, 4))):
         bounds = sorted(data.draw(st.sets(st.integers(0, space - 1), min_size=1, max_size=12)))
         owners = [data.draw(st.integers(-3, 2)) for _ in bounds]
-        tables.append(RouteTable("ranges", names, names, np.array(owners, np.int16), np.array(bounds, np.int64), rule, space, shared=shared))
+        tables.append(
+            RouteTable(
+                "ranges",
+                names,
+                names,
+                np.array(owners, np.int16),
+                np.array(bounds, np.int64),
+                rule,
+                space,
+                shared=shared,
+            )
+        )
     units, by_step = unit_map("murmur3", tables)
     keys = [str(number).encode() for number in range(400)]
     at = units_of(units, pa.array(keys))
@@ -116,23 +162,42 @@ def test_a_unit_has_the_owner_of_each_of_its_slots_in_every_step(data):
         assert got == [table.owner_of(murmur3_32(key)) for key in keys]
 
 
-# -- counts ---------------------------------------------------------------------------------------------------------------------------------
+# -- counts --------------------------------------------------------------------------------------------------
 
 
 def read_in_tasks(spark, folder, keys, sizes, *, ordinals=False):
     """The same keys from Parquet, by a study's own reader, in two files of several row groups."""
     middle = len(keys) // 3
     for number, mine in enumerate((slice(None, middle), slice(middle, None))):
-        table = pa.table({"key": pa.array(keys[mine], pa.binary()), "size": pa.array(sizes[mine], pa.int64())})
+        table = pa.table(
+            {"key": pa.array(keys[mine], pa.binary()), "size": pa.array(sizes[mine], pa.int64())}
+        )
         pq.write_table(table, folder / f"{number}.parquet", row_group_size=max(1, middle - 1))
-    return source_read(spark, {"kind": "parquet", "path": str(folder), "key": "key", "size": "size"}, ordinals=ordinals)
+    return source_read(
+        spark, {"kind": "parquet", "path": str(folder), "key": "key", "size": "size"}, ordinals=ordinals
+    )
 
 
 def assert_same(one, other):
     """All numbers of all strategies."""
-    assert (one.records, one.bytes, one.keys, one.no_key, one.empty_key) == (other.records, other.bytes, other.keys, other.no_key, other.empty_key)
+    assert (one.records, one.bytes, one.keys, one.no_key, one.empty_key) == (
+        other.records,
+        other.bytes,
+        other.keys,
+        other.no_key,
+        other.empty_key,
+    )
     for mine, theirs in zip(one.strategies, other.strategies, strict=True):
-        for name in ("records", "bytes", "keys", "nobody", "keys_moved", "keys_total", "records_moved", "bytes_moved"):
+        for name in (
+            "records",
+            "bytes",
+            "keys",
+            "nobody",
+            "keys_moved",
+            "keys_total",
+            "records_moved",
+            "bytes_moved",
+        ):
             assert np.array_equal(getattr(mine, name), getattr(theirs, name)), (mine.strategy.id, name)
 
 
@@ -142,7 +207,9 @@ def test_both_ways_of_counting_agree_with_a_plain_count(spark, tmp_path, is_read
     sizes = [number * 37 % 900 for number in range(len(keys))]
     steps = history_steps(history_check({"kind": "rolling_restart", "consumers": 3}))
     strategies = strategies_default()
-    records = read_in_tasks(spark, tmp_path, keys, sizes) if is_read_in_tasks else workload(spark, keys, sizes)
+    records = (
+        read_in_tasks(spark, tmp_path, keys, sizes) if is_read_in_tasks else workload(spark, keys, sizes)
+    )
     grouped, distinct = (route_counts(records, strategies, steps, grouped=way) for way in (True, False))
     present = [key for key in keys if key is not None]
     for counts, path in ((grouped, "grouped"), (distinct, "distinct")):
@@ -177,10 +244,16 @@ def test_an_empty_workload_counts_nothing(spark):
 def test_a_history_that_names_records_counts_the_same_wherever_the_records_are_read(spark, tmp_path):
     keys = mixed_keys(3_000, seed=6)
     sizes = [number % 700 for number in range(len(keys))]
-    changes = [{"kind": "join", "at": 700}, {"kind": "leave", "consumer": "c1", "at": 700}, {"kind": "join", "at": 2_999}]
+    changes = [
+        {"kind": "join", "at": 700},
+        {"kind": "leave", "consumer": "c1", "at": 700},
+        {"kind": "join", "at": 2_999},
+    ]
     steps = history_steps(history_check({"kind": "given", "start": 3, "changes": changes}))
     read = read_in_tasks(spark, tmp_path, keys, sizes, ordinals=True)
-    one, other = (route_counts(records, strategies_default(), steps) for records in (read, workload(spark, keys, sizes)))
+    one, other = (
+        route_counts(records, strategies_default(), steps) for records in (read, workload(spark, keys, sizes))
+    )
     assert one.keyless_exact and other.keyless_exact
     assert_same(one, other)
 
@@ -189,20 +262,30 @@ def test_a_history_that_names_records_counts_the_same_wherever_the_records_are_r
 def test_the_way_is_chosen_by_the_first_keys_of_each_task(spark, tmp_path, different, path):
     keys = [b"%d" % (number % different) for number in range(20_000)]
     steps = history_steps(history_check({"kind": "given", "start": 3}))
-    for records in (read_in_tasks(spark, tmp_path, keys, [1] * len(keys)), workload(spark, keys, [1] * len(keys))):
+    for records in (
+        read_in_tasks(spark, tmp_path, keys, [1] * len(keys)),
+        workload(spark, keys, [1] * len(keys)),
+    ):
         counts = route_counts(records, strategies_parse(["pulsar.auto_split"]), steps)
         assert (counts.path, counts.records, counts.keys) == (path, 20_000, different)
 
 
 def test_the_sample_sees_keys_that_repeat_behind_the_first_small_batch():
-    batches = [pa.record_batch({"key": pa.array([b"%d" % number for number in range(300)] + [None], pa.binary())})] * 4
+    batches = [
+        pa.record_batch({"key": pa.array([b"%d" % number for number in range(300)] + [None], pa.binary())})
+    ] * 4
     [found] = count_different(iter(batches))
     assert found.to_pylist() == [{"keys_there": 1_200, "different": 300}]
     assert count_different(iter([])).__next__().to_pylist() == [{"keys_there": 0, "different": 0}]
 
 
 def test_a_task_that_may_hold_few_keys_hands_them_on_and_loses_none():
-    rows = [pa.record_batch({"key": [b"%d" % (number % 701) for number in range(at, at + 999)], "bytes": range(999)}) for at in range(50)]
+    rows = [
+        pa.record_batch(
+            {"key": [b"%d" % (number % 701) for number in range(at, at + 999)], "bytes": range(999)}
+        )
+        for at in range(50)
+    ]
     rows += [pa.record_batch({"key": pa.array([None, b"", None], pa.binary()), "bytes": [1, None, 3]})]
     whole = pa.Table.from_batches(rows)
     expected = whole.group_by("key").aggregate([("bytes", "sum"), ([], "count_all")]).sort_by("key")
@@ -218,18 +301,32 @@ def test_keys_of_a_megabyte_pass_through_both_ways(spark):
     keys = [bytes([number]) * (1 << 20) for number in range(12)] * 2
     steps = history_steps(history_check({"kind": "given", "start": 3}))
     for way in (True, False):
-        counts = route_counts(workload(spark, keys, [1] * 24), strategies_parse(["kafka.range", "pulsar.auto_split"]), steps, grouped=way)
+        counts = route_counts(
+            workload(spark, keys, [1] * 24),
+            strategies_parse(["kafka.range", "pulsar.auto_split"]),
+            steps,
+            grouped=way,
+        )
         assert (counts.records, counts.keys) == (24, 12)
 
 
 @pytest.fixture(scope="module")
 def live():
-    """A lab that lived through the history: its bills at rest, its weights before each change and at the end."""
+    """A lab that lived through the history: its bills at rest, its weights before each change and at the
+    end."""
     # Studies run the Kafka lane without replicas.
     plain = {"kafka": {"cluster": False}}
-    lanes = [{"id": f"r{number}", **lane, **plain.get(lane["model"], {})} for number, lane in enumerate(LANES.values())]
+    lanes = [
+        {"id": f"r{number}", **lane, **plain.get(lane["model"], {})}
+        for number, lane in enumerate(LANES.values())
+    ]
     scenario = scenario_from_json(
-        {"workload": {"kind": "flights", "key": "tail_number", "rate": RATE}, "rigs": lanes, "consumers": 4, "consumer_rate": 10_000}
+        {
+            "workload": {"kind": "flights", "key": "tail_number", "rate": RATE},
+            "rigs": lanes,
+            "consumers": 4,
+            "consumer_rate": 10_000,
+        }
     )
     lab = Lab(scenario)
     bills, weights = [], []
@@ -238,7 +335,9 @@ def live():
         assert all(lane.ledger.bill.settled for lane in lab.lanes.values())
         bills.append({lane_id: lane.ledger.bill for lane_id, lane in lab.lanes.items()})
         weights.append({lane_id: dict(lane.weights()) for lane_id, lane in lab.lanes.items()})
-        lab.submit({"command_id": str(position), "kind": kind, **({"consumer": consumer} if consumer else {})})
+        lab.submit(
+            {"command_id": str(position), "kind": kind, **({"consumer": consumer} if consumer else {})}
+        )
     lab.advance_to(END_S * 1_000_000)
     bills.append({lane_id: lane.ledger.bill for lane_id, lane in lab.lanes.items()})
     weights.append({lane_id: dict(lane.weights()) for lane_id, lane in lab.lanes.items()})
@@ -251,15 +350,21 @@ def counted(spark, live):
     lab = live[0]
     codes = lab.workload.key_codes(0, lab.record_count)
     keys = [None if code < 0 else lab.workload.key_bytes(code) for code in codes]
-    sizes = [len(lab.workload.payload(index).encode()) + len(keys[index] or b"") for index in range(len(keys))]
-    changes = [{"kind": kind, "consumer": consumer, "at": lab.workload.count_until(at_s * 1_000_000)} for kind, consumer, at_s in CHANGES]
+    sizes = [
+        len(lab.workload.payload(index).encode()) + len(keys[index] or b"") for index in range(len(keys))
+    ]
+    changes = [
+        {"kind": kind, "consumer": consumer, "at": lab.workload.count_until(at_s * 1_000_000)}
+        for kind, consumer, at_s in CHANGES
+    ]
     steps = history_steps(history_check({"kind": "given", "start": 4, "changes": changes}))
     return route_counts(workload(spark, keys, sizes), strategies_parse(list(LANES)), steps)
 
 
 @pytest.mark.parametrize("number", range(len(LANES)), ids=list(LANES))
 def test_counts_are_those_of_the_live_lab(live, counted, number):
-    """Loads before every change and at the end, partitions and hash space moved, and keys moved where the change rests at once."""
+    """Loads before every change and at the end, partitions and hash space moved, and keys moved where the
+    change rests at once."""
     _, bills, weights = live
     counts, lane_id = counted.strategies[number], f"r{number}"
     assert counted.keyless_exact and counted.no_key > 0
@@ -269,8 +374,13 @@ def test_counts_are_those_of_the_live_lab(live, counted, number):
         assert sum(got.values()) == sum(seen[lane_id].values())
     for step in range(1, len(CHANGES) + 1):
         bill, table = bills[step][lane_id], counts.tables[step]
-        assert (table.partitions_moved, table.space_moved) == (bill.partitions_moved, bill.space_moved_millionths)
-        if bill.kind != "crash":  # a crash's bill begins when the broker notices, keys that came since then are on it
+        assert (table.partitions_moved, table.space_moved) == (
+            bill.partitions_moved,
+            bill.space_moved_millionths,
+        )
+        if (
+            bill.kind != "crash"
+        ):  # a crash's bill begins when the broker notices, keys that came since then are on it
             assert (counts.keys_moved[step], counts.keys_total[step]) == (bill.keys_moved, bill.keys_total)
 
 

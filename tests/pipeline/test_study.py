@@ -39,7 +39,9 @@ def orders(tmp_path_factory):
 
 def request(path, **changes):
     source = {"kind": "csv", "path": str(path), "key": "customer", "payload": "note"}
-    return study_check({"name": "orders", "source": source, "strategies": STRATEGIES, "history": HISTORY} | changes)
+    return study_check(
+        {"name": "orders", "source": source, "strategies": STRATEGIES, "history": HISTORY} | changes
+    )
 
 
 @pytest.fixture(scope="module")
@@ -61,9 +63,13 @@ def test_a_study_tells_its_progress_stage_by_stage(finished):
     _, said = finished
     stages = list(dict.fromkeys(progress["stage"] for progress in said))
     assert stages == ["reading", "grouping", "routing", "lab", "writing"]
-    assert {progress["stage"]: progress["read"] for progress in said if "read" in progress} == {"grouping": 122}
+    assert {progress["stage"]: progress["read"] for progress in said if "read" in progress} == {
+        "grouping": 122
+    }
     lab = [progress["done"] for progress in said if progress["stage"] == "lab"]
-    assert [progress["done_now"]() for progress in said if progress["done_now"] is not None] == [len(STRATEGIES)], "each as it ended"
+    assert [progress["done_now"]() for progress in said if progress["done_now"] is not None] == [
+        len(STRATEGIES)
+    ], "each as it ended"
     assert lab == [0, len(STRATEGIES)] and said[-1]["rows"] == 122
 
 
@@ -71,7 +77,11 @@ def test_the_result_says_all_that_its_readers_expect(finished):
     folder, _ = finished
     told = results.result_json(folder)
     assert json.loads(json.dumps(told)) == told
-    assert (told["workload"]["records"], told["workload"]["keys"], told["workload"]["bad_rows"]) == (122, 64, 1)
+    assert (told["workload"]["records"], told["workload"]["keys"], told["workload"]["bad_rows"]) == (
+        122,
+        64,
+        1,
+    )
     assert [step["label"] for step in told["steps"]] == ["3", "+c4", "c2×"]
     for strategy in told["strategies"]:
         assert set(strategy["totals"]) == set(total_columns())
@@ -82,10 +92,16 @@ def test_the_result_says_all_that_its_readers_expect(finished):
             assert step["lag"][0][0] == 0 and len(step["lag"]) <= 60
     kafka = told["strategies"][1]
     assert kafka["steps"][1]["keys_total"] == 64 and kafka["steps"][1]["partitions_total"] == 6
-    assert kafka["totals"]["churn"] == pytest.approx(sum(step["keys_moved_share"] for step in kafka["steps"][1:]))
+    assert kafka["totals"]["churn"] == pytest.approx(
+        sum(step["keys_moved_share"] for step in kafka["steps"][1:])
+    )
     assert kafka["totals"]["pause_partition_s"] > 0
     queue = told["strategies"][2]
-    assert queue["totals"]["churn"] is None and queue["totals"]["pause_partition_s"] is None and queue["totals"]["skew"] == pytest.approx(1, abs=0.03)
+    assert (
+        queue["totals"]["churn"] is None
+        and queue["totals"]["pause_partition_s"] is None
+        and queue["totals"]["skew"] == pytest.approx(1, abs=0.03)
+    )
     assert told["churn_least"] == pytest.approx(1 / 4 + 1 / 4)
     assert [entry["id"] for entry in rank(told)] and {entry["id"] for entry in rank(told)} == set(STRATEGIES)
 
@@ -110,7 +126,9 @@ def test_tables_are_parquet_with_a_version_and_bad_rows_keep_their_line(finished
     assert len({(row["strategy"], row["step"], row["consumer"]) for row in consumers}) == len(consumers)
     bad = pq.read_table(folder / "bad_rows.parquet").to_pylist()
     assert len(bad) == 1 and bad[0]["line"] == 124 and bad[0]["text"].startswith("7")
-    assert sorted(path.name for path in folder.iterdir()) == sorted([*(f"{name}.parquet" for name in results.TABLES), "sample.json", "study.json"])
+    assert sorted(path.name for path in folder.iterdir()) == sorted(
+        [*(f"{name}.parquet" for name in results.TABLES), "sample.json", "study.json"]
+    )
 
 
 def test_the_sample_opens_as_a_lab(finished):
@@ -142,7 +160,9 @@ def test_a_full_disk_is_told_and_no_half_result_stays(spark, orders, tmp_path, m
 
     monkeypatch.setattr(studies.result, "write_result", full)
     with pytest.raises(StudyFailed, match="the disk is full"):
-        study_run(spark, request(orders, strategies=STRATEGIES[2:]), tmp_path, lambda progress: None, lambda: False)
+        study_run(
+            spark, request(orders, strategies=STRATEGIES[2:]), tmp_path, lambda progress: None, lambda: False
+        )
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(results.ResultMissing):
         results.result_json(tmp_path)
@@ -156,11 +176,22 @@ def test_a_file_without_a_record_fails_with_that_reason(spark, tmp_path):
         study_run(spark, asked, tmp_path / "out", lambda progress: None, lambda: False)
 
 
-@pytest.mark.parametrize(("rows", "source", "error"), [
-    ("customer,note\nbroken\nbroken too\n", {}, "none of the 2 rows can be read; line 2 is: broken"),
-    ("customer,note\na,soon\nb,late\n", {"time": "note"}, "source.time: the time column cannot be read in any row; line 2 is: a,soon"),
-    ("customer,note\na,big\n", {"size": "note"}, "source.size: the size is not a whole number in any row; line 2 is: a,big"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("rows", "source", "error"),
+    [
+        ("customer,note\nbroken\nbroken too\n", {}, "none of the 2 rows can be read; line 2 is: broken"),
+        (
+            "customer,note\na,soon\nb,late\n",
+            {"time": "note"},
+            "source.time: the time column cannot be read in any row; line 2 is: a,soon",
+        ),
+        (
+            "customer,note\na,big\n",
+            {"size": "note"},
+            "source.size: the size is not a whole number in any row; line 2 is: a,big",
+        ),
+    ],
+)
 def test_a_source_of_which_no_row_can_be_read_is_no_study(spark, tmp_path, rows, source, error):
     path = tmp_path / "bad.csv"
     path.write_text(rows)
@@ -172,13 +203,21 @@ def test_a_source_of_which_no_row_can_be_read_is_no_study(spark, tmp_path, rows,
     assert not (tmp_path / "out" / results.MANIFEST).exists()
 
 
-@pytest.mark.parametrize(("at", "error"), [(2_000, None), (2_001, "history.changes.1.at: change 2 comes at record 2001, but there are only 2000")])
+@pytest.mark.parametrize(
+    ("at", "error"),
+    [(2_000, None), (2_001, "history.changes.1.at: change 2 comes at record 2001, but there are only 2000")],
+)
 def test_a_change_behind_the_last_record_is_refused_at_its_field(spark, tmp_path, at, error):
     changes = [{"kind": "join", "at": 7}, {"kind": "join", "at": at}]
     source = {"kind": "uniform", "keys": 9, "records": 2_000, "seed": 1}
-    asked = study_check({
-        "name": "late", "source": source, "strategies": STRATEGIES[:1], "history": {"kind": "given", "start": 2, "changes": changes},
-    })  # fmt: skip
+    asked = study_check(
+        {
+            "name": "late",
+            "source": source,
+            "strategies": STRATEGIES[:1],
+            "history": {"kind": "given", "start": 2, "changes": changes},
+        }
+    )
     if error is None:
         study_run(spark, asked, tmp_path / "out", lambda progress: None, lambda: False)
         return
@@ -220,30 +259,67 @@ def test_call_that_java_did_not_answer_says_that_spark_was_lost(unanswered):
 
 def test_call_that_java_refused_says_why():
     with pytest.raises(StudyFailed, match="Spark failed"), explained(lambda: False):
-        raise Py4JError("An error occurred while calling o65.range. Trace:\npy4j.Py4JException: Method range([]) does not exist\n")
+        raise Py4JError(
+            "An error occurred while calling o65.range. Trace:\npy4j.Py4JException: Method range([]) "
+            "does not exist\n"
+        )
 
 
 # As py4j 0.10.9 writes what Java threw: the call, the exception, its stack, and the same for each cause.
 CALLED = "An error occurred while calling o736.getResult.\n"
 IN_JAVA = (
-    ": org.apache.spark.SparkException: Exception thrown in awaitResult: \n\tat org.apache.spark.util.SparkThreadUtils$.awaitResult(S.scala:56)\n"
+    ": org.apache.spark.SparkException: Exception thrown in awaitResult: \n\tat "
+    "org.apache.spark.util.SparkThreadUtils$.awaitResult(S.scala:56)\n"
     "Caused by: org.apache.spark.SparkException: Job aborted due to stage failure: {job}\n"
     "\tat org.apache.spark.scheduler.DAGScheduler.abortStage(DAGScheduler.scala:2898)\n\t... 1 more\n"
 )
-LOST_TASK = "Task 0 in stage 3.0 failed 4 times, most recent failure: Lost task 0.3 in stage 3.0 (TID 9) (10.0.0.7 executor 1): "
+LOST_TASK = (
+    "Task 0 in stage 3.0 failed 4 times, most recent failure: Lost task 0.3 in stage 3.0 (TID 9) (10.0.0.7 "
+    "executor 1): "
+)
 
 
-@pytest.mark.parametrize(("text", "sentence"), [
-    (CALLED + IN_JAVA.format(job=LOST_TASK + "java.lang.IllegalStateException: Unread block data"),
-     "Spark failed: IllegalStateException: Unread block data"),
-    (CALLED + IN_JAVA.format(job="Total size of serialized results of 9 tasks (1.1 GiB) is bigger than spark.driver.maxResultSize (1024.0 MiB)"),
-     "Spark failed: Total size of serialized results of 9 tasks (1.1 GiB) is bigger than spark.driver.maxResultSize (1024.0 MiB)"),
-    (CALLED + ": org.apache.spark.SparkException: Job 7 cancelled because SparkContext was stopped\n\tat a.b(C.scala:1)\n",
-     "Spark failed: Job 7 cancelled because SparkContext was stopped"),
-    (CALLED + IN_JAVA.format(job=LOST_TASK + "ExecutorLostFailure (executor 1 exited caused by one of the running tasks) Reason: Remote RPC client"),
-     "a Spark executor ended while it worked, often because memory ran out: give it more, or study fewer records"),
-    (CALLED, "Spark failed and gave no reason: see the log of the analysis worker"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            CALLED + IN_JAVA.format(job=LOST_TASK + "java.lang.IllegalStateException: Unread block data"),
+            "Spark failed: IllegalStateException: Unread block data",
+        ),
+        (
+            CALLED
+            + IN_JAVA.format(
+                job="Total size of serialized results of 9 tasks (1.1 GiB) is bigger than "
+                "spark.driver.maxResultSize "
+                "(1024.0 MiB)"
+            ),
+            (
+                "Spark failed: Total size of serialized results of 9 tasks (1.1 GiB) is bigger than "
+                "spark.driver.maxResultSize (1024.0 MiB)"
+            ),
+        ),
+        (
+            CALLED
+            + ": org.apache.spark.SparkException: Job 7 cancelled because SparkContext was stopped\n\tat "
+            "a.b(C.scala:1)\n",
+            "Spark failed: Job 7 cancelled because SparkContext was stopped",
+        ),
+        (
+            CALLED
+            + IN_JAVA.format(
+                job=LOST_TASK
+                + "ExecutorLostFailure (executor 1 exited caused by one of the running tasks) Reason: "
+                "Remote RPC client"
+            ),
+            (
+                "a Spark executor ended while it worked, often because memory ran out: give it more, or "
+                "study fewer "
+                "records"
+            ),
+        ),
+        (CALLED, "Spark failed and gave no reason: see the log of the analysis worker"),
+    ],
+)
 def test_job_that_fails_says_what_spark_gave_as_the_reason(text, sentence):
     with pytest.raises(StudyFailed) as failed, explained(lambda: False):
         raise Py4JError(text)
@@ -270,38 +346,58 @@ org.apache.spark.api.python.PythonException
 """
 
 
-@pytest.mark.parametrize("text", [WORKER_TRACEBACK, WORKER_TRACEBACK + JVM_PART, "Job aborted: " + WORKER_TRACEBACK + JVM_PART])
+@pytest.mark.parametrize(
+    "text", [WORKER_TRACEBACK, WORKER_TRACEBACK + JVM_PART, "Job aborted: " + WORKER_TRACEBACK + JVM_PART]
+)
 def test_what_breaks_in_a_python_worker_is_named_as_our_fault(text):
     class PythonException(Exception):
         __module__ = "pyspark.errors.exceptions.captured"
 
     with pytest.raises(StudyFailed) as failed, explained(lambda: False):
         raise PythonException(text)
-    assert (failed.value.template, failed.value.reason) == (FAULT, "Highwater itself failed: KeyError: 'owner_3'")
+    assert (failed.value.template, failed.value.reason) == (
+        FAULT,
+        "Highwater itself failed: KeyError: 'owner_3'",
+    )
     with pytest.raises(StudyFailed, match="out of memory"), explained(lambda: False):
-        raise PythonException(text.replace("KeyError: 'owner_3'", "pyarrow.lib.ArrowMemoryError: malloc of size 64 failed"))
+        raise PythonException(
+            text.replace("KeyError: 'owner_3'", "pyarrow.lib.ArrowMemoryError: malloc of size 64 failed")
+        )
 
 
-@pytest.mark.parametrize(("change", "field"), [
-    ({"name": ""}, "name"),
-    ({"strategies": []}, "strategies"),
-    ({"strategies": ["kafka.range", "kafka.sorcery"]}, "strategies.1"),
-    ({"history": {"kind": "autoscale", "from": 1, "to": 512}, "strategies": [f"kafka.range:partitions={n}" for n in range(1, 9)]}, "history"),
-    ({"service": {"rate": 0}}, "service.rate"),
-    ({"weights": {"skew": -1}}, "weights.skew"),
-    ({"seed": "x"}, "seed"),
-    ({"colour": 1}, "colour"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"name": ""}, "name"),
+        ({"strategies": []}, "strategies"),
+        ({"strategies": ["kafka.range", "kafka.sorcery"]}, "strategies.1"),
+        (
+            {
+                "history": {"kind": "autoscale", "from": 1, "to": 512},
+                "strategies": [f"kafka.range:partitions={n}" for n in range(1, 9)],
+            },
+            "history",
+        ),
+        ({"service": {"rate": 0}}, "service.rate"),
+        ({"weights": {"skew": -1}}, "weights.skew"),
+        ({"seed": "x"}, "seed"),
+        ({"colour": 1}, "colour"),
+    ],
+)
 def test_a_request_that_cannot_be_is_refused_at_its_field(orders, change, field):
     with pytest.raises(CommandError) as refused:
         request(orders, **change)
     assert refused.value.field == field
 
 
-@pytest.mark.parametrize(("source", "topic"), [
-    ({"kind": "flights", "key": "carrier"}, "flights"), ({"kind": "uniform", "keys": 9, "records": 1_000}, "records"),
-    ({"kind": "csv", "key": "customer"}, "orders"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("source", "topic"),
+    [
+        ({"kind": "flights", "key": "carrier"}, "flights"),
+        ({"kind": "uniform", "keys": 9, "records": 1_000}, "records"),
+        ({"kind": "csv", "key": "customer"}, "orders"),
+    ],
+)
 def test_a_study_is_counted_under_the_name_of_its_source(orders, source, topic):
     file = {"path": str(orders)} if source["kind"] == "csv" else {}
     assert study_check({"source": source | file})["topic"] == topic

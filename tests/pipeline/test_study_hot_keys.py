@@ -1,4 +1,5 @@
-"""Hottest keys and a fair sample with bounded memory: exact while everything fits, within the stated error when not."""
+"""Hottest keys and a fair sample with bounded memory: exact while everything fits, within the stated error
+when not."""
 
 from collections import Counter
 
@@ -19,7 +20,13 @@ def batches(keys, size=50):
     for start in range(0, len(keys), size):
         part = keys[start : start + size]
         mixes, ones = ([each(key) for key in part] for each in (mixed, lambda _: 1))
-        yield pa.record_batch({"key": pa.array(part, pa.binary()), "mix": pa.array(mixes, pa.int64()), "records": pa.array(ones, pa.int64())})
+        yield pa.record_batch(
+            {
+                "key": pa.array(part, pa.binary()),
+                "mix": pa.array(mixes, pa.int64()),
+                "records": pa.array(ones, pa.int64()),
+            }
+        )
 
 
 def profile(tasks, sampled=5, hottest=1000, **bounds):
@@ -59,13 +66,18 @@ def test_memory_is_bounded_by_bytes_too_and_long_keys_are_stood_for_in_the_sampl
         summary.add(pa.Table.from_batches([batch]))
     summary.settle()
     assert summary.hot.nbytes < 13_000
-    assert summary.hot["key"].to_pylist()[0] == b"hot" and 40 - summary.error <= summary.hot["records"][0].as_py() <= 40
+    assert (
+        summary.hot["key"].to_pylist()[0] == b"hot"
+        and 40 - summary.error <= summary.hot["records"][0].as_py() <= 40
+    )
     assert set(summary.sample["key"].to_pylist()) == {b"hot", *map(short_key, long)}
     assert len(short_key(long[0])) == 64 and short_key(b"x" * 1_024) == b"x" * 1_024
 
 
 def test_a_profile_stands_for_the_whole_workload():
-    known = KeyProfile([HotKey(b"hot", 500, 0), HotKey(b"warm", 100, 0)], [(b"hot", 500), (b"a", 3), (b"b", 1)])
+    known = KeyProfile(
+        [HotKey(b"hot", 500, 0), HotKey(b"warm", 100, 0)], [(b"hot", 500), (b"a", 3), (b"b", 1)]
+    )
     sample = known.sample(records=1_050, no_key=50)
     assert sample.hottest == [(b"hot", 500), (b"warm", 100)] and sample.others == [(b"a", 3), (b"b", 1)]
     assert sample.other_records == 400 and sample.keyless == 50

@@ -10,18 +10,50 @@ from broker_core.pipeline.timed import TimedStep
 
 
 def timed(step, **changes):
-    return TimedStep(**({
-        "step": step, "records": 100, "waited": 10, "redelivered": 3, "order_at_risk": 1, "pause_partition_us": 5_000_000,
-        "pause_longest_us": 2_000_000, "lag_before": 4, "lag": [(0.0, 4), (1.0, 12), (2.0, 3)], "weights": {"c1": 1}, "skew_milli": 1000,
-    } | changes))  # fmt: skip
+    return TimedStep(
+        **(
+            {
+                "step": step,
+                "records": 100,
+                "waited": 10,
+                "redelivered": 3,
+                "order_at_risk": 1,
+                "pause_partition_us": 5_000_000,
+                "pause_longest_us": 2_000_000,
+                "lag_before": 4,
+                "lag": [(0.0, 4), (1.0, 12), (2.0, 3)],
+                "weights": {"c1": 1},
+                "skew_milli": 1000,
+            }
+            | changes
+        )
+    )
 
 
 def facts(step, moved, **changes):
-    shares = {"c1": Share(12, 120, 3, 500_000), "c2": Share(8, 80, 2, 333_333), "c3": Share(4, 40, 1, 166_666)}
-    return Facts(**({
-        "step": step, "shares": shares, "skew_milli": 1500, "keys_moved": moved, "keys_total": None if moved is None else 6, "bytes_moved": moved,
-        "partitions_moved": None if moved is None else 2, "partitions_total": 12, "space_moved": None, "unowned": 0, "timed": timed(step),
-    } | changes))  # fmt: skip
+    shares = {
+        "c1": Share(12, 120, 3, 500_000),
+        "c2": Share(8, 80, 2, 333_333),
+        "c3": Share(4, 40, 1, 166_666),
+    }
+    return Facts(
+        **(
+            {
+                "step": step,
+                "shares": shares,
+                "skew_milli": 1500,
+                "keys_moved": moved,
+                "keys_total": None if moved is None else 6,
+                "bytes_moved": moved,
+                "partitions_moved": None if moved is None else 2,
+                "partitions_total": 12,
+                "space_moved": None,
+                "unowned": 0,
+                "timed": timed(step),
+            }
+            | changes
+        )
+    )
 
 
 def test_a_history_of_two_changes_in_figures():
@@ -31,10 +63,18 @@ def test_a_history_of_two_changes_in_figures():
     assert totals["churn"] == pytest.approx(5 / 6) and totals["partitions_moved"] == 4
     assert totals["skew"] == 1.5 and rows[2]["skew"] == 1.25
     # The start forms a group; it is no change.
-    assert rows[0]["pause_partition_s"] is None and totals["pause_partition_s"] == 10 and totals["pause_longest_s"] == 2
+    assert (
+        rows[0]["pause_partition_s"] is None
+        and totals["pause_partition_s"] == 10
+        and totals["pause_longest_s"] == 2
+    )
     assert totals["waited"] == 20 and totals["waited_share"] == 0.1 and totals["redelivered"] == 6
     assert totals["order_at_risk"] == 3 and totals["order_share"] == 0.01
-    assert rows[0]["drain_s"] is None and rows[1]["drain_s"] == 2 and (totals["lag_peak"], totals["undrained"]) == (12, 0)
+    assert (
+        rows[0]["drain_s"] is None
+        and rows[1]["drain_s"] == 2
+        and (totals["lag_peak"], totals["undrained"]) == (12, 0)
+    )
 
 
 def test_what_does_not_apply_is_null_all_the_way():

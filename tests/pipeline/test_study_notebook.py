@@ -1,4 +1,5 @@
-"""The notebook in docs/analyze: valid, without traces of a machine, and its cells still run and print the same."""
+"""The notebook in docs/analyze: valid, without traces of a machine, and its cells still run and print the
+same."""
 
 import contextlib
 import io

@@ -10,7 +10,16 @@ from broker_core.lab.workload_keys import WEIGHT_MAX
 from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.strategies import strategies_default, strategy_parse
 from broker_core.pipeline.study_request import service_check
-from broker_core.pipeline.timed import CRASH_S, JOIN_S, WARM_S, as_timed, rate_thinned, timed_run, timetable, timetable_at_records
+from broker_core.pipeline.timed import (
+    CRASH_S,
+    JOIN_S,
+    WARM_S,
+    as_timed,
+    rate_thinned,
+    timed_run,
+    timetable,
+    timetable_at_records,
+)
 from broker_core.pipeline.timed_tasks import timed_runs
 from broker_core.pipeline.timed_workload import SampleKeys, SequenceWorkload, sampled_workload
 
@@ -25,7 +34,9 @@ def steps_of(*changes, start=4):
 
 def sequence(count=20_000, keys=300, ends=False, rate=RATE):
     codes = (np.arange(count) * 7919 % 1_000_003 % (keys + 1)) - 1  # -1: without a key
-    return SequenceWorkload(rate, [f"key-{n}".encode() for n in range(keys)], codes.astype(np.int64), np.full(count, 900), ends)
+    return SequenceWorkload(
+        rate, [f"key-{n}".encode() for n in range(keys)], codes.astype(np.int64), np.full(count, 900), ends
+    )
 
 
 def run(strategy, steps, workload=None, seed=7):
@@ -39,7 +50,8 @@ CHANGES = (("join", None, None), ("crash", "c2", None), ("rejoin", "c2", None), 
 
 @pytest.mark.parametrize("strategy", strategies_default(), ids=lambda strategy: strategy.id)
 def test_a_watched_lane_goes_exactly_as_the_labs(strategy):
-    """Watching changes nothing: records given out, given out twice and waiting are those of an unwatched lab under the same orders."""
+    """Watching changes nothing: records given out, given out twice and waiting are those of an unwatched lab
+    under the same orders."""
     steps, workload = steps_of(*CHANGES), sequence()
     table = timetable(steps, RATE, CONSUMER_RATE, 100_000)
     spec = strategy.lane_spec()
@@ -56,7 +68,8 @@ def test_a_watched_lane_goes_exactly_as_the_labs(strategy):
 
 
 def test_the_longest_standstill_of_a_range_rebalance_is_the_labs_own_pause():
-    """Between two settled states the bill of the live lab and the watched stops name the same longest pause."""
+    """Between two settled states the bill of the live lab and the watched stops name the same longest
+    pause."""
     steps = steps_of(("join", None, None))
     strategy = strategy_parse("kafka.range:partitions=12")
     timed = run(strategy, steps)
@@ -73,7 +86,8 @@ def test_the_longest_standstill_of_a_range_rebalance_is_the_labs_own_pause():
 def test_cooperative_pauses_less_than_eager_and_pulsar_pauses_no_partition():
     steps = steps_of(("join", None, None))
     eager, cooperative, ring = (
-        run(strategy_parse(name), steps)[1] for name in ("kafka.sticky", "kafka.cooperative-sticky", "pulsar.consistent_hash")
+        run(strategy_parse(name), steps)[1]
+        for name in ("kafka.sticky", "kafka.cooperative-sticky", "pulsar.consistent_hash")
     )
     assert 0 < cooperative.pause_partition_us < eager.pause_partition_us
     assert ring.pause_partition_us == 0
@@ -89,7 +103,9 @@ def test_a_crash_makes_records_wait_until_somebody_notices():
 
 
 def test_a_queue_puts_the_order_of_a_hot_key_at_risk_and_a_partition_never():
-    one_key = SequenceWorkload(RATE, [b"hot"], np.zeros(4_000, np.int64), np.ones(4_000, np.int64), ends=False)
+    one_key = SequenceWorkload(
+        RATE, [b"hot"], np.zeros(4_000, np.int64), np.ones(4_000, np.int64), ends=False
+    )
     queue = run(strategy_parse("rabbitmq.queue:prefetch=5"), steps_of(("join", None, None)), one_key)
     assert sum(step.order_at_risk for step in queue) > 0.5 * sum(step.records for step in queue)
     for name in ("kafka.range", "kafka.cooperative-sticky", "tubemq.modulo"):
@@ -124,7 +140,9 @@ def test_a_long_history_is_thinned_and_stays_as_busy():
 def test_runs_in_sparks_tasks_are_those_of_this_process_in_the_order_of_the_strategies(spark):
     steps, workload = steps_of(*CHANGES), sequence()
     table = timetable(steps, RATE, CONSUMER_RATE, 10_000)
-    specs = [strategy_parse(name).lane_spec() for name in ("rabbitmq.queue", "kafka.range", "pulsar.auto_split")]
+    specs = [
+        strategy_parse(name).lane_spec() for name in ("rabbitmq.queue", "kafka.range", "pulsar.auto_split")
+    ]
     timed = timed_runs(spark, specs, steps, table, workload, 7)
     assert timed == [timed_run(spec, steps, table, workload, 7) for spec in specs] and timed[0] != timed[1]
 
@@ -149,11 +167,22 @@ def test_pulsar_holds_a_key_back_instead_of_putting_its_order_at_risk():
     assert timed[1].waited > 0
 
 
-@pytest.mark.parametrize(("rate", "history", "told"), [
-    (36, {"kind": "given", "start": 4, "changes": [{"kind": "join"}]}, None),
-    (1_000, {"kind": "given", "start": 4, "changes": [{"kind": "join"}]}, {"rate_run": 555, "only_beyond": False}),
-    (1_000, {"kind": "given", "start": 4, "changes": [{"kind": "join", "at": 10}]}, {"rate_run": 555, "only_beyond": True}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("rate", "history", "told"),
+    [
+        (36, {"kind": "given", "start": 4, "changes": [{"kind": "join"}]}, None),
+        (
+            1_000,
+            {"kind": "given", "start": 4, "changes": [{"kind": "join"}]},
+            {"rate_run": 555, "only_beyond": False},
+        ),
+        (
+            1_000,
+            {"kind": "given", "start": 4, "changes": [{"kind": "join", "at": 10}]},
+            {"rate_run": 555, "only_beyond": True},
+        ),
+    ],
+)
 def test_rate_that_the_timed_runs_cannot_keep_is_known_before_they_run(rate, history, told):
     """A warm-up of 60 s and a change of 30 s: 50,000 records are 555 a second."""
     service = service_check({"rate": rate})

@@ -1,4 +1,5 @@
-"""Times and sizes out of whatever a column holds: one value means the same as text, number or Arrow's own type, alone or beside others."""
+"""Times and sizes out of whatever a column holds: one value means the same as text, number or Arrow's own
+type, alone or beside others."""
 
 from datetime import UTC, date, datetime, timedelta
 
@@ -26,7 +27,7 @@ def sizes(values, kind=None):
     return found.to_pylist(), is_bad.tolist()
 
 
-# -- times ------------------------------------------------------------------------------------------------------------------------------
+# -- times ---------------------------------------------------------------------------------------------------
 
 
 @FEW
@@ -48,7 +49,10 @@ def test_a_moment_is_the_same_whatever_its_zone_and_its_separator(moment, minute
     expected = (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
     shifted = moment + timedelta(minutes=minutes)
     sign, away = "+-"[minutes < 0], abs(minutes)
-    local = shifted.replace(tzinfo=None).isoformat(sep=" ", timespec="microseconds") + f"{sign}{away // 60:02d}:{away % 60:02d}"
+    local = (
+        shifted.replace(tzinfo=None).isoformat(sep=" ", timespec="microseconds")
+        + f"{sign}{away // 60:02d}:{away % 60:02d}"
+    )
     plain = moment.replace(tzinfo=None).isoformat(timespec="microseconds")
     for text in (plain, plain.replace("T", " "), plain + "Z", local):
         assert times([text]) == ([expected], [False]), text
@@ -58,9 +62,14 @@ def test_a_moment_is_the_same_whatever_its_zone_and_its_separator(moment, minute
 @pytest.mark.parametrize(
     ("number", "unit_us"),
     [
-        (1, 1_000_000), (10**11 - 1, 1_000_000), (10**11, 1_000), (10**14 - 1, 1_000), (10**14, 1), (10**17 - 1, 1),
+        (1, 1_000_000),
+        (10**11 - 1, 1_000_000),
+        (10**11, 1_000),
+        (10**14 - 1, 1_000),
+        (10**14, 1),
+        (10**17 - 1, 1),
     ],
-)  # fmt: skip
+)
 def test_the_unit_is_told_by_the_magnitude_on_both_sides_of_1970(number, unit_us):
     assert times([number, -number])[0] == [number * unit_us, -number * unit_us]
     assert times([f" {number} ", f"-{number}"])[0] == [number * unit_us, -number * unit_us]
@@ -82,10 +91,24 @@ def test_a_missing_time_is_null_and_not_wrong(empty):
 @pytest.mark.parametrize(
     "text",
     [
-        "2013-13-01", "2013-02-30", "5 o'clock", "1357016100s", "0x10", "0X1f", "--5", "T", "inf", "-inf", "nan", "1e400", "2013/01/01",
-        "﻿2013-01-01", " ", "\x00",
+        "2013-13-01",
+        "2013-02-30",
+        "5 o'clock",
+        "1357016100s",
+        "0x10",
+        "0X1f",
+        "--5",
+        "T",
+        "inf",
+        "-inf",
+        "nan",
+        "1e400",
+        "2013/01/01",
+        "﻿2013-01-01",
+        " ",
+        "\x00",
     ],
-)  # fmt: skip
+)
 def test_what_is_no_time_is_wrong_and_leaves_its_neighbours_alone(text):
     assert times([text, str(MOMENT), None]) == ([None, MOMENT * 1_000_000, None], [True, False, False])
     assert times([text]) == ([None], [True])
@@ -97,23 +120,29 @@ def test_bytes_that_are_no_text_are_wrong_times():
 
 def test_a_decimal_keeps_its_fraction_down_to_the_microsecond():
     assert times(["1.0000019"])[0] == [1_000_001]
-    assert times([1.5, None, float("nan"), float("inf")], pa.float64()) == ([1_500_000, None, None, None], [False, False, True, True])
+    assert times([1.5, None, float("nan"), float("inf")], pa.float64()) == (
+        [1_500_000, None, None, None],
+        [False, False, True, True],
+    )
 
 
 @pytest.mark.parametrize(
     ("value", "kind", "micros"),
     [
-        (datetime(2013, 1, 1, 4, 55), pa.timestamp("s"), MOMENT * 1_000_000), (datetime(2013, 1, 1, 4, 55), pa.timestamp("ns"), MOMENT * 1_000_000),
+        (datetime(2013, 1, 1, 4, 55), pa.timestamp("s"), MOMENT * 1_000_000),
+        (datetime(2013, 1, 1, 4, 55), pa.timestamp("ns"), MOMENT * 1_000_000),
         (datetime(2013, 1, 1, 4, 55, tzinfo=UTC), pa.timestamp("ms", "Asia/Shanghai"), MOMENT * 1_000_000),
-        (date(2013, 1, 1), pa.date32(), 1_356_998_400_000_000), (date(1969, 12, 31), pa.date64(), -86_400_000_000),
-        (7, pa.uint8(), 7_000_000), (-7, pa.int16(), -7_000_000),
+        (date(2013, 1, 1), pa.date32(), 1_356_998_400_000_000),
+        (date(1969, 12, 31), pa.date64(), -86_400_000_000),
+        (7, pa.uint8(), 7_000_000),
+        (-7, pa.int16(), -7_000_000),
     ],
-)  # fmt: skip
+)
 def test_arrows_own_types_are_read_as_they_are_and_a_zone_moves_nothing(value, kind, micros):
     assert times([value, None], kind) == ([micros, None], [False, False])
 
 
-# -- sizes ------------------------------------------------------------------------------------------------------------------------------
+# -- sizes ---------------------------------------------------------------------------------------------------
 
 
 @FEW
@@ -146,15 +175,19 @@ def test_a_size_is_a_whole_number_of_zero_or_more_that_a_double_holds(values, ki
     assert sizes(values, kind) == (expected, wrong)
 
 
-# -- rows put together ------------------------------------------------------------------------------------------------------------------
+# -- rows put together ---------------------------------------------------------------------------------------
 
 
 def batch(keys, times=None, sizes=None, payload=None, reasons=()):
     columns = Columns(
-        pa.array(keys, pa.binary()), None if times is None else pa.array(times), None if sizes is None else pa.array(sizes),
+        pa.array(keys, pa.binary()),
+        None if times is None else pa.array(times),
+        None if sizes is None else pa.array(sizes),
         None if payload is None else np.array(payload, np.int64),
-    )  # fmt: skip
-    return rows_batch(columns, np.arange(10, 10 + len(keys)), reasons, lambda place: b"row %d\r\n" % place).to_pylist()
+    )
+    return rows_batch(
+        columns, np.arange(10, 10 + len(keys)), reasons, lambda place: b"row %d\r\n" % place
+    ).to_pylist()
 
 
 def test_without_a_size_a_record_has_its_keys_and_its_payloads_bytes():
@@ -168,7 +201,12 @@ def test_a_named_size_is_the_size_and_a_missing_one_is_zero():
 
 
 def test_the_first_thing_that_is_wrong_with_a_row_is_its_reason():
-    rows = batch([b"a", b"b", b"c", b"d"], ["x", "x", "1", "1"], ["-1", "1", "-1", "1"], reasons=["open_quote", None, None, None])
+    rows = batch(
+        [b"a", b"b", b"c", b"d"],
+        ["x", "x", "1", "1"],
+        ["-1", "1", "-1", "1"],
+        reasons=["open_quote", None, None, None],
+    )
     assert [row["reason"] for row in rows] == ["open_quote", BAD_TIME, BAD_SIZE, None]
     assert [row["text"] for row in rows] == ["row 0", "row 1", "row 2", None]
     assert [row["line"] for row in rows] == [10, 11, 12, 13]

@@ -1,4 +1,5 @@
-"""Run by test_two_workers.py in its own process: a study on two worker processes, told as JSON on the last line.
+"""Run by test_two_workers.py in its own process: a study on two worker processes, told as JSON on the last
+line.
 
 The same Spark is a Spark Connect server too, and a second process asks it for the same study.
 """
@@ -34,7 +35,12 @@ def study(spark: SparkSession, ways: tuple[bool, ...] = (True, False)) -> list[A
     told = []
     for grouped in ways:
         counts = route_counts(records, strategies_default(), steps, grouped=grouped)
-        told.append([[each.strategy.id, each.records.tolist(), each.keys.tolist(), each.bytes_moved.tolist()] for each in counts.strategies])
+        told.append(
+            [
+                [each.strategy.id, each.records.tolist(), each.keys.tolist(), each.bytes_moved.tolist()]
+                for each in counts.strategies
+            ]
+        )
     return told
 
 
@@ -43,14 +49,23 @@ def small_study(spark: SparkSession, folder: Path) -> dict[str, str]:
     source = folder / "orders"
     source.mkdir(parents=True, exist_ok=True)
     for number in range(3):
-        rows = "".join(f"{'' if row % 17 == 0 else f'k{row * row % 5_003}'},{'x' if row % 43 == 0 else row}\n" for row in range(2_000 + number))
+        rows = "".join(
+            f"{'' if row % 17 == 0 else f'k{row * row % 5_003}'},{'x' if row % 43 == 0 else row}\n"
+            for row in range(2_000 + number)
+        )
         (source / f"{number}.csv").write_text("customer,size\n" + rows)
-    request = study_check({
-        "source": {"kind": "csv", "path": str(source), "key": "customer", "size": "size"}, "strategies": ["kafka.sticky", "pulsar.consistent_hash"],
-        "history": {"kind": "given", "start": 2, "changes": [{"kind": "join"}]}, "service": {"records_max": 2_000},
-    })  # fmt: skip
+    request = study_check(
+        {
+            "source": {"kind": "csv", "path": str(source), "key": "customer", "size": "size"},
+            "strategies": ["kafka.sticky", "pulsar.consistent_hash"],
+            "history": {"kind": "given", "start": 2, "changes": [{"kind": "join"}]},
+            "service": {"records_max": 2_000},
+        }
+    )
     study_run(spark, request, folder / "result", lambda _: None, lambda: False)
-    return {file.name: sha256(file.read_bytes()).hexdigest() for file in sorted((folder / "result").iterdir())}
+    return {
+        file.name: sha256(file.read_bytes()).hexdigest() for file in sorted((folder / "result").iterdir())
+    }
 
 
 def who_runs(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -76,22 +91,45 @@ def main(work_dir: str) -> None:
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": str(port),
     }
-    spark = spark_open(work_dir=Path(work_dir), master="local-cluster[2,1,512]", driver_memory="512m", shuffle_partitions=2, options=options)
+    spark = spark_open(
+        work_dir=Path(work_dir),
+        master="local-cluster[2,1,512]",
+        driver_memory="512m",
+        shuffle_partitions=2,
+        options=options,
+    )
     try:
         told = study(spark)
         whole = small_study(spark, Path(work_dir))
-        workers = spark.range(2, numPartitions=2).mapInArrow(who_runs, "hashes string, loaded string, folder string").collect()
+        workers = (
+            spark.range(2, numPartitions=2)
+            .mapInArrow(who_runs, "hashes string, loaded string, folder string")
+            .collect()
+        )
         remote = [sys.executable, "-m", "tests.pipeline.two_workers", work_dir, f"sc://127.0.0.1:{port}"]
-        over_connect = json.loads(subprocess.run(remote, stdout=subprocess.PIPE, check=True, timeout=300).stdout)
+        over_connect = json.loads(
+            subprocess.run(remote, stdout=subprocess.PIPE, check=True, timeout=300).stdout
+        )
         loaded, folders = {row.loaded for row in workers}, {row.folder for row in workers}
-        print(json.dumps({"told": told, "whole": whole, "over_connect": over_connect, "loaded": sorted(loaded), "folders": len(folders)}))
+        print(
+            json.dumps(
+                {
+                    "told": told,
+                    "whole": whole,
+                    "over_connect": over_connect,
+                    "loaded": sorted(loaded),
+                    "folders": len(folders),
+                }
+            )
+        )
     finally:
         spark_stop(spark)
 
 
 def ask(work_dir: str, remote: str) -> None:
     """The study as a Spark Connect server does it, as JSON."""
-    # A server's worker compiles the rules anew, which takes longer than the study: one worker and one way are enough.
+    # A server's worker compiles the rules anew, which takes longer than the study: one worker and one way are
+    # enough.
     spark = spark_open(work_dir=Path(work_dir) / "client", remote=remote, shuffle_partitions=1)
     try:
         print(json.dumps({"told": study(spark, ways=(True,)), "whole": small_study(spark, Path(work_dir))}))

@@ -1,4 +1,5 @@
-"""One PostgreSQL for the folder. Where none is installed its tests are skipped, with the command that installs it."""
+"""One PostgreSQL for the folder. Where none is installed its tests are skipped, with the command that
+installs it."""
 
 from collections.abc import Iterator
 

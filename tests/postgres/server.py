@@ -1,4 +1,5 @@
-"""A PostgreSQL of the tests' own: its data in a temporary folder, on loopback, run by a user without rights (it refuses to run as root)."""
+"""A PostgreSQL of the tests' own: its data in a temporary folder, on loopback, run by a user without rights
+(it refuses to run as root)."""
 
 import ctypes
 import os
@@ -51,15 +52,48 @@ class Postgres:
             for path in (self.folder, key):
                 shutil.chown(path, self.user)
         try:
-            self._run([str(program("initdb")), "--pgdata", str(data), "--username", "highwater", "--auth", "scram-sha-256", "--pwfile", str(key),
-                       "--encoding", "UTF8", "--locale", "C", "--no-sync"])  # fmt: skip
+            self._run(
+                [
+                    str(program("initdb")),
+                    "--pgdata",
+                    str(data),
+                    "--username",
+                    "highwater",
+                    "--auth",
+                    "scram-sha-256",
+                    "--pwfile",
+                    str(key),
+                    "--encoding",
+                    "UTF8",
+                    "--locale",
+                    "C",
+                    "--no-sync",
+                ]
+            )
             with (self.folder / "log").open("wb") as log:
                 self.process = subprocess.Popen(
-                    [str(program("postgres")), "-D", str(data), "-h", "127.0.0.1", "-p", str(self.port), "-k", str(self.folder), "-F"],
-                    user=self.user, group=self.user and pwd.getpwnam(self.user).pw_gid, extra_groups=[] if self.user else None,
-                    cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+                    [
+                        str(program("postgres")),
+                        "-D",
+                        str(data),
+                        "-h",
+                        "127.0.0.1",
+                        "-p",
+                        str(self.port),
+                        "-k",
+                        str(self.folder),
+                        "-F",
+                    ],
+                    user=self.user,
+                    group=self.user and pwd.getpwnam(self.user).pw_gid,
+                    extra_groups=[] if self.user else None,
+                    cwd=self.folder,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,
                     preexec_fn=_end_with_parent,
-                )  # fmt: skip
+                )
             self._wait_up()
         except BaseException:
             self.__exit__()
@@ -72,7 +106,8 @@ class Postgres:
             try:
                 self.process.wait(5)
             except subprocess.TimeoutExpired:
-                # Still connected clients do not matter to it now: SIGQUIT ends it and all its processes at once.
+                # Still connected clients do not matter to it now: SIGQUIT ends it and all its processes at
+                # once.
                 self.process.send_signal(signal.SIGQUIT)
                 self.process.wait(10)
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -95,9 +130,15 @@ class Postgres:
 
     def _run(self, command: list[str]) -> None:
         done = subprocess.run(
-            command, user=self.user, group=self.user and pwd.getpwnam(self.user).pw_gid, extra_groups=[] if self.user else None,
-            cwd=self.folder, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            command,
+            user=self.user,
+            group=self.user and pwd.getpwnam(self.user).pw_gid,
+            extra_groups=[] if self.user else None,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         if done.returncode:
             raise RuntimeError(f"{command[0]}: {done.stderr}")
 
@@ -120,6 +161,7 @@ def _end_with_parent() -> None:
 
 
 def _user() -> str:
-    """Who runs it when the tests run as root: Debian's user of the package, else the one that owns nothing."""
+    """Who runs it when the tests run as root: Debian's user of the package, else the one that owns
+    nothing."""
     names = {entry.pw_name for entry in pwd.getpwall()}
     return next(name for name in ("postgres", "nobody") if name in names)

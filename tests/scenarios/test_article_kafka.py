@@ -1,4 +1,5 @@
-"""The worked examples of the articles on Kafka, under Kafka's rule and, where it differs, under the article's own."""
+"""The worked examples of the articles on Kafka, under Kafka's rule and, where it differs, under the article's
+own."""
 
 from broker_core.kafka.assignors import ASSIGNORS, Assignment, StickyUserData, Subscription
 
@@ -12,15 +13,20 @@ def group(**topics: str) -> dict[str, Subscription]:
 
 def written(assignment: Assignment) -> Named:
     """The assignment as the articles write it: t0p1 is partition 1 of t0."""
-    return {member: " ".join(f"{topic}p{number}" for topic, number in row) for member, row in assignment.items()}
+    return {
+        member: " ".join(f"{topic}p{number}" for topic, number in row) for member, row in assignment.items()
+    }
 
 
 def share(assignor_id: str, members: dict[str, Subscription], counts: dict[str, int]) -> Named:
     return written(ASSIGNORS[assignor_id].assign(members, counts))
 
 
-def remembering(members: dict[str, Subscription], assignment: Assignment, generation: int) -> dict[str, Subscription]:
-    """The members after a generation: eager ones keep it in the user data, cooperative ones in what they own."""
+def remembering(
+    members: dict[str, Subscription], assignment: Assignment, generation: int
+) -> dict[str, Subscription]:
+    """The members after a generation: eager ones keep it in the user data, cooperative ones in what they
+    own."""
     return {
         member: Subscription(
             subscription.topics,
@@ -34,7 +40,10 @@ def remembering(members: dict[str, Subscription], assignment: Assignment, genera
 
 def test_article_001_range_two_topics_of_four_come_out_even() -> None:
     members = group(c0="t0 t1", c1="t0 t1")
-    assert share("range", members, {"t0": 4, "t1": 4}) == {"C0": "t0p0 t0p1 t1p0 t1p1", "C1": "t0p2 t0p3 t1p2 t1p3"}
+    assert share("range", members, {"t0": 4, "t1": 4}) == {
+        "C0": "t0p0 t0p1 t1p0 t1p1",
+        "C1": "t0p2 t0p3 t1p2 t1p3",
+    }
 
 
 def test_article_001_range_two_topics_of_three_give_the_first_one_more_of_each() -> None:
@@ -44,18 +53,25 @@ def test_article_001_range_two_topics_of_three_give_the_first_one_more_of_each()
 
 def test_article_001_round_robin_deals_two_topics_of_three_evenly() -> None:
     members = group(c0="t0 t1", c1="t0 t1")
-    assert share("roundrobin", members, {"t0": 3, "t1": 3}) == {"C0": "t0p0 t0p2 t1p1", "C1": "t0p1 t1p0 t1p2"}
+    assert share("roundrobin", members, {"t0": 3, "t1": 3}) == {
+        "C0": "t0p0 t0p2 t1p1",
+        "C1": "t0p1 t1p0 t1p2",
+    }
 
 
-# Article 001 says that C1 subscribes to t1 and C2 to all. Its results are those of Kafka's javadoc, where C1 subscribes
-# to t0 and t1; with t1 alone they come out the same.
+# Article 001 says that C1 subscribes to t1 and C2 to all. Its results are those of Kafka's javadoc, where C1
+# subscribes to t0 and t1; with t1 alone they come out the same.
 UNEQUAL = {"t0": 1, "t1": 2, "t2": 3}
 
 
 def test_article_001_round_robin_leaves_unequal_subscriptions_unbalanced() -> None:
     for c1 in ("t1", "t0 t1"):
         members = group(c0="t0", c1=c1, c2="t0 t1 t2")
-        assert share("roundrobin", members, UNEQUAL) == {"C0": "t0p0", "C1": "t1p0", "C2": "t1p1 t2p0 t2p1 t2p2"}
+        assert share("roundrobin", members, UNEQUAL) == {
+            "C0": "t0p0",
+            "C1": "t1p0",
+            "C2": "t1p1 t2p0 t2p1 t2p2",
+        }
 
 
 def test_article_001_sticky_balances_unequal_subscriptions() -> None:
@@ -76,12 +92,16 @@ def test_article_001_sticky_begins_like_round_robin() -> None:
 
 def test_article_001_c1_leaves_and_round_robin_reshuffles() -> None:
     members = group(c0="t0 t1 t2 t3", c2="t0 t1 t2 t3")
-    assert share("roundrobin", members, FOUR_TOPICS) == {"C0": "t0p0 t1p0 t2p0 t3p0", "C2": "t0p1 t1p1 t2p1 t3p1"}
+    assert share("roundrobin", members, FOUR_TOPICS) == {
+        "C0": "t0p0 t1p0 t2p0 t3p0",
+        "C2": "t0p1 t1p1 t2p1 t3p1",
+    }
 
 
 def test_article_001_c1_leaves_and_sticky_deals_only_its_partitions() -> None:
-    """The article, with Kafka's javadoc, gives t2p0 to C0 and t0p1 to C2. The code gives them the other way around:
-    C2 has two and is below the floor of four by two, C0 by one, and the free ones go around by topic."""
+    """The article, with Kafka's javadoc, gives t2p0 to C0 and t0p1 to C2. The code gives them the other way
+    around: C2 has two and is below the floor of four by two, C0 by one, and the free ones go around by
+    topic."""
     members = group(c0="t0 t1 t2 t3", c1="t0 t1 t2 t3", c2="t0 t1 t2 t3")
     for assignor_id in ("sticky", "cooperative-sticky"):
         before = ASSIGNORS[assignor_id].assign(members, FOUR_TOPICS)
@@ -97,7 +117,10 @@ NINE = {"T1": 3, "T2": 3, "T3": 3}
 
 def test_article_003_range_cuts_nine_partitions_into_five_and_four() -> None:
     members = group(c0="T1 T2 T3", c1="T1 T2 T3")
-    assert share("range_global", members, NINE) == {"C0": "T1p0 T1p1 T1p2 T2p0 T2p1", "C1": "T2p2 T3p0 T3p1 T3p2"}
+    assert share("range_global", members, NINE) == {
+        "C0": "T1p0 T1p1 T1p2 T2p0 T2p1",
+        "C1": "T2p2 T3p0 T3p1 T3p2",
+    }
 
 
 def test_article_003_kafka_cuts_the_same_nine_into_six_and_three() -> None:
@@ -113,7 +136,8 @@ def test_article_003_round_robin_deals_by_hash() -> None:
 
 
 def test_article_003_the_hash_shuffles_what_names_would_order() -> None:
-    """A tenth partition is where number and hash part: t-10 hashes far above t-9, and b-0 .. b-9 lie in between."""
+    """A tenth partition is where number and hash part: t-10 hashes far above t-9, and b-0 .. b-9 lie in
+    between."""
     members = group(c0="a b", c1="a b")
     counts = {"a": 11, "b": 2}
     by_hash = share("round_robin_hashed", members, counts)

@@ -1,4 +1,5 @@
-"""The worked examples of the article on Pulsar (documentation 3.2), under its own rules and under the recorded ones."""
+"""The worked examples of the article on Pulsar (documentation 3.2), under its own rules and under the
+recorded ones."""
 
 import pytest
 
@@ -169,9 +170,14 @@ def test_refused_sticky_consumer_is_as_if_it_had_never_tried(
     assert dispatcher.to_json() == state
 
 
-@pytest.mark.parametrize(("read", "acked", "again"), [(0, 0, [0, 1, 2, 3]), (4, 0, [0, 1, 2, 3]), (4, 4, []), (4, 2, [2, 3])])
-def test_what_is_not_acknowledged_comes_again_whatever_was_read(read: int, acked: int, again: list[int]) -> None:
-    """The article lets the next consumer go on after what was *read*; the recorded truth is what was *acknowledged*."""
+@pytest.mark.parametrize(
+    ("read", "acked", "again"), [(0, 0, [0, 1, 2, 3]), (4, 0, [0, 1, 2, 3]), (4, 4, []), (4, 2, [2, 3])]
+)
+def test_what_is_not_acknowledged_comes_again_whatever_was_read(
+    read: int, acked: int, again: list[int]
+) -> None:
+    """The article lets the next consumer go on after what was *read*; the recorded truth is what was
+    *acknowledged*."""
     dispatcher = KeySharedDispatcher(SELECTORS["auto_split"]())
     dispatcher.connect("A", "A", read)
     dispatcher.publish([murmur3_32(ORDER)] * 4)

@@ -1,7 +1,8 @@
-"""The TubeMQ article, "client-side partition assignment" (1.10.0), as stories: what each client does, pass by pass.
+"""The TubeMQ article, "client-side partition assignment" (1.10.0), as stories: what each client does, pass by
+pass.
 
-The article has no figures; its claims are shown here on partitions whose hashes are known, and the worked numbers of the
-recorded runs are at the end.
+The article has no figures; its claims are shown here on partitions whose hashes are known, and the worked
+numbers of the recorded runs are at the end.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ OCCUPIED = 410
 
 @dataclass
 class Client:
-    """One process that runs the article's example. It knows its two numbers and what the master told it, and asks nobody."""
+    """One process that runs the article's example. It knows its two numbers and what the master told it, and
+    asks nobody."""
 
     source_count: int
     node_id: int
@@ -32,7 +34,8 @@ class Client:
 
 @dataclass
 class Story:
-    """Clients, a master that answers each of them, and brokers that let one client have a partition at a time."""
+    """Clients, a master that answers each of them, and brokers that let one client have a partition at a
+    time."""
 
     brokers: list[int]
     clients: dict[str, Client]
@@ -164,6 +167,8 @@ def test_the_mask_is_what_makes_the_rule_total() -> None:
 
 
 @pytest.mark.parametrize(("source_count", "idle"), [(10, 0), (16, 6), (31, 21)])
-def test_neighbouring_partitions_have_neighbouring_hashes_so_surplus_nodes_idle(source_count: int, idle: int) -> None:
+def test_neighbouring_partitions_have_neighbouring_hashes_so_surplus_nodes_idle(
+    source_count: int, idle: int
+) -> None:
     keys = [f"1:test:{number}" for number in range(10)]
     assert sum(not owned_by(keys, source_count, node) for node in range(source_count)) == idle

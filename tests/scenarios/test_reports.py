@@ -1,4 +1,5 @@
-"""Public reports of the originals' users as scenario files, in `reports/`: each shows what the original does, and is no lesson on the list."""
+"""Public reports of the originals' users as scenario files, in `reports/`: each shows what the original does,
+and is no lesson on the list."""
 
 from pathlib import Path
 
@@ -15,6 +16,10 @@ def test_report(path: Path) -> None:
     scenario = scenario_from_text(read_file(path))
     came = [moment for moment in play(scenario) if isinstance(moment, Came)]
     assert scenario.lesson is not None and len(came) == len(scenario.lesson.checks)
-    wrong = [f"{moment.check.number} at {moment.check.at_us / 1e6} s: asked {moment.check.asks}, came {moment.result}"
-             for moment in came if not moment.result["holds"]]  # fmt: skip
+    wrong = [
+        f"{moment.check.number} at {moment.check.at_us / 1e6} s: asked {moment.check.asks}, came "
+        f"{moment.result}"
+        for moment in came
+        if not moment.result["holds"]
+    ]
     assert not wrong, "\n".join(wrong)

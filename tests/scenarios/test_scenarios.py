@@ -1,4 +1,5 @@
-"""The scenario files that come along: each of them plays to its end, and every number that it names comes true, at other seeds, too."""
+"""The scenario files that come along: each of them plays to its end, and every number that it names comes
+true, at other seeds, too."""
 
 import pytest
 
@@ -14,8 +15,12 @@ def test_scenario(name, seed):
     scenario = scenario_from_text(read_file(SCENARIOS[name]), seed)
     came = {moment.place: moment for moment in play(scenario) if isinstance(moment, Came)}
     assert len(came) == len(scenario.lesson.checks)
-    wrong = [f"{moment.check.number} at {moment.check.at_us / 1e6} s: asked {moment.check.asks}, came {moment.result}"
-             for moment in came.values() if not moment.result["holds"]]  # fmt: skip
+    wrong = [
+        f"{moment.check.number} at {moment.check.at_us / 1e6} s: asked {moment.check.asks}, came "
+        f"{moment.result}"
+        for moment in came.values()
+        if not moment.result["holds"]
+    ]
     assert not wrong, "\n".join(wrong)
 
 

@@ -1,7 +1,8 @@
 """Stories: what a person orders, and every turning point that it causes, in text.
 
 Above `----` are orders: `lab NAME=VALUE ...` once (`topic`: of the lanes that have one), `at SECONDS`, or
-`KIND [CONSUMER] [lane=ID] [NAME=VALUE ...]`; below it what happened. To accept a change after reading it line by
+`KIND [CONSUMER] [lane=ID] [NAME=VALUE ...]`; below it what happened. To accept a change after reading it line
+by
 line: `ACCEPT_STORIES=1 pytest tests/scenarios/test_stories.py`.
 """
 
@@ -34,25 +35,38 @@ def tell(orders):
         if kind == "lab":
             topic = {"topic": pairs.pop("topic")} if "topic" in pairs else {}
             named = (lane.split(":") for lane in pairs.pop("lanes").split(","))
-            lanes = [{"model": model, "algorithm": algorithm, **({} if model == "pulsar" else topic)} for model, algorithm in named]
+            lanes = [
+                {"model": model, "algorithm": algorithm, **({} if model == "pulsar" else topic)}
+                for model, algorithm in named
+            ]
             workload = {"kind": "uniform", "keys": pairs.pop("keys", 100), "rate": pairs.pop("rate", 20)}
             lab = Lab(scenario_from_json({"rigs": lanes, "workload": workload, **pairs}))
         elif kind == "at":
             lines += describe(lab.advance_to(round(float(plain[0]) * 1_000_000)))
         else:
             lane = pairs.pop("lane", "all")
-            command = {"command_id": f"s{number}", "kind": kind, "rig": lane, "consumer": plain[0] if plain else None, "args": pairs}
+            command = {
+                "command_id": f"s{number}",
+                "kind": kind,
+                "rig": lane,
+                "consumer": plain[0] if plain else None,
+                "args": pairs,
+            }
             lines += describe(lab.submit(command))
     for lane in lab.lanes.values():
         bill = lane.ledger.bill.to_view(lane.redelivered, lane.ledger.standing_us())
-        figures = " ".join(f"{name}={bill[name]}" for name in ("keys_moved", "keys_total", "partitions_moved", "redelivered", "pause_us"))
+        figures = " ".join(
+            f"{name}={bill[name]}"
+            for name in ("keys_moved", "keys_total", "partitions_moved", "redelivered", "pause_us")
+        )
         lines.append(f"bill {lane.id}: {figures}")
     return lines
 
 
 def describe(events):
     return [
-        f"{event['at_us'] / 1_000_000:.3f} {event['kind']} by {event['rule'] or 'order'} {json.dumps(event['data'], sort_keys=True)}"
+        f"{event['at_us'] / 1_000_000:.3f} {event['kind']} by {event['rule'] or 'order'} "
+        f"{json.dumps(event['data'], sort_keys=True)}"
         for event in events
     ]
 

@@ -1,6 +1,8 @@
-"""A seeded life of a Kafka cluster: clients write and read while brokers crash, lose power and disks, pause, and links are cut; laws are watched.
+"""A seeded life of a Kafka cluster: clients write and read while brokers crash, lose power and disks, pause,
+and links are cut; laws are watched.
 
-One life is `Life(seed).run(steps)`; it ends with everything healed, and then counts: what was confirmed, what was lost and why.
+One life is `Life(seed).run(steps)`; it ends with everything healed, and then counts: what was confirmed, what
+was lost and why.
 """
 
 from __future__ import annotations
@@ -53,7 +55,8 @@ class ClientState:
 
 
 class Client:
-    """Sends what the life says, and knows each answer by its place on the connection. Of a connection that broke the answers are None."""
+    """Sends what the life says, and knows each answer by its place on the connection. Of a connection that
+    broke the answers are None."""
 
     def __init__(self, state):
         self.state = state
@@ -74,7 +77,9 @@ class Client:
             state.waiting[number].append(message.token)
             out.send(number, message.request)
         elif isinstance(message, Closed):
-            state.connections = {to: number for to, number in state.connections.items() if number != connection}
+            state.connections = {
+                to: number for to, number in state.connections.items() if number != connection
+            }
             state.got += [(token, None) for token in state.waiting.pop(connection)]
         else:
             state.got.append((state.waiting[connection].popleft(), message))
@@ -112,8 +117,8 @@ class Marker:
 
 @dataclass
 class Producer:
-    """number < 0: not idempotent. epoch rises when the broker has lost what it knew. is_transactional: each batch is a transaction of its own, and
-    the life plays its coordinator; the real one has its own tests."""
+    """number < 0: not idempotent. epoch rises when the broker has lost what it knew. is_transactional: each
+    batch is a transaction of its own, and the life plays its coordinator; the real one has its own tests."""
 
     number: int
     acks: int
@@ -131,7 +136,9 @@ class Life:
             "brokers": dice.choice((3, 3, 3, 4, 5)),
             "min_isr": dice.choice((2, 2, 1)),
             "unclean": dice.random() < 0.2,
-            "truncation": dice.choice((Truncation.FETCH, Truncation.FETCH, Truncation.EPOCH_REQUEST, Truncation.HIGH_WATERMARK)),
+            "truncation": dice.choice(
+                (Truncation.FETCH, Truncation.FETCH, Truncation.EPOCH_REQUEST, Truncation.HIGH_WATERMARK)
+            ),
             "partitions": dice.choice((1, 2, 4)),
             "flush": dice.choice((1, 4, 1 << 62)),
             "destroys": dice.random() < 0.4,
@@ -139,23 +146,41 @@ class Life:
         self.chosen = choose
         topic = TopicPlan("t", choose["partitions"], 3, choose["min_isr"], choose["unclean"])
         settings = ClusterSettings(
-            choose["truncation"], log_segment_bytes=2_000, flush_interval_messages=choose["flush"], leader_imbalance_check_interval_ms=60_000,
-            is_rack_aware=True, verifies_transactions=False,
-        )  # fmt: skip
+            choose["truncation"],
+            log_segment_bytes=2_000,
+            flush_interval_messages=choose["flush"],
+            leader_imbalance_check_interval_ms=60_000,
+            is_rack_aware=True,
+            verifies_transactions=False,
+        )
         racks = tuple("abcabc"[: choose["brokers"]])
         plan = ClusterPlan(choose["brokers"], racks, (topic,), settings)
         self.told: list[Any] = []
         self.world = cluster_world(
-            plan, seed, delay_us=500, jitter_us=500, kinds={"client": (ClientState, Client)}, messages=Ask, listener=self.hear
+            plan,
+            seed,
+            delay_us=500,
+            jitter_us=500,
+            kinds={"client": (ClientState, Client)},
+            messages=Ask,
+            listener=self.hear,
         )
         self.world.start("client", "client", ClientState())
         self.laws = ClusterLaws(self.world)
         self.brokers = list(plan.broker_ids)
         self.keys = [("t", number) for number in range(choose["partitions"])]
-        self.producers = [Producer(-1, -1), Producer(-2, 1), Producer(7, -1), Producer(8, -1), Producer(9, -1, is_transactional=True)]
+        self.producers = [
+            Producer(-1, -1),
+            Producer(-2, 1),
+            Producer(7, -1),
+            Producer(8, -1),
+            Producer(9, -1, is_transactional=True),
+        ]
         self.positions: dict[tuple[str, int], int] = dict.fromkeys(self.keys, 0)
         self.stable_positions = dict(self.positions)  # of a read_committed consumer
-        self.fates: dict[str, bool] = {}  # of what is in a transaction: whether it was to be committed; not in it: it is open
+        self.fates: dict[
+            str, bool
+        ] = {}  # of what is in a transaction: whether it was to be committed; not in it: it is open
         self.asked: dict[int, Any] = {}
         self.token = self.value = 0
         self.acked: list[tuple[tuple[str, int], int, str]] = []
@@ -187,7 +212,8 @@ class Life:
         self.pass_time(dice.choice((1, 5, 20, 100, 100, 500, 2_000)) * MS)
 
     def harm(self) -> None:
-        """One fault, or the end of one. At least as much is mended as is broken, else nothing would ever be written."""
+        """One fault, or the end of one. At least as much is mended as is broken, else nothing would ever be
+        written."""
         dice, world = self.dice, self.world
         broker, other = dice.choice(self.brokers), dice.choice([*self.brokers, CONTROLLER, "client"])
         deeds = {
@@ -207,8 +233,21 @@ class Life:
             "resume": lambda: verbs.resume(world, broker),
             "heal": lambda: verbs.heal_link(world, broker, other),
         }
-        weights = {"crash": 5, "stop": 2, "pause": 3, "cut": 6, "slow": 2, "slow_disk": 1, "skew": 1, "elect": 1, "unclean": 1, "move": 1,
-                   "back": 12, "resume": 8, "heal": 14} | ({"power": 2, "disk": 1} if self.chosen["destroys"] else {})  # fmt: skip
+        weights = {
+            "crash": 5,
+            "stop": 2,
+            "pause": 3,
+            "cut": 6,
+            "slow": 2,
+            "slow_disk": 1,
+            "skew": 1,
+            "elect": 1,
+            "unclean": 1,
+            "move": 1,
+            "back": 12,
+            "resume": 8,
+            "heal": 14,
+        } | ({"power": 2, "disk": 1} if self.chosen["destroys"] else {})
         deed = dice.choices(list(weights), list(weights.values()))[0]
         try:
             deeds[deed]()
@@ -238,7 +277,14 @@ class Life:
         for _ in range(self.dice.randrange(1, 4)):
             self.value += 1
             values.append(f"v{self.value}")
-        write = Write(producer.number, key, producer.acks, tuple(values), producer.sequences.get(key, 0), producer.is_transactional)
+        write = Write(
+            producer.number,
+            key,
+            producer.acks,
+            tuple(values),
+            producer.sequences.get(key, 0),
+            producer.is_transactional,
+        )
         producer.open[key] = write
         self.send(write)
 
@@ -259,18 +305,33 @@ class Life:
             marker = TxnMarker(write.producer, producer.epoch, write.is_commit, [write.key], 0)
             self.world.order("client", Ask(to, self.token, WriteTxnMarkersRequest([marker])))
             return
-        ids = {"producer_id": write.producer, "producer_epoch": producer.epoch, "base_sequence": write.sequence} if write.producer >= 0 else {}
-        records = light_batch(write.values, timestamp=self.world.now_us // MS, size_in_bytes=100 * len(write.values),
-                              is_transactional=write.is_transactional, **ids)  # fmt: skip
+        ids = (
+            {"producer_id": write.producer, "producer_epoch": producer.epoch, "base_sequence": write.sequence}
+            if write.producer >= 0
+            else {}
+        )
+        records = light_batch(
+            write.values,
+            timestamp=self.world.now_us // MS,
+            size_in_bytes=100 * len(write.values),
+            is_transactional=write.is_transactional,
+            **ids,
+        )
         self.asked[self.token] = write
-        self.world.order("client", Ask(to, self.token, ProduceRequest(write.acks, 3_000, [ProducePartition(*write.key, records)])))
+        self.world.order(
+            "client",
+            Ask(to, self.token, ProduceRequest(write.acks, 3_000, [ProducePartition(*write.key, records)])),
+        )
 
     def read(self, key: tuple[str, int]) -> None:
         to = self.leader(key) if self.dice.random() < 0.7 else broker_node(self.dice.choice(self.brokers))
         if to is None:
             return
         self.token += 1
-        rack, isolation = self.dice.choice(("", "a", "b")), self.dice.choice((READ_UNCOMMITTED, READ_COMMITTED))
+        rack, isolation = (
+            self.dice.choice(("", "a", "b")),
+            self.dice.choice((READ_UNCOMMITTED, READ_COMMITTED)),
+        )
         self.asked[self.token] = (key, isolation)
         offset = (self.stable_positions if isolation else self.positions)[key]
         request = FetchRequest(0, [FetchPartition(*key, offset)], rack_id=rack, isolation_level=isolation)
@@ -307,12 +368,15 @@ class Life:
             confirmed = self.acked if write.acks == -1 else self.acked_1
             confirmed += [(write.key, offset + number, value) for number, value in enumerate(write.values)]
             if write.is_transactional:
-                marker = producer.open[write.key] = Marker(write.producer, write.key, self.dice.random() < 0.5)
+                marker = producer.open[write.key] = Marker(
+                    write.producer, write.key, self.dice.random() < 0.5
+                )
                 self.fates |= dict.fromkeys(write.values, marker.is_commit)
                 self.send(marker)
 
     def marked(self, marker: Marker, answer: Any) -> None:
-        """The transaction has ended in its partition, or the marker goes again. A newer epoch has taken an old one's place."""
+        """The transaction has ended in its partition, or the marker goes again. A newer epoch has taken an
+        old one's place."""
         marker.token = -1
         if answer is not None and answer.results[0][3] in (0, ErrorCode.INVALID_PRODUCER_EPOCH):
             producer = next(each for each in self.producers if each.number == marker.producer)
@@ -329,7 +393,8 @@ class Life:
                     self.positions[key] = offset + 1
 
     def was_read_committed(self, key: tuple[str, int], answer: Any) -> None:
-        """As the consumer does it: batches of producers whose transaction was aborted are passed over, from its first offset to its marker.
+        """As the consumer does it: batches of producers whose transaction was aborted are passed over, from
+        its first offset to its marker.
 
         Where records were lost a marker may be among them, and a later one ends both transactions.
         """
@@ -348,7 +413,11 @@ class Life:
                     if header.base_offset + number >= self.stable_positions[key]:
                         self.laws.consumed(key, header.base_offset + number, value)
                         is_wrong = header.is_transactional and not self.fates.get(value, False)
-                        assert not is_wrong or any(loss.partition == key for loss in self.laws.losses), (key, value, "aborted or open, and read")
+                        assert not is_wrong or any(loss.partition == key for loss in self.laws.losses), (
+                            key,
+                            value,
+                            "aborted or open, and read",
+                        )
                         self.done["read_committed"] += 1
             self.stable_positions[key] = max(self.stable_positions[key], header.next_offset)
 
@@ -386,15 +455,22 @@ class Life:
         for key in self.keys:
             known = world.node(CONTROLLER).state.rules.topics["t"].partitions[key[1]]
             states = [world.node(broker_node(broker)).state for broker in known.replicas]
-            # Cut to its high watermark inside a batch, a follower cannot append what comes: it gives up until there is a new leader.
-            failed = [state.broker_id for state in states if state.replicas[key].fetcher.is_failed and state.broker_id != known.leader]
+            # Cut to its high watermark inside a batch, a follower cannot append what comes: it gives up until
+            # there is a new leader.
+            failed = [
+                state.broker_id
+                for state in states
+                if state.replicas[key].fetcher.is_failed and state.broker_id != known.leader
+            ]
             self.done["failed_fetcher"] += len(failed)
             assert not failed or self.chosen["truncation"] is Truncation.HIGH_WATERMARK, (key, failed)
             assert known.leader >= 0 and {*known.isr, *failed} == set(known.replicas), (key, known, failed)
             if self.chosen["truncation"] is Truncation.HIGH_WATERMARK:
                 continue  # a cut inside a batch has left a hole that nobody can fetch: copies stay different
             logs = [state.disk.logs[key] for state in states]
-            assert len({log.log_end_offset for log in logs}) == 1 == len({log.high_watermark for log in logs}), key
+            assert (
+                len({log.log_end_offset for log in logs}) == 1 == len({log.high_watermark for log in logs})
+            ), key
         self.lost_acked = sum(not self.laws.check_acked(*record) for record in self.acked)
         self.lost_acked_1 = sum(not self.is_there(*record) for record in self.acked_1)
 
@@ -406,4 +482,6 @@ class Life:
 
     def is_there(self, key: tuple[str, int], offset: int, value: str) -> bool:
         ledger = self.laws.ledger(key)
-        return offset < ledger.start or (offset < ledger.end and ledger.entries[offset - ledger.start].value == value)
+        return offset < ledger.start or (
+            offset < ledger.end and ledger.entries[offset - ledger.start].value == value
+        )

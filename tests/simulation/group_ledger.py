@@ -1,11 +1,13 @@
-"""What a group's partition of `__consumer_offsets` says in the end of every commit that was asked for: the laws of commits, at the cluster's level.
+"""What a group's partition of `__consumer_offsets` says in the end of every commit that was asked for: the
+laws of commits, at the cluster's level.
 
     no zombie      a commit in the log carries the generation, or the member epoch, that the log itself says was in force at that place
     none lost      a commit that was answered well is in the log, whoever has coordinated since
     nothing passed a commit that was taken lies behind no record that nobody had handled when it came
     not back       a partition's committed offset never goes back
 
-A commit's record does not say who asked for it: that is heard where the coordinator reads the request, and known again by the batch's place.
+A commit's record does not say who asked for it: that is heard where the coordinator reads the request, and
+known again by the batch's place.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ Offsets = dict[tuple[str, int], int]
 
 
 class Asked(NamedTuple):
-    """A commit that a coordinator has just read. end: where the log of its broker ended. passed: what it would skip."""
+    """A commit that a coordinator has just read. end: where the log of its broker ended. passed: what it
+    would skip."""
 
     request: m.OffsetCommitRequest
     connection: int
@@ -38,7 +41,8 @@ class Asked(NamedTuple):
 
 @dataclass(slots=True)
 class OffsetsLedger:
-    """An ear for `Coordinators.overhears`. number: the group's partition. handled_up_to: partition -> the first offset that nobody has handled."""
+    """An ear for `Coordinators.overhears`. number: the group's partition. handled_up_to: partition -> the
+    first offset that nobody has handled."""
 
     number: int
     handled_up_to: Mapping[tuple[str, int], int]
@@ -55,12 +59,18 @@ class OffsetsLedger:
         log = self.world().slots[f"broker-{broker_id}"].node.state.disk.logs.get((OFFSETS_TOPIC, self.number))
         self.last.pop(connection, None)
         if isinstance(request, m.OffsetCommitRequest) and log is not None:
-            passed = {partition: offset for partition, offset in _asked(request).items() if offset > self.handled_up_to.get(partition, 0)}
+            passed = {
+                partition: offset
+                for partition, offset in _asked(request).items()
+                if offset > self.handled_up_to.get(partition, 0)
+            }
             self.asked = Asked(request, connection, log, log.log_end_offset, passed)
 
     def answered(self, connection: int, response: Any) -> None:
         self.settle()
-        is_good = isinstance(response, m.OffsetCommitResponse) and not any(part.error_code for row in response.topics for part in row.partitions)
+        is_good = isinstance(response, m.OffsetCommitResponse) and not any(
+            part.error_code for row in response.topics for part in row.partitions
+        )
         if is_good and connection in self.last:
             self.acked.add(self.last[connection])
 
@@ -79,9 +89,15 @@ class OffsetsLedger:
         if asked is None or asked.log.log_end_offset <= asked.end:
             return
         batch = asked.log.batch_at(asked.end)
-        if batch is None or batch.header.base_offset != asked.end or _committed(_records(batch)) != _asked(asked.request):
+        if (
+            batch is None
+            or batch.header.base_offset != asked.end
+            or _committed(_records(batch)) != _asked(asked.request)
+        ):
             return
-        assert not asked.passed, f"{asked.request} was taken, and nobody has handled all before {asked.passed}"
+        assert not asked.passed, (
+            f"{asked.request} was taken, and nobody has handled all before {asked.passed}"
+        )
         place = (asked.end, batch.header.partition_leader_epoch)
         self.taken[place] = asked.request
         self.last[asked.connection] = place
@@ -99,7 +115,11 @@ class OffsetsLedger:
             records = _records(batch)
             for key, value in records:
                 if isinstance(key, rec.GroupMetadataKey):
-                    generation, members = (-1, set()) if value is None else (value.generation, {member.member_id for member in value.members})
+                    generation, members = (
+                        (-1, set())
+                        if value is None
+                        else (value.generation, {member.member_id for member in value.members})
+                    )
                 elif isinstance(key, rec.ConsumerGroupCurrentMemberAssignmentKey):
                     epochs.pop(key.member_id, None)
                     if value is not None:
@@ -111,17 +131,33 @@ class OffsetsLedger:
             found.add(place)
             request = self.taken[place]  # somebody has asked for it
             told, member_id = request.generation_id_or_member_epoch, request.member_id
-            in_force = epochs.get(member_id) if member_id in epochs or not members else generation if member_id in members else None
-            assert told == in_force, f"a zombie's commit was taken: {request}, where {in_force} is in force at {place}"
+            in_force = (
+                epochs.get(member_id)
+                if member_id in epochs or not members
+                else generation
+                if member_id in members
+                else None
+            )
+            assert told == in_force, (
+                f"a zombie's commit was taken: {request}, where {in_force} is in force at {place}"
+            )
             for partition, offset in offsets.items():
-                assert offset >= committed.get(partition, 0), f"{partition} was committed at {committed[partition]}, and then {request} at {place}"
+                assert offset >= committed.get(partition, 0), (
+                    f"{partition} was committed at {committed[partition]}, and then {request} at {place}"
+                )
             committed |= offsets
-        assert self.acked <= found, f"commits were answered, and are lost: {[self.taken[place] for place in self.acked - found][:3]}"
+        assert self.acked <= found, (
+            f"commits were answered, and are lost: {[self.taken[place] for place in self.acked - found][:3]}"
+        )
         return committed
 
 
 def _asked(request: m.OffsetCommitRequest) -> Offsets:
-    return {(row.name, part.partition_index): part.committed_offset for row in request.topics for part in row.partitions}
+    return {
+        (row.name, part.partition_index): part.committed_offset
+        for row in request.topics
+        for part in row.partitions
+    }
 
 
 def _records(batch: Any) -> list[tuple[Any, Any]]:
@@ -134,4 +170,8 @@ def _records(batch: Any) -> list[tuple[Any, Any]]:
 
 
 def _committed(records: list[tuple[Any, Any]]) -> Offsets:
-    return {(key.topic, key.partition): value.offset for key, value in records if isinstance(key, rec.OffsetCommitKey) and value is not None}
+    return {
+        (key.topic, key.partition): value.offset
+        for key, value in records
+        if isinstance(key, rec.OffsetCommitKey) and value is not None
+    }

@@ -15,7 +15,13 @@ from collections import Counter
 from typing import Any, cast
 
 from broker_core.errors import CommandError
-from broker_core.kafka.client.group_consumer.consumer import ConsumerOrder, GroupConsumer, Start, Stick, Subscribe
+from broker_core.kafka.client.group_consumer.consumer import (
+    ConsumerOrder,
+    GroupConsumer,
+    Start,
+    Stick,
+    Subscribe,
+)
 from broker_core.kafka.client.group_consumer.core import CLOSED, CLOSING, FAILED, ConsumerState
 from broker_core.kafka.client.group_consumer.settings import ConsumerSettings
 from broker_core.kafka.client.producer import orders as producer_orders
@@ -46,9 +52,14 @@ OFFSETS_PARTITIONS = 3
 NUMBER = coordinator_partition("g", OFFSETS_PARTITIONS)
 HEALED_FOR_US = 150 * SECOND
 MEMBERS_CHANGED = (
-    "kafka.group.member_joined", "kafka.group.member_left", "kafka.group.member_expired", "kafka.group.member_removed",
-    "kafka.consumer.poll_timeout", "kafka.consumer.failed", "kafka.group.coordinator_loaded",
-)  # fmt: skip
+    "kafka.group.member_joined",
+    "kafka.group.member_left",
+    "kafka.group.member_expired",
+    "kafka.group.member_removed",
+    "kafka.consumer.poll_timeout",
+    "kafka.consumer.failed",
+    "kafka.group.coordinator_loaded",
+)
 
 
 class GroupLife:
@@ -60,9 +71,18 @@ class GroupLife:
         self.assignor = dice.choice(("range", "roundrobin", "sticky", "cooperative-sticky"))
         self.commits = dice.choice(("auto", "sync", "async"))
         self.is_static = dice.random() < 0.5
-        groups = GroupSettings(initial_rebalance_delay_ms=500, consumer_heartbeat_interval_ms=1_000, consumer_session_timeout_ms=6_000)
+        groups = GroupSettings(
+            initial_rebalance_delay_ms=500,
+            consumer_heartbeat_interval_ms=1_000,
+            consumer_session_timeout_ms=6_000,
+        )
         plans = [TopicPlan(name, count, 3, 2) for name, count in TOPICS.items()]
-        plan = ClusterPlan(3, (), (*plans, TopicPlan(OFFSETS_TOPIC, OFFSETS_PARTITIONS, 3, 2)), ClusterSettings(groups=groups))
+        plan = ClusterPlan(
+            3,
+            (),
+            (*plans, TopicPlan(OFFSETS_TOPIC, OFFSETS_PARTITIONS, 3, 2)),
+            ClusterSettings(groups=groups),
+        )
         self.reads: Reads = Reads()
         self.deliveries = Deliveries()
         self.ledger: Any = OffsetsLedger(NUMBER, self.reads.handled_up_to, lambda: self.world)
@@ -77,7 +97,9 @@ class GroupLife:
             return made
 
         def consumer(state: ConsumerState) -> GroupConsumer:
-            return GroupConsumer(state, self.reads, polled=lambda partition, offset: self.begins(state, partition, offset))
+            return GroupConsumer(
+                state, self.reads, polled=lambda partition, offset: self.begins(state, partition, offset)
+            )
 
         kinds: Any = {
             "broker": (broker_kind, broker), "consumer": (ConsumerState, consumer),
@@ -85,8 +107,12 @@ class GroupLife:
         }  # fmt: skip
         messages = ConsumerOrder | producer_orders.ProducerOrder | Order
         self.told: list[Any] = []
-        self.world: World = cluster_world(plan, seed, delay_us=500, jitter_us=500, kinds=kinds, messages=messages, listener=self.told.extend)
-        self.world.start("producer", "producer", ProducerState.of(ProducerSettings(metadata_max_age_us=5 * SECOND)))
+        self.world: World = cluster_world(
+            plan, seed, delay_us=500, jitter_us=500, kinds=kinds, messages=messages, listener=self.told.extend
+        )
+        self.world.start(
+            "producer", "producer", ProducerState.of(ProducerSettings(metadata_max_age_us=5 * SECOND))
+        )
         self.world.advance(SECOND)
         self.world.order("producer", producer_orders.Connect(list(BROKERS), list(TOPICS)))
         self.sent = self.names = 0
@@ -96,7 +122,9 @@ class GroupLife:
 
     def begins(self, state: ConsumerState, partition: tuple[str, int], offset: int) -> None:
         """A program begins with a record: counted here by itself, and as a lane counts what is read twice."""
-        self.reads.begins(state.settings.client_id, state.subscribed.assigned.get(partition), partition, offset)
+        self.reads.begins(
+            state.settings.client_id, state.subscribed.assigned.get(partition), partition, offset
+        )
         self.notes[partition[0]].note_read(partition[1], offset)
 
     @property
@@ -112,7 +140,9 @@ class GroupLife:
     @property
     def live(self) -> list[str]:
         """Those that have not been told to end."""
-        return [name for name in self.consumers if self.state(name).member.phase not in (CLOSING, CLOSED, FAILED)]
+        return [
+            name for name in self.consumers if self.state(name).member.phase not in (CLOSING, CLOSED, FAILED)
+        ]
 
     def state(self, name: str) -> ConsumerState:
         state: ConsumerState = self.world.slots[name].node.state
@@ -124,7 +154,9 @@ class GroupLife:
     @property
     def coordinator(self) -> int:
         """The broker that the controller takes for the leader of the group's partition."""
-        leader: int = self.world.slots[CONTROLLER].node.state.rules.topics[OFFSETS_TOPIC].partitions[NUMBER].leader
+        leader: int = (
+            self.world.slots[CONTROLLER].node.state.rules.topics[OFFSETS_TOPIC].partitions[NUMBER].leader
+        )
         return leader
 
     def one(self) -> str:
@@ -134,15 +166,22 @@ class GroupLife:
 
     def rebalances(self, since_us: int) -> int:
         """Generations, or group epochs, that began after a moment."""
-        return sum(event.kind in ("kafka.group.generation_started", "kafka.group.epoch_bumped") and event.at_us > since_us for event in self.told)
+        return sum(
+            event.kind in ("kafka.group.generation_started", "kafka.group.epoch_bumped")
+            and event.at_us > since_us
+            for event in self.told
+        )
 
     @property
     def last_change_us(self) -> int:
-        """When a member came or went for the last time, the coordinator moved, or its log took no writes. Of a member of the consumer protocol
-        that comes only the number of members tells."""
+        """When a member came or went for the last time, the coordinator moved, or its log took no writes. Of
+        a member of the consumer protocol that comes only the number of members tells."""
         last_us = members = 0
         for event in self.told:
-            was, members = members, event.inputs["members"] if event.kind == "kafka.group.epoch_bumped" else members
+            was, members = (
+                members,
+                event.inputs["members"] if event.kind == "kafka.group.epoch_bumped" else members,
+            )
             if event.kind in MEMBERS_CHANGED or members != was or event.rule == "kafka.group.append_failed":
                 last_us = event.at_us
         return last_us
@@ -153,16 +192,37 @@ class GroupLife:
         self.names += 1
         name = f"c{self.names}"
         settings = ConsumerSettings(
-            "g", name, list(BROKERS), subscribe.topics, subscribe.pattern, self.protocol, [self.assignor], group_instance_id=instance,
-            commits=self.commits, auto_commit_interval_ms=1_000, session_timeout_ms=6_000, heartbeat_interval_ms=1_000,
-            max_poll_interval_ms=10_000, max_poll_records=self.dice.choice((1, 5)), auto_offset_reset="earliest", metadata_max_age_ms=5_000,
-        )  # fmt: skip
+            "g",
+            name,
+            list(BROKERS),
+            subscribe.topics,
+            subscribe.pattern,
+            self.protocol,
+            [self.assignor],
+            group_instance_id=instance,
+            commits=self.commits,
+            auto_commit_interval_ms=1_000,
+            session_timeout_ms=6_000,
+            heartbeat_interval_ms=1_000,
+            max_poll_interval_ms=10_000,
+            max_poll_records=self.dice.choice((1, 5)),
+            auto_offset_reset="earliest",
+            metadata_max_age_ms=5_000,
+        )
         self.subscriptions[name] = subscribe
         self.world.start(name, "consumer", ConsumerState(settings, Program(self.dice.choice((1, 20)) * MS)))
         self.world.order(name, Start(boot_us))
 
     def any_subscription(self) -> Subscribe:
-        return self.dice.choice((Subscribe(["t"]), Subscribe(["t", "u"]), Subscribe(["t", "u"]), Subscribe(["u"]), Subscribe([], "[tu]")))
+        return self.dice.choice(
+            (
+                Subscribe(["t"]),
+                Subscribe(["t", "u"]),
+                Subscribe(["t", "u"]),
+                Subscribe(["u"]),
+                Subscribe([], "[tu]"),
+            )
+        )
 
     def join(self) -> None:
         if len(self.live) < CONSUMERS_MAX:
@@ -186,10 +246,15 @@ class GroupLife:
         self.world.forget(name)
 
     def restart(self) -> None:
-        """A new process in the place of an old one: which was closed, or killed, or lives on and does not know."""
+        """A new process in the place of an old one: which was closed, or killed, or lives on and does not
+        know."""
         name = self.one()
         instance, subscribe = self.state(name).settings.group_instance_id, self.subscriptions[name]
-        how = self.dice.choice(("close", "close", "kill", "twice")) if instance else self.dice.choice(("close", "kill"))
+        how = (
+            self.dice.choice(("close", "close", "kill", "twice"))
+            if instance
+            else self.dice.choice(("close", "kill"))
+        )
         if how == "close":
             self.world.order(name, Leave())
         elif how == "kill":
@@ -214,9 +279,15 @@ class GroupLife:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all brokers run, on sound links: with two copies to each record one broker at a time may fail."""
-        return all(self.world.condition(f"broker-{number}") == RUNNING and not verbs.is_down(self.world, number) for number in BROKERS) and not any(
-            route.is_cut for way, route in self.world.routes.items() if not any(name in self.consumers for name in way)
+        """Whether all brokers run, on sound links: with two copies to each record one broker at a time may
+        fail."""
+        return all(
+            self.world.condition(f"broker-{number}") == RUNNING and not verbs.is_down(self.world, number)
+            for number in BROKERS
+        ) and not any(
+            route.is_cut
+            for way, route in self.world.routes.items()
+            if not any(name in self.consumers for name in way)
         )
 
     def fail_broker(self) -> None:
@@ -224,7 +295,8 @@ class GroupLife:
             self.dice.choice((verbs.crash, verbs.stop, verbs.pause))(self.world, self.dice.choice(BROKERS))
 
     def fail_coordinator(self) -> None:
-        """Its broker fails; or is cut off from the other brokers, and goes on for the members that reach it."""
+        """Its broker fails; or is cut off from the other brokers, and goes on for the members that reach
+        it."""
         broker = self.coordinator
         if not self.is_whole or broker < 0:
             return
@@ -237,7 +309,8 @@ class GroupLife:
             {"crash": verbs.crash, "stop": verbs.stop, "pause": verbs.pause}[how](self.world, broker)
 
     def move_coordinator(self) -> None:
-        """An operator makes another broker the preferred leader of the group's partition: it is handed over in order."""
+        """An operator makes another broker the preferred leader of the group's partition: it is handed over
+        in order."""
         replicas = list(BROKERS)
         self.dice.shuffle(replicas)
         verbs.reassign(self.world, OFFSETS_TOPIC, NUMBER, replicas)
@@ -272,7 +345,9 @@ class GroupLife:
         for _ in range(self.dice.randrange(1, 6)):
             self.sent += 1
             topic = self.dice.choice(("t", "t", "u"))
-            self.world.order("producer", producer_orders.Send(self.sent, topic, partition=self.sent % counts.get(topic, 1)))
+            self.world.order(
+                "producer", producer_orders.Send(self.sent, topic, partition=self.sent % counts.get(topic, 1))
+            )
 
     # --- a life
 
@@ -284,10 +359,28 @@ class GroupLife:
     def suffer(self, steps: int) -> GroupLife:
         """So many things happen, and nothing is healed."""
         acts = [self.produce] * 14 + [
-            self.join, self.join, self.leave, self.crash, self.restart, self.restart, self.subscribe, self.freeze, self.thaw, self.thaw, self.stick,
-            self.fail_broker, self.fail_coordinator, self.move_coordinator, self.mend_broker, self.mend_broker, self.mend_broker, self.cut,
-            self.mend, self.mend, self.grow,
-        ]  # fmt: skip
+            self.join,
+            self.join,
+            self.leave,
+            self.crash,
+            self.restart,
+            self.restart,
+            self.subscribe,
+            self.freeze,
+            self.thaw,
+            self.thaw,
+            self.stick,
+            self.fail_broker,
+            self.fail_coordinator,
+            self.move_coordinator,
+            self.mend_broker,
+            self.mend_broker,
+            self.mend_broker,
+            self.cut,
+            self.mend,
+            self.mend,
+            self.grow,
+        ]
         for _ in range(steps):
             act = self.dice.choice(acts)
             try:
@@ -299,7 +392,8 @@ class GroupLife:
         return self
 
     def deaf(self) -> GroupLife:
-        """From now on nobody listens to the nodes that begin: they go on in the middle of what others have heard."""
+        """From now on nobody listens to the nodes that begin: they go on in the middle of what others have
+        heard."""
         self.reads, self.ledger = NotHeard(), None
         return self
 
@@ -310,7 +404,8 @@ class GroupLife:
         self.check()
 
     def bury(self) -> None:
-        """Processes that have closed go. One that failed for good ends, and if nobody else has its place its supervisor starts another one."""
+        """Processes that have closed go. One that failed for good ends, and if nobody else has its place its
+        supervisor starts another one."""
         for name in self.consumers:
             if self.world.condition(name) != RUNNING:
                 continue
@@ -318,23 +413,31 @@ class GroupLife:
             if member.phase == CLOSED:
                 self.world.exit(name)
             elif member.phase == FAILED:
-                assert self.is_static and member.code in (codes.FENCED_INSTANCE_ID, codes.UNRELEASED_INSTANCE_ID), (name, member.code)
+                assert self.is_static and member.code in (
+                    codes.FENCED_INSTANCE_ID,
+                    codes.UNRELEASED_INSTANCE_ID,
+                ), (name, member.code)
                 self.world.order(name, Leave())
                 instances = [self.state(other).settings.group_instance_id for other in self.live]
                 if settings.group_instance_id not in instances:
                     self.start(settings.group_instance_id, self.subscriptions[name], 2 * SECOND)
 
     def check(self) -> None:
-        """No partition is owned twice in one generation or epoch, whoever is alive or frozen. A static member whose place was taken in a stable
-        group, where nothing is rebalanced, hears of it with its next request: until then there are two of it."""
+        """No partition is owned twice in one generation or epoch, whoever is alive or frozen. A static member
+        whose place was taken in a stable group, where nothing is rebalanced, hears of it with its next
+        request: until then there are two of it."""
         taken: dict[tuple[int, tuple[str, int]], str] = {}
         for name in self.consumers:
             state = self.state(name)
             if state.settings.group_protocol == "consumer" and self.world.condition(name) != RUNNING:
                 continue  # a frozen member does not know yet that its epoch is over
-            # Of a classic member the one of its assignment: it may know of a later one that its coordinator did not live to write, and another
-            # coordinator has given that number again.
-            epoch = state.member.generation if state.settings.group_protocol == "consumer" else state.member.previous_generation
+            # Of a classic member the one of its assignment: it may know of a later one that its coordinator
+            # did not live to write, and another coordinator has given that number again.
+            epoch = (
+                state.member.generation
+                if state.settings.group_protocol == "consumer"
+                else state.member.previous_generation
+            )
             for partition in state.owned:
                 place = state.settings.group_instance_id or name
                 other = taken.setdefault((epoch, partition), place)
@@ -373,6 +476,10 @@ class GroupLife:
         return sorted(partition for name in self.consumers for partition in self.state(name).owned)
 
     def check_commits(self) -> None:
-        committed = self.ledger.check(self.world.slots[f"broker-{self.coordinator}"].node.state.disk.logs[OFFSETS_TOPIC, NUMBER])
+        committed = self.ledger.check(
+            self.world.slots[f"broker-{self.coordinator}"].node.state.disk.logs[OFFSETS_TOPIC, NUMBER]
+        )
         for partition, offset in self.reads.beginnings:
-            assert offset == 0 or offset <= committed[partition], f"somebody began with {partition} at {offset}, which was never committed"
+            assert offset == 0 or offset <= committed[partition], (
+                f"somebody began with {partition} at {offset}, which was never committed"
+            )

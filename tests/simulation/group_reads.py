@@ -1,4 +1,5 @@
-"""What the programs of a group did with the records: who began with which, which are handled, and which were begun again."""
+"""What the programs of a group did with the records: who began with which, which are handled, and which were
+begun again."""
 
 from __future__ import annotations
 
@@ -10,8 +11,9 @@ from broker_core.kafka.client.group_consumer.subscription import PartitionState,
 
 
 class Reads:
-    """handled_count: value -> how often it was handled. begun: (partition, offset) -> how often a program began with it. handled_up_to:
-    partition -> the first offset that nobody has handled. beginnings: where each reader began with a partition that it was given."""
+    """handled_count: value -> how often it was handled. begun: (partition, offset) -> how often a program
+    began with it. handled_up_to: partition -> the first offset that nobody has handled. beginnings: where
+    each reader began with a partition that it was given."""
 
     is_watched = True
 
@@ -30,10 +32,14 @@ class Reads:
         """Records that programs began with once more, counted one by one."""
         return sum(count - 1 for count in self.begun.values())
 
-    def begins(self, client: str, known: PartitionState | None, partition: TopicPartition, offset: int) -> None:
-        """A program begins with a record. known: its position; None: it has lost the partition since it polled.
+    def begins(
+        self, client: str, known: PartitionState | None, partition: TopicPartition, offset: int
+    ) -> None:
+        """A program begins with a record. known: its position; None: it has lost the partition since it
+        polled.
 
-        A reader begins where the group has committed, else at the log start, and then takes one offset after another.
+        A reader begins where the group has committed, else at the log start, and then takes one offset after
+        another.
         """
         self.begun[partition, offset] += 1
         self._now = (partition, offset)
@@ -43,7 +49,9 @@ class Reads:
         if before is known:
             assert offset == last + 1, f"{client} goes from {last} to {offset} of {partition}"
         else:
-            assert offset == max(known.committed, 0), f"{client} begins with {partition} at {offset}, where {known.committed} is committed"
+            assert offset == max(known.committed, 0), (
+                f"{client} begins with {partition} at {offset}, where {known.committed} is committed"
+            )
             self.beginnings.append((partition, offset))
         self._readers[client, partition] = (known, offset)
 
@@ -73,7 +81,9 @@ class NotHeard(Reads):
 
     is_watched = False
 
-    def begins(self, client: str, known: PartitionState | None, partition: TopicPartition, offset: int) -> None:
+    def begins(
+        self, client: str, known: PartitionState | None, partition: TopicPartition, offset: int
+    ) -> None:
         """Nothing is noted."""
 
     def handled(self, program: str, message: int, now_us: int) -> None:
@@ -86,7 +96,9 @@ class Deliveries:
     def __init__(self) -> None:
         self.confirmed: set[int] = set()
 
-    def acked(self, producer: str, partition: Any, base_offset: int, values: list[int], attempts: int, now_us: int) -> None:
+    def acked(
+        self, producer: str, partition: Any, base_offset: int, values: list[int], attempts: int, now_us: int
+    ) -> None:
         self.confirmed.update(values)
 
     def failed(self, producer: str, partition: Any, error: Any, values: list[int], now_us: int) -> None:

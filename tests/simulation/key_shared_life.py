@@ -1,6 +1,8 @@
-"""Key_Shared over a long life: many messages, consumers that come, go and acknowledge a part of what they have.
+"""Key_Shared over a long life: many messages, consumers that come, go and acknowledge a part of what they
+have.
 
-A consumer that leaves and one that crashes are the same to a dispatcher: it is gone, with what it had not acknowledged.
+A consumer that leaves and one that crashes are the same to a dispatcher: it is gone, with what it had not
+acknowledged.
 """
 
 from random import Random
@@ -13,12 +15,20 @@ KEYS = 500
 
 
 class KeySharedLife:
-    """permits: that a consumer grants at first; with fewer than come at a time the replay set is seldom empty. held: consumer -> positions, as
-    sent. at: hash -> consumer that has it, and how many. newest: hash -> the highest position that is at a consumer. misplaced: messages of a key
-    sent to one consumer while another had some; disordered: those sent to a consumer after a later one that it still had."""
+    """permits: that a consumer grants at first; with fewer than come at a time the replay set is seldom
+    empty. held: consumer -> positions, as sent. at: hash -> consumer that has it, and how many. newest: hash
+    -> the highest position that is at a consumer. misplaced: messages of a key sent to one consumer while
+    another had some; disordered: those sent to a consumer after a later one that it still had."""
 
-    def __init__(self, dispatcher: KeySharedDispatcher | DrainingDispatcher, seed: int, messages: int, permits: int) -> None:
-        self.dispatcher, self.random, self.messages, self.permits = dispatcher, Random(seed), messages, permits
+    def __init__(
+        self, dispatcher: KeySharedDispatcher | DrainingDispatcher, seed: int, messages: int, permits: int
+    ) -> None:
+        self.dispatcher, self.random, self.messages, self.permits = (
+            dispatcher,
+            Random(seed),
+            messages,
+            permits,
+        )
         self.hashes = [self.random.getrandbits(32) for _ in range(KEYS)]
         self.held: dict[str, list[int]] = {}
         self.at: dict[int, tuple[str, int]] = {}
@@ -34,7 +44,9 @@ class KeySharedLife:
             self.misplaced += owner != consumer and count > 0
             self.at[hash32] = consumer, (count if owner == consumer else 0) + 1
             self.disordered += owner == consumer and count > 0 and position < self.newest[hash32]
-            self.newest[hash32] = max(position, self.newest[hash32] if owner == consumer and count else position)
+            self.newest[hash32] = max(
+                position, self.newest[hash32] if owner == consumer and count else position
+            )
             self.held[consumer].append(position)
 
     def release(self, positions: list[int]) -> None:

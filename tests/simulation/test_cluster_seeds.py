@@ -1,6 +1,8 @@
-"""Seeded lives of a Kafka cluster under faults: its laws hold at every step, it comes to rest when all is mended, and every loss is explained.
+"""Seeded lives of a Kafka cluster under faults: its laws hold at every step, it comes to rest when all is
+mended, and every loss is explained.
 
-`make seed SEED=7` reruns one; HIGHWATER_CLUSTER_SEEDS says how many: 200 in `make test`, 2,000 in `make simulate`.
+`make seed SEED=7` reruns one; HIGHWATER_CLUSTER_SEEDS says how many: 200 in `make test`, 2,000 in `make
+simulate`.
 """
 
 import os
@@ -13,7 +15,11 @@ from broker_core.lab.checkpoint import decode, encode
 from broker_core.sim import keeping
 from tests.simulation.cluster_life import Life
 
-SEEDS = [int(os.environ["SEED"])] if "SEED" in os.environ else range(int(os.environ.get("HIGHWATER_CLUSTER_SEEDS", "6")))
+SEEDS = (
+    [int(os.environ["SEED"])]
+    if "SEED" in os.environ
+    else range(int(os.environ.get("HIGHWATER_CLUSTER_SEEDS", "6")))
+)
 STEPS = 500
 FOUND = [20111]  # a seed that once failed is tried each time
 
@@ -23,9 +29,12 @@ def test_laws_hold_whatever_happens(seed):
     life = Life(seed).run(STEPS)
     assert life.acked, "somebody wrote"
     lost = life.laws.losses
-    print(f"\nseed {seed}: {life.chosen}\nconfirmed with acks=-1 {len(life.acked)}, of them lost {life.lost_acked}; "
-          f"with acks=1 {len(life.acked_1)}, of them lost {life.lost_acked_1}; faults {dict(life.done)}; "
-          f"losses {dict(Counter(loss.reason for loss in lost))}")  # fmt: skip
+    print(
+        f"\nseed {seed}: {life.chosen}\nconfirmed with acks=-1 {len(life.acked)}, of them lost "
+        f"{life.lost_acked}; "
+        f"with acks=1 {len(life.acked_1)}, of them lost {life.lost_acked_1}; faults {dict(life.done)}; "
+        f"losses {dict(Counter(loss.reason for loss in lost))}"
+    )
     if not life.may_lose:
         assert life.lost_acked == 0 and not lost
 
@@ -50,9 +59,12 @@ def test_a_life_is_the_same_each_time():
 
 
 def test_loss_by_an_unclean_election_is_found_and_explained():
-    """Which seed shows it first is not of interest; that one of them does is. (Truncation's losses: tests/core/kafka/cluster/test_article.py.)"""
+    """Which seed shows it first is not of interest; that one of them does is. (Truncation's losses:
+    tests/core/kafka/cluster/test_article.py.)"""
     for seed in range(40):
-        life = Life(seed, brokers=3, min_isr=1, destroys=False, unclean=True, truncation=Truncation.FETCH).run(300)
+        life = Life(
+            seed, brokers=3, min_isr=1, destroys=False, unclean=True, truncation=Truncation.FETCH
+        ).run(300)
         assert {loss.reason for loss in life.laws.losses} <= {"unclean_election"}
         if life.lost_acked:
             assert life.laws.losses and life.lost_acked < len(life.acked)
@@ -62,7 +74,9 @@ def test_loss_by_an_unclean_election_is_found_and_explained():
 
 def test_acks_1_loses_records_where_acks_all_does_not():
     for seed in range(40):
-        life = Life(seed, brokers=3, min_isr=1, destroys=False, unclean=False, truncation=Truncation.FETCH).run(200)
+        life = Life(
+            seed, brokers=3, min_isr=1, destroys=False, unclean=False, truncation=Truncation.FETCH
+        ).run(200)
         assert (life.lost_acked, life.laws.losses) == (0, [])
         if life.lost_acked_1:
             return

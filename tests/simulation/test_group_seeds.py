@@ -7,7 +7,8 @@
     rest           at most three rebalances after the last member came or went, and everything subscribed to has its owner
     restore        from a checkpoint at any point a world goes on the same
 
-`make seed SEED=7` reruns one; HIGHWATER_GROUP_SEEDS says how many: 200 in `make test`, 2,000 in `make simulate`.
+`make seed SEED=7` reruns one; HIGHWATER_GROUP_SEEDS says how many: 200 in `make test`, 2,000 in `make
+simulate`.
 """
 
 import os
@@ -18,7 +19,11 @@ from broker_core.lab.checkpoint import decode, encode
 from broker_core.sim.keeping import keep, restored
 from tests.simulation.group_life import SECOND, TOPICS, GroupLife
 
-SEEDS = [int(os.environ["SEED"])] if "SEED" in os.environ else range(int(os.environ.get("HIGHWATER_GROUP_SEEDS", "6")))
+SEEDS = (
+    [int(os.environ["SEED"])]
+    if "SEED" in os.environ
+    else range(int(os.environ.get("HIGHWATER_GROUP_SEEDS", "6")))
+)
 STEPS = 60
 QUIET_US, REBALANCES_MAX = 60 * SECOND, 3
 
@@ -31,23 +36,34 @@ def test_group_outlives_its_faults(seed):
     skipped = life.deliveries.confirmed - set(life.reads.handled_count)
     assert not skipped, f"{what}: {sorted(skipped)[:10]} were never handled"
     again = life.reads.begun_again
-    assert sum(notes.redelivered for notes in life.notes.values()) == again, f"{what}: what a lane counts as read twice"
+    assert sum(notes.redelivered for notes in life.notes.values()) == again, (
+        f"{what}: what a lane counts as read twice"
+    )
     handled_again = sum(count - 1 for count in life.reads.handled_count.values())
     assert handled_again <= again, f"{what}: nobody handles a record twice without having been given it twice"
     life.check_commits()
-    # Rest. By then who was dead is out: sessions last 6 s, max.poll.interval.ms 10 s, a rebalance as long, and a client's request 30 s.
-    assert life.owned() == [(topic, number) for topic in TOPICS for number in range(life.partitions(topic))], what
+    # Rest. By then who was dead is out: sessions last 6 s, max.poll.interval.ms 10 s, a rebalance as long,
+    # and a client's request 30 s.
+    assert life.owned() == [
+        (topic, number) for topic in TOPICS for number in range(life.partitions(topic))
+    ], what
     last_us = max(life.healed_us, life.last_change_us)
-    assert last_us <= life.healed_us + QUIET_US, f"{what}: members come and go {(last_us - life.healed_us) // SECOND} s after all was mended"
+    assert last_us <= life.healed_us + QUIET_US, (
+        f"{what}: members come and go {(last_us - life.healed_us) // SECOND} s after all was mended"
+    )
     late = life.rebalances(last_us)
     assert late <= REBALANCES_MAX, f"{what}: {late} rebalances after the last member came or went"
-    print(f"\n{what}: {len(life.deliveries.confirmed)} confirmed, {again} read again, {len(life.ledger.taken)} commits taken, "
-          f"{late} rebalances to rest; {dict(life.faults)}")  # fmt: skip
+    print(
+        f"\n{what}: {len(life.deliveries.confirmed)} confirmed, {again} read again, {len(life.ledger.taken)} "
+        f"commits taken, "
+        f"{late} rebalances to rest; {dict(life.faults)}"
+    )
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_group_goes_on_the_same_after_a_restore(seed):
-    """In the middle of its faults, through the bytes of a checkpoint: with everything that waits, is on its way, or is known only to a node."""
+    """In the middle of its faults, through the bytes of a checkpoint: with everything that waits, is on its
+    way, or is known only to a node."""
     life, other = GroupLife(seed).suffer(STEPS // 2), GroupLife(seed).deaf()
     kept = decode(encode(keep(life.world)))
     other.world = restored("kafka", other.world.design, seed, kept, lambda told: None)

@@ -1,4 +1,5 @@
-"""Seeded life of a whole lab: people come, crash, slow down and leave at random, and in the end every record has been served.
+"""Seeded life of a whole lab: people come, crash, slow down and leave at random, and in the end every record
+has been served.
 
 `make seed SEED=7` reruns one; HIGHWATER_SEEDS says how many `make test` runs.
 """
@@ -11,9 +12,12 @@ from broker_core.errors import CommandError
 from broker_core.lab.journal import Journal
 from tests.core.lab.journals import random_life
 
-SEEDS = [int(os.environ["SEED"])] if "SEED" in os.environ else range(int(os.environ.get("HIGHWATER_SEEDS", "6")))
+SEEDS = (
+    [int(os.environ["SEED"])] if "SEED" in os.environ else range(int(os.environ.get("HIGHWATER_SEEDS", "6")))
+)
 CALM_S = 180
-"""A Pulsar consumer's receiver queue of 1,000 messages is 100 s of work, and more arrives for it meanwhile."""
+"""A Pulsar consumer's receiver queue of 1,000 messages is 100 s of work, and more arrives for it
+meanwhile."""
 
 
 def order(lab, kind, **parts):
@@ -26,13 +30,16 @@ def order(lab, kind, **parts):
 
 
 def heal(lab):
-    """Make everybody work again: the crashed leave, the paused and slow resume, and there are enough of them."""
+    """Make everybody work again: the crashed leave, the paused and slow resume, and there are enough of
+    them."""
     for lane in list(lab.lanes.values()):
         if lane.algorithm in ("sticky", "sticky_document", "exclusive", "failover_document"):
-            # A leaver's ranges stay uncovered by rule: such keys would wait for ever. One active consumer alone never catches up.
+            # A leaver's ranges stay uncovered by rule: such keys would wait for ever. One active consumer
+            # alone never catches up.
             order(lab, "set_algorithm", lane=lane.id, args={"algorithm": "auto_split"})
         elif lane.algorithm == "prefetch_unlimited":
-            # A backlog goes whole to the first consumer that comes, by rule: it would work on it long after things are calm.
+            # A backlog goes whole to the first consumer that comes, by rule: it would work on it long after
+            # things are calm.
             order(lab, "set_algorithm", lane=lane.id, args={"algorithm": "prefetch_5"})
     for name in list(lab.seen):
         for lane in list(lab.lanes.values()):
@@ -60,16 +67,23 @@ def test_every_record_is_served_once_things_calm_down(seed):
     for topic in pulsar.reads.broker(pulsar).state.topics.values():
         for subscription in topic.subscriptions.values():
             assert subscription.waiting == 0
-            # Exactly what is not done is held, each by one; how far back the oldest lies depends on who owns its key.
-            held = sorted(position for positions in subscription.attached.pending().values() for position in positions)
+            # Exactly what is not done is held, each by one; how far back the oldest lies depends on who owns
+            # its key.
+            held = sorted(
+                position for positions in subscription.attached.pending().values() for position in positions
+            )
             assert held == subscription.cursor.unacked_read()
     assert kafka.picture()["state"] == "Stable" and 0 <= kafka.lag() <= 50
     # But for what the producer has just sent, every record is in the log.
     ends = [partition["end"] for partition in kafka.picture()["partitions"].values()]
     assert 0 <= total - kafka.first_record - sum(ends) <= 10
     # But for what its producer has just sent, every record is in a partition.
-    assert 0 <= tubemq.lag() <= 80 and 0 <= total - sum(part.end for part in tubemq.reads.partitions(tubemq).values()) <= 10
+    assert (
+        0 <= tubemq.lag() <= 80
+        and 0 <= total - sum(part.end for part in tubemq.reads.partitions(tubemq).values()) <= 10
+    )
     queue = rabbitmq.reads.queue(rabbitmq)
     assert queue.ready == 0 and 0 <= rabbitmq.lag() <= 50
-    # But for what the publisher has just sent, every record has come in; the lane's own check says that those which did are done or held.
+    # But for what the publisher has just sent, every record has come in; the lane's own check says that those
+    # which did are done or held.
     assert 0 <= total - rabbitmq.first_record - queue.published <= 10

@@ -1,6 +1,8 @@
-"""Seeded lives of Pulsar subscriptions: nothing is lost, nothing acknowledged comes again, mark-delete never goes back, a key is at one consumer.
+"""Seeded lives of Pulsar subscriptions: nothing is lost, nothing acknowledged comes again, mark-delete never
+goes back, a key is at one consumer.
 
-`make seed SEED=7` reruns one; HIGHWATER_SUBSCRIPTION_SEEDS says how many: 200 in `make test`, 2,000 in `make simulate`.
+`make seed SEED=7` reruns one; HIGHWATER_SUBSCRIPTION_SEEDS says how many: 200 in `make test`, 2,000 in `make
+simulate`.
 """
 
 import os
@@ -10,7 +12,11 @@ import pytest
 from broker_core.pulsar.settings import EXCLUSIVE
 from tests.simulation.subscription_life import MS, SubscriptionLife
 
-SEEDS = [int(os.environ["SEED"])] if "SEED" in os.environ else range(int(os.environ.get("HIGHWATER_SUBSCRIPTION_SEEDS", "12")))
+SEEDS = (
+    [int(os.environ["SEED"])]
+    if "SEED" in os.environ
+    else range(int(os.environ.get("HIGHWATER_SUBSCRIPTION_SEEDS", "12")))
+)
 STEPS = 80
 
 
@@ -27,11 +33,15 @@ def test_everything_that_was_sent_is_handled_or_a_dead_letter(seed):
         assert not life.has_dedup or not sum(topic.repeated for topic in life.stored), what
     if life.config.cannot and life.config.max_redeliver:
         assert dead >= {*range(0, life.sent, 7)}, what
-    print(f"\n{what}: {life.sent} sent, {sum(life.handled.count.values()) - len(life.handled.count)} handled again")
+    print(
+        f"\n{what}: {life.sent} sent, {sum(life.handled.count.values()) - len(life.handled.count)} "
+        f"handled again"
+    )
 
 
 def test_healed_exclusive_life_is_read_to_its_end_whichever_of_two_consumers_stays():
-    """The holder's last words prove that it is alive: who subscribes before it is gone is refused, and does not ask again."""
+    """The holder's last words prove that it is alive: who subscribes before it is gone is refused, and does
+    not ask again."""
     stayed = set()
     for seed in range(40):
         life = SubscriptionLife(seed)

@@ -1,4 +1,5 @@
-"""A real site under the real supervisor, for tests: started as `make run` starts it, in its own run folder, on a free port."""
+"""A real site under the real supervisor, for tests: started as `make run` starts it, in its own run folder,
+on a free port."""
 
 import json
 import os
@@ -23,12 +24,35 @@ class SupervisedSite:
 
     def __init__(self, run_dir: Path, *arguments: str, **environment: str) -> None:
         self.run_dir, self.url = run_dir, ""
-        clean = {name: value for name, value in os.environ.items()
-                 if name not in ("REDIS_URL", "DATABASE_URL", "HOST", "PORT", "DJANGO_SETTINGS_MODULE", "HIGHWATER_SECRET_KEY")}  # fmt: skip
-        command = [sys.executable, "-m", "mqsite.supervisor", "--run-dir", str(run_dir), *(arguments or ("--port", "0"))]
+        clean = {
+            name: value
+            for name, value in os.environ.items()
+            if name
+            not in (
+                "REDIS_URL",
+                "DATABASE_URL",
+                "HOST",
+                "PORT",
+                "DJANGO_SETTINGS_MODULE",
+                "HIGHWATER_SECRET_KEY",
+            )
+        }
+        command = [
+            sys.executable,
+            "-m",
+            "mqsite.supervisor",
+            "--run-dir",
+            str(run_dir),
+            *(arguments or ("--port", "0")),
+        ]
         self.process = subprocess.Popen(
-            command, cwd=ROOT, env=clean | environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
+            command,
+            cwd=ROOT,
+            env=clean | environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
 
     def wait_started(self) -> str:
         """The address that it printed. Raises AssertionError with what it said instead."""
@@ -43,7 +67,10 @@ class SupervisedSite:
                     return said
                 if not line:
                     break
-        raise AssertionError(f"not started: {said}{self.process.communicate(timeout=10) if self.process.poll() is not None else ''}")
+        raise AssertionError(
+            f"not started: "
+            f"{said}{self.process.communicate(timeout=10) if self.process.poll() is not None else ''}"
+        )
 
     def children(self) -> dict[str, tuple[int, str | None]]:
         """Name -> (process id, start time) of what runs now, as the supervisor wrote it down."""

@@ -1,4 +1,5 @@
-"""What is checked before anything starts, function by function: each refusal is one sentence that names the setting."""
+"""What is checked before anything starts, function by function: each refusal is one sentence that names the
+setting."""
 
 import json
 import os
@@ -19,7 +20,7 @@ def refusal(function, *arguments):
     return said
 
 
-# -- numbers -----------------------------------------------------------------------------------------------------------
+# -- numbers -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("text", "port"), [("0", 0), ("80", 80), ("08000", 8000), ("65535", 65_535)])
@@ -42,14 +43,17 @@ def test_a_number_of_shards_that_is_none_is_quoted(text):
     assert refusal(checks.shards_of, text) == f"LAB_SHARDS must be a number from 1 to 64, not {text!r}."
 
 
-# -- the run folder ----------------------------------------------------------------------------------------------------
+# -- the run folder ------------------------------------------------------------------------------------------
 
 
 def test_the_run_folder_is_made_with_its_logs_and_stays_locked_until_the_lock_is_closed(tmp_path):
     folder = tmp_path / "new" / "var"
     lock = checks.open_run_dir(folder)
     assert (folder / "logs").is_dir()
-    assert refusal(checks.open_run_dir, folder) == f"Another Highwater is running in {folder}; stop it or set HIGHWATER_RUN_DIR."
+    assert (
+        refusal(checks.open_run_dir, folder)
+        == f"Another Highwater is running in {folder}; stop it or set HIGHWATER_RUN_DIR."
+    )
     lock.close()
     checks.open_run_dir(folder).close()
 
@@ -71,7 +75,7 @@ def test_a_file_in_the_way_of_the_run_folder_is_told_with_the_systems_reason(tmp
     assert refusal(checks.open_run_dir, folder) == f"The folder {folder} cannot be written: Not a directory."
 
 
-# -- the socket --------------------------------------------------------------------------------------------------------
+# -- the socket ----------------------------------------------------------------------------------------------
 
 
 def test_the_listening_socket_is_bound_before_any_web_process_starts():
@@ -85,7 +89,10 @@ def test_the_listening_socket_is_bound_before_any_web_process_starts():
 def test_a_taken_port_names_host_and_port():
     with checks.listen("127.0.0.1", 0) as server:
         port = server.getsockname()[1]
-        assert refusal(checks.listen, "127.0.0.1", port) == f"Port {port} on 127.0.0.1 is taken by another program; set PORT to another one."
+        assert (
+            refusal(checks.listen, "127.0.0.1", port)
+            == f"Port {port} on 127.0.0.1 is taken by another program; set PORT to another one."
+        )
 
 
 @pytest.mark.parametrize("host", ["203.0.113.7", "2001:db8::7"])
@@ -98,7 +105,10 @@ def test_a_port_that_this_user_may_not_open_is_not_called_taken(monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(checks.socket, "create_server", forbidden)
-    assert refusal(checks.listen, "127.0.0.1", 80) == "Port 80 on 127.0.0.1 may not be opened by this user; set PORT to another one."
+    assert (
+        refusal(checks.listen, "127.0.0.1", 80)
+        == "Port 80 on 127.0.0.1 may not be opened by this user; set PORT to another one."
+    )
 
 
 @pytest.mark.parametrize(
@@ -116,7 +126,7 @@ def test_the_printed_address_can_be_opened_in_a_browser(host, port, shown):
     assert checks.address_shown(host, port) == shown
 
 
-# -- redis -------------------------------------------------------------------------------------------------------------
+# -- redis ---------------------------------------------------------------------------------------------------
 
 
 class Package:
@@ -130,7 +140,9 @@ def test_the_embedded_redis_is_found_beside_its_package(tmp_path, monkeypatch):
     program = tmp_path / "bin" / "redis-server"
     program.parent.mkdir()
     program.write_text("")
-    monkeypatch.setattr(checks.importlib.util, "find_spec", lambda _name: Package(str(tmp_path / "__init__.py")))
+    monkeypatch.setattr(
+        checks.importlib.util, "find_spec", lambda _name: Package(str(tmp_path / "__init__.py"))
+    )
     missing = "The embedded Redis is not installed; run `make install`, or set REDIS_URL."
     program.chmod(0o600)
     assert refusal(checks.redis_executable) == missing
@@ -141,10 +153,13 @@ def test_the_embedded_redis_is_found_beside_its_package(tmp_path, monkeypatch):
 @pytest.mark.parametrize("found", [None, Package(None)])
 def test_a_missing_embedded_redis_says_what_to_do(found, monkeypatch):
     monkeypatch.setattr(checks.importlib.util, "find_spec", lambda _name: found)
-    assert refusal(checks.redis_executable) == "The embedded Redis is not installed; run `make install`, or set REDIS_URL."
+    assert (
+        refusal(checks.redis_executable)
+        == "The embedded Redis is not installed; run `make install`, or set REDIS_URL."
+    )
 
 
-# -- the keeper's checks -----------------------------------------------------------------------------------------------
+# -- the keeper's checks -------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -176,7 +191,9 @@ def unreachable(keeper, monkeypatch, name, url):
     ],
 )
 def test_a_socket_or_a_file_is_not_asked_over_the_network(keeper, monkeypatch, name, url):
-    monkeypatch.setattr(keeper.socket, "create_connection", lambda *_arguments: pytest.fail("asked over the network"))
+    monkeypatch.setattr(
+        keeper.socket, "create_connection", lambda *_arguments: pytest.fail("asked over the network")
+    )
     assert unreachable(keeper, monkeypatch, name, url) is None
 
 
@@ -199,12 +216,20 @@ def test_an_address_is_asked_at_its_own_port_or_its_kinds(keeper, monkeypatch, n
     monkeypatch.setattr(keeper.socket, "create_connection", refuse)
     said = unreachable(keeper, monkeypatch, name, url)
     assert seen == [(asked, keeper.OUTSIDE_WAIT_S)]
-    assert said.endswith(f" at {asked[0]}:{asked[1]} ({name}) cannot be reached: Connection refused.") and "secret" not in said
+    assert (
+        said.endswith(f" at {asked[0]}:{asked[1]} ({name}) cannot be reached: Connection refused.")
+        and "secret" not in said
+    )
 
 
-@pytest.mark.parametrize("url", ["mysql://store/labs", "nonsense", "postgres://store:port/labs", "postgres://store:99999/labs"])
+@pytest.mark.parametrize(
+    "url", ["mysql://store/labs", "nonsense", "postgres://store:port/labs", "postgres://store:99999/labs"]
+)
 def test_an_address_of_no_kind_that_we_know_is_told_without_repeating_it(keeper, monkeypatch, url):
-    assert unreachable(keeper, monkeypatch, "DATABASE_URL", url) == "DATABASE_URL is not an address that Highwater understands."
+    assert (
+        unreachable(keeper, monkeypatch, "DATABASE_URL", url)
+        == "DATABASE_URL is not an address that Highwater understands."
+    )
 
 
 @pytest.mark.parametrize(
@@ -222,14 +247,20 @@ def test_a_librarys_error_becomes_the_middle_of_a_sentence(keeper, error, line):
 def test_a_report_is_one_line_of_json(keeper, capsys):
     keeper.report(step="files")
     keeper.report(cannot_start="no\nway.")
-    assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == [{"step": "files"}, {"cannot_start": "no\nway."}]
+    assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == [
+        {"step": "files"},
+        {"cannot_start": "no\nway."},
+    ]
 
 
 def test_static_files_are_prepared_again_only_when_a_source_changed(keeper, tmp_path, monkeypatch):
     root, run_dir = tmp_path / "root", tmp_path / "run"
     for folder in (root / "static" / "js", root / "locale" / "zh_Hans" / "LC_MESSAGES", run_dir):
         folder.mkdir(parents=True)
-    script, words = root / "static" / "js" / "live.js", root / "locale" / "zh_Hans" / "LC_MESSAGES" / "django.po"
+    script, words = (
+        root / "static" / "js" / "live.js",
+        root / "locale" / "zh_Hans" / "LC_MESSAGES" / "django.po",
+    )
     script.write_text("1")
     words.write_text("2")
     monkeypatch.setattr(keeper, "ROOT", root)
@@ -238,7 +269,11 @@ def test_static_files_are_prepared_again_only_when_a_source_changed(keeper, tmp_
     assert keeper.files_are_fresh(run_dir)
     words.with_suffix(".mo").write_bytes(b"compiled")
     assert keeper.files_are_fresh(run_dir), "what is made from a source is no source"
-    for change in (lambda: script.write_text("12"), lambda: os.utime(words, ns=(5, 5)), lambda: (root / "static" / "new.css").write_text("")):
+    for change in (
+        lambda: script.write_text("12"),
+        lambda: os.utime(words, ns=(5, 5)),
+        lambda: (root / "static" / "new.css").write_text(""),
+    ):
         change()
         assert not keeper.files_are_fresh(run_dir)
         (run_dir / "prepared").write_text(keeper.fingerprint())

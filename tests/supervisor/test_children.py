@@ -1,4 +1,5 @@
-"""How the supervisor treats its children, by a clock that the test moves: when a dead one is started again, and in what order they end."""
+"""How the supervisor treats its children, by a clock that the test moves: when a dead one is started again,
+and in what order they end."""
 
 import json
 import os
@@ -55,14 +56,19 @@ def die(child):
 
 
 def recorded(children):
-    return {row["name"]: (row["pid"], row["started"]) for row in json.loads((children.run_dir / "children.json").read_text())}
+    return {
+        row["name"]: (row["pid"], row["started"])
+        for row in json.loads((children.run_dir / "children.json").read_text())
+    }
 
 
-# -- starting ----------------------------------------------------------------------------------------------------------
+# -- starting ------------------------------------------------------------------------------------------------
 
 
 def test_a_child_runs_in_the_root_with_the_environment_it_is_given_and_writes_its_own_log(children):
-    child = started(children, "worker labs.0", ("/bin/sh", "-c", 'echo "$SAID" "$PWD" "${HOME-none}"; echo wrong >&2'))
+    child = started(
+        children, "worker labs.0", ("/bin/sh", "-c", 'echo "$SAID" "$PWD" "${HOME-none}"; echo wrong >&2')
+    )
     child.process.wait()
     log = children.run_dir / "logs" / "worker-labs.0.log"
     assert log == children.log_path("worker labs.0")
@@ -109,14 +115,16 @@ def test_a_log_that_has_grown_long_is_put_aside_once(children, monkeypatch):
 
 def test_only_what_runs_is_on_record_with_its_start_time(children):
     web, worker = started(children, "web"), started(children, "worker")
-    assert recorded(children) == {each.name: (each.process.pid, start_time(each.process.pid)) for each in (web, worker)}
+    assert recorded(children) == {
+        each.name: (each.process.pid, start_time(each.process.pid)) for each in (web, worker)
+    }
     die(web)
     started(children, "keeper")
     assert set(recorded(children)) == {"worker", "keeper"}
     assert not (children.run_dir / "children.json.part").exists()
 
 
-# -- tending -----------------------------------------------------------------------------------------------------------
+# -- tending -------------------------------------------------------------------------------------------------
 
 
 def test_a_death_is_told_once_and_the_child_comes_back_when_its_pause_is_over(children, clock):
@@ -153,10 +161,12 @@ def test_a_child_that_lived_a_while_begins_a_new_series(children, clock, lived_s
     clock.now_s += lived_s
     die(child)
     children.tend()
-    assert child.deaths == deaths and child.restart_at_s - clock.now_s == pytest.approx(0.1 * 2 ** (deaths - 1))
+    assert child.deaths == deaths and child.restart_at_s - clock.now_s == pytest.approx(
+        0.1 * 2 ** (deaths - 1)
+    )
 
 
-# -- ending ------------------------------------------------------------------------------------------------------------
+# -- ending --------------------------------------------------------------------------------------------------
 
 
 def test_the_web_ends_before_the_workers_and_redis_last(children, monkeypatch):
@@ -165,7 +175,11 @@ def test_the_web_ends_before_the_workers_and_redis_last(children, monkeypatch):
     names = {child.process.pid: child.name for child in children.children}
     order = []
     terminate = subprocess.Popen.terminate
-    monkeypatch.setattr(subprocess.Popen, "terminate", lambda process: (order.append(names[process.pid]), terminate(process))[1])
+    monkeypatch.setattr(
+        subprocess.Popen,
+        "terminate",
+        lambda process: (order.append(names[process.pid]), terminate(process))[1],
+    )
     children.end_all(within_s=5)
     assert order == ["web", "worker labs.0", "worker analysis", "keeper", "redis"]
     assert {child.process.returncode for child in children.children} == {-signal.SIGTERM}
@@ -175,7 +189,12 @@ def test_the_web_ends_before_the_workers_and_redis_last(children, monkeypatch):
 def test_a_child_that_does_not_listen_is_killed_when_its_share_of_the_time_is_over(children):
     read, write = os.pipe()
     with os.fdopen(read) as told:
-        deaf = started(children, "worker labs.0", ("/bin/sh", "-c", "trap '' TERM; echo deaf; exec sleep 60"), stdout=write)
+        deaf = started(
+            children,
+            "worker labs.0",
+            ("/bin/sh", "-c", "trap '' TERM; echo deaf; exec sleep 60"),
+            stdout=write,
+        )
         os.close(write)
         told.readline()
         others = [started(children, name) for name in ("web", "redis")]
@@ -192,12 +211,20 @@ def test_ending_with_nothing_left_is_no_error(children):
     assert child.process.returncode == 3
 
 
-# -- what an earlier run left ------------------------------------------------------------------------------------------
+# -- what an earlier run left --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "record",
-    ["", "7", "null", '{"name": "web"}', '[{"name": "web", "pid": 1}]', '[{"name": "web", "pid": "x", "started": "1"}]', "[[]]"],
+    [
+        "",
+        "7",
+        "null",
+        '{"name": "web"}',
+        '[{"name": "web", "pid": 1}]',
+        '[{"name": "web", "pid": "x", "started": "1"}]',
+        "[[]]",
+    ],
 )
 def test_a_record_that_cannot_be_read_ends_nobody(tmp_path, record):
     (tmp_path / "children.json").write_text(record)
@@ -205,16 +232,26 @@ def test_a_record_that_cannot_be_read_ends_nobody(tmp_path, record):
 
 
 def test_a_child_that_was_dead_when_it_was_written_down_is_nobodys(tmp_path):
-    (tmp_path / "children.json").write_text(json.dumps([{"name": "web", "pid": os.getpid(), "started": None}]))
+    (tmp_path / "children.json").write_text(
+        json.dumps([{"name": "web", "pid": os.getpid(), "started": None}])
+    )
     assert end_left_over(tmp_path) == [] and not (tmp_path / "children.json").exists()
 
 
 def test_who_ignores_the_first_signal_gets_the_second(tmp_path):
-    deaf = subprocess.Popen([sys.executable, "-c", "import signal; signal.signal(15, signal.SIG_IGN); print(flush=True); signal.pause()"],
-                            stdout=subprocess.PIPE)  # fmt: skip
+    deaf = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import signal; signal.signal(15, signal.SIG_IGN); print(flush=True); signal.pause()",
+        ],
+        stdout=subprocess.PIPE,
+    )
     try:
         assert deaf.stdout.readline() == b"\n"
-        (tmp_path / "children.json").write_text(json.dumps([{"name": "web", "pid": deaf.pid, "started": start_time(deaf.pid)}]))
+        (tmp_path / "children.json").write_text(
+            json.dumps([{"name": "web", "pid": deaf.pid, "started": start_time(deaf.pid)}])
+        )
         assert end_left_over(tmp_path, within_s=0.05) == ["web"]
         assert deaf.wait(5) == -signal.SIGKILL
     finally:
@@ -226,7 +263,7 @@ def test_who_ignores_the_first_signal_gets_the_second(tmp_path):
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="as Linux tells it")
 def test_a_zombie_and_a_process_that_never_was_have_no_start_time():
     gone = subprocess.Popen(["/bin/sh", "-c", "exit 0"])
-    os.waitid(os.P_PID, gone.pid, os.WEXITED | os.WNOWAIT)     # ended, and not yet taken away
+    os.waitid(os.P_PID, gone.pid, os.WEXITED | os.WNOWAIT)  # ended, and not yet taken away
     assert start_time(gone.pid) is None
     gone.wait()
     assert start_time(gone.pid) is None and start_time(2**22 + 7) is None

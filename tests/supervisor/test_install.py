@@ -1,4 +1,5 @@
-"""When `make run` installs again and when it does not; what it says where a machine lacks something. Nothing is installed here."""
+"""When `make run` installs again and when it does not; what it says where a machine lacks something. Nothing
+is installed here."""
 
 import subprocess
 import sys
@@ -83,11 +84,14 @@ def test_classes_are_there_when_one_archive_is(root):
 
 
 class Machine:
-    """What is installed on it, and what the installer ran there. fails: a word of the command that does not work."""
+    """What is installed on it, and what the installer ran there. fails: a word of the command that does not
+    work."""
 
     def __init__(self, monkeypatch, *, uv, fails="nothing"):
         self.ran, self.fails = [], fails
-        monkeypatch.setattr(install.shutil, "which", lambda name: "/usr/bin/uv" if uv and name == "uv" else None)
+        monkeypatch.setattr(
+            install.shutil, "which", lambda name: "/usr/bin/uv" if uv and name == "uv" else None
+        )
         monkeypatch.setattr(install.subprocess, "call", self._call)
         monkeypatch.setattr(install.subprocess, "Popen", lambda command, **_rest: self.ran.append(command))
         monkeypatch.setattr(install, "has_right_python", lambda: True)
@@ -101,12 +105,22 @@ class Machine:
         return [" ".join(command[-3:]) for command in self.ran]
 
 
-def test_with_uv_the_lock_is_synchronised_with_its_hashes_and_studies_are_prepared_beside(installed, monkeypatch):
+def test_with_uv_the_lock_is_synchronised_with_its_hashes_and_studies_are_prepared_beside(
+    installed, monkeypatch
+):
     machine = Machine(monkeypatch, uv=True)
     assert install.main(["--dev"]) == 0
     sync, flights, prepare = machine.ran
-    assert sync[:3] == ["uv", "pip", "sync"] and "--require-hashes" in sync and sync[-1] == str(installed / "requirements-dev.lock")
-    assert flights[1:] == ["-m", "broker_core.lab.flights"] and prepare[-1] == "prepare_studies" and prepare[0] == "nice"
+    assert (
+        sync[:3] == ["uv", "pip", "sync"]
+        and "--require-hashes" in sync
+        and sync[-1] == str(installed / "requirements-dev.lock")
+    )
+    assert (
+        flights[1:] == ["-m", "broker_core.lab.flights"]
+        and prepare[-1] == "prepare_studies"
+        and prepare[0] == "nice"
+    )
     assert fresh() == [True, True]
 
 
@@ -118,12 +132,19 @@ def test_without_uv_pip_installs_the_lock_with_its_hashes_and_nothing_else(insta
     assert command[-2:] == ["-r", str(installed / "requirements.lock")]
 
 
-@pytest.mark.parametrize(("uv", "fails", "said"), [(True, "sync", "uv could not install"), (False, "install", "pip could not install")])
-def test_a_lock_that_cannot_be_installed_is_told_and_not_taken_for_installed(installed, monkeypatch, capsys, uv, fails, said):
+@pytest.mark.parametrize(
+    ("uv", "fails", "said"),
+    [(True, "sync", "uv could not install"), (False, "install", "pip could not install")],
+)
+def test_a_lock_that_cannot_be_installed_is_told_and_not_taken_for_installed(
+    installed, monkeypatch, capsys, uv, fails, said
+):
     machine = Machine(monkeypatch, uv=uv, fails=fails)
     assert install.main([]) == 1
     assert capsys.readouterr().err.startswith(said)
-    assert fresh() == [False, False] and not [words for words in machine.words if "flights" in words or "prepare" in words]
+    assert fresh() == [False, False] and not [
+        words for words in machine.words if "flights" in words or "prepare" in words
+    ]
 
 
 def test_without_the_flights_nothing_is_taken_for_installed(installed, monkeypatch):
@@ -140,7 +161,9 @@ def test_what_is_fresh_costs_nothing_but_classes_that_were_never_made(installed,
     assert len(machine.ran) == (0 if has_classes else 1)
 
 
-@pytest.mark.parametrize(("version", "is_fit"), [((3, 10, 14), False), ((3, 11, 0), True), ((3, 12, 9), True), ((3, 13, 0), False)])
+@pytest.mark.parametrize(
+    ("version", "is_fit"), [((3, 10, 14), False), ((3, 11, 0), True), ((3, 12, 9), True), ((3, 13, 0), False)]
+)
 def test_an_unfit_python_installs_nothing(installed, monkeypatch, capsys, version, is_fit):
     machine = Machine(monkeypatch, uv=True)
     monkeypatch.setattr(install.sys, "version_info", version)
@@ -153,7 +176,13 @@ def test_a_python_that_does_not_run_or_is_another_version_is_not_the_right_one(r
     assert not install.has_right_python()
     own = "{}.{}\n".format(*sys.version_info[:2]).encode()
     for shown, is_right in ((own, True), (b"2.7\n", False)):
-        monkeypatch.setattr(install.subprocess, "check_output", lambda *_arguments, shown=shown, **_rest: shown)
+        monkeypatch.setattr(
+            install.subprocess, "check_output", lambda *_arguments, shown=shown, **_rest: shown
+        )
         assert install.has_right_python() == is_right
-    monkeypatch.setattr(install.subprocess, "check_output", lambda command, **_rest: (_ for _ in ()).throw(subprocess.CalledProcessError(1, command)))
+    monkeypatch.setattr(
+        install.subprocess,
+        "check_output",
+        lambda command, **_rest: (_ for _ in ()).throw(subprocess.CalledProcessError(1, command)),
+    )
     assert not install.has_right_python()

@@ -38,7 +38,10 @@ def site(run_dir):
 def test_every_part_answers_once_the_address_is_printed(site):
     status, answer = site.healthz()
     assert status == 200, answer
-    assert all(answer[part]["ok"] and answer[part]["latency_ms"] is not None for part in ("web", "redis", "workers", "database"))
+    assert all(
+        answer[part]["ok"] and answer[part]["latency_ms"] is not None
+        for part in ("web", "redis", "workers", "database")
+    )
     assert sorted(site.children()) == NAMES
 
 

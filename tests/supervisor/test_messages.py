@@ -7,7 +7,7 @@ import pytest
 
 from mqsite.messages import compile_messages, read_po, to_mo
 
-CATALOGUE = '''msgid ""
+CATALOGUE = """msgid ""
 msgstr ""
 "Content-Type: text/plain; charset=UTF-8\\n"
 "Plural-Forms: nplurals=1; plural=0;\\n"
@@ -34,7 +34,7 @@ msgstr "猜的"
 
 msgid "not yet"
 msgstr ""
-'''
+"""
 
 
 @pytest.fixture

@@ -43,11 +43,15 @@ def test_a_port_that_is_none(tmp_path, port):
 
 
 def test_a_host_that_is_not_ours(tmp_path):
-    assert "HOST 203.0.113.7 is no address of this machine" in refused(tmp_path, "--host", "203.0.113.7", "--port", "0")
+    assert "HOST 203.0.113.7 is no address of this machine" in refused(
+        tmp_path, "--host", "203.0.113.7", "--port", "0"
+    )
 
 
 def test_shards_that_are_none(tmp_path):
-    assert refused(tmp_path, LAB_SHARDS="0", PORT="0") == "LAB_SHARDS must be a number from 1 to 64, not '0'.\n"
+    assert (
+        refused(tmp_path, LAB_SHARDS="0", PORT="0") == "LAB_SHARDS must be a number from 1 to 64, not '0'.\n"
+    )
 
 
 def test_an_unwritable_folder(tmp_path):
@@ -59,7 +63,9 @@ def test_an_unwritable_folder(tmp_path):
 
 def test_an_unreachable_redis(tmp_path, closed_port):
     said = refused(tmp_path, REDIS_URL=f"redis://127.0.0.1:{closed_port}/0", PORT="0")
-    assert said == f"The Redis at 127.0.0.1:{closed_port} (REDIS_URL) cannot be reached: Connection refused.\n"
+    assert (
+        said == f"The Redis at 127.0.0.1:{closed_port} (REDIS_URL) cannot be reached: Connection refused.\n"
+    )
 
 
 def test_something_else_where_redis_should_be(tmp_path, taken_port):
@@ -69,12 +75,17 @@ def test_something_else_where_redis_should_be(tmp_path, taken_port):
 
 def test_an_unreachable_database(tmp_path, closed_port):
     said = refused(tmp_path, DATABASE_URL=f"postgres://user:secret@127.0.0.1:{closed_port}/labs", PORT="0")
-    assert said == f"The database at 127.0.0.1:{closed_port} (DATABASE_URL) cannot be reached: Connection refused.\n"
+    assert (
+        said
+        == f"The database at 127.0.0.1:{closed_port} (DATABASE_URL) cannot be reached: Connection refused.\n"
+    )
 
 
 @pytest.mark.parametrize("url", ["nonsense", "mongodb://127.0.0.1/labs"])
 def test_a_database_address_that_makes_no_sense(tmp_path, url):
-    assert "DATABASE_URL is not an address that Highwater understands." in refused(tmp_path, DATABASE_URL=url, PORT="0")
+    assert "DATABASE_URL is not an address that Highwater understands." in refused(
+        tmp_path, DATABASE_URL=url, PORT="0"
+    )
 
 
 def test_a_python_that_is_too_old_gets_one_sentence(tmp_path):
@@ -88,7 +99,8 @@ def test_a_python_that_is_too_old_gets_one_sentence(tmp_path):
     done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr == (
-        f"Highwater needs Python 3.11 or 3.12; {sys.executable} is 3.8. Install one, or name it: make PYTHON=/path/to/python3.11\n"
+        f"Highwater needs Python 3.11 or 3.12; {sys.executable} is 3.8. Install one, or name it: make "
+        f"PYTHON=/path/to/python3.11\n"
     )
 
 

@@ -1,4 +1,5 @@
-"""What the environment decides: addresses of Redis, the secret key, names of the site, and what each answer says about its safety."""
+"""What the environment decides: addresses of Redis, the secret key, names of the site, and what each answer
+says about its safety."""
 
 import logging
 import os
@@ -14,18 +15,37 @@ from mqsite.logs import NotOfPy4j
 from mqsite.security import ContentSecurityPolicyMiddleware
 from mqsite.settings import base
 
-# -- addresses of Redis ------------------------------------------------------------------------------------------------
+# -- addresses of Redis --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("given", "redis", "celery"),
     [
-        ("unix:///run/redis.sock", "unix:///run/redis.sock?db=0", "redis+socket:///run/redis.sock?virtual_host=0"),
-        ("unix:///run/redis.sock?db=3", "unix:///run/redis.sock?db=3", "redis+socket:///run/redis.sock?virtual_host=3"),
-        ("redis+socket:///run/redis.sock?virtual_host=4", "unix:///run/redis.sock?db=4", "redis+socket:///run/redis.sock?virtual_host=4"),
-        ("redis+socket:///a b/redis.sock", "unix:///a b/redis.sock?db=0", "redis+socket:///a b/redis.sock?virtual_host=0"),
+        (
+            "unix:///run/redis.sock",
+            "unix:///run/redis.sock?db=0",
+            "redis+socket:///run/redis.sock?virtual_host=0",
+        ),
+        (
+            "unix:///run/redis.sock?db=3",
+            "unix:///run/redis.sock?db=3",
+            "redis+socket:///run/redis.sock?virtual_host=3",
+        ),
+        (
+            "redis+socket:///run/redis.sock?virtual_host=4",
+            "unix:///run/redis.sock?db=4",
+            "redis+socket:///run/redis.sock?virtual_host=4",
+        ),
+        (
+            "redis+socket:///a b/redis.sock",
+            "unix:///a b/redis.sock?db=0",
+            "redis+socket:///a b/redis.sock?virtual_host=0",
+        ),
         ("redis://cache:6379/1", "redis://cache:6379/1", "redis://cache:6379/1"),
-        ("rediss://user:secret@cache/2?ssl_cert_reqs=none", *["rediss://user:secret@cache/2?ssl_cert_reqs=none"] * 2),
+        (
+            "rediss://user:secret@cache/2?ssl_cert_reqs=none",
+            *["rediss://user:secret@cache/2?ssl_cert_reqs=none"] * 2,
+        ),
     ],
 )
 def test_an_address_is_spelled_as_each_library_wants_it(given, redis, celery):
@@ -42,7 +62,7 @@ def test_both_spellings_of_a_socket_name_the_same_place(name, database):
     assert addresses.celery_url(celery) == celery
 
 
-# -- the secret key ----------------------------------------------------------------------------------------------------
+# -- the secret key ------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -78,7 +98,7 @@ def test_a_key_that_is_given_is_taken_and_no_file_is_made(tmp_path, monkeypatch)
     assert secret.secret_key(tmp_path) == "given" and list(tmp_path.iterdir()) == []
 
 
-# -- names of the site -------------------------------------------------------------------------------------------------
+# -- names of the site ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -91,7 +111,9 @@ def test_a_key_that_is_given_is_taken_and_no_file_is_made(tmp_path, monkeypatch)
         ("lab.example, www.lab.example ,", "0.0.0.0", ["lab.example", "www.lab.example"]),
     ],
 )
-def test_who_listens_everywhere_answers_to_any_name_unless_names_are_given(monkeypatch, given, listens_on, hosts):
+def test_who_listens_everywhere_answers_to_any_name_unless_names_are_given(
+    monkeypatch, given, listens_on, hosts
+):
     monkeypatch.setenv("HIGHWATER_ALLOWED_HOSTS", given)
     monkeypatch.setattr(base, "LISTEN_HOST", listens_on)
     assert base.allowed_hosts() == hosts
@@ -100,9 +122,17 @@ def test_who_listens_everywhere_answers_to_any_name_unless_names_are_given(monke
 def test_only_the_settings_for_tls_send_cookies_over_it_alone():
     from mqsite.settings import production
 
-    secure = ("SESSION_COOKIE_SECURE", "CSRF_COOKIE_SECURE", "LANGUAGE_COOKIE_SECURE", "VISITOR_COOKIE_SECURE", "SECURE_SSL_REDIRECT")
+    secure = (
+        "SESSION_COOKIE_SECURE",
+        "CSRF_COOKIE_SECURE",
+        "LANGUAGE_COOKIE_SECURE",
+        "VISITOR_COOKIE_SECURE",
+        "SECURE_SSL_REDIRECT",
+    )
     assert [name for name in secure if not getattr(production, name)] == []
-    assert [name for name in secure if getattr(base, name, False)] == [], "plain HTTP on one's own machine works"
+    assert [name for name in secure if getattr(base, name, False)] == [], (
+        "plain HTTP on one's own machine works"
+    )
 
 
 def test_a_heartbeat_lives_longer_than_the_lease_that_it_stands_for():
@@ -110,7 +140,9 @@ def test_a_heartbeat_lives_longer_than_the_lease_that_it_stands_for():
 
     assert transport.BEAT_KEPT_S > base.LEASE_S, "else a shard is enqueued again while its task lives"
     assert base.SHARD_POLL_S < base.LEASE_S / 2
-    assert transport.PATIENCE_S > base.FRAME_INTERVAL_MAX_S, "a call waits longer than the longest wait for a wake"
+    assert transport.PATIENCE_S > base.FRAME_INTERVAL_MAX_S, (
+        "a call waits longer than the longest wait for a wake"
+    )
     assert base.FRAME_INTERVAL_S < base.FRAME_INTERVAL_MAX_S <= 0.2, "five frames a second under load"
 
 
@@ -120,7 +152,7 @@ def test_a_browser_that_draws_every_frame_may_acknowledge_each(settings):
     assert len(longest) < settings.SOCKET_MESSAGE_BYTES_MAX
 
 
-# -- headers -----------------------------------------------------------------------------------------------------------
+# -- headers -------------------------------------------------------------------------------------------------
 
 
 def answered(response):
@@ -128,8 +160,13 @@ def answered(response):
 
 
 def test_nothing_inline_runs_and_nothing_comes_from_elsewhere():
-    policy = dict(part.split(" ", 1) for part in answered(HttpResponse())["Content-Security-Policy"].split("; "))
-    assert policy["default-src"] == "'self'" and policy["frame-ancestors"] == policy["object-src"] == policy["base-uri"] == "'none'"
+    policy = dict(
+        part.split(" ", 1) for part in answered(HttpResponse())["Content-Security-Policy"].split("; ")
+    )
+    assert (
+        policy["default-src"] == "'self'"
+        and policy["frame-ancestors"] == policy["object-src"] == policy["base-uri"] == "'none'"
+    )
     assert not [value for value in policy.values() if "unsafe" in value or "http" in value or "*" in value]
     assert "data:" not in policy["default-src"], "a picture may be data, a script may not"
 
@@ -137,22 +174,29 @@ def test_nothing_inline_runs_and_nothing_comes_from_elsewhere():
 def test_a_view_that_sets_its_own_policy_keeps_it():
     response = HttpResponse(headers={"Content-Security-Policy": "default-src 'none'"})
     headers = answered(response)
-    assert headers["Content-Security-Policy"] == "default-src 'none'" and "camera=()" in headers["Permissions-Policy"]
+    assert (
+        headers["Content-Security-Policy"] == "default-src 'none'"
+        and "camera=()" in headers["Permissions-Policy"]
+    )
 
 
-# -- logs --------------------------------------------------------------------------------------------------------------
+# -- logs ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("path", "is_kept"),
-    [("/site-packages/py4j/java_gateway.py", False), ("/site-packages/pyspark/py4j_util.py", True), ("/py4j/dashboard/shard.py", True)],
+    [
+        ("/site-packages/py4j/java_gateway.py", False),
+        ("/site-packages/pyspark/py4j_util.py", True),
+        ("/py4j/dashboard/shard.py", True),
+    ],
 )
 def test_the_root_log_leaves_out_what_py4j_tells_of_a_lost_java(path, is_kept):
     record = logging.LogRecord("root", logging.INFO, path, 1, "Error while sending or receiving", (), None)
     assert NotOfPy4j().filter(record) == is_kept
 
 
-# -- ASGI --------------------------------------------------------------------------------------------------------------
+# -- ASGI ----------------------------------------------------------------------------------------------------
 
 
 async def test_a_body_that_came_as_a_file_is_read_from_it_and_the_clients_end_is_still_heard():
@@ -177,7 +221,10 @@ async def test_a_body_that_came_as_a_file_is_read_from_it_and_the_clients_end_is
 async def test_a_short_body_is_read_as_it_comes():
     from mqsite.asgi import Handler
 
-    pieces = [{"type": "http.request", "body": b"ab", "more_body": True}, {"type": "http.request", "body": b"c"}]
+    pieces = [
+        {"type": "http.request", "body": b"ab", "more_body": True},
+        {"type": "http.request", "body": b"c"},
+    ]
 
     async def receive():
         return pieces.pop(0)

@@ -1,4 +1,5 @@
-"""What a request's body may cost, byte by byte, on the web server's own request over a connection that is only a string."""
+"""What a request's body may cost, byte by byte, on the web server's own request over a connection that is
+only a string."""
 
 import io
 import json
@@ -34,7 +35,7 @@ def disk(monkeypatch):
     return left
 
 
-# -- the count ---------------------------------------------------------------------------------------------------------
+# -- the count -----------------------------------------------------------------------------------------------
 
 
 def test_one_address_has_its_share_and_no_byte_more(limits, disk):
@@ -48,7 +49,10 @@ def test_one_address_has_its_share_and_no_byte_more(limits, disk):
 
 def test_everybody_together_leaves_a_place_for_who_has_nothing_on_its_way(limits, disk):
     bodies = Bodies()
-    assert [bodies.add(address, size) for address, size in (("a", 2 * MB), ("b", MB + MB // 2))] == [None, None]
+    assert [bodies.add(address, size) for address, size in (("a", 2 * MB), ("b", MB + MB // 2))] == [
+        None,
+        None,
+    ]
     assert bodies.add("b", MB // 2) == NO_ROOM, "the last tenth is for newcomers"
     assert bodies.add("c", MB // 2) is None
     assert bodies.add("d", 1) == NO_ROOM
@@ -71,7 +75,7 @@ def test_what_was_refused_is_not_counted_and_who_has_left_leaves_no_trace(limits
     assert bodies.add(HERE, 2 * MB) is None
 
 
-# -- the request -------------------------------------------------------------------------------------------------------
+# -- the request ---------------------------------------------------------------------------------------------
 
 
 class Server:
@@ -300,21 +304,27 @@ def test_a_disk_that_fills_while_the_body_comes_is_told_as_such(client, bodies):
     assert bodies._bytes.total() == 0
 
 
-# -- the server --------------------------------------------------------------------------------------------------------
+# -- the server ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("file", [None, io.BytesIO(b"long")])
 def test_a_long_body_is_handed_over_in_the_scope_beside_what_is_there(file, monkeypatch):
     given = []
-    monkeypatch.setattr(web.daphne_server.Server, "create_application", lambda _server, _protocol, scope: given.append(scope))
+    monkeypatch.setattr(
+        web.daphne_server.Server, "create_application", lambda _server, _protocol, scope: given.append(scope)
+    )
     protocol = type("Protocol", (), {"body_file": file})()
-    BoundedServer.create_application(object.__new__(BoundedServer), protocol, {"type": "http", "extensions": {"other": 1}})
+    BoundedServer.create_application(
+        object.__new__(BoundedServer), protocol, {"type": "http", "extensions": {"other": 1}}
+    )
     extensions = {"other": 1} if file is None else {"other": 1, web.BODY_FILE: file}
     assert given == [{"type": "http", "extensions": extensions}]
 
 
 def test_a_websocket_has_no_body(monkeypatch):
     given = []
-    monkeypatch.setattr(web.daphne_server.Server, "create_application", lambda _server, _protocol, scope: given.append(scope))
+    monkeypatch.setattr(
+        web.daphne_server.Server, "create_application", lambda _server, _protocol, scope: given.append(scope)
+    )
     BoundedServer.create_application(object.__new__(BoundedServer), object(), {"type": "websocket"})
     assert given == [{"type": "websocket"}]

@@ -1,4 +1,5 @@
-"""How a group's leader shares partitions among members: Kafka's four assignors, and two rules as an article has them.
+"""How a group's leader shares partitions among members: Kafka's four assignors, and two rules as an article
+has them.
 
 >>> ASSIGNORS["range"].assign({"c1": Subscription(("t",)), "c0": Subscription(("t",))}, {"t": 3})
 {'c0': [('t', 0), ('t', 1)], 'c1': [('t', 2)]}
@@ -43,7 +44,9 @@ def _forgetful(
     rule: Callable[[Mapping[str, Subscription], Mapping[str, int], PartitionRacks | None], Assignment],
 ) -> Rule:
     """Fit a rule that asks for no history to the call of all."""
-    return lambda subscriptions, partition_counts, racks, _max_generation: rule(subscriptions, partition_counts, racks)
+    return lambda subscriptions, partition_counts, racks, _max_generation: rule(
+        subscriptions, partition_counts, racks
+    )
 
 
 ASSIGNORS: dict[str, Assignor] = {
@@ -57,4 +60,5 @@ ASSIGNORS: dict[str, Assignor] = {
         Assignor("round_robin_hashed", _forgetful(assign_round_robin_hashed), document=True),
     )
 }
-"""By the name that a consumer gives in partition.assignment.strategy; the article's rules have names of our own."""
+"""By the name that a consumer gives in partition.assignment.strategy; the article's rules have names of our
+own."""

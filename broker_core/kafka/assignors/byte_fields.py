@@ -1,6 +1,8 @@
-"""Reading and writing the fields of Kafka's old (not flexible) message formats: big-endian numbers, strings and arrays with their length.
+"""Reading and writing the fields of Kafka's old (not flexible) message formats: big-endian numbers, strings
+and arrays with their length.
 
-Source: Kafka 3.9 org.apache.kafka.common.protocol.ByteBufferAccessor and the classes that its message generator makes.
+Source: Kafka 3.9 org.apache.kafka.common.protocol.ByteBufferAccessor and the classes that its message
+generator makes.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ T = TypeVar("T")
 
 
 class MalformedBytes(ValueError):
-    """Bytes that are not what their schema says: a length that is larger than what is left, or a null that may not be."""
+    """Bytes that are not what their schema says: a length that is larger than what is left, or a null that
+    may not be."""
 
 
 class Underflow(MalformedBytes):

@@ -1,8 +1,8 @@
 """What members say they had before, and which of two that say the same is believed.
 
 The leader keeps no record: ownership is what the subscriptions claim. A member that was away too long comes
-back with claims of an older generation, and a partition can then be claimed twice. The newer generation wins; of two
-claims from one generation neither counts, and the partition is free.
+back with claims of an older generation, and a partition can then be claimed twice. The newer generation wins;
+of two claims from one generation neither counts, and the partition is free.
 
 Source: Kafka clients 3.9.2, AbstractStickyAssignor.allSubscriptionsEqual, StickyAssignor.memberData,
 CooperativeStickyAssignor.memberData. Vectors: kafka/assignors.json, kinds `prior-conflict-*`.
@@ -26,8 +26,8 @@ from broker_core.kafka.assignors.protocol import (
 class ClaimReader:
     """Where the members of one kind of group say what they had.
 
-    read: the claim in a subscription. as_sent: its partitions in the order in which the leader receives them, which the
-    lists of an unequal group follow.
+    read: the claim in a subscription. as_sent: its partitions in the order in which the leader receives them,
+    which the lists of an unequal group follow.
     """
 
     read: Callable[[Subscription], StickyUserData]
@@ -37,7 +37,8 @@ class ClaimReader:
 def by_java_topic(partitions: Iterable[TopicPartition]) -> list[TopicPartition]:
     """Group partitions by topic in the order of a Java map, as the sticky user data are written.
 
-    Of two topics in one slot of the map, the one that came later is first. Source: Kafka 3.9.2, CollectionUtils.groupPartitionsByTopic.
+    Of two topics in one slot of the map, the one that came later is first. Source: Kafka 3.9.2,
+    CollectionUtils.groupPartitionsByTopic.
 
     >>> by_java_topic([("u", 1), ("t", 2), ("u", 0)])
     [('t', 2), ('u', 1), ('u', 0)]
@@ -70,9 +71,11 @@ CLAIMS_OF_COOPERATIVE_MEMBERS = ClaimReader(
 class Ownership:
     """Who owned what, as far as the claims can be believed.
 
-    owned: member -> partitions, members in Java's map order; only partitions that exist. doubly_claimed: those that
-    two members of one generation claimed, in order of discovery. claims: the claims as made, members in the same order.
-    max_generation: the highest generation seen, now or before. has_equal_subscriptions: all ask for the same topics.
+    owned: member -> partitions, members in Java's map order; only partitions that exist. doubly_claimed:
+    those that two members of one generation claimed, in order of discovery. claims: the claims as made,
+    members in the same order.
+    max_generation: the highest generation seen, now or before. has_equal_subscriptions: all ask for the same
+    topics.
     """
 
     owned: dict[str, list[TopicPartition]]
@@ -90,16 +93,17 @@ def read_ownership(
 ) -> Ownership:
     """Collect the claims of all members and settle which of them hold.
 
-    partition_counts: the topics that exist and are subscribed to. Claims of other topics are dropped, and so are claims
-    of a number that a topic no longer has: Java lets these take up quota and can fail over them. An empty list of
-    topics differs from any other; Java overlooks it when it comes first, and then gives that member partitions it did
-    not ask for. max_generation: what the leader has seen before.
+    partition_counts: the topics that exist and are subscribed to. Claims of other topics are dropped, and so
+    are claims of a number that a topic no longer has: Java lets these take up quota and can fail over them.
+    An empty list of topics differs from any other; Java overlooks it when it comes first, and then gives that
+    member partitions it did not ask for. max_generation: what the leader has seen before.
     """
     is_equal = has_equal_subscriptions(subscriptions)
     claims = {member: reader.read(subscriptions[member]) for member in java_order(subscriptions)}
     owned: dict[str, list[TopicPartition]] = {}
     for member, claim in claims.items():
-        # Equal groups sort each list again, so the order of the claim does not matter. In others a deleted topic still had its slot.
+        # Equal groups sort each list again, so the order of the claim does not matter. In others a deleted
+        # topic still had its slot.
         as_sent = claim.partitions if is_equal else reader.as_sent(claim.partitions)
         owned[member] = [p for p in as_sent if 0 <= p[1] < partition_counts.get(p[0], 0)]
     doubly_claimed: dict[TopicPartition, None] = {}
@@ -125,8 +129,9 @@ def _settle_disputes(
             rival = owner_of.setdefault(partition, member)
             if rival == member:
                 continue
-            # The rival's generation comes from its subscription even where its claim came with user data: a member of
-            # an eager group that was away sends -1 there, though its user data tell an older, real generation.
+            # The rival's generation comes from its subscription even where its claim came with user data: a
+            # member of an eager group that was away sends -1 there, though its user data tell an older, real
+            # generation.
             rival_generation = max(subscriptions[rival].generation, NO_GENERATION)
             if generation <= rival_generation:
                 owned[member].pop(partition, None)

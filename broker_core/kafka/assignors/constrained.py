@@ -1,4 +1,5 @@
-"""Sticky when all members subscribe to the same topics: everyone keeps what fits its quota, the rest is dealt.
+"""Sticky when all members subscribe to the same topics: everyone keeps what fits its quota, the rest is
+dealt.
 
     8 partitions, 3 members:  floor 2, ceiling 3, and 8 mod 3 = 2 members may have the ceiling
 
@@ -6,12 +7,12 @@
     c1 had 4 ->  keeps 3, lets go of 1            c1 3
     c2 is new -> gets the 2 that were let go      c2 2
 
-Members are visited in the order of a Java map: the first member may keep the ceiling. A member that must let go
-keeps its lowest partition numbers. The free partitions, by topic and number, go around among the members below the
-floor, by id, and then one each to those exactly at it.
+Members are visited in the order of a Java map: the first member may keep the ceiling. A member that must let
+go keeps its lowest partition numbers. The free partitions, by topic and number, go around among the members
+below the floor, by id, and then one each to those exactly at it.
 
-Source: Kafka clients 3.9.2, AbstractStickyAssignor.ConstrainedAssignmentBuilder. Vectors: kafka/assignors.json,
-kafka/assignors_rack.json, kafka/assignor_sequences.json.
+Source: Kafka clients 3.9.2, AbstractStickyAssignor.ConstrainedAssignmentBuilder. Vectors:
+kafka/assignors.json, kafka/assignors_rack.json, kafka/assignor_sequences.json.
 """
 
 from collections.abc import Mapping
@@ -28,8 +29,9 @@ def assign_constrained(
 ) -> tuple[Assignment, dict[TopicPartition, str]]:
     """Share all partitions within one of each other, moving as few as that allows.
 
-    partition_counts: topic -> number of partitions, topics by name. Returns the assignment, and the partitions that
-    change hands between two living members with their new owner. Raises InvariantError if quotas do not add up.
+    partition_counts: topic -> number of partitions, topics by name. Returns the assignment, and the
+    partitions that change hands between two living members with their new owner. Raises InvariantError if
+    quotas do not add up.
     """
     return _ConstrainedAssignment(partition_counts, ownership, racks).build()
 
@@ -37,7 +39,9 @@ def assign_constrained(
 class _ConstrainedAssignment:
     """One assignment under construction."""
 
-    def __init__(self, partition_counts: Mapping[str, int], ownership: Ownership, racks: RackPreference) -> None:
+    def __init__(
+        self, partition_counts: Mapping[str, int], ownership: Ownership, racks: RackPreference
+    ) -> None:
         member_count = len(ownership.owned)
         self.partition_counts = partition_counts
         self.ownership = ownership
@@ -129,7 +133,8 @@ class _ConstrainedAssignment:
         return rest
 
     def _deal(self, free: list[TopicPartition]) -> None:
-        """Go around the members below the floor until none is left there, then give one each to those at it."""
+        """Go around the members below the floor until none is left there, then give one each to those at
+        it."""
         start = 0
         circle = self.below_floor
         while circle:

@@ -27,63 +27,173 @@ from typing import Any
 from broker_core.errors import CommandError, HighwaterError
 from broker_core.hashing.java_hash import java_sorted
 from broker_core.kafka.assignors.cooperative_sticky import changing_hands
-from broker_core.kafka.assignors.protocol import Assignment, Assignor, PartitionRacks, Subscription, TopicPartition
+from broker_core.kafka.assignors.protocol import (
+    Assignment,
+    Assignor,
+    PartitionRacks,
+    Subscription,
+    TopicPartition,
+)
 
 CUSTOM, COOPERATIVE = "custom", "COOPERATIVE"
 SOURCE_LETTERS_MAX = 8_000
 ANSWER_PARTITIONS_MAX = 100_000
 Runner = Callable[[str, dict[str, Any], dict[str, int]], dict[str, Any]]
-"""(source, members, partitions) -> {"assignment": {...}} or an error with its line, or 0: {"error": text, "line": 3} of the function's own,
-{"code": "steps", "params": {...}, "line": 3} of a limit, from REASONS. {"code": "off"}: such functions cannot be run here. It raises Held while
-it works on the answer."""
+"""(source, members, partitions) -> {"assignment": {...}} or an error with its line, or 0: {"error": text,
+"line": 3} of the function's own, {"code": "steps", "params": {...}, "line": 3} of a limit, from REASONS.
+{"code": "off"}: such functions cannot be run here. It raises Held while it works on the answer."""
 OFF = "off"
 REASONS = {
-    "steps": "took more than {steps:,} steps", "memory": "needed more memory than it may have",
-    "cpu": "used more than {seconds} s of CPU", "long_answer": "its answer is longer than {mb} MB",
+    "steps": "took more than {steps:,} steps",
+    "memory": "needed more memory than it may have",
+    "cpu": "used more than {seconds} s of CPU",
+    "long_answer": "its answer is longer than {mb} MB",
     "crashed": "crashed Python ({signal}); map(), filter() or zip() nested thousands deep do that",
-    "deep_answer": "its answer is nested too deeply", "unreadable": "its answer cannot be read: it is no JSON",
-    "not_dict": "assign() must return a dict: member id -> list of (topic, number)", "no_member": "there is no member {member}",
-    "not_list": "{member} must have a list of (topic, number)", "too_many": "too many partitions",
+    "deep_answer": "its answer is nested too deeply",
+    "unreadable": "its answer cannot be read: it is no JSON",
+    "not_dict": "assign() must return a dict: member id -> list of (topic, number)",
+    "no_member": "there is no member {member}",
+    "not_list": "{member} must have a list of (topic, number)",
+    "too_many": "too many partitions",
     "no_partition": "{member}: {row} is no partition; give (topic, number)",
     "cooperative": "violates the COOPERATIVE protocol: {names} still has an owner that must give it up first",
 }
 """What is wrong with a function that Python lets run, by a code that pages have words for."""
 
 _FORBIDDEN: tuple[tuple[type[ast.AST], str], ...] = (
-    (ast.Import, "import"), (ast.ImportFrom, "import"), (ast.AsyncFunctionDef, "async"), (ast.Await, "await"), (ast.AsyncFor, "async"),
-    (ast.AsyncWith, "async"), (ast.Global, "global"), (ast.Nonlocal, "nonlocal"), (ast.ClassDef, "class"), (ast.Try, "try"), (ast.TryStar, "try"),
-    (ast.With, "with"), (ast.Match, "match"),
-    (ast.Yield, "yield"), (ast.YieldFrom, "yield"),
-)  # fmt: skip
+    (ast.Import, "import"),
+    (ast.ImportFrom, "import"),
+    (ast.AsyncFunctionDef, "async"),
+    (ast.Await, "await"),
+    (ast.AsyncFor, "async"),
+    (ast.AsyncWith, "async"),
+    (ast.Global, "global"),
+    (ast.Nonlocal, "nonlocal"),
+    (ast.ClassDef, "class"),
+    (ast.Try, "try"),
+    (ast.TryStar, "try"),
+    (ast.With, "with"),
+    (ast.Match, "match"),
+    (ast.Yield, "yield"),
+    (ast.YieldFrom, "yield"),
+)
 _PYTHONS = frozenset(dir(builtins))
-BUILTINS = frozenset({
-    "abs", "all", "any", "bool", "dict", "divmod", "enumerate", "filter", "float", "frozenset", "int", "isinstance", "iter", "len", "list",
-    "map", "max", "min", "next", "ord", "range", "repr", "reversed", "round", "set", "sorted", "str", "sum", "tuple", "zip",
-    "Exception", "ValueError", "KeyError", "IndexError", "TypeError", "RuntimeError", "AssertionError", "StopIteration",
-})  # fmt: skip
-METHODS = frozenset({
-    "add", "append", "bit_length", "clear", "copy", "count", "difference", "difference_update", "discard", "endswith", "extend", "find",
-    "fromkeys", "get", "index", "insert", "intersection", "intersection_update", "isdigit", "isdisjoint", "issubset", "issuperset",
-    "items", "join", "keys", "lower", "lstrip", "partition", "pop", "popitem", "remove", "replace", "reverse", "rfind", "rpartition",
-    "rsplit", "rstrip", "setdefault", "sort", "split", "startswith", "strip", "symmetric_difference", "union", "update", "upper",
-    "values", "zfill",
-})  # fmt: skip
-"""A list of what may be used, not of what may not: a generator's `gi_frame` leads to the frames of whoever runs it, without an underscore."""
+BUILTINS = frozenset(
+    {
+        "abs",
+        "all",
+        "any",
+        "bool",
+        "dict",
+        "divmod",
+        "enumerate",
+        "filter",
+        "float",
+        "frozenset",
+        "int",
+        "isinstance",
+        "iter",
+        "len",
+        "list",
+        "map",
+        "max",
+        "min",
+        "next",
+        "ord",
+        "range",
+        "repr",
+        "reversed",
+        "round",
+        "set",
+        "sorted",
+        "str",
+        "sum",
+        "tuple",
+        "zip",
+        "Exception",
+        "ValueError",
+        "KeyError",
+        "IndexError",
+        "TypeError",
+        "RuntimeError",
+        "AssertionError",
+        "StopIteration",
+    }
+)
+METHODS = frozenset(
+    {
+        "add",
+        "append",
+        "bit_length",
+        "clear",
+        "copy",
+        "count",
+        "difference",
+        "difference_update",
+        "discard",
+        "endswith",
+        "extend",
+        "find",
+        "fromkeys",
+        "get",
+        "index",
+        "insert",
+        "intersection",
+        "intersection_update",
+        "isdigit",
+        "isdisjoint",
+        "issubset",
+        "issuperset",
+        "items",
+        "join",
+        "keys",
+        "lower",
+        "lstrip",
+        "partition",
+        "pop",
+        "popitem",
+        "remove",
+        "replace",
+        "reverse",
+        "rfind",
+        "rpartition",
+        "rsplit",
+        "rstrip",
+        "setdefault",
+        "sort",
+        "split",
+        "startswith",
+        "strip",
+        "symmetric_difference",
+        "union",
+        "update",
+        "upper",
+        "values",
+        "zfill",
+    }
+)
+"""A list of what may be used, not of what may not: a generator's `gi_frame` leads to the frames of whoever
+runs it, without an underscore."""
 _runner: Runner | None = None
 
 
 class AssignorsOff(HighwaterError):
-    """Nothing here can run users' assignors. A lab that needs one stops: what it would have answered is not known."""
+    """Nothing here can run users' assignors. A lab that needs one stops: what it would have answered is not
+    known."""
 
     def __init__(self) -> None:
-        super().__init__("own assignors are off: the kernel of this machine has no filter for system calls (seccomp)")
+        super().__init__(
+            "own assignors are off: the kernel of this machine has no filter for system calls (seccomp)"
+        )
 
 
 class AssignorFailed(HighwaterError):
-    """The function raised, ran out of its limits or returned something else than an assignment. line: of its text, 0 for none. code, params: of
-    REASONS; "" for an exception of the function's own."""
+    """The function raised, ran out of its limits or returned something else than an assignment. line: of its
+    text, 0 for none. code, params: of REASONS; "" for an exception of the function's own."""
 
-    def __init__(self, reason: str, line: int, code: str = "", params: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, reason: str, line: int, code: str = "", params: Mapping[str, Any] | None = None
+    ) -> None:
         self.reason, self.line, self.code, self.params = reason, line, code, dict(params or {})
         super().__init__(f"line {line}: {reason}" if line else reason)
 
@@ -99,20 +209,28 @@ def use_runner(runner: Runner | None) -> None:
 
 
 def check_source(source: str) -> None:
-    """Raise CommandError at args.source, with the line, for a text that is not one function `assign` or uses what it may not."""
+    """Raise CommandError at args.source, with the line, for a text that is not one function `assign` or uses
+    what it may not."""
     if not 1 <= len(source) <= SOURCE_LETTERS_MAX:
         raise CommandError("args.source", "must be 1 to {high} characters", high=SOURCE_LETTERS_MAX)
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise CommandError("args.source", "line {line}: {reason}", line=getattr(error, "lineno", 0) or 0, reason=_said(error)) from None
+        raise CommandError(
+            "args.source", "line {line}: {reason}", line=getattr(error, "lineno", 0) or 0, reason=_said(error)
+        ) from None
     said = dict(_cooperative(tree))
     refused = [found for node in ast.walk(tree) for found in _refused(node)]
     if refused:
         (line, _), word = min(refused + _missing(tree))
         raise CommandError("args.source", "line {line}: an assignor cannot use {word}", line=line, word=word)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id == COOPERATIVE and isinstance(node.ctx, ast.Store) and node not in said:
+        if (
+            isinstance(node, ast.Name)
+            and node.id == COOPERATIVE
+            and isinstance(node.ctx, ast.Store)
+            and node not in said
+        ):
             reason = "line {line}: {word} must be True or False, and stand outside assign"
             raise CommandError("args.source", reason, line=node.lineno, word=COOPERATIVE)
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "assign"]
@@ -121,7 +239,8 @@ def check_source(source: str) -> None:
 
 
 def _refused(node: ast.AST) -> Iterator[tuple[tuple[int, int], str]]:
-    """What an assignor may not use in this node: (line, column) and its word, so that the first one in the text can be named."""
+    """What an assignor may not use in this node: (line, column) and its word, so that the first one in the
+    text can be named."""
     place = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
     for kind, word in _FORBIDDEN:
         if isinstance(node, kind):
@@ -131,7 +250,9 @@ def _refused(node: ast.AST) -> Iterator[tuple[tuple[int, int], str]]:
             yield _end(before), "**"
         case ast.Attribute(attr=name, value=before) if name not in METHODS:
             yield _end(before), name
-        case ast.Name(id=name) | ast.FunctionDef(name=name) | ast.arg(arg=name) | ast.keyword(arg=str(name)) if name.startswith("_"):
+        case (
+            ast.Name(id=name) | ast.FunctionDef(name=name) | ast.arg(arg=name) | ast.keyword(arg=str(name))
+        ) if name.startswith("_"):
             yield place, name
         case ast.Constant(value=bytes()):
             yield place, "bytes"
@@ -144,12 +265,19 @@ def _end(node: ast.expr) -> tuple[int, int]:
 
 
 def _missing(tree: ast.Module) -> list[tuple[tuple[int, int], str]]:
-    """Where the text uses a function of Python's that is not there, and that it has not made itself. Alone this is no refusal: it raises a
-    NameError once it is reached. Before something refused it is what the user looks for: `open` in `open(path).read()`."""
+    """Where the text uses a function of Python's that is not there, and that it has not made itself. Alone
+    this is no refusal: it raises a NameError once it is reached. Before something refused it is what the user
+    looks for: `open` in `open(path).read()`."""
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
-    own |= {node.arg if isinstance(node, ast.arg) else node.name for node in ast.walk(tree) if isinstance(node, ast.arg | ast.FunctionDef)}
-    return [((node.lineno, node.col_offset), node.id) for node in names if node.id in _PYTHONS - BUILTINS - own]
+    own |= {
+        node.arg if isinstance(node, ast.arg) else node.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.arg | ast.FunctionDef)
+    }
+    return [
+        ((node.lineno, node.col_offset), node.id) for node in names if node.id in _PYTHONS - BUILTINS - own
+    ]
 
 
 def _cooperative(tree: ast.Module) -> list[tuple[ast.expr, bool]]:
@@ -164,13 +292,23 @@ def _cooperative(tree: ast.Module) -> list[tuple[ast.expr, bool]]:
 
 @lru_cache(maxsize=64)
 def custom_assignor(source: str) -> Assignor:
-    """The user's function as an assignor, eager if it does not say otherwise. Its `assign` raises AssignorFailed."""
+    """The user's function as an assignor, eager if it does not say otherwise. Its `assign` raises
+    AssignorFailed."""
     cooperative = any(value for _, value in _cooperative(ast.parse(source))[-1:])
 
-    def rule(subscriptions: Mapping[str, Subscription], counts: Mapping[str, int], racks: PartitionRacks | None, generation: int) -> Assignment:
+    def rule(
+        subscriptions: Mapping[str, Subscription],
+        counts: Mapping[str, int],
+        racks: PartitionRacks | None,
+        generation: int,
+    ) -> Assignment:
         if _runner is None:
             raise AssignorFailed("no process for custom assignors here", 0)
-        answer = _runner(source, {member: _told(subscriptions[member]) for member in java_sorted(subscriptions)}, dict(sorted(counts.items())))
+        answer = _runner(
+            source,
+            {member: _told(subscriptions[member]) for member in java_sorted(subscriptions)},
+            dict(sorted(counts.items())),
+        )
         if answer.get("code") == OFF:
             raise AssignorsOff
         if "code" in answer:
@@ -189,9 +327,12 @@ def custom_assignor(source: str) -> Assignor:
 def _told(subscription: Subscription) -> dict[str, Any]:
     owned = subscription.owned or (subscription.user_data.partitions if subscription.user_data else ())
     return {
-        "topics": list(subscription.topics), "owned": [list(partition) for partition in owned],
-        "generation": subscription.generation, "instance_id": subscription.instance_id or "", "rack": subscription.rack or "",
-    }  # fmt: skip
+        "topics": list(subscription.topics),
+        "owned": [list(partition) for partition in owned],
+        "generation": subscription.generation,
+        "instance_id": subscription.instance_id or "",
+        "rack": subscription.rack or "",
+    }
 
 
 def _printable(text: str) -> str:
@@ -200,7 +341,8 @@ def _printable(text: str) -> str:
 
 
 def _checked(given: Any, subscriptions: Mapping[str, Subscription], counts: Mapping[str, int]) -> Assignment:
-    """Only partitions that there are, for members that there are. One partition may have two owners, or none: that is the function's affair."""
+    """Only partitions that there are, for members that there are. One partition may have two owners, or none:
+    that is the function's affair."""
     if not isinstance(given, dict):
         raise _failed("not_dict")
     assignment: Assignment = {member: [] for member in subscriptions}

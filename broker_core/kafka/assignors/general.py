@@ -6,8 +6,8 @@
                  first only the newly placed ones, unless something was revoked anyway, then all
     4  revert    step 3, unless that made the whole better balanced
 
-Topics with one subscriber, and members that cannot give or take, stay out of steps 3 and 4. A partition whose owner
-of an earlier generation is back goes to that one first.
+Topics with one subscriber, and members that cannot give or take, stay out of steps 3 and 4. A partition whose
+owner of an earlier generation is back goes to that one first.
 
 Source: Kafka clients 3.9.2, AbstractStickyAssignor.GeneralAssignmentBuilder. Vectors: kafka/assignors.json,
 kafka/assignors_rack.json, kafka/assignor_sequences.json.
@@ -31,8 +31,8 @@ def assign_general(
 ) -> Assignment:
     """Share the partitions as evenly as the subscriptions allow, moving few.
 
-    partition_counts: topic -> number of partitions, only topics that somebody subscribes to. Returns every member;
-    each list begins with what it keeps. Never raises.
+    partition_counts: topic -> number of partitions, only topics that somebody subscribes to. Returns every
+    member; each list begins with what it keeps. Never raises.
     """
     return _GeneralAssignment(subscriptions, partition_counts, ownership, racks).build()
 
@@ -50,7 +50,9 @@ class _GeneralAssignment:
         self.partition_counts = partition_counts
         self.racks = racks
         self.topics_of = {
-            member: [topic for topic in dict.fromkeys(subscriptions[member].topics) if topic in partition_counts]
+            member: [
+                topic for topic in dict.fromkeys(subscriptions[member].topics) if topic in partition_counts
+            ]
             for member in ownership.owned
         }
         self.subscribers: dict[str, list[str]] = {topic: [] for topic in partition_counts}
@@ -71,7 +73,9 @@ class _GeneralAssignment:
         free = [partition for partition in row if partition not in self.owner_of]
         self._place(free)
 
-        settled = {m: partitions for m, partitions in self.assignment.items() if not self._can_give_or_take(m)}
+        settled = {
+            m: partitions for m, partitions in self.assignment.items() if not self._can_give_or_take(m)
+        }
         for member, partitions in settled.items():
             del self.assignment[member]
             self.by_load.remove(member, len(partitions))
@@ -95,8 +99,11 @@ class _GeneralAssignment:
                     self.is_revoking = True
 
     def _all_partitions(self) -> list[TopicPartition]:
-        """All partitions, those of the topics with the fewest subscribers first: they are the hardest to place."""
-        topics = sorted(self.partition_counts, key=lambda topic: (len(self.subscribers[topic]), utf16_order(topic)))
+        """All partitions, those of the topics with the fewest subscribers first: they are the hardest to
+        place."""
+        topics = sorted(
+            self.partition_counts, key=lambda topic: (len(self.subscribers[topic]), utf16_order(topic))
+        )
         return partition_row(topics, self.partition_counts)
 
     def _place(self, free: list[TopicPartition]) -> None:
@@ -123,7 +130,9 @@ class _GeneralAssignment:
 
     def _can_give_or_take(self, member: str) -> bool:
         partitions = self.assignment[member]
-        return len(partitions) < self._possible_count(member) or any(self._is_shared(topic) for topic, _ in partitions)
+        return len(partitions) < self._possible_count(member) or any(
+            self._is_shared(topic) for topic, _ in partitions
+        )
 
     def _possible_count(self, member: str) -> int:
         return sum(self.partition_counts[topic] for topic in self.topics_of[member])
@@ -131,8 +140,9 @@ class _GeneralAssignment:
     def _even_out(self, partitions: list[TopicPartition]) -> bool:
         """Move partitions to less loaded subscribers until none can move; say whether any did.
 
-        Java prefers, for a partition that is in its owner's rack, to look among the members of that rack first; as it
-        then moves the partition to the least loaded subscriber of all either way, the result is the same without.
+        Java prefers, for a partition that is in its owner's rack, to look among the members of that rack
+        first; as it then moves the partition to the least loaded subscriber of all either way, the result is
+        the same without.
         """
         has_moved = False
         if not partitions:
@@ -154,8 +164,8 @@ class _GeneralAssignment:
     def _better_owner(self, partition: TopicPartition) -> str | None:
         load = len(self.assignment[self.owner_of[partition]])
         earlier = self.earlier_owner.get(partition)
-        # Java asks neither whether the earlier owner is in play, and fails when it is not, nor whether it still
-        # subscribes to the topic.
+        # Java asks neither whether the earlier owner is in play, and fails when it is not, nor whether it
+        # still subscribes to the topic.
         if earlier in self.assignment and partition[0] in self.topics_of[earlier]:
             if load > len(self.assignment[earlier]) + 1:
                 return earlier
@@ -219,7 +229,8 @@ class _MembersByLoad:
 
 
 def _earlier_owners(ownership: Ownership) -> dict[TopicPartition, str]:
-    """Give who last had each partition among the members that come back with an older generation than the newest."""
+    """Give who last had each partition among the members that come back with an older generation than the
+    newest."""
     latest: dict[TopicPartition, tuple[int, str]] = {}
     for member, claim in ownership.claims.items():
         if claim.generation < ownership.max_generation:

@@ -1,7 +1,7 @@
 """Bookkeeping that keeps two members from swapping partitions of one topic for nothing.
 
-If t-0 went from c0 to c1 and now t-5 is to go from c1 to c0, moving t-0 back has the same effect on balance with one
-move less. So before a partition moves, we look for one of its topic that took the opposite way.
+If t-0 went from c0 to c1 and now t-5 is to go from c1 to c0, moving t-0 back has the same effect on balance
+with one move less. So before a partition moves, we look for one of its topic that took the opposite way.
 
 Source: Kafka clients 3.9.2, AbstractStickyAssignor.PartitionMovements.
 """
@@ -39,8 +39,11 @@ class PartitionMovements:
         way = self._way_of[partition] = (source, new_member)
         self._moved.setdefault((partition[0], way), JavaHashSet(partition_hash)).add(partition)
 
-    def partition_to_move(self, partition: TopicPartition, old_member: str, new_member: str) -> TopicPartition:
-        """Give the partition that had better move instead of `partition`; itself when none took the opposite way."""
+    def partition_to_move(
+        self, partition: TopicPartition, old_member: str, new_member: str
+    ) -> TopicPartition:
+        """Give the partition that had better move instead of `partition`; itself when none took the opposite
+        way."""
         source = self._way_of[partition][0] if partition in self._way_of else old_member
         opposite = self._moved.get((partition[0], (new_member, source)))
         return opposite.first() if opposite else partition

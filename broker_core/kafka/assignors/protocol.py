@@ -1,7 +1,8 @@
 """What every assignor takes and gives.
 
-In Kafka an assignor is code of the group's *leader*, a consumer: the broker hands it the subscription of each member
-and passes its answer on, and knows nothing of partitions itself. So all that an assignor can remember travels in the
+In Kafka an assignor is code of the group's *leader*, a consumer: the broker hands it the subscription of each
+member and passes its answer on, and knows nothing of partitions itself. So all that an assignor can remember
+travels in the
 subscriptions: the sticky kinds ask each member what it had before.
 
 Source: Kafka clients 3.9.2, ConsumerPartitionAssignor, AbstractPartitionAssignor, ConsumerProtocol.
@@ -23,7 +24,8 @@ NO_GENERATION = -1
 
 
 class AssignmentRefused(CommandError):
-    """The rule cannot serve these subscriptions; the field is always `algorithm`, the reason says what it asks for."""
+    """The rule cannot serve these subscriptions; the field is always `algorithm`, the reason says what it
+    asks for."""
 
     def __init__(self, reason: str) -> None:
         super().__init__("algorithm", reason)
@@ -41,9 +43,9 @@ class StickyUserData:
 class Subscription:
     """What one member asks for when it joins.
 
-    topics: in any order. owned: what it holds now; empty in eager groups, which revoke before they join. generation:
-    the last one it was part of, -1 for none. user_data: `sticky` only, None before the first assignment. instance_id:
-    group.instance.id of a static member. rack: client.rack; None or "" for none.
+    topics: in any order. owned: what it holds now; empty in eager groups, which revoke before they join.
+    generation: the last one it was part of, -1 for none. user_data: `sticky` only, None before the first
+    assignment. instance_id: group.instance.id of a static member. rack: client.rack; None or "" for none.
     """
 
     topics: tuple[str, ...]
@@ -61,9 +63,10 @@ Rule = Callable[[Mapping[str, Subscription], Mapping[str, int], PartitionRacks, 
 class Assignor:
     """One way to share partitions among members, under the name by which members ask for it.
 
-    cooperative: a partition that moves is left out once, and given to its new owner in the next rebalance, after the
-    old one has let go. remembers: the caller must carry ownership from one generation to the next: in `owned` and
-    `generation` when cooperative, else in `user_data`. document: the rule of the article, not of Kafka.
+    cooperative: a partition that moves is left out once, and given to its new owner in the next rebalance,
+    after the old one has let go. remembers: the caller must carry ownership from one generation to the next:
+    in `owned` and `generation` when cooperative, else in `user_data`. document: the rule of the article, not
+    of Kafka.
     """
 
     id: str
@@ -81,12 +84,13 @@ class Assignor:
     ) -> Assignment:
         """Share the partitions of all subscribed topics.
 
-        subscriptions: member id -> subscription, in the order in which the coordinator lists the members: Java's map
-        order, on which the sticky kinds lean, follows from it. partition_counts: topic -> number of partitions; a topic
-        that is not in it, or has 0, does not exist. partition_racks: None when brokers have no racks. max_generation:
-        the highest generation that this leader has seen in earlier rebalances. Kafka keeps it in the assignor object,
-        where it only grows; here it is state of the caller (`highest_generation` gives the next value), so that
-        assigning stays a pure function. -1, a new leader, is right for a leader that has been in every generation.
+        subscriptions: member id -> subscription, in the order in which the coordinator lists the members:
+        Java's map order, on which the sticky kinds lean, follows from it. partition_counts: topic -> number
+        of partitions; a topic that is not in it, or has 0, does not exist. partition_racks: None when brokers
+        have no racks. max_generation: the highest generation that this leader has seen in earlier rebalances.
+        Kafka keeps it in the assignor object, where it only grows; here it is state of the caller
+        (`highest_generation` gives the next value), so that assigning stays a pure function. -1, a new
+        leader, is right for a leader that has been in every generation.
 
         Returns every member in id order, idle ones with []. Raises CommandError for a negative count, and
         AssignmentRefused where a document rule cannot serve the subscriptions.
@@ -100,7 +104,9 @@ class Assignor:
         return {member: assignment[member] for member in java_sorted(subscriptions)}
 
 
-def subscribed_topics(subscriptions: Mapping[str, Subscription], partition_counts: Mapping[str, int]) -> list[str]:
+def subscribed_topics(
+    subscriptions: Mapping[str, Subscription], partition_counts: Mapping[str, int]
+) -> list[str]:
     """Give the topics that somebody subscribes to and that have partitions, by name.
 
     >>> subscribed_topics({"c0": Subscription(("t1", "t0", "gone"))}, {"t0": 1, "t1": 2, "unread": 3})
@@ -135,7 +141,8 @@ def has_equal_subscriptions(subscriptions: Mapping[str, Subscription]) -> bool:
 
 
 def members_in_order(subscriptions: Mapping[str, Subscription]) -> list[str]:
-    """Give the members as Range and RoundRobin line them up: static ones by instance id, then the others by member id.
+    """Give the members as Range and RoundRobin line them up: static ones by instance id, then the others by
+    member id.
 
     So a static member keeps its place when it restarts under another member id.
     Source: AbstractPartitionAssignor.MemberInfo.compareTo.
@@ -146,7 +153,9 @@ def members_in_order(subscriptions: Mapping[str, Subscription]) -> list[str]:
 
     named = [(subscription.instance_id, member) for member, subscription in subscriptions.items()]
     by_instance = sorted((utf16_order(name), member) for name, member in named if name is not None)
-    return [member for _, member in by_instance] + java_sorted(member for name, member in named if name is None)
+    return [member for _, member in by_instance] + java_sorted(
+        member for name, member in named if name is None
+    )
 
 
 def highest_generation(subscriptions: Mapping[str, Subscription], max_generation: int = NO_GENERATION) -> int:

@@ -36,16 +36,20 @@ class RackPreference:
         return rack is not None and rack not in self.replicas.get(partition, ())
 
     def hardest_first(self, partitions: Sequence[TopicPartition]) -> list[TopicPartition]:
-        """Put the partitions that the fewest members could read within their rack first, else keep the order."""
+        """Put the partitions that the fewest members could read within their rack first, else keep the
+        order."""
         if not self.members:
             return list(partitions)
         crowd: dict[str, int] = {}
         for rack in self.members.values():
             crowd[rack] = crowd.get(rack, 0) + 1
-        return sorted(partitions, key=lambda partition: sum(crowd.get(rack, 0) for rack in self.replicas[partition]))
+        return sorted(
+            partitions, key=lambda partition: sum(crowd.get(rack, 0) for rack in self.replicas[partition])
+        )
 
     def next_match(self, partition: TopicPartition, members: Sequence[str], first_index: int) -> int:
-        """Give the index of the first member, from `first_index` around, in a rack of `partition`; -1 for none."""
+        """Give the index of the first member, from `first_index` around, in a rack of `partition`; -1 for
+        none."""
         racks = self.replicas.get(partition)
         if not racks:
             return -1

@@ -20,7 +20,8 @@ def member_racks(subscriptions: Mapping[str, Subscription]) -> dict[str, str]:
 def replica_racks(
     topics: Iterable[str], partition_counts: Mapping[str, int], partition_racks: PartitionRacks
 ) -> dict[TopicPartition, frozenset[str]]:
-    """Give the racks in which each partition of `topics` has a replica; a replica without a rack is passed over.
+    """Give the racks in which each partition of `topics` has a replica; a replica without a rack is passed
+    over.
 
     >>> replica_racks(["t"], {"t": 2}, {"t": [["east", None]]})
     {('t', 0): frozenset({'east'}), ('t', 1): frozenset()}
@@ -39,7 +40,8 @@ def has_use_for_racks(
 ) -> bool:
     """Say whether racks can make a difference.
 
-    They cannot when no member shares a rack with a replica, nor when every partition has a replica in all racks.
+    They cannot when no member shares a rack with a replica, nor when every partition has a replica in all
+    racks.
 
     >>> has_use_for_racks(["east"], {("t", 0): frozenset({"east"}), ("t", 1): frozenset({"west"})})
     True

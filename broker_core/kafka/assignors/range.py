@@ -5,11 +5,12 @@
         0  1  2 | 3  4 | 5  6
         c0        c1     c2
 
-Every topic is cut by itself, so the first members take one more of *each* topic; in return equal numbers of topics of
-equal size land on the same member, which joins of topics need. With racks, partitions in a member's own rack
-go first, within the same quotas.
+Every topic is cut by itself, so the first members take one more of *each* topic; in return equal numbers of
+topics of equal size land on the same member, which joins of topics need. With racks, partitions in a member's
+own rack go first, within the same quotas.
 
-Source: Kafka clients 3.9.2, RangeAssignor.assignPartitions. Vectors: kafka/assignors.json, kafka/assignors_rack.json.
+Source: Kafka clients 3.9.2, RangeAssignor.assignPartitions. Vectors: kafka/assignors.json,
+kafka/assignors_rack.json.
 """
 
 from collections.abc import Mapping
@@ -34,9 +35,9 @@ def assign_range(
 ) -> Assignment:
     """Give each topic's partitions to its subscribers in contiguous runs.
 
-    subscriptions: member id -> what it asks for. partition_counts: topic -> number of partitions. partition_racks:
-    where the replicas are, if known. Returns every member, idle ones with []; partitions by topic and number (Java's
-    list of topics is in hash order, which carries no meaning). Never raises.
+    subscriptions: member id -> what it asks for. partition_counts: topic -> number of partitions.
+    partition_racks: where the replicas are, if known. Returns every member, idle ones with []; partitions by
+    topic and number (Java's list of topics is in hash order, which carries no meaning). Never raises.
 
     >>> assign_range({"c0": Subscription(("t",)), "c1": Subscription(("t",))}, {"t": 3})
     {'c0': [('t', 0), ('t', 1)], 'c1': [('t', 2)]}
@@ -51,7 +52,8 @@ def assign_range(
                 subscribers[topic].append(member)
     assignment: Assignment = {member: [] for member in subscriptions}
     cuts = [
-        _TopicCut.of(topic, partition_counts[topic], subscribers[topic], racks, partition_racks) for topic in topics
+        _TopicCut.of(topic, partition_counts[topic], subscribers[topic], racks, partition_racks)
+        for topic in topics
     ]
 
     is_rack_aware = any(cut.needs_racks for cut in cuts)
@@ -69,8 +71,8 @@ def assign_range(
 class _TopicCut:
     """One topic on its way to its subscribers.
 
-    left: partition numbers that nobody has yet, ascending. quota: what every member gets. extra_left: how many members
-    may still get one more.
+    left: partition numbers that nobody has yet, ascending. quota: what every member gets. extra_left: how
+    many members may still get one more.
     """
 
     topic: str
@@ -121,7 +123,8 @@ class _TopicCut:
 
 
 def _match_racks(cuts: list[_TopicCut], assignment: Assignment) -> None:
-    """Give the partitions in the members' own racks; topics with the same members and size stay aligned with each other."""
+    """Give the partitions in the members' own racks; topics with the same members and size stay aligned with
+    each other."""
     aligned: dict[tuple[tuple[str, ...], int], list[_TopicCut]] = {}
     for cut in cuts:
         aligned.setdefault((tuple(cut.members), len(cut.replica_racks)), []).append(cut)
@@ -135,7 +138,8 @@ def _match_racks(cuts: list[_TopicCut], assignment: Assignment) -> None:
 def _match_racks_of_aligned_topics(
     members: list[str], partition_count: int, cuts: list[_TopicCut], assignment: Assignment
 ) -> None:
-    """Give partition i of all topics to the first member that has a replica of each in its rack and room for each."""
+    """Give partition i of all topics to the first member that has a replica of each in its rack and room for
+    each."""
     for number in range(partition_count):
         for member in members:
             if all(cut.has_matching_rack(member, number) and cut.room(member) for cut in cuts):

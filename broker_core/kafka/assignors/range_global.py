@@ -30,9 +30,10 @@ def assign_range_global(
 ) -> Assignment:
     """Give member i the partitions from D*i + min(i, R), D of them and one more when i < R.
 
-    subscriptions: member id -> what it asks for. partition_counts: topic -> number of partitions. The row is sorted by
-    topic name and number, the members by id; racks and instance ids play no part. Returns every member, idle ones
-    with []. Raises AssignmentRefused when subscriptions differ: the row would give members topics they did not ask for.
+    subscriptions: member id -> what it asks for. partition_counts: topic -> number of partitions. The row is
+    sorted by topic name and number, the members by id; racks and instance ids play no part. Returns every
+    member, idle ones with []. Raises AssignmentRefused when subscriptions differ: the row would give members
+    topics they did not ask for.
 
     >>> assign_range_global({"c0": Subscription(("t", "u")), "c1": Subscription(("t", "u"))}, {"t": 3, "u": 3})
     {'c0': [('t', 0), ('t', 1), ('t', 2)], 'c1': [('u', 0), ('u', 1), ('u', 2)]}

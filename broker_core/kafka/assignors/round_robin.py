@@ -3,8 +3,8 @@
     t0: 3 partitions, t1: 3 partitions, c0 and c1:   t0-0 t0-1 t0-2 t1-0 t1-1 t1-2
                                                      c0   c1   c0   c1   c0   c1
 
-The circle does not start afresh with each topic. A member that does not subscribe to the topic at hand is stepped
-over, and that is how unequal subscriptions come out unbalanced.
+The circle does not start afresh with each topic. A member that does not subscribe to the topic at hand is
+stepped over, and that is how unequal subscriptions come out unbalanced.
 
 Source: Kafka clients 3.9.2, RoundRobinAssignor.assign. Vectors: kafka/assignors.json.
 """
@@ -27,7 +27,8 @@ def assign_round_robin(
 ) -> Assignment:
     """Deal all partitions, by topic name and number, to the subscribed members in a circle.
 
-    subscriptions: member id -> what it asks for. partition_counts: topic -> number of partitions. Racks play no part.
+    subscriptions: member id -> what it asks for. partition_counts: topic -> number of partitions. Racks play
+    no part.
     Returns every member, idle ones with []; each list in the order of dealing. Never raises.
 
     >>> assign_round_robin({"c0": Subscription(("t", "u")), "c1": Subscription(("t", "u"))}, {"t": 3, "u": 1})

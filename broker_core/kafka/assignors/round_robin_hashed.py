@@ -1,10 +1,11 @@
 """RoundRobin as article 003 has it: the partitions sorted by a hash, then dealt to the members in a circle.
 
-    t-9 hashes to 112928, t-10 to 3500568, u-0 to 113880: up to ten partitions topics follow one another as by name,
-    beyond ten the two-digit numbers of all topics come after the one-digit numbers of all.
+    t-9 hashes to 112928, t-10 to 3500568, u-0 to 113880: up to ten partitions topics follow one another as by
+    name, beyond ten the two-digit numbers of all topics come after the one-digit numbers of all.
 
-That was the rule of Kafka's old Scala consumer; today's sorts by topic and number. The article says "the hash of topic
-and partition" without naming it: this is Java's String.hashCode of `topic-partition`, signed, ascending.
+That was the rule of Kafka's old Scala consumer; today's sorts by topic and number. The article says "the hash
+of topic and partition" without naming it: this is Java's String.hashCode of `topic-partition`, signed,
+ascending.
 Source: article 003, section 5.4.3 (RoundRobinAssignor).
 """
 
@@ -28,9 +29,10 @@ def assign_round_robin_hashed(
 ) -> Assignment:
     """Deal the partitions, by hash of their name, to the members, by id, in a circle.
 
-    subscriptions: member id -> what it asks for. partition_counts: topic -> number of partitions. Partitions of equal
-    hash are sorted by topic and number; racks and instance ids play no part. Returns every member, idle ones with []; each
-    list in the order of dealing. Raises AssignmentRefused when subscriptions differ, which the article rules out.
+    subscriptions: member id -> what it asks for. partition_counts: topic -> number of partitions. Partitions
+    of equal hash are sorted by topic and number; racks and instance ids play no part. Returns every member,
+    idle ones with []; each list in the order of dealing. Raises AssignmentRefused when subscriptions differ,
+    which the article rules out.
 
     >>> both = Subscription(("t0", "t1"))
     >>> assign_round_robin_hashed({"c0": both, "c1": both}, {"t0": 2, "t1": 1})

@@ -7,8 +7,8 @@
 Balance comes before stickiness. Groups whose members all subscribe to the same topics take the short way
 (constrained.py), others the long one (general.py). The group is eager: all members stop, whatever moves.
 
-Source: Kafka clients 3.9.2, StickyAssignor, AbstractStickyAssignor.assignPartitions. Vectors: kafka/assignors.json,
-kafka/assignors_rack.json, kafka/assignor_sequences.json.
+Source: Kafka clients 3.9.2, StickyAssignor, AbstractStickyAssignor.assignPartitions. Vectors:
+kafka/assignors.json, kafka/assignors_rack.json, kafka/assignor_sequences.json.
 """
 
 from collections.abc import Mapping
@@ -35,9 +35,10 @@ def assign_sticky(
 ) -> Assignment:
     """Balance the group, leaving partitions where the members' user data say they were.
 
-    subscriptions: member id -> what it asks for and had, in the coordinator's order. partition_counts: topic -> number
-    of partitions. max_generation: see Assignor.assign. Returns every member, idle ones with []; what a member keeps
-    comes first. Differs from Java where a claimed partition no longer exists: such claims are dropped. Never raises.
+    subscriptions: member id -> what it asks for and had, in the coordinator's order. partition_counts: topic
+    -> number of partitions. max_generation: see Assignor.assign. Returns every member, idle ones with [];
+    what a member keeps comes first. Differs from Java where a claimed partition no longer exists: such claims
+    are dropped. Never raises.
 
     >>> from broker_core.kafka.assignors import StickyUserData
     >>> had = StickyUserData((("t", 0), ("t", 1), ("t", 2)), generation=1)
@@ -59,8 +60,8 @@ def assign_by_claims(
 ) -> tuple[Assignment, dict[TopicPartition, str] | None]:
     """Balance the group by the claims that `reader` finds in the subscriptions.
 
-    Returns the assignment and the partitions that change hands between living members, with the new owner; None where
-    the way taken does not tell them.
+    Returns the assignment and the partitions that change hands between living members, with the new owner;
+    None where the way taken does not tell them.
     """
     counts = {topic: partition_counts[topic] for topic in subscribed_topics(subscriptions, partition_counts)}
     ownership = read_ownership(subscriptions, counts, reader, max_generation)

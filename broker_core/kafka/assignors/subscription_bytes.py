@@ -1,10 +1,12 @@
 """The bytes in which consumers tell each other, through the coordinator, what they read and what they got.
 
-A 2-byte version, then the body: Subscription (topics, user data; owned partitions from version 1, generation from 2, rack from 3) and
-Assignment (partitions, user data; the same in all versions). A newer version than 3 is read as 3. The writer sorts topics and owned
-partitions; an assignment's partitions come grouped by topic in order of first appearance.
+A 2-byte version, then the body: Subscription (topics, user data; owned partitions from version 1, generation
+from 2, rack from 3) and Assignment (partitions, user data; the same in all versions). A newer version than 3
+is read as 3. The writer sorts topics and owned partitions; an assignment's partitions come grouped by topic
+in order of first appearance.
 
-Source: Kafka clients 3.9 ConsumerProtocol, StickyAssignor and CooperativeStickyAssignor (user data). Vectors: kafka/consumer_protocol.json.
+Source: Kafka clients 3.9 ConsumerProtocol, StickyAssignor and CooperativeStickyAssignor (user data). Vectors:
+kafka/consumer_protocol.json.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ class SchemaError(MalformedBytes):
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionData:
-    """A Subscription as it travels. user_data: of the assignor, unread. rack: None for none. version: that of the bytes, as written."""
+    """A Subscription as it travels. user_data: of the assignor, unread. rack: None for none. version: that of
+    the bytes, as written."""
 
     topics: tuple[str, ...]
     user_data: bytes | None = None
@@ -81,14 +84,20 @@ def read_subscription(data: bytes, version: int | None = None) -> SubscriptionDa
         rack = reader.nullable_string() if version >= 3 else None
     except Underflow as error:
         raise SchemaError(str(error)) from None
-    return SubscriptionData(tuple(topics), user_data, tuple(owned), max(generation, NO_GENERATION), rack or None, own_version)
+    return SubscriptionData(
+        tuple(topics), user_data, tuple(owned), max(generation, NO_GENERATION), rack or None, own_version
+    )
 
 
 def write_subscription(subscription: SubscriptionData, version: int = VERSION_MAX) -> bytes:
     """Write a Subscription: topics by name, owned partitions by topic and number."""
-    body = array_bytes([string_bytes(topic) for topic in java_sorted(subscription.topics)]) + nullable_bytes(subscription.user_data)
+    body = array_bytes([string_bytes(topic) for topic in java_sorted(subscription.topics)]) + nullable_bytes(
+        subscription.user_data
+    )
     if version >= 1:
-        body += _partitions_bytes(sorted(subscription.owned, key=lambda partition: (utf16_order(partition[0]), partition[1])))
+        body += _partitions_bytes(
+            sorted(subscription.owned, key=lambda partition: (utf16_order(partition[0]), partition[1]))
+        )
     if version >= 2:
         body += int32_bytes(subscription.generation)
     if version >= 3:
@@ -106,7 +115,9 @@ def read_assignment(data: bytes) -> AssignmentData:
         raise SchemaError(str(error)) from None
 
 
-def write_assignment(partitions: Sequence[TopicPartition], user_data: bytes | None = None, version: int = VERSION_MAX) -> bytes:
+def write_assignment(
+    partitions: Sequence[TopicPartition], user_data: bytes | None = None, version: int = VERSION_MAX
+) -> bytes:
     """Write an Assignment.
 
     >>> write_assignment([("t", 0), ("t", 1)], version=0).hex()
@@ -116,13 +127,18 @@ def write_assignment(partitions: Sequence[TopicPartition], user_data: bytes | No
 
 
 def write_sticky_user_data(partitions: Mapping[str, Iterable[int]], generation: int) -> bytes:
-    """The sticky assignor's memory, version 1: the last assignment, topic by topic in the order given, and its generation."""
-    topics = [string_bytes(topic) + array_bytes([int32_bytes(number) for number in numbers]) for topic, numbers in partitions.items()]
+    """The sticky assignor's memory, version 1: the last assignment, topic by topic in the order given, and
+    its generation."""
+    topics = [
+        string_bytes(topic) + array_bytes([int32_bytes(number) for number in numbers])
+        for topic, numbers in partitions.items()
+    ]
     return array_bytes(topics) + int32_bytes(generation)
 
 
 def read_sticky_user_data(data: bytes | None) -> tuple[list[TopicPartition], int]:
-    """Read it again: (partitions, generation). Version 0 has no generation; what cannot be read counts as nothing remembered."""
+    """Read it again: (partitions, generation). Version 0 has no generation; what cannot be read counts as
+    nothing remembered."""
     if data is None:
         return [], NO_GENERATION
     reader = FieldReader(data)
@@ -134,7 +150,8 @@ def read_sticky_user_data(data: bytes | None) -> tuple[list[TopicPartition], int
 
 
 def write_cooperative_user_data(generation: int) -> bytes:
-    """The cooperative sticky assignor's memory: the generation alone; what a member owns is in the Subscription."""
+    """The cooperative sticky assignor's memory: the generation alone; what a member owns is in the
+    Subscription."""
     return int32_bytes(generation)
 
 
@@ -156,4 +173,9 @@ def _partitions_bytes(partitions: Iterable[TopicPartition]) -> bytes:
     by_topic: dict[str, list[int]] = {}
     for topic, number in partitions:
         by_topic.setdefault(topic, []).append(number)
-    return array_bytes([string_bytes(topic) + array_bytes([int32_bytes(n) for n in numbers]) for topic, numbers in by_topic.items()])
+    return array_bytes(
+        [
+            string_bytes(topic) + array_bytes([int32_bytes(n) for n in numbers])
+            for topic, numbers in by_topic.items()
+        ]
+    )

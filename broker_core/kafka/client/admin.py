@@ -1,7 +1,8 @@
 """An operator's tool: it takes a member that does not answer out of its group.
 
-Source: Kafka 3.9 KafkaAdminClient.removeMembersFromConsumerGroup, which sends a LeaveGroup in the member's name. (Its interface names static
-members one by one, and dynamic ones only all at once; on the wire a dynamic member's id does as well.)
+Source: Kafka 3.9 KafkaAdminClient.removeMembersFromConsumerGroup, which sends a LeaveGroup in the member's
+name. (Its interface names static members one by one, and dynamic ones only all at once; on the wire a dynamic
+member's id does as well.)
 """
 
 from __future__ import annotations

@@ -2,11 +2,13 @@
 
     poll: commit that is due ─► assignment that arrived ─► rebalance it heard of: commit, revoke, JoinGroup ─► next record
 
-With `max.poll.records` = 1 the program handles one record between two polls. A heartbeat goes out every 3 s, up to 100 ms late
-(`retry.backoff.ms`), from the moment of the JoinGroup's answer; its answer tells of a rebalance, and the next poll acts on it. An eager
-member commits, revokes everything and joins; a cooperative one reads on, and revokes what it lost when the assignment arrives. Positions
-are committed every 5 s and before each rebalance. Records are fetched ahead; what is in the buffer moves neither position nor commit.
-Source: Kafka 3.9 clients ClassicKafkaConsumer, ConsumerCoordinator, AbstractCoordinator, Fetcher; docs/kafka/facts.md.
+With `max.poll.records` = 1 the program handles one record between two polls. A heartbeat goes out every 3 s,
+up to 100 ms late (`retry.backoff.ms`), from the moment of the JoinGroup's answer; its answer tells of a
+rebalance, and the next poll acts on it. An eager member commits, revokes everything and joins; a cooperative
+one reads on, and revokes what it lost when the assignment arrives. Positions are committed every 5 s and
+before each rebalance. Records are fetched ahead; what is in the buffer moves neither position nor commit.
+Source: Kafka 3.9 clients ClassicKafkaConsumer, ConsumerCoordinator, AbstractCoordinator, Fetcher;
+docs/kafka/facts.md.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ FETCH_MAX_WAIT_US = 500 * MILLISECOND_US
 FETCH_RECORDS_MAX = 500
 
 OUT, COMMITTING, JOINING, SYNCING, IN = "out", "committing", "joining", "syncing", "in"
-"""Where a member is on its way into a generation: OUT before the first JoinGroup, COMMITTING before the next one."""
+"""Where a member is on its way into a generation: OUT before the first JoinGroup, COMMITTING before the next
+one."""
 
 
 class Join(msgspec.Struct, frozen=True, tag="kafka.consumer.join", array_like=True):
@@ -53,14 +56,17 @@ class Fetched(msgspec.Struct):
 
 @dataclass(slots=True)
 class ConsumerState:
-    """client_id: names the member's id. phase: as above. generation: of its last JoinGroup's answer. must_rejoin: it has heard of a rebalance.
-    pending: an assignment that arrived while a record was in hand. owned: partitions in the order of the assignment; positions: of each, the
-    next offset it handles, absent until the group's committed offset has arrived. committed: as far as it has told; commits_out: how many
-    of its commits wait for their answer. turn: where the next poll begins to look. hand: partition of the record in hand, -1 for none.
-    buffer: by partition. is_fetching: a fetch waits for its answer. previous: the last assignment it took; its generation, assigned, and
-    max_generation are what its assignor remembers. late_us: by how much its heartbeats are late. because: cause of must_rejoin and pending.
-    resetting: partitions without a position, whose log start it has asked for (auto.offset.reset). quiet_until_us: when the program's next step is
-    that can be noticed (`quiet.py`).
+    """client_id: names the member's id. phase: as above. generation: of its last JoinGroup's answer.
+    must_rejoin: it has heard of a rebalance.
+    pending: an assignment that arrived while a record was in hand. owned: partitions in the order of the
+    assignment; positions: of each, the next offset it handles, absent until the group's committed offset has
+    arrived. committed: as far as it has told; commits_out: how many of its commits wait for their answer.
+    turn: where the next poll begins to look. hand: partition of the record in hand, -1 for none.
+    buffer: by partition. is_fetching: a fetch waits for its answer. previous: the last assignment it took;
+    its generation, assigned, and max_generation are what its assignor remembers. late_us: by how much its
+    heartbeats are late. because: cause of must_rejoin and pending.
+    resetting: partitions without a position, whose log start it has asked for (auto.offset.reset).
+    quiet_until_us: when the program's next step is that can be noticed (`quiet.py`).
     """
 
     client_id: str
@@ -95,15 +101,17 @@ class ConsumerState:
 
 
 class Consumer:
-    def __init__(self, state: ConsumerState, traffic: Traffic, count: Callable[[int, int, int], None]) -> None:
-        """count(partition, offset, end): poll() gives the program the records from one offset to another, which is excluded; as `traffic`, it
-        changes nothing."""
+    def __init__(
+        self, state: ConsumerState, traffic: Traffic, count: Callable[[int, int, int], None]
+    ) -> None:
+        """count(partition, offset, end): poll() gives the program the records from one offset to another,
+        which is excluded; as `traffic`, it changes nothing."""
         self.state = state
         self.traffic = traffic
         self.count = count
         self.assignor: Assignor = ASSIGNORS[state.assignor]
 
-    # -- what reaches it ------------------------------------------------------------------------------------------------------------------
+    # -- what reaches it -------------------------------------------------------------------------------------
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         if self.state.program.hand >= 0:
@@ -177,7 +185,7 @@ class Consumer:
             if not state.is_fetching and len(state.buffer) < len(state.owned):
                 self.fetch(out)
 
-    # -- the poll loop --------------------------------------------------------------------------------------------------------------------
+    # -- the poll loop ---------------------------------------------------------------------------------------
 
     def poll(self, now_us: int, out: Outbox) -> None:
         """What the program does between two records."""
@@ -214,7 +222,8 @@ class Consumer:
         program.hand, program.done_us, program.because = record, now_us + program.service_us, out.why()
 
     def next_record(self) -> int:
-        """poll() gives the next record of the next partition, in turn, that has one in the buffer; -1: there is none."""
+        """poll() gives the next record of the next partition, in turn, that has one in the buffer; -1: there
+        is none."""
         state = self.state
         buffer = state.buffer
         if not buffer:
@@ -281,8 +290,14 @@ class Consumer:
         state = self.state
         state.is_fetching = False
         owned, positions, buffer, read = state.owned, state.positions, state.buffer, answer.read
-        if len(read) == 1 and len(read[0][2]) == 1 and state.hand < 0 and not (buffer or state.program.is_paused or answer.errors):
-            # The one record that an idle program has waited for: written out, without the buffer that it would pass through.
+        if (
+            len(read) == 1
+            and len(read[0][2]) == 1
+            and state.hand < 0
+            and not (buffer or state.program.is_paused or answer.errors)
+        ):
+            # The one record that an idle program has waited for: written out, without the buffer that it
+            # would pass through.
             number, first, (record,) = read[0]
             if positions.get(number) == first and number in owned:
                 state.hand, state.turn = number, (owned.index(number) + 1) % len(owned)
@@ -302,10 +317,15 @@ class Consumer:
         self.fetch(out)
 
     def on_fetch_errors(self, errors: list[tuple[int, int, int]], out: Outbox) -> None:
-        """A position outside of the log is reset (auto.offset.reset=earliest). A partition that the broker does not know is not asked for again
-        until it is assigned anew: topics do not change here, where the original waits for new metadata."""
+        """A position outside of the log is reset (auto.offset.reset=earliest). A partition that the broker
+        does not know is not asked for again until it is assigned anew: topics do not change here, where the
+        original waits for new metadata."""
         state = self.state
-        failed = [(number, code) for number, offset, code in errors if number in state.owned and state.positions.get(number) == offset]
+        failed = [
+            (number, code)
+            for number, offset, code in errors
+            if number in state.owned and state.positions.get(number) == offset
+        ]
         for number, _ in failed:
             del state.positions[number]
         reset = [number for number, code in failed if code == r.OFFSET_OUT_OF_RANGE]
@@ -325,12 +345,19 @@ class Consumer:
     def commit(self, out: Outbox) -> None:
         """Send the positions of what it owns; the record in hand is not done."""
         state = self.state
-        offsets = {number: position - (state.hand == number) for number, position in state.positions.items() if number in state.owned}
+        offsets = {
+            number: position - (state.hand == number)
+            for number, position in state.positions.items()
+            if number in state.owned
+        }
         state.committed.update(offsets)
         state.commits_out += 1
-        out.send(state.connection, r.OffsetCommitRequest(state.group_id, state.generation, state.member_id, offsets))
+        out.send(
+            state.connection,
+            r.OffsetCommitRequest(state.group_id, state.generation, state.member_id, offsets),
+        )
 
-    # -- into the group -------------------------------------------------------------------------------------------------------------------
+    # -- into the group --------------------------------------------------------------------------------------
 
     def on_heartbeat(self, code: int, now_us: int, out: Outbox) -> None:
         state = self.state
@@ -343,7 +370,8 @@ class Consumer:
             self.poll(now_us, out)
 
     def prepare_join(self, now_us: int, out: Outbox) -> None:
-        """onJoinPrepare: commit, and when that is answered JoinGroup; an eager member lets go of everything first."""
+        """onJoinPrepare: commit, and when that is answered JoinGroup; an eager member lets go of everything
+        first."""
         state = self.state
         state.must_rejoin = False
         out.cancel("commit")
@@ -373,9 +401,18 @@ class Consumer:
     def send_join(self, now_us: int, out: Outbox) -> None:
         state = self.state
         state.phase = JOINING
-        out.send(state.connection, r.JoinGroupRequest(
-            state.group_id, state.member_id, state.client_id, SESSION_TIMEOUT_US, MAX_POLL_INTERVAL_US, state.assignor, self.subscription()
-        ))  # fmt: skip
+        out.send(
+            state.connection,
+            r.JoinGroupRequest(
+                state.group_id,
+                state.member_id,
+                state.client_id,
+                SESSION_TIMEOUT_US,
+                MAX_POLL_INTERVAL_US,
+                state.assignor,
+                self.subscription(),
+            ),
+        )
 
     def subscription(self) -> Subscription:
         """What it asks for, with what its assignor wants to know of the last generation."""
@@ -383,7 +420,10 @@ class Consumer:
         if self.assignor.cooperative:
             return Subscription((topic,), tuple((topic, number) for number in state.owned), state.assigned)
         if self.assignor.remembers and state.assigned != r.NO_GENERATION:
-            return Subscription((topic,), user_data=StickyUserData(tuple((topic, number) for number in state.previous), state.assigned))
+            return Subscription(
+                (topic,),
+                user_data=StickyUserData(tuple((topic, number) for number in state.previous), state.assigned),
+            )
         return Subscription((topic,))
 
     def on_joined(self, answer: r.JoinGroupResponse, now_us: int, out: Outbox) -> None:
@@ -396,16 +436,25 @@ class Consumer:
             self.forget_membership(False, out)
             self.send_join(now_us, out)
             return
-        state.member_id, state.generation, state.leader = answer.member_id, answer.generation_id, answer.leader
+        state.member_id, state.generation, state.leader = (
+            answer.member_id,
+            answer.generation_id,
+            answer.leader,
+        )
         state.phase = SYNCING
         out.deadline("heartbeat", now_us + HEARTBEAT_INTERVAL_US + state.late_us)
         assignments = self.assign(answer) if answer.leader == answer.member_id else {}
-        out.send(state.connection, r.SyncGroupRequest(state.group_id, state.generation, state.member_id, assignments))
+        out.send(
+            state.connection,
+            r.SyncGroupRequest(state.group_id, state.generation, state.member_id, assignments),
+        )
 
     def assign(self, answer: r.JoinGroupResponse) -> dict[str, list[int]]:
         """The leader shares the partitions out."""
         state = self.state
-        given = self.assignor.assign(dict(answer.members), {state.topic: state.partitions}, max_generation=state.max_generation)
+        given = self.assignor.assign(
+            dict(answer.members), {state.topic: state.partitions}, max_generation=state.max_generation
+        )
         state.max_generation = answer.generation_id
         return {member_id: [number for _, number in partitions] for member_id, partitions in given.items()}
 
@@ -428,14 +477,20 @@ class Consumer:
             self.poll(now_us, out)
 
     def take_assignment(self, numbers: list[int], now_us: int, out: Outbox) -> None:
-        """onJoinComplete: revoke what was lost, take what is new, and read on from the group's committed offsets."""
+        """onJoinComplete: revoke what was lost, take what is new, and read on from the group's committed
+        offsets."""
         state = self.state
         had = set(state.owned)
         kept = had.intersection(numbers)
         if had != kept:
             self.commit(out)
-            self.revoke([number for number in state.owned if number not in kept], "kafka.consumer.cooperative", out)
-            state.must_rejoin, state.because = True, out.why()  # what it let go is handed out in a second rebalance
+            self.revoke(
+                [number for number in state.owned if number not in kept], "kafka.consumer.cooperative", out
+            )
+            state.must_rejoin, state.because = (
+                True,
+                out.why(),
+            )  # what it let go is handed out in a second rebalance
         new = [number for number in numbers if number not in kept]
         state.owned = list(numbers)
         state.previous, state.assigned = list(numbers), state.generation
@@ -447,7 +502,8 @@ class Consumer:
             out.send(state.connection, r.OffsetFetchRequest(state.group_id, new))
 
     def on_offsets(self, offsets: dict[int, int], now_us: int, out: Outbox) -> None:
-        """Positions of new partitions: the committed offset, the beginning where there is none (auto.offset.reset=earliest)."""
+        """Positions of new partitions: the committed offset, the beginning where there is none
+        (auto.offset.reset=earliest)."""
         state = self.state
         for number, offset in offsets.items():
             if number in state.owned and number not in state.positions:
@@ -456,7 +512,7 @@ class Consumer:
             self.take(now_us, out)
         self.fetch(out)
 
-    # -- out of it ------------------------------------------------------------------------------------------------------------------------
+    # -- out of it -------------------------------------------------------------------------------------------
 
     def leave(self, now_us: int, out: Outbox) -> None:
         """close(): commit, LeaveGroup, and the connection with it."""
@@ -477,10 +533,16 @@ class Consumer:
         state.buffer.clear()
 
     def forget_membership(self, keep_id: bool, out: Outbox) -> None:
-        """onPartitionsLost: the coordinator does not know this member, or not in this generation; what it owns is lost."""
+        """onPartitionsLost: the coordinator does not know this member, or not in this generation; what it
+        owns is lost."""
         state = self.state
         if state.owned:
-            out.tell("kafka.consumer.revoked", "kafka.consumer.lost", {}, {"client": state.client_id, "partitions": state.owned})
+            out.tell(
+                "kafka.consumer.revoked",
+                "kafka.consumer.lost",
+                {},
+                {"client": state.client_id, "partitions": state.owned},
+            )
         if not keep_id:
             state.member_id = ""
         state.generation = r.NO_GENERATION

@@ -1,9 +1,10 @@
-"""An operator's tool at the brokers: it takes a member that does not answer out of its group, deletes records that nobody needs, and commits
-offsets for a group without members.
+"""An operator's tool at the brokers: it takes a member that does not answer out of its group, deletes records
+that nobody needs, and commits offsets for a group without members.
 
-Source: Kafka 3.9 KafkaAdminClient.removeMembersFromConsumerGroup, which sends a LeaveGroup in the member's name (its interface names static
-members one by one, and dynamic ones only all at once; on the wire a dynamic member's id does as well), deleteRecords, and
-alterConsumerGroupOffsets, an OffsetCommit of nobody: the coordinator refuses it while the group has members (UNKNOWN_MEMBER_ID).
+Source: Kafka 3.9 KafkaAdminClient.removeMembersFromConsumerGroup, which sends a LeaveGroup in the member's
+name (its interface names static members one by one, and dynamic ones only all at once; on the wire a dynamic
+member's id does as well), deleteRecords, and alterConsumerGroupOffsets, an OffsetCommit of nobody: the
+coordinator refuses it while the group has members (UNKNOWN_MEMBER_ID).
 """
 
 from __future__ import annotations
@@ -49,11 +50,18 @@ class Operator:
                     for entry in topic.partitions:
                         data = {"topic": topic.name, "partition": entry.partition_index}
                         if entry.error_code:
-                            out.tell("kafka.admin.offsets_refused", None, {}, {**data, "error": code_name(entry.error_code)})
+                            out.tell(
+                                "kafka.admin.offsets_refused",
+                                None,
+                                {},
+                                {**data, "error": code_name(entry.error_code)},
+                            )
                         else:
                             out.tell("kafka.admin.offsets_committed", None, {}, data)
             case Closed():
-                self.state.connections = {broker: number for broker, number in connections.items() if number != connection}
+                self.state.connections = {
+                    broker: number for broker, number in connections.items() if number != connection
+                }
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         """It sets no deadlines."""

@@ -1,4 +1,5 @@
-"""A broker of the cluster: a table leads from request to handler, and a request is read when the one before it on its connection is answered.
+"""A broker of the cluster: a table leads from request to handler, and a request is read when the one before
+it on its connection is answered.
 
     clients, followers ─► produce.py, fetch.py, offsets.py, metadata.py        long polls and produces wait in the state, by connection
     leaders            ─► replication.py: a fetcher per leader
@@ -84,7 +85,8 @@ def produced(host: Host, pending: PendingProduce, error: ErrorCode, now_us: int,
 
 
 def opened(host: Host, connection: int, message: Opened, now_us: int, out: Outbox) -> None:
-    """Somebody has connected. A broker listens from when it has read the metadata, up to its registration, until it goes."""
+    """Somebody has connected. A broker listens from when it has read the metadata, up to its registration,
+    until it goes."""
     state = host.state
     if state.stage in (DOWN, STARTING) or state.metadata_offset < state.broker_epoch:
         out.close(connection)
@@ -113,31 +115,55 @@ def closed(host: Host, connection: int, message: Closed, now_us: int, out: Outbo
     host.forget_connection(connection)
 
 
-HANDLERS: Mapping[type, Handler] = MappingProxyType({
-    Opened: opened, Closed: closed,
-    r.ProduceRequest: produce.produce, r.FetchRequest: fetch.fetch, r.ListOffsetsRequest: offsets.list_offsets,
-    r.OffsetsForLeaderEpochRequest: offsets.offsets_for_leader_epoch, r.DeleteRecordsRequest: offsets.delete_records,
-    r.MetadataRequest: metadata.metadata,
-    r.FetchResponse: replication.fetch_answered, r.OffsetsForLeaderEpochResponse: replication.epochs_answered,
-    r.ListOffsetsResponse: replication.offsets_answered,
-    t.FindCoordinatorRequest: transactions.find_coordinator, t.InitProducerIdRequest: transactions.init_producer_id,
-    t.AddPartitionsToTxnRequest: transactions.add_partitions, t.AddOffsetsToTxnRequest: transactions.add_offsets,
-    t.EndTxnRequest: transactions.end_transaction, t.WriteTxnMarkersRequest: transactions.write_markers,
-    t.WriteTxnMarkersResponse: transactions.markers_answered, t.AddPartitionsToTxnResponse: verification.answered,
-    c.AllocateProducerIdsResponse: transactions.producer_ids_given,
-    c.MetadataDelta: roles.metadata_delta,
-    c.BrokerRegistrationResponse: lifecycle.registered, c.BrokerHeartbeatResponse: lifecycle.heartbeat_answered,
-    c.AlterPartitionResponse: isr.alter_partition_answered,
-    lifecycle.Start: lifecycle.start, lifecycle.Stop: lifecycle.stop,
-    **groups.HANDLERS,
-})  # fmt: skip
+HANDLERS: Mapping[type, Handler] = MappingProxyType(
+    {
+        Opened: opened,
+        Closed: closed,
+        r.ProduceRequest: produce.produce,
+        r.FetchRequest: fetch.fetch,
+        r.ListOffsetsRequest: offsets.list_offsets,
+        r.OffsetsForLeaderEpochRequest: offsets.offsets_for_leader_epoch,
+        r.DeleteRecordsRequest: offsets.delete_records,
+        r.MetadataRequest: metadata.metadata,
+        r.FetchResponse: replication.fetch_answered,
+        r.OffsetsForLeaderEpochResponse: replication.epochs_answered,
+        r.ListOffsetsResponse: replication.offsets_answered,
+        t.FindCoordinatorRequest: transactions.find_coordinator,
+        t.InitProducerIdRequest: transactions.init_producer_id,
+        t.AddPartitionsToTxnRequest: transactions.add_partitions,
+        t.AddOffsetsToTxnRequest: transactions.add_offsets,
+        t.EndTxnRequest: transactions.end_transaction,
+        t.WriteTxnMarkersRequest: transactions.write_markers,
+        t.WriteTxnMarkersResponse: transactions.markers_answered,
+        t.AddPartitionsToTxnResponse: verification.answered,
+        c.AllocateProducerIdsResponse: transactions.producer_ids_given,
+        c.MetadataDelta: roles.metadata_delta,
+        c.BrokerRegistrationResponse: lifecycle.registered,
+        c.BrokerHeartbeatResponse: lifecycle.heartbeat_answered,
+        c.AlterPartitionResponse: isr.alter_partition_answered,
+        lifecycle.Start: lifecycle.start,
+        lifecycle.Stop: lifecycle.stop,
+        **groups.HANDLERS,
+    }
+)
 
-TIMERS: Mapping[str, Waker] = MappingProxyType({
-    "fetch": fetch.fetch_over, "produces": produce.produces_over, "fetcher": replication.fetcher_timer, "heartbeat": lifecycle.heartbeat_due,
-    "verify": verification.verify_over, "markers": transactions.markers_due, "transactions": transactions.transactions_due,
-    "group": groups.group_timer, "isr": isr.look_at_isrs, "checkpoint": checkpoints.checkpoint_due, "alter": isr.alter_again,
-    "disk": slow_disk.written, "held": read_on,
-})  # fmt: skip
+TIMERS: Mapping[str, Waker] = MappingProxyType(
+    {
+        "fetch": fetch.fetch_over,
+        "produces": produce.produces_over,
+        "fetcher": replication.fetcher_timer,
+        "heartbeat": lifecycle.heartbeat_due,
+        "verify": verification.verify_over,
+        "markers": transactions.markers_due,
+        "transactions": transactions.transactions_due,
+        "group": groups.group_timer,
+        "isr": isr.look_at_isrs,
+        "checkpoint": checkpoints.checkpoint_due,
+        "alter": isr.alter_again,
+        "disk": slow_disk.written,
+        "held": read_on,
+    }
+)
 
 CONSEQUENCES = Consequences(
     produced=produced, verified=produce.write,

@@ -17,7 +17,8 @@ from broker_core.sim.node import Outbox
 
 
 def appended(host: Host, key: TopicPartition, replica: Replica, now_us: int, out: Outbox) -> None:
-    """Followers that wait for this partition get what came. (`Host.touch_followers` was called before the append.)"""
+    """Followers that wait for this partition get what came. (`Host.touch_followers` was called before the
+    append.)"""
     watchers = host.watchers.get(key)
     if watchers:
         for connection, session in list(watchers.items()):
@@ -26,7 +27,8 @@ def appended(host: Host, key: TopicPartition, replica: Replica, now_us: int, out
 
 
 def high_watermark_moved(host: Host, key: TopicPartition, replica: Replica, now_us: int, out: Outbox) -> None:
-    """Waiting produces may be done, and consumers may read on. A follower learns it with the next answer, and is not answered for it."""
+    """Waiting produces may be done, and consumers may read on. A follower learns it with the next answer, and
+    is not answered for it."""
     if replica.produces.waiting:
         complete_produces(host, replica, now_us, out)
     watchers = host.watchers.get(key)
@@ -40,7 +42,8 @@ def high_watermark_moved(host: Host, key: TopicPartition, replica: Replica, now_
 
 
 def role_changed(host: Host, key: TopicPartition, now_us: int, out: Outbox) -> None:
-    """Another leader, epoch, ISR, or no replica here any more: whoever waits is answered if that is of interest to him."""
+    """Another leader, epoch, ISR, or no replica here any more: whoever waits is answered if that is of
+    interest to him."""
     replica = host.state.replicas.get(key)
     if replica is not None and replica.produces.waiting:
         complete_produces(host, replica, now_us, out)
@@ -77,8 +80,11 @@ def answer_produces(
             host.consequences.produced(host, pending, error, now_us, out)
 
 
-def fetched_by_follower(host: Host, key: TopicPartition, replica: Replica, was_at: int, now_us: int, out: Outbox) -> None:
-    """A follower's fetch has perhaps moved the high watermark, and perhaps the follower is to join the ISR. was_at: HW before."""
+def fetched_by_follower(
+    host: Host, key: TopicPartition, replica: Replica, was_at: int, now_us: int, out: Outbox
+) -> None:
+    """A follower's fetch has perhaps moved the high watermark, and perhaps the follower is to join the ISR.
+    was_at: HW before."""
     partition = replica.partition
     if partition.alter_partition.in_flight is not None:
         isr.send_request(host, key, partition, now_us, out)

@@ -1,4 +1,5 @@
-"""What a broker writes to its log directory beside the logs: the high watermarks every 5 s, and how its logs are found again.
+"""What a broker writes to its log directory beside the logs: the high watermarks every 5 s, and how its logs
+are found again.
 
     replication-offset-checkpoint   flights 0 7        the high watermark that a restarted broker begins with
     log-start-offset-checkpoint     flights 0 3        where DeleteRecords has moved the log start to
@@ -17,7 +18,13 @@ from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
 from broker_core.kafka.cluster.hosting import Host
 from broker_core.kafka.cluster.settings import ClusterSettings
 from broker_core.kafka.cluster.state import BrokerDisk, TopicPartition
-from broker_core.kafka.log.checkpoints import CLEAN_SHUTDOWN, LOG_START, REPLICATION, read_offsets, write_offsets
+from broker_core.kafka.log.checkpoints import (
+    CLEAN_SHUTDOWN,
+    LOG_START,
+    REPLICATION,
+    read_offsets,
+    write_offsets,
+)
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.replication.replica_log import LightLog
 from broker_core.sim.node import Outbox
@@ -35,7 +42,11 @@ def checkpoint_due(host: Host, _: str, now_us: int, out: Outbox) -> None:
 
 def write_checkpoints(disk: BrokerDisk) -> None:
     write_offsets(disk.folder, REPLICATION, {key: log.high_watermark for key, log in disk.logs.items()})
-    moved = {key: log.log_start_offset for key, log in disk.logs.items() if log.log_start_offset > log.segments[0].base_offset}
+    moved = {
+        key: log.log_start_offset
+        for key, log in disk.logs.items()
+        if log.log_start_offset > log.segments[0].base_offset
+    }
     if moved or LOG_START in disk.folder.names():
         write_offsets(disk.folder, LOG_START, moved)
 
@@ -56,7 +67,8 @@ def new_log(disk: BrokerDisk, key: TopicPartition, settings: ClusterSettings, no
 
 
 def log_settings(settings: ClusterSettings, topic: str) -> LogSettings:
-    """The offsets topic is compacted, and a group's coordinator writes offsets of transactions without asking the transaction's."""
+    """The offsets topic is compacted, and a group's coordinator writes offsets of transactions without asking
+    the transaction's."""
     common = LogSettings(
         segment_bytes=settings.log_segment_bytes,
         flush_interval_messages=settings.flush_interval_messages,
@@ -72,9 +84,12 @@ def log_settings(settings: ClusterSettings, topic: str) -> LogSettings:
 
 
 def logs_found(disk: BrokerDisk, now_ms: int) -> dict[TopicPartition, LightLog]:
-    """The logs that a new process finds on its disk: their high watermarks, and log starts, are those of the checkpoints."""
+    """The logs that a new process finds on its disk: their high watermarks, and log starts, are those of the
+    checkpoints."""
     watermarks, starts = read_offsets(disk.folder, REPLICATION), read_offsets(disk.folder, LOG_START)
     disk.folder.remove(CLEAN_SHUTDOWN)
     for key, log in disk.logs.items():
-        disk.logs[key] = log.found_again(now_ms=now_ms, log_start_offset=starts.get(key, 0), high_watermark=watermarks.get(key, 0))
+        disk.logs[key] = log.found_again(
+            now_ms=now_ms, log_start_offset=starts.get(key, 0), high_watermark=watermarks.get(key, 0)
+        )
     return disk.logs

@@ -1,8 +1,10 @@
-"""A broker's log cleaner: every 15 s, with the round of its checkpoints, the dirtiest compacted log, and the next one, until none is due.
+"""A broker's log cleaner: every 15 s, with the round of its checkpoints, the dirtiest compacted log, and the
+next one, until none is due.
 
-Each broker cleans its own logs, so the replicas of a partition may be compacted at different moments, and a follower that is new gets what its
-leader has left. How far each log is cleaned stands in `cleaner-offset-checkpoint`. Left out: a truncation below that point, which only an unclean
-election makes, does not move it back unless the log ends there.
+Each broker cleans its own logs, so the replicas of a partition may be compacted at different moments, and a
+follower that is new gets what its leader has left. How far each log is cleaned stands in
+`cleaner-offset-checkpoint`. Left out: a truncation below that point, which only an unclean election makes,
+does not move it back unless the log ends there.
 
 Source: Kafka 3.9 core LogCleaner (cleanFilthiestLog, log.cleaner.backoff.ms), LogCleanerManager.
 """
@@ -35,11 +37,15 @@ def clean_all(disk: BrokerDisk, now_ms: int) -> dict[TopicPartition, Cleaned]:
     return rounds
 
 
-def _dirtiest(disk: BrokerDisk, cleaned_up_to: dict[TopicPartition, int], now_ms: int) -> tuple[TopicPartition, LogToClean] | None:
+def _dirtiest(
+    disk: BrokerDisk, cleaned_up_to: dict[TopicPartition, int], now_ms: int
+) -> tuple[TopicPartition, LogToClean] | None:
     best: tuple[TopicPartition, LogToClean] | None = None
     for key, log in disk.logs.items():
         if log.settings.cleanup_compact and len(log.segments) > 1:
             todo = log_to_clean(log, cleaned_up_to.get(key), now_ms)
-            if todo.is_due(log.settings.min_cleanable_dirty_ratio_percent) and (best is None or todo.dirty_per_million > best[1].dirty_per_million):
+            if todo.is_due(log.settings.min_cleanable_dirty_ratio_percent) and (
+                best is None or todo.dirty_per_million > best[1].dirty_per_million
+            ):
                 best = key, todo
     return best

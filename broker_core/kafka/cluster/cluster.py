@@ -3,7 +3,8 @@
     world = cluster_world(ClusterPlan(broker_count=3, topics=(TopicPlan("flights", 1, 3),)), seed=7)
     world.advance(5_000_000)          by now all are registered and unfenced, and the topics are there
 
-The kinds of `DESIGN_KINDS` and the messages of `MESSAGES` go into a world of one's own together with client programs.
+The kinds of `DESIGN_KINDS` and the messages of `MESSAGES` go into a world of one's own together with client
+programs.
 """
 
 from __future__ import annotations
@@ -64,7 +65,9 @@ class ClusterPlan:
         if not 1 <= self.broker_count <= BROKERS_MAX:
             raise CommandError("brokers", "must be 1 to {high}", high=BROKERS_MAX)
         if self.racks and len(self.racks) != self.broker_count:
-            raise CommandError("racks", "must name {count} racks, one for each broker", count=self.broker_count)
+            raise CommandError(
+                "racks", "must name {count} racks, one for each broker", count=self.broker_count
+            )
         names = [topic.name for topic in self.topics]
         for topic in self.topics:
             check_topic(topic, self.broker_count)
@@ -77,7 +80,8 @@ class ClusterPlan:
 
 
 def transaction_topic(partitions: int = PARTITION_COUNT, replication_factor: int = 3) -> TopicPlan:
-    """The topic of the transaction coordinators' records, with Kafka's defaults: 50 partitions, min.insync.replicas 2."""
+    """The topic of the transaction coordinators' records, with Kafka's defaults: 50 partitions,
+    min.insync.replicas 2."""
     return TopicPlan(TRANSACTION_STATE_TOPIC, partitions, replication_factor, min(2, replication_factor))
 
 
@@ -94,32 +98,57 @@ def check_topic(topic: TopicPlan, broker_count: int) -> None:
         if not 1 <= topic.partitions <= PARTITIONS_MAX:
             raise CommandError("partitions", "must be 1 to {high}", high=PARTITIONS_MAX)
         if not 1 <= topic.replication_factor <= broker_count:
-            raise CommandError("replication_factor", "must be 1 to {high}, the number of brokers", high=broker_count)
+            raise CommandError(
+                "replication_factor", "must be 1 to {high}, the number of brokers", high=broker_count
+            )
     if topic.min_insync_replicas < 1:
         raise CommandError("min_insync_replicas", "must be 1 or more")
 
 
-KINDS: Mapping[str, tuple[type, Callable[[Any], Node]]] = MappingProxyType({
-    "broker": (BrokerState, Broker), "controller": (ControllerState, ControllerNode), "tool": (tool.ToolState, tool.Tool),
-})  # fmt: skip
-MESSAGES = ClientMessage | ControlMessage | TransactionMessage | GroupMessage | lifecycle.Start | lifecycle.Stop | tool.Order
+KINDS: Mapping[str, tuple[type, Callable[[Any], Node]]] = MappingProxyType(
+    {
+        "broker": (BrokerState, Broker),
+        "controller": (ControllerState, ControllerNode),
+        "tool": (tool.ToolState, tool.Tool),
+    }
+)
+MESSAGES = (
+    ClientMessage
+    | ControlMessage
+    | TransactionMessage
+    | GroupMessage
+    | lifecycle.Start
+    | lifecycle.Stop
+    | tool.Order
+)
 
 
 def cluster_world(
-    plan: ClusterPlan, seed: int, *, name: str = "kafka", delay_us: int = 1_000, jitter_us: int = 0,
-    kinds: Mapping[str, tuple[type, Callable[[Any], Node]]] | None = None, messages: Any = None,
-    listener: Callable[[list[TurningPoint]], None] | None = None, witness: Callable[[TurningPoint], None] | None = None,
-) -> World:  # fmt: skip
-    """A world with a cluster that has just been switched on. kinds, messages: of client programs beside it. Raises CommandError."""
+    plan: ClusterPlan,
+    seed: int,
+    *,
+    name: str = "kafka",
+    delay_us: int = 1_000,
+    jitter_us: int = 0,
+    kinds: Mapping[str, tuple[type, Callable[[Any], Node]]] | None = None,
+    messages: Any = None,
+    listener: Callable[[list[TurningPoint]], None] | None = None,
+    witness: Callable[[TurningPoint], None] | None = None,
+) -> World:
+    """A world with a cluster that has just been switched on. kinds, messages: of client programs beside it.
+    Raises CommandError."""
     plan.check()
-    design = Design({**KINDS, **(kinds or {})}, MESSAGES if messages is None else MESSAGES | messages, delay_us, jitter_us)
+    design = Design(
+        {**KINDS, **(kinds or {})}, MESSAGES if messages is None else MESSAGES | messages, delay_us, jitter_us
+    )
     world = World(name, design, seed, listener, witness)
     begin(world, plan, seed)
     return world
 
 
 def begin(world: World, plan: ClusterPlan, seed: int) -> None:
-    """Start the plan's processes in a world whose design has their kinds; the tool makes the topics as soon as brokers are there."""
+    """Start the plan's processes in a world whose design has their kinds; the tool makes the topics as soon
+    as brokers are there."""
     settings = plan.settings
     rules = Controller(JavaRandom.seeded(seed), sessions=BrokerSessions(settings.broker_session_timeout_ms))
     world.start(CONTROLLER, "controller", ControllerState(rules, settings))
@@ -129,7 +158,17 @@ def begin(world: World, plan: ClusterPlan, seed: int) -> None:
         world.order(broker_node(broker), lifecycle.Start())
     world.start(TOOL, "tool", tool.ToolState())
     for topic in plan.topics:
-        world.order(TOOL, tool.Order(CreateTopicsRequest(
-            topic.name, topic.partitions, topic.replication_factor, [list(replicas) for replicas in topic.assignments],
-            topic.min_insync_replicas, topic.allows_unclean_election,
-        ), FIRST_TOPICS_MS))  # fmt: skip
+        world.order(
+            TOOL,
+            tool.Order(
+                CreateTopicsRequest(
+                    topic.name,
+                    topic.partitions,
+                    topic.replication_factor,
+                    [list(replicas) for replicas in topic.assignments],
+                    topic.min_insync_replicas,
+                    topic.allows_unclean_election,
+                ),
+                FIRST_TOPICS_MS,
+            ),
+        )

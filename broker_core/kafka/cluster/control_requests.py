@@ -1,10 +1,12 @@
-"""What brokers, and an operator's tool, ask the controller, and what it tells the brokers. Kafka's names, times in ms.
+"""What brokers, and an operator's tool, ask the controller, and what it tells the brokers. Kafka's names,
+times in ms.
 
     broker ── BrokerRegistration, BrokerHeartbeat, AlterPartition ──► controller ── MetadataDelta ──► every registered broker
     tool   ── CreateTopics, CreatePartitions, ElectLeaders, AlterPartitionReassignments ──► any broker ──► controller
 
-In KRaft a broker *fetches* the metadata log from the controller. Here the controller sends each record to every broker that is connected as
-soon as it is written, in order, with its offset in that log; a broker that connects gets all from the beginning as one image.
+In KRaft a broker *fetches* the metadata log from the controller. Here the controller sends each record to
+every broker that is connected as soon as it is written, in order, with its offset in that log; a broker that
+connects gets all from the beginning as one image.
 
 Source: Kafka 3.9 clients/src/main/resources/common/message, metadata/src/main/resources/common/metadata.
 """
@@ -18,7 +20,8 @@ from broker_core.kafka.replication.registration import PartitionRegistration
 
 
 class BrokerRegistrationRequest(Message, tag="kafka.cluster.BrokerRegistration"):
-    """incarnation_id: of this process; the same one again, sent anew because no answer came, is no other process."""
+    """incarnation_id: of this process; the same one again, sent anew because no answer came, is no other
+    process."""
 
     broker_id: int
     rack: str | None = None
@@ -33,7 +36,8 @@ class BrokerRegistrationResponse(Message, tag="kafka.cluster.BrokerRegistered"):
 
 
 class BrokerHeartbeatRequest(Message, tag="kafka.cluster.BrokerHeartbeat"):
-    """current_metadata_offset: how far this broker has read the metadata log. want_shut_down: the controlled shutdown."""
+    """current_metadata_offset: how far this broker has read the metadata log. want_shut_down: the controlled
+    shutdown."""
 
     broker_id: int
     broker_epoch: int
@@ -49,7 +53,8 @@ class BrokerHeartbeatResponse(Message, tag="kafka.cluster.BrokerHeartbeatAnswer"
 
 
 class AlterPartitionRequest(Message, tag="kafka.cluster.AlterPartition"):
-    """A leader asks for another ISR. isr: (broker, broker epoch); -1: not known. One partition a request, where Kafka may send many."""
+    """A leader asks for another ISR. isr: (broker, broker epoch); -1: not known. One partition a request,
+    where Kafka may send many."""
 
     broker_id: int
     broker_epoch: int
@@ -118,7 +123,8 @@ class MetadataBrokerState(Message, tag="kafka.cluster.BrokerState"):
 
 
 class MetadataDelta(Message, tag="kafka.cluster.MetadataDelta"):
-    """Records of the metadata log in their order. end_offset: one past the last; is_image: all that holds, from the beginning."""
+    """Records of the metadata log in their order. end_offset: one past the last; is_image: all that holds,
+    from the beginning."""
 
     end_offset: int
     brokers: list[MetadataBrokerState]
@@ -131,7 +137,8 @@ class MetadataDelta(Message, tag="kafka.cluster.MetadataDelta"):
 
 
 class CreateTopicsRequest(Message, tag="kafka.cluster.CreateTopics"):
-    """One topic a request. assignments: replicas of each partition, the preferred leader first; empty: placed by the controller."""
+    """One topic a request. assignments: replicas of each partition, the preferred leader first; empty: placed
+    by the controller."""
 
     name: str
     num_partitions: int = -1
@@ -142,7 +149,8 @@ class CreateTopicsRequest(Message, tag="kafka.cluster.CreateTopics"):
 
 
 class CreatePartitionsRequest(Message, tag="kafka.cluster.CreatePartitions"):
-    """count: how many there are to be in all. assignments: of the new ones; empty: placed by the controller."""
+    """count: how many there are to be in all. assignments: of the new ones; empty: placed by the
+    controller."""
 
     name: str
     count: int
@@ -169,7 +177,8 @@ class UnregisterBrokerRequest(Message, tag="kafka.cluster.UnregisterBroker"):
 
 
 class ControlResponse(Message, tag="kafka.cluster.Control"):
-    """The answer to each request of a tool. results: (topic, partition, error code) where it was about single partitions."""
+    """The answer to each request of a tool. results: (topic, partition, error code) where it was about single
+    partitions."""
 
     error_code: int
     error_message: str = ""
@@ -177,7 +186,11 @@ class ControlResponse(Message, tag="kafka.cluster.Control"):
 
 
 ToolRequest = (
-    CreateTopicsRequest | CreatePartitionsRequest | ElectLeadersRequest | AlterPartitionReassignmentsRequest | UnregisterBrokerRequest
+    CreateTopicsRequest
+    | CreatePartitionsRequest
+    | ElectLeadersRequest
+    | AlterPartitionReassignmentsRequest
+    | UnregisterBrokerRequest
 )
 ControlMessage = (
     BrokerRegistrationRequest | BrokerRegistrationResponse | BrokerHeartbeatRequest | BrokerHeartbeatResponse

@@ -1,12 +1,15 @@
-"""The controller's process: requests of brokers and of an operator's tool, its timers, and the metadata log that every broker reads.
+"""The controller's process: requests of brokers and of an operator's tool, its timers, and the metadata log
+that every broker reads.
 
     register, heartbeat, AlterPartition, CreateTopics ... ─► the rules of `controller.py` ─► records ─► a delta to every broker that is connected
     silence of a broker ─► fenced          each five minutes ─► preferred elections
 
-One controller, where KRaft has a quorum of them: it does not fail over, and while it is down nobody is elected. A broker reads the log by
-being sent each delta, where the original fetches; one that connects gets an image of all that holds.
+One controller, where KRaft has a quorum of them: it does not fail over, and while it is down nobody is
+elected. A broker reads the log by being sent each delta, where the original fetches; one that connects gets
+an image of all that holds.
 
-Source: Kafka 3.9 metadata QuorumController, ReplicationControlManager, ClusterControlManager, core ControllerApis.
+Source: Kafka 3.9 metadata QuorumController, ReplicationControlManager, ClusterControlManager, core
+ControllerApis.
 """
 
 from __future__ import annotations
@@ -41,7 +44,8 @@ PRODUCER_ID_BLOCK = 1_000
 
 @dataclass(slots=True)
 class ControllerState:
-    """rules: all that the controller knows. end_offset: of the metadata log. readers: connection -> the broker that reads the log there.
+    """rules: all that the controller knows. end_offset: of the metadata log. readers: connection -> the
+    broker that reads the log there.
     incarnations: of each registered broker the process that it is."""
 
     rules: Controller
@@ -54,7 +58,8 @@ class ControllerState:
 
 
 class ControllerNode:
-    """told: each partition as the brokers were told of it last; found again from the rules, so its order means nothing."""
+    """told: each partition as the brokers were told of it last; found again from the rules, so its order
+    means nothing."""
 
     def __init__(self, state: ControllerState) -> None:
         self.state = state
@@ -73,9 +78,11 @@ class ControllerNode:
 
     # --- brokers
 
-    def register(self, connection: int, request: c.BrokerRegistrationRequest, now_us: int, out: Outbox) -> None:
-        """Its epoch is the offset of its registration. While an earlier process of it counts as alive it is refused; the same process that asks
-        again, for it had no answer, is told its epoch again."""
+    def register(
+        self, connection: int, request: c.BrokerRegistrationRequest, now_us: int, out: Outbox
+    ) -> None:
+        """Its epoch is the offset of its registration. While an earlier process of it counts as alive it is
+        refused; the same process that asks again, for it had no answer, is told its epoch again."""
         rules, epoch = self.state.rules, self.state.end_offset
         known = rules.brokers.get(request.broker_id)
         if known is not None and self.state.incarnations.get(request.broker_id) == request.incarnation_id:
@@ -87,7 +94,9 @@ class ControllerNode:
         except Refused as error:
             out.send(connection, c.BrokerRegistrationResponse(error.code))
             return
-        tell_broker("registered", "kafka.controller.registration", {"broker_epoch": epoch}, request.broker_id, out)
+        tell_broker(
+            "registered", "kafka.controller.registration", {"broker_epoch": epoch}, request.broker_id, out
+        )
         self.state.end_offset += 1
         self.state.incarnations[request.broker_id] = request.incarnation_id
         out.send(connection, c.BrokerRegistrationResponse(0, epoch))
@@ -119,18 +128,26 @@ class ControllerNode:
         out.send(connection, c.BrokerHeartbeatResponse(0, reply.is_fenced, reply.should_shut_down))
         self.arm_sessions(now_us, out)
 
-    def alter_partition(self, connection: int, request: c.AlterPartitionRequest, now_us: int, out: Outbox) -> None:
+    def alter_partition(
+        self, connection: int, request: c.AlterPartitionRequest, now_us: int, out: Outbox
+    ) -> None:
         key = (request.topic, request.partition)
         ask = AlterPartitionRequest(
-            request.leader_epoch, request.partition_epoch, tuple((broker, epoch) for broker, epoch in request.isr),
+            request.leader_epoch,
+            request.partition_epoch,
+            tuple((broker, epoch) for broker, epoch in request.isr),
             LeaderRecoveryState(request.leader_recovery_state),
-        )  # fmt: skip
+        )
         before = self.told.get(key)
         rule = "kafka.isr.alter_partition"
         if before is not None:
-            rule = "kafka.isr.replica_lag_time_max" if len(ask.isr) < len(before.isr) else "kafka.isr.caught_up"
+            rule = (
+                "kafka.isr.replica_lag_time_max" if len(ask.isr) < len(before.isr) else "kafka.isr.caught_up"
+            )
         try:
-            now, records = self.state.rules.alter_partition(request.broker_id, request.broker_epoch, key, ask, now_us // 1_000)
+            now, records = self.state.rules.alter_partition(
+                request.broker_id, request.broker_epoch, key, ask, now_us // 1_000
+            )
         except NewLeaderElected as error:
             self.publish(error.records, rule, now_us, out)
             out.send(connection, c.AlterPartitionResponse(*key, error.code))
@@ -138,10 +155,17 @@ class ControllerNode:
         except Refused as error:
             out.send(connection, c.AlterPartitionResponse(*key, error.code))
             return
-        out.send(connection, c.AlterPartitionResponse(*key, 0, now.leader, now.leader_epoch, now.partition_epoch, list(now.isr)))
+        out.send(
+            connection,
+            c.AlterPartitionResponse(
+                *key, 0, now.leader, now.leader_epoch, now.partition_epoch, list(now.isr)
+            ),
+        )
         self.publish(records, rule, now_us, out)
 
-    def allocate_producer_ids(self, connection: int, request: c.AllocateProducerIdsRequest, now_us: int, out: Outbox) -> None:
+    def allocate_producer_ids(
+        self, connection: int, request: c.AllocateProducerIdsRequest, now_us: int, out: Outbox
+    ) -> None:
         """The next block, for this broker alone. Source: ProducerIdControlManager."""
         known = self.state.rules.brokers.get(request.broker_id)
         if known is None or known.epoch != request.broker_epoch:
@@ -160,7 +184,10 @@ class ControllerNode:
         sessions = self.state.rules.sessions
         oldest = next(iter(sessions.unfenced), None)
         if oldest is not None:
-            out.deadline("sessions", max(now_us + 1_000, (sessions.last_contact_ms[oldest] + sessions.timeout_ms + 1) * 1_000))
+            out.deadline(
+                "sessions",
+                max(now_us + 1_000, (sessions.last_contact_ms[oldest] + sessions.timeout_ms + 1) * 1_000),
+            )
 
     def look_at_sessions(self, now_us: int, out: Outbox) -> None:
         """One broker a pass; the next pass follows at once where there is another one."""
@@ -173,7 +200,13 @@ class ControllerNode:
                     out.blame_silence(connection)
             records = self.state.rules.fence_stale_broker(now_us // 1_000)
             rule = "kafka.controller.session_timeout"
-            tell_broker("fenced", rule, {"silent_ms": silent_ms, "session_timeout_ms": sessions.timeout_ms}, broker, out)
+            tell_broker(
+                "fenced",
+                rule,
+                {"silent_ms": silent_ms, "session_timeout_ms": sessions.timeout_ms},
+                broker,
+                out,
+            )
             self.publish(records, rule, now_us, out)
         self.arm_sessions(now_us, out)
 
@@ -181,7 +214,9 @@ class ControllerNode:
         """The automatic round of preferred elections."""
         settings = self.state.settings
         if settings.auto_leader_rebalance:
-            self.publish(self.state.rules.balance_leaders(now_us // 1_000), "kafka.election.preferred", now_us, out)
+            self.publish(
+                self.state.rules.balance_leaders(now_us // 1_000), "kafka.election.preferred", now_us, out
+            )
         out.deadline("balance", now_us + settings.leader_imbalance_check_interval_ms * 1_000)
 
     # --- an operator's tool
@@ -189,33 +224,54 @@ class ControllerNode:
     def create_topic(self, connection: int, request: c.CreateTopicsRequest, now_us: int, out: Outbox) -> None:
         def do() -> Sequence[Record]:
             rules = self.state.rules
-            settings = {"min_insync_replicas": request.min_insync_replicas, "allows_unclean_election": request.unclean_leader_election}
+            settings = {
+                "min_insync_replicas": request.min_insync_replicas,
+                "allows_unclean_election": request.unclean_leader_election,
+            }
             if request.assignments:
                 return rules.create_topic_at(request.name, request.assignments, **settings)  # type: ignore[arg-type]
-            return rules.create_topic(request.name, request.num_partitions, request.replication_factor, **settings)  # type: ignore[arg-type]
+            partitions, replicas = request.num_partitions, request.replication_factor
+            return rules.create_topic(request.name, partitions, replicas, **settings)  # type: ignore[arg-type]
 
         self.serve(connection, do, "kafka.controller.placement", now_us, out)
 
-    def create_partitions(self, connection: int, request: c.CreatePartitionsRequest, now_us: int, out: Outbox) -> None:
+    def create_partitions(
+        self, connection: int, request: c.CreatePartitionsRequest, now_us: int, out: Outbox
+    ) -> None:
         self.serve(
-            connection, lambda: self.state.rules.create_partitions(request.name, request.count, request.assignments),
-            "kafka.controller.placement", now_us, out,
-        )  # fmt: skip
-
-    def reassign(self, connection: int, request: c.AlterPartitionReassignmentsRequest, now_us: int, out: Outbox) -> None:
-        key = (request.topic, request.partition)
-        self.serve(
-            connection, lambda: self.state.rules.reassign(key, request.replicas, now_us // 1_000), "kafka.controller.reassignment", now_us, out
+            connection,
+            lambda: self.state.rules.create_partitions(request.name, request.count, request.assignments),
+            "kafka.controller.placement",
+            now_us,
+            out,
         )
 
-    def unregister(self, connection: int, request: c.UnregisterBrokerRequest, now_us: int, out: Outbox) -> None:
+    def reassign(
+        self, connection: int, request: c.AlterPartitionReassignmentsRequest, now_us: int, out: Outbox
+    ) -> None:
+        key = (request.topic, request.partition)
         self.serve(
-            connection, lambda: self.state.rules.unregister_broker(request.broker_id, now_us // 1_000), "kafka.controller.unregistration",
-            now_us, out,
-        )  # fmt: skip
+            connection,
+            lambda: self.state.rules.reassign(key, request.replicas, now_us // 1_000),
+            "kafka.controller.reassignment",
+            now_us,
+            out,
+        )
+
+    def unregister(
+        self, connection: int, request: c.UnregisterBrokerRequest, now_us: int, out: Outbox
+    ) -> None:
+        self.serve(
+            connection,
+            lambda: self.state.rules.unregister_broker(request.broker_id, now_us // 1_000),
+            "kafka.controller.unregistration",
+            now_us,
+            out,
+        )
 
     def elect(self, connection: int, request: c.ElectLeadersRequest, now_us: int, out: Outbox) -> None:
-        """Each partition by itself: one that needs no election, or has nobody to elect, does not keep the others from it."""
+        """Each partition by itself: one that needs no election, or has nobody to elect, does not keep the
+        others from it."""
         election = Election.UNCLEAN if request.election_type else Election.PREFERRED
         rule = "kafka.election.unclean" if request.election_type else "kafka.election.preferred"
         results: list[tuple[str, int, int]] = []
@@ -229,7 +285,9 @@ class ControllerNode:
             results.append((*key, 0))
         out.send(connection, c.ControlResponse(0, "", results))
 
-    def serve(self, connection: int, do: Callable[[], Sequence[Record]], rule: str, now_us: int, out: Outbox) -> None:
+    def serve(
+        self, connection: int, do: Callable[[], Sequence[Record]], rule: str, now_us: int, out: Outbox
+    ) -> None:
         try:
             records = do()
         except Refused as error:
@@ -240,8 +298,11 @@ class ControllerNode:
 
     # --- the metadata log
 
-    def publish(self, records: Sequence[Record], rule: str, now_us: int, out: Outbox, also: Sequence[int] = ()) -> None:
-        """Tell what the records have changed: turning points for people, a delta for the brokers. also: brokers that changed beside them."""
+    def publish(
+        self, records: Sequence[Record], rule: str, now_us: int, out: Outbox, also: Sequence[int] = ()
+    ) -> None:
+        """Tell what the records have changed: turning points for people, a delta for the brokers. also:
+        brokers that changed beside them."""
         rules = self.state.rules
         self.state.end_offset += len(records)
         brokers = dict.fromkeys(also)
@@ -265,9 +326,11 @@ class ControllerNode:
             out.because(why)
             self.told[key] = now
         delta = c.MetadataDelta(
-            self.state.end_offset, [self.broker_state(broker) for broker in brokers], [self.topic_state(name) for name in topics],
+            self.state.end_offset,
+            [self.broker_state(broker) for broker in brokers],
+            [self.topic_state(name) for name in topics],
             [c.MetadataPartitionState(*key, self.told[key]) for key in parts],
-        )  # fmt: skip
+        )
         for connection in self.state.readers:
             out.send(connection, delta)
 
@@ -277,20 +340,32 @@ class ControllerNode:
         for other in [other for other, reader in self.state.readers.items() if reader == broker]:
             del self.state.readers[other]
         self.state.readers[connection] = broker
-        out.send(connection, c.MetadataDelta(
-            self.state.end_offset, [self.broker_state(known) for known in rules.brokers], [self.topic_state(name) for name in rules.topics],
-            [c.MetadataPartitionState(*key, self.told[key]) for key in self.partitions()], is_image=True,
-        ))  # fmt: skip
+        out.send(
+            connection,
+            c.MetadataDelta(
+                self.state.end_offset,
+                [self.broker_state(known) for known in rules.brokers],
+                [self.topic_state(name) for name in rules.topics],
+                [c.MetadataPartitionState(*key, self.told[key]) for key in self.partitions()],
+                is_image=True,
+            ),
+        )
 
     def partitions(self) -> list[TopicPartition]:
         """All there are, topic by topic."""
-        return [(name, number) for name, topic in self.state.rules.topics.items() for number in range(len(topic.partitions))]
+        return [
+            (name, number)
+            for name, topic in self.state.rules.topics.items()
+            for number in range(len(topic.partitions))
+        ]
 
     def broker_state(self, broker: int) -> c.MetadataBrokerState:
         known = self.state.rules.brokers.get(broker)
         if known is None:
             return c.MetadataBrokerState(broker, -1, None, True, False, is_registered=False)
-        return c.MetadataBrokerState(broker, known.epoch, known.rack, known.is_fenced, known.is_in_controlled_shutdown)
+        return c.MetadataBrokerState(
+            broker, known.epoch, known.rack, known.is_fenced, known.is_in_controlled_shutdown
+        )
 
     def topic_state(self, name: str) -> c.MetadataTopicState:
         return c.MetadataTopicState(name, self.state.rules.topics[name].min_insync_replicas)
@@ -308,12 +383,18 @@ class ControllerNode:
         self.state.readers.pop(connection, None)
 
 
-HANDLERS: Mapping[type, Callable[[ControllerNode, int, Any, int, Outbox], None]] = MappingProxyType({
-    Opened: ControllerNode.opened, Closed: ControllerNode.closed,
-    c.BrokerRegistrationRequest: ControllerNode.register, c.BrokerHeartbeatRequest: ControllerNode.heartbeat,
-    c.AlterPartitionRequest: ControllerNode.alter_partition, c.CreateTopicsRequest: ControllerNode.create_topic,
-    c.CreatePartitionsRequest: ControllerNode.create_partitions,
-    c.AlterPartitionReassignmentsRequest: ControllerNode.reassign, c.UnregisterBrokerRequest: ControllerNode.unregister,
-    c.ElectLeadersRequest: ControllerNode.elect, c.AllocateProducerIdsRequest: ControllerNode.allocate_producer_ids,
-})  # fmt: skip
-
+HANDLERS: Mapping[type, Callable[[ControllerNode, int, Any, int, Outbox], None]] = MappingProxyType(
+    {
+        Opened: ControllerNode.opened,
+        Closed: ControllerNode.closed,
+        c.BrokerRegistrationRequest: ControllerNode.register,
+        c.BrokerHeartbeatRequest: ControllerNode.heartbeat,
+        c.AlterPartitionRequest: ControllerNode.alter_partition,
+        c.CreateTopicsRequest: ControllerNode.create_topic,
+        c.CreatePartitionsRequest: ControllerNode.create_partitions,
+        c.AlterPartitionReassignmentsRequest: ControllerNode.reassign,
+        c.UnregisterBrokerRequest: ControllerNode.unregister,
+        c.ElectLeadersRequest: ControllerNode.elect,
+        c.AllocateProducerIdsRequest: ControllerNode.allocate_producer_ids,
+    }
+)

@@ -17,17 +17,39 @@ def tell_broker(what: str, rule: str, inputs: Json, broker: int, out: Outbox) ->
     out.tell(f"kafka.broker.{what}", rule, inputs, {"broker": broker})
 
 
-def tell_change(key: TopicPartition, before: PartitionRegistration | None, now: PartitionRegistration, rule: str, out: Outbox) -> None:
-    """One partition: the change of leader, ISR or replicas, each with what it was decided from. rule: what made the controller look."""
+def tell_change(
+    key: TopicPartition,
+    before: PartitionRegistration | None,
+    now: PartitionRegistration,
+    rule: str,
+    out: Outbox,
+) -> None:
+    """One partition: the change of leader, ISR or replicas, each with what it was decided from. rule: what
+    made the controller look."""
     named: Json = {"topic": key[0], "partition": key[1]}
     if before is None:
         return  # a topic's first partitions: the command that made it says so
-    was: Json = {"leader": before.leader, "isr": list(before.isr), "replicas": list(before.replicas), "decided_by": rule}
-    now_is: Json = {**named, "leader": now.leader, "leader_epoch": now.leader_epoch, "isr": list(now.isr), "partition_epoch": now.partition_epoch}
+    was: Json = {
+        "leader": before.leader,
+        "isr": list(before.isr),
+        "replicas": list(before.replicas),
+        "decided_by": rule,
+    }
+    now_is: Json = {
+        **named,
+        "leader": now.leader,
+        "leader_epoch": now.leader_epoch,
+        "isr": list(now.isr),
+        "partition_epoch": now.partition_epoch,
+    }
     if now.leader != before.leader:
         out.tell("kafka.partition.leader_changed", _election(before, now, rule), was, now_is)
     if now.replicas != before.replicas or now.adding != before.adding or now.removing != before.removing:
-        moves: Json = {"replicas": list(now.replicas), "adding": list(now.adding), "removing": list(now.removing)}
+        moves: Json = {
+            "replicas": list(now.replicas),
+            "adding": list(now.adding),
+            "removing": list(now.removing),
+        }
         out.tell("kafka.partition.reassigned", "kafka.controller.reassignment", was, {**named, **moves})
     if set(now.isr) != set(before.isr):
         left = [broker for broker in before.isr if broker not in now.isr]
@@ -36,7 +58,8 @@ def tell_change(key: TopicPartition, before: PartitionRegistration | None, now: 
 
 
 def _election(before: PartitionRegistration, now: PartitionRegistration, rule: str) -> str:
-    """Which rule chose the leader. A new replica that leads when its move is over was in the ISR that ended it: it does not recover."""
+    """Which rule chose the leader. A new replica that leads when its move is over was in the ISR that ended
+    it: it does not recover."""
     if now.leader == NO_LEADER:
         return "kafka.election.nobody_in_isr"
     is_recovering = now.leader_recovery_state is LeaderRecoveryState.RECOVERING

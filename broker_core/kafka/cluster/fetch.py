@@ -3,8 +3,9 @@
     fetch ─► read all partitions that may have news ─► enough, an error, a divergence, another replica to read from ─► answered
                                                    └► wait: until fetch.min.bytes are there, or fetch.max.wait.ms is over
 
-A fetch session holds what a connection wants, so that a request names only what has changed, and an answer only what is new. The broker, too,
-looks only at partitions in which something has happened: of all others the reader has everything.
+A fetch session holds what a connection wants, so that a request names only what has changed, and an answer
+only what is new. The broker, too, looks only at partitions in which something has happened: of all others the
+reader has everything.
 
 Source: Kafka 3.9 core ReplicaManager.fetchMessages, readFromLog, DelayedFetch, FetchSession.
 """
@@ -91,7 +92,8 @@ def is_ready(host: Host, session: FetchSession, key: TopicPartition) -> bool:
 
 
 def complete(host: Host, connection: int, session: FetchSession, now_us: int, out: Outbox) -> None:
-    """Answer a fetch that waits with what there is now. What its reader has is as the request said, and is not noted again."""
+    """Answer a fetch that waits with what there is now. What its reader has is as the request said, and is
+    not noted again."""
     answers, _ = _read(host, session, now_us, out, is_first=False)
     _answer(host, connection, session, answers, now_us, out)
 
@@ -116,20 +118,32 @@ def fetch_over(host: Host, rest: str, now_us: int, out: Outbox) -> None:
 def _as_wanted(part: FetchPartition) -> PartitionFetch:
     epoch, last = part.current_leader_epoch, part.last_fetched_epoch
     return PartitionFetch(
-        part.fetch_offset, None if epoch == NO_EPOCH else epoch, None if last == NO_EPOCH else last, part.log_start_offset,
+        part.fetch_offset,
+        None if epoch == NO_EPOCH else epoch,
+        None if last == NO_EPOCH else last,
+        part.log_start_offset,
         part.partition_max_bytes,
-    )  # fmt: skip
+    )
 
 
 def _reader(request: FetchRequest) -> tuple[bool, Isolation, int]:
     """Whether only the leader may answer, how far it may read, and how much there must be."""
     if request.replica_id >= 0:
         return True, Isolation.LOG_END, request.min_bytes
-    isolation = Isolation.TXN_COMMITTED if request.isolation_level == READ_COMMITTED else Isolation.HIGH_WATERMARK
+    isolation = (
+        Isolation.TXN_COMMITTED if request.isolation_level == READ_COMMITTED else Isolation.HIGH_WATERMARK
+    )
     return False, isolation, request.min_bytes
 
 
-def _answer(host: Host, connection: int, session: FetchSession, answers: list[FetchedPartition], now_us: int, out: Outbox) -> None:
+def _answer(
+    host: Host,
+    connection: int,
+    session: FetchSession,
+    answers: list[FetchedPartition],
+    now_us: int,
+    out: Outbox,
+) -> None:
     session.until_us = 0
     if session.request.session_epoch == NO_SESSION:
         host.end_session(connection)
@@ -139,7 +153,9 @@ def _answer(host: Host, connection: int, session: FetchSession, answers: list[Fe
     host.answer(connection, FetchResponse(answers), now_us, out)
 
 
-def _read(host: Host, session: FetchSession, now_us: int, out: Outbox, *, is_first: bool) -> tuple[list[FetchedPartition], bool]:
+def _read(
+    host: Host, session: FetchSession, now_us: int, out: Outbox, *, is_first: bool
+) -> tuple[list[FetchedPartition], bool]:
     """Give what there is to say, and whether it is enough to say it at once."""
     request, state = session.request, host.state
     now_ms = state.now_ms(now_us)
@@ -153,12 +169,18 @@ def _read(host: Host, session: FetchSession, now_us: int, out: Outbox, *, is_fir
         replica = state.replicas.get(key)
         log = None if replica is None else replica.partition.log
         try:
-            if replica is not None and log is not None and _is_at_end(request, replica.partition, log, wanted):
+            if (
+                replica is not None
+                and log is not None
+                and _is_at_end(request, replica.partition, log, wanted)
+            ):
                 told, was_at, is_named = session.told.get(key), log.high_watermark, key in named
                 is_told = told == (was_at, log.log_start_offset)
                 if is_told or not is_named:
                     if is_noted:
-                        replica.partition.note_fetch(request.replica_id, request.replica_epoch, wanted, session.read_ms)
+                        replica.partition.note_fetch(
+                            request.replica_id, request.replica_epoch, wanted, session.read_ms
+                        )
                         if is_named:
                             changes.fetched_by_follower(host, key, replica, was_at, now_us, out)
                         is_told = told == (log.high_watermark, log.log_start_offset)
@@ -174,7 +196,9 @@ def _read(host: Host, session: FetchSession, now_us: int, out: Outbox, *, is_fir
             answer = _read_one(host, session, key, replica, wanted, left, now_ms, now_us, out, is_first)
         except (Refused, LogError) as error:
             leader, epoch = host.leader_known(key) if error.code in _NAMES_LEADER else (-1, -1)
-            answers.append(FetchedPartition(*key, int(error.code), current_leader=leader, current_leader_epoch=epoch))
+            answers.append(
+                FetchedPartition(*key, int(error.code), current_leader=leader, current_leader_epoch=epoch)
+            )
             session.told.pop(key, None)
             is_enough = True
             continue
@@ -189,27 +213,48 @@ def _read(host: Host, session: FetchSession, now_us: int, out: Outbox, *, is_fir
             del session.active[key]
     is_enough = is_enough or size >= request.min_bytes
     if is_enough or not is_first or request.max_wait_ms <= 0:
-        answers += [FetchedPartition(*key, 0, log.high_watermark, log.last_stable_offset, log.log_start_offset) for key, log in quiet]
+        answers += [
+            FetchedPartition(*key, 0, log.high_watermark, log.last_stable_offset, log.log_start_offset)
+            for key, log in quiet
+        ]
     return answers, is_enough
 
 
 def _has_more(partition: Partition, wanted: PartitionFetch, isolation: Isolation) -> bool:
     """Whether there is plainly something to read: same epoch, no divergence, and the end lies further."""
     log = partition.log
-    if log is None or isolation is Isolation.TXN_COMMITTED or (wanted.leader_epoch is not None and wanted.leader_epoch != partition.leader_epoch):
+    if (
+        log is None
+        or isolation is Isolation.TXN_COMMITTED
+        or (wanted.leader_epoch is not None and wanted.leader_epoch != partition.leader_epoch)
+    ):
         return False
     if isolation is Isolation.LOG_END:
-        return partition.is_leader and wanted.last_fetched_epoch == log.epochs.latest and wanted.offset < log.log_end_offset
+        return (
+            partition.is_leader
+            and wanted.last_fetched_epoch == log.epochs.latest
+            and wanted.offset < log.log_end_offset
+        )
     return wanted.last_fetched_epoch is None and wanted.offset < log.high_watermark
 
 
-def _is_at_end(request: FetchRequest, partition: Partition, log: PartitionLog, wanted: PartitionFetch) -> bool:
+def _is_at_end(
+    request: FetchRequest, partition: Partition, log: PartitionLog, wanted: PartitionFetch
+) -> bool:
     """Whether a read would plainly bring no records and no error: only what the offsets are."""
     if wanted.leader_epoch is not None and wanted.leader_epoch != partition.leader_epoch:
         return False
     if request.replica_id < 0:
-        is_plain = request.isolation_level != READ_COMMITTED and not request.rack_id and request.session_epoch != NO_SESSION
-        return is_plain and wanted.last_fetched_epoch is None and wanted.offset == log.high_watermark >= log.log_start_offset
+        is_plain = (
+            request.isolation_level != READ_COMMITTED
+            and not request.rack_id
+            and request.session_epoch != NO_SESSION
+        )
+        return (
+            is_plain
+            and wanted.last_fetched_epoch is None
+            and wanted.offset == log.high_watermark >= log.log_start_offset
+        )
     return (
         wanted.offset == log.log_end_offset
         and partition.is_leader
@@ -220,9 +265,17 @@ def _is_at_end(request: FetchRequest, partition: Partition, log: PartitionLog, w
 
 
 def _read_one(
-    host: Host, session: FetchSession, key: TopicPartition, replica: Replica, wanted: PartitionFetch, left: int, now_ms: int, now_us: int,
-    out: Outbox, is_first: bool,
-) -> FetchedPartition:  # fmt: skip
+    host: Host,
+    session: FetchSession,
+    key: TopicPartition,
+    replica: Replica,
+    wanted: PartitionFetch,
+    left: int,
+    now_ms: int,
+    now_us: int,
+    out: Outbox,
+    is_first: bool,
+) -> FetchedPartition:
     """Read one partition. Raises Refused, LogError."""
     partition, request = replica.partition, session.request
     if wanted.bytes_max > left:
@@ -239,24 +292,42 @@ def _read_one(
             log = partition.log
             if near is not None and log is not None:
                 return FetchedPartition(
-                    *key, 0, log.high_watermark, log.last_stable_offset, log.log_start_offset, preferred_read_replica=near
+                    *key,
+                    0,
+                    log.high_watermark,
+                    log.last_stable_offset,
+                    log.log_start_offset,
+                    preferred_read_replica=near,
                 )
         read = partition.fetch_as_consumer(wanted, isolation, needs_leader=needs_leader)
     records = tuple(read.data) if read.data else ()
     return FetchedPartition(
-        *key, 0, read.high_watermark, read.last_stable_offset, read.log_start_offset, records,  # type: ignore[arg-type]  # light batches
-        read.diverging, -1, read.aborted,
-    )  # fmt: skip
+        *key,
+        0,
+        read.high_watermark,
+        read.last_stable_offset,
+        read.log_start_offset,
+        records,  # type: ignore[arg-type]  # light batches
+        read.diverging,
+        -1,
+        read.aborted,
+    )
 
 
 def _has_news(session: FetchSession, key: TopicPartition, answer: FetchedPartition) -> bool:
     """Whether an answer must name this partition."""
     told = (answer.high_watermark, answer.log_start_offset)
-    return bool(answer.records) or answer.diverging is not None or answer.preferred_read_replica >= 0 or session.told.get(key) != told
+    return (
+        bool(answer.records)
+        or answer.diverging is not None
+        or answer.preferred_read_replica >= 0
+        or session.told.get(key) != told
+    )
 
 
 def _has_all(session: FetchSession, key: TopicPartition, wanted: PartitionFetch, replica: Replica) -> bool:
-    """Whether the reader has everything, so that the next look can wait until something happens. Who is not in the ISR may join at any fetch."""
+    """Whether the reader has everything, so that the next look can wait until something happens. Who is not
+    in the ISR may join at any fetch."""
     log, reader = replica.partition.log, session.request.replica_id
     if log is None or (reader >= 0 and reader not in replica.partition.isr_state.isr):
         return False

@@ -4,11 +4,12 @@
     became the leader ─► the log is replayed                        high watermark moves ─► answers that waited for it
     no longer the leader ─► who waits is told NOT_COORDINATOR       topics change ─► consumer groups look again
 
-A coordinator is loaded in the moment in which its broker begins to lead; in the original that takes as long as the log is long, and answers
-COORDINATOR_LOAD_IN_PROGRESS meanwhile. Requests carry the newest version that 3.9 has.
+A coordinator is loaded in the moment in which its broker begins to lead; in the original that takes as long
+as the log is long, and answers COORDINATOR_LOAD_IN_PROGRESS meanwhile. Requests carry the newest version that
+3.9 has.
 
-Source: Kafka 3.9 core KafkaApis (handleFindCoordinatorRequest and the group requests), BrokerMetadataPublisher, CoordinatorLoaderImpl,
-CoordinatorPartitionWriter.
+Source: Kafka 3.9 core KafkaApis (handleFindCoordinatorRequest and the group requests),
+BrokerMetadataPublisher, CoordinatorLoaderImpl, CoordinatorPartitionWriter.
 """
 
 from __future__ import annotations
@@ -42,11 +43,23 @@ from broker_core.kafka.replication.partition import ACKS_ALL
 from broker_core.kafka.replication.replica_log import LightBatch, light_batch
 from broker_core.sim.node import Outbox
 
-VERSIONS: Mapping[type, int] = MappingProxyType({
-    m.JoinGroupRequest: 9, m.SyncGroupRequest: 5, m.HeartbeatRequest: 4, m.LeaveGroupRequest: 5, m.OffsetCommitRequest: 9,
-    m.OffsetFetchRequest: 9, m.OffsetDeleteRequest: 0, m.TxnOffsetCommitRequest: 4, m.DescribeGroupsRequest: 5, m.ListGroupsRequest: 5,
-    m.DeleteGroupsRequest: 2, m.ConsumerGroupHeartbeatRequest: 0, m.ConsumerGroupDescribeRequest: 0,
-})  # fmt: skip
+VERSIONS: Mapping[type, int] = MappingProxyType(
+    {
+        m.JoinGroupRequest: 9,
+        m.SyncGroupRequest: 5,
+        m.HeartbeatRequest: 4,
+        m.LeaveGroupRequest: 5,
+        m.OffsetCommitRequest: 9,
+        m.OffsetFetchRequest: 9,
+        m.OffsetDeleteRequest: 0,
+        m.TxnOffsetCommitRequest: 4,
+        m.DescribeGroupsRequest: 5,
+        m.ListGroupsRequest: 5,
+        m.DeleteGroupsRequest: 2,
+        m.ConsumerGroupHeartbeatRequest: 0,
+        m.ConsumerGroupDescribeRequest: 0,
+    }
+)
 """Request -> its newest version in 3.9."""
 
 
@@ -90,9 +103,17 @@ class _Out:
         for batch in _batches(records, now_ms):
             if isinstance(batch, EndOfTransaction):
                 control = ControlType.COMMIT if batch.commit else ControlType.ABORT
-                is_raised |= replica.partition.append_marker(control, batch.producer_id, batch.producer_epoch, 0, now_ms).is_hw_raised
+                is_raised |= replica.partition.append_marker(
+                    control, batch.producer_id, batch.producer_epoch, 0, now_ms
+                ).is_hw_raised
             else:
-                is_raised |= replica.partition.append_as_leader(batch, ACKS_ALL, now_ms, is_from_coordinator=True).is_hw_raised  # type: ignore[arg-type]
+                appended = replica.partition.append_as_leader(
+                    batch,  # type: ignore[arg-type]
+                    ACKS_ALL,
+                    now_ms,
+                    is_from_coordinator=True,
+                )
+                is_raised |= appended.is_hw_raised
         return is_raised
 
     def deadline(self, name: str, at_ms: int) -> None:
@@ -114,10 +135,16 @@ class _Out:
 # --- requests
 
 
-def find_coordinator(host: Host, connection: int, request: FindCoordinatorRequest, now_us: int, out: Outbox) -> None:
+def find_coordinator(
+    host: Host, connection: int, request: FindCoordinatorRequest, now_us: int, out: Outbox
+) -> None:
     """Who coordinates this group: the leader of its partition of the offsets topic."""
     count = sum(topic == OFFSETS_TOPIC for topic, _ in host.state.registrations)
-    known = host.state.registrations.get((OFFSETS_TOPIC, coordinator_partition(request.key, count))) if count else None
+    known = (
+        host.state.registrations.get((OFFSETS_TOPIC, coordinator_partition(request.key, count)))
+        if count
+        else None
+    )
     if known is None or known.leader < 0:
         out.send(connection, FindCoordinatorResponse(codes.COORDINATOR_NOT_AVAILABLE))
     else:
@@ -125,9 +152,12 @@ def find_coordinator(host: Host, connection: int, request: FindCoordinatorReques
 
 
 def group_request(host: Host, connection: int, request: Any, now_us: int, out: Outbox) -> None:
-    """Hand a request to its group's coordinator; it answers now or later, and the connection reads nothing else before."""
+    """Hand a request to its group's coordinator; it answers now or later, and the connection reads nothing
+    else before."""
     coordinators = host.groups
-    number = coordinator_partition(group_of_request(request), sum(topic == OFFSETS_TOPIC for topic, _ in host.state.registrations) or 1)
+    number = coordinator_partition(
+        group_of_request(request), sum(topic == OFFSETS_TOPIC for topic, _ in host.state.registrations) or 1
+    )
     coordinator = coordinators.running.get(number)
     if coordinators.overhears is not None:
         coordinators.overhears.arrived(host.state.broker_id, connection, request)
@@ -141,7 +171,9 @@ def group_request(host: Host, connection: int, request: Any, now_us: int, out: O
     hosted.ticket_count += 1
     hosted.tickets[hosted.ticket_count] = connection
     host.hold(connection)
-    context = m.RequestContext(hosted.ticket_count, VERSIONS[type(request)], getattr(request, "client_id", ""))
+    context = m.RequestContext(
+        hosted.ticket_count, VERSIONS[type(request)], getattr(request, "client_id", "")
+    )
     coordinator.receive(context, request, host.state.now_ms(now_us), _Out(host, number, now_us, out))
 
 
@@ -153,7 +185,9 @@ def group_timer(host: Host, rest: str, now_us: int, out: Outbox) -> None:
         coordinator.wake(name, host.state.now_ms(now_us), _Out(host, int(number), now_us, out))
 
 
-def end_transaction(host: Host, connection: int, number: int, request: m.WriteTxnMarkers, now_us: int, out: Outbox) -> None:
+def end_transaction(
+    host: Host, connection: int, number: int, request: m.WriteTxnMarkers, now_us: int, out: Outbox
+) -> None:
     """A transaction that committed offsets has ended on this partition of the offsets topic."""
     coordinator = host.groups.running.get(number)
     if coordinator is not None:
@@ -195,11 +229,22 @@ def role_changed(host: Host, key: TopicPartition, now_us: int, out: Outbox) -> N
         coordinator = GroupCoordinator(coordinators.settings, image)
         coordinators.running[number], coordinators.hosted.shards[number] = coordinator, coordinator.state
         loaded = list(_stored(replica.partition.log))
-        coordinator.load(loaded, replica.partition.log.log_end_offset, host.state.now_ms(now_us), _Out(host, number, now_us, out))
+        coordinator.load(
+            loaded,
+            replica.partition.log.log_end_offset,
+            host.state.now_ms(now_us),
+            _Out(host, number, now_us, out),
+        )
         if coordinator.state.groups.present:
-            out.tell("kafka.group.coordinator_loaded", "kafka.group.offsets_leader", {"partition": number, "records": len(loaded)}, {
-                "coordinator": host.state.broker_id, "groups": len(coordinator.state.groups.present),
-            })  # fmt: skip
+            out.tell(
+                "kafka.group.coordinator_loaded",
+                "kafka.group.offsets_leader",
+                {"partition": number, "records": len(loaded)},
+                {
+                    "coordinator": host.state.broker_id,
+                    "groups": len(coordinator.state.groups.present),
+                },
+            )
     elif not leads and running is not None:
         del coordinators.running[number], coordinators.hosted.shards[number]
         running.unload(host.state.now_ms(now_us), _Out(host, number, now_us, out))
@@ -209,7 +254,9 @@ def high_watermark_moved(host: Host, number: int, high_watermark: int, now_us: i
     """What was written is on all replicas of the ISR: answers that waited for it go out."""
     coordinator = host.groups.running.get(number)
     if coordinator is not None and host.groups.writing != number:
-        coordinator.high_watermark_moved(high_watermark, host.state.now_ms(now_us), _Out(host, number, now_us, out))
+        coordinator.high_watermark_moved(
+            high_watermark, host.state.now_ms(now_us), _Out(host, number, now_us, out)
+        )
 
 
 def metadata_changed(host: Host, now_us: int, out: Outbox) -> None:
@@ -218,7 +265,11 @@ def metadata_changed(host: Host, now_us: int, out: Outbox) -> None:
     if not coordinators.running:
         return
     image, before = topics_image(host), coordinators.hosted.image
-    changed = [name for name in {**before.by_name, **image.by_name} if before.by_name.get(name) != image.by_name.get(name)]
+    changed = [
+        name
+        for name in {**before.by_name, **image.by_name}
+        if before.by_name.get(name) != image.by_name.get(name)
+    ]
     if changed:
         coordinators.hosted.image = image
         for number, coordinator in coordinators.running.items():
@@ -237,10 +288,15 @@ def topics_image(host: Host) -> TopicsImage:
     def racks_of(rows: Mapping[int, Sequence[int]]) -> tuple[tuple[str, ...], ...]:
         if not racks:
             return ()
-        return tuple(tuple(dict.fromkeys(racks[broker] for broker in rows[number] if broker in racks)) for number in sorted(rows))
+        return tuple(
+            tuple(dict.fromkeys(racks[broker] for broker in rows[number] if broker in racks))
+            for number in sorted(rows)
+        )
 
     return TopicsImage.of(
-        Topic(name, topic_id(name), len(rows), racks_of(rows)) for name, rows in replicas.items() if name != OFFSETS_TOPIC
+        Topic(name, topic_id(name), len(rows), racks_of(rows))
+        for name, rows in replicas.items()
+        if name != OFFSETS_TOPIC
     )
 
 
@@ -264,18 +320,27 @@ def _batches(records: Sequence[LogRecord], now_ms: int) -> Iterator[LightBatch |
 
 
 def _batch(records: Sequence[Record], now_ms: int) -> LightBatch:
-    """Values are the keys and values in hexadecimal, as a checkpoint can keep them; the batch counts with the size of its bytes."""
-    pairs = [(key_bytes(record.key), None if record.value is None else value_bytes(record.value)) for record in records]
+    """Values are the keys and values in hexadecimal, as a checkpoint can keep them; the batch counts with the
+    size of its bytes."""
+    pairs = [
+        (key_bytes(record.key), None if record.value is None else value_bytes(record.value))
+        for record in records
+    ]
     first = records[0]
     return light_batch(
-        [(key.hex(), None if value is None else value.hex()) for key, value in pairs], timestamp=now_ms,
-        size_in_bytes=HEADER_SIZE + len(encode_pairs(pairs)[0]), producer_id=first.producer_id, producer_epoch=first.producer_epoch,
-        base_sequence=-1, is_transactional=first.producer_id >= 0,
-    )  # fmt: skip
+        [(key.hex(), None if value is None else value.hex()) for key, value in pairs],
+        timestamp=now_ms,
+        size_in_bytes=HEADER_SIZE + len(encode_pairs(pairs)[0]),
+        producer_id=first.producer_id,
+        producer_epoch=first.producer_epoch,
+        base_sequence=-1,
+        is_transactional=first.producer_id >= 0,
+    )
 
 
 def _stored(log: PartitionLog) -> Iterable[LogRecord]:
-    """The records of an offsets partition, from its log start to its log end; those of a newer version are passed over, as Kafka does."""
+    """The records of an offsets partition, from its log start to its log end; those of a newer version are
+    passed over, as Kafka does."""
     offset = log.log_start_offset
     while offset < log.log_end_offset:
         batches: Any = log.read(offset, BYTES_MAX).data  # of a light log: batches
@@ -291,7 +356,9 @@ def _records(batch: LightBatch) -> Iterator[LogRecord]:
     if not header.record_count:
         return  # the cleaner has emptied it
     if header.is_control:
-        yield EndOfTransaction(header.producer_id, header.producer_epoch, batch.control_type()[0] == ControlType.COMMIT)
+        yield EndOfTransaction(
+            header.producer_id, header.producer_epoch, batch.control_type()[0] == ControlType.COMMIT
+        )
         return
     for key_hex, value_hex in (stored for stored in batch.values if stored is not None):
         try:
@@ -304,4 +371,3 @@ def _records(batch: LightBatch) -> Iterator[LogRecord]:
 
 HANDLERS: Mapping[type, Any] = MappingProxyType(dict.fromkeys(VERSIONS, group_request))
 """Each request of a group; FindCoordinator is shared with transactions."""
-

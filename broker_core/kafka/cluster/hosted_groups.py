@@ -1,6 +1,8 @@
-"""The state of the group coordinators that a broker hosts, and the coordinators themselves, which are found again from it.
+"""The state of the group coordinators that a broker hosts, and the coordinators themselves, which are found
+again from it.
 
-A coordinator's state holds requests of any kind that wait, so a checkpoint names what every value is (`broker_core/tagged.py`).
+A coordinator's state holds requests of any kind that wait, so a checkpoint names what every value is
+(`broker_core/tagged.py`).
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ OFFSETS_TOPIC = "__consumer_offsets"
 
 
 class HostedGroups:
-    """What a checkpoint holds of a broker's coordinators. shards: partition of the offsets topic -> state. tickets: request -> connection.
+    """What a checkpoint holds of a broker's coordinators. shards: partition of the offsets topic -> state.
+    tickets: request -> connection.
     image: the topics as the coordinators were told last."""
 
     def __init__(self) -> None:
@@ -38,7 +41,12 @@ class HostedGroups:
 
     def to_json(self) -> Json:
         topics = list(self.image.by_name.values()) if self.shards else []
-        return {"shards": to_tagged(self.shards), "tickets": self.tickets, "ticket_count": self.ticket_count, "topics": to_plain(topics)}
+        return {
+            "shards": to_tagged(self.shards),
+            "tickets": self.tickets,
+            "ticket_count": self.ticket_count,
+            "topics": to_plain(topics),
+        }
 
     @classmethod
     def from_json(cls, plain: Json) -> HostedGroups:
@@ -50,14 +58,23 @@ class HostedGroups:
 
 
 _KINDS = kinds_of(
-    coordinator_module, m, records_module, written, classic_group, consumer_group, consumer_member, store, timeline,
+    coordinator_module,
+    m,
+    records_module,
+    written,
+    classic_group,
+    consumer_group,
+    consumer_member,
+    store,
+    timeline,
     more=[Cause],
-)  # fmt: skip
+)
 
 
 @dataclass(slots=True)
 class Coordinators:
-    """The coordinators at work, found again from their states. overhears: who listens to what is asked and answered."""
+    """The coordinators at work, found again from their states. overhears: who listens to what is asked and
+    answered."""
 
     hosted: HostedGroups
     settings: GroupSettings

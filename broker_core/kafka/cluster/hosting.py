@@ -1,6 +1,7 @@
-"""What all handlers of a broker share: its state, which requests wait, who watches which partition, and what follows from a change.
+"""What all handlers of a broker share: its state, which requests wait, who watches which partition, and what
+follows from a change.
 
-    appended ─► followers' long polls            high watermark ─► waiting produces, consumers' long polls            role ─► all of them
+appended ─► followers' long polls            high watermark ─► waiting produces, consumers' long polls            role ─► all of them
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from broker_core.sim.node import Outbox
 
 
 class Consequences(NamedTuple):
-    """What happens elsewhere in the broker when something that others hear of is decided here; `broker.py` says who that is."""
+    """What happens elsewhere in the broker when something that others hear of is decided here; `broker.py`
+    says who that is."""
 
     produced: Callable[[Host, PendingProduce, ErrorCode, int, Outbox], None]
     """What waited for the ISR is decided; the error is of its last partition."""
@@ -32,7 +34,8 @@ class Consequences(NamedTuple):
 
 
 class Host:
-    """watchers: partition -> connection -> the session that fetches it; found again from the sessions. groups: the coordinators."""
+    """watchers: partition -> connection -> the session that fetches it; found again from the sessions.
+    groups: the coordinators."""
 
     def __init__(self, state: BrokerState, consequences: Consequences) -> None:
         self.state = state
@@ -58,7 +61,8 @@ class Host:
             self.go_on(connection, now_us, out)
 
     def go_on(self, connection: int, now_us: int, out: Outbox) -> None:
-        """The request that held the others is done. The next one is read in its own step: what is being done now may still change what it finds."""
+        """The request that held the others is done. The next one is read in its own step: what is being done
+        now may still change what it finds."""
         if self.state.held[connection]:
             out.deadline(f"held:{connection}", now_us)
         else:
@@ -68,7 +72,11 @@ class Host:
 
     def replica_error(self, key: TopicPartition) -> ErrorCode:
         """Why there is no replica of that partition here."""
-        return ErrorCode.NOT_LEADER_OR_FOLLOWER if key in self.state.registrations else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        return (
+            ErrorCode.NOT_LEADER_OR_FOLLOWER
+            if key in self.state.registrations
+            else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        )
 
     def leader_known(self, key: TopicPartition) -> tuple[int, int]:
         """The leader and its epoch by this broker's metadata, for whoever asked the wrong one."""
@@ -99,7 +107,8 @@ class Host:
                 self.unwatch(key, connection)
 
     def forget_connection(self, connection: int) -> None:
-        """Nothing is answered there any more; what was appended stays, and goes on waiting for the followers unheard."""
+        """Nothing is answered there any more; what was appended stays, and goes on waiting for the followers
+        unheard."""
         self.end_session(connection)
         self.state.held.pop(connection, None)
         self.state.transactions.verifying.pop(connection, None)
@@ -109,10 +118,12 @@ class Host:
                 pending.connection = 0
 
     def touch_followers(self, key: TopicPartition, partition: Partition) -> None:
-        """Something is about to change in a partition: bring what its followers' fetches have said up to date.
+        """Something is about to change in a partition: bring what its followers' fetches have said up to
+        date.
 
-        A follower's session names a partition in which nothing has changed no more. With each of its fetches it says all the same that it has
-        everything up to the log end, and when; that is noted here, before the log end moves.
+        A follower's session names a partition in which nothing has changed no more. With each of its fetches
+        it says all the same that it has everything up to the log end, and when; that is noted here, before
+        the log end moves.
         """
         watchers = self.watchers.get(key)
         if watchers is None or partition.log is None:
@@ -124,5 +135,9 @@ class Host:
                 follower, fetch = partition.followers.get(replica_id), session.wanted[key]
                 if follower is not None:
                     follower.fetched(
-                        fetch.offset, fetch.log_start_offset, session.read_ms, partition.log.log_end_offset, session.request.replica_epoch
+                        fetch.offset,
+                        fetch.log_start_offset,
+                        session.read_ms,
+                        partition.log.log_end_offset,
+                        session.request.replica_epoch,
                     )

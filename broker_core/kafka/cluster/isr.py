@@ -1,6 +1,8 @@
-"""The leader and its ISR: who is late is noticed by a timer, who has caught up by a fetch; either way the controller is asked.
+"""The leader and its ISR: who is late is noticed by a timer, who has caught up by a fetch; either way the
+controller is asked.
 
-Source: Kafka 3.9 core ReplicaManager (isr-expiration, every half of replica.lag.time.max.ms), DefaultAlterPartitionManager.
+Source: Kafka 3.9 core ReplicaManager (isr-expiration, every half of replica.lag.time.max.ms),
+DefaultAlterPartitionManager.
 """
 
 from __future__ import annotations
@@ -30,16 +32,25 @@ def look_at_isrs(host: Host, _: str, now_us: int, out: Outbox) -> None:
 
 
 def send_request(host: Host, key: TopicPartition, partition: Partition, now_us: int, out: Outbox) -> None:
-    """Send the partition's AlterPartition, if there is one that was not sent yet. Without a controller it waits for one."""
+    """Send the partition's AlterPartition, if there is one that was not sent yet. Without a controller it
+    waits for one."""
     state = host.state
     if not state.control or state.stage != RUNNING:
         return
     request = partition.alter_partition.take_request()
     if request is not None:
-        out.send(state.control, AlterPartitionRequest(
-            state.broker_id, state.broker_epoch, *key, request.leader_epoch, request.partition_epoch, list(request.isr),
-            request.leader_recovery_state.value,
-        ))  # fmt: skip
+        out.send(
+            state.control,
+            AlterPartitionRequest(
+                state.broker_id,
+                state.broker_epoch,
+                *key,
+                request.leader_epoch,
+                request.partition_epoch,
+                list(request.isr),
+                request.leader_recovery_state.value,
+            ),
+        )
 
 
 def send_all(host: Host, now_us: int, out: Outbox) -> None:
@@ -62,7 +73,9 @@ def _timer(key: TopicPartition) -> str:
     return f"alter:{key[0]}:{key[1]}"
 
 
-def alter_partition_answered(host: Host, connection: int, answer: AlterPartitionResponse, now_us: int, out: Outbox) -> None:
+def alter_partition_answered(
+    host: Host, connection: int, answer: AlterPartitionResponse, now_us: int, out: Outbox
+) -> None:
     """The controller has decided on an ISR."""
     key = (answer.topic, answer.partition)
     replica = host.state.replicas.get(key)
@@ -78,7 +91,9 @@ def alter_partition_answered(host: Host, connection: int, answer: AlterPartition
     if answer.error_code:
         partition.alter_partition_failed(ErrorCode(answer.error_code))
     else:
-        decided = LeaderAndIsr(answer.leader_id, answer.leader_epoch, answer.partition_epoch, partition.replicas, answer.isr)
+        decided = LeaderAndIsr(
+            answer.leader_id, answer.leader_epoch, answer.partition_epoch, partition.replicas, answer.isr
+        )
         partition.alter_partition_succeeded(decided, host.state.now_ms(now_us))
     host.touch_followers(key, partition)
     changes.fetched_by_follower(host, key, replica, was_at, now_us, out)

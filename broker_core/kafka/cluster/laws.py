@@ -6,13 +6,15 @@
     in sync     the high watermark of a leader never goes back, and no member of its ISR ends below it
     consumers   read what is committed, and nothing else            idempotence    a producer's sequence is in the ledger once
 
-Something of the ledger may be lost, by the model itself. Then it is counted, with the reason; without one it is a broken law.
+Something of the ledger may be lost, by the model itself. Then it is counted, with the reason; without one it
+is a broken law.
 
     unclean election            somebody led who did not have it, as the topic allows
     truncation to the HW        before 0.11
     destroyed                   power cuts and lost disks took it from as many brokers as `min.insync.replicas` asks for
     last member destroyed       all others had left the ISR before, and the last member came back without it: it leads again all the same,
-                                though another broker may still have it (what eligible leader replicas are for, KIP-966)
+                                though another broker may still have it (what eligible leader replicas are
+                                for, KIP-966)
     diverged                    before 0.11, where a copy was destroyed: a follower longer than its leader keeps what it has, as nobody compares
                                 more than high watermarks, and may lead again
 
@@ -41,7 +43,8 @@ LAST_MEMBER, DIVERGED = "last_member_destroyed", "diverged"
 
 
 class Entry(NamedTuple):
-    """One committed record. producer: (producer id, epoch, sequence), None without one. A marker's value is None."""
+    """One committed record. producer: (producer id, epoch, sequence), None without one. A marker's value is
+    None."""
 
     epoch: int
     value: Any
@@ -62,9 +65,11 @@ class Loss(NamedTuple):
 class Ledger:
     """One partition. start: offset of the first entry. sequences: where each producer's sequence is.
 
-    leader_epoch: the highest one in which somebody led. alone: a leader that was the only member of the ISR when it was elected.
-    unclean_epoch: of an unclean election whose leader was not looked at yet; -1: none. is_troubled: there was an unclean election, or a copy
-    was destroyed: a leader that did not know yet may have committed, alone, what nobody saw here. had_truncation: a cut to the high watermark.
+    leader_epoch: the highest one in which somebody led. alone: a leader that was the only member of the ISR
+    when it was elected.
+    unclean_epoch: of an unclean election whose leader was not looked at yet; -1: none. is_troubled: there was
+    an unclean election, or a copy was destroyed: a leader that did not know yet may have committed, alone,
+    what nobody saw here. had_truncation: a cut to the high watermark.
     destroyed: broker -> from which offset on its copy was destroyed.
     """
 
@@ -93,16 +98,21 @@ class Seen:
 
 
 class ClusterLaws:
-    """Give it the world, its turning points as they are told (`hear`), and time to look (`look`). losses: what was lost, and why."""
+    """Give it the world, its turning points as they are told (`hear`), and time to look (`look`). losses:
+    what was lost, and why."""
 
     def __init__(self, world: World) -> None:
         self.world = world
         self.ledgers: dict[TopicPartition, Ledger] = {}
         self.seen: dict[tuple[TopicPartition, int], Seen] = {}
-        self.reigns: dict[tuple[TopicPartition, int, int], int] = {}  # of a broker's epoch as leader: its high watermark
+        self.reigns: dict[
+            tuple[TopicPartition, int, int], int
+        ] = {}  # of a broker's epoch as leader: its high watermark
         self.losses: list[Loss] = []
         self.lost_values: dict[tuple[TopicPartition, int], set[Any]] = {}
-        self.early: list[tuple[TopicPartition, int, Any]] = []  # consumed from a leader that was just replaced
+        self.early: list[
+            tuple[TopicPartition, int, Any]
+        ] = []  # consumed from a leader that was just replaced
 
     def hear(self, events: Iterable[TurningPoint]) -> None:
         """Take notice of what may cost records, and of logs that were cut."""
@@ -135,22 +145,29 @@ class ClusterLaws:
     # --- what clients saw
 
     def consumed(self, key: TopicPartition, offset: int, value: Any) -> None:
-        """A consumer was given this record. It is committed, or was; a leader just replaced may know more than its successor does yet."""
+        """A consumer was given this record. It is committed, or was; a leader just replaced may know more
+        than its successor does yet."""
         ledger = self.ledger(key)
         if offset < ledger.start or self._was_lost(key, offset, value):
             return
         if offset >= ledger.end:
             self.early.append((key, offset, value))
         elif ledger.entries[offset - ledger.start].value != value and not ledger.is_troubled:
-            raise InvariantError(f"a consumer read {value!r} at {key} {offset}, where {ledger.entries[offset - ledger.start]} is committed")
+            raise InvariantError(
+                f"a consumer read {value!r} at {key} {offset}, where "
+                f"{ledger.entries[offset - ledger.start]} is committed"
+            )
 
     def check_acked(self, key: TopicPartition, offset: int, value: Any) -> bool:
-        """Whether what acks=-1 has confirmed is still there; False: it was lost, and the loss is explained. For the end, when all is calm.
+        """Whether what acks=-1 has confirmed is still there; False: it was lost, and the loss is explained.
+        For the end, when all is calm.
 
         Raises InvariantError.
         """
         ledger = self.ledger(key)
-        if offset < ledger.start or (offset < ledger.end and ledger.entries[offset - ledger.start].value == value):
+        if offset < ledger.start or (
+            offset < ledger.end and ledger.entries[offset - ledger.start].value == value
+        ):
             return True
         if self._was_lost(key, offset, value) or ledger.had_truncation or ledger.is_troubled:
             return False
@@ -171,12 +188,16 @@ class ClusterLaws:
     def _was_lost(self, key: TopicPartition, offset: int, value: Any) -> bool:
         return value in self.lost_values.get((key, offset), ())
 
-    def _look_at(self, key: TopicPartition, known: PartitionRegistration, min_isr: int, brokers: list[BrokerState]) -> None:
+    def _look_at(
+        self, key: TopicPartition, known: PartitionRegistration, min_isr: int, brokers: list[BrokerState]
+    ) -> None:
         ledger = self.ledger(key)
         logs = {state.broker_id: state.disk.logs[key] for state in brokers if key in state.disk.logs}
         for broker, log in logs.items():
             self._note_destruction(key, broker, log, ledger)
-        for broker in [broker for (partition, broker) in self.seen if partition == key and broker not in logs]:
+        for broker in [
+            broker for (partition, broker) in self.seen if partition == key and broker not in logs
+        ]:
             if broker in known.replicas:  # else it was moved away in order
                 ledger.destroyed[broker] = 0
                 ledger.is_troubled = True
@@ -191,8 +212,9 @@ class ClusterLaws:
             self._forget_destruction(key, known, brokers, logs[leader.broker_id].log_end_offset, ledger)
 
     def _leader(self, key: TopicPartition, brokers: list[BrokerState], ledger: Ledger) -> BrokerState | None:
-        """Of those that take themselves for the leader the one of the highest epoch. While nobody of a newer one has begun, what it commits is
-        on every member of the ISR that its successor will be chosen from."""
+        """Of those that take themselves for the leader the one of the highest epoch. While nobody of a newer
+        one has begun, what it commits is on every member of the ISR that its successor will be chosen
+        from."""
         found: BrokerState | None = None
         for state in brokers:
             replica = state.replicas.get(key)
@@ -203,7 +225,9 @@ class ClusterLaws:
         return found
 
     def _is_dead(self, state: BrokerState) -> bool:
-        return any(slot.node.state is state and slot.condition == CRASHED for slot in self.world.slots.values())
+        return any(
+            slot.node.state is state and slot.condition == CRASHED for slot in self.world.slots.values()
+        )
 
     def _note_destruction(self, key: TopicPartition, broker: int, log: LightLog, ledger: Ledger) -> None:
         """A log that is shorter than it was, without a truncation that was told, has lost its end."""
@@ -219,13 +243,22 @@ class ClusterLaws:
         seen.log, seen.end = log, end
 
     def _check_leader(
-        self, key: TopicPartition, known: PartitionRegistration, leader: BrokerState, logs: dict[int, LightLog], min_isr: int, ledger: Ledger
+        self,
+        key: TopicPartition,
+        known: PartitionRegistration,
+        leader: BrokerState,
+        logs: dict[int, LightLog],
+        min_isr: int,
+        ledger: Ledger,
     ) -> None:
         partition, log = leader.replicas[key].partition, logs[leader.broker_id]
         watermark = log.high_watermark
         reign = (key, leader.broker_id, partition.leader_epoch)
         if watermark < self.reigns.get(reign, 0):
-            raise InvariantError(f"the high watermark of {key} on its leader {leader.broker_id} went back from {self.reigns[reign]} to {watermark}")
+            raise InvariantError(
+                f"the high watermark of {key} on its leader {leader.broker_id} went back from "
+                f"{self.reigns[reign]} to {watermark}"
+            )
         self.reigns[reign] = watermark
         # Complete: the leader has all of the ledger. Then the ledger follows it.
         seen = self.seen[key, leader.broker_id]
@@ -238,14 +271,20 @@ class ClusterLaws:
             ledger.unclean_epoch = -1
         if leader.settings.truncation is Truncation.HIGH_WATERMARK:
             return  # a follower cuts committed records off, and fetches them again
-        # Whom the controller has taken out, as a replica that moved away, may have deleted its log before its leader hears of it.
+        # Whom the controller has taken out, as a replica that moved away, may have deleted its log before its
+        # leader hears of it.
         for member in sorted(partition.isr_state.isr.intersection(known.isr)):
             end = logs[member].log_end_offset if member in logs else 0
             if end < watermark and member not in ledger.destroyed:
-                raise InvariantError(f"{member} is in the ISR of {key} and ends at {end}, below the high watermark {watermark}")
+                raise InvariantError(
+                    f"{member} is in the ISR of {key} and ends at {end}, below the high watermark {watermark}"
+                )
 
-    def _add_former(self, key: TopicPartition, leader: BrokerState, brokers: list[BrokerState], ledger: Ledger) -> None:
-        """A leader that has yet to hear of its successor may have committed more than the successor knows. Its ISR has that, so the successor too."""
+    def _add_former(
+        self, key: TopicPartition, leader: BrokerState, brokers: list[BrokerState], ledger: Ledger
+    ) -> None:
+        """A leader that has yet to hear of its successor may have committed more than the successor knows.
+        Its ISR has that, so the successor too."""
         for state in brokers:
             replica = state.replicas.get(key)
             if state is leader or replica is None or not replica.partition.is_leader or self._is_dead(state):
@@ -261,26 +300,51 @@ class ClusterLaws:
                 self._extend(key, mine, ledger.end + both, ledger)
 
     def _check_matching(self, key: TopicPartition, broker: int, log: LightLog, ledger: Ledger) -> None:
-        """Below its high watermark a replica's log is the ledger's. Of a troubled partition one may have what others have lost."""
+        """Below its high watermark a replica's log is the ledger's. Of a troubled partition one may have what
+        others have lost."""
         seen = self.seen[key, broker]
-        for offset, entry in _entries(log, max(seen.matched, ledger.start), min(log.high_watermark, ledger.end)):
+        for offset, entry in _entries(
+            log, max(seen.matched, ledger.start), min(log.high_watermark, ledger.end)
+        ):
             mine = ledger.entries[offset - ledger.start]
             if entry != mine:
                 if ledger.had_truncation or ledger.is_troubled:
                     return  # it will cut this off when it follows; under the oldest rule it is wrong for ever
-                raise InvariantError(f"broker {broker} has {entry} at {key} {offset} below its high watermark, where {mine} is committed")
+                raise InvariantError(
+                    f"broker {broker} has {entry} at {key} {offset} below its high watermark, where "
+                    f"{mine} is committed"
+                )
             seen.matched = offset + 1
 
-    def _forget_destruction(self, key: TopicPartition, known: PartitionRegistration, brokers: list[BrokerState], end: int, ledger: Ledger) -> None:
-        """A replica counts as caught up again once it has recopied the log; until then the leader may overestimate it."""
+    def _forget_destruction(
+        self,
+        key: TopicPartition,
+        known: PartitionRegistration,
+        brokers: list[BrokerState],
+        end: int,
+        ledger: Ledger,
+    ) -> None:
+        """A replica counts as caught up again once it has recopied the log; until then the leader may
+        overestimate it."""
         for state in brokers:
             replica, broker = state.replicas.get(key), state.broker_id
-            if broker in ledger.destroyed and replica is not None and replica.partition.leader_epoch == known.leader_epoch:
+            if (
+                broker in ledger.destroyed
+                and replica is not None
+                and replica.partition.leader_epoch == known.leader_epoch
+            ):
                 seen = self.seen.get((key, broker))
-                if seen is not None and seen.matched >= ledger.end and seen.end == end and not self._is_dead(state):
+                if (
+                    seen is not None
+                    and seen.matched >= ledger.end
+                    and seen.end == end
+                    and not self._is_dead(state)
+                ):
                     del ledger.destroyed[broker]
 
-    def _match(self, key: TopicPartition, leader: BrokerState, log: LightLog, end: int, ledger: Ledger, min_isr: int) -> None:
+    def _match(
+        self, key: TopicPartition, leader: BrokerState, log: LightLog, end: int, ledger: Ledger, min_isr: int
+    ) -> None:
         """Compare a leader's log with the ledger; where it differs the ledger's records are lost."""
         seen = self.seen[key, leader.broker_id]
         for offset, entry in _entries(log, max(seen.matched, ledger.start), end):
@@ -289,8 +353,11 @@ class ClusterLaws:
                 return
             seen.matched = offset + 1
 
-    def _lose(self, key: TopicPartition, leader: BrokerState, offset: int, ledger: Ledger, min_isr: int) -> None:
-        """The ledger's records from that offset on are gone. Raises InvariantError where nothing explains it."""
+    def _lose(
+        self, key: TopicPartition, leader: BrokerState, offset: int, ledger: Ledger, min_isr: int
+    ) -> None:
+        """The ledger's records from that offset on are gone. Raises InvariantError where nothing explains
+        it."""
         entries = tuple(ledger.entries[offset - ledger.start :])
         gone = [broker for broker, start in ledger.destroyed.items() if start <= offset]
         if ledger.unclean_epoch >= 0:
@@ -304,7 +371,10 @@ class ClusterLaws:
         elif ledger.is_troubled and leader.settings.truncation is Truncation.HIGH_WATERMARK:
             reason = DIVERGED
         else:
-            raise InvariantError(f"{len(entries)} committed records of {key} from {offset} on are lost, and nothing explains it: {entries[:3]}")
+            raise InvariantError(
+                f"{len(entries)} committed records of {key} from {offset} on are lost, and nothing "
+                f"explains it: {entries[:3]}"
+            )
         self.losses.append(Loss(self.world.now_us, key, offset, entries, reason))
         for number, entry in enumerate(entries):
             self.lost_values.setdefault((key, offset + number), set()).add(entry.value)
@@ -322,7 +392,9 @@ class ClusterLaws:
             while offset > ledger.end and ledger.had_truncation:
                 ledger.entries.append(Entry(-1, None))  # a cut inside a batch leaves a hole
             if offset != ledger.end:
-                raise InvariantError(f"{key} has no record at {ledger.end}, below the high watermark {watermark}")
+                raise InvariantError(
+                    f"{key} has no record at {ledger.end}, below the high watermark {watermark}"
+                )
             if entry.producer is not None:
                 before = ledger.sequences.setdefault(entry.producer, offset)
                 if before != offset and not ledger.had_truncation:  # what was cut off is taken a second time
@@ -343,5 +415,9 @@ def _entries(log: LightLog, start: int, end: int) -> Iterable[tuple[int, Entry]]
             offset = header.base_offset + number
             if start <= offset < end:
                 has_sequence = header.producer_id >= 0 and not header.is_control
-                producer = (header.producer_id, header.producer_epoch, header.base_sequence + number) if has_sequence else None
+                producer = (
+                    (header.producer_id, header.producer_epoch, header.base_sequence + number)
+                    if has_sequence
+                    else None
+                )
                 yield offset, Entry(header.partition_leader_epoch, value, producer)

@@ -1,10 +1,12 @@
-"""A broker's life with its controller: it registers, reads the metadata, asks to be unfenced, and says every two seconds that it is there.
+"""A broker's life with its controller: it registers, reads the metadata, asks to be unfenced, and says every
+two seconds that it is there.
 
     start ─► BrokerRegistration ─► image of the metadata ─► heartbeat ─► unfenced ─► a heartbeat every 2 s
                  │ DUPLICATE_BROKER_REGISTRATION: the process before it is still thought alive: again, later each time
     stop  ─► heartbeats that want to shut down, until it leads nothing ─► logs flushed, checkpoints written ─► down
 
-A heartbeat that is not answered within half a session timeout breaks the connection, and the next one goes over a new one.
+A heartbeat that is not answered within half a session timeout breaks the connection, and the next one goes
+over a new one.
 
 Source: Kafka 3.9 server BrokerLifecycleManager, core BrokerServer.shutdown.
 """
@@ -59,8 +61,11 @@ def stop(host: Host, connection: int, message: Stop, now_us: int, out: Outbox) -
         _go(host, now_us, out)
 
 
-def registered(host: Host, connection: int, answer: BrokerRegistrationResponse, now_us: int, out: Outbox) -> None:
-    """The controller has taken the registration, and sends its metadata; or an earlier process of this broker still counts as alive."""
+def registered(
+    host: Host, connection: int, answer: BrokerRegistrationResponse, now_us: int, out: Outbox
+) -> None:
+    """The controller has taken the registration, and sends its metadata; or an earlier process of this broker
+    still counts as alive."""
     state = host.state
     if connection != state.control or state.stage != STARTING:
         return
@@ -74,7 +79,9 @@ def registered(host: Host, connection: int, answer: BrokerRegistrationResponse, 
     _send_heartbeat(host, now_us, out)
 
 
-def heartbeat_answered(host: Host, connection: int, answer: BrokerHeartbeatResponse, now_us: int, out: Outbox) -> None:
+def heartbeat_answered(
+    host: Host, connection: int, answer: BrokerHeartbeatResponse, now_us: int, out: Outbox
+) -> None:
     state = host.state
     if connection != state.control or state.stage == DOWN:
         return
@@ -146,9 +153,16 @@ def _send_heartbeat(host: Host, now_us: int, out: Outbox) -> None:
     state = host.state
     if not state.control:
         return
-    out.send(state.control, BrokerHeartbeatRequest(
-        state.broker_id, state.broker_epoch, state.metadata_offset, state.metadata_offset < state.broker_epoch, state.stage == SHUTTING_DOWN,
-    ))  # fmt: skip
+    out.send(
+        state.control,
+        BrokerHeartbeatRequest(
+            state.broker_id,
+            state.broker_epoch,
+            state.metadata_offset,
+            state.metadata_offset < state.broker_epoch,
+            state.stage == SHUTTING_DOWN,
+        ),
+    )
     _expect_answer(host, now_us, out)
 
 
@@ -158,7 +172,8 @@ def _expect_answer(host: Host, now_us: int, out: Outbox) -> None:
 
 
 def _go(host: Host, now_us: int, out: Outbox) -> None:
-    """The process ends in order: logs are flushed and closed, the high watermarks written, its connections closed."""
+    """The process ends in order: logs are flushed and closed, the high watermarks written, its connections
+    closed."""
     state = host.state
     state.stage = DOWN
     replication.stop_all(host, out)

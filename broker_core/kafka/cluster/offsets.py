@@ -33,12 +33,16 @@ def list_offsets(host: Host, connection: int, request: ListOffsetsRequest, now_u
     if request.replica_id != CONSUMER:
         isolation = Isolation.LOG_END
     else:
-        isolation = Isolation.TXN_COMMITTED if request.isolation_level == READ_COMMITTED else Isolation.HIGH_WATERMARK
+        isolation = (
+            Isolation.TXN_COMMITTED if request.isolation_level == READ_COMMITTED else Isolation.HIGH_WATERMARK
+        )
     answers: list[ListedOffset] = []
     for part in request.partitions:
         key = (part.topic, part.partition)
         try:
-            found = _replica(host, key).partition.list_offset(part.timestamp, isolation, _epoch(part.current_leader_epoch))
+            found = _replica(host, key).partition.list_offset(
+                part.timestamp, isolation, _epoch(part.current_leader_epoch)
+            )
         except (Refused, LogError) as error:
             answers.append(ListedOffset(*key, int(error.code)))
             continue
@@ -50,13 +54,17 @@ def list_offsets(host: Host, connection: int, request: ListOffsetsRequest, now_u
     out.send(connection, ListOffsetsResponse(answers))
 
 
-def offsets_for_leader_epoch(host: Host, connection: int, request: OffsetsForLeaderEpochRequest, now_us: int, out: Outbox) -> None:
+def offsets_for_leader_epoch(
+    host: Host, connection: int, request: OffsetsForLeaderEpochRequest, now_us: int, out: Outbox
+) -> None:
     """Where an epoch ends in the leader's log."""
     answers: list[EpochEnd] = []
     for part in request.partitions:
         key = (part.topic, part.partition)
         try:
-            epoch, end = _replica(host, key).partition.last_offset_for_epoch(part.leader_epoch, _epoch(part.current_leader_epoch))
+            epoch, end = _replica(host, key).partition.last_offset_for_epoch(
+                part.leader_epoch, _epoch(part.current_leader_epoch)
+            )
         except (Refused, LogError) as error:
             answers.append(EpochEnd(*key, int(error.code)))
             continue
@@ -64,8 +72,11 @@ def offsets_for_leader_epoch(host: Host, connection: int, request: OffsetsForLea
     out.send(connection, OffsetsForLeaderEpochResponse(answers))
 
 
-def delete_records(host: Host, connection: int, request: DeleteRecordsRequest, now_us: int, out: Outbox) -> None:
-    """Move log starts. Answered at once with the low watermark of now; the original waits until every follower has moved its own."""
+def delete_records(
+    host: Host, connection: int, request: DeleteRecordsRequest, now_us: int, out: Outbox
+) -> None:
+    """Move log starts. Answered at once with the low watermark of now; the original waits until every
+    follower has moved its own."""
     answers: list[DeletedRecords] = []
     for topic, number, before in request.partitions:
         key = (topic, number)

@@ -13,7 +13,12 @@ from collections.abc import Sequence
 
 from broker_core.kafka.cluster import changes, slow_disk, verification
 from broker_core.kafka.cluster.hosting import Host
-from broker_core.kafka.cluster.requests import ProducedPartition, ProducePartition, ProduceRequest, ProduceResponse
+from broker_core.kafka.cluster.requests import (
+    ProducedPartition,
+    ProducePartition,
+    ProduceRequest,
+    ProduceResponse,
+)
 from broker_core.kafka.cluster.state import PendingProduce, Replica, TopicPartition, Verification
 from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.kafka.log.errors import LogError
@@ -53,16 +58,20 @@ def append(host: Host, connection: int, request: ProduceRequest, now_us: int, ou
     for part in request.partitions:
         key = (part.topic, part.index)
         try:
-            replica, (appended, is_raised) = _append(host, key, part, acks, verified, host.state.now_ms(now_us), out)
+            replica, (appended, is_raised) = _append(
+                host, key, part, acks, verified, host.state.now_ms(now_us), out
+            )
         except (Refused, LogError) as error:
             answers.append(_refusal(host, key, int(error.code), str(error)))
             continue
         written.append((key, replica, appended, is_raised))
         log = replica.partition.log
-        answers.append(ProducedPartition(part.topic, part.index, 0, appended.first_offset, 0 if log is None else log.log_start_offset))
-    waits = [
-        (replica, appended.last_offset + 1) for _, replica, appended, _ in written
-    ]
+        answers.append(
+            ProducedPartition(
+                part.topic, part.index, 0, appended.first_offset, 0 if log is None else log.log_start_offset
+            )
+        )
+    waits = [(replica, appended.last_offset + 1) for _, replica, appended, _ in written]
     if acks == ACKS_ALL and waits:
         if connection not in host.state.held:
             host.hold(connection)
@@ -79,9 +88,15 @@ def append(host: Host, connection: int, request: ProduceRequest, now_us: int, ou
 
 
 def wait(
-    host: Host, pending: PendingProduce, waits: Sequence[tuple[Replica, int]], timeout_ms: int, now_us: int, out: Outbox
+    host: Host,
+    pending: PendingProduce,
+    waits: Sequence[tuple[Replica, int]],
+    timeout_ms: int,
+    now_us: int,
+    out: Outbox,
 ) -> None:
-    """Keep what was appended with acks=-1 until the ISR has it, or its time is over. waits: (replica, one past its last record)."""
+    """Keep what was appended with acks=-1 until the ISR has it, or its time is over. waits: (replica, one
+    past its last record)."""
     state = host.state
     until_us = now_us + timeout_ms * 1_000
     state.produce_count += 1
@@ -95,7 +110,9 @@ def wait(
         changes.complete_produces(host, replica, now_us, out)
 
 
-def follow_up(host: Host, key: TopicPartition, replica: Replica, now_us: int, out: Outbox, *, is_raised: bool) -> None:
+def follow_up(
+    host: Host, key: TopicPartition, replica: Replica, now_us: int, out: Outbox, *, is_raised: bool
+) -> None:
     """Something was appended: who waited for that gets it. is_raised: the high watermark moved with it."""
     changes.appended(host, key, replica, now_us, out)
     if is_raised:
@@ -123,7 +140,13 @@ def produces_over(host: Host, _: str, now_us: int, out: Outbox) -> None:
 
 
 def _append(
-    host: Host, key: TopicPartition, part: ProducePartition, acks: int, verified: Verification | None, now_ms: int, out: Outbox
+    host: Host,
+    key: TopicPartition,
+    part: ProducePartition,
+    acks: int,
+    verified: Verification | None,
+    now_ms: int,
+    out: Outbox,
 ) -> tuple[Replica, AppendedToLeader]:
     """Raises Refused, LogError."""
     if acks not in (ACKS_ALL, 0, 1):
@@ -134,7 +157,9 @@ def _append(
     guard = None
     if verified is not None:
         if key in verified.errors:
-            raise Refused(ErrorCode(verified.errors[key]), "the transaction's coordinator does not confirm it")
+            raise Refused(
+                ErrorCode(verified.errors[key]), "the transaction's coordinator does not confirm it"
+            )
         guard = verified.guards.get(key)
     host.touch_followers(key, replica.partition)
     try:

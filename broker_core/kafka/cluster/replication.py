@@ -7,7 +7,8 @@
 
 An error of one partition, or a broken connection, is tried again a second later (`replica.fetch.backoff.ms`).
 
-Source: Kafka 3.9 core AbstractFetcherManager, AbstractFetcherThread, ReplicaFetcherThread, RemoteLeaderEndPoint.
+Source: Kafka 3.9 core AbstractFetcherManager, AbstractFetcherThread, ReplicaFetcherThread,
+RemoteLeaderEndPoint.
 """
 
 from __future__ import annotations
@@ -111,14 +112,22 @@ def step(host: Host, fetcher: LeaderFetcher, now_us: int, out: Outbox) -> None:
     fetcher.sent_us = now_us
     if epochs:
         fetcher.is_asking, fetcher.epochs_asked = True, epochs
-        out.send(fetcher.connection, OffsetsForLeaderEpochRequest(
-            [EpochPartition(*key, ask.leader_epoch, ask.epoch) for key, ask in epochs.items()], host.state.broker_id,
-        ))  # fmt: skip
+        out.send(
+            fetcher.connection,
+            OffsetsForLeaderEpochRequest(
+                [EpochPartition(*key, ask.leader_epoch, ask.epoch) for key, ask in epochs.items()],
+                host.state.broker_id,
+            ),
+        )
     elif offsets:
         fetcher.is_asking, fetcher.offsets_asked = True, offsets
-        out.send(fetcher.connection, ListOffsetsRequest(
-            [ListOffsetsPartition(*key, ask.timestamp, ask.leader_epoch) for key, ask in offsets.items()], host.state.broker_id,
-        ))  # fmt: skip
+        out.send(
+            fetcher.connection,
+            ListOffsetsRequest(
+                [ListOffsetsPartition(*key, ask.timestamp, ask.leader_epoch) for key, ask in offsets.items()],
+                host.state.broker_id,
+            ),
+        )
     else:
         _fetch(host, fetcher, fetches, out)
 
@@ -146,7 +155,9 @@ def append(host: Host, connection: int, answer: FetchResponse, now_us: int, out:
     step(host, fetcher, now_us, out)
 
 
-def epochs_answered(host: Host, connection: int, answer: OffsetsForLeaderEpochResponse, now_us: int, out: Outbox) -> None:
+def epochs_answered(
+    host: Host, connection: int, answer: OffsetsForLeaderEpochResponse, now_us: int, out: Outbox
+) -> None:
     """Each partition cuts off what its leader does not have."""
     fetcher = _fetcher_of(host, connection)
     if fetcher is None or not fetcher.epochs_asked:
@@ -154,12 +165,16 @@ def epochs_answered(host: Host, connection: int, answer: OffsetsForLeaderEpochRe
     asked, fetcher.epochs_asked = fetcher.epochs_asked, {}
 
     def cut(replica: Replica, part: EpochEnd, now_ms: int) -> Truncated | None:
-        return replica.fetcher.epoch_answered(asked[part.topic, part.partition], (part.leader_epoch, part.end_offset), now_ms)
+        return replica.fetcher.epoch_answered(
+            asked[part.topic, part.partition], (part.leader_epoch, part.end_offset), now_ms
+        )
 
     _questions_answered(host, fetcher, asked, answer.partitions, cut, now_us, out)
 
 
-def offsets_answered(host: Host, connection: int, answer: ListOffsetsResponse, now_us: int, out: Outbox) -> None:
+def offsets_answered(
+    host: Host, connection: int, answer: ListOffsetsResponse, now_us: int, out: Outbox
+) -> None:
     """After OFFSET_OUT_OF_RANGE: where the leader's log ends, or begins."""
     fetcher = _fetcher_of(host, connection)
     if fetcher is None or not fetcher.offsets_asked:
@@ -183,7 +198,8 @@ def connection_lost(host: Host, fetcher: LeaderFetcher, now_us: int, out: Outbox
 
 
 def fetcher_timer(host: Host, rest: str, now_us: int, out: Outbox) -> None:
-    """A back-off is over, or a leader has not answered for `replica.socket.timeout.ms`. The deadline of a request may be an earlier one's."""
+    """A back-off is over, or a leader has not answered for `replica.socket.timeout.ms`. The deadline of a
+    request may be an earlier one's."""
     fetcher = host.state.fetchers.get(int(rest))
     if fetcher is None:
         return
@@ -210,10 +226,16 @@ def _end_fetcher(fetcher: LeaderFetcher, out: Outbox) -> None:
 
 
 def _questions_answered(
-    host: Host, fetcher: LeaderFetcher, asked: Mapping[TopicPartition, EpochQuestion | OffsetQuestion], parts: Sequence[_Part],
-    cut: Callable[[Replica, _Part, int], Truncated | None], now_us: int, out: Outbox,
-) -> None:  # fmt: skip
-    """Epochs or offsets have come: each partition that is still followed here is cut, or waits if it was refused."""
+    host: Host,
+    fetcher: LeaderFetcher,
+    asked: Mapping[TopicPartition, EpochQuestion | OffsetQuestion],
+    parts: Sequence[_Part],
+    cut: Callable[[Replica, _Part, int], Truncated | None],
+    now_us: int,
+    out: Outbox,
+) -> None:
+    """Epochs or offsets have come: each partition that is still followed here is cut, or waits if it was
+    refused."""
     fetcher.is_asking = False
     now_ms = host.state.now_ms(now_us)
     for part in parts:
@@ -227,19 +249,29 @@ def _questions_answered(
         was = _offsets(replica)
         truncated = cut(replica, part, now_ms)
         if truncated is not None:
-            told = {"leader_epoch": part.leader_epoch, "leader_end": part.end_offset} if isinstance(part, EpochEnd) else {}
+            told = (
+                {"leader_epoch": part.leader_epoch, "leader_end": part.end_offset}
+                if isinstance(part, EpochEnd)
+                else {}
+            )
             tell_truncation(host, key, replica, was, truncated, out, **told)
     step(host, fetcher, now_us, out)
 
 
-def _fetch(host: Host, fetcher: LeaderFetcher, fetches: dict[TopicPartition, PartitionFetch], out: Outbox) -> None:
+def _fetch(
+    host: Host, fetcher: LeaderFetcher, fetches: dict[TopicPartition, PartitionFetch], out: Outbox
+) -> None:
     """The next fetch of the session: what has changed in it, and what is wanted no more."""
     settings, sent, todo = host.state.settings, fetcher.sent, fetcher.todo
     changed = [(key, fetch) for key, fetch in fetches.items() if sent.get(key) != fetch]
     gone: list[TopicPartition] = []
     if fetcher.delayed or len(fetches) < len(todo) or not sent.keys() <= fetcher.partitions.keys():
         # What has failed, waits for its back-off, or is followed here no more.
-        gone = [key for key in sent if key not in fetcher.partitions or key in fetcher.delayed or (key in todo and key not in fetches)]
+        gone = [
+            key
+            for key in sent
+            if key not in fetcher.partitions or key in fetcher.delayed or (key in todo and key not in fetches)
+        ]
         for key in gone:
             del sent[key]
     sent.update(changed)
@@ -249,22 +281,41 @@ def _fetch(host: Host, fetcher: LeaderFetcher, fetches: dict[TopicPartition, Par
     epoch = 1 if fetcher.has_session else 0
     fetcher.has_session = True
     fetcher.is_asking = True
-    out.send(fetcher.connection, FetchRequest(
-        settings.replica_fetch_wait_max_ms,
-        [
-            FetchPartition(
-                *key, fetch.offset, NO_EPOCH if fetch.leader_epoch is None else fetch.leader_epoch,
-                NO_EPOCH if fetch.last_fetched_epoch is None else fetch.last_fetched_epoch, fetch.log_start_offset, settings.replica_fetch_max_bytes,
-            )
-            for key, fetch in (changed if epoch else sent.items())
-        ],
-        settings.replica_fetch_min_bytes, settings.replica_fetch_response_max_bytes, 0, host.state.broker_id, host.state.broker_epoch, epoch,
-        gone if epoch else [],
-    ))  # fmt: skip
+    out.send(
+        fetcher.connection,
+        FetchRequest(
+            settings.replica_fetch_wait_max_ms,
+            [
+                FetchPartition(
+                    *key,
+                    fetch.offset,
+                    NO_EPOCH if fetch.leader_epoch is None else fetch.leader_epoch,
+                    NO_EPOCH if fetch.last_fetched_epoch is None else fetch.last_fetched_epoch,
+                    fetch.log_start_offset,
+                    settings.replica_fetch_max_bytes,
+                )
+                for key, fetch in (changed if epoch else sent.items())
+            ],
+            settings.replica_fetch_min_bytes,
+            settings.replica_fetch_response_max_bytes,
+            0,
+            host.state.broker_id,
+            host.state.broker_epoch,
+            epoch,
+            gone if epoch else [],
+        ),
+    )
 
 
 def _take(
-    host: Host, fetcher: LeaderFetcher, key: TopicPartition, replica: Replica, part: FetchedMessage, now_ms: int, now_us: int, out: Outbox
+    host: Host,
+    fetcher: LeaderFetcher,
+    key: TopicPartition,
+    replica: Replica,
+    part: FetchedMessage,
+    now_ms: int,
+    now_us: int,
+    out: Outbox,
 ) -> None:
     request = fetcher.sent[key]
     if part.error_code:
@@ -272,16 +323,30 @@ def _take(
         return
     log = replica.partition.log
     was_at = -1 if log is None else log.high_watermark
-    if log is not None and not part.records and part.diverging is None and part.log_start_offset <= log.log_start_offset:
+    if (
+        log is not None
+        and not part.records
+        and part.diverging is None
+        and part.log_start_offset <= log.log_start_offset
+    ):
         if not replica.fetcher.high_watermark_told(request, part.high_watermark):
             fetcher.todo[key] = None
         if log.high_watermark != was_at:
             changes.high_watermark_moved(host, key, replica, now_us, out)
         return
     was = _offsets(replica)
-    answer = _new_tuple(FetchedPartition, (
-        part.high_watermark, part.last_stable_offset, part.log_start_offset, -1, part.records, part.diverging, None,
-    ))  # fmt: skip
+    answer = _new_tuple(
+        FetchedPartition,
+        (
+            part.high_watermark,
+            part.last_stable_offset,
+            part.log_start_offset,
+            -1,
+            part.records,
+            part.diverging,
+            None,
+        ),
+    )
     cut = replica.fetcher.fetch_answered(request, answer, now_ms)
     fetcher.todo[key] = None
     if cut is not None:
@@ -292,9 +357,15 @@ def _take(
 
 
 def _refused(
-    host: Host, fetcher: LeaderFetcher, key: TopicPartition, replica: Replica, request: PartitionFetch | EpochQuestion | OffsetQuestion,
-    code: int, now_us: int, out: Outbox,
-) -> None:  # fmt: skip
+    host: Host,
+    fetcher: LeaderFetcher,
+    key: TopicPartition,
+    replica: Replica,
+    request: PartitionFetch | EpochQuestion | OffsetQuestion,
+    code: int,
+    now_us: int,
+    out: Outbox,
+) -> None:
     """One partition was refused: it fails, asks for offsets, or waits."""
     replica.fetcher.refused(request, ErrorCode(code))
     state = replica.fetcher.state

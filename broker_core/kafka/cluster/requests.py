@@ -1,9 +1,12 @@
-"""What clients and followers ask brokers: produce, fetch, offsets, epochs, metadata. Kafka's names, fields in snake_case, times in ms.
+"""What clients and followers ask brokers: produce, fetch, offsets, epochs, metadata. Kafka's names, fields in
+snake_case, times in ms.
 
-A connection answers in the order of its requests, so no correlation ids are carried; a produce with acks=0 has no answer. Topics go by
-name where Kafka has ids. What brokers and the controller say to one another: control_requests.py; transactions: transaction_requests.py.
+A connection answers in the order of its requests, so no correlation ids are carried; a produce with acks=0
+has no answer. Topics go by name where Kafka has ids. What brokers and the controller say to one another:
+control_requests.py; transactions: transaction_requests.py.
 
-A batch travels as a `LightBatch`: one batch for a partition in a produce, a tuple of them in a fetch's answer.
+A batch travels as a `LightBatch`: one batch for a partition in a produce, a tuple of them in a fetch's
+answer.
 
 Source: Kafka 3.9 clients/src/main/resources/common/message.
 """
@@ -30,7 +33,8 @@ class Message(msgspec.Struct, array_like=True, gc=False):
 
 
 class ProducePartition(Message, tag="kafka.cluster.ProducePartition"):
-    """A partition's part of a produce: one batch, with base offset 0, and producer id, epoch and sequence in its header."""
+    """A partition's part of a produce: one batch, with base offset 0, and producer id, epoch and sequence in
+    its header."""
 
     topic: str
     index: int
@@ -38,7 +42,8 @@ class ProducePartition(Message, tag="kafka.cluster.ProducePartition"):
 
 
 class ProduceRequest(Message, tag="kafka.cluster.Produce"):
-    """acks: 0 (no answer comes), 1, -1. timeout_ms: how long the leader waits for its followers, with acks=-1.
+    """acks: 0 (no answer comes), 1, -1. timeout_ms: how long the leader waits for its followers, with
+    acks=-1.
 
     transactional_id: of whom all batches that are transactional are; None: they are not.
     """
@@ -50,8 +55,9 @@ class ProduceRequest(Message, tag="kafka.cluster.Produce"):
 
 
 class ProducedPartition(Message, tag="kafka.cluster.ProducedPartition"):
-    """base_offset: of the batch, -1 with an error; of a duplicate, where it was written before. current_leader, current_leader_epoch: with
-    NOT_LEADER_OR_FOLLOWER and FENCED_LEADER_EPOCH, as far as the broker knows (KIP-951). error_message: why, in words."""
+    """base_offset: of the batch, -1 with an error; of a duplicate, where it was written before.
+    current_leader, current_leader_epoch: with NOT_LEADER_OR_FOLLOWER and FENCED_LEADER_EPOCH, as far as the
+    broker knows (KIP-951). error_message: why, in words."""
 
     topic: str
     index: int
@@ -73,7 +79,8 @@ class ProduceResponse(Message, tag="kafka.cluster.Produced"):
 
 
 class FetchPartition(Message, tag="kafka.cluster.FetchPartition"):
-    """What is wanted of a partition. current_leader_epoch, last_fetched_epoch: -1: not said. log_start_offset: a follower's own."""
+    """What is wanted of a partition. current_leader_epoch, last_fetched_epoch: -1: not said.
+    log_start_offset: a follower's own."""
 
     topic: str
     partition: int
@@ -87,9 +94,10 @@ class FetchPartition(Message, tag="kafka.cluster.FetchPartition"):
 class FetchRequest(Message, tag="kafka.cluster.Fetch"):
     """A long poll over many partitions, by a replica or a consumer.
 
-    session_epoch: 0: `partitions` are all that is wanted, now and in the session that begins; above 0: those of the session, where
-    `partitions` names what is new or has changed, and `forgotten` what is wanted no more; -1: all that is wanted, once, without a session.
-    A connection has one session at most, so a session needs no id. replica_epoch: broker epoch of the replica, -1: not said.
+    session_epoch: 0: `partitions` are all that is wanted, now and in the session that begins; above 0: those
+    of the session, where `partitions` names what is new or has changed, and `forgotten` what is wanted no
+    more; -1: all that is wanted, once, without a session. A connection has one session at most, so a session
+    needs no id. replica_epoch: broker epoch of the replica, -1: not said.
     """
 
     max_wait_ms: int
@@ -107,8 +115,9 @@ class FetchRequest(Message, tag="kafka.cluster.Fetch"):
 class FetchedPartition(Message, tag="kafka.cluster.FetchedPartition"):
     """What there is of a partition. high_watermark and the other offsets: -1 with an error.
 
-    diverging: (epoch, its end offset) where the reader's log is another one. preferred_read_replica: a consumer is to fetch from this
-    broker; -1: from the leader. aborted: in a read_committed consumer's answer, else None. current_leader as in `ProducedPartition`.
+    diverging: (epoch, its end offset) where the reader's log is another one. preferred_read_replica: a
+    consumer is to fetch from this broker; -1: from the leader. aborted: in a read_committed consumer's
+    answer, else None. current_leader as in `ProducedPartition`.
     """
 
     topic: str
@@ -126,7 +135,8 @@ class FetchedPartition(Message, tag="kafka.cluster.FetchedPartition"):
 
 
 class FetchResponse(Message, tag="kafka.cluster.Fetched"):
-    """In a session: those partitions of it of which there is something to say; else all, in the order of the request.
+    """In a session: those partitions of it of which there is something to say; else all, in the order of the
+    request.
 
     error_code: of the whole request, as INVALID_FETCH_SESSION_EPOCH.
     """
@@ -233,7 +243,8 @@ class MetadataBroker(Message, tag="kafka.cluster.MetadataBroker"):
 
 
 class MetadataPartition(Message, tag="kafka.cluster.MetadataPartition"):
-    """error_code: LEADER_NOT_AVAILABLE where nobody leads, or the leader is not alive; then leader_id is -1."""
+    """error_code: LEADER_NOT_AVAILABLE where nobody leads, or the leader is not alive; then leader_id is
+    -1."""
 
     partition_index: int
     error_code: int
@@ -253,7 +264,8 @@ class MetadataTopic(Message, tag="kafka.cluster.MetadataTopic"):
 
 
 class MetadataResponse(Message, tag="kafka.cluster.MetadataAnswer"):
-    """As far as this broker has read the metadata log: it may be behind. controller_id: a broker that takes a client's requests for it."""
+    """As far as this broker has read the metadata log: it may be behind. controller_id: a broker that takes a
+    client's requests for it."""
 
     brokers: list[MetadataBroker]
     controller_id: int
@@ -261,7 +273,16 @@ class MetadataResponse(Message, tag="kafka.cluster.MetadataAnswer"):
 
 
 ClientMessage = (
-    ProduceRequest | ProduceResponse | FetchRequest | FetchResponse | ListOffsetsRequest | ListOffsetsResponse
-    | OffsetsForLeaderEpochRequest | OffsetsForLeaderEpochResponse | DeleteRecordsRequest | DeleteRecordsResponse
-    | MetadataRequest | MetadataResponse
-)  # fmt: skip
+    ProduceRequest
+    | ProduceResponse
+    | FetchRequest
+    | FetchResponse
+    | ListOffsetsRequest
+    | ListOffsetsResponse
+    | OffsetsForLeaderEpochRequest
+    | OffsetsForLeaderEpochResponse
+    | DeleteRecordsRequest
+    | DeleteRecordsResponse
+    | MetadataRequest
+    | MetadataResponse
+)

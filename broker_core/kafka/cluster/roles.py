@@ -1,8 +1,9 @@
-"""The metadata log reaches a broker: it learns of brokers and topics, and takes up, changes or gives up the roles of its replicas.
+"""The metadata log reaches a broker: it learns of brokers and topics, and takes up, changes or gives up the
+roles of its replicas.
 
     delta ─► brokers, topics ─► replicas that I lead: make_leader, no fetcher
-                              replicas that I follow: make_follower; a new leader epoch: the fetcher of that leader begins anew
-                              replicas that are not mine any more: given up, log deleted
+                              replicas that I follow: make_follower; a new leader epoch: the fetcher of that
+                              leader begins anew replicas that are not mine any more: given up, log deleted
 
 Source: Kafka 3.9 core BrokerMetadataPublisher, ReplicaManager.applyDelta.
 """
@@ -22,7 +23,8 @@ from broker_core.sim.node import Outbox
 
 
 def metadata_delta(host: Host, connection: int, delta: MetadataDelta, now_us: int, out: Outbox) -> None:
-    """Take over what the controller tells; an image is all that holds, so what it does not name is no more."""
+    """Take over what the controller tells; an image is all that holds, so what it does not name is no
+    more."""
     state = host.state
     if connection != state.control:
         return
@@ -43,7 +45,11 @@ def metadata_delta(host: Host, connection: int, delta: MetadataDelta, now_us: in
     for told_partition in delta.partitions:
         key = (told_partition.topic, told_partition.partition)
         known = state.registrations.get(key)
-        if known is None or known.partition_epoch < told_partition.registration.partition_epoch or key not in state.replicas:
+        if (
+            known is None
+            or known.partition_epoch < told_partition.registration.partition_epoch
+            or key not in state.replicas
+        ):
             state.registrations[key] = told_partition.registration
             changed.append(key)
     state.metadata_offset = delta.end_offset
@@ -64,7 +70,13 @@ def apply(host: Host, key: TopicPartition, known: PartitionRegistration, now_us:
     replica = state.replicas.get(key) or _take_up(host, key, now_us)
     partition = replica.partition
     decided = LeaderAndIsr(
-        known.leader, known.leader_epoch, known.partition_epoch, known.replicas, known.isr, known.adding, known.removing
+        known.leader,
+        known.leader_epoch,
+        known.partition_epoch,
+        known.replicas,
+        known.isr,
+        known.adding,
+        known.removing,
     )
     host.touch_followers(key, partition)
     log = partition.log
@@ -75,7 +87,9 @@ def apply(host: Host, key: TopicPartition, known: PartitionRegistration, now_us:
         isr.send_request(host, key, partition, now_us, out)
     else:
         is_new_epoch = partition.make_follower(decided)
-        is_leaving = state.stage == SHUTTING_DOWN and (known.leader == NO_LEADER or state.broker_id not in known.isr)
+        is_leaving = state.stage == SHUTTING_DOWN and (
+            known.leader == NO_LEADER or state.broker_id not in known.isr
+        )
         if is_leaving or known.leader == NO_LEADER:
             replication.remove(host, key, replica)
         elif is_new_epoch or replica.fetcher.state is None:
@@ -96,9 +110,14 @@ def _take_up(host: Host, key: TopicPartition, now_us: int) -> Replica:
     state, settings = host.state, host.state.settings
     log = state.disk.logs.get(key) or checkpoints.new_log(state.disk, key, settings, state.now_ms(now_us))
     partition = Partition(
-        state.broker_id, state.brokers, state.broker_epoch, state.topics[key[0]], settings.replica_lag_time_max_ms,
-        settings.lag_messages_max, log,
-    )  # fmt: skip
+        state.broker_id,
+        state.brokers,
+        state.broker_epoch,
+        state.topics[key[0]],
+        settings.replica_lag_time_max_ms,
+        settings.lag_messages_max,
+        log,
+    )
     replica = state.replicas[key] = Replica(partition, Fetcher(partition, settings.truncation))
     return replica
 

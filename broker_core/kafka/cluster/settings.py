@@ -1,4 +1,5 @@
-"""What a cluster is set to: Kafka's settings with Kafka's defaults, and the switches between its ways of yesterday and today.
+"""What a cluster is set to: Kafka's settings with Kafka's defaults, and the switches between its ways of
+yesterday and today.
 
 Source: Kafka 3.9 KafkaConfig, ReplicationConfigs, KRaftConfigs, QuorumConfig.
 """
@@ -20,12 +21,16 @@ NEVER_MS = 2**63 - 1
 class ClusterSettings:
     """The same on every broker and on the controller. Times in ms.
 
-    truncation: how a follower finds what to cut off. lag_messages_max: `replica.lag.max.messages`, the rule from before 0.9; None: not used.
-    is_rack_aware: `replica.selector.class` is the rack-aware one, so consumers are sent to a replica in their rack.
-    flush_interval_messages, flush_interval_ms: what is flushed to disk outlives a power cut; by default nothing is flushed but at a clean stop.
-    log_cleaner_backoff_ms: how often the cleaner looks for a compacted log that is due. offsets_segment_ms, offsets_delete_retention_ms:
-    `segment.ms` and `delete.retention.ms` of `__consumer_offsets`, which is compacted; only closed segments are.
-    groups: of the group coordinators. verifies_transactions: a leader asks the coordinator before a transaction's first batch.
+    truncation: how a follower finds what to cut off. lag_messages_max: `replica.lag.max.messages`, the rule
+    from before 0.9; None: not used.
+    is_rack_aware: `replica.selector.class` is the rack-aware one, so consumers are sent to a replica in their
+    rack. flush_interval_messages, flush_interval_ms: what is flushed to disk outlives a power cut; by default
+    nothing is flushed but at a clean stop.
+    log_cleaner_backoff_ms: how often the cleaner looks for a compacted log that is due. offsets_segment_ms,
+    offsets_delete_retention_ms: `segment.ms` and `delete.retention.ms` of `__consumer_offsets`, which is
+    compacted; only closed segments are.
+    groups: of the group coordinators. verifies_transactions: a leader asks the coordinator before a
+    transaction's first batch.
     auto_leader_rebalance: a preferred election for all partitions each `leader_imbalance_check_interval_ms`.
     """
 

@@ -1,7 +1,7 @@
 """A slow disk: what is to be appended is appended when the disk has taken it, one write after another.
 
-The thread that appends is busy as long: a producer gets its answer later, and a follower sends its next fetch later. A disk in order takes no
-time here, as an append goes to the page cache.
+The thread that appends is busy as long: a producer gets its answer later, and a follower sends its next fetch
+later. A disk in order takes no time here, as an append goes to the page cache.
 
 Source: Kafka 3.9 core UnifiedLog.append, LogSegment.append (FileRecords.append is a blocking write).
 """
@@ -27,7 +27,8 @@ def is_written_later(host: Host, connection: int, message: Any, size: int, now_u
 
 
 def written(host: Host, _: str, now_us: int, out: Outbox) -> None:
-    """Append what the disk has taken. A produce whose connection has closed meanwhile is dropped: nobody waits for its answer."""
+    """Append what the disk has taken. A produce whose connection has closed meanwhile is dropped: nobody
+    waits for its answer."""
     writing = host.state.writing
     while writing and writing[0][0] <= now_us:
         connection, message = writing.popleft()[1:]

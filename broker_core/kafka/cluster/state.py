@@ -14,7 +14,13 @@ from dataclasses import dataclass, field, replace
 from broker_core.events import Json
 from broker_core.kafka.cluster.control_requests import ControlMessage
 from broker_core.kafka.cluster.hosted_groups import HostedGroups
-from broker_core.kafka.cluster.requests import ClientMessage, FetchRequest, FetchResponse, ProducedPartition, ProduceRequest
+from broker_core.kafka.cluster.requests import (
+    ClientMessage,
+    FetchRequest,
+    FetchResponse,
+    ProducedPartition,
+    ProduceRequest,
+)
 from broker_core.kafka.cluster.settings import ClusterSettings
 from broker_core.kafka.cluster.transaction_requests import TransactionMessage
 from broker_core.kafka.group.messages import GroupMessage
@@ -22,7 +28,13 @@ from broker_core.kafka.log.memory_storage import MemoryFolder
 from broker_core.kafka.replication.brokers import Brokers
 from broker_core.kafka.replication.delayed_produce import DelayedProduces
 from broker_core.kafka.replication.fetch import PartitionFetch
-from broker_core.kafka.replication.fetcher import EpochQuestion, Fetcher, FetchState, OffsetQuestion, Truncation
+from broker_core.kafka.replication.fetcher import (
+    EpochQuestion,
+    Fetcher,
+    FetchState,
+    OffsetQuestion,
+    Truncation,
+)
 from broker_core.kafka.replication.partition import Partition
 from broker_core.kafka.replication.registration import PartitionRegistration
 from broker_core.kafka.replication.replica_log import LightLog
@@ -33,8 +45,15 @@ TopicPartition = tuple[str, int]
 Request = ClientMessage | ControlMessage | TransactionMessage | GroupMessage
 """What may wait on a connection: named, so that a checkpoint gives back what it was given."""
 
-STARTING, RECOVERING, RUNNING, SHUTTING_DOWN, DOWN = "starting", "recovering", "running", "shutting_down", "down"
-"""A broker's life: not registered yet; registered, and reading the metadata log; serving; in controlled shutdown; stopped in order."""
+STARTING, RECOVERING, RUNNING, SHUTTING_DOWN, DOWN = (
+    "starting",
+    "recovering",
+    "running",
+    "shutting_down",
+    "down",
+)
+"""A broker's life: not registered yet; registered, and reading the metadata log; serving; in controlled
+shutdown; stopped in order."""
 
 
 @dataclass(slots=True)
@@ -46,9 +65,11 @@ class BrokerDisk:
 
 
 class Replica:
-    """One partition's replica on this broker, leading or following. has_refused: a produce was refused for too few in sync, and it was told.
+    """One partition's replica on this broker, leading or following. has_refused: a produce was refused for
+    too few in sync, and it was told.
 
-    In a checkpoint the log is on the disk and the brokers are in the metadata, so `BrokerState.rejoin` puts them in again.
+    In a checkpoint the log is on the disk and the brokers are in the metadata, so `BrokerState.rejoin` puts
+    them in again.
     """
 
     __slots__ = ("fetcher", "has_refused", "partition", "produces")
@@ -61,25 +82,35 @@ class Replica:
     def to_json(self) -> Json:
         fetcher = self.fetcher
         return {
-            "partition": to_plain(replace(self.partition, brokers={}, log=None)), "truncation": fetcher.truncation.value,
-            "fetch": to_plain(fetcher.state), "is_failed": fetcher.is_failed, "produces": to_plain(self.produces), "has_refused": self.has_refused,
-        }  # fmt: skip
+            "partition": to_plain(replace(self.partition, brokers={}, log=None)),
+            "truncation": fetcher.truncation.value,
+            "fetch": to_plain(fetcher.state),
+            "is_failed": fetcher.is_failed,
+            "produces": to_plain(self.produces),
+            "has_refused": self.has_refused,
+        }
 
     @classmethod
     def from_json(cls, plain: Json) -> Replica:
         partition: Partition = from_plain(plain["partition"], Partition)
         fetch = from_plain(plain["fetch"], FetchState | None)
-        replica = cls(partition, Fetcher(partition, Truncation(plain["truncation"]), fetch, plain["is_failed"]))
-        replica.produces, replica.has_refused = from_plain(plain["produces"], DelayedProduces), plain["has_refused"]
+        replica = cls(
+            partition, Fetcher(partition, Truncation(plain["truncation"]), fetch, plain["is_failed"])
+        )
+        replica.produces, replica.has_refused = (
+            from_plain(plain["produces"], DelayedProduces),
+            plain["has_refused"],
+        )
         return replica
 
 
 @dataclass(slots=True)
 class PendingProduce:
-    """A produce whose answer waits. left: how many partitions are not decided yet. answers: in the order of the request.
+    """A produce whose answer waits. left: how many partitions are not decided yet. answers: in the order of
+    the request.
 
-    write: the transaction coordinator's number of a record of its own; 0: it is none. marker_ids: of a WriteTxnMarkers, the producer of each
-    answer; None: it is none. connection: 0: nobody waits."""
+    write: the transaction coordinator's number of a record of its own; 0: it is none. marker_ids: of a
+    WriteTxnMarkers, the producer of each answer; None: it is none. connection: 0: nobody waits."""
 
     connection: int
     answers: list[ProducedPartition]
@@ -92,9 +123,9 @@ class PendingProduce:
 class FetchSession:
     """What a connection fetches, and how far it was told.
 
-    wanted: each partition's fetch. told: high watermark and log start offset of the last answer. active: partitions of which the next answer
-    may have something to say; of all others the reader has everything. read_ms: when it asked last. until_us: end of a long poll; 0: no
-    fetch waits.
+    wanted: each partition's fetch. told: high watermark and log start offset of the last answer. active:
+    partitions of which the next answer may have something to say; of all others the reader has everything.
+    read_ms: when it asked last. until_us: end of a long poll; 0: no fetch waits.
     """
 
     request: FetchRequest
@@ -110,9 +141,10 @@ class FetchSession:
 class LeaderFetcher:
     """The fetcher thread for all partitions that one other broker leads.
 
-    connection: 0: none yet. todo: partitions whose next request may be another one. sent: the leader's session, as it was told.
-    is_asking: a request is under way since `sent_us`; epochs_asked, offsets_asked: its questions, if it is one for epochs or offsets. delayed:
-    partition -> when it is tried again.
+    connection: 0: none yet. todo: partitions whose next request may be another one. sent: the leader's
+    session, as it was told.
+    is_asking: a request is under way since `sent_us`; epochs_asked, offsets_asked: its questions, if it is
+    one for epochs or offsets. delayed: partition -> when it is tried again.
     """
 
     leader: int
@@ -130,7 +162,8 @@ class LeaderFetcher:
 
 @dataclass(slots=True)
 class MarkerLink:
-    """Where the transaction coordinator sends markers to one broker. connection: 0: none. asked: those on their way, since `sent_us`."""
+    """Where the transaction coordinator sends markers to one broker. connection: 0: none. asked: those on
+    their way, since `sent_us`."""
 
     connection: int = 0
     asked: list[Marker] = field(default_factory=list)
@@ -139,8 +172,8 @@ class MarkerLink:
 
 @dataclass(slots=True)
 class ProducerIds:
-    """A block of producer ids, as the controller gave it. next: given next; end: one past the last. asked_on: the control connection on which
-    another one was asked for; 0: none was."""
+    """A block of producer ids, as the controller gave it. next: given next; end: one past the last. asked_on:
+    the control connection on which another one was asked for; 0: none was."""
 
     next: int = 0
     end: int = 0
@@ -149,7 +182,8 @@ class ProducerIds:
 
 @dataclass(slots=True)
 class Verification:
-    """A produce that waits for a coordinator's word. guards: of each partition that needs one. errors: what the producer is told of others."""
+    """A produce that waits for a coordinator's word. guards: of each partition that needs one. errors: what
+    the producer is told of others."""
 
     request: ProduceRequest
     guards: dict[TopicPartition, int]
@@ -158,7 +192,8 @@ class Verification:
 
 @dataclass(slots=True)
 class QuestionLink:
-    """The connection to a coordinator that is asked to verify. asked: connections of the produces, and since when, oldest first."""
+    """The connection to a coordinator that is asked to verify. asked: connections of the produces, and since
+    when, oldest first."""
 
     connection: int
     asked: deque[tuple[int, int]] = field(default_factory=deque)
@@ -166,7 +201,8 @@ class QuestionLink:
 
 @dataclass(slots=True)
 class Transactions:
-    """The broker's part in transactions. links: by broker. questions: by coordinator. verifying: by the produce's connection.
+    """The broker's part in transactions. links: by broker. questions: by coordinator. verifying: by the
+    produce's connection.
 
     is_timed: the round that looks for those that last too long is set."""
 
@@ -182,10 +218,12 @@ class Transactions:
 class BrokerState:
     """One broker. skew_ms: how far its clock is ahead of the world's.
 
-    control: connection to the controller; 0: none. asked_us: since when a registration or heartbeat waits for its answer; 0: none does.
-    metadata_offset: how far the metadata log was read. brokers, topics (min.insync.replicas), registrations: what it says. clients: connections
-    that others have opened. held: connection -> requests that wait, as a broker reads the next one when the last was answered. writing: (when it is
-    on disk, connection, what is appended then), of a slow disk. clean_at_us: when the cleaner looks next.
+    control: connection to the controller; 0: none. asked_us: since when a registration or heartbeat waits for
+    its answer; 0: none does.
+    metadata_offset: how far the metadata log was read. brokers, topics (min.insync.replicas), registrations:
+    what it says. clients: connections that others have opened. held: connection -> requests that wait, as a
+    broker reads the next one when the last was answered. writing: (when it is on disk, connection, what is
+    appended then), of a slow disk. clean_at_us: when the cleaner looks next.
     """
 
     broker_id: int
@@ -219,7 +257,8 @@ class BrokerState:
     clean_at_us: int = 0
 
     def rejoin(self) -> None:
-        """After a restore, and when the disk is lost: every replica has its log from the disk, if it is there, and the brokers from the metadata."""
+        """After a restore, and when the disk is lost: every replica has its log from the disk, if it is
+        there, and the brokers from the metadata."""
         for key, replica in self.replicas.items():
             replica.partition.log, replica.partition.brokers = self.disk.logs.get(key), self.brokers
 

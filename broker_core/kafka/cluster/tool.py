@@ -1,6 +1,8 @@
-"""An operator's tool, connected to the controller (`--bootstrap-controller`): it sends what a person orders, and tells what is refused.
+"""An operator's tool, connected to the controller (`--bootstrap-controller`): it sends what a person orders,
+and tells what is refused.
 
-Source: Kafka 3.9 tools TopicCommand, LeaderElectionCommand, ReassignPartitionsCommand, clients KafkaAdminClient.
+Source: Kafka 3.9 tools TopicCommand, LeaderElectionCommand, ReassignPartitionsCommand, clients
+KafkaAdminClient.
 """
 
 from __future__ import annotations
@@ -70,16 +72,28 @@ class Tool:
 
     def answered(self, request: ToolRequest, answer: ControlResponse, now_us: int, out: Outbox) -> None:
         state = self.state
-        is_early = answer.error_code == ErrorCode.INVALID_REPLICATION_FACTOR or answer.error_code == ErrorCode.INVALID_REPLICA_ASSIGNMENT
+        is_early = (
+            answer.error_code == ErrorCode.INVALID_REPLICATION_FACTOR
+            or answer.error_code == ErrorCode.INVALID_REPLICA_ASSIGNMENT
+        )
         if isinstance(request, CreateTopicsRequest) and is_early and state.retries < RETRIES_MAX:
             state.retries += 1
             state.again.append(request)
             out.deadline("again", now_us + RETRY_MS * 1_000)
             return
         if answer.error_code:
-            data: Json = {"request": type(request).__name__, "error": ErrorCode(answer.error_code).name, "message": answer.error_message}
+            data: Json = {
+                "request": type(request).__name__,
+                "error": ErrorCode(answer.error_code).name,
+                "message": answer.error_message,
+            }
             out.tell("kafka.controller.refused", "kafka.controller.refused", {}, data)
         for topic, number, code in answer.results:
             if code:
-                data = {"request": type(request).__name__, "error": ErrorCode(code).name, "topic": topic, "partition": number}
+                data = {
+                    "request": type(request).__name__,
+                    "error": ErrorCode(code).name,
+                    "topic": topic,
+                    "partition": number,
+                }
                 out.tell("kafka.controller.refused", "kafka.controller.refused", {}, data)

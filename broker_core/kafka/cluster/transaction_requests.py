@@ -1,4 +1,5 @@
-"""What a transactional or idempotent producer asks a broker, and what its coordinator asks the leaders. Kafka's names, times in ms.
+"""What a transactional or idempotent producer asks a broker, and what its coordinator asks the leaders.
+Kafka's names, times in ms.
 
     FindCoordinator ─► InitProducerId ─► AddPartitionsToTxn ─► Produce ... ─► EndTxn ─► WriteTxnMarkers to each leader
                                      ─► AddOffsetsToTxn ─► TxnOffsetCommit to the group's coordinator (group/messages.py)
@@ -31,7 +32,8 @@ class FindCoordinatorResponse(Message, tag="kafka.cluster.FoundCoordinator"):
 
 
 class InitProducerIdRequest(Message, tag="kafka.cluster.InitProducerId"):
-    """transactional_id: None: idempotence alone. producer_id, producer_epoch: what the producer had, where it asks for a new epoch (KIP-360)."""
+    """transactional_id: None: idempotence alone. producer_id, producer_epoch: what the producer had, where it
+    asks for a new epoch (KIP-360)."""
 
     transactional_id: str | None = None
     transaction_timeout_ms: int = 60_000
@@ -46,7 +48,8 @@ class InitProducerIdResponse(Message, tag="kafka.cluster.InitedProducerId"):
 
 
 class AddPartitionsToTxnRequest(Message, tag="kafka.cluster.AddPartitionsToTxn"):
-    """partitions: (topic, partition). verify_only: a leader asks whether they are part of the transaction (KIP-890); nothing is added."""
+    """partitions: (topic, partition). verify_only: a leader asks whether they are part of the transaction
+    (KIP-890); nothing is added."""
 
     transactional_id: str
     producer_id: int
@@ -86,7 +89,8 @@ class EndTxnResponse(Message, tag="kafka.cluster.EndedTxn"):
 
 
 class TxnMarker(Message, tag="kafka.cluster.TxnMarker"):
-    """One producer's transaction has ended, in these partitions of the broker that is told. transaction_result: True: committed."""
+    """One producer's transaction has ended, in these partitions of the broker that is told.
+    transaction_result: True: committed."""
 
     producer_id: int
     producer_epoch: int
@@ -106,8 +110,16 @@ class WriteTxnMarkersResponse(Message, tag="kafka.cluster.WroteTxnMarkers"):
 
 
 TransactionMessage = (
-    FindCoordinatorRequest | FindCoordinatorResponse | InitProducerIdRequest | InitProducerIdResponse
-    | AddPartitionsToTxnRequest | AddPartitionsToTxnResponse | AddOffsetsToTxnRequest | AddOffsetsToTxnResponse
-    | EndTxnRequest | EndTxnResponse
-    | WriteTxnMarkersRequest | WriteTxnMarkersResponse
-)  # fmt: skip
+    FindCoordinatorRequest
+    | FindCoordinatorResponse
+    | InitProducerIdRequest
+    | InitProducerIdResponse
+    | AddPartitionsToTxnRequest
+    | AddPartitionsToTxnResponse
+    | AddOffsetsToTxnRequest
+    | AddOffsetsToTxnResponse
+    | EndTxnRequest
+    | EndTxnResponse
+    | WriteTxnMarkersRequest
+    | WriteTxnMarkersResponse
+)

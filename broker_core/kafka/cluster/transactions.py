@@ -1,14 +1,17 @@
-"""A broker's part in transactions: it coordinates some ids, gives producer ids, and writes markers into the partitions that it leads.
+"""A broker's part in transactions: it coordinates some ids, gives producer ids, and writes markers into the
+partitions that it leads.
 
     FindCoordinator ─► leader of the id's partition of __transaction_state          the rules: txn/coordinator.py
     coordinator ─► record to __transaction_state ─► on all of the ISR ─► answer
                 ─► WriteTxnMarkers to each leader ─► control batch ─► on all of its ISR ─► answered ─► complete
 
-Markers go over one connection to each broker, one request at a time; those for partitions of this broker are written without one.
-`__transaction_state` is a topic of the plan (`transaction_topic`), where Kafka makes it when the first client asks.
+Markers go over one connection to each broker, one request at a time; those for partitions of this broker are
+written without one. `__transaction_state` is a topic of the plan (`transaction_topic`), where Kafka makes it
+when the first client asks.
 
-Source: Kafka 3.9 core KafkaApis (handleFindCoordinatorRequest, handleInitProducerIdRequest, handleAddPartitionsToTxnRequest,
-handleEndTxnRequest, handleWriteTxnMarkersRequest), TransactionMarkerChannelManager, RPCProducerIdManager.
+Source: Kafka 3.9 core KafkaApis (handleFindCoordinatorRequest, handleInitProducerIdRequest,
+handleAddPartitionsToTxnRequest, handleEndTxnRequest, handleWriteTxnMarkersRequest),
+TransactionMarkerChannelManager, RPCProducerIdManager.
 """
 
 from __future__ import annotations
@@ -45,7 +48,8 @@ PREFETCH_IDS = 100
 
 @dataclass(slots=True)
 class CoordinatorSide:
-    """What the coordinator can do on this broker (`txn.coordinator.CoordinatorOut`). A ticket is the connection of the request."""
+    """What the coordinator can do on this broker (`txn.coordinator.CoordinatorOut`). A ticket is the
+    connection of the request."""
 
     host: Host
     now_us: int
@@ -65,11 +69,17 @@ class CoordinatorSide:
             return
         host.touch_followers(key, replica.partition)
         try:
-            appended, is_raised = replica.partition.append_as_leader(records, ACKS_ALL, host.state.now_ms(self.now_us))  # type: ignore[arg-type]
+            appended, is_raised = replica.partition.append_as_leader(
+                records,  # type: ignore[arg-type]
+                ACKS_ALL,
+                host.state.now_ms(self.now_us),
+            )
         except (Refused, LogError) as error:
             written(host, write, ErrorCode(error.code), self.now_us, self.out)
             return
-        produce.wait(host, pending, [(replica, appended.last_offset + 1)], REQUEST_TIMEOUT_MS, self.now_us, self.out)
+        produce.wait(
+            host, pending, [(replica, appended.last_offset + 1)], REQUEST_TIMEOUT_MS, self.now_us, self.out
+        )
         produce.follow_up(host, key, replica, self.now_us, self.out, is_raised=is_raised)
 
     def send_markers(self) -> None:
@@ -107,18 +117,27 @@ def role_changed(host: Host, key: TopicPartition, now_us: int, out: Outbox) -> N
     coordinator.elected(number, epoch, records, state.now_ms(now_us), CoordinatorSide(host, now_us, out))
     if records:
         out.tell(
-            "kafka.transaction.coordinator_elected", "kafka.transaction.coordinator", {"epoch": epoch, "records": len(records)},
-            {"broker": broker_node(state.broker_id), "partition": number, "transactions": len(coordinator.state.led[number].ids)},
-        )  # fmt: skip
+            "kafka.transaction.coordinator_elected",
+            "kafka.transaction.coordinator",
+            {"epoch": epoch, "records": len(records)},
+            {
+                "broker": broker_node(state.broker_id),
+                "partition": number,
+                "transactions": len(coordinator.state.led[number].ids),
+            },
+        )
     if not state.transactions.is_timed:
         state.transactions.is_timed = True
         out.deadline("transactions", now_us + ABORT_INTERVAL_MS * 1_000)
 
 
 def metadata_changed(host: Host, changed: Sequence[TopicPartition]) -> None:
-    """Partitions have come or changed; an id's partition depends on how many there are of `__transaction_state`."""
+    """Partitions have come or changed; an id's partition depends on how many there are of
+    `__transaction_state`."""
     if any(topic == TRANSACTION_STATE_TOPIC for topic, _ in changed):
-        host.transactions.state.partition_count = sum(topic == TRANSACTION_STATE_TOPIC for topic, _ in host.state.registrations)
+        host.transactions.state.partition_count = sum(
+            topic == TRANSACTION_STATE_TOPIC for topic, _ in host.state.registrations
+        )
 
 
 def transactions_due(host: Host, _: str, now_us: int, out: Outbox) -> None:
@@ -135,7 +154,9 @@ def written(host: Host, write: int, error: ErrorCode, now_us: int, out: Outbox) 
 # --- requests of clients
 
 
-def find_coordinator(host: Host, connection: int, request: t.FindCoordinatorRequest, now_us: int, out: Outbox) -> None:
+def find_coordinator(
+    host: Host, connection: int, request: t.FindCoordinatorRequest, now_us: int, out: Outbox
+) -> None:
     """Who coordinates: the leader of the partition to which the id's hash leads. Groups: groups.py."""
     if request.key_type != t.TRANSACTION:
         groups.find_coordinator(host, connection, request, now_us, out)
@@ -144,40 +165,68 @@ def find_coordinator(host: Host, connection: int, request: t.FindCoordinatorRequ
     leader = -1 if key is None else host.leader_known(key)[0]
     known = host.state.brokers.get(leader)
     if known is None or known.is_fenced:
-        out.send(connection, t.FindCoordinatorResponse(ErrorCode.COORDINATOR_NOT_AVAILABLE, -1, "nobody leads its partition"))
+        out.send(
+            connection,
+            t.FindCoordinatorResponse(ErrorCode.COORDINATOR_NOT_AVAILABLE, -1, "nobody leads its partition"),
+        )
     else:
         out.send(connection, t.FindCoordinatorResponse(0, leader))
 
 
-def init_producer_id(host: Host, connection: int, request: t.InitProducerIdRequest, now_us: int, out: Outbox) -> None:
+def init_producer_id(
+    host: Host, connection: int, request: t.InitProducerIdRequest, now_us: int, out: Outbox
+) -> None:
     host.hold(connection)
-    host.transactions.init_producer_id(connection, request, host.state.now_ms(now_us), CoordinatorSide(host, now_us, out))
+    host.transactions.init_producer_id(
+        connection, request, host.state.now_ms(now_us), CoordinatorSide(host, now_us, out)
+    )
 
 
-def add_partitions(host: Host, connection: int, request: t.AddPartitionsToTxnRequest, now_us: int, out: Outbox) -> None:
+def add_partitions(
+    host: Host, connection: int, request: t.AddPartitionsToTxnRequest, now_us: int, out: Outbox
+) -> None:
     """All partitions must be there; else none is added."""
     unknown = [key for key in request.partitions if key not in host.state.registrations]
     if unknown and not request.verify_only:
-        out.send(connection, t.AddPartitionsToTxnResponse([
-            (*key, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if key in unknown else ErrorCode.OPERATION_NOT_ATTEMPTED) for key in request.partitions
-        ]))  # fmt: skip
+        out.send(
+            connection,
+            t.AddPartitionsToTxnResponse(
+                [
+                    (
+                        *key,
+                        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+                        if key in unknown
+                        else ErrorCode.OPERATION_NOT_ATTEMPTED,
+                    )
+                    for key in request.partitions
+                ]
+            ),
+        )
         return
     host.hold(connection)
-    host.transactions.add_partitions(connection, request, host.state.now_ms(now_us), CoordinatorSide(host, now_us, out))
+    host.transactions.add_partitions(
+        connection, request, host.state.now_ms(now_us), CoordinatorSide(host, now_us, out)
+    )
 
 
-def add_offsets(host: Host, connection: int, request: t.AddOffsetsToTxnRequest, now_us: int, out: Outbox) -> None:
+def add_offsets(
+    host: Host, connection: int, request: t.AddOffsetsToTxnRequest, now_us: int, out: Outbox
+) -> None:
     key = _coordinated_by(host, OFFSETS_TOPIC, request.group_id)
     if key is None:
         out.send(connection, t.AddOffsetsToTxnResponse(ErrorCode.COORDINATOR_NOT_AVAILABLE))
         return
     host.hold(connection)
-    host.transactions.add_offsets(connection, request, key, host.state.now_ms(now_us), CoordinatorSide(host, now_us, out))
+    host.transactions.add_offsets(
+        connection, request, key, host.state.now_ms(now_us), CoordinatorSide(host, now_us, out)
+    )
 
 
 def end_transaction(host: Host, connection: int, request: t.EndTxnRequest, now_us: int, out: Outbox) -> None:
     host.hold(connection)
-    host.transactions.end_transaction(connection, request, host.state.now_ms(now_us), CoordinatorSide(host, now_us, out))
+    host.transactions.end_transaction(
+        connection, request, host.state.now_ms(now_us), CoordinatorSide(host, now_us, out)
+    )
 
 
 # --- producer ids
@@ -192,7 +241,9 @@ def ask_producer_ids(host: Host, out: Outbox) -> None:
         out.send(state.control, c.AllocateProducerIdsRequest(state.broker_id, state.broker_epoch))
 
 
-def producer_ids_given(host: Host, connection: int, answer: c.AllocateProducerIdsResponse, now_us: int, out: Outbox) -> None:
+def producer_ids_given(
+    host: Host, connection: int, answer: c.AllocateProducerIdsResponse, now_us: int, out: Outbox
+) -> None:
     """A block came. What is left of the block before is given up."""
     ids = host.state.transactions.producer_ids
     ids.asked_on = 0
@@ -204,7 +255,8 @@ def producer_ids_given(host: Host, connection: int, answer: c.AllocateProducerId
 
 
 def markers_due(host: Host, _: str, now_us: int, out: Outbox) -> None:
-    """Send every marker that is not on its way to who leads its partition; give up on answers that do not come."""
+    """Send every marker that is not on its way to who leads its partition; give up on answers that do not
+    come."""
     links = host.state.transactions.links
     for broker, link in list(links.items()):
         if link.asked and link.connection and now_us - link.sent_us >= REQUEST_TIMEOUT_MS * 1_000:
@@ -236,10 +288,14 @@ def markers_due(host: Host, _: str, now_us: int, out: Outbox) -> None:
     if is_leaderless:
         out.deadline("markers", now_us + MARKER_RETRY_US)
     elif any(link.asked for link in links.values()):
-        out.deadline("markers", min(link.sent_us for link in links.values() if link.asked) + REQUEST_TIMEOUT_MS * 1_000)
+        out.deadline(
+            "markers", min(link.sent_us for link in links.values() if link.asked) + REQUEST_TIMEOUT_MS * 1_000
+        )
 
 
-def markers_answered(host: Host, connection: int, answer: t.WriteTxnMarkersResponse, now_us: int, out: Outbox) -> None:
+def markers_answered(
+    host: Host, connection: int, answer: t.WriteTxnMarkersResponse, now_us: int, out: Outbox
+) -> None:
     """A leader has written markers. connection: 0: this broker."""
     for link in host.state.transactions.links.values():
         if link.connection == connection and link.asked:
@@ -249,32 +305,48 @@ def markers_answered(host: Host, connection: int, answer: t.WriteTxnMarkersRespo
 
 
 def marker_link_lost(host: Host, broker: int, now_us: int, out: Outbox) -> None:
-    """The connection to a leader broke: it may have written the markers, and will write them again, which changes nothing."""
+    """The connection to a leader broke: it may have written the markers, and will write them again, which
+    changes nothing."""
     link = host.state.transactions.links.pop(broker)
     _marked(host, link.asked, [ErrorCode.NETWORK_EXCEPTION] * len(link.asked), now_us, out)
 
 
-def _marked(host: Host, markers: Sequence[Marker], errors: Sequence[ErrorCode], now_us: int, out: Outbox) -> None:
+def _marked(
+    host: Host, markers: Sequence[Marker], errors: Sequence[ErrorCode], now_us: int, out: Outbox
+) -> None:
     side, now_ms = CoordinatorSide(host, now_us, out), host.state.now_ms(now_us)
     for marker, error in zip(markers, errors, strict=True):
         host.transactions.marked(marker, error, now_ms, side)
     if host.transactions.take_markers():
-        out.deadline("markers", now_us + (MARKER_RETRY_US if any(error in TRY_LATER for error in errors) else 0))
+        out.deadline(
+            "markers", now_us + (MARKER_RETRY_US if any(error in TRY_LATER for error in errors) else 0)
+        )
 
 
 def _request(markers: Sequence[Marker]) -> t.WriteTxnMarkersRequest:
     """One entry for each marker, in order, so that the answer's results are in the order of the markers."""
-    return t.WriteTxnMarkersRequest([
-        t.TxnMarker(marker.producer_id, marker.producer_epoch, marker.is_commit, [marker.partition], marker.coordinator_epoch)
-        for marker in markers
-    ])  # fmt: skip
+    return t.WriteTxnMarkersRequest(
+        [
+            t.TxnMarker(
+                marker.producer_id,
+                marker.producer_epoch,
+                marker.is_commit,
+                [marker.partition],
+                marker.coordinator_epoch,
+            )
+            for marker in markers
+        ]
+    )
 
 
 # --- markers: the leader's side
 
 
-def write_markers(host: Host, connection: int, request: t.WriteTxnMarkersRequest, now_us: int, out: Outbox) -> None:
-    """Write a control batch into each partition, and answer when all of its ISR have it. connection: 0: this broker's own coordinator."""
+def write_markers(
+    host: Host, connection: int, request: t.WriteTxnMarkersRequest, now_us: int, out: Outbox
+) -> None:
+    """Write a control batch into each partition, and answer when all of its ISR have it. connection: 0: this
+    broker's own coordinator."""
     answers: list[ProducedPartition] = []
     ids: list[int] = []
     waits: list[tuple[Replica, int]] = []
@@ -310,7 +382,8 @@ def _write_marker(
 ) -> tuple[int, bool]:
     """Give where the log ends then, and whether the high watermark moved. Raises Refused, LogError.
 
-    A partition of the offsets topic is written by its group coordinator, which makes the offsets count or forgets them.
+    A partition of the offsets topic is written by its group coordinator, which makes the offsets count or
+    forgets them.
     """
     log = replica.partition.log_for(None, needs_leader=True)
     if key[0] == OFFSETS_TOPIC:
@@ -319,7 +392,11 @@ def _write_marker(
         return log.log_end_offset, False
     control = ControlType.COMMIT if marker.transaction_result else ControlType.ABORT
     appended, is_raised = replica.partition.append_marker(
-        control, marker.producer_id, marker.producer_epoch, marker.coordinator_epoch, host.state.now_ms(now_us)
+        control,
+        marker.producer_id,
+        marker.producer_epoch,
+        marker.coordinator_epoch,
+        host.state.now_ms(now_us),
     )
     return appended.last_offset + 1, is_raised
 

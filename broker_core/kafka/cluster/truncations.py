@@ -18,14 +18,27 @@ _RULES = {
 
 
 def tell_truncation(
-    host: Host, key: TopicPartition, replica: Replica, was: range, cut: Truncated, out: Outbox, *, leader_epoch: int = -1, leader_end: int = -1
+    host: Host,
+    key: TopicPartition,
+    replica: Replica,
+    was: range,
+    cut: Truncated,
+    out: Outbox,
+    *,
+    leader_epoch: int = -1,
+    leader_end: int = -1,
 ) -> None:
     """was: the offsets that its log held before. Nothing is told where nothing was cut off."""
     log = replica.partition.log
     if log is None or (cut.offset >= was.stop and not cut.is_all):
         return
     rule = "kafka.replica.out_of_range" if cut.is_all else _RULES[replica.fetcher.truncation]
-    inputs = {"log_end_offset": was.stop, "leader": replica.partition.leader, "leader_epoch": leader_epoch, "leader_end_offset": leader_end}
+    inputs = {
+        "log_end_offset": was.stop,
+        "leader": replica.partition.leader,
+        "leader_epoch": leader_epoch,
+        "leader_end_offset": leader_end,
+    }
     out.tell("kafka.replica.truncated", rule, inputs, {
         "broker": host.state.broker_id, "topic": key[0], "partition": key[1], "offset": cut.offset,
         "cut_count": max(0, was.stop - max(cut.offset, was.start)), "high_watermark": log.high_watermark,

@@ -1,4 +1,5 @@
-"""What a person may do to a cluster, as functions on its world. Each one checks first: a CommandError at a field leaves all as it was.
+"""What a person may do to a cluster, as functions on its world. Each one checks first: a CommandError at a
+field leaves all as it was.
 
     stop           SIGTERM: leaderships move first, logs are flushed           come_back
     crash          kill -9: its connections break, the page cache survives     come_back
@@ -58,7 +59,8 @@ def crash(world: World, broker: int, cause: Cause | None = None) -> None:
 
 
 def cut_power(world: World, broker: int, cause: Cause | None = None) -> None:
-    """The machine goes silent, and loses what was not flushed; by default a broker flushes only at a clean stop."""
+    """The machine goes silent, and loses what was not flushed; by default a broker flushes only at a clean
+    stop."""
     slot = _up(world, broker)
     _kill(world, slot, cause, breaks_connections=False)
     for log in _state(slot).disk.logs.values():
@@ -90,7 +92,8 @@ def resume(world: World, broker: int) -> None:
 
 
 def come_back(world: World, broker: int, cause: Cause | None = None) -> None:
-    """Start a broker that has stopped, crashed or lost its disk. The controller takes it when it no longer counts the former process as alive."""
+    """Start a broker that has stopped, crashed or lost its disk. The controller takes it when it no longer
+    counts the former process as alive."""
     slot = _known(world, broker)
     state = _state(slot)
     if slot.condition == PAUSED:
@@ -105,7 +108,9 @@ def come_back(world: World, broker: int, cause: Cause | None = None) -> None:
     if disk.is_lost:
         disk.replace()
     logs_found(state.disk, state.now_ms(world.node_us))
-    world.start(slot.name, "broker", BrokerState(broker, state.settings, state.rack, state.disk, state.skew_ms))
+    world.start(
+        slot.name, "broker", BrokerState(broker, state.settings, state.rack, state.disk, state.skew_ms)
+    )
     disk.free_us = world.node_us
     world.slots[slot.name].disk = disk
     world.order(slot.name, lifecycle.Start(), cause)
@@ -136,7 +141,9 @@ def is_down(world: World, broker: int) -> bool:
 # --- links. An end is a broker's number, or the name of a node: the controller, a client.
 
 
-def cut_link(world: World, one: int | str, other: int | str, *, one_way: bool = False, cause: Cause | None = None) -> None:
+def cut_link(
+    world: World, one: int | str, other: int | str, *, one_way: bool = False, cause: Cause | None = None
+) -> None:
     """Cut what `one` sends to `other`, and the way back unless `one_way`."""
     ways = _ways(world, one, other, one_way)
     if all(_is_cut(world, way) for way in ways):
@@ -174,20 +181,32 @@ def create_topic(world: World, topic: TopicPlan, cause: Cause | None = None) -> 
 
 def create_topic_request(topic: TopicPlan) -> CreateTopicsRequest:
     return CreateTopicsRequest(
-        topic.name, topic.partitions, topic.replication_factor, [list(replicas) for replicas in topic.assignments],
-        topic.min_insync_replicas, topic.allows_unclean_election,
-    )  # fmt: skip
+        topic.name,
+        topic.partitions,
+        topic.replication_factor,
+        [list(replicas) for replicas in topic.assignments],
+        topic.min_insync_replicas,
+        topic.allows_unclean_election,
+    )
 
 
 def create_partitions(world: World, topic: str, count: int, cause: Cause | None = None) -> None:
     """count: how many there are to be in all."""
     known = _topic(world, topic)
     if count <= len(known.partitions):
-        raise CommandError("count", "must be more than the {now} partitions that there are", now=len(known.partitions))
+        raise CommandError(
+            "count", "must be more than the {now} partitions that there are", now=len(known.partitions)
+        )
     order_tool(world, CreatePartitionsRequest(topic, count), cause)
 
 
-def elect_leaders(world: World, partitions: Sequence[tuple[str, int]] | None = None, *, unclean: bool = False, cause: Cause | None = None) -> None:
+def elect_leaders(
+    world: World,
+    partitions: Sequence[tuple[str, int]] | None = None,
+    *,
+    unclean: bool = False,
+    cause: Cause | None = None,
+) -> None:
     """Preferred leaders, or unclean ones where nobody leads; None: for all partitions."""
     for topic, number in partitions or ():
         _partition(world, topic, number)
@@ -198,7 +217,9 @@ def elect_request(partitions: Sequence[tuple[str, int]] | None, *, unclean: bool
     return ElectLeadersRequest(int(unclean), None if partitions is None else list(partitions))
 
 
-def reassign(world: World, topic: str, partition: int, replicas: Sequence[int] | None, cause: Cause | None = None) -> None:
+def reassign(
+    world: World, topic: str, partition: int, replicas: Sequence[int] | None, cause: Cause | None = None
+) -> None:
     """Move a partition to other brokers, the preferred leader first; None: take a move back."""
     _partition(world, topic, partition)
     if replicas is not None:
@@ -212,7 +233,9 @@ def reassign(world: World, topic: str, partition: int, replicas: Sequence[int] |
     order_tool(world, reassign_request(topic, partition, replicas), cause)
 
 
-def reassign_request(topic: str, partition: int, replicas: Sequence[int] | None) -> AlterPartitionReassignmentsRequest:
+def reassign_request(
+    topic: str, partition: int, replicas: Sequence[int] | None
+) -> AlterPartitionReassignmentsRequest:
     return AlterPartitionReassignmentsRequest(topic, partition, None if replicas is None else list(replicas))
 
 
@@ -293,5 +316,6 @@ def _topic(world: World, name: str) -> Topic:
 
 def _partition(world: World, topic: str, number: int) -> None:
     if not 0 <= number < len(_topic(world, topic).partitions):
-        raise CommandError("partition", "there is no partition {number} of {topic}", number=number, topic=topic)
-
+        raise CommandError(
+            "partition", "there is no partition {number} of {topic}", number=number, topic=topic
+        )

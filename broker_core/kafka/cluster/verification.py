@@ -1,12 +1,15 @@
-"""Before a transaction's first batch in a partition: its leader asks the coordinator whether the partition is part of the transaction (KIP-890).
+"""Before a transaction's first batch in a partition: its leader asks the coordinator whether the partition is
+part of the transaction (KIP-890).
 
     Produce ─► no transaction open here ─► guard ─► AddPartitionsToTxn, verify only ─► coordinator
             ◄─ append with the guard ◄── it is ◄──┘        it is not ─► TRANSACTION_ABORTABLE
 
-Without it a batch that comes late, after the marker, would open a transaction that nobody ends, and the last stable offset would stand still for
-ever. Questions go over one connection to each coordinator, which answers in their order.
+Without it a batch that comes late, after the marker, would open a transaction that nobody ends, and the last
+stable offset would stand still for ever. Questions go over one connection to each coordinator, which answers
+in their order.
 
-Source: Kafka 3.9 core AddPartitionsToTxnManager, ReplicaManager.maybeStartTransactionVerificationForPartitions.
+Source: Kafka 3.9 core AddPartitionsToTxnManager,
+ReplicaManager.maybeStartTransactionVerificationForPartitions.
 """
 
 from __future__ import annotations
@@ -24,14 +27,20 @@ from broker_core.sim.node import Outbox
 REQUEST_TIMEOUT_US = 30_000_000
 
 CLIENT_SEES = {
-    ErrorCode.NOT_COORDINATOR: ErrorCode.NOT_ENOUGH_REPLICAS, ErrorCode.COORDINATOR_NOT_AVAILABLE: ErrorCode.NOT_ENOUGH_REPLICAS,
-    ErrorCode.CONCURRENT_TRANSACTIONS: ErrorCode.NOT_ENOUGH_REPLICAS, ErrorCode.NETWORK_EXCEPTION: ErrorCode.NOT_ENOUGH_REPLICAS,
-    ErrorCode.PRODUCER_FENCED: ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.INVALID_TXN_STATE: ErrorCode.TRANSACTION_ABORTABLE,
-}  # fmt: skip
-"""The coordinator's answer -> what the producer is told; NOT_ENOUGH_REPLICAS is an error that passes, so it sends the batch again."""
+    ErrorCode.NOT_COORDINATOR: ErrorCode.NOT_ENOUGH_REPLICAS,
+    ErrorCode.COORDINATOR_NOT_AVAILABLE: ErrorCode.NOT_ENOUGH_REPLICAS,
+    ErrorCode.CONCURRENT_TRANSACTIONS: ErrorCode.NOT_ENOUGH_REPLICAS,
+    ErrorCode.NETWORK_EXCEPTION: ErrorCode.NOT_ENOUGH_REPLICAS,
+    ErrorCode.PRODUCER_FENCED: ErrorCode.INVALID_PRODUCER_EPOCH,
+    ErrorCode.INVALID_TXN_STATE: ErrorCode.TRANSACTION_ABORTABLE,
+}
+"""The coordinator's answer -> what the producer is told; NOT_ENOUGH_REPLICAS is an error that passes, so it
+sends the batch again."""
 
 
-def is_asked(host: Host, connection: int, request: ProduceRequest, transactional_id: str, now_us: int, out: Outbox) -> bool:
+def is_asked(
+    host: Host, connection: int, request: ProduceRequest, transactional_id: str, now_us: int, out: Outbox
+) -> bool:
     """Ask the coordinator about the partitions that need it; False: none does."""
     state = host.state
     guards: dict[TopicPartition, int] = {}
@@ -49,8 +58,14 @@ def is_asked(host: Host, connection: int, request: ProduceRequest, transactional
     host.hold(connection)
     state.transactions.verifying[connection] = Verification(request, guards)
     question = t.AddPartitionsToTxnRequest(transactional_id, *producer, list(guards), verify_only=True)
-    count = host.transactions.state.partition_count or sum(topic == TRANSACTION_STATE_TOPIC for topic, _ in state.registrations)
-    leader = host.leader_known((TRANSACTION_STATE_TOPIC, coordinator_partition(transactional_id, count)))[0] if count else -1
+    count = host.transactions.state.partition_count or sum(
+        topic == TRANSACTION_STATE_TOPIC for topic, _ in state.registrations
+    )
+    leader = (
+        host.leader_known((TRANSACTION_STATE_TOPIC, coordinator_partition(transactional_id, count)))[0]
+        if count
+        else -1
+    )
     known = state.brokers.get(leader)
     if known is None or known.is_fenced:
         _decided(host, connection, ErrorCode.COORDINATOR_NOT_AVAILABLE, None, now_us, out)
@@ -67,7 +82,9 @@ def is_asked(host: Host, connection: int, request: ProduceRequest, transactional
     return True
 
 
-def answered(host: Host, connection: int, answer: t.AddPartitionsToTxnResponse, now_us: int, out: Outbox) -> None:
+def answered(
+    host: Host, connection: int, answer: t.AddPartitionsToTxnResponse, now_us: int, out: Outbox
+) -> None:
     """A coordinator's answer, to the oldest question on this connection."""
     for link in host.state.transactions.questions.values():
         if link.connection == connection and link.asked:
@@ -98,13 +115,23 @@ def verify_over(host: Host, rest: str, now_us: int, out: Outbox) -> None:
 
 
 def _decided(
-    host: Host, connection: int, error: ErrorCode, answer: t.AddPartitionsToTxnResponse | None, now_us: int, out: Outbox
+    host: Host,
+    connection: int,
+    error: ErrorCode,
+    answer: t.AddPartitionsToTxnResponse | None,
+    now_us: int,
+    out: Outbox,
 ) -> None:
-    """What the coordinator says of each partition is known: go on with the produce, unless its connection has gone."""
+    """What the coordinator says of each partition is known: go on with the produce, unless its connection has
+    gone."""
     verification = host.state.transactions.verifying.get(connection)
     if verification is None:
         return
-    said = {(topic, number): ErrorCode(code) for topic, number, code in answer.results} if answer is not None else {}
+    said = (
+        {(topic, number): ErrorCode(code) for topic, number, code in answer.results}
+        if answer is not None
+        else {}
+    )
     for key in verification.guards:
         found = said.get(key, error)
         if found is not ErrorCode.NONE:

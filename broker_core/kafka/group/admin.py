@@ -1,8 +1,8 @@
 """DescribeGroups, ConsumerGroupDescribe, ListGroups and DeleteGroups: what an administrator asks.
 
-The first three read what the high watermark has passed. A classic group in another state than Stable shows its members without their
-subscriptions, but with the assignment they had. Source: Kafka 3.9 GroupMetadataManager.describeGroups, listGroups, consumerGroupDescribe,
-GroupCoordinatorShard.deleteGroups.
+The first three read what the high watermark has passed. A classic group in another state than Stable shows
+its members without their subscriptions, but with the assignment they had. Source: Kafka 3.9
+GroupMetadataManager.describeGroups, listGroups, consumerGroupDescribe, GroupCoordinatorShard.deleteGroups.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ def describe_groups(c: GroupCoordinator, request: DescribeGroupsRequest) -> Desc
     return DescribeGroupsResponse([_described(c, group_id) for group_id in request.groups])
 
 
-def describe_consumer_groups(c: GroupCoordinator, request: ConsumerGroupDescribeRequest) -> ConsumerGroupDescribeResponse:
+def describe_consumer_groups(
+    c: GroupCoordinator, request: ConsumerGroupDescribeRequest
+) -> ConsumerGroupDescribeResponse:
     """One answer per id; an unknown group, or a classic one, has an error."""
     described = []
     for group_id in request.group_ids:
@@ -56,7 +58,8 @@ def describe_consumer_groups(c: GroupCoordinator, request: ConsumerGroupDescribe
 
 
 def list_groups(c: GroupCoordinator, request: ListGroupsRequest) -> ListGroupsResponse:
-    """Every group whose state and type pass the filters, in which case does not count; an empty filter lets all pass."""
+    """Every group whose state and type pass the filters, in which case does not count; an empty filter lets
+    all pass."""
     states = {state.lower().strip() for state in request.states_filter}
     types = {kind.lower() for kind in request.types_filter}
     listed = []

@@ -1,4 +1,5 @@
-"""Kafka's error codes, as far as the group coordinator answers with them, and the exception by which a step refuses.
+"""Kafka's error codes, as far as the group coordinator answers with them, and the exception by which a step
+refuses.
 
 Source: Kafka 3.9 org.apache.kafka.common.protocol.Errors, GroupCoordinatorService.handleOperationException.
 """
@@ -64,7 +65,8 @@ class AppendFailed(Exception):
 
 
 def answered_as(code: int) -> int:
-    """What a client is told when an operation failed with `code`: the log's errors turn into the coordinator's.
+    """What a client is told when an operation failed with `code`: the log's errors turn into the
+    coordinator's.
 
     >>> answered_as(NOT_ENOUGH_REPLICAS), answered_as(UNKNOWN_MEMBER_ID)
     (15, 25)
@@ -73,7 +75,8 @@ def answered_as(code: int) -> int:
 
 
 def group_answered_as(code: int, is_old: bool) -> int:
-    """The same for a group that could not be stored; after a time-out the old coordinator lets its members rejoin.
+    """The same for a group that could not be stored; after a time-out the old coordinator lets its members
+    rejoin.
 
     Source: Kafka 3.9 GroupMetadataManager.scala storeGroup.
     """
@@ -81,7 +84,8 @@ def group_answered_as(code: int, is_old: bool) -> int:
 
 
 def commit_answered_as(code: int, is_old: bool) -> int:
-    """The same for offsets that could not be stored; the old coordinator says what is too large, and passes a time-out on.
+    """The same for offsets that could not be stored; the old coordinator says what is too large, and passes a
+    time-out on.
 
     Source: Kafka 3.9 GroupMetadataManager.scala createPutCacheCallback.
     """
@@ -91,7 +95,8 @@ def commit_answered_as(code: int, is_old: bool) -> int:
 
 
 def _answered_as(code: int, is_old: bool) -> int:
-    """Only the old coordinator hides that the replicas became too few behind the append; the new one passes it on."""
+    """Only the old coordinator hides that the replicas became too few behind the append; the new one passes
+    it on."""
     if is_old and code == NOT_ENOUGH_REPLICAS_AFTER_APPEND:
         return COORDINATOR_NOT_AVAILABLE
     return answered_as(code)

@@ -1,6 +1,8 @@
-"""What a group's message says, field by field, as a person reads it: Kafka's names, and the bytes inside as what they hold.
+"""What a group's message says, field by field, as a person reads it: Kafka's names, and the bytes inside as
+what they hold.
 
-A field at its default, which in most messages means "as before" or "none", is left out. Partitions are written as runs: `flights 0-3,7`.
+A field at its default, which in most messages means "as before" or "none", is left out. Partitions are
+written as runs: `flights 0-3,7`.
 """
 
 from __future__ import annotations
@@ -22,15 +24,31 @@ from broker_core.kafka.group import messages as m
 Fields = list[list[str]]
 """(name, value), in the order of the message."""
 
-KINDS: Mapping[type, str] = MappingProxyType({
-    FindCoordinatorRequest: "find", m.JoinGroupRequest: "join", m.SyncGroupRequest: "sync", m.HeartbeatRequest: "heartbeat",
-    m.LeaveGroupRequest: "leave", m.OffsetCommitRequest: "commit", m.OffsetFetchRequest: "offsets", m.ConsumerGroupHeartbeatRequest: "beat",
-})  # fmt: skip
+KINDS: Mapping[type, str] = MappingProxyType(
+    {
+        FindCoordinatorRequest: "find",
+        m.JoinGroupRequest: "join",
+        m.SyncGroupRequest: "sync",
+        m.HeartbeatRequest: "heartbeat",
+        m.LeaveGroupRequest: "leave",
+        m.OffsetCommitRequest: "commit",
+        m.OffsetFetchRequest: "offsets",
+        m.ConsumerGroupHeartbeatRequest: "beat",
+    }
+)
 """The requests that are told, with a short name of each."""
-ANSWERS: Mapping[type, str] = MappingProxyType({
-    FindCoordinatorResponse: "find", m.JoinGroupResponse: "join", m.SyncGroupResponse: "sync", m.HeartbeatResponse: "heartbeat",
-    m.LeaveGroupResponse: "leave", m.OffsetCommitResponse: "commit", m.OffsetFetchResponse: "offsets", m.ConsumerGroupHeartbeatResponse: "beat",
-})  # fmt: skip
+ANSWERS: Mapping[type, str] = MappingProxyType(
+    {
+        FindCoordinatorResponse: "find",
+        m.JoinGroupResponse: "join",
+        m.SyncGroupResponse: "sync",
+        m.HeartbeatResponse: "heartbeat",
+        m.LeaveGroupResponse: "leave",
+        m.OffsetCommitResponse: "commit",
+        m.OffsetFetchResponse: "offsets",
+        m.ConsumerGroupHeartbeatResponse: "beat",
+    }
+)
 
 
 def runs(numbers: Iterable[int]) -> str:
@@ -62,7 +80,9 @@ def code_name(code: int) -> str:
         return str(code)
 
 
-_CODE_NAMES = {value: name for name, value in vars(codes).items() if name.isupper() and isinstance(value, int)}
+_CODE_NAMES = {
+    value: name for name, value in vars(codes).items() if name.isupper() and isinstance(value, int)
+}
 
 
 def worst_code(response: Any) -> int:
@@ -72,14 +92,17 @@ def worst_code(response: Any) -> int:
         case m.LeaveGroupResponse() if not own:
             own = next((one.error_code for one in response.members if one.error_code), 0)
         case m.OffsetCommitResponse():
-            own = next((one.error_code for topic in response.topics for one in topic.partitions if one.error_code), 0)
+            own = next(
+                (one.error_code for topic in response.topics for one in topic.partitions if one.error_code), 0
+            )
         case m.OffsetFetchResponse():
             own = next((group.error_code for group in response.groups if group.error_code), 0)
     return int(own)
 
 
 def fields_of(message: Any, topic_names: Mapping[str, str]) -> Fields:
-    """What a request or an answer says. topic_names: topic id -> name, for messages that name topics by their ids."""
+    """What a request or an answer says. topic_names: topic id -> name, for messages that name topics by their
+    ids."""
     found: Fields = []
     defaults = _defaults(cast(Hashable, type(message)))
     for name in message.__struct_fields__:
@@ -94,7 +117,10 @@ def fields_of(message: Any, topic_names: Mapping[str, str]) -> Fields:
 def _defaults(kind: Hashable) -> dict[str, Any]:
     """Field -> what it is when nobody gives it."""
     known = msgspec.structs.fields(cast(Any, kind))
-    made = {each.name: each.default if each.default_factory is msgspec.NODEFAULT else each.default_factory() for each in known}
+    made = {
+        each.name: each.default if each.default_factory is msgspec.NODEFAULT else each.default_factory()
+        for each in known
+    }
     return {name: value for name, value in made.items() if value is not msgspec.NODEFAULT}
 
 
@@ -113,12 +139,20 @@ def _field(name: str, value: Any, topic_names: Mapping[str, str]) -> Fields:
         case "topic_partitions", [*rows]:
             return [[name, ids_text(rows, topic_names)]]
         case "groups", [m.OffsetFetchGroup(), *_]:
-            return [[f"topics.{topic.name}", runs(topic.partition_indexes)] for group in value for topic in group.topics or ()]
+            return [
+                [f"topics.{topic.name}", runs(topic.partition_indexes)]
+                for group in value
+                for topic in group.topics or ()
+            ]
         case "groups", [m.OffsetFetchGroupResult(), *_]:
             return [
-                [f"topics.{topic.name}", _pairs((one.partition_index, one.committed_offset) for one in topic.partitions)]
-                for group in value for topic in group.topics
-            ]  # fmt: skip
+                [
+                    f"topics.{topic.name}",
+                    _pairs((one.partition_index, one.committed_offset) for one in topic.partitions),
+                ]
+                for group in value
+                for topic in group.topics
+            ]
         case "members", [m.JoinGroupMember(), *_]:
             return [[f"members.{one.member_id}", subscription_text(one.metadata)] for one in value]
         case "members", [m.MemberIdentity(), *_]:
@@ -126,7 +160,13 @@ def _field(name: str, value: Any, topic_names: Mapping[str, str]) -> Fields:
         case "members", [m.MemberResponse(), *_]:
             return [[f"members.{one.member_id}", code_name(one.error_code)] for one in value]
         case "topics", [m.CommittedTopic(), *_]:
-            return [[f"topics.{topic.name}", _pairs((one.partition_index, one.committed_offset) for one in topic.partitions)] for topic in value]
+            return [
+                [
+                    f"topics.{topic.name}",
+                    _pairs((one.partition_index, one.committed_offset) for one in topic.partitions),
+                ]
+                for topic in value
+            ]
         case "topics", [m.TopicResult(), *_]:
             return [[f"topics.{topic.name}", _results(topic.partitions)] for topic in value]
         case _, list() | tuple():

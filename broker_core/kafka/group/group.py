@@ -1,9 +1,10 @@
 """One classic consumer group at its coordinator: its members, its generation, and what waits for an answer.
 
-The coordinator knows nothing of partitions: the group's leader, a consumer, assigns them. The lane's broker runs this one, with the steps in
-`join.py`, `sync.py`, `heartbeat.py`, `leave.py` and `offsets.py`; `group_coordinator.py` is the other one, which a
-cluster's brokers host.
-Source: Kafka 3.9 ClassicGroup, ClassicGroupMember. Left out until the groups' own issue: static members, the vote between protocols.
+The coordinator knows nothing of partitions: the group's leader, a consumer, assigns them. The lane's broker
+runs this one, with the steps in `join.py`, `sync.py`, `heartbeat.py`, `leave.py` and `offsets.py`;
+`group_coordinator.py` is the other one, which a cluster's brokers host.
+Source: Kafka 3.9 ClassicGroup, ClassicGroupMember. Left out until the groups' own issue: static members, the
+vote between protocols.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ NEW_MEMBER_JOIN_TIMEOUT_US = 300 * SECOND_US
 
 @dataclass(slots=True)
 class Member:
-    """connection: of its last request, on which it is answered; 0 once that has closed. awaits_join, awaits_sync: that request of it is
-    parked. is_new: it has not had its first answer. assignment: partitions, once the leader has synced."""
+    """connection: of its last request, on which it is answered; 0 once that has closed. awaits_join,
+    awaits_sync: that request of it is parked. is_new: it has not had its first answer. assignment:
+    partitions, once the leader has synced."""
 
     member_id: str
     connection: int
@@ -45,10 +47,11 @@ class Member:
 
 @dataclass(slots=True)
 class Group:
-    """members: by id, in the order in which they were added. pending: ids that were given out and with which nobody has joined yet ->
-    connection. protocol: name of the assignor. initial_left_us: by how much the initial delay may still be prolonged, None while none runs;
-    has_newcomer: somebody joined during it. offsets: partition -> committed. cause: the last turning point of the group, from which the next
-    one follows."""
+    """members: by id, in the order in which they were added. pending: ids that were given out and with which
+    nobody has joined yet -> connection. protocol: name of the assignor. initial_left_us: by how much the
+    initial delay may still be prolonged, None while none runs;
+    has_newcomer: somebody joined during it. offsets: partition -> committed. cause: the last turning point of
+    the group, from which the next one follows."""
 
     group_id: str
     state: str = EMPTY
@@ -82,8 +85,13 @@ class Group:
         return max((member.rebalance_timeout_us for member in self.members.values()), default=0)
 
     def has_all_joined(self) -> bool:
-        """Whether every member has joined. One that is dead holds up the others until its session or the rebalance times out."""
-        return self.initial_left_us is None and not self.pending and all(member.awaits_join for member in self.members.values())
+        """Whether every member has joined. One that is dead holds up the others until its session or the
+        rebalance times out."""
+        return (
+            self.initial_left_us is None
+            and not self.pending
+            and all(member.awaits_join for member in self.members.values())
+        )
 
 
 def session_name(group: Group, member_id: str) -> str:

@@ -1,16 +1,19 @@
-"""The group coordinator of one partition of `__consumer_offsets`: takes requests and timers, writes records, answers when they are safe.
+"""The group coordinator of one partition of `__consumer_offsets`: takes requests and timers, writes records,
+answers when they are safe.
 
     request ──► step ──► records ──► log ──► applied to the state ──► high watermark passes ──► answer
                   │                   └─ append fails: what is not in the log is undone, the answer is an error
                   └─ parks the request: answered by a later step
 
-All that a step changes and that a successor must know is a record. An answer to a writer waits for every earlier write of the partition; a
-reader sees what the high watermark has passed. `load` rebuilds the state from the log; parked requests and pending ids are lost with the old
-coordinator. Time is a parameter, timers are names with a deadline, the log is given: no clock, no I/O.
+All that a step changes and that a successor must know is a record. An answer to a writer waits for every
+earlier write of the partition; a reader sees what the high watermark has passed. `load` rebuilds the state
+from the log; parked requests and pending ids are lost with the old coordinator. Time is a parameter, timers
+are names with a deadline, the log is given: no clock, no I/O.
 
-A cluster's brokers host it (`cluster/groups.py`); the Stage's Kafka lane has the smaller steps beside it (`group.py`, `join.py`, ...), see
-docs/decisions/two-group-coordinators.md.
-Source: Kafka 3.9 GroupCoordinatorService, CoordinatorRuntime, GroupCoordinatorShard. Vectors: kafka/group/*.json.
+A cluster's brokers host it (`cluster/groups.py`); the Stage's Kafka lane has the smaller steps beside it
+(`group.py`, `join.py`, ...), see docs/decisions/two-group-coordinators.md.
+Source: Kafka 3.9 GroupCoordinatorService, CoordinatorRuntime, GroupCoordinatorShard. Vectors:
+kafka/group/*.json.
 """
 
 from __future__ import annotations
@@ -72,7 +75,8 @@ class CoordinatorOut(Protocol):
     def cancel(self, name: str) -> None: ...
 
     def draw_id(self, is_classic: bool) -> str:
-        """The random part of a new member id: a UUID as classic groups write it, or the 22 characters of the consumer protocol."""
+        """The random part of a new member id: a UUID as classic groups write it, or the 22 characters of the
+        consumer protocol."""
         ...
 
     def tell(self, kind: str, rule: str | None, inputs: Mapping[str, Any], data: Mapping[str, Any]) -> Cause:
@@ -85,7 +89,8 @@ class CoordinatorOut(Protocol):
 
 
 class Timer(msgspec.Struct, frozen=True):
-    """What runs when a deadline comes. step: a name in TIMERS; arguments: for it. retries: again after a failed append."""
+    """What runs when a deadline comes. step: a name in TIMERS; arguments: for it. retries: again after a
+    failed append."""
 
     step: str
     arguments: tuple[Any, ...] = ()
@@ -105,7 +110,8 @@ class Waiting(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class CoordinatorState:
-    """All that a checkpoint must hold. end_offset: of the last append. unanswered: tickets of requests without an answer so far.
+    """All that a checkpoint must hold. end_offset: of the last append. unanswered: tickets of requests
+    without an answer so far.
     waiting: oldest first. timers: by name."""
 
     groups: Timeline[str, ClassicGroup | ConsumerGroup] = field(default_factory=Timeline)
@@ -119,19 +125,30 @@ class CoordinatorState:
 
 
 class GroupCoordinator:
-    """settings: of the broker. topics: what the cluster's metadata says of topics; replaced by `topics_changed`."""
+    """settings: of the broker. topics: what the cluster's metadata says of topics; replaced by
+    `topics_changed`."""
 
-    def __init__(self, settings: GroupSettings, topics: TopicsImage | None = None, state: CoordinatorState | None = None) -> None:
+    def __init__(
+        self,
+        settings: GroupSettings,
+        topics: TopicsImage | None = None,
+        state: CoordinatorState | None = None,
+    ) -> None:
         self.settings = settings
         self.topics = topics if topics is not None else TopicsImage()
-        self.state = state if state is not None else CoordinatorState(offsets=OffsetStore(keeps_pending=settings.is_old))
+        self.state = (
+            state
+            if state is not None
+            else CoordinatorState(offsets=OffsetStore(keeps_pending=settings.is_old))
+        )
         self.now_ms = 0
         self.out: CoordinatorOut
 
     # What comes in
 
     def load(self, records: Iterable[LogRecord], end_offset: int, now_ms: int, out: CoordinatorOut) -> None:
-        """Take the partition over: replay its log, then start every timer anew. end_offset: of the log, which is committed."""
+        """Take the partition over: replay its log, then start every timer anew. end_offset: of the log, which
+        is committed."""
         self._begin(now_ms, out)
         for offset, record in enumerate(records):
             self.apply(read_back(record), offset)
@@ -224,7 +241,9 @@ class GroupCoordinator:
         """What a deadline runs; see `Timer`."""
         return Timer(step, arguments, retries)
 
-    def tell(self, kind: str, rule: str | None, inputs: Mapping[str, Any], data: Mapping[str, Any], *, group: str) -> Cause:
+    def tell(
+        self, kind: str, rule: str | None, inputs: Mapping[str, Any], data: Mapping[str, Any], *, group: str
+    ) -> Cause:
         """Record a turning point of a group."""
         return self.out.tell(kind, rule, inputs, {"group": group, **data})
 
@@ -237,7 +256,8 @@ class GroupCoordinator:
             self.out.cancel(name)
 
     def classic_group(self, group_id: str, makes: bool = False) -> ClassicGroup:
-        """The classic group of this id. makes: make it if there is none. Refuses a missing one with 25, one of the other kind with 69."""
+        """The classic group of this id. makes: make it if there is none. Refuses a missing one with 25, one
+        of the other kind with 69."""
         group = self.state.groups.get(group_id)
         if group is None:
             if not makes:
@@ -296,7 +316,9 @@ class GroupCoordinator:
             return
         self.state.wait_count += 1
         name = f"operation-timeout-{self.state.wait_count}"
-        self.state.waiting.append(Waiting(self.state.end_offset, name, context, request, written.response, written.then))
+        self.state.waiting.append(
+            Waiting(self.state.end_offset, name, context, request, written.response, written.then)
+        )
         self.schedule(name, self.settings.offsets_commit_timeout_ms, Timer("operation_timed_out"))
 
     def _operation_timed_out(self, name: str) -> None:

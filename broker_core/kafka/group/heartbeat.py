@@ -1,9 +1,11 @@
 """Heartbeat: a member shows that it lives, and learns of a rebalance. And what happens when it does not.
 
-`session_over` is where a Kafka lane without a cluster notices a session timeout, as studies and labs from before the cluster have it; a cluster's
-lane, which the Stage shows, notices it in `classic/heartbeat.py`, and for KIP-848 in `consumer/sessions.py`.
+`session_over` is where a Kafka lane without a cluster notices a session timeout, as studies and labs from
+before the cluster have it; a cluster's lane, which the Stage shows, notices it in `classic/heartbeat.py`, and
+for KIP-848 in `consumer/sessions.py`.
 
-Source: Kafka 3.9 GroupMetadataManager.classicGroupHeartbeat, expireClassicGroupMemberHeartbeat; docs/kafka/facts.md.
+Source: Kafka 3.9 GroupMetadataManager.classicGroupHeartbeat, expireClassicGroupMemberHeartbeat;
+docs/kafka/facts.md.
 """
 
 from __future__ import annotations
@@ -35,8 +37,8 @@ def heartbeat(group: Group, connection: int, request: r.HeartbeatRequest, now_us
 
 
 def session_over(group: Group, member_id: str, now_us: int, out: Outbox) -> None:
-    """Nothing was heard of a member for its session timeout. One whose JoinGroup is parked is waiting, not silent, once it is known; one that
-    never came back with the id that it was given is no member yet."""
+    """Nothing was heard of a member for its session timeout. One whose JoinGroup is parked is waiting, not
+    silent, once it is known; one that never came back with the id that it was given is no member yet."""
     if group.pending.pop(member_id, None) is not None:
         complete_if_all_joined(group, now_us, out)
         return
@@ -44,6 +46,10 @@ def session_over(group: Group, member_id: str, now_us: int, out: Outbox) -> None
     if member.awaits_join and not member.is_new:
         return
     out.blame_silence(member.connection)
-    group.cause = out.tell("kafka.group.member_expired", "kafka.group.session_timeout", {"session_timeout_us": member.session_timeout_us},
-                           {"member_id": member_id, "partitions": member.assignment})  # fmt: skip
+    group.cause = out.tell(
+        "kafka.group.member_expired",
+        "kafka.group.session_timeout",
+        {"session_timeout_us": member.session_timeout_us},
+        {"member_id": member_id, "partitions": member.assignment},
+    )
     remove_member(group, member_id, "kafka.group.session_timeout", now_us, out)

@@ -1,4 +1,5 @@
-"""How far a group is behind, in records and in time, and what that means: a status by rules over a window of commits, as Burrow has them.
+"""How far a group is behind, in records and in time, and what that means: a status by rules over a window of
+commits, as Burrow has them.
 
     lag         high watermark - committed offset: what kafka-consumer-groups.sh --describe shows
     lag_ms      how long ago the first record that is not committed was written; 0 with none
@@ -13,8 +14,8 @@
         falling    the offset moves on, and the lag never fell from one commit to the next         warning
         moving     anything else                                                                   ok
 
-Source: LinkedIn Burrow, Consumer Lag Evaluation Rules and its caching evaluator, in whose order the rules are asked; its `min-distance` of a
-second is kept. Kafka 3.9 tools ConsumerGroupCommand for the lag.
+Source: LinkedIn Burrow, Consumer Lag Evaluation Rules and its caching evaluator, in whose order the rules are
+asked; its `min-distance` of a second is kept. Kafka 3.9 tools ConsumerGroupCommand for the lag.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ WINDOW, WINDOW_MIN = 10, 3
 OK, WARNING, ERROR = "ok", "warning", "error"
 _WORSE = (OK, WARNING, ERROR)
 FALLING, STOPPED = "falling", "stopped"
-"""The rules by which a member may be slow, or only have records in hand, or commit less often than it just did."""
+"""The rules by which a member may be slow, or only have records in hand, or commit less often than it just
+did."""
 
 
 class Commit(NamedTuple):

@@ -12,7 +12,9 @@ from broker_core.kafka.group.states import PREPARING
 from broker_core.sim.node import Outbox
 
 
-def leave_group(group: Group, connection: int, request: r.LeaveGroupRequest, now_us: int, out: Outbox) -> None:
+def leave_group(
+    group: Group, connection: int, request: r.LeaveGroupRequest, now_us: int, out: Outbox
+) -> None:
     if group.pending.pop(request.member_id, None) is not None:
         out.cancel(session_name(group, request.member_id))
         out.send(connection, r.LeaveGroupResponse(r.NONE))
@@ -36,8 +38,9 @@ def hang_up(group: Group, connection: int) -> None:
 def forget_pending(group: Group, connection: int, now_us: int, out: Outbox) -> None:
     """A connection closed: an id that was given out on it, and with which nobody has joined, goes too.
 
-    Kafka keeps such an id for the session timeout, and a join phase waits for it: a program that is stopped before it hears its id holds up
-    its group for that long. Ours does not keep it, because only that connection was ever told of it.
+    Kafka keeps such an id for the session timeout, and a join phase waits for it: a program that is stopped
+    before it hears its id holds up its group for that long. Ours does not keep it, because only that
+    connection was ever told of it.
     """
     for member_id in [member_id for member_id, given_on in group.pending.items() if given_on == connection]:
         del group.pending[member_id]

@@ -1,4 +1,5 @@
-"""The random part of a member's id, from a node's draws: a UUID for classic groups, 22 characters for the consumer protocol.
+"""The random part of a member's id, from a node's draws: a UUID for classic groups, 22 characters for the
+consumer protocol.
 
 Source: Kafka 3.9 GroupMetadataManager (client id, "-", UUID.randomUUID), Uuid.randomUuid.
 """

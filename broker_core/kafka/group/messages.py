@@ -1,7 +1,9 @@
-"""The coordinator's requests and responses, with the fields of Kafka's message schemas in snake_case; times in milliseconds.
+"""The coordinator's requests and responses, with the fields of Kafka's message schemas in snake_case; times
+in milliseconds.
 
-Bytes are the real ones: a subscription and an assignment pass through the coordinator unread but for the topics in them. A field that a
-request's version does not have is at its default (`versions.py`). Source: Kafka 3.9 clients/src/main/resources/common/message.
+Bytes are the real ones: a subscription and an assignment pass through the coordinator unread but for the
+topics in them. A field that a request's version does not have is at its default (`versions.py`). Source:
+Kafka 3.9 clients/src/main/resources/common/message.
 """
 
 from __future__ import annotations
@@ -10,7 +12,8 @@ import msgspec
 
 
 class RequestContext(msgspec.Struct, frozen=True):
-    """From whom a request comes. ticket: names the request in its answer. client_host: as Kafka stores it, `/127.0.0.1`."""
+    """From whom a request comes. ticket: names the request in its answer. client_host: as Kafka stores it,
+    `/127.0.0.1`."""
 
     ticket: int
     api_version: int
@@ -19,7 +22,8 @@ class RequestContext(msgspec.Struct, frozen=True):
 
 
 class Message(msgspec.Struct, array_like=True, tag=lambda name: f"kafka.group.{name}"):
-    """A request, a response or a part of one. On its way between nodes it names its kind, so that a checkpoint can hold it."""
+    """A request, a response or a part of one. On its way between nodes it names its kind, so that a
+    checkpoint can hold it."""
 
 
 class Protocol(msgspec.Struct, frozen=True):
@@ -30,7 +34,8 @@ class Protocol(msgspec.Struct, frozen=True):
 
 
 class JoinGroupRequest(Message):
-    """client_id: where Kafka has it in the header of every request; between our nodes it is carried where a coordinator keeps it."""
+    """client_id: where Kafka has it in the header of every request; between our nodes it is carried where a
+    coordinator keeps it."""
 
     group_id: str
     session_timeout_ms: int
@@ -234,7 +239,8 @@ class FetchedTopic(Message):
 
 
 class OffsetFetchGroup(Message):
-    """topics: None for all. member_id and member_epoch are checked in groups of the consumer protocol only."""
+    """topics: None for all. member_id and member_epoch are checked in groups of the consumer protocol
+    only."""
 
     group_id: str
     member_id: str | None = None
@@ -273,7 +279,8 @@ class OffsetFetchResponse(Message):
 
 
 class FailedCall(Message):
-    """The coordinator's call itself failed; the broker puts the code where the response has a place for it."""
+    """The coordinator's call itself failed; the broker puts the code where the response has a place for
+    it."""
 
     error_code: int
 
@@ -327,7 +334,8 @@ class TopicPartitions(msgspec.Struct, frozen=True):
 
 
 class ConsumerGroupHeartbeatRequest(Message):
-    """member_epoch: 0 to join, -1 to leave, -2 to leave for a while as a static member. None and -1 elsewhere: as last time.
+    """member_epoch: 0 to join, -1 to leave, -2 to leave for a while as a static member. None and -1
+    elsewhere: as last time.
     client_id: as in `JoinGroupRequest`."""
 
     group_id: str
@@ -398,11 +406,34 @@ class ConsumerGroupDescribeResponse(Message):
 
 
 GroupMessage = (
-    JoinGroupRequest | JoinGroupResponse | SyncGroupRequest | SyncGroupResponse | HeartbeatRequest | HeartbeatResponse
-    | LeaveGroupRequest | LeaveGroupResponse | OffsetCommitRequest | OffsetCommitResponse | OffsetFetchRequest | OffsetFetchResponse
-    | OffsetDeleteRequest | OffsetDeleteResponse | DescribeGroupsRequest | DescribeGroupsResponse | ListGroupsRequest | ListGroupsResponse
-    | DeleteGroupsRequest | DeleteGroupsResponse | TxnOffsetCommitRequest | TxnOffsetCommitResponse | FailedCall
-    | ConsumerGroupHeartbeatRequest | ConsumerGroupHeartbeatResponse | ConsumerGroupDescribeRequest | ConsumerGroupDescribeResponse
-    | WriteTxnMarkers | WriteTxnMarkersResponse
-)  # fmt: skip
+    JoinGroupRequest
+    | JoinGroupResponse
+    | SyncGroupRequest
+    | SyncGroupResponse
+    | HeartbeatRequest
+    | HeartbeatResponse
+    | LeaveGroupRequest
+    | LeaveGroupResponse
+    | OffsetCommitRequest
+    | OffsetCommitResponse
+    | OffsetFetchRequest
+    | OffsetFetchResponse
+    | OffsetDeleteRequest
+    | OffsetDeleteResponse
+    | DescribeGroupsRequest
+    | DescribeGroupsResponse
+    | ListGroupsRequest
+    | ListGroupsResponse
+    | DeleteGroupsRequest
+    | DeleteGroupsResponse
+    | TxnOffsetCommitRequest
+    | TxnOffsetCommitResponse
+    | FailedCall
+    | ConsumerGroupHeartbeatRequest
+    | ConsumerGroupHeartbeatResponse
+    | ConsumerGroupDescribeRequest
+    | ConsumerGroupDescribeResponse
+    | WriteTxnMarkers
+    | WriteTxnMarkersResponse
+)
 """What travels between clients and a coordinator."""

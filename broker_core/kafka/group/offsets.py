@@ -1,6 +1,7 @@
 """OffsetCommit and OffsetFetch: how far the group has come, by partition.
 
-Source: Kafka 3.9 OffsetMetadataManager.validateOffsetCommit; docs/kafka/facts.md. Left out: metadata, expiry, the offsets topic (groups' issue).
+Source: Kafka 3.9 OffsetMetadataManager.validateOffsetCommit; docs/kafka/facts.md. Left out: metadata, expiry,
+the offsets topic (groups' issue).
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ from broker_core.kafka.group.states import COMPLETING, EMPTY
 from broker_core.sim.node import Outbox
 
 
-def offset_commit(group: Group, connection: int, request: r.OffsetCommitRequest, now_us: int, out: Outbox) -> None:
-    """Store offsets. Refused in this order: unknown member, other generation, an assignment that is not there yet. While the group
-    prepares a rebalance the old generation may still commit: that is how members hand over. A simple consumer, which never joins, commits
-    without a generation to a group that has no members."""
+def offset_commit(
+    group: Group, connection: int, request: r.OffsetCommitRequest, now_us: int, out: Outbox
+) -> None:
+    """Store offsets. Refused in this order: unknown member, other generation, an assignment that is not there
+    yet. While the group prepares a rebalance the old generation may still commit: that is how members hand
+    over. A simple consumer, which never joins, commits without a generation to a group that has no
+    members."""
     if request.generation_id < 0 and group.state == EMPTY:
         group.offsets.update(request.offsets)
         out.send(connection, r.OffsetCommitResponse(r.NONE))
@@ -33,5 +37,10 @@ def offset_commit(group: Group, connection: int, request: r.OffsetCommitRequest,
     out.send(connection, r.OffsetCommitResponse(code))
 
 
-def offset_fetch(group: Group, connection: int, request: r.OffsetFetchRequest, now_us: int, out: Outbox) -> None:
-    out.send(connection, r.OffsetFetchResponse({number: group.offsets.get(number, -1) for number in request.partitions}))
+def offset_fetch(
+    group: Group, connection: int, request: r.OffsetFetchRequest, now_us: int, out: Outbox
+) -> None:
+    out.send(
+        connection,
+        r.OffsetFetchResponse({number: group.offsets.get(number, -1) for number in request.partitions}),
+    )

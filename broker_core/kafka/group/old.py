@@ -1,8 +1,11 @@
-"""What Kafka's old coordinator does in another way: the Scala one, which serves classic groups in 3.9 unless it is switched off.
+"""What Kafka's old coordinator does in another way: the Scala one, which serves classic groups in 3.9 unless
+it is switched off.
 
-Sixteen differences were seen between the recorded answers of both. Small ones stand where they matter, behind `settings.is_old`; those that
-are steps of their own are here. It has no timeline: readers see the present. A group that never had a generation is not written.
-Source: Kafka 3.9 kafka.coordinator.group.GroupCoordinator, GroupMetadataManager, GroupMetadata. Vectors: kafka/group/*_old_scala.json.
+Sixteen differences were seen between the recorded answers of both. Small ones stand where they matter, behind
+`settings.is_old`; those that are steps of their own are here. It has no timeline: readers see the present. A
+group that never had a generation is not written.
+Source: Kafka 3.9 kafka.coordinator.group.GroupCoordinator, GroupMetadataManager, GroupMetadata. Vectors:
+kafka/group/*_old_scala.json.
 """
 
 from __future__ import annotations
@@ -11,7 +14,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from broker_core.kafka.group.classic.group import ClassicGroup
-from broker_core.kafka.group.classic.rebalance import answer_join, complete_if_all_joined, prepare_rebalance, session_name
+from broker_core.kafka.group.classic.rebalance import (
+    answer_join,
+    complete_if_all_joined,
+    prepare_rebalance,
+    session_name,
+)
 from broker_core.kafka.group.codes import NONE, UNKNOWN_MEMBER_ID, Refused
 from broker_core.kafka.group.messages import (
     CommittedPartition,
@@ -33,7 +41,8 @@ if TYPE_CHECKING:
 
 
 def leave_group(c: GroupCoordinator, request: LeaveGroupRequest, group: ClassicGroup) -> Written:
-    """Take members out one after the other: the group goes on after each, so that a later one may still get an answer before it goes."""
+    """Take members out one after the other: the group goes on after each, so that a later one may still get
+    an answer before it goes."""
     written = Written(replay=False)
     responses = []
     for leaving in request.members:
@@ -51,7 +60,8 @@ def after_member(c: GroupCoordinator, group: ClassicGroup, rule: str) -> Written
 
 
 def delete_offsets(c: GroupCoordinator, group: ClassicGroup, deleted: Iterable[Place]) -> list[LogRecord]:
-    """Delete offsets because somebody wants it so: what transactions hold for these places goes too, without a tombstone."""
+    """Delete offsets because somebody wants it so: what transactions hold for these places goes too, without
+    a tombstone."""
     places = list(deleted)
     for place in places:
         c.state.offsets.forget_pending(place)
@@ -62,7 +72,9 @@ def cleanup(c: GroupCoordinator, group: ClassicGroup, removed: Iterable[Place]) 
     """Remove offsets, and with the last of them an Empty group."""
     store = c.state.offsets
     gone = list(removed)
-    records: list[LogRecord] = [Record(OffsetCommitKey(*place), None) for place in gone if store.visible.get(place) is not None]
+    records: list[LogRecord] = [
+        Record(OffsetCommitKey(*place), None) for place in gone if store.visible.get(place) is not None
+    ]
     left = store.by_group.get(group.group_id, {}).keys() - set(gone)
     if group.state == EMPTY and not left and group.group_id not in store.open_by_group:
         c.state.groups.remove(group.group_id)
@@ -91,11 +103,16 @@ def expired_places(c: GroupCoordinator, group: ClassicGroup) -> list[Place]:
         return committed.is_expired(base_ms, c.now_ms, c.settings.offsets_retention_ms)
 
     visible = c.state.offsets.visible.present
-    return [place for place in c.state.offsets.by_group.get(group.group_id, {}) if is_expired(place, visible[place])]
+    return [
+        place
+        for place in c.state.offsets.by_group.get(group.group_id, {})
+        if is_expired(place, visible[place])
+    ]
 
 
 def settle_loaded_groups(c: GroupCoordinator) -> None:
-    """After loading: a group is what the log has of it: itself, offsets, or what open transactions hold; without any it is not there."""
+    """After loading: a group is what the log has of it: itself, offsets, or what open transactions hold;
+    without any it is not there."""
     store = c.state.offsets
     for group_id in [*store.by_group, *store.open_by_group]:
         if c.state.groups.get(group_id) is None:
@@ -124,7 +141,9 @@ def fetched_once(topics: Iterable[FetchedTopic]) -> list[FetchedTopic]:
     return [FetchedTopic(name, list(numbers)) for name, numbers in places.items() if numbers]
 
 
-def _leave(c: GroupCoordinator, group: ClassicGroup, leaving: MemberIdentity, records: list[LogRecord]) -> int:
+def _leave(
+    c: GroupCoordinator, group: ClassicGroup, leaving: MemberIdentity, records: list[LogRecord]
+) -> int:
     """Take one member out. Returns its code."""
     member_id, instance_id = leaving.member_id, leaving.group_instance_id
     if not member_id:

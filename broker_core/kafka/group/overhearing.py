@@ -1,6 +1,7 @@
-"""Who listens to a group's messages, for a picture of them: told of each at the places that it passes, and changes nothing.
+"""Who listens to a group's messages, for a picture of them: told of each at the places that it passes, and
+changes nothing.
 
-    consumer ─ sent ─► network ─► arrived ─ coordinator ─ answered ─► network ─► received ─ consumer          lost: the connection broke
+consumer ─ sent ─► network ─► arrived ─ coordinator ─ answered ─► network ─► received ─ consumer          lost: the connection broke
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from typing import Any, Protocol
 
 
 class Overhears(Protocol):
-    """connection: the consumer's to its coordinator, the same number at both ends; what travels on it keeps its order."""
+    """connection: the consumer's to its coordinator, the same number at both ends; what travels on it keeps
+    its order."""
 
     def sent(self, client_id: str, connection: int, request: Any) -> None:
         """A consumer sends a request, to its coordinator or to any other broker."""
@@ -20,7 +22,8 @@ class Overhears(Protocol):
         ...
 
     def answered(self, connection: int, response: Any) -> None:
-        """A coordinator answers the request that it read on this connection; a parked one long after it came."""
+        """A coordinator answers the request that it read on this connection; a parked one long after it
+        came."""
         ...
 
     def received(self, connection: int, response: Any) -> None:

@@ -1,7 +1,9 @@
-"""The offsets topic's records back from their bytes: what a broker that takes a partition over reads, and what the log page shows.
+"""The offsets topic's records back from their bytes: what a broker that takes a partition over reads, and
+what the log page shows.
 
-`record_bytes.py` writes them. Of a commit's value versions 0 to 3 can be read, of a classic group's 0 to 3: version 4, the flexible one,
-came after 3.9 and is refused. Source: Kafka 3.9 GroupMetadataManager.readMessageKey, readOffsetMessageValue, CoordinatorRecordSerde.
+`record_bytes.py` writes them. Of a commit's value versions 0 to 3 can be read, of a classic group's 0 to 3:
+version 4, the flexible one, came after 3.9 and is refused. Source: Kafka 3.9
+GroupMetadataManager.readMessageKey, readOffsetMessageValue, CoordinatorRecordSerde.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ T = TypeVar("T")
 
 
 class UnknownRecord(MalformedBytes):
-    """A key or value of a version that Kafka 3.9 does not write. A newer broker's; Kafka logs it and goes on."""
+    """A key or value of a version that Kafka 3.9 does not write. A newer broker's; Kafka logs it and goes
+    on."""
 
 
 def read_key(data: bytes) -> r.Key:
@@ -33,7 +36,13 @@ def read_key(data: bytes) -> r.Key:
     kind = _KEYS.get(version)
     if kind is None:
         raise UnknownRecord(f"a key of version {version}")
-    key: r.Key = kind(*(reader.int32() if hint == "int" else reader.string() for hint in kind.__annotations__.values() if "ClassVar" not in hint))
+    key: r.Key = kind(
+        *(
+            reader.int32() if hint == "int" else reader.string()
+            for hint in kind.__annotations__.values()
+            if "ClassVar" not in hint
+        )
+    )
     return key
 
 
@@ -49,7 +58,9 @@ def _commit(reader: FieldReader, version: int) -> r.OffsetCommitValue:
     offset = reader.int64()
     epoch = reader.int32() if version == 3 else -1
     metadata, committed_at = reader.string(), reader.int64()
-    return r.OffsetCommitValue(offset, epoch, metadata, committed_at, reader.int64() if version == 1 else None)
+    return r.OffsetCommitValue(
+        offset, epoch, metadata, committed_at, reader.int64() if version == 1 else None
+    )
 
 
 def _group(reader: FieldReader, version: int) -> r.GroupMetadataValue:
@@ -62,7 +73,9 @@ def _group(reader: FieldReader, version: int) -> r.GroupMetadataValue:
         rebalance = reader.int32() if version >= 1 else -1
         session = reader.int32()
         rebalance = session if version == 0 else rebalance
-        return r.StoredMember(member_id, instance_id, client_id, host, rebalance, session, _bytes(reader), _bytes(reader))
+        return r.StoredMember(
+            member_id, instance_id, client_id, host, rebalance, session, _bytes(reader), _bytes(reader)
+        )
 
     head = (reader.string(), reader.int32(), reader.nullable_string(), reader.nullable_string())
     return r.GroupMetadataValue(*head, reader.int64() if version >= 2 else -1, reader.array(member))
@@ -80,7 +93,9 @@ def _topics(reader: FieldReader, version: int) -> r.ConsumerGroupPartitionMetada
         return _ended(reader, r.PartitionRacks(reader.int32(), _array(reader, lambda: _string(reader))))
 
     def topic() -> r.StoredTopic:
-        return _ended(reader, r.StoredTopic(_uuid(reader), _string(reader), reader.int32(), _array(reader, racks)))
+        return _ended(
+            reader, r.StoredTopic(_uuid(reader), _string(reader), reader.int32(), _array(reader, racks))
+        )
 
     return _ended(reader, r.ConsumerGroupPartitionMetadataValue(_array(reader, topic)))
 
@@ -112,14 +127,21 @@ def _target_epoch(reader: FieldReader, version: int) -> r.ConsumerGroupTargetAss
 
 def _target(reader: FieldReader, version: int) -> r.ConsumerGroupTargetAssignmentMemberValue:
     _check(version, 0)
-    return _ended(reader, r.ConsumerGroupTargetAssignmentMemberValue(_array(reader, lambda: _partitions(reader))))
+    return _ended(
+        reader, r.ConsumerGroupTargetAssignmentMemberValue(_array(reader, lambda: _partitions(reader)))
+    )
 
 
 def _current(reader: FieldReader, version: int) -> r.ConsumerGroupCurrentMemberAssignmentValue:
     _check(version, 0)
     head = (reader.int32(), reader.int32(), reader.int8())
     assigned = _array(reader, lambda: _partitions(reader))
-    return _ended(reader, r.ConsumerGroupCurrentMemberAssignmentValue(*head, assigned, _array(reader, lambda: _partitions(reader))))
+    return _ended(
+        reader,
+        r.ConsumerGroupCurrentMemberAssignmentValue(
+            *head, assigned, _array(reader, lambda: _partitions(reader))
+        ),
+    )
 
 
 def _partitions(reader: FieldReader) -> TopicPartitions:
@@ -169,9 +191,15 @@ def _ended(reader: FieldReader, value: T) -> T:
 _KEYS: Mapping[int, type[Any]] = MappingProxyType(
     {kind.version: kind for kind in r.Key.__args__} | {0: r.OffsetCommitKey}
 )
-_VALUES: Mapping[type, Callable[[FieldReader, int], Any]] = MappingProxyType({
-    r.OffsetCommitKey: _commit, r.GroupMetadataKey: _group, r.ConsumerGroupMetadataKey: _group_epoch,
-    r.ConsumerGroupPartitionMetadataKey: _topics, r.ConsumerGroupMemberMetadataKey: _member,
-    r.ConsumerGroupTargetAssignmentMetadataKey: _target_epoch, r.ConsumerGroupTargetAssignmentMemberKey: _target,
-    r.ConsumerGroupCurrentMemberAssignmentKey: _current,
-})  # fmt: skip
+_VALUES: Mapping[type, Callable[[FieldReader, int], Any]] = MappingProxyType(
+    {
+        r.OffsetCommitKey: _commit,
+        r.GroupMetadataKey: _group,
+        r.ConsumerGroupMetadataKey: _group_epoch,
+        r.ConsumerGroupPartitionMetadataKey: _topics,
+        r.ConsumerGroupMemberMetadataKey: _member,
+        r.ConsumerGroupTargetAssignmentMetadataKey: _target_epoch,
+        r.ConsumerGroupTargetAssignmentMemberKey: _target,
+        r.ConsumerGroupCurrentMemberAssignmentKey: _current,
+    }
+)

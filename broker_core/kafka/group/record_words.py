@@ -1,9 +1,11 @@
-"""A record of `__consumer_offsets` as people read it: what it is about, its fields by name, and whether it is a tombstone.
+"""A record of `__consumer_offsets` as people read it: what it is about, its fields by name, and whether it is
+a tombstone.
 
     OffsetCommit   group=lab topic=flights partition=3      offset=42 leader_epoch=0 metadata="" commit_timestamp=...
     GroupMetadata  group=lab                                 generation=2 protocol=range leader=c1-... members=[...]
 
-Subscriptions and assignments inside a group's record are decoded, too. What a newer broker wrote, or is cut off, has no words: None.
+Subscriptions and assignments inside a group's record are decoded, too. What a newer broker wrote, or is cut
+off, has no words: None.
 Source: Kafka 3.9 tools DumpLogSegments (OffsetsMessageParser), GroupMetadataManager.
 """
 
@@ -15,7 +17,11 @@ import msgspec
 
 from broker_core.events import Json
 from broker_core.kafka.assignors.byte_fields import MalformedBytes
-from broker_core.kafka.assignors.subscription_bytes import CONSUMER_PROTOCOL_TYPE, read_assignment, read_subscription
+from broker_core.kafka.assignors.subscription_bytes import (
+    CONSUMER_PROTOCOL_TYPE,
+    read_assignment,
+    read_subscription,
+)
 from broker_core.kafka.group import records as r
 from broker_core.kafka.group.record_reading import read_key, read_value
 
@@ -23,7 +29,8 @@ OFFSETS_TOPIC = "__consumer_offsets"
 
 
 def described(key: bytes | None, value: bytes | None) -> Json | None:
-    """{"kind", "key": fields, "value": fields, or None for a tombstone}; None where the bytes are of no known record.
+    """{"kind", "key": fields, "value": fields, or None for a tombstone}; None where the bytes are of no known
+    record.
 
     >>> described(bytes.fromhex("0002000167"), None)
     {'kind': 'GroupMetadata', 'key': {'group': 'g'}, 'value': None}
@@ -64,14 +71,18 @@ def _member(member: r.StoredMember, protocol_type: str) -> Json:
         if member.subscription:
             fields["subscription"] = list(read_subscription(member.subscription).topics)
         if member.assignment:
-            fields["assignment"] = [f"{topic}-{number}" for topic, number in read_assignment(member.assignment).partitions]
+            fields["assignment"] = [
+                f"{topic}-{number}" for topic, number in read_assignment(member.assignment).partitions
+            ]
     except MalformedBytes:
         pass  # bytes of another client's own stay bytes, as the coordinator leaves them
     return fields
 
 
 def _fields(record: Any) -> Json:
-    plain: Json = msgspec.to_builtins({name: getattr(record, name) for name in record.__struct_fields__}, builtin_types=(bytes,))
+    plain: Json = msgspec.to_builtins(
+        {name: getattr(record, name) for name in record.__struct_fields__}, builtin_types=(bytes,)
+    )
     return {name: value.hex() if isinstance(value, bytes) else value for name, value in plain.items()}
 
 

@@ -1,7 +1,10 @@
-"""What the coordinator writes to `__consumer_offsets`: a key that names what it is about, and a value, or None: a tombstone.
+"""What the coordinator writes to `__consumer_offsets`: a key that names what it is about, and a value, or
+None: a tombstone.
 
-Each key class has its kind's name and the version by which a reader tells it; the fields are Kafka's in snake_case. How they look as
-bytes: `record_bytes.py`. Source: Kafka 3.9 group-coordinator/src/main/resources/common/message, CoordinatorRecordHelpers.
+Each key class has its kind's name and the version by which a reader tells it; the fields are Kafka's in
+snake_case. How they look as
+bytes: `record_bytes.py`. Source: Kafka 3.9 group-coordinator/src/main/resources/common/message,
+CoordinatorRecordHelpers.
 """
 
 from __future__ import annotations
@@ -22,7 +25,8 @@ class OffsetCommitKey(msgspec.Struct, frozen=True):
 
 
 class OffsetCommitValue(msgspec.Struct, frozen=True):
-    """expire_timestamp: None, or the time of versions 2 to 4 of the request, with which the value has version 1 and no epoch."""
+    """expire_timestamp: None, or the time of versions 2 to 4 of the request, with which the value has version
+    1 and no epoch."""
 
     offset: int
     leader_epoch: int
@@ -168,13 +172,25 @@ class ConsumerGroupCurrentMemberAssignmentValue(msgspec.Struct, frozen=True):
 
 
 Key = (
-    OffsetCommitKey | GroupMetadataKey | ConsumerGroupMetadataKey | ConsumerGroupPartitionMetadataKey | ConsumerGroupMemberMetadataKey
-    | ConsumerGroupTargetAssignmentMetadataKey | ConsumerGroupTargetAssignmentMemberKey | ConsumerGroupCurrentMemberAssignmentKey
-)  # fmt: skip
+    OffsetCommitKey
+    | GroupMetadataKey
+    | ConsumerGroupMetadataKey
+    | ConsumerGroupPartitionMetadataKey
+    | ConsumerGroupMemberMetadataKey
+    | ConsumerGroupTargetAssignmentMetadataKey
+    | ConsumerGroupTargetAssignmentMemberKey
+    | ConsumerGroupCurrentMemberAssignmentKey
+)
 Value = (
-    OffsetCommitValue | GroupMetadataValue | ConsumerGroupMetadataValue | ConsumerGroupPartitionMetadataValue | ConsumerGroupMemberMetadataValue
-    | ConsumerGroupTargetAssignmentMetadataValue | ConsumerGroupTargetAssignmentMemberValue | ConsumerGroupCurrentMemberAssignmentValue
-)  # fmt: skip
+    OffsetCommitValue
+    | GroupMetadataValue
+    | ConsumerGroupMetadataValue
+    | ConsumerGroupPartitionMetadataValue
+    | ConsumerGroupMemberMetadataValue
+    | ConsumerGroupTargetAssignmentMetadataValue
+    | ConsumerGroupTargetAssignmentMemberValue
+    | ConsumerGroupCurrentMemberAssignmentValue
+)
 
 NO_PRODUCER_ID = -1
 
@@ -200,7 +216,12 @@ LogRecord = Record | EndOfTransaction
 
 
 def read_back(record: LogRecord) -> LogRecord:
-    """The record as a successor reads it: version 1 of a commit's value, which carries an expiry, has no place for the leader epoch."""
-    if isinstance(record, Record) and isinstance(record.value, OffsetCommitValue) and record.value.version == 1:
+    """The record as a successor reads it: version 1 of a commit's value, which carries an expiry, has no
+    place for the leader epoch."""
+    if (
+        isinstance(record, Record)
+        and isinstance(record.value, OffsetCommitValue)
+        and record.value.version == 1
+    ):
         return msgspec.structs.replace(record, value=msgspec.structs.replace(record.value, leader_epoch=-1))
     return record

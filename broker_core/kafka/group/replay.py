@@ -1,10 +1,13 @@
-"""Applying records of the offsets topic to the state: the same for a write that was just taken and for a log that is loaded.
+"""Applying records of the offsets topic to the state: the same for a write that was just taken and for a log
+that is loaded.
 
-A log that is loaded may be compacted. Then a record can come before the one that its group or member began with, as that was written again later;
-and a tombstone can be of what is gone. So a value makes what is missing, and a tombstone of nothing changes nothing. 3.9 refuses the first and
-cannot load such a partition, which KAFKA-19862 mends.
+A log that is loaded may be compacted. Then a record can come before the one that its group or member began
+with, as that was written again later; and a tombstone can be of what is gone. So a value makes what is
+missing, and a tombstone of nothing changes nothing. 3.9 refuses the first and cannot load such a partition,
+which KAFKA-19862 mends.
 
-Source: Kafka 3.9 GroupCoordinatorShard.replay, GroupMetadataManager.replay; for compacted logs as KAFKA-19862 has it.
+Source: Kafka 3.9 GroupCoordinatorShard.replay, GroupMetadataManager.replay; for compacted logs as KAFKA-19862
+has it.
 """
 
 from __future__ import annotations
@@ -33,7 +36,10 @@ def apply(c: GroupCoordinator, record: r.Record, offset: int) -> None:
         if value is None:
             c.state.groups.remove(key.group)
         else:
-            c.state.groups.put(key.group, ClassicGroup.from_value(key.group, cast("r.GroupMetadataValue", value), c.settings.is_old))
+            c.state.groups.put(
+                key.group,
+                ClassicGroup.from_value(key.group, cast("r.GroupMetadataValue", value), c.settings.is_old),
+            )
     else:
         _apply_to_consumer_group(c, key, value)
 
@@ -64,17 +70,30 @@ def _apply_to_consumer_group(c: GroupCoordinator, key: r.Key, value: r.Value | N
                 group.drop_target(member_id)
             else:
                 target = cast("r.ConsumerGroupTargetAssignmentMemberValue", value)
-                numbers = {topic.topic_id: tuple(copied_numbers(topic.partitions).in_order()) for topic in target.topic_partitions}
-                group.put_target(member_id, {topic_id: numbers[topic_id] for topic_id in in_topic_order(numbers)})
+                numbers = {
+                    topic.topic_id: tuple(copied_numbers(topic.partitions).in_order())
+                    for topic in target.topic_partitions
+                }
+                group.put_target(
+                    member_id, {topic_id: numbers[topic_id] for topic_id in in_topic_order(numbers)}
+                )
         case r.ConsumerGroupTargetAssignmentMetadataKey():
-            group.assignment_epoch = -1 if value is None else cast("r.ConsumerGroupTargetAssignmentMetadataValue", value).assignment_epoch
+            group.assignment_epoch = (
+                -1
+                if value is None
+                else cast("r.ConsumerGroupTargetAssignmentMetadataValue", value).assignment_epoch
+            )
         case r.ConsumerGroupCurrentMemberAssignmentKey(_, member_id):
             if value is not None:
                 known = group.members.get(member_id, ConsumerMember(member_id))
-                group.put_member(known.with_assignment(cast("r.ConsumerGroupCurrentMemberAssignmentValue", value)))
+                group.put_member(
+                    known.with_assignment(cast("r.ConsumerGroupCurrentMemberAssignmentValue", value))
+                )
             elif member_id in group.members:
                 # It has left: it holds nothing. The record that removes it follows.
-                left = group.members[member_id].with_(epoch=LEAVE_EPOCH, previous_epoch=LEAVE_EPOCH, assigned={}, revoking={})
+                left = group.members[member_id].with_(
+                    epoch=LEAVE_EPOCH, previous_epoch=LEAVE_EPOCH, assigned={}, revoking={}
+                )
                 group.put_member(left)
 
 

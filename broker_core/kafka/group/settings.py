@@ -13,18 +13,27 @@ MINUTE_MS = 60_000
 SIZE_MAX = 2**31 - 1
 
 NEW, OLD = "new", "old"
-"""Which of 3.9's two group coordinators answers (`group.coordinator.new.enable`); the old one knows classic groups alone."""
+"""Which of 3.9's two group coordinators answers (`group.coordinator.new.enable`); the old one knows classic
+groups alone."""
 
-MIGRATION_POLICIES = {"disabled": (False, False), "upgrade": (True, False), "downgrade": (False, True), "bidirectional": (True, True)}
-"""`group.consumer.migration.policy` -> whether it allows (an upgrade to the consumer protocol, a downgrade to the classic one)."""
+MIGRATION_POLICIES = {
+    "disabled": (False, False),
+    "upgrade": (True, False),
+    "downgrade": (False, True),
+    "bidirectional": (True, True),
+}
+"""`group.consumer.migration.policy` -> whether it allows (an upgrade to the consumer protocol, a downgrade to
+the classic one)."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupSettings:
-    """What a coordinator is set to. consumer_assignors: names of the server-side assignors, the first one is the default.
+    """What a coordinator is set to. consumer_assignors: names of the server-side assignors, the first one is
+    the default.
 
-    new_member_join_timeout_ms: how long a parked new member of a classic group may stay; a constant in Kafka. is_old: answer as 3.9's
-    old coordinator does (`group.coordinator.new.enable` = false, its default; 4.0 has the new one alone).
+    new_member_join_timeout_ms: how long a parked new member of a classic group may stay; a constant in Kafka.
+    is_old: answer as 3.9's old coordinator does (`group.coordinator.new.enable` = false, its default; 4.0 has
+    the new one alone).
     """
 
     initial_rebalance_delay_ms: int = 3_000
@@ -58,7 +67,9 @@ class GroupSettings:
         >>> GroupSettings.from_configuration({"group.max.size": "2"}).max_size
         2
         """
-        changed: dict[str, Any] = {field: int(configuration[name]) for name, field in _NUMBERS.items() if name in configuration}
+        changed: dict[str, Any] = {
+            field: int(configuration[name]) for name, field in _NUMBERS.items() if name in configuration
+        }
         if "offsets.retention.minutes" in configuration:
             changed["offsets_retention_ms"] = int(configuration["offsets.retention.minutes"]) * MINUTE_MS
         if "group.consumer.migration.policy" in configuration:

@@ -1,4 +1,5 @@
-"""The states of a classic group, and what leads from one to the next: one table, from which code, docs and page are drawn.
+"""The states of a classic group, and what leads from one to the next: one table, from which code, docs and
+page are drawn.
 
     Empty ──join──► PreparingRebalance ──all joined──► CompletingRebalance ──leader synced──► Stable
       ▲                  │        ▲                            │                                │
@@ -12,7 +13,13 @@ from types import MappingProxyType
 
 from broker_core.errors import InvariantError
 
-EMPTY, PREPARING, COMPLETING, STABLE, DEAD = "Empty", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead"
+EMPTY, PREPARING, COMPLETING, STABLE, DEAD = (
+    "Empty",
+    "PreparingRebalance",
+    "CompletingRebalance",
+    "Stable",
+    "Dead",
+)
 REBALANCE, ALL_JOINED, ALL_LEFT, LEADER_SYNCED = "rebalance", "all joined", "all left", "leader synced"
 
 TRANSITIONS: Mapping[tuple[str, str], str] = MappingProxyType({
@@ -26,7 +33,8 @@ TRANSITIONS: Mapping[tuple[str, str], str] = MappingProxyType({
 
 
 def next_state(state: str, event: str) -> str:
-    """The state after an event. Raises InvariantError where the table has none: the coordinator itself went wrong.
+    """The state after an event. Raises InvariantError where the table has none: the coordinator itself went
+    wrong.
 
     >>> next_state(EMPTY, REBALANCE)
     'PreparingRebalance'

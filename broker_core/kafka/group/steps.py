@@ -1,4 +1,5 @@
-"""Which function serves which request, timer, or end of an append: the coordinator's tables, and what a take-over does to all groups."""
+"""Which function serves which request, timer, or end of an append: the coordinator's tables, and what a
+take-over does to all groups."""
 
 from __future__ import annotations
 
@@ -66,13 +67,22 @@ def fetch_offsets(c: GroupCoordinator, context: RequestContext, request: m.Offse
     return fetch.fetch_stable_offsets(c, context, request)
 
 
-WRITERS: Mapping[type, Callable[[GroupCoordinator, RequestContext, Any], Written]] = MappingProxyType({
-    m.JoinGroupRequest: join_group, m.SyncGroupRequest: sync_group, m.HeartbeatRequest: take_heartbeat, m.LeaveGroupRequest: leave_group,
-    m.DeleteGroupsRequest: admin.delete_groups, m.ConsumerGroupHeartbeatRequest: consumer_group_heartbeat,
-    m.OffsetCommitRequest: commit.commit_offsets, m.TxnOffsetCommitRequest: commit.commit_transactional_offsets,
-    m.WriteTxnMarkers: commit.write_transaction_marker, m.OffsetFetchRequest: fetch_offsets,
-    m.OffsetDeleteRequest: delete.delete_offsets, m.PartitionsDeleted: delete.partitions_deleted,
-})  # fmt: skip
+WRITERS: Mapping[type, Callable[[GroupCoordinator, RequestContext, Any], Written]] = MappingProxyType(
+    {
+        m.JoinGroupRequest: join_group,
+        m.SyncGroupRequest: sync_group,
+        m.HeartbeatRequest: take_heartbeat,
+        m.LeaveGroupRequest: leave_group,
+        m.DeleteGroupsRequest: admin.delete_groups,
+        m.ConsumerGroupHeartbeatRequest: consumer_group_heartbeat,
+        m.OffsetCommitRequest: commit.commit_offsets,
+        m.TxnOffsetCommitRequest: commit.commit_transactional_offsets,
+        m.WriteTxnMarkers: commit.write_transaction_marker,
+        m.OffsetFetchRequest: fetch_offsets,
+        m.OffsetDeleteRequest: delete.delete_offsets,
+        m.PartitionsDeleted: delete.partitions_deleted,
+    }
+)
 """What may write, and what waits for earlier writes."""
 
 READERS: Mapping[type, Callable[[GroupCoordinator, Any], Any]] = MappingProxyType({
@@ -81,28 +91,45 @@ READERS: Mapping[type, Callable[[GroupCoordinator, Any], Any]] = MappingProxyTyp
 })  # fmt: skip
 """What reads below the high watermark."""
 
-TIMERS: Mapping[str, Callable[..., Written]] = MappingProxyType({
-    "session_over": heartbeat.session_over, "initial_delay_over": rebalance.initial_delay_over, "join_phase_over": rebalance.join_phase_over,
-    "sync_phase_over": rebalance.sync_phase_over, "expire_offsets": expiry.expire_offsets,
-    "fence_member": consumer_leave.fence_member, "rebalance_over": consumer_leave.rebalance_over,
-})  # fmt: skip
+TIMERS: Mapping[str, Callable[..., Written]] = MappingProxyType(
+    {
+        "session_over": heartbeat.session_over,
+        "initial_delay_over": rebalance.initial_delay_over,
+        "join_phase_over": rebalance.join_phase_over,
+        "sync_phase_over": rebalance.sync_phase_over,
+        "expire_offsets": expiry.expire_offsets,
+        "fence_member": consumer_leave.fence_member,
+        "rebalance_over": consumer_leave.rebalance_over,
+    }
+)
 
-COMMITTED: Mapping[type, Callable[[GroupCoordinator, Any], None]] = MappingProxyType({
-    w.LeaderSynced: sync.assignment_written, w.StaticReplaced: static.static_member_written, w.GroupMade: lambda c, then: None,
-    w.ClassicJoined: classic_member.joined, w.ClassicSynced: classic_member.synced,
-})  # fmt: skip
+COMMITTED: Mapping[type, Callable[[GroupCoordinator, Any], None]] = MappingProxyType(
+    {
+        w.LeaderSynced: sync.assignment_written,
+        w.StaticReplaced: static.static_member_written,
+        w.GroupMade: lambda c, then: None,
+        w.ClassicJoined: classic_member.joined,
+        w.ClassicSynced: classic_member.synced,
+    }
+)
 """What follows when a write is below the high watermark."""
 
-FAILED: Mapping[type, Callable[[GroupCoordinator, Any, int], None]] = MappingProxyType({
-    w.LeaderSynced: sync.assignment_not_written, w.StaticReplaced: static.static_member_not_written, w.GroupMade: join.group_not_written,
-    # The request itself is answered with the error.
-    w.ClassicJoined: lambda c, then, code: None, w.ClassicSynced: lambda c, then, code: None,
-})  # fmt: skip
+FAILED: Mapping[type, Callable[[GroupCoordinator, Any, int], None]] = MappingProxyType(
+    {
+        w.LeaderSynced: sync.assignment_not_written,
+        w.StaticReplaced: static.static_member_not_written,
+        w.GroupMade: join.group_not_written,
+        # The request itself is answered with the error.
+        w.ClassicJoined: lambda c, then, code: None,
+        w.ClassicSynced: lambda c, then, code: None,
+    }
+)
 """What follows when a write was refused, or was not confirmed in time."""
 
 
 def loaded(c: GroupCoordinator) -> None:
-    """The log is replayed: every session begins anew. A group that is larger than the settings now allow must rebalance."""
+    """The log is replayed: every session begins anew. A group that is larger than the settings now allow must
+    rebalance."""
     if c.settings.is_old:
         old.settle_loaded_groups(c)
     for group in list(c.state.groups.present.values()):
@@ -125,7 +152,9 @@ def unloaded(c: GroupCoordinator) -> None:
             continue
         for member in group.in_order():
             if group.state == PREPARING:
-                rebalance.answer_join(c, group, member, m.JoinGroupResponse(member.member_id, NOT_COORDINATOR))
+                rebalance.answer_join(
+                    c, group, member, m.JoinGroupResponse(member.member_id, NOT_COORDINATOR)
+                )
             elif group.state in (COMPLETING, STABLE):
                 rebalance.answer_sync(c, member, m.SyncGroupResponse(NOT_COORDINATOR))
 

@@ -13,7 +13,8 @@ from broker_core.sim.node import Outbox
 
 
 def sync_group(group: Group, connection: int, request: r.SyncGroupRequest, now_us: int, out: Outbox) -> None:
-    """Take a SyncGroup. Refused in this order: unknown member, other generation, a rebalance that has begun meanwhile."""
+    """Take a SyncGroup. Refused in this order: unknown member, other generation, a rebalance that has begun
+    meanwhile."""
     member = group.members.get(request.member_id)
     if member is None:
         out.send(connection, r.SyncGroupResponse(r.UNKNOWN_MEMBER_ID, []))
@@ -37,9 +38,14 @@ def sync_group(group: Group, connection: int, request: r.SyncGroupRequest, now_u
     group.enter(LEADER_SYNCED)
     out.cancel(sync_name(group))
     group.cause = out.tell(
-        "kafka.group.assigned", f"kafka.assignor.{group.protocol}", {"members": len(group.members)},
-        {"generation": group.generation, "assignment": {known.member_id: known.assignment for known in group.members.values()}},
-    )  # fmt: skip
+        "kafka.group.assigned",
+        f"kafka.assignor.{group.protocol}",
+        {"members": len(group.members)},
+        {
+            "generation": group.generation,
+            "assignment": {known.member_id: known.assignment for known in group.members.values()},
+        },
+    )
     for known in group.members.values():
         if known.awaits_sync:
             known.awaits_sync = False
@@ -56,5 +62,7 @@ def sync_phase_over(group: Group, now_us: int, out: Outbox) -> None:
     for member_id in missing:
         out.cancel(session_name(group, member_id))
         group.drop(member_id)
-        group.cause = out.tell("kafka.group.member_removed", "kafka.group.sync_timeout", {}, {"member_id": member_id})
+        group.cause = out.tell(
+            "kafka.group.member_removed", "kafka.group.sync_timeout", {}, {"member_id": member_id}
+        )
     prepare_rebalance(group, "kafka.group.sync_timeout", now_us, out)

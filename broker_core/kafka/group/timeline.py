@@ -1,7 +1,9 @@
-"""A map that remembers what is not yet below the high watermark: readers see the past, writers the present, a failed append undoes.
+"""A map that remembers what is not yet below the high watermark: readers see the past, writers the present, a
+failed append undoes.
 
-The coordinator applies a record as soon as the log took it, but what it answers to readers is what the high watermark has passed. So
-each change keeps the value before it, in layers: one per append, from the oldest that is not committed to the one still open.
+The coordinator applies a record as soon as the log took it, but what it answers to readers is what the high
+watermark has passed. So each change keeps the value before it, in layers: one per append, from the oldest
+that is not committed to the one still open.
 
     committed ──► layer (end offset 7) ──► layer (end offset 9) ──► open: changed, nothing appended yet ──► present
 
@@ -20,9 +22,11 @@ V = TypeVar("V")
 
 @dataclass(slots=True)
 class Timeline(Generic[K, V]):
-    """present: the map as writers see it. A value must not be changed in place unless readers may see it at once.
+    """present: the map as writers see it. A value must not be changed in place unless readers may see it at
+    once.
 
-    layers: (end offset, values before that append), oldest first. open: values before what no append has sealed.
+    layers: (end offset, values before that append), oldest first. open: values before what no append has
+    sealed.
 
     >>> groups: Timeline[str, int] = Timeline()
     >>> groups.put("g", 1)
@@ -59,7 +63,8 @@ class Timeline(Generic[K, V]):
         return self.present.get(key)
 
     def committed_keys(self) -> Iterator[K]:
-        """Every key that has a committed value, in order of insertion; those that the present no longer has come last."""
+        """Every key that has a committed value, in order of insertion; those that the present no longer has
+        come last."""
         keys = dict.fromkeys(self.present)
         for _, before in self.layers:
             keys |= dict.fromkeys(before)

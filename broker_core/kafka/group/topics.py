@@ -26,7 +26,9 @@ class Topic(msgspec.Struct, frozen=True):
 
     def stored(self) -> StoredTopic:
         """As it is written into a group's metadata."""
-        racks = [PartitionRacks(number, java_order(names)) for number, names in enumerate(self.racks) if names]
+        racks = [
+            PartitionRacks(number, java_order(names)) for number, names in enumerate(self.racks) if names
+        ]
         return StoredTopic(self.topic_id, self.name, self.partition_count, racks)
 
 
@@ -45,9 +47,14 @@ class TopicsImage:
 
 
 def topic_id(name: str) -> str:
-    """The id of a topic, as a cluster of ours gives it: 16 bytes that follow from the name, where Kafka draws a random UUID.
+    """The id of a topic, as a cluster of ours gives it: 16 bytes that follow from the name, where Kafka draws
+    a random UUID.
 
     >>> topic_id("t") == topic_id("t"), len(topic_id("t"))
     (True, 22)
     """
-    return base64.urlsafe_b64encode(hashlib.md5(name.encode(), usedforsecurity=False).digest()).decode().rstrip("=")
+    return (
+        base64.urlsafe_b64encode(hashlib.md5(name.encode(), usedforsecurity=False).digest())
+        .decode()
+        .rstrip("=")
+    )

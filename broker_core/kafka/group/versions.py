@@ -1,7 +1,8 @@
-"""What a request's version changes, the shape of its answer, and what is refused before the coordinator looks.
+"""What a request's version changes, the shape of its answer, and what is refused before the coordinator
+looks.
 
-Source: Kafka 3.9 KafkaApis (join, sync, leave), GroupCoordinatorService (checks of the group id and the session timeout, error responses),
-JoinGroupRequest, LeaveGroupResponse.
+Source: Kafka 3.9 KafkaApis (join, sync, leave), GroupCoordinatorService (checks of the group id and the
+session timeout, error responses), JoinGroupRequest, LeaveGroupResponse.
 """
 
 from __future__ import annotations
@@ -25,12 +26,18 @@ from broker_core.kafka.group.codes import (
 from broker_core.kafka.group.settings import GroupSettings
 
 _NEEDS_GROUP_ID = (
-    m.JoinGroupRequest, m.SyncGroupRequest, m.HeartbeatRequest, m.LeaveGroupRequest, m.TxnOffsetCommitRequest, m.OffsetDeleteRequest,
-)  # fmt: skip
+    m.JoinGroupRequest,
+    m.SyncGroupRequest,
+    m.HeartbeatRequest,
+    m.LeaveGroupRequest,
+    m.TxnOffsetCommitRequest,
+    m.OffsetDeleteRequest,
+)
 
 
 def as_of(version: int, request: Any) -> Any:
-    """The request as the coordinator takes it. Fields that a version does not have are at their defaults already: decoding left them so."""
+    """The request as the coordinator takes it. Fields that a version does not have are at their defaults
+    already: decoding left them so."""
     if isinstance(request, m.JoinGroupRequest) and version == 0:
         # Version 0 knows one timeout for both.
         return msgspec.structs.replace(request, rebalance_timeout_ms=request.session_timeout_ms)
@@ -41,7 +48,11 @@ def as_of(version: int, request: Any) -> Any:
 
 def refusal(version: int, request: Any, settings: GroupSettings) -> int:
     """The code with which a request is refused before its group is looked at; NONE for none."""
-    if isinstance(request, m.SyncGroupRequest) and version >= 5 and (request.protocol_type is None or request.protocol_name is None):
+    if (
+        isinstance(request, m.SyncGroupRequest)
+        and version >= 5
+        and (request.protocol_type is None or request.protocol_name is None)
+    ):
         return INCONSISTENT_GROUP_PROTOCOL
     if isinstance(request, _NEEDS_GROUP_ID) and not request.group_id:
         return INVALID_GROUP_ID
@@ -49,7 +60,11 @@ def refusal(version: int, request: Any, settings: GroupSettings) -> int:
         # The old coordinator knows the classic protocol alone.
         return UNSUPPORTED_VERSION
     if isinstance(request, m.JoinGroupRequest):
-        if not settings.min_session_timeout_ms <= request.session_timeout_ms <= settings.max_session_timeout_ms:
+        if (
+            not settings.min_session_timeout_ms
+            <= request.session_timeout_ms
+            <= settings.max_session_timeout_ms
+        ):
             return INVALID_SESSION_TIMEOUT
     return NONE
 
@@ -58,29 +73,42 @@ def shaped(version: int, response: Any) -> Any:
     """The response as this version has it."""
     if isinstance(response, m.JoinGroupResponse) and version < 7 and response.protocol_name is None:
         return msgspec.structs.replace(response, protocol_name="")
-    if isinstance(response, m.LeaveGroupResponse) and version < 3 and response.error_code == NONE and response.members:
+    if (
+        isinstance(response, m.LeaveGroupResponse)
+        and version < 3
+        and response.error_code == NONE
+        and response.members
+    ):
         return m.LeaveGroupResponse(response.members[0].error_code)
     return response
 
 
 def error_response(request: Any, code: int, is_old: bool = False) -> Any:
-    """The answer to a request that failed as a whole. Raises InvariantError for a request that cannot fail so."""
+    """The answer to a request that failed as a whole. Raises InvariantError for a request that cannot fail
+    so."""
     told = answered_as(code)
     match request:
         case m.JoinGroupRequest():
             # What is refused before the coordinator looks at the group carries the member id back.
-            return m.JoinGroupResponse(request.member_id if code in (INVALID_GROUP_ID, INVALID_SESSION_TIMEOUT) else "", told)
+            return m.JoinGroupResponse(
+                request.member_id if code in (INVALID_GROUP_ID, INVALID_SESSION_TIMEOUT) else "", told
+            )
         case m.SyncGroupRequest():
             return m.SyncGroupResponse(told)
         case m.HeartbeatRequest():
             return m.HeartbeatResponse(told)
         case m.LeaveGroupRequest():
             if told == UNKNOWN_MEMBER_ID:
-                members = [m.MemberResponse(member.member_id, member.group_instance_id, told) for member in request.members]
+                members = [
+                    m.MemberResponse(member.member_id, member.group_instance_id, told)
+                    for member in request.members
+                ]
                 return m.LeaveGroupResponse(members=members)
             return m.LeaveGroupResponse(told)
         case m.DeleteGroupsRequest():
-            return m.DeleteGroupsResponse([m.DeletableGroupResult(group_id, told) for group_id in request.groups_names])
+            return m.DeleteGroupsResponse(
+                [m.DeletableGroupResult(group_id, told) for group_id in request.groups_names]
+            )
         case m.OffsetCommitRequest():
             return m.OffsetCommitResponse(_failed_topics(request.topics, commit_answered_as(code, is_old)))
         case m.TxnOffsetCommitRequest():
@@ -99,4 +127,9 @@ def error_response(request: Any, code: int, is_old: bool = False) -> Any:
 
 
 def _failed_topics(topics: list[m.CommittedTopic], code: int) -> list[m.TopicResult]:
-    return [m.TopicResult(topic.name, [m.PartitionResult(partition.partition_index, code) for partition in topic.partitions]) for topic in topics]
+    return [
+        m.TopicResult(
+            topic.name, [m.PartitionResult(partition.partition_index, code) for partition in topic.partitions]
+        )
+        for topic in topics
+    ]

@@ -1,6 +1,8 @@
-"""What a step hands back: records to append, the answer, and what else happens once they are below the high watermark.
+"""What a step hands back: records to append, the answer, and what else happens once they are below the high
+watermark.
 
-What follows an append is data, not a closure, so that a checkpoint can hold an operation that waits for its replicas.
+What follows an append is data, not a closure, so that a checkpoint can hold an operation that waits for its
+replicas.
 Source: Kafka 3.9 CoordinatorResult (records, response, appendFuture, replayRecords).
 """
 
@@ -11,7 +13,12 @@ from typing import Any
 
 import msgspec
 
-from broker_core.kafka.group.messages import JoinGroupRequest, JoinGroupResponse, RequestContext, SyncGroupRequest
+from broker_core.kafka.group.messages import (
+    JoinGroupRequest,
+    JoinGroupResponse,
+    RequestContext,
+    SyncGroupRequest,
+)
 from broker_core.kafka.group.records import LogRecord
 
 
@@ -22,7 +29,8 @@ class GroupMade(msgspec.Struct, frozen=True):
 
 
 class StaticReplaced(msgspec.Struct, frozen=True):
-    """A static member restarted in a Stable group: the member under its new id, and what to restore should the append fail."""
+    """A static member restarted in a Stable group: the member under its new id, and what to restore should
+    the append fail."""
 
     context: RequestContext
     group_id: str
@@ -61,8 +69,8 @@ Then = GroupMade | StaticReplaced | LeaderSynced | ClassicJoined | ClassicSynced
 
 @dataclass(slots=True)
 class Written:
-    """records: in the order of the log. response: None if the step answered or parked the request. replay: whether the records are
-    applied to the state; False where the step has changed it already."""
+    """records: in the order of the log. response: None if the step answered or parked the request. replay:
+    whether the records are applied to the state; False where the step has changed it already."""
 
     records: list[LogRecord] = field(default_factory=list)
     response: Any = None

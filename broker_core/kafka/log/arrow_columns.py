@@ -1,12 +1,14 @@
-"""The records of many batches as Arrow columns: what a data pipeline asks of a log, at a million records a second and more.
+"""The records of many batches as Arrow columns: what a data pipeline asks of a log, at a million records a
+second and more.
 
     batches ─► records, uncompressed, one after another ─► where each part is ─► offset | timestamp | key | value | headers
                                                                  (one pass)              only the columns that are asked for
 
-Gives what record.py gives, record by record; a batch in which something is odd is handed to record.py, which reads it or
-says what is wrong.
+Gives what record.py gives, record by record; a batch in which something is odd is handed to record.py, which
+reads it or says what is wrong.
 
-Source: the rules of record.py and record_batch.py. The compiled loops: record_kernels.py, imported when the first batch is read.
+Source: the rules of record.py and record_batch.py. The compiled loops: record_kernels.py, imported when the
+first batch is read.
 """
 
 from __future__ import annotations
@@ -26,10 +28,17 @@ from broker_core.kafka.log.record_batch import HEADER_SIZE, RecordBatch
 
 HEADERS = pa.list_(pa.struct([("key", pa.binary()), ("value", pa.binary())]))
 COLUMNS = {
-    "offset": pa.int64(), "timestamp_ms": pa.int64(), "key": pa.binary(), "value": pa.binary(), "headers": HEADERS,
-    "key_bytes": pa.int32(), "value_bytes": pa.int32(), "record_bytes": pa.int32(),
-}  # fmt: skip
-"""What can be asked for. key_bytes, value_bytes: null where key or value is; record_bytes: in the uncompressed batch."""
+    "offset": pa.int64(),
+    "timestamp_ms": pa.int64(),
+    "key": pa.binary(),
+    "value": pa.binary(),
+    "headers": HEADERS,
+    "key_bytes": pa.int32(),
+    "value_bytes": pa.int32(),
+    "record_bytes": pa.int32(),
+}
+"""What can be asked for. key_bytes, value_bytes: null where key or value is; record_bytes: in the
+uncompressed batch."""
 
 PIECE_BYTES = 64 << 20
 _ARROW_BYTES_MAX = 2**31 - 1
@@ -47,9 +56,12 @@ class BrokenBatch(LogError):
         self.cause = cause
 
 
-def arrow_columns(batches: Sequence[Batch], columns: Sequence[str] = tuple(COLUMNS)) -> Iterator[pa.RecordBatch]:
-    """Read the batches' records, in order, PIECE_BYTES of uncompressed records at once. Does not ask the CRCs. Raises BrokenBatch at the first
-    batch that cannot be read, when all records before it have been given.
+def arrow_columns(
+    batches: Sequence[Batch], columns: Sequence[str] = tuple(COLUMNS)
+) -> Iterator[pa.RecordBatch]:
+    """Read the batches' records, in order, PIECE_BYTES of uncompressed records at once. Does not ask the
+    CRCs. Raises BrokenBatch at the first batch that cannot be read, when all records before it have been
+    given.
 
     >>> from broker_core.kafka.log.record_batch import encode_pairs_batch
     >>> [made.to_pydict() for made in arrow_columns([encode_pairs_batch([(b"a", b"1"), (None, b"2")], timestamp=9)], ["key", "timestamp_ms"])]
@@ -75,7 +87,8 @@ def arrow_columns(batches: Sequence[Batch], columns: Sequence[str] = tuple(COLUM
 
 
 def _plain(batches: Sequence[Batch], begin: int) -> tuple[list[Any], list[tuple[int, ...]], bool]:
-    """The uncompressed records of some batches from `begin` on, up to one that only record.py can read (True)."""
+    """The uncompressed records of some batches from `begin` on, up to one that only record.py can read
+    (True)."""
     pieces: list[Any] = []
     fields: list[tuple[int, ...]] = []
     position = 0
@@ -93,11 +106,24 @@ def _plain(batches: Sequence[Batch], begin: int) -> tuple[list[Any], list[tuple[
             return pieces, fields, True
         if position + size > _ARROW_BYTES_MAX:
             if not pieces:
-                raise BrokenBatch(index, InvalidRecord(f"{size} bytes uncompressed: a column of Arrow's holds {_ARROW_BYTES_MAX} at most"))
+                raise BrokenBatch(
+                    index,
+                    InvalidRecord(
+                        f"{size} bytes uncompressed: a column of Arrow's holds {_ARROW_BYTES_MAX} at most"
+                    ),
+                )
             break
         append_time = header.is_log_append_time
         fields.append(
-            (position, position + size, header.record_count, header.base_offset, header.base_timestamp, append_time, header.max_timestamp)
+            (
+                position,
+                position + size,
+                header.record_count,
+                header.base_offset,
+                header.base_timestamp,
+                append_time,
+                header.max_timestamp,
+            )
         )
         pieces.append(out.data)
         position += size
@@ -148,7 +174,9 @@ def _headers(octets: NDArray[np.uint8], starts: Ints, counts: Ints) -> pa.Array:
     find_headers(octets, starts, counts, found)
     fields = [_binary(octets, found[0], found[1]), _binary(octets, found[2], found[3])]
     offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
-    return pa.ListArray.from_arrays(pa.array(offsets), pa.StructArray.from_arrays(fields, fields=list(HEADERS.value_type)), type=HEADERS)
+    return pa.ListArray.from_arrays(
+        pa.array(offsets), pa.StructArray.from_arrays(fields, fields=list(HEADERS.value_type)), type=HEADERS
+    )
 
 
 def _one_by_one(batch: Batch, index: int, columns: Sequence[str]) -> pa.RecordBatch:

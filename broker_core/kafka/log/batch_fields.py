@@ -13,14 +13,25 @@ from broker_core.kafka.log.record_batch import HEADER_SIZE, RecordBatch
 from broker_core.kafka.log.varint import VarintError, read_varint, read_varlong
 
 _HEADER_FIELDS = (
-    ("base_offset", 8), ("length", 4), ("partition_leader_epoch", 4), ("magic", 1), ("crc", 4), ("attributes", 2),
-    ("last_offset_delta", 4), ("base_timestamp", 8), ("max_timestamp", 8), ("producer_id", 8), ("producer_epoch", 2),
-    ("base_sequence", 4), ("record_count", 4),
-)  # fmt: skip
+    ("base_offset", 8),
+    ("length", 4),
+    ("partition_leader_epoch", 4),
+    ("magic", 1),
+    ("crc", 4),
+    ("attributes", 2),
+    ("last_offset_delta", 4),
+    ("base_timestamp", 8),
+    ("max_timestamp", 8),
+    ("producer_id", 8),
+    ("producer_epoch", 2),
+    ("base_sequence", 4),
+    ("record_count", 4),
+)
 
 
 class Field(NamedTuple):
-    """Some bytes of a batch. start, end_exclusive: from the batch's first byte. record: its index; None: the header."""
+    """Some bytes of a batch. start, end_exclusive: from the batch's first byte. record: its index; None: the
+    header."""
 
     start: int
     end_exclusive: int
@@ -30,9 +41,11 @@ class Field(NamedTuple):
 
 
 def batch_fields(batch: RecordBatch) -> list[Field]:
-    """Name all bytes of a batch, in order, without a gap. Compressed records are one field, `compressed_records`.
+    """Name all bytes of a batch, in order, without a gap. Compressed records are one field,
+    `compressed_records`.
 
-    Raises CorruptRecord for a batch shorter than its header, InvalidRecord where the records' structure breaks.
+    Raises CorruptRecord for a batch shorter than its header, InvalidRecord where the records' structure
+    breaks.
     """
     if len(batch.data) < HEADER_SIZE:
         raise CorruptRecord(f"a batch of {len(batch.data)} bytes")

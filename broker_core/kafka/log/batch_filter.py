@@ -1,13 +1,16 @@
 """Rewriting one batch without some of its records: the step in which the cleaner changes bytes.
 
-A batch keeps its base and last offset, its producer's fields and its epoch, so that offsets, sequences and fencing go on
-as if nothing had gone. Where no record goes and no horizon is set, the batch stays byte for byte.
+A batch keeps its base and last offset, its producer's fields and its epoch, so that offsets, sequences and
+fencing go on as if nothing had gone. Where no record goes and no horizon is set, the batch stays byte for
+byte.
 
     horizon    When a tombstone (or the marker of a transaction without records) is seen for the first time, the batch is
-               told how long it stays: the time goes where the base timestamp was, and attribute bit 6 says so.
+               told how long it stays: the time goes where the base timestamp was, and attribute bit 6 says
+               so.
     emptied    A batch that loses all its records goes, unless it must stay for its producer's sake: then as a header.
 
-Source: Kafka clients 3.9.2, MemoryRecords.filterTo, buildRetainedRecordsInto, DefaultRecordBatch.writeEmptyHeader.
+Source: Kafka clients 3.9.2, MemoryRecords.filterTo, buildRetainedRecordsInto,
+DefaultRecordBatch.writeEmptyHeader.
 Vectors: kafka/records/compaction_filter.json.
 """
 
@@ -53,8 +56,8 @@ def filter_batch(
 ) -> tuple[RecordBatch | None, int]:
     """Give the batch as it stays, None if it goes, and the largest offset that is left in it (-1: none).
 
-    keep: says for each record whether it stays. delete_horizon_ms: what the batch is given if it needs a horizon and has
-    none. Raises CodecFailed, InvalidRecord for a batch that cannot be read.
+    keep: says for each record whether it stays. delete_horizon_ms: what the batch is given if it needs a
+    horizon and has none. Raises CodecFailed, InvalidRecord for a batch that cannot be read.
     """
     if retention is BatchRetention.DELETE:
         return None, -1
@@ -63,7 +66,9 @@ def filter_batch(
     records = record_columns(data, header.record_count)
     kept = np.flatnonzero(keep(records))
     if not len(kept):
-        return (_emptied(batch), header.last_offset) if retention is BatchRetention.RETAIN_EMPTY else (None, -1)
+        return (
+            (_emptied(batch), header.last_offset) if retention is BatchRetention.RETAIN_EMPTY else (None, -1)
+        )
     has_tombstones = not records.has_values[kept].all()
     horizon = header.delete_horizon_ms
     needs_horizon = horizon is None and (has_tombstones or is_marker_of_empty_transaction)
@@ -71,7 +76,9 @@ def filter_batch(
         return batch, header.last_offset
     if needs_horizon:
         horizon = delete_horizon_ms
-    return _rewritten(batch, records, kept, horizon), header.base_offset + int(records.offset_deltas[kept[-1]])
+    return _rewritten(batch, records, kept, horizon), header.base_offset + int(
+        records.offset_deltas[kept[-1]]
+    )
 
 
 def plain_records(batch: RecordBatch) -> bytes:
@@ -85,7 +92,8 @@ def plain_records(batch: RecordBatch) -> bytes:
 def _rewritten(batch: RecordBatch, records: RecordColumns, kept: Ints, horizon: int | None) -> RecordBatch:
     header = batch.header
     stored_base = header.base_timestamp
-    # Times are 64-bit numbers and wrap, as the original's do: of a topic with append times a client's base time may be any.
+    # Times are 64-bit numbers and wrap, as the original's do: of a topic with append times a client's base
+    # time may be any.
     if header.is_log_append_time:
         # Every record reads as the batch's largest time, and is written again as what it reads as.
         times = np.full(len(kept), header.max_timestamp, dtype=np.int64)

@@ -2,8 +2,8 @@
 
     offset 8   length 4   length bytes            offset 8   length 4   length bytes          ...
 
-A batch that the buffer cuts off at the end is not an error: a fetch may end anywhere, and so may a file after a crash. A
-length that is impossible for a batch, or a format that does not exist, is one.
+A batch that the buffer cuts off at the end is not an error: a fetch may end anywhere, and so may a file after
+a crash. A length that is impossible for a batch, or a format that does not exist, is one.
 
 Source: Kafka clients 3.9.2, ByteBufferLogInputStream, DefaultRecordBatch, AbstractLegacyRecordBatch.
 Vectors: kafka/records/corrupt.json.
@@ -16,7 +16,14 @@ from collections.abc import Iterator
 
 from broker_core.kafka.log.errors import CorruptRecord
 from broker_core.kafka.log.legacy import LegacyBatch
-from broker_core.kafka.log.record_batch import HEADER, HEADER_SIZE, LOG_OVERHEAD, MAGIC, BatchHeader, RecordBatch
+from broker_core.kafka.log.record_batch import (
+    HEADER,
+    HEADER_SIZE,
+    LOG_OVERHEAD,
+    MAGIC,
+    BatchHeader,
+    RecordBatch,
+)
 from broker_core.kafka.log.varint import Buffer
 
 LENGTH_MIN = 14  # what the smallest message of format 0 has after its length field
@@ -40,7 +47,8 @@ def read_batches(buffer: Buffer) -> Iterator[RecordBatch | LegacyBatch]:
 
 
 def whole_batches(buffer: Buffer) -> list[RecordBatch]:
-    """Give the batches of a request: at least one, whole, of format 2, and nothing after them. Raises CorruptRecord.
+    """Give the batches of a request: at least one, whole, of format 2, and nothing after them. Raises
+    CorruptRecord.
 
     >>> from broker_core.kafka.log.record_batch import encode_pairs_batch
     >>> len(whole_batches(encode_pairs_batch([(b"k", b"v")]).data * 2))
@@ -77,7 +85,8 @@ def batch_at(view: memoryview, position: int) -> RecordBatch | LegacyBatch | Non
 
 
 def _unusual_batch_at(view: memoryview, position: int, remaining: int) -> RecordBatch | LegacyBatch | None:
-    """Give anything but a whole batch of format 2: cut off, of an older format, too short for its header, or no batch."""
+    """Give anything but a whole batch of format 2: cut off, of an older format, too short for its header, or
+    no batch."""
     if remaining < LOG_OVERHEAD:
         return None
     (length,) = _LENGTH.unpack_from(view, position + 8)
@@ -97,7 +106,8 @@ def _unusual_batch_at(view: memoryview, position: int, remaining: int) -> Record
 
 
 def records_only(buffer: Buffer) -> Iterator[RecordBatch]:
-    """Give the batches of format 2, each checked by its CRC. Raises CorruptRecord, also for the older formats."""
+    """Give the batches of format 2, each checked by its CRC. Raises CorruptRecord, also for the older
+    formats."""
     for batch in read_batches(buffer):
         if isinstance(batch, LegacyBatch):
             raise CorruptRecord(f"a message of format {batch.magic}; this log holds format {MAGIC}")

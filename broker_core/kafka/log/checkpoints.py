@@ -5,10 +5,12 @@
     log-start-offset-checkpoint          flights 0 7                            0 0          topic_id: 4u8G...
     cleaner-offset-checkpoint            flights 1 9
 
-The four of the log's top folder have one row per partition: topic, partition, offset. The first line is the version,
-the second the number of rows. A file that cannot be read counts as missing: every one of them can be worked out again.
+The four of the log's top folder have one row per partition: topic, partition, offset. The first line is the
+version, the second the number of rows. A file that cannot be read counts as missing: every one of them can be
+worked out again.
 
-Source: Kafka 3.9 server-common/.../CheckpointFile, OffsetCheckpointFile, LeaderEpochCheckpointFile, PartitionMetadataFile.
+Source: Kafka 3.9 server-common/.../CheckpointFile, OffsetCheckpointFile, LeaderEpochCheckpointFile,
+PartitionMetadataFile.
 """
 
 from __future__ import annotations
@@ -26,8 +28,9 @@ LEADER_EPOCH = "leader-epoch-checkpoint"
 PARTITION_METADATA = "partition.metadata"
 CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
 LOCK, META_PROPERTIES = ".lock", "meta.properties"
-"""Of a broker's folder alone: the first keeps a second broker out, the second says whose folder it is (version, cluster.id, node.id). Ours has
-one writer by other means and belongs to no cluster, so neither is written. Source: Kafka 3.9 LogManager.lockLogDirs, MetaPropertiesEnsemble."""
+"""Of a broker's folder alone: the first keeps a second broker out, the second says whose folder it is
+(version, cluster.id, node.id). Ours has one writer by other means and belongs to no cluster, so neither is
+written. Source: Kafka 3.9 LogManager.lockLogDirs, MetaPropertiesEnsemble."""
 VERSION = "0"
 
 Offsets = Mapping[tuple[str, int], int]
@@ -35,7 +38,11 @@ Offsets = Mapping[tuple[str, int], int]
 
 def write_offsets(folder: Folder, name: str, offsets: Offsets) -> None:
     """Write one of the four files of the top folder. Raises StorageFull."""
-    _write(folder, name, (f"{topic} {partition} {offset}" for (topic, partition), offset in sorted(offsets.items())))
+    _write(
+        folder,
+        name,
+        (f"{topic} {partition} {offset}" for (topic, partition), offset in sorted(offsets.items())),
+    )
 
 
 def read_offsets(folder: Folder, name: str) -> dict[tuple[str, int], int]:
@@ -55,7 +62,10 @@ def write_leader_epochs(folder: Folder, epochs: Iterable[tuple[int, int]]) -> No
 def read_leader_epochs(folder: Folder) -> list[tuple[int, int]]:
     """Read (epoch, start offset); [] if the file is missing or damaged."""
     try:
-        return [(int(epoch), int(start)) for epoch, start in (row.split(" ") for row in _read(folder, LEADER_EPOCH))]
+        return [
+            (int(epoch), int(start))
+            for epoch, start in (row.split(" ") for row in _read(folder, LEADER_EPOCH))
+        ]
     except ValueError:
         return []
 
@@ -69,7 +79,9 @@ def write_topic_id(folder: Folder, topic_id: bytes) -> None:
 def read_topic_id(folder: Folder) -> bytes | None:
     """Read partition.metadata; None if it is missing or damaged."""
     try:
-        lines = dict(line.split(": ", 1) for line in folder.read(PARTITION_METADATA).decode().split("\n") if line)
+        lines = dict(
+            line.split(": ", 1) for line in folder.read(PARTITION_METADATA).decode().split("\n") if line
+        )
         topic_id = base64.urlsafe_b64decode(lines["topic_id"] + "==")
     except (FileNotFoundError, ValueError, KeyError):
         return None

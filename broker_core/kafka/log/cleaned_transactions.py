@@ -1,7 +1,7 @@
 """Which transactions the cleaner meets on its way through a log, and how each ended.
 
-Records of an aborted transaction go at once. A marker may go when nothing of its transaction is left, and so not in the
-round that takes the records: by then a reader may be between the two.
+Records of an aborted transaction go at once. A marker may go when nothing of its transaction is left, and so
+not in the round that takes the records: by then a reader may be between the two.
 
 Source: Kafka 3.9 core LogCleaner.CleanedTransactionMetadata.
 """
@@ -48,7 +48,8 @@ class CleanedTransactions:
         return not has_records
 
     def take_kept(self) -> list[AbortedTransaction]:
-        """Give the aborted transactions whose markers stay with a meaning: they go into the new segment's index."""
+        """Give the aborted transactions whose markers stay with a meaning: they go into the new segment's
+        index."""
         kept, self._kept = self._kept, []
         return kept
 

@@ -1,11 +1,12 @@
-"""The cleaner's inner loops, compiled: a step for every record of the log, twice, is too much for an interpreter.
+"""The cleaner's inner loops, compiled: a step for every record of the log, twice, is too much for an
+interpreter.
 
     scan_records    where each record of a batch and its key are        each length is known only when it is read
     md5_digests     the MD5 of each key                                 RFC 1321; the map's own hash is fixed by the original
     map_put, _get   the slots of an offset map                          probe by probe, as offset_map.py describes them
 
-Imported by offset_map.py and record_columns.py when they first run, and by nothing else: numba takes the better part of
-a second to load, and who does not compact shall not wait for it.
+Imported by offset_map.py and record_columns.py when they first run, and by nothing else: numba takes the
+better part of a second to load, and who does not compact shall not wait for it.
 
 Source of the rules: record.py (Kafka clients 3.9.2, DefaultRecord), SkimpyOffsetMap of Kafka 3.9, RFC 1321.
 """
@@ -26,9 +27,13 @@ Digests = NDArray[np.uint64]
 
 SOUND, CUT_SHORT, TOO_LONG, EMPTY_RECORD, LONG_KEY = range(5)
 _WINDOW_LAST = 12  # the last of the digest's four-byte windows
-_SHIFTS = np.array([7, 12, 17, 22] * 4 + [5, 9, 14, 20] * 4 + [4, 11, 16, 23] * 4 + [6, 10, 15, 21] * 4, dtype=np.uint32)
+_SHIFTS = np.array(
+    [7, 12, 17, 22] * 4 + [5, 9, 14, 20] * 4 + [4, 11, 16, 23] * 4 + [6, 10, 15, 21] * 4, dtype=np.uint32
+)
 _SINES = np.array([int(abs(math.sin(step)) * 2**32) for step in range(1, 65)], dtype=np.uint32)
-_WORDS = np.array([(factor * step + first) % 16 for factor, first in ((1, 0), (5, 1), (3, 5), (7, 0)) for step in range(16)])
+_WORDS = np.array(
+    [(factor * step + first) % 16 for factor, first in ((1, 0), (5, 1), (3, 5), (7, 0)) for step in range(16)]
+)
 
 
 @compiled
@@ -93,7 +98,12 @@ def md5_digests(octets: Octets, starts: Ints, sizes: Ints, digests: Digests) -> 
     block = np.zeros(16, dtype=np.uint32)
     for row in range(len(starts)):
         start, size = starts[row], sizes[row]
-        a0, b0, c0, d0 = np.uint32(0x67452301), np.uint32(0xEFCDAB89), np.uint32(0x98BADCFE), np.uint32(0x10325476)
+        a0, b0, c0, d0 = (
+            np.uint32(0x67452301),
+            np.uint32(0xEFCDAB89),
+            np.uint32(0x98BADCFE),
+            np.uint32(0x10325476),
+        )
         # The message, a one bit, zeros, and its length in bits in the last eight bytes of a block of 64.
         for first in range(0, size + 9, 64):
             for word in range(16):
@@ -120,7 +130,12 @@ def md5_digests(octets: Octets, starts: Ints, sizes: Ints, digests: Digests) -> 
                     mixed = c ^ (b | ~d)
                 total = np.uint32(a + mixed + _SINES[step] + block[_WORDS[step]])
                 shift = _SHIFTS[step]
-                a, d, c, b = d, c, b, np.uint32(b + np.uint32((total << shift) | (total >> (np.uint32(32) - shift))))
+                a, d, c, b = (
+                    d,
+                    c,
+                    b,
+                    np.uint32(b + np.uint32((total << shift) | (total >> (np.uint32(32) - shift)))),
+                )
             a0, b0, c0, d0 = np.uint32(a0 + a), np.uint32(b0 + b), np.uint32(c0 + c), np.uint32(d0 + d)
         digests[row, 0] = np.uint64(a0) | np.uint64(b0) << np.uint64(32)
         digests[row, 1] = np.uint64(c0) | np.uint64(d0) << np.uint64(32)
@@ -140,8 +155,11 @@ def _slot(low: Any, high: Any, attempt: int, slot_count: int) -> Any:
 
 
 @compiled
-def map_put(slots: Digests, slot_offsets: Ints, size: int, size_max: int, digests: Digests, offsets: Ints) -> tuple[int, int]:
-    """Put keys in order until all are in or `size_max` are held; give how many were put, and the size then."""
+def map_put(
+    slots: Digests, slot_offsets: Ints, size: int, size_max: int, digests: Digests, offsets: Ints
+) -> tuple[int, int]:
+    """Put keys in order until all are in or `size_max` are held; give how many were put, and the size
+    then."""
     for row in range(len(digests)):
         if size >= size_max:
             return row, size

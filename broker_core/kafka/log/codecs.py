@@ -3,11 +3,12 @@
     1 gzip     one gzip member                       2 snappy   xerial: a header, then blocks of (length, raw snappy)
     3 lz4      one frame of independent blocks       4 zstd     one frame
 
-The original reads a compressed batch as a stream: records that came out before the stream breaks are looked at first,
-and a bad checksum at the end is noticed at the end. `decompress` keeps that order by giving what came out together
-with what went wrong.
+The original reads a compressed batch as a stream: records that came out before the stream breaks are looked
+at first, and a bad checksum at the end is noticed at the end. `decompress` keeps that order by giving what
+came out together with what went wrong.
 
-Source: Kafka clients 3.9.2, common/compress. The compression itself: cramjam, and the standard library's zlib.
+Source: Kafka clients 3.9.2, common/compress. The compression itself: cramjam, and the standard library's
+zlib.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ from broker_core.kafka.log.varint import Buffer
 XERIAL_HEADER = b"\x82SNAPPY\x00" + struct.pack(">ii", 1, 1)
 XERIAL_MAGIC = XERIAL_HEADER[:8]
 XERIAL_BLOCK_BYTES = 32 * 1024
-# Magic, version 1 with independent blocks, blocks of 64 KiB at most, and the checksum of the two bytes before it. The
-# frame that cramjam itself writes has blocks that lean on each other, which the original's reader refuses.
+# Magic, version 1 with independent blocks, blocks of 64 KiB at most, and the checksum of the two bytes before
+# it. The frame that cramjam itself writes has blocks that lean on each other, which the original's reader
+# refuses.
 LZ4_HEADER = bytes.fromhex("04224d18 60 40 82")
 LZ4_BLOCK_BYTES = 64 * 1024
 _GZIP_TRAILER_BYTES = 8
@@ -119,7 +121,8 @@ def _decompress_gzip(data: bytes) -> Decompressed:
 
 def _decompress_snappy(data: bytes) -> Decompressed:
     plain: list[bytes] = []
-    # Clients of other languages send one raw block without the xerial frame; the original's reader takes it too.
+    # Clients of other languages send one raw block without the xerial frame; the original's reader takes it
+    # too.
     position = len(XERIAL_HEADER) if data.startswith(XERIAL_MAGIC) else 0
     try:
         if not position:
@@ -150,7 +153,8 @@ def _compress_lz4(data: bytes) -> bytes:
 
 
 def with_right_lz4_checksum(frame: bytes) -> bytes:
-    """Give an lz4 frame with the header checksum that the frame format asks for: the second byte of its fields' xxHash.
+    """Give an lz4 frame with the header checksum that the frame format asks for: the second byte of its
+    fields' xxHash.
 
     >>> frame = compress(Codec.LZ4, b"abc")
     >>> with_right_lz4_checksum(frame[:6] + b"?" + frame[7:]) == frame

@@ -4,19 +4,21 @@
     map      a->5  b->4  c->3  (one pass over the dirty part)
     after    3:c 4:b 5:a     | 7:c ...                            offsets stay, with gaps; first dirty offset 7
 
-The log has a clean part, compacted before, and a dirty one after it. A round flushes what is closed, reads the keys of the
-dirty part into a map of bounded memory, as far as that reaches, then rewrites every segment up to there, small neighbours
-into one. The segment of the first offset that must not be cleaned is left alone whole.
+The log has a clean part, compacted before, and a dirty one after it. A round flushes what is closed, reads
+the keys of the dirty part into a map of bounded memory, as far as that reaches, then rewrites every segment
+up to there, small neighbours into one. The segment of the first offset that must not be cleaned is left alone
+whole.
 
     a record stays   after the map's last offset; or it is the last one of its key, and has a value or is a tombstone
                      whose horizon has not come. A record without a key goes.
     a transaction    that was aborted goes. Its marker, and that of one without records left, get a horizon, as tombstones do.
     a producer's     last batch stays, emptied if necessary: it holds the sequence that comes next.
 
-The new segment is written as `.cleaned`, flushed, renamed `.swap`; then the old ones go, then it takes its name. After a
-crash at any of these steps there is either the old log or the new one (recovery.py).
+The new segment is written as `.cleaned`, flushed, renamed `.swap`; then the old ones go, then it takes its
+name. After a crash at any of these steps there is either the old log or the new one (recovery.py).
 
-Source: Kafka 3.9 core LogCleaner, LogCleanerManager, Cleaner. The rewriting: batch_filter.py. The map: offset_map.py.
+Source: Kafka 3.9 core LogCleaner, LogCleanerManager, Cleaner. The rewriting: batch_filter.py. The map:
+offset_map.py.
 """
 
 from __future__ import annotations
@@ -43,9 +45,10 @@ from broker_core.kafka.log.transaction_index import add_aborted
 class LogToClean:
     """What there is to do in one log.
 
-    first_dirty_offset: what was cleaned before ends here. uncleanable_offset: where the first segment begins that is left alone today; not
-    above `first_dirty_offset` where there is nothing to do. clean_bytes, cleanable_bytes: by whole segments; the one in which the last round
-    ended counts in both. must_clean: a dirty segment began longer ago than max.compaction.lag.ms.
+    first_dirty_offset: what was cleaned before ends here. uncleanable_offset: where the first segment begins
+    that is left alone today; not above `first_dirty_offset` where there is nothing to do. clean_bytes,
+    cleanable_bytes: by whole segments; the one in which the last round ended counts in both. must_clean: a
+    dirty segment began longer ago than max.compaction.lag.ms.
     """
 
     first_dirty_offset: int
@@ -63,12 +66,15 @@ class LogToClean:
     def is_due(self, min_dirty_percent: int) -> bool:
         """Whether the log is to be cleaned: strictly above min.cleanable.dirty.ratio, or too old."""
         total = self.clean_bytes + self.cleanable_bytes
-        return self.cleanable_bytes * 100 > min_dirty_percent * total or (self.must_clean and self.cleanable_bytes > 0)
+        return self.cleanable_bytes * 100 > min_dirty_percent * total or (
+            self.must_clean and self.cleanable_bytes > 0
+        )
 
 
 @dataclass(slots=True)
 class Cleaned:
-    """What a round came to. end_offset: the next round's first dirty offset, to be kept in cleaner-offset-checkpoint."""
+    """What a round came to. end_offset: the next round's first dirty offset, to be kept in
+    cleaner-offset-checkpoint."""
 
     end_offset: int
     bytes_read: int = 0
@@ -109,11 +115,14 @@ def clean(log: PartitionLog, todo: LogToClean, offset_map: OffsetMap, now_ms: in
     Raises StorageFull: then every segment is there, as it was or compacted, and nothing that is neither.
     """
     _remove_unfinished(log)
-    # A flushed record goes where a newer one of its key follows: that one must be as safe as the one that goes.
+    # A flushed record goes where a newer one of its key follows: that one must be as safe as the one that
+    # goes.
     log.flush_if_due(now_ms)
     end_offset = build_offset_map(log, todo, offset_map)
     cleaned = Cleaned(end_offset)
-    segments = [segment for segment in log.segments if segment.base_offset < min(end_offset, todo.uncleanable_offset)]
+    segments = [
+        segment for segment in log.segments if segment.base_offset < min(end_offset, todo.uncleanable_offset)
+    ]
     transactions = CleanedTransactions(log.aborted_transactions(log.log_start_offset, end_offset))
     try:
         for group in group_segments(log, segments):
@@ -121,14 +130,16 @@ def clean(log: PartitionLog, todo: LogToClean, offset_map: OffsetMap, now_ms: in
             cleaned.segments_after += 1
             _clean_group(log, group, offset_map, transactions, cleaned, now_ms)
     except Exception:
-        # Whatever broke the round off, full disk or damaged batch: beside the log a half written segment must not stay.
+        # Whatever broke the round off, full disk or damaged batch: beside the log a half written segment must
+        # not stay.
         _remove_unfinished(log)
         raise
     return cleaned
 
 
 def build_offset_map(log: PartitionLog, todo: LogToClean, offset_map: OffsetMap) -> int:
-    """Read the keys of the dirty part into the map, until it is full. Returns the offset after the last one mapped."""
+    """Read the keys of the dirty part into the map, until it is full. Returns the offset after the last one
+    mapped."""
     aborted = CleanedTransactions(log.aborted_transactions(todo.first_dirty_offset, todo.uncleanable_offset))
     for segment in log.segments[log.segment_of(todo.first_dirty_offset) :]:
         if segment.base_offset >= todo.uncleanable_offset:
@@ -142,7 +153,9 @@ def build_offset_map(log: PartitionLog, todo: LogToClean, offset_map: OffsetMap)
                 records = record_columns(plain_records(batch), header.record_count)
                 offsets = header.base_offset + records.offset_deltas
                 chosen = (records.key_sizes >= 0) & (offsets >= todo.first_dirty_offset)
-                if offset_map.put_digests(records.key_digests(chosen), offsets[chosen]) < np.count_nonzero(chosen):
+                if offset_map.put_digests(records.key_digests(chosen), offsets[chosen]) < np.count_nonzero(
+                    chosen
+                ):
                     return offset_map.latest_offset + 1
             # Also a batch without keys is read: a round that ends with the next one has come past it.
             offset_map.latest_offset = max(offset_map.latest_offset, header.last_offset)
@@ -183,9 +196,15 @@ def _clean_group(
             for _, batch in segment.batches():
                 cleaned.bytes_read += len(batch.data)
                 cleaned.records_read += batch.header.record_count
-                retention, is_empty_marker, keeps = _fate(log.producers, batch, transactions, offset_map, now_ms)
+                retention, is_empty_marker, keeps = _fate(
+                    log.producers, batch, transactions, offset_map, now_ms
+                )
                 left, largest = filter_batch(
-                    batch, retention, keeps, is_marker_of_empty_transaction=is_empty_marker, delete_horizon_ms=horizon
+                    batch,
+                    retention,
+                    keeps,
+                    is_marker_of_empty_transaction=is_empty_marker,
+                    delete_horizon_ms=horizon,
                 )
                 if left is not None:
                     new.append(largest, left.header.max_timestamp, left.header.last_offset, left.data)
@@ -205,7 +224,8 @@ def _clean_group(
 
 
 def _remove_unfinished(log: PartitionLog) -> None:
-    """Remove what a round that failed has left, of whichever segment: a later start would take it for a swap that was cut short.
+    """Remove what a round that failed has left, of whichever segment: a later start would take it for a swap
+    that was cut short.
 
     First the `.swap`: beside a `.cleaned` a start undoes it, alone it counts.
     """
@@ -218,7 +238,8 @@ def _remove_unfinished(log: PartitionLog) -> None:
 
 
 def swap_in(log: PartitionLog, new: Segment, old: list[Segment], now_ms: int) -> None:
-    """Put a cleaned segment in the place of the old ones. A crash between any two steps leaves one of the two."""
+    """Put a cleaned segment in the place of the old ones. A crash between any two steps leaves one of the
+    two."""
     new.change_stage(SWAP)
     log.folder.sync()
     first = log.segments.index(old[0])
@@ -259,7 +280,9 @@ def _all(stays: bool, records: RecordColumns) -> Bools:
     return np.full(records.count, stays)
 
 
-def _last_of_their_keys(batch: RecordBatch, offset_map: OffsetMap, now_ms: int, records: RecordColumns) -> Bools:
+def _last_of_their_keys(
+    batch: RecordBatch, offset_map: OffsetMap, now_ms: int, records: RecordColumns
+) -> Bools:
     """Say which records of a batch stay."""
     offsets = batch.header.base_offset + records.offset_deltas
     is_behind_the_map = offsets > offset_map.latest_offset

@@ -1,8 +1,9 @@
 """The log's folder on disk.
 
-Appends are `write` calls, so they outlive the process at once and the machine after `flush`. Reads are slices of a
-memory map; but a single header is read with `pread`, as in the original, for the longer a log is, the less of its map is
-at hand. A map cannot grow with its file: what was appended since is read with `pread` until it is worth a new map.
+Appends are `write` calls, so they outlive the process at once and the machine after `flush`. Reads are slices
+of a memory map; but a single header is read with `pread`, as in the original, for the longer a log is, the
+less of its map is at hand. A map cannot grow with its file: what was appended since is read with `pread`
+until it is worth a new map.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ class DiskFolder:
         path.mkdir(parents=True, exist_ok=True)
 
     def names(self) -> list[str]:
-        with os.scandir(self.path) as entries:  # which says by itself what is a file, where `iterdir` asks the system about each
+        with os.scandir(
+            self.path
+        ) as entries:  # which says by itself what is a file, where `iterdir` asks the system about each
             return sorted(entry.name for entry in entries if entry.is_file())
 
     def open(self, name: str) -> DiskFile:
@@ -131,5 +134,6 @@ class DiskFile:
             self._descriptor = -1
 
     def __del__(self) -> None:
-        # A log that is given up after an error is not closed in order; its files must not stay open for the life of the process.
+        # A log that is given up after an error is not closed in order; its files must not stay open for the
+        # life of the process.
         self.close()

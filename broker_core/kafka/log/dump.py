@@ -5,9 +5,9 @@
     baseOffset: 0 lastOffset: 2 count: 3 ... position: 0 CreateTime: 1700000000020 size: 109 ... isvalid: true
     | offset: 0 CreateTime: 1700000000000 keySize: 2 valueSize: 7 sequence: -1 headerKeys: [] key: k0 payload: value-0
 
-Works on any folder of Kafka's, a running broker's too: the room that it keeps free in its indexes is left out. Bytes
-that are not a batch end a `.log` with a row that says so. A row of an index is followed by one that says so when the batch
-it points at in the `.log` beside it is another.
+Works on any folder of Kafka's, a running broker's too: the room that it keeps free in its indexes is left
+out. Bytes that are not a batch end a `.log` with a row that says so. A row of an index is followed by one
+that says so when the batch it points at in the `.log` beside it is another.
 
 Source: Kafka 3.9 tools DumpLogSegments.
 """
@@ -39,7 +39,8 @@ class NotALogFile(ValueError):
 
 
 class Row(NamedTuple):
-    """One line. kind: file, batch, record, index, time_index, producer, aborted_transaction, text, or problem."""
+    """One line. kind: file, batch, record, index, time_index, producer, aborted_transaction, text, or
+    problem."""
 
     kind: str
     fields: dict[str, Value]
@@ -67,19 +68,25 @@ class Row(NamedTuple):
 def dump_path(path: Path, *, deep: bool = False) -> Iterator[Row]:
     """Give the rows of one file, or of all files of a partition's folder, by name.
 
-    deep: the records of each batch too. A file of the folder that retention or compaction takes meanwhile is left out.
+    deep: the records of each batch too. A file of the folder that retention or compaction takes meanwhile is
+    left out.
     Raises FileNotFoundError for a path that is not there, NotALogFile for one that holds nothing of a log.
     """
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if file.is_file() and _kind_of(file.name))
         if not files:
-            raise NotALogFile("the folder holds no file of a log; a partition's folder, such as flights-0, does")
+            raise NotALogFile(
+                "the folder holds no file of a log; a partition's folder, such as flights-0, does"
+            )
         for file in files:
             with suppress(FileNotFoundError):
                 yield from _dump_file(file, deep)
         return
     if path.exists() and not _kind_of(path.name):
-        raise NotALogFile("its name is not one of a log's files: .log, .index, .timeindex, .txnindex, .snapshot, a checkpoint")
+        raise NotALogFile(
+            "its name is not one of a log's files: .log, .index, .timeindex, .txnindex, .snapshot, a "
+            "checkpoint"
+        )
     yield from _dump_file(path, deep)
 
 
@@ -110,7 +117,8 @@ def _dump_file(path: Path, deep: bool) -> Iterator[Row]:
 
 
 def dump_log(view: memoryview, *, deep: bool = False) -> Iterator[Row]:
-    """Give a row for each batch of a `.log` file, with its records if `deep`, and one for what ends it early."""
+    """Give a row for each batch of a `.log` file, with its records if `deep`, and one for what ends it
+    early."""
     position = 0
     while position < len(view):
         try:
@@ -132,7 +140,8 @@ def dump_log(view: memoryview, *, deep: bool = False) -> Iterator[Row]:
 
 
 def dump_offset_index(view: memoryview, base_offset: int, log: memoryview | None = None) -> Iterator[Row]:
-    """Give the rows of an `.index` file. log: the `.log` that it is of; None: the rows are not compared with it."""
+    """Give the rows of an `.index` file. log: the `.log` that it is of; None: the rows are not compared with
+    it."""
     last = -1
     whole = _whole(view, offset_index.ROW.size)
     for slot, (relative, position) in enumerate(offset_index.ROW.iter_unpack(whole)):
@@ -148,7 +157,8 @@ def dump_offset_index(view: memoryview, base_offset: int, log: memoryview | None
 
 
 def dump_time_index(view: memoryview, base_offset: int, log: memoryview | None = None) -> Iterator[Row]:
-    """Give the rows of a `.timeindex` file. log: the `.log` that it is of; None: the rows are not compared with it."""
+    """Give the rows of a `.timeindex` file. log: the `.log` that it is of; None: the rows are not compared
+    with it."""
     last = -1
     whole = _whole(view, time_index.ROW.size)
     batches = _batches(log) if log is not None else iter(())
@@ -165,9 +175,14 @@ def dump_time_index(view: memoryview, base_offset: int, log: memoryview | None =
         while largest is not None and largest[1] < offset:
             largest = next(batches, None)
         if largest is None or not largest[0] <= offset:
-            yield Row("problem", {"text": f"Mismatch at timestamp {timestamp}: no batch holds offset {offset}"})
+            yield Row(
+                "problem", {"text": f"Mismatch at timestamp {timestamp}: no batch holds offset {offset}"}
+            )
         elif largest[2] != timestamp:
-            yield Row("problem", {"text": f"Mismatch at timestamp {timestamp}: the batch of offset {offset} has {largest[2]}"})
+            yield Row(
+                "problem",
+                {"text": f"Mismatch at timestamp {timestamp}: the batch of offset {offset} has {largest[2]}"},
+            )
     yield from _behind_the_rows(view, len(whole))
 
 
@@ -178,7 +193,8 @@ def _behind_the_rows(view: memoryview, position: int) -> Iterator[Row]:
 
 
 def _index_mismatch(log: memoryview, offset: int, position: int) -> str:
-    """What is wrong with a row of an offset index; "" for nothing. The row is of an append, which may have been of several batches."""
+    """What is wrong with a row of an offset index; "" for nothing. The row is of an append, which may have
+    been of several batches."""
     batches = _batches(log, position)
     found = next(batches, None) if 0 <= position < len(log) else None
     if found is None:
@@ -191,7 +207,8 @@ def _index_mismatch(log: memoryview, offset: int, position: int) -> str:
 
 
 def _batches(log: memoryview, position: int = 0) -> Iterator[tuple[int, int, int]]:
-    """Give first offset, last offset and largest timestamp of each batch from a position on, up to the first that is none."""
+    """Give first offset, last offset and largest timestamp of each batch from a position on, up to the first
+    that is none."""
     while position < len(log):
         try:
             batch = batch_at(log, position)
@@ -205,7 +222,11 @@ def _batches(log: memoryview, position: int = 0) -> Iterator[tuple[int, int, int
 
 def _span(batch: RecordBatch | LegacyBatch) -> tuple[int, int, int]:
     if isinstance(batch, LegacyBatch):
-        return min(0, batch.last_offset), batch.last_offset, batch.timestamp  # the first one may be compressed
+        return (
+            min(0, batch.last_offset),
+            batch.last_offset,
+            batch.timestamp,
+        )  # the first one may be compressed
     return batch.header.base_offset, batch.header.last_offset, batch.header.max_timestamp
 
 
@@ -224,7 +245,9 @@ def dump_snapshot(content: bytes) -> Iterator[Row]:
                 "producerId": producer_id,
                 "producerEpoch": entry.producer_epoch,
                 "coordinatorEpoch": entry.coordinator_epoch,
-                "currentTxnFirstOffset": (None if entry.transaction_start == NO_OPEN_TRANSACTION else entry.transaction_start),
+                "currentTxnFirstOffset": (
+                    None if entry.transaction_start == NO_OPEN_TRANSACTION else entry.transaction_start
+                ),
                 "lastTimestamp": entry.last_timestamp,
                 "firstSequence": None if mark is None else mark.first_sequence,
                 "lastSequence": entry.last_sequence,
@@ -282,7 +305,10 @@ def _record_fields(batch: RecordBatch | LegacyBatch, record: Record) -> dict[str
     }
     if isinstance(batch, RecordBatch):
         header = batch.header
-        fields |= {"sequence": header.sequence_of(record), "headerKeys": [_shown(key) or "" for key, _ in record.headers]}
+        fields |= {
+            "sequence": header.sequence_of(record),
+            "headerKeys": [_shown(key) or "" for key, _ in record.headers],
+        }
         if header.is_control:
             control_type = read_control_type(record)
             if not control_type.ends_transaction:
@@ -330,7 +356,9 @@ def _codec_name(batch: RecordBatch | LegacyBatch) -> str:
 def _time_type(batch: RecordBatch | LegacyBatch) -> str:
     if not batch.magic:
         return "NoTimestampType"
-    is_log_append_time = batch.is_log_append_time if isinstance(batch, LegacyBatch) else batch.header.is_log_append_time
+    is_log_append_time = (
+        batch.is_log_append_time if isinstance(batch, LegacyBatch) else batch.header.is_log_append_time
+    )
     return "LogAppendTime" if is_log_append_time else "CreateTime"
 
 

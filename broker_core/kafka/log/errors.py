@@ -30,7 +30,8 @@ class InvalidRecord(LogError):
 
 
 class CodecFailed(LogError):
-    """UNKNOWN_SERVER_ERROR: a compressed stream that its codec cannot read (the original's plain KafkaException)."""
+    """UNKNOWN_SERVER_ERROR: a compressed stream that its codec cannot read (the original's plain
+    KafkaException)."""
 
 
 class UnknownCodec(LogError):
@@ -40,11 +41,13 @@ class UnknownCodec(LogError):
 
 
 class OutsideMessage(LogError):
-    """UNKNOWN_SERVER_ERROR: a length field that points outside its message (the original's IndexOutOfBoundsException)."""
+    """UNKNOWN_SERVER_ERROR: a length field that points outside its message (the original's
+    IndexOutOfBoundsException)."""
 
 
 class UnexpectedAppendOffset(LogError):
-    """UNKNOWN_SERVER_ERROR: a leader's batches begin below the log end (the original's UnexpectedAppendOffsetException)."""
+    """UNKNOWN_SERVER_ERROR: a leader's batches begin below the log end (the original's
+    UnexpectedAppendOffsetException)."""
 
     def __init__(self, first_offset: int, last_offset: int, log_end_offset: int) -> None:
         super().__init__(f"offset {first_offset} where {log_end_offset} or more was to come")
@@ -53,7 +56,8 @@ class UnexpectedAppendOffset(LogError):
 
 
 class OffsetsOutOfOrder(LogError):
-    """UNKNOWN_SERVER_ERROR: a leader's batches whose offsets do not rise (the original's OffsetsOutOfOrderException)."""
+    """UNKNOWN_SERVER_ERROR: a leader's batches whose offsets do not rise (the original's
+    OffsetsOutOfOrderException)."""
 
 
 class InvalidTimestamp(LogError):

@@ -1,8 +1,8 @@
 """What both indexes of a segment share: rows of fixed size, rising in their first field, searched by halves.
 
-A row is written only now and then (`index.interval.bytes`), so a search gives the last row at or below the target, and
-the log is scanned from there. The original first looks into the last 8 KiB of rows: most readers read the newest
-records, and those pages are in memory.
+A row is written only now and then (`index.interval.bytes`), so a search gives the last row at or below the
+target, and the log is scanned from there. The original first looks into the last 8 KiB of rows: most readers
+read the newest records, and those pages are in memory.
 
 Source: Kafka 3.9 storage/internals/log/AbstractIndex.indexSlotRangeFor.
 """
@@ -25,13 +25,16 @@ class CorruptIndex(HighwaterError):
 class IndexFile:
     """Rows of two numbers, the first of which rises.
 
-    row: how a row is packed. bytes_max: segment.index.bytes, the room for rows. rows_kept_free: of that room, those that
-    only the end of the segment's life may take.
-    Of a closed segment the rows are a view into the mapped file. While a segment grows they are in memory, and written
-    a page at a time: a crash may lose some, but after a crash the index is rebuilt from the log in any case.
+    row: how a row is packed. bytes_max: segment.index.bytes, the room for rows. rows_kept_free: of that room,
+    those that only the end of the segment's life may take.
+    Of a closed segment the rows are a view into the mapped file. While a segment grows they are in memory,
+    and written a page at a time: a crash may lose some, but after a crash the index is rebuilt from the log
+    in any case.
     """
 
-    def __init__(self, file: LogFile, base_offset: int, bytes_max: int, row: struct.Struct, rows_kept_free: int = 0) -> None:
+    def __init__(
+        self, file: LogFile, base_offset: int, bytes_max: int, row: struct.Struct, rows_kept_free: int = 0
+    ) -> None:
         self.file = file
         self.base_offset = base_offset
         self.row_size = row.size
@@ -78,7 +81,8 @@ class IndexFile:
                 raise
 
     def slot_at_or_below(self, target: int, probes: list[int] | None = None) -> int:
-        """Give the last row whose first number is not above the target; -1: none. probes: takes each row looked at."""
+        """Give the last row whose first number is not above the target; -1: none. probes: takes each row
+        looked at."""
 
         last = self.row_count - 1
         if last < 0:
@@ -120,4 +124,6 @@ class IndexFile:
     def check_size(self) -> None:
         """Raise CorruptIndex unless the file holds whole rows."""
         if self.file.size % self.row_size:
-            raise CorruptIndex(f"{self.file.name}: {self.file.size} bytes are not whole rows of {self.row_size}")
+            raise CorruptIndex(
+                f"{self.file.name}: {self.file.size} bytes are not whole rows of {self.row_size}"
+            )

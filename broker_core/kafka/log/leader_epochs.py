@@ -31,23 +31,27 @@ class LeaderEpochs:
         self._look_at_latest()
 
     def assign(self, epoch: int, start_offset: int) -> None:
-        """A leader of that epoch writes from that offset on. Rows that contradict it (epoch or offset not below) go.
+        """A leader of that epoch writes from that offset on. Rows that contradict it (epoch or offset not
+        below) go.
 
-        The newest epoch again, from a later offset, changes nothing. Raises CommandError for a negative number.
+        The newest epoch again, from a later offset, changes nothing. Raises CommandError for a negative
+        number.
         """
         if epoch == self.latest >= 0 and start_offset >= self.latest_start:
             return
         self._store(_with(self.rows, epoch, start_offset))
 
     def assign_all(self, starts: Iterable[EpochStart]) -> None:
-        """Assign (epoch, start offset) one by one, with one write to the file. Raises CommandError as `assign` does."""
+        """Assign (epoch, start offset) one by one, with one write to the file. Raises CommandError as
+        `assign` does."""
         rows = self.rows
         for epoch, start_offset in starts:
             rows = _with(rows, epoch, start_offset)
         self._store(rows)
 
     def truncate_from_end(self, end_offset: int) -> None:
-        """The log now ends there: epochs that began at or after it wrote nothing. A negative offset changes nothing."""
+        """The log now ends there: epochs that began at or after it wrote nothing. A negative offset changes
+        nothing."""
         if end_offset >= 0:
             self._store([row for row in self.rows if row[1] < end_offset])
 
@@ -62,7 +66,8 @@ class LeaderEpochs:
         write_leader_epochs(self._folder, self.rows)
 
     def truncate_from_start(self, start_offset: int) -> None:
-        """The log begins there now: the epoch that covers it begins there too, even beyond the last record."""
+        """The log begins there now: the epoch that covers it begins there too, even beyond the last
+        record."""
         self._store(_from(self.rows, start_offset))
 
     # --- what is asked
@@ -93,14 +98,17 @@ class LeaderEpochs:
         return self.rows[index - 1][0] if index else None
 
     def rows_between(self, start_offset: int, end_offset: int) -> list[EpochStart]:
-        """The epochs of the offsets from `start_offset` up to `end_offset`, the first cut at the start. Negative: no bound."""
+        """The epochs of the offsets from `start_offset` up to `end_offset`, the first cut at the start.
+        Negative: no bound."""
         rows = self.rows if start_offset < 0 else _from(self.rows, start_offset)
         return rows if end_offset < 0 else [row for row in rows if row[1] < end_offset]
 
     def end_offset_for(self, epoch: int, log_end_offset: int) -> EpochStart:
-        """Where an epoch ends: (largest known epoch at or below it, end offset), UNDEFINED (-1, -1) above all known ones.
+        """Where an epoch ends: (largest known epoch at or below it, end offset), UNDEFINED (-1, -1) above all
+        known ones.
 
-        The newest epoch ends at the log end. One older than all known ones ends, itself, where the oldest begins.
+        The newest epoch ends at the log end. One older than all known ones ends, itself, where the oldest
+        begins.
         """
         if epoch == self.latest >= 0:
             return epoch, log_end_offset
@@ -133,7 +141,12 @@ def _start(row: EpochStart) -> int:
 
 def _with(rows: list[EpochStart], epoch: int, start_offset: int) -> list[EpochStart]:
     if epoch < 0 or start_offset < 0:
-        raise CommandError("epoch", "an epoch and its start offset are not negative: {epoch}, {offset}", epoch=epoch, offset=start_offset)
+        raise CommandError(
+            "epoch",
+            "an epoch and its start offset are not negative: {epoch}, {offset}",
+            epoch=epoch,
+            offset=start_offset,
+        )
     if rows and rows[-1][0] == epoch and rows[-1][1] <= start_offset:
         return rows
     return [*(row for row in rows if row[0] < epoch and row[1] < start_offset), (epoch, start_offset)]

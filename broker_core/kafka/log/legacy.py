@@ -4,13 +4,14 @@
 
     attributes: bits 0-2 codec   3 log append time (format 1)
 
-Each message is a batch of one; or, compressed, its value is a run of messages of the same format, and its own offset
-that of the last of them. Inside, offsets are whole in format 0, and 0, 1, 2, ... in format 1.
+Each message is a batch of one; or, compressed, its value is a run of messages of the same format, and its own
+offset that of the last of them. Inside, offsets are whole in format 0, and 0, 1, 2, ... in format 1.
 
     offset 7, gzip [ 0:a  1:b  2:c ]    reads as 5:a 6:b 7:c        format 1; compaction may leave gaps: 0, 2 is 5, 7
 
 Kafka itself has dropped both formats in 4.0.
-Source: Kafka clients 3.9.2, AbstractLegacyRecordBatch (DeepRecordsIterator), LegacyRecord, Lz4BlockInputStream.
+Source: Kafka clients 3.9.2, AbstractLegacyRecordBatch (DeepRecordsIterator), LegacyRecord,
+Lz4BlockInputStream.
 Vectors: kafka/records/corrupt.json (magic-0, magic-1).
 """
 
@@ -58,7 +59,8 @@ class LegacyBatch(NamedTuple):
 
     @property
     def base_offset(self) -> int:
-        """The first record's offset; the stored one, where what is inside cannot be read. Opens a compressed message."""
+        """The first record's offset; the stored one, where what is inside cannot be read. Opens a compressed
+        message."""
         try:
             return next(self.records()).offset
         except LogError:
@@ -92,11 +94,12 @@ class LegacyBatch(NamedTuple):
             raise CorruptRecord(f"the stored crc is {self.crc}, that of the bytes {computed}")
 
     def records(self) -> Iterator[Record]:
-        """Give the one record, or those inside. Keys and values are cut at a message's end, where a length points past it.
+        """Give the one record, or those inside. Keys and values are cut at a message's end, where a length
+        points past it.
 
-        Raises UnknownCodec, CodecFailed, and InvalidRecord for a compressed message that holds none, or others than
-        plain ones of its format; CorruptRecord for one inside that is too short; OutsideMessage where the length of its value
-        would be outside.
+        Raises UnknownCodec, CodecFailed, and InvalidRecord for a compressed message that holds none, or
+        others than plain ones of its format; CorruptRecord for one inside that is too short; OutsideMessage
+        where the length of its value would be outside.
         """
         codec = self.codec
         if codec is Codec.NONE:
@@ -107,7 +110,10 @@ class LegacyBatch(NamedTuple):
         base = self.last_offset - messages[-1].last_offset if self.magic else 0
         for message in messages:
             if message.magic != self.magic or message.data[17] & CODEC_MASK:
-                raise InvalidRecord(f"a compressed message of format {self.magic} holds one of format {message.magic} or a compressed one")
+                raise InvalidRecord(
+                    f"a compressed message of format {self.magic} holds one of format {message.magic} or "
+                    f"a compressed one"
+                )
             timestamp = self.timestamp if self.is_log_append_time else message.timestamp
             yield message._record(base + message.last_offset, timestamp)
 
@@ -120,8 +126,11 @@ class LegacyBatch(NamedTuple):
         content, _ = self._field(position)
         if content is None:
             raise InvalidRecord("a compressed message without a value")
-        # Format 0's writers worked the checksum of an lz4 frame's header out of the wrong bytes, and no reader asks for it.
-        out = decompress(codec, with_right_lz4_checksum(content) if codec is Codec.LZ4 and not self.magic else content)
+        # Format 0's writers worked the checksum of an lz4 frame's header out of the wrong bytes, and no
+        # reader asks for it.
+        out = decompress(
+            codec, with_right_lz4_checksum(content) if codec is Codec.LZ4 and not self.magic else content
+        )
         if out.failure is not None:
             raise CodecFailed(out.failure)
         view = memoryview(out.data)
@@ -158,4 +167,8 @@ class LegacyBatch(NamedTuple):
             return None, position
         (length,) = _LENGTH.unpack_from(self.data, position)
         position += _LENGTH.size
-        return (None, position) if length < 0 else (bytes(self.data[position : position + length]), position + length)
+        return (
+            (None, position)
+            if length < 0
+            else (bytes(self.data[position : position + length]), position + length)
+        )

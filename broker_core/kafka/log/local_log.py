@@ -1,12 +1,14 @@
-"""A partition's segments in a row, of which the last one grows: choosing, reading, beginning and deleting them.
+"""A partition's segments in a row, of which the last one grows: choosing, reading, beginning and deleting
+them.
 
     log start offset                                             high watermark    log end offset
           v                                                              v               v
     [ 0 ........ 3257572 ][ 3257573 ...... 6506250 ][ 6506251 ........................... )
       closed segment         closed segment            active segment
 
-A read chooses the segment by its base offset, the place by its index, and returns the bytes as stored. What an append
-checks and notes is in partition_log.py, how far consumers may read in watermarks.py; both build on this.
+A read chooses the segment by its base offset, the place by its index, and returns the bytes as stored. What
+an append checks and notes is in partition_log.py, how far consumers may read in watermarks.py; both build on
+this.
 
 Source: Kafka 3.9 core LocalLog, UnifiedLog (fetchOffsetByTimestamp, deleteSegmentFiles).
 """
@@ -34,14 +36,23 @@ class Fetched(NamedTuple):
     """Bytes as stored in one segment: whole batches, but the last may be cut off by the limit."""
 
     data: memoryview
-    base_offset: int  # of the first batch, at or below the offset asked for; that offset, if there are no bytes
+    base_offset: (
+        int  # of the first batch, at or below the offset asked for; that offset, if there are no bytes
+    )
     position: int
 
 
 class LocalLog:
     """The segments of one folder. segments: at least one, by base offset."""
 
-    def __init__(self, folder: Folder, settings: LogSettings, segments: list[Segment], log_start_offset: int, log_end_offset: int) -> None:
+    def __init__(
+        self,
+        folder: Folder,
+        settings: LogSettings,
+        segments: list[Segment],
+        log_start_offset: int,
+        log_end_offset: int,
+    ) -> None:
         self.folder = folder
         self.settings = settings
         self.segments = segments
@@ -76,13 +87,17 @@ class LocalLog:
     ) -> Fetched:
         """Give bytes from the batch that holds the offset on, at most `bytes_max`, from one segment.
 
-        end_offset: nothing at or after it (high_watermark, last_stable_offset; default: the log end). at_least_one: the
-        first batch comes whole even where it is larger than the limit, so that a reader never starves.
+        end_offset: nothing at or after it (high_watermark, last_stable_offset; default: the log end).
+        at_least_one: the first batch comes whole even where it is larger than the limit, so that a reader
+        never starves.
         Raises OffsetOutOfRange outside log start to log end. The bytes are a view: nothing is copied.
         """
-        # After `restart_at` the log start offset may be below the first segment: nothing is there, whatever it says.
+        # After `restart_at` the log start offset may be below the first segment: nothing is there, whatever
+        # it says.
         if not max(self.log_start_offset, self.segments[0].base_offset) <= offset <= self.log_end_offset:
-            raise OffsetOutOfRange(f"offset {offset}; the log holds {self.log_start_offset} to {self.log_end_offset}")
+            raise OffsetOutOfRange(
+                f"offset {offset}; the log holds {self.log_start_offset} to {self.log_end_offset}"
+            )
         end = self.log_end_offset if end_offset is None else min(end_offset, self.log_end_offset)
         if offset < end:
             index = self.segment_of(offset)
@@ -106,8 +121,8 @@ class LocalLog:
     def offset_for_time(self, timestamp: int) -> TimestampOffset | None:
         """Give the first record at or after that time; None: there is none.
 
-        LATEST, EARLIEST and MAX_TIMESTAMP (-1, -2, -3) give the log end, the log start, the latest record. What a consumer may see of it is the
-        high watermark's to say.
+        LATEST, EARLIEST and MAX_TIMESTAMP (-1, -2, -3) give the log end, the log start, the latest record.
+        What a consumer may see of it is the high watermark's to say.
         """
         if timestamp == EARLIEST:
             return TimestampOffset(-1, self.log_start_offset)
@@ -117,7 +132,11 @@ class LocalLog:
             for segment in self.segments:
                 segment.load_times()
             latest = max(self.segments, key=lambda segment: segment.max_timestamp)
-            return latest.find_timestamp(latest.max_timestamp, latest.base_offset) if latest.max_timestamp >= 0 else None
+            return (
+                latest.find_timestamp(latest.max_timestamp, latest.base_offset)
+                if latest.max_timestamp >= 0
+                else None
+            )
         for segment in self.segments:
             if segment.load_times() >= timestamp:
                 # This one and no later one, even where the log start offset has moved past all that it holds.
@@ -134,13 +153,19 @@ class LocalLog:
         ]
 
     def aborted_in(self, fetched: Fetched, offset: int) -> list[AbortedTransaction]:
-        """Give the aborted transactions that a read_committed reader needs to know with what it has read from that offset on.
+        """Give the aborted transactions that a read_committed reader needs to know with what it has read from
+        that offset on.
 
-        As far as the index tells, a little more than the bytes hold: the original does not look into them either.
+        As far as the index tells, a little more than the bytes hold: the original does not look into them
+        either.
         """
         index = self.segment_of(fetched.base_offset)
-        row = self.segments[index].offset_index.first_at_or_after_position(fetched.position + len(fetched.data))
-        behind = self.segments[index + 1].base_offset if index + 1 < len(self.segments) else self.log_end_offset
+        row = self.segments[index].offset_index.first_at_or_after_position(
+            fetched.position + len(fetched.data)
+        )
+        behind = (
+            self.segments[index + 1].base_offset if index + 1 < len(self.segments) else self.log_end_offset
+        )
         end_offset = behind if row is None else row.offset
         found: list[AbortedTransaction] = []
         for segment in self.segments[index:]:
@@ -156,7 +181,8 @@ class LocalLog:
         return all(segment.find(offset) is None for segment in self.segments[self.segment_of(offset) :])
 
     def position_of(self, offset: int) -> tuple[int, int, int]:
-        """Give where an offset is: (offset, base offset of its segment, position in its file). The log end is the end of the last file.
+        """Give where an offset is: (offset, base offset of its segment, position in its file). The log end is
+        the end of the last file.
 
         Below the first segment, after `restart_at` with an earlier log start, there is no place: -1, -1.
         """
@@ -170,7 +196,9 @@ class LocalLog:
 
     # --- delete
 
-    def delete_files_of(self, segments: Iterable[Segment], now_ms: int, *, with_snapshots: bool = True) -> None:
+    def delete_files_of(
+        self, segments: Iterable[Segment], now_ms: int, *, with_snapshots: bool = True
+    ) -> None:
         """Rename to `.deleted`, and remove when the delay is over: a reader may be in the middle of them."""
         due_ms = now_ms + self.settings.file_delete_delay_ms
         for segment in segments:
@@ -193,7 +221,15 @@ class LocalLog:
 
     # --- inside
 
-    def _fetched(self, segment: Segment, found: BatchPosition, offset: int, bytes_max: int, end: int, at_least_one: bool) -> Fetched:
+    def _fetched(
+        self,
+        segment: Segment,
+        found: BatchPosition,
+        offset: int,
+        bytes_max: int,
+        end: int,
+        at_least_one: bool,
+    ) -> Fetched:
         position, batch = found
         limit = max(bytes_max, len(batch.data)) if at_least_one else bytes_max
         end_position = segment.size

@@ -40,8 +40,8 @@ SHUTDOWN_MARK = b'{"version":0,"brokerEpoch":-1}'
 class LogDirectory:
     """All partitions of one folder.
 
-    folder: the top folder. partition_folder: gives the folder of a partition by its name, "flights-0". settings: topic ->
-    its settings; a topic that is not in it has the defaults.
+    folder: the top folder. partition_folder: gives the folder of a partition by its name, "flights-0".
+    settings: topic -> its settings; a topic that is not in it has the defaults.
     """
 
     def __init__(
@@ -87,19 +87,33 @@ class LogDirectory:
 
     def checkpoint(self) -> None:
         """Write the recovery points, log start offsets and high watermarks. Raises StorageFull."""
-        write_offsets(self.folder, RECOVERY_POINT, {key: log.recovery_point for key, log in self.logs.items()})
+        write_offsets(
+            self.folder, RECOVERY_POINT, {key: log.recovery_point for key, log in self.logs.items()}
+        )
         # Only what the segments' names do not say by themselves.
-        starts = {key: log.log_start_offset for key, log in self.logs.items() if log.log_start_offset > log.segments[0].base_offset}
+        starts = {
+            key: log.log_start_offset
+            for key, log in self.logs.items()
+            if log.log_start_offset > log.segments[0].base_offset
+        }
         write_offsets(self.folder, LOG_START, starts)
         replicated = {key: log.high_watermark for key, log in self.logs.items() if log.is_replicated}
         write_offsets(self.folder, REPLICATION, replicated)
 
-    def clean_dirtiest(self, now_ms: int, memory_bytes: int = 128 << 20) -> tuple[TopicPartition, Cleaned] | None:
+    def clean_dirtiest(
+        self, now_ms: int, memory_bytes: int = 128 << 20
+    ) -> tuple[TopicPartition, Cleaned] | None:
         """Compact the dirtiest partition that is due, of those that compact. None: none is due."""
         todos = {
-            key: log_to_clean(log, self.cleaned_up_to.get(key), now_ms) for key, log in self.logs.items() if log.settings.cleanup_compact
+            key: log_to_clean(log, self.cleaned_up_to.get(key), now_ms)
+            for key, log in self.logs.items()
+            if log.settings.cleanup_compact
         }
-        due = [key for key, todo in todos.items() if todo.is_due(self.logs[key].settings.min_cleanable_dirty_ratio_percent)]
+        due = [
+            key
+            for key, todo in todos.items()
+            if todo.is_due(self.logs[key].settings.min_cleanable_dirty_ratio_percent)
+        ]
         if not due:
             return None
         key = max(due, key=lambda key: todos[key].dirty_per_million)
@@ -109,7 +123,8 @@ class LogDirectory:
         return key, cleaned
 
     def close(self, now_ms: int) -> None:
-        """Flush and close everything, and say so for the next start. Raises StorageFull; then it will be read again."""
+        """Flush and close everything, and say so for the next start. Raises StorageFull; then it will be read
+        again."""
         for log in self.logs.values():
             log.close(now_ms)
         self.checkpoint()

@@ -1,7 +1,7 @@
 """The log's folder in memory, with faults to inject; for labs in simulation and for tests.
 
-A crash keeps of each file what was flushed, and of the rest as much as the caller says: none, all, or a torn part.
-Names are taken to survive in the order in which they were given, as a journalling file system has it.
+A crash keeps of each file what was flushed, and of the rest as much as the caller says: none, all, or a torn
+part. Names are taken to survive in the order in which they were given, as a journalling file system has it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ class Crashed(HighwaterError):
 class MemoryFolder:
     """A folder in memory.
 
-    bytes_max: how much the device holds; None: no limit. steps_left: how many changes (append, truncate, flush, replace,
-    rename, remove) are still carried out before the machine stops; None: it does not. now_ms: gives the time that a
-    changed file gets.
+    bytes_max: how much the device holds; None: no limit. steps_left: how many changes (append, truncate,
+    flush, replace, rename, remove) are still carried out before the machine stops; None: it does not. now_ms:
+    gives the time that a changed file gets.
     """
 
     def __init__(
@@ -40,8 +40,12 @@ class MemoryFolder:
         self.files: dict[str, MemoryFile] = {}
 
     def to_json(self) -> dict[str, Any]:
-        """Its files as plain data: (content in base64, bytes flushed, when it was changed). Not its faults, nor its clock."""
-        return {name: (b64encode(file.data).decode(), file.flushed_size, file.at_ms) for name, file in self.files.items()}
+        """Its files as plain data: (content in base64, bytes flushed, when it was changed). Not its faults,
+        nor its clock."""
+        return {
+            name: (b64encode(file.data).decode(), file.flushed_size, file.at_ms)
+            for name, file in self.files.items()
+        }
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> MemoryFolder:
@@ -113,7 +117,8 @@ class MemoryFolder:
         return sum(len(file.data) for file in self.files.values())
 
     def after_crash(self, unflushed_bytes_kept: int = 0) -> MemoryFolder:
-        """Give the folder as the next start finds it: of what was not flushed, that many bytes of each file survived."""
+        """Give the folder as the next start finds it: of what was not flushed, that many bytes of each file
+        survived."""
         survived = MemoryFolder(now_ms=self.now_ms)
         for name, file in self.files.items():
             copy = survived.open(name)

@@ -2,8 +2,8 @@
 
     relative offset 4   position 4         row = (largest offset of an append - base offset, where the append starts)
 
-One row for about every `index.interval.bytes` of log. A relative offset fits in four bytes, which is why a segment may
-not span more than 2^31 - 1 offsets.
+One row for about every `index.interval.bytes` of log. A relative offset fits in four bytes, which is why a
+segment may not span more than 2^31 - 1 offsets.
 
 Source: Kafka 3.9 storage/internals/log/OffsetIndex.
 """
@@ -50,7 +50,8 @@ class OffsetIndex(IndexFile):
         return self.entry(slot) if slot >= 0 else OffsetPosition(self.base_offset, 0)
 
     def first_at_or_after_position(self, position: int) -> OffsetPosition | None:
-        """Give the first row whose append starts at or after that position in the file; None: there is none."""
+        """Give the first row whose append starts at or after that position in the file; None: there is
+        none."""
         slot = bisect_left(range(self.row_count), position, key=lambda slot: self.row_at(slot)[1])
         return self.entry(slot) if slot < self.row_count else None
 

@@ -2,12 +2,13 @@
 
     a slot, 24 bytes:  MD5 of the key 16   offset 8
 
-The keys themselves are not kept: two keys of one MD5 would be taken for one, which at 128 bits does not happen. A
-look-up tries the slots that the digest's four-byte windows at byte 0, 1, ... 12 name, then the ones after the last of
-them. With 90 % of the slots in use the map is full, and the cleaner stops there for this round.
+The keys themselves are not kept: two keys of one MD5 would be taken for one, which at 128 bits does not
+happen. A look-up tries the slots that the digest's four-byte windows at byte 0, 1, ... 12 name, then the ones
+after the last of them. With 90 % of the slots in use the map is full, and the cleaner stops there for this
+round.
 
-Whole batches of keys are put and looked up at once, by the compiled loops of cleaner_kernels.py, which is imported when
-the first key comes.
+Whole batches of keys are put and looked up at once, by the compiled loops of cleaner_kernels.py, which is
+imported when the first key comes.
 
 Source: Kafka 3.9 storage/internals/log/SkimpyOffsetMap.
 """
@@ -57,7 +58,8 @@ class OffsetMap:
         return self._digests.nbytes + self._offsets.nbytes
 
     def put_all(self, keys: Sequence[bytes], offsets: ArrayLike) -> int:
-        """Put keys in order of their offsets, until all are in or the map is full. Returns how many were put."""
+        """Put keys in order of their offsets, until all are in or the map is full. Returns how many were
+        put."""
         return self.put_digests(digests_of(keys), offsets)
 
     def put_digests(self, digests: Digests, offsets: ArrayLike) -> int:

@@ -1,12 +1,14 @@
 """One partition's log: what an append checks, writes and notes, and how the log is cut, flushed and closed.
 
-    validate -> give offsets -> note the leader's epoch -> roll if the segment is full -> ask the producer's state -> write -> note
+    validate -> give offsets -> note the leader's epoch -> roll if the segment is full -> ask the producer's
+    state -> write -> note
 
-As in the original the epoch is noted, and a segment may be rolled, before the producer's state refuses an append or knows
-it already. Of records nothing is written unless all of an append is taken.
+As in the original the epoch is noted, and a segment may be rolled, before the producer's state refuses an
+append or knows it already. Of records nothing is written unless all of an append is taken.
 
-The segments, and reading from them: local_log.py; how far consumers may read: watermarks.py. How a log is opened again:
-recovery.py; what is deleted: retention.py; how superseded keys go: compaction.py. Nothing here asks a clock: who appends says what time it is.
+The segments, and reading from them: local_log.py; how far consumers may read: watermarks.py. How a log is
+opened again: recovery.py; what is deleted: retention.py; how superseded keys go: compaction.py. Nothing here
+asks a clock: who appends says what time it is.
 
 Source: Kafka 3.9 core UnifiedLog.
 """
@@ -21,7 +23,12 @@ from broker_core.errors import CommandError
 from broker_core.kafka.log import recovery
 from broker_core.kafka.log.batch_reader import records_only, whole_batches
 from broker_core.kafka.log.codecs import Codec, compress
-from broker_core.kafka.log.errors import OffsetsOutOfOrder, RecordBatchTooLarge, RecordTooLarge, UnexpectedAppendOffset
+from broker_core.kafka.log.errors import (
+    OffsetsOutOfOrder,
+    RecordBatchTooLarge,
+    RecordTooLarge,
+    UnexpectedAppendOffset,
+)
 from broker_core.kafka.log.local_log import EARLIEST, LATEST, MAX_TIMESTAMP, Fetched
 from broker_core.kafka.log.producer_snapshots import rebuild_producers, snapshot_offsets, take_snapshot
 from broker_core.kafka.log.producer_state import ProducerState
@@ -64,7 +71,14 @@ class Appended(NamedTuple):
 class PartitionLog(WatermarkedLog):
     """One partition's log in one folder. `PartitionLog.open` is the way in."""
 
-    def __init__(self, folder: Folder, settings: LogSettings, loaded: recovery.Loaded, now_ms: int, high_watermark: int | None) -> None:
+    def __init__(
+        self,
+        folder: Folder,
+        settings: LogSettings,
+        loaded: recovery.Loaded,
+        now_ms: int,
+        high_watermark: int | None,
+    ) -> None:
         super().__init__(folder, settings, loaded.segments, loaded.log_start_offset, loaded.log_end_offset)
         self.producers = loaded.producers
         self.epochs = loaded.epochs
@@ -95,8 +109,10 @@ class PartitionLog(WatermarkedLog):
     ) -> PartitionLog:
         """Open a partition's folder, empty or not.
 
-        was_closed: the last run ended with `close`; else everything from the recovery point on is read and checked.
-        recovery_point: up to there all is known to be flushed. log_start_offset, high_watermark: as their checkpoints say; None: nobody replicates.
+        was_closed: the last run ended with `close`; else everything from the recovery point on is read and
+        checked.
+        recovery_point: up to there all is known to be flushed. log_start_offset, high_watermark: as their
+        checkpoints say; None: nobody replicates.
 
         >>> from broker_core.kafka.log.memory_storage import MemoryFolder
         >>> log = PartitionLog.open(MemoryFolder(), now_ms=0)
@@ -120,7 +136,8 @@ class PartitionLog(WatermarkedLog):
     ) -> Appended:
         """Append the batch that a client sent, encoded with base offset 0: it gets the next offsets.
 
-        leader_epoch: default the log's own. is_from_coordinator: of a producer's batch only the epoch is checked, not the sequence.
+        leader_epoch: default the log's own. is_from_coordinator: of a producer's batch only the epoch is
+        checked, not the sequence.
         verification_guard: of `start_verification`, for a transaction's first batch.
         Raises CorruptRecord, InvalidRecord, InvalidTimestamp, UnknownCodec, CodecFailed, RecordTooLarge,
         RecordBatchTooLarge, the errors of producer_state.py, StorageFull; then nothing of it was written.
@@ -141,7 +158,8 @@ class PartitionLog(WatermarkedLog):
         base_sequence: int = NO_SEQUENCE,
         is_transactional: bool = False,
     ) -> Appended:
-        """Append (key, value) pairs as one batch, none for no pairs. timestamp: of all of them; default `now_ms`.
+        """Append (key, value) pairs as one batch, none for no pairs. timestamp: of all of them; default
+        `now_ms`.
 
         Raises as `append` does.
         """
@@ -155,7 +173,19 @@ class PartitionLog(WatermarkedLog):
             encoded = compress(codec, encoded)
         attributes = codec | TRANSACTIONAL if is_transactional else codec
         placed_at = 0 if self._looks_into_batches else base
-        data = seal(encoded, placed_at, epoch, attributes, count - 1, time, time, producer_id, producer_epoch, base_sequence, count)
+        data = seal(
+            encoded,
+            placed_at,
+            epoch,
+            attributes,
+            count - 1,
+            time,
+            time,
+            producer_id,
+            producer_epoch,
+            base_sequence,
+            count,
+        )
         size = len(data)
         if size > self._message_bytes_max:
             raise RecordTooLarge(f"{size} bytes; the topic takes {self._message_bytes_max}")
@@ -184,35 +214,49 @@ class PartitionLog(WatermarkedLog):
         """
         base_offset = self.log_end_offset
         epoch = self.leader_epoch if leader_epoch is None else leader_epoch
-        batch = self._marker(control_type, base_offset, now_ms, producer_id, producer_epoch, coordinator_epoch, epoch)
+        batch = self._marker(
+            control_type, base_offset, now_ms, producer_id, producer_epoch, coordinator_epoch, epoch
+        )
         segment = self._segment_for(base_offset, base_offset, now_ms, epoch, now_ms, len(batch.data))
         self.producers.check_marker(batch)
-        self._write(segment, base_offset, now_ms, base_offset, now_ms, *self._placed(batch, base_offset, epoch))
+        self._write(
+            segment, base_offset, now_ms, base_offset, now_ms, *self._placed(batch, base_offset, epoch)
+        )
         self._note_producers([batch], segment)
         return Appended(base_offset, base_offset)
 
     def append_as_follower(self, data: Buffer, *, now_ms: int) -> Appended:
-        """Append what the leader gave, in one piece: offsets and epochs stay. What a fetch has cut off at its end comes again with the next one.
+        """Append what the leader gave, in one piece: offsets and epochs stay. What a fetch has cut off at its
+        end comes again with the next one.
 
-        Raises CorruptRecord, UnexpectedAppendOffset, OffsetsOutOfOrder, RecordBatchTooLarge, InvalidTxnState, StorageFull; then nothing was written.
+        Raises CorruptRecord, UnexpectedAppendOffset, OffsetsOutOfOrder, RecordBatchTooLarge, InvalidTxnState,
+        StorageFull; then nothing was written.
         """
         batches = self._copied(data)
         if not batches:
             return Appended(self.log_end_offset, self.log_end_offset - 1)
         for before, after in pairwise(batches):
             if after.header.base_offset <= before.header.last_offset:
-                raise OffsetsOutOfOrder(f"offset {after.header.base_offset} after {before.header.last_offset}")
+                raise OffsetsOutOfOrder(
+                    f"offset {after.header.base_offset} after {before.header.last_offset}"
+                )
         first_offset, last_offset = batches[0].header.base_offset, batches[-1].header.last_offset
         if first_offset < self.log_end_offset:
             raise UnexpectedAppendOffset(first_offset, last_offset, self.log_end_offset)
         for header, _ in batches:
             if header.partition_leader_epoch >= 0:
                 self.epochs.assign(header.partition_leader_epoch, header.base_offset)
-        latest = max(batches, key=lambda batch: batch.header.max_timestamp).header  # of equal ones the first, as in the original
+        latest = max(
+            batches, key=lambda batch: batch.header.max_timestamp
+        ).header  # of equal ones the first, as in the original
         size = sum(len(batch.data) for batch in batches)
-        segment = self._segment_for(first_offset, last_offset, latest.max_timestamp, NO_LEADER_EPOCH, now_ms, size)
+        segment = self._segment_for(
+            first_offset, last_offset, latest.max_timestamp, NO_LEADER_EPOCH, now_ms, size
+        )
         self.producers.check_replicated(self._ending_verifications(batches))
-        self._write(segment, last_offset, latest.max_timestamp, latest.last_offset, now_ms, self._whole(data, size))
+        self._write(
+            segment, last_offset, latest.max_timestamp, latest.last_offset, now_ms, self._whole(data, size)
+        )
         if any(batch.header.producer_id >= 0 for batch in batches):
             self._note_producers(batches, segment)
         return Appended(first_offset, last_offset)
@@ -236,14 +280,18 @@ class PartitionLog(WatermarkedLog):
 
     # --- what only a leader is asked
 
-    def start_verification(self, producer_id: int, producer_epoch: int, sequence: int, now_ms: int) -> int | None:
-        """Give the guard for a transaction's first batch, before its coordinator is asked; None: one is open, none is needed."""
+    def start_verification(
+        self, producer_id: int, producer_epoch: int, sequence: int, now_ms: int
+    ) -> int | None:
+        """Give the guard for a transaction's first batch, before its coordinator is asked; None: one is open,
+        none is needed."""
         if self.producers.has_open_transaction(producer_id):
             return None
         return self.verifications.start(producer_id, producer_epoch, sequence, now_ms)
 
     def forget_expired_producers(self, now_ms: int) -> None:
-        """Drop the producers, and the verifications, that have been silent for too long. The original asks every 10 minutes."""
+        """Drop the producers, and the verifications, that have been silent for too long. The original asks
+        every 10 minutes."""
         self.producers.forget_expired(now_ms, self.settings.producer_id_expiration_ms)
         self.verifications.forget_expired(now_ms, self.settings.producer_id_expiration_ms)
 
@@ -255,10 +303,11 @@ class PartitionLog(WatermarkedLog):
         self._flushed_ms = now_ms
 
     def flush_if_due(self, now_ms: int) -> None:
-        """Flush where `flush.messages` or `flush.ms` says so; after a roll, what was closed. To be called now and then.
+        """Flush where `flush.messages` or `flush.ms` says so; after a roll, what was closed. To be called now
+        and then.
 
-        By default nothing else flushes: replication, not the disk, keeps records. The original flushes a closed segment
-        from its own thread, so no producer waits for it either.
+        By default nothing else flushes: replication, not the disk, keeps records. The original flushes a
+        closed segment from its own thread, so no producer waits for it either.
         """
         unflushed = self.log_end_offset - self.recovery_point
         is_long_ago = now_ms - self._flushed_ms >= self.settings.flush_interval_ms
@@ -268,9 +317,11 @@ class PartitionLog(WatermarkedLog):
             self._flush_up_to(self.active.base_offset)
 
     def truncate_to(self, offset: int, now_ms: int) -> bool:
-        """Drop every record at or after the offset: a follower cuts off what its new leader does not have. Tells whether there was one.
+        """Drop every record at or after the offset: a follower cuts off what its new leader does not have.
+        Tells whether there was one.
 
-        Of the leader epochs those go that wrote nothing below it, in either case. Raises CommandError for a negative offset.
+        Of the leader epochs those go that wrote nothing below it, in either case. Raises CommandError for a
+        negative offset.
         """
         if offset < 0:
             raise CommandError("offset", "a log cannot end at {offset}", offset=offset)
@@ -366,12 +417,17 @@ class PartitionLog(WatermarkedLog):
             coordinator_epoch=coordinator_epoch,
             partition_leader_epoch=epoch,
         )
-        return with_times(batch, batch.header.attributes | LOG_APPEND_TIME, now_ms) if self.settings.is_log_append_time else batch
+        return (
+            with_times(batch, batch.header.attributes | LOG_APPEND_TIME, now_ms)
+            if self.settings.is_log_append_time
+            else batch
+        )
 
     # --- inside
 
     def _flush_up_to(self, end_offset: int) -> None:
-        """Flush the segments that hold something between the recovery point and that offset, which it then is."""
+        """Flush the segments that hold something between the recovery point and that offset, which it then
+        is."""
         for segment in self.segments[self.segment_of(self.recovery_point) :]:
             if segment.base_offset < end_offset:
                 segment.flush()
@@ -397,13 +453,19 @@ class PartitionLog(WatermarkedLog):
             self.verifications.end(batch.header.producer_id)
 
     def _ending_verifications(self, batches: Iterable[RecordBatch]) -> Iterator[RecordBatch]:
-        """Give the batches; the guard of each one is used up when the next is asked for, that is if it was not refused."""
+        """Give the batches; the guard of each one is used up when the next is asked for, that is if it was
+        not refused."""
         for batch in batches:
             yield batch
             self._end_verification(batch)
 
     def _append_from_client(
-        self, batch: RecordBatch, epoch: int, now_ms: int, is_from_coordinator: bool = False, verification_guard: int | None = None
+        self,
+        batch: RecordBatch,
+        epoch: int,
+        now_ms: int,
+        is_from_coordinator: bool = False,
+        verification_guard: int | None = None,
     ) -> Appended:
         """Write a validated batch at the log end, unless its producer has sent it before."""
         header, data = batch
@@ -415,7 +477,11 @@ class PartitionLog(WatermarkedLog):
             earlier = None if is_from_coordinator else self.producers.duplicate_of(header)
             if earlier is not None:
                 return Appended(earlier.first_offset, earlier.last_offset, is_duplicate=True)
-            if header.is_transactional and self.settings.verifies_transactions and not self.producers.has_open_transaction(header.producer_id):
+            if (
+                header.is_transactional
+                and self.settings.verifies_transactions
+                and not self.producers.has_open_transaction(header.producer_id)
+            ):
                 self.verifications.check_guard(header.producer_id, verification_guard)
             lowest = None if is_from_coordinator else self.verifications.lowest_sequence(header.producer_id)
             self.producers.check(header, has_sequence=not is_from_coordinator, lowest_sequence=lowest)
@@ -425,8 +491,11 @@ class PartitionLog(WatermarkedLog):
             self._note_producers([batch._replace(header=header._replace(base_offset=base_offset))], segment)
         return _new_tuple(Appended, (base_offset, last_offset, False))  # as `Appended(...)`, in half the time
 
-    def _segment_for(self, first_offset: int, last_offset: int, max_timestamp: int, epoch: int, now_ms: int, size: int) -> Segment:
-        """Give the segment that an append of `size` bytes goes to: the active one, or a new one. Notes the leader's epoch.
+    def _segment_for(
+        self, first_offset: int, last_offset: int, max_timestamp: int, epoch: int, now_ms: int, size: int
+    ) -> Segment:
+        """Give the segment that an append of `size` bytes goes to: the active one, or a new one. Notes the
+        leader's epoch.
 
         Raises RecordBatchTooLarge.
         """

@@ -1,13 +1,14 @@
-"""The `.snapshot` files of a partition, and the producers' state made from them: a restart and a truncation replay only what follows one.
+"""The `.snapshot` files of a partition, and the producers' state made from them: a restart and a truncation
+replay only what follows one.
 
     500.snapshot            [500 ....... 900)                  state at 900 = snapshot 500 + the batches from 500 on
 
 A snapshot is taken at each roll, at the close and after a truncation. It is useless once it is above the log
-end, or at or below the log start: what it knows of is gone. At a start those go too at which no segment begins; the newest of
-them stays where it is in the active segment.
+end, or at or below the log start: what it knows of is gone. At a start those go too at which no segment
+begins; the newest of them stays where it is in the active segment.
 
-Source: Kafka 3.9 storage/internals/log/ProducerStateManager (takeSnapshot, truncateAndReload, removeStraySnapshots), core
-UnifiedLog.rebuildProducerState.
+Source: Kafka 3.9 storage/internals/log/ProducerStateManager (takeSnapshot, truncateAndReload,
+removeStraySnapshots), core UnifiedLog.rebuildProducerState.
 Vectors: kafka/replication/producer_state.json.
 """
 
@@ -38,7 +39,8 @@ def snapshot_offsets(folder: Folder) -> list[int]:
 
 
 def remove_stray_snapshots(folder: Folder, segments: Sequence[Segment]) -> list[str]:
-    """Remove the snapshots at which no segment begins, but for the newest at or above the last segment's base: the orderly end left it.
+    """Remove the snapshots at which no segment begins, but for the newest at or above the last segment's
+    base: the orderly end left it.
 
     Returns the names. Each orderly end at another offset would leave one forever.
     """
@@ -62,11 +64,13 @@ def rebuild_producers(
     expiration_ms: int,
     on_batch: Callable[[RecordBatch], None] | None = None,
 ) -> ProducerState:
-    """Give the state at the log end, which has moved, from the latest snapshot and what follows it in the log.
+    """Give the state at the log end, which has moved, from the latest snapshot and what follows it in the
+    log.
 
     state: as it was; a new one at a start. on_batch: called with each batch that is read again.
-    Producers of the snapshot that have been silent for `expiration_ms` are left out. What is left of transactions that had ended counts
-    as replicated. Snapshots that are no longer useful are removed, and one of now is taken.
+    Producers of the snapshot that have been silent for `expiration_ms` are left out. What is left of
+    transactions that had ended counts as replicated. Snapshots that are no longer useful are removed, and one
+    of now is taken.
     """
     knew_nobody = state.is_empty and state.end_offset >= log_end_offset
     for offset in snapshot_offsets(folder):
@@ -92,7 +96,8 @@ def rebuild_producers(
 
 
 def latest_snapshot(folder: Folder, log_start_offset: int, end_offset: int | None = None) -> ProducerState:
-    """Read the latest snapshot at or below an offset; without any, a state that knows nobody up to the log start.
+    """Read the latest snapshot at or below an offset; without any, a state that knows nobody up to the log
+    start.
 
     Those that cannot be read are removed.
     """
@@ -120,7 +125,10 @@ def follow_log_start(folder: Folder, state: ProducerState, log_start_offset: int
 
 
 def replay_segment(
-    segment: Segment, state: ProducerState, start_offset: int, on_batch: Callable[[RecordBatch], None] | None = None
+    segment: Segment,
+    state: ProducerState,
+    start_offset: int,
+    on_batch: Callable[[RecordBatch], None] | None = None,
 ) -> None:
     """Note the batches of a segment from that offset on. on_batch: called with each."""
     found = segment.find(start_offset)
@@ -128,7 +136,9 @@ def replay_segment(
         replay(state, _told((batch for _, batch in segment.batches(found.position)), on_batch))
 
 
-def _told(batches: Iterable[RecordBatch], on_batch: Callable[[RecordBatch], None] | None) -> Iterator[RecordBatch]:
+def _told(
+    batches: Iterable[RecordBatch], on_batch: Callable[[RecordBatch], None] | None
+) -> Iterator[RecordBatch]:
     for batch in batches:
         if on_batch is not None:
             on_batch(batch)
@@ -136,7 +146,8 @@ def _told(batches: Iterable[RecordBatch], on_batch: Callable[[RecordBatch], None
 
 
 def replay(state: ProducerState, batches: Iterable[RecordBatch]) -> list[AbortedTransaction]:
-    """Note batches already in the log: what they were allowed to do was decided when they came. Gives what was aborted in them."""
+    """Note batches already in the log: what they were allowed to do was decided when they came. Gives what
+    was aborted in them."""
     updates = ProducerUpdates(state)
     for batch in batches:
         try:

@@ -4,8 +4,9 @@
     one of the last five        answered as before, nothing is written
     anything else               OUT_OF_ORDER_SEQUENCE_NUMBER: a batch between them is missing
 
-So a producer may send a batch again as often as it likes, and the log holds it once. What an append changes here:
-producer_updates.py. A file `<offset>.snapshot` holds the state before that offset (producer_snapshots.py):
+So a producer may send a batch again as often as it likes, and the log holds it once. What an append changes
+here: producer_updates.py. A file `<offset>.snapshot` holds the state before that offset
+(producer_snapshots.py):
 
     version 2   crc-32c 4   count 4   then for each producer:
     id 8  epoch 2  last sequence 4  last offset 8  offset delta 4  timestamp 8  coordinator epoch 4  open transaction's first offset 8
@@ -31,7 +32,15 @@ from broker_core.kafka.log.errors import (
     OutOfOrderSequence,
     TransactionCoordinatorFenced,
 )
-from broker_core.kafka.log.record_batch import CONTROL, NO_SEQUENCE, SEQUENCE_MAX, TRANSACTIONAL, BatchHeader, RecordBatch, add_sequence
+from broker_core.kafka.log.record_batch import (
+    CONTROL,
+    NO_SEQUENCE,
+    SEQUENCE_MAX,
+    TRANSACTIONAL,
+    BatchHeader,
+    RecordBatch,
+    add_sequence,
+)
 from broker_core.kafka.log.transaction_index import AbortedTransaction
 
 BATCHES_KEPT = 5
@@ -78,7 +87,8 @@ class ProducerEntry:
         return self.batches[-1].last_sequence if self.batches else NO_SEQUENCE
 
     def is_next(self, header: BatchHeader) -> bool:
-        """Whether a batch of this epoch follows the last one, and repeats none of the five: a coordinator's have any sequence."""
+        """Whether a batch of this epoch follows the last one, and repeats none of the five: a coordinator's
+        have any sequence."""
         last, next_one = None, header.base_sequence
         for last, _, _, _ in self.batches:
             if last >= next_one:
@@ -106,15 +116,26 @@ class ProducerState:
 
     def __init__(self) -> None:
         self.entries: dict[int, ProducerEntry] = {}
-        self._open: dict[int, int] = {}  # first offset of an open transaction -> its producer; in the order of the log
+        self._open: dict[
+            int, int
+        ] = {}  # first offset of an open transaction -> its producer; in the order of the log
         self.end_offset = 0  # it knows the log up to here
         self.snapshot_offset = 0  # and is written to a file as it was here
-        self._unreplicated: dict[int, int] = {}  # first offset -> offset of the marker, which the high watermark has not passed
+        self._unreplicated: dict[
+            int, int
+        ] = {}  # first offset -> offset of the marker, which the high watermark has not passed
 
     def to_json(self) -> dict[str, Any]:
         """All of it as plain data, in its order; the snapshot files hold less."""
         entries = [
-            (producer_id, entry.producer_epoch, list(entry.batches), entry.coordinator_epoch, entry.transaction_start, entry.last_timestamp)
+            (
+                producer_id,
+                entry.producer_epoch,
+                list(entry.batches),
+                entry.coordinator_epoch,
+                entry.transaction_start,
+                entry.last_timestamp,
+            )
             for producer_id, entry in self.entries.items()
         ]
         return {
@@ -142,16 +163,25 @@ class ProducerState:
 
     @property
     def is_without_transactions(self) -> bool:
-        """Whether no transaction holds a reader back: none is open, none ended that the high watermark has not passed."""
+        """Whether no transaction holds a reader back: none is open, none ended that the high watermark has
+        not passed."""
         return not self._open and not self._unreplicated
 
     def entry_of_plain(self, header: BatchHeader) -> ProducerEntry | None:
-        """The producer of a batch that can only be one more of its epoch: no transaction, no marker, no new epoch, no sequence that begins
-        again at 0. None: all of it must be looked at. A leader asks `is_next`, too."""
+        """The producer of a batch that can only be one more of its epoch: no transaction, no marker, no new
+        epoch, no sequence that begins again at 0. None: all of it must be looked at. A leader asks `is_next`,
+        too."""
         entry = self.entries.get(header.producer_id)
-        if entry is None or entry.producer_epoch != header.producer_epoch or entry.transaction_start != NO_OPEN_TRANSACTION:
+        if (
+            entry is None
+            or entry.producer_epoch != header.producer_epoch
+            or entry.transaction_start != NO_OPEN_TRANSACTION
+        ):
             return None
-        is_plain = not header.attributes & (TRANSACTIONAL | CONTROL) and 0 <= header.base_sequence <= SEQUENCE_MAX - header.last_offset_delta
+        is_plain = (
+            not header.attributes & (TRANSACTIONAL | CONTROL)
+            and 0 <= header.base_sequence <= SEQUENCE_MAX - header.last_offset_delta
+        )
         return entry if is_plain else None
 
     def duplicate_of(self, header: BatchHeader) -> BatchMark | None:
@@ -164,25 +194,36 @@ class ProducerState:
                 return mark
         return None
 
-    def check(self, header: BatchHeader, *, has_sequence: bool = True, lowest_sequence: int | None = None) -> None:
+    def check(
+        self, header: BatchHeader, *, has_sequence: bool = True, lowest_sequence: int | None = None
+    ) -> None:
         """Decide on a new batch. has_sequence: False for a coordinator's, whose sequence nobody asks for.
 
-        lowest_sequence: the highest that is taken now, because an earlier batch is being verified (transaction_verification.py).
+        lowest_sequence: the highest that is taken now, because an earlier batch is being verified
+        (transaction_verification.py).
         Raises InvalidProducerEpoch, OutOfOrderSequence, InvalidTxnState. Reads the state, never writes it.
         """
         entry = self.entries.get(header.producer_id)
         epoch = header.producer_epoch
         if entry is not None and epoch < entry.producer_epoch:
-            raise InvalidProducerEpoch(f"epoch {epoch}; producer {header.producer_id} is at {entry.producer_epoch}")
+            raise InvalidProducerEpoch(
+                f"epoch {epoch}; producer {header.producer_id} is at {entry.producer_epoch}"
+            )
         if lowest_sequence is not None and header.base_sequence > lowest_sequence:
-            raise OutOfOrderSequence(f"sequence {header.base_sequence} while {lowest_sequence} is being verified")
+            raise OutOfOrderSequence(
+                f"sequence {header.base_sequence} while {lowest_sequence} is being verified"
+            )
         if entry is None:
             return  # nothing known, or forgotten: any sequence will do
         if has_sequence:
             if epoch > entry.producer_epoch:
                 if header.base_sequence != 0:
-                    raise OutOfOrderSequence(f"a new epoch begins with sequence 0, not {header.base_sequence}")
-            elif header.base_sequence != add_sequence(entry.last_sequence, 1):  # -1 where only a marker is known: after it comes 0
+                    raise OutOfOrderSequence(
+                        f"a new epoch begins with sequence 0, not {header.base_sequence}"
+                    )
+            elif header.base_sequence != add_sequence(
+                entry.last_sequence, 1
+            ):  # -1 where only a marker is known: after it comes 0
                 raise OutOfOrderSequence(f"sequence {header.base_sequence} after {entry.last_sequence}")
         if entry.transaction_start != NO_OPEN_TRANSACTION and not header.is_transactional:
             raise InvalidTxnState(f"a plain batch inside producer {header.producer_id}'s open transaction")
@@ -193,7 +234,8 @@ class ProducerState:
         return entry is not None and entry.transaction_start != NO_OPEN_TRANSACTION
 
     def check_replicated(self, batches: Iterable[RecordBatch]) -> None:
-        """Decide on what a leader has taken: only a plain batch inside an open transaction is refused. Raises InvalidTxnState."""
+        """Decide on what a leader has taken: only a plain batch inside an open transaction is refused. Raises
+        InvalidTxnState."""
         is_open: dict[int, bool] = {}
         for header, _ in batches:
             producer_id = header.producer_id
@@ -209,12 +251,15 @@ class ProducerState:
         self._open.update(begun)
 
     def complete(self, completed: CompletedTransaction) -> AbortedTransaction:
-        """Note that a transaction has ended. Gives the row that the index of aborted transactions gets if it was aborted."""
+        """Note that a transaction has ended. Gives the row that the index of aborted transactions gets if it
+        was aborted."""
         others = (first for first, producer_id in self._open.items() if producer_id != completed.producer_id)
         last_stable = next(others, completed.last_offset + 1)
         self._open.pop(completed.first_offset, None)
         self._unreplicated[completed.first_offset] = completed.last_offset
-        return AbortedTransaction(completed.producer_id, completed.first_offset, completed.last_offset, last_stable)
+        return AbortedTransaction(
+            completed.producer_id, completed.first_offset, completed.last_offset, last_stable
+        )
 
     def forget(self, producer_id: int) -> None:
         """Drop all that is known of a producer."""
@@ -227,7 +272,8 @@ class ProducerState:
         return next(iter(self._open), None)
 
     def first_unstable_offset(self) -> int | None:
-        """Where the oldest transaction begins that is open, or whose marker the high watermark has not passed; None: there is none."""
+        """Where the oldest transaction begins that is open, or whose marker the high watermark has not
+        passed; None: there is none."""
         undecided = self.first_undecided_offset()
         if not self._unreplicated:
             return undecided
@@ -235,12 +281,16 @@ class ProducerState:
         return unreplicated if undecided is None else min(undecided, unreplicated)
 
     def forget_replicated(self, end_offset: int) -> None:
-        """Markers below that offset are known to all replicas: their transactions hold no reader back any more."""
+        """Markers below that offset are known to all replicas: their transactions hold no reader back any
+        more."""
         if self._unreplicated:
-            self._unreplicated = {first: last for first, last in self._unreplicated.items() if last >= end_offset}
+            self._unreplicated = {
+                first: last for first, last in self._unreplicated.items() if last >= end_offset
+            }
 
     def is_last_batch(self, header: BatchHeader) -> bool:
-        """Whether a batch is the last one that a producer wrote: compaction keeps it, emptied, for its sequence."""
+        """Whether a batch is the last one that a producer wrote: compaction keeps it, emptied, for its
+        sequence."""
         entry = self.entries.get(header.producer_id)
         if entry is None:
             return False
@@ -313,6 +363,10 @@ class ProducerState:
             return
         _, coordinator_epoch = batch.control_type()
         if header.producer_epoch < entry.producer_epoch:
-            raise InvalidProducerEpoch(f"a marker of epoch {header.producer_epoch} after {entry.producer_epoch}")
+            raise InvalidProducerEpoch(
+                f"a marker of epoch {header.producer_epoch} after {entry.producer_epoch}"
+            )
         if coordinator_epoch < entry.coordinator_epoch:
-            raise TransactionCoordinatorFenced(f"coordinator epoch {coordinator_epoch} after {entry.coordinator_epoch}")
+            raise TransactionCoordinatorFenced(
+                f"coordinator epoch {coordinator_epoch} after {entry.coordinator_epoch}"
+            )

@@ -3,10 +3,11 @@
     state: producer 7, epoch 0, batches [a b]      append: marker of epoch 1, marker of epoch 0, batch c
     gathered: epoch 0, batches [c]                 noted:  epoch 0, batches [a b c]
 
-So an append changes all of the state or nothing of it, and an epoch that comes and goes within one append forgets no
-batches. A segment that is read again counts as one append.
+So an append changes all of the state or nothing of it, and an epoch that comes and goes within one append
+forgets no batches. A segment that is read again counts as one append.
 
-Source: Kafka 3.9 storage/internals/log/ProducerAppendInfo, ProducerStateManager.update; UnifiedLog.loadProducersFromRecords.
+Source: Kafka 3.9 storage/internals/log/ProducerAppendInfo, ProducerStateManager.update;
+UnifiedLog.loadProducersFromRecords.
 Vectors: kafka/replication/producer_state.json.
 """
 
@@ -32,7 +33,8 @@ class ProducerUpdates:
         self._completed: list[CompletedTransaction] = []
 
     def add(self, batch: RecordBatch) -> None:
-        """Gather a batch from the log. Raises InvalidRecord for a control batch that is not a marker; then it changed nothing."""
+        """Gather a batch from the log. Raises InvalidRecord for a control batch that is not a marker; then it
+        changed nothing."""
         header = batch.header
         if header.producer_id < 0 or (header.is_control and not header.record_count):
             return  # a marker that compaction has emptied stays for its producer's sake
@@ -41,7 +43,9 @@ class ProducerUpdates:
             return
         entry = self._entry(batch)
         delta = header.last_offset_delta
-        entry.batches.append(BatchMark(header.last_sequence, header.base_offset + delta, delta, header.max_timestamp))
+        entry.batches.append(
+            BatchMark(header.last_sequence, header.base_offset + delta, delta, header.max_timestamp)
+        )
         entry.last_timestamp = header.max_timestamp
         if header.is_transactional and entry.transaction_start == NO_OPEN_TRANSACTION:
             entry.transaction_start = header.base_offset
@@ -66,7 +70,8 @@ class ProducerUpdates:
         return self._completed
 
     def _entry(self, batch: RecordBatch) -> ProducerEntry:
-        """The producer as this append has left it so far, at the batch's epoch; its earlier batches are put back in the end."""
+        """The producer as this append has left it so far, at the batch's epoch; its earlier batches are put
+        back in the end."""
         header = batch.header
         entry = self._gathered.get(header.producer_id)
         if entry is None:
@@ -89,4 +94,6 @@ class ProducerUpdates:
         entry.last_timestamp = batch.header.max_timestamp
         if start != NO_OPEN_TRANSACTION:
             is_aborted = control_type is ControlType.ABORT
-            self._completed.append(CompletedTransaction(batch.header.producer_id, start, batch.header.last_offset, is_aborted))
+            self._completed.append(
+                CompletedTransaction(batch.header.producer_id, start, batch.header.last_offset, is_aborted)
+            )

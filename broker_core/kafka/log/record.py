@@ -3,9 +3,9 @@
     length  attributes  timestamp delta  offset delta  key length  key  value length  value  header count  headers
     varint     int8         varlong         varint       varint           varint                varint
 
-All numbers but the attributes are zigzag varints. A length of -1 is null, for keys and values alike; a header's key is
-never null. Offset and time are differences to the batch's base, so a batch can be moved to another offset, and nearly
-all numbers fit in a byte or two.
+All numbers but the attributes are zigzag varints. A length of -1 is null, for keys and values alike; a
+header's key is never null. Offset and time are differences to the batch's base, so a batch can be moved to
+another offset, and nearly all numbers fit in a byte or two.
 
 Source: Kafka clients 3.9.2, DefaultRecord. Vectors: kafka/records/batches.json, corrupt.json.
 """
@@ -29,13 +29,14 @@ NO_TIMESTAMP = -1
 _NULL = b"\x01"
 
 
-# A tuple with names: a batch of a thousand records makes a thousand, and a dataclass takes four times as long to make.
+# A tuple with names: a batch of a thousand records makes a thousand, and a dataclass takes four times as long
+# to make.
 class Record(NamedTuple):
     """One record as a reader sees it.
 
-    offset: in the partition. timestamp: ms since 1970, -1: none. key, value: None is null, which in a compacted topic
-    makes the record a tombstone. headers: in order; a key may come twice. size_in_bytes: what it takes in the
-    (uncompressed) batch, its length field included; 0: not written yet.
+    offset: in the partition. timestamp: ms since 1970, -1: none. key, value: None is null, which in a
+    compacted topic makes the record a tombstone. headers: in order; a key may come twice. size_in_bytes: what
+    it takes in the (uncompressed) batch, its length field included; 0: not written yet.
     """
 
     offset: int
@@ -67,7 +68,8 @@ def encode_record(record: Record, base_offset: int, base_timestamp: int) -> byte
 
 
 def encode_pairs(pairs: Iterable[tuple[bytes | None, bytes | None]]) -> tuple[bytes, int]:
-    """Write (key, value) pairs as consecutive records, all of the batch's base timestamp. Gives the bytes and the count.
+    """Write (key, value) pairs as consecutive records, all of the batch's base timestamp. Gives the bytes and
+    the count.
 
     The same bytes as `encode_record` one by one, several times as fast: this is what most producers send.
 
@@ -99,11 +101,13 @@ def decode_records(
 ) -> Iterator[Record]:
     """Read the records of a batch one by one, as far as the bytes are sound.
 
-    data: the uncompressed records, nothing else. count: as the batch says. append_time: what every record reads as, when
-    the broker set the time. stream_failure: what was wrong with the compressed stream after the data, if anything.
+    data: the uncompressed records, nothing else. count: as the batch says. append_time: what every record
+    reads as, when the broker set the time. stream_failure: what was wrong with the compressed stream after
+    the data, if anything.
 
-    Raises InvalidRecord where the structure breaks, and CodecFailed where the stream does. As in the original the last
-    record is given only when nothing follows it, and nothing is asked of what the batch's CRC would have caught.
+    Raises InvalidRecord where the structure breaks, and CodecFailed where the stream does. As in the original
+    the last record is given only when nothing follows it, and nothing is asked of what the batch's CRC would
+    have caught.
 
     >>> data, count = encode_pairs([(b"k", b"v"), (None, b"w")])
     >>> [(record.offset, record.key) for record in decode_records(data, count, 7, 0)]
@@ -116,7 +120,8 @@ def decode_records(
     for index in range(count):
         start = position
         try:
-            # Each number has a short way for one byte, or for two where two are common; a call costs more than the rest.
+            # Each number has a short way for one byte, or for two where two are common; a call costs more
+            # than the rest.
             byte = data[position]
             if byte < 0x80:
                 size = one_byte[byte]
@@ -187,14 +192,26 @@ def decode_records(
                 raise CodecFailed(stream_failure) from None
             raise InvalidRecord(f"record {index} of {count}: {error}") from None
         if position != record_end:
-            raise InvalidRecord(f"record {index} of {count} takes {position - start} bytes and not {record_end - start}")
+            raise InvalidRecord(
+                f"record {index} of {count} takes {position - start} bytes and not {record_end - start}"
+            )
         if index == count - 1:
             if stream_failure is not None:
                 raise CodecFailed(stream_failure)
             if position != end:
                 raise InvalidRecord(f"{end - position} bytes behind the last of {count} records")
         # As `Record(...)`, in half the time.
-        yield new_tuple(Record, (offset, timestamp if append_time is None else append_time, key, value, headers, record_end - start))
+        yield new_tuple(
+            Record,
+            (
+                offset,
+                timestamp if append_time is None else append_time,
+                key,
+                value,
+                headers,
+                record_end - start,
+            ),
+        )
 
 
 def _encode_nullable(content: bytes | None) -> bytes:

@@ -1,4 +1,5 @@
-"""The record batch, format 2: what a producer sends, what the log stores, and what a consumer gets, byte for byte.
+"""The record batch, format 2: what a producer sends, what the log stores, and what a consumer gets, byte for
+byte.
 
      0 base offset 8   8 length 4   12 partition leader epoch 4   16 magic 1   17 crc 4
     21 attributes 2   23 last offset delta 4   27 base timestamp 8   35 max timestamp 8
@@ -6,10 +7,11 @@
 
     attributes: bits 0-2 codec   3 log append time   4 transactional   5 control   6 delete horizon
 
-The CRC-32C covers everything from the attributes on. The fields before it, base offset and leader epoch, are what the
-broker sets: so a broker takes a batch without touching the bytes that the producer signed.
+The CRC-32C covers everything from the attributes on. The fields before it, base offset and leader epoch, are
+what the broker sets: so a broker takes a batch without touching the bytes that the producer signed.
 
-Source: Kafka clients 3.9.2, DefaultRecordBatch, MemoryRecordsBuilder, ControlRecordType, EndTransactionMarker.
+Source: Kafka clients 3.9.2, DefaultRecordBatch, MemoryRecordsBuilder, ControlRecordType,
+EndTransactionMarker.
 Vectors: kafka/records/batches.json, corrupt.json.
 """
 
@@ -53,7 +55,8 @@ _CONTROL_VALUE = struct.Struct(">hi")
 
 
 class ControlType(IntEnum):
-    """What a control record's key says: how a transaction ended, or what a KRaft quorum writes into its own log."""
+    """What a control record's key says: how a transaction ended, or what a KRaft quorum writes into its own
+    log."""
 
     ABORT = 0
     COMMIT = 1
@@ -125,7 +128,11 @@ class BatchHeader(NamedTuple):
 
     @property
     def last_sequence(self) -> int:
-        return NO_SEQUENCE if self.base_sequence < 0 else add_sequence(self.base_sequence, self.last_offset_delta)
+        return (
+            NO_SEQUENCE
+            if self.base_sequence < 0
+            else add_sequence(self.base_sequence, self.last_offset_delta)
+        )
 
     def sequence_of(self, record: Record) -> int:
         """The sequence number of one of this batch's records, -1 without a producer."""
@@ -164,10 +171,11 @@ class RecordBatch(NamedTuple):
     def records(self, *, with_stored_times: bool = False) -> Iterator[Record]:
         """Read the records, lazily unless they are compressed. Does not ask the CRC: that is `ensure_valid`.
 
-        with_stored_times: the producer's times, which stay in the bytes of a batch that reads as its append time.
+        with_stored_times: the producer's times, which stay in the bytes of a batch that reads as its append
+        time.
 
-        Raises InvalidRecord, CodecFailed or UnknownCodec at the place where reading breaks off; CorruptRecord for a batch
-        shorter than its header.
+        Raises InvalidRecord, CodecFailed or UnknownCodec at the place where reading breaks off; CorruptRecord
+        for a batch shorter than its header.
         """
         header = self.header
         if len(self.data) < HEADER_SIZE:
@@ -182,13 +190,19 @@ class RecordBatch(NamedTuple):
             header.max_timestamp if header.is_log_append_time and not with_stored_times else None,
             out.failure,
         )
-        # A compressed batch is all or nothing, as in the original: a stream that breaks late gives no early records.
+        # A compressed batch is all or nothing, as in the original: a stream that breaks late gives no early
+        # records.
         return records if codec is Codec.NONE else iter(list(records))
 
     def control_type(self) -> tuple[ControlType, int]:
         """Read a control batch: how the transaction ended, and the epoch of the coordinator that said so."""
         record = next(self.records(), None)
-        if record is None or record.key is None or record.value is None or len(record.key) < _CONTROL_KEY.size:
+        if (
+            record is None
+            or record.key is None
+            or record.value is None
+            or len(record.key) < _CONTROL_KEY.size
+        ):
             raise InvalidRecord("a control batch without a marker")
         return read_control_record(record)
 
@@ -209,10 +223,10 @@ def encode_batch(
 ) -> RecordBatch:
     """Write records, offsets and times as they are, into one batch.
 
-    records: ascending offsets, gaps allowed. attributes: flags beside the codec (LOG_APPEND_TIME, TRANSACTIONAL, ...).
-    base_offset, last_offset: default to the first and last record's; wider after compaction. base_timestamp: default the
-    first record's; the horizon with DELETE_HORIZON. max_timestamp: default the largest; with LOG_APPEND_TIME the time
-    that all records read as.
+    records: ascending offsets, gaps allowed. attributes: flags beside the codec (LOG_APPEND_TIME,
+    TRANSACTIONAL, ...). base_offset, last_offset: default to the first and last record's; wider after
+    compaction. base_timestamp: default the first record's; the horizon with DELETE_HORIZON. max_timestamp:
+    default the largest; with LOG_APPEND_TIME the time that all records read as.
 
     >>> batch = encode_batch([Record(5, 1000, b"k", b"v")])
     >>> batch.header.last_offset, list(batch.records())[0].value
@@ -288,7 +302,9 @@ def encode_control_batch(
     ...                      coordinator_epoch=3).control_type()
     (<ControlType.COMMIT: 1>, 3)
     """
-    marker = Record(base_offset, timestamp, _CONTROL_KEY.pack(0, control_type), _CONTROL_VALUE.pack(0, coordinator_epoch))
+    marker = Record(
+        base_offset, timestamp, _CONTROL_KEY.pack(0, control_type), _CONTROL_VALUE.pack(0, coordinator_epoch)
+    )
     return encode_batch(
         [marker],
         attributes=TRANSACTIONAL | CONTROL,
@@ -311,16 +327,25 @@ def seal(
     base_sequence: int,
     record_count: int,
 ) -> bytes:
-    """Put the header before (compressed) records: length and CRC are worked out, the other fields taken as they are.
+    """Put the header before (compressed) records: length and CRC are worked out, the other fields taken as
+    they are.
 
-    Gives the bytes alone: a writer that has no further use for the header's fields need not have them read back.
+    Gives the bytes alone: a writer that has no further use for the header's fields need not have them read
+    back.
     """
     signed = (
         _CRC_COVERED.pack(
-            attributes, last_offset_delta, base_timestamp, max_timestamp, producer_id, producer_epoch, base_sequence, record_count,
+            attributes,
+            last_offset_delta,
+            base_timestamp,
+            max_timestamp,
+            producer_id,
+            producer_epoch,
+            base_sequence,
+            record_count,
         )
         + records
-    )  # fmt: skip
+    )
     length = LENGTH_BEFORE_CRC_COVERED + len(signed)
     return _BEFORE_CRC.pack(base_offset, length, partition_leader_epoch, MAGIC, crc32c(signed)) + signed
 
@@ -332,8 +357,11 @@ def with_offset(batch: RecordBatch, base_offset: int, partition_leader_epoch: in
 
 
 def placed(batch: RecordBatch, base_offset: int, partition_leader_epoch: int) -> tuple[Buffer, Buffer]:
-    """Give the bytes of `with_offset` in two parts, of which the second is a view: to be written without a copy."""
-    return PLACE.pack(base_offset, batch.header.length, partition_leader_epoch), memoryview(batch.data)[PLACE.size :]
+    """Give the bytes of `with_offset` in two parts, of which the second is a view: to be written without a
+    copy."""
+    return PLACE.pack(base_offset, batch.header.length, partition_leader_epoch), memoryview(batch.data)[
+        PLACE.size :
+    ]
 
 
 def read_control_record(record: Record) -> tuple[ControlType, int]:

@@ -1,8 +1,9 @@
-"""The compiled loops over records: of validation.py (whether a batch can be read, and what it spans) and of arrow_columns.py (where the
-parts of each record are, and copying them into Arrow's buffers).
+"""The compiled loops over records: of validation.py (whether a batch can be read, and what it spans) and of
+arrow_columns.py (where the parts of each record are, and copying them into Arrow's buffers).
 
-They take only what record.py takes, and leave a batch alone at the first byte that is odd: record.py then says what it is. They share a
-file because numba keeps what it compiled for as long as the kernel's own file is unchanged, and looks at no other.
+They take only what record.py takes, and leave a batch alone at the first byte that is odd: record.py then
+says what it is. They share a file because numba keeps what it compiled for as long as the kernel's own file
+is unchanged, and looks at no other.
 Source of the rules: record.py (Kafka clients 3.9.2, DefaultRecord).
 """
 
@@ -23,7 +24,8 @@ _DELTA_MAX = 1 << 60
 
 @compiled
 def _varint(octets: Any, position: int, end: int, bytes_max: int) -> tuple[Any, int]:
-    """A zigzag number and the position after it; a position of -1: the bytes end inside, or the number does not."""
+    """A zigzag number and the position after it; a position of -1: the bytes end inside, or the number does
+    not."""
     value = np.uint64(0)
     for index in range(bytes_max):
         if position >= end:
@@ -42,8 +44,9 @@ def _varint(octets: Any, position: int, end: int, bytes_max: int) -> tuple[Any, 
 def survey(octets: Any, position: int, count: int) -> tuple[bool, Any, Any, bool]:
     """Walk over `count` records, uncompressed, from a position to the end of the bytes.
 
-    Returns whether they are sound and numbered 0, 1, 2, ...; the smallest and the largest difference to the batch's base
-    timestamp; and whether a record has no key. The other three mean nothing where the records are not sound.
+    Returns whether they are sound and numbered 0, 1, 2, ...; the smallest and the largest difference to the
+    batch's base timestamp; and whether a record has no key. The other three mean nothing where the records
+    are not sound.
     """
     end = len(octets)
     smallest, largest, has_null_key = np.int64(_DELTA_MAX), np.int64(-_DELTA_MAX), False
@@ -93,7 +96,11 @@ def find_parts(octets: Any, batches: Any, parts: Any) -> tuple[int, int]:
     row = 0
     for batch in range(len(batches)):
         first_row = row
-        position, end, count = batches[batch, BATCH_START], batches[batch, BATCH_END], batches[batch, BATCH_RECORDS]
+        position, end, count = (
+            batches[batch, BATCH_START],
+            batches[batch, BATCH_END],
+            batches[batch, BATCH_RECORDS],
+        )
         if count < 0:
             return batch, first_row
         for _ in range(count):
@@ -107,7 +114,9 @@ def find_parts(octets: Any, batches: Any, parts: Any) -> tuple[int, int]:
             if position < 0 or delta > _DELTA_MAX or delta < -_DELTA_MAX:
                 return batch, first_row
             parts[TIMESTAMP, row] = (
-                batches[batch, APPEND_TIME] if batches[batch, HAS_APPEND_TIME] else batches[batch, BASE_TIMESTAMP] + delta
+                batches[batch, APPEND_TIME]
+                if batches[batch, HAS_APPEND_TIME]
+                else batches[batch, BASE_TIMESTAMP] + delta
             )
             delta, position = _varint(octets, position, end, 5)
             if position < 0:
@@ -145,7 +154,8 @@ def find_parts(octets: Any, batches: Any, parts: Any) -> tuple[int, int]:
 
 @compiled
 def find_headers(octets: Any, starts: Any, counts: Any, headers: Any) -> None:
-    """Find the parts of the headers of sound records. Fills headers: int64 [4, header]: key start, size, value start, size."""
+    """Find the parts of the headers of sound records. Fills headers: int64 [4, header]: key start, size,
+    value start, size."""
     row = 0
     end = len(octets)
     for record in range(len(starts)):
@@ -162,8 +172,8 @@ def find_headers(octets: Any, starts: Any, counts: Any, headers: Any) -> None:
 @compiled
 def copy_parts(octets: Any, starts: Any, sizes: Any, offsets: Any, present: Any, out: Any) -> None:
     """Copy byte runs one after another, as an Arrow binary column has them. A size of -1 is null."""
-    # Unsigned places: a signed one may be negative, which Python counts from the end, and asking that of each byte keeps the
-    # compiler from copying many at once (a fourth of the time for 100 bytes).
+    # Unsigned places: a signed one may be negative, which Python counts from the end, and asking that of each
+    # byte keeps the compiler from copying many at once (a fourth of the time for 100 bytes).
     written = np.uint64(0)
     for row in range(len(starts)):
         offsets[row] = written

@@ -6,10 +6,11 @@
     an index alone       removed
     a log without index  its indexes are rebuilt
     after a crash        every segment from the recovery point on is read: the first batch that is not whole and sound ends
-                         the log, there and in every later segment; the index of aborted transactions is rebuilt
+                         the log, there and in every later segment; the index of aborted transactions is
+                         rebuilt
 
-A `.swap` beside a `.cleaned` with the same or a lower base offset belongs to a swap of several segments that was cut
-short while it began; it is removed too, for the old segments are all still there.
+A `.swap` beside a `.cleaned` with the same or a lower base offset belongs to a swap of several segments that
+was cut short while it began; it is removed too, for the old segments are all still there.
 
 Source: Kafka 3.9 storage/internals/log/LogLoader.
 """
@@ -24,7 +25,13 @@ from broker_core.kafka.log.batch_reader import read_batches
 from broker_core.kafka.log.errors import CorruptRecord
 from broker_core.kafka.log.index_file import CorruptIndex
 from broker_core.kafka.log.leader_epochs import LeaderEpochs
-from broker_core.kafka.log.producer_snapshots import latest_snapshot, rebuild_producers, remove_stray_snapshots, replay, replay_segment
+from broker_core.kafka.log.producer_snapshots import (
+    latest_snapshot,
+    rebuild_producers,
+    remove_stray_snapshots,
+    replay,
+    replay_segment,
+)
 from broker_core.kafka.log.producer_state import ProducerState
 from broker_core.kafka.log.record_batch import RecordBatch
 from broker_core.kafka.log.segment import (
@@ -66,7 +73,8 @@ def load(
     recovery_point: int,
     log_start_offset: int,
 ) -> Loaded:
-    """Put the folder in order and give what it holds; at least one segment, of which the last one is active."""
+    """Put the folder in order and give what it holds; at least one segment, of which the last one is
+    active."""
     steps: list[str] = []
     _finish_or_undo_swaps(folder, steps)
     segments = _open_segments(folder, settings, now_ms, steps)
@@ -117,9 +125,21 @@ def settled(
     log_end = segments[-1].next_offset()
     epochs.truncate_from_end(log_end)
     epochs.truncate_from_start(log_start)
-    steps += [f"{name}: removed, no segment begins there" for name in remove_stray_snapshots(folder, segments)]
-    producers = rebuild_producers(folder, segments, ProducerState(), log_start, log_end, now_ms, settings.producer_id_expiration_ms)
-    return Loaded(segments, producers, epochs, log_start, log_end, log_end if recovery_point is None else min(recovery_point, log_end), steps)
+    steps += [
+        f"{name}: removed, no segment begins there" for name in remove_stray_snapshots(folder, segments)
+    ]
+    producers = rebuild_producers(
+        folder, segments, ProducerState(), log_start, log_end, now_ms, settings.producer_id_expiration_ms
+    )
+    return Loaded(
+        segments,
+        producers,
+        epochs,
+        log_start,
+        log_end,
+        log_end if recovery_point is None else min(recovery_point, log_end),
+        steps,
+    )
 
 
 def _finish_or_undo_swaps(folder: Folder, steps: list[str]) -> None:
@@ -189,10 +209,13 @@ def _has_sound_indexes(segment: Segment, steps: list[str]) -> bool:
     return True
 
 
-def _recover_from(folder: Folder, segments: list[Segment], first: int, epochs: LeaderEpochs, steps: list[str]) -> list[Segment]:
+def _recover_from(
+    folder: Folder, segments: list[Segment], first: int, epochs: LeaderEpochs, steps: list[str]
+) -> list[Segment]:
     """Read every segment from that index on; cut where the sound log ends.
 
-    The files beside the log are rebuilt on the way: the indexes, that of aborted transactions, and missing leader epochs.
+    The files beside the log are rebuilt on the way: the indexes, that of aborted transactions, and missing
+    leader epochs.
     """
     if first >= len(segments):
         return segments
@@ -205,7 +228,8 @@ def _recover_from(folder: Folder, segments: list[Segment], first: int, epochs: L
             if header.partition_leader_epoch > epochs.latest:
                 epochs.assign(header.partition_leader_epoch, header.base_offset)
             if header.producer_id >= 0:
-                # One by one, not the segment at once: the index says what was stable when a transaction ended.
+                # One by one, not the segment at once: the index says what was stable when a transaction
+                # ended.
                 aborted += replay(producers, [batch])
 
         cut = segment.recover(on_batch)

@@ -5,10 +5,10 @@
     [0 ..)[3257573 ..)[6506251 ..)    [1 GiB][1 GiB][1 GiB][1 GiB][1 GiB]       largest *record* time of the segment,
     next base <= start: both go       2 GiB too many: two go                    not the age of its file
 
-Only whole segments go, and only from the oldest on: each pass stops at the first that must stay. A segment goes when
-the next one's base offset is not above the high watermark, and an empty last one never goes. When every segment has
-expired, the active one too, an empty one is begun first and becomes the log. Files are renamed `.deleted` and removed
-after `file.delete.delay.ms`.
+Only whole segments go, and only from the oldest on: each pass stops at the first that must stay. A segment
+goes when the next one's base offset is not above the high watermark, and an empty last one never goes. When
+every segment has expired, the active one too, an empty one is begun first and becomes the log. Files are
+renamed `.deleted` and removed after `file.delete.delay.ms`.
 
 Source: Kafka 3.9 core UnifiedLog.deleteOldSegments, LocalLog.deleteSegments.
 """
@@ -32,7 +32,8 @@ class Deletion(NamedTuple):
 
 
 def delete_old_segments(log: PartitionLog, now_ms: int) -> list[Deletion]:
-    """Run the passes that the topic asks for. Returns what went, oldest first; the log start offset has moved.
+    """Run the passes that the topic asks for. Returns what went, oldest first; the log start offset has
+    moved.
 
     The log start pass runs always, the other two only with `delete` in the cleanup policy.
 
@@ -45,9 +46,13 @@ def delete_old_segments(log: PartitionLog, now_ms: int) -> list[Deletion]:
     (1, 1)
     """
     settings = log.settings
-    # The active segment stays, also where DeleteRecords has emptied it: no other begins at or below the log start.
+    # The active segment stays, also where DeleteRecords has emptied it: no other begins at or below the log
+    # start.
     deleted = _delete(
-        log, now_ms, "log_start_offset", lambda segment, next_base: segment is not log.active and next_base <= log.log_start_offset
+        log,
+        now_ms,
+        "log_start_offset",
+        lambda segment, next_base: segment is not log.active and next_base <= log.log_start_offset,
     )
     if settings.cleanup_delete and settings.retention_bytes >= 0:
         excess = log.size - settings.retention_bytes
@@ -59,14 +64,17 @@ def delete_old_segments(log: PartitionLog, now_ms: int) -> list[Deletion]:
 
         deleted += _delete(log, now_ms, "size", is_too_much)
     if settings.cleanup_delete and settings.retention_ms >= 0:
-        deleted += _delete(log, now_ms, "time", lambda segment, _: now_ms - segment.load_times() > settings.retention_ms)
+        deleted += _delete(
+            log, now_ms, "time", lambda segment, _: now_ms - segment.load_times() > settings.retention_ms
+        )
     return deleted
 
 
 def delete_records(log: PartitionLog, before_offset: int) -> None:
     """DeleteRecords: nobody reads below that offset any more. Bytes go with the next `delete_old_segments`.
 
-    before_offset: -1 for the high watermark. Raises OffsetOutOfRange above it. A lower offset than now changes nothing.
+    before_offset: -1 for the high watermark. Raises OffsetOutOfRange above it. A lower offset than now
+    changes nothing.
     """
     offset = log.high_watermark if before_offset == -1 else before_offset
     if offset < 0:
@@ -74,12 +82,18 @@ def delete_records(log: PartitionLog, before_offset: int) -> None:
     log.raise_log_start(offset)
 
 
-def _delete(log: PartitionLog, now_ms: int, reason: str, must_go: Callable[[Segment, int], bool]) -> list[Deletion]:
+def _delete(
+    log: PartitionLog, now_ms: int, reason: str, must_go: Callable[[Segment, int], bool]
+) -> list[Deletion]:
     going: list[Segment] = []
     for index, segment in enumerate(log.segments):
         is_last = index == len(log.segments) - 1
         next_base = log.log_end_offset if is_last else log.segments[index + 1].base_offset
-        if log.high_watermark < next_base or (is_last and segment.size == 0) or not must_go(segment, next_base):
+        if (
+            log.high_watermark < next_base
+            or (is_last and segment.size == 0)
+            or not must_go(segment, next_base)
+        ):
             break
         going.append(segment)
     if not going:

@@ -4,12 +4,12 @@
     00000000000003257573.index            (relative offset, position)  ^           ^      one for about every 4 KiB
     00000000000003257573.timeindex        (timestamp, relative offset)
 
-Nothing in a `.log` file is ever changed: it grows at its end until the segment is closed, and is deleted whole, or
-replaced whole by a compacted one.
+Nothing in a `.log` file is ever changed: it grows at its end until the segment is closed, and is deleted
+whole, or replaced whole by a compacted one.
 
 A row is written *before* the bytes of an append are counted, so the first append of a segment never has one.
-An index is only a hint: before a row is used, the batch it points at must agree with it; if it does not, the index was
-damaged and is rebuilt from the log.
+An index is only a hint: before a row is used, the batch it points at must agree with it; if it does not, the
+index was damaged and is rebuilt from the log.
 
 Source: Kafka 3.9 storage/internals/log/LogSegment, FileRecords.
 """
@@ -50,7 +50,8 @@ class BatchPosition(NamedTuple):
 
 @dataclass(slots=True)
 class OffsetLookup:
-    """How an offset was found; the page draws it. index_probes: rows looked at, in order. scanned: batches passed over."""
+    """How an offset was found; the page draws it. index_probes: rows looked at, in order. scanned: batches
+    passed over."""
 
     entry: OffsetPosition
     index_probes: list[int]
@@ -75,9 +76,12 @@ def file_name(base_offset: int, suffix: str) -> str:
 
 
 class Segment:
-    """One segment of a partition's log. `stage`: .cleaned or .swap while compaction prepares it, else empty."""
+    """One segment of a partition's log. `stage`: .cleaned or .swap while compaction prepares it, else
+    empty."""
 
-    def __init__(self, folder: Folder, base_offset: int, settings: LogSettings, now_ms: int, stage: str = "") -> None:
+    def __init__(
+        self, folder: Folder, base_offset: int, settings: LogSettings, now_ms: int, stage: str = ""
+    ) -> None:
         self.folder = folder
         self.base_offset = base_offset
         self.settings = settings
@@ -90,7 +94,9 @@ class Segment:
         self._last_offset_max = base_offset + RELATIVE_OFFSET_MAX
         self._segment_ms = settings.segment_ms - settings.segment_jitter_ms
         self._index_interval_bytes = settings.index_interval_bytes
-        self._row_behind = self.log.size + settings.index_interval_bytes  # an append after this position gets a row
+        self._row_behind = (
+            self.log.size + settings.index_interval_bytes
+        )  # an append after this position gets a row
         self._first_timestamp: int | None = None  # not looked up yet
         self._timestamp_max = -1  # up to here no roll by age; -1: not known
 
@@ -111,8 +117,8 @@ class Segment:
     def load_times(self) -> int:
         """Give the largest timestamp, and remember over a truncation that there is one.
 
-        The original reads it from the time index when somebody first asks. A segment opened again and truncated before that
-        may know no time, though it has records: where its time index has no row left.
+        The original reads it from the time index when somebody first asks. A segment opened again and
+        truncated before that may know no time, though it has records: where its time index has no row left.
         """
         self._is_time_loaded = True
         return self.largest_timestamp
@@ -125,9 +131,15 @@ class Segment:
     # --- append
 
     def append(
-        self, largest_offset: int, max_timestamp: int, offset_of_max_timestamp: int, data: Buffer, rest: Buffer | None = None
+        self,
+        largest_offset: int,
+        max_timestamp: int,
+        offset_of_max_timestamp: int,
+        data: Buffer,
+        rest: Buffer | None = None,
     ) -> None:
-        """Write batches at the end, of one append; `rest` follows `data`. Raises StorageFull, and then nothing was written."""
+        """Write batches at the end, of one append; `rest` follows `data`. Raises StorageFull, and then
+        nothing was written."""
         log = self.log
         position = log.size
         try:
@@ -140,13 +152,16 @@ class Segment:
         self._is_time_loaded = True
         if max_timestamp > self.max_timestamp:
             self.max_timestamp, self.offset_of_max_timestamp = max_timestamp, offset_of_max_timestamp
-        # A log begins a new segment beside a full index; a segment that the cleaner writes takes all it is given, and its index ends early.
+        # A log begins a new segment beside a full index; a segment that the cleaner writes takes all it is
+        # given, and its index ends early.
         if position > self._row_behind and self._bytes_max >= 0:
             self._add_rows(largest_offset, position)
 
-    def should_roll(self, incoming_bytes: int, max_timestamp: int, last_offset: int, now_ms: int) -> RollReason | None:
-        """Why the next append must go to a new segment, None if it need not: size, age by record time, full index, offset span. The first
-        that holds in this order."""
+    def should_roll(
+        self, incoming_bytes: int, max_timestamp: int, last_offset: int, now_ms: int
+    ) -> RollReason | None:
+        """Why the next append must go to a new segment, None if it need not: size, age by record time, full
+        index, offset span. The first that holds in this order."""
         size = self.log.size
         if size + incoming_bytes > self._bytes_max or last_offset > self._last_offset_max:
             return self._roll_reason(size + incoming_bytes, max_timestamp, now_ms)
@@ -162,15 +177,19 @@ class Segment:
         return "index_full" if self.is_index_full else "offset_span"
 
     def _is_old(self, max_timestamp: int, now_ms: int) -> bool:
-        # Record time, where the segment began with one: a log that is loaded again from elsewhere rolls as it did there.
+        # Record time, where the segment began with one: a log that is loaded again from elsewhere rolls as it
+        # did there.
         if self.first_timestamp >= 0:
             return max_timestamp > self._timestamp_max
         return now_ms - self.created_ms > self._segment_ms
 
     # --- read
 
-    def batches(self, position: int = 0, end: int | None = None, window_bytes: int = _READ_AHEAD_BYTES) -> Iterator[BatchPosition]:
-        """Walk over the whole batches from a position on. Raises CorruptRecord where a batch is impossible."""
+    def batches(
+        self, position: int = 0, end: int | None = None, window_bytes: int = _READ_AHEAD_BYTES
+    ) -> Iterator[BatchPosition]:
+        """Walk over the whole batches from a position on. Raises CorruptRecord where a batch is
+        impossible."""
         end = self.log.size if end is None else end
         while position < end:
             window_start = position
@@ -210,7 +229,9 @@ class Segment:
             if header.last_offset >= offset:
                 return BatchPosition(position, RecordBatch(header, self.log.view(position, size)))
             if trace is not None:
-                trace.scanned.append(BatchPosition(position, RecordBatch(header, self.log.view(position, size))))
+                trace.scanned.append(
+                    BatchPosition(position, RecordBatch(header, self.log.view(position, size)))
+                )
             position += size
         return None
 
@@ -219,7 +240,9 @@ class Segment:
         trace = OffsetLookup(OffsetPosition(self.base_offset, 0), [], [])
         return self.find(offset, trace), trace
 
-    def find_timestamp(self, timestamp: int, starting_offset: int, probes: list[int] | None = None) -> TimestampOffset | None:
+    def find_timestamp(
+        self, timestamp: int, starting_offset: int, probes: list[int] | None = None
+    ) -> TimestampOffset | None:
         """Give the first record at or after that time, from an offset on.
 
         Kafka's rule: the time index's last row at or below the time, the offset index, then a scan.
@@ -228,7 +251,9 @@ class Segment:
         position = self._indexed_position(max(row.offset, starting_offset))
         return self.scan_for_timestamp(timestamp, position, starting_offset)
 
-    def scan_for_timestamp(self, timestamp: int, position: int, starting_offset: int) -> TimestampOffset | None:
+    def scan_for_timestamp(
+        self, timestamp: int, position: int, starting_offset: int
+    ) -> TimestampOffset | None:
         """Give the first record at or after that time, after a position."""
         for found in self.batches(position):
             header = found.batch.header
@@ -275,7 +300,8 @@ class Segment:
                 raise CorruptIndex(f"{self.time_index.file.name}: the log holds later records")
 
     def rebuild_indexes(self) -> bool:
-        """Rebuild both indexes from the log, which stays as it is. False: it has bytes that are not a batch, or impossible offsets."""
+        """Rebuild both indexes from the log, which stays as it is. False: it has bytes that are not a batch,
+        or impossible offsets."""
         _, is_whole = self._index_anew(lambda _: None)
         return is_whole
 
@@ -295,7 +321,10 @@ class Segment:
             for last in self.batches(self._indexed_position(self.offset_index.last_offset)):
                 header = last.batch.header
                 if header.max_timestamp > self.max_timestamp:
-                    self.max_timestamp, self.offset_of_max_timestamp = header.max_timestamp, header.last_offset
+                    self.max_timestamp, self.offset_of_max_timestamp = (
+                        header.max_timestamp,
+                        header.last_offset,
+                    )
         truncate_aborted(self.folder, file_name(self.base_offset, TXN_INDEX), offset)
         self._row_behind = self.log.size + self._index_interval_bytes
         self._bytes_max = self._room()
@@ -325,21 +354,29 @@ class Segment:
     def files(self) -> list[str]:
         """The names of its files that are there."""
         present = set(self.folder.names())
-        names = [file_name(self.base_offset, suffix) + self.stage for suffix in (LOG, INDEX, TIME_INDEX, TXN_INDEX)]
+        names = [
+            file_name(self.base_offset, suffix) + self.stage for suffix in (LOG, INDEX, TIME_INDEX, TXN_INDEX)
+        ]
         return [name for name in names if name in present]
 
     def change_stage(self, stage: str) -> None:
-        """Rename all files: .cleaned to .swap, .swap to none. The `.log` last: it is what a restart goes by."""
+        """Rename all files: .cleaned to .swap, .swap to none. The `.log` last: it is what a restart goes
+        by."""
         for name in reversed(self.files()):
             self.folder.rename(name, name.removesuffix(self.stage) + stage if self.stage else name + stage)
         self.stage = stage
-        for file, suffix in ((self.log, LOG), (self.offset_index.file, INDEX), (self.time_index.file, TIME_INDEX)):
+        for file, suffix in (
+            (self.log, LOG),
+            (self.offset_index.file, INDEX),
+            (self.time_index.file, TIME_INDEX),
+        ):
             file.name = file_name(self.base_offset, suffix) + stage
 
     # --- inside
 
     def _index_anew(self, look_at: Callable[[RecordBatch], None]) -> tuple[int, bool]:
-        """Walk over all batches and write the rows that appends would have written; `look_at` may refuse a batch.
+        """Walk over all batches and write the rows that appends would have written; `look_at` may refuse a
+        batch.
 
         Returns where the walk ended, and whether nothing was refused.
         """
@@ -350,14 +387,19 @@ class Segment:
                 look_at(batch)
                 header = batch.header
                 if header.max_timestamp > self.max_timestamp:
-                    self.max_timestamp, self.offset_of_max_timestamp = header.max_timestamp, header.last_offset
-                # Under other settings than it was written with a segment may be too long for its indexes: they end early.
+                    self.max_timestamp, self.offset_of_max_timestamp = (
+                        header.max_timestamp,
+                        header.last_offset,
+                    )
+                # Under other settings than it was written with a segment may be too long for its indexes:
+                # they end early.
                 if position > self._row_behind and not self.is_index_full:
                     self._add_rows(header.last_offset, position)
                 end = position + len(batch.data)
         except _OffsetThatCannotBe as error:
             is_whole = False
-            # Which of the two batches has the wrong offset nobody knows: rows at or above the lower one would mislead.
+            # Which of the two batches has the wrong offset nobody knows: rows at or above the lower one would
+            # mislead.
             self.offset_index.truncate_to(error.offset)
             self.time_index.truncate_to(error.offset)
         except (LogError, InvariantError):
@@ -365,7 +407,8 @@ class Segment:
         return end, is_whole
 
     def _in_order(self, position: int = 0) -> Iterator[BatchPosition]:
-        """Walk over the batches as `batches` does. Raises CorruptRecord too where an offset cannot be: they rise, within the segment's span.
+        """Walk over the batches as `batches` does. Raises CorruptRecord too where an offset cannot be: they
+        rise, within the segment's span.
 
         The CRC leaves the base offset out, so it is asked for itself.
         """
@@ -444,7 +487,8 @@ class Segment:
         self._bytes_max = self._room()
 
     def _room(self) -> int:
-        """How long the `.log` file may become. Beside a full index no append fits, whatever the segment's size."""
+        """How long the `.log` file may become. Beside a full index no append fits, whatever the segment's
+        size."""
         return -1 if self.offset_index.is_full or self.time_index.is_full else self.settings.segment_bytes
 
 
@@ -455,5 +499,8 @@ def _needed_bytes(window: memoryview) -> int:
 
 def _of_this_format(batch: RecordBatch | LegacyBatch) -> RecordBatch:
     if isinstance(batch, LegacyBatch) or len(batch.data) < HEADER_SIZE:
-        raise CorruptRecord(f"a message of format {batch.magic} and {batch.size_in_bytes} bytes, which no segment of ours holds")
+        raise CorruptRecord(
+            f"a message of format {batch.magic} and {batch.size_in_bytes} bytes, which no segment of "
+            f"ours holds"
+        )
     return batch

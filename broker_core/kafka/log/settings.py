@@ -42,12 +42,18 @@ class LogSettings:
     message_timestamp_before_max_ms: int = LONG_MAX
     message_timestamp_after_max_ms: int = LONG_MAX
     producer_id_expiration_ms: int = DAY_MS
-    verifies_transactions: bool = False  # transaction.partition.verification.enable, for a broker that can ask the coordinator
+    verifies_transactions: bool = (
+        False  # transaction.partition.verification.enable, for a broker that can ask the coordinator
+    )
 
     @property
     def asks_for_records(self) -> bool:
         """Whether a rule is about single records, so that an append must read them."""
-        return self.cleanup_compact or self.message_timestamp_before_max_ms < LONG_MAX or self.message_timestamp_after_max_ms < LONG_MAX
+        return (
+            self.cleanup_compact
+            or self.message_timestamp_before_max_ms < LONG_MAX
+            or self.message_timestamp_after_max_ms < LONG_MAX
+        )
 
     def __post_init__(self) -> None:
         """Raises CommandError for a size that a segment cannot have."""

@@ -1,8 +1,9 @@
-"""How the log reaches its bytes: one folder of append-only files, behind an interface with two implementations.
+"""How the log reaches its bytes: one folder of append-only files, behind an interface with two
+implementations.
 
-`DiskFolder` (disk_storage.py) is a folder on disk; fsync and recovery are real. `MemoryFolder` (memory_storage.py) is a
-folder in memory that can be made to fail: torn write, flipped bit, full disk, lost file, a crash between any two steps.
-The log above them cannot tell which it has.
+`DiskFolder` (disk_storage.py) is a folder on disk; fsync and recovery are real. `MemoryFolder`
+(memory_storage.py) is a folder in memory that can be made to fail: torn write, flipped bit, full disk, lost
+file, a crash between any two steps. The log above them cannot tell which it has.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from broker_core.kafka.log.varint import Buffer
 
 
 class StorageFull(HighwaterError):
-    """The device has no room. Part of what was to be appended may have been written: the caller cuts it off."""
+    """The device has no room. Part of what was to be appended may have been written: the caller cuts it
+    off."""
 
 
 class LogFile(Protocol):
@@ -27,7 +29,8 @@ class LogFile(Protocol):
         """Write at the end. rest: what follows the data, written with it in one step. Raises StorageFull."""
 
     def view(self, position: int, size: int) -> memoryview:
-        """Give `size` bytes, fewer at the end of the file. Data at rest is not copied; valid until a truncation."""
+        """Give `size` bytes, fewer at the end of the file. Data at rest is not copied; valid until a
+        truncation."""
 
     def truncate(self, size: int) -> None:
         """Cut the file to that size."""
@@ -52,7 +55,8 @@ class Folder(Protocol):
         """Give a small file whole. Raises FileNotFoundError."""
 
     def replace(self, name: str, content: bytes) -> None:
-        """Put a small file there in one step: after a crash it is the old one or the new one. Raises StorageFull."""
+        """Put a small file there in one step: after a crash it is the old one or the new one. Raises
+        StorageFull."""
 
     def rename(self, old: str, new: str) -> None:
         """Give a file another name, in place of one that has it."""

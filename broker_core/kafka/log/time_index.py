@@ -2,9 +2,10 @@
 
     timestamp 8   relative offset 4        row = (largest timestamp so far, the offset that brought it)
 
-A row says: up to this offset nothing is later than this timestamp. So a search for "first record at or after T" takes
-the last row at or below T, and scans from its offset. (The article of docs/kafka/log.md takes the row at or above T; that
-rule is `time_lookup_document` in time_lookup.py, with a case where it misses records.)
+A row says: up to this offset nothing is later than this timestamp. So a search for "first record at or after
+T" takes the last row at or below T, and scans from its offset. (The article of docs/kafka/log.md takes the
+row at or above T; that rule is `time_lookup_document` in time_lookup.py, with a case where it misses
+records.)
 
 Source: Kafka 3.9 storage/internals/log/TimeIndex.
 """
@@ -59,7 +60,8 @@ class TimeIndex(IndexFile):
         return TimestampOffset(timestamp, self.base_offset + relative)
 
     def truncate_to(self, offset: int) -> None:
-        """Drop the rows at or above the offset. Offsets rise with timestamps, so these rows are at the end."""
+        """Drop the rows at or above the offset. Offsets rise with timestamps, so these rows are at the
+        end."""
         count = self.row_count
         while count and self.entry(count - 1).offset >= offset:
             count -= 1

@@ -4,10 +4,12 @@
                                  ...500  6506228   <-  last row at or below
                                  ...503  6506240                               <-  first row at or above
 
-Both go on through the offset index and scan. But a row tells where its *own* timestamp was reached: a record between
-the two rows may already be late enough. Kafka's scan starts before it. The article's may start after it.
+Both go on through the offset index and scan. But a row tells where its *own* timestamp was reached: a record
+between the two rows may already be late enough. Kafka's scan starts before it. The article's may start after
+it.
 
-Source: the article of docs/kafka/log.md, section 2.2, step 2. Its "relative offset 3247667" is a misprint of 3248667.
+Source: the article of docs/kafka/log.md, section 2.2, step 2. Its "relative offset 3247667" is a misprint of
+3248667.
 """
 
 from __future__ import annotations
@@ -29,8 +31,11 @@ class TimeLookup(NamedTuple):
     found: TimestampOffset | None
 
 
-def time_lookup_kafka(segments: Sequence[Segment], timestamp: int, log_start_offset: int = 0) -> TimeLookup | None:
-    """Find the first record at or after the time by the row at or below it, and tell how. None: all is earlier."""
+def time_lookup_kafka(
+    segments: Sequence[Segment], timestamp: int, log_start_offset: int = 0
+) -> TimeLookup | None:
+    """Find the first record at or after the time by the row at or below it, and tell how. None: all is
+    earlier."""
     segment = _segment_for(segments, timestamp)
     if segment is None:
         return None
@@ -39,14 +44,19 @@ def time_lookup_kafka(segments: Sequence[Segment], timestamp: int, log_start_off
     return TimeLookup(segment, row, entry, segment.find_timestamp(timestamp, log_start_offset))
 
 
-def time_lookup_document(segments: Sequence[Segment], timestamp: int, log_start_offset: int = 0) -> TimeLookup | None:
-    """Find a record at or after the time by the row at or above it: the article's rule, which may miss the first ones."""
+def time_lookup_document(
+    segments: Sequence[Segment], timestamp: int, log_start_offset: int = 0
+) -> TimeLookup | None:
+    """Find a record at or after the time by the row at or above it: the article's rule, which may miss the
+    first ones."""
     segment = _segment_for(segments, timestamp)
     if segment is None:
         return None
     slot = segment.time_index.slot_at_or_below(timestamp - 1) + 1
     if slot == segment.time_index.row_count:
-        return TimeLookup(segment, segment.time_index.last_entry, OffsetPosition(segment.base_offset, 0), None)
+        return TimeLookup(
+            segment, segment.time_index.last_entry, OffsetPosition(segment.base_offset, 0), None
+        )
     row = segment.time_index.entry(slot)
     entry = segment.offset_index.lookup(max(row.offset, log_start_offset))
     found = segment.scan_for_timestamp(timestamp, entry.position, log_start_offset)

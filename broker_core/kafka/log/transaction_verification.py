@@ -1,12 +1,15 @@
-"""A transaction's first batch needs a proof that the coordinator knows of it: a guard, given before the broker asks and used up by the batch.
+"""A transaction's first batch needs a proof that the coordinator knows of it: a guard, given before the
+broker asks and used up by the batch.
 
     start ─► guard 7 ─► the broker asks the coordinator ─► append with guard 7 ─► transaction open, guard gone
                                │ meanwhile: marker          append with guard 7 ─► INVALID_TXN_STATE
 
-Without it a late batch could open, after the marker, a transaction that nobody will ever end. While a verification is under
-way, no batch with a sequence above the lowest one seen is taken: the lower one may be on its way again.
+Without it a late batch could open, after the marker, a transaction that nobody will ever end. While a
+verification is under way, no batch with a sequence above the lowest one seen is taken: the lower one may be
+on its way again.
 
-Source: Kafka 3.9 storage/internals/log/VerificationStateEntry, ProducerStateManager, UnifiedLog.maybeStartTransactionVerification.
+Source: Kafka 3.9 storage/internals/log/VerificationStateEntry, ProducerStateManager,
+UnifiedLog.maybeStartTransactionVerification.
 Vectors: kafka/replication/producer_state.json.
 """
 
@@ -35,7 +38,8 @@ class TransactionVerifications:
     guards_given: int = 0
 
     def start(self, producer_id: int, producer_epoch: int, sequence: int, now_ms: int) -> int:
-        """Give the guard: a new one, or that of the verification under way, which notes a lower sequence or a newer epoch."""
+        """Give the guard: a new one, or that of the verification under way, which notes a lower sequence or a
+        newer epoch."""
         entry = self.under_way.get(producer_id)
         if entry is None:
             self.guards_given += 1
@@ -65,5 +69,7 @@ class TransactionVerifications:
     def forget_expired(self, now_ms: int, expiration_ms: int) -> None:
         """Drop what was never used."""
         self.under_way = {
-            producer_id: entry for producer_id, entry in self.under_way.items() if now_ms - entry.started_ms < expiration_ms
+            producer_id: entry
+            for producer_id, entry in self.under_way.items()
+            if now_ms - entry.started_ms < expiration_ms
         }

@@ -2,8 +2,8 @@
 
     one batch, base offset 0 ─► size, CRC, codec ─► count, no control records ─► each record: readable, numbered, key, time
 
-What passes can be read: a look-up by time and the cleaner open every batch again. A follower asks less, for its leader
-has asked all this (`PartitionLog.append_as_follower`).
+What passes can be read: a look-up by time and the cleaner open every batch again. A follower asks less, for
+its leader has asked all this (`PartitionLog.append_as_follower`).
 
 Source: Kafka 3.9 storage/internals/log/LogValidator, UnifiedLog.analyzeAndValidateRecords. The compiled loop:
 record_kernels.py, imported when the first batch comes.
@@ -27,11 +27,14 @@ from broker_core.kafka.log.record_batch import (
 from broker_core.kafka.log.settings import LONG_MAX, LogSettings
 
 
-def validated(batches: list[RecordBatch], settings: LogSettings, now_ms: int, needs_sequence: bool = True) -> RecordBatch:
+def validated(
+    batches: list[RecordBatch], settings: LogSettings, now_ms: int, needs_sequence: bool = True
+) -> RecordBatch:
     """Give the one batch of a request as it is to be stored: itself, or with other times in its header.
 
     needs_sequence: False for a coordinator's batch, which may name a producer without a sequence.
-    The broker's time where the topic says so; else the largest time of its records, whatever its header claims.
+    The broker's time where the topic says so; else the largest time of its records, whatever its header
+    claims.
     Raises RecordTooLarge, CorruptRecord, InvalidRecord, InvalidTimestamp, UnknownCodec, CodecFailed.
     """
     for batch in batches:
@@ -62,7 +65,8 @@ def validated(batches: list[RecordBatch], settings: LogSettings, now_ms: int, ne
 
 
 def with_times(batch: RecordBatch, attributes: int, max_timestamp: int) -> RecordBatch:
-    """Give the batch other attributes and another largest time. The records keep their bytes; the CRC is computed again."""
+    """Give the batch other attributes and another largest time. The records keep their bytes; the CRC is
+    computed again."""
     header = batch.header
     if len(batch.data) < HEADER_SIZE:
         raise CorruptRecord("a batch shorter than its header")
@@ -93,7 +97,9 @@ def _largest_timestamp(batch: RecordBatch, settings: LogSettings, now_ms: int) -
         if out.failure is not None:
             return _one_by_one(batch, settings, now_ms)
         records, position = out.data, 0
-    is_sound, smallest, largest, has_null_key = survey(np.frombuffer(records, np.uint8), position, header.record_count)
+    is_sound, smallest, largest, has_null_key = survey(
+        np.frombuffer(records, np.uint8), position, header.record_count
+    )
     if not is_sound or header.attributes & LOG_APPEND_TIME or (has_null_key and settings.cleanup_compact):
         return _one_by_one(batch, settings, now_ms)
     base = header.base_timestamp
@@ -113,7 +119,9 @@ def _one_by_one(batch: RecordBatch, settings: LogSettings, now_ms: int) -> int:
     for index, record in enumerate(batch.records()):
         time = record.timestamp
         if record.offset != header.base_offset + index:
-            raise InvalidRecord(f"record {index} has offset {record.offset - header.base_offset} in its batch")
+            raise InvalidRecord(
+                f"record {index} has offset {record.offset - header.base_offset} in its batch"
+            )
         if settings.cleanup_compact and record.key is None:
             without_key = "a record without a key in a compacted topic"
         elif not settings.is_log_append_time and time != NO_TIMESTAMP:
@@ -131,4 +139,6 @@ def _one_by_one(batch: RecordBatch, settings: LogSettings, now_ms: int) -> int:
 
 def _times_taken(settings: LogSettings, now_ms: int) -> tuple[int, int]:
     """The earliest and the latest time that the topic takes, within the 64 bits of a header."""
-    return max(now_ms - settings.message_timestamp_before_max_ms, -LONG_MAX), min(now_ms + settings.message_timestamp_after_max_ms, LONG_MAX)
+    return max(now_ms - settings.message_timestamp_before_max_ms, -LONG_MAX), min(
+        now_ms + settings.message_timestamp_after_max_ms, LONG_MAX
+    )

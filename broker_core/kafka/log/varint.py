@@ -1,8 +1,9 @@
-"""Integers of one to ten bytes, as records write them: seven bits a byte, lowest first, the top bit says "more".
+"""Integers of one to ten bytes, as records write them: seven bits a byte, lowest first, the top bit says
+"more".
 
 A *varint* is 32 bits wide and a *varlong* 64; both are zigzag, so that small negative numbers stay short
-(0, -1, 1, -2 are 0, 1, 2, 3). Readers are as lenient as the original: bits beyond the width are dropped, and only a
-last byte that says "more" is an error.
+(0, -1, 1, -2 are 0, 1, 2, 3). Readers are as lenient as the original: bits beyond the width are dropped, and
+only a last byte that says "more" is an error.
 
 Source: Kafka clients 3.9.2, ByteUtils. Vectors: kafka/records/varint_crc.json.
 """
@@ -35,7 +36,11 @@ def encode_varint(value: int) -> bytes:
     >>> encode_varint(-1).hex(), encode_varint(300).hex()
     ('01', 'd804')
     """
-    return VARINTS[value] if 0 <= value < len(VARINTS) else encode_unsigned_varint((value << 1 ^ value >> 63) & _MASK_64)
+    return (
+        VARINTS[value]
+        if 0 <= value < len(VARINTS)
+        else encode_unsigned_varint((value << 1 ^ value >> 63) & _MASK_64)
+    )
 
 
 def encode_unsigned_varint(value: int) -> bytes:

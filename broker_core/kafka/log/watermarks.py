@@ -1,14 +1,16 @@
-"""How far consumers may read: to the high watermark, and those that want whole transactions to the last stable offset.
+"""How far consumers may read: to the high watermark, and those that want whole transactions to the last
+stable offset.
 
     log start        last stable offset        high watermark        log end
         v                    v                       v                  v
         [ committed records  | [tx 7 ..... marker 7] |  not replicated  )
                                still unstable: its marker is above the high watermark
 
-The high watermark is what all in-sync replicas hold. A transaction holds the last stable offset until its marker is
-below the high watermark: until then a change of leader could still undo the marker.
+The high watermark is what all in-sync replicas hold. A transaction holds the last stable offset until its
+marker is below the high watermark: until then a change of leader could still undo the marker.
 
-Source: Kafka 3.9 core UnifiedLog (updateHighWatermark, maybeIncrementFirstUnstableOffset, maybeIncrementLogStartOffset).
+Source: Kafka 3.9 core UnifiedLog (updateHighWatermark, maybeIncrementFirstUnstableOffset,
+maybeIncrementLogStartOffset).
 Vectors: kafka/replication/unified_log.json, producer_state.json.
 """
 
@@ -26,7 +28,8 @@ from broker_core.kafka.log.transaction_index import AbortedTransaction
 
 
 class Isolation(Enum):
-    """Who reads: replicas up to the log end, consumers up to the high watermark, or up to the last stable offset (read_committed)."""
+    """Who reads: replicas up to the log end, consumers up to the high watermark, or up to the last stable
+    offset (read_committed)."""
 
     LOG_END = "log_end"
     HIGH_WATERMARK = "high_watermark"
@@ -34,7 +37,8 @@ class Isolation(Enum):
 
 
 class IsolatedRead(NamedTuple):
-    """What was read. aborted: the aborted transactions in it; None: nobody asked, or there is no record at or after the offset."""
+    """What was read. aborted: the aborted transactions in it; None: nobody asked, or there is no record at or
+    after the offset."""
 
     fetched: Fetched
     aborted: list[AbortedTransaction] | None
@@ -48,7 +52,9 @@ class WatermarkedLog(LocalLog):
     recovery_point: int
     _high_watermark: int | None = None  # None: nobody replicates, all that is appended counts
     _first_unstable: int | None = None
-    _has_open_end = False  # a truncation inside a batch took the batch whole: no record is just below the log end
+    _has_open_end = (
+        False  # a truncation inside a batch took the batch whole: no record is just below the log end
+    )
     _is_placed = True  # whether the place of the high watermark in the segments is known
 
     @property
@@ -77,11 +83,16 @@ class WatermarkedLog(LocalLog):
     def raise_high_watermark(self, offset: int, *, is_placed: bool = False) -> bool:
         """Move it forward, as a leader does; a lower offset changes nothing. Tells whether it moved.
 
-        is_placed: the offset's place is known, from the read that told it. Raises OffsetOutOfRange above the log end.
+        is_placed: the offset's place is known, from the read that told it. Raises OffsetOutOfRange above the
+        log end.
         """
         if offset > self.log_end_offset:
             raise OffsetOutOfRange(f"high watermark {offset}; the log ends at {self.log_end_offset}")
-        if offset <= (self._high_watermark if self._is_placed and self._high_watermark is not None else self.placed_high_watermark()):
+        if offset <= (
+            self._high_watermark
+            if self._is_placed and self._high_watermark is not None
+            else self.placed_high_watermark()
+        ):
             return False
         self.high_watermark = offset
         self._is_placed = self._is_placed or is_placed
@@ -90,16 +101,22 @@ class WatermarkedLog(LocalLog):
     def placed_high_watermark(self) -> int:
         """Look up where the high watermark is in the segments, as every reader does, and give it.
 
-        Where a truncation inside a batch has taken the records around it, it moves up to the log end: the original finds no other place.
+        Where a truncation inside a batch has taken the records around it, it moves up to the log end: the
+        original finds no other place.
         """
         if not self._is_placed:
             # It is set again, even to what it was: the first unstable offset is looked at with it.
-            self.high_watermark = self.log_end_offset if self.is_in_open_end(self.high_watermark) else self.high_watermark
+            self.high_watermark = (
+                self.log_end_offset if self.is_in_open_end(self.high_watermark) else self.high_watermark
+            )
             self._is_placed = self.high_watermark >= self.segments[0].base_offset
         return self.high_watermark
 
-    def read_as(self, isolation: Isolation, offset: int, bytes_max: int, *, at_least_one: bool = True) -> IsolatedRead:
-        """Give what such a reader may read from that offset on; bytes_max, at_least_one: as `read`. A batch that the end cuts is left out.
+    def read_as(
+        self, isolation: Isolation, offset: int, bytes_max: int, *, at_least_one: bool = True
+    ) -> IsolatedRead:
+        """Give what such a reader may read from that offset on; bytes_max, at_least_one: as `read`. A batch
+        that the end cuts is left out.
 
         Raises OffsetOutOfRange as `read` does.
         """
@@ -123,19 +140,22 @@ class WatermarkedLog(LocalLog):
 
     @property
     def last_stable_offset(self) -> int:
-        """read_committed consumers, and the cleaner, go no further: here the oldest unstable transaction begins."""
+        """read_committed consumers, and the cleaner, go no further: here the oldest unstable transaction
+        begins."""
         unstable = self._first_unstable
         return self.high_watermark if unstable is None else min(self.high_watermark, unstable)
 
     @property
     def first_unstable_offset(self) -> int | None:
-        """Where the oldest transaction begins that is open, or whose marker the high watermark has not passed; None: there is none."""
+        """Where the oldest transaction begins that is open, or whose marker the high watermark has not
+        passed; None: there is none."""
         return self._first_unstable
 
     def epoch_of_answer(self, timestamp: int, offset: int) -> int | None:
         """Give the leader epoch that goes with an answer of `offset_for_time`; None: none is known.
 
-        For EARLIEST the oldest epoch if it covers the log start, for LATEST the newest one, else the epoch of the batch found.
+        For EARLIEST the oldest epoch if it covers the log start, for LATEST the newest one, else the epoch of
+        the batch found.
         """
         if timestamp == LATEST:
             return self.epochs.latest if self.epochs.rows else None
@@ -162,10 +182,13 @@ class WatermarkedLog(LocalLog):
         return True
 
     def _note_stable(self) -> None:
-        """Work out where the oldest unstable transaction begins; below the log start there is nothing to hold back."""
+        """Work out where the oldest unstable transaction begins; below the log start there is nothing to hold
+        back."""
         if self._high_watermark is None:
             self.producers.forget_replicated(self.log_end_offset)
         unstable = self.producers.first_unstable_offset()
         if unstable is not None and unstable < self.log_start_offset:
-            unstable = self.log_end_offset if self.is_in_open_end(self.log_start_offset) else self.log_start_offset
+            unstable = (
+                self.log_end_offset if self.is_in_open_end(self.log_start_offset) else self.log_start_offset
+            )
         self._first_unstable = unstable

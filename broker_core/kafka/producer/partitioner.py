@@ -9,7 +9,8 @@
         running sum   4  5  8     draw modulo 8:  0..3 -> first, 4 -> second, 5..7 -> third
 
 Nothing here draws lots: the random number is an argument, so a replay repeats the choice.
-Source: Kafka clients 3.9.2, producer.internals.BuiltInPartitioner, common.utils.Utils. Vectors: kafka/partitioner.json.
+Source: Kafka clients 3.9.2, producer.internals.BuiltInPartitioner, common.utils.Utils. Vectors:
+kafka/partitioner.json.
 """
 
 from bisect import bisect_right
@@ -52,8 +53,8 @@ def positive_key_hash(key: bytes) -> int:
 def coordinator_partition(group_id: str, partition_count: int = OFFSETS_TOPIC_PARTITION_COUNT) -> int:
     """Give the partition of __consumer_offsets that keeps a group; its leader is the group's coordinator.
 
-    That is abs(hashCode) modulo the count, where abs(-2**31) is 0: another function than the producer's, which clears
-    the sign bit. Raises CommandError for a count below 1.
+    That is abs(hashCode) modulo the count, where abs(-2**31) is 0: another function than the producer's,
+    which clears the sign bit. Raises CommandError for a count below 1.
 
     >>> coordinator_partition("orders"), coordinator_partition("polygenelubricants")
     (31, 0)
@@ -87,10 +88,11 @@ class PartitionLoads:
     ) -> "PartitionLoads | None":
         """Turn the batches that wait for each partition into odds.
 
-        queue_sizes, partitions: alike in length, only partitions that have a leader. usable_count: how many at the
-        front are used; the rest are on brokers that have been slow (partitioner.availability.timeout.ms). None: all.
-        Returns None where the odds are even and the draw is plain: fewer than two partitions, none usable, or all
-        usable and equal.
+        queue_sizes, partitions: alike in length, only partitions that have a leader. usable_count: how many
+        at the front are used; the rest are on brokers that have been slow
+        (partitioner.availability.timeout.ms). None: all.
+        Returns None where the odds are even and the draw is plain: fewer than two partitions, none usable, or
+        all usable and equal.
 
         >>> PartitionLoads.of([0, 3, 1], [0, 1, 2])
         PartitionLoads(running_sums=(4, 5, 8), partitions=(0, 1, 2))
@@ -107,12 +109,16 @@ class PartitionLoads:
 
 
 def next_partition(
-    random: int, available_partitions: Sequence[int], partition_count: int, loads: PartitionLoads | None = None
+    random: int,
+    available_partitions: Sequence[int],
+    partition_count: int,
+    loads: PartitionLoads | None = None,
 ) -> int:
     """Draw the partition that keyless records go to from now on.
 
-    random: 0 to 2**31 - 1, drawn by the caller. available_partitions: those with a leader, ascending; with none, all
-    `partition_count` take part. loads: the odds; None for even ones. Raises CommandError for a count below 1.
+    random: 0 to 2**31 - 1, drawn by the caller. available_partitions: those with a leader, ascending; with
+    none, all `partition_count` take part. loads: the odds; None for even ones. Raises CommandError for a
+    count below 1.
 
     >>> next_partition(12, [0, 1, 2], 3), next_partition(12, [0, 1, 2], 3, PartitionLoads((4, 5, 8), (0, 1, 2)))
     (0, 1)
@@ -150,16 +156,18 @@ class StickyPartitioner:
     def append(self, size: int, may_switch: bool = True) -> bool:
         """Count `size` bytes appended to the current partition; say whether to draw another one now.
 
-        may_switch: false while the current batch is not ready to go, so that switching does not cut batches short.
-        Twice batch.size forces the switch in any case.
+        may_switch: false while the current batch is not ready to go, so that switching does not cut batches
+        short. Twice batch.size forces the switch in any case.
         """
         self.produced_bytes += size
         return self.produced_bytes >= (self.batch_size if may_switch else 2 * self.batch_size)
 
     def place(self, size: int, partition_count: int, draw: Callable[[], int]) -> int:
-        """Give the partition of a keyless record of `size` bytes where all partitions are alike: all have leaders and equal queues.
+        """Give the partition of a keyless record of `size` bytes where all partitions are alike: all have
+        leaders and equal queues.
 
-        draw: the next random number, 0 to 2**31 - 1; asked for the first record and whenever a batch's worth has gone to one partition.
+        draw: the next random number, 0 to 2**31 - 1; asked for the first record and whenever a batch's worth
+        has gone to one partition.
         """
         if self.partition is None:
             self.stick_to(next_partition(draw(), range(partition_count), partition_count))
@@ -171,10 +179,13 @@ class StickyPartitioner:
 
 @dataclass(slots=True)
 class RoundRobinPartitioner:
-    """The article's rule for records without a key, Kafka's own before 2.4: each record goes to the next partition.
+    """The article's rule for records without a key, Kafka's own before 2.4: each record goes to the next
+    partition.
 
-    count: how many records it has placed; may begin anywhere. Kafka still has it, as `partitioner.class`, and there it ignores keys.
-    Source: Kafka clients 3.9.2, producer.RoundRobinPartitioner; before 2.4 producer.internals.DefaultPartitioner.
+    count: how many records it has placed; may begin anywhere. Kafka still has it, as `partitioner.class`, and
+    there it ignores keys.
+    Source: Kafka clients 3.9.2, producer.RoundRobinPartitioner; before 2.4
+    producer.internals.DefaultPartitioner.
 
     >>> keyless = RoundRobinPartitioner()
     >>> [keyless.place([0, 1, 2], 3) for _ in range(5)], [keyless.place([0, 2], 3) for _ in range(3)]
@@ -186,7 +197,8 @@ class RoundRobinPartitioner:
     def place(self, available_partitions: Sequence[int], partition_count: int) -> int:
         """Give the partition of the next record.
 
-        available_partitions: those with a leader, ascending; with none, all `partition_count` take part. Raises CommandError for a count below 1.
+        available_partitions: those with a leader, ascending; with none, all `partition_count` take part.
+        Raises CommandError for a count below 1.
         """
         partition = next_partition(self.count & POSITIVE_MASK, available_partitions, partition_count)
         self.count += 1

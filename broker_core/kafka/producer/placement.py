@@ -1,9 +1,11 @@
-"""Which partition each record of one producer goes to: one rule for the lane's producer, the log that is written of it, and studies.
+"""Which partition each record of one producer goes to: one rule for the lane's producer, the log that is
+written of it, and studies.
 
     key      murmur2 of the key's bytes, of all partitions
     no key   stick to one partition for a batch's worth of bytes, then draw another; no queues are modelled, so all alike
 
-One broker takes the records in the order in which they were sent, so a record's offset is how many went to its partition before it.
+One broker takes the records in the order in which they were sent, so a record's offset is how many went to
+its partition before it.
 Source: Kafka clients 3.9 BuiltInPartitioner (`partitioner.py`).
 """
 
@@ -38,6 +40,7 @@ class Placement:
         return partition_for_key(key, self.partition_count)
 
     def of_keyless(self, size: int, draw: Callable[[str, int], int]) -> int:
-        """The partition of the next record without a key. size: its bytes; draw(stream, limit): a random number below limit."""
+        """The partition of the next record without a key. size: its bytes; draw(stream, limit): a random
+        number below limit."""
         self.last = self.keyless.place(size, self.partition_count, lambda: draw(KEYLESS_STREAM, DRAW_LIMIT))
         return self.last

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class KnownBroker:
-    """One registered broker. epoch: of its registration. is_fenced: the controller has not heard of it for a session timeout."""
+    """One registered broker. epoch: of its registration. is_fenced: the controller has not heard of it for a
+    session timeout."""
 
     epoch: int
     is_alive: bool = True

@@ -1,9 +1,11 @@
-"""Long polls: a fetch that finds too little waits until there is enough, or something that its reader must know.
+"""Long polls: a fetch that finds too little waits until there is enough, or something that its reader must
+know.
 
     fetch.min.bytes there            answered
     fetch.max.wait.ms over           answered with what there is
     the segment was rolled           answered: the bytes of two segments are not added up
-    not the leader any more, another leader epoch, the log was cut below the offset, the epochs diverge: answered at once
+    not the leader any more, another leader epoch, the log was cut below the offset, the epochs diverge:
+    answered at once
 
 Source: Kafka 3.9 core DelayedFetch, ReplicaManager.fetchMessages.
 """
@@ -24,7 +26,8 @@ Place = tuple[int, int, int]
 
 
 class WaitingFetch(NamedTuple):
-    """One fetch that waits. places: of each partition's offset (offset, segment's base offset, position), when it was read."""
+    """One fetch that waits. places: of each partition's offset (offset, segment's base offset, position),
+    when it was read."""
 
     number: int
     fetches: Mapping[TopicPartition, PartitionFetch]
@@ -46,9 +49,12 @@ class WaitingFetch(NamedTuple):
         *,
         needs_leader: bool = True,
     ) -> WaitingFetch:
-        """Make it of a fetch that was just answered with too little. Raises Refused where a partition is not led here."""
+        """Make it of a fetch that was just answered with too little. Raises Refused where a partition is not
+        led here."""
         places = {
-            key: partitions[key].log_for(fetch.leader_epoch, needs_leader=needs_leader).position_of(fetch.offset)
+            key: partitions[key]
+            .log_for(fetch.leader_epoch, needs_leader=needs_leader)
+            .position_of(fetch.offset)
             for key, fetch in fetches.items()
         }
         return cls(number, fetches, places, isolation, bytes_min, until_ms, needs_leader)
@@ -57,7 +63,8 @@ class WaitingFetch(NamedTuple):
         return self.until_ms <= now_ms
 
     def is_ready(self, partitions: Mapping[TopicPartition, Partition]) -> bool:
-        """Whether it can be answered before its time: to be asked after every change of one of its partitions."""
+        """Whether it can be answered before its time: to be asked after every change of one of its
+        partitions."""
         total = 0
         for key, fetch in self.fetches.items():
             partition = partitions.get(key)
@@ -79,7 +86,9 @@ class WaitingFetch(NamedTuple):
         if self.isolation is Isolation.TXN_COMMITTED:
             end = log.last_stable_offset
         if fetch.last_fetched_epoch is not None:
-            epoch, end_offset = found = log.epochs.end_offset_for(fetch.last_fetched_epoch, log.log_end_offset)
+            epoch, end_offset = found = log.epochs.end_offset_for(
+                fetch.last_fetched_epoch, log.log_end_offset
+            )
             if found == UNDEFINED or epoch < fetch.last_fetched_epoch or end_offset < fetch.offset:
                 return None
         if fetch.offset > end:

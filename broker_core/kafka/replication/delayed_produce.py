@@ -17,7 +17,8 @@ from broker_core.kafka.replication.partition import Partition
 
 
 class WaitingProduce(NamedTuple):
-    """One partition of a produce. required_offset: one past its last record. until_ms: when its time is over; None: it has no limit."""
+    """One partition of a produce. required_offset: one past its last record. until_ms: when its time is over;
+    None: it has no limit."""
 
     number: int
     required_offset: int
@@ -34,7 +35,8 @@ class DelayedProduces:
         self.waiting.append(produce)
 
     def complete(self, partition: Partition) -> list[tuple[int, ErrorCode]]:
-        """Give (number, error) of those that are decided now: to be asked after every change of the partition."""
+        """Give (number, error) of those that are decided now: to be asked after every change of the
+        partition."""
         log = partition.log
         if partition.is_leader and log is not None:
             high_watermark = log.high_watermark
@@ -56,6 +58,8 @@ class DelayedProduces:
 
     def expire(self, now_ms: int) -> list[tuple[int, ErrorCode]]:
         """Give those whose time is over."""
-        late = [produce for produce in self.waiting if produce.until_ms is not None and produce.until_ms <= now_ms]
+        late = [
+            produce for produce in self.waiting if produce.until_ms is not None and produce.until_ms <= now_ms
+        ]
         self.waiting = [produce for produce in self.waiting if produce not in late]
         return [(produce.number, ErrorCode.REQUEST_TIMED_OUT) for produce in late]

@@ -5,7 +5,8 @@
     UNCLEAN     as ONLINE; if there is none, the first replica that is alive: records may be lost, the partition is RECOVERING
     nobody      leader -1; the ISR stays as it was, so that its last member leads again when it comes back
 
-Source: Kafka 3.9 metadata PartitionChangeBuilder. Vectors: kafka/replication/controller.json, kind `change_builder`.
+Source: Kafka 3.9 metadata PartitionChangeBuilder. Vectors: kafka/replication/controller.json, kind
+`change_builder`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,12 @@ from typing import NamedTuple
 from broker_core.hashing.java_map import JavaHashSet
 from broker_core.kafka.replication.isr import LeaderRecoveryState
 from broker_core.kafka.replication.reassignment import Reassignment, completed
-from broker_core.kafka.replication.registration import NO_LEADER, Brokers, PartitionChange, PartitionRegistration
+from broker_core.kafka.replication.registration import (
+    NO_LEADER,
+    Brokers,
+    PartitionChange,
+    PartitionRegistration,
+)
 
 
 class Election(Enum):
@@ -68,8 +74,9 @@ METADATA_3_9 = MetadataVersion()
 class ChangeBuilder:
     """One change of one partition; `build` gives it. Of what is not set the partition's own holds.
 
-    is_acceptable: who may lead: alive, and not on its way out. min_isr: of the topic, at most its replicas. is_elr_enabled,
-    uses_last_known_leader, unclean_shutdown (brokers that came back without a clean shutdown): the feature of eligible leader replicas.
+    is_acceptable: who may lead: alive, and not on its way out. min_isr: of the topic, at most its replicas.
+    is_elr_enabled, uses_last_known_leader, unclean_shutdown (brokers that came back without a clean
+    shutdown): the feature of eligible leader replicas.
     """
 
     partition: PartitionRegistration
@@ -106,7 +113,10 @@ class ChangeBuilder:
             change = change._replace(leader=leader)
             if is_unclean:
                 change = change._replace(isr=(leader,))
-                if was.leader_recovery_state is not LeaderRecoveryState.RECOVERING and self.metadata_version.has_leader_recovery:
+                if (
+                    was.leader_recovery_state is not LeaderRecoveryState.RECOVERING
+                    and self.metadata_version.has_leader_recovery
+                ):
                     change = change._replace(leader_recovery_state=LeaderRecoveryState.RECOVERING)
         elif not set(was.replicas) <= set(replicas):
             # A replica leaves: the epoch of the same leader rises, so that what it still sends is fenced.
@@ -150,7 +160,13 @@ class ChangeBuilder:
             if is_valid(broker):
                 return broker, False
         last_known = self.partition.last_known_elr
-        if self.is_elr_enabled and self.uses_last_known_leader and not isr and not elr and len(last_known) == 1:
+        if (
+            self.is_elr_enabled
+            and self.uses_last_known_leader
+            and not isr
+            and not elr
+            and len(last_known) == 1
+        ):
             return last_known[0], True  # alive or not: the original looks, and only logs what it saw
         if self.election is Election.UNCLEAN:
             for broker in replicas:
@@ -159,7 +175,8 @@ class ChangeBuilder:
         return NO_LEADER, False
 
     def _eligible(self, isr: Brokers) -> tuple[Brokers, Brokers]:
-        """Give the ELR and the last known members: who leaves an ISR below the minimum still has all that was committed."""
+        """Give the ELR and the last known members: who leaves an ISR below the minimum still has all that was
+        committed."""
         was = self.partition
         if not self.is_elr_enabled:
             return was.elr, was.last_known_elr

@@ -14,7 +14,8 @@ EVERYTHING = 2**31 - 1
 
 
 class PartitionFetch(NamedTuple):
-    """What is wanted. leader_epoch: the reader's idea of it; last_fetched_epoch: of the last batch that it has; None: not said.
+    """What is wanted. leader_epoch: the reader's idea of it; last_fetched_epoch: of the last batch that it
+    has; None: not said.
 
     log_start_offset: a follower's own.
     """
@@ -29,8 +30,10 @@ class PartitionFetch(NamedTuple):
 class FetchedPartition(NamedTuple):
     """What was read, and the offsets of the log as they were before this fetch changed anything.
 
-    data: whole batches, but the last may be cut off; from a light log a tuple of `LightBatch` (replica_log.py).
-    diverging: (epoch, its end offset on the leader) where the reader's log is another one; then there are no data.
+    data: whole batches, but the last may be cut off; from a light log a tuple of `LightBatch`
+    (replica_log.py).
+    diverging: (epoch, its end offset on the leader) where the reader's log is another one; then there are no
+    data.
     aborted: for read_committed, else None.
     """
 

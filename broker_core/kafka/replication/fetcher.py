@@ -1,4 +1,5 @@
-"""A follower copies its leader: it first makes sure that its log is a beginning of the leader's, then fetches from its end on.
+"""A follower copies its leader: it first makes sure that its log is a beginning of the leader's, then fetches
+from its end on.
 
 How it makes sure has changed over the years, and is a setting here:
 
@@ -12,7 +13,8 @@ How it makes sure has changed over the years, and is a setting here:
 
 `next_request` says what to send now, the `..._answered` functions take what came back.
 
-Source: Kafka 3.9 core AbstractFetcherThread, ReplicaFetcherThread, ReplicaManager.initialFetchOffset. Vectors: kafka/replication/fetcher.json.
+Source: Kafka 3.9 core AbstractFetcherThread, ReplicaFetcherThread, ReplicaManager.initialFetchOffset.
+Vectors: kafka/replication/fetcher.json.
 """
 
 from __future__ import annotations
@@ -49,7 +51,8 @@ class Step(Enum):
 
 
 class EpochQuestion(NamedTuple):
-    """OffsetsForLeaderEpoch: where does that epoch end? leader_epoch: who is asked, by the follower's idea of it."""
+    """OffsetsForLeaderEpoch: where does that epoch end? leader_epoch: who is asked, by the follower's idea of
+    it."""
 
     leader_epoch: int
     epoch: int
@@ -66,7 +69,8 @@ FetcherRequest = PartitionFetch | EpochQuestion | OffsetQuestion
 
 
 class Truncated(NamedTuple):
-    """What was cut off. is_complete: whether the logs agree now, as far as the follower knows. is_all: nothing was kept, it starts there."""
+    """What was cut off. is_complete: whether the logs agree now, as far as the follower knows. is_all:
+    nothing was kept, it starts there."""
 
     offset: int
     is_complete: bool = True
@@ -77,7 +81,8 @@ class Truncated(NamedTuple):
 class FetchState:
     """Where a fetcher is. lag: to the leader's high watermark; None: it has had no answer yet.
 
-    asks: what to ask after OFFSET_OUT_OF_RANGE, LATEST and then EARLIEST; leader_end_offset: the answer to the first.
+    asks: what to ask after OFFSET_OUT_OF_RANGE, LATEST and then EARLIEST; leader_end_offset: the answer to
+    the first.
     """
 
     offset: int
@@ -91,7 +96,8 @@ class FetchState:
 
 @dataclass(slots=True)
 class Fetcher:
-    """The fetcher of one partition. state: None while it does not fetch. is_failed: it gave up until it is made follower again."""
+    """The fetcher of one partition. state: None while it does not fetch. is_failed: it gave up until it is
+    made follower again."""
 
     partition: Partition
     truncation: Truncation = Truncation.FETCH
@@ -99,7 +105,8 @@ class Fetcher:
     is_failed: bool = False
 
     def start(self) -> None:
-        """The partition follows a leader of a new epoch: begin anew, at the log end where epochs are there to compare, else at the high watermark."""
+        """The partition follows a leader of a new epoch: begin anew, at the log end where epochs are there to
+        compare, else at the high watermark."""
         log, epoch = self._log(), self.partition.leader_epoch
         self.is_failed = False
         if self.truncation is Truncation.FETCH and log.epochs.rows:
@@ -117,7 +124,8 @@ class Fetcher:
         return self.state is not None and self.state.step is Step.FETCHING
 
     def truncate_to_high_watermark(self, now_ms: int) -> Truncated | None:
-        """Where no epochs can be compared, cut to where the fetcher started; None: there is another way, or no need.
+        """Where no epochs can be compared, cut to where the fetcher started; None: there is another way, or
+        no need.
 
         To be called before `next_request`.
         """
@@ -138,19 +146,25 @@ class Fetcher:
         if state.step is Step.TRUNCATING:
             return EpochQuestion(state.leader_epoch, log.epochs.latest)
         last_epoch = state.last_fetched_epoch if self.truncation is Truncation.FETCH else None
-        return _new_tuple(PartitionFetch, (state.offset, state.leader_epoch, last_epoch, log.log_start_offset, EVERYTHING))
+        return _new_tuple(
+            PartitionFetch, (state.offset, state.leader_epoch, last_epoch, log.log_start_offset, EVERYTHING)
+        )
 
     # --- answers
 
     def epoch_answered(self, request: EpochQuestion, answer: EpochStart, now_ms: int) -> Truncated | None:
-        """Cut to where the logs part. answer: (epoch, end offset) on the leader. None: the answer is to a question from before."""
+        """Cut to where the logs part. answer: (epoch, end offset) on the leader. None: the answer is to a
+        question from before."""
         state = self._asked(request.leader_epoch)
         if state is None or state.step is not Step.TRUNCATING:
             return None
         return self._truncate(state, self._point_of_truncation(state, answer), now_ms)
 
-    def fetch_answered(self, request: PartitionFetch, answer: FetchedPartition, now_ms: int) -> Truncated | None:
-        """Append what came, take over high watermark and log start; or cut, where the logs part. None: nothing was cut."""
+    def fetch_answered(
+        self, request: PartitionFetch, answer: FetchedPartition, now_ms: int
+    ) -> Truncated | None:
+        """Append what came, take over high watermark and log start; or cut, where the logs part. None:
+        nothing was cut."""
         state = self._asked(request.leader_epoch)
         if state is None or state.step is not Step.FETCHING or state.offset != request.offset:
             return None
@@ -165,9 +179,15 @@ class Fetcher:
         return None
 
     def high_watermark_told(self, request: PartitionFetch, high_watermark: int) -> bool:
-        """`fetch_answered` by an answer in which only the high watermark is new. Tells whether what is asked next is what was asked."""
+        """`fetch_answered` by an answer in which only the high watermark is new. Tells whether what is asked
+        next is what was asked."""
         state, log = self.state, self.partition.log
-        if state is None or state.leader_epoch != request.leader_epoch or state.step is not Step.FETCHING or state.offset != request.offset:
+        if (
+            state is None
+            or state.leader_epoch != request.leader_epoch
+            or state.step is not Step.FETCHING
+            or state.offset != request.offset
+        ):
             return False
         if log is None or state.offset != log.log_end_offset:
             self._fail()  # somebody else has changed the log
@@ -177,7 +197,8 @@ class Fetcher:
         return True
 
     def offset_answered(self, request: OffsetQuestion, offset: int, now_ms: int) -> Truncated | None:
-        """After OFFSET_OUT_OF_RANGE: cut to where the leader ends, drop all where it begins later, else go on from the own end."""
+        """After OFFSET_OUT_OF_RANGE: cut to where the leader ends, drop all where it begins later, else go on
+        from the own end."""
         state, log = self._asked(request.leader_epoch), self._log()
         if state is None or state.asks != request.timestamp:
             return None
@@ -198,7 +219,8 @@ class Fetcher:
         return Truncated(offset, is_all=True)
 
     def refused(self, request: FetcherRequest, error: ErrorCode) -> None:
-        """The leader refused. Fenced by the epoch that still holds here: failed. Out of range: ask where it ends. Else: again later."""
+        """The leader refused. Fenced by the epoch that still holds here: failed. Out of range: ask where it
+        ends. Else: again later."""
         state = self._asked(request.leader_epoch)
         if state is None:
             return
@@ -238,8 +260,8 @@ class Fetcher:
     def _point_of_truncation(self, state: FetchState, leaders: EpochStart) -> Truncated:
         """Where to cut, by the end of an epoch on the leader.
 
-        An epoch that is unknown here: at the end of the largest one below it, and ask again. Nothing comparable: where the fetcher started,
-        or where the leader's epoch ends.
+        An epoch that is unknown here: at the end of the largest one below it, and ask again. Nothing
+        comparable: where the fetcher started, or where the leader's epoch ends.
         """
         log = self._log()
         epoch, end_offset = leaders
@@ -257,7 +279,9 @@ class Fetcher:
         if state.offset != log.log_end_offset:
             self._fail()  # somebody else has changed the log
             return
-        last_offset = self.partition.append_as_follower(answer.data, now_ms).last_offset if answer.data else -1
+        last_offset = (
+            self.partition.append_as_follower(answer.data, now_ms).last_offset if answer.data else -1
+        )
         log.high_watermark = answer.high_watermark
         if answer.log_start_offset > log.log_start_offset:
             log.raise_log_start(answer.log_start_offset)

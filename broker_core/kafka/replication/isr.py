@@ -5,9 +5,11 @@
                         v        v
      pending, ISR [1 2], maximal [1 2 3]     pending, ISR [1 2], maximal [1 2]
 
-The maximal ISR holds everybody who may be a member, whatever the controller decides: the high watermark waits for all of them.
+The maximal ISR holds everybody who may be a member, whatever the controller decides: the high watermark waits
+for all of them.
 
-Source: Kafka 3.9 core Partition (PartitionState, CommittedPartitionState, PendingExpandIsr, PendingShrinkIsr), AlterPartitionManager.
+Source: Kafka 3.9 core Partition (PartitionState, CommittedPartitionState, PendingExpandIsr,
+PendingShrinkIsr), AlterPartitionManager.
 Vectors: kafka/replication/partition.json.
 """
 
@@ -23,14 +25,16 @@ from broker_core.kafka.error_codes import ErrorCode
 
 
 class LeaderRecoveryState(Enum):
-    """RECOVERING: the leader was elected outside the ISR, records may be lost, and it has not said yet that it knows."""
+    """RECOVERING: the leader was elected outside the ISR, records may be lost, and it has not said yet that
+    it knows."""
 
     RECOVERED = 0
     RECOVERING = 1
 
 
 class AlterPartitionRequest(NamedTuple):
-    """A leader asks the controller for another ISR. isr: (broker, broker epoch), by broker; epoch -1: none known."""
+    """A leader asks the controller for another ISR. isr: (broker, broker epoch), by broker; epoch -1: none
+    known."""
 
     leader_epoch: int
     partition_epoch: int
@@ -57,8 +61,8 @@ class CommittedIsr(msgspec.Struct, frozen=True, tag="committed"):
 
 
 class PendingIsr(msgspec.Struct, frozen=True, tag="pending"):
-    """A change that the controller was asked for. added: the new member; None: a shrink. number: of the change among those of its partition,
-    so that one that is alike is not taken for it."""
+    """A change that the controller was asked for. added: the new member; None: a shrink. number: of the
+    change among those of its partition, so that one that is alike is not taken for it."""
 
     committed: CommittedIsr
     request: AlterPartitionRequest
@@ -81,7 +85,8 @@ class PendingIsr(msgspec.Struct, frozen=True, tag="pending"):
 IsrState = CommittedIsr | PendingIsr
 
 TO_COMMITTED = frozenset({ErrorCode.OPERATION_NOT_ATTEMPTED, ErrorCode.INELIGIBLE_REPLICA})
-"""The controller says that it did not do it, and that the partition epoch was right: back to what is committed."""
+"""The controller says that it did not do it, and that the partition epoch was right: back to what is
+committed."""
 STAYS_PENDING = frozenset(
     {
         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
@@ -97,8 +102,8 @@ STAYS_PENDING = frozenset(
 
 @dataclass(slots=True)
 class AlterPartitionSlot:
-    """A broker has at most one request per partition on its way, even when the change that it is for has been overtaken. proposed: how many
-    changes there were."""
+    """A broker has at most one request per partition on its way, even when the change that it is for has been
+    overtaken. proposed: how many changes there were."""
 
     in_flight: PendingIsr | None = None
     is_sent: bool = False
@@ -119,6 +124,7 @@ class AlterPartitionSlot:
         return self.in_flight.request
 
     def answered(self) -> PendingIsr | None:
-        """The answer has come: give what was asked for, and be free for the next; None: nothing was on its way."""
+        """The answer has come: give what was asked for, and be free for the next; None: nothing was on its
+        way."""
         change, self.in_flight = self.in_flight, None
         return change

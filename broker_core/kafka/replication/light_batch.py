@@ -1,4 +1,5 @@
-"""A batch that is its header, and what its caller put in where another one has bytes. The light log holds these.
+"""A batch that is its header, and what its caller put in where another one has bytes. The light log holds
+these.
 
 Source: Kafka 3.9 clients DefaultRecordBatch, of which this keeps the header.
 """
@@ -30,9 +31,11 @@ _new_tuple = tuple.__new__  # a named tuple in half the time
 
 @dataclass(slots=True)
 class Payload:
-    """In place of a batch's bytes: what the caller put in, a value a record, and how many bytes there would be. Nobody changes it.
+    """In place of a batch's bytes: what the caller put in, a value a record, and how many bytes there would
+    be. Nobody changes it.
 
-    Of a marker: the kind, and the coordinator's epoch. Not frozen: that would take three times as long to make.
+    Of a marker: the kind, and the coordinator's epoch. Not frozen: that would take three times as long to
+    make.
     """
 
     values: tuple[Any, ...]
@@ -43,7 +46,8 @@ class Payload:
 
 
 class LightBatch(RecordBatch):
-    """A batch that is its header, and a `Payload` where another one has bytes. Replicas share it: nobody changes it."""
+    """A batch that is its header, and a `Payload` where another one has bytes. Replicas share it: nobody
+    changes it."""
 
     __slots__ = ()
     if not TYPE_CHECKING:
@@ -63,7 +67,9 @@ class LightBatch(RecordBatch):
     def placed_at(self, base_offset: int, epoch: int) -> LightBatch:
         """As the leader writes it: with its offset and epoch."""
         header, payload = self
-        placed: LightBatch = _new_tuple(LightBatch, (_new_tuple(BatchHeader, (base_offset, header[1], epoch, *header[3:])), payload))
+        placed: LightBatch = _new_tuple(
+            LightBatch, (_new_tuple(BatchHeader, (base_offset, header[1], epoch, *header[3:])), payload)
+        )
         return placed
 
 
@@ -79,24 +85,48 @@ def light_batch(
     base_offset: int = 0,
     partition_leader_epoch: int = NO_LEADER_EPOCH,
 ) -> LightBatch:
-    """Make a batch of one value a record. size_in_bytes: of the batch, should sizes matter; default: its header's.
+    """Make a batch of one value a record. size_in_bytes: of the batch, should sizes matter; default: its
+    header's.
 
     >>> light_batch(["a", "b"], timestamp=5).header.last_offset
     1
     """
     attributes = TRANSACTIONAL if is_transactional else 0
     return _batch(
-        Payload(tuple(values), size_in_bytes or HEADER_SIZE), len(values), attributes, timestamp, producer_id, producer_epoch,
-        base_sequence, base_offset, partition_leader_epoch,
-    )  # fmt: skip
+        Payload(tuple(values), size_in_bytes or HEADER_SIZE),
+        len(values),
+        attributes,
+        timestamp,
+        producer_id,
+        producer_epoch,
+        base_sequence,
+        base_offset,
+        partition_leader_epoch,
+    )
 
 
 def light_marker(
-    control_type: ControlType, base_offset: int, now_ms: int, producer_id: int, producer_epoch: int, coordinator_epoch: int, epoch: int
+    control_type: ControlType,
+    base_offset: int,
+    now_ms: int,
+    producer_id: int,
+    producer_epoch: int,
+    coordinator_epoch: int,
+    epoch: int,
 ) -> LightBatch:
     """Make the control batch that ends a transaction."""
     payload = Payload((control_type, coordinator_epoch), MARKER_BYTES)
-    return _batch(payload, 1, CONTROL | TRANSACTIONAL, now_ms, producer_id, producer_epoch, NO_SEQUENCE, base_offset, epoch)
+    return _batch(
+        payload,
+        1,
+        CONTROL | TRANSACTIONAL,
+        now_ms,
+        producer_id,
+        producer_epoch,
+        NO_SEQUENCE,
+        base_offset,
+        epoch,
+    )
 
 
 def _batch(
@@ -111,8 +141,19 @@ def _batch(
     epoch: int,
 ) -> LightBatch:
     fields = (
-        base_offset, payload.size_in_bytes - LOG_OVERHEAD, epoch, MAGIC, 0, attributes, count - 1, timestamp, timestamp,
-        producer_id, producer_epoch, base_sequence, count,
-    )  # fmt: skip
+        base_offset,
+        payload.size_in_bytes - LOG_OVERHEAD,
+        epoch,
+        MAGIC,
+        0,
+        attributes,
+        count - 1,
+        timestamp,
+        timestamp,
+        producer_id,
+        producer_epoch,
+        base_sequence,
+        count,
+    )
     batch: LightBatch = _new_tuple(LightBatch, (_new_tuple(BatchHeader, fields), payload))
     return batch

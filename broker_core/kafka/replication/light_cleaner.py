@@ -1,10 +1,12 @@
-"""Compaction of a light log: the cleaner's rules over descriptors whose records are (key, value) in hexadecimal.
+"""Compaction of a light log: the cleaner's rules over descriptors whose records are (key, value) in
+hexadecimal.
 
     before   0:a 1:b 2:a 3:c | 4:b 5:a 6:c- | 7:c ...      one row of values a batch
     after    0:. 1:. 2:. 3:. | 4:b 5:a 6:c- | 7:c ...      a record that went is None in its place, so offsets stay
 
-A batch keeps its base and last offset, its producer and its epoch, counts the records that are left, and has the size that their bytes would
-have. What a round takes (`log_to_clean`) and when it is due are the byte-exact log's own; what it leaves agrees with compaction.py by a law
+A batch keeps its base and last offset, its producer and its epoch, counts the records that are left, and has
+the size that their bytes would have. What a round takes (`log_to_clean`) and when it is due are the
+byte-exact log's own; what it leaves agrees with compaction.py by a law
 (tests/core/kafka/replication/test_light_cleaner.py). Left out: the map's bound, for a lab's keys are few.
 
 Source: Kafka 3.9 core LogCleaner, Cleaner; clients MemoryRecords.filterTo.
@@ -37,7 +39,9 @@ class LightCleaner:
         self.latest: dict[str, int] = {}
         self.read_to = self._read_keys()
         self.cleaned = Cleaned(max(self.read_to, todo.first_dirty_offset))
-        self._transactions = CleanedTransactions(log.aborted_transactions(log.log_start_offset, self.cleaned.end_offset))
+        self._transactions = CleanedTransactions(
+            log.aborted_transactions(log.log_start_offset, self.cleaned.end_offset)
+        )
 
     def run(self) -> Cleaned:
         for group in self._groups():
@@ -47,9 +51,12 @@ class LightCleaner:
         return self.cleaned
 
     def _read_keys(self) -> int:
-        """Note the last offset of each key in the dirty part. Returns where that ends; 0: there is none, and all stays as it is."""
+        """Note the last offset of each key in the dirty part. Returns where that ends; 0: there is none, and
+        all stays as it is."""
         log, todo = self.log, self.todo
-        aborted = CleanedTransactions(log.aborted_transactions(todo.first_dirty_offset, todo.uncleanable_offset))
+        aborted = CleanedTransactions(
+            log.aborted_transactions(todo.first_dirty_offset, todo.uncleanable_offset)
+        )
         end = 0
         for segment in log.segments:
             if segment.base_offset >= todo.uncleanable_offset:
@@ -94,7 +101,9 @@ class LightCleaner:
                 self.cleaned.records_read += batch.header.record_count
                 left = self._filtered(batch)
                 if left is not None:
-                    new.append(left.header.last_offset, left.header.max_timestamp, left.header.last_offset, (left,))
+                    new.append(
+                        left.header.last_offset, left.header.max_timestamp, left.header.last_offset, (left,)
+                    )
                     self.cleaned.bytes_written += left.header.size_in_bytes
                     self.cleaned.records_kept += left.header.record_count
         for name in (name for segment in group for name in segment.files()):
@@ -111,7 +120,10 @@ class LightCleaner:
         horizon = header.delete_horizon_ms
         if header.is_control:
             is_empty_marker = self._transactions.on_marker(batch)
-            stays = not (is_empty_marker and horizon is not None and horizon <= self.now_ms) and header.record_count > 0
+            stays = (
+                not (is_empty_marker and horizon is not None and horizon <= self.now_ms)
+                and header.record_count > 0
+            )
             kept: list[Any] = list(batch.values) if stays else []
             needs_horizon = stays and horizon is None and is_empty_marker
             count = int(stays)
@@ -146,7 +158,8 @@ class LightCleaner:
 
 
 def clean_light(log: LightLog, todo: LogToClean, now_ms: int) -> Cleaned:
-    """Run one round. todo: as `log_to_clean` says. Its records are `Stored`: raises InvariantError for others.
+    """Run one round. todo: as `log_to_clean` says. Its records are `Stored`: raises InvariantError for
+    others.
 
     >>> from broker_core.kafka.log.compaction import log_to_clean
     >>> from broker_core.kafka.log.settings import LogSettings
@@ -172,11 +185,15 @@ def _records(batch: Any) -> list[tuple[int, Stored]]:
 
 
 def _emptied(batch: Any) -> LightBatch:
-    """A header alone, for its producer's sake. A marker that is empty says no more how its transaction ended."""
+    """A header alone, for its producer's sake. A marker that is empty says no more how its transaction
+    ended."""
     header = batch.header
     fields = header._replace(
-        attributes=header.attributes & ~DELETE_HORIZON, base_timestamp=NO_TIMESTAMP, record_count=0, length=HEADER_SIZE - LOG_OVERHEAD,
-    )  # fmt: skip
+        attributes=header.attributes & ~DELETE_HORIZON,
+        base_timestamp=NO_TIMESTAMP,
+        record_count=0,
+        length=HEADER_SIZE - LOG_OVERHEAD,
+    )
     return LightBatch(fields, _payload((), HEADER_SIZE))
 
 
@@ -185,16 +202,31 @@ def _rewritten(batch: Any, kept: list[Any], count: int, horizon: int | None) -> 
     base_time = header.max_timestamp if horizon is None else horizon
     attributes = header.attributes if horizon is None else header.attributes | DELETE_HORIZON
     size = _size(header.max_timestamp - base_time, None if header.is_control else kept)
-    fields = header._replace(attributes=attributes, base_timestamp=base_time, record_count=count, length=size - LOG_OVERHEAD)
+    fields = header._replace(
+        attributes=attributes, base_timestamp=base_time, record_count=count, length=size - LOG_OVERHEAD
+    )
     return LightBatch(fields, _payload(tuple(kept), size))
 
 
 def _size(time_delta: int, kept: list[Any] | None) -> int:
     """Bytes of a batch. kept: None: of a marker."""
     if kept is None:
-        return MARKER_BYTES + len(encode_record(Record(0, time_delta, None, None), 0, 0)) - len(encode_record(Record(0, 0, None, None), 0, 0))
+        return (
+            MARKER_BYTES
+            + len(encode_record(Record(0, time_delta, None, None), 0, 0))
+            - len(encode_record(Record(0, 0, None, None), 0, 0))
+        )
     bodies = (
-        encode_record(Record(delta, time_delta, bytes.fromhex(stored[0]), None if stored[1] is None else bytes.fromhex(stored[1])), 0, 0)
+        encode_record(
+            Record(
+                delta,
+                time_delta,
+                bytes.fromhex(stored[0]),
+                None if stored[1] is None else bytes.fromhex(stored[1]),
+            ),
+            0,
+            0,
+        )
         for delta, stored in enumerate(kept)
         if stored is not None
     )

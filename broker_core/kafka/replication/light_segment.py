@@ -1,4 +1,5 @@
-"""A segment of batch descriptors: it rolls where one of bytes would, and its positions are those that the bytes would have.
+"""A segment of batch descriptors: it rolls where one of bytes would, and its positions are those that the
+bytes would have.
 
     held     [ batch 0..2 ][ batch 3 ][ batch 4..9 ]
     ends             3          4            10        next offset behind each batch: a look-up is one bisection
@@ -71,11 +72,20 @@ class LightSegment(Segment):
 
     def to_json(self) -> dict[str, Any]:
         """All of it as plain data, but for the folder and the settings, which are the log's."""
-        times = (self.created_ms, self.max_timestamp, self.offset_of_max_timestamp, self._first_timestamp, self._timestamp_max)
+        times = (
+            self.created_ms,
+            self.max_timestamp,
+            self.offset_of_max_timestamp,
+            self._first_timestamp,
+            self._timestamp_max,
+        )
         return {
-            "base": self.base_offset, "times": times, "batches": columns_of(self.held), "position": self.starts[0] if self.starts else 0,
+            "base": self.base_offset,
+            "times": times,
+            "batches": columns_of(self.held),
+            "position": self.starts[0] if self.starts else 0,
             "forgotten": self.forgotten,
-        }  # fmt: skip
+        }
 
     @classmethod
     def from_json(cls, plain: dict[str, Any], folder: Folder, settings: LogSettings) -> LightSegment:
@@ -96,7 +106,14 @@ class LightSegment(Segment):
     def largest_timestamp(self) -> int:
         return self.max_timestamp if self.max_timestamp >= 0 else self.created_ms
 
-    def append(self, largest_offset: int, max_timestamp: int, offset_of_max_timestamp: int, data: Any, rest: Any = None) -> None:
+    def append(
+        self,
+        largest_offset: int,
+        max_timestamp: int,
+        offset_of_max_timestamp: int,
+        data: Any,
+        rest: Any = None,
+    ) -> None:
         if not self.held:
             self._begin_at(max_timestamp)
         size = self.log.size
@@ -110,10 +127,16 @@ class LightSegment(Segment):
             self.max_timestamp, self.offset_of_max_timestamp = max_timestamp, offset_of_max_timestamp
 
     def take(self, batch: LightBatch, last_offset: int, time: int, size: int) -> bool:
-        """Append one batch, unless the segment might have to roll before it, or is empty: False, and nothing is done."""
+        """Append one batch, unless the segment might have to roll before it, or is empty: False, and nothing
+        is done."""
         log = self.log
         position = log.size
-        if not position or position + size > self._bytes_max or not 0 <= time <= self._timestamp_max or last_offset > self._last_offset_max:
+        if (
+            not position
+            or position + size > self._bytes_max
+            or not 0 <= time <= self._timestamp_max
+            or last_offset > self._last_offset_max
+        ):
             return False
         self.held.append(batch)
         self.starts.append(position)
@@ -127,16 +150,22 @@ class LightSegment(Segment):
         index = bisect_right(self.ends, offset)
         return BatchPosition(self.starts[index], self.held[index]) if index < len(self.held) else None
 
-    def batches(self, position: int = 0, end: int | None = None, window_bytes: int = 0) -> Iterator[BatchPosition]:
+    def batches(
+        self, position: int = 0, end: int | None = None, window_bytes: int = 0
+    ) -> Iterator[BatchPosition]:
         for index in range(bisect_left(self.starts, position), len(self.held)):
             if end is not None and self.starts[index] >= end:
                 return
             yield BatchPosition(self.starts[index], self.held[index])
 
-    def find_timestamp(self, timestamp: int, starting_offset: int, probes: list[int] | None = None) -> TimestampOffset | None:
+    def find_timestamp(
+        self, timestamp: int, starting_offset: int, probes: list[int] | None = None
+    ) -> TimestampOffset | None:
         for batch in self.held:
             if batch.header.max_timestamp >= timestamp and batch.header.last_offset >= starting_offset:
-                return TimestampOffset(batch.header.max_timestamp, max(batch.header.base_offset, starting_offset))
+                return TimestampOffset(
+                    batch.header.max_timestamp, max(batch.header.base_offset, starting_offset)
+                )
         return None
 
     def next_offset(self) -> int:
@@ -155,8 +184,11 @@ class LightSegment(Segment):
             self.created_ms, self._first_timestamp, self._timestamp_max = now_ms, -1, -1
         return cut
 
-    def read(self, offset: int, end_offset: int, bytes_max: int, at_least_one: bool) -> tuple[int, tuple[LightBatch, ...]]:
-        """The whole batches from an offset on, up to the one that holds another, that fit in so many bytes; and where they start."""
+    def read(
+        self, offset: int, end_offset: int, bytes_max: int, at_least_one: bool
+    ) -> tuple[int, tuple[LightBatch, ...]]:
+        """The whole batches from an offset on, up to the one that holds another, that fit in so many bytes;
+        and where they start."""
         ends, starts = self.ends, self.starts
         first = bisect_right(ends, offset)
         stop = bisect_right(ends, end_offset, first)
@@ -167,9 +199,11 @@ class LightSegment(Segment):
         return position, (self.held[first],) if stop == first + 1 else tuple(self.held[first:stop])
 
     def forget_below(self, offset: int) -> None:
-        """Drop what lies wholly below the log start, which nobody reads again. Where the others lie does not change.
+        """Drop what lies wholly below the log start, which nobody reads again. Where the others lie does not
+        change.
 
-        The last batch of these stays: where the log is cut off at its start, the segment ends behind it, and is not empty.
+        The last batch of these stays: where the log is cut off at its start, the segment ends behind it, and
+        is not empty.
         """
         place = bisect_right(self.ends, offset) - 1
         if place > 0:
@@ -195,5 +229,3 @@ class LightSegment(Segment):
 
     def files(self) -> list[str]:
         return [name for name in (file_name(self.base_offset, TXN_INDEX),) if name in self.folder.names()]
-
-

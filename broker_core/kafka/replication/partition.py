@@ -7,8 +7,8 @@
     high watermark = min(log end) over the maximal ISR and over those that are caught up and may join,
                      if the committed ISR has min.insync.replicas members
 
-The leader asks the controller for each change of the ISR, and has one request on its way at a time. What a produce with acks=-1 waits
-for is in delayed_produce.py; how a follower copies its leader in fetcher.py.
+The leader asks the controller for each change of the ISR, and has one request on its way at a time. What a
+produce with acks=-1 waits for is in delayed_produce.py; how a follower copies its leader in fetcher.py.
 
 Source: Kafka 3.9 core Partition, Replica. Vectors: kafka/replication/partition.json, fetcher.json.
 """
@@ -49,7 +49,8 @@ _NOTHING = memoryview(b"")
 
 
 class LeaderAndIsr(NamedTuple):
-    """What the controller has decided on a partition, as its replicas learn it. isr: of no interest to a follower."""
+    """What the controller has decided on a partition, as its replicas learn it. isr: of no interest to a
+    follower."""
 
     leader: int
     leader_epoch: int
@@ -85,8 +86,8 @@ class TimestampAnswer(NamedTuple):
 class Partition:
     """All that a broker knows of a partition. log: None until it has a replica here.
 
-    brokers: the broker's metadata of all brokers, shared. broker_epoch: its own. lag_messages_max: the rule from before 0.9, for teaching: who
-    is further behind leaves the ISR at once; None: no such rule.
+    brokers: the broker's metadata of all brokers, shared. broker_epoch: its own. lag_messages_max: the rule
+    from before 0.9, for teaching: who is further behind leaves the ISR at once; None: no such rule.
     """
 
     broker_id: int
@@ -116,8 +117,8 @@ class Partition:
     def make_leader(self, state: LeaderAndIsr, now_ms: int) -> bool:
         """Lead from now on, or go on leading with another ISR. Tells whether it did not lead before.
 
-        A partition epoch from before is passed over. A change under way is dropped. Only a higher leader epoch begins a new one: its start
-        is noted, and the followers' states are set afresh.
+        A partition epoch from before is passed over. A change under way is dropped. Only a higher leader
+        epoch begins a new one: its start is noted, and the followers' states are set afresh.
         """
         if state.partition_epoch < self.partition_epoch:
             return False
@@ -125,12 +126,15 @@ class Partition:
         is_new_leader = not self.is_leader
         self._note_assignment(state)
         self.followers = {
-            replica: self.followers.get(replica) or ReplicaState() for replica in state.replicas if replica != self.broker_id
+            replica: self.followers.get(replica) or ReplicaState()
+            for replica in state.replicas
+            if replica != self.broker_id
         }
         self.isr_state = CommittedIsr(frozenset(state.isr))
         if state.leader_epoch > self.leader_epoch:
             start = log.log_end_offset
-            # At once, though nothing is written yet: a follower may ask for an epoch above all that this log has records of.
+            # At once, though nothing is written yet: a follower may ask for an epoch above all that this log
+            # has records of.
             log.epochs.assign(state.leader_epoch, start)
             for replica, follower in self.followers.items():
                 follower.reset(now_ms, start, is_new_leader=is_new_leader, is_in_sync=replica in state.isr)
@@ -151,7 +155,11 @@ class Partition:
         log = self._own_log()
         is_new_epoch = state.leader_epoch > self.leader_epoch
         self._note_assignment(state)
-        self.leader, self.leader_epoch, self.partition_epoch = state.leader, state.leader_epoch, state.partition_epoch
+        self.leader, self.leader_epoch, self.partition_epoch = (
+            state.leader,
+            state.leader_epoch,
+            state.partition_epoch,
+        )
         log.leader_epoch = state.leader_epoch
         self.epoch_start_offset = None
         self.followers = {}
@@ -178,13 +186,20 @@ class Partition:
         is_from_coordinator: bool = False,
         verification_guard: int | None = None,
     ) -> AppendedToLeader:
-        """Append what a producer sent. acks: -1, 0 or 1; only -1 asks for min.insync.replicas, before the append.
+        """Append what a producer sent. acks: -1, 0 or 1; only -1 asks for min.insync.replicas, before the
+        append.
 
         Raises Refused (NOT_LEADER_OR_FOLLOWER, NOT_ENOUGH_REPLICAS), and what `PartitionLog.append` raises.
         """
         log = self._leader_log()
-        if acks == ACKS_ALL and len(self.isr_state.isr) < self.min_insync_replicas and len(self.isr_state.isr) < self.min_isr:
-            raise Refused(ErrorCode.NOT_ENOUGH_REPLICAS, f"{len(self.isr_state.isr)} in sync, {self.min_isr} asked for")
+        if (
+            acks == ACKS_ALL
+            and len(self.isr_state.isr) < self.min_insync_replicas
+            and len(self.isr_state.isr) < self.min_isr
+        ):
+            raise Refused(
+                ErrorCode.NOT_ENOUGH_REPLICAS, f"{len(self.isr_state.isr)} in sync, {self.min_isr} asked for"
+            )
         appended = log.append(
             data,
             now_ms=now_ms,
@@ -195,26 +210,40 @@ class Partition:
         return _new_tuple(AppendedToLeader, (appended, self._raise_high_watermark(log, now_ms)))
 
     def append_marker(
-        self, control_type: ControlType, producer_id: int, producer_epoch: int, coordinator_epoch: int, now_ms: int
+        self,
+        control_type: ControlType,
+        producer_id: int,
+        producer_epoch: int,
+        coordinator_epoch: int,
+        now_ms: int,
     ) -> AppendedToLeader:
-        """Append the control batch that ends a producer's transaction here; min.insync.replicas is asked for as with acks=-1.
+        """Append the control batch that ends a producer's transaction here; min.insync.replicas is asked for
+        as with acks=-1.
 
-        Raises Refused (NOT_LEADER_OR_FOLLOWER, NOT_ENOUGH_REPLICAS), and what `PartitionLog.append_marker` raises.
+        Raises Refused (NOT_LEADER_OR_FOLLOWER, NOT_ENOUGH_REPLICAS), and what `PartitionLog.append_marker`
+        raises.
         """
         log = self._leader_log()
         if len(self.isr_state.isr) < self.min_isr:
-            raise Refused(ErrorCode.NOT_ENOUGH_REPLICAS, f"{len(self.isr_state.isr)} in sync, {self.min_isr} asked for")
+            raise Refused(
+                ErrorCode.NOT_ENOUGH_REPLICAS, f"{len(self.isr_state.isr)} in sync, {self.min_isr} asked for"
+            )
         appended = log.append_marker(
-            control_type, producer_id=producer_id, producer_epoch=producer_epoch, coordinator_epoch=coordinator_epoch, now_ms=now_ms,
+            control_type,
+            producer_id=producer_id,
+            producer_epoch=producer_epoch,
+            coordinator_epoch=coordinator_epoch,
+            now_ms=now_ms,
             leader_epoch=self.leader_epoch,
-        )  # fmt: skip
+        )
         return AppendedToLeader(appended, self._raise_high_watermark(log, now_ms))
 
     def check_acks(self, required_offset: int) -> Acked:
         """Whether all of the ISR have what ends at that offset. An error decides, too.
 
-        Under min ISR the high watermark does not move: NOT_ENOUGH_REPLICAS_AFTER_APPEND comes only where it had passed the offset before
-        the ISR shrank. It counts the maximal ISR, the check before the append the committed one.
+        Under min ISR the high watermark does not move: NOT_ENOUGH_REPLICAS_AFTER_APPEND comes only where it
+        had passed the offset before the ISR shrank. It counts the maximal ISR, the check before the append
+        the committed one.
         """
         if not self.is_leader:
             return Acked(False, ErrorCode.NOT_LEADER_OR_FOLLOWER)
@@ -224,18 +253,26 @@ class Partition:
         is_enough = in_sync >= self.min_insync_replicas or in_sync >= self.min_isr
         return Acked(True, ErrorCode.NONE if is_enough else ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
 
-    def fetch_as_follower(self, replica: int, broker_epoch: int, fetch: PartitionFetch, now_ms: int) -> FetchedPartition:
-        """Answer another replica's fetch, and note what it says of that replica. broker_epoch: of its sender; -1: not checked.
+    def fetch_as_follower(
+        self, replica: int, broker_epoch: int, fetch: PartitionFetch, now_ms: int
+    ) -> FetchedPartition:
+        """Answer another replica's fetch, and note what it says of that replica. broker_epoch: of its sender;
+        -1: not checked.
 
-        The first check that fails decides: leader epoch, leader, replica, then as `_read`. The high watermark in the answer is the one
-        before this fetch moved it: a follower learns of it one fetch later. Where the logs diverge, nothing is noted.
+        The first check that fails decides: leader epoch, leader, replica, then as `_read`. The high watermark
+        in the answer is the one before this fetch moved it: a follower learns of it one fetch later. Where
+        the logs diverge, nothing is noted.
         Raises Refused, OffsetOutOfRange.
         """
         log = self.log_for(fetch.leader_epoch, needs_leader=True)
         follower = self.followers.get(replica)
         if follower is None:
             # With the right epoch it may be a replica that this broker has yet to hear of.
-            code = ErrorCode.UNKNOWN_LEADER_EPOCH if fetch.leader_epoch is not None else ErrorCode.NOT_LEADER_OR_FOLLOWER
+            code = (
+                ErrorCode.UNKNOWN_LEADER_EPOCH
+                if fetch.leader_epoch is not None
+                else ErrorCode.NOT_LEADER_OR_FOLLOWER
+            )
             raise Refused(code, f"{replica} is not one of the replicas {self.replicas}")
         answer = self._read(log, fetch, Isolation.LOG_END)
         if answer.diverging is None:
@@ -250,7 +287,10 @@ class Partition:
         log, follower = self._leader_log(), self.followers[replica]
         known = self.brokers.get(replica)
         if known is not None and known.epoch > broker_epoch != -1 and known.is_alive and not known.is_fenced:
-            raise Refused(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"broker epoch {broker_epoch}; {replica} has registered again as {known.epoch}")
+            raise Refused(
+                ErrorCode.NOT_LEADER_OR_FOLLOWER,
+                f"broker epoch {broker_epoch}; {replica} has registered again as {known.epoch}",
+            )
         end_before = follower.log_end_offset
         follower.fetched(fetch.offset, fetch.log_start_offset, now_ms, log.log_end_offset, broker_epoch)
         if replica not in self.isr_state.isr:
@@ -258,21 +298,32 @@ class Partition:
         if fetch.offset != end_before:
             self._raise_high_watermark(log, now_ms)
 
-    def fetch_as_consumer(self, fetch: PartitionFetch, isolation: Isolation, *, needs_leader: bool = True) -> FetchedPartition:
-        """Answer a consumer's fetch; needs_leader: False where it may read from a follower near it. Raises Refused, OffsetOutOfRange."""
+    def fetch_as_consumer(
+        self, fetch: PartitionFetch, isolation: Isolation, *, needs_leader: bool = True
+    ) -> FetchedPartition:
+        """Answer a consumer's fetch; needs_leader: False where it may read from a follower near it. Raises
+        Refused, OffsetOutOfRange."""
         return self._read(self.log_for(fetch.leader_epoch, needs_leader=needs_leader), fetch, isolation)
 
     def list_offset(
-        self, timestamp: int, isolation: Isolation, leader_epoch: int | None = None, *, needs_leader: bool = True
+        self,
+        timestamp: int,
+        isolation: Isolation,
+        leader_epoch: int | None = None,
+        *,
+        needs_leader: bool = True,
     ) -> TimestampAnswer | None:
         """Answer ListOffsets; None: no record is that young. isolation: LOG_END for a replica.
 
-        A client is told OFFSET_NOT_AVAILABLE while the high watermark is below the start of the leader's epoch: it might have seen more
-        under the leader before. Raises Refused.
+        A client is told OFFSET_NOT_AVAILABLE while the high watermark is below the start of the leader's
+        epoch: it might have seen more under the leader before. Raises Refused.
         """
         log = self.log_for(leader_epoch, needs_leader=needs_leader)
         is_lagging = self.epoch_start_offset is not None and self.epoch_start_offset > log.high_watermark
-        unavailable = Refused(ErrorCode.OFFSET_NOT_AVAILABLE, f"the high watermark is {log.high_watermark}, the epoch began later")
+        unavailable = Refused(
+            ErrorCode.OFFSET_NOT_AVAILABLE,
+            f"the high watermark is {log.high_watermark}, the epoch began later",
+        )
         end = {
             Isolation.LOG_END: log.log_end_offset,
             Isolation.HIGH_WATERMARK: log.high_watermark,
@@ -290,7 +341,8 @@ class Partition:
         return None
 
     def delete_records(self, before_offset: int) -> int:
-        """DeleteRecords; -1: up to the high watermark. Gives the low watermark. Raises Refused, OffsetOutOfRange."""
+        """DeleteRecords; -1: up to the high watermark. Gives the low watermark. Raises Refused,
+        OffsetOutOfRange."""
         log = self._leader_log()
         if not log.settings.cleanup_delete:
             raise Refused(ErrorCode.POLICY_VIOLATION, "the topic's cleanup policy does not delete")
@@ -298,15 +350,23 @@ class Partition:
         return self.low_watermark()
 
     def low_watermark(self) -> int:
-        """The smallest log start offset of the leader and of the followers that are alive; -1 if one of those has not fetched.
+        """The smallest log start offset of the leader and of the followers that are alive; -1 if one of those
+        has not fetched.
 
         Raises Refused.
         """
-        starts = [follower.log_start_offset for replica, follower in self.followers.items() if self._is_alive(replica)]
+        starts = [
+            follower.log_start_offset
+            for replica, follower in self.followers.items()
+            if self._is_alive(replica)
+        ]
         return min([self._leader_log().log_start_offset, *starts])
 
-    def last_offset_for_epoch(self, epoch: int, leader_epoch: int | None, *, needs_leader: bool = True) -> EpochStart:
-        """Answer OffsetsForLeaderEpoch: (largest epoch at or below it, its end offset), (-1, -1): not known. Raises Refused."""
+    def last_offset_for_epoch(
+        self, epoch: int, leader_epoch: int | None, *, needs_leader: bool = True
+    ) -> EpochStart:
+        """Answer OffsetsForLeaderEpoch: (largest epoch at or below it, its end offset), (-1, -1): not known.
+        Raises Refused."""
         log = self.log_for(leader_epoch, needs_leader=needs_leader)
         return log.epochs.end_offset_for(epoch, log.log_end_offset)
 
@@ -317,11 +377,16 @@ class Partition:
         if self.isr_state.is_pending:
             return []
         end = self._own_log().log_end_offset
-        late = [replica for replica in self.isr_state.isr - {self.broker_id} if self._is_late(replica, end, now_ms)]
+        late = [
+            replica
+            for replica in self.isr_state.isr - {self.broker_id}
+            if self._is_late(replica, end, now_ms)
+        ]
         return sorted(late)
 
     def maybe_shrink_isr(self, now_ms: int) -> None:
-        """Ask the controller to drop late members. The original looks every half of `replica.lag.time.max.ms`."""
+        """Ask the controller to drop late members. The original looks every half of
+        `replica.lag.time.max.ms`."""
         if not self.is_leader or not isinstance(self.isr_state, CommittedIsr):
             return
         late = self.out_of_sync(now_ms)
@@ -329,7 +394,8 @@ class Partition:
             self._propose(self.isr_state.isr.difference(late), self.isr_state, None)
 
     def alter_partition_succeeded(self, answer: LeaderAndIsr, now_ms: int) -> None:
-        """The controller has answered with what holds now. An answer to a change that was overtaken, or with other epochs, is passed over."""
+        """The controller has answered with what holds now. An answer to a change that was overtaken, or with
+        other epochs, is passed over."""
         change = self.alter_partition.answered()
         if change is None or self.isr_state != change:
             return
@@ -340,7 +406,8 @@ class Partition:
         self._raise_high_watermark(self._own_log(), now_ms)
 
     def alter_partition_failed(self, error: ErrorCode) -> None:
-        """The controller has refused: back to the committed ISR, wait for metadata, or ask again, by the error."""
+        """The controller has refused: back to the committed ISR, wait for metadata, or ask again, by the
+        error."""
         change = self.alter_partition.answered()
         if change is None or self.isr_state != change:
             return
@@ -354,7 +421,8 @@ class Partition:
     def append_as_follower(self, data: Buffer, now_ms: int) -> Appended:
         """Append what the leader gave. Raises what `PartitionLog.append_as_follower` raises.
 
-        The first batch of an empty log may begin below its start, where DeleteRecords on the leader has cut into it: the log then restarts there.
+        The first batch of an empty log may begin below its start, where DeleteRecords on the leader has cut
+        into it: the log then restarts there.
         """
         log = self._own_log()
         try:
@@ -374,7 +442,11 @@ class Partition:
         Raises Refused: FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, NOT_LEADER_OR_FOLLOWER.
         """
         if leader_epoch is not None and leader_epoch != self.leader_epoch:
-            code = ErrorCode.FENCED_LEADER_EPOCH if leader_epoch < self.leader_epoch else ErrorCode.UNKNOWN_LEADER_EPOCH
+            code = (
+                ErrorCode.FENCED_LEADER_EPOCH
+                if leader_epoch < self.leader_epoch
+                else ErrorCode.UNKNOWN_LEADER_EPOCH
+            )
             raise Refused(code, f"leader epoch {leader_epoch}; here it is {self.leader_epoch}")
         if (needs_leader and self.leader != self.broker_id) or self.log is None:
             raise Refused(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"the leader is {self.leader}")
@@ -389,12 +461,17 @@ class Partition:
         return self.log_for(None, needs_leader=True)
 
     def _note_assignment(self, state: LeaderAndIsr) -> None:
-        self.replicas, self.adding, self.removing = tuple(state.replicas), tuple(state.adding), tuple(state.removing)
+        self.replicas, self.adding, self.removing = (
+            tuple(state.replicas),
+            tuple(state.adding),
+            tuple(state.removing),
+        )
 
     def _read(self, log: PartitionLog, fetch: PartitionFetch, isolation: Isolation) -> FetchedPartition:
         """Read, unless the reader's last epoch shows that its log is another one. Raises OffsetOutOfRange.
 
-        An epoch that is unknown here, then an offset below the log start, then the divergence, then an offset beyond the log end.
+        An epoch that is unknown here, then an offset below the log start, then the divergence, then an offset
+        beyond the log end.
         """
         high_watermark, end, start = log.high_watermark, log.log_end_offset, log.log_start_offset
         stable = high_watermark if log.first_unstable_offset is None else log.last_stable_offset
@@ -418,28 +495,43 @@ class Partition:
         if follower is None:
             return True
         if self.lag_messages_max is not None:
-            return follower.is_stuck_or_slow(leader_end_offset, now_ms, self.lag_ms_max, self.lag_messages_max)
+            return follower.is_stuck_or_slow(
+                leader_end_offset, now_ms, self.lag_ms_max, self.lag_messages_max
+            )
         return not follower.is_caught_up(leader_end_offset, now_ms, self.lag_ms_max)
 
     def _is_alive(self, replica: int) -> bool:
         return alive_epoch(self.brokers, replica) is not None
 
     def _is_eligible(self, replica: int) -> bool:
-        """Whether it may join the ISR: alive, not fenced, not on its way out, and it fetches as the broker that is registered."""
+        """Whether it may join the ISR: alive, not fenced, not on its way out, and it fetches as the broker
+        that is registered."""
         known = self.brokers.get(replica)
         fetched_as = self.followers[replica].broker_epoch
-        if known is None or known.is_fenced or known.is_shutting_down or not known.is_alive or fetched_as is None:
+        if (
+            known is None
+            or known.is_fenced
+            or known.is_shutting_down
+            or not known.is_alive
+            or fetched_as is None
+        ):
             return False
         return fetched_as in (-1, known.epoch)
 
     def _maybe_expand_isr(self, replica: int) -> None:
-        """Ask the controller to let a follower in that has reached the high watermark, and the start of the leader's epoch.
+        """Ask the controller to let a follower in that has reached the high watermark, and the start of the
+        leader's epoch.
 
-        Below that start there may be records that are committed, though the new leader does not know it yet: were the follower elected
-        without them, they would be lost.
+        Below that start there may be records that are committed, though the new leader does not know it yet:
+        were the follower elected without them, they would be lost.
         """
         state, log, start = self.isr_state, self._own_log(), self.epoch_start_offset
-        if not isinstance(state, CommittedIsr) or replica in state.isr or start is None or not self._is_eligible(replica):
+        if (
+            not isinstance(state, CommittedIsr)
+            or replica in state.isr
+            or start is None
+            or not self._is_eligible(replica)
+        ):
             return
         if self.followers[replica].log_end_offset >= max(log.high_watermark, start):
             self._propose(state.isr | {replica}, state, replica)
@@ -462,15 +554,20 @@ class Partition:
     def _raise_high_watermark(self, log: PartitionLog, now_ms: int) -> bool:
         """Move the high watermark to what all that count have. Tells whether it moved.
 
-        Beside the maximal ISR those count that are caught up in time and may join: else it would run away from them for ever.
+        Beside the maximal ISR those count that are caught up in time and may join: else it would run away
+        from them for ever.
         """
         state = self.isr_state
-        if self.leader != self.broker_id or (len(state.isr) < self.min_insync_replicas and self.is_under_min_isr):
+        if self.leader != self.broker_id or (
+            len(state.isr) < self.min_insync_replicas and self.is_under_min_isr
+        ):
             return False
         end = lowest = log.log_end_offset
         for replica, follower in self.followers.items():
             if follower.log_end_offset < lowest:
                 is_member = replica in state.isr or replica in state.maximal_isr
-                if is_member or (follower.is_caught_up(end, now_ms, self.lag_ms_max) and self._is_eligible(replica)):
+                if is_member or (
+                    follower.is_caught_up(end, now_ms, self.lag_ms_max) and self._is_eligible(replica)
+                ):
                     lowest = follower.log_end_offset
         return log.raise_high_watermark(lowest, is_placed=True)

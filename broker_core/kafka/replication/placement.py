@@ -2,8 +2,9 @@
 
     racks a: 1 2, b: 3 4, c: 5     partition 0: 1 3 5     1: 3 5 2     2: 5 2 4     each begins at the next rack
 
-The first replica, which will lead, is on an unfenced broker; the others may be on fenced ones, after the rack's unfenced ones. After as many
-partitions as there are unfenced brokers everything is shuffled, so that the same brokers do not always stand side by side.
+The first replica, which will lead, is on an unfenced broker; the others may be on fenced ones, after the
+rack's unfenced ones. After as many partitions as there are unfenced brokers everything is shuffled, so that
+the same brokers do not always stand side by side.
 
 Source: Kafka 3.9 metadata StripedReplicaPlacer. Vectors: kafka/replication/controller.json, kind `placer`.
 """
@@ -19,7 +20,10 @@ from broker_core.hashing.java_map import JavaHashSet
 from broker_core.hashing.java_random import JavaRandom
 from broker_core.kafka.error_codes import ErrorCode, Refused
 
-TOO_FEW_BROKERS = "The target replication factor of {factor} cannot be reached because only {brokers} broker(s) are registered."
+TOO_FEW_BROKERS = (
+    "The target replication factor of {factor} cannot be reached because only {brokers} broker(s) are "
+    "registered."
+)
 """The original's sentence."""
 
 
@@ -31,7 +35,9 @@ class UsableBroker(NamedTuple):
     is_fenced: bool = False
 
 
-def place_replicas(brokers: Sequence[UsableBroker], partitions: int, replication_factor: int, random: JavaRandom) -> list[list[int]]:
+def place_replicas(
+    brokers: Sequence[UsableBroker], partitions: int, replication_factor: int, random: JavaRandom
+) -> list[list[int]]:
     """Give each partition's replicas, the preferred leader first. random: drawn from as the original does.
 
     Raises Refused (INVALID_REPLICATION_FACTOR): below 1, all brokers fenced, more than there are brokers.
@@ -45,13 +51,18 @@ def place_replicas(brokers: Sequence[UsableBroker], partitions: int, replication
 
 
 def check_assignment(replicas: Sequence[int], registered: Container[int]) -> None:
-    """Raise Refused(INVALID_REPLICA_ASSIGNMENT) for replicas that somebody names by hand and that cannot be (ReplicationControlManager)."""
+    """Raise Refused(INVALID_REPLICA_ASSIGNMENT) for replicas that somebody names by hand and that cannot be
+    (ReplicationControlManager)."""
     if not replicas:
         raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "an assignment names at least one broker")
     if len(set(replicas)) < len(replicas):
-        raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "{brokers} names a broker twice", brokers=in_line(replicas))
+        raise Refused(
+            ErrorCode.INVALID_REPLICA_ASSIGNMENT, "{brokers} names a broker twice", brokers=in_line(replicas)
+        )
     if unknown := [broker for broker in replicas if broker not in registered]:
-        raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "broker {broker} is not registered", broker=unknown[0])
+        raise Refused(
+            ErrorCode.INVALID_REPLICA_ASSIGNMENT, "broker {broker} is not registered", broker=unknown[0]
+        )
 
 
 def in_line(brokers: Iterable[int]) -> str:
@@ -66,7 +77,11 @@ def in_line(brokers: Iterable[int]) -> str:
 def _check(replication_factor: int, racks: _Racks) -> None:
     code = ErrorCode.INVALID_REPLICATION_FACTOR
     if replication_factor <= 0:
-        raise Refused(code, "Invalid replication factor {factor}: the replication factor must be positive.", factor=replication_factor)
+        raise Refused(
+            code,
+            "Invalid replication factor {factor}: the replication factor must be positive.",
+            factor=replication_factor,
+        )
     if not racks.unfenced_count:
         raise Refused(code, "All brokers are currently fenced.")
     if replication_factor > racks.broker_count:
@@ -122,7 +137,8 @@ class _Racks:
             order.add(broker.rack)
             rack = racks.setdefault(broker.rack, _Rack())
             (rack.fenced if broker.is_fenced else rack.unfenced).brokers.append(broker.broker_id)
-        # Each draw counts: the racks draw in the order of the original's map, the names are sorted after that.
+        # Each draw counts: the racks draw in the order of the original's map, the names are sorted after
+        # that.
         self.racks = {name: racks[name] for name in order.in_order()}
         for rack in self.racks.values():
             rack.fenced.begin(random)
@@ -143,7 +159,9 @@ class _Racks:
         while len(placed) < replication_factor:
             broker = None
             if index == passed_over:
-                passed_over = -1  # the leader's rack has given one already; the next time round it gives again
+                passed_over = (
+                    -1
+                )  # the leader's rack has given one already; the next time round it gives again
             else:
                 broker = self.racks[self.names[index]].next(self.epoch)
             index = (index + 1) % len(self.names)

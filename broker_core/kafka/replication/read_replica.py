@@ -2,8 +2,9 @@
 
     consumer in rack b ─► leader (rack a): read from 2     2 is in the ISR, in rack b, and has the offset
 
-The leader says so in its answer, without data; the consumer then fetches from the follower, up to the high watermark that the follower
-knows. Only members of the ISR are named: one that falls behind would be left and chosen again for ever.
+The leader says so in its answer, without data; the consumer then fetches from the follower, up to the high
+watermark that the follower knows. Only members of the ISR are named: one that falls behind would be left and
+chosen again for ever.
 
 Source: Kafka 3.9 core ReplicaManager.findPreferredReadReplica, clients RackAwareReplicaSelector, ReplicaView.
 """
@@ -17,8 +18,8 @@ from broker_core.kafka.replication.partition import Partition
 def preferred_read_replica(partition: Partition, rack: str | None, offset: int, now_ms: int) -> int | None:
     """Give the follower to read from; None: the leader itself, or this broker does not lead.
 
-    rack: of the consumer; None or "": it has said none. Of several: the one with the largest log end offset, then the one caught up last,
-    then the highest id.
+    rack: of the consumer; None or "": it has said none. Of several: the one with the largest log end offset,
+    then the one caught up last, then the highest id.
     """
     leader = partition.brokers.get(partition.broker_id)
     if not rack or not partition.is_leader or (leader is not None and leader.rack == rack):

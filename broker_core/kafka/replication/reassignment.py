@@ -1,8 +1,10 @@
-"""Moving a partition to other brokers: the new replicas are added, and the old ones leave when all new ones are in sync.
+"""Moving a partition to other brokers: the new replicas are added, and the old ones leave when all new ones
+are in sync.
 
     [1 2 3] to [4 2]     replicas 4 2 1 3, adding 4, removing 1 3     ISR holds 4 and 2: replicas 4 2
 
-Source: Kafka 3.9 metadata PartitionReassignmentReplicas, PartitionReassignmentRevert. Vectors: kafka/replication/controller.json.
+Source: Kafka 3.9 metadata PartitionReassignmentReplicas, PartitionReassignmentRevert. Vectors:
+kafka/replication/controller.json.
 """
 
 from __future__ import annotations
@@ -40,7 +42,8 @@ def reassignment(current: Brokers, target: Brokers) -> Reassignment:
 
 
 def completed(move: Reassignment, isr: Brokers) -> tuple[Brokers, Brokers] | None:
-    """Give (replicas, ISR) of a move that can end with that ISR: every replica that stays is in it. None: not yet, or nothing moves."""
+    """Give (replicas, ISR) of a move that can end with that ISR: every replica that stays is in it. None: not
+    yet, or nothing moves."""
     if not (move.adding or move.removing):
         return None
     replicas = tuple(replica for replica in move.replicas if replica not in move.removing)

@@ -3,7 +3,8 @@
     leader epoch      rises with every change that names a leader, the same one too
     partition epoch   rises with every change
 
-Source: Kafka 3.9 metadata PartitionRegistration, PartitionChangeRecord. Vectors: kafka/replication/controller.json.
+Source: Kafka 3.9 metadata PartitionRegistration, PartitionChangeRecord. Vectors:
+kafka/replication/controller.json.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ Brokers = tuple[int, ...]
 
 
 class PartitionRegistration(NamedTuple):
-    """One partition. replicas: the first is the preferred leader. isr, elr: in the order in which they were told.
+    """One partition. replicas: the first is the preferred leader. isr, elr: in the order in which they were
+    told.
 
-    elr: eligible leader replicas, which have all that was committed though they are not in the ISR; last_known_elr: the last leader of a
-    partition of which nobody is left. Both stay empty unless the cluster has the feature.
+    elr: eligible leader replicas, which have all that was committed though they are not in the ISR;
+    last_known_elr: the last leader of a partition of which nobody is left. Both stay empty unless the cluster
+    has the feature.
     """
 
     replicas: Brokers

@@ -1,15 +1,17 @@
-"""The light log: a partition's log that holds what its batches say of themselves, and no bytes of them. For labs and simulation.
+"""The light log: a partition's log that holds what its batches say of themselves, and no bytes of them. For
+labs and simulation.
 
     PartitionLog   header, records, CRC ─► bytes in files, indexes      a byte is a byte of Kafka's
     LightLog       header, whatever the caller put in ─► lists          the same offsets, epochs, rolls and producer errors
 
-Truncation, watermarks, producers, retention and restarts are the byte-exact log's own code, above other segments (light_segment.py). What is
-done for each record is written a second time here, for speed: an append of one batch, by a leader or a follower, that has no producer or is
-the plain next one of its producer; and a read from the active segment. All else goes the common way.
+Truncation, watermarks, producers, retention and restarts are the byte-exact log's own code, above other
+segments (light_segment.py). What is done for each record is written a second time here, for speed: an append
+of one batch, by a leader or a follower, that has no producer or is the plain next one of its producer; and a
+read from the active segment. All else goes the common way.
 
-A batch counts with the size that its bytes would have, so segments roll and retention deletes at the same offsets. What is left out: checks of
-bytes (CRC, codecs, records that cannot be read), indexes, and the size of answers by single records: a fetch ends between two batches. All
-records of a batch have one time.
+A batch counts with the size that its bytes would have, so segments roll and retention deletes at the same
+offsets. What is left out: checks of bytes (CRC, codecs, records that cannot be read), indexes, and the size
+of answers by single records: a fetch ends between two batches. All records of a batch have one time.
 
 Source: Kafka 3.9 core UnifiedLog, LocalLog, of which this keeps the offsets.
 """
@@ -29,14 +31,27 @@ from broker_core.kafka.log.memory_storage import MemoryFolder
 from broker_core.kafka.log.partition_log import Appended, PartitionLog
 from broker_core.kafka.log.producer_state import ProducerEntry, ProducerState
 from broker_core.kafka.log.record import encode_pairs
-from broker_core.kafka.log.record_batch import HEADER_SIZE, NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_SEQUENCE, ControlType, RecordBatch
+from broker_core.kafka.log.record_batch import (
+    HEADER_SIZE,
+    NO_PRODUCER_EPOCH,
+    NO_PRODUCER_ID,
+    NO_SEQUENCE,
+    ControlType,
+    RecordBatch,
+)
 from broker_core.kafka.log.segment import BatchPosition, Segment
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.log.storage import Folder
 from broker_core.kafka.log.transaction_index import AbortedTransaction
 from broker_core.kafka.log.transaction_verification import TransactionVerifications
 from broker_core.kafka.log.watermarks import IsolatedRead, Isolation
-from broker_core.kafka.replication.light_batch import MARKER_BYTES, LightBatch, Payload, light_batch, light_marker
+from broker_core.kafka.replication.light_batch import (
+    MARKER_BYTES,
+    LightBatch,
+    Payload,
+    light_batch,
+    light_marker,
+)
 from broker_core.kafka.replication.light_segment import LightSegment
 from broker_core.plain import from_plain
 
@@ -45,16 +60,29 @@ _new_tuple = tuple.__new__
 _NOTHING = memoryview(b"")
 _DEFAULTS = LogSettings()
 _KEPT_AS_THEY_ARE = (
-    "log_start_offset", "log_end_offset", "to_delete", "recovery_point", "leader_epoch", "roll_reason", "_flushed_ms", "_flush_at_offset",
-    "_high_watermark", "_first_unstable", "_has_open_end", "_is_placed",
-)  # fmt: skip
+    "log_start_offset",
+    "log_end_offset",
+    "to_delete",
+    "recovery_point",
+    "leader_epoch",
+    "roll_reason",
+    "_flushed_ms",
+    "_flush_at_offset",
+    "_high_watermark",
+    "_first_unstable",
+    "_has_open_end",
+    "_is_placed",
+)
 
 
 class LightLog(PartitionLog):
-    """One partition's log of descriptors. `LightLog.begin` is the way in; fetches and appends carry tuples of `LightBatch`."""
+    """One partition's log of descriptors. `LightLog.begin` is the way in; fetches and appends carry tuples of
+    `LightBatch`."""
 
     @classmethod
-    def begin(cls, settings: LogSettings | None = None, *, now_ms: int, high_watermark: int | None = 0) -> LightLog:
+    def begin(
+        cls, settings: LogSettings | None = None, *, now_ms: int, high_watermark: int | None = 0
+    ) -> LightLog:
         """Make an empty log. high_watermark: None: nobody replicates.
 
         >>> log = LightLog.begin(now_ms=0)
@@ -64,24 +92,46 @@ class LightLog(PartitionLog):
         return cls._opened(MemoryFolder(), settings or LogSettings(), [], now_ms, 0, high_watermark)
 
     def reopened(self, *, now_ms: int, log_start_offset: int = 0, high_watermark: int | None = 0) -> LightLog:
-        """Close it in order and give the log that a restarted broker finds. The two numbers: as their checkpoints say."""
+        """Close it in order and give the log that a restarted broker finds. The two numbers: as their
+        checkpoints say."""
         self.close(now_ms)
-        return self.found_again(now_ms=now_ms, log_start_offset=log_start_offset, high_watermark=high_watermark)
+        return self.found_again(
+            now_ms=now_ms, log_start_offset=log_start_offset, high_watermark=high_watermark
+        )
 
-    def found_again(self, *, now_ms: int, log_start_offset: int = 0, high_watermark: int | None = 0) -> LightLog:
-        """Give the log that a new process finds, however the one before it ended. What a power cut takes is to be truncated before."""
-        return self._opened(self.folder, self.settings, self.segments, now_ms, log_start_offset, high_watermark, self.recovery_point)
+    def found_again(
+        self, *, now_ms: int, log_start_offset: int = 0, high_watermark: int | None = 0
+    ) -> LightLog:
+        """Give the log that a new process finds, however the one before it ended. What a power cut takes is
+        to be truncated before."""
+        return self._opened(
+            self.folder,
+            self.settings,
+            self.segments,
+            now_ms,
+            log_start_offset,
+            high_watermark,
+            self.recovery_point,
+        )
 
     @classmethod
     def _opened(
-        cls, folder: Folder, settings: LogSettings, segments: list[Segment], now_ms: int, log_start_offset: int, high_watermark: int | None,
+        cls,
+        folder: Folder,
+        settings: LogSettings,
+        segments: list[Segment],
+        now_ms: int,
+        log_start_offset: int,
+        high_watermark: int | None,
         recovery_point: int | None = None,
-    ) -> LightLog:  # fmt: skip
+    ) -> LightLog:
         def new_segment(base_offset: int) -> Segment:
             return LightSegment(folder, base_offset, settings, now_ms)
 
         epochs = LeaderEpochs(folder)
-        loaded = recovery.settled(folder, settings, segments, epochs, now_ms, log_start_offset, recovery_point, [], new_segment)
+        loaded = recovery.settled(
+            folder, settings, segments, epochs, now_ms, log_start_offset, recovery_point, [], new_segment
+        )
         return cls(folder, settings, loaded, now_ms, high_watermark)
 
     def to_json(self) -> dict[str, Any]:
@@ -92,7 +142,11 @@ class LightLog(PartitionLog):
             if isinstance(segment, LightSegment):
                 segment.forget_below(self.log_start_offset)
         return {
-            "settings": {name: value for name, value in asdict(self.settings).items() if value != getattr(_DEFAULTS, name)},
+            "settings": {
+                name: value
+                for name, value in asdict(self.settings).items()
+                if value != getattr(_DEFAULTS, name)
+            },
             "files": self.folder.to_json(),
             "segments": [segment.to_json() for segment in self.segments if isinstance(segment, LightSegment)],
             "producers": self.producers.to_json(),
@@ -103,11 +157,14 @@ class LightLog(PartitionLog):
     def from_json(cls, plain: dict[str, Any]) -> LightLog:
         """What `to_json` gave, through `to_plain`."""
         folder, settings = MemoryFolder.from_json(plain["files"]), LogSettings(**plain["settings"])
-        segments: list[Segment] = [LightSegment.from_json(each, folder, settings) for each in plain["segments"]]
+        segments: list[Segment] = [
+            LightSegment.from_json(each, folder, settings) for each in plain["segments"]
+        ]
         start, end, point = plain["log_start_offset"], plain["log_end_offset"], plain["recovery_point"]
         loaded = recovery.Loaded(segments, ProducerState(), LeaderEpochs(folder), start, end, point)
         log = cls(folder, settings, loaded, 0, plain["_high_watermark"])
-        # Not before: opening a log sets its high watermark, which forgets transactions that a log cut below its last marker still keeps.
+        # Not before: opening a log sets its high watermark, which forgets transactions that a log cut below
+        # its last marker still keeps.
         log.producers = ProducerState.from_json(plain["producers"])
         log.verifications = from_plain(plain["verifications"], TransactionVerifications)
         for name in _KEPT_AS_THEY_ARE:
@@ -129,22 +186,33 @@ class LightLog(PartitionLog):
         header, producer = data[0], None
         if header.producer_id >= 0:
             producer = self.producers.entry_of_plain(header)
-            if producer is None or is_from_coordinator or self.verifications.under_way or not producer.is_next(header):
+            if (
+                producer is None
+                or is_from_coordinator
+                or self.verifications.under_way
+                or not producer.is_next(header)
+            ):
                 return self._append_from_client(data, epoch, now_ms, is_from_coordinator, verification_guard)
         return self._store(data.placed_at(self.log_end_offset, epoch), producer, epoch, now_ms)
 
     def append_as_follower(self, data: Any, *, now_ms: int) -> Appended:
-        """As the byte-exact log; data: a tuple of `LightBatch`. They go to this log as they are: replicas share them."""
+        """As the byte-exact log; data: a tuple of `LightBatch`. They go to this log as they are: replicas
+        share them."""
         if len(data) == 1 and (header := data[0][0]).base_offset >= self.log_end_offset:
             producer = None if header.producer_id < 0 else self.producers.entry_of_plain(header)
             if producer is not None or header.producer_id < 0:
                 return self._store(data[0], producer, header.partition_leader_epoch, now_ms)
         return super().append_as_follower(data, now_ms=now_ms)
 
-    def read_as(self, isolation: Isolation, offset: int, bytes_max: int, *, at_least_one: bool = True) -> IsolatedRead:
+    def read_as(
+        self, isolation: Isolation, offset: int, bytes_max: int, *, at_least_one: bool = True
+    ) -> IsolatedRead:
         """As the byte-exact log."""
         segment = self.segments[-1]
-        if isolation is not Isolation.TXN_COMMITTED and segment.base_offset <= offset >= self.log_start_offset:
+        if (
+            isolation is not Isolation.TXN_COMMITTED
+            and segment.base_offset <= offset >= self.log_start_offset
+        ):
             end = self.log_end_offset
             if isolation is Isolation.HIGH_WATERMARK:
                 end = self.placed_high_watermark()
@@ -200,14 +268,19 @@ class LightLog(PartitionLog):
     # --- inside
 
     def _store(self, batch: LightBatch, producer: ProducerEntry | None, epoch: int, now_ms: int) -> Appended:
-        """Write one batch at or behind the log end. producer: who wrote it, of whom it is a plain next one; None: it names none."""
+        """Write one batch at or behind the log end. producer: who wrote it, of whom it is a plain next one;
+        None: it names none."""
         header = batch[0]
         payload: Any = batch[1]
         first_offset, time, size = header.base_offset, header.max_timestamp, payload.size_in_bytes
         last_offset = first_offset + header.last_offset_delta
         epochs, segment = self.epochs, self.segments[-1]
         is_same_epoch = epoch == epochs.latest and first_offset >= epochs.latest_start
-        if is_same_epoch and isinstance(segment, LightSegment) and segment.take(batch, last_offset, time, size):
+        if (
+            is_same_epoch
+            and isinstance(segment, LightSegment)
+            and segment.take(batch, last_offset, time, size)
+        ):
             self.log_end_offset = self.producers.end_offset = last_offset + 1
             self._has_open_end = False
             if last_offset + 1 >= self._flush_at_offset:
@@ -249,9 +322,19 @@ class LightLog(PartitionLog):
         coordinator_epoch: int,
         epoch: int,
     ) -> RecordBatch:
-        return light_marker(control_type, base_offset, now_ms, producer_id, producer_epoch, coordinator_epoch, epoch)
+        return light_marker(
+            control_type, base_offset, now_ms, producer_id, producer_epoch, coordinator_epoch, epoch
+        )
 
-    def _fetched(self, segment: Segment, found: BatchPosition, offset: int, bytes_max: int, end: int, at_least_one: bool) -> Fetched:
+    def _fetched(
+        self,
+        segment: Segment,
+        found: BatchPosition,
+        offset: int,
+        bytes_max: int,
+        end: int,
+        at_least_one: bool,
+    ) -> Fetched:
         if not isinstance(segment, LightSegment):
             raise InvariantError("a light log has light segments")
         position, batches = segment.read(offset, end, bytes_max, at_least_one)

@@ -1,10 +1,12 @@
-"""Which brokers the controller hears of: each heartbeat renews a session, and says what the broker wants to be.
+"""Which brokers the controller hears of: each heartbeat renews a session, and says what the broker wants to
+be.
 
     fenced ──heartbeat──► unfenced ──wants to shut down──► in controlled shutdown ──leads nothing any more──► may go
        ▲                     │ no heartbeat for more than the session timeout, or it asks for it
        └─────────────────────┘
 
-Source: Kafka 3.9 metadata BrokerHeartbeatManager. Vectors: kafka/replication/controller.json, kind `control_manager`.
+Source: Kafka 3.9 metadata BrokerHeartbeatManager. Vectors: kafka/replication/controller.json, kind
+`control_manager`.
 """
 
 from __future__ import annotations
@@ -49,14 +51,18 @@ class BrokerSessions:
         return broker in self.unfenced and self.last_contact_ms[broker] + self.timeout_ms >= now_ms
 
     def stale(self, now_ms: int) -> int | None:
-        """The unfenced broker that was not heard of for the longest time, if that is too long; None: there is none. One a pass."""
+        """The unfenced broker that was not heard of for the longest time, if that is too long; None: there is
+        none. One a pass."""
         oldest = next(iter(self.unfenced), None)
         return oldest if oldest is not None and not self.has_valid_session(oldest, now_ms) else None
 
-    def next_state(self, broker: int, *, wants_fence: bool, wants_shutdown: bool, leads: bool) -> BrokerControlState:
+    def next_state(
+        self, broker: int, *, wants_fence: bool, wants_shutdown: bool, leads: bool
+    ) -> BrokerControlState:
         """What a heartbeat makes of a broker. leads: whether it leads a partition.
 
-        The original also keeps a broker from going until all others have read the metadata of its shutdown; here they are read at once.
+        The original also keeps a broker from going until all others have read the metadata of its shutdown;
+        here they are read at once.
         """
         if broker not in self.unfenced:
             if wants_shutdown:
@@ -64,4 +70,8 @@ class BrokerSessions:
             return BrokerControlState.FENCED if wants_fence else BrokerControlState.UNFENCED
         if not wants_shutdown:
             return BrokerControlState.FENCED if wants_fence else BrokerControlState.UNFENCED
-        return BrokerControlState.CONTROLLED_SHUTDOWN if leads and not wants_fence else BrokerControlState.SHUTDOWN_NOW
+        return (
+            BrokerControlState.CONTROLLED_SHUTDOWN
+            if leads and not wants_fence
+            else BrokerControlState.SHUTDOWN_NOW
+        )

@@ -1,11 +1,13 @@
-"""The transaction coordinator of one broker: a table of ids for each partition of `__transaction_state` that the broker leads.
+"""The transaction coordinator of one broker: a table of ids for each partition of `__transaction_state` that
+the broker leads.
 
     InitProducerId ─► epoch + 1 ─► record ─► answered          an open transaction of the producer before: fenced, aborted; the client asks again
     AddPartitionsToTxn ─► ONGOING ─► record ─► answered        EndTxn ─► prepare ─► record ─► answered ─► markers ─► complete ─► record
     each 10 s: a transaction that has lasted too long is fenced and aborted
 
-A change is written first and holds when its record is on all of the ISR (`written`); an error then takes it back. EndTxn is answered when the
-prepare is written: the outcome is decided, the markers follow. Who becomes coordinator loads the records and completes what was prepared.
+A change is written first and holds when its record is on all of the ISR (`written`); an error then takes it
+back. EndTxn is answered when the prepare is written: the outcome is decided, the markers follow. Who becomes
+coordinator loads the records and completes what was prepared.
 Source: Kafka 3.9 core TransactionCoordinator, TransactionStateManager, TransactionMarkerChannelManager.
 """
 
@@ -32,11 +34,18 @@ ABORT_INTERVAL_MS = 10_000
 NOBODY = 0
 """In place of a ticket: nobody waits for the answer."""
 
-TRY_LATER = frozenset({
-    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.NOT_ENOUGH_REPLICAS,
-    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND, ErrorCode.REQUEST_TIMED_OUT, ErrorCode.KAFKA_STORAGE_ERROR, ErrorCode.FENCED_LEADER_EPOCH,
-    ErrorCode.NETWORK_EXCEPTION,
-})  # fmt: skip
+TRY_LATER = frozenset(
+    {
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.NOT_ENOUGH_REPLICAS,
+        ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+        ErrorCode.REQUEST_TIMED_OUT,
+        ErrorCode.KAFKA_STORAGE_ERROR,
+        ErrorCode.FENCED_LEADER_EPOCH,
+        ErrorCode.NETWORK_EXCEPTION,
+    }
+)
 """Of a marker: it is sent again, to whoever leads then."""
 
 
@@ -48,7 +57,8 @@ class CoordinatorOut(Protocol):
         ...
 
     def append(self, write: int, state_partition: int, record: Any) -> None:
-        """Append to `__transaction_state` with acks=-1; `written` is called with the number when that is decided, perhaps at once."""
+        """Append to `__transaction_state` with acks=-1; `written` is called with the number when that is
+        decided, perhaps at once."""
         ...
 
     def send_markers(self) -> None:
@@ -64,7 +74,8 @@ class CoordinatorOut(Protocol):
 
 @dataclass(slots=True)
 class Write:
-    """A change whose record is being written. ticket, response: who is answered then, and with what; NOBODY for the coordinator's own."""
+    """A change whose record is being written. ticket, response: who is answered then, and with what; NOBODY
+    for the coordinator's own."""
 
     state_partition: int
     coordinator_epoch: int
@@ -76,7 +87,8 @@ class Write:
 
 @dataclass(slots=True)
 class StatePartition:
-    """One partition of `__transaction_state` that this broker leads. coordinator_epoch: its leader epoch, which markers carry."""
+    """One partition of `__transaction_state` that this broker leads. coordinator_epoch: its leader epoch,
+    which markers carry."""
 
     coordinator_epoch: int
     ids: dict[str, TransactionalId] = field(default_factory=dict)
@@ -98,7 +110,8 @@ class Marker:
 
 @dataclass(slots=True)
 class CoordinatorState:
-    """partition_count: of `__transaction_state`; 0: there is no such topic yet. writes: by number. markers: oldest first."""
+    """partition_count: of `__transaction_state`; 0: there is no such topic yet. writes: by number. markers:
+    oldest first."""
 
     partition_count: int = PARTITION_COUNT
     led: dict[int, StatePartition] = field(default_factory=dict)
@@ -113,8 +126,11 @@ class TransactionCoordinator:
 
     # --- who coordinates
 
-    def elected(self, number: int, coordinator_epoch: int, records: Iterable[Any], now_ms: int, out: CoordinatorOut) -> None:
-        """This broker leads a partition of `__transaction_state`: load it, and complete what was prepared. records: in the order of the log."""
+    def elected(
+        self, number: int, coordinator_epoch: int, records: Iterable[Any], now_ms: int, out: CoordinatorOut
+    ) -> None:
+        """This broker leads a partition of `__transaction_state`: load it, and complete what was prepared.
+        records: in the order of the log."""
         self.resigned(number)
         led = self.state.led[number] = StatePartition(coordinator_epoch, loaded(records))
         for known in led.ids.values():
@@ -128,13 +144,20 @@ class TransactionCoordinator:
 
     # --- requests
 
-    def init_producer_id(self, ticket: int, request: t.InitProducerIdRequest, now_ms: int, out: CoordinatorOut) -> None:
-        """Give an id and an epoch. A new producer of an id with an open transaction fences the one before and has to ask again."""
+    def init_producer_id(
+        self, ticket: int, request: t.InitProducerIdRequest, now_ms: int, out: CoordinatorOut
+    ) -> None:
+        """Give an id and an epoch. A new producer of an id with an open transaction fences the one before and
+        has to ask again."""
         name = request.transactional_id
         if name is None:
             producer_id = out.new_producer_id()
-            error = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if producer_id == NO_PRODUCER_ID else ErrorCode.NONE
-            out.answer(ticket, t.InitProducerIdResponse(error, producer_id, 0 if error is ErrorCode.NONE else -1))
+            error = (
+                ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if producer_id == NO_PRODUCER_ID else ErrorCode.NONE
+            )
+            out.answer(
+                ticket, t.InitProducerIdResponse(error, producer_id, 0 if error is ErrorCode.NONE else -1)
+            )
             return
         if not 0 < request.transaction_timeout_ms <= TIMEOUT_MS_MAX:
             out.answer(ticket, t.InitProducerIdResponse(ErrorCode.INVALID_TRANSACTION_TIMEOUT))
@@ -156,9 +179,11 @@ class TransactionCoordinator:
         expected = (request.producer_id, request.producer_epoch)
         if known.state is TransactionState.ONGOING and rules.fits(known, expected) is ErrorCode.NONE:
             out.tell(
-                "kafka.transaction.producer_fenced", "kafka.transaction.newer_epoch",
-                {"producer_id": known.producer_id, "epoch_before": known.producer_epoch}, {"transactional_id": name},
-            )  # fmt: skip
+                "kafka.transaction.producer_fenced",
+                "kafka.transaction.newer_epoch",
+                {"producer_id": known.producer_id, "epoch_before": known.producer_epoch},
+                {"transactional_id": name},
+            )
             response = t.InitProducerIdResponse(ErrorCode.CONCURRENT_TRANSACTIONS)
             self._write(number, led, known, rules.fence(known, now_ms), ticket, response, out, is_fence=True)
             return
@@ -169,8 +194,11 @@ class TransactionCoordinator:
             response = t.InitProducerIdResponse(0, wanted.producer_id, wanted.producer_epoch)
             self._write(number, led, known, wanted, ticket, response, out)
 
-    def add_partitions(self, ticket: int, request: t.AddPartitionsToTxnRequest, now_ms: int, out: CoordinatorOut) -> None:
-        """Make partitions part of the transaction; the first ones begin it. verify_only: a leader asks whether they are."""
+    def add_partitions(
+        self, ticket: int, request: t.AddPartitionsToTxnRequest, now_ms: int, out: CoordinatorOut
+    ) -> None:
+        """Make partitions part of the transaction; the first ones begin it. verify_only: a leader asks
+        whether they are."""
         producer = (request.producer_id, request.producer_epoch)
         if request.verify_only:
             out.answer(ticket, self.verified(request))
@@ -178,7 +206,10 @@ class TransactionCoordinator:
         done = t.AddPartitionsToTxnResponse([(*partition, 0) for partition in request.partitions])
         error = self._add(ticket, request.transactional_id, producer, request.partitions, done, now_ms, out)
         if error is not None:
-            out.answer(ticket, t.AddPartitionsToTxnResponse([(*partition, error) for partition in request.partitions]))
+            out.answer(
+                ticket,
+                t.AddPartitionsToTxnResponse([(*partition, error) for partition in request.partitions]),
+            )
 
     def verified(self, request: t.AddPartitionsToTxnRequest) -> t.AddPartitionsToTxnResponse:
         """Whether these partitions are part of the producer's open transaction."""
@@ -197,15 +228,30 @@ class TransactionCoordinator:
         return t.AddPartitionsToTxnResponse(results)
 
     def add_offsets(
-        self, ticket: int, request: t.AddOffsetsToTxnRequest, offsets_partition: TopicPartition, now_ms: int, out: CoordinatorOut
+        self,
+        ticket: int,
+        request: t.AddOffsetsToTxnRequest,
+        offsets_partition: TopicPartition,
+        now_ms: int,
+        out: CoordinatorOut,
     ) -> None:
         """Make a group's partition of `__consumer_offsets` part of the transaction."""
         producer = (request.producer_id, request.producer_epoch)
-        error = self._add(ticket, request.transactional_id, producer, [offsets_partition], t.AddOffsetsToTxnResponse(0), now_ms, out)
+        error = self._add(
+            ticket,
+            request.transactional_id,
+            producer,
+            [offsets_partition],
+            t.AddOffsetsToTxnResponse(0),
+            now_ms,
+            out,
+        )
         if error is not None:
             out.answer(ticket, t.AddOffsetsToTxnResponse(error))
 
-    def end_transaction(self, ticket: int, request: t.EndTxnRequest, now_ms: int, out: CoordinatorOut) -> None:
+    def end_transaction(
+        self, ticket: int, request: t.EndTxnRequest, now_ms: int, out: CoordinatorOut
+    ) -> None:
         """Decide on the outcome."""
         number, led = self._find(request.transactional_id)
         known = None if led is None else led.ids.get(request.transactional_id)
@@ -227,11 +273,21 @@ class TransactionCoordinator:
             for known in list(led.ids.values()):
                 if known.is_timed_out(now_ms):
                     out.tell(
-                        "kafka.transaction.timed_out", "kafka.transaction.timeout",
-                        {"transaction_timeout_us": known.timeout_ms * 1_000, "partitions": [f"{topic}-{p}" for topic, p in known.partitions][:16]},
-                        {"transactional_id": known.transactional_id, "producer_id": known.producer_id, "epoch_before": known.producer_epoch},
-                    )  # fmt: skip
-                    self._write(number, led, known, rules.fence(known, now_ms), NOBODY, None, out, is_fence=True)
+                        "kafka.transaction.timed_out",
+                        "kafka.transaction.timeout",
+                        {
+                            "transaction_timeout_us": known.timeout_ms * 1_000,
+                            "partitions": [f"{topic}-{p}" for topic, p in known.partitions][:16],
+                        },
+                        {
+                            "transactional_id": known.transactional_id,
+                            "producer_id": known.producer_id,
+                            "epoch_before": known.producer_epoch,
+                        },
+                    )
+                    self._write(
+                        number, led, known, rules.fence(known, now_ms), NOBODY, None, out, is_fence=True
+                    )
 
     # --- the log's word
 
@@ -268,8 +324,8 @@ class TransactionCoordinator:
         return [marker for marker in self.state.markers if not marker.is_asked]
 
     def marked(self, marker: Marker, error: ErrorCode, now_ms: int, out: CoordinatorOut) -> None:
-        """A partition's leader has written a marker, or has not. Out of its refusals for good the transaction is left as it is: a newer
-        coordinator, or a newer epoch, has taken over."""
+        """A partition's leader has written a marker, or has not. Out of its refusals for good the transaction
+        is left as it is: a newer coordinator, or a newer epoch, has taken over."""
         if marker not in self.state.markers:
             return  # this broker coordinates the id no more
         place = self.state.markers.index(marker)
@@ -281,7 +337,11 @@ class TransactionCoordinator:
         known = None if led is None else led.ids.get(marker.transactional_id)
         if led is None or known is None or led.coordinator_epoch != marker.coordinator_epoch:
             return
-        if error is ErrorCode.NONE and known.state in PREPARED and known.producer_epoch == marker.producer_epoch:
+        if (
+            error is ErrorCode.NONE
+            and known.state in PREPARED
+            and known.producer_epoch == marker.producer_epoch
+        ):
             known.partitions.pop(marker.partition, None)
             if not known.partitions:
                 self._complete(marker.state_partition, led, known, now_ms, out)
@@ -295,9 +355,15 @@ class TransactionCoordinator:
         return number, self.state.led.get(number)
 
     def _add(
-        self, ticket: int, name: str, producer: tuple[int, int], partitions: Sequence[TopicPartition], done: t.TransactionMessage,
-        now_ms: int, out: CoordinatorOut,
-    ) -> ErrorCode | None:  # fmt: skip
+        self,
+        ticket: int,
+        name: str,
+        producer: tuple[int, int],
+        partitions: Sequence[TopicPartition],
+        done: t.TransactionMessage,
+        now_ms: int,
+        out: CoordinatorOut,
+    ) -> ErrorCode | None:
         number, led = self._find(name)
         if led is None:
             return ErrorCode.NOT_COORDINATOR
@@ -318,20 +384,34 @@ class TransactionCoordinator:
         known.pending = wanted.state
         state = self.state
         state.write_count += 1
-        state.writes[state.write_count] = Write(number, led.coordinator_epoch, wanted, ticket, response, is_fence)
+        state.writes[state.write_count] = Write(
+            number, led.coordinator_epoch, wanted, ticket, response, is_fence
+        )
         out.append(state.write_count, number, as_record(wanted))
 
-    def _complete(self, number: int, led: StatePartition, known: TransactionalId, now_ms: int, out: CoordinatorOut) -> None:
+    def _complete(
+        self, number: int, led: StatePartition, known: TransactionalId, now_ms: int, out: CoordinatorOut
+    ) -> None:
         """Have the markers written that are missing; with none left, write that the transaction is over."""
         if known.partitions:
             is_commit = known.state is TransactionState.PREPARE_COMMIT
             self.state.markers += [
-                Marker(number, known.transactional_id, known.producer_id, known.producer_epoch, is_commit, led.coordinator_epoch, partition)
+                Marker(
+                    number,
+                    known.transactional_id,
+                    known.producer_id,
+                    known.producer_epoch,
+                    is_commit,
+                    led.coordinator_epoch,
+                    partition,
+                )
                 for partition in known.partitions
             ]
             out.send_markers()
         else:
-            self._write(number, led, known, rules.stepped(known, TransactionStep.COMPLETE, now_ms), NOBODY, None, out)
+            self._write(
+                number, led, known, rules.stepped(known, TransactionStep.COMPLETE, now_ms), NOBODY, None, out
+            )
 
     def _answer_error(self, write: Write, error: ErrorCode, out: CoordinatorOut) -> None:
         if write.ticket == NOBODY:
@@ -340,7 +420,10 @@ class TransactionCoordinator:
             case t.InitProducerIdResponse():
                 out.answer(write.ticket, t.InitProducerIdResponse(error))
             case t.AddPartitionsToTxnResponse(results):
-                out.answer(write.ticket, t.AddPartitionsToTxnResponse([(topic, number, error) for topic, number, _ in results]))
+                out.answer(
+                    write.ticket,
+                    t.AddPartitionsToTxnResponse([(topic, number, error) for topic, number, _ in results]),
+                )
             case t.AddOffsetsToTxnResponse():
                 out.answer(write.ticket, t.AddOffsetsToTxnResponse(error))
             case _:
@@ -352,8 +435,10 @@ def _as_client_sees(error: ErrorCode) -> ErrorCode:
     if error in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.KAFKA_STORAGE_ERROR):
         return ErrorCode.NOT_COORDINATOR
     if error in (
-        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.NOT_ENOUGH_REPLICAS, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.NOT_ENOUGH_REPLICAS,
+        ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
         ErrorCode.REQUEST_TIMED_OUT,
-    ):  # fmt: skip
+    ):
         return ErrorCode.COORDINATOR_NOT_AVAILABLE
     return ErrorCode.UNKNOWN_SERVER_ERROR

@@ -1,7 +1,9 @@
-"""A transactional id as a record of `__transaction_state`, and back: what a broker reads that becomes its coordinator.
+"""A transactional id as a record of `__transaction_state`, and back: what a broker reads that becomes its
+coordinator.
 
-The topic is compacted: of each id the newest record counts. The value is plain, as a light batch holds it; on a real disk it is
-TransactionLogKey and TransactionLogValue. Source: Kafka 3.9 core TransactionLog, TransactionLogValue.json.
+The topic is compacted: of each id the newest record counts. The value is plain, as a light batch holds it; on
+a real disk it is TransactionLogKey and TransactionLogValue. Source: Kafka 3.9 core TransactionLog,
+TransactionLogValue.json.
 """
 
 from __future__ import annotations
@@ -30,15 +32,34 @@ def state_partition(transactional_id: str, partition_count: int = PARTITION_COUN
 def as_record(known: TransactionalId) -> list[Any]:
     """The record of an id; partitions are there only while there are some to be told."""
     return [
-        known.transactional_id, known.producer_id, known.producer_epoch, known.last_producer_id, known.last_producer_epoch,
-        known.timeout_ms, known.state.value, [list(partition) for partition in known.partitions], known.started_ms, known.updated_ms,
-    ]  # fmt: skip
+        known.transactional_id,
+        known.producer_id,
+        known.producer_epoch,
+        known.last_producer_id,
+        known.last_producer_epoch,
+        known.timeout_ms,
+        known.state.value,
+        [list(partition) for partition in known.partitions],
+        known.started_ms,
+        known.updated_ms,
+    ]
 
 
 def loaded(records: Iterable[Any]) -> dict[str, TransactionalId]:
     """Every id by its newest record."""
     ids: dict[str, TransactionalId] = {}
-    for name, producer_id, epoch, last_id, last_epoch, timeout_ms, state, partitions, started_ms, updated_ms in records:
+    for (
+        name,
+        producer_id,
+        epoch,
+        last_id,
+        last_epoch,
+        timeout_ms,
+        state,
+        partitions,
+        started_ms,
+        updated_ms,
+    ) in records:
         ids[name] = TransactionalId(
             name, producer_id, timeout_ms, epoch, last_id, last_epoch, TransactionState(state),
             dict.fromkeys((topic, number) for topic, number in partitions), started_ms, updated_ms,

@@ -6,7 +6,8 @@
       └──────────────────────────── init ─────────────────────────────────────────────────┘
 
 Once a prepare is in the log the outcome is decided: whoever coordinates next completes it.
-Source: Kafka 3.9 core TransactionState (validPreviousStates). Its PrepareEpochFence is no record: a fence goes straight to PREPARE_ABORT here.
+Source: Kafka 3.9 core TransactionState (validPreviousStates). Its PrepareEpochFence is no record: a fence
+goes straight to PREPARE_ABORT here.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ class TransactionState(Enum):
 
 
 class TransactionStep(Enum):
-    """INIT: InitProducerId. ADD: AddPartitionsToTxn, AddOffsetsToTxn. COMMIT, ABORT: EndTxn; ABORT also for a time-out or a newer producer.
+    """INIT: InitProducerId. ADD: AddPartitionsToTxn, AddOffsetsToTxn. COMMIT, ABORT: EndTxn; ABORT also for a
+    time-out or a newer producer.
     COMPLETE: every partition's leader has written its marker."""
 
     INIT = "init"

@@ -1,11 +1,13 @@
-"""What the coordinator knows of one transactional id, and its decisions on each request: the next state, or the refusal.
+"""What the coordinator knows of one transactional id, and its decisions on each request: the next state, or
+the refusal.
 
     init     state at rest: epoch + 1, or a new producer id after epoch 32766       ONGOING: fence, then abort, the client asks again
     add      right id and epoch, nothing being completed                            end: right id and epoch, ONGOING, or answered before
 
-A decision is a copy with what is to be, which holds once its record is in the log of `__transaction_state` on all of the ISR; meanwhile
-`pending` says so, and every other request is CONCURRENT_TRANSACTIONS.
-Source: Kafka 3.9 core TransactionMetadata, TransactionCoordinator (prepareInitProducerIdTransit, handleAddPartitionsToTransaction, endTransaction).
+A decision is a copy with what is to be, which holds once its record is in the log of `__transaction_state` on
+all of the ISR; meanwhile `pending` says so, and every other request is CONCURRENT_TRANSACTIONS.
+Source: Kafka 3.9 core TransactionMetadata, TransactionCoordinator (prepareInitProducerIdTransit,
+handleAddPartitionsToTransaction, endTransaction).
 """
 
 from __future__ import annotations
@@ -25,9 +27,11 @@ EPOCH_EXHAUSTED = 2**15 - 2
 
 @dataclass(slots=True)
 class TransactionalId:
-    """last_producer_id, last_producer_epoch: before the last InitProducerId of the same producer, whose answer may be lost; -1: none.
+    """last_producer_id, last_producer_epoch: before the last InitProducerId of the same producer, whose
+    answer may be lost; -1: none.
 
-    partitions: of the transaction; while it is being completed, those without a marker so far. started_ms: -1 for no transaction.
+    partitions: of the transaction; while it is being completed, those without a marker so far. started_ms: -1
+    for no transaction.
     pending: the state that is being written to the log, None: nothing is.
     has_failed_fence: an epoch was raised and could not be written, so the next fence does not raise it again.
     """
@@ -51,7 +55,11 @@ class TransactionalId:
 
     def is_timed_out(self, now_ms: int) -> bool:
         """Whether its open transaction has lasted too long."""
-        return self.state is TransactionState.ONGOING and self.pending is None and self.started_ms + self.timeout_ms < now_ms
+        return (
+            self.state is TransactionState.ONGOING
+            and self.pending is None
+            and self.started_ms + self.timeout_ms < now_ms
+        )
 
 
 def stepped(known: TransactionalId, step: TransactionStep, now_ms: int) -> TransactionalId:
@@ -65,10 +73,11 @@ def stepped(known: TransactionalId, step: TransactionStep, now_ms: int) -> Trans
 def init(
     known: TransactionalId, timeout_ms: int, expected: tuple[int, int], new_producer_id: int, now_ms: int
 ) -> TransactionalId | ErrorCode:
-    """InitProducerId, unless a transaction is open. expected: id and epoch that the producer had, -1 for a newcomer.
+    """InitProducerId, unless a transaction is open. expected: id and epoch that the producer had, -1 for a
+    newcomer.
 
-    A newcomer gets the next epoch, which fences all before. A producer that had an epoch gets the next one only if it is still the newest; if it
-    asks again because the answer was lost, the same one.
+    A newcomer gets the next epoch, which fences all before. A producer that had an epoch gets the next one
+    only if it is still the newest; if it asks again because the answer was lost, the same one.
     """
     producer_id, epoch = expected
     refusal = fits(known, expected)
@@ -132,7 +141,9 @@ def verify(known: TransactionalId, producer: tuple[int, int], partition: TopicPa
     return ErrorCode.NONE if partition in known.partitions else ErrorCode.INVALID_TXN_STATE
 
 
-def end(known: TransactionalId, producer: tuple[int, int], is_commit: bool, now_ms: int) -> TransactionalId | ErrorCode:
+def end(
+    known: TransactionalId, producer: tuple[int, int], is_commit: bool, now_ms: int
+) -> TransactionalId | ErrorCode:
     """EndTxn. NONE: it ended so before, and the answer was lost."""
     refusal = _of_producer(known, producer)
     if refusal is not ErrorCode.NONE:
@@ -152,7 +163,8 @@ def end(known: TransactionalId, producer: tuple[int, int], is_commit: bool, now_
 
 
 def fence(known: TransactionalId, now_ms: int) -> TransactionalId:
-    """Abort an open transaction on the coordinator's own account: a higher epoch, which no client ever gets, shuts the old producer out."""
+    """Abort an open transaction on the coordinator's own account: a higher epoch, which no client ever gets,
+    shuts the old producer out."""
     wanted = stepped(known, TransactionStep.ABORT, now_ms)
     if not known.has_failed_fence:
         wanted.producer_epoch = known.producer_epoch + 1

@@ -2,9 +2,10 @@
 
     a request, a script, the journal ─► command_from_json ─► check(facts of a view, or of the lab) ─► carry_out(lab)
 
-In the journal, in requests and in a share link a command is a plain dict: `{"command_id", "kind", "rig": "all" | a lane's id, "consumer": name |
-None, "args": {...}}` (in requests `lane` is as good as `rig`), and once stored `"position"` (its place in the journal, from 1) and `"at_us"`
-(the virtual time at which it took effect). A new kind is a class in a file beside the others and a line in COMMANDS.
+In the journal, in requests and in a share link a command is a plain dict: `{"command_id", "kind", "rig":
+"all" | a lane's id, "consumer": name | None, "args": {...}}` (in requests `lane` is as good as `rig`), and
+once stored `"position"` (its place in the journal, from 1) and `"at_us"` (the virtual time at which it took
+effect). A new kind is a class in a file beside the others and a line in COMMANDS.
 """
 
 from collections.abc import Mapping
@@ -28,11 +29,31 @@ from broker_core.lab.fields import COMMAND_ID, LANE_ID, refuse_unknown
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 
 _ALL_KINDS: tuple[type[Command], ...] = (
-    Join, Leave, Crash, Rejoin, Pause, Resume, Slow, SetAlgorithm, SetOrder, Play, PauseLab, Step, Speed, *FAULT_COMMANDS, *OPERATOR_COMMANDS,
-    *WRITER_COMMANDS, *GROUP_COMMANDS, *PARTITION_COMMANDS, *PULSAR_COMMANDS, LoseReceipts,
-)  # fmt: skip
+    Join,
+    Leave,
+    Crash,
+    Rejoin,
+    Pause,
+    Resume,
+    Slow,
+    SetAlgorithm,
+    SetOrder,
+    Play,
+    PauseLab,
+    Step,
+    Speed,
+    *FAULT_COMMANDS,
+    *OPERATOR_COMMANDS,
+    *WRITER_COMMANDS,
+    *GROUP_COMMANDS,
+    *PARTITION_COMMANDS,
+    *PULSAR_COMMANDS,
+    LoseReceipts,
+)
 COMMANDS: Mapping[str, type[Command]] = MappingProxyType({command.kind: command for command in _ALL_KINDS})
-CONSUMER_KINDS = frozenset(kind for kind, command in COMMANDS.items() if issubclass(command, Join | ConsumerCommand))
+CONSUMER_KINDS = frozenset(
+    kind for kind, command in COMMANDS.items() if issubclass(command, Join | ConsumerCommand)
+)
 """Kinds that are about consumers: programs carry them out, and their brokers answer over the network."""
 FIELDS = frozenset({"command_id", "kind", "lane", "rig", "consumer", "args", "position", "at_us"})
 

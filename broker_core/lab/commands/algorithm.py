@@ -31,7 +31,9 @@ class SetAlgorithm(Command):
         if lane == ALL:
             raise CommandError("rig", "name the lane whose algorithm changes")
         if consumer is not None:
-            raise CommandError("consumer", "{kind} does not apply to one consumer: leave this out", kind=cls.kind)
+            raise CommandError(
+                "consumer", "{kind} does not apply to one consumer: leave this out", kind=cls.kind
+            )
         algorithm = args.get("algorithm")
         if not isinstance(algorithm, str) or not 1 <= len(algorithm) <= 64:
             raise CommandError("args.algorithm", "must be the id of an algorithm")
@@ -45,7 +47,9 @@ class SetAlgorithm(Command):
         if self.algorithm not in lane.algorithms:
             raise CommandError("args.algorithm", "must be one of {choices}", choices=Names(lane.algorithms))
         if self.algorithm == lane.algorithm:
-            raise CommandError("args.algorithm", "{lane} already runs {algorithm}", lane=lane.id, algorithm=self.algorithm)
+            raise CommandError(
+                "args.algorithm", "{lane} already runs {algorithm}", lane=lane.id, algorithm=self.algorithm
+            )
 
     def grown(self, lane: LaneFacts, size: LaneSize) -> LaneSize | None:
         return lane.size_under(self.algorithm)
@@ -57,7 +61,8 @@ class SetAlgorithm(Command):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetOrder(Command):
-    """A Pulsar lane is built anew under another order rule of Key_Shared, and goes through its history again."""
+    """A Pulsar lane is built anew under another order rule of Key_Shared, and goes through its history
+    again."""
 
     kind: ClassVar[str] = "set_order"
     ARGS: ClassVar[frozenset[str]] = frozenset({"order"})
@@ -69,7 +74,9 @@ class SetOrder(Command):
         if lane == ALL:
             raise CommandError("rig", "name the lane whose order rule changes")
         if consumer is not None:
-            raise CommandError("consumer", "{kind} does not apply to one consumer: leave this out", kind=cls.kind)
+            raise CommandError(
+                "consumer", "{kind} does not apply to one consumer: leave this out", kind=cls.kind
+            )
         order = args.get("order")
         if order not in ORDERS:
             raise CommandError("args.order", "must be one of {choices}", choices=Names(ORDERS))
@@ -83,7 +90,9 @@ class SetOrder(Command):
         if lane.order is None:
             raise CommandError("rig", "only Key_Shared has an order rule")
         if self.order == lane.order:
-            raise CommandError("args.order", "{lane} already runs {algorithm}", lane=lane.id, algorithm=self.order)
+            raise CommandError(
+                "args.order", "{lane} already runs {algorithm}", lane=lane.id, algorithm=self.order
+            )
 
     def carry_out(self, lab: "Lab", position: int) -> Stops:
         yield from lab.switch_order(self.lane, self.order, position)

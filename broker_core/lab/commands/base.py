@@ -25,8 +25,8 @@ ALL = "all"
 class Command(ABC):
     """One kind of order. lane: the lane it is for, or "all".
 
-    A kind has its words in the page's catalogue under its name: `caption.<kind>`, `tick.<kind>` for what changes a lane, `verb.<kind>` for
-    what stands beside a consumer.
+    A kind has its words in the page's catalogue under its name: `caption.<kind>`, `tick.<kind>` for what
+    changes a lane, `verb.<kind>` for what stands beside a consumer.
     """
 
     kind: ClassVar[str]
@@ -56,7 +56,9 @@ class Command(ABC):
         """How many parts more the lab has after it (`lab/size.py`), as far as that is known."""
         if not self.GROWS:
             return 0
-        sizes = [(size, self.grown(lane, size)) for lane in self.targets(lab) if (size := lane.size) is not None]
+        sizes = [
+            (size, self.grown(lane, size)) for lane in self.targets(lab) if (size := lane.size) is not None
+        ]
         return sum(grown.parts - size.parts for size, grown in sizes if grown is not None)
 
     def check_all(self, lab: LabFacts) -> None:
@@ -68,7 +70,8 @@ class Command(ABC):
 
     @abstractmethod
     def carry_out(self, lab: "Lab", position: int) -> Stops:
-        """Do it now, stopping after each lane (`lab/pieces.py`). `check_all` has been asked before. position: the command's place in the journal."""
+        """Do it now, stopping after each lane (`lab/pieces.py`). `check_all` has been asked before. position:
+        the command's place in the journal."""
 
     def args(self) -> Json:
         """The arguments, defaults filled in."""
@@ -84,7 +87,13 @@ class Command(ABC):
 
     def to_json(self) -> Json:
         """The journal's entry, without its place and time."""
-        return {"command_id": self.command_id, "kind": self.kind, "rig": self.lane, "consumer": self.consumer_name(), "args": self.args()}
+        return {
+            "command_id": self.command_id,
+            "kind": self.kind,
+            "rig": self.lane,
+            "consumer": self.consumer_name(),
+            "args": self.args(),
+        }
 
     def targets(self, lab: LabFacts) -> Sequence[LaneFacts]:
         """The lanes that it is for. Raises CommandError when there is none of that name."""
@@ -98,12 +107,15 @@ class Command(ABC):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneCommand(Command):
-    """An order about what a lane has of its own, its brokers or its producer: in each lane that has it, and of no consumer."""
+    """An order about what a lane has of its own, its brokers or its producer: in each lane that has it, and
+    of no consumer."""
 
     @classmethod
     def make(cls, command_id: str, lane: str, consumer: object, args: Json, limits: Limits) -> Self:
         if consumer is not None:
-            raise CommandError("consumer", "{kind} does not apply to one consumer: leave this out", kind=cls.kind)
+            raise CommandError(
+                "consumer", "{kind} does not apply to one consumer: leave this out", kind=cls.kind
+            )
         return cls(command_id=command_id, lane=lane, **cls.read_args(args))
 
     @classmethod
@@ -126,7 +138,12 @@ class ConsumerCommand(Command):
     def make(cls, command_id: str, lane: str, consumer: object, args: Json, limits: Limits) -> Self:
         if consumer is None:
             raise CommandError("consumer", "name the consumer for {kind}", kind=cls.kind)
-        return cls(command_id=command_id, lane=lane, consumer=fields.consumer_name(consumer), **cls.read_args(args, limits))
+        return cls(
+            command_id=command_id,
+            lane=lane,
+            consumer=fields.consumer_name(consumer),
+            **cls.read_args(args, limits),
+        )
 
     @classmethod
     def read_args(cls, args: Json, limits: Limits) -> dict[str, Any]:
@@ -142,7 +159,12 @@ class ConsumerCommand(Command):
         if not holding:
             if self.lane == ALL:
                 raise CommandError("consumer", "there is no consumer {consumer}", consumer=self.consumer)
-            raise CommandError("consumer", "there is no consumer {consumer} in {lane}", consumer=self.consumer, lane=self.lane)
+            raise CommandError(
+                "consumer",
+                "there is no consumer {consumer} in {lane}",
+                consumer=self.consumer,
+                lane=self.lane,
+            )
         for lane in holding:
             self.check_in(lane)
 
@@ -159,7 +181,8 @@ class ConsumerCommand(Command):
         lab.note(self, position, [self.consumer], meaning)
 
     def meaning(self, consumers: Sequence["Consumer"]) -> Json:
-        """What a caption must know of them as they are before the order, in its lanes: the same order can be another matter."""
+        """What a caption must know of them as they are before the order, in its lanes: the same order can be
+        another matter."""
         return {}
 
     def carry_out_in(self, lane: "Lane", position: int) -> None:
@@ -168,7 +191,9 @@ class ConsumerCommand(Command):
 
     def refuse_crashed(self, lane: LaneFacts) -> None:
         if lane.consumer(self.consumer).has_crashed:
-            raise CommandError("consumer", "{consumer} has crashed; it can rejoin or leave", consumer=self.consumer)
+            raise CommandError(
+                "consumer", "{consumer} has crashed; it can rejoin or leave", consumer=self.consumer
+            )
 
     def refuse_frozen(self, lane: LaneFacts) -> None:
         if lane.consumer(self.consumer).is_frozen:

@@ -24,7 +24,9 @@ class ClockCommand(Command):
         if lane != ALL:
             raise CommandError("rig", "the clock belongs to the whole lab: leave this out")
         if consumer is not None:
-            raise CommandError("consumer", "{kind} does not apply to one consumer: leave this out", kind=cls.kind)
+            raise CommandError(
+                "consumer", "{kind} does not apply to one consumer: leave this out", kind=cls.kind
+            )
         return cls(command_id=command_id, **cls.read_args(args))
 
     @classmethod

@@ -1,6 +1,7 @@
 """What a person does to the Kafka cluster of a lane: to a broker, or to the link between two nodes.
 
-What each does to the world: `broker_core/kafka/cluster/verbs.py`. Each begins a card (`lab/observers/kafka_faults.py`).
+What each does to the world: `broker_core/kafka/cluster/verbs.py`. Each begins a card
+(`lab/observers/kafka_faults.py`).
 """
 
 from abc import abstractmethod
@@ -211,13 +212,18 @@ class SkewClock(BrokerCommand):
     @classmethod
     def read_args(cls, args: Json) -> dict[str, Any]:
         broker = {"broker": whole("args.broker", args.get("broker"), 1, BROKERS_MAX)}
-        return broker | {"skew_ms": whole("args.skew_ms", args.get("skew_ms"), -verbs.SKEW_MS_MAX, verbs.SKEW_MS_MAX)}
+        return broker | {
+            "skew_ms": whole("args.skew_ms", args.get("skew_ms"), -verbs.SKEW_MS_MAX, verbs.SKEW_MS_MAX)
+        }
 
     def args(self) -> Json:
         return {"broker": self.broker, "skew_ms": self.skew_ms}
 
     def card(self) -> tuple[str, list[str]]:
-        return "skew_clock" if self.skew_ms > 0 else "skew_clock_behind" if self.skew_ms else "set_clock", self.nodes()
+        return (
+            "skew_clock" if self.skew_ms > 0 else "skew_clock_behind" if self.skew_ms else "set_clock",
+            self.nodes(),
+        )
 
     def amount_us(self) -> int | None:
         return abs(self.skew_ms) * 1_000 or None
@@ -234,8 +240,8 @@ class SkewClock(BrokerCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkCommand(ClusterCommand):
-    """one, other: names of nodes, "broker-1", "controller", "producer", or a consumer's, "c1": then the link is of its present life, and one of
-    the two is a broker."""
+    """one, other: names of nodes, "broker-1", "controller", "producer", or a consumer's, "c1": then the link
+    is of its present life, and one of the two is a broker."""
 
     ARGS: ClassVar[frozenset[str]] = frozenset({"one", "other"})
 
@@ -267,7 +273,10 @@ class LinkCommand(ClusterCommand):
 
     def ends(self, lane: "Lane") -> tuple[str, str]:
         """The two as nodes of the lane's world."""
-        one, other = (lane.consumers[name].incarnation if name in lane.consumers else name for name in (self.one, self.other))
+        one, other = (
+            lane.consumers[name].incarnation if name in lane.consumers else name
+            for name in (self.one, self.other)
+        )
         return one, other
 
 
@@ -324,7 +333,9 @@ class SlowLink(LinkCommand):
     @classmethod
     def read_args(cls, args: Json) -> dict[str, Any]:
         delay_us = args.get("delay_us")
-        return LinkCommand.read_args(args) | {"delay_us": None if delay_us is None else whole("args.delay_us", delay_us, 0, verbs.DELAY_US_MAX)}
+        return LinkCommand.read_args(args) | {
+            "delay_us": None if delay_us is None else whole("args.delay_us", delay_us, 0, verbs.DELAY_US_MAX)
+        }
 
     def args(self) -> Json:
         return {"one": self.one, "other": self.other, "delay_us": self.delay_us}
@@ -340,5 +351,16 @@ class SlowLink(LinkCommand):
 
 
 FAULT_COMMANDS: tuple[type[ClusterCommand], ...] = (
-    StopBroker, CrashBroker, CutPower, LoseDisk, PauseBroker, ResumeBroker, ComeBack, SlowDisk, SkewClock, CutLink, HealLink, SlowLink,
-)  # fmt: skip
+    StopBroker,
+    CrashBroker,
+    CutPower,
+    LoseDisk,
+    PauseBroker,
+    ResumeBroker,
+    ComeBack,
+    SlowDisk,
+    SkewClock,
+    CutLink,
+    HealLink,
+    SlowLink,
+)

@@ -1,8 +1,9 @@
-"""Transactional writers beside a lane's own producer: a person starts one, stops its process for a while, and lets it go on.
+"""Transactional writers beside a lane's own producer: a person starts one, stops its process for a while, and
+lets it go on.
 
-They write to a topic of their own (`cluster_create_topic`), so the lane's records stay what its workload says. Two writers with one transactional
-id are two instances of one application: the one that comes back from its pause is a zombie, and is fenced. The program:
-`broker_core/kafka/client/producer/writer.py`.
+They write to a topic of their own (`cluster_create_topic`), so the lane's records stay what its workload
+says. Two writers with one transactional id are two instances of one application: the one that comes back from
+its pause is a zombie, and is fenced. The program: `broker_core/kafka/client/producer/writer.py`.
 """
 
 from dataclasses import dataclass
@@ -48,8 +49,15 @@ class StartWriter(ClusterCommand):
         topic = topic_name(args.get("topic"))
         transactional_id = args.get("transactional_id", topic)
         if not isinstance(transactional_id, str) or not CONSUMER_NAME.fullmatch(transactional_id):
-            raise CommandError("args.transactional_id", "must be 1 to 32 letters, digits or . _ -, beginning with a letter or digit")
-        return {"writer": whole("args.writer", args.get("writer"), 1, WRITERS_MAX), "topic": topic, "transactional_id": transactional_id}
+            raise CommandError(
+                "args.transactional_id",
+                "must be 1 to 32 letters, digits or . _ -, beginning with a letter or digit",
+            )
+        return {
+            "writer": whole("args.writer", args.get("writer"), 1, WRITERS_MAX),
+            "topic": topic,
+            "transactional_id": transactional_id,
+        }
 
     def args(self) -> Json:
         return {"writer": self.writer, "topic": self.topic, "transactional_id": self.transactional_id}
@@ -64,11 +72,20 @@ class StartWriter(ClusterCommand):
         if writer_node(self.writer) in lane.writers:
             raise CommandError("args.writer", "there is a {name} already", name=writer_node(self.writer))
         if self.topic == lane.own_topic:
-            raise CommandError("args.topic", "{topic} has the lane's own records: create another topic for a writer", topic=self.topic)
+            raise CommandError(
+                "args.topic",
+                "{topic} has the lane's own records: create another topic for a writer",
+                topic=self.topic,
+            )
 
     def grown(self, lane: LaneFacts, size: LaneSize) -> LaneSize | None:
-        """The topic of the transaction coordinators' records is counted with each, though the first one alone makes it."""
-        return size.grown(clients=1, replicas=TRANSACTION_PARTITIONS * min(3, size.brokers)) if lane.nodes else None
+        """The topic of the transaction coordinators' records is counted with each, though the first one alone
+        makes it."""
+        return (
+            size.grown(clients=1, replicas=TRANSACTION_PARTITIONS * min(3, size.brokers))
+            if lane.nodes
+            else None
+        )
 
     def do(self, lane: "Lane", cause: Cause) -> None:
         world, brokers = lane.world, list(brokers_of(lane.world))
@@ -104,8 +121,11 @@ class WriterCommand(ClusterCommand):
 
     def check_in(self, lane: LaneFacts) -> None:
         if lane.writers.get(writer_node(self.writer)) != self.condition:
-            raise CommandError("args.writer", "{name} is not paused" if self.condition == PAUSED else "{name} is paused already",
-                               name=writer_node(self.writer))  # fmt: skip
+            raise CommandError(
+                "args.writer",
+                "{name} is not paused" if self.condition == PAUSED else "{name} is paused already",
+                name=writer_node(self.writer),
+            )
 
 
 class PauseWriter(WriterCommand):

@@ -1,7 +1,9 @@
-"""What an operator of a lane's Kafka cluster orders at its controller: a topic, a partition's replicas, an election.
+"""What an operator of a lane's Kafka cluster orders at its controller: a topic, a partition's replicas, an
+election.
 
-The controller itself is asked first, on a copy of what it knows, so its error is shown at the field and the lab is unchanged. What it finds out
-only when the request arrives is told as a turning point, and on the card. The requests: `broker_core/kafka/cluster/verbs.py`.
+The controller itself is asked first, on a copy of what it knows, so its error is shown at the field and the
+lab is unchanged. What it finds out only when the request arrives is told as a turning point, and on the card.
+The requests: `broker_core/kafka/cluster/verbs.py`.
 """
 
 import re
@@ -48,7 +50,9 @@ class OperatorCommand(ClusterCommand):
         refused = lane.refused(self.request())
         if refused is not None:
             field = self.FIELDS.get(refused.code, next(iter(self.FIELDS.values())))
-            raise CommandError(f"args.{field}", "{error}: {reason}", error=refused.code.name, reason=refused.sentence)
+            raise CommandError(
+                f"args.{field}", "{error}: {reason}", error=refused.code.name, reason=refused.sentence
+            )
 
     def do(self, lane: "Lane", cause: Cause) -> None:
         verbs.order_tool(lane.world, self.request(), cause)
@@ -56,11 +60,14 @@ class OperatorCommand(ClusterCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateTopic(OperatorCommand):
-    """Its replicas are placed by the controller. min_insync_replicas, unclean_election: settings of the topic."""
+    """Its replicas are placed by the controller. min_insync_replicas, unclean_election: settings of the
+    topic."""
 
     kind: ClassVar[str] = "cluster_create_topic"
     GROWS: ClassVar[str] = "args.partitions"
-    ARGS: ClassVar[frozenset[str]] = frozenset({"topic", "partitions", "replication_factor", "min_insync_replicas", "unclean_election"})
+    ARGS: ClassVar[frozenset[str]] = frozenset(
+        {"topic", "partitions", "replication_factor", "min_insync_replicas", "unclean_election"}
+    )
     FIELDS: ClassVar[Mapping[ErrorCode, str]] = MappingProxyType({
         ErrorCode.TOPIC_ALREADY_EXISTS: "topic", ErrorCode.INVALID_REPLICATION_FACTOR: "replication_factor",
         ErrorCode.INVALID_PARTITIONS: "partitions",
@@ -77,8 +84,12 @@ class CreateTopic(OperatorCommand):
         return {
             "topic": topic_name(args.get("topic")),
             "partitions": whole("args.partitions", args.get("partitions", 1), 1, PARTITIONS_MAX),
-            "replication_factor": whole("args.replication_factor", args.get("replication_factor", 3), 1, BROKERS_MAX),
-            "min_insync_replicas": whole("args.min_insync_replicas", args.get("min_insync_replicas", 1), 1, BROKERS_MAX),
+            "replication_factor": whole(
+                "args.replication_factor", args.get("replication_factor", 3), 1, BROKERS_MAX
+            ),
+            "min_insync_replicas": whole(
+                "args.min_insync_replicas", args.get("min_insync_replicas", 1), 1, BROKERS_MAX
+            ),
             "unclean_election": yes_or_no("args.unclean_election", args.get("unclean_election", False)),
         }
 
@@ -91,24 +102,40 @@ class CreateTopic(OperatorCommand):
     def check_in(self, lane: LaneFacts) -> None:
         there = sum(lane.topics.values())
         if there + self.partitions > PARTITIONS_MAX:
-            raise CommandError("args.partitions", "at most {limit} partitions in a lane; it has {count}", limit=PARTITIONS_MAX, count=there)
+            raise CommandError(
+                "args.partitions",
+                "at most {limit} partitions in a lane; it has {count}",
+                limit=PARTITIONS_MAX,
+                count=there,
+            )
         OperatorCommand.check_in(self, lane)
 
     def grown(self, lane: LaneFacts, size: LaneSize) -> LaneSize | None:
-        return size.grown(partitions=self.partitions, replicas=self.partitions * self.replication_factor) if lane.nodes else None
+        return (
+            size.grown(partitions=self.partitions, replicas=self.partitions * self.replication_factor)
+            if lane.nodes
+            else None
+        )
 
     def card(self) -> tuple[str, list[str]]:
         return self.verb, [self.topic]
 
     def request(self) -> ToolRequest:
-        return verbs.create_topic_request(TopicPlan(
-            self.topic, self.partitions, self.replication_factor, self.min_insync_replicas, self.unclean_election,
-        ))  # fmt: skip
+        return verbs.create_topic_request(
+            TopicPlan(
+                self.topic,
+                self.partitions,
+                self.replication_factor,
+                self.min_insync_replicas,
+                self.unclean_election,
+            )
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reassign(OperatorCommand):
-    """replicas: brokers that are to have the partition, the preferred leader first; None: take a move back."""
+    """replicas: brokers that are to have the partition, the preferred leader first; None: take a move
+    back."""
 
     kind: ClassVar[str] = "cluster_reassign"
     GROWS: ClassVar[str] = "args.replicas"
@@ -128,12 +155,19 @@ class Reassign(OperatorCommand):
         if replicas is not None and (not isinstance(replicas, list) or not 1 <= len(replicas) <= BROKERS_MAX):
             raise CommandError("args.replicas", "must be a list of 1 to {high} brokers", high=BROKERS_MAX)
         return {
-            "topic": topic_name(args.get("topic")), "partition": whole("args.partition", args.get("partition"), 0, PARTITIONS_MAX - 1),
-            "replicas": None if replicas is None else tuple(whole("args.replicas", broker, 1, BROKERS_MAX) for broker in replicas),
-        }  # fmt: skip
+            "topic": topic_name(args.get("topic")),
+            "partition": whole("args.partition", args.get("partition"), 0, PARTITIONS_MAX - 1),
+            "replicas": None
+            if replicas is None
+            else tuple(whole("args.replicas", broker, 1, BROKERS_MAX) for broker in replicas),
+        }
 
     def args(self) -> Json:
-        return {"topic": self.topic, "partition": self.partition, "replicas": None if self.replicas is None else list(self.replicas)}
+        return {
+            "topic": self.topic,
+            "partition": self.partition,
+            "replicas": None if self.replicas is None else list(self.replicas),
+        }
 
     def grown(self, lane: LaneFacts, size: LaneSize) -> LaneSize | None:
         """Until they have caught up, the former replicas stay, too."""
@@ -141,7 +175,11 @@ class Reassign(OperatorCommand):
 
     def card(self) -> tuple[str, list[str]]:
         name = partition_name(self.topic, self.partition)
-        return ("take_back", [name]) if self.replicas is None else (self.verb, [name, " ".join(map(str, self.replicas))])
+        return (
+            ("take_back", [name])
+            if self.replicas is None
+            else (self.verb, [name, " ".join(map(str, self.replicas))])
+        )
 
     def request(self) -> ToolRequest:
         return verbs.reassign_request(self.topic, self.partition, self.replicas)
@@ -149,7 +187,8 @@ class Reassign(OperatorCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Elect(OperatorCommand):
-    """The preferred leader again; unclean: anybody alive, where nobody leads. topic and partition: None: all that need it."""
+    """The preferred leader again; unclean: anybody alive, where nobody leads. topic and partition: None: all
+    that need it."""
 
     kind: ClassVar[str] = "cluster_elect"
     ARGS: ClassVar[frozenset[str]] = frozenset({"topic", "partition", "unclean"})
@@ -166,16 +205,22 @@ class Elect(OperatorCommand):
             raise CommandError("args.partition", "name a topic and a partition, or neither")
         return {
             "topic": None if topic is None else topic_name(topic),
-            "partition": None if partition is None else whole("args.partition", partition, 0, PARTITIONS_MAX - 1),
+            "partition": None
+            if partition is None
+            else whole("args.partition", partition, 0, PARTITIONS_MAX - 1),
             "unclean": yes_or_no("args.unclean", args.get("unclean", False)),
-        }  # fmt: skip
+        }
 
     def args(self) -> Json:
         return {"topic": self.topic, "partition": self.partition, "unclean": self.unclean}
 
     def card(self) -> tuple[str, list[str]]:
         how = "elect_unclean" if self.unclean else "elect"
-        return (f"{how}_all", []) if self.topic is None or self.partition is None else (how, [partition_name(self.topic, self.partition)])
+        return (
+            (f"{how}_all", [])
+            if self.topic is None or self.partition is None
+            else (how, [partition_name(self.topic, self.partition)])
+        )
 
     def request(self) -> ToolRequest:
         wanted = None if self.topic is None or self.partition is None else [(self.topic, self.partition)]
@@ -185,9 +230,14 @@ class Elect(OperatorCommand):
 def topic_name(value: object) -> str:
     """A topic's name; CommandError at args.topic otherwise."""
     if not isinstance(value, str) or not TOPIC_NAME.fullmatch(value):
-        raise CommandError("args.topic", "INVALID_TOPIC_EXCEPTION: a name has 1 to 249 of a-z A-Z 0-9 . _ - and is neither . nor ..")
+        raise CommandError(
+            "args.topic",
+            "INVALID_TOPIC_EXCEPTION: a name has 1 to 249 of a-z A-Z 0-9 . _ - and is neither . nor ..",
+        )
     if len(value) > TOPIC_LETTERS_MAX or value.startswith("__"):
-        raise CommandError("args.topic", "must be at most {high} characters, and not begin with __", high=TOPIC_LETTERS_MAX)
+        raise CommandError(
+            "args.topic", "must be at most {high} characters, and not begin with __", high=TOPIC_LETTERS_MAX
+        )
     return value
 
 

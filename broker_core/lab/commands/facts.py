@@ -1,4 +1,5 @@
-"""What a command's check may look at: the lab itself when it carries the command out, or a view of it when a web process answers at once.
+"""What a command's check may look at: the lab itself when it carries the command out, or a view of it when a
+web process answers at once.
 
 Only what commands change is here, never what time changes by itself: a view may be a second old.
 """
@@ -10,7 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from broker_core.clock import SECOND_US
 from broker_core.events import Json
-from broker_core.kafka.cluster.control_requests import AlterPartitionReassignmentsRequest, CreateTopicsRequest, ToolRequest
+from broker_core.kafka.cluster.control_requests import (
+    AlterPartitionReassignmentsRequest,
+    CreateTopicsRequest,
+    ToolRequest,
+)
 from broker_core.kafka.cluster.foreseen import refusal_of, refusal_of_move, refusal_of_new_topic
 from broker_core.kafka.cluster.names import broker_node
 from broker_core.kafka.cluster.state import SHUTTING_DOWN
@@ -31,7 +36,8 @@ if TYPE_CHECKING:
 
 
 class ConsumerFacts(NamedTuple):
-    """has_crashed: also after its broker has noticed. has_own_pace: somebody has made it slower or faster than the scenario says. is_frozen,
+    """has_crashed: also after its broker has noticed. has_own_pace: somebody has made it slower or faster
+    than the scenario says. is_frozen,
     is_stuck: of one on a Kafka cluster."""
 
     has_crashed: bool
@@ -49,12 +55,14 @@ class BrokerFacts(NamedTuple):
 
 
 class LaneFacts(Protocol):
-    """order: the order rule of a Pulsar lane's Key_Shared, None where it has none. has_receipts: its Pulsar producer waits for them.
+    """order: the order rule of a Pulsar lane's Key_Shared, None where it has none. has_receipts: its Pulsar
+    producer waits for them.
     nodes: of its Kafka cluster, brokers, controller and clients;
-    empty: it has none. topics: with their numbers of partitions. broker: by its number; None: not known. cut: who of two is
-    not heard by the other. refused: what the controller would say of a request; None: it would carry it out, or is not known. writers: by name,
-    with their condition. partitions: of a topic of the cluster, 0 where there is none of that name. group_state: "" while
-    nobody coordinates; owned: the (topic, partition) of a consumer's program, and whether it has paused it; None: not known, as both change by
+    empty: it has none. topics: with their numbers of partitions. broker: by its number; None: not known. cut:
+    who of two is not heard by the other. refused: what the controller would say of a request; None: it would
+    carry it out, or is not known. writers: by name, with their condition. partitions: of a topic of the
+    cluster, 0 where there is none of that name. group_state: "" while nobody coordinates; owned: the (topic,
+    partition) of a consumer's program, and whether it has paused it; None: not known, as both change by
     themselves. size: None: not known."""
 
     @property
@@ -94,7 +102,8 @@ class LaneFacts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LabFacts:
-    """lanes: by id, in the lab's order. parts: what the lab costs now (`size.py`), 0 where that is not known."""
+    """lanes: by id, in the lab's order. parts: what the lab costs now (`size.py`), 0 where that is not
+    known."""
 
     lanes: dict[str, LaneFacts]
     is_playing: bool
@@ -103,11 +112,18 @@ class LabFacts:
 
 
 def _facts(state: str, has_own_pace: bool) -> ConsumerFacts:
-    return ConsumerFacts(state in (CRASHED, GONE), state == PAUSED, has_own_pace, state == FROZEN, state == STUCK)
+    return ConsumerFacts(
+        state in (CRASHED, GONE), state == PAUSED, has_own_pace, state == FROZEN, state == STUCK
+    )
 
 
 def facts_of_lab(lab: "Lab") -> LabFacts:
-    return LabFacts({lane.id: facts_of_lane(lane) for lane in lab.lanes.values()}, lab.playing, lab.limits, parts_of_lab(lab))
+    return LabFacts(
+        {lane.id: facts_of_lane(lane) for lane in lab.lanes.values()},
+        lab.playing,
+        lab.limits,
+        parts_of_lab(lab),
+    )
 
 
 def facts_of_lane(lane: "Lane") -> LaneFacts:
@@ -117,7 +133,9 @@ def facts_of_lane(lane: "Lane") -> LaneFacts:
 def facts_of_view(view: Json, limits: Limits) -> LabFacts:
     """view: as `lab_view` makes it."""
     normal = SECOND_US // (SECOND_US // view["consumer_rate"])
-    lanes: dict[str, LaneFacts] = {lane_id: _LaneView(lane_id, view["rigs"][lane_id], normal) for lane_id in view["rig_order"]}
+    lanes: dict[str, LaneFacts] = {
+        lane_id: _LaneView(lane_id, view["rigs"][lane_id], normal) for lane_id in view["rig_order"]
+    }
     return LabFacts(lanes, view["playing"], limits, view.get("parts", 0))
 
 
@@ -245,12 +263,20 @@ class _LaneView:
 
     def partitions(self, topic: str) -> int | None:
         cluster = self.view.get("cluster")
-        return None if cluster is None else sum(name.rpartition("-")[0] == topic for name in cluster["partitions"])
+        return (
+            None
+            if cluster is None
+            else sum(name.rpartition("-")[0] == topic for name in cluster["partitions"])
+        )
 
     @property
     def nodes(self) -> Collection[str]:
         cluster = self.view.get("cluster")
-        return [] if cluster is None else ["controller", *(f"broker-{broker}" for broker in cluster["brokers"]), *cluster["clients"]]
+        return (
+            []
+            if cluster is None
+            else ["controller", *(f"broker-{broker}" for broker in cluster["brokers"]), *cluster["clients"]]
+        )
 
     @property
     def topics(self) -> Mapping[str, int]:
@@ -258,7 +284,11 @@ class _LaneView:
 
     @property
     def writers(self) -> Mapping[str, str]:
-        return {name: client["condition"] for name, client in self.view["cluster"]["clients"].items() if client["verbs"]}
+        return {
+            name: client["condition"]
+            for name, client in self.view["cluster"]["clients"].items()
+            if client["verbs"]
+        }
 
     @property
     def own_topic(self) -> str:

@@ -47,7 +47,10 @@ class MemberCommand(ConsumerCommand):
     def check(self, lab: LabFacts) -> None:
         if not any(lane.nodes for lane in self.targets(lab)):
             raise CommandError("rig", "there is no Kafka cluster with a consumer group in this lab")
-        ConsumerCommand.check(self, LabFacts({lane.id: lane for lane in self.targets(lab) if lane.nodes}, lab.is_playing, lab.limits))
+        ConsumerCommand.check(
+            self,
+            LabFacts({lane.id: lane for lane in self.targets(lab) if lane.nodes}, lab.is_playing, lab.limits),
+        )
 
     def carry_out_in(self, lane: "Lane", position: int) -> None:
         if kafka_cluster_verbs.has_group(lane):
@@ -114,9 +117,11 @@ class UnstickPoll(MemberCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restart(MemberCommand):
-    """It closes, and its process starts again `down_s` seconds later; a static member under the same group.instance.id.
+    """It closes, and its process starts again `down_s` seconds later; a static member under the same
+    group.instance.id.
 
-    assignors: partition.assignment.strategy from then on, the preferred first; protocol: group.protocol; None: as it was.
+    assignors: partition.assignment.strategy from then on, the preferred first; protocol: group.protocol;
+    None: as it was.
     """
 
     kind: ClassVar[str] = "group_restart"
@@ -130,16 +135,32 @@ class Restart(MemberCommand):
     def read_args(cls, args: Json, limits: Limits) -> dict[str, Any]:
         assignors, protocol = args.get("assignors"), args.get("protocol")
         if assignors is not None:
-            known = isinstance(assignors, list) and assignors and all(isinstance(name, str) and name in ASSIGNORS for name in assignors)
+            known = (
+                isinstance(assignors, list)
+                and assignors
+                and all(isinstance(name, str) and name in ASSIGNORS for name in assignors)
+            )
             if not known or len(set(assignors)) < len(assignors):
-                raise CommandError("args.assignors", "must be a list of different ones of {choices}", choices=Names(ASSIGNORS))
+                raise CommandError(
+                    "args.assignors",
+                    "must be a list of different ones of {choices}",
+                    choices=Names(ASSIGNORS),
+                )
         if protocol not in (None, CLASSIC, CONSUMER):
             raise CommandError("args.protocol", "must be one of {choices}", choices=f"{CLASSIC}, {CONSUMER}")
         down_s = whole("args.down_s", args.get("down_s", DOWN_S), 1, DOWN_S_MAX)
-        return {"down_s": down_s, "assignors": None if assignors is None else tuple(assignors), "protocol": protocol}
+        return {
+            "down_s": down_s,
+            "assignors": None if assignors is None else tuple(assignors),
+            "protocol": protocol,
+        }
 
     def args(self) -> Json:
-        return {"down_s": self.down_s, "assignors": None if self.assignors is None else list(self.assignors), "protocol": self.protocol}
+        return {
+            "down_s": self.down_s,
+            "assignors": None if self.assignors is None else list(self.assignors),
+            "protocol": self.protocol,
+        }
 
     def check_in(self, lane: LaneFacts) -> None:
         self.refuse_crashed(lane)
@@ -156,7 +177,8 @@ class Restart(MemberCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeSubscription(MemberCommand):
-    """It reads these topics from its next poll on, or with a pattern those whose whole name matches; with neither the lane's own."""
+    """It reads these topics from its next poll on, or with a pattern those whose whole name matches; with
+    neither the lane's own."""
 
     kind: ClassVar[str] = "group_subscribe"
     ARGS: ClassVar[frozenset[str]] = frozenset({"topics", "pattern"})
@@ -168,17 +190,27 @@ class ChangeSubscription(MemberCommand):
     def read_args(cls, args: Json, limits: Limits) -> dict[str, Any]:
         topics, pattern = args.get("topics"), args.get("pattern")
         if topics is not None:
-            if not isinstance(topics, list) or not 1 <= len(topics) <= TOPICS_MAX or not all(_is_topic(name) for name in topics):
-                raise CommandError("args.topics", "must be a list of 1 to {high} names of topics", high=TOPICS_MAX)
+            if (
+                not isinstance(topics, list)
+                or not 1 <= len(topics) <= TOPICS_MAX
+                or not all(_is_topic(name) for name in topics)
+            ):
+                raise CommandError(
+                    "args.topics", "must be a list of 1 to {high} names of topics", high=TOPICS_MAX
+                )
             if pattern is not None:
                 raise CommandError("args.pattern", "give either topics or a pattern")
         if pattern is not None:
-            is_plain = isinstance(pattern, str) and len(pattern) <= PATTERN_LETTERS_MAX and _PLAIN.fullmatch(pattern)
+            is_plain = (
+                isinstance(pattern, str) and len(pattern) <= PATTERN_LETTERS_MAX and _PLAIN.fullmatch(pattern)
+            )
             if not is_plain or pattern.count("*") + pattern.count("+") > REPEATS_MAX:
                 raise CommandError(
-                    "args.pattern", "must be letters, digits, _ - . | and up to {repeats} of .* and .+, {high} in all",
-                    repeats=REPEATS_MAX, high=PATTERN_LETTERS_MAX,
-                )  # fmt: skip
+                    "args.pattern",
+                    "must be letters, digits, _ - . | and up to {repeats} of .* and .+, {high} in all",
+                    repeats=REPEATS_MAX,
+                    high=PATTERN_LETTERS_MAX,
+                )
         return {"topics": None if topics is None else tuple(dict.fromkeys(topics)), "pattern": pattern}
 
     def args(self) -> Json:
@@ -253,7 +285,8 @@ class AddPartitions(ClusterCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeployAssignor(ClusterCommand):
-    """Every member restarts with an assignor of the user's own; source: its text, None: with the lane's rule again."""
+    """Every member restarts with an assignor of the user's own; source: its text, None: with the lane's rule
+    again."""
 
     kind: ClassVar[str] = "group_assignor"
     ARGS: ClassVar[frozenset[str]] = frozenset({"source"})
@@ -289,4 +322,13 @@ class DeployAssignor(ClusterCommand):
         return {"own": 0 if self.source is None else 1}
 
 
-GROUP_COMMANDS: Sequence[type[Command]] = (Freeze, Thaw, StickPoll, UnstickPoll, Restart, ChangeSubscription, DeployAssignor, AddPartitions)
+GROUP_COMMANDS: Sequence[type[Command]] = (
+    Freeze,
+    Thaw,
+    StickPoll,
+    UnstickPoll,
+    Restart,
+    ChangeSubscription,
+    DeployAssignor,
+    AddPartitions,
+)

@@ -1,11 +1,12 @@
-"""What a person does about one partition of a consumer group on a Kafka cluster: at a member, at the group's committed offsets, at the producer.
+"""What a person does about one partition of a consumer group on a Kafka cluster: at a member, at the group's
+committed offsets, at the producer.
 
     pause, resume, seek, commit   the calls of KafkaConsumer, by a member's program
     reset_offsets                 kafka-consumer-groups --reset-offsets, for a group without members
     send_record                   a record whose partition the sender names
 
-What each does to the world: `broker_core/lab/lanes/kafka_cluster_partition_verbs.py`. Who owns a partition, and whether the group has members,
-changes by itself: that is looked at when the order is carried out.
+What each does to the world: `broker_core/lab/lanes/kafka_cluster_partition_verbs.py`. Who owns a partition,
+and whether the group has members, changes by itself: that is looked at when the order is carried out.
 """
 
 from __future__ import annotations
@@ -42,7 +43,10 @@ def read_place(args: Json) -> Json:
     topic = args.get("topic")
     if topic is not None and (not isinstance(topic, str) or not LANE_ID.fullmatch(topic)):
         raise CommandError("args.topic", "must be the name of a topic")
-    return {"topic": topic, "partition": whole("args.partition", args.get("partition"), 0, PARTITIONS_MAX - 1)}
+    return {
+        "topic": topic,
+        "partition": whole("args.partition", args.get("partition"), 0, PARTITIONS_MAX - 1),
+    }
 
 
 def read_offset(args: Json) -> int:
@@ -62,7 +66,8 @@ def place_in(lane: LaneFacts, topic: str | None, number: int) -> tuple[str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionCommand(MemberCommand):
-    """A call of the member's program about one partition, which can be made between two records. topic: None for the lane's own."""
+    """A call of the member's program about one partition, which can be made between two records. topic: None
+    for the lane's own."""
 
     ARGS: ClassVar[frozenset[str]] = frozenset({"topic", "partition"})
 
@@ -84,7 +89,12 @@ class PartitionCommand(MemberCommand):
         """As the consumer does, which throws for a partition that is not assigned to it."""
         owned = lane.owned(self.consumer)
         if owned is not None and (topic, number) not in owned:
-            raise CommandError("args.partition", "{consumer} does not own {name} now", consumer=self.consumer, name=partition_name(topic, number))
+            raise CommandError(
+                "args.partition",
+                "{consumer} does not own {name} now",
+                consumer=self.consumer,
+                name=partition_name(topic, number),
+            )
 
     def is_paused(self, lane: LaneFacts, topic: str, number: int) -> bool | None:
         owned = lane.owned(self.consumer)
@@ -103,7 +113,12 @@ class PausePartition(PartitionCommand):
     def check_place(self, lane: LaneFacts, topic: str, number: int) -> None:
         PartitionCommand.check_place(self, lane, topic, number)
         if self.is_paused(lane, topic, number):
-            raise CommandError("args.partition", "{consumer} has paused {name} already", consumer=self.consumer, name=partition_name(topic, number))
+            raise CommandError(
+                "args.partition",
+                "{consumer} has paused {name} already",
+                consumer=self.consumer,
+                name=partition_name(topic, number),
+            )
 
     def do(self, lane: Lane, position: int) -> None:
         verbs.pause(lane, self.consumer, position, self.topic_in(lane), self.partition)
@@ -118,7 +133,12 @@ class ResumePartition(PartitionCommand):
     def check_place(self, lane: LaneFacts, topic: str, number: int) -> None:
         PartitionCommand.check_place(self, lane, topic, number)
         if self.is_paused(lane, topic, number) is False:
-            raise CommandError("args.partition", "{consumer} has not paused {name}", consumer=self.consumer, name=partition_name(topic, number))
+            raise CommandError(
+                "args.partition",
+                "{consumer} has not paused {name}",
+                consumer=self.consumer,
+                name=partition_name(topic, number),
+            )
 
     def do(self, lane: Lane, position: int) -> None:
         verbs.resume(lane, self.consumer, position, self.topic_in(lane), self.partition)
@@ -150,12 +170,21 @@ class SeekPartition(PartitionCommand):
 
     def do(self, lane: Lane, position: int) -> None:
         offset = -1 if self.offset is None else self.offset
-        verbs.seek(lane, self.consumer, position, self.topic_in(lane), self.partition, offset, "" if self.to is None else WHERE[self.to])
+        verbs.seek(
+            lane,
+            self.consumer,
+            position,
+            self.topic_in(lane),
+            self.partition,
+            offset,
+            "" if self.to is None else WHERE[self.to],
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitOffset(PartitionCommand):
-    """KafkaConsumer.commitSync of a given offset. The consumer lets its program commit what it does not own; the coordinator judges the member."""
+    """KafkaConsumer.commitSync of a given offset. The consumer lets its program commit what it does not own;
+    the coordinator judges the member."""
 
     kind: ClassVar[str] = "group_commit"
     ARGS: ClassVar[frozenset[str]] = frozenset({"topic", "partition", "offset"})
@@ -219,7 +248,9 @@ class ResetOffsets(PlaceCommand):
         if state == "":
             raise CommandError("rig", "the group has no coordinator now")
         if state not in (None, EMPTY, DEAD):
-            raise CommandError("rig", "the group is {state}: offsets can be reset only while it has no members", state=state)
+            raise CommandError(
+                "rig", "the group is {state}: offsets can be reset only while it has no members", state=state
+            )
 
     def do(self, lane: Lane, cause: Cause) -> None:
         verbs.reset_offsets(lane, self.topic_in(lane), self.partition, self.offset, cause)
@@ -227,7 +258,8 @@ class ResetOffsets(PlaceCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendRecord(PlaceCommand):
-    """The lane's producer sends one more record, to this partition. key: it has one, which decides nothing then; the workload does not know it."""
+    """The lane's producer sends one more record, to this partition. key: it has one, which decides nothing
+    then; the workload does not know it."""
 
     kind: ClassVar[str] = "cluster_send_record"
     ARGS: ClassVar[frozenset[str]] = frozenset({"topic", "partition", "key"})
@@ -237,7 +269,9 @@ class SendRecord(PlaceCommand):
     @classmethod
     def read_args(cls, args: Json) -> dict[str, Any]:
         key = args.get("key")
-        if key is not None and (not isinstance(key, str) or not 1 <= len(key) <= KEY_LETTERS_MAX or not key.isprintable()):
+        if key is not None and (
+            not isinstance(key, str) or not 1 <= len(key) <= KEY_LETTERS_MAX or not key.isprintable()
+        ):
             raise CommandError("args.key", "must be 1 to {high} printable characters", high=KEY_LETTERS_MAX)
         return {**read_place(args), "key": key}
 
@@ -248,4 +282,11 @@ class SendRecord(PlaceCommand):
         verbs.send_record(lane, self.topic_in(lane), self.partition, self.key, cause)
 
 
-PARTITION_COMMANDS: Sequence[type[Command]] = (PausePartition, ResumePartition, SeekPartition, CommitOffset, ResetOffsets, SendRecord)
+PARTITION_COMMANDS: Sequence[type[Command]] = (
+    PausePartition,
+    ResumePartition,
+    SeekPartition,
+    CommitOffset,
+    ResetOffsets,
+    SendRecord,
+)

@@ -27,8 +27,9 @@ DEMO_JOIN_ID = "demo:join"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Join(Command):
-    """Consumers join. consumer: the name of one; without it `count` of them take the next free names. priority, ranges: in Pulsar lanes, the
-    priority level and the sticky ranges with which they subscribe; None: those of the lane."""
+    """Consumers join. consumer: the name of one; without it `count` of them take the next free names.
+    priority, ranges: in Pulsar lanes, the priority level and the sticky ranges with which they subscribe;
+    None: those of the lane."""
 
     kind: ClassVar[str] = "join"
     GROWS: ClassVar[str] = "args.count"
@@ -45,11 +46,15 @@ class Join(Command):
         name = None if consumer is None else fields.consumer_name(consumer)
         if name is not None and count != 1:
             raise CommandError("args.count", "must be 1 when the consumer has a name")
-        priority = fields.whole("args.priority", args["priority"], 0, PRIORITY_MAX) if "priority" in args else None
+        priority = (
+            fields.whole("args.priority", args["priority"], 0, PRIORITY_MAX) if "priority" in args else None
+        )
         ranges = read_ranges(args["ranges"], "args.ranges") if "ranges" in args else None
         if ranges is not None and count != 1:
             raise CommandError("args.count", "must be 1 when the consumer has ranges of its own")
-        return cls(command_id=command_id, lane=lane, consumer=name, count=count, priority=priority, ranges=ranges)
+        return cls(
+            command_id=command_id, lane=lane, consumer=name, count=count, priority=priority, ranges=ranges
+        )
 
     def args(self) -> Json:
         return {"count": self.count, **self.set_to()}
@@ -76,10 +81,16 @@ class Join(Command):
         for lane in targets:
             if len(lane.names) + self.count > limit:
                 raise CommandError(
-                    "args.count", "at most {limit} consumers; {lane} has {count}", limit=limit, lane=lane.id, count=len(lane.names)
+                    "args.count",
+                    "at most {limit} consumers; {lane} has {count}",
+                    limit=limit,
+                    lane=lane.id,
+                    count=len(lane.names),
                 )
             if self.consumer is not None and self.consumer in lane.names:
-                raise CommandError("consumer", "{consumer} is already in {lane}", consumer=self.consumer, lane=lane.id)
+                raise CommandError(
+                    "consumer", "{consumer} is already in {lane}", consumer=self.consumer, lane=lane.id
+                )
 
     def grown(self, lane: LaneFacts, size: LaneSize) -> LaneSize:
         return size.grown(consumers=self.count)

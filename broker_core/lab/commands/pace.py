@@ -59,7 +59,11 @@ class Slow(ConsumerCommand):
 
     @classmethod
     def read_args(cls, args: Json, limits: Limits) -> dict[str, Any]:
-        return {"rate": fields.whole("args.rate", args.get("rate", SLOW_RATE_DEFAULT), 1, limits.service_per_second_max)}
+        return {
+            "rate": fields.whole(
+                "args.rate", args.get("rate", SLOW_RATE_DEFAULT), 1, limits.service_per_second_max
+            )
+        }
 
     def args(self) -> Json:
         return {"rate": self.rate}

@@ -1,6 +1,8 @@
-"""What a person lets a consumer of a Pulsar lane do: be stuck, seek, take another priority level or other sticky ranges.
+"""What a person lets a consumer of a Pulsar lane do: be stuck, seek, take another priority level or other
+sticky ranges.
 
-Each is an order to its client (`broker_core/pulsar/client/consumer.py`), which speaks to the broker; what the broker refuses, the lane tells.
+Each is an order to its client (`broker_core/pulsar/client/consumer.py`), which speaks to the broker; what the
+broker refuses, the lane tells.
 """
 
 from abc import abstractmethod
@@ -40,7 +42,8 @@ ENTRY_MAX = TIME_US_MAX = 2**53 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PulsarCommand(ConsumerCommand):
-    """An order to one consumer, in each Pulsar lane that has it. MOVES: what it owns changes with it, as with a join."""
+    """An order to one consumer, in each Pulsar lane that has it. MOVES: what it owns changes with it, as with
+    a join."""
 
     MOVES: ClassVar[bool] = False
 
@@ -51,7 +54,9 @@ class PulsarCommand(ConsumerCommand):
     def check(self, lab: LabFacts) -> None:
         lanes = [lane for lane in self.targets(lab) if lane.model == MODEL]
         if not lanes:
-            raise CommandError("rig", "there is no Pulsar lane in this lab" if self.lane == ALL else "this is no Pulsar lane")
+            raise CommandError(
+                "rig", "there is no Pulsar lane in this lab" if self.lane == ALL else "this is no Pulsar lane"
+            )
         ConsumerCommand.check(self, LabFacts({lane.id: lane for lane in lanes}, lab.is_playing, lab.limits))
 
     def check_in(self, lane: LaneFacts) -> None:
@@ -70,8 +75,12 @@ class PulsarCommand(ConsumerCommand):
             return
 
         def do(consumer: Consumer, cause: Cause) -> None:
-            said = lane.emit(f"pulsar.consumer.{self.verb}", cause, None, self.given(), {"consumer": self.consumer})
-            lane.world.order(consumer.incarnation, self.order(lane.world.slots[consumer.incarnation].node.state), said)
+            said = lane.emit(
+                f"pulsar.consumer.{self.verb}", cause, None, self.given(), {"consumer": self.consumer}
+            )
+            lane.world.order(
+                consumer.incarnation, self.order(lane.world.slots[consumer.incarnation].node.state), said
+            )
 
         if self.MOVES:
             lane.act(self.kind, self.consumer, position, do)
@@ -111,7 +120,8 @@ class ReleaseConsumerAcks(PulsarCommand):
 
 
 class RedeliverAll(PulsarCommand):
-    """redeliverUnacknowledgedMessages(): it asks for everything again that it has and has not acknowledged."""
+    """redeliverUnacknowledgedMessages(): it asks for everything again that it has and has not
+    acknowledged."""
 
     kind: ClassVar[str] = "pulsar_redeliver"
 
@@ -121,7 +131,8 @@ class RedeliverAll(PulsarCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeekTo(PulsarCommand):
-    """Its subscription reads on from an entry, of each partition, or from the first one published at or after a moment of virtual time."""
+    """Its subscription reads on from an entry, of each partition, or from the first one published at or after
+    a moment of virtual time."""
 
     kind: ClassVar[str] = "pulsar_seek"
     ARGS: ClassVar[frozenset[str]] = frozenset({"entry", "time_us"})
@@ -147,7 +158,8 @@ class SeekTo(PulsarCommand):
 
 
 class UnsubscribeIt(PulsarCommand):
-    """It takes its subscription away, with the cursor, and has no consumer then; the broker refuses that while another one is connected."""
+    """It takes its subscription away, with the cursor, and has no consumer then; the broker refuses that
+    while another one is connected."""
 
     kind: ClassVar[str] = "pulsar_unsubscribe"
 
@@ -187,7 +199,8 @@ class SetPriority(PulsarCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetRanges(PulsarCommand):
-    """It closes its consumer and subscribes again with these sticky ranges; whether an end is in its range is the rule's (`sticky.py`)."""
+    """It closes its consumer and subscribes again with these sticky ranges; whether an end is in its range is
+    the rule's (`sticky.py`)."""
 
     kind: ClassVar[str] = "pulsar_ranges"
     MOVES: ClassVar[bool] = True
@@ -218,6 +231,11 @@ class SetRanges(PulsarCommand):
 
 
 PULSAR_COMMANDS: tuple[type[PulsarCommand], ...] = (
-    HoldConsumerAcks, ReleaseConsumerAcks, RedeliverAll, SeekTo, SetPriority, SetRanges,
+    HoldConsumerAcks,
+    ReleaseConsumerAcks,
+    RedeliverAll,
+    SeekTo,
+    SetPriority,
+    SetRanges,
     UnsubscribeIt,
 )

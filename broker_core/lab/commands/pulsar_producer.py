@@ -1,7 +1,7 @@
 """What a person does to the producer of a Pulsar lane that waits for receipts: its answers get lost.
 
-    broker ──X── producer      what it sends arrives; no receipt comes back until its client gives the connection up, connects again
-                               and sends again whatever has none: the broker has these already
+broker ──X── producer      what it sends arrives; no receipt comes back until its client gives the connection up, connects again
+                           and sends again whatever has none: the broker has these already
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,8 @@ SECONDS_MAX = 25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoseReceipts(LaneCommand):
-    """Nothing that the broker says reaches the producer for so many seconds; then its client connects again."""
+    """Nothing that the broker says reaches the producer for so many seconds; then its client connects
+    again."""
 
     kind: ClassVar[str] = "pulsar_lose_receipts"
     ARGS: ClassVar[frozenset[str]] = frozenset({"seconds"})
@@ -44,7 +45,9 @@ class LoseReceipts(LaneCommand):
 
     def check(self, lab: LabFacts) -> None:
         if not any(lane.has_receipts for lane in self.targets(lab)):
-            raise CommandError("rig", "no producer here waits for receipts: give a Pulsar lane the option receipts")
+            raise CommandError(
+                "rig", "no producer here waits for receipts: give a Pulsar lane the option receipts"
+            )
 
     def carry_out(self, lab: "Lab", position: int) -> Stops:
         for lane in lab.lanes_of(self.lane):

@@ -1,8 +1,10 @@
-"""The log of the article of docs/kafka/log.md, nginx_access_log-1, to try its walks: offset 6506155, and time 1570793423501.
+"""The log of the article of docs/kafka/log.md, nginx_access_log-1, to try its walks: offset 6506155, and time
+1570793423501.
 
-The 21 files that the article lists, in its sizes, 5.6 GB in six segments, but sparse: the logs are holes, with real batches only where the
-article's walks read, in the last 43 kB of segment 3257573. The index rows that the article prints are exact, 10 and 9 of them at each end; it
-does not print those between, nor those of the other segments: they are spaced evenly, as many as the sizes of its files say.
+The 21 files that the article lists, in its sizes, 5.6 GB in six segments, but sparse: the logs are holes,
+with real batches only where the article's walks read, in the last 43 kB of segment 3257573. The index rows
+that the article prints are exact, 10 and 9 of them at each end; it does not print those between, nor those of
+the other segments: they are spaced evenly, as many as the sizes of its files say.
 
 Source: the article, chapter 2 (file list, kafka-dump-log of .index and .timeindex). Its times are UTC+8.
 """
@@ -30,7 +32,8 @@ TIME = 1_570_793_423_000
 Rows = Sequence[tuple[int, int]]
 RowArray = NDArray[np.int64]
 
-# (base offset, bytes of the .log, rows of the .index, rows of the .timeindex, when the file was last written: HH, MM of that day)
+# (base offset, bytes of the .log, rows of the .index, rows of the .timeindex, when the file was last written:
+# HH, MM of that day)
 SEGMENTS = (
     (0, 1_073_741_684, 229_490, 228_157, (19, 18)),
     (BASE, LOG_BYTES, 228_537, 227_126, (19, 30)),
@@ -39,9 +42,11 @@ SEGMENTS = (
     (12_999_310, 1_073_741_584, 226_099, 224_547, (20, 6)),
     (16_260_431, 278_255_892, 59_000, 58_600, (20, 9)),
 )
-"""Of the active segment the article shows only the room that is kept for its indexes: its rows here are as dense as the others'."""
+"""Of the active segment the article shows only the room that is kept for its indexes: its rows here are as
+dense as the others'."""
 ACTIVE_INDEX_BYTES = {INDEX: 10_485_760, TIME_INDEX: 10_485_756}
-"""segment.index.bytes, 10 MiB, in whole rows: a broker makes the indexes of the segment it writes as large as they may become."""
+"""segment.index.bytes, 10 MiB, in whole rows: a broker makes the indexes of the segment it writes as large as
+they may become."""
 SNAPSHOTS = ((12_999_310, (19, 54)), (16_260_431, (20, 6)))
 """Taken when those segments began; 10 bytes: nobody wrote with a producer id."""
 FIRST_EPOCH_AT = (19, 3)
@@ -53,18 +58,34 @@ INDEX_HEAD = (
     (3257871, 87281), (3257884, 91444), (3257896, 95884), (3257917, 100845),
 )  # fmt: skip
 INDEX_TAIL = (
-    (6506124, 1073698512), (6506137, 1073702918), (6506150, 1073707263), (6506162, 1073711499), (6506176, 1073716197),
-    (6506188, 1073720433), (6506205, 1073725654), (6506217, 1073730060), (6506229, 1073734174), (6506243, 1073738288),
-)  # fmt: skip
+    (6506124, 1073698512),
+    (6506137, 1073702918),
+    (6506150, 1073707263),
+    (6506162, 1073711499),
+    (6506176, 1073716197),
+    (6506188, 1073720433),
+    (6506205, 1073725654),
+    (6506217, 1073730060),
+    (6506229, 1073734174),
+    (6506243, 1073738288),
+)
 TIME_HEAD = (
     (1570792689308, 3257685), (1570792689324, 3257742), (1570792689345, 3257795), (1570792689348, 3257813),
     (1570792689357, 3257867), (1570792689361, 3257881), (1570792689364, 3257896), (1570792689368, 3257915),
     (1570792689369, 3257927),
 )  # fmt: skip
 TIME_TAIL = (
-    (TIME + 474, 6506136), (TIME + 477, 6506150), (TIME + 481, 6506159), (TIME + 485, 6506176), (TIME + 489, 6506188),
-    (TIME + 493, 6506204), (TIME + 496, 6506214), (TIME + 500, 6506228), (TIME + 503, 6506240), (TIME + 505, 6506248),
-)  # fmt: skip
+    (TIME + 474, 6506136),
+    (TIME + 477, 6506150),
+    (TIME + 481, 6506159),
+    (TIME + 485, 6506176),
+    (TIME + 489, 6506188),
+    (TIME + 493, 6506204),
+    (TIME + 496, 6506214),
+    (TIME + 500, 6506228),
+    (TIME + 503, 6506240),
+    (TIME + 505, 6506248),
+)
 _MIDNIGHT_S = 1_570_723_200  # of 11 October 2019 in the article's time zone
 _HEADER_BYTES = 61
 _RECORD_BYTES_MAX = 20  # what a record takes beside its value
@@ -76,7 +97,9 @@ def build_article_log(path: Path) -> None:
     folder.mkdir(parents=True)
     bases = [*(base for base, *_ in SEGMENTS[1:]), LOG_END_OFFSET]
     begun_ms = TIME_HEAD[0][0] - 11 * 60_000
-    for (base, log_bytes, index_rows, time_rows, (hour, minute)), next_base in zip(SEGMENTS, bases, strict=True):
+    for (base, log_bytes, index_rows, time_rows, (hour, minute)), next_base in zip(
+        SEGMENTS, bases, strict=True
+    ):
         ended_ms = (_MIDNIGHT_S + hour * 3600 + minute * 60) * 1000
         if base == BASE:
             _write_walked_segment(folder)
@@ -142,7 +165,13 @@ def _between(ends: Rows, count: int) -> RowArray:
     """`count` rows from the first to the last, both included, in whole steps as even as they can be."""
     (first, second), (last, last_second) = ends
     steps = np.arange(count, dtype=np.int64)
-    return np.stack([first + steps * (last - first) // (count - 1), second + steps * (last_second - second) // (count - 1)], axis=1)
+    return np.stack(
+        [
+            first + steps * (last - first) // (count - 1),
+            second + steps * (last_second - second) // (count - 1),
+        ],
+        axis=1,
+    )
 
 
 def _time_of(offset: int) -> int:
@@ -152,10 +181,15 @@ def _time_of(offset: int) -> int:
 
 def _batch(offset: int, timestamp: int, size: int) -> bytes:
     """One request in a batch of exactly so many bytes."""
-    request = b'203.0.113.%d - - [11/Oct/2019:19:30:23 +0800] "GET /search?q=segment HTTP/1.1" 200 3516 "-" "Mozilla/5.0" ' % (offset % 250 + 1)
+    request = (
+        b'203.0.113.%d - - [11/Oct/2019:19:30:23 +0800] "GET /search?q=segment HTTP/1.1" 200 3516 "-" '
+        b'"Mozilla/5.0" ' % (offset % 250 + 1)
+    )
     for value_bytes in range(size - _HEADER_BYTES - _RECORD_BYTES_MAX, size - _HEADER_BYTES):
         value = (request * (value_bytes // len(request) + 1))[:value_bytes]
-        data = bytes(encode_batch([Record(offset, timestamp, b"nginx", value)], partition_leader_epoch=0).data)
+        data = bytes(
+            encode_batch([Record(offset, timestamp, b"nginx", value)], partition_leader_epoch=0).data
+        )
         if len(data) == size:
             return data
     raise InvariantError(f"no batch of {size} bytes")

@@ -1,4 +1,5 @@
-"""One batch in place: its bytes, the name of each, and its records. And the batches and index rows of a stretch of a segment."""
+"""One batch in place: its bytes, the name of each, and its records. And the batches and index rows of a
+stretch of a segment."""
 
 from __future__ import annotations
 
@@ -26,8 +27,9 @@ BATCHES_MAX = 500
 def batch_json(log: OpenedLog, segment: Segment, position: int) -> Json:
     """The batch that starts at `position`. Raises CommandError at `position` where none does.
 
-    Returns {segment, position, bytes, magic, base_offset, last_offset, codec, hex, truncated, crc_ok, problem, fields, fields_left, records,
-    records_left, previous, next}. problem: what the log says of a batch that is not sound, else null.
+    Returns {segment, position, bytes, magic, base_offset, last_offset, codec, hex, truncated, crc_ok,
+    problem, fields, fields_left, records, records_left, previous, next}. problem: what the log says of a
+    batch that is not sound, else null.
     """
     batch = log.batch_at(segment, position)
     crc_ok, problem = _soundness(batch)
@@ -40,16 +42,27 @@ def batch_json(log: OpenedLog, segment: Segment, position: int) -> Json:
     records, records_left, broken = _records(batch, log.has_group_records)
     data = bytes(batch.data)
     return {
-        "segment": segment.base_offset, "position": position, "bytes": len(data), "magic": batch.magic, **_offsets(batch),
-        "hex": data[:HEX_BYTES_MAX].hex(), "truncated": max(0, len(data) - HEX_BYTES_MAX), "crc_ok": crc_ok, "problem": problem or broken,
-        "fields": [_field_json(field) for field in fields[:FIELDS_MAX]], "fields_left": max(0, len(fields) - FIELDS_MAX),
-        "records": records, "records_left": records_left,
-        "previous": _previous(log, segment, position), "next": _next(log, segment, position + len(data)),
-    }  # fmt: skip
+        "segment": segment.base_offset,
+        "position": position,
+        "bytes": len(data),
+        "magic": batch.magic,
+        **_offsets(batch),
+        "hex": data[:HEX_BYTES_MAX].hex(),
+        "truncated": max(0, len(data) - HEX_BYTES_MAX),
+        "crc_ok": crc_ok,
+        "problem": problem or broken,
+        "fields": [_field_json(field) for field in fields[:FIELDS_MAX]],
+        "fields_left": max(0, len(fields) - FIELDS_MAX),
+        "records": records,
+        "records_left": records_left,
+        "previous": _previous(log, segment, position),
+        "next": _next(log, segment, position + len(data)),
+    }
 
 
 def stretch_json(log: OpenedLog, segment: Segment, start: int, end: int) -> Json:
-    """The batches that start from byte `start` up to `end`, and the index rows that point there; at most BATCHES_MAX of each.
+    """The batches that start from byte `start` up to `end`, and the index rows that point there; at most
+    BATCHES_MAX of each.
 
     Returns {base_offset, from, to, bytes, batches, entries, damage, more}.
     """
@@ -63,24 +76,52 @@ def stretch_json(log: OpenedLog, segment: Segment, start: int, end: int) -> Json
             if len(batches) == BATCHES_MAX:
                 more = True
                 break
-            batches.append({
-                "base_offset": seen.base_offset, "last_offset": seen.last_offset, "position": seen.position, "bytes": seen.bytes,
-                "records": seen.records, "max_timestamp": seen.max_timestamp,
-            })  # fmt: skip
+            batches.append(
+                {
+                    "base_offset": seen.base_offset,
+                    "last_offset": seen.last_offset,
+                    "position": seen.position,
+                    "bytes": seen.bytes,
+                    "records": seen.records,
+                    "max_timestamp": seen.max_timestamp,
+                }
+            )
     index = segment.offset_index
-    first, behind = (bisect_left(range(index.row_count), byte, key=lambda slot: index.entry(slot).position) for byte in (start, end))
+    first, behind = (
+        bisect_left(range(index.row_count), byte, key=lambda slot: index.entry(slot).position)
+        for byte in (start, end)
+    )
     entries = [list(index.entry(slot)) for slot in range(first, min(behind, first + BATCHES_MAX))]
-    return {"base_offset": segment.base_offset, "from": start, "to": min(end, segment.size), "bytes": segment.size, "batches": batches,
-            "entries": entries, "damage": damage, "more": more}  # fmt: skip
+    return {
+        "base_offset": segment.base_offset,
+        "from": start,
+        "to": min(end, segment.size),
+        "bytes": segment.size,
+        "batches": batches,
+        "entries": entries,
+        "damage": damage,
+        "more": more,
+    }
 
 
 def damage_json(damage: Damage, base_offset: int) -> Json:
-    return {"segment": base_offset, "kind": damage.kind, "position": damage.position, "bytes": damage.bytes, "detail": damage.detail}
+    return {
+        "segment": base_offset,
+        "kind": damage.kind,
+        "position": damage.position,
+        "bytes": damage.bytes,
+        "detail": damage.detail,
+    }
 
 
 def content_json(content: bytes | None) -> Json | None:
-    """A key or a value: its text where it is printable UTF-8, its bytes in any case (the first TEXT_MAX). None: null, not the empty text."""
-    return None if content is None else {"text": _text(content), "hex": content[:TEXT_MAX].hex(), "bytes": len(content)}
+    """A key or a value: its text where it is printable UTF-8, its bytes in any case (the first TEXT_MAX).
+    None: null, not the empty text."""
+    return (
+        None
+        if content is None
+        else {"text": _text(content), "hex": content[:TEXT_MAX].hex(), "bytes": len(content)}
+    )
 
 
 def _text(content: bytes) -> str | None:
@@ -132,13 +173,19 @@ def _record_json(record: Record, is_groups: bool) -> Json:
         if value is not None:
             value["text"] = (in_words(about["value"]) or "")[:TEXT_MAX]
     return {
-        "offset": record.offset, "timestamp": record.timestamp, "key": key, "value": value,
-        "headers": [{"key": content_json(key), "value": content_json(value)} for key, value in record.headers],
-    }  # fmt: skip
+        "offset": record.offset,
+        "timestamp": record.timestamp,
+        "key": key,
+        "value": value,
+        "headers": [
+            {"key": content_json(key), "value": content_json(value)} for key, value in record.headers
+        ],
+    }
 
 
 def _field_json(field: Field) -> Json:
-    """value as it is printed: a number, a text, "0x..." for the CRC and for bytes that are not text, null for none."""
+    """value as it is printed: a number, a text, "0x..." for the CRC and for bytes that are not text, null for
+    none."""
     value: int | str | None
     if isinstance(field.value, bytes):
         value = _text(field.value)
@@ -148,27 +195,43 @@ def _field_json(field: Field) -> Json:
         value = f"0x{field.value:08x}"
     else:
         value = field.value
-    return {"start": field.start, "end": field.end_exclusive, "name": field.name, "value": value, "record": field.record}
+    return {
+        "start": field.start,
+        "end": field.end_exclusive,
+        "name": field.name,
+        "value": value,
+        "record": field.record,
+    }
 
 
 def _previous(log: OpenedLog, segment: Segment, position: int) -> Json | None:
     if position:
-        before = [seen for seen in log.walk_to(segment, position - 1) if isinstance(seen, BatchSeen) and seen.position < position]
+        before = [
+            seen
+            for seen in log.walk_to(segment, position - 1)
+            if isinstance(seen, BatchSeen) and seen.position < position
+        ]
         return {"segment": segment.base_offset, "position": before[-1].position} if before else None
     place = log.live.index(segment.base_offset)
     if not place:
         return None
     earlier = log.segment(log.live[place - 1])
-    last = deque((seen for seen in log.walk_to(earlier, earlier.size - 1) if isinstance(seen, BatchSeen)), maxlen=1)
+    last = deque(
+        (seen for seen in log.walk_to(earlier, earlier.size - 1) if isinstance(seen, BatchSeen)), maxlen=1
+    )
     return {"segment": earlier.base_offset, "position": last[0].position} if last else None
 
 
 def _next(log: OpenedLog, segment: Segment, position: int) -> Json | None:
     if position < segment.size:
-        return {"segment": segment.base_offset, "position": position} if _is_batch(segment, position) else None
+        return (
+            {"segment": segment.base_offset, "position": position} if _is_batch(segment, position) else None
+        )
     following = log.live[log.live.index(segment.base_offset) + 1 :]
     found = next((base for base in following if log.bytes_of(base)), None)
-    return {"segment": found, "position": 0} if found is not None and _is_batch(log.segment(found), 0) else None
+    return (
+        {"segment": found, "position": 0} if found is not None and _is_batch(log.segment(found), 0) else None
+    )
 
 
 def _is_batch(segment: Segment, position: int) -> bool:

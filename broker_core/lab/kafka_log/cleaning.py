@@ -1,4 +1,5 @@
-"""What a round of compaction would do to a partition now: the real cleaner, run on a copy in memory, record by record.
+"""What a round of compaction would do to a partition now: the real cleaner, run on a copy in memory, record
+by record.
 
     before   clean | dirty | active        which records there are, and which of them stay
     after    the log as the cleaner leaves it
@@ -28,17 +29,27 @@ MAP_BYTES = 1 << 20
 
 
 def clean_json(
-    log: OpenedLog, *, topic: str, partition: int, settings: LogSettings, cleaned_up_to: int | None, now_ms: int, is_open: bool = True
+    log: OpenedLog,
+    *,
+    topic: str,
+    partition: int,
+    settings: LogSettings,
+    cleaned_up_to: int | None,
+    now_ms: int,
+    is_open: bool = True,
 ) -> Json:
     """Run one round on a copy. cleaned_up_to: the last round's end; None: never cleaned.
 
-    is_open: whether the last segment is the active one, which no cleaner touches; files that are all closed are compacted to their end.
+    is_open: whether the last segment is the active one, which no cleaner touches; files that are all closed
+    are compacted to their end.
 
-    Returns {log, before, after, shown_from, shown_to, dirty_ratio, min_cleanable_ratio, due, first_dirty_offset, uncleanable_offset,
-    records_before, records_after, bytes_before, bytes_after}; `before` and `after` hold the records of at most SHOWN_MAX before, around the
-    place where the dirty part begins, or where the active one does in a log that was never cleaned. {"log": null, "reason"} for a log of more
-    than BYTES_MAX, or one that cannot be read.
-    stopped_in, stopped_at: where there is damage, the segment and the byte up to which the log was read; both forms have them.
+    Returns {log, before, after, shown_from, shown_to, dirty_ratio, min_cleanable_ratio, due,
+    first_dirty_offset, uncleanable_offset, records_before, records_after, bytes_before, bytes_after};
+    `before` and `after` hold the records of at most SHOWN_MAX before, around the place where the dirty part
+    begins, or where the active one does in a log that was never cleaned. {"log": null, "reason"} for a log of
+    more than BYTES_MAX, or one that cannot be read.
+    stopped_in, stopped_at: where there is damage, the segment and the byte up to which the log was read; both
+    forms have them.
     """
     if sum(log.bytes_of(base) for base in log.live) > BYTES_MAX:
         return {"log": None, "reason": "too_large"}
@@ -61,14 +72,29 @@ def clean_json(
     first, last = (shown[0].offset, shown[-1].offset) if shown else (0, -1)
     return {
         "log": {"topic": topic, "partition": partition},
-        "before": [{**_record_json(record, is_groups), "kept": record.offset in kept, "zone": _zone(record.offset, todo)} for record in shown],
+        "before": [
+            {
+                **_record_json(record, is_groups),
+                "kept": record.offset in kept,
+                "zone": _zone(record.offset, todo),
+            }
+            for record in shown
+        ],
         "after": [_record_json(record, is_groups) for record in after if first <= record.offset <= last],
-        "shown_from": first, "shown_to": last, "first_dirty_offset": todo.first_dirty_offset, "uncleanable_offset": todo.uncleanable_offset,
-        "dirty_ratio": todo.dirty_per_million / 1_000_000, "min_cleanable_ratio": settings.min_cleanable_dirty_ratio_percent / 100,
-        "due": todo.is_due(settings.min_cleanable_dirty_ratio_percent), "delete_retention_ms": settings.delete_retention_ms,
-        "records_before": len(before), "records_after": len(after), "bytes_before": bytes_before, "bytes_after": copy.size,
+        "shown_from": first,
+        "shown_to": last,
+        "first_dirty_offset": todo.first_dirty_offset,
+        "uncleanable_offset": todo.uncleanable_offset,
+        "dirty_ratio": todo.dirty_per_million / 1_000_000,
+        "min_cleanable_ratio": settings.min_cleanable_dirty_ratio_percent / 100,
+        "due": todo.is_due(settings.min_cleanable_dirty_ratio_percent),
+        "delete_retention_ms": settings.delete_retention_ms,
+        "records_before": len(before),
+        "records_after": len(after),
+        "bytes_before": bytes_before,
+        "bytes_after": copy.size,
         **stopped,
-    }  # fmt: skip
+    }
 
 
 def _copy_of(log: OpenedLog) -> MemoryFolder:
@@ -83,7 +109,8 @@ def _copy_of(log: OpenedLog) -> MemoryFolder:
 
 
 def _unreadable(log: OpenedLog) -> Json | None:
-    """The position of the first batch that does not unpack within bounds: the cleaner itself does not ask. None: all of them do."""
+    """The position of the first batch that does not unpack within bounds: the cleaner itself does not ask.
+    None: all of them do."""
     base = position = 0
     try:
         for base in log.live:
@@ -99,7 +126,9 @@ def _unreadable(log: OpenedLog) -> Json | None:
 def _stopped(log: OpenedLog, copy: PartitionLog) -> Json:
     """Where recovery has cut the copy off; {} where the log is whole."""
     last = copy.active
-    is_whole = [segment.base_offset for segment in copy.segments] == log.live and last.size == log.bytes_of(last.base_offset)
+    is_whole = [segment.base_offset for segment in copy.segments] == log.live and last.size == log.bytes_of(
+        last.base_offset
+    )
     return {} if is_whole else {"stopped_in": last.base_offset, "stopped_at": last.size}
 
 
@@ -114,9 +143,11 @@ def _zone(offset: int, todo: LogToClean) -> str:
 
 
 def _shown(records: list[Record], todo: LogToClean) -> list[Record]:
-    """A run without a gap: the end of the clean part, then the dirty one, and the active one as far as there is room.
+    """A run without a gap: the end of the clean part, then the dirty one, and the active one as far as there
+    is room.
 
-    Of a log that was never cleaned the end of the dirty part, with the beginning of the active one: there the newest values are, which stay.
+    Of a log that was never cleaned the end of the dirty part, with the beginning of the active one: there the
+    newest values are, which stay.
     """
     clean_part = [record for record in records if record.offset < todo.first_dirty_offset][-SHOWN_CLEAN:]
     if clean_part:

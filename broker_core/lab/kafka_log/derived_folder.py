@@ -1,8 +1,9 @@
 """The folder of a lab's log on disk: real files, but nothing waits for the device.
 
-What is written outlives the process at once, as with any file. Outliving a power cut is worth nothing here, for the folder can be derived again;
-and thousands of waits for the device would slow the database down, which shares it. A worker that opens the folder after the machine has
-restarted must write it again (`dashboard/logs/writer.py`).
+What is written outlives the process at once, as with any file. Outliving a power cut is worth nothing here,
+for the folder can be derived again; and thousands of waits for the device would slow the database down, which
+shares it. A worker that opens the folder after the machine has restarted must write it again
+(`dashboard/logs/writer.py`).
 """
 
 from broker_core.kafka.log.disk_storage import DiskFile, DiskFolder

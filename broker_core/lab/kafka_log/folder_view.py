@@ -1,4 +1,5 @@
-"""A partition's folder as JSON: its segments with their files, index rows and damage, and how far retention reaches."""
+"""A partition's folder as JSON: its segments with their files, index rows and damage, and how far retention
+reaches."""
 
 from __future__ import annotations
 
@@ -16,12 +17,20 @@ Summaries = Mapping[tuple[int, str], Summary]
 
 
 def segments_json(
-    log: OpenedLog, summaries: Summaries, *, now_ms: int, deleted_at_ms: Mapping[int, int], cleaned_up_to: int, is_open: bool = True
+    log: OpenedLog,
+    summaries: Summaries,
+    *,
+    now_ms: int,
+    deleted_at_ms: Mapping[int, int],
+    cleaned_up_to: int,
+    is_open: bool = True,
 ) -> list[Json]:
     """Each segment, the deleted ones first; the newest SEGMENTS_MAX of a folder that has more.
 
-    summaries: of some or all, by base offset and stage; what is not counted yet is null. deleted_at_ms: when the files of a deleted segment go.
-    cleaned_up_to: everything below has been compacted. is_open: whether the last segment is the active one, to which a broker writes.
+    summaries: of some or all, by base offset and stage; what is not counted yet is null. deleted_at_ms: when
+    the files of a deleted segment go.
+    cleaned_up_to: everything below has been compacted. is_open: whether the last segment is the active one,
+    to which a broker writes.
     """
     deleted = [_segment_json(log, base, DELETED, summaries) for base in log.deleted[-SEGMENTS_MAX:]]
     for row in deleted:
@@ -59,16 +68,20 @@ def _segment_json(log: OpenedLog, base_offset: int, stage: str, summaries: Summa
         "state": "live",
         "deletes_in_ms": None,
         "formats": None if counted is None else list(counted.formats),
-        "files": [{"name": name, "bytes": log.folder.size_of(name)} for name in log.files_of(base_offset, stage)],
+        "files": [
+            {"name": name, "bytes": log.folder.size_of(name)} for name in log.files_of(base_offset, stage)
+        ],
         "entries": _thinned(segment),
         "damage": [] if summary is None else [damage_json(damage, base_offset) for damage in summary.damage],
     }
 
 
 def retention_json(segments: Iterable[Json], *, retention_bytes: int, retention_ms: int, now_ms: int) -> Json:
-    """How far retention reaches, as bytes from the start of the first live segment; only whole segments before it go.
+    """How far retention reaches, as bytes from the start of the first live segment; only whole segments
+    before it go.
 
-    retention_bytes, retention_ms: -1 for no limit. reaches_position, reaches_position_ms: by size and by time; null without a limit.
+    retention_bytes, retention_ms: -1 for no limit. reaches_position, reaches_position_ms: by size and by
+    time; null without a limit.
     """
     live = [segment for segment in segments if segment["state"] != "deleted"]
     by_size = sum(segment["bytes"] for segment in live) - retention_bytes if retention_bytes >= 0 else None
@@ -80,9 +93,11 @@ def retention_json(segments: Iterable[Json], *, retention_bytes: int, retention_
                 break
             by_time += segment["bytes"]
     return {
-        "bytes": retention_bytes if retention_bytes >= 0 else None, "ms": retention_ms if retention_ms >= 0 else None,
-        "reaches_position": by_size, "reaches_position_ms": by_time,
-    }  # fmt: skip
+        "bytes": retention_bytes if retention_bytes >= 0 else None,
+        "ms": retention_ms if retention_ms >= 0 else None,
+        "reaches_position": by_size,
+        "reaches_position_ms": by_time,
+    }
 
 
 def _first_timestamp(segment: Segment) -> int:
@@ -92,5 +107,9 @@ def _first_timestamp(segment: Segment) -> int:
 def _thinned(segment: Segment) -> list[list[int]]:
     """At most ENTRIES_MAX rows of the offset index, evenly, the last one among them."""
     count = segment.offset_index.row_count
-    slots = range(count) if count <= ENTRIES_MAX else [(place + 1) * count // ENTRIES_MAX - 1 for place in range(ENTRIES_MAX)]
+    slots = (
+        range(count)
+        if count <= ENTRIES_MAX
+        else [(place + 1) * count // ENTRIES_MAX - 1 for place in range(ENTRIES_MAX)]
+    )
     return [list(segment.offset_index.entry(slot)) for slot in slots]

@@ -1,7 +1,9 @@
-"""Reading records of somebody else's batch with bounded memory: a few bytes of a compressed stream may expand to many GB.
+"""Reading records of somebody else's batch with bounded memory: a few bytes of a compressed stream may expand
+to many GB.
 
-Kafka bounds a batch before it is compressed, by its producers' settings; a file that somebody uploads is bounded by nothing. So before records
-are read the stream is unpacked into room of a fixed size; what does not fit is reported as unreadable.
+Kafka bounds a batch before it is compressed, by its producers' settings; a file that somebody uploads is
+bounded by nothing. So before records are read the stream is unpacked into room of a fixed size; what does not
+fit is reported as unreadable.
 """
 
 from __future__ import annotations
@@ -46,7 +48,9 @@ class GuardedLegacyBatch(LegacyBatch):
 class GuardedSegment(Segment):
     """A segment that gives guarded batches; all of the log's own reading goes through `batches`."""
 
-    def batches(self, position: int = 0, end: int | None = None, window_bytes: int = 64 * 1024) -> Iterator[BatchPosition]:
+    def batches(
+        self, position: int = 0, end: int | None = None, window_bytes: int = 64 * 1024
+    ) -> Iterator[BatchPosition]:
         for found in super().batches(position, end, window_bytes):
             yield BatchPosition(found.position, GuardedBatch(*found.batch))
 
@@ -60,13 +64,21 @@ def guarded_at(view: memoryview) -> GuardedBatch | GuardedLegacyBatch | None:
 
 
 def ensure_small(batch: RecordBatch | LegacyBatch) -> None:
-    """Raise InvalidRecord where the records take more than UNPACKED_BYTES_MAX, UnknownCodec for a codec that does not exist."""
+    """Raise InvalidRecord where the records take more than UNPACKED_BYTES_MAX, UnknownCodec for a codec that
+    does not exist."""
     codec = batch.codec if isinstance(batch, LegacyBatch) else batch.header.codec
     if codec is Codec.NONE:
         return
-    stream = _legacy_value(batch) if isinstance(batch, LegacyBatch) else bytes(memoryview(batch.data)[HEADER_SIZE:])
+    stream = (
+        _legacy_value(batch)
+        if isinstance(batch, LegacyBatch)
+        else bytes(memoryview(batch.data)[HEADER_SIZE:])
+    )
     if not _fits(codec, stream):
-        raise InvalidRecord(f"the records take more than {UNPACKED_BYTES_MAX} bytes, or the stream of {codec.name.lower()} breaks: not read")
+        raise InvalidRecord(
+            f"the records take more than {UNPACKED_BYTES_MAX} bytes, or the stream of "
+            f"{codec.name.lower()} breaks: not read"
+        )
 
 
 def _legacy_value(batch: LegacyBatch) -> bytes:
@@ -82,7 +94,12 @@ def _fits(codec: Codec, stream: bytes) -> bool:
     match codec:
         case Codec.GZIP:
             try:
-                return len(zlib.decompressobj(wbits=_GZIP_WINDOW_BITS).decompress(stream, UNPACKED_BYTES_MAX + 1)) <= UNPACKED_BYTES_MAX
+                return (
+                    len(
+                        zlib.decompressobj(wbits=_GZIP_WINDOW_BITS).decompress(stream, UNPACKED_BYTES_MAX + 1)
+                    )
+                    <= UNPACKED_BYTES_MAX
+                )
             except zlib.error:
                 return True  # it breaks before the limit: the codec tells where
         case Codec.SNAPPY:

@@ -3,11 +3,13 @@
     records of the lab ─► batches (producer.py) ─► PartitionLog.append ─► roll
     every virtual second   retention, files whose delay is over, flush      every five   the cleaner
 
-The folder follows from the scenario, the settings and the virtual time alone: written at once or bit by bit, it is the same. After a crash the
-folder is opened as any other, by real recovery; what it has already is not written again, and the rest comes as before. What a crash costs is
-what it costs a broker: files that waited for their removal are gone, and a recovered segment's time index may have a row more.
+The folder follows from the scenario, the settings and the virtual time alone: written at once or bit by bit,
+it is the same. After a crash the folder is opened as any other, by real recovery; what it has already is not
+written again, and the rest comes as before. What a crash costs is what it costs a broker: files that waited
+for their removal are gone, and a recovered segment's time index may have a row more.
 
-With one replica everything that is appended is readable at once: the high watermark is the log end. Nothing here invents a second replica.
+With one replica everything that is appended is readable at once: the high watermark is the log end. Nothing
+here invents a second replica.
 """
 
 from __future__ import annotations
@@ -22,7 +24,14 @@ from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.kafka.log.retention import delete_old_segments
 from broker_core.kafka.log.settings import UNLIMITED
 from broker_core.kafka.log.storage import Folder
-from broker_core.lab.kafka_log.producer import EPOCH_MS, LINGER_US, LaneProducer, Sent, batches_of, latest_topic
+from broker_core.lab.kafka_log.producer import (
+    EPOCH_MS,
+    LINGER_US,
+    LaneProducer,
+    Sent,
+    batches_of,
+    latest_topic,
+)
 from broker_core.lab.kafka_log.read_only import base_offset_of
 from broker_core.lab.kafka_log.settings import LaneSettings
 from broker_core.lab.workload import Workload
@@ -36,7 +45,8 @@ OFFSET_MAP_BYTES = 4 << 20
 class LaneLog:
     """The log folder of one lane, or of some of its partitions.
 
-    folder, partition_folder: as LogDirectory takes them. partitions: the ones to write, of the lane's `producer.partition_count`.
+    folder, partition_folder: as LogDirectory takes them. partitions: the ones to write, of the lane's
+    `producer.partition_count`.
     written: what `state` gave last, {} for a new folder; the log is brought to there first.
     """
 
@@ -57,7 +67,10 @@ class LaneLog:
         self.topic, self.settings = topic, settings
         self._producer = LaneProducer(workload, seed, partition_count, first_record)
         self._written = frozenset(partitions)
-        self._ends: dict[str, list[int]] = {topic: [0] * partition_count, latest_topic(topic): [0] * partition_count}
+        self._ends: dict[str, list[int]] = {
+            topic: [0] * partition_count,
+            latest_topic(topic): [0] * partition_count,
+        }
         topics = {topic: settings.records(), latest_topic(topic): settings.latest()}
         self._directory = LogDirectory(folder, partition_folder, topics)
         state = written or {}
@@ -96,30 +109,47 @@ class LaneLog:
                 self._clean(_ms(now_us))
 
     def state(self) -> Json:
-        """The positions, for readers of the folder and for the next start; all rows of the indexes are in their files now.
+        """The positions, for readers of the folder and for the next start; all rows of the indexes are in
+        their files now.
 
-        {at_us, records, logs: {"flights-3": {start_offset, end_offset, recovery_point, cleaned_up_to, segments: [[base, bytes]], deleted: {base: due
-        ms}, turning}}, ends: {topic: [end offset of each partition, also of those not written]}}
+        {at_us, records, logs: {"flights-3": {start_offset, end_offset, recovery_point, cleaned_up_to,
+        segments: [[base, bytes]], deleted: {base: due ms}, turning}}, ends: {topic: [end offset of each
+        partition, also of those not written]}}
         """
         logs = {}
         for (topic, number), log in self._directory.logs.items():
             log.active.offset_index.write_out()
             log.active.time_index.write_out()
-            deleted = {base: due_ms for due_ms, names in log.to_delete for name in names if (base := base_offset_of(name)) is not None}
+            deleted = {
+                base: due_ms
+                for due_ms, names in log.to_delete
+                for name in names
+                if (base := base_offset_of(name)) is not None
+            }
             logs[f"{topic}-{number}"] = {
-                "start_offset": log.log_start_offset, "end_offset": log.log_end_offset, "high_watermark": log.high_watermark,
-                "recovery_point": log.recovery_point, "cleaned_up_to": self._directory.cleaned_up_to.get((topic, number)),
+                "start_offset": log.log_start_offset,
+                "end_offset": log.log_end_offset,
+                "high_watermark": log.high_watermark,
+                "recovery_point": log.recovery_point,
+                "cleaned_up_to": self._directory.cleaned_up_to.get((topic, number)),
                 "segments": [[segment.base_offset, segment.size] for segment in log.segments],
-                "deleted": {str(base): due_ms for base, due_ms in deleted.items()}, "turning": list(self._turning[topic, number]),
-            }  # fmt: skip
-        return {"at_us": self.now_us, "records": self._producer.record_count, "logs": logs, "ends": self._ends}
+                "deleted": {str(base): due_ms for base, due_ms in deleted.items()},
+                "turning": list(self._turning[topic, number]),
+            }
+        return {
+            "at_us": self.now_us,
+            "records": self._producer.record_count,
+            "logs": logs,
+            "ends": self._ends,
+        }
 
     def checkpoint(self) -> None:
         """Write the checkpoint files of the folder. Raises StorageFull."""
         self._directory.checkpoint()
 
     def close(self) -> Json:
-        """Flush everything and end in order, so that the next start reads no records. Returns the last state. Raises StorageFull."""
+        """Flush everything and end in order, so that the next start reads no records. Returns the last state.
+        Raises StorageFull."""
         now_ms = _ms(self.now_us)
         for log in self._directory.logs.values():
             log.flush(now_ms)
@@ -151,9 +181,18 @@ class LaneLog:
     def _retain(self, now_ms: int) -> None:
         for (topic, number), log in self._directory.logs.items():
             if self._is_ahead(topic, number, log):
-                continue  # what was due then was done before the crash, or is done when its time has come again
+                # what was due then was done before the crash, or is done when its time has come again
+                continue
             for deletion in delete_old_segments(log, now_ms):
-                self._tell(topic, number, now_ms, "deleted", deletion.base_offset, self._reasons[deletion.reason], bytes=deletion.size_in_bytes)
+                self._tell(
+                    topic,
+                    number,
+                    now_ms,
+                    "deleted",
+                    deletion.base_offset,
+                    self._reasons[deletion.reason],
+                    bytes=deletion.size_in_bytes,
+                )
             removed = {base_offset_of(name) for name in log.delete_due_files(now_ms)}
             for base in sorted(base for base in removed if base is not None):
                 self._tell(topic, number, now_ms, "removed", base, "file_delete_delay")
@@ -166,13 +205,27 @@ class LaneLog:
             (topic, number), cleaned = done
             first = self._directory.logs[topic, number].segments[0].base_offset
             self._tell(
-                topic, number, now_ms, "compacted", first, "cleaned", end_offset=cleaned.end_offset,
-                records_read=cleaned.records_read, records_kept=cleaned.records_kept, bytes_read=cleaned.bytes_read,
-                bytes_written=cleaned.bytes_written, segments_before=cleaned.segments_before, segments_after=cleaned.segments_after,
-            )  # fmt: skip
+                topic,
+                number,
+                now_ms,
+                "compacted",
+                first,
+                "cleaned",
+                end_offset=cleaned.end_offset,
+                records_read=cleaned.records_read,
+                records_kept=cleaned.records_kept,
+                bytes_read=cleaned.bytes_read,
+                bytes_written=cleaned.bytes_written,
+                segments_before=cleaned.segments_before,
+                segments_after=cleaned.segments_after,
+            )
 
-    def _tell(self, topic: str, number: int, now_ms: int, kind: str, base_offset: int, reason: str, **numbers: int) -> None:
-        self._turning[topic, number].append({"at_ms": now_ms, "kind": kind, "base_offset": base_offset, "reason": reason, **numbers})
+    def _tell(
+        self, topic: str, number: int, now_ms: int, kind: str, base_offset: int, reason: str, **numbers: int
+    ) -> None:
+        self._turning[topic, number].append(
+            {"at_ms": now_ms, "kind": kind, "base_offset": base_offset, "reason": reason, **numbers}
+        )
 
 
 def _ms(at_us: int) -> int:

@@ -1,7 +1,8 @@
-"""A partition's folder opened to be looked at: a lab's, an uploaded one, a real broker's. Nothing on disk is changed.
+"""A partition's folder opened to be looked at: a lab's, an uploaded one, a real broker's. Nothing on disk is
+changed.
 
-The segments are the log's own (`kafka/log/segment.py`), over files that are only read. What the log would refuse to open, damage that a
-recovery would cut off, is kept and told.
+The segments are the log's own (`kafka/log/segment.py`), over files that are only read. What the log would
+refuse to open, damage that a recovery would cut off, is kept and told.
 """
 
 from __future__ import annotations
@@ -29,9 +30,11 @@ DAMAGE_MAX = 20
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a segment holds, counted batch by batch. next_offset: after its last whole batch. formats: magic numbers, ascending.
+    """What a segment holds, counted batch by batch. next_offset: after its last whole batch. formats: magic
+    numbers, ascending.
 
-    Times are ms, -1 for none. damage: at most DAMAGE_MAX of them, in order. A summary of a file that does not change stays valid.
+    Times are ms, -1 for none. damage: at most DAMAGE_MAX of them, in order. A summary of a file that does not
+    change stays valid.
     """
 
     next_offset: int
@@ -46,16 +49,22 @@ class Summary:
 class OpenedLog:
     """One partition's folder.
 
-    path: the folder. start_offset: what DeleteRecords has moved it to, where that is known. live: of a folder that is being written, the
-    segments that count, as far as they are still there; default: all. sizes: as ReadOnlyFolder takes them. end_offset: of a folder that is
-    being written, the log end at those sizes: index rows from there on belong to batches that do not count yet.
-    live, deleted: base offsets, ascending. has_group_records: by its name it is a partition of `__consumer_offsets`.
+    path: the folder. start_offset: what DeleteRecords has moved it to, where that is known. live: of a folder
+    that is being written, the segments that count, as far as they are still there; default: all. sizes: as
+    ReadOnlyFolder takes them. end_offset: of a folder that is being written, the log end at those sizes:
+    index rows from there on belong to batches that do not count yet. live, deleted: base offsets, ascending.
+    has_group_records: by its name it is a partition of `__consumer_offsets`.
     """
 
     def __init__(
-        self, path: Path, *, start_offset: int | None = None, live: list[int] | None = None, sizes: Mapping[str, int] | None = None,
+        self,
+        path: Path,
+        *,
+        start_offset: int | None = None,
+        live: list[int] | None = None,
+        sizes: Mapping[str, int] | None = None,
         end_offset: int | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.folder = ReadOnlyFolder(path, sizes)
         self.has_group_records = path.name.rpartition("-")[0] == OFFSETS_TOPIC
         self.names = self.folder.names()
@@ -72,7 +81,8 @@ class OpenedLog:
         return sorted(base for base in found if base is not None)
 
     def segment(self, base_offset: int, stage: str = "") -> Segment:
-        """A segment by its base offset. stage: DELETED for one that waits for its end. Raises CommandError at `segment`."""
+        """A segment by its base offset. stage: DELETED for one that waits for its end. Raises CommandError at
+        `segment`."""
         if base_offset not in (self.deleted if stage else self.live):
             raise CommandError("segment", "there is no segment {segment}", segment=base_offset)
         key = (base_offset, stage)
@@ -86,7 +96,8 @@ class OpenedLog:
             segment.offset_index.truncate_to(self.end_offset)
             segment.time_index.truncate_to(self.end_offset)
             segment.max_timestamp, segment.offset_of_max_timestamp = segment.time_index.last_entry
-        # The rows of a segment that grows end before the log does; what a restart would find there is found here.
+        # The rows of a segment that grows end before the log does; what a restart would find there is found
+        # here.
         for seen in walk(segment.log, segment.offset_index.lookup(1 << 62).position):
             if isinstance(seen, BatchSeen) and seen.max_timestamp > segment.max_timestamp:
                 segment.max_timestamp, segment.offset_of_max_timestamp = seen.max_timestamp, seen.last_offset
@@ -99,7 +110,9 @@ class OpenedLog:
     def files_of(self, base_offset: int, stage: str = "") -> list[str]:
         """The names of a segment's files that are there."""
         begin = file_name(base_offset, ".")
-        return [name for name in self.names if name.startswith(begin) and name.endswith(DELETED) == bool(stage)]
+        return [
+            name for name in self.names if name.startswith(begin) and name.endswith(DELETED) == bool(stage)
+        ]
 
     def other_files(self) -> list[str]:
         """The names of the files that belong to no segment."""
@@ -117,7 +130,14 @@ class OpenedLog:
 
     def batch_at(self, segment: Segment, position: int) -> RecordBatch | LegacyBatch:
         """The batch that starts there. Raises CommandError at `position` where none does."""
-        size = next((seen.bytes for seen in self.walk_to(segment, position) if isinstance(seen, BatchSeen) and seen.position == position), 0)
+        size = next(
+            (
+                seen.bytes
+                for seen in self.walk_to(segment, position)
+                if isinstance(seen, BatchSeen) and seen.position == position
+            ),
+            0,
+        )
         batch = guarded_at(segment.log.view(position, size)) if size else None
         if batch is None:
             raise CommandError("position", "no batch starts at byte {position}", position=position)
@@ -128,8 +148,11 @@ class OpenedLog:
         return list(walk(segment.log, self.batch_starts_before(segment, position), position + 1))
 
 
-def summarize(log: OpenedLog, base_offset: int, stage: str = "", *, check: bool, unpack: bool = True) -> Summary:
-    """Count a segment. check: also every CRC, both indexes, and whether the records can be read; else headers only.
+def summarize(
+    log: OpenedLog, base_offset: int, stage: str = "", *, check: bool, unpack: bool = True
+) -> Summary:
+    """Count a segment. check: also every CRC, both indexes, and whether the records can be read; else headers
+    only.
 
     unpack: whether compressed records are read too; what takes hours to unpack is a few bytes to send.
     """
@@ -153,8 +176,20 @@ def summarize(log: OpenedLog, base_offset: int, stage: str = "", *, check: bool,
             damage += _check_batch(segment, seen, unpack)
     if check:
         damage += _check_indexes(log, segment)
-        damage += [Damage("unfinished", 0, log.folder.size_of(name), name) for name in log.names if name.endswith((CLEANED, SWAP))]
-    return Summary(next_offset, records, batches, first_timestamp, max_timestamp, tuple(sorted(formats)), tuple(damage[:DAMAGE_MAX]))
+        damage += [
+            Damage("unfinished", 0, log.folder.size_of(name), name)
+            for name in log.names
+            if name.endswith((CLEANED, SWAP))
+        ]
+    return Summary(
+        next_offset,
+        records,
+        batches,
+        first_timestamp,
+        max_timestamp,
+        tuple(sorted(formats)),
+        tuple(damage[:DAMAGE_MAX]),
+    )
 
 
 def _check_batch(segment: Segment, seen: BatchSeen, unpack: bool) -> list[Damage]:
@@ -170,7 +205,14 @@ def _check_batch(segment: Segment, seen: BatchSeen, unpack: bool) -> list[Damage
         for _ in batch.records() if unpack or codec is Codec.NONE else ():
             pass
     except LogError as error:
-        return [Damage("old_format" if isinstance(batch, LegacyBatch) else "records", seen.position, seen.bytes, str(error))]
+        return [
+            Damage(
+                "old_format" if isinstance(batch, LegacyBatch) else "records",
+                seen.position,
+                seen.bytes,
+                str(error),
+            )
+        ]
     return []
 
 

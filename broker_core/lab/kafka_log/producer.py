@@ -4,11 +4,12 @@
     records        r r  r   | r    r r |             and no more than batch.size
     partition 3    [0,   1] | [2]      |
 
-The partition is what the lane's producer chooses (`Placement`, with the same draws of the seed), and one broker takes the records in order. So
-the offsets here are those that the lane's consumers read.
+The partition is what the lane's producer chooses (`Placement`, with the same draws of the seed), and one
+broker takes the records in order. So the offsets here are those that the lane's consumers read.
 
-A second topic, "<topic>-latest", is the table of what is known about each key: each keyed record once more, to be compacted. A key that has
-not been seen for RETIRE_AFTER_US is taken out of the table with a tombstone: an aircraft, say, that has not flown for as long.
+A second topic, "<topic>-latest", is the table of what is known about each key: each keyed record once more,
+to be compacted. A key that has not been seen for RETIRE_AFTER_US is taken out of the table with a tombstone:
+an aircraft, say, that has not flown for as long.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ LINGER_US = 250_000
 RETIRE_AFTER_US = 60 * SECOND_US
 BATCH_OVERHEAD = 61
 RECORD_OVERHEAD = 32
-"""More than length fields, attributes and differences take: a batch is closed before it could be too large, as the original's estimate does."""
+"""More than length fields, attributes and differences take: a batch is closed before it could be too large,
+as the original's estimate does."""
 
 
 def latest_topic(topic: str) -> str:
@@ -49,7 +51,8 @@ class Sent(NamedTuple):
 
 
 class Window(NamedTuple):
-    """What was sent within one linger, by partition, in order: the topic's records, and those of the table."""
+    """What was sent within one linger, by partition, in order: the topic's records, and those of the
+    table."""
 
     records: dict[int, list[Sent]]
     latest: dict[int, list[Sent]]
@@ -58,7 +61,8 @@ class Window(NamedTuple):
 class LaneProducer:
     """The records of a lab in order, a linger at a time.
 
-    first_record: where the lane's offsets begin; above 0 after a change of algorithm late in a long lab, when the lane restarts its count.
+    first_record: where the lane's offsets begin; above 0 after a change of algorithm late in a long lab, when
+    the lane restarts its count.
     """
 
     def __init__(self, workload: Workload, seed: int, partition_count: int, first_record: int = 0) -> None:
@@ -70,7 +74,9 @@ class LaneProducer:
         self._placement = Placement(partition_count)
         self._random = SeededRandom(seed)
         self._partitions: dict[int, int] = {}
-        self._seen_us: OrderedDict[int, int] = OrderedDict()  # key code -> when it was last seen; the longest ago first
+        self._seen_us: OrderedDict[int, int] = (
+            OrderedDict()
+        )  # key code -> when it was last seen; the longest ago first
 
     @property
     def record_count(self) -> int:
@@ -78,7 +84,8 @@ class LaneProducer:
         return self._next_record - self._first_record
 
     def next_window(self, *, with_content: frozenset[int]) -> Window:
-        """Go one linger further. with_content: the partitions whose records are wanted; of others only the number is right."""
+        """Go one linger further. with_content: the partitions whose records are wanted; of others only the
+        number is right."""
         self.now_us += LINGER_US
         workload, partitions = self._workload, self._partitions
         stop = max(self._next_record, workload.count_until(self.now_us))
@@ -123,7 +130,8 @@ _NOTHING = Sent(-1, None, None)
 
 
 def batches_of(sent: Sequence[Sent], bytes_max: int) -> Iterator[bytes]:
-    """Encode what one partition got within a linger: one batch, or several where batch.size or `bytes_max` is reached.
+    """Encode what one partition got within a linger: one batch, or several where batch.size or `bytes_max` is
+    reached.
 
     A producer numbers the records of each batch from 0; the broker gives the batch its offset.
     """

@@ -1,8 +1,10 @@
 """A partition's folder that can only be read: somebody else's log, or one that another process is writing.
 
-The log's own code may want to put an index in order (`segment.py` rebuilds a damaged one). Here that happens in memory; the disk stays as
-it was. A link in the folder is not a file of it, and the path of the folder has none (`real_files.py`). Files are opened for each read and never
-mapped: the folder's writer may cut or remove a file at any moment, and a mapped byte past a file's end would kill the process that reads it.
+The log's own code may want to put an index in order (`segment.py` rebuilds a damaged one). Here that happens
+in memory; the disk stays as it was. A link in the folder is not a file of it, and the path of the folder has
+none (`real_files.py`). Files are opened for each read and never
+mapped: the folder's writer may cut or remove a file at any moment, and a mapped byte past a file's end would
+kill the process that reads it.
 """
 
 import os
@@ -20,7 +22,8 @@ _ROW_BYTES = {INDEX: offset_index.ROW.size, TIME_INDEX: time_index.ROW.size}
 
 
 class ReadOnlyFile:
-    """One file as it was when it was opened. size: in bytes. What is changed is changed in memory, and only for indexes."""
+    """One file as it was when it was opened. size: in bytes. What is changed is changed in memory, and only
+    for indexes."""
 
     def __init__(self, path: Path, size: int, content: bytes | None = None) -> None:
         self.name = path.name
@@ -29,7 +32,8 @@ class ReadOnlyFile:
         self._content = None if content is None else bytearray(content)
 
     def view(self, position: int, size: int) -> memoryview:
-        """Give `size` bytes, fewer at the end of the file. Raises FileNotFoundError when it has been removed since."""
+        """Give `size` bytes, fewer at the end of the file. Raises FileNotFoundError when it has been removed
+        since."""
         end = min(position + size, self.size)
         if self._content is not None:
             return memoryview(bytes(self._content[position:end]))
@@ -60,7 +64,8 @@ class ReadOnlyFile:
 class ReadOnlyFolder:
     """A folder whose files are only read.
 
-    path: it exists. sizes: file name -> how many of its bytes count, for files that grow while they are read; others count whole.
+    path: it exists. sizes: file name -> how many of its bytes count, for files that grow while they are read;
+    others count whole.
     """
 
     def __init__(self, path: Path, sizes: Mapping[str, int] | None = None) -> None:
@@ -75,7 +80,8 @@ class ReadOnlyFolder:
         return stat_file(self.path / name).st_size
 
     def open(self, name: str) -> ReadOnlyFile:
-        """Open a file; a missing one is empty. An index is read whole, without the zeros that a running broker keeps after its rows."""
+        """Open a file; a missing one is empty. An index is read whole, without the zeros that a running
+        broker keeps after its rows."""
         path = self.path / name
         if name not in self.names():
             return ReadOnlyFile(path, 0, b"")
@@ -123,6 +129,7 @@ def has_log(names: list[str]) -> bool:
 
 
 def _without_spare_room(content: bytes, row_bytes: int) -> bytes:
-    """A row of zeros is not a row: the first append of a segment has none. A row cut in the middle stays, as damage to be seen."""
+    """A row of zeros is not a row: the first append of a segment has none. A row cut in the middle stays, as
+    damage to be seen."""
     used = len(content.rstrip(b"\0"))
     return content if used == len(content) else content[: -(-used // row_bytes) * row_bytes]

@@ -3,8 +3,8 @@
     a record of the lab     key and payload of the workload's record          a record of a person's test writer   no key, no value
     __consumer_offsets      the very key and value, which the light log keeps in hexadecimal
 
-Offsets, epochs, producers, sequences and times are the descriptor's own. The lab's time 0 is 2013-01-01 (`producer.py`), so every time is moved
-by as much, also the times inside the values of `__consumer_offsets`.
+Offsets, epochs, producers, sequences and times are the descriptor's own. The lab's time 0 is 2013-01-01
+(`producer.py`), so every time is moved by as much, also the times inside the values of `__consumer_offsets`.
 
 Source: Kafka 3.9 clients DefaultRecordBatch, DefaultRecord.
 """
@@ -45,13 +45,29 @@ class BatchWriter:
             pairs = [_marker(batch)]
         else:
             pairs = [None if value is None else self._pair(value) for value in batch.values]
-        records = [encode_record(Record(delta, time, *pair), 0, base_time) for delta, pair in enumerate(pairs) if pair is not None]
+        records = [
+            encode_record(Record(delta, time, *pair), 0, base_time)
+            for delta, pair in enumerate(pairs)
+            if pair is not None
+        ]
         if len(records) != header.record_count:
-            raise InvariantError(f"the batch at offset {header.base_offset} has {len(records)} records and says {header.record_count}")
+            raise InvariantError(
+                f"the batch at offset {header.base_offset} has {len(records)} records and says "
+                f"{header.record_count}"
+            )
         return seal(
-            b"".join(records), header.base_offset, header.partition_leader_epoch, header.attributes, header.last_offset_delta, base_time, time,
-            header.producer_id, header.producer_epoch, header.base_sequence, header.record_count,
-        )  # fmt: skip
+            b"".join(records),
+            header.base_offset,
+            header.partition_leader_epoch,
+            header.attributes,
+            header.last_offset_delta,
+            base_time,
+            time,
+            header.producer_id,
+            header.producer_epoch,
+            header.base_sequence,
+            header.record_count,
+        )
 
     def _time(self, node_ms: int) -> int:
         return node_ms + self.shift_ms if node_ms >= 0 else node_ms
@@ -64,7 +80,9 @@ class BatchWriter:
         if value == OTHERS_RECORD:
             return None, b""
         (code,) = self.workload.codes_of([value])
-        return None if code == NO_KEY else self.workload.key_bytes(code), self.workload.payload(value).encode()
+        return None if code == NO_KEY else self.workload.key_bytes(code), self.workload.payload(
+            value
+        ).encode()
 
     def _on_lab_clock(self, key: bytes, value: bytes) -> bytes:
         """A value of the offsets topic with its times moved: of a commit, and of a classic group's state."""
@@ -75,9 +93,17 @@ class BatchWriter:
         match stored:
             case r.OffsetCommitValue(expire_timestamp=expire):
                 moved = None if expire is None else self._time(expire)
-                return value_bytes(msgspec.structs.replace(stored, commit_timestamp=self._time(stored.commit_timestamp), expire_timestamp=moved))
+                return value_bytes(
+                    msgspec.structs.replace(
+                        stored, commit_timestamp=self._time(stored.commit_timestamp), expire_timestamp=moved
+                    )
+                )
             case r.GroupMetadataValue():
-                return value_bytes(msgspec.structs.replace(stored, current_state_timestamp=self._time(stored.current_state_timestamp)))
+                return value_bytes(
+                    msgspec.structs.replace(
+                        stored, current_state_timestamp=self._time(stored.current_state_timestamp)
+                    )
+                )
         return value
 
 
@@ -85,7 +111,12 @@ def _marker(batch: LightBatch) -> Pair:
     """Key and value of the record that ends a transaction."""
     control_type, coordinator_epoch = batch.control_type()
     marker = encode_control_batch(
-        control_type, base_offset=0, timestamp=0, producer_id=0, producer_epoch=0, coordinator_epoch=coordinator_epoch
+        control_type,
+        base_offset=0,
+        timestamp=0,
+        producer_id=0,
+        producer_epoch=0,
+        coordinator_epoch=coordinator_epoch,
     )
     (record,) = marker.records()
     return record.key, record.value

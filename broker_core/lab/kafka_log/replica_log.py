@@ -1,14 +1,17 @@
-"""A replica of a lab's cluster as a partition's folder: the bytes of that one broker's log, as far as it was told.
+"""A replica of a lab's cluster as a partition's folder: the bytes of that one broker's log, as far as it was
+told.
 
     replica_view (lab/views)  ─► batches ─► BatchWriter ─► PartitionLog.append_as_follower ─► <generation>/flights-2/
 
-What follows on from what is there is appended; the log start moves as the replica's does. What does not, because the replica was truncated or
-compacted, begins a new generation: a folder beside the old one, so that a reader sees one or the other. The byte-exact log and the replica's
-light one agree by a law (tests/core/lab/test_replica_log.py): same offsets, epochs, producers and segments' bounds.
+What follows on from what is there is appended; the log start moves as the replica's does. What does not,
+because the replica was truncated or compacted, begins a new generation: a folder beside the old one, so that
+a reader sees one or the other. The byte-exact log and the replica's light one agree by a law
+(tests/core/lab/test_replica_log.py): same offsets, epochs, producers and segments' bounds.
 
-The lab's brokers keep a topic of records in one segment of a gigabyte, which would be one box for days; here it is rolled by the page's
-segment.bytes. A compacted topic has the replica's own segments, for compaction goes by them. `leader-epoch-checkpoint` and the files of the
-broker's folder are the broker's, character by character.
+The lab's brokers keep a topic of records in one segment of a gigabyte, which would be one box for days; here
+it is rolled by the page's segment.bytes. A compacted topic has the replica's own segments, for compaction
+goes by them. `leader-epoch-checkpoint` and the files of the broker's folder are the broker's, character by
+character.
 """
 
 from __future__ import annotations
@@ -39,22 +42,32 @@ TRUNCATED, COMPACTED, LOST = "truncated", "compacted", "lost"
 class ReplicaLog:
     """Writes one replica's folder.
 
-    new_folder: gives a folder by its name, "3/flights-2" or "3" for the broker's own files of generation 3. name: "flights-2".
+    new_folder: gives a folder by its name, "3/flights-2" or "3" for the broker's own files of generation 3.
+    name: "flights-2".
     generation: the last one that is on the disk already; the first one written here is the next.
     """
 
-    def __init__(self, new_folder: Callable[[str], Folder], name: str, *, workload: Workload, settings: LaneSettings, generation: int = 0) -> None:
+    def __init__(
+        self,
+        new_folder: Callable[[str], Folder],
+        name: str,
+        *,
+        workload: Workload,
+        settings: LaneSettings,
+        generation: int = 0,
+    ) -> None:
         self.name, self.settings, self.generation = name, settings, generation
         self.log: PartitionLog | None = None
         self._new_folder, self._workload = new_folder, workload
-        self._rows: list[tuple[int, LightBatch]] = []      # what is written: base offset of its segment, batch
+        self._rows: list[tuple[int, LightBatch]] = []  # what is written: base offset of its segment, batch
         self._texts: dict[tuple[str, str], str] = {}
         self._cleaned_up_to: int | None = None
         self._turning: deque[Json] = deque(maxlen=TURNING_MAX)
 
     def take(self, told: Json) -> Json:
-        """Bring the folder to what `replica_view` told. Returns the state for readers: {"at_us", "generation", "broker", "replicas", "replica",
-        "logs": {name: as LaneLog.state has it}}. Raises StorageFull."""
+        """Bring the folder to what `replica_view` told. Returns the state for readers: {"at_us",
+        "generation", "broker", "replicas", "replica", "logs": {name: as LaneLog.state has it}}. Raises
+        StorageFull."""
         at_us, replica = told["at_us"], told["replica"]
         now_ms = EPOCH_MS + at_us // MILLISECOND_US
         state: Json = {"at_us": at_us, "broker": _without_files(told["broker"]), "replicas": told["replicas"]}
@@ -68,7 +81,12 @@ class ReplicaLog:
         self._write_texts(self.name, replica["files"])
         assert self.log is not None
         about = {key: value for key, value in replica.items() if key not in ("segments", "files")}
-        return {**state, "generation": self.generation, "replica": about, "logs": {self.name: self._log_state(replica)}}
+        return {
+            **state,
+            "generation": self.generation,
+            "replica": about,
+            "logs": {self.name: self._log_state(replica)},
+        }
 
     def close(self, now_ms: int) -> None:
         """Let go of the files."""
@@ -77,7 +95,11 @@ class ReplicaLog:
     # -- inside
 
     def _bring(self, replica: Json, now_ms: int, writer: BatchWriter) -> None:
-        rows = [(segment["base"], batch) for segment in replica["segments"] for batch in batches_of(segment["batches"])]
+        rows = [
+            (segment["base"], batch)
+            for segment in replica["segments"]
+            for batch in batches_of(segment["batches"])
+        ]
         generation = self.generation
         if self.log is None:
             self._begin(replica, rows, now_ms)
@@ -89,8 +111,12 @@ class ReplicaLog:
         log = self.log
         assert log is not None
         for base, batch in rows[len(self._rows) :]:
-            rolled = self._append(log, base if replica["is_compacted"] else None, writer.data_of(batch), now_ms)
-            if rolled is not None and generation == self.generation:    # when the segments of a folder that is begun anew rolled nobody saw
+            rolled = self._append(
+                log, base if replica["is_compacted"] else None, writer.data_of(batch), now_ms
+            )
+            if (
+                rolled is not None and generation == self.generation
+            ):  # when the segments of a folder that is begun anew rolled nobody saw
                 self._tell(now_ms, "rolled", rolled, base_offset=log.active.base_offset)
             self._rows.append((base, batch))
         if replica["is_compacted"] and (last := replica["segments"][-1]["base"]) > log.active.base_offset:
@@ -98,14 +124,23 @@ class ReplicaLog:
         log.high_watermark = replica["high_watermark"]
         log.raise_log_start(min(replica["start"], log.high_watermark))
         for deletion in delete_old_segments(log, now_ms):
-            self._tell(now_ms, "deleted", "start_offset", base_offset=deletion.base_offset, bytes=deletion.size_in_bytes)
-        removed = {base for name in log.delete_due_files(now_ms) if (base := base_offset_of(name)) is not None}
+            self._tell(
+                now_ms,
+                "deleted",
+                "start_offset",
+                base_offset=deletion.base_offset,
+                bytes=deletion.size_in_bytes,
+            )
+        removed = {
+            base for name in log.delete_due_files(now_ms) if (base := base_offset_of(name)) is not None
+        }
         for base in sorted(removed):
             self._tell(now_ms, "removed", "file_delete_delay", base_offset=base)
         self._cleaned_up_to = replica["cleaned_up_to"]
 
     def _known(self, rows: list[tuple[int, LightBatch]], log_start: int) -> int:
-        """How many of the batches that are written are the replica's still. Of those below its log start nobody says anything."""
+        """How many of the batches that are written are the replica's still. Of those below its log start
+        nobody says anything."""
         del self._rows[: sum(batch.header.last_offset < log_start for _, batch in self._rows)]
         same = 0
         for mine, theirs in zip(self._rows, rows, strict=False):
@@ -120,17 +155,29 @@ class ReplicaLog:
         self.generation += 1
         self._rows, self._texts = [], {}
         settings = LogSettings(
-            index_interval_bytes=self.settings.index_interval_bytes, segment_bytes=2**31 - 1, segment_ms=LONG_MAX // 2, retention_ms=UNLIMITED,
+            index_interval_bytes=self.settings.index_interval_bytes,
+            segment_bytes=2**31 - 1,
+            segment_ms=LONG_MAX // 2,
+            retention_ms=UNLIMITED,
             file_delete_delay_ms=self.settings.file_delete_delay_ms,
-        )  # fmt: skip
-        log = PartitionLog.open(self._new_folder(f"{self.generation}/{self.name}"), settings, now_ms=now_ms, high_watermark=0)
-        first = replica["segments"][0]["base"] if replica["is_compacted"] else rows[0][1].header.base_offset if rows else replica["start"]
+        )
+        log = PartitionLog.open(
+            self._new_folder(f"{self.generation}/{self.name}"), settings, now_ms=now_ms, high_watermark=0
+        )
+        first = (
+            replica["segments"][0]["base"]
+            if replica["is_compacted"]
+            else rows[0][1].header.base_offset
+            if rows
+            else replica["start"]
+        )
         if first:
             log.restart_at(first, now_ms)
         self.log = log
 
     def _append(self, log: PartitionLog, base: int | None, data: bytes, now_ms: int) -> str | None:
-        """base: of the replica's own segment; None: the page's segment.bytes rolls. Gives why a segment began with it; None: none did."""
+        """base: of the replica's own segment; None: the page's segment.bytes rolls. Gives why a segment began
+        with it; None: none did."""
         first, reason = int.from_bytes(data[:8], signed=True), None
         if base is not None and base > log.active.base_offset:
             log.roll(now_ms, base)
@@ -148,13 +195,24 @@ class ReplicaLog:
             held = [batch for segment in replica["segments"] for batch in batches_of(segment["batches"])]
             end = self._rows[-1][1].header.next_offset
             after = sum(batch.header.record_count for batch in held if batch.header.base_offset < end)
-            self._tell(now_ms, COMPACTED, "cleaned", base_offset=0, end_offset=replica["cleaned_up_to"], records_read=before, records_kept=after)
+            self._tell(
+                now_ms,
+                COMPACTED,
+                "cleaned",
+                base_offset=0,
+                end_offset=replica["cleaned_up_to"],
+                records_read=before,
+                records_kept=after,
+            )
             return
         cut = self._rows[known][1].header.base_offset
-        self._tell(now_ms, TRUNCATED, "follower", base_offset=cut, records=self._rows[-1][1].header.next_offset - cut)
+        self._tell(
+            now_ms, TRUNCATED, "follower", base_offset=cut, records=self._rows[-1][1].header.next_offset - cut
+        )
 
     def _write_texts(self, folder: str, texts: dict[str, str]) -> None:
-        """The broker's own files, where they have changed; the byte-exact log keeps one of them, too, and it says the same or less."""
+        """The broker's own files, where they have changed; the byte-exact log keeps one of them, too, and it
+        says the same or less."""
         at = f"{self.generation}/{folder}" if folder else f"{self.generation}"
         for name, text in texts.items():
             if folder or self._texts.get((folder, name)) != text:
@@ -169,15 +227,27 @@ class ReplicaLog:
         assert log is not None
         log.active.offset_index.write_out()
         log.active.time_index.write_out()
-        deleted = {base: due_ms for due_ms, names in log.to_delete for name in names if (base := base_offset_of(name)) is not None}
+        deleted = {
+            base: due_ms
+            for due_ms, names in log.to_delete
+            for name in names
+            if (base := base_offset_of(name)) is not None
+        }
         return {
-            "start_offset": replica["start"], "end_offset": replica["end"], "high_watermark": replica["high_watermark"],
-            "recovery_point": replica["recovery_point"], "cleaned_up_to": replica["cleaned_up_to"],
+            "start_offset": replica["start"],
+            "end_offset": replica["end"],
+            "high_watermark": replica["high_watermark"],
+            "recovery_point": replica["recovery_point"],
+            "cleaned_up_to": replica["cleaned_up_to"],
             "segments": [[segment.base_offset, segment.size] for segment in log.segments],
-            "gaps": sum(after.header.base_offset - before.header.next_offset for (_, before), (_, after) in pairwise(self._rows))
+            "gaps": sum(
+                after.header.base_offset - before.header.next_offset
+                for (_, before), (_, after) in pairwise(self._rows)
+            )
             + sum(batch.header.last_offset_delta + 1 - batch.header.record_count for _, batch in self._rows),
-            "deleted": {str(base): due_ms for base, due_ms in deleted.items()}, "turning": list(self._turning),
-        }  # fmt: skip
+            "deleted": {str(base): due_ms for base, due_ms in deleted.items()},
+            "turning": list(self._turning),
+        }
 
     def _close(self, now_ms: int) -> None:
         if self.log is not None:

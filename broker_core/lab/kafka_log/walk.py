@@ -1,7 +1,8 @@
 """From batch to batch by their headers, through a segment that may be damaged, hollow, or of an older format.
 
-The log's own reading (`Segment.batches`) ends with an error where it meets what it cannot read. A page shows everything up to there, and then
-what is there: bytes that are not a batch, a batch that is cut off, or zeros, of which a sparse file is full.
+The log's own reading (`Segment.batches`) ends with an error where it meets what it cannot read. A page shows
+everything up to there, and then what is there: bytes that are not a batch, a batch that is cut off, or zeros,
+of which a sparse file is full.
 """
 
 from collections.abc import Iterator
@@ -17,7 +18,8 @@ _OLD_TIME_END = 26
 
 
 class BatchSeen(NamedTuple):
-    """A batch's header. records: as it says. first_timestamp, max_timestamp: ms, -1 where the format has none."""
+    """A batch's header. records: as it says. first_timestamp, max_timestamp: ms, -1 where the format has
+    none."""
 
     position: int
     bytes: int
@@ -30,9 +32,11 @@ class BatchSeen(NamedTuple):
 
 
 class Damage(NamedTuple):
-    """What is wrong, and where. kind: "zeros", "cut", "no_batch", "old_format", "crc", "records", "index" or "unfinished".
+    """What is wrong, and where. kind: "zeros", "cut", "no_batch", "old_format", "crc", "records", "index" or
+    "unfinished".
 
-    position, bytes: in the file. detail: the log's own words, for the person who repairs it; "" where the kind says all.
+    position, bytes: in the file. detail: the log's own words, for the person who repairs it; "" where the
+    kind says all.
     """
 
     kind: str
@@ -42,7 +46,8 @@ class Damage(NamedTuple):
 
 
 def begins_with_batch(head: bytes) -> bool:
-    """Whether a `.log` with these first bytes can be one: nothing yet, or a batch, even one that is cut off later.
+    """Whether a `.log` with these first bytes can be one: nothing yet, or a batch, even one that is cut off
+    later.
 
     >>> begins_with_batch(b""), begins_with_batch(b"only words, as long as a header")
     (True, False)
@@ -56,7 +61,8 @@ def begins_with_batch(head: bytes) -> bool:
 
 
 def walk(file: LogFile, position: int = 0, end: int | None = None) -> Iterator[BatchSeen | Damage]:
-    """Give the batches that start from a position on, up to `end`; the last item is a Damage where the walk cannot go on.
+    """Give the batches that start from a position on, up to `end`; the last item is a Damage where the walk
+    cannot go on.
 
     position: of a batch. Only headers are read.
     """
@@ -87,9 +93,15 @@ def _seen_at(head: memoryview, position: int, left: int) -> BatchSeen | Damage:
     if size > left:
         return Damage("cut", position, left)
     if magic < MAGIC:
-        timestamp = int.from_bytes(head[18:_OLD_TIME_END], signed=True) if magic and len(head) >= _OLD_TIME_END else -1
+        timestamp = (
+            int.from_bytes(head[18:_OLD_TIME_END], signed=True)
+            if magic and len(head) >= _OLD_TIME_END
+            else -1
+        )
         return BatchSeen(position, size, base_offset, base_offset, magic, 1, timestamp, timestamp)
     if size < HEADER_SIZE:
         return Damage("no_batch", position, left)
     fields = HEADER.unpack(head)
-    return BatchSeen(position, size, base_offset, base_offset + fields[6], magic, fields[12], fields[7], fields[8])
+    return BatchSeen(
+        position, size, base_offset, base_offset + fields[6], magic, fields[12], fields[7], fields[8]
+    )

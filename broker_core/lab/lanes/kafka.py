@@ -1,8 +1,10 @@
-"""The Kafka lane: one broker that leads every partition and coordinates the group, one producer, and a consumer of the group for each program.
+"""The Kafka lane: one broker that leads every partition and coordinates the group, one producer, and a
+consumer of the group for each program.
 
-A key's murmur2 chooses the partition, the group's leader, a consumer, the member that reads it. When a member hears of a rebalance, who waits
-for whom and what was committed is decided by the nodes (`broker_core/kafka/`). The lab's own: to "leave" for a program that is silent, a person
-removes its member at the coordinator; records that everybody has read are deleted from the logs.
+A key's murmur2 chooses the partition, the group's leader, a consumer, the member that reads it. When a member
+hears of a rebalance, who waits for whom and what was committed is decided by the nodes
+(`broker_core/kafka/`). The lab's own: to "leave" for a program that is silent, a person removes its member at
+the coordinator; records that everybody has read are deleted from the logs.
 
     kafka_reading.py  what the nodes' states say, with kafka_group.py       lab/observers/kafka.py  what is told of it
 """
@@ -72,7 +74,7 @@ class KafkaRules:
     def algorithms(self) -> list[Json]:
         return algorithms()
 
-    # -- the world ------------------------------------------------------------------------------------------------------------------------
+    # -- the world -------------------------------------------------------------------------------------------
 
     def design(self, lane: Lane) -> Design:
         def count(number: int, offset: int, end: int) -> None:
@@ -80,27 +82,34 @@ class KafkaRules:
 
         return Design(
             {
-                "broker": (BrokerState, Broker), "producer": (ProducerState, lambda state: Producer(state, self.reads.partitions)),
-                CONSUMER: (ConsumerState, lambda state: ConsumerNode(state, lane.traffic, count)), "admin": (AdminState, Admin),
+                "broker": (BrokerState, Broker),
+                "producer": (ProducerState, lambda state: Producer(state, self.reads.partitions)),
+                CONSUMER: (ConsumerState, lambda state: ConsumerNode(state, lane.traffic, count)),
+                "admin": (AdminState, Admin),
             },
-            r.Request | Join | producers.Connect | RemoveMember | Order, lane.delay_us, lane.jitter_us,
-        )  # fmt: skip
+            r.Request | Join | producers.Connect | RemoveMember | Order,
+            lane.delay_us,
+            lane.jitter_us,
+        )
 
     def begin(self, lane: Lane) -> Pieces[None]:
-        lane.world.start(BROKER, "broker", BrokerState([PartitionRecords() for _ in range(self.reads.partition_count)]))
+        lane.world.start(
+            BROKER, "broker", BrokerState([PartitionRecords() for _ in range(self.reads.partition_count)])
+        )
         lane.world.start(PRODUCER, "producer", ProducerState(Placement(self.reads.partition_count)))
         lane.world.order(PRODUCER, producers.Connect(BROKER))
         lane.world.start(OPERATOR, "admin", AdminState())
         yield None
 
     def head_start_us(self, lane: Lane) -> int:
-        # JoinGroup, its answer with an id, and JoinGroup again: so the group gathers its first members from time 0 on.
+        # JoinGroup, its answer with an id, and JoinGroup again: so the group gathers its first members from
+        # time 0 on.
         return 2 * lane.answer_us
 
     def forget_caches(self) -> None:
         self.reads.forget()
 
-    # -- records --------------------------------------------------------------------------------------------------------------------------
+    # -- records ---------------------------------------------------------------------------------------------
 
     def publisher(self, lane: Lane) -> tuple[Slot, Callable[[int, int], tuple[int, r.ProduceRequest]]]:
         slot = lane.world.slots[PRODUCER]
@@ -122,7 +131,8 @@ class KafkaRules:
         return written(slot, lane.world.slots[BROKER], publish, self.size_of)
 
     def tidy(self, lane: Lane, second: int) -> None:
-        """Below a partition's committed offset, and below the position of whoever still reads it, nobody reads again."""
+        """Below a partition's committed offset, and below the position of whoever still reads it, nobody
+        reads again."""
         if second % DELETE_EVERY_S:
             return
         low = dict(group_of(lane.world).offsets)
@@ -133,7 +143,7 @@ class KafkaRules:
                         low[number] = position
         lane.world.order(BROKER, r.DeleteRecordsRequest(low))
 
-    # -- a person's verbs -----------------------------------------------------------------------------------------------------------------
+    # -- a person's verbs ------------------------------------------------------------------------------------
 
     def join(self, lane: Lane, joiners: Sequence[Consumer], cause: Cause) -> None:
         for consumer in joiners:
@@ -142,7 +152,9 @@ class KafkaRules:
 
     def start(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
         program = Program(consumer.service_us)
-        state = ConsumerState(consumer.name, GROUP_ID, self.reads.topic, self.reads.partition_count, self.assignor.id, program)
+        state = ConsumerState(
+            consumer.name, GROUP_ID, self.reads.topic, self.reads.partition_count, self.assignor.id, program
+        )
         lane.world.start(consumer.incarnation, CONSUMER, state)
         lane.world.order(consumer.incarnation, Join(BROKER), cause)
 
@@ -170,8 +182,13 @@ class KafkaRules:
     def remove_silent(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
         """A person removes the member of a program that does not answer."""
         lane.crash_positions.pop(consumer.incarnation)
-        group, connection = self.reads.look(lane).group, consumer_state(lane.world.slots[consumer.incarnation]).connection
-        member_ids = [member.member_id for member in group.members.values() if member.connection == connection]
+        group, connection = (
+            self.reads.look(lane).group,
+            consumer_state(lane.world.slots[consumer.incarnation]).connection,
+        )
+        member_ids = [
+            member.member_id for member in group.members.values() if member.connection == connection
+        ]
         member_ids += [member_id for member_id, of in group.pending.items() if of == connection]
         self.clear_away(lane, consumer.incarnation, cause)
         for member_id in member_ids:
@@ -188,19 +205,32 @@ class KafkaRules:
         slot = lane.world.slots[consumer.incarnation]
         consumer.deadline_us = session_ends_us(lane.world, self.reads.look(lane), slot)
         owned = consumer_state(slot).owned
-        crashed = lane.emit("kafka.member.crashed", cause, "kafka.group.session_timeout", {"session_timeout_us": SESSION_TIMEOUT_US},
-                            {"consumer": consumer.name, "partitions": len(owned), "deadline_us": consumer.deadline_us})  # fmt: skip
+        crashed = lane.emit(
+            "kafka.member.crashed",
+            cause,
+            "kafka.group.session_timeout",
+            {"session_timeout_us": SESSION_TIMEOUT_US},
+            {"consumer": consumer.name, "partitions": len(owned), "deadline_us": consumer.deadline_us},
+        )
         self.reads.notes.stop(lane, owned, crashed, "kafka.group.session_timeout")
-        lane.say("kafka.crash_pending", consumer=consumer.name, partitions=len(owned), deadline_us=consumer.deadline_us)
+        lane.say(
+            "kafka.crash_pending",
+            consumer=consumer.name,
+            partitions=len(owned),
+            deadline_us=consumer.deadline_us,
+        )
 
-    # -- what happened --------------------------------------------------------------------------------------------------------------------
+    # -- what happened ---------------------------------------------------------------------------------------
 
     def told(self, lane: Lane, event: TurningPoint) -> None:
-        """A machine whose silence was noticed goes; when the others will be depends on what the coordinator has just heard."""
+        """A machine whose silence was noticed goes; when the others will be depends on what the coordinator
+        has just heard."""
         self.forget_caches()
         if event.kind == "kafka.group.member_expired" and self.narrator.noticed is not None:
             self.clear_away(lane, self.narrator.noticed, Cause(event=event.id))
         if lane.crash_positions:
             for consumer in lane.consumers.values():
                 if consumer.state == CRASHED:
-                    consumer.deadline_us = session_ends_us(lane.world, self.reads.look(lane), lane.world.slots[consumer.incarnation])
+                    consumer.deadline_us = session_ends_us(
+                        lane.world, self.reads.look(lane), lane.world.slots[consumer.incarnation]
+                    )

@@ -1,8 +1,10 @@
-"""The Kafka lane on a cluster: brokers that replicate, a controller, a producer program, and a consumer of the group for each program.
+"""The Kafka lane on a cluster: brokers that replicate, a controller, a producer program, and a consumer of
+the group for each program.
 
-A key's murmur2 chooses the partition, the group's leader, a consumer, the member that reads it. Who leads a partition, when a record counts,
-when a member hears of a rebalance, who waits for whom and what was committed is decided by the nodes (`broker_core/kafka/`). The lab's own: to
-"leave" for a program that is silent, a person removes its member at the coordinator; records that everybody has read are deleted.
+A key's murmur2 chooses the partition, the group's leader, a consumer, the member that reads it. Who leads a
+partition, when a record counts, when a member hears of a rebalance, who waits for whom and what was committed
+is decided by the nodes (`broker_core/kafka/`). The lab's own: to "leave" for a program that is silent, a
+person removes its member at the coordinator; records that everybody has read are deleted.
 
     kafka_cluster_reading.py  what the nodes' states say, with kafka_cluster_group.py       lab/observers/kafka_cluster.py  what is told of it
 """
@@ -33,11 +35,24 @@ from broker_core.kafka.error_codes import ErrorCode
 from broker_core.kafka.group.messages import LeaveGroupRequest, MemberIdentity
 from broker_core.lab.consumer import CRASHED, FROZEN, GONE, Consumer
 from broker_core.lab.keys import NO_KEY
-from broker_core.lab.lanes.kafka_cluster_group import CONSUMER, GROUP_ID, consumer_state, coordinating, owned, positions, session_ends_us
+from broker_core.lab.lanes.kafka_cluster_group import (
+    CONSUMER,
+    GROUP_ID,
+    consumer_state,
+    coordinating,
+    owned,
+    positions,
+    session_ends_us,
+)
 from broker_core.lab.lanes.kafka_cluster_reading import PRODUCER, KafkaClusterReading
 from broker_core.lab.lanes.kafka_cluster_settings import consumer_settings, plan_of, producer_settings
 from broker_core.lab.lanes.kafka_readers import least_read, start_readers
-from broker_core.lab.lanes.kafka_server_rules import SERVER_RULES, assigns_at_server, members_assignor, with_server_rule
+from broker_core.lab.lanes.kafka_server_rules import (
+    SERVER_RULES,
+    assigns_at_server,
+    members_assignor,
+    with_server_rule,
+)
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.readers import READER, Unseen
 from broker_core.lab.lanes.setup import LaneSetup
@@ -53,7 +68,8 @@ from broker_core.sim.world import Design, World
 
 OPERATOR = "operator"
 AHEAD_US = 3_600 * SECOND_US
-"""The clocks of brokers and clients are an hour ahead of the lab's: they start before its time 0, and a record's time is never negative."""
+"""The clocks of brokers and clients are an hour ahead of the lab's: they start before its time 0, and a
+record's time is never negative."""
 UP_US = 2 * SECOND_US
 """How long before the first consumer the cluster is switched on."""
 DELETE_EVERY_S = 5
@@ -68,22 +84,34 @@ def make_lane(setup: LaneSetup, watch: Watch | None = None) -> Lane:
 
 
 class Delivered:
-    """What the producer hears goes to the cards, which count what is lost of it; the lane's figures come from the logs."""
+    """What the producer hears goes to the cards, which count what is lost of it; the lane's figures come from
+    the logs."""
 
     def __init__(self, reads: KafkaClusterReading, world: Callable[[], World]) -> None:
         self.reads, self.world = reads, world
 
-    def acked(self, producer: str, partition: TopicPartition, base_offset: int, values: list[int], attempts: int, now_us: int) -> None:
+    def acked(
+        self,
+        producer: str,
+        partition: TopicPartition,
+        base_offset: int,
+        values: list[int],
+        attempts: int,
+        now_us: int,
+    ) -> None:
         world = self.world()
         state: ProducerState = world.slots[producer].node.state
         repeats = 0 if state.is_idempotent else attempts  # what an idempotent one sends again is taken once
         self.reads.notes.faults.confirmed(world, partition, base_offset, values, state.settings.acks, repeats)
 
-    def failed(self, producer: str, partition: TopicPartition, error: ErrorCode, values: list[int], now_us: int) -> None: ...
+    def failed(
+        self, producer: str, partition: TopicPartition, error: ErrorCode, values: list[int], now_us: int
+    ) -> None: ...
 
 
 class LabTime:
-    """What is counted while records pass, on the lab's clock. inner: the lane's. A writer's records are not the lane's."""
+    """What is counted while records pass, on the lab's clock. inner: the lane's. A writer's records are not
+    the lane's."""
 
     def __init__(self, inner: Traffic) -> None:
         self.inner, self.is_watched = inner, inner.is_watched
@@ -97,7 +125,10 @@ class LabTime:
             self.inner.handled(program, message, now_us - AHEAD_US)
 
     def handled_quietly(self, program: str, messages: Sequence[tuple[int, int]]) -> None:
-        self.inner.handled_quietly(program, [(now_us - AHEAD_US, message) for now_us, message in messages if message != OTHERS_RECORD])
+        self.inner.handled_quietly(
+            program,
+            [(now_us - AHEAD_US, message) for now_us, message in messages if message != OTHERS_RECORD],
+        )
 
     def dropped(self, program: str, message: int, now_us: int) -> None:
         if message != OTHERS_RECORD:
@@ -123,7 +154,7 @@ class KafkaClusterRules:
             return [{"id": rule, "document": False} for rule in SERVER_RULES]
         return [{"id": name, "document": assignor.document} for name, assignor in ASSIGNORS.items()]
 
-    # -- the world ------------------------------------------------------------------------------------------------------------------------
+    # -- the world -------------------------------------------------------------------------------------------
 
     def design(self, lane: Lane) -> Design:
         traffic, reads = LabTime(lane.traffic), self.reads
@@ -141,22 +172,29 @@ class KafkaClusterRules:
 
         return Design(
             {
-                **cluster.KINDS, "broker": (broker_kind, broker),
+                **cluster.KINDS,
+                "broker": (broker_kind, broker),
                 "producer": (ProducerState, lambda state: ClusterProducer(state, delivered)),
                 "writer": (WriterState, lambda state: Writer(state, delivered)),
-                CONSUMER: (ConsumerState, lambda state: GroupConsumer(state, traffic, polled=polled, overhears=listening)),
+                CONSUMER: (
+                    ConsumerState,
+                    lambda state: GroupConsumer(state, traffic, polled=polled, overhears=listening),
+                ),
                 READER: (ConsumerState, lambda state: GroupConsumer(state, unseen)),
                 "operator": (operator.OperatorState, operator.Operator),
             },
-            cluster.MESSAGES | ConsumerOrder | producer_orders.ProducerOrder | operator.Ask | Order, lane.delay_us, lane.jitter_us, AHEAD_US,
-        )  # fmt: skip
+            cluster.MESSAGES | ConsumerOrder | producer_orders.ProducerOrder | operator.Ask | Order,
+            lane.delay_us,
+            lane.jitter_us,
+            AHEAD_US,
+        )
 
     def head_start_us(self, lane: Lane) -> int:
         return UP_US + self.lead_us(lane)
 
     def lead_us(self, lane: Lane) -> int:
-        # Metadata and the coordinator, JoinGroup, its answer with an id, and JoinGroup again: so the group gathers its first members from
-        # time 0 on.
+        # Metadata and the coordinator, JoinGroup, its answer with an id, and JoinGroup again: so the group
+        # gathers its first members from time 0 on.
         return 5 * lane.answer_us // 2
 
     def begin(self, lane: Lane) -> Pieces[None]:
@@ -185,14 +223,18 @@ class KafkaClusterRules:
     def forget_caches(self) -> None:
         self.reads.forget()
 
-    # -- records --------------------------------------------------------------------------------------------------------------------------
+    # -- records ---------------------------------------------------------------------------------------------
 
     def publisher(self, lane: Lane) -> tuple[Slot, Callable[[int, int], tuple[int, Any]]]:
         slot = lane.world.slots[PRODUCER]
         producer, reads = cast(ClusterProducer, slot.node), self.reads
 
         def publish(index: int, code: int) -> tuple[int, Any]:
-            size = RECORD_OVERHEAD + len(self.texts.payload(index).encode()) if code == NO_KEY else RECORD_OVERHEAD
+            size = (
+                RECORD_OVERHEAD + len(self.texts.payload(index).encode())
+                if code == NO_KEY
+                else RECORD_OVERHEAD
+            )
             key_hash = -1 if code == NO_KEY else reads.hashes[code]
             producer.send(Unsent(index, reads.topic, key_hash, -1, size), lane.world.now_us + AHEAD_US, slot)
             return 0, None
@@ -203,7 +245,8 @@ class KafkaClusterRules:
         return Handed(self.publisher(lane)[1])
 
     def tidy(self, lane: Lane, second: int) -> None:
-        """Below a partition's committed offset, and below the position of whoever still reads it, nobody reads again."""
+        """Below a partition's committed offset, and below the position of whoever still reads it, nobody
+        reads again."""
         self.bury_unknown(lane)
         self.reads.note_commits(lane)
         self.reads.note_history(lane, second)
@@ -222,9 +265,11 @@ class KafkaClusterRules:
             if log.leader is not None and log.start < offset <= log.high_watermark:
                 wanted.setdefault(log.leader, []).append((self.reads.topic, number, offset))
         for broker, partitions in wanted.items():
-            lane.world.order(OPERATOR, operator.Ask(broker_node(broker), DeleteRecordsRequest(30_000, partitions)))
+            lane.world.order(
+                OPERATOR, operator.Ask(broker_node(broker), DeleteRecordsRequest(30_000, partitions))
+            )
 
-    # -- a person's verbs -----------------------------------------------------------------------------------------------------------------
+    # -- a person's verbs ------------------------------------------------------------------------------------
 
     def join(self, lane: Lane, joiners: Sequence[Consumer], cause: Cause) -> None:
         for consumer in joiners:
@@ -232,8 +277,12 @@ class KafkaClusterRules:
         self.narrator.say_rebalancing(lane)
 
     def start(self, lane: Lane, consumer: Consumer, cause: Cause, boot_us: int = 0) -> None:
-        settings = consumer_settings(self.options, lane.set_to, consumer, list(self.plan.broker_ids), self.assignor.id)
-        lane.world.start(consumer.incarnation, CONSUMER, ConsumerState(settings, Program(consumer.service_us)))
+        settings = consumer_settings(
+            self.options, lane.set_to, consumer, list(self.plan.broker_ids), self.assignor.id
+        )
+        lane.world.start(
+            consumer.incarnation, CONSUMER, ConsumerState(settings, Program(consumer.service_us))
+        )
         lane.world.order(consumer.incarnation, Start(boot_us), cause)
 
     def rejoin(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
@@ -265,7 +314,9 @@ class KafkaClusterRules:
         found = coordinating(lane.world)
         self.clear_away(lane, consumer.incarnation, cause)
         if found is not None and member_id:
-            request = LeaveGroupRequest(GROUP_ID, members=[MemberIdentity(member_id, state.settings.group_instance_id)])
+            request = LeaveGroupRequest(
+                GROUP_ID, members=[MemberIdentity(member_id, state.settings.group_instance_id)]
+            )
             lane.world.order(OPERATOR, operator.Ask(found[0].name, request), cause)
 
     def clear_away(self, lane: Lane, incarnation: str, cause: Cause) -> None:
@@ -279,26 +330,42 @@ class KafkaClusterRules:
         self.forget_caches()
 
     def session_timeout_us(self, state: ConsumerState) -> int:
-        """After which its coordinator gives a silent member up: the member's own setting, in the consumer protocol the coordinator's."""
+        """After which its coordinator gives a silent member up: the member's own setting, in the consumer
+        protocol the coordinator's."""
         settings = state.settings
         is_own = settings.group_protocol != CONSUMER_PROTOCOL
-        return (settings.session_timeout_ms if is_own else self.plan.settings.groups.consumer_session_timeout_ms) * 1_000
+        return (
+            settings.session_timeout_ms if is_own else self.plan.settings.groups.consumer_session_timeout_ms
+        ) * 1_000
 
     def crash(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
         self.forget_caches()
         slot = lane.world.slots[consumer.incarnation]
         consumer.deadline_us = session_ends_us(lane.world, self.reads.look(lane), slot)
-        taken, timeout_us = owned(consumer_state(slot), self.reads.topic), self.session_timeout_us(consumer_state(slot))
-        crashed = lane.emit("kafka.member.crashed", cause, "kafka.group.session_timeout", {"session_timeout_us": timeout_us},
-                            {"consumer": consumer.name, "partitions": len(taken), "deadline_us": consumer.deadline_us})  # fmt: skip
+        taken, timeout_us = (
+            owned(consumer_state(slot), self.reads.topic),
+            self.session_timeout_us(consumer_state(slot)),
+        )
+        crashed = lane.emit(
+            "kafka.member.crashed",
+            cause,
+            "kafka.group.session_timeout",
+            {"session_timeout_us": timeout_us},
+            {"consumer": consumer.name, "partitions": len(taken), "deadline_us": consumer.deadline_us},
+        )
         self.narrator.stop_unread(lane, taken, crashed, "kafka.group.session_timeout")
-        lane.say("kafka.crash_pending", consumer=consumer.name, partitions=len(taken), deadline_us=consumer.deadline_us)
+        lane.say(
+            "kafka.crash_pending",
+            consumer=consumer.name,
+            partitions=len(taken),
+            deadline_us=consumer.deadline_us,
+        )
 
-    # -- what happened --------------------------------------------------------------------------------------------------------------------
+    # -- what happened ---------------------------------------------------------------------------------------
 
     def told(self, lane: Lane, event: TurningPoint) -> None:
-        """A machine whose silence was noticed goes, and a program that is closed; when the others will be noticed depends on what the
-        coordinator has just heard."""
+        """A machine whose silence was noticed goes, and a program that is closed; when the others will be
+        noticed depends on what the coordinator has just heard."""
         self.forget_caches()
         self.reads.notes.faults.heard(lane.world, event)
         if event.kind == "kafka.group.member_expired" and self.narrator.noticed is not None:
@@ -307,16 +374,31 @@ class KafkaClusterRules:
             self.bury_closed(lane)
         for consumer in lane.consumers.values():
             if consumer.state in (CRASHED, FROZEN):
-                consumer.deadline_us = session_ends_us(lane.world, self.reads.look(lane), lane.world.slots[consumer.incarnation])
+                consumer.deadline_us = session_ends_us(
+                    lane.world, self.reads.look(lane), lane.world.slots[consumer.incarnation]
+                )
 
     def bury_unknown(self, lane: Lane) -> None:
-        """A program that crashed before its group knew it is over as soon as nothing that it sent can tell the group of it: nobody else notices."""
+        """A program that crashed before its group knew it is over as soon as nothing that it sent can tell
+        the group of it: nobody else notices."""
         for incarnation, position in list(lane.crash_positions.items()):
             slot, shared = lane.world.slots[incarnation], self.reads.look(lane)
             name = consumer_state(slot).settings.client_id
-            strangers = [member for member in shared.group.members.values() if member.client_id == name and shared.slot_of(member) is None]
-            is_known = shared.member_of(slot) is not None or strangers or any(each.startswith(f"{name}-") for each in shared.group.pending)
-            if is_known or shared.group.coordinator is None or any(link.queue for link in slot.links.values()):
+            strangers = [
+                member
+                for member in shared.group.members.values()
+                if member.client_id == name and shared.slot_of(member) is None
+            ]
+            is_known = (
+                shared.member_of(slot) is not None
+                or strangers
+                or any(each.startswith(f"{name}-") for each in shared.group.pending)
+            )
+            if (
+                is_known
+                or shared.group.coordinator is None
+                or any(link.queue for link in slot.links.values())
+            ):
                 continue
             self.clear_away(lane, incarnation, Cause(command=position))
             lane.bury(incarnation, name)

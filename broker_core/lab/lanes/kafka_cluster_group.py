@@ -1,8 +1,10 @@
-"""What the nodes of a Kafka cluster's lane say together: the group at its coordinator, the programs, whose a partition is, where its log ends.
+"""What the nodes of a Kafka cluster's lane say together: the group at its coordinator, the programs, whose a
+partition is, where its log ends.
 
-    reads   the program is alive and owns the partition now                      a partition that nobody reads is dark
-    holds   it was assigned the partition last, by the newest generation of those who claim it; so between a revoke and the next assignment
-            a partition is still its former owner's, as a person sees it, and with the coordinator's removal of a member it is nobody's
+reads   the program is alive and owns the partition now                      a partition that nobody reads is dark
+holds   it was assigned the partition last, by the newest generation of those who claim it; so between a revoke and the next assignment
+        a partition is still its former owner's, as a person sees it, and with the coordinator's removal of a
+        member it is nobody's
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ GROUP_ID, CONSUMER = OWN_GROUP, "consumer"
 
 @dataclass(slots=True)
 class MemberView:
-    """A member as its coordinator has it. assignment: partition numbers. awaits_join: its JoinGroup is parked. instance_id: of a static one."""
+    """A member as its coordinator has it. assignment: partition numbers. awaits_join: its JoinGroup is
+    parked. instance_id: of a static one."""
 
     member_id: str
     client_id: str
@@ -49,8 +52,10 @@ class MemberView:
 
 @dataclass(slots=True)
 class GroupView:
-    """The group at its coordinator. generation: or group epoch. pending: ids that were given out and not used. offsets: committed.
-    is_first: its first members are still being gathered. coordinator: the broker, None while nobody coordinates."""
+    """The group at its coordinator. generation: or group epoch. pending: ids that were given out and not
+    used. offsets: committed.
+    is_first: its first members are still being gathered. coordinator: the broker, None while nobody
+    coordinates."""
 
     state: str = EMPTY
     generation: int = 0
@@ -64,7 +69,8 @@ class GroupView:
 
 @dataclass(slots=True)
 class LogView:
-    """A partition's log on its leader; of one without a leader, on who led it last. high_watermark: consumers read to there;
+    """A partition's log on its leader; of one without a leader, on who led it last. high_watermark: consumers
+    read to there;
     stable: those with read_committed to the last stable offset, where the oldest open transaction begins."""
 
     start: int
@@ -76,7 +82,8 @@ class LogView:
 
 @dataclass(slots=True)
 class Shared:
-    """Found once after each change. programs: slots of the consuming programs, alive or silent. by_member: member id -> the same.
+    """Found once after each change. programs: slots of the consuming programs, alive or silent. by_member:
+    member id -> the same.
     readers: partition -> slot of who reads it. holders: of each partition, the program's name."""
 
     topic: str
@@ -97,7 +104,9 @@ class Shared:
 
     def assigned_to_silent(self) -> int:
         """Partitions that are assigned to silent members: they wait for a session timeout."""
-        return sum(len(member.assignment) for member in self.group.members.values() if not self.is_alive(member))
+        return sum(
+            len(member.assignment) for member in self.group.members.values() if not self.is_alive(member)
+        )
 
     def member_of(self, slot: Slot) -> MemberView | None:
         """The member that a program is at the coordinator."""
@@ -116,13 +125,18 @@ class Shared:
 
 
 def is_cooperative(shared: Shared, otherwise: bool) -> bool:
-    """Whether members keep what does not move: all that are alive are of the consumer protocol or ask for cooperative assignors alone.
+    """Whether members keep what does not move: all that are alive are of the consumer protocol or ask for
+    cooperative assignors alone.
     otherwise: while nobody is alive."""
     settings = [consumer_state(slot).settings for slot in shared.programs if slot.condition == RUNNING]
     if not settings:
         return otherwise
     classic = [each for each in settings if each.group_protocol == CLASSIC]
-    assignors = [custom_assignor(each.assignor_source) if name == CUSTOM else ASSIGNORS[name] for each in classic for name in each.assignors or ()]
+    assignors = [
+        custom_assignor(each.assignor_source) if name == CUSTOM else ASSIGNORS[name]
+        for each in classic
+        for name in each.assignors or ()
+    ]
     return all(assignor.cooperative for assignor in assignors)
 
 
@@ -133,7 +147,11 @@ def consumer_state(slot: Slot) -> ConsumerState:
 
 def positions(state: ConsumerState, topic: str) -> dict[int, int]:
     """Partition of the topic -> the next offset that the program polls, where it is known."""
-    return {number: known.position for (name, number), known in state.subscribed.assigned.items() if name == topic and known.position >= 0}
+    return {
+        number: known.position
+        for (name, number), known in state.subscribed.assigned.items()
+        if name == topic and known.position >= 0
+    }
 
 
 def owned(state: ConsumerState, topic: str) -> list[int]:
@@ -151,7 +169,8 @@ def brokers_of(world: World) -> dict[int, Slot]:
 
 
 def coordinating(world: World, group_id: str = GROUP_ID) -> tuple[Slot, CoordinatorState] | None:
-    """The broker that coordinates a group, the lab's, and the coordinator's state; of several that think so, who leads by the newest epoch."""
+    """The broker that coordinates a group, the lab's, and the coordinator's state; of several that think so,
+    who leads by the newest epoch."""
     best: tuple[int, Slot, CoordinatorState] | None = None
     for slot in brokers_of(world).values():
         state: BrokerState = slot.node.state
@@ -159,13 +178,18 @@ def coordinating(world: World, group_id: str = GROUP_ID) -> tuple[Slot, Coordina
         if slot.condition == RUNNING and count:
             number = coordinator_partition(group_id, count)
             shard, replica = state.groups.shards.get(number), state.replicas.get((OFFSETS_TOPIC, number))
-            if shard is not None and replica is not None and (best is None or replica.partition.leader_epoch > best[0]):
+            if (
+                shard is not None
+                and replica is not None
+                and (best is None or replica.partition.leader_epoch > best[0])
+            ):
                 best = (replica.partition.leader_epoch, slot, shard)
     return None if best is None else best[1:]
 
 
 def group_of(world: World, topic: str, group_id: str = GROUP_ID) -> GroupView:
-    """A group, the lab's, as its coordinator has it; an empty one before anybody has asked for it, or while nobody coordinates."""
+    """A group, the lab's, as its coordinator has it; an empty one before anybody has asked for it, or while
+    nobody coordinates."""
     found = coordinating(world, group_id)
     if found is None:
         return GroupView()
@@ -173,21 +197,33 @@ def group_of(world: World, topic: str, group_id: str = GROUP_ID) -> GroupView:
     broker: BrokerState = slot.node.state
     offsets = {
         number: committed.offset
-        for (group, name, number), committed in state.offsets.visible.present.items() if group == group_id and name == topic
-    }  # fmt: skip
+        for (group, name, number), committed in state.offsets.visible.present.items()
+        if group == group_id and name == topic
+    }
     match state.groups.get(group_id):
         case ClassicGroup() as group:
             members = {
                 member.member_id: MemberView(
-                    member.member_id, member.client_id, numbers_of(member.assignment, topic), member.awaits_join is not None,
-                    member.session_timeout_ms, member.instance_id,
+                    member.member_id,
+                    member.client_id,
+                    numbers_of(member.assignment, topic),
+                    member.awaits_join is not None,
+                    member.session_timeout_ms,
+                    member.instance_id,
                 )
                 for member in group.members.values()
-            }  # fmt: skip
+            }
             is_first = group.generation == 0 or (group.state == PREPARING and group.previous_state == EMPTY)
             return GroupView(
-                group.state, group.generation, group.leader, members, list(group.pending_joins), offsets, is_first, broker.broker_id
-            )  # fmt: skip
+                group.state,
+                group.generation,
+                group.leader,
+                members,
+                list(group.pending_joins),
+                offsets,
+                is_first,
+                broker.broker_id,
+            )
         case ConsumerGroup() as group:
             members = {
                 member.member_id: MemberView(
@@ -202,7 +238,11 @@ def group_of(world: World, topic: str, group_id: str = GROUP_ID) -> GroupView:
 
 def numbers_of(assignment: bytes, topic: str) -> list[int]:
     """The partitions in the bytes of an assignment."""
-    return [number for name, number in read_assignment(assignment).partitions if name == topic] if assignment else []
+    return (
+        [number for name, number in read_assignment(assignment).partitions if name == topic]
+        if assignment
+        else []
+    )
 
 
 def logs_of(world: World, topic: str, count: int) -> list[LogView]:
@@ -222,7 +262,15 @@ def logs_of(world: World, topic: str, count: int) -> list[LogView]:
     for number in range(count):
         if number in best:
             _, log, leader = best[number]
-            views.append(LogView(log.log_start_offset, log.log_end_offset, log.high_watermark, log.last_stable_offset, leader))
+            views.append(
+                LogView(
+                    log.log_start_offset,
+                    log.log_end_offset,
+                    log.high_watermark,
+                    log.last_stable_offset,
+                    leader,
+                )
+            )
         else:
             views.append(LogView(0, 0, 0, 0, None))
     return views
@@ -232,9 +280,14 @@ def look(world: World, topic: str, count: int) -> Shared:
     """The state of the world's nodes, put together."""
     group = group_of(world, topic)
     programs = [slot for slot in world.slots.values() if slot.kind == CONSUMER]
-    by_member = {consumer_state(slot).member.member_id: slot for slot in programs if consumer_state(slot).member.member_id}
-    # A static member that starts learns its id with the answer to its JoinGroup: until then its instance id alone says whose it is. One that does
-    # not poll has forgotten its id when max.poll.interval.ms is over, and sends no LeaveGroup: its place is kept until its session ends.
+    by_member = {
+        consumer_state(slot).member.member_id: slot
+        for slot in programs
+        if consumer_state(slot).member.member_id
+    }
+    # A static member that starts learns its id with the answer to its JoinGroup: until then its instance id
+    # alone says whose it is. One that does not poll has forgotten its id when max.poll.interval.ms is over,
+    # and sends no LeaveGroup: its place is kept until its session ends.
     nameless = {
         consumer_state(slot).settings.group_instance_id: slot
         for slot in programs if slot.condition == RUNNING and not consumer_state(slot).member.member_id
@@ -243,10 +296,17 @@ def look(world: World, topic: str, count: int) -> Shared:
         slot = None if member.instance_id is None else nameless.get(member.instance_id)
         if slot is not None and (member.awaits_join or consumer_state(slot).loop.is_stuck):
             by_member.setdefault(member_id, slot)
-    # Of two that claim a partition the member of the group reads it, not who was put out and does not know yet, or who is stuck.
-    # A program whose poll() has thrown reads nothing, whatever it had assigned.
-    running = [slot for slot in programs if slot.condition == RUNNING and consumer_state(slot).member.phase != FAILED]
-    running.sort(key=lambda slot: (consumer_state(slot).member.member_id in group.members, not consumer_state(slot).loop.is_stuck))
+    # Of two that claim a partition the member of the group reads it, not who was put out and does not know
+    # yet, or who is stuck. A program whose poll() has thrown reads nothing, whatever it had assigned.
+    running = [
+        slot for slot in programs if slot.condition == RUNNING and consumer_state(slot).member.phase != FAILED
+    ]
+    running.sort(
+        key=lambda slot: (
+            consumer_state(slot).member.member_id in group.members,
+            not consumer_state(slot).loop.is_stuck,
+        )
+    )
     readers = {number: slot for slot in running for number in owned(consumer_state(slot), topic)}
     shared = Shared(topic, group, logs_of(world, topic, count), programs, by_member, readers)
     shared.holders = _holders(shared)
@@ -260,7 +320,9 @@ def _holders(shared: Shared) -> list[str | None]:
         slot = shared.slot_of(member)
         if slot is not None and slot.condition == RUNNING:
             state = consumer_state(slot)
-            taken = [number for name, number in state.member.previous if name == shared.topic] or owned(state, shared.topic)
+            taken = [number for name, number in state.member.previous if name == shared.topic] or owned(
+                state, shared.topic
+            )
             claims.append((state.member.previous_generation, member.client_id, taken))
         else:
             # A silent program takes nothing any more; what it has is what the coordinator believes.
@@ -276,15 +338,25 @@ _RENEWS = (m.HeartbeatRequest, m.SyncGroupRequest, m.OffsetCommitRequest, m.Cons
 
 
 def session_ends_us(world: World, shared: Shared, slot: Slot) -> int | None:
-    """When the coordinator will find out that this silent program is dead; what it has sent still arrives. None: not known yet, because
-    its JoinGroup waits or is under way, and its session begins with the answer, or because nobody coordinates the group."""
+    """When the coordinator will find out that this silent program is dead; what it has sent still arrives.
+    None: not known yet, because its JoinGroup waits or is under way, and its session begins with the answer,
+    or because nobody coordinates the group."""
     member, found = shared.member_of(slot), coordinating(world)
     if member is None or member.awaits_join or found is None:
         return None
     broker, state = found[0], consumer_state(slot)
-    number = coordinator_partition(GROUP_ID, sum(topic == OFFSETS_TOPIC for topic, _ in broker.node.state.registrations))
+    number = coordinator_partition(
+        GROUP_ID, sum(topic == OFFSETS_TOPIC for topic, _ in broker.node.state.registrations)
+    )
     names = (session_name(GROUP_ID, member.member_id), sessions.session_name(GROUP_ID, member.member_id))
-    made = next((broker.deadlines[name][0] for name in (f"group:{number}:{name}" for name in names) if name in broker.deadlines), 0)
+    made = next(
+        (
+            broker.deadlines[name][0]
+            for name in (f"group:{number}:{name}" for name in names)
+            if name in broker.deadlines
+        ),
+        0,
+    )
     ends_us = next((at_us for at_us, order, _, _ in world.heap if order == made), None)
     connection = state.network.connections.get(COORDINATOR, 0)
     link = slot.links.get(connection)

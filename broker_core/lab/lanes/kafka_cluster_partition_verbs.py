@@ -1,5 +1,5 @@
-"""A person's verbs about one partition: what a member's program calls on its consumer, what an operator commits for a group without members,
-and a record whose partition the sender names.
+"""A person's verbs about one partition: what a member's program calls on its consumer, what an operator
+commits for a group without members, and a record whose partition the sender names.
 
     pause, resume   the program asks for no records of it, and for them again; heartbeats, commits and the other partitions go on
     seek            it goes on at another offset; a commit follows with the next one that is due
@@ -14,7 +14,13 @@ from typing import cast
 
 from broker_core.events import Cause, Json
 from broker_core.kafka.client import operator
-from broker_core.kafka.client.group_consumer.consumer import CommitOffsets, ConsumerOrder, PausePartitions, ResumePartitions, Seek
+from broker_core.kafka.client.group_consumer.consumer import (
+    CommitOffsets,
+    ConsumerOrder,
+    PausePartitions,
+    ResumePartitions,
+    Seek,
+)
 from broker_core.kafka.client.producer.orders import Send
 from broker_core.kafka.client.producer.writer import OTHERS_RECORD
 from broker_core.kafka.group.messages import CommittedPartition, CommittedTopic, OffsetCommitRequest
@@ -41,11 +47,30 @@ def seek(lane: Lane, name: str, position: int, topic: str, number: int, offset: 
 
 
 def commit(lane: Lane, name: str, position: int, topic: str, number: int, offset: int) -> None:
-    _call(lane, name, position, "commits", topic, number, CommitOffsets([(topic, number, offset)], waits=True), offset=offset)
+    _call(
+        lane,
+        name,
+        position,
+        "commits",
+        topic,
+        number,
+        CommitOffsets([(topic, number, offset)], waits=True),
+        offset=offset,
+    )
 
 
-def _call(lane: Lane, name: str, position: int, what: str, topic: str, number: int, order: ConsumerOrder, **more: int) -> None:
-    """The program calls this on its consumer, now. No change of who reads what begins with it, so it has no bill."""
+def _call(
+    lane: Lane,
+    name: str,
+    position: int,
+    what: str,
+    topic: str,
+    number: int,
+    order: ConsumerOrder,
+    **more: int,
+) -> None:
+    """The program calls this on its consumer, now. No change of who reads what begins with it, so it has no
+    bill."""
     named = {"consumer": name, "topic": topic, "partition": number}
     told = lane.emit(f"kafka.member.partition_{what}", Cause(command=position), None, {}, {**named, **more})
     lane.say_ordered(f"kafka.partition_{what}", consumer=name, partition=partition_name(topic, number))
@@ -54,16 +79,24 @@ def _call(lane: Lane, name: str, position: int, what: str, topic: str, number: i
 
 
 def reset_offsets(lane: Lane, topic: str, number: int, offset: int, cause: Cause) -> None:
-    """As the tool does: into the log's range first, then an OffsetCommit of nobody, which is refused once the group has members."""
+    """As the tool does: into the log's range first, then an OffsetCommit of nobody, which is refused once the
+    group has members."""
     found = coordinating(lane.world)
     if found is None:
         return
     log = logs_of(lane.world, topic, number + 1)[number]
     within = max(log.start, min(offset, log.high_watermark))
-    told = lane.emit("kafka.admin.resets_offsets", cause, "kafka.admin.within_range", {"offset": offset, "start": log.start,
-                     "high_watermark": log.high_watermark}, {"topic": topic, "partition": number, "to": within})  # fmt: skip
+    told = lane.emit(
+        "kafka.admin.resets_offsets",
+        cause,
+        "kafka.admin.within_range",
+        {"offset": offset, "start": log.start, "high_watermark": log.high_watermark},
+        {"topic": topic, "partition": number, "to": within},
+    )
     lane.say_ordered("kafka.resets_offsets", partition=partition_name(topic, number), offset=within)
-    request = OffsetCommitRequest(GROUP_ID, NO_MEMBER, "", [CommittedTopic(topic, [CommittedPartition(number, within)])])
+    request = OffsetCommitRequest(
+        GROUP_ID, NO_MEMBER, "", [CommittedTopic(topic, [CommittedPartition(number, within)])]
+    )
     lane.world.order(OPERATOR, operator.Ask(found[0].name, request), told)
     _rules(lane).forget_caches()
 
@@ -75,7 +108,13 @@ def send_record(lane: Lane, topic: str, number: int, key: str | None, cause: Cau
     if key is not None:
         key_hash = positive_key_hash(key.encode())
         inputs = {"key": key, "by_key": key_hash % topics_of(lane.world)[topic]}
-    told = lane.emit("kafka.producer.partition_named", cause, "kafka.producer.given_partition", inputs, {"topic": topic, "partition": number})
+    told = lane.emit(
+        "kafka.producer.partition_named",
+        cause,
+        "kafka.producer.given_partition",
+        inputs,
+        {"topic": topic, "partition": number},
+    )
     lane.say_ordered("kafka.partition_named", partition=partition_name(topic, number))
     lane.world.order(PRODUCER, Send(OTHERS_RECORD, topic, key_hash, number, RECORD_OVERHEAD), told)
     _rules(lane).forget_caches()

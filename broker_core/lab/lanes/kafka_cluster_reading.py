@@ -1,4 +1,5 @@
-"""What the nodes' states of a Kafka cluster's lane say: whose a partition is, who reads it, what waits, and the picture of it all."""
+"""What the nodes' states of a Kafka cluster's lane say: whose a partition is, who reads it, what waits, and
+the picture of it all."""
 
 from __future__ import annotations
 
@@ -58,8 +59,10 @@ class KeyHashes(dict[int, int]):
 
 
 class KafkaClusterReading:
-    """partition_count: of the topic, when somebody last looked; it can grow. hashes: of each key. notes: what the observers remember.
-    of_rule: whether members of the lane's rule keep what does not move. shared: the nodes' states put together, made anew after each change."""
+    """partition_count: of the topic, when somebody last looked; it can grow. hashes: of each key. notes: what
+    the observers remember.
+    of_rule: whether members of the lane's rule keep what does not move. shared: the nodes' states put
+    together, made anew after each change."""
 
     fresh: None = None
 
@@ -98,7 +101,8 @@ class KafkaClusterReading:
         return self.producer(lane).metadata.counts.get(self.topic) or self.partition_count
 
     def partition_of(self, lane: Lane, code: int) -> int:
-        """Where a record with this key goes; one without a key to the partition that the producer sticks to."""
+        """Where a record with this key goes; one without a key to the partition that the producer sticks
+        to."""
         if code != NO_KEY:
             return self.hashes[code] % self.keyed_count(lane)
         sticky = self.producer(lane).keyless.get(self.topic)
@@ -128,9 +132,12 @@ class KafkaClusterReading:
         return weights
 
     def under_way(self, lane: Lane) -> list[int]:
-        """The partition of each record that the application has sent and that has not reached a log: in the producer, or on its way."""
+        """The partition of each record that the application has sent and that has not reached a log: in the
+        producer, or on its way."""
         state, slot = self.producer(lane), lane.world.slots[PRODUCER]
-        numbers = [self.partition_of_blocked(lane, record.key_hash, record.partition) for record in state.blocked]
+        numbers = [
+            self.partition_of_blocked(lane, record.key_hash, record.partition) for record in state.blocked
+        ]
         for (_, number), waiting in state.accumulator.queues.items():
             numbers += [number] * sum(len(state.accumulator.batches[batch].values) for batch in waiting)
         requests = [message for link in slot.links.values() for message, _ in link.queue]
@@ -148,7 +155,9 @@ class KafkaClusterReading:
 
     def key_owners(self, lane: Lane) -> list[str | None]:
         holders, hashes, count = self.look(lane).holders, self.hashes, self.keyed_count(lane)
-        return [holders[hashes[code] % count] for code in lane.keys.codes[: lane.keys.count_at(lane.next_record)]]
+        return [
+            holders[hashes[code] % count] for code in lane.keys.codes[: lane.keys.count_at(lane.next_record)]
+        ]
 
     def units(self, lane: Lane) -> dict[str, str | None]:
         return {str(number): name for number, name in enumerate(self.look(lane).holders)}
@@ -169,7 +178,10 @@ class KafkaClusterReading:
         members = dict(group.members)
         for slot in programs:
             state = consumer_state(slot)
-            if not self.is_at_rest(state, members.pop(state.member.member_id, None)) and slot.condition == RUNNING:
+            if (
+                not self.is_at_rest(state, members.pop(state.member.member_id, None))
+                and slot.condition == RUNNING
+            ):
                 return False
         return not members  # else one who has left, and whose LeaveGroup is on its way
 
@@ -198,7 +210,9 @@ class KafkaClusterReading:
             return 0
         shared, known = self.look(lane), positions(consumer_state(slot), self.topic)
         mine = owned(consumer_state(slot), self.topic)
-        waiting = sum(shared.logs[number].end - known.get(number, shared.committed(number)) for number in mine)
+        waiting = sum(
+            shared.logs[number].end - known.get(number, shared.committed(number)) for number in mine
+        )
         return waiting + (lane.hand(consumer) >= 0)
 
     def way_in(self, lane: Lane) -> str:
@@ -213,7 +227,11 @@ class KafkaClusterReading:
         logs, notes = self.look(lane).logs, self.notes
         for (group_id, topic, number), committed in found[1].offsets.visible.present.items():
             if group_id == GROUP_ID and topic == self.topic and number < len(logs):
-                commit = Commit(committed.committed_at_ms, committed.offset, lag_of(logs[number].high_watermark, committed.offset))
+                commit = Commit(
+                    committed.committed_at_ms,
+                    committed.offset,
+                    lag_of(logs[number].high_watermark, committed.offset),
+                )
                 note_commit(notes.commits.setdefault(number, []), commit)
 
     def note_history(self, lane: Lane, second: int) -> None:
@@ -223,7 +241,9 @@ class KafkaClusterReading:
             return
         shared = self.look(lane)
         committed = [shared.group.offsets.get(number) for number in range(len(shared.logs))]
-        lags = lags_of([log.high_watermark for log in shared.logs], committed, [log.start for log in shared.logs])
+        lags = lags_of(
+            [log.high_watermark for log in shared.logs], committed, [log.start for log in shared.logs]
+        )
         self.notes.history.note_lags(lags, second)
 
     def polled(self, lane: Lane, partition: TopicPartition, offset: int) -> None:
@@ -240,21 +260,28 @@ class KafkaClusterReading:
             notes.note_read(number, offset)
 
     def pass_over(self, lane: Lane, partition: TopicPartition, offset: int) -> int:
-        """The group goes on at this offset of a partition. Returns how many records it will not read for that."""
+        """The group goes on at this offset of a partition. Returns how many records it will not read for
+        that."""
         passed, name = self.notes.passed, partition_name(*partition)
         isolation = isolation_level(lane.options)
-        return passed.jump(name, offset, runs_of(lane.world, partition, passed.reached.get(name, 0), offset, isolation))
+        return passed.jump(
+            name, offset, runs_of(lane.world, partition, passed.reached.get(name, 0), offset, isolation)
+        )
 
     def redelivered(self, lane: Lane) -> int:
         return self.notes.redelivered
 
     def held(self, lane: Lane, consumer: Consumer) -> int:
-        """Records read and not committed; of one that is out of the group a new owner may have committed more than it has read."""
+        """Records read and not committed; of one that is out of the group a new owner may have committed more
+        than it has read."""
         slot = self.slot_of(lane, consumer)
         if slot is None:
             return 0
         shared = self.look(lane)
-        return sum(max(0, position - shared.committed(number)) for number, position in positions(consumer_state(slot), self.topic).items())
+        return sum(
+            max(0, position - shared.committed(number))
+            for number, position in positions(consumer_state(slot), self.topic).items()
+        )
 
     def is_served(self, lane: Lane, consumer: Consumer) -> bool:
         slot = self.slot_of(lane, consumer)
@@ -273,16 +300,26 @@ class KafkaClusterReading:
     def lag(self, lane: Lane) -> int:
         shared = self.look(lane)
         known = shared.positions()
-        waiting = sum(log.end - known.get(number, shared.committed(number)) for number, log in enumerate(shared.logs))
-        return waiting + len(self.under_way(lane)) + sum(lane.hand(consumer) >= 0 for consumer in lane.consumers.values())
+        waiting = sum(
+            log.end - known.get(number, shared.committed(number)) for number, log in enumerate(shared.logs)
+        )
+        return (
+            waiting
+            + len(self.under_way(lane))
+            + sum(lane.hand(consumer) >= 0 for consumer in lane.consumers.values())
+        )
 
     def route(self, lane: Lane, index: int, code: int) -> Json:
         number = self.partition_of(lane, code)
         key_hash = None if code == NO_KEY else self.hashes[code]
         shared = self.look(lane)
         return {
-            "hash": key_hash, "unit": str(number), "consumer": shared.holders[number], "place": None, "waits": number not in self.notes.readers,
-        }  # fmt: skip
+            "hash": key_hash,
+            "unit": str(number),
+            "consumer": shared.holders[number],
+            "place": None,
+            "waits": number not in self.notes.readers,
+        }
 
     def picture(self, lane: Lane) -> Json:
         shared, before = self.look(lane), lane.ledger.units_before()
@@ -292,17 +329,28 @@ class KafkaClusterReading:
             committed = shared.committed(number)
             position = known.get(number, committed)
             partitions[str(number)] = {
-                "owner": shared.holders[number], "before": before.get(str(number)), "lag": log.end - position, "end": log.end,
-                "high_watermark": log.high_watermark, "leader_broker": log.leader, "position": position, "committed": committed,
+                "owner": shared.holders[number],
+                "before": before.get(str(number)),
+                "lag": log.end - position,
+                "end": log.end,
+                "high_watermark": log.high_watermark,
+                "leader_broker": log.leader,
+                "position": position,
+                "committed": committed,
                 "stopped": number in self.notes.paused_us,
                 "passed_over": self.notes.passed.count(partition_name(self.topic, number)),
-            }  # fmt: skip
+            }
         leader = group.members.get(group.leader or "")
         return {
-            "kind": "grid", "topic": self.topic, "state": group.state, "generation": group.generation,
-            "leader": None if leader is None else leader.client_id, "partitions": partitions, "coordinator": group.coordinator,
+            "kind": "grid",
+            "topic": self.topic,
+            "state": group.state,
+            "generation": group.generation,
+            "leader": None if leader is None else leader.client_id,
+            "partitions": partitions,
+            "coordinator": group.coordinator,
             "max_lag": max(partition["lag"] for partition in partitions.values()),
-        }  # fmt: skip
+        }
 
     def check(self, lane: Lane) -> None:
         self.forget()
@@ -310,15 +358,25 @@ class KafkaClusterReading:
         taken: dict[tuple[int, int], str] = {}
         for slot in shared.programs:
             state = consumer_state(slot)
-            # One that has left the group while its program works, or was told that it is no member, reads what it had until its next poll().
+            # One that has left the group while its program works, or was told that it is no member, reads
+            # what it had until its next poll().
             is_member = slot.condition == RUNNING and state.member.generation != NO_GENERATION
             for number in owned(state, self.topic) if is_member else ():
                 other = taken.setdefault((state.member.generation, number), slot.name)
-                # A user's own assignor may give a partition to two members: then both read it, and that is what the lane shows.
+                # A user's own assignor may give a partition to two members: then both read it, and that is
+                # what the lane shows.
                 if other != slot.name and "assignor_source" not in lane.set_to:
-                    raise InvariantError(f"partition {number} is read by {other} and {slot.name} in generation {state.member.generation}")
+                    raise InvariantError(
+                        f"partition {number} is read by {other} and {slot.name} in generation "
+                        f"{state.member.generation}"
+                    )
         for number, log in enumerate(shared.logs):
             if (number in shared.readers) != (number in self.notes.readers):
-                raise InvariantError(f"partition {number}: the lane's notes differ from what the programs own")
+                raise InvariantError(
+                    f"partition {number}: the lane's notes differ from what the programs own"
+                )
             if log.leader is not None and not log.start <= log.high_watermark <= log.end:
-                raise InvariantError(f"partition {number}: start {log.start}, high watermark {log.high_watermark}, end {log.end}")
+                raise InvariantError(
+                    f"partition {number}: start {log.start}, high watermark {log.high_watermark}, end "
+                    f"{log.end}"
+                )

@@ -1,4 +1,5 @@
-"""What a scenario's options of a Kafka lane on a cluster set: the cluster itself, its producer, its consumers.
+"""What a scenario's options of a Kafka lane on a cluster set: the cluster itself, its producer, its
+consumers.
 
 The options and their bounds: `broker_core/lab/cluster_options.py`.
 """
@@ -8,7 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from broker_core.events import Json
-from broker_core.kafka.client.group_consumer.settings import AUTO, EARLIEST, ISOLATION_LEVELS, READ_UNCOMMITTED, ConsumerSettings
+from broker_core.kafka.client.group_consumer.settings import (
+    AUTO,
+    EARLIEST,
+    ISOLATION_LEVELS,
+    READ_UNCOMMITTED,
+    ConsumerSettings,
+)
 from broker_core.kafka.client.producer.settings import ProducerSettings
 from broker_core.kafka.cluster.cluster import ClusterPlan, TopicPlan
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
@@ -19,18 +26,30 @@ from broker_core.lab.consumer import Consumer
 from broker_core.lab.lanes.kafka_cluster_group import GROUP_ID
 
 OF_A_CONSUMER = (
-    "session_timeout_ms", "heartbeat_interval_ms", "max_poll_interval_ms", "metadata_max_age_ms", "commits", "auto_commit_interval_ms",
-    "max_poll_records", "group_protocol", "remote_assignor",
-)  # fmt: skip
+    "session_timeout_ms",
+    "heartbeat_interval_ms",
+    "max_poll_interval_ms",
+    "metadata_max_age_ms",
+    "commits",
+    "auto_commit_interval_ms",
+    "max_poll_records",
+    "group_protocol",
+    "remote_assignor",
+)
 """Options that are settings of every consumer, under the same name."""
 OFFSETS_SEGMENT_MS, OFFSETS_DELETE_RETENTION_MS = 20_000, 60_000
-"""Of a lab's `__consumer_offsets`, where Kafka has 7 days (and segments of 100 MB) and 1 day: so the cleaner runs while somebody looks."""
+"""Of a lab's `__consumer_offsets`, where Kafka has 7 days (and segments of 100 MB) and 1 day: so the cleaner
+runs while somebody looks."""
 OF_A_RESTART = ("assignors", "group_protocol", "assignor_source")
-"""Settings that a consumer may come back with (`Consumer.set_to`), as `topics` and `pattern` of a changed subscription."""
+"""Settings that a consumer may come back with (`Consumer.set_to`), as `topics` and `pattern` of a changed
+subscription."""
 
 
-def consumer_settings(options: Json, set_to: Json, consumer: Consumer, brokers: list[int], assignor: str) -> ConsumerSettings:
-    """The settings of a consumer's next life. set_to: what a person changed for the whole lane. assignor: of the lane."""
+def consumer_settings(
+    options: Json, set_to: Json, consumer: Consumer, brokers: list[int], assignor: str
+) -> ConsumerSettings:
+    """The settings of a consumer's next life. set_to: what a person changed for the whole lane. assignor: of
+    the lane."""
     given: dict[str, Any] = {name: options[name] for name in OF_A_CONSUMER if name in options}
     changed = {**set_to, **consumer.set_to}
     given |= {name: changed[name] for name in (*OF_A_RESTART, "pattern") if name in changed}
@@ -38,10 +57,15 @@ def consumer_settings(options: Json, set_to: Json, consumer: Consumer, brokers: 
     given.setdefault("max_poll_records", 1)
     given.setdefault("commits", AUTO)
     return ConsumerSettings(
-        GROUP_ID, consumer.name, brokers, consumer.set_to.get("topics", [options["topic"]]),
-        auto_offset_reset=options.get("auto_offset_reset", EARLIEST), isolation_level=isolation_level(options),
-        group_instance_id=consumer.name if options.get("static_members") else None, **given,
-    )  # fmt: skip
+        GROUP_ID,
+        consumer.name,
+        brokers,
+        consumer.set_to.get("topics", [options["topic"]]),
+        auto_offset_reset=options.get("auto_offset_reset", EARLIEST),
+        isolation_level=isolation_level(options),
+        group_instance_id=consumer.name if options.get("static_members") else None,
+        **given,
+    )
 
 
 def isolation_level(options: Json) -> int:
@@ -50,7 +74,8 @@ def isolation_level(options: Json) -> int:
 
 
 def group_settings(options: Json) -> GroupSettings:
-    """Of the coordinators. The session of a group of the consumer protocol is the coordinator's setting, so the options set both."""
+    """Of the coordinators. The session of a group of the consumer protocol is the coordinator's setting, so
+    the options set both."""
     found: dict[str, Any] = {}
     if "session_timeout_ms" in options:
         found["consumer_session_timeout_ms"] = options["session_timeout_ms"]
@@ -76,20 +101,33 @@ def plan_of(options: Json) -> ClusterPlan:
     count = options["brokers"]
     factor = options.get("replication_factor", min(3, count))
     topics = (
-        TopicPlan(options["topic"], options["partitions"], factor, options.get("min_insync_replicas", 1), options.get("unclean_election", False)),
+        TopicPlan(
+            options["topic"],
+            options["partitions"],
+            factor,
+            options.get("min_insync_replicas", 1),
+            options.get("unclean_election", False),
+        ),
         TopicPlan(OFFSETS_TOPIC, options.get("offsets_partitions", 50), min(3, count)),
         *(TopicPlan(topic["name"], topic["partitions"], factor) for topic in options.get("more_topics", ())),
-    )  # fmt: skip
+    )
     truncation = Truncation(options.get("truncation", Truncation.FETCH.value))
     settings = ClusterSettings(
-        truncation=truncation, lag_messages_max=options.get("lag_messages_max"), groups=group_settings(options),
-        offsets_segment_ms=OFFSETS_SEGMENT_MS, offsets_delete_retention_ms=OFFSETS_DELETE_RETENTION_MS,
-    )  # fmt: skip
+        truncation=truncation,
+        lag_messages_max=options.get("lag_messages_max"),
+        groups=group_settings(options),
+        offsets_segment_ms=OFFSETS_SEGMENT_MS,
+        offsets_delete_retention_ms=OFFSETS_DELETE_RETENTION_MS,
+    )
     return ClusterPlan(count, tuple(options.get("racks", ())), topics, settings)
 
 
 def producer_settings(options: Json) -> ProducerSettings:
     """As Kafka sets a producer: idempotent, unless its acks forbid it."""
     acks = options.get("acks", -1)
-    given = {"metadata_max_age_us": options["metadata_max_age_ms"] * 1_000} if "metadata_max_age_ms" in options else {}
+    given = (
+        {"metadata_max_age_us": options["metadata_max_age_ms"] * 1_000}
+        if "metadata_max_age_ms" in options
+        else {}
+    )
     return ProducerSettings(acks=acks, enable_idempotence=options.get("idempotence", acks == -1), **given)

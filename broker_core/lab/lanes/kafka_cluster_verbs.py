@@ -1,8 +1,9 @@
-"""A person's verbs on a member of the group on a Kafka cluster, and what is told of each: which timer runs from now on, and until when.
+"""A person's verbs on a member of the group on a Kafka cluster, and what is told of each: which timer runs
+from now on, and until when.
 
-    freeze   the coordinator hears nothing: session.timeout.ms after the last sign of life it removes the member, which does not know
-    stick    the coordinator hears heartbeats: max.poll.interval.ms after the last poll() the client itself takes the member out of the group
-    thaw     it goes on as if nothing had been; if the group has given it up meanwhile it is a zombie, and its commit is refused
+freeze   the coordinator hears nothing: session.timeout.ms after the last sign of life it removes the member, which does not know
+stick    the coordinator hears heartbeats: max.poll.interval.ms after the last poll() the client itself takes the member out of the group
+thaw     it goes on as if nothing had been; if the group has given it up meanwhile it is a zombie, and its commit is refused
 """
 
 from __future__ import annotations
@@ -43,9 +44,13 @@ def freeze(lane: Lane, name: str, position: int) -> None:
         consumer.state, consumer.held_by, consumer.deadline_from_us = FROZEN, position, lane.now_us
         rules.forget_caches()
         consumer.deadline_us = session_ends_us(lane.world, rules.reads.look(lane), slot)
-        told = lane.emit("kafka.member.frozen", cause, "kafka.group.session_timeout",
-                         {"session_timeout_us": rules.session_timeout_us(state)},
-                         {"consumer": name, "partitions": len(taken), "deadline_us": consumer.deadline_us})  # fmt: skip
+        told = lane.emit(
+            "kafka.member.frozen",
+            cause,
+            "kafka.group.session_timeout",
+            {"session_timeout_us": rules.session_timeout_us(state)},
+            {"consumer": name, "partitions": len(taken), "deadline_us": consumer.deadline_us},
+        )
         rules.narrator.stop_unread(lane, taken, told, "kafka.group.session_timeout")
         lane.say("kafka.frozen", consumer=name, partitions=len(taken), deadline_us=consumer.deadline_us)
 
@@ -61,10 +66,21 @@ def thaw(lane: Lane, name: str, position: int) -> None:
         slot = lane.world.slots[consumer.incarnation]
         is_member = rules.reads.look(lane).member_of(slot) is not None
         lane.world.resume(slot.name)
-        consumer.state, consumer.deadline_us, consumer.deadline_from_us, consumer.held_by = LIVE, None, None, 0
+        consumer.state, consumer.deadline_us, consumer.deadline_from_us, consumer.held_by = (
+            LIVE,
+            None,
+            None,
+            0,
+        )
         rules.forget_caches()
         taken = owned(consumer_state(slot), rules.reads.topic)
-        told = lane.emit("kafka.member.thawed", cause, None, {}, {"consumer": name, "partitions": len(taken), "is_member": is_member})
+        told = lane.emit(
+            "kafka.member.thawed",
+            cause,
+            None,
+            {},
+            {"consumer": name, "partitions": len(taken), "is_member": is_member},
+        )
         readers = rules.reads.notes.readers
         rules.reads.notes.resume(lane, name, [number for number in taken if number not in readers], told)
         lane.say("kafka.thawed" if is_member else "kafka.zombie", consumer=name, partitions=len(taken))
@@ -83,8 +99,13 @@ def stick(lane: Lane, name: str, position: int) -> None:
         consumer.state, consumer.held_by, consumer.deadline_from_us = STUCK, position, lane.now_us
         consumer.deadline_us = state.loop.polled_us - AHEAD_US + interval_us if state.is_working else None
         taken = owned(state, rules.reads.topic)
-        lane.emit("kafka.member.stuck", cause, "kafka.consumer.max_poll_interval", {"max_poll_interval_us": interval_us},
-                  {"consumer": name, "partitions": len(taken)})  # fmt: skip
+        lane.emit(
+            "kafka.member.stuck",
+            cause,
+            "kafka.consumer.max_poll_interval",
+            {"max_poll_interval_us": interval_us},
+            {"consumer": name, "partitions": len(taken)},
+        )
         lane.say("kafka.stuck", consumer=name, partitions=len(taken))
 
     lane.act("group_stick", name, position, do)
@@ -94,7 +115,12 @@ def unstick(lane: Lane, name: str, position: int) -> None:
     """Its program comes back from its record, and polls."""
 
     def do(consumer: Consumer, cause: Cause) -> None:
-        consumer.state, consumer.deadline_us, consumer.deadline_from_us, consumer.held_by = LIVE, None, None, 0
+        consumer.state, consumer.deadline_us, consumer.deadline_from_us, consumer.held_by = (
+            LIVE,
+            None,
+            None,
+            0,
+        )
         told = lane.emit("kafka.member.unstuck", cause, None, {}, {"consumer": name})
         lane.world.order(consumer.incarnation, Stick(False), told)
         lane.say("kafka.unstuck", consumer=name)
@@ -103,7 +129,8 @@ def unstick(lane: Lane, name: str, position: int) -> None:
 
 
 def restart(lane: Lane, name: str, position: int, down_us: int, set_to: Json) -> None:
-    """Close it and start a new process, which comes up `down_us` later. set_to: what its settings are from then on, where they change."""
+    """Close it and start a new process, which comes up `down_us` later. set_to: what its settings are from
+    then on, where they change."""
     rules = _rules(lane)
 
     def do(consumer: Consumer, cause: Cause) -> None:
@@ -111,26 +138,49 @@ def restart(lane: Lane, name: str, position: int, down_us: int, set_to: Json) ->
         taken = owned(consumer_state(slot), rules.reads.topic)
         instance = consumer_state(slot).settings.group_instance_id
         consumer.set_to = {**consumer.set_to, **set_to}
-        told = lane.emit("kafka.member.restarting", cause, None, {}, {"consumer": name, "down_us": down_us, "instance": instance})
+        told = lane.emit(
+            "kafka.member.restarting",
+            cause,
+            None,
+            {},
+            {"consumer": name, "down_us": down_us, "instance": instance},
+        )
         lane.traffic.let_go(consumer.incarnation, lane.now_us)
         lane.world.order(consumer.incarnation, Leave(), told)
         rules.forget_caches()
         rules.narrator.stop_unread(lane, taken, told, "kafka.consumer.closed")
-        consumer.state, consumer.deadline_us, consumer.deadline_from_us, consumer.held_by = LIVE, None, None, 0
+        consumer.state, consumer.deadline_us, consumer.deadline_from_us, consumer.held_by = (
+            LIVE,
+            None,
+            None,
+            0,
+        )
         consumer.acked = {}
         consumer.incarnation, consumer.joined_us = lane.new_incarnation(name), lane.now_us
         lane.traffic.by_node[consumer.incarnation] = consumer
         rules.start(lane, consumer, told, down_us)
-        lane.say("kafka.restarting" if instance is None else "kafka.restarting_static", consumer=name, partitions=len(taken), down_us=down_us)
+        lane.say(
+            "kafka.restarting" if instance is None else "kafka.restarting_static",
+            consumer=name,
+            partitions=len(taken),
+            down_us=down_us,
+        )
 
     lane.act("group_restart", name, position, do)
 
 
 def deploy_assignor(lane: Lane, position: int, source: str | None) -> None:
-    """All programs that are alive restart with this assignor of their own, and whoever joins later has it. None: with the lane's rule again."""
-    lane.set_to = {} if source is None else {"assignor_source": source, "assignors": [CUSTOM], "group_protocol": CLASSIC}
+    """All programs that are alive restart with this assignor of their own, and whoever joins later has it.
+    None: with the lane's rule again."""
+    lane.set_to = (
+        {}
+        if source is None
+        else {"assignor_source": source, "assignors": [CUSTOM], "group_protocol": CLASSIC}
+    )
     for name, consumer in list(lane.consumers.items()):
-        consumer.set_to = {setting: value for setting, value in consumer.set_to.items() if setting not in OF_A_RESTART}
+        consumer.set_to = {
+            setting: value for setting, value in consumer.set_to.items() if setting not in OF_A_RESTART
+        }
         if consumer.state not in (CRASHED, GONE, FROZEN):
             restart(lane, name, position, DEPLOY_US, {})
 
@@ -142,7 +192,13 @@ def subscribe(lane: Lane, name: str, position: int, topics: list[str] | None, pa
     def do(consumer: Consumer, cause: Cause) -> None:
         wanted = [] if pattern is not None else topics or [rules.reads.topic]
         consumer.set_to = {**consumer.set_to, "topics": wanted, "pattern": pattern}
-        told = lane.emit("kafka.member.subscribed", cause, None, {}, {"consumer": name, "topics": pattern if pattern is not None else wanted})
+        told = lane.emit(
+            "kafka.member.subscribed",
+            cause,
+            None,
+            {},
+            {"consumer": name, "topics": pattern if pattern is not None else wanted},
+        )
         lane.world.order(consumer.incarnation, Subscribe(wanted, pattern), told)
         lane.say("kafka.subscribed", consumer=name)
 

@@ -1,8 +1,10 @@
-"""What the nodes of a Kafka lane say together: which member is which program, who reads a partition, and whose it is.
+"""What the nodes of a Kafka lane say together: which member is which program, who reads a partition, and
+whose it is.
 
-    reads   the program is alive and owns the partition now                      a partition that nobody reads is dark
-    holds   it was assigned the partition last, by the newest generation of those who claim it; so between a revoke and the next assignment
-            a partition is still its former owner's, as a person sees it, and with the coordinator's removal of a member it is nobody's
+reads   the program is alive and owns the partition now                      a partition that nobody reads is dark
+holds   it was assigned the partition last, by the newest generation of those who claim it; so between a revoke and the next assignment
+        a partition is still its former owner's, as a person sees it, and with the coordinator's removal of a
+        member it is nobody's
 """
 
 from __future__ import annotations
@@ -24,8 +26,10 @@ CONSUMER = "consumer"
 
 @dataclass(slots=True)
 class Shared:
-    """Found once after each change. programs: slots of the consuming programs, alive or silent. by_connection: connection -> the same;
-    members: connection -> member. readers: partition -> slot of who reads it. holders: of each partition, the program's name."""
+    """Found once after each change. programs: slots of the consuming programs, alive or silent.
+    by_connection: connection -> the same;
+    members: connection -> member. readers: partition -> slot of who reads it. holders: of each partition, the
+    program's name."""
 
     broker: BrokerState
     group: Group
@@ -49,7 +53,9 @@ class Shared:
 
     def assigned_to_silent(self) -> int:
         """Partitions that are assigned to silent members: they wait for a session timeout."""
-        return sum(len(member.assignment) for member in self.group.members.values() if not self.is_alive(member))
+        return sum(
+            len(member.assignment) for member in self.group.members.values() if not self.is_alive(member)
+        )
 
     def member_of(self, slot: Slot) -> Member | None:
         """The member that a program is at the coordinator."""
@@ -121,15 +127,16 @@ _RENEWS = (r.HeartbeatRequest, r.SyncGroupRequest, r.OffsetCommitRequest)
 
 
 def session_ends_us(world: World, shared: Shared, slot: Slot) -> int | None:
-    """When the coordinator will find out that this silent program is dead; what it has sent still arrives. None: not known yet, because
-    its JoinGroup waits or is under way, and its session begins with the answer."""
+    """When the coordinator will find out that this silent program is dead; what it has sent still arrives.
+    None: not known yet, because its JoinGroup waits or is under way, and its session begins with the
+    answer."""
     member = shared.member_of(slot)
     if member is None or member.awaits_join:
         return None
     made = world.slots[BROKER].deadlines.get(session_name(shared.group, member.member_id), (0, None))[0]
     ends_us = next((at_us for at_us, number, _, _ in world.heap if number == made), None)
     link = slot.links.get(member.connection)
-    for message, at_us in ([] if link is None else under_way(world, link)):
+    for message, at_us in [] if link is None else under_way(world, link):
         if isinstance(message, r.JoinGroupRequest):
             return None
         if isinstance(message, _RENEWS):

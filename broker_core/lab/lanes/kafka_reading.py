@@ -1,4 +1,5 @@
-"""What the nodes' states of a Kafka lane say: whose a partition is, who reads it, what waits, and the picture of it all."""
+"""What the nodes' states of a Kafka lane say: whose a partition is, who reads it, what waits, and the picture
+of it all."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ class KeyPartitions(dict[int, int]):
 
 
 class KafkaReading:
-    """partitions: of each key. notes: what the observers remember. shared: the nodes' states put together, made anew after each change."""
+    """partitions: of each key. notes: what the observers remember. shared: the nodes' states put together,
+    made anew after each change."""
 
     fresh: None = None
 
@@ -93,7 +95,11 @@ class KafkaReading:
         """The partition of each record that was sent and has not reached the broker."""
         slot = lane.world.slots[PRODUCER]
         state: ProducerState = slot.node.state
-        on_links = [message.partition for message, _ in slot.links[state.connection].queue if type(message) is r.ProduceRequest]
+        on_links = [
+            message.partition
+            for message, _ in slot.links[state.connection].queue
+            if type(message) is r.ProduceRequest
+        ]
         return on_links + [self.partitions[code] for code in lane.not_put_on_way]
 
     def key_owners(self, lane: Lane) -> list[str | None]:
@@ -144,7 +150,10 @@ class KafkaReading:
         if slot is None:
             return 0
         state, logs = consumer_state(slot), self.look(lane).logs
-        waiting = sum(logs[number].end - state.positions.get(number, self.look(lane).committed(number)) for number in state.owned)
+        waiting = sum(
+            logs[number].end - state.positions.get(number, self.look(lane).committed(number))
+            for number in state.owned
+        )
         return waiting + (lane.hand(consumer) >= 0)
 
     def way_in(self, lane: Lane) -> str:
@@ -154,12 +163,16 @@ class KafkaReading:
         return self.notes.redelivered
 
     def held(self, lane: Lane, consumer: Consumer) -> int:
-        """Records read and not committed; of one that is out of the group a new owner may have committed more than it has read."""
+        """Records read and not committed; of one that is out of the group a new owner may have committed more
+        than it has read."""
         slot = self.slot_of(lane, consumer)
         if slot is None:
             return 0
         shared = self.look(lane)
-        return sum(max(0, position - shared.committed(number)) for number, position in consumer_state(slot).positions.items())
+        return sum(
+            max(0, position - shared.committed(number))
+            for number, position in consumer_state(slot).positions.items()
+        )
 
     def is_served(self, lane: Lane, consumer: Consumer) -> bool:
         slot = self.slot_of(lane, consumer)
@@ -174,16 +187,27 @@ class KafkaReading:
     def lag(self, lane: Lane) -> int:
         shared = self.look(lane)
         positions = shared.positions()
-        waiting = sum(log.end - positions.get(number, shared.committed(number)) for number, log in enumerate(shared.logs))
-        return waiting + len(self.under_way(lane)) + sum(lane.hand(consumer) >= 0 for consumer in lane.consumers.values())
+        waiting = sum(
+            log.end - positions.get(number, shared.committed(number))
+            for number, log in enumerate(shared.logs)
+        )
+        return (
+            waiting
+            + len(self.under_way(lane))
+            + sum(lane.hand(consumer) >= 0 for consumer in lane.consumers.values())
+        )
 
     def route(self, lane: Lane, index: int, code: int) -> Json:
         number = self.placed(lane).last if code == NO_KEY else self.partitions[code]
         key_hash = None if code == NO_KEY else murmur2(self.texts.key_bytes(code)) & POSITIVE_MASK
         shared = self.look(lane)
         return {
-            "hash": key_hash, "unit": str(number), "consumer": shared.holders[number], "place": None, "waits": number not in self.notes.readers,
-        }  # fmt: skip
+            "hash": key_hash,
+            "unit": str(number),
+            "consumer": shared.holders[number],
+            "place": None,
+            "waits": number not in self.notes.readers,
+        }
 
     def picture(self, lane: Lane) -> Json:
         shared, before = self.look(lane), lane.ledger.units_before()
@@ -193,9 +217,14 @@ class KafkaReading:
             committed = shared.committed(number)
             position = positions.get(number, committed)
             partitions[str(number)] = {
-                "owner": shared.holders[number], "before": before.get(str(number)), "lag": log.end - position, "end": log.end,
-                "position": position, "committed": committed, "stopped": number in self.notes.paused_us,
-            }  # fmt: skip
+                "owner": shared.holders[number],
+                "before": before.get(str(number)),
+                "lag": log.end - position,
+                "end": log.end,
+                "position": position,
+                "committed": committed,
+                "stopped": number in self.notes.paused_us,
+            }
         return {
             "kind": "grid", "topic": self.topic, "state": group.state, "generation": group.generation,
             "leader": None if group.leader is None else consumer_name(group.leader), "partitions": partitions,
@@ -211,14 +240,22 @@ class KafkaReading:
             for number in state.owned if slot.condition == RUNNING else ():
                 other = owned.setdefault((state.assigned, number), slot.name)
                 if other != slot.name:
-                    raise InvariantError(f"partition {number} is read by {other} and {slot.name} in generation {state.assigned}")
+                    raise InvariantError(
+                        f"partition {number} is read by {other} and {slot.name} in generation "
+                        f"{state.assigned}"
+                    )
         offsets, readers, noted = shared.group.offsets, shared.readers, self.notes.readers
         for number, log in enumerate(shared.logs):
             committed = position = offsets.get(number, 0)
             reader = readers.get(number)
             if (reader is not None) != (number in noted):
-                raise InvariantError(f"partition {number}: the lane's notes differ from what the programs own")
+                raise InvariantError(
+                    f"partition {number}: the lane's notes differ from what the programs own"
+                )
             if reader is not None:
                 position = consumer_state(reader).positions.get(number, committed)
             if not log.start <= committed <= position <= log.end or len(log.records) != log.end - log.start:
-                raise InvariantError(f"partition {number}: start {log.start}, committed {committed}, position {position}, end {log.end}")
+                raise InvariantError(
+                    f"partition {number}: start {log.start}, committed {committed}, position {position}, "
+                    f"end {log.end}"
+                )

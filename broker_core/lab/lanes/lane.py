@@ -1,12 +1,14 @@
-"""A lane: one model's world under the lab's workload, the person's verbs on it, and observers that say what it means.
+"""A lane: one model's world under the lab's workload, the person's verbs on it, and observers that say what
+it means.
 
     workload ─► arrive ─► world (nodes, network) ─► turning points ─► sentence, bill, darkness, tally
     verbs    ─► order  ──►                       ─► traffic        ─► rates, what was finished in which order
 
-A lane decides nothing about messages: that is its nodes'. It sees arrivals and commands, never another lane, so the four can be advanced one
-after the other and `advance(a)` then `advance(b)` equals `advance(b)`.
+A lane decides nothing about messages: that is its nodes'. It sees arrivals and commands, never another lane,
+so the four can be advanced one after the other and `advance(a)` then `advance(b)` equals `advance(b)`.
 
-Its processes start a little before time 0 (`LaneModel.head_start_us`), so that who is there from the start is served when the lab begins.
+Its processes start a little before time 0 (`LaneModel.head_start_us`), so that who is there from the start is
+served when the lab begins.
 """
 
 from __future__ import annotations
@@ -40,20 +42,25 @@ from broker_core.sim.world import World
 from broker_core.sim.written import Unread
 
 WHY_MAX, WHY_FIRST = 40, 20
-"""Of a longer chain the first 20 and the last 20 turning points are kept: how it began, and how it came to rest."""
+"""Of a longer chain the first 20 and the last 20 turning points are kept: how it began, and how it came to
+rest."""
 JITTER_PART = 10
 """A message takes its lane's delay, and up to a tenth more."""
 NOTHING_CHANGED = "none"
 CHECK_S = 5
-"""While nothing is told and no change is under way, the model's laws are looked at every fifth second only; else at the end of each."""
+"""While nothing is told and no change is under way, the model's laws are looked at every fifth second only;
+else at the end of each."""
 
 
 @dataclass
 class LaneState:
-    """What a checkpoint holds of a lane beside its world, its ledger and its model's notes. why: the turning points since the last change began.
+    """What a checkpoint holds of a lane beside its world, its ledger and its model's notes. why: the turning
+    points since the last change began.
     set_to: settings of programs that a person changed for the whole lane.
-    at_rest: what the lane says once its start has come to rest: that nothing has changed, or the last order since then that has no bill.
-    history: skew at the end of each second. crash_positions: life of a program that is silent, which nobody has noticed -> its command."""
+    at_rest: what the lane says once its start has come to rest: that nothing has changed, or the last order
+    since then that has no bill.
+    history: skew at the end of each second. crash_positions: life of a program that is silent, which nobody
+    has noticed -> its command."""
 
     algorithm: str
     now_us: int = 0
@@ -86,7 +93,9 @@ class Lane(LaneState):
         self.texts = setup.texts
         self.out: list[TurningPoint] = []
         self.has_told = False  # since the model's laws were looked at last
-        self.heard: dict[str, TurningPoint] = {}  # by id, as a person is to read them, until the step that tells them is over
+        self.heard: dict[
+            str, TurningPoint
+        ] = {}  # by id, as a person is to read them, until the step that tells them is over
         self.ledger = Ledger(self)
         self.traffic = LaneTraffic(watch)
         self.delay_us: int = setup.options.get("network_delay_us", DEFAULT_DELAY_US)
@@ -96,7 +105,8 @@ class Lane(LaneState):
         self.traffic.begin(self.now_us, self.world.design.ahead_us)
 
     def beginning(self) -> Pieces[None]:
-        """Start the lane's processes, in pieces; a lane that is to become a kept one (`loading`) needs none of its own."""
+        """Start the lane's processes, in pieces; a lane that is to become a kept one (`loading`) needs none
+        of its own."""
         yield from self.rules.begin(self)
         self.stream = self._stream()
         self.rules.forget_caches()
@@ -115,10 +125,12 @@ class Lane(LaneState):
         publish = self._watched(self.traffic.watch, publish)
         return Stream(publisher, publish) if self.rules.sends_at_once else Handed(publish)
 
-    def _watched(self, watch: Watch, publish: Callable[[int, int], tuple[int, Any]]) -> Callable[[int, int], tuple[int, Any]]:
+    def _watched(
+        self, watch: Watch, publish: Callable[[int, int], tuple[int, Any]]
+    ) -> Callable[[int, int], tuple[int, Any]]:
         def hand_over(index: int, code: int) -> tuple[int, Any]:
-            # A message may be made up to its delay after it was sent; who reads what changes with a turning point, before which all that was
-            # sent is caught up.
+            # A message may be made up to its delay after it was sent; who reads what changes with a turning
+            # point, before which all that was sent is caught up.
             self._note_published(self.stream.place)
             watch.arrived(index, code, self.reads.would_wait(self, index, code))
             return publish(index, code)
@@ -142,22 +154,25 @@ class Lane(LaneState):
 
     @property
     def not_put_on_way(self) -> Sequence[int]:
-        """Key codes of records that are published and on no link: at the end of a second at which nobody looks at what is on its way, and all of them
-        have keys."""
+        """Key codes of records that are published and on no link: at the end of a second at which nobody
+        looks at what is on its way, and all of them have keys."""
         return self.stream.keys[self.stream.place : self.published]
 
-    # -- time -----------------------------------------------------------------------------------------------------------------------------
+    # -- time ------------------------------------------------------------------------------------------------
 
     def advance(self, until_us: int, first: int, times: Sequence[int], codes: Sequence[int]) -> None:
         """Let everything happen up to and including `until_us`.
 
-        times, codes: arrival time and key code of the records `first`, `first` + 1, ...; those this lane has already seen are skipped, and
-        those after `until_us` are left for the next call.
+        times, codes: arrival time and key code of the records `first`, `first` + 1, ...; those this lane has
+        already seen are skipped, and those after `until_us` are left for the next call.
         """
         whole(self.advancing(until_us, first, times, codes))
 
-    def advancing(self, until_us: int, first: int, times: Sequence[int], codes: Sequence[int]) -> Pieces[None]:
-        """`advance` in pieces: a stop after each report of turning points, as of several hundred consumers each has its own."""
+    def advancing(
+        self, until_us: int, first: int, times: Sequence[int], codes: Sequence[int]
+    ) -> Pieces[None]:
+        """`advance` in pieces: a stop after each report of turning points, as of several hundred consumers
+        each has its own."""
         self.ledger.fold_darkness()
         stream = self.stream
         start = self.next_record - first
@@ -190,7 +205,8 @@ class Lane(LaneState):
         self.count_handled()
 
     def count_handled(self) -> None:
-        """What the programs have handled by now is in their rates and in the tally: a checkpoint holds nothing that is still to be counted."""
+        """What the programs have handled by now is in their rates and in the tally: a checkpoint holds
+        nothing that is still to be counted."""
         self.traffic.fold(self.now_us)
         finished = self.traffic.take_finished()
         if finished:
@@ -208,10 +224,12 @@ class Lane(LaneState):
         if self.has_told or second % CHECK_S == 0 or self.is_changing:
             self.has_told = False
             self.reads.check(self)
-        self.ledger.settle()  # an answer in which nothing is new is no turning point, and may have been the last thing that was awaited
+        # an answer in which nothing is new is no turning point, and may have been the last thing that was
+        # awaited
+        self.ledger.settle()
         keep_skew(self, second)
 
-    # -- what the nodes told --------------------------------------------------------------------------------------------------------------
+    # -- what the nodes told ---------------------------------------------------------------------------------
 
     def _heard(self, event: TurningPoint) -> None:
         """A node tells this, in the middle of its step."""
@@ -252,7 +270,8 @@ class Lane(LaneState):
             del self.why[WHY_FIRST]
 
     def emit(self, kind: str, cause: Cause, rule: str | None, inputs: Json, data: Json) -> Cause:
-        """Record a turning point that no node told: the lab's own acts, and what a person did to a program."""
+        """Record a turning point that no node told: the lab's own acts, and what a person did to a
+        program."""
         self.world.cause = cause
         followed = self.world.tell(kind, rule, inputs, data)
         self._keep(self.heard.pop(self.world.told.pop().id))
@@ -264,21 +283,24 @@ class Lane(LaneState):
         self.sentence = {"code": code, "params": params}
 
     def say_ordered(self, code: str, /, **params: Any) -> None:
-        """Set the lane's sentence to that of an order that has no bill; it stands, too, when the start comes to rest after the order."""
+        """Set the lane's sentence to that of an order that has no bill; it stands, too, when the start comes
+        to rest after the order."""
         self.at_rest = {"code": code, "params": params}
         self.say(code, **params)
 
     def say_cluster_changed(self) -> None:
-        """An order for the lane's cluster is no change of its consumers: it has a sentence of its own only where none of theirs stands."""
+        """An order for the lane's cluster is no change of its consumers: it has a sentence of its own only
+        where none of theirs stands."""
         if self.at_rest["code"] == NOTHING_CHANGED:
             self.at_rest = {"code": "none_cluster", "params": {}}
         if self.sentence["code"] == NOTHING_CHANGED:
             self.sentence = self.at_rest
 
-    # -- commands -------------------------------------------------------------------------------------------------------------------------
+    # -- commands --------------------------------------------------------------------------------------------
 
     def _begin(self, position: int, kind: str, name: str) -> None:
-        """A change begins. Its own sentence comes when the brokers have heard of it; until then it is not said that nothing has changed."""
+        """A change begins. Its own sentence comes when the brokers have heard of it; until then it is not
+        said that nothing has changed."""
         self.ledger.begin(position, kind, name)
         if self.sentence["code"] == NOTHING_CHANGED:
             self.say("under_way")
@@ -287,7 +309,9 @@ class Lane(LaneState):
         self._begin(position, "join", joiners[0].name)
         if self.ledger.kept_bill is not None:
             self.ledger.kept_bill.count = len(joiners)
-            self.ledger.kept_bill.note_change("join" if position else "start", [consumer.name for consumer in joiners], self.now_us)
+            self.ledger.kept_bill.note_change(
+                "join" if position else "start", [consumer.name for consumer in joiners], self.now_us
+            )
         for consumer in joiners:
             self.consumers[consumer.name] = consumer
             self.traffic.by_node[consumer.incarnation] = consumer
@@ -295,11 +319,14 @@ class Lane(LaneState):
         self._changed()
 
     def change(self, kind: str, name: str, position: int, service_us: int = 0) -> None:
-        """Carry out leave, crash, rejoin, pause, resume or slow, which the command's check has allowed. service_us: for slow."""
+        """Carry out leave, crash, rejoin, pause, resume or slow, which the command's check has allowed.
+        service_us: for slow."""
         consumer, cause = self.consumers[name], Cause(command=position)
         self._begin(position, kind, name)
         if self.ledger.kept_bill is not None:
-            self.ledger.kept_bill.note_change(FULL_SPEED if kind == "resume" and ends_no_pause(consumer) else kind, [name], self.now_us)
+            self.ledger.kept_bill.note_change(
+                FULL_SPEED if kind == "resume" and ends_no_pause(consumer) else kind, [name], self.now_us
+            )
         match kind:
             case "leave":
                 self.traffic.let_go(consumer.incarnation, self.now_us)
@@ -335,8 +362,16 @@ class Lane(LaneState):
                 consumer.service_us = service_us
                 self._order(consumer, Pace(service_us), cause)
         if kind in PACE_KINDS:
-            self.emit(f"{self.model}.consumer.{kind}", cause, None, {}, {"consumer": name, "rate": SECOND_US // consumer.service_us})
-            self.say(pace_code(self.model, kind, consumer), consumer=name, rate=SECOND_US // consumer.service_us)
+            self.emit(
+                f"{self.model}.consumer.{kind}",
+                cause,
+                None,
+                {},
+                {"consumer": name, "rate": SECOND_US // consumer.service_us},
+            )
+            self.say(
+                pace_code(self.model, kind, consumer), consumer=name, rate=SECOND_US // consumer.service_us
+            )
         self._changed()
         if kind == "crash" and self.ledger.tally.subject is not None:
             self.ledger.tally.subject.lose(self)
@@ -350,12 +385,16 @@ class Lane(LaneState):
             self.ledger.kept_bill.note_change(kind, [name], self.now_us)
         do(consumer, Cause(command=position))
         self._changed()
-        if self.ledger.tally.subject is not None and self.ledger.tally.darkness.dark > self.ledger.tally.subject.dark_before:
+        if (
+            self.ledger.tally.subject is not None
+            and self.ledger.tally.darkness.dark > self.ledger.tally.subject.dark_before
+        ):
             self.ledger.tally.subject.lose(self)
             self.ledger.tally.subject.look(self)
 
     def notice_hold(self, consumer: Consumer, kind: str) -> None:
-        """The group has given up a consumer that is alive, frozen or stuck by a command of this kind: from here on things move."""
+        """The group has given up a consumer that is alive, frozen or stuck by a command of this kind: from
+        here on things move."""
         self.rules.forget_caches()
         self.ledger.begin_change(consumer.held_by, kind, consumer.name)
         if self.ledger.kept_bill is not None:
@@ -375,7 +414,8 @@ class Lane(LaneState):
         return incarnation_name(name, number)
 
     def notice_crash(self, incarnation: str, name: str) -> None:
-        """The broker has found out that this life is over, and has changed nothing yet: from here on things move, so the bill begins here."""
+        """The broker has found out that this life is over, and has changed nothing yet: from here on things
+        move, so the bill begins here."""
         self.rules.forget_caches()
         subject = self.ledger.tally.subject
         if subject is not None and subject.kind == "crash":
@@ -401,7 +441,7 @@ class Lane(LaneState):
         consumer = self.consumers.get(name)
         return consumer is None or consumer.incarnation != incarnation
 
-    # -- looking --------------------------------------------------------------------------------------------------------------------------
+    # -- looking ---------------------------------------------------------------------------------------------
 
     @property
     def event_count(self) -> int:
@@ -418,7 +458,8 @@ class Lane(LaneState):
         return self.reads.redelivered(self)
 
     def weights(self) -> dict[str, int]:
-        """Consumer name -> records so far whose key (or partition) is its own now; where keys have no owner, records lately finished."""
+        """Consumer name -> records so far whose key (or partition) is its own now; where keys have no owner,
+        records lately finished."""
         return self.reads.weights(self)
 
     def key_owners(self) -> list[str | None] | None:
@@ -434,11 +475,13 @@ class Lane(LaneState):
         return self.reads.space(self)
 
     def is_settled(self) -> bool:
-        """Whether the last change has come to rest. A crash that the brokers have not noticed yet has changed nothing."""
+        """Whether the last change has come to rest. A crash that the brokers have not noticed yet has changed
+        nothing."""
         return self.reads.is_settled(self)
 
     def stuck(self) -> tuple[int, int]:
-        """Live keys that nobody serves, and all; where keys have no owner, unacked records that the dead hold, and all."""
+        """Live keys that nobody serves, and all; where keys have no owner, unacked records that the dead
+        hold, and all."""
         return self.reads.stuck(self)
 
     def dark_units(self) -> tuple[int, int]:
@@ -451,8 +494,13 @@ class Lane(LaneState):
 
     @property
     def answer_us(self) -> int:
-        """How long a request and its answer are under way at most; of several who join at a time, those of the last."""
-        joiners = 0 if self.ledger.kept_bill is None or self.ledger.kept_bill.settled else self.ledger.kept_bill.count
+        """How long a request and its answer are under way at most; of several who join at a time, those of
+        the last."""
+        joiners = (
+            0
+            if self.ledger.kept_bill is None or self.ledger.kept_bill.settled
+            else self.ledger.kept_bill.count
+        )
         answer_us: int = 2 * (self.delay_us + self.jitter_us) + joiners * self.start_step_us
         return answer_us
 
@@ -463,12 +511,13 @@ class Lane(LaneState):
         return step_us
 
     def way_in(self) -> str:
-        """How this lane takes a newcomer in, for the words that tell it beforehand: ring, halves, exclusive, failover, standby,
-        eager, cooperative, restart, turn."""
+        """How this lane takes a newcomer in, for the words that tell it beforehand: ring, halves, exclusive,
+        failover, standby, eager, cooperative, restart, turn."""
         return self.reads.way_in(self)
 
     def sentence_as_of_now(self) -> Json:
-        """The sentence as far as only the model knows what it says now; `sentence.py` fills in the other numbers that go on changing."""
+        """The sentence as far as only the model knows what it says now; `sentence.py` fills in the other
+        numbers that go on changing."""
         return self.narrator.sentence_now(self)
 
     def hand(self, consumer: Consumer) -> int:
@@ -489,7 +538,9 @@ class Lane(LaneState):
             return "failed"
         if consumer.state == LIVE and not self.reads.is_served(self, consumer):
             return "waiting"
-        return "slow" if consumer.state == LIVE and consumer.service_us > consumer.normal_us else consumer.state
+        return (
+            "slow" if consumer.state == LIVE and consumer.service_us > consumer.normal_us else consumer.state
+        )
 
     def lag(self) -> int:
         """Records that arrived and are not done."""
@@ -511,11 +562,13 @@ class Lane(LaneState):
 
     def switched(self, algorithm: str, position: int) -> None:
         """This lane has taken an older one's place and gone through the same history."""
-        self.emit(f"{self.model}.algorithm_switched", Cause(command=position), None, {}, {"algorithm": algorithm})
+        self.emit(
+            f"{self.model}.algorithm_switched", Cause(command=position), None, {}, {"algorithm": algorithm}
+        )
         if self.ledger.bill is None or self.ledger.bill.position == 0:
             self.say_ordered("switched", algorithm=algorithm)
 
-    # -- checkpoints ----------------------------------------------------------------------------------------------------------------------
+    # -- checkpoints -----------------------------------------------------------------------------------------
 
     def to_json(self) -> Json:
         """The lane as plain JSON types (integer keys of dicts stay integers)."""
@@ -524,7 +577,10 @@ class Lane(LaneState):
     def keeping(self) -> Pieces[Json]:
         """`to_json` in pieces."""
         self.ledger.catch_up()
-        state: Json = kept(self, LaneState) | {"ledger": kept(self.ledger, LedgerState), "notes": to_plain(self.reads.notes)}
+        state: Json = kept(self, LaneState) | {
+            "ledger": kept(self.ledger, LedgerState),
+            "notes": to_plain(self.reads.notes),
+        }
         for world in in_parts(self.world):
             state["world"] = world
             yield None
@@ -537,10 +593,14 @@ class Lane(LaneState):
         self.ledger.tally.order.know_keys(self.texts.codes_of)
         self.reads.notes = from_plain(state["notes"], type(self.reads.notes))
         self.traffic.by_node = {
-            consumer.incarnation: consumer for consumer in self.consumers.values() if consumer.state not in (CRASHED, GONE)
+            consumer.incarnation: consumer
+            for consumer in self.consumers.values()
+            if consumer.state not in (CRASHED, GONE)
         }
         yield None
-        self.world = yield from restored_in_parts(self.id, self.rules.design(self), self.seed, state["world"], self._told, self._heard)
+        self.world = yield from restored_in_parts(
+            self.id, self.rules.design(self), self.seed, state["world"], self._told, self._heard
+        )
         self.traffic.begin(self.now_us, self.world.design.ahead_us)
         self.stream = self._stream()
         self.rules.forget_caches()

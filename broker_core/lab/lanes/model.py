@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 
 class LaneModel(Protocol):
-    """One model under a lane: it builds the world, and carries out what a person orders. reads: what its nodes' states say. narrator: what is
-    told of them. sends_at_once: the publisher sends each record when it gets it; else it is a program that collects, waits and repeats."""
+    """One model under a lane: it builds the world, and carries out what a person orders. reads: what its
+    nodes' states say. narrator: what is told of them. sends_at_once: the publisher sends each record when it
+    gets it; else it is a program that collects, waits and repeats."""
 
     name: str
     keys_have_owners: bool
@@ -43,17 +44,19 @@ class LaneModel(Protocol):
         ...
 
     def head_start_us(self, lane: Lane) -> int:
-        """How long before time 0 the lane's processes start, so that those who are there from the start are served at 0."""
+        """How long before time 0 the lane's processes start, so that those who are there from the start are
+        served at 0."""
         ...
 
     def forget_caches(self) -> None:
         """The lane was restored, or who owns what has changed."""
         ...
 
-    # -- a person's verbs -----------------------------------------------------------------------------------------------------------------
+    # -- a person's verbs ------------------------------------------------------------------------------------
 
     def publisher(self, lane: Lane) -> tuple[Slot, Callable[[int, int], tuple[int, Any]]]:
-        """Who publishes, and what it does with a record, given its number and the code of its key: connection and message to send."""
+        """Who publishes, and what it does with a record, given its number and the code of its key: connection
+        and message to send."""
         ...
 
     def stream(self, lane: Lane) -> Stream | Handed:
@@ -69,11 +72,13 @@ class LaneModel(Protocol):
     def leave(self, lane: Lane, consumer: Consumer, cause: Cause) -> None: ...
 
     def crash(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
-        """The program's machine has gone silent: say what that will lead to, and set the consumer's deadline if it is known."""
+        """The program's machine has gone silent: say what that will lead to, and set the consumer's deadline
+        if it is known."""
         ...
 
     def rejoin(self, lane: Lane, consumer: Consumer, cause: Cause) -> None: ...
 
     def told(self, lane: Lane, event: TurningPoint) -> None:
-        """A node told this and its step is over, before anything is said of it: what the lab itself has to do then."""
+        """A node told this and its step is over, before anything is said of it: what the lab itself has to do
+        then."""
         ...

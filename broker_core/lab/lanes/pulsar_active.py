@@ -1,4 +1,5 @@
-"""What the nodes' states of a Pulsar lane say where one consumer is active on a topic or on each partition: Exclusive and Failover."""
+"""What the nodes' states of a Pulsar lane say where one consumer is active on a topic or on each partition:
+Exclusive and Failover."""
 
 from __future__ import annotations
 
@@ -27,8 +28,9 @@ STANDBYS_SHOWN = 8
 
 
 class ActiveReading(PulsarReading):
-    """type: Exclusive or Failover. parts: the (topic, partition) that consumers have; each is shown as the partition of its place. count: how many
-    there are to choose from, 0 for the one topic without partitions. in_order: there whoever came first is active, as the documentation has it."""
+    """type: Exclusive or Failover. parts: the (topic, partition) that consumers have; each is shown as the
+    partition of its place. count: how many there are to choose from, 0 for the one topic without partitions.
+    in_order: there whoever came first is active, as the documentation has it."""
 
     counts_keys = False
     has_order = False
@@ -41,7 +43,7 @@ class ActiveReading(PulsarReading):
         self.parts = c.parts_of(c.TOPIC, partitions, topics)
         self.hashes = self.owners.hashes
 
-    # -- nodes ----------------------------------------------------------------------------------------------------------------------------
+    # -- nodes -----------------------------------------------------------------------------------------------
 
     def subscriptions(self, lane: Lane) -> list[Subscription]:
         broker = self.broker(lane)
@@ -63,7 +65,9 @@ class ActiveReading(PulsarReading):
         dispatcher = subscription.dispatcher
         if not isinstance(dispatcher, ActiveDispatcher) or dispatcher.active is None or dispatcher.switching:
             return False
-        return dispatcher.active.partition(".")[0] not in {str(self.client(lane, name).connection) for name in lane.crash_positions}
+        return dispatcher.active.partition(".")[0] not in {
+            str(self.client(lane, name).connection) for name in lane.crash_positions
+        }
 
     def keys_of(self, lane: Lane, incarnation: str) -> list[str]:
         """What the partitions' subscriptions call this program's consumers."""
@@ -74,7 +78,7 @@ class ActiveReading(PulsarReading):
         """The place of a key's partition."""
         return (self.hashes[code] & MASK_31) % self.count if self.count else 0
 
-    # -- what the state says ------------------------------------------------------------------------------------------------------------------
+    # -- what the state says ---------------------------------------------------------------------------------
 
     def would_wait(self, lane: Lane, index: int, code: int) -> bool:
         place = 0 if code == NO_KEY else self.partition_of(code)
@@ -90,36 +94,59 @@ class ActiveReading(PulsarReading):
 
     def key_owners(self, lane: Lane) -> list[str | None]:
         active = [self.active(lane, subscription) for subscription in self.subscriptions(lane)]
-        return [active[self.partition_of(code)] for code in lane.keys.codes[: lane.keys.count_at(lane.next_record)]]
+        return [
+            active[self.partition_of(code)]
+            for code in lane.keys.codes[: lane.keys.count_at(lane.next_record)]
+        ]
 
     def units(self, lane: Lane) -> dict[str, str | None]:  # type: ignore[override]  # here there are some
-        return {str(place): self.active(lane, subscription) for place, subscription in enumerate(self.subscriptions(lane))}
+        return {
+            str(place): self.active(lane, subscription)
+            for place, subscription in enumerate(self.subscriptions(lane))
+        }
 
     def space(self, lane: Lane) -> None:  # type: ignore[override]  # no hash is looked up
         return None
 
     def is_settled(self, lane: Lane) -> bool:
         """Everybody is let in or refused, and no switch waits for its second."""
-        living = {consumer.incarnation for consumer in lane.consumers.values() if consumer.state not in (CRASHED, GONE)}
-        if not all(self.is_answered(lane, incarnation) for incarnation in living) or self.served(lane) - living - lane.crash_positions.keys():
+        living = {
+            consumer.incarnation
+            for consumer in lane.consumers.values()
+            if consumer.state not in (CRASHED, GONE)
+        }
+        if (
+            not all(self.is_answered(lane, incarnation) for incarnation in living)
+            or self.served(lane) - living - lane.crash_positions.keys()
+        ):
             return False
         dispatchers = [subscription.dispatcher for subscription in self.subscriptions(lane)]
         return not any(isinstance(known, ActiveDispatcher) and known.switching for known in dispatchers)
 
     def is_answered(self, lane: Lane, incarnation: str) -> bool:
-        """Whether the broker has let this program's consumers in, or refused them; the word may still be on its way."""
+        """Whether the broker has let this program's consumers in, or refused them; the word may still be on
+        its way."""
         state, broker = self.client(lane, incarnation), lane.world.slots[BROKER]
         known = self.broker(lane).state.connections.get(state.connection)
         if known is None:
             return False
-        coming = [message.request_id for message, _ in broker.links[state.connection].queue if type(message) is c.CommandError]
+        coming = [
+            message.request_id
+            for message, _ in broker.links[state.connection].queue
+            if type(message) is c.CommandError
+        ]
         return bool(state.parts) and all(
-            consumer_id in known.consumers or bool(part.refused) or part.unsubscribe_id > 0 or part.request_id in coming
+            consumer_id in known.consumers
+            or bool(part.refused)
+            or part.unsubscribe_id > 0
+            or part.request_id in coming
             for consumer_id, part in state.parts.items()
         )
 
     def dark_units(self, lane: Lane) -> tuple[int, int]:
-        return sum(not self.is_read(lane, subscription) for subscription in self.subscriptions(lane)), len(self.parts)
+        return sum(not self.is_read(lane, subscription) for subscription in self.subscriptions(lane)), len(
+            self.parts
+        )
 
     def stuck(self, lane: Lane) -> tuple[int, int]:
         live = lane.keys.count_at(lane.next_record)
@@ -131,7 +158,9 @@ class ActiveReading(PulsarReading):
     def waiting_for(self, lane: Lane, consumer: Consumer) -> int:
         mine = [known for known in self.subscriptions(lane) if self.active(lane, known) == consumer.name]
         # What it reports of a partition that is another's by now is none of its backlog.
-        return max(0, sum(map(self.backlog, mine)) - self.unreported(lane, lane.world.slots[consumer.incarnation]))
+        return max(
+            0, sum(map(self.backlog, mine)) - self.unreported(lane, lane.world.slots[consumer.incarnation])
+        )
 
     def way_in(self, lane: Lane) -> str:
         return "exclusive" if self.type == EXCLUSIVE else "standby" if self.in_order else "failover"
@@ -147,7 +176,9 @@ class ActiveReading(PulsarReading):
         """All that nobody has read."""
         if not self.has_batches:
             return subscription.waiting
-        return self.backlog(subscription) - sum(messages_in(subscription, subscription.unacked(key)) for key in subscription.consumers)
+        return self.backlog(subscription) - sum(
+            messages_in(subscription, subscription.unacked(key)) for key in subscription.consumers
+        )
 
     def held_back(self, lane: Lane, consumer: Consumer) -> int:
         """No order rule keeps anybody waiting here."""
@@ -160,13 +191,19 @@ class ActiveReading(PulsarReading):
             dispatcher = subscription.dispatcher
             if place in self.notes.unread_us:
                 found[str(place)] = self.notes.unread_us[place]
-            elif isinstance(dispatcher, ActiveDispatcher) and dispatcher.switching and subscription.cursor.end:
+            elif (
+                isinstance(dispatcher, ActiveDispatcher) and dispatcher.switching and subscription.cursor.end
+            ):
                 found[str(place)] = dispatcher.since_us
         return found
 
     def note_readers(self, lane: Lane) -> None:
         notes = self.notes
-        read = [place for place, subscription in enumerate(self.subscriptions(lane)) if self.is_read(lane, subscription)]
+        read = [
+            place
+            for place, subscription in enumerate(self.subscriptions(lane))
+            if self.is_read(lane, subscription)
+        ]
         for place in read:
             since_us = notes.unread_us.pop(place, None)
             if since_us is not None:
@@ -194,23 +231,40 @@ class ActiveReading(PulsarReading):
         for place, subscription in enumerate(self.subscriptions(lane)):
             cursor, dispatcher = subscription.cursor, subscription.dispatcher
             owner, key = self.active(lane, subscription), str(place)
-            # Who came back before its former connection was given up has two consumers there, and stands once.
-            order = {} if not isinstance(dispatcher, ActiveDispatcher) else dict.fromkeys(one.name for one in dispatcher.picker.consumers)
+            # Who came back before its former connection was given up has two consumers there, and stands
+            # once.
+            order = (
+                {}
+                if not isinstance(dispatcher, ActiveDispatcher)
+                else dict.fromkeys(one.name for one in dispatcher.picker.consumers)
+            )
             partitions[key] = {
-                "owner": owner, "before": before.get(key), "lag": self.backlog(subscription), "end": cursor.end, "position": cursor.read_position,
-                "committed": cursor.mark_delete + 1, "stopped": key in stopped,
+                "owner": owner,
+                "before": before.get(key),
+                "lag": self.backlog(subscription),
+                "end": cursor.end,
+                "position": cursor.read_position,
+                "committed": cursor.mark_delete + 1,
+                "stopped": key in stopped,
                 "standbys": [name for name in order if name != owner][:STANDBYS_SHOWN],
-            }  # fmt: skip
-        refused = [consumer.name for consumer in lane.consumers.values() if self.client(lane, consumer.incarnation).refused]
+            }
+        refused = [
+            consumer.name
+            for consumer in lane.consumers.values()
+            if self.client(lane, consumer.incarnation).refused
+        ]
         return {
-            "kind": "grid", "type": self.type, "topic": c.TOPIC, "state": "Active", "partitions": partitions, "refused": refused,
+            "kind": "grid",
+            "type": self.type,
+            "topic": c.TOPIC,
+            "state": "Active",
+            "partitions": partitions,
+            "refused": refused,
             "max_lag": max(partition["lag"] for partition in partitions.values()),
-        }  # fmt: skip
+        }
 
     def check(self, lane: Lane) -> None:
         for place, subscription in enumerate(self.subscriptions(lane)):
             subscription.check()
             if subscription.cursor.end < subscription.cursor.read_position:
                 raise InvariantError(f"partition {place} is read past its end")
-
-

@@ -1,7 +1,8 @@
-"""What a scenario may say of a Pulsar lane, beside its algorithm: the names of Pulsar's own settings, with the least and the most that we let
-anybody ask for.
+"""What a scenario may say of a Pulsar lane, beside its algorithm: the names of Pulsar's own settings, with
+the least and the most that we let anybody ask for.
 
-    {"model": "pulsar", "algorithm": "shared", "ack_timeout_us": 2000000, "priorities": {"c3": 1}, "max_redeliver": 3, "retry_topic": true}
+    {"model": "pulsar", "algorithm": "shared", "ack_timeout_us": 2000000, "priorities": {"c3": 1},
+    "max_redeliver": 3, "retry_topic": true}
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from broker_core.pulsar.selectors import POINTS_MAX
 from broker_core.pulsar.settings import DRAINING, EXCLUSIVE, FAILOVER, RECENTLY_JOINED, SHARED
 from broker_core.pulsar.topic import EARLIEST, LATEST
 
-TYPE_OF = MappingProxyType({"exclusive": EXCLUSIVE, "failover": FAILOVER, "failover_document": FAILOVER, "shared": SHARED})
+TYPE_OF = MappingProxyType(
+    {"exclusive": EXCLUSIVE, "failover": FAILOVER, "failover_document": FAILOVER, "shared": SHARED}
+)
 """Algorithms of the lane that are a subscription type; every other one is a rule of Key_Shared."""
 OUT_OF_ORDER = "out_of_order"
 """Beside the broker's two order rules: all consumers set allowOutOfOrderDelivery."""
@@ -32,20 +35,40 @@ READER_TYPES = ("exclusive", "failover", "shared")
 """Of another subscription, the default first. Key_Shared is the lane's own rule."""
 HOUR_US = 3_600_000_000
 
-NUMBERS: Mapping[str, tuple[int, int]] = MappingProxyType({
-    # Below 2 the client could never grant half of its queue again.
-    "receiver_queue_size": (2, 100_000), "points": (1, POINTS_MAX), "partitions": (0, PARTITIONS_MAX), "topics": (1, TOPICS_MAX),
-    "batching_delay_us": (1, 10_000_000),
-    "fails_every": (0, 1_000_000), "max_redeliver": (1, 1_000), "nack_delay_us": (100_000, HOUR_US), "nack_backoff_max_us": (100_000, HOUR_US),
-    "ack_timeout_us": (1_000_000, HOUR_US), "unacked_max": (0, 1_000_000), "unacked_all_max": (0, 10_000_000),
-    "failover_delay_us": (0, 60_000_000), "retention": (0, 100_000), "delayed_every": (1, 1_000_000), "delay_us": (1, HOUR_US),
-    "ordering_keys": (1, 1_000_000),
-})  # fmt: skip
+NUMBERS: Mapping[str, tuple[int, int]] = MappingProxyType(
+    {
+        # Below 2 the client could never grant half of its queue again.
+        "receiver_queue_size": (2, 100_000),
+        "points": (1, POINTS_MAX),
+        "partitions": (0, PARTITIONS_MAX),
+        "topics": (1, TOPICS_MAX),
+        "batching_delay_us": (1, 10_000_000),
+        "fails_every": (0, 1_000_000),
+        "max_redeliver": (1, 1_000),
+        "nack_delay_us": (100_000, HOUR_US),
+        "nack_backoff_max_us": (100_000, HOUR_US),
+        "ack_timeout_us": (1_000_000, HOUR_US),
+        "unacked_max": (0, 1_000_000),
+        "unacked_all_max": (0, 10_000_000),
+        "failover_delay_us": (0, 60_000_000),
+        "retention": (0, 100_000),
+        "delayed_every": (1, 1_000_000),
+        "delay_us": (1, HOUR_US),
+        "ordering_keys": (1, 1_000_000),
+    }
+)
 CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType({
     "order": ORDERS, "batching": (DEFAULT, KEY_BASED), "initial_position": (LATEST, EARLIEST),
 })  # fmt: skip
 """The default first, of an order."""
-SWITCHES = ("acks_cumulatively", "batch_index_acks", "retry_topic", "failover_ring", "receipts", "deduplication")
+SWITCHES = (
+    "acks_cumulatively",
+    "batch_index_acks",
+    "retry_topic",
+    "failover_ring",
+    "receipts",
+    "deduplication",
+)
 PULSAR_FIELDS = frozenset({*NUMBERS, *CHOICES, *SWITCHES, "priorities", "subscriptions"})
 
 
@@ -66,13 +89,19 @@ def check_pulsar(entry: Json, where: str) -> Json:
                 raise CommandError(f"{where}.{name}", "must be true or false")
             options[name] = entry[name]
     if "topics" in options and "partitions" in options:
-        raise CommandError(f"{where}.topics", "give either topics, none of which has partitions, or partitions of one topic")
+        raise CommandError(
+            f"{where}.topics", "give either topics, none of which has partitions, or partitions of one topic"
+        )
     if options.get("deduplication") and not options.get("receipts"):
-        raise CommandError(f"{where}.deduplication", "needs receipts: a producer that waits for none sends nothing twice")
+        raise CommandError(
+            f"{where}.deduplication", "needs receipts: a producer that waits for none sends nothing twice"
+        )
     if "delayed_every" in entry and "delay_us" not in entry:
         raise CommandError(f"{where}.delayed_every", "needs delay_us, how much later these are delivered")
     if options.get("nack_backoff_max_us", HOUR_US) < options.get("nack_delay_us", 0):
-        raise CommandError(f"{where}.nack_backoff_max_us", "must be at least nack_delay_us, with which it begins")
+        raise CommandError(
+            f"{where}.nack_backoff_max_us", "must be at least nack_delay_us, with which it begins"
+        )
     if "priorities" in entry:
         options["priorities"] = check_priorities(entry["priorities"], f"{where}.priorities")
     if "subscriptions" in entry:
@@ -81,13 +110,16 @@ def check_pulsar(entry: Json, where: str) -> Json:
 
 
 def check_subscriptions(raw: object, field: str) -> dict[str, Json]:
-    """Other subscriptions on the topic, by name, each with its type, consumers and records a second that one of them takes; defaults filled in."""
+    """Other subscriptions on the topic, by name, each with its type, consumers and records a second that one
+    of them takes; defaults filled in."""
     if not isinstance(raw, dict) or len(raw) > SUBSCRIPTIONS_MAX:
         raise CommandError(field, "must be an object of at most {high} subscriptions", high=SUBSCRIPTIONS_MAX)
     found: dict[str, Json] = {}
     for name, wanted in raw.items():
         if not isinstance(name, str) or not LANE_ID.fullmatch(name) or name == SUBSCRIPTION:
-            raise CommandError(field, "must be 1 to 32 lower-case letters, digits, _ or -, and not {name}", name=SUBSCRIPTION)
+            raise CommandError(
+                field, "must be 1 to 32 lower-case letters, digits, _ or -, and not {name}", name=SUBSCRIPTION
+            )
         where = f"{field}.{name}"
         if not isinstance(wanted, dict):
             raise CommandError(where, "must be an object")
@@ -107,4 +139,7 @@ def check_priorities(raw: object, field: str) -> dict[str, int]:
     """Consumer's name -> its priority level, 0 is best."""
     if not isinstance(raw, dict):
         raise CommandError(field, "must be an object of consumer names and levels")
-    return {consumer_name(name, field): whole(f"{field}.{name}", level, 0, PRIORITY_MAX) for name, level in raw.items()}
+    return {
+        consumer_name(name, field): whole(f"{field}.{name}", level, 0, PRIORITY_MAX)
+        for name, level in raw.items()
+    }

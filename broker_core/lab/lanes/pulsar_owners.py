@@ -1,7 +1,9 @@
-"""Who owns what in the Pulsar lane, read from the broker's subscription: slots, the keys in them, and what a change moved from whom.
+"""Who owns what in the Pulsar lane, read from the broker's subscription: slots, the keys in them, and what a
+change moved from whom.
 
-A key is hashed (murmur3, unsigned), the selector says which of the broker's consumers has that slot, and that consumer is a program's. An
-`Assignment` is one moment of this; it is made anew only when the selector answers otherwise.
+A key is hashed (murmur3, unsigned), the selector says which of the broker's consumers has that slot, and that
+consumer is a program's. An `Assignment` is one moment of this; it is made anew only when the selector answers
+otherwise.
 """
 
 from __future__ import annotations
@@ -30,13 +32,15 @@ from broker_core.pulsar.selectors import Selector
 from broker_core.pulsar.selectors.consistent_hash import RingSelector
 
 NO_KEY_HASH_KEY = "NONE_KEY"
-"""What 3.2 hashes for a message without a key, so that all of them go to one consumer (Commands.peekStickyKey)."""
+"""What 3.2 hashes for a message without a key, so that all of them go to one consumer
+(Commands.peekStickyKey)."""
 Slots = npt.NDArray[np.int64]
 
 
 class KeyHashes(dict[int, int]):
-    """Key code -> unsigned murmur3 of the bytes that decide who gets it, computed once a key. ordering_keys: the producer sets an ordering key,
-    that of one of the first so many keys; 0: it sets none, and the key itself decides."""
+    """Key code -> unsigned murmur3 of the bytes that decide who gets it, computed once a key. ordering_keys:
+    the producer sets an ordering key, that of one of the first so many keys; 0: it sets none, and the key
+    itself decides."""
 
     def __init__(self, texts: KeyText, ordering_keys: int = 0) -> None:
         self.texts, self.ordering_keys = texts, ordering_keys
@@ -55,12 +59,15 @@ class KeyHashes(dict[int, int]):
 
 
 def program_names(broker: Broker) -> dict[str, str]:
-    """What the broker's subscriptions call a consumer -> its program's name; of the lab's programs, not of the lane's own (`pulsar_readers.py`).
-    Of a connection that is gone, the broker takes one consumer after the other away: those that are left have no name any more."""
+    """What the broker's subscriptions call a consumer -> its program's name; of the lab's programs, not of
+    the lane's own (`pulsar_readers.py`). Of a connection that is gone, the broker takes one consumer after
+    the other away: those that are left have no name any more."""
     connections = broker.state.connections
     return {
         key: connections[connection].consumers[number].name
-        for key, (connection, number) in sorted(broker.consumers.items(), key=lambda item: item[1])  # a restored broker has them in another order
+        for key, (connection, number) in sorted(
+            broker.consumers.items(), key=lambda item: item[1]
+        )  # a restored broker has them in another order
         if connection in connections and is_program(connections[connection].peer)
     }
 
@@ -75,8 +82,8 @@ def is_program(node: str) -> bool:
 
 
 class RawSlices(NamedTuple):
-    """The selector's answer: inclusive upper bounds, and the broker's consumers behind them. Several may share a point of the ring: they split
-    its slots, and each counts with its part."""
+    """The selector's answer: inclusive upper bounds, and the broker's consumers behind them. Several may
+    share a point of the ring: they split its slots, and each counts with its part."""
 
     bounds: list[int]
     holders: list[Owner]
@@ -91,7 +98,8 @@ def raw_slices(selector: Selector) -> RawSlices:
 
 
 class Assignment:
-    """Who owned which slots at one moment. raw: what the selector answered; owners: the same with the programs' names, slice by slice."""
+    """Who owned which slots at one moment. raw: what the selector answered; owners: the same with the
+    programs' names, slice by slice."""
 
     def __init__(self, selector: Selector, raw: RawSlices, names: Mapping[str, str]) -> None:
         """names: the broker's consumer -> its program's name."""
@@ -138,7 +146,8 @@ class Assignment:
         return counts
 
     def spread(self, messages: int) -> dict[str, int]:
-        """So many messages whose hashes are spread evenly: how many each program gets by its part of the slots; a gap's are nobody's."""
+        """So many messages whose hashes are spread evenly: how many each program gets by its part of the
+        slots; a gap's are nobody's."""
         found: dict[str, int] = {}
         below = 0
         for name, count in self.slots_of.items():
@@ -152,12 +161,21 @@ class Assignment:
         return dark * SPACE_UNITS // (self.slots - self.first_slot)
 
     def check(self) -> None:
-        """Raise InvariantError unless each slot has one owner, or nobody: the slices ascend, end within the space, and belong to consumers that
-        the broker has."""
+        """Raise InvariantError unless each slot has one owner, or nobody: the slices ascend, end within the
+        space, and belong to consumers that the broker has."""
         bounds = self._bounds
-        if len(bounds) != len(self.raw.holders) or bounds[0] < 0 or bounds[-1] >= self.slots or (np.diff(bounds) <= 0).any():
+        if (
+            len(bounds) != len(self.raw.holders)
+            or bounds[0] < 0
+            or bounds[-1] >= self.slots
+            or (np.diff(bounds) <= 0).any()
+        ):
             raise InvariantError("the selector's slices overlap, or leave the space")
-        holders = {one for holder in set(self.raw.holders) for one in (holder if isinstance(holder, tuple) else (holder,))}
+        holders = {
+            one
+            for holder in set(self.raw.holders)
+            for one in (holder if isinstance(holder, tuple) else (holder,))
+        }
         if not holders <= {None, *self.names}:
             raise InvariantError("a slot belongs to a consumer that is not connected")
 
@@ -168,13 +186,14 @@ class Assignment:
         if not self._is_split:
             return cast(list[str | None], found)
         return [
-            owner[slot % len(owner)] if isinstance(owner, tuple) else owner for owner, slot in zip(found, slots.tolist(), strict=True)
-        ]  # fmt: skip
+            owner[slot % len(owner)] if isinstance(owner, tuple) else owner
+            for owner, slot in zip(found, slots.tolist(), strict=True)
+        ]
 
 
 class ProgramOfKey(dict[int, str | None]):
-    """Key code -> the program that owns it in one assignment, looked up once a key; None for nobody's, and where each message without a key has
-    an owner of its own."""
+    """Key code -> the program that owns it in one assignment, looked up once a key; None for nobody's, and
+    where each message without a key has an owner of its own."""
 
     def __init__(self, owners: Owners, assignment: Assignment) -> None:
         self.owners, self.assignment = owners, assignment
@@ -187,11 +206,20 @@ class ProgramOfKey(dict[int, str | None]):
 
 
 class Owners:
-    """Who owns what now, as a cache: all of it follows from the broker's state and from how many messages of each key there were."""
+    """Who owns what now, as a cache: all of it follows from the broker's state and from how many messages of
+    each key there were."""
 
-    def __init__(self, texts: KeyText, keys: LiveKeys, selector: Selector, ordering_keys: int = 0, spreads_keyless: bool = False) -> None:
-        """keys: the lab's. selector: an empty one of the lane's rule; it says which slot a hash has. spreads_keyless: whether each message without
-        a key has a hash of its own, by its number; then NO_KEY has no owner."""
+    def __init__(
+        self,
+        texts: KeyText,
+        keys: LiveKeys,
+        selector: Selector,
+        ordering_keys: int = 0,
+        spreads_keyless: bool = False,
+    ) -> None:
+        """keys: the lab's. selector: an empty one of the lane's rule; it says which slot a hash has.
+        spreads_keyless: whether each message without a key has a hash of its own, by its number; then NO_KEY
+        has no owner."""
         self.hashes = KeyHashes(texts, ordering_keys)
         self.keys = keys
         self.nobody = selector
@@ -244,7 +272,8 @@ class Owners:
         return self._slot(self.hashes[code])
 
     def place_of(self, broker: Broker, code: int, producer: str, number: int) -> tuple[int, str | None]:
-        """The slot of a message and the broker's consumer that owns it. number: its sequence id at its producer."""
+        """The slot of a message and the broker's consumer that owns it. number: its sequence id at its
+        producer."""
         if code != NO_KEY or not self.spreads_keyless:
             return self.slot_of(code), self.holder_of(broker, code)
         slot = self._slot(murmur3_32(fallback_key(producer, number)))
@@ -262,8 +291,9 @@ class Owners:
         self._unweighed += codes
 
     def weights(self, broker: Broker, counts: Mapping[int, int]) -> dict[str, int]:
-        """Program -> messages so far whose key is its own now. counts: of each key, all those that were noted among them. Messages without a key
-        that are spread count with each program's part of the slots: which hashes they had is not kept.
+        """Program -> messages so far whose key is its own now. counts: of each key, all those that were noted
+        among them. Messages without a key that are spread count with each program's part of the slots: which
+        hashes they had is not kept.
         """
         now = self.now(broker)
         if self._weights is None:
@@ -274,4 +304,6 @@ class Owners:
             self._weights.update(map(self._programs.__getitem__, self._unweighed))
         self._unweighed.clear()
         keyless = now.spread(counts[NO_KEY]) if self.spreads_keyless and counts.get(NO_KEY) else {}
-        return {name: weight + keyless.get(name, 0) for name, weight in self._weights.items() if name is not None}
+        return {
+            name: weight + keyless.get(name, 0) for name, weight in self._weights.items() if name is not None
+        }

@@ -1,4 +1,5 @@
-"""Other subscriptions on a Pulsar lane's topic: each has a cursor and consumers of its own, and gets every record as well.
+"""Other subscriptions on a Pulsar lane's topic: each has a cursor and consumers of its own, and gets every
+record as well.
 
     topic ─┬─► the lab's subscription   its consumers are the lab's: they join, crash and leave
            ├─► audit                    its consumers run from the start, handle a record in turn at a pace of their own, and are not the lab's
@@ -26,6 +27,7 @@ from broker_core.sim.program import Program
 if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane
 
+
 class Topics(Protocol):
     """What is asked of a lane's reading."""
 
@@ -35,25 +37,37 @@ class Topics(Protocol):
 
 
 def start_readers(lane: Lane, broker: str, partitions: int, topics: int, queue_size: int) -> None:
-    """Each subscription at the end of the empty topic, and its consumers. broker: the node's name. partitions, topics: as of a consumer's
-    configuration."""
+    """Each subscription at the end of the empty topic, and its consumers. broker: the node's name.
+    partitions, topics: as of a consumer's configuration."""
     node, after_us = lane.world.slots[broker].node, 0
     for name, wanted in lane.options.get("subscriptions", {}).items():
         for topic, number in c.parts_of(c.TOPIC, partitions, topics):
             node.subscription(name, topic, number)  # type: ignore[attr-defined]  # a Broker
-        config = ConsumerConfig(TYPE_OF[wanted["type"]], partitions=partitions, topics=topics, subscription=name, queue_size=queue_size)
+        config = ConsumerConfig(
+            TYPE_OF[wanted["type"]],
+            partitions=partitions,
+            topics=topics,
+            subscription=name,
+            queue_size=queue_size,
+        )
         for consumer in names_of(name, wanted):
-            lane.world.start(node_of(consumer), READER, ConsumerState(consumer, Program(SECOND_US // wanted["rate"]), config))
+            lane.world.start(
+                node_of(consumer),
+                READER,
+                ConsumerState(consumer, Program(SECOND_US // wanted["rate"]), config),
+            )
             lane.world.order(node_of(consumer), Subscribe(broker, [], after_us))
             after_us += lane.start_step_us
 
 
 def readers_view(lane: Lane, reads: Topics) -> Json:
-    """By name: its type, entries not acknowledged in all partitions, cursors by partition or topic, and its consumers with what
-    they have handled and hold."""
+    """By name: its type, entries not acknowledged in all partitions, cursors by partition or topic, and its
+    consumers with what they have handled and hold."""
     broker, found = reads.broker(lane), {}
     for name, wanted in lane.options.get("subscriptions", {}).items():
-        parts: dict[str, Subscription] = {reads.label(topic): topic.subscriptions[name] for topic in reads.topics(lane)}
+        parts: dict[str, Subscription] = {
+            reads.label(topic): topic.subscriptions[name] for topic in reads.topics(lane)
+        }
         clients = [lane.world.slots[node_of(consumer)].node.state for consumer in names_of(name, wanted)]
         held: dict[str, int] = {}
         for known in parts.values():
@@ -65,10 +79,17 @@ def readers_view(lane: Lane, reads: Topics) -> Json:
             "type": TYPE_OF[wanted["type"]],
             "backlog": sum(known.cursor.backlog for known in parts.values()),
             "cursors": {
-                label: {"mark_delete": known.cursor.mark_delete, "read": known.cursor.read_position, "end": known.cursor.end,
-                                 "acked_ahead": len(known.cursor.ahead)}
+                label: {
+                    "mark_delete": known.cursor.mark_delete,
+                    "read": known.cursor.read_position,
+                    "end": known.cursor.end,
+                    "acked_ahead": len(known.cursor.ahead),
+                }
                 for label, known in parts.items()
             },
-            "consumers": {client.name: {"finished": client.program.finished, "unacked": held.get(client.name, 0)} for client in clients},
-        }  # fmt: skip
+            "consumers": {
+                client.name: {"finished": client.program.finished, "unacked": held.get(client.name, 0)}
+                for client in clients
+            },
+        }
     return found

@@ -1,4 +1,5 @@
-"""What the nodes' states of a Pulsar lane say: who has which keys, who holds what, what waits, and the picture of it all."""
+"""What the nodes' states of a Pulsar lane say: who has which keys, who holds what, what waits, and the
+picture of it all."""
 
 from __future__ import annotations
 
@@ -43,9 +44,10 @@ BROKER, PRODUCER = "(broker)", "(producer)"
 
 @dataclass(slots=True)
 class Notes:
-    """key_counts: messages of each key so far, by its code. batches: what was sent, entry by entry, where the producer makes batches. read:
-    places of the partitions that somebody alive is active on and reads; unread_us: of those that nobody reads any more, since when. rates: what
-    each consumer finished (`observers/pulsar_history.py`)."""
+    """key_counts: messages of each key so far, by its code. batches: what was sent, entry by entry, where the
+    producer makes batches. read: places of the partitions that somebody alive is active on and reads;
+    unread_us: of those that nobody reads any more, since when. rates: what each consumer finished
+    (`observers/pulsar_history.py`)."""
 
     key_counts: Counter[int] = field(default_factory=Counter)
     batches: BatchNotes = field(default_factory=BatchNotes)
@@ -61,8 +63,8 @@ def messages_in(subscription: Subscription, positions: Iterable[int]) -> int:
 
 
 class PulsarReading:
-    """owners: who owns what now. counts_keys: whether messages are counted by their keys. has_order: whether an order rule of Key_Shared runs.
-    notes, fresh: see `Reading`."""
+    """owners: who owns what now. counts_keys: whether messages are counted by their keys. has_order: whether
+    an order rule of Key_Shared runs. notes, fresh: see `Reading`."""
 
     counts_keys = True
     has_order = True
@@ -72,11 +74,21 @@ class PulsarReading:
         self.has_batches = "batching" in setup.options
         self.has_receipts: bool = setup.options.get("receipts", False)
         self.has_dead_letters = "max_redeliver" in setup.options
-        self.has_retry_topic = setup.options.get("retry_topic", False) and setup.algorithm not in ("exclusive", "failover", "failover_document")
-        algorithm = setup.algorithm if setup.algorithm in SELECTORS else "auto_split"  # of the other types only the keys' hashes are asked
-        selector = make_selector(selector_of(algorithm, setup.options.get("order", RECENTLY_JOINED)), setup.options.get("points"))
+        self.has_retry_topic = setup.options.get("retry_topic", False) and setup.algorithm not in (
+            "exclusive",
+            "failover",
+            "failover_document",
+        )
+        algorithm = (
+            setup.algorithm if setup.algorithm in SELECTORS else "auto_split"
+        )  # of the other types only the keys' hashes are asked
+        selector = make_selector(
+            selector_of(algorithm, setup.options.get("order", RECENTLY_JOINED)), setup.options.get("points")
+        )
         spreads_keyless = self.has_order and setup.options.get("order") == DRAINING
-        self.owners = Owners(setup.texts, setup.keys, selector, setup.options.get("ordering_keys", 0), spreads_keyless)
+        self.owners = Owners(
+            setup.texts, setup.keys, selector, setup.options.get("ordering_keys", 0), spreads_keyless
+        )
         self._notes = Notes()
         self.fresh: list[int] | None = [] if self.counts_keys else None
         self.painted: Painted | None = None
@@ -101,7 +113,8 @@ class PulsarReading:
         return self.of(self.broker(lane), self.topics(lane)[0])
 
     def of(self, broker: Broker, topic: Topic) -> Subscription:
-        """The programs' subscription of a topic or partition; an empty one where somebody has taken it away."""
+        """The programs' subscription of a topic or partition; an empty one where somebody has taken it
+        away."""
         return topic.subscriptions.get(c.SUBSCRIPTION) or topic.nobodys(c.SUBSCRIPTION, broker.settings)
 
     def subscriptions(self, lane: Lane) -> list[Subscription]:
@@ -113,13 +126,18 @@ class PulsarReading:
         return [self.broker(lane).state.topics[c.TOPIC]]
 
     def label(self, topic: Topic) -> str:
-        """What a picture calls it: the partition, "-1" for the one topic without; of several topics its name."""
+        """What a picture calls it: the partition, "-1" for the one topic without; of several topics its
+        name."""
         return str(topic.partition) if topic.name == c.TOPIC else topic.name
 
     def under_way(self, lane: Lane) -> int:
         """Records that were published and that the topic does not have yet."""
         if not self.has_receipts:
-            return lane.next_record - lane.first_record - sum(topic.ledger.messages for topic in self.topics(lane))
+            return (
+                lane.next_record
+                - lane.first_record
+                - sum(topic.ledger.messages for topic in self.topics(lane))
+            )
         return self.producer(lane).sequence_id - sum(topic.taken for topic in self.topics(lane))
 
     def client(self, lane: Lane, incarnation: str) -> ConsumerState:
@@ -134,7 +152,11 @@ class PulsarReading:
 
     def served(self, lane: Lane) -> set[str]:
         """Programs that have a consumer at the broker."""
-        return {known.peer for known in self.broker(lane).state.connections.values() if known.consumers and is_program(known.peer)}
+        return {
+            known.peer
+            for known in self.broker(lane).state.connections.values()
+            if known.consumers and is_program(known.peer)
+        }
 
     def dead(self, lane: Lane) -> set[str]:
         """The broker's consumers whose programs are silent, which it has not noticed."""
@@ -142,7 +164,11 @@ class PulsarReading:
 
     def ranges_of_living(self, lane: Lane) -> dict[str, Ranges]:
         """What the programs ask for that are alive, in the order in which they were started."""
-        programs = [slot for slot in lane.world.slots.values() if slot.kind == "consumer" and slot.condition != NODE_CRASHED]
+        programs = [
+            slot
+            for slot in lane.world.slots.values()
+            if slot.kind == "consumer" and slot.condition != NODE_CRASHED
+        ]
         return {slot.name: slot.node.state.ranges for slot in programs if not slot.node.state.refused}
 
     def dead_letters(self, lane: Lane) -> int:
@@ -151,7 +177,8 @@ class PulsarReading:
         return 0 if topic is None else topic.ledger.end
 
     def retry_letters(self, lane: Lane) -> Subscription | None:
-        """The programs' subscription of its retry letter topic; None: they use none, or have taken it away."""
+        """The programs' subscription of its retry letter topic; None: they use none, or have taken it
+        away."""
         if not self.has_retry_topic:
             return None
         return self.broker(lane).find(topic=retry_topic(c.TOPIC, c.SUBSCRIPTION))
@@ -182,14 +209,23 @@ class PulsarReading:
         return self.owners.now(self.broker(lane)).space
 
     def is_settled(self, lane: Lane) -> bool:
-        living = [consumer.incarnation for consumer in lane.consumers.values() if consumer.state not in (CRASHED, GONE)]
+        living = [
+            consumer.incarnation
+            for consumer in lane.consumers.values()
+            if consumer.state not in (CRASHED, GONE)
+        ]
         clients = {incarnation: self.client(lane, incarnation) for incarnation in living}
-        wanted = {name for name, client in clients.items() if not client.refused and not client.has_unsubscribed} | lane.crash_positions.keys()
+        wanted = {
+            name for name, client in clients.items() if not client.refused and not client.has_unsubscribed
+        } | lane.crash_positions.keys()
         return wanted == self.served(lane)
 
     def dark_units(self, lane: Lane) -> tuple[int, int]:
         if not lane.crash_positions and not self.is_sticky and self.subscription(lane).consumers:
-            return 0, SPACE_UNITS  # a ring and split ranges have no gaps, and a large ring takes long to look at
+            return (
+                0,
+                SPACE_UNITS,
+            )  # a ring and split ranges have no gaps, and a large ring takes long to look at
         return self.owners.now(self.broker(lane)).dark_units(self.dead(lane)), SPACE_UNITS
 
     def stuck(self, lane: Lane) -> tuple[int, int]:
@@ -214,10 +250,13 @@ class PulsarReading:
         retries = self.retry_letters(lane)
         if retries is None:
             return held
-        return held + retries.unacked_count(consumer_key(self.client(lane, consumer.incarnation).connection, CONSUMER_ID + 1))
+        return held + retries.unacked_count(
+            consumer_key(self.client(lane, consumer.incarnation).connection, CONSUMER_ID + 1)
+        )
 
     def is_served(self, lane: Lane, consumer: Consumer) -> bool:
-        """A newcomer that is kept from newer messages is so while it has older ones, that another gave back."""
+        """A newcomer that is kept from newer messages is so while it has older ones, that another gave
+        back."""
         if self.key_of(lane, consumer.incarnation) not in self.broker(lane).consumers:
             return False
         return not self.held_back(lane, consumer) or self.held(lane, consumer) > 0
@@ -226,7 +265,8 @@ class PulsarReading:
         return False
 
     def held_back(self, lane: Lane, consumer: Consumer) -> int:
-        """Unacknowledged records from before its join that keep a newcomer from everything newer, by the order rule of 3.2; else 0."""
+        """Unacknowledged records from before its join that keep a newcomer from everything newer, by the
+        order rule of 3.2; else 0."""
         subscription = self.subscription(lane)
         if not isinstance(subscription.dispatcher, KeySharedDispatcher):
             return 0
@@ -246,14 +286,21 @@ class PulsarReading:
         retries = self.retry_letters(lane)
         again = 0 if retries is None else retries.cursor.backlog
         backlog = sum(self.backlog(known) for known in self.subscriptions(lane))
-        return again + backlog + self.under_way(lane) - sum(self.unreported(lane, slot) for slot in lane.world.slots.values())
+        return (
+            again
+            + backlog
+            + self.under_way(lane)
+            - sum(self.unreported(lane, slot) for slot in lane.world.slots.values())
+        )
 
     def backlog(self, subscription: Subscription) -> int:
         """Messages of a subscription that are not acknowledged."""
         cursor = subscription.cursor
         if not self.has_batches:
             return cursor.backlog
-        return messages_in(subscription, (at for at in range(cursor.mark_delete + 1, cursor.end) if at not in cursor.ahead))
+        return messages_in(
+            subscription, (at for at in range(cursor.mark_delete + 1, cursor.end) if at not in cursor.ahead)
+        )
 
     def waiting(self, subscription: Subscription) -> int:
         """Messages of them that are at nobody."""
@@ -266,44 +313,70 @@ class PulsarReading:
         return sum(map(len, self.producer(lane).waiting.values()))
 
     def unreported(self, lane: Lane, slot: Slot) -> int:
-        """Messages that a program has handled and its broker will learn of: acknowledgements travel in groups."""
+        """Messages that a program has handled and its broker will learn of: acknowledgements travel in
+        groups."""
         if slot.kind != "consumer" or not slot.node.state.connection:
             return 0
         client = slot.node.state
         queue = slot.links[client.connection].queue
-        under_way = islice(queue, len(queue) - len(client.leaving))  # the others are posted, and have not left
+        under_way = islice(
+            queue, len(queue) - len(client.leaving)
+        )  # the others are posted, and have not left
         acks = [message for message, _ in under_way if type(message) is c.CommandAck]
         is_crashed = slot.condition == NODE_CRASHED
         if self.has_batches:
-            waiting = [] if is_crashed else [c.CommandAck(number, part.acks, False, part.in_batch) for number, part in client.parts.items()]
+            waiting = (
+                []
+                if is_crashed
+                else [
+                    c.CommandAck(number, part.acks, False, part.in_batch)
+                    for number, part in client.parts.items()
+                ]
+            )
             return self.acknowledged_by(lane, [*acks, *waiting], up_to=client.config.acks_cumulatively)
         return (0 if is_crashed else client.unreported) + sum(len(message.entries) for message in acks)
 
     def acknowledged_by(self, lane: Lane, acks: Sequence[c.CommandAck], *, up_to: bool) -> int:
-        """Messages that these will acknowledge, where an entry may hold several. up_to: each acknowledges all before it as well."""
+        """Messages that these will acknowledge, where an entry may hold several. up_to: each acknowledges all
+        before it as well."""
         subscriptions, retries, count = self.subscriptions(lane), self.retry_letters(lane), 0
         if retries is not None:
             subscriptions = [*subscriptions, retries]
         for place, known in enumerate(subscriptions):
             cursor, mine = known.cursor, [ack for ack in acks if ack.consumer_id == CONSUMER_ID + place]
-            whole = {entry for ack in mine for entry in ack.entries if not ack.is_cumulative or entry not in (ack.in_batch or {})}
+            whole = {
+                entry
+                for ack in mine
+                for entry in ack.entries
+                if not ack.is_cumulative or entry not in (ack.in_batch or {})
+            }
             partly: dict[int, set[int]] = {}
             for ack in mine:
                 for entry, places in (ack.in_batch or {}).items():
                     partly.setdefault(entry, set()).update(places)
             if up_to and (whole or partly):
-                whole = set(range(cursor.mark_delete + 1, max([*whole, *(entry - 1 for entry in partly)]) + 1))
-            count += messages_in(known, (entry for entry in whole if entry in known.entries and not cursor.is_acked(entry)))
+                whole = set(
+                    range(cursor.mark_delete + 1, max([*whole, *(entry - 1 for entry in partly)]) + 1)
+                )
+            count += messages_in(
+                known, (entry for entry in whole if entry in known.entries and not cursor.is_acked(entry))
+            )
             for entry in partly.keys() - whole:
                 if not cursor.is_acked(entry):
                     count += len(partly[entry].difference(cursor.acked_in_batch.get(entry, ())))
         return count
 
     def place(self, lane: Lane, index: int, code: int, first: Waiting | None) -> tuple[int, str | None]:
-        """The slot of the newest message and the broker's consumer that owns it: of its key, or without one of what is hashed in its place. first:
-        of its batch, None where there is none; the metadata of a default batch, and so its hash, is that of its first message."""
+        """The slot of the newest message and the broker's consumer that owns it: of its key, or without one
+        of what is hashed in its place. first: of its batch, None where there is none; the metadata of a
+        default batch, and so its hash, is that of its first message."""
         number = index - lane.first_record
-        if code == NO_KEY and self.owners.spreads_keyless and first is not None and self.producer(lane).batching == DEFAULT:
+        if (
+            code == NO_KEY
+            and self.owners.spreads_keyless
+            and first is not None
+            and self.producer(lane).batching == DEFAULT
+        ):
             code, number = first.key, first.sequence_id
         return self.owners.place_of(self.broker(lane), code, PRODUCER, number)
 
@@ -316,7 +389,9 @@ class PulsarReading:
     def picture(self, lane: Lane) -> Json:
         broker, subscription = self.broker(lane), self.subscription(lane)
         before = lane.ledger.bill.space_before if lane.ledger.bill else None
-        paint = Painted(self.owners.now(broker), before, frozenset(self.dead(lane)), tuple(lane.consumers), self.is_ring)
+        paint = Painted(
+            self.owners.now(broker), before, frozenset(self.dead(lane)), tuple(lane.consumers), self.is_ring
+        )
         if self.painted is None or not paint.shows_the_same(self.painted):
             self.painted = paint
         keys = {name: self.key_of(lane, consumer.incarnation) for name, consumer in lane.consumers.items()}
@@ -324,7 +399,9 @@ class PulsarReading:
             **self.painted.picture,
             "type": KEY_SHARED,
             "waiting": self.waiting(subscription),
-            "permits": {name: subscription.permits(key) for name, key in keys.items() if key in broker.consumers},
+            "permits": {
+                name: subscription.permits(key) for name, key in keys.items() if key in broker.consumers
+            },
             "mark_delete": subscription.cursor.mark_delete + lane.first_record,
             "connected": len(subscription.consumers),
             **self.letters(lane),
@@ -340,15 +417,24 @@ class PulsarReading:
             self.check_queue(lane, consumer)
 
     def check_queue(self, lane: Lane, consumer: Consumer) -> None:
-        """Raise InvariantError if more waits in its client than the broker has given it. Batches do not count where a program may ask for them
-        again: of what it has and has on its way, the broker may have taken back any. Nothing counts where there is a time-out: what is handled
-        after it waits a second time by then, and the ack is for both; nor once a program has asked for messages again, for what was on its way
-        then comes a second time."""
+        """Raise InvariantError if more waits in its client than the broker has given it. Batches do not count
+        where a program may ask for them
+        again: of what it has and has on its way, the broker may have taken back any. Nothing counts where
+        there is a time-out: what is handled after it waits a second time by then, and the ack is for both;
+        nor once a program has asked for messages again, for what was on its way then comes a second time."""
         client = self.client(lane, consumer.incarnation)
-        if not client.queue or len(client.queue) <= self.held(lane, consumer) or not client.is_subscribed or not self.is_served(lane, consumer):
+        if (
+            not client.queue
+            or len(client.queue) <= self.held(lane, consumer)
+            or not client.is_subscribed
+            or not self.is_served(lane, consumer)
+        ):
             return
         if client.config.timeout_us or any(part.has_asked for part in client.parts.values()):
             return
         queued = sum(not (client.config.cannot and message.places) for message in client.queue)
         if queued > self.held(lane, consumer):
-            raise InvariantError(f"{consumer.name} has {queued} messages waiting, the broker knows of {self.held(lane, consumer)}")
+            raise InvariantError(
+                f"{consumer.name} has {queued} messages waiting, the broker knows of "
+                f"{self.held(lane, consumer)}"
+            )

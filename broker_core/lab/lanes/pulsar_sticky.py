@@ -1,8 +1,10 @@
-"""Sticky ranges in the lab: who asks for which. In the original that is the choice of whoever configures the programs; here the lab chooses.
+"""Sticky ranges in the lab: who asks for which. In the original that is the choice of whoever configures the
+programs; here the lab chooses.
 
-A newcomer gets the upper half of the widest owner's slots, and that owner subscribes again with the rest (`sticky_join.py`). A
-program that comes back asks for what it had, unless a living one has it by now. Programs that are known to be dead share nothing: if their
-ranges are asked for, the broker finds out by itself that they are dead (`pulsar/broker.py`).
+A newcomer gets the upper half of the widest owner's slots, and that owner subscribes again with the rest
+(`sticky_join.py`). A program that comes back asks for what it had, unless a living one has it by now.
+Programs that are known to be dead share nothing: if their ranges are asked for, the broker finds out by
+itself that they are dead (`pulsar/broker.py`).
 """
 
 from __future__ import annotations
@@ -16,20 +18,25 @@ from broker_core.pulsar.selectors.protocol import Ranges
 
 @dataclass(slots=True)
 class Plan:
-    """given: newcomer -> the ranges it asks for. kept: who has to subscribe again -> with which. sources: newcomer -> who made room for it."""
+    """given: newcomer -> the ranges it asks for. kept: who has to subscribe again -> with which. sources:
+    newcomer -> who made room for it."""
 
     given: dict[str, Ranges] = field(default_factory=dict)
     kept: dict[str, Ranges] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
 
 
-def make_room(owned: Mapping[str, Ranges], newcomers: Sequence[str], remembered: Ranges | None, half_open: bool) -> Plan:
+def make_room(
+    owned: Mapping[str, Ranges], newcomers: Sequence[str], remembered: Ranges | None, half_open: bool
+) -> Plan:
     """The ranges of all, so that each asks once, however many come at a time.
 
-    owned: living program -> its ranges. remembered: those of a single newcomer that comes back. half_open: ranges are [start, end).
+    owned: living program -> its ranges. remembered: those of a single newcomer that comes back. half_open:
+    ranges are [start, end).
 
     >>> make_room({"c1": [(0, 65535)]}, ["c2", "c3"], None, False)
-    Plan(given={'c2': [(32768, 65535)], 'c3': [(16384, 32767)]}, kept={'c1': [(0, 16383)]}, sources={'c2': 'c1', 'c3': 'c1'})
+    Plan(given={'c2': [(32768, 65535)], 'c3': [(16384, 32767)]}, kept={'c1': [(0, 16383)]}, sources={'c2':
+    'c1', 'c3': 'c1'})
     """
     plan, ranges = Plan(), dict(owned)
     for newcomer in newcomers:
@@ -51,4 +58,6 @@ def overlap(one: Ranges, other: Ranges, half_open: bool) -> bool:
     (True, False)
     """
     reach = 0 if half_open else 1
-    return any(start < end_b + reach and start_b < end + reach for start, end in one for start_b, end_b in other)
+    return any(
+        start < end_b + reach and start_b < end + reach for start, end in one for start_b, end_b in other
+    )

@@ -1,8 +1,10 @@
-"""The RabbitMQ lane: one broker with a classic queue, one publisher, and a worker for each consumer, on its own connection and channel.
+"""The RabbitMQ lane: one broker with a classic queue, one publisher, and a worker for each consumer, on its
+own connection and channel.
 
-Keys have no owner; a message goes to the consumer whose turn it is. Who has its turn, who is at its prefetch, what a closed channel gives
-back and when a silent connection is given up is the broker's (`broker_core/rabbitmq/`). The lab's own: to "leave" for a program that is
-silent, a person closes its connection at the broker.
+Keys have no owner; a message goes to the consumer whose turn it is. Who has its turn, who is at its prefetch,
+what a closed channel gives back and when a silent connection is given up is the broker's
+(`broker_core/rabbitmq/`). The lab's own: to "leave" for a program that is silent, a person closes its
+connection at the broker.
 """
 
 from __future__ import annotations
@@ -85,7 +87,7 @@ class RabbitMqRules:
     def tidy(self, lane: Lane, second: int) -> None:
         """Its nodes drop what they are done with themselves."""
 
-    # -- a person's verbs -----------------------------------------------------------------------------------------------------------------
+    # -- a person's verbs ------------------------------------------------------------------------------------
 
     def publisher(self, lane: Lane) -> tuple[Slot, Callable[[int, int], tuple[int, BasicPublish]]]:
         slot = lane.world.slots[PUBLISHER]
@@ -100,7 +102,9 @@ class RabbitMqRules:
             self.start(lane, consumer, cause)
 
     def start(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
-        state = WorkerState(consumer.name, self.reads.queue_name, self.reads.prefetch, Program(consumer.service_us))
+        state = WorkerState(
+            consumer.name, self.reads.queue_name, self.reads.prefetch, Program(consumer.service_us)
+        )
         lane.world.start(consumer.incarnation, "worker", state)
         lane.world.order(consumer.incarnation, Subscribe(BROKER), cause)
 
@@ -121,9 +125,19 @@ class RabbitMqRules:
     def crash(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
         consumer.deadline_us = self.given_up_us(lane, consumer)
         unacked = self.reads.held(lane, consumer)
-        lane.emit("rabbitmq.consumer.crashed", cause, "rabbitmq.heartbeat.two_silent_checks",
-                  {"heartbeat_us": m.HEARTBEAT_US, "unacked": unacked}, {"consumer": consumer.name, "deadline_us": consumer.deadline_us})  # fmt: skip
-        lane.say("rabbitmq.crash_pending", consumer=consumer.name, unacked=unacked, deadline_us=consumer.deadline_us)
+        lane.emit(
+            "rabbitmq.consumer.crashed",
+            cause,
+            "rabbitmq.heartbeat.two_silent_checks",
+            {"heartbeat_us": m.HEARTBEAT_US, "unacked": unacked},
+            {"consumer": consumer.name, "deadline_us": consumer.deadline_us},
+        )
+        lane.say(
+            "rabbitmq.crash_pending",
+            consumer=consumer.name,
+            unacked=unacked,
+            deadline_us=consumer.deadline_us,
+        )
 
     def given_up_us(self, lane: Lane, consumer: Consumer) -> int:
         """When the broker will drop the connection of a program that falls silent now."""

@@ -1,4 +1,5 @@
-"""What the nodes' states of a RabbitMQ lane say: who consumes, who holds what, what waits, and the picture of it all."""
+"""What the nodes' states of a RabbitMQ lane say: who consumes, who holds what, what waits, and the picture of
+it all."""
 
 from __future__ import annotations
 
@@ -52,20 +53,35 @@ class RabbitMqReading:
 
     def consuming(self, lane: Lane) -> list[tuple[Connection, Channel]]:
         """Consumers of the queue at the broker."""
-        return [(known, channel) for known in self.broker(lane).connections.values() for channel in known.channels.values() if channel.consumers]
+        return [
+            (known, channel)
+            for known in self.broker(lane).connections.values()
+            for channel in known.channels.values()
+            if channel.consumers
+        ]
 
     def channels(self, lane: Lane) -> dict[str, Channel]:
         """The same, name -> channel, without the former connections of programs that have come back."""
         former = self.former_connections(lane)
-        return {known.name: channel for known, channel in self.consuming(lane) if channel.connection not in former}
+        return {
+            known.name: channel for known, channel in self.consuming(lane) if channel.connection not in former
+        }
 
     def former_connections(self, lane: Lane) -> dict[int, str]:
-        """Those of dead lives whose program has come back: the broker takes them for living consumers. Connection -> the life's node."""
-        names = {incarnation: lane.world.slots[incarnation].node.state.name for incarnation in lane.crash_positions}
-        return {self.connection_of(lane, incarnation): incarnation for incarnation, name in names.items() if lane.is_ghost(incarnation, name)}
+        """Those of dead lives whose program has come back: the broker takes them for living consumers.
+        Connection -> the life's node."""
+        names = {
+            incarnation: lane.world.slots[incarnation].node.state.name for incarnation in lane.crash_positions
+        }
+        return {
+            self.connection_of(lane, incarnation): incarnation
+            for incarnation, name in names.items()
+            if lane.is_ghost(incarnation, name)
+        }
 
     def former(self, lane: Lane) -> Json:
-        """What former connections hold, by the program's name: how many messages and the first of them, and when the broker gives up the last."""
+        """What former connections hold, by the program's name: how many messages and the first of them, and
+        when the broker gives up the last."""
         found: Json = {}
         queue, lives = self.queue(lane), self.former_connections(lane)
         for known, channel in self.consuming(lane):
@@ -88,28 +104,42 @@ class RabbitMqReading:
     def served(self, lane: Lane) -> list[int]:
         """Connections that consume."""
         return [
-            number for number, known in self.broker(lane).connections.items() if any(channel.consumers for channel in known.channels.values())
-        ]  # fmt: skip
+            number
+            for number, known in self.broker(lane).connections.items()
+            if any(channel.consumers for channel in known.channels.values())
+        ]
 
     def dead(self, lane: Lane) -> set[int]:
         """Connections of silent programs that the broker has not noticed."""
         return {self.connection_of(lane, incarnation) for incarnation in lane.crash_positions}
 
     def living(self, lane: Lane) -> list[int]:
-        """Connections that consume for a program that is alive, also when the broker does not know yet that another has left."""
+        """Connections that consume for a program that is alive, also when the broker does not know yet that
+        another has left."""
         served = set(self.served(lane))
-        return [connection for incarnation in self.incarnations(lane) if (connection := self.connection_of(lane, incarnation)) in served]
+        return [
+            connection
+            for incarnation in self.incarnations(lane)
+            if (connection := self.connection_of(lane, incarnation)) in served
+        ]
 
     def incarnations(self, lane: Lane) -> list[str]:
         """Nodes of the programs that are alive."""
-        return [consumer.incarnation for consumer in lane.consumers.values() if consumer.state not in (CRASHED, GONE)]
+        return [
+            consumer.incarnation
+            for consumer in lane.consumers.values()
+            if consumer.state not in (CRASHED, GONE)
+        ]
 
     def would_wait(self, lane: Lane, index: int, code: int) -> bool:
         return all(consumer.state in (CRASHED, GONE) for consumer in lane.consumers.values())
 
     def weights(self, lane: Lane) -> dict[str, int]:
         second = lane.now_us // SECOND_US
-        return {name: consumer.acked_between(second - BUCKETS_KEPT_S, second + 1) for name, consumer in lane.consumers.items()}
+        return {
+            name: consumer.acked_between(second - BUCKETS_KEPT_S, second + 1)
+            for name, consumer in lane.consumers.items()
+        }
 
     def key_owners(self, lane: Lane) -> None:
         return None
@@ -122,13 +152,15 @@ class RabbitMqReading:
 
     def is_settled(self, lane: Lane) -> bool:
         wanted = {
-            self.connection_of(lane, incarnation) for incarnation in (*self.incarnations(lane), *lane.crash_positions)
+            self.connection_of(lane, incarnation)
+            for incarnation in (*self.incarnations(lane), *lane.crash_positions)
             if not self.is_shut_out(lane, incarnation)
-        }  # fmt: skip
+        }
         return wanted == set(self.served(lane))
 
     def is_shut_out(self, lane: Lane, incarnation: str) -> bool:
-        """Whether the broker has closed the program's channel, and it has not opened another: it is paused, or dead."""
+        """Whether the broker has closed the program's channel, and it has not opened another: it is paused,
+        or dead."""
         worker = lane.world.slots[incarnation].node.state
         known = self.broker(lane).connections.get(worker.connection)
         return worker.refused != 0 or (known is not None and bool(known.closing))
@@ -177,33 +209,60 @@ class RabbitMqReading:
         former = self.former_connections(lane)
         for known, channel in self.consuming(lane):
             if queue.holds(channel.consumer_key(TAG), index):
-                return {"hash": None, "unit": None, "consumer": known.name, "place": None, "waits": channel.connection in former}
+                return {
+                    "hash": None,
+                    "unit": None,
+                    "consumer": known.name,
+                    "place": None,
+                    "waits": channel.connection in former,
+                }
         ready = queue.ready
-        return {"hash": None, "unit": None, "consumer": None, "place": ready if ready else None, "waits": ready > 0}
+        return {
+            "hash": None,
+            "unit": None,
+            "consumer": None,
+            "place": ready if ready else None,
+            "waits": ready > 0,
+        }
 
     def picture(self, lane: Lane) -> Json:
         queue, channels = self.queue(lane), self.channels(lane)
         names = {channel.consumer_key(TAG): name for name, channel in channels.items()}
         return {
-            "kind": "queue", "name": self.queue_name, "ready": queue.ready,
-            "head": [{"record": position, "redelivered": redelivered} for position, redelivered in queue.head(HEAD_SHOWN)],
-            "prefetch": self.prefetch, "ring": [names[key] for key in queue.ring if key in names],
+            "kind": "queue",
+            "name": self.queue_name,
+            "ready": queue.ready,
+            "head": [
+                {"record": position, "redelivered": redelivered}
+                for position, redelivered in queue.head(HEAD_SHOWN)
+            ],
+            "prefetch": self.prefetch,
+            "ring": [names[key] for key in queue.ring if key in names],
             "in_flight": {name: in_hand(queue, channel) for name, channel in channels.items()},
-            "former": self.former(lane), "unacked": self.unacked(lane),
-        }  # fmt: skip
+            "former": self.former(lane),
+            "unacked": self.unacked(lane),
+        }
 
     def check(self, lane: Lane) -> None:
         queue = self.queue(lane)
         if queue.ready + self.unacked(lane) + queue.acked != queue.published:
-            raise InvariantError(f"{queue.ready} ready, {self.unacked(lane)} unacked and {queue.acked} done are not {queue.published} published")
+            raise InvariantError(
+                f"{queue.ready} ready, {self.unacked(lane)} unacked and {queue.acked} done are not "
+                f"{queue.published} published"
+            )
         for known, channel in self.consuming(lane):
             name, count = known.name, queue.unacked_count(channel.consumer_key(TAG))
             if count != len(channel.unacked):
-                raise InvariantError(f"{name}: the queue has {count} messages with it, its channel {len(channel.unacked)}")
+                raise InvariantError(
+                    f"{name}: the queue has {count} messages with it, its channel {len(channel.unacked)}"
+                )
             if self.prefetch and count > self.prefetch:
                 raise InvariantError(f"{name} holds {count} messages with a prefetch of {self.prefetch}")
 
 
 def in_hand(queue: WorkQueue, channel: Channel) -> list[Json]:
     """The first messages that are out on a channel."""
-    return [{"record": position, "redelivered": again} for position, again in queue.unacked(channel.consumer_key(TAG), IN_FLIGHT_SHOWN)]
+    return [
+        {"record": position, "redelivered": again}
+        for position, again in queue.unacked(channel.consumer_key(TAG), IN_FLIGHT_SHOWN)
+    ]

@@ -1,6 +1,6 @@
-"""Readers: consuming programs of the lane's own, beside those of the lab. They run from the start, nobody orders them anything, and what they read
-is in none of the lab's figures. Another subscription of a Pulsar topic has them (`pulsar_readers.py`), and another group of a Kafka topic
-(`kafka_readers.py`)."""
+"""Readers: consuming programs of the lane's own, beside those of the lab. They run from the start, nobody
+orders them anything, and what they read is in none of the lab's figures. Another subscription of a Pulsar
+topic has them (`pulsar_readers.py`), and another group of a Kafka topic (`kafka_readers.py`)."""
 
 from collections.abc import Sequence
 

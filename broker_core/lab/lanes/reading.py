@@ -1,4 +1,5 @@
-"""What a picture asks of a lane: answers read from the states of its world's nodes, of whichever model. They change nothing."""
+"""What a picture asks of a lane: answers read from the states of its world's nodes, of whichever model. They
+change nothing."""
 
 from __future__ import annotations
 
@@ -14,8 +15,10 @@ if TYPE_CHECKING:
 
 
 class Reading(Protocol):
-    """notes: what the model's observers remember, a dataclass of annotated fields that a checkpoint holds; None where they need nothing.
-    fresh: codes of the keys of messages that were published and are not in the notes yet; None where nobody counts them."""
+    """notes: what the model's observers remember, a dataclass of annotated fields that a checkpoint holds;
+    None where they need nothing.
+    fresh: codes of the keys of messages that were published and are not in the notes yet; None where nobody
+    counts them."""
 
     notes: Any
 
@@ -49,15 +52,18 @@ class Reading(Protocol):
     def held(self, lane: Lane, consumer: Consumer) -> int: ...
 
     def is_served(self, lane: Lane, consumer: Consumer) -> bool:
-        """Whether the broker serves this living program: it has let it in, and it is not waiting for its first assignment."""
+        """Whether the broker serves this living program: it has let it in, and it is not waiting for its
+        first assignment."""
         ...
 
     def has_failed(self, lane: Lane, consumer: Consumer) -> bool:
-        """Whether this program has ended with an exception of its own; its machine is there, and does nothing more."""
+        """Whether this program has ended with an exception of its own; its machine is there, and does nothing
+        more."""
         ...
 
     def stopped(self, lane: Lane) -> Mapping[str, int]:
-        """Partitions that nobody may read at the moment, with since when; empty in a model without partitions."""
+        """Partitions that nobody may read at the moment, with since when; empty in a model without
+        partitions."""
         ...
 
     def lag(self, lane: Lane) -> int: ...
@@ -67,6 +73,7 @@ class Reading(Protocol):
     def picture(self, lane: Lane) -> Json: ...
 
     def check(self, lane: Lane) -> None:
-        """Raise InvariantError where a law of the model is broken. Asked after each command, and at the end of a second in which anything was told or
-        a change was under way, and of every fifth; so it is to cost no more than a few microseconds a consumer."""
+        """Raise InvariantError where a law of the model is broken. Asked after each command, and at the end
+        of a second in which anything was told or a change was under way, and of every fifth; so it is to cost
+        no more than a few microseconds a consumer."""
         ...

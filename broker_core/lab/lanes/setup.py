@@ -25,8 +25,10 @@ class KeyText(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LaneSetup:
-    """lane_id: in the lab. options: the model's settings, checked by the scenario. keys, texts: shared by all lanes, written by the lab.
-    consumers: how many are there from the start. service_us: what one takes for a record, when nobody slows it."""
+    """lane_id: in the lab. options: the model's settings, checked by the scenario. keys, texts: shared by all
+    lanes, written by the lab.
+    consumers: how many are there from the start. service_us: what one takes for a record, when nobody slows
+    it."""
 
     lane_id: str
     algorithm: str

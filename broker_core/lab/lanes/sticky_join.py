@@ -1,5 +1,5 @@
-"""The lab's own plan for "Add consumer" under sticky ranges, where the original leaves the choice of ranges to the
-user.
+"""The lab's own plan for "Add consumer" under sticky ranges, where the original leaves the choice of ranges
+to the user.
 
 The newcomer gets the upper half of the widest owner's slots; that owner reconnects first with the rest.
 """
@@ -16,11 +16,11 @@ def plan_join(
 ) -> tuple[str | None, Ranges, Ranges]:
     """Who has to make room for `newcomer`, what it keeps, and what the newcomer asks for.
 
-    owned: consumer -> its ranges, none overlapping, in 0 .. space - 1, both ends inclusive, or [start, end) with
-    `half_open`; the answer is written the same way. The widest owner is the one with the most slots, the first in
-    `owned` among equals. Of an odd number of slots it keeps one more. The first consumer gets the whole space. A
-    widest owner with a single slot cannot share: then the newcomer takes the widest gap that earlier leavers left,
-    and nobody makes room (None, []).
+    owned: consumer -> its ranges, none overlapping, in 0 .. space - 1, both ends inclusive, or [start, end)
+    with `half_open`; the answer is written the same way. The widest owner is the one with the most slots, the
+    first in `owned` among equals. Of an odd number of slots it keeps one more. The first consumer gets the
+    whole space. A widest owner with a single slot cannot share: then the newcomer takes the widest gap that
+    earlier leavers left, and nobody makes room (None, []).
 
     >>> plan_join({}, "c1")
     (None, [], [(0, 65535)])
@@ -59,7 +59,10 @@ def _slot_count(pairs: Ranges) -> int:
 
 def _widest_gap(ranges: Mapping[str, Ranges], space: int) -> Range:
     gap, low = (0, 0), 0
-    for start, end_exclusive in [*sorted(pair for pairs in ranges.values() for pair in pairs), (space, space)]:
+    for start, end_exclusive in [
+        *sorted(pair for pairs in ranges.values() for pair in pairs),
+        (space, space),
+    ]:
         if start - low > gap[1] - gap[0]:
             gap = (low, start)
         low = end_exclusive

@@ -1,9 +1,11 @@
-"""The TubeMQ lane: a master, brokers with the partitions, one producer, and a client-balanced group with a client for each consumer.
+"""The TubeMQ lane: a master, brokers with the partitions, one producer, and a client-balanced group with a
+client for each consumer.
 
-Every client works out its own partitions and registers them (`tubemq/client/balance_consumer.py`); who is refused, and when the dead are
-forgotten, is the master's and the brokers'. The lab's own, since TubeMQ leaves it to its users: the producer's router (unsigned Java hash of
-the key modulo the number of partitions), and the operator (`tubemq_operator.py`) who answers a join or a leave by stopping all clients
-and starting them with the new source count, node ids in join order. How long a process takes to start is drawn, 0.3 to 2 s.
+Every client works out its own partitions and registers them (`tubemq/client/balance_consumer.py`); who is
+refused, and when the dead are forgotten, is the master's and the brokers'. The lab's own, since TubeMQ leaves
+it to its users: the producer's router (unsigned Java hash of the key modulo the number of partitions), and
+the operator (`tubemq_operator.py`) who answers a join or a leave by stopping all clients and starting them
+with the new source count, node ids in join order. How long a process takes to start is drawn, 0.3 to 2 s.
 """
 
 from __future__ import annotations
@@ -34,7 +36,13 @@ from broker_core.tubemq import requests as r
 from broker_core.tubemq.broker import Broker, BrokerState, Partition
 from broker_core.tubemq.client import balance_consumer as clients
 from broker_core.tubemq.client import producer as producers
-from broker_core.tubemq.client.balance_consumer import STOPPED, BalanceConsumer, ConsumerState, Shutdown, Start
+from broker_core.tubemq.client.balance_consumer import (
+    STOPPED,
+    BalanceConsumer,
+    ConsumerState,
+    Shutdown,
+    Start,
+)
 from broker_core.tubemq.client.producer import Producer, ProducerState
 from broker_core.tubemq.client_id import make_client_id
 from broker_core.tubemq.master import Master, MasterState
@@ -43,8 +51,9 @@ from broker_core.tubemq.written import written
 
 START_MIN_US, START_SPREAD_US = 300 * MILLISECOND_US, 1_700 * MILLISECOND_US
 READ_US = 1_000 * MILLISECOND_US
-"""A read brings as many messages as a program handles in this time, one at least: with one message a read, the network's delay and not the
-program would set the pace of fast consumers. In the original a read's bytes are limited, so it brings more."""
+"""A read brings as many messages as a program handles in this time, one at least: with one message a read,
+the network's delay and not the program would set the pace of fast consumers. In the original a read's bytes
+are limited, so it brings more."""
 SIGNS_OF_LIFE = (r.HeartRequestC2M, r.HeartBeatRequestC2B, r.GetMessageRequestC2B)
 OPERATOR = "tubemq:operator"
 """No consumer can have such a name."""
@@ -77,16 +86,22 @@ class TubeMqRules:
 
         return Design(
             {
-                "master": (MasterState, Master), "broker": (BrokerState, Broker), "operator": (OperatorState, Operator),
+                "master": (MasterState, Master),
+                "broker": (BrokerState, Broker),
+                "operator": (OperatorState, Operator),
                 "producer": (ProducerState, lambda state: Producer(state, self.reads.partition_keys, route)),
                 "consumer": (ConsumerState, lambda state: BalanceConsumer(state, lane.traffic)),
             },
-            r.Request | producers.Connect | operator.Connect | TakeOff | Start | Shutdown | Order, lane.delay_us, lane.jitter_us,
-        )  # fmt: skip
+            r.Request | producers.Connect | operator.Connect | TakeOff | Start | Shutdown | Order,
+            lane.delay_us,
+            lane.jitter_us,
+        )
 
     def begin(self, lane: Lane) -> Pieces[None]:
         world = lane.world
-        meta = f"{self.reads.topic}#" + ",".join(f"{broker_id}:1:{self.reads.each}:1" for broker_id in self.reads.brokers)
+        meta = f"{self.reads.topic}#" + ",".join(
+            f"{broker_id}:1:{self.reads.each}:1" for broker_id in self.reads.brokers
+        )
         world.start(MASTER, "master", MasterState([meta], list(self.reads.brokers)))
         for broker_id, name in self.reads.brokers.items():
             own = {key: Partition() for key in self.reads.partition_keys if broker_of(key) == broker_id}
@@ -106,7 +121,7 @@ class TubeMqRules:
     def tidy(self, lane: Lane, second: int) -> None:
         """Its nodes drop what they are done with themselves."""
 
-    # -- records --------------------------------------------------------------------------------------------------------------------------
+    # -- records ---------------------------------------------------------------------------------------------
 
     def publisher(self, lane: Lane) -> tuple[Slot, Callable[[int, int], tuple[int, r.SendMessageRequestP2B]]]:
         slot = lane.world.slots[PRODUCER]
@@ -115,21 +130,34 @@ class TubeMqRules:
     def stream(self, lane: Lane) -> Unread:
         return written(lane.world.slots[PRODUCER])
 
-    # -- the operator ---------------------------------------------------------------------------------------------------------------------
+    # -- the operator ----------------------------------------------------------------------------------------
 
     def restart(self, lane: Lane, cause: Cause) -> None:
         """Stop every client and start a new one in its place, with the count of those who are alive."""
         self.sweep(lane)
-        notes, alive = self.reads.notes, [consumer for consumer in lane.consumers.values() if is_alive(consumer)]
+        notes, alive = (
+            self.reads.notes,
+            [consumer for consumer in lane.consumers.values() if is_alive(consumer)],
+        )
         was, notes.plan = len(notes.plan), [consumer.name for consumer in alive]
         if notes.count_at_rest is None and lane.ledger.bill is not None and lane.ledger.bill.at_us > 0:
             notes.count_at_rest = was
-        kind = "tubemq.group.stopped" if not alive else "tubemq.group.restarting" if was else "tubemq.group.starting"
+        kind = (
+            "tubemq.group.stopped"
+            if not alive
+            else "tubemq.group.restarting"
+            if was
+            else "tubemq.group.starting"
+        )
         followed = lane.emit(
             kind, cause, "tubemq.master.source_count_must_match", {"from": was, "to": len(alive)},
             {"node_ids": {name: node_id for node_id, name in enumerate(notes.plan)}},
         )  # fmt: skip
-        counts = {"from_count": was, "to_count": len(alive)} if alive else {"partitions": len(self.reads.partition_keys)}
+        counts = (
+            {"from_count": was, "to_count": len(alive)}
+            if alive
+            else {"partitions": len(self.reads.partition_keys)}
+        )
         lane.say(code_of("tubemq.restart", last=not alive, first=not was, same=was == len(alive)), **counts)
         for consumer in alive:
             if consumer.incarnation in lane.world.slots:
@@ -149,8 +177,16 @@ class TubeMqRules:
         """A process starts; it reaches the master when its former life has stopped and it has started up."""
         client_id = make_client_id(consumer.name, lane.incarnations_made[consumer.name])
         program = Program(consumer.service_us, is_paused=consumer.state == PAUSED)
-        lane.world.start(consumer.incarnation, "consumer", ConsumerState(client_id, GROUP, len(self.reads.notes.plan), node_id, program))
-        boot_us = clients.SHUTDOWN_SLEEP_US + START_MIN_US + lane.world.random.below("tubemq.start", START_SPREAD_US)
+        lane.world.start(
+            consumer.incarnation,
+            "consumer",
+            ConsumerState(client_id, GROUP, len(self.reads.notes.plan), node_id, program),
+        )
+        boot_us = (
+            clients.SHUTDOWN_SLEEP_US
+            + START_MIN_US
+            + lane.world.random.below("tubemq.start", START_SPREAD_US)
+        )
         lane.world.order(consumer.incarnation, Start(MASTER, self.reads.brokers, boot_us), cause)
 
     def sweep(self, lane: Lane) -> None:
@@ -164,7 +200,7 @@ class TubeMqRules:
             elif slot.node.state.phase == STOPPED:
                 lane.world.exit(slot.name)
 
-    # -- a person's verbs -----------------------------------------------------------------------------------------------------------------
+    # -- a person's verbs ------------------------------------------------------------------------------------
 
     def join(self, lane: Lane, joiners: Sequence[Consumer], cause: Cause) -> None:
         self.restart(lane, cause)
@@ -183,9 +219,16 @@ class TubeMqRules:
         client = self.reads.client(lane, consumer.incarnation)
         member = self.reads.member(lane, client.client_id)
         if member is None:
-            # It died before the master knew it: nobody will miss it, and what falls to its node id waits for a person.
+            # It died before the master knew it: nobody will miss it, and what falls to its node id waits for
+            # a person.
             lane.bury(consumer.incarnation, consumer.name)
-            lane.emit("tubemq.client.lost", cause, None, {}, {"consumer": consumer.name, "partitions": units_of(lane, consumer.name)})
+            lane.emit(
+                "tubemq.client.lost",
+                cause,
+                None,
+                {},
+                {"consumer": consumer.name, "partitions": units_of(lane, consumer.name)},
+            )
             lane.say("tubemq.crash_unknown", consumer=consumer.name, partitions=units_of(lane, consumer.name))
             return
         places = [place for place in self.reads.places(lane).values() if place.owner == client.client_id]
@@ -195,21 +238,46 @@ class TubeMqRules:
         ]  # fmt: skip
         consumer.deadline_us = max([member.deadline_us, *(place.deadline_us for place in places), *heard])
         self.reads.notes.stop_reading(client.client_id, lane.now_us)
-        lane.emit("tubemq.client.crashed", cause, "tubemq.timeout", {"timeout_us": r.TIMEOUT_US},
-                  {"consumer": consumer.name, "partitions": client.registered[:], "deadline_us": consumer.deadline_us})  # fmt: skip
-        lane.say("tubemq.crash_pending", consumer=consumer.name, partitions=len(client.registered), deadline_us=consumer.deadline_us)
+        lane.emit(
+            "tubemq.client.crashed",
+            cause,
+            "tubemq.timeout",
+            {"timeout_us": r.TIMEOUT_US},
+            {
+                "consumer": consumer.name,
+                "partitions": client.registered[:],
+                "deadline_us": consumer.deadline_us,
+            },
+        )
+        lane.say(
+            "tubemq.crash_pending",
+            consumer=consumer.name,
+            partitions=len(client.registered),
+            deadline_us=consumer.deadline_us,
+        )
 
     def rejoin(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
-        """A process in the dead one's place: its own node id, else that of another dead one; the group runs on with its count."""
+        """A process in the dead one's place: its own node id, else that of another dead one; the group runs
+        on with its count."""
         plan = self.reads.notes.plan
-        free = [node_id for node_id, name in enumerate(plan) if name == consumer.name or not is_alive(lane.consumers.get(name))]
+        free = [
+            node_id
+            for node_id, name in enumerate(plan)
+            if name == consumer.name or not is_alive(lane.consumers.get(name))
+        ]
         if not free:  # the group was restarted without it meanwhile
             self.restart(lane, cause)
             return
         self.sweep(lane)
         node_id = plan.index(consumer.name) if consumer.name in plan else free[0]
         plan[node_id] = consumer.name
-        followed = lane.emit("tubemq.client.restarted", cause, None, {"source_count": len(plan)}, {"consumer": consumer.name, "node_id": node_id})
+        followed = lane.emit(
+            "tubemq.client.restarted",
+            cause,
+            None,
+            {"source_count": len(plan)},
+            {"consumer": consumer.name, "node_id": node_id},
+        )
         lane.say("tubemq.rejoining", consumer=consumer.name, node_id=node_id)
         self.launch(lane, consumer, node_id, followed)
 

@@ -1,8 +1,8 @@
 """Who runs a TubeMQ group in the lab, and what the lab itself knows of it: the lane's own, no part of TubeMQ.
 
-Since the master refuses a client whose source count is not the group's, somebody has to keep the counts right. The lane's notes hold
-the plan, which consumer is which node id; the operator takes a dead client off the books by sending what it would have sent itself at the end
-of `shutdown()`.
+Since the master refuses a client whose source count is not the group's, somebody has to keep the counts
+right. The lane's notes hold the plan, which consumer is which node id; the operator takes a dead client off
+the books by sending what it would have sent itself at the end of `shutdown()`.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ class TakeOff(msgspec.Struct, frozen=True, tag="lab.tubemq.operator.take_off", a
 
 @dataclass(slots=True)
 class Notes:
-    """plan: consumer of each node id; its length is the source count of the last restart. count_at_rest: what it was when the lane last came to
-    rest, None before the first time. readers: partition -> client that reads it, as the clients have told. stopped: partition -> since when
-    nobody who is alive has read it, of those that were read before.
+    """plan: consumer of each node id; its length is the source count of the last restart. count_at_rest: what
+    it was when the lane last came to rest, None before the first time. readers: partition -> client that
+    reads it, as the clients have told. stopped: partition -> since when nobody who is alive has read it, of
+    those that were read before.
     """
 
     plan: list[str] = field(default_factory=list)
@@ -46,7 +47,11 @@ class Notes:
 
     def begin_reading(self, client_id: str, partitions: list[str], now_us: int) -> dict[str, int]:
         """The client reads these and no others. Gives those that nobody read lately, with since when."""
-        self.stop_reading(client_id, now_us, [key for key, reader in self.readers.items() if reader == client_id and key not in partitions])
+        self.stop_reading(
+            client_id,
+            now_us,
+            [key for key, reader in self.readers.items() if reader == client_id and key not in partitions],
+        )
         self.readers |= dict.fromkeys(partitions, client_id)
         return {key: self.stopped.pop(key) for key in partitions if key in self.stopped}
 
@@ -81,7 +86,10 @@ class Operator:
                 self.state.brokers = {broker_id: out.connect(name) for broker_id, name in brokers.items()}
             case TakeOff(client_id, group, partitions):
                 for key in partitions:
-                    out.send(self.state.brokers[broker_of(key)], r.RegisterRequestC2B(r.UNREGISTER, client_id, group, key))
+                    out.send(
+                        self.state.brokers[broker_of(key)],
+                        r.RegisterRequestC2B(r.UNREGISTER, client_id, group, key),
+                    )
                 out.send(self.state.master, r.CloseRequestC2M(client_id, group))
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:

@@ -1,4 +1,5 @@
-"""What the picture of the TubeMQ lane shows: each client with its node id and clock, each partition with who it falls to and who holds it."""
+"""What the picture of the TubeMQ lane shows: each client with its node id and clock, each partition with who
+it falls to and who holds it."""
 
 from __future__ import annotations
 
@@ -11,8 +12,11 @@ from broker_core.tubemq.client.balance_consumer import BOOTING, META_PERIOD_US, 
 from broker_core.tubemq.client_id import host_of
 
 
-def clients_view(consumers: Iterable[Consumer], present: Mapping[str, ConsumerState], plan: Sequence[str]) -> Json:
-    """present: consumer -> its client, of those that somebody still counts; of the others only those show whose node id waits for them."""
+def clients_view(
+    consumers: Iterable[Consumer], present: Mapping[str, ConsumerState], plan: Sequence[str]
+) -> Json:
+    """present: consumer -> its client, of those that somebody still counts; of the others only those show
+    whose node id waits for them."""
     views: Json = {}
     for consumer in consumers:
         client = present.get(consumer.name)
@@ -28,21 +32,35 @@ def clients_view(consumers: Iterable[Consumer], present: Mapping[str, ConsumerSt
 
 def client_view(node_id: int, state: str, next_tick_us: int | None, refused_code: int) -> Json:
     return {
-        "node_id": node_id, "state": state, "next_tick_us": next_tick_us, "tick_period_us": META_PERIOD_US, "refused_code": refused_code or None,
-    }  # fmt: skip
+        "node_id": node_id,
+        "state": state,
+        "next_tick_us": next_tick_us,
+        "tick_period_us": META_PERIOD_US,
+        "refused_code": refused_code or None,
+    }
 
 
 def partitions_view(
-    partitions: Mapping[str, Partition], places: Mapping[str, Consumed], assigned: Mapping[str, str | None], before: Mapping[str, str | None],
-    stopped: Collection[str], names: Collection[str],
+    partitions: Mapping[str, Partition],
+    places: Mapping[str, Consumed],
+    assigned: Mapping[str, str | None],
+    before: Mapping[str, str | None],
+    stopped: Collection[str],
+    names: Collection[str],
 ) -> Json:
-    """assigned: whom each falls to; before: and did before the last change. stopped: those that nobody reads. names: consumers of the lane."""
+    """assigned: whom each falls to; before: and did before the last change. stopped: those that nobody reads.
+    names: consumers of the lane."""
     views: Json = {}
     for key, partition in partitions.items():
         broker, _, number = key.split(":")
         owner = host_of(places[key].owner)
         views[key] = {
-            "broker": int(broker), "id": int(number), "assigned": assigned[key], "owner": owner if owner in names else None,
-            "before": before.get(key), "lag": partition.end - places[key].offset, "stopped": key in stopped,
-        }  # fmt: skip
+            "broker": int(broker),
+            "id": int(number),
+            "assigned": assigned[key],
+            "owner": owner if owner in names else None,
+            "before": before.get(key),
+            "lag": partition.end - places[key].offset,
+            "stopped": key in stopped,
+        }
     return views

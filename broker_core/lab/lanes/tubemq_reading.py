@@ -1,4 +1,5 @@
-"""What the nodes' states of a TubeMQ lane say: whom each partition falls to, who holds it, what waits, and the picture of it all."""
+"""What the nodes' states of a TubeMQ lane say: whom each partition falls to, who holds it, what waits, and
+the picture of it all."""
 
 from __future__ import annotations
 
@@ -30,15 +31,22 @@ MASTER, PRODUCER = "tubemq:master", "tubemq:producer"
 
 
 class TubeMqReading:
-    """brokers: node name of each broker id. partition_keys: all partitions, in their order. notes: what the lab itself knows of the group."""
+    """brokers: node name of each broker id. partition_keys: all partitions, in their order. notes: what the
+    lab itself knows of the group."""
 
     fresh: None = None
 
     def __init__(self, options: Json) -> None:
         self.topic: str = options["topic"]
         self.each: int = options["partitions"] // options["brokers"]
-        self.brokers = {broker_id: f"tubemq:broker-{broker_id}" for broker_id in range(1, options["brokers"] + 1)}
-        self.partition_keys = [str(PartitionKey(broker_id, self.topic, number)) for broker_id in self.brokers for number in range(self.each)]
+        self.brokers = {
+            broker_id: f"tubemq:broker-{broker_id}" for broker_id in range(1, options["brokers"] + 1)
+        }
+        self.partition_keys = [
+            str(PartitionKey(broker_id, self.topic, number))
+            for broker_id in self.brokers
+            for number in range(self.each)
+        ]
         self.notes = Notes()
         self.routes: dict[int, str] = {}
         self.nodes: tuple[int, list[int]] = (0, [])  # source count -> node id of each partition
@@ -110,7 +118,8 @@ class TubeMqReading:
         return weights
 
     def planned(self, lane: Lane) -> list[str | None]:
-        """Of each partition the consumer whose node id it falls to, whether or not that one holds it just now, or is alive at all."""
+        """Of each partition the consumer whose node id it falls to, whether or not that one holds it just
+        now, or is alive at all."""
         plan = self.notes.plan
         if not plan:
             return [None] * len(self.partition_keys)
@@ -125,7 +134,9 @@ class TubeMqReading:
         """Of each live key, by first appearance: place of its partition."""
         live, known = lane.keys.count_at(lane.next_record), len(self.key_places)
         if known < live:
-            self.key_places += [self.place_of[self.partition_of(lane, code)] for code in lane.keys.codes[known:live]]
+            self.key_places += [
+                self.place_of[self.partition_of(lane, code)] for code in lane.keys.codes[known:live]
+            ]
         return self.key_places[:live]
 
     def key_owners(self, lane: Lane) -> list[str | None]:
@@ -142,7 +153,11 @@ class TubeMqReading:
                 client = clients[consumer.name] = self.client(lane, consumer.incarnation)
                 if client.phase != STARTED or client.calls:
                     return False
-        others = (slot for slot in lane.world.slots.values() if slot.kind == "consumer" and slot.condition != NODE_CRASHED)
+        others = (
+            slot
+            for slot in lane.world.slots.values()
+            if slot.kind == "consumer" and slot.condition != NODE_CRASHED
+        )
         if any(slot.node.state.phase == STOPPING for slot in others):
             return False
         return all(
@@ -168,14 +183,27 @@ class TubeMqReading:
         if not is_alive(consumer):
             return 0
         slot, sent = lane.world.slots[consumer.incarnation], self.sent(lane).sent
-        waiting = sum(sent[key] - self.place(lane, key).offset for key in self.client(lane, consumer.incarnation).registered)
+        waiting = sum(
+            sent[key] - self.place(lane, key).offset
+            for key in self.client(lane, consumer.incarnation).registered
+        )
         return waiting - self.done_unconfirmed(lane, slot)
 
     def done_unconfirmed(self, lane: Lane, slot: Slot) -> int:
-        """Messages that a client's program has done and its brokers do not know of: their batch is not done, or its confirmation under way."""
+        """Messages that a client's program has done and its brokers do not know of: their batch is not done,
+        or its confirmation under way."""
         client: ConsumerState = slot.node.state
-        queues = [slot.links[connection].queue for connection in client.connections.values() if connection in slot.links]
-        confirmed = [message.partition for queue in queues for message, _ in queue if type(message) is r.CommitOffsetRequestC2B]
+        queues = [
+            slot.links[connection].queue
+            for connection in client.connections.values()
+            if connection in slot.links
+        ]
+        confirmed = [
+            message.partition
+            for queue in queues
+            for message, _ in queue
+            if type(message) is r.CommitOffsetRequestC2B
+        ]
         count = sum(self.place(lane, key).pending for key in confirmed)
         if client.reading and slot.condition != NODE_CRASHED:
             count += self.place(lane, client.reading).pending - len(client.batch) - (client.program.hand >= 0)
@@ -200,25 +228,51 @@ class TubeMqReading:
     def lag(self, lane: Lane) -> int:
         sent = sum(self.sent(lane).sent.values())
         confirmed = sum(self.place(lane, key).offset for key in self.partition_keys)
-        return sent - confirmed - sum(self.done_unconfirmed(lane, slot) for slot in lane.world.slots.values() if slot.kind == "consumer")
+        return (
+            sent
+            - confirmed
+            - sum(
+                self.done_unconfirmed(lane, slot)
+                for slot in lane.world.slots.values()
+                if slot.kind == "consumer"
+            )
+        )
 
     def route(self, lane: Lane, index: int, code: int) -> Json:
         if code == NO_KEY:
             key, key_hash = self.partition_keys[self.sent(lane).turn - 1], None
         else:
-            key, key_hash = self.partition_of(lane, code), string_hash_unsigned(java_text(lane.texts.key_bytes(code)))
+            key, key_hash = (
+                self.partition_of(lane, code),
+                string_hash_unsigned(java_text(lane.texts.key_bytes(code))),
+            )
         waits = key in self.notes.stopped
-        return {"hash": key_hash, "unit": key, "consumer": self.units(lane)[key], "place": None, "waits": waits}
+        return {
+            "hash": key_hash,
+            "unit": key,
+            "consumer": self.units(lane)[key],
+            "place": None,
+            "waits": waits,
+        }
 
     def picture(self, lane: Lane) -> Json:
         notes = self.notes
         partitions, places, units = self.partitions(lane), self.places(lane), self.units(lane)
-        present = {name: self.client(lane, consumer.incarnation) for name, consumer in lane.consumers.items() if consumer.state != GONE}
+        present = {
+            name: self.client(lane, consumer.incarnation)
+            for name, consumer in lane.consumers.items()
+            if consumer.state != GONE
+        }
         return {
-            "kind": "clients", "source_count": len(notes.plan), "topic": self.topic, "brokers": list(self.brokers),
+            "kind": "clients",
+            "source_count": len(notes.plan),
+            "topic": self.topic,
+            "brokers": list(self.brokers),
             "clients": clients_view(lane.consumers.values(), present, notes.plan),
-            "partitions": partitions_view(partitions, places, units, lane.ledger.units_before(), notes.stopped, lane.consumers),
-        }  # fmt: skip
+            "partitions": partitions_view(
+                partitions, places, units, lane.ledger.units_before(), notes.stopped, lane.consumers
+            ),
+        }
 
     def check(self, lane: Lane) -> None:
         partitions, readers = self.partitions(lane), self.notes.readers
@@ -228,15 +282,22 @@ class TubeMqReading:
             offset, pending = place.offset, place.pending
             owner = owners[key] = place.owner
             if offset < 0 or pending < 0 or not offset + pending <= place.furthest <= partition.end:
-                raise InvariantError(f"{key}: offset {offset} and {pending}, read to {place.furthest}, end {partition.end}")
+                raise InvariantError(
+                    f"{key}: offset {offset} and {pending}, read to {place.furthest}, end {partition.end}"
+                )
             if readers.get(key, owner) != owner:
-                raise InvariantError(f"{readers[key]} reads {key}, whose broker has registered {owner or 'nobody'}")
+                raise InvariantError(
+                    f"{readers[key]} reads {key}, whose broker has registered {owner or 'nobody'}"
+                )
         for consumer in lane.consumers.values():
             if is_alive(consumer):
                 client = self.client(lane, consumer.incarnation)
                 for key in client.registered:
                     if owners[key] != client.client_id:
-                        raise InvariantError(f"{client.client_id} believes it holds {key}, its broker says {owners[key] or 'nobody'}")
+                        raise InvariantError(
+                            f"{client.client_id} believes it holds {key}, its broker says "
+                            f"{owners[key] or 'nobody'}"
+                        )
 
 
 def is_alive(consumer: Consumer | None) -> bool:

@@ -1,4 +1,5 @@
-"""Lessons: a scenario that tells its own story. Captions and orders at their times, and checks, numbers that the run must show.
+"""Lessons: a scenario that tells its own story. Captions and orders at their times, and checks, numbers that
+the run must show.
 
     a teacher's file ─► lined.py ─► file.py ─► scenario_from_json (lesson.py checks its part) ─► Lab, which holds a LessonRun
     a check's number ─► numbers.py looks it up in the view of a lane          headless: play.py, `manage.py run_scenario`

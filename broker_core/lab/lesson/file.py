@@ -1,7 +1,9 @@
-"""A scenario file: a lesson as a teacher writes it. docs/scenarios.md describes it, broker_core/lab/scenarios/ has those that come along.
+"""A scenario file: a lesson as a teacher writes it. docs/scenarios.md describes it,
+broker_core/lab/scenarios/ has those that come along.
 
-A field of the file is a field of the scenario (`seed`, `consumers`, `workload`, `[[lane]]`) or of its lesson (`title`, `[[step]]`, `[[check]]`).
-A step's fields beside `at_s`, `do` and `caption` are its command's; a check's beside `at_s`, `lane`, `number` and `says` are what it asks.
+A field of the file is a field of the scenario (`seed`, `consumers`, `workload`, `[[lane]]`) or of its lesson
+(`title`, `[[step]]`, `[[check]]`). A step's fields beside `at_s`, `do` and `caption` are its command's; a
+check's beside `at_s`, `lane`, `number` and `says` are what it asks.
 """
 
 from collections.abc import Iterator
@@ -49,7 +51,8 @@ def read_file(path: Path) -> str:
 
 
 def scenario_from_text(text: str, seed: int | None = None, limits: Limits = DEFAULT_LIMITS) -> Scenario:
-    """The scenario that a file's text describes, with its lesson. seed: instead of the file's. Raises FileError at the first field that is wrong."""
+    """The scenario that a file's text describes, with its lesson. seed: instead of the file's. Raises
+    FileError at the first field that is wrong."""
     lined = read_lined(text)
     raw = _scenario_json(lined)
     if seed is not None:
@@ -71,18 +74,26 @@ def line_of_check(text: str, place: int) -> int:
     return read_lined(text).line_of(("check", place, "number"))
 
 
-# -- from the file's fields to the scenario's --------------------------------------------------------------------------
+# -- from the file's fields to the scenario's ----------------------------------------------------------------
 
 
 def _scenario_json(lined: Lined) -> Json:
     document = lined.document
     for name in document:
         if name not in (*_START, *_TOLD, *_LISTS, "lasts_s"):
-            raise FileError(lined.line_of((name,)), _as_written((name,)), "is unknown; known: {names}",
-                            names=Names((*_TOLD[:4], "lasts_s", *_START, *_TOLD[4:], *(f"[[{each}]]" for each in _LISTS))))  # fmt: skip
+            raise FileError(
+                lined.line_of((name,)),
+                _as_written((name,)),
+                "is unknown; known: {names}",
+                names=Names(
+                    (*_TOLD[:4], "lasts_s", *_START, *_TOLD[4:], *(f"[[{each}]]" for each in _LISTS))
+                ),
+            )
     for name in _LISTS:
         if not isinstance(document.get(name, []), list):
-            raise FileError(lined.line_of((name,)), name, "is a list: write [[{name}]], once for each", name=name)
+            raise FileError(
+                lined.line_of((name,)), name, "is a list: write [[{name}]], once for each", name=name
+            )
     lesson: Json = {name: document[name] for name in _TOLD if name in document}
     lesson["lasts_us"] = _time_us(lined, document, ("lasts_s",))
     lesson["steps"] = [_step_json(lined, entry, place) for place, entry in _entries(lined, "step")]
@@ -92,11 +103,16 @@ def _scenario_json(lined: Lined) -> Json:
         raw["lanes"], lesson["lanes"] = _lanes_json(lined)
     title = document.get("title")
     english = title.get("en") if isinstance(title, dict) else None
-    return {**raw, **({"name": english.strip()} if isinstance(english, str) and english.strip() else {}), "lesson": lesson}
+    return {
+        **raw,
+        **({"name": english.strip()} if isinstance(english, str) and english.strip() else {}),
+        "lesson": lesson,
+    }
 
 
 def _lanes_json(lined: Lined) -> tuple[list[Any], Json]:
-    """The lanes without their titles, and the titles by the lanes' ids: a title is the lesson's, and changes nothing of what runs."""
+    """The lanes without their titles, and the titles by the lanes' ids: a title is the lesson's, and changes
+    nothing of what runs."""
     lanes = [dict(entry) for _, entry in _entries(lined, "lane")]
     titles = {str(lane.get("id", lane.get("model"))): lane.pop("title") for lane in lanes if "title" in lane}
     return lanes, titles
@@ -105,7 +121,9 @@ def _lanes_json(lined: Lined) -> tuple[list[Any], Json]:
 def _entries(lined: Lined, name: str) -> Iterator[tuple[int, Json]]:
     for place, entry in enumerate(lined.document.get(name, [])):
         if not isinstance(entry, dict):
-            raise FileError(lined.line_of((name, place)), name, "is a list: write [[{name}]], once for each", name=name)
+            raise FileError(
+                lined.line_of((name, place)), name, "is a list: write [[{name}]], once for each", name=name
+            )
         yield place, entry
 
 
@@ -114,8 +132,16 @@ def _time_us(lined: Lined, fields: Json, way: Way) -> int:
     value = fields.get(str(way[-1]))
     if value is None:
         raise FileError(lined.line_of(way), _as_written(way), "is missing: a number of seconds")
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LASTS_S_MAX:  # no NaN either
-        raise FileError(lined.line_of(way), _as_written(way), "must be a number of seconds from {low} to {high}", low=0, high=LASTS_S_MAX)
+    if (
+        isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LASTS_S_MAX
+    ):  # no NaN either
+        raise FileError(
+            lined.line_of(way),
+            _as_written(way),
+            "must be a number of seconds from {low} to {high}",
+            low=0,
+            high=LASTS_S_MAX,
+        )
     return round(value * 1_000_000)
 
 
@@ -131,15 +157,19 @@ def _step_json(lined: Lined, entry: Json, place: int) -> Json:
         return step
     kind = entry["do"]
     if not isinstance(kind, str) or kind not in COMMANDS:
-        step["order"] = {"kind": kind}      # the check of the scenario says which there are
+        step["order"] = {"kind": kind}  # the check of the scenario says which there are
         return step
     args = COMMANDS[kind].ARGS
     order: Json = {"kind": kind, **{name: value for name, value in rest.items() if name not in args}}
     given = {name: value for name, value in rest.items() if name in args}
     for name in order:
         if name not in ("kind", *_COMMAND):
-            raise FileError(lined.line_of(("step", place, name)), _as_written(("step", place, name)), "is unknown; known: {names}",
-                            names=Names(("at_s", "caption", "do", *_COMMAND, *sorted(args))))  # fmt: skip
+            raise FileError(
+                lined.line_of(("step", place, name)),
+                _as_written(("step", place, name)),
+                "is unknown; known: {names}",
+                names=Names(("at_s", "caption", "do", *_COMMAND, *sorted(args))),
+            )
     step["order"] = {**order, "args": given} if given else order
     return step
 
@@ -152,12 +182,16 @@ def _check_json(lined: Lined, entry: Json, place: int) -> Json:
     return check
 
 
-# -- and back, for messages --------------------------------------------------------------------------------------------
+# -- and back, for messages ----------------------------------------------------------------------------------
 
 _PARTS: dict[tuple[str, ...], tuple[str, ...]] = {
-    ("lesson", "steps"): ("step",), ("lesson", "checks"): ("check",), ("lesson", "lasts_us"): ("lasts_s",), ("lesson",): (),
-    ("lanes",): ("lane",), ("name",): ("title", "en"),
-}  # fmt: skip
+    ("lesson", "steps"): ("step",),
+    ("lesson", "checks"): ("check",),
+    ("lesson", "lasts_us"): ("lasts_s",),
+    ("lesson",): (),
+    ("lanes",): ("lane",),
+    ("name",): ("title", "en"),
+}
 _INNER = {"at_us": "at_s", "kind": "do", "rig": "lane"}
 _DROPPED = ("order", "args", "asks")
 
@@ -178,7 +212,13 @@ def _way_of(field: str, document: Json) -> Way:
         is_inside = bool(way) and way[0] in ("step", "check")
         if is_inside and part in _DROPPED:
             continue
-        name: str | int = int(part) if isinstance(value, list) and part.isdecimal() else _INNER.get(part, part) if is_inside else part
+        name: str | int = (
+            int(part)
+            if isinstance(value, list) and part.isdecimal()
+            else _INNER.get(part, part)
+            if is_inside
+            else part
+        )
         way = (*way, name)
         value = value[name] if isinstance(value, list) and isinstance(name, int) and name < len(value) else (
             value.get(name) if isinstance(value, dict) else None)  # fmt: skip
@@ -186,7 +226,8 @@ def _way_of(field: str, document: Json) -> Way:
 
 
 def _as_written(way: Way) -> str:
-    """("step", 2, "caption", "zh") -> "step 3, caption.zh". Of a name that is longer than any of ours the beginning."""
+    """("step", 2, "caption", "zh") -> "step 3, caption.zh". Of a name that is longer than any of ours the
+    beginning."""
     way = tuple(part if isinstance(part, int) else part[:NAME_SHOWN] for part in way)
     if len(way) > 1 and isinstance(way[1], int):
         return ", ".join(filter(None, (f"{way[0]} {way[1] + 1}", ".".join(map(str, way[2:])))))

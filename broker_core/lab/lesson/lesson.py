@@ -2,8 +2,8 @@
 
 `{"title", "line", "watch_for", "you_will_learn": {"en", "zh"}, "front": lane id or None, "page", "lasts_us",
 "lanes"?: {lane id: title},
-"steps": [{"at_us", "caption"?, "order"?}], "checks": [{"at_us", "lane", "number", "asks": {"is": 6}, "says": {"en", "zh"}}]}`.
-An order is a command without id; a check without a lane asks the lab itself.
+"steps": [{"at_us", "caption"?, "order"?}], "checks": [{"at_us", "lane", "number", "asks": {"is": 6}, "says":
+{"en", "zh"}}]}`. An order is a command without id; a check without a lane asks the lab itself.
 """
 
 import re
@@ -27,14 +27,26 @@ OWN_IDS = "lesson:"
 LASTS_US_MAX = 4 * 3600 * 1_000_000
 STEPS_MAX, CHECKS_MAX = 200, 60
 ASKED_MAX = 10**15
-"""What a check may ask of a number: more than any lab has, even of microseconds, and a float holds each whole number up to it."""
+"""What a check may ask of a number: more than any lab has, even of microseconds, and a float holds each whole
+number up to it."""
 TITLE_MAX, LANE_MAX, LINE_MAX, CAPTION_MAX, TEXT_MAX, NUMBER_MAX = 60, 40, 200, 400, 2_000, 200
 STAGE, CLUSTER, GROUPS, PULSAR = "stage", "cluster", "groups", "pulsar"
 PAGES = (STAGE, CLUSTER, GROUPS, PULSAR)
 """Where a lesson is watched: with all lanes on the Stage, or on the page of one lane that has more of it."""
-_FIELDS = {"title", "line", "watch_for", "you_will_learn", "front", "page", "lasts_us", "lanes", "steps", "checks"}
+_FIELDS = {
+    "title",
+    "line",
+    "watch_for",
+    "you_will_learn",
+    "front",
+    "page",
+    "lasts_us",
+    "lanes",
+    "steps",
+    "checks",
+}
 
-_FULL_WIDTH = re.compile(r"[\u3000-\u303f\uff00-\uffef]")      # brings its own room
+_FULL_WIDTH = re.compile(r"[\u3000-\u303f\uff00-\uffef]")  # brings its own room
 
 Text = dict[str, str]
 """Language -> text: all of LANGUAGES."""
@@ -42,7 +54,8 @@ Text = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """caption: stays until the next one. order: a command as `check_command` gives it, None for a caption alone."""
+    """caption: stays until the next one. order: a command as `check_command` gives it, None for a caption
+    alone."""
 
     at_us: int
     caption: Text | None
@@ -51,7 +64,8 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """lane: its id; "" asks the lab. number: a path, see numbers.py. asks: see checks.py. says: what the number is."""
+    """lane: its id; "" asks the lab. number: a path, see numbers.py. asks: see checks.py. says: what the
+    number is."""
 
     at_us: int
     lane: str
@@ -62,8 +76,10 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """line: what the list of lessons says of it. front: the lane that stands in front, None: the first. page: of PAGES, where Play leads to.
-    lasts_us: virtual time. lanes: what a lane is called in this lesson, by id; the others have their model's name and their id."""
+    """line: what the list of lessons says of it. front: the lane that stands in front, None: the first. page:
+    of PAGES, where Play leads to.
+    lasts_us: virtual time. lanes: what a lane is called in this lesson, by id; the others have their model's
+    name and their id."""
 
     title: Text
     line: Text
@@ -81,30 +97,49 @@ class Lesson:
         for step in self.steps:
             order = {name: value for name, value in (step.order or {}).items() if name != "command_id"}
             parts = {"caption": step.caption, "order": order or None}
-            steps.append({"at_us": step.at_us, **{name: part for name, part in parts.items() if part is not None}})
+            steps.append(
+                {"at_us": step.at_us, **{name: part for name, part in parts.items() if part is not None}}
+            )
         checks = [
-            {"at_us": check.at_us, "lane": check.lane, "number": check.number, "asks": check.asks, "says": check.says} for check in self.checks
+            {
+                "at_us": check.at_us,
+                "lane": check.lane,
+                "number": check.number,
+                "asks": check.asks,
+                "says": check.says,
+            }
+            for check in self.checks
         ]
         return {
-            "title": self.title, "line": self.line, "watch_for": self.watch_for, "you_will_learn": self.you_will_learn, "front": self.front,
-            "page": self.page, "lasts_us": self.lasts_us, "steps": steps, "checks": checks, **({"lanes": self.lanes} if self.lanes else {}),
-        }  # fmt: skip
+            "title": self.title,
+            "line": self.line,
+            "watch_for": self.watch_for,
+            "you_will_learn": self.you_will_learn,
+            "front": self.front,
+            "page": self.page,
+            "lasts_us": self.lasts_us,
+            "steps": steps,
+            "checks": checks,
+            **({"lanes": self.lanes} if self.lanes else {}),
+        }
 
     def stop_us(self, now_us: int, until_us: int) -> int:
-        """`until_us`, or the time of a step or check between now and then, where a lab on its way stops for a moment."""
+        """`until_us`, or the time of a step or check between now and then, where a lab on its way stops for a
+        moment."""
         times = [*(step.at_us for step in self.steps), *(check.at_us for check in self.checks)]
         return min((at_us for at_us in times if now_us < at_us < until_us), default=until_us)
 
     def script(self) -> list[Json]:
-        """Its orders as a lab's script: [{at_us, body}]. At the end the lab is paused, so that what came can be read in peace."""
+        """Its orders as a lab's script: [{at_us, body}]. At the end the lab is paused, so that what came can
+        be read in peace."""
         end = {"command_id": f"{OWN_IDS}end", "kind": PauseLab.kind}
         orders = [{"at_us": step.at_us, "body": step.order} for step in self.steps if step.order is not None]
         return [*orders, {"at_us": self.lasts_us, "body": check_command(end)}]
 
 
 def lesson_from_json(raw: object, lanes: Mapping[str, Collection[str]], limits: Limits) -> Lesson:
-    """Check a lesson. lanes: id of each lane of the scenario -> the pages that it has beside the Stage. Raises
-    CommandError at the field that is wrong, which begins with `lesson`."""
+    """Check a lesson. lanes: id of each lane of the scenario -> the pages that it has beside the Stage.
+    Raises CommandError at the field that is wrong, which begins with `lesson`."""
     where = "lesson"
     if not isinstance(raw, dict):
         raise CommandError(where, "must be an object")
@@ -157,7 +192,9 @@ def _text(raw: Json, name: str, where: str, most: int) -> Text:
     where = f"{where}.{name}"
     texts = raw.get(name)
     if texts is None:
-        raise CommandError(where, "is missing: a text in each language, {languages}", languages=Names(LANGUAGES))
+        raise CommandError(
+            where, "is missing: a text in each language, {languages}", languages=Names(LANGUAGES)
+        )
     if not isinstance(texts, dict):
         raise CommandError(where, "must be a text in each language: {name}.en and {name}.zh", name=name)
     refuse_unknown(texts, LANGUAGES, f"{where}.", where)
@@ -165,7 +202,11 @@ def _text(raw: Json, name: str, where: str, most: int) -> Text:
     for language in LANGUAGES:
         text = texts.get(language)
         if text is None:
-            raise CommandError(f"{where}.{language}", "is missing: every text is in each language, {languages}", languages=Names(LANGUAGES))
+            raise CommandError(
+                f"{where}.{language}",
+                "is missing: every text is in each language, {languages}",
+                languages=Names(LANGUAGES),
+            )
         if not isinstance(text, str) or not 1 <= len(text.strip()) <= most:
             raise CommandError(f"{where}.{language}", "must be a text of 1 to {high} characters", high=most)
         if any(unicodedata.category(sign) in ("Cc", "Cs") for sign in "".join(text.split())):
@@ -175,16 +216,23 @@ def _text(raw: Json, name: str, where: str, most: int) -> Text:
 
 
 def _joined(text: str) -> list[str]:
-    """Lines of Chinese put together: a blank only where a Latin letter or digit meets a Chinese one, or another of its kind."""
+    """Lines of Chinese put together: a blank only where a Latin letter or digit meets a Chinese one, or
+    another of its kind."""
     parts: list[str] = []
     for line in filter(None, map(str.strip, text.splitlines())):
-        if parts and (parts[-1][-1].isascii() or line[0].isascii()) and not _FULL_WIDTH.search(parts[-1][-1] + line[0]):
+        if (
+            parts
+            and (parts[-1][-1].isascii() or line[0].isascii())
+            and not _FULL_WIDTH.search(parts[-1][-1] + line[0])
+        ):
             parts.append(" ")
         parts.append(line)
     return parts
 
 
-def _steps(raw: object, where: str, lasts_us: int, lanes: Collection[str], limits: Limits) -> tuple[Step, ...]:
+def _steps(
+    raw: object, where: str, lasts_us: int, lanes: Collection[str], limits: Limits
+) -> tuple[Step, ...]:
     steps: list[Step] = []
     for place, entry in enumerate(_list(raw, where, STEPS_MAX)):
         here = f"{where}.{place}"
@@ -193,7 +241,11 @@ def _steps(raw: object, where: str, lasts_us: int, lanes: Collection[str], limit
         refuse_unknown(entry, {"at_us", "caption", "order"}, f"{here}.", here)
         at_us = whole(f"{here}.at_us", entry.get("at_us"), 0, LASTS_US_MAX)
         if steps and at_us < steps[-1].at_us:
-            raise CommandError(f"{here}.at_us", "time goes back: the step before it is at {before} s", before=steps[-1].at_us / 1e6)
+            raise CommandError(
+                f"{here}.at_us",
+                "time goes back: the step before it is at {before} s",
+                before=steps[-1].at_us / 1e6,
+            )
         if at_us > lasts_us:
             raise CommandError(f"{here}.at_us", "is after the end, {end} s", end=lasts_us / 1e6)
         if not entry.get("caption") and not entry.get("order"):
@@ -236,10 +288,20 @@ def _check(raw: object, where: str, lasts_us: int, lanes: Collection[str]) -> Ch
     refuse_unknown(asks, ASKS, f"{where}.asks.", f"{where}.asks")
     for name, wanted in asks.items():
         is_number = isinstance(wanted, int | float) and not isinstance(wanted, bool) and is_finite(wanted)
-        if not is_number and not (name in EXACT and isinstance(wanted, str | bool) and _is_short(str(wanted))):
-            raise CommandError(f"{where}.asks.{name}", "must be a number, a text, true or false" if name in EXACT else "must be a number")
+        if not is_number and not (
+            name in EXACT and isinstance(wanted, str | bool) and _is_short(str(wanted))
+        ):
+            raise CommandError(
+                f"{where}.asks.{name}",
+                "must be a number, a text, true or false" if name in EXACT else "must be a number",
+            )
         if is_number and abs(wanted) > ASKED_MAX:
-            raise CommandError(f"{where}.asks.{name}", "must be a number from {low} to {high}", low=-ASKED_MAX, high=ASKED_MAX)
+            raise CommandError(
+                f"{where}.asks.{name}",
+                "must be a number from {low} to {high}",
+                low=-ASKED_MAX,
+                high=ASKED_MAX,
+            )
     return Check(at_us, lane, number, dict(asks), _text(raw, "says", where, CAPTION_MAX))
 
 

@@ -1,7 +1,8 @@
 """A TOML text whose fields know their lines, so that a message can say where something is wrong.
 
-The standard library's reader gives values without places. Here only the places are found: a line begins a table (`[lane]`, `[[step]]`) or a
-field (`caption.en = ...`); what stands inside a value, over several lines or not, belongs to the field's line.
+The standard library's reader gives values without places. Here only the places are found: a line begins a
+table (`[lane]`, `[[step]]`) or a field (`caption.en = ...`); what stands inside a value, over several lines
+or not, belongs to the field's line.
 """
 
 import re
@@ -18,7 +19,9 @@ _NAME = r'(?:[A-Za-z0-9_-]+|"[^"\n]*"|\'[^\'\n]*\')'
 _NAMES = rf"{_NAME}(?:\s*\.\s*{_NAME})*"
 _TABLE = re.compile(rf"\s*(\[\[?)\s*({_NAMES})\s*\]\]?")
 _FIELD = re.compile(rf"\s*({_NAMES})\s*=")
-_TOKEN = re.compile(r'"""(?:[^\\]|\\.)*?"""|\'\'\'.*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|#[^\n]*|[\[\]{}]|\n', re.DOTALL)
+_TOKEN = re.compile(
+    r'"""(?:[^\\]|\\.)*?"""|\'\'\'.*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|#[^\n]*|[\[\]{}]|\n', re.DOTALL
+)
 _PLACE = re.compile(r" \(at line (\d+), column \d+\)$| \(at end of document\)$")
 
 
@@ -30,14 +33,16 @@ class Lined:
     lines: dict[Path, int] = field(default_factory=dict)
 
     def line_of(self, path: Path) -> int:
-        """The line of a field; of one that is missing or inside a value, that of what holds it; 1 for the whole."""
+        """The line of a field; of one that is missing or inside a value, that of what holds it; 1 for the
+        whole."""
         while path and path not in self.lines:
             path = path[:-1]
         return self.lines.get(path, 1)
 
 
 def read_lined(text: str) -> Lined:
-    """Read a TOML text. Raises FileError with the line for one that is not TOML, or too much for a reader (`bounds.py`).
+    """Read a TOML text. Raises FileError with the line for one that is not TOML, or too much for a reader
+    (`bounds.py`).
 
     >>> read_lined('seed = 7\\n[[step]]\\nat_s = 1\\n').lines
     {('seed',): 1, ('step',): 2, ('step', 0): 2, ('step', 0, 'at_s'): 3}
@@ -50,7 +55,7 @@ def read_lined(text: str) -> Lined:
         place = _PLACE.search(str(error))
         line = int(place[1]) if place and place[1] else text.count("\n") + 1
         raise FileError(line, "", "is not TOML: {error}", error=_PLACE.sub("", str(error))) from error
-    except ValueError as error:      # a date that no calendar has
+    except ValueError as error:  # a date that no calendar has
         raise FileError(1, "", "is not TOML: {error}", error=str(error)) from error
     return Lined(document, _lines_of(text))
 

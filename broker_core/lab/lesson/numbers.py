@@ -1,11 +1,12 @@
-"""The numbers that a check may ask for: a path into what a lane shows, so that whatever a lane shows can be checked without new code.
+"""The numbers that a check may ask for: a path into what a lane shows, so that whatever a lane shows can be
+checked without new code.
 
-    bill.keys_moved                       a field of a field
-    consumers.c1.share                    by a name
-    picture.partitions.*.lag.max          * stands for all; count, sum, max or min makes one number of them
-    picture.partitions.owner=c1.count     those whose owner is c1; also != < >
-    bill.pause_s                          a time in seconds (_s) or milliseconds (_ms) where the view has microseconds (_us)
-    events.kafka.group.rebalance_started  how many turning points of this kind there were
+bill.keys_moved                       a field of a field
+consumers.c1.share                    by a name
+picture.partitions.*.lag.max          * stands for all; count, sum, max or min makes one number of them
+picture.partitions.owner=c1.count     those whose owner is c1; also != < >
+bill.pause_s                          a time in seconds (_s) or milliseconds (_ms) where the view has microseconds (_us)
+events.kafka.group.rebalance_started  how many turning points of this kind there were
 """
 
 import re
@@ -30,11 +31,14 @@ class NoSuchNumber(HighwaterError):
 
     def __init__(self, name: str, known: list[str]) -> None:
         self.name, self.known = name, known
-        super().__init__(f"there is no {name}; there are: {', '.join(known)}" if known else f"there is no {name}")
+        super().__init__(
+            f"there is no {name}; there are: {', '.join(known)}" if known else f"there is no {name}"
+        )
 
 
 def number_at(view: Mapping[str, Any], path: str) -> Any:
-    """What stands at the path: a number, a text, a truth value, or None for what is not there yet. Raises NoSuchNumber.
+    """What stands at the path: a number, a text, a truth value, or None for what is not there yet. Raises
+    NoSuchNumber.
 
     >>> lane = {"partitions": {"0": {"owner": "c1", "lag": 5}, "1": {"owner": None, "lag": 9}}, "bill": {"pause_us": 1500}}
     >>> [number_at(lane, path) for path in ("partitions.0.lag", "partitions.*.lag.sum", "partitions.owner=nothing.count", "bill.pause_ms")]
@@ -49,10 +53,10 @@ def _follow(value: Any, names: list[str], path: str) -> Any:
             raise NoSuchNumber(path, _known(value))
         return value
     if value is None:
-        return None      # a bill before the first change
+        return None  # a bill before the first change
     name, rest = names[0], names[1:]
     if isinstance(value, dict):
-        for length in range(len(names), 0, -1):      # a name may hold dots itself
+        for length in range(len(names), 0, -1):  # a name may hold dots itself
             if (whole := ".".join(names[:length])) in value:
                 return _follow(value[whole], names[length:], path)
     elif isinstance(value, list) and name.isdecimal() and int(name) < len(value):
@@ -65,9 +69,15 @@ def _follow(value: Any, names: list[str], path: str) -> Any:
     if isinstance(value, dict | list):
         entries = list(value.values()) if isinstance(value, dict) else value
         if name == ALL:
-            return _fold([_follow(entry, rest[:-1], path) for entry in entries] if len(rest) > 1 else entries, rest[-1:], path)
+            return _fold(
+                [_follow(entry, rest[:-1], path) for entry in entries] if len(rest) > 1 else entries,
+                rest[-1:],
+                path,
+            )
         if such := _SUCH.fullmatch(name):
-            return _follow([entry for entry in entries if _is_such(entry, *such.groups())], rest or ["count"], path)
+            return _follow(
+                [entry for entry in entries if _is_such(entry, *such.groups())], rest or ["count"], path
+            )
         if name in FOLDS and not rest:
             return _fold(entries, [name], path)
     raise NoSuchNumber(name, _known(value))
@@ -100,7 +110,13 @@ def _fold(values: list[Any], fold: list[str], path: str) -> Any:
 def _known(value: Any) -> list[str]:
     if isinstance(value, dict):
         return sorted(value)[:_KNOWN_MAX]
-    return [*FOLDS, f"0 to {len(value) - 1}"] if isinstance(value, list) and value else [*FOLDS] if isinstance(value, list) else []
+    return (
+        [*FOLDS, f"0 to {len(value) - 1}"]
+        if isinstance(value, list) and value
+        else [*FOLDS]
+        if isinstance(value, list)
+        else []
+    )
 
 
 def _written(value: Any) -> str:

@@ -1,4 +1,5 @@
-"""A scenario played headless, from its start to its end: captions, orders and checks in the order of their times."""
+"""A scenario played headless, from its start to its end: captions, orders and checks in the order of their
+times."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,7 +30,8 @@ class Came:
 
 
 def play(scenario: Scenario, limits: Limits = DEFAULT_LIMITS) -> Iterator[Step | Came]:
-    """Every step when it is done and every check when its time has come. scenario: with a lesson. Raises OrderRefused."""
+    """Every step when it is done and every check when its time has come. scenario: with a lesson. Raises
+    OrderRefused."""
     lesson, lab = _lesson(scenario), Lab(scenario, limits)
     told: set[int] = set()
     # Its place in a lab that is opened from the list is the same: after the order to play.

@@ -1,4 +1,5 @@
-"""A lesson while its lab runs: which caption it is at, and what came of each check at its time. Part of the lab's state."""
+"""A lesson while its lab runs: which caption it is at, and what came of each check at its time. Part of the
+lab's state."""
 
 from __future__ import annotations
 
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class LessonRun:
-    """results: place of a check -> `{"came", "holds"}`, with "missing", what stands there instead, where there is no such number.
-    told: lane -> kind -> turning points that were collected. meddled_us: when somebody last gave an order of their own."""
+    """results: place of a check -> `{"came", "holds"}`, with "missing", what stands there instead, where
+    there is no such number.
+    told: lane -> kind -> turning points that were collected. meddled_us: when somebody last gave an order of
+    their own."""
 
     lesson: Lesson
     results: dict[int, Json] = field(default_factory=dict)
@@ -30,7 +33,8 @@ class LessonRun:
     meddled_us: int | None = None
 
     def look(self, lab: Lab) -> None:
-        """The checks of this very moment. All that happened up to it belongs to it; an order of the same time comes after."""
+        """The checks of this very moment. All that happened up to it belongs to it; an order of the same time
+        comes after."""
         shown: dict[str, Json] = {}
         for place, check in enumerate(self.lesson.checks):
             if check.at_us == lab.now_us and place not in self.results:
@@ -51,7 +55,8 @@ class LessonRun:
         return number_at(shown[check.lane], check.number)
 
     def _told_of(self, lab: Lab, lane: str, kind: str) -> int:
-        """How many turning points of this kind there were, in one lane or in all; those that nobody has collected yet count, too."""
+        """How many turning points of this kind there were, in one lane or in all; those that nobody has
+        collected yet count, too."""
         lanes = [lab.lanes[lane]] if lane else list(lab.lanes.values())
         waiting = sum(event.kind == kind for each in lanes for event in each.out)
         return waiting + sum(self.told.get(each.id, {}).get(kind, 0) for each in lanes)
@@ -63,7 +68,8 @@ class LessonRun:
             kinds[event["kind"]] = kinds.get(event["kind"], 0) + 1
 
     def ordered(self, command: Command, now_us: int) -> None:
-        """The lab carries this out. The clock may be stopped and turned as one likes: the lesson stays the same."""
+        """The lab carries this out. The clock may be stopped and turned as one likes: the lesson stays the
+        same."""
         if not command.command_id.startswith(OWN_IDS) and not isinstance(command, ClockCommand):
             self.meddled_us = now_us
 
@@ -72,17 +78,28 @@ class LessonRun:
         lesson = self.lesson
         captions = [step for step in lesson.steps if step.caption is not None]
         return {
-            "title": lesson.title, "watch_for": lesson.watch_for, "you_will_learn": lesson.you_will_learn, "front": lesson.front,
-            "page": lesson.page, "lasts_us": lesson.lasts_us, "meddled_us": self.meddled_us,
+            "title": lesson.title,
+            "watch_for": lesson.watch_for,
+            "you_will_learn": lesson.you_will_learn,
+            "front": lesson.front,
+            "page": lesson.page,
+            "lasts_us": lesson.lasts_us,
+            "meddled_us": self.meddled_us,
             "captions": [{"at_us": step.at_us, "text": step.caption} for step in captions],
             "caption": bisect_right(captions, now_us, key=lambda step: step.at_us) - 1,
             "checks": [
-                {"at_us": check.at_us, "lane": check.lane, "number": check.number, "asks": check.asks, "says": check.says}
+                {
+                    "at_us": check.at_us,
+                    "lane": check.lane,
+                    "number": check.number,
+                    "asks": check.asks,
+                    "says": check.says,
+                }
                 for check in lesson.checks
             ],
             "lanes": lesson.lanes,
             "results": {str(place): result for place, result in sorted(self.results.items())},
-        }  # fmt: skip
+        }
 
     def to_json(self) -> Json:
         return {"results": self.results, "told": self.told, "meddled_us": self.meddled_us}

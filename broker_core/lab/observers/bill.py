@@ -1,4 +1,5 @@
-"""The bill of a change: what it moved, what came twice, how long partitions were paused, how even the load was before and after."""
+"""The bill of a change: what it moved, what came twice, how long partitions were paused, how even the load
+was before and after."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,10 +17,12 @@ Space = tuple[list[int], list[Owner], int, int]
 class Bill:
     """Opened when a command takes effect, closed when the model has come to rest.
 
-    owners_before: owner of each live key by first appearance, None where keys have no owner. units_before: partition -> owner.
-    space_before: the hash space as (inclusive upper bounds, owners). shares in millionths, skew in thousandths, as integers: no float
-    decides anything. count: how many joined at once, `consumer` first. changes: all that it counts. pause_us: the longest pause of a
-    partition that is read again, paused_from_us: when that pause began. partitions_stopped: how many were paused at one time, at most.
+    owners_before: owner of each live key by first appearance, None where keys have no owner. units_before:
+    partition -> owner.
+    space_before: the hash space as (inclusive upper bounds, owners). shares in millionths, skew in
+    thousandths, as integers: no float decides anything. count: how many joined at once, `consumer` first.
+    changes: all that it counts. pause_us: the longest pause of a partition that is read again,
+    paused_from_us: when that pause began. partitions_stopped: how many were paused at one time, at most.
     """
 
     position: int
@@ -47,7 +50,8 @@ class Bill:
     moved_units: list[str] = field(default_factory=list)
 
     def note_change(self, kind: str, names: Sequence[str], now_us: int) -> None:
-        """This change is on the bill. One of pace is so only on a bill that it opened itself: it moves nothing."""
+        """This change is on the bill. One of pace is so only on a bill that it opened itself: it moves
+        nothing."""
         if kind not in PACE_KINDS or not self.changes:
             note_change(self.changes, kind, names, now_us)
 
@@ -57,7 +61,8 @@ class Bill:
             self.pause_us, self.paused_from_us = until_us - from_us, from_us
 
     def standing_us(self, stopped_since_us: int, now_us: int) -> int:
-        """How long the partitions that are paused now have been so, for this bill: a change of pace paused none, it only found them so."""
+        """How long the partitions that are paused now have been so, for this bill: a change of pace paused
+        none, it only found them so."""
         return now_us - (max(stopped_since_us, self.at_us) if self.kind in PACE_KINDS else stopped_since_us)
 
     def pause_facts(self) -> Json:
@@ -70,9 +75,12 @@ class Bill:
         units: dict[str, str | None] | None,
         space: Space | None,
     ) -> None:
-        """Set what has moved since the bill was opened. Keys that appeared in between are not counted: they had no owner to leave."""
+        """Set what has moved since the bill was opened. Keys that appeared in between are not counted: they
+        had no owner to leave."""
         if owners is not None and self.owners_before is not None:
-            self.keys_moved = sum(1 for was, now in zip(self.owners_before, owners, strict=False) if was != now)
+            self.keys_moved = sum(
+                1 for was, now in zip(self.owners_before, owners, strict=False) if was != now
+            )
         if units is not None and self.units_before is not None:
             before = self.units_before
             self.moved_units = [unit for unit, owner in units.items() if before.get(unit) != owner]
@@ -86,15 +94,25 @@ class Bill:
         """The bill as the page shows it. redelivered: records given out a second time in this lane until now;
         standing_us: how long the partitions that are paused now have been so."""
         return {
-            "position": self.position, "kind": self.kind, "consumer": self.consumer, "at_us": self.at_us, "settled": self.settled,
+            "position": self.position,
+            "kind": self.kind,
+            "consumer": self.consumer,
+            "at_us": self.at_us,
+            "settled": self.settled,
             "changes": changes_view(self.changes),
-            "keys_moved": self.keys_moved, "keys_total": self.keys_total,
-            "space_moved": None if self.space_moved_millionths is None else self.space_moved_millionths / 1_000_000,
-            "partitions_moved": self.partitions_moved, "partitions_total": self.partitions_total,
+            "keys_moved": self.keys_moved,
+            "keys_total": self.keys_total,
+            "space_moved": None
+            if self.space_moved_millionths is None
+            else self.space_moved_millionths / 1_000_000,
+            "partitions_moved": self.partitions_moved,
+            "partitions_total": self.partitions_total,
             "partitions_stopped": self.partitions_stopped,
-            "redelivered": redelivered - self.redelivered_from, "pause_us": max(self.pause_us, standing_us),
-            "skew_before": _thousandths(self.skew_before), "skew_after": _thousandths(self.skew_after),
-        }  # fmt: skip
+            "redelivered": redelivered - self.redelivered_from,
+            "pause_us": max(self.pause_us, standing_us),
+            "skew_before": _thousandths(self.skew_before),
+            "skew_after": _thousandths(self.skew_after),
+        }
 
 
 def _thousandths(value: int | None) -> float | None:

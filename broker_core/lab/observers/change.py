@@ -1,7 +1,7 @@
 """What a bill or a large figure covers: the changes that fall together, those of one kind as one entry.
 
-A figure that began to count before the last command stands under a sentence that speaks of the last one only. So it says itself whose
-coming and going it counts: "c1, c2 and c3 left", "c4 joined, c2 crashed".
+A figure that began to count before the last command stands under a sentence that speaks of the last one only.
+So it says itself whose coming and going it counts: "c1, c2 and c3 left", "c4 joined, c2 crashed".
 """
 
 from collections.abc import Sequence
@@ -18,8 +18,9 @@ TAKING = ("leave", "crash")
 
 @dataclass(slots=True)
 class Change:
-    """kind: that of the command, `start` for those who are there from the start, `noticed` for a crash that is found out. names: the first
-    three consumers, count: how many there were. at_us: when the first of them came or went."""
+    """kind: that of the command, `start` for those who are there from the start, `noticed` for a crash that
+    is found out. names: the first three consumers, count: how many there were. at_us: when the first of them
+    came or went."""
 
     kind: str
     at_us: int
@@ -28,7 +29,8 @@ class Change:
 
 
 def note_change(changes: list[Change], kind: str, names: Sequence[str], at_us: int) -> None:
-    """Add these consumers to the entry of their kind, or open one. Found out is not said of a crash that is in the list itself.
+    """Add these consumers to the entry of their kind, or open one. Found out is not said of a crash that is
+    in the list itself.
 
     >>> changes: list[Change] = []
     >>> note_change(changes, "join", ["c4"], 0); note_change(changes, "crash", ["c2"], 1); note_change(changes, "join", ["c5"], 2)
@@ -36,7 +38,9 @@ def note_change(changes: list[Change], kind: str, names: Sequence[str], at_us: i
     >>> [(change.kind, change.names, change.count) for change in changes]
     [('join', ['c4', 'c5'], 2), ('crash', ['c2'], 1)]
     """
-    if kind == "noticed" and any(change.kind == "crash" and set(names) <= set(change.names) for change in changes):
+    if kind == "noticed" and any(
+        change.kind == "crash" and set(names) <= set(change.names) for change in changes
+    ):
         return
     found = next((change for change in changes if change.kind == kind), None)
     if found is None:

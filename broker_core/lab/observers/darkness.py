@@ -1,10 +1,12 @@
 """Darkness: the part of a lane that nobody serves, and for how long.
 
-A unit is dark while no consumer would take its records: it has no owner, its owner is dead and nobody has noticed, or it is paused
-in a rebalance. A slow or paused owner serves late, which is lag, not darkness. Units are partitions (Kafka, TubeMQ), ten-thousandths of
-the hash space (Pulsar), or the queue as one (RabbitMQ, dark while no program consumes).
+A unit is dark while no consumer would take its records: it has no owner, its owner is dead and nobody has
+noticed, or it is paused in a rebalance. A slow or paused owner serves late, which is lag, not darkness. Units
+are partitions (Kafka, TubeMQ), ten-thousandths of the hash space (Pulsar), or the queue as one (RabbitMQ,
+dark while no program consumes).
 
-The fold learns at each change how much is dark, and multiplies by the time in between: nothing is done per record.
+The fold learns at each change how much is dark, and multiplies by the time in between: nothing is done per
+record.
 """
 
 from dataclasses import dataclass
@@ -15,8 +17,9 @@ SPACE_UNITS = 10_000
 
 @dataclass(slots=True)
 class Darkness:
-    """units: how many there are, dark: how many of them are dark since `since_us`. level_us: since when it has been as many. began_us: since
-    when something has been dark without a break, None while all is served. unit_us: dark units times microseconds, summed up to `since_us`.
+    """units: how many there are, dark: how many of them are dark since `since_us`. level_us: since when it
+    has been as many. began_us: since when something has been dark without a break, None while all is served.
+    unit_us: dark units times microseconds, summed up to `since_us`.
 
     >>> darkness = Darkness()
     >>> darkness.fold(0, 0, 12); darkness.fold(1_000_000, 4, 12); darkness.fold(4_000_000, 0, 12)

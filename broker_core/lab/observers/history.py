@@ -1,7 +1,8 @@
 """What was at the end of each of the last seconds: how even the load was, and what a page draws over time.
 
-Samples are kept in the lab, by virtual second, and come with the view, so that whoever opens a page late, or in a paused lab, sees what was. A
-history has a bounded number of values: of many things at a time a sample is taken only every few seconds.
+Samples are kept in the lab, by virtual second, and come with the view, so that whoever opens a page late, or
+in a paused lab, sees what was. A history has a bounded number of values: of many things at a time a sample is
+taken only every few seconds.
 """
 
 from __future__ import annotations

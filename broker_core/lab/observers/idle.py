@@ -1,4 +1,5 @@
-"""Consumers that have nothing to do because they own no partition: a group of n partitions keeps at most n of them busy."""
+"""Consumers that have nothing to do because they own no partition: a group of n partitions keeps at most n of
+them busy."""
 
 from typing import TYPE_CHECKING
 
@@ -8,8 +9,8 @@ if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane
 
 COUNTED = ("live", "slow", "paused", "crashed")
-"""Those who still wait for a restart, and those who are gone, are idle for another reason. A silent one keeps its partitions and its place
-in the group until it is given up."""
+"""Those who still wait for a restart, and those who are gone, are idle for another reason. A silent one keeps
+its partitions and its place in the group until it is given up."""
 
 
 def idle_view(lane: "Lane") -> Json | None:

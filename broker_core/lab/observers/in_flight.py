@@ -1,4 +1,5 @@
-"""What the programs of a lane do with messages, counted while it passes: who works, how fast, and what was finished in which order."""
+"""What the programs of a lane do with messages, counted while it passes: who works, how fast, and what was
+finished in which order."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ BUCKETS_KEPT_S = 10
 
 
 class Watch(Protocol):
-    """Who wants to see each message of a lane, in headless runs; it changes nothing, but for the order of what is due in one microsecond: a watched
-    program goes step by step. programs: by their nodes' names."""
+    """Who wants to see each message of a lane, in headless runs; it changes nothing, but for the order of
+    what is due in one microsecond: a watched program goes step by step. programs: by their nodes' names."""
 
     def arrived(self, message: int, code: int, would_wait: bool) -> None:
         """A message is published."""
@@ -43,10 +44,11 @@ class Watch(Protocol):
 
 @dataclass(slots=True)
 class LaneTraffic:
-    """watch: sees it too, None for nobody. by_node: node of a program's present life -> its consumer. finished: (when, message) of those handled
-    since `put_in_order`; in_order: the messages before those, since `take_finished`. done: node -> how many of them it handled since the last
-    `fold` in this second, which `ends_us` ends on the nodes' clocks; after: and later. second: of the lab's clock, which the nodes' are ahead of by
-    `ahead_us`."""
+    """watch: sees it too, None for nobody. by_node: node of a program's present life -> its consumer.
+    finished: (when, message) of those handled since `put_in_order`; in_order: the messages before those,
+    since `take_finished`. done: node -> how many of them it handled since the last `fold` in this second,
+    which `ends_us` ends on the nodes' clocks; after: and later. second: of the lab's clock, which the nodes'
+    are ahead of by `ahead_us`."""
 
     watch: Watch | None = None
     by_node: dict[str, Consumer] = field(default_factory=dict)
@@ -82,7 +84,8 @@ class LaneTraffic:
             self.watch.handled(program, message, now_us)
 
     def handled_quietly(self, program: str, messages: Sequence[tuple[int, int]]) -> None:
-        """As `handled`, of one message at least; a program of which each message is watched is never quiet."""
+        """As `handled`, of one message at least; a program of which each message is watched is never
+        quiet."""
         self.finished += messages
         if messages[-1][0] < self.ends_us:
             done = self.done
@@ -93,7 +96,8 @@ class LaneTraffic:
             done[program] = done.get(program, 0) + 1
 
     def take_finished(self) -> list[int]:
-        """Messages handled since the last call, in the order in which programs finished them; of one moment, by their numbers."""
+        """Messages handled since the last call, in the order in which programs finished them; of one moment,
+        by their numbers."""
         self.put_in_order()
         finished, self.in_order = self.in_order, []
         return finished
@@ -107,7 +111,8 @@ class LaneTraffic:
             finished.clear()
 
     def fold(self, now_us: int) -> None:
-        """What was handled until now is counted, each in its second. Asked at the end of each second at the latest."""
+        """What was handled until now is counted, each in its second. Asked at the end of each second at the
+        latest."""
         if self.done:
             self._count()
         if now_us >= self.ends_us - self.ahead_us:

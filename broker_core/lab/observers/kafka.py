@@ -1,4 +1,5 @@
-"""What is told of a Kafka lane: its turning points with the names that people know, when partitions stand still, and the sentence."""
+"""What is told of a Kafka lane: its turning points with the names that people know, when partitions stand
+still, and the sentence."""
 
 from __future__ import annotations
 
@@ -30,16 +31,23 @@ class KafkaNarrator:
 
     def heard(self, lane: Lane, event: TurningPoint) -> TurningPoint:
         named = with_names(event, self.reads.partition_count)
-        return named.with_facts(data=self.hear_of_death(lane, named)) if event.kind == "kafka.group.member_expired" else named
+        return (
+            named.with_facts(data=self.hear_of_death(lane, named))
+            if event.kind == "kafka.group.member_expired"
+            else named
+        )
 
     def hear_of_death(self, lane: Lane, event: TurningPoint) -> Json:
-        """The coordinator has found a member dead. Returns how many partitions it had, and how many records will be read again."""
+        """The coordinator has found a member dead. Returns how many partitions it had, and how many records
+        will be read again."""
         self.reads.forget()
         shared, data, read_again = self.reads.look(lane), event.data, 0
         slot = shared.slot_of(shared.group.members[data["member_id"]])
         if slot is not None:
             positions = consumer_state(slot).positions
-            read_again = sum(max(0, position - shared.committed(number)) for number, position in positions.items())
+            read_again = sum(
+                max(0, position - shared.committed(number)) for number, position in positions.items()
+            )
             if slot.name in lane.crash_positions:
                 self.noticed = slot.name
                 lane.notice_crash(slot.name, data["consumer"])
@@ -59,12 +67,21 @@ class KafkaNarrator:
             case "kafka.group.assigned" if lane.crash_positions:
                 shared = self.reads.look(lane)
                 silent = [member for member in shared.group.members.values() if not shared.is_alive(member)]
-                self.reads.notes.stop(lane, [number for member in silent for number in member.assignment], cause, "kafka.group.session_timeout")
+                self.reads.notes.stop(
+                    lane,
+                    [number for member in silent for number in member.assignment],
+                    cause,
+                    "kafka.group.session_timeout",
+                )
 
     def say_noticed(self, lane: Lane, event: TurningPoint, incarnation: str) -> None:
         name = event.data["consumer"]
-        code = code_of("kafka.given_up", ghost=lane.is_ghost(incarnation, name), last=not self.reads.look(lane).programs)
-        lane.say(code, consumer=name, read_again=event.data["read_again"], partitions=self.reads.partition_count)
+        code = code_of(
+            "kafka.given_up", ghost=lane.is_ghost(incarnation, name), last=not self.reads.look(lane).programs
+        )
+        lane.say(
+            code, consumer=name, read_again=event.data["read_again"], partitions=self.reads.partition_count
+        )
 
     def on_settled(self, lane: Lane, bill: Bill) -> None:
         shared = self.reads.look(lane)
@@ -85,6 +102,16 @@ class KafkaNarrator:
     def sentence_now(self, lane: Lane) -> Json:
         if lane.sentence["code"] not in CHANGING:
             return lane.sentence
-        shared, paused, cooperative = self.reads.look(lane), len(self.reads.notes.paused_us), self.reads.is_cooperative
+        shared, paused, cooperative = (
+            self.reads.look(lane),
+            len(self.reads.notes.paused_us),
+            self.reads.is_cooperative,
+        )
         rebalance = partial(rebalance_sentence, shared, paused, cooperative)
-        return sentence_now(lane, shared.group.state, shared.assigned_to_silent(), cooperative=cooperative, rebalance=rebalance)
+        return sentence_now(
+            lane,
+            shared.group.state,
+            shared.assigned_to_silent(),
+            cooperative=cooperative,
+            rebalance=rebalance,
+        )

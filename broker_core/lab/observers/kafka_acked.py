@@ -1,9 +1,10 @@
-"""What producers were told is in a log, and whether a new leader has it: acknowledged records that are lost, and records that are there twice.
+"""What producers were told is in a log, and whether a new leader has it: acknowledged records that are lost,
+and records that are there twice.
 
     acked at 40..49, epoch 3 ─► a leader of epoch 4 begins at 47 ─► three acknowledged records are lost, for good: every other copy cuts them off
 
-A record is known by its offset and the epoch of the leader that wrote it: two logs that agree on both have the same record there. An ack of
-acks=0 says nothing and is not counted.
+A record is known by its offset and the epoch of the leader that wrote it: two logs that agree on both have
+the same record there. An ack of acks=0 says nothing and is not counted.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ LOOKED_BACK = 2_000
 
 @dataclass(slots=True)
 class Acked:
-    """ranges: partition -> [leader epoch, first offset, one past the last], the oldest first; below the log start they are forgotten."""
+    """ranges: partition -> [leader epoch, first offset, one past the last], the oldest first; below the log
+    start they are forgotten."""
 
     ranges: dict[str, list[list[int]]] = field(default_factory=dict)
 
@@ -39,7 +41,8 @@ class Acked:
             del known[0]
 
     def take_missing(self, name: str, log: LightLog) -> int:
-        """How many acknowledged records this leader's log does not have; from now on they are no longer counted."""
+        """How many acknowledged records this leader's log does not have; from now on they are no longer
+        counted."""
         count, kept = _compare(self.ranges.get(name, []), log)
         if count:
             self.ranges[name] = kept
@@ -53,7 +56,10 @@ class Acked:
 def _compare(ranges: list[list[int]], log: LightLog) -> tuple[int, list[list[int]]]:
     """(how many are missing, the ranges that are left)."""
     rows = log.epochs.rows
-    ends = {epoch: (start, rows[place + 1][1] if place + 1 < len(rows) else log.log_end_offset) for place, (epoch, start) in enumerate(rows)}
+    ends = {
+        epoch: (start, rows[place + 1][1] if place + 1 < len(rows) else log.log_end_offset)
+        for place, (epoch, start) in enumerate(rows)
+    }
     missing, kept = 0, []
     for epoch, first, end in ranges:
         low = max(first, min(end, log.log_start_offset))  # what was deleted is not lost
@@ -65,9 +71,11 @@ def _compare(ranges: list[list[int]], log: LightLog) -> tuple[int, list[list[int
     return missing, kept
 
 
-def holder_of(world: World, key: TopicPartition, offset: int, values: list[int]) -> tuple[int, LightLog, int] | None:
-    """(broker, its log, epoch of the batch) where these records are from that offset on, those that were deleted apart: the registered leader
-    first; None: nowhere any more."""
+def holder_of(
+    world: World, key: TopicPartition, offset: int, values: list[int]
+) -> tuple[int, LightLog, int] | None:
+    """(broker, its log, epoch of the batch) where these records are from that offset on, those that were
+    deleted apart: the registered leader first; None: nowhere any more."""
     for broker, log in logs_of(world, key):
         first_kept = max(offset, log.log_start_offset)
         if not first_kept < min(offset + len(values), log.log_end_offset):
@@ -79,7 +87,8 @@ def holder_of(world: World, key: TopicPartition, offset: int, values: list[int])
 
 
 def are_deleted(world: World, key: TopicPartition, offset: int, count: int) -> bool:
-    """Whether a log begins after these records. Only what is committed is deleted: an ack that comes so late has lost nothing."""
+    """Whether a log begins after these records. Only what is committed is deleted: an ack that comes so late
+    has lost nothing."""
     return any(offset + count <= log.log_start_offset for _, log in logs_of(world, key))
 
 
@@ -107,7 +116,8 @@ def is_repeated(log: LightLog, base_offset: int, value: int) -> bool:
 
 
 def leading_log(world: World, key: TopicPartition, leader: int, epoch: int) -> LightLog | None:
-    """The log of a broker that has begun to lead in that epoch, or a later one; None: it has not, or its process is gone."""
+    """The log of a broker that has begun to lead in that epoch, or a later one; None: it has not, or its
+    process is gone."""
     slot = world.slots.get(broker_node(leader))
     if slot is None or slot.condition != RUNNING:
         return None

@@ -1,4 +1,5 @@
-"""What is told of a Kafka cluster's lane: its turning points with the names that people know, when partitions stand still, and the sentence."""
+"""What is told of a Kafka cluster's lane: its turning points with the names that people know, when partitions
+stand still, and the sentence."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ JUMPS = ("kafka.consumer.offset_reset", "kafka.consumer.sought")
 """A position that goes somewhere else."""
 PASSED_OVER = "kafka.passed_over"
 FAULTS = ("kafka.assignor_failed", "kafka.assignor_ended")
-"""A leader's own assignor has ended it, in a line of its text or after its last one: that stays when the others have shared its part out."""
+"""A leader's own assignor has ended it, in a line of its text or after its last one: that stays when the
+others have shared its part out."""
 SILENCING = ("crash", "group_freeze")
 """Commands whose own sentence stays when things have come to rest."""
 
@@ -52,7 +54,9 @@ class KafkaClusterNarrator:
         if is_readers(lane.options, event.data, GROUP_ID):
             return None
         if "group" in event.data:
-            event = replace(event, data={name: value for name, value in event.data.items() if name != "group"})
+            event = replace(
+                event, data={name: value for name, value in event.data.items() if name != "group"}
+            )
         named = with_names(event, self.reads.look(lane), self.reads.count(lane))
         if event.kind in JUMPS:
             partition, offset = (event.data["topic"], event.data["partition"]), event.data["offset"]
@@ -61,7 +65,9 @@ class KafkaClusterNarrator:
             return named
         # The coordinator heard nothing and knows no more; the lab knows whose order silenced the program.
         named = replace(named, cause=self.silencer(lane, event.data["member_id"]) or named.cause)
-        return named.with_facts(data=self.hear_of_death(lane, event.data["member_id"], named.data["consumer"]))
+        return named.with_facts(
+            data=self.hear_of_death(lane, event.data["member_id"], named.data["consumer"])
+        )
 
     def silencer(self, lane: Lane, member_id: str) -> Cause | None:
         """The order by which the program of this member crashed; None if it did not."""
@@ -72,13 +78,16 @@ class KafkaClusterNarrator:
         return None if position is None else Cause(command=position)
 
     def hear_of_death(self, lane: Lane, member_id: str, name: str) -> Json:
-        """The coordinator has found a member dead. Returns how many partitions it had, and how many records will be read again."""
+        """The coordinator has found a member dead. Returns how many partitions it had, and how many records
+        will be read again."""
         shared, read_again = self.reads.look(lane), 0
         member = shared.group.members.get(member_id)
         slot = None if member is None else shared.slot_of(member)
         if slot is not None:
             known = positions(consumer_state(slot), self.reads.topic)
-            read_again = sum(max(0, position - shared.committed(number)) for number, position in known.items())
+            read_again = sum(
+                max(0, position - shared.committed(number)) for number, position in known.items()
+            )
             if slot.name in lane.crash_positions:
                 self.noticed = slot.name
                 lane.notice_crash(slot.name, name)
@@ -105,13 +114,21 @@ class KafkaClusterNarrator:
                 notes.resume(lane, event.data["consumer"], self.numbers(event), cause)
             case "kafka.consumer.assignor_failed":
                 self.say_fault(lane, event)
-            case "kafka.group.assigned" if lane.crash_positions or any(each.state == FROZEN for each in lane.consumers.values()):
+            case "kafka.group.assigned" if lane.crash_positions or any(
+                each.state == FROZEN for each in lane.consumers.values()
+            ):
                 shared = self.reads.look(lane)
                 silent = [member for member in shared.group.members.values() if not shared.is_alive(member)]
-                self.stop_unread(lane, [number for member in silent for number in member.assignment], cause, "kafka.group.session_timeout")
+                self.stop_unread(
+                    lane,
+                    [number for member in silent for number in member.assignment],
+                    cause,
+                    "kafka.group.session_timeout",
+                )
 
     def follow_leader(self, lane: Lane, partition: TopicPartition, leader: int) -> None:
-        """A leader from outside the ISR has a shorter log: what it will take from there on nobody has read yet."""
+        """A leader from outside the ISR has a shorter log: what it will take from there on nobody has read
+        yet."""
         log = log_on(lane.world, leader, partition)
         if log is not None:
             self.reads.notes.passed.cut(partition_name(*partition), log.log_end_offset)
@@ -119,17 +136,29 @@ class KafkaClusterNarrator:
     def say_fault(self, lane: Lane, event: TurningPoint) -> None:
         placed, ended = FAULTS
         line, data = event.inputs["line"], event.data
-        lane.say(placed if line else ended, consumer=data["consumer"], line=line, reason=data["reason"], limit=data["code"], **data["params"])
+        lane.say(
+            placed if line else ended,
+            consumer=data["consumer"],
+            line=line,
+            reason=data["reason"],
+            limit=data["code"],
+            **data["params"],
+        )
 
     def numbers(self, event: TurningPoint) -> list[int]:
         """The partitions of the lane's topic that a consumer tells of."""
         named = event.data["partitions"]
         if "topic" in event.data:
             return list(named) if event.data["topic"] == self.reads.topic else []
-        return [int(number) for topic, _, number in (name.rpartition("-") for name in named) if topic == self.reads.topic]
+        return [
+            int(number)
+            for topic, _, number in (name.rpartition("-") for name in named)
+            if topic == self.reads.topic
+        ]
 
     def stop_unread(self, lane: Lane, numbers: list[int], cause: Cause, rule: str | None) -> None:
-        """Nobody reads these any more, but for those that somebody else has: a zombie lets go of what is another's."""
+        """Nobody reads these any more, but for those that somebody else has: a zombie lets go of what is
+        another's."""
         readers = self.reads.look(lane).readers
         self.reads.notes.stop(lane, [number for number in numbers if number not in readers], cause, rule)
         for number in numbers:
@@ -137,7 +166,8 @@ class KafkaClusterNarrator:
                 self.reads.notes.readers[number] = consumer_state(readers[number]).settings.client_id
 
     def hear_of_hold(self, lane: Lane, event: TurningPoint) -> None:
-        """The group has given up a member that is frozen, by its session, or stuck, by max.poll.interval.ms."""
+        """The group has given up a member that is frozen, by its session, or stuck, by
+        max.poll.interval.ms."""
         state, kind, code = HOLDS_NOTICED[event.kind]
         consumer = lane.consumers.get(event.data["consumer"])
         if consumer is not None and consumer.state == state and consumer.held_by:
@@ -146,14 +176,24 @@ class KafkaClusterNarrator:
 
     def say_noticed(self, lane: Lane, event: TurningPoint, incarnation: str) -> None:
         name = event.data["consumer"]
-        code = code_of("kafka.given_up", ghost=lane.is_ghost(incarnation, name), last=not self.reads.look(lane).programs)
+        code = code_of(
+            "kafka.given_up", ghost=lane.is_ghost(incarnation, name), last=not self.reads.look(lane).programs
+        )
         lane.say(code, consumer=name, read_again=event.data["read_again"], partitions=self.reads.count(lane))
 
     def on_settled(self, lane: Lane, bill: Bill) -> None:
         shared = self.reads.look(lane)
-        if shared.group.state != STABLE or bill.kind in SILENCING or lane.sentence["code"] in ("left_gone", *FAULTS):
+        if (
+            shared.group.state != STABLE
+            or bill.kind in SILENCING
+            or lane.sentence["code"] in ("left_gone", *FAULTS)
+        ):
             return
-        if lane.sentence["code"] == "kafka.thawed" and not bill.partitions_stopped and not bill.partitions_moved:
+        if (
+            lane.sentence["code"] == "kafka.thawed"
+            and not bill.partitions_stopped
+            and not bill.partitions_moved
+        ):
             return  # it went on within its session: there was no rebalance to tell of
         say_settled(lane, bill, shared.assigned_to_silent(), cooperative=self.reads.is_cooperative(lane))
 
@@ -174,9 +214,19 @@ class KafkaClusterNarrator:
             return lane.sentence
         if lane.sentence["code"] in RESTARTING:
             return self.restart_now(lane)
-        shared, paused, cooperative = self.reads.look(lane), len(self.reads.notes.paused_us), self.reads.is_cooperative(lane)
+        shared, paused, cooperative = (
+            self.reads.look(lane),
+            len(self.reads.notes.paused_us),
+            self.reads.is_cooperative(lane),
+        )
         rebalance = partial(rebalance_sentence, shared, paused, cooperative)
-        return sentence_now(lane, shared.group.state, shared.assigned_to_silent(), cooperative=cooperative, rebalance=rebalance)
+        return sentence_now(
+            lane,
+            shared.group.state,
+            shared.assigned_to_silent(),
+            cooperative=cooperative,
+            rebalance=rebalance,
+        )
 
     def restart_now(self, lane: Lane) -> Json:
         """A restart, until its process is up; what it does from then on is another sentence."""

@@ -1,9 +1,10 @@
 """What is true of a rebalance at one moment: who has joined, what is paused, who holds it up.
 
-    announced -> joining, member by member -> assigned, while members with a record in hand still give up what moves -> over
+    announced -> joining, member by member -> assigned, while members with a record in hand still give up what
+    moves -> over
 
-Nothing is paused before a member has learnt of the rebalance from its heartbeat and acted on it; eager members then pause all they
-have, one after the other, cooperative ones only what moves.
+Nothing is paused before a member has learnt of the rebalance from its heartbeat and acted on it; eager
+members then pause all they have, one after the other, cooperative ones only what moves.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ from broker_core.sim.slot import RUNNING
 
 
 def rebalance_sentence(shared: Shared, paused: int, cooperative: bool, consumer: str, count: int = 1) -> Json:
-    """`{"code", "params"}` for the rebalance that runs now. paused: partitions that are. consumer: whose coming or going began it; count: how
-    many came with it.
+    """`{"code", "params"}` for the rebalance that runs now. paused: partitions that are. consumer: whose
+    coming or going began it; count: how many came with it.
 
-    Numbers: `joined` of `members` members' JoinGroup requests wait, `paused` of `partitions` partitions are read by nobody.
+    Numbers: `joined` of `members` members' JoinGroup requests wait, `paused` of `partitions` partitions are
+    read by nobody.
     """
     group, members = shared.group, shared.group.members.values()
     joined = sum(member.awaits_join for member in members)
@@ -49,7 +51,8 @@ def rebalance_sentence(shared: Shared, paused: int, cooperative: bool, consumer:
 
 
 def is_starting(shared: Shared) -> bool:
-    """Whether a rebalance is on its way that the coordinator does not know of yet: the request that begins it is under way."""
+    """Whether a rebalance is on its way that the coordinator does not know of yet: the request that begins it
+    is under way."""
     if any(shared.slot_of(member) is None for member in shared.group.members.values()):
         return True
     programs = (consumer_state(slot).member for slot in shared.programs if slot.condition == RUNNING)

@@ -4,9 +4,10 @@
     turning points until the next fault ─► leaders moved, ISRs changed, records cut off, how long a partition had no leader
     next fault ─► the card keeps what came of it
 
-Folded from turning points; it changes nothing. What the controller has not noticed is seen here all the same: a partition whose leader was
-silenced is unavailable from that moment, not from the moment of its election. What a producer was told is kept (`kafka_acked.py`), so that
-acknowledged records which a new leader does not have are counted as lost, with the reason:
+Folded from turning points; it changes nothing. What the controller has not noticed is seen here all the same:
+a partition whose leader was silenced is unavailable from that moment, not from the moment of its election.
+What a producer was told is kept (`kafka_acked.py`), so that acknowledged records which a new leader does not
+have are counted as lost, with the reason:
 
     unclean_election     the leader was elected outside the ISR
     acks_1               acks=1: the leader confirmed them before a follower had them
@@ -40,14 +41,15 @@ REVIVING = ("resume", "come_back")
 
 @dataclass(slots=True)
 class FaultCard:
-    """One fault. target: names of nodes. amount_us: how slow or how far ahead it made them, where it is such a fault.
-    was, now: partitions by state; now: None while the card is the newest.
+    """One fault. target: names of nodes. amount_us: how slow or how far ahead it made them, where it is such
+    a fault. was, now: partitions by state; now: None while the card is the newest.
 
-    without_leader: partition -> since when nobody that answers leads it. unavailable_us: the longest such span that is over, unavailable: of
-    which partitions one was over. Counts of what followed: elections (unclean ones apart), members that left and joined ISRs, records cut off,
-    refused: partitions that refused acks=-1; errors: what the controller refused an operator; fenced: transactional ids
-    of producers that were fenced; moved: partitions with other replicas; lost:
-    acknowledged records by reason; duplicated: records that are in a log twice.
+    without_leader: partition -> since when nobody that answers leads it. unavailable_us: the longest such
+    span that is over, unavailable: of which partitions one was over. Counts of what followed: elections
+    (unclean ones apart), members that left and joined ISRs, records cut off,
+    refused: partitions that refused acks=-1; errors: what the controller refused an operator; fenced:
+    transactional ids of producers that were fenced; moved: partitions with other replicas; lost: acknowledged
+    records by reason; duplicated: records that are in a log twice.
     """
 
     position: int
@@ -79,7 +81,8 @@ class FaultCard:
 
 @dataclass(slots=True)
 class Elected:
-    """Who was elected for a partition, and has not been seen to lead yet. reason: why what it lacks is lost."""
+    """Who was elected for a partition, and has not been seen to lead yet. reason: why what it lacks is
+    lost."""
 
     key: TopicPartition
     leader: int
@@ -89,14 +92,17 @@ class Elected:
 
 @dataclass(slots=True)
 class FaultCards:
-    """All cards of a lane, the oldest first. acked: what producers were told. elected: by partition. acks: of the last ack."""
+    """All cards of a lane, the oldest first. acked: what producers were told. elected: by partition. acks: of
+    the last ack."""
 
     cards: list[FaultCard] = field(default_factory=list)
     acked: Acked = field(default_factory=Acked)
     elected: dict[str, Elected] = field(default_factory=dict)
     acks: int = -1
 
-    def begin(self, world: World, position: int, verb: str, target: list[str], amount_us: int | None = None) -> None:
+    def begin(
+        self, world: World, position: int, verb: str, target: list[str], amount_us: int | None = None
+    ) -> None:
         """A person has just done this. position: of the command in its journal."""
         counts = counts_of(world)
         without_leader: dict[str, int] = {}
@@ -109,12 +115,19 @@ class FaultCards:
             before.now = counts
             without_leader = dict(before.without_leader)
         if verb in SILENCING and verb != "stop":  # a broker that stops hands its leaderships over first
-            without_leader |= {name: world.now_us for name in partitions_led_by(world, target) if name not in without_leader}
-        card = FaultCard(position, world.now_us, verb, target, counts, without_leader=without_leader, amount_us=amount_us)
+            without_leader |= {
+                name: world.now_us for name in partitions_led_by(world, target) if name not in without_leader
+            }
+        card = FaultCard(
+            position, world.now_us, verb, target, counts, without_leader=without_leader, amount_us=amount_us
+        )
         self.cards = [*self.cards, card][-CARDS_KEPT:]
 
-    def confirmed(self, world: World, key: TopicPartition, base_offset: int, values: list[int], acks: int, attempts: int) -> None:
-        """A producer was told that these records are in the log. base_offset: -1: not where. attempts: how often it had sent them before."""
+    def confirmed(
+        self, world: World, key: TopicPartition, base_offset: int, values: list[int], acks: int, attempts: int
+    ) -> None:
+        """A producer was told that these records are in the log. base_offset: -1: not where. attempts: how
+        often it had sent them before."""
         if base_offset < 0 or not is_shown(key[0]):
             return
         name, self.acks = partition_name(*key), acks
@@ -127,8 +140,14 @@ class FaultCards:
             return
         broker, log, epoch = found
         registration = world.slots[CONTROLLER].node.state.rules.topics[key[0]].partitions[key[1]]
-        leads_on = registration.leader in (broker, NO_LEADER) or name in self.elected or leading_log(world, key, registration.leader, 0) is None
-        if not leads_on:  # a leader that has not heard of its successor has confirmed what the successor will cut off
+        leads_on = (
+            registration.leader in (broker, NO_LEADER)
+            or name in self.elected
+            or leading_log(world, key, registration.leader, 0) is None
+        )
+        if (
+            not leads_on
+        ):  # a leader that has not heard of its successor has confirmed what the successor will cut off
             self.lose(len(values), self.reason(world, is_unclean=False))
             return
         self.acked.note(name, log, base_offset, len(values), epoch)
@@ -160,7 +179,11 @@ class FaultCards:
         """Something has happened since."""
         self.settle(world)
         data = event.data
-        if event.kind == "kafka.partition.leader_changed" and is_shown(data["topic"]) and data["leader"] != NO_LEADER:
+        if (
+            event.kind == "kafka.partition.leader_changed"
+            and is_shown(data["topic"])
+            and data["leader"] != NO_LEADER
+        ):
             key = (data["topic"], data["partition"])
             reason = self.reason(world, is_unclean=event.rule == "kafka.election.unclean")
             self.elected[partition_name(*key)] = Elected(key, data["leader"], data["leader_epoch"], reason)
@@ -185,7 +208,9 @@ class FaultCards:
                 card.fenced[data["transactional_id"]] = None
             case "kafka.controller.refused":
                 card.errors[data["error"]] = card.errors.get(data["error"], 0) + 1
-            case "kafka.partition.reassigned" if is_shown(data["topic"]) and not data["adding"] and not data["removing"]:
+            case "kafka.partition.reassigned" if (
+                is_shown(data["topic"]) and not data["adding"] and not data["removing"]
+            ):
                 card.moved[partition_name(data["topic"], data["partition"])] = None
             case "kafka.partition.writes_refused" if is_shown(data["topic"]):
                 card.refused[partition_name(data["topic"], data["partition"])] = None
@@ -199,13 +224,16 @@ class FaultCards:
             log = leading_log(world, elected.key, elected.leader, elected.epoch)
             if log is not None and (count := self.acked.missing(name, log)):
                 pending[elected.reason] = pending.get(elected.reason, 0) + count
-        return [card_view(card, card.now or counts, pending if card is self.cards[-1] else card.lost) for card in self.cards]
+        return [
+            card_view(card, card.now or counts, pending if card is self.cards[-1] else card.lost)
+            for card in self.cards
+        ]
 
 
 @dataclass(slots=True)
 class ClusterNotes(KafkaNotes):
-    """What the observers of a lane on a cluster remember. topic: the lane's own. commits: of each partition, the group's last ones
-    (`broker_core/kafka/group/lag.py`). history: what its pages draw over time.
+    """What the observers of a lane on a cluster remember. topic: the lane's own. commits: of each partition,
+    the group's last ones (`broker_core/kafka/group/lag.py`). history: what its pages draw over time.
     passed: what the group never read, of all topics."""
 
     topic: str = ""
@@ -224,7 +252,13 @@ def card_view(card: FaultCard, now: dict[str, int], lost: dict[str, int]) -> Jso
     if unnoticed := max(0, len(card.without_leader) - now["offline"]):  # what is offline says so itself
         found.append({"code": "without_leader", "count": unnoticed})
     if card.unavailable:
-        found.append({"code": "unavailable", "count": len(card.unavailable), "longest_us": max(card.unavailable.values())})
+        found.append(
+            {
+                "code": "unavailable",
+                "count": len(card.unavailable),
+                "longest_us": max(card.unavailable.values()),
+            }
+        )
     found += [{"code": state, "count": now[state]} for state in reversed(STATES[1:]) if now[state]]
     found += [{"code": "fenced", "id": name} for name in card.fenced]
     found += [{"code": "error", "error": error, "count": count} for error, count in card.errors.items()]
@@ -232,12 +266,24 @@ def card_view(card: FaultCard, now: dict[str, int], lost: dict[str, int]) -> Jso
         found.append({"code": "moved", "count": len(card.moved)})
     if card.refused:
         found.append({"code": "refused", "count": len(card.refused)})
-    numbers = {"unclean": card.unclean, "elections": card.elections - card.unclean, "cut": card.cut, "left": card.left, "came": card.came}
+    numbers = {
+        "unclean": card.unclean,
+        "elections": card.elections - card.unclean,
+        "cut": card.cut,
+        "left": card.left,
+        "came": card.came,
+    }
     found += [{"code": code, "count": count} for code, count in numbers.items() if count]
     return {
-        "position": card.position, "at_us": card.at_us, "verb": card.verb, "target": card.target, "was": card.was, "now": now,
-        "means": found or [{"code": "nothing"}], **({} if card.amount_us is None else {"amount_us": card.amount_us}),
-    }  # fmt: skip
+        "position": card.position,
+        "at_us": card.at_us,
+        "verb": card.verb,
+        "target": card.target,
+        "was": card.was,
+        "now": now,
+        "means": found or [{"code": "nothing"}],
+        **({} if card.amount_us is None else {"amount_us": card.amount_us}),
+    }
 
 
 def counts_of(world: World) -> dict[str, int]:

@@ -1,9 +1,11 @@
-"""What the members of a group and its coordinator have said lately: each request with its answer, and when each passed where.
+"""What the members of a group and its coordinator have said lately: each request with its answer, and when
+each passed where.
 
     sent ─► arrived ─► (parked) ─► answered ─► received          lost: the connection broke before the answer came
 
-Requests and answers of one connection keep their order, so an event belongs to the oldest exchange of its connection that has not had it.
-Heartbeats and commits that went well and changed nothing are `quiet`; they are kept apart, so that they never push a rebalance out.
+Requests and answers of one connection keep their order, so an event belongs to the oldest exchange of its
+connection that has not had it. Heartbeats and commits that went well and changed nothing are `quiet`; they
+are kept apart, so that they never push a rebalance out.
 """
 
 from __future__ import annotations
@@ -17,7 +19,16 @@ from broker_core.kafka.cluster.controller_node import ControllerState
 from broker_core.kafka.cluster.groups import group_of_request
 from broker_core.kafka.cluster.names import CONTROLLER
 from broker_core.kafka.group import messages as m
-from broker_core.kafka.group.decoded import ANSWERS, KINDS, Fields, assignment_text, code_name, fields_of, ids_text, worst_code
+from broker_core.kafka.group.decoded import (
+    ANSWERS,
+    KINDS,
+    Fields,
+    assignment_text,
+    code_name,
+    fields_of,
+    ids_text,
+    worst_code,
+)
 from broker_core.kafka.group.topics import topic_id
 from broker_core.lab.lanes.kafka_cluster_group import GROUP_ID
 
@@ -34,8 +45,9 @@ Names = Callable[[], Mapping[str, str]]
 
 @dataclass(slots=True)
 class Exchange:
-    """A request and its answer. member: client.id of who asked. broker: who read it, 0 before. Times in virtual microseconds, None before.
-    fields, answer: what they say. note: what the answer comes to, in a few words of the protocol. code: the answer's error code."""
+    """A request and its answer. member: client.id of who asked. broker: who read it, 0 before. Times in
+    virtual microseconds, None before. fields, answer: what they say. note: what the answer comes to, in a few
+    words of the protocol. code: the answer's error code."""
 
     kind: str
     member: str
@@ -59,7 +71,8 @@ class Exchange:
 
 @dataclass(slots=True)
 class GroupTraffic:
-    """exchanges: by number, the oldest first. under_way: connection -> numbers of exchanges that are open there. made: how many there were.
+    """exchanges: by number, the oldest first. under_way: connection -> numbers of exchanges that are open
+    there. made: how many there were.
     epochs: member -> the epoch that its last heartbeat was answered with."""
 
     exchanges: dict[int, Exchange] = field(default_factory=dict)
@@ -72,7 +85,9 @@ class GroupTraffic:
         if kind is None:
             return None
         self.made += 1
-        exchange = Exchange(kind, member, connection, now_us, fields_of(request, names() if kind == "beat" else {}))
+        exchange = Exchange(
+            kind, member, connection, now_us, fields_of(request, names() if kind == "beat" else {})
+        )
         self.exchanges[self.made] = exchange
         self.under_way.setdefault(connection, []).append(self.made)
         self._thin()
@@ -116,10 +131,21 @@ class GroupTraffic:
 
     def _first(self, connection: int, fits: Callable[[Exchange], bool]) -> Exchange | None:
         numbers = self.under_way.get(connection, ())
-        return next((self.exchanges[number] for number in numbers if number in self.exchanges and fits(self.exchanges[number])), None)
+        return next(
+            (
+                self.exchanges[number]
+                for number in numbers
+                if number in self.exchanges and fits(self.exchanges[number])
+            ),
+            None,
+        )
 
     def _close(self, connection: int, exchange: Exchange) -> None:
-        left = [number for number in self.under_way.get(connection, ()) if number in self.exchanges and self.exchanges[number] is not exchange]
+        left = [
+            number
+            for number in self.under_way.get(connection, ())
+            if number in self.exchanges and self.exchanges[number] is not exchange
+        ]
         if left:
             self.under_way[connection] = left
         else:
@@ -130,27 +156,39 @@ class GroupTraffic:
         exchange.answer = fields_of(response, names() if exchange.kind == "beat" else {})
         exchange.note, news = note_of(response, names)
         if isinstance(response, m.ConsumerGroupHeartbeatResponse):
-            news = news or self.epochs.get(exchange.member) != response.member_epoch or len(exchange.fields) > 3
+            news = (
+                news or self.epochs.get(exchange.member) != response.member_epoch or len(exchange.fields) > 3
+            )
             self.epochs[exchange.member] = response.member_epoch
         exchange.is_quiet = exchange.kind in QUIET_KINDS and not exchange.code and not news
 
     def _thin(self) -> None:
-        """Drop the oldest of each sort; of those without an answer, too, as a paused program may leave them behind."""
+        """Drop the oldest of each sort; of those without an answer, too, as a paused program may leave them
+        behind."""
         if len(self.exchanges) <= TOLD_KEPT + QUIET_KEPT:
             return
         quiet = [number for number, one in self.exchanges.items() if one.is_quiet]
-        dropped = quiet[0] if len(quiet) > QUIET_KEPT else next(number for number, one in self.exchanges.items() if not one.is_quiet)
+        dropped = (
+            quiet[0]
+            if len(quiet) > QUIET_KEPT
+            else next(number for number, one in self.exchanges.items() if not one.is_quiet)
+        )
         connection = self.exchanges.pop(dropped).connection
         if dropped in self.under_way.get(connection, ()):
             self.under_way[connection].remove(dropped)
 
     def view(self, since_us: int) -> Json:
         """Exchanges that began after a moment, by number."""
-        return {str(number): exchange_view(one) for number, one in self.exchanges.items() if one.sent_us >= since_us or one.is_open}
+        return {
+            str(number): exchange_view(one)
+            for number, one in self.exchanges.items()
+            if one.sent_us >= since_us or one.is_open
+        }
 
 
 def note_of(response: Any, names: Names) -> tuple[str, bool]:
-    """What an answer comes to, in the protocol's own words, and whether a member learns something new from it."""
+    """What an answer comes to, in the protocol's own words, and whether a member learns something new from
+    it."""
     match response:
         case m.JoinGroupResponse(error_code=0):
             leads = " leader" if response.leader == response.member_id else ""
@@ -160,16 +198,30 @@ def note_of(response: Any, names: Names) -> tuple[str, bool]:
         case m.ConsumerGroupHeartbeatResponse(error_code=0):
             if response.assignment is None:
                 return f"epoch {response.member_epoch}", False
-            return f"epoch {response.member_epoch} {ids_text(response.assignment.topic_partitions, names())}".rstrip(), True
+            return (
+                f"epoch {response.member_epoch} {ids_text(response.assignment.topic_partitions, names())}".rstrip(),
+                True,
+            )
     return "", False
 
 
 def exchange_view(one: Exchange) -> Json:
     return {
-        "kind": one.kind, "member": one.member, "broker": one.broker, "sent_us": one.sent_us, "arrived_us": one.arrived_us,
-        "answered_us": one.answered_us, "received_us": one.received_us, "lost_us": one.lost_us, "fields": one.fields, "answer": one.answer,
-        "note": one.note, "code": one.code, "error": code_name(one.code) if one.code else "", "quiet": one.is_quiet,
-    }  # fmt: skip
+        "kind": one.kind,
+        "member": one.member,
+        "broker": one.broker,
+        "sent_us": one.sent_us,
+        "arrived_us": one.arrived_us,
+        "answered_us": one.answered_us,
+        "received_us": one.received_us,
+        "lost_us": one.lost_us,
+        "fields": one.fields,
+        "answer": one.answer,
+        "note": one.note,
+        "code": one.code,
+        "error": code_name(one.code) if one.code else "",
+        "quiet": one.is_quiet,
+    }
 
 
 class Listening:

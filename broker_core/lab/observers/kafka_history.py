@@ -1,4 +1,5 @@
-"""What the pages of a Kafka cluster draw over time: where each copy of a partition ended, and how far the group was behind.
+"""What the pages of a Kafka cluster draw over time: where each copy of a partition ended, and how far the
+group was behind.
 
 How samples are kept: `history.py`.
 """
@@ -21,8 +22,10 @@ OFFSETS_KEPT_S, LAGS_KEPT_S = 180, 60
 
 @dataclass(slots=True)
 class ClusterHistory:
-    """offsets: second -> partition -> {leader, high_watermark, ends: broker -> log end}; leader and high watermark are None while no process leads.
-    lags: second -> the group's lag in each partition of the lane's topic; no entry while nothing coordinates the group."""
+    """offsets: second -> partition -> {leader, high_watermark, ends: broker -> log end}; leader and high
+    watermark are None while no process leads.
+    lags: second -> the group's lag in each partition of the lane's topic; no entry while nothing coordinates
+    the group."""
 
     offsets: dict[int, dict[str, Json]] = field(default_factory=dict)
     lags: dict[int, list[int]] = field(default_factory=dict)
@@ -36,12 +39,15 @@ class ClusterHistory:
             for name, topic in controller.rules.topics.items() if is_shown(name)
             for number, registration in enumerate(topic.partitions)
         }  # fmt: skip
-        if second < 0 or second % pace_s(sum(len(registration.replicas) for registration in shown.values()), OFFSETS_KEPT_S):
+        if second < 0 or second % pace_s(
+            sum(len(registration.replicas) for registration in shown.values()), OFFSETS_KEPT_S
+        ):
             return
         brokers = brokers_of(world)
         alive = {broker for broker in brokers if world.slots[broker_node(broker)].condition == RUNNING}
         self.offsets[second] = {
-            partition_name(*key): _offsets(key, registration.leader, brokers, alive) for key, registration in shown.items()
+            partition_name(*key): _offsets(key, registration.leader, brokers, alive)
+            for key, registration in shown.items()
         }
 
     def note_lags(self, lags: list[int], second: int) -> None:
@@ -61,6 +67,7 @@ def _offsets(key: TopicPartition, leader: int, brokers: Brokers, alive: set[int]
     logs = {broker: log for broker, state in brokers.items() if (log := state.disk.logs.get(key)) is not None}
     led = logs.get(leader) if leader in alive else None
     return {
-        "leader": None if led is None else leader, "high_watermark": None if led is None else led.high_watermark,
+        "leader": None if led is None else leader,
+        "high_watermark": None if led is None else led.high_watermark,
         "ends": {str(broker): log.log_end_offset for broker, log in logs.items()},
-    }  # fmt: skip
+    }

@@ -1,4 +1,5 @@
-"""Kafka's turning points with the names that a person knows: the coordinator knows its members by their ids, the Stage its programs by name."""
+"""Kafka's turning points with the names that a person knows: the coordinator knows its members by their ids,
+the Stage its programs by name."""
 
 from __future__ import annotations
 
@@ -13,7 +14,11 @@ def with_names(event: TurningPoint, partition_count: int) -> TurningPoint:
     """The turning point as a person reads it. partition_count: of the topic."""
     data = event.data
     if "client" in data:
-        event = replace(event, data={name: value for name, value in data.items() if name != "client"} | {"consumer": data["client"]})
+        event = replace(
+            event,
+            data={name: value for name, value in data.items() if name != "client"}
+            | {"consumer": data["client"]},
+        )
     elif "member_id" in data:
         event = event.with_facts(data={"consumer": consumer_name(data["member_id"])})
     match event.kind:
@@ -40,4 +45,9 @@ def consumer_name(member_id: str) -> str:
 def quota(partition_count: int, assignment: Mapping[str, object]) -> dict[str, int]:
     """The numbers that an even share goes by."""
     each, rest = divmod(partition_count, max(1, len(assignment)))
-    return {"partitions": partition_count, "members": len(assignment), "quota": each, "one_more_for_the_first": rest}
+    return {
+        "partitions": partition_count,
+        "members": len(assignment),
+        "quota": each,
+        "one_more_for_the_first": rest,
+    }

@@ -3,8 +3,9 @@
     read up to here ─┐                  ┌─ goes on here: a reset by auto.offset.reset, a seek, a commit of a given offset
     . . . . . . . . .│x x x M x x x x x │. . .            seven x and one more that the group never reads; M: a marker, no record
 
-A record is counted once, and no longer when somebody seeks back and reads it. What a reader would not see is no record: markers, and under
-read_committed what was aborted. Below the log start nobody can look any more: there each offset counts as a record.
+A record is counted once, and no longer when somebody seeks back and reads it. What a reader would not see is
+no record: markers, and under read_committed what was aborted. Below the log start nobody can look any more:
+there each offset counts as a record.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ TopicPartition = tuple[str, int]
 
 @dataclass(slots=True)
 class PassedOver:
-    """By the partition's name (`flights-0`). reached: the next offset that was neither read nor passed over; runs: what was passed over and not
-    read since, each (first offset, end, excluded), ascending."""
+    """By the partition's name (`flights-0`). reached: the next offset that was neither read nor passed over;
+    runs: what was passed over and not read since, each (first offset, end, excluded), ascending."""
 
     reached: dict[str, int] = field(default_factory=dict)
     runs: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
@@ -37,12 +38,15 @@ class PassedOver:
         runs = self.runs.get(name, [])
         for place, (first, end) in enumerate(runs):
             if first <= offset < end:
-                runs[place : place + 1] = [run for run in ((first, offset), (offset + 1, end)) if run[0] < run[1]]
+                runs[place : place + 1] = [
+                    run for run in ((first, offset), (offset + 1, end)) if run[0] < run[1]
+                ]
                 return True
         return False
 
     def jump(self, name: str, offset: int, runs: list[tuple[int, int]]) -> int:
-        """The group goes on at an offset; runs: the records from `reached` up to there. Returns how many these are."""
+        """The group goes on at an offset; runs: the records from `reached` up to there. Returns how many
+        these are."""
         if offset <= self.reached.get(name, 0):
             return 0
         self.reached[name] = offset
@@ -54,7 +58,9 @@ class PassedOver:
         """The log ends there now: what comes next is new at offsets that were there before."""
         if self.reached.get(name, 0) > end:
             self.reached[name] = end
-            self.runs[name] = [(first, min(stop, end)) for first, stop in self.runs.get(name, ()) if first < end]
+            self.runs[name] = [
+                (first, min(stop, end)) for first, stop in self.runs.get(name, ()) if first < end
+            ]
 
     def count(self, name: str) -> int:
         return sum(end - first for first, end in self.runs.get(name, ()))
@@ -63,8 +69,11 @@ class PassedOver:
         return sum(self.count(name) for name in self.runs)
 
 
-def runs_of(world: World, partition: TopicPartition, first: int, end: int, isolation: int) -> list[tuple[int, int]]:
-    """The records that such a reader would have seen from one offset to another, which is excluded, as runs of offsets."""
+def runs_of(
+    world: World, partition: TopicPartition, first: int, end: int, isolation: int
+) -> list[tuple[int, int]]:
+    """The records that such a reader would have seen from one offset to another, which is excluded, as runs
+    of offsets."""
     _, log = next(logs_of(world, partition), (None, None))
     if log is None or first >= end:
         return []

@@ -1,6 +1,8 @@
-"""When partitions of the Kafka lane are read by nobody, and how long: turning points at the first and the last of them, and the bill's figure.
+"""When partitions of the Kafka lane are read by nobody, and how long: turning points at the first and the
+last of them, and the bill's figure.
 
-A partition is paused from the revoke (or the crash, or the leave) of its reader until a program that is alive is assigned it.
+A partition is paused from the revoke (or the crash, or the leave) of its reader until a program that is alive
+is assigned it.
 """
 
 from __future__ import annotations
@@ -17,10 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class KafkaNotes:
-    """What the observers of a Kafka lane remember. high_read: of each partition, the next offset that nobody has read yet; redelivered:
-    records read a second time. readers: partition -> name of the program that reads it now. paused_us: partition that somebody read, or
-    was to read, and nobody does -> since when. dark_us: of all such spans that are over, the sum over partitions; dark_most: how many
-    partitions were dark at once at most. moved: how often a partition got another reader than the one before, who is in last_readers;
+    """What the observers of a Kafka lane remember. high_read: of each partition, the next offset that nobody
+    has read yet; redelivered: records read a second time. readers: partition -> name of the program that
+    reads it now. paused_us: partition that somebody read, or was to read, and nobody does -> since when.
+    dark_us: of all such spans that are over, the sum over partitions; dark_most: how many partitions were
+    dark at once at most. moved: how often a partition got another reader than the one before, who is in
+    last_readers;
     last_since_us: since when that one is its reader, whatever pauses came between."""
 
     high_read: list[int]

@@ -1,9 +1,10 @@
 """What is true of a rebalance at one moment: who has joined, what is paused, who holds it up.
 
-    announced -> joining, member by member -> assigned, while members with a record in hand still give up what moves -> over
+    announced -> joining, member by member -> assigned, while members with a record in hand still give up what
+    moves -> over
 
-Nothing is paused before a member has learnt of the rebalance from its heartbeat and acted on it; eager members then pause all they
-have, one after the other, cooperative ones only what moves.
+Nothing is paused before a member has learnt of the rebalance from its heartbeat and acted on it; eager
+members then pause all they have, one after the other, cooperative ones only what moves.
 """
 
 from __future__ import annotations
@@ -18,14 +19,16 @@ from broker_core.lab.observers.kafka_names import consumer_name
 from broker_core.sim.slot import RUNNING
 
 HOLD_UPS = ("kafka.held_up", "kafka.held_up_first", "kafka.leader_silent", "kafka.leader_silent_first")
-"""Everybody waits for one who is silent, until its session times out; first: no partition has had a consumer yet, so none is paused."""
+"""Everybody waits for one who is silent, until its session times out; first: no partition has had a consumer
+yet, so none is paused."""
 
 
 def rebalance_sentence(shared: Shared, paused: int, cooperative: bool, consumer: str, count: int = 1) -> Json:
-    """`{"code", "params"}` for the rebalance that runs now. paused: partitions that are. consumer: whose coming or going began it; count: how
-    many came with it.
+    """`{"code", "params"}` for the rebalance that runs now. paused: partitions that are. consumer: whose
+    coming or going began it; count: how many came with it.
 
-    Numbers: `joined` of `members` members' JoinGroup requests wait, `paused` of `partitions` partitions are read by nobody.
+    Numbers: `joined` of `members` members' JoinGroup requests wait, `paused` of `partitions` partitions are
+    read by nobody.
     """
     group, members = shared.group, shared.group.members.values()
     joined = sum(member.awaits_join for member in members)
@@ -60,7 +63,8 @@ def hold_up(code: str, silent: str, readers: Mapping[int, object], params: Json)
 
 
 def is_starting(shared: Shared) -> bool:
-    """Whether a rebalance is on its way that the coordinator does not know of yet: the request that begins it is under way."""
+    """Whether a rebalance is on its way that the coordinator does not know of yet: the request that begins it
+    is under way."""
     if any(shared.slot_of(member) is None for member in shared.group.members.values()):
         return True
     programs = (consumer_state(slot) for slot in shared.programs if slot.condition == RUNNING)

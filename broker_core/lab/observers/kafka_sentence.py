@@ -1,6 +1,6 @@
 """The sentence of a Kafka lane as both kinds of lane have it: on one broker, and on a cluster.
 
-    rebalancing, the first one, a crash that nobody has noticed ─► while it lasts, what is true of it now ─► settled, or assigned to who is silent
+rebalancing, the first one, a crash that nobody has noticed ─► while it lasts, what is true of it now ─► settled, or assigned to who is silent
 """
 
 from __future__ import annotations
@@ -31,17 +31,28 @@ def say_settled(lane: Lane, bill: Bill, silent: int, *, cooperative: bool) -> No
 
 
 def settled_code(params: Json, *, cooperative: bool) -> str:
-    return code_of("kafka.settled", stopped=params["stopped"] > 0, cooperative=cooperative, moved=bool(params["partitions_moved"]))
+    return code_of(
+        "kafka.settled",
+        stopped=params["stopped"] > 0,
+        cooperative=cooperative,
+        moved=bool(params["partitions_moved"]),
+    )
 
 
-def sentence_now(lane: Lane, state: str, silent: int, *, cooperative: bool, rebalance: Callable[[str, int], Json]) -> Json:
-    """One of the CHANGING sentences as it is now. state: of the group. rebalance(consumer, count): what is true of the rebalance that runs."""
+def sentence_now(
+    lane: Lane, state: str, silent: int, *, cooperative: bool, rebalance: Callable[[str, int], Json]
+) -> Json:
+    """One of the CHANGING sentences as it is now. state: of the group. rebalance(consumer, count): what is
+    true of the rebalance that runs."""
     sentence = lane.sentence
     code, params = sentence["code"], sentence["params"]
     if code == "kafka.rebalancing":
         return rebalance(params["consumer"], params["count"])
     if code == ASSIGNED_TO_SILENT:
-        return {"code": code if silent else settled_code(params, cooperative=cooperative), "params": params | {"waiting": silent}}
+        return {
+            "code": code if silent else settled_code(params, cooperative=cooperative),
+            "params": params | {"waiting": silent},
+        }
     bill = lane.ledger.kept_bill
     if bill is not None and state in (PREPARING, COMPLETING):
         now = rebalance(bill.consumer, 1)

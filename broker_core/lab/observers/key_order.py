@@ -1,10 +1,12 @@
-"""Out of order: how often a program finished a record of a key after a later record of the same key had been finished somewhere.
+"""Out of order: how often a program finished a record of a key after a later record of the same key had been
+finished somewhere.
 
-Seen where the work is done, over all programs of a lane: it does not matter whether the broker gave the records out in the wrong order, gave
-one out a second time, or two programs worked at different speeds. A record that is finished twice in a row is a duplicate, not disorder.
+Seen where the work is done, over all programs of a lane: it does not matter whether the broker gave the
+records out in the wrong order, gave one out a second time, or two programs worked at different speeds. A
+record that is finished twice in a row is a duplicate, not disorder.
 
-A lane hands over what its programs finished, a stretch at a time, whatever the model: also where a partition is read by one program from its
-committed offset on, and order can break only in what is read again.
+A lane hands over what its programs finished, a stretch at a time, whatever the model: also where a partition
+is read by one program from its committed offset on, and order can break only in what is read again.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ NONE = -1
 
 
 class KeyOrder:
-    """count: records finished out of order. last: by key code, the highest record of it that is finished; the last entry is that of no key.
+    """count: records finished out of order. last: by key code, the highest record of it that is finished; the
+    last entry is that of no key.
 
     >>> order = KeyOrder()
     >>> order.finish([15, 16, 19, 7, 17, 20], [3, 4, 3, 3, 3, -1])
@@ -50,7 +53,8 @@ class KeyOrder:
         self.count += count
 
     def to_json(self) -> Json:
-        """Only the records, as steps from one to the next: their keys follow from the workload, and this would be most of a lane's checkpoint."""
+        """Only the records, as steps from one to the next: their keys follow from the workload, and this
+        would be most of a lane's checkpoint."""
         finished = sorted(record for record in self.last if record != NONE)
         return {"count": self.count, "steps": [now - before for before, now in pairwise([0, *finished])]}
 

@@ -1,6 +1,6 @@
 """What changes cost: the bill of the last one, the running bill of all, and how much is dark.
 
-    a command, or a crash that is noticed ─► begin_change ─► steps of the world ─► settle: at rest, the bill is closed
+a command, or a crash that is noticed ─► begin_change ─► steps of the world ─► settle: at rest, the bill is closed
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 @dataclass
 class LedgerState:
-    """kept_bill: the bill of the last change as it was when somebody last looked: for what is written into it. tally: of all changes."""
+    """kept_bill: the bill of the last change as it was when somebody last looked: for what is written into
+    it. tally: of all changes."""
 
     kept_bill: Bill | None = None
     tally: Tally = field(default_factory=Tally)
@@ -48,11 +49,13 @@ class Ledger(LedgerState):
         self.tally.is_stale = True
 
     def begin_change(self, position: int, kind: str, name: str) -> None:
-        """Remember the state before. A change that comes before the last one settled goes on the same bill; a change of pace leaves that
-        bill its subject, who came or went."""
+        """Remember the state before. A change that comes before the last one settled goes on the same bill; a
+        change of pace leaves that bill its subject, who came or went."""
         bill = self.kept_bill
         if bill is not None and not bill.settled:
-            bill.position = max(bill.position, position)  # a crash that is noticed has the number of the crash
+            bill.position = max(
+                bill.position, position
+            )  # a crash that is noticed has the number of the crash
             if kind not in PACE_KINDS:
                 bill.kind, bill.consumer, bill.count = kind, name, 1
             return
@@ -60,10 +63,18 @@ class Ledger(LedgerState):
             self.tally.take_over(bill)
         lane, space = self.lane, self.lane.space()
         self.bill = Bill(
-            position=position, kind=kind, consumer=name, at_us=max(0, lane.now_us), owners_before=lane.key_owners(), units_before=lane.units(),
-            space_before=(space[0], space[1]) if space else None, shares_before=shares(lane), skew_before=skew_milli(lane),
-            redelivered_from=lane.redelivered, keys_total=lane.keys.count_at(lane.next_record),
-        )  # fmt: skip
+            position=position,
+            kind=kind,
+            consumer=name,
+            at_us=max(0, lane.now_us),
+            owners_before=lane.key_owners(),
+            units_before=lane.units(),
+            space_before=(space[0], space[1]) if space else None,
+            shares_before=shares(lane),
+            skew_before=skew_milli(lane),
+            redelivered_from=lane.redelivered,
+            keys_total=lane.keys.count_at(lane.next_record),
+        )
         if bill is None or bill.position != position:  # a crash that is noticed goes on from the crash itself
             self.lane.why = []
 
@@ -79,7 +90,9 @@ class Ledger(LedgerState):
         self._compare(bill)
         bill.settled = True
         if bill.position == 0:
-            self.lane.say(self.lane.at_rest["code"], **self.lane.at_rest["params"])  # those who are there from the start changed nothing
+            self.lane.say(
+                self.lane.at_rest["code"], **self.lane.at_rest["params"]
+            )  # those who are there from the start changed nothing
         elif bill.kind not in PACE_KINDS:
             self.lane.narrator.on_settled(self.lane, bill)
         if self.tally.subject is not None:
@@ -96,7 +109,8 @@ class Ledger(LedgerState):
 
     @property
     def bill(self) -> Bill | None:
-        """The bill of the last change. While things have not come to rest it is compared when somebody looks, not at each step of theirs."""
+        """The bill of the last change. While things have not come to rest it is compared when somebody looks,
+        not at each step of theirs."""
         self.catch_up()
         return self.kept_bill
 
@@ -135,17 +149,24 @@ class Ledger(LedgerState):
         darkness, bill = self.tally.darkness, self.kept_bill
         if darkness.began_us is None:
             self.tally.began = []
-        elif bill is not None and not bill.settled and (darkness.dark > was or bill.at_us <= darkness.began_us):
-            add_changes(self.tally.began, [change for change in bill.changes if not was or change.kind in TAKING])
+        elif (
+            bill is not None and not bill.settled and (darkness.dark > was or bill.at_us <= darkness.began_us)
+        ):
+            add_changes(
+                self.tally.began, [change for change in bill.changes if not was or change.kind in TAKING]
+            )
 
     def is_all_served(self) -> bool:
         """Whether no key waits for somebody who serves it."""
         return not self.tally.darkness.dark if self.lane.keys_have_owners else not self.lane.crash_positions
 
     def standing_us(self) -> int:
-        """How long the longest-paused partition has been paused, as the bill counts it; 0 when all are read."""
+        """How long the longest-paused partition has been paused, as the bill counts it; 0 when all are
+        read."""
         since_us = min(self.lane.reads.stopped(self.lane).values(), default=None)
-        return 0 if since_us is None or self.bill is None else self.bill.standing_us(since_us, self.lane.now_us)
+        return (
+            0 if since_us is None or self.bill is None else self.bill.standing_us(since_us, self.lane.now_us)
+        )
 
     def units_before(self) -> dict[str, str | None]:
         """Partition -> owner when the bill was opened: what a picture shows as before."""

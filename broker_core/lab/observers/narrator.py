@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
 class Narrator(Protocol):
     def heard(self, lane: Lane, event: TurningPoint) -> TurningPoint | None:
-        """A node tells this now, in the middle of its step. Returns it as a person reads it: with the names of consumers, and with what only
-        somebody who sees all nodes can know. A node that has found a program dead tells so before it changes anything: then
-        `lane.notice_crash` opens the bill, while who owns what is still as it was. None: it is no part of what the lab shows."""
+        """A node tells this now, in the middle of its step. Returns it as a person reads it: with the names
+        of consumers, and with what only somebody who sees all nodes can know. A node that has found a program
+        dead tells so before it changes anything: then `lane.notice_crash` opens the bill, while who owns what
+        is still as it was. None: it is no part of what the lab shows."""
         ...
 
     def told(self, lane: Lane, event: TurningPoint) -> None:

@@ -27,6 +27,10 @@ def pace_code(model: str, kind: str, consumer: Consumer) -> str:
     """
     took_us, normal_us = consumer.service_us, consumer.normal_us
     return code_of(
-        f"{model}.paced", pause=kind == "pause", slow=kind == "slow", paused=consumer.state == PAUSED, normal=took_us == normal_us,
+        f"{model}.paced",
+        pause=kind == "pause",
+        slow=kind == "slow",
+        paused=consumer.state == PAUSED,
+        normal=took_us == normal_us,
         fast=took_us < normal_us,
-    )  # fmt: skip
+    )

@@ -44,7 +44,9 @@ class PulsarNarrator:
             case "pulsar.connection.silent" if event.data["client"] in lane.crash_positions:
                 client = self.reads.client(lane, event.data["client"])
                 if self.reads.broker(lane).state.connections[client.connection].asking:
-                    lane.bury(event.data["client"], client.name)  # what it had is a newcomer's, whose change goes on
+                    lane.bury(
+                        event.data["client"], client.name
+                    )  # what it had is a newcomer's, whose change goes on
                 else:
                     lane.notice_crash(event.data["client"], client.name)
             case "pulsar.consumer.connected" if is_program(event.data["client"]):
@@ -54,12 +56,14 @@ class PulsarNarrator:
         return event
 
     def is_explained(self, lane: Lane) -> bool:
-        """Whether the next turning point is to tell what it moved: of a change that many make together only the first few do."""
+        """Whether the next turning point is to tell what it moved: of a change that many make together only
+        the first few do."""
         told = 0 if lane.ledger.is_at_rest else sum("keys_total" in event["data"] for event in lane.why)
         return lane.ledger.is_at_rest or told < EXPLAINED_MAX
 
     def moved_facts(self, lane: Lane, event: TurningPoint) -> Json:
-        """What this turning point moved, compared with what stood before it; nothing where that is not told."""
+        """What this turning point moved, compared with what stood before it; nothing where that is not
+        told."""
         was, live = self.standing, lane.keys.count_at(lane.next_record)
         self.reads.owners.forget()
         self.standing = None
@@ -70,12 +74,21 @@ class PulsarNarrator:
             return {}
         name, slots = event.data["consumer"], self.reads.owners.slots(live)
         before, space_before = was.owners_of(slots), was.space
-        bill = lane.ledger.bill if self.reads.is_sticky else None  # to ask for an open bill is to compare it, and a ring is large
-        if bill is not None and bill.owners_before is not None and bill.space_before is not None and not bill.settled:
+        bill = (
+            lane.ledger.bill if self.reads.is_sticky else None
+        )  # to ask for an open bill is to compare it, and a ring is large
+        if (
+            bill is not None
+            and bill.owners_before is not None
+            and bill.space_before is not None
+            and not bill.settled
+        ):
             # Who makes room closes its consumer first: what the newcomer takes was its until then.
             before, space_before = bill.owners_before, (*bill.space_before, now.slots, now.first_slot)
         after = self.reads.owners.key_owners(self.reads.broker(lane), live)
-        moved = [(int(slot), old, new) for slot, old, new in zip(slots, before, after, strict=False) if old != new]
+        moved = [
+            (int(slot), old, new) for slot, old, new in zip(slots, before, after, strict=False) if old != new
+        ]
         if event.kind == "pulsar.consumer.connected":
             taken = [(slot, old) for slot, old, new in moved if new == name]
             return taken_facts(name, space_before, now.space, taken, live, self.reads.is_ring)
@@ -92,17 +105,31 @@ class PulsarNarrator:
         elif event.kind == "pulsar.consumer.let_go":
             bill = lane.ledger.kept_bill
             many = bill is not None and bill.kind == "join" and bill.count > 1
-            lane.say("pulsar.let_go_many" if many else "pulsar.let_go", consumer=event.data["consumer"], count=bill.count if bill else 1)
+            lane.say(
+                "pulsar.let_go_many" if many else "pulsar.let_go",
+                consumer=event.data["consumer"],
+                count=bill.count if bill else 1,
+            )
         else:
             say_alike(lane, event)
 
     def say_disconnected(self, lane: Lane, event: TurningPoint) -> None:
-        name, incarnation, unacked, reason = event.data["consumer"], event.data["client"], event.inputs["unacked"], event.inputs["reason"]
+        name, incarnation, unacked, reason = (
+            event.data["consumer"],
+            event.data["client"],
+            event.inputs["unacked"],
+            event.inputs["reason"],
+        )
         if reason in (KEEP_ALIVE, LIVENESS):
             if lane.ledger.bill is None or lane.ledger.bill.kind != "crash":
                 return  # a newcomer waited for this word
-            is_last, is_ghost = not self.reads.served(lane) - lane.crash_positions.keys(), lane.is_ghost(incarnation, name)
-            code = code_of("pulsar.given_up", ghost=is_ghost, last=is_last, gap=self.reads.is_sticky, nothing=not unacked)
+            is_last, is_ghost = (
+                not self.reads.served(lane) - lane.crash_positions.keys(),
+                lane.is_ghost(incarnation, name),
+            )
+            code = code_of(
+                "pulsar.given_up", ghost=is_ghost, last=is_last, gap=self.reads.is_sticky, nothing=not unacked
+            )
             lane.say(code, consumer=name, unacked=unacked, **others_of(lane, name))
         elif reason != SEEK and not self.is_of_one_who_makes_room(lane, incarnation):
             self.say_left(lane, incarnation, name, unacked)
@@ -114,8 +141,14 @@ class PulsarNarrator:
         if is_last:
             numbers = {"unacked": unacked, "keys_total": lane.keys.count_at(lane.next_record)}
         elif not self.reads.is_sticky:
-            numbers = {"redelivered": unacked, "keys_moved": 0} | others_of(lane, name)  # the bill's number, once it is known
-        lane.say(code_of("pulsar.left", last=is_last, gap=self.reads.is_sticky, nothing=not unacked), consumer=name, **numbers)
+            numbers = {"redelivered": unacked, "keys_moved": 0} | others_of(
+                lane, name
+            )  # the bill's number, once it is known
+        lane.say(
+            code_of("pulsar.left", last=is_last, gap=self.reads.is_sticky, nothing=not unacked),
+            consumer=name,
+            **numbers,
+        )
 
     def say_conflict(self, lane: Lane, newcomer: Consumer, given: Mapping[str, Ranges]) -> None:
         """The broker will ask whether those are alive who have what the newcomers want."""
@@ -134,11 +167,24 @@ class PulsarNarrator:
     def on_settled(self, lane: Lane, bill: Bill) -> None:
         if bill.kind not in ("join", "rejoin"):
             return
-        made_room = [event["inputs"]["consumer"] for event in lane.why if event["kind"] == "pulsar.consumer.reconnected"]
+        made_room = [
+            event["inputs"]["consumer"]
+            for event in lane.why
+            if event["kind"] == "pulsar.consumer.reconnected"
+        ]
         source = made_room[-1] if bill.count == 1 and made_room else None
-        code = code_of("pulsar.joined", first=len(self.reads.served(lane)) == bill.count, back=bill.kind == "rejoin", made_room=source is not None,
-                       many=bill.count > 1)  # fmt: skip
-        held_back = self.reads.held_back(lane, lane.consumers[bill.consumer]) if bill.consumer in lane.consumers else 0
+        code = code_of(
+            "pulsar.joined",
+            first=len(self.reads.served(lane)) == bill.count,
+            back=bill.kind == "rejoin",
+            made_room=source is not None,
+            many=bill.count > 1,
+        )
+        held_back = (
+            self.reads.held_back(lane, lane.consumers[bill.consumer])
+            if bill.consumer in lane.consumers
+            else 0
+        )
         if held_back:
             lane.say(WAITS[bill.count > 1], consumer=bill.consumer, count=bill.count, unacked=held_back)
             return

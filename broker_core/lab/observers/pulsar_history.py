@@ -1,4 +1,5 @@
-"""What the page of a Pulsar subscription draws over time beside the skew: how much each consumer finished. How samples are kept: `history.py`."""
+"""What the page of a Pulsar subscription draws over time beside the skew: how much each consumer finished.
+How samples are kept: `history.py`."""
 
 from __future__ import annotations
 

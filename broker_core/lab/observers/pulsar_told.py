@@ -1,4 +1,5 @@
-"""What is told of a Pulsar lane whatever the type of its subscription: refusals, and what its producer sent twice."""
+"""What is told of a Pulsar lane whatever the type of its subscription: refusals, and what its producer sent
+twice."""
 
 from __future__ import annotations
 
@@ -22,10 +23,17 @@ def say_alike(lane: Lane, event: TurningPoint) -> None:
         case "pulsar.subscription.deleted":
             lane.say("pulsar.unsubscribed", waiting=event.data["waiting"])
         case "pulsar.producer.sent_again":
-            lane.say(code_of("pulsar.sent_again", drops=bool(lane.options.get("deduplication"))), count=event.data["messages"])
+            lane.say(
+                code_of("pulsar.sent_again", drops=bool(lane.options.get("deduplication"))),
+                count=event.data["messages"],
+            )
 
 
 def others_of(lane: Lane, name: str) -> Json:
     """Who gets what this consumer had: the name of the one other that is alive, or several."""
-    others = [consumer.name for consumer in lane.consumers.values() if consumer.name != name and consumer.state not in (CRASHED, GONE)]
+    others = [
+        consumer.name
+        for consumer in lane.consumers.values()
+        if consumer.name != name and consumer.state not in (CRASHED, GONE)
+    ]
     return {"several": int(len(others) != 1), "other": others[0] if len(others) == 1 else ""}

@@ -1,4 +1,5 @@
-"""What is told of a Pulsar lane whose subscription is Exclusive, Failover or Shared: the sentence, and which crash was noticed."""
+"""What is told of a Pulsar lane whose subscription is Exclusive, Failover or Shared: the sentence, and which
+crash was noticed."""
 
 from __future__ import annotations
 
@@ -32,7 +33,10 @@ class TypeNarrator:
     def heard(self, lane: Lane, event: TurningPoint) -> TurningPoint:
         if event.kind == "pulsar.connection.silent" and event.data["client"] in lane.crash_positions:
             lane.notice_crash(event.data["client"], self.reads.client(lane, event.data["client"]).name)
-        elif event.kind in ("pulsar.subscription.active_changed", "pulsar.topic.active_changed") and event.inputs["entries"]:
+        elif (
+            event.kind in ("pulsar.subscription.active_changed", "pulsar.topic.active_changed")
+            and event.inputs["entries"]
+        ):
             lane.ledger.note_pause(event.inputs["since_us"])
         return event
 
@@ -46,7 +50,9 @@ class TypeNarrator:
                 return
             if lane.ledger.bill is not None and lane.ledger.bill.kind == "crash":
                 is_last = not self.reads.served(lane) - lane.crash_positions.keys()
-                code = code_of(f"pulsar.{self.kind}.given_up", ghost=lane.is_ghost(incarnation, name), last=is_last)
+                code = code_of(
+                    f"pulsar.{self.kind}.given_up", ghost=lane.is_ghost(incarnation, name), last=is_last
+                )
                 lane.say(code, consumer=name, **(others_of(lane, name) if self.kind == "shared" else {}))
         else:
             say_alike(lane, event)
@@ -56,8 +62,17 @@ class TypeNarrator:
         before, bill = lane.sentence, lane.ledger.bill
         change = 0 if bill is None else bill.position
         is_more = before["code"] in REFUSED and before["params"]["change"] == change
-        names = [*(other for other in before["params"]["refused"] if other != name), name] if is_more else [name]
-        lane.say(REFUSED[len(names) > 1], consumer=name, count=len(names), error=error, refused=names, change=change)
+        names = (
+            [*(other for other in before["params"]["refused"] if other != name), name] if is_more else [name]
+        )
+        lane.say(
+            REFUSED[len(names) > 1],
+            consumer=name,
+            count=len(names),
+            error=error,
+            refused=names,
+            change=change,
+        )
 
     def say_left(self, lane: Lane, incarnation: str, name: str, unacked: int) -> None:
         """A program leaves, and its broker is about to learn it."""
@@ -65,7 +80,12 @@ class TypeNarrator:
         units = lane.units()
         stands_by = units is not None and name not in units.values()
         code = code_of(f"pulsar.{self.kind}.left", last=is_last, standby=stands_by, nothing=not unacked)
-        lane.say(code, consumer=name, redelivered=unacked, **(others_of(lane, name) if self.kind == "shared" else {}))
+        lane.say(
+            code,
+            consumer=name,
+            redelivered=unacked,
+            **(others_of(lane, name) if self.kind == "shared" else {}),
+        )
 
     def say_conflict(self, lane: Lane, newcomer: Consumer, given: Mapping[str, Ranges]) -> None:
         """Nobody asks for ranges."""
@@ -73,7 +93,11 @@ class TypeNarrator:
     def sentence_now(self, lane: Lane) -> Json:
         """What waits for a paused consumer differs from type to type."""
         sentence = lane.sentence
-        return {**sentence, "code": f"pulsar.{self.kind}.paused"} if sentence["code"] == "pulsar.paused" else sentence
+        return (
+            {**sentence, "code": f"pulsar.{self.kind}.paused"}
+            if sentence["code"] == "pulsar.paused"
+            else sentence
+        )
 
     def on_settled(self, lane: Lane, bill: Bill) -> None:
         units = lane.units() or {}
@@ -81,13 +105,29 @@ class TypeNarrator:
             self.say_taken_over(lane, units)
         if bill.kind not in ("join", "rejoin") or lane.sentence["code"] in REFUSED:
             return
-        code = code_of(f"pulsar.{self.kind}.joined", first=len(self.reads.served(lane)) == bill.count, many=bill.count > 1,
-                       standby=bool(units) and bill.consumer not in units.values())  # fmt: skip
-        lane.say(code, consumer=bill.consumer, count=bill.count, active=sum(owner == bill.consumer for owner in units.values()),
-                 partitions=len(units))  # fmt: skip
+        code = code_of(
+            f"pulsar.{self.kind}.joined",
+            first=len(self.reads.served(lane)) == bill.count,
+            many=bill.count > 1,
+            standby=bool(units) and bill.consumer not in units.values(),
+        )
+        lane.say(
+            code,
+            consumer=bill.consumer,
+            count=bill.count,
+            active=sum(owner == bill.consumer for owner in units.values()),
+            partitions=len(units),
+        )
 
     def say_taken_over(self, lane: Lane, units: Mapping[str, str | None]) -> None:
-        """Somebody had asked to subscribe while the one consumer was silent, and came in when the broker gave that one up."""
+        """Somebody had asked to subscribe while the one consumer was silent, and came in when the broker gave
+        that one up."""
         taker = next((owner for owner in units.values() if owner is not None), None)
         if taker is not None:
-            lane.say("pulsar.exclusive.join", consumer=taker, count=1, active=sum(owner == taker for owner in units.values()), partitions=len(units))
+            lane.say(
+                "pulsar.exclusive.join",
+                consumer=taker,
+                count=1,
+                active=sum(owner == taker for owner in units.values()),
+                partitions=len(units),
+            )

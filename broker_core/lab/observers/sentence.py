@@ -1,7 +1,8 @@
-"""A lane's sentence as it is at the moment of a view: its numbers are the bill's and the picture's, asked again for each view.
+"""A lane's sentence as it is at the moment of a view: its numbers are the bill's and the picture's, asked
+again for each view.
 
-A lane says a sentence when something happens; some of its numbers go on changing after that. They come from where the figures beside the
-sentence come from, so that the two never differ.
+A lane says a sentence when something happens; some of its numbers go on changing after that. They come from
+where the figures beside the sentence come from, so that the two never differ.
 """
 
 from typing import TYPE_CHECKING
@@ -16,16 +17,29 @@ if TYPE_CHECKING:
 OF_THE_BILL = ("keys_moved", "keys_total", "partitions_moved", "partitions_total", "pause_us")
 """Numbers that stand beside the sentence as figures under the same name."""
 
-SILENT = frozenset({
-    "pulsar.crash_pending", "pulsar.exclusive.crash_pending", "pulsar.failover.crash_pending", "pulsar.shared.crash_pending",
-    "rabbitmq.crash_pending",
-})  # fmt: skip
+SILENT = frozenset(
+    {
+        "pulsar.crash_pending",
+        "pulsar.exclusive.crash_pending",
+        "pulsar.failover.crash_pending",
+        "pulsar.shared.crash_pending",
+        "rabbitmq.crash_pending",
+    }
+)
 """Sentences about a silent consumer that tell how many unacknowledged messages it holds."""
 
-PAUSED = frozenset({
-    "kafka.paused", "pulsar.paused", "pulsar.exclusive.paused", "pulsar.failover.paused", "pulsar.shared.paused", "rabbitmq.paused",
-    "rabbitmq.paused_former", "tubemq.paused",
-})  # fmt: skip
+PAUSED = frozenset(
+    {
+        "kafka.paused",
+        "pulsar.paused",
+        "pulsar.exclusive.paused",
+        "pulsar.failover.paused",
+        "pulsar.shared.paused",
+        "rabbitmq.paused",
+        "rabbitmq.paused_former",
+        "tubemq.paused",
+    }
+)
 """Sentences about a consumer that a person has paused."""
 
 

@@ -18,7 +18,8 @@ def shares(lane: Lane) -> dict[str, int]:
 
 
 def skew_milli(lane: Lane) -> int | None:
-    """Largest share over mean share, in thousandths, over all consumers that the broker still counts; None with nothing to share."""
+    """Largest share over mean share, in thousandths, over all consumers that the broker still counts; None
+    with nothing to share."""
     weights = lane.weights()
     most = count = total = 0
     for name, consumer in lane.consumers.items():

@@ -1,7 +1,8 @@
 """The running bill of a lane since the lab began: what all changes together have cost.
 
-One change's bill (`bill.py`) says how many keys moved now; a lane that moves few and leaves a third of them dark for a minute is not the
-better one. So four figures are side by side: keys moved, darkness, redelivered, out of order.
+One change's bill (`bill.py`) says how many keys moved now; a lane that moves few and leaves a third of them
+dark for a minute is not the better one. So four figures are side by side: keys moved, darkness, redelivered,
+out of order.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,11 +18,12 @@ from broker_core.lab.observers.key_order import KeyOrder
 
 @dataclass(slots=True)
 class Tally:
-    """keys_moved: by the changes before the present bill's; a key that moves twice counts twice. subject: what the lane's large figure speaks
-    of, None before the first change. lost: changes that have left something without service, until all is served again. began: those that began the
-    present darkness, and that have added to it. finished: records
-    that the folds have not seen yet, in the order in which programs finished them. is_stale: who serves what has changed since the last
-    report of darkness; at first there was none."""
+    """keys_moved: by the changes before the present bill's; a key that moves twice counts twice. subject:
+    what the lane's large figure speaks of, None before the first change. lost: changes that have left
+    something without service, until all is served again. began: those that began the present darkness, and
+    that have added to it. finished: records
+    that the folds have not seen yet, in the order in which programs finished them. is_stale: who serves what
+    has changed since the last report of darkness; at first there was none."""
 
     keys_moved: int = 0
     darkness: Darkness = field(default_factory=Darkness)
@@ -42,8 +44,11 @@ class Tally:
         self.order.finish(self.finished, codes_of(self.finished))
         self.finished.clear()
 
-    def to_view(self, now_us: int, bill: Bill | None, redelivered: int, keys_have_owners: bool, partitions: int | None) -> Json:
-        """keys_moved: null where keys have no owner. dark_us: mean over the lane. dark_partition_us: its sum, null without partitions."""
+    def to_view(
+        self, now_us: int, bill: Bill | None, redelivered: int, keys_have_owners: bool, partitions: int | None
+    ) -> Json:
+        """keys_moved: null where keys have no owner. dark_us: mean over the lane. dark_partition_us: its sum,
+        null without partitions."""
         moved = self.keys_moved + (bill.keys_moved if bill is not None and bill.position else 0)
         return {
             "keys_moved": moved if keys_have_owners else None,

@@ -1,4 +1,5 @@
-"""What is told of a TubeMQ lane: who is known to be dead, when partitions are read again, and the sentence."""
+"""What is told of a TubeMQ lane: who is known to be dead, when partitions are read again, and the
+sentence."""
 
 from __future__ import annotations
 
@@ -15,7 +16,14 @@ if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane
     from broker_core.lab.lanes.tubemq_reading import TubeMqReading
 
-STARTING_CODES = ("tubemq.restarting", "tubemq.restarting_same", "tubemq.starting", "tubemq.refused", "tubemq.node_taken", "tubemq.occupied")
+STARTING_CODES = (
+    "tubemq.restarting",
+    "tubemq.restarting_same",
+    "tubemq.starting",
+    "tubemq.refused",
+    "tubemq.node_taken",
+    "tubemq.occupied",
+)
 
 
 class TubeMqNarrator:
@@ -25,21 +33,32 @@ class TubeMqNarrator:
     def heard(self, lane: Lane, event: TurningPoint) -> TurningPoint:
         if event.kind in ("tubemq.master.consumer_timed_out", "tubemq.broker.registration_timed_out"):
             client_id = event.data["client"]
-            lives = (life for life in lane.crash_positions if self.reads.client(lane, life).client_id == client_id)
+            lives = (
+                life for life in lane.crash_positions if self.reads.client(lane, life).client_id == client_id
+            )
             incarnation = next(lives, None)
-            is_known = self.reads.member(lane, client_id) is not None or any(place.owner == client_id for place in self.reads.places(lane).values())
+            is_known = self.reads.member(lane, client_id) is not None or any(
+                place.owner == client_id for place in self.reads.places(lane).values()
+            )
             if incarnation is not None and not is_known:
                 self.forgotten(lane, incarnation, event.data["consumer"])
         return event
 
     def forgotten(self, lane: Lane, incarnation: str, name: str) -> None:
-        """The master and all brokers have given a dead client up: its node id and its partitions are free, and nobody's."""
+        """The master and all brokers have given a dead client up: its node id and its partitions are free,
+        and nobody's."""
         lane.notice_crash(incarnation, name)
-        is_ghost = lane.is_ghost(incarnation, name) or name not in self.reads.notes.plan  # then nothing waits for its return
+        is_ghost = (
+            lane.is_ghost(incarnation, name) or name not in self.reads.notes.plan
+        )  # then nothing waits for its return
         units = self.reads.units(lane)
-        void = sum(units[key] == name and not self.reads.place(lane, key).owner for key in self.reads.partition_keys)
+        void = sum(
+            units[key] == name and not self.reads.place(lane, key).owner for key in self.reads.partition_keys
+        )
         had = len(self.reads.client(lane, incarnation).registered)
-        lane.say(code_of("tubemq.given_up", ghost=is_ghost), consumer=name, partitions=had if is_ghost else void)
+        lane.say(
+            code_of("tubemq.given_up", ghost=is_ghost), consumer=name, partitions=had if is_ghost else void
+        )
 
     def told(self, lane: Lane, event: TurningPoint) -> None:
         match event.kind:
@@ -52,19 +71,33 @@ class TubeMqNarrator:
 
     def begin_reading(self, lane: Lane, event: TurningPoint) -> None:
         """Partitions are read again: the bill notes for how long they were not."""
-        read_again = self.reads.notes.begin_reading(event.data["client"], event.data["partitions"], lane.now_us)
+        read_again = self.reads.notes.begin_reading(
+            event.data["client"], event.data["partitions"], lane.now_us
+        )
         for since_us in read_again.values():
             lane.ledger.note_pause(since_us)
         if read_again and not self.reads.notes.stopped and lane.ledger.bill is not None:
-            lane.emit("tubemq.group.partitions_resumed", Cause(event=event.id), None, {}, lane.ledger.bill.pause_facts())
+            lane.emit(
+                "tubemq.group.partitions_resumed",
+                Cause(event=event.id),
+                None,
+                {},
+                lane.ledger.bill.pause_facts(),
+            )
 
     def say_refused(self, lane: Lane, name: str, code: int, node_id: int) -> None:
         members = self.reads.members(lane).values()
         holders = [host_of(member.client_id) for member in members if member.node_id == node_id]
-        if code == r.NODE_ID_TAKEN and holders:  # else the master has given it up while its refusal was on its way
+        if (
+            code == r.NODE_ID_TAKEN and holders
+        ):  # else the master has given it up while its refusal was on its way
             lane.say("tubemq.node_taken", consumer=name, code=code, holder=holders[0])
         else:
-            lane.say("tubemq.occupied" if code == r.PARTITION_OCCUPIED else "tubemq.refused", consumer=name, code=code)
+            lane.say(
+                "tubemq.occupied" if code == r.PARTITION_OCCUPIED else "tubemq.refused",
+                consumer=name,
+                code=code,
+            )
 
     def sentence_now(self, lane: Lane) -> Json:
         return lane.sentence
@@ -78,5 +111,12 @@ class TubeMqNarrator:
             if is_back:
                 numbers |= {"consumer": bill.consumer, "node_id": notes.plan.index(bill.consumer)}
             else:
-                numbers |= {"from_count": was, "to_count": len(notes.plan), "partitions_total": bill.partitions_total}
-            lane.say(code_of("tubemq.restarted", back=is_back, first=not was, same=was == len(notes.plan)), **numbers)
+                numbers |= {
+                    "from_count": was,
+                    "to_count": len(notes.plan),
+                    "partitions_total": bill.partitions_total,
+                }
+            lane.say(
+                code_of("tubemq.restarted", back=is_back, first=not was, same=was == len(notes.plan)),
+                **numbers,
+            )

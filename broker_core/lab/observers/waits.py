@@ -1,4 +1,5 @@
-"""What a timed run sees of a lane: which records are in flight where, what arrives in vain, which partition is paused and for how long."""
+"""What a timed run sees of a lane: which records are in flight where, what arrives in vain, which partition
+is paused and for how long."""
 
 from __future__ import annotations
 
@@ -10,11 +11,12 @@ from broker_core.lab.keys import NO_KEY
 
 
 class FlightWatch:
-    """A `Watch` of a lane. flights, stops: those that are over. waited: records that arrived while nobody could take them: their partition was
-    paused, their key's consumer was dead or missing, or (a queue) no consumer was alive.
+    """A `Watch` of a lane. flights, stops: those that are over. waited: records that arrived while nobody
+    could take them: their partition was paused, their key's consumer was dead or missing, or (a queue) no
+    consumer was alive.
 
-    A record is in flight from when it reaches a program's client until the program is done with it, or gone. A flight's consumer is the node
-    of the program, so two lives of one program are two.
+    A record is in flight from when it reaches a program's client until the program is done with it, or gone.
+    A flight's consumer is the node of the program, so two lives of one program are two.
     """
 
     def __init__(self) -> None:
@@ -47,7 +49,11 @@ class FlightWatch:
             self.flights.append(Flight(self._codes[message], program, since_us, now_us))
 
     def stopped(self, units: Mapping[str, int], now_us: int) -> None:
-        self.stops += [Stop(unit, since_us, now_us) for unit, since_us in self._stopped.items() if units.get(unit) != since_us]
+        self.stops += [
+            Stop(unit, since_us, now_us)
+            for unit, since_us in self._stopped.items()
+            if units.get(unit) != since_us
+        ]
         self._stopped = dict(units)
 
     def finish(self, now_us: int) -> None:

@@ -1,9 +1,12 @@
-"""The picture of a Kafka cluster: its brokers, the links between them, each partition with all its copies, and what is on the wire.
+"""The picture of a Kafka cluster: its brokers, the links between them, each partition with all its copies,
+and what is on the wire.
 
-    {"brokers": {"1": ...}, "controller": ..., "links": {"1-2": ...}, "partitions": {"flights-0": {..., "copies": {"1": ...}}}, "wire": {...}}
+    {"brokers": {"1": ...}, "controller": ..., "links": {"1-2": ...}, "partitions": {"flights-0": {...,
+    "copies": {"1": ...}}}, "wire": {...}}
 
-Everything is keyed by id and every value is a number, a word's code or a short list, so that the patch of a frame names only what moved. A
-partition's `state` is what monitoring would say of it by what the controller holds:
+Everything is keyed by id and every value is a number, a word's code or a short list, so that the patch of a
+frame names only what moved. A partition's `state` is what monitoring would say of it by what the controller
+holds:
 
     offline            it has no leader
     below_min_isr      the ISR has fewer than min.insync.replicas members: acks=-1 is refused
@@ -37,7 +40,9 @@ def cluster_view(world: World) -> Json:
     controller: ControllerState = world.slots[CONTROLLER].node.state
     brokers = brokers_of(world)
     partitions = {
-        partition_name(name, number): partition_view((name, number), registration, topic.min_insync_replicas, brokers, world)
+        partition_name(name, number): partition_view(
+            (name, number), registration, topic.min_insync_replicas, brokers, world
+        )
         for name, topic in controller.rules.topics.items()
         if is_shown(name)
         for number, registration in enumerate(topic.partitions)
@@ -49,9 +54,13 @@ def cluster_view(world: World) -> Json:
         counts[partition["state"]] += 1
     return {
         "brokers": {
-            str(broker): broker_view(world, controller, state, leads.get(broker, 0)) for broker, state in brokers.items()
+            str(broker): broker_view(world, controller, state, leads.get(broker, 0))
+            for broker, state in brokers.items()
         },
-        "controller": {"condition": world.slots[CONTROLLER].condition, "metadata_offset": controller.end_offset},
+        "controller": {
+            "condition": world.slots[CONTROLLER].condition,
+            "metadata_offset": controller.end_offset,
+        },
         "clients": clients_view(world),
         "links": links_view(world),
         "partitions": partitions,
@@ -64,7 +73,7 @@ def cluster_view(world: World) -> Json:
             "lag_time_max_ms": controller.settings.replica_lag_time_max_ms,
             "lag_messages_max": controller.settings.lag_messages_max,
         },
-    }  # fmt: skip
+    }
 
 
 def brokers_of(world: World) -> Brokers:
@@ -91,7 +100,8 @@ def has_topic(world: World, name: str) -> bool:
 
 
 def partition_count(world: World, topic: str) -> int | None:
-    """How many partitions a shown topic has, 0 where there is none of that name; None: the world has no cluster."""
+    """How many partitions a shown topic has, 0 where there is none of that name; None: the world has no
+    cluster."""
     slot = world.slots.get(CONTROLLER)
     if slot is None:
         return None
@@ -131,10 +141,13 @@ def broker_view(world: World, controller: ControllerState, state: BrokerState, l
     }
 
 
-def partition_view(key: TopicPartition, registration: PartitionRegistration, min_isr: int, brokers: Brokers, world: World) -> Json:
+def partition_view(
+    key: TopicPartition, registration: PartitionRegistration, min_isr: int, brokers: Brokers, world: World
+) -> Json:
     """One partition, as the controller has it, with its copies as they are on the brokers.
 
-    high_watermark, end: of the leader's log, while its process is there; else None. min_isr: never more than there are replicas.
+    high_watermark, end: of the leader's log, while its process is there; else None. min_isr: never more than
+    there are replicas.
     """
     leader = brokers.get(registration.leader)
     is_led = leader is not None and world.slots[broker_node(registration.leader)].condition == RUNNING
@@ -166,5 +179,7 @@ def state_of(registration: PartitionRegistration, min_isr: int) -> str:
         return OFFLINE
     if len(registration.isr) < min_isr:
         return BELOW_MIN_ISR
-    replication_factor = len(registration.replicas) - len(registration.adding)  # Partition.isUnderReplicated, OngoingReassignmentState
+    replication_factor = len(registration.replicas) - len(
+        registration.adding
+    )  # Partition.isUnderReplicated, OngoingReassignmentState
     return UNDER_REPLICATED if len(registration.isr) < replication_factor else HEALTHY

@@ -1,6 +1,8 @@
-"""The copies of one partition: each replica's log and role as its broker has them, and what the leader believes of it.
+"""The copies of one partition: each replica's log and role as its broker has them, and what the leader
+believes of it.
 
-A copy whose process is gone still shows its log: that is what the disk holds, and what comes back with the process.
+A copy whose process is gone still shows its log: that is what the disk holds, and what comes back with the
+process.
 """
 
 from __future__ import annotations
@@ -19,11 +21,19 @@ LEADS, FOLLOWS, WITHOUT_LEADER, NOT_RUNNING = "leads", "follows", "without_leade
 
 
 def copies_view(
-    key: TopicPartition, registration: PartitionRegistration, brokers: Mapping[int, BrokerState], leader_end: int | None, world: World
+    key: TopicPartition,
+    registration: PartitionRegistration,
+    brokers: Mapping[int, BrokerState],
+    leader_end: int | None,
+    world: World,
 ) -> Json:
-    """By broker, in the order of the assignment, then copies that are there though nobody assigned them. lag: behind the leader's log end,
-    below 0 where a copy has more; None: nobody leads."""
-    others = (broker for broker, state in brokers.items() if key in state.disk.logs and broker not in registration.replicas)
+    """By broker, in the order of the assignment, then copies that are there though nobody assigned them. lag:
+    behind the leader's log end, below 0 where a copy has more; None: nobody leads."""
+    others = (
+        broker
+        for broker, state in brokers.items()
+        if key in state.disk.logs and broker not in registration.replicas
+    )
     views: Json = {}
     for broker in (*registration.replicas, *others):
         state = brokers.get(broker)
@@ -31,22 +41,42 @@ def copies_view(
         if state is not None and log is not None:
             slot = world.slots[broker_node(broker)]
             replica = state.replicas.get(key) if slot.condition == RUNNING else None
-            views[str(broker)] = copy_view(broker, log, replica, registration, (world.now_us + world.design.ahead_us) // 1_000 + state.skew_ms)
+            views[str(broker)] = copy_view(
+                broker,
+                log,
+                replica,
+                registration,
+                (world.now_us + world.design.ahead_us) // 1_000 + state.skew_ms,
+            )
             views[str(broker)]["lag"] = None if leader_end is None else leader_end - log.log_end_offset
     return views
 
 
-def copy_view(broker: int, log: LightLog, replica: Replica | None, registration: PartitionRegistration, now_ms: int) -> Json:
-    """One copy. start, high_watermark, stable, end: offsets of its own log. epochs: (leader epoch, where it begins), the oldest first.
+def copy_view(
+    broker: int, log: LightLog, replica: Replica | None, registration: PartitionRegistration, now_ms: int
+) -> Json:
+    """One copy. start, high_watermark, stable, end: offsets of its own log. epochs: (leader epoch, where it
+    begins), the oldest first.
 
-    role, follows, leader_epoch: as its own broker believes, which may have been told less than another one. is_in_isr: by the controller.
-    fetch: of a follower, with how far it is behind the high watermark as it was told; followers: of a leader, with what it knows of them.
+    role, follows, leader_epoch: as its own broker believes, which may have been told less than another one.
+    is_in_isr: by the controller.
+    fetch: of a follower, with how far it is behind the high watermark as it was told; followers: of a leader,
+    with what it knows of them.
     """
     view: Json = {
-        "start": log.log_start_offset, "high_watermark": log.high_watermark, "stable": log.last_stable_offset, "end": log.log_end_offset,
-        "epochs": [list(row) for row in log.epochs.rows], "is_in_isr": broker in registration.isr, "role": NOT_RUNNING,
-        "follows": None, "leader_epoch": None, "fetch": None, "followers": None, "pending_isr": None,
-    }  # fmt: skip
+        "start": log.log_start_offset,
+        "high_watermark": log.high_watermark,
+        "stable": log.last_stable_offset,
+        "end": log.log_end_offset,
+        "epochs": [list(row) for row in log.epochs.rows],
+        "is_in_isr": broker in registration.isr,
+        "role": NOT_RUNNING,
+        "follows": None,
+        "leader_epoch": None,
+        "fetch": None,
+        "followers": None,
+        "pending_isr": None,
+    }
     if replica is None:
         return view
     partition = replica.partition
@@ -59,7 +89,9 @@ def copy_view(broker: int, log: LightLog, replica: Replica | None, registration:
             str(other): {
                 "end": known.log_end_offset,
                 "lag": None if known.log_end_offset < 0 else log.log_end_offset - known.log_end_offset,
-                "caught_up_ms": None if known.last_caught_up_ms is None else max(0, now_ms - known.last_caught_up_ms) // 500 * 500,
+                "caught_up_ms": None
+                if known.last_caught_up_ms is None
+                else max(0, now_ms - known.last_caught_up_ms) // 500 * 500,
             }
             for other, known in partition.followers.items()
         }
@@ -70,8 +102,10 @@ def copy_view(broker: int, log: LightLog, replica: Replica | None, registration:
     if fetcher.state is not None:
         asks = fetcher.state.asks is not None
         view["fetch"] = {
-            "step": "asking_offsets" if asks else fetcher.state.step.value.lower(), "offset": fetcher.state.offset, "lag": fetcher.state.lag,
-        }  # fmt: skip
+            "step": "asking_offsets" if asks else fetcher.state.step.value.lower(),
+            "offset": fetcher.state.offset,
+            "lag": fetcher.state.lag,
+        }
     elif fetcher.is_failed:
         view["fetch"] = {"step": "failed", "offset": log.log_end_offset, "lag": None}
     return view

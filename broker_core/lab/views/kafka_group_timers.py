@@ -1,4 +1,5 @@
-"""The timers of a group that run now: the coordinator's, by their deadlines, and those of programs that have not polled for a while.
+"""The timers of a group that run now: the coordinator's, by their deadlines, and those of programs that have
+not polled for a while.
 
     session        of a member, from its last sign of life          initial_delay  of a group's first rebalance
     pending        of an id that was given out and not used         join           until which the others must have joined
@@ -27,11 +28,16 @@ from broker_core.sim.slot import RUNNING, Slot
 from broker_core.sim.world import World
 
 POLL_SHOWN_US = 2_000_000
-"""A program that has not polled for this long has a timer in the picture; else there would be one for each record."""
+"""A program that has not polled for this long has a timer in the picture; else there would be one for each
+record."""
 
 
 def timers_view(
-    world: World, group: ClassicGroup | ConsumerGroup | None, keys: Mapping[str, str], programs: Iterable[Slot], settings: GroupSettings
+    world: World,
+    group: ClassicGroup | ConsumerGroup | None,
+    keys: Mapping[str, str],
+    programs: Iterable[Slot],
+    settings: GroupSettings,
 ) -> Json:
     """By name: the kind, and of a member's own its key."""
     views: Json = {}
@@ -41,19 +47,35 @@ def timers_view(
         for kind, member, name, length_ms in named_timers(group, keys, settings):
             if name in due:
                 key = kind if member is None else f"{kind}:{member}"
-                views[key] = {"kind": kind, "member": member, "until_us": due[name], "of_us": length_ms * MILLISECOND_US}
+                views[key] = {
+                    "kind": kind,
+                    "member": member,
+                    "until_us": due[name],
+                    "of_us": length_ms * MILLISECOND_US,
+                }
     for slot in programs:
         state = consumer_state(slot)
         polled_us = state.loop.polled_us - world.design.ahead_us
         of_us = state.settings.max_poll_interval_ms * MILLISECOND_US
-        if slot.condition == RUNNING and state.is_working and POLL_SHOWN_US <= world.now_us - polled_us < of_us:
-            views[f"poll:{slot.name}"] = {"kind": "poll", "member": slot.name, "until_us": polled_us + of_us, "of_us": of_us}
+        if (
+            slot.condition == RUNNING
+            and state.is_working
+            and POLL_SHOWN_US <= world.now_us - polled_us < of_us
+        ):
+            views[f"poll:{slot.name}"] = {
+                "kind": "poll",
+                "member": slot.name,
+                "until_us": polled_us + of_us,
+                "of_us": of_us,
+            }
     return views
 
 
 def deadlines_of(world: World, broker: Slot) -> dict[str, int]:
     """Name of a timer of the group's coordinator -> when it is due."""
-    number = coordinator_partition(GROUP_ID, sum(topic == OFFSETS_TOPIC for topic, _ in broker.node.state.registrations))
+    number = coordinator_partition(
+        GROUP_ID, sum(topic == OFFSETS_TOPIC for topic, _ in broker.node.state.registrations)
+    )
     prefix = f"group:{number}:"
     return {
         name.removeprefix(prefix): at_us
@@ -65,18 +87,34 @@ def deadlines_of(world: World, broker: Slot) -> dict[str, int]:
 def named_timers(
     group: ClassicGroup | ConsumerGroup, keys: Mapping[str, str], settings: GroupSettings
 ) -> Iterable[tuple[str, str | None, str, int]]:
-    """(kind, key of the member, name at the coordinator, length in ms) of every timer that such a group may have."""
+    """(kind, key of the member, name at the coordinator, length in ms) of every timer that such a group may
+    have."""
     if isinstance(group, ConsumerGroup):
         for member_id, consumer in group.members.items():
-            yield "session", keys[member_id], consumer_timers.session_name(GROUP_ID, member_id), settings.consumer_session_timeout_ms
-            yield "rebalance", keys[member_id], consumer_timers.rebalance_name(GROUP_ID, member_id), consumer.rebalance_timeout_ms
+            yield (
+                "session",
+                keys[member_id],
+                consumer_timers.session_name(GROUP_ID, member_id),
+                settings.consumer_session_timeout_ms,
+            )
+            yield (
+                "rebalance",
+                keys[member_id],
+                consumer_timers.rebalance_name(GROUP_ID, member_id),
+                consumer.rebalance_timeout_ms,
+            )
         return
     for member_id, member in group.members.items():
         length_ms = settings.new_member_join_timeout_ms if member.is_new else member.session_timeout_ms
         yield "session", keys[member_id], classic_timers.session_name(GROUP_ID, member_id), length_ms
     for member_id in group.pending_joins:
         # Its length is what the program asked for, which is kept with the timer alone.
-        yield "pending", member_id, classic_timers.session_name(GROUP_ID, member_id), settings.consumer_session_timeout_ms
+        yield (
+            "pending",
+            member_id,
+            classic_timers.session_name(GROUP_ID, member_id),
+            settings.consumer_session_timeout_ms,
+        )
     is_initial = group.state == PREPARING and group.previous_state == EMPTY
     length_ms = group.initial_delay_ms if is_initial else group.rebalance_timeout_ms()
     yield "initial_delay" if is_initial else "join", None, classic_timers.join_name(GROUP_ID), length_ms

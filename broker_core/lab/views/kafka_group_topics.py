@@ -1,6 +1,8 @@
-"""The other topics that a group's members subscribe to, beside the lane's own: whose their partitions are, and how far they are read.
+"""The other topics that a group's members subscribe to, beside the lane's own: whose their partitions are,
+and how far they are read.
 
-    {"audit": {"partitions": {"0": {"owner": "c3", "lag": 0, "lag_us": 0, ...}}, "members": {"c3": {"assigned": [0], "owned": [0], ...}}}}
+{"audit": {"partitions": {"0": {"owner": "c3", "lag": 0, "lag_us": 0, ...}}, "members": {"c3": {"assigned":
+[0], "owned": [0], ...}}}}
 """
 
 from __future__ import annotations
@@ -12,7 +14,13 @@ from broker_core.kafka.cluster.controller_node import ControllerState
 from broker_core.kafka.cluster.names import CONTROLLER
 from broker_core.kafka.group.lag import lag_of
 from broker_core.lab.lanes.kafka_cluster_group import consumer_state, look
-from broker_core.lab.views.kafka_group import at_coordinator, known_group, member_keys, of_program, partitions_view
+from broker_core.lab.views.kafka_group import (
+    at_coordinator,
+    known_group,
+    member_keys,
+    of_program,
+    partitions_view,
+)
 from broker_core.lab.views.kafka_group_health import record_time_us
 
 if TYPE_CHECKING:
@@ -21,8 +29,8 @@ if TYPE_CHECKING:
 
 
 def topics_view(lane: Lane, reads: KafkaClusterReading) -> Json:
-    """Each topic that a program subscribes to or has partitions of. partitions: as of the lane's own, with their lag, which the own topic has
-    in the group's health; members: what a member has there, by its key."""
+    """Each topic that a program subscribes to or has partitions of. partitions: as of the lane's own, with
+    their lag, which the own topic has in the group's health; members: what a member has there, by its key."""
     world, shared = lane.world, reads.look(lane)
     group = known_group(world)
     keys = member_keys(shared, group)
@@ -38,14 +46,32 @@ def topics_view(lane: Lane, reads: KafkaClusterReading) -> Json:
         for number, part in partitions.items():
             part["lag"] = lag_of(part["high_watermark"], part["committed"], part["start"])
             part["stable_lag"] = lag_of(part["stable"], part["committed"], part["start"])
-            written_us = record_time_us(world, (topic, int(number)), part["leader"], part["committed"]) if part["lag"] else None
-            part["lag_us"] = 0 if not part["lag"] else None if written_us is None else max(0, world.now_us + world.design.ahead_us - written_us)
+            written_us = (
+                record_time_us(world, (topic, int(number)), part["leader"], part["committed"])
+                if part["lag"]
+                else None
+            )
+            part["lag_us"] = (
+                0
+                if not part["lag"]
+                else None
+                if written_us is None
+                else max(0, world.now_us + world.design.ahead_us - written_us)
+            )
         members = {}
         for slot in own.programs:
             program = of_program(slot, topic)
-            members[slot.name] = {"assigned": [], "target": None, "revoking": [], "owned": program["owned"], "paused": program["paused"]}
+            members[slot.name] = {
+                "assigned": [],
+                "target": None,
+                "revoking": [],
+                "owned": program["owned"],
+                "paused": program["paused"],
+            }
         for member_id, key in keys.items():
             found = at_coordinator(group, member_id, topic)
-            members.setdefault(key, {"owned": [], "paused": []}).update({name: found[name] for name in ("assigned", "target", "revoking")})
+            members.setdefault(key, {"owned": [], "paused": []}).update(
+                {name: found[name] for name in ("assigned", "target", "revoking")}
+            )
         views[topic] = {"partitions": partitions, "members": members}
     return views

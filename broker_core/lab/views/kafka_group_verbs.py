@@ -1,4 +1,5 @@
-"""What a person may do now to a member of a group, and to the group: kinds of commands (`broker_core/lab/commands/`), the mildest first.
+"""What a person may do now to a member of a group, and to the group: kinds of commands
+(`broker_core/lab/commands/`), the mildest first.
 
 `group_thaw` and `group_unstick` take back what `group_freeze` and `group_stick` have done.
 """

@@ -1,9 +1,11 @@
-"""The nodes of a Kafka cluster's lane and the cables between them: who is not heard by whom, and how long a message takes.
+"""The nodes of a Kafka cluster's lane and the cables between them: who is not heard by whom, and how long a
+message takes.
 
     {"broker-1>broker-2": {"cut": ["broker-2"], "slow": {}, "verbs": [...]}, "broker-1>producer": ...}       the two names in their order
 
-Brokers and the controller are linked with one another, a client with each broker. A consumer is called by its program's name: it is the node of
-its present life. Its cables are listed where it has a connection, or where they are impaired.
+Brokers and the controller are linked with one another, a client with each broker. A consumer is called by its
+program's name: it is the node of its present life. Its cables are listed where it has a connection, or where
+they are impaired.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ from broker_core.sim.world import World
 
 
 def links_view(world: World) -> Json:
-    """The cable between each two nodes: who is not heard by the other (`cut`), and how many microseconds a message takes, by its sender."""
+    """The cable between each two nodes: who is not heard by the other (`cut`), and how many microseconds a
+    message takes, by its sender."""
     ends = {name: name for name in nodes_of(world)}
     pairs = list(combinations(ends, 2))
     for client, node in clients_of(world).items():
@@ -33,40 +36,60 @@ def links_view(world: World) -> Json:
     views: Json = {}
     for pair in pairs:
         one, other = sorted(pair)
-        ways = [(sender, world.routes.get((ends[sender], ends[receiver]))) for sender, receiver in ((one, other), (other, one))]
+        ways = [
+            (sender, world.routes.get((ends[sender], ends[receiver])))
+            for sender, receiver in ((one, other), (other, one))
+        ]
         cut = [sender for sender, route in ways if route is not None and route.is_cut]
-        slow = {sender: route.delay_us for sender, route in ways if route is not None and route.delay_us is not None}
+        slow = {
+            sender: route.delay_us
+            for sender, route in ways
+            if route is not None and route.delay_us is not None
+        }
         views[f"{one}>{other}"] = {"cut": cut, "slow": slow, "verbs": link_verbs(len(cut), bool(slow))}
     return views
 
 
 def clients_view(world: World) -> Json:
-    """Producers and consumers by name: what each is, whether its process runs, and what can be done to it here."""
+    """Producers and consumers by name: what each is, whether its process runs, and what can be done to it
+    here."""
     slots = {name: world.slots[node] for name, node in clients_of(world).items()}
     return {
         name: {
-            "kind": "producer" if isinstance(slot.node.state, ProducerState) else "consumer", "condition": slot.condition,
+            "kind": "producer" if isinstance(slot.node.state, ProducerState) else "consumer",
+            "condition": slot.condition,
             "verbs": writer_verbs(slot) if isinstance(slot.node.state, WriterState) else [],
         }
         for name, slot in slots.items()
-    }  # fmt: skip
+    }
 
 
 def writers_of(world: World) -> dict[str, str]:
     """Writers by name, each with its condition."""
-    return {slot.name: slot.condition for slot in world.slots.values() if isinstance(slot.node.state, WriterState)}
+    return {
+        slot.name: slot.condition for slot in world.slots.values() if isinstance(slot.node.state, WriterState)
+    }
 
 
 def nodes_of(world: World) -> list[str]:
     """Brokers and controller, in the order of their names; [] for a world without a cluster."""
-    return sorted(slot.name for slot in world.slots.values() if isinstance(slot.node.state, (BrokerState, ControllerState)))
+    return sorted(
+        slot.name
+        for slot in world.slots.values()
+        if isinstance(slot.node.state, (BrokerState, ControllerState))
+    )
 
 
 def clients_of(world: World) -> dict[str, str]:
-    """Producers and consumers by the name that people know, each with the node of its present life; {} for a world without a cluster."""
+    """Producers and consumers by the name that people know, each with the node of its present life; {} for a
+    world without a cluster."""
     if CONTROLLER not in world.slots:
         return {}
-    clients = (slot for slot in world.slots.values() if slot.kind != READER and isinstance(slot.node.state, (ProducerState, ConsumerState)))
+    clients = (
+        slot
+        for slot in world.slots.values()
+        if slot.kind != READER and isinstance(slot.node.state, (ProducerState, ConsumerState))
+    )
     return {client_name(slot.name): slot.name for slot in clients}
 
 
@@ -89,7 +112,9 @@ def are_linked(one: str, other: str) -> bool:
 
 def cut_ways(world: World, one: str, other: str) -> list[str]:
     """Who of two nodes is not heard by the other."""
-    routes = ((sender, world.routes.get((sender, receiver))) for sender, receiver in ((one, other), (other, one)))
+    routes = (
+        (sender, world.routes.get((sender, receiver))) for sender, receiver in ((one, other), (other, one))
+    )
     return [sender for sender, route in routes if route is not None and route.is_cut]
 
 
@@ -100,7 +125,11 @@ def _brokers_of(world: World, client: str, node: str) -> Iterable[str]:
     if isinstance(state, ProducerState):
         return brokers
     connected = {broker_node(broker) for broker in state.network.connections}
-    return [name for name in brokers if name in connected or any(_is_in_trouble(world, *way) for way in ((name, node), (node, name)))]
+    return [
+        name
+        for name in brokers
+        if name in connected or any(_is_in_trouble(world, *way) for way in ((name, node), (node, name)))
+    ]
 
 
 def _is_in_trouble(world: World, sender: str, receiver: str) -> bool:

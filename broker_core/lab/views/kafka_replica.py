@@ -1,9 +1,12 @@
-"""What one broker has on its disk of one partition: its own batches, offsets and checkpoint files, whether its process runs or not.
+"""What one broker has on its disk of one partition: its own batches, offsets and checkpoint files, whether
+its process runs or not.
 
-    {"at_us", "broker": {"id", "condition", "files"}, "replicas": [...], "replica": {"start", ..., "segments", "files"} or None}
+    {"at_us", "broker": {"id", "condition", "files"}, "replicas": [...], "replica": {"start", ..., "segments",
+    "files"} or None}
 
-The batches are the light log's columns (`kafka/replication/light_columns.py`), from the log start on; of a compacted topic all of them, by
-segment. `files` are texts as they are on the disk, byte for byte. Clocks are the nodes': `clock_ms` ahead of the lab's.
+The batches are the light log's columns (`kafka/replication/light_columns.py`), from the log start on; of a
+compacted topic all of them, by segment. `files` are texts as they are on the disk, byte for byte. Clocks are
+the nodes': `clock_ms` ahead of the lab's.
 """
 
 from __future__ import annotations
@@ -26,15 +29,25 @@ LOST, STOPPED = "disk_lost", "stopped"
 
 
 def replica_view(world: World, broker: int, key: TopicPartition) -> Json:
-    """One replica, and which others the broker has: [topic, partition, log start, log end, whether it leads], by name.
+    """One replica, and which others the broker has: [topic, partition, log start, log end, whether it leads],
+    by name.
 
-    `replica` is None where the broker has none of that partition. Raises KeyError for a broker that is not there.
+    `replica` is None where the broker has none of that partition. Raises KeyError for a broker that is not
+    there.
     """
     brokers = brokers_of(world)
     state = brokers[broker]
     slot = world.slots[broker_node(broker)]
     is_there = slot.condition in (RUNNING, PAUSED) and state.stage != DOWN
-    condition = LOST if slot.disk.is_lost else slot.condition if slot.condition != RUNNING else STOPPED if state.stage == DOWN else RUNNING
+    condition = (
+        LOST
+        if slot.disk.is_lost
+        else slot.condition
+        if slot.condition != RUNNING
+        else STOPPED
+        if state.stage == DOWN
+        else RUNNING
+    )
     log = state.disk.logs.get(key)
     return {
         "at_us": world.now_us,
@@ -49,25 +62,35 @@ def replica_view(world: World, broker: int, key: TopicPartition) -> Json:
     }
 
 
-def _replica(log: LightLog, key: TopicPartition, state: BrokerState, brokers: dict[int, BrokerState], is_there: bool) -> Json:
-    """is_there: the process is. Without it the high watermark is the one that was written last, with which it would come back."""
+def _replica(
+    log: LightLog, key: TopicPartition, state: BrokerState, brokers: dict[int, BrokerState], is_there: bool
+) -> Json:
+    """is_there: the process is. Without it the high watermark is the one that was written last, with which it
+    would come back."""
     replica = state.replicas.get(key) if is_there else None
     leader = None if replica is None else replica.partition.leader
     leading = None if leader is None else brokers.get(leader)
     leader_log = None if leading is None else leading.disk.logs.get(key)
     is_compacted = log.settings.cleanup_compact
-    high_watermark = log.high_watermark if is_there else read_offsets(state.disk.folder, REPLICATION).get(key, 0)
+    high_watermark = (
+        log.high_watermark if is_there else read_offsets(state.disk.folder, REPLICATION).get(key, 0)
+    )
     return {
-        "start": log.log_start_offset, "end": log.log_end_offset, "high_watermark": high_watermark, "recovery_point": log.recovery_point,
-        "role": _role(state, key) if is_there else NOT_RUNNING, "leader": leader,
+        "start": log.log_start_offset,
+        "end": log.log_end_offset,
+        "high_watermark": high_watermark,
+        "recovery_point": log.recovery_point,
+        "role": _role(state, key) if is_there else NOT_RUNNING,
+        "leader": leader,
         "leader_end": None if leader_log is None else leader_log.log_end_offset,
         "files": {name: text for name, text in _texts(log.folder).items() if name == LEADER_EPOCH},
         "is_compacted": is_compacted,
         "cleaned_up_to": read_offsets(state.disk.folder, CLEANER).get(key) if is_compacted else None,
-        "min_cleanable_dirty_ratio_percent": log.settings.min_cleanable_dirty_ratio_percent, "segment_ms": log.settings.segment_ms,
+        "min_cleanable_dirty_ratio_percent": log.settings.min_cleanable_dirty_ratio_percent,
+        "segment_ms": log.settings.segment_ms,
         "delete_retention_ms": log.settings.delete_retention_ms,
         "segments": [_segment(segment, log) for segment in log.segments if isinstance(segment, LightSegment)],
-    }  # fmt: skip
+    }
 
 
 def _segment(segment: LightSegment, log: LightLog) -> Json:
@@ -79,11 +102,17 @@ def _role(state: BrokerState, key: TopicPartition) -> str:
     replica = state.replicas.get(key)
     if replica is None or replica.partition.is_leader:
         return WITHOUT_LEADER if replica is None else LEADS
-    return FOLLOWS if replica.partition.leader is not None and replica.partition.leader >= 0 else WITHOUT_LEADER
+    return (
+        FOLLOWS if replica.partition.leader is not None and replica.partition.leader >= 0 else WITHOUT_LEADER
+    )
 
 
 def _texts(folder: object) -> dict[str, str]:
     """Only checkpoints are text; snapshots and transaction indexes are not."""
     if not isinstance(folder, MemoryFolder):
         return {}
-    return {name: folder.read(name).decode() for name in sorted(folder.names()) if name.endswith(("-checkpoint", "_cleanshutdown"))}
+    return {
+        name: folder.read(name).decode()
+        for name in sorted(folder.names())
+        if name.endswith(("-checkpoint", "_cleanshutdown"))
+    }

@@ -1,4 +1,5 @@
-"""What a person may do now to each broker and each link of a Kafka cluster, by name: the orders of `broker_core/kafka/cluster/verbs.py`.
+"""What a person may do now to each broker and each link of a Kafka cluster, by name: the orders of
+`broker_core/kafka/cluster/verbs.py`.
 
 `quick_disk`, `set_clock` and `quick_link` take back what `slow_disk`, `skew_clock` and `slow_link` have done.
 """
@@ -18,7 +19,10 @@ def broker_stage(slot: Slot) -> str:
 def broker_verbs(slot: Slot) -> list[str]:
     """Those that are not refused, the mildest first."""
     state: BrokerState = slot.node.state
-    always = ["quick_disk" if slot.disk.write_us else "slow_disk", "set_clock" if state.skew_ms else "skew_clock"]
+    always = [
+        "quick_disk" if slot.disk.write_us else "slow_disk",
+        "set_clock" if state.skew_ms else "skew_clock",
+    ]
     loses = [] if slot.disk.is_lost else ["lose_disk"]
     if slot.condition == CRASHED or state.stage == DOWN:
         return ["come_back", *loses]

@@ -2,7 +2,8 @@
 
     wire   {"412": {"kind": "fetch", "from": "broker-2", "to": "broker-1", "due_us": .., "delay_us": .., "parts": [["flights", 0, 7, 3]]}}
 
-A message that is held (its link is cut, its receiver is paused) has no `due_us`. Heartbeats and metadata are on the wire, too, without parts.
+A message that is held (its link is cut, its receiver is paused) has no `due_us`. Heartbeats and metadata are
+on the wire, too, without parts.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ SHOWN_MAX = 200
 
 
 def wire_view(world: World) -> Json:
-    """Messages between brokers, controller and clients that can be shown, by their number in the world, the first sent first."""
+    """Messages between brokers, controller and clients that can be shown, by their number in the world, the
+    first sent first."""
     due: dict[int, list[tuple[int, int]]] = {}
     for at_us, made, target, _ in world.heap:
         if type(target) is Link:
@@ -46,9 +48,13 @@ def wire_view(world: World) -> Json:
             is_held = place < held
             number = -1_000 * link.number - place if is_held else tickets[place - held][0]
             views[number] = {
-                "kind": kind, "from": ends[0], "to": ends[1], "due_us": None if is_held else tickets[place - held][1],
-                "delay_us": link.delay_us, "parts": parts,
-            }  # fmt: skip
+                "kind": kind,
+                "from": ends[0],
+                "to": ends[1],
+                "due_us": None if is_held else tickets[place - held][1],
+                "delay_us": link.delay_us,
+                "parts": parts,
+            }
     return {str(number): views[number] for number in sorted(views)[:SHOWN_MAX]}
 
 
@@ -67,7 +73,13 @@ def _ends(world: World, link: Link) -> tuple[str, str] | None:
 def _produce(message: r.ProduceRequest) -> Parts:
     """Records, base sequence (-1: without), acks."""
     return [
-        [part.topic, part.index, part.records.header.record_count, part.records.header.base_sequence, message.acks]
+        [
+            part.topic,
+            part.index,
+            part.records.header.record_count,
+            part.records.header.base_sequence,
+            message.acks,
+        ]
         for part in message.partitions
     ]
 
@@ -79,18 +91,27 @@ def _produced(message: r.ProduceResponse) -> Parts:
 
 def _fetch(message: r.FetchRequest) -> Parts:
     """Fetch offset, last fetched epoch."""
-    return [[part.topic, part.partition, part.fetch_offset, part.last_fetched_epoch] for part in message.partitions]
+    return [
+        [part.topic, part.partition, part.fetch_offset, part.last_fetched_epoch]
+        for part in message.partitions
+    ]
 
 
 def _fetched(message: r.FetchResponse) -> Parts:
-    """First offset and count of its records, high watermark, error code, diverging epoch and its end (-1, -1: none)."""
+    """First offset and count of its records, high watermark, error code, diverging epoch and its end (-1, -1:
+    none)."""
     return [
         [
-            part.topic, part.partition, part.records[0].header.base_offset if part.records else -1,
-            sum(batch.header.record_count for batch in part.records), part.high_watermark, part.error_code, *(part.diverging or (-1, -1)),
+            part.topic,
+            part.partition,
+            part.records[0].header.base_offset if part.records else -1,
+            sum(batch.header.record_count for batch in part.records),
+            part.high_watermark,
+            part.error_code,
+            *(part.diverging or (-1, -1)),
         ]
         for part in message.partitions
-    ]  # fmt: skip
+    ]
 
 
 def _epochs(message: r.OffsetsForLeaderEpochRequest) -> Parts:
@@ -117,13 +138,21 @@ def _nothing(message: Any) -> Parts:
     return []
 
 
-TOLD: Mapping[type, tuple[str, Callable[[Any], Parts]]] = MappingProxyType({
-    r.ProduceRequest: ("produce", _produce), r.ProduceResponse: ("produced", _produced),
-    r.FetchRequest: ("fetch", _fetch), r.FetchResponse: ("fetched", _fetched),
-    r.OffsetsForLeaderEpochRequest: ("epochs", _epochs), r.OffsetsForLeaderEpochResponse: ("epoch_ends", _epoch_ends),
-    c.AlterPartitionRequest: ("alter_partition", _alter), c.AlterPartitionResponse: ("altered", _altered),
-    c.BrokerHeartbeatRequest: ("heartbeat", _nothing), c.BrokerHeartbeatResponse: ("heartbeat_answer", _nothing),
-    c.MetadataDelta: ("metadata", _nothing), c.BrokerRegistrationRequest: ("registration", _nothing),
-    c.BrokerRegistrationResponse: ("registered", _nothing),
-})  # fmt: skip
+TOLD: Mapping[type, tuple[str, Callable[[Any], Parts]]] = MappingProxyType(
+    {
+        r.ProduceRequest: ("produce", _produce),
+        r.ProduceResponse: ("produced", _produced),
+        r.FetchRequest: ("fetch", _fetch),
+        r.FetchResponse: ("fetched", _fetched),
+        r.OffsetsForLeaderEpochRequest: ("epochs", _epochs),
+        r.OffsetsForLeaderEpochResponse: ("epoch_ends", _epoch_ends),
+        c.AlterPartitionRequest: ("alter_partition", _alter),
+        c.AlterPartitionResponse: ("altered", _altered),
+        c.BrokerHeartbeatRequest: ("heartbeat", _nothing),
+        c.BrokerHeartbeatResponse: ("heartbeat_answer", _nothing),
+        c.MetadataDelta: ("metadata", _nothing),
+        c.BrokerRegistrationRequest: ("registration", _nothing),
+        c.BrokerRegistrationResponse: ("registered", _nothing),
+    }
+)
 """Kinds of messages that are drawn, and what each says."""

@@ -1,5 +1,5 @@
-"""What a lane's view has beside the Stage's picture, for pages of their own, where it runs on a Kafka cluster: `cluster`, `group`,
-`group_topics`, `group_health`; of a Pulsar lane: `pulsar`."""
+"""What a lane's view has beside the Stage's picture, for pages of their own, where it runs on a Kafka
+cluster: `cluster`, `group`, `group_topics`, `group_health`; of a Pulsar lane: `pulsar`."""
 
 from __future__ import annotations
 
@@ -34,9 +34,12 @@ def panels_of(lane: Lane) -> Json:
         return {}
     return {
         "cluster": {
-            **cluster_view(lane.world), "topic": notes.topic, "faults": notes.faults.view(lane.world), "history": notes.history.offsets_view(),
+            **cluster_view(lane.world),
+            "topic": notes.topic,
+            "faults": notes.faults.view(lane.world),
+            "history": notes.history.offsets_view(),
         },
         "group": group_view(lane, reads, notes),
         "group_topics": topics_view(lane, reads),
         "group_health": health_view(lane, reads, notes),
-    }  # fmt: skip
+    }

@@ -1,8 +1,10 @@
-"""The picture of what is asked for again: each entry on its ladder to the dead-letter topic, who has it, and when it comes again.
+"""The picture of what is asked for again: each entry on its ladder to the dead-letter topic, who has it, and
+when it comes again.
 
     sent ─► asked for again, redelivery count 1 ─► 2 ─► 3 = maxRedeliverCount ─► dead-letter topic
 
-With a retry letter topic the ladder is there: an entry of it says how often it has been through. Exclusive and Failover have no such ladder.
+With a retry letter topic the ladder is there: an entry of it says how often it has been through. Exclusive
+and Failover have no such ladder.
 Source: the broker's redelivery counts and the clients' negative acknowledgements (`pulsar/client/again.py`).
 """
 
@@ -26,11 +28,13 @@ SHOWN_MAX = 32
 
 
 def again_view(reads: PulsarReading, lane: Lane, names: Mapping[str, str]) -> Json | None:
-    """None where nothing is asked for again and nothing can be. max: how often an entry may be, 0 for as often as it takes. dead_letters: so far.
-    in_retry_topic: whether the entries are those of the retry letter topic; held: how many of these were delivered, beside what the subscription's
-    cursor counts. count: entries on the ladder; messages: those of them that are. entries: by position, the lowest: record: its first message that
-    is on the ladder, times: how often it was asked for again, holder: who has it, at_us: when it is asked for, or delivered, again, None for not
-    planned."""
+    """None where nothing is asked for again and nothing can be. max: how often an entry may be, 0 for as
+    often as it takes. dead_letters: so far.
+    in_retry_topic: whether the entries are those of the retry letter topic; held: how many of these were
+    delivered, beside what the subscription's cursor counts. count: entries on the ladder; messages: those of
+    them that are. entries: by position, the lowest: record: its first message that is on the ladder, times:
+    how often it was asked for again, holder: who has it, at_us: when it is asked for, or delivered, again,
+    None for not planned."""
     config = cast("PulsarRules", lane.rules).config
     if config.is_active_only:
         return None
@@ -40,7 +44,11 @@ def again_view(reads: PulsarReading, lane: Lane, names: Mapping[str, str]) -> Js
     known = of_retry_topic(retries) if retries is not None else asked_again(reads, lane, subscription)
     source = retries or subscription
     retrying = None if retries is None else retries.dispatcher
-    held = sum(len(one.pending) for one in retrying.consumers.values()) if isinstance(retrying, PendingDispatcher) else 0
+    held = (
+        sum(len(one.pending) for one in retrying.consumers.values())
+        if isinstance(retrying, PendingDispatcher)
+        else 0
+    )
     entries: Json = {}
     for position in sorted(known)[:SHOWN_MAX]:
         times, at_us = known[position]
@@ -62,7 +70,8 @@ def again_view(reads: PulsarReading, lane: Lane, names: Mapping[str, str]) -> Js
 
 
 def given_back(source: Subscription, position: int, cannot: int) -> list[int]:
-    """Which messages of an entry bring it on the ladder: those that are not acknowledged and cannot be handled, or all where there are none."""
+    """Which messages of an entry bring it on the ladder: those that are not acknowledged and cannot be
+    handled, or all where there are none."""
     entry = source.entries.get(position)
     if entry is None:
         return []
@@ -71,19 +80,35 @@ def given_back(source: Subscription, position: int, cannot: int) -> list[int]:
     return [number for number in left if cannot and number % cannot == 0] or left
 
 
-def asked_again(reads: PulsarReading, lane: Lane, subscription: Subscription) -> dict[int, tuple[int, int | None]]:
-    """Position -> (how often its client asked for it again, when it will). What is acknowledged is off the ladder."""
+def asked_again(
+    reads: PulsarReading, lane: Lane, subscription: Subscription
+) -> dict[int, tuple[int, int | None]]:
+    """Position -> (how often its client asked for it again, when it will). What is acknowledged is off the
+    ladder."""
     clients = [reads.client(lane, consumer.incarnation) for consumer in lane.consumers.values()]
-    planned = {position: at_us for client in clients for at_us, number, position in client.waits_again if number == CONSUMER_ID}
+    planned = {
+        position: at_us
+        for client in clients
+        for at_us, number, position in client.waits_again
+        if number == CONSUMER_ID
+    }
     counts, cursor = subscription.redelivery_counts, subscription.cursor
-    return {position: (counts.get(position, 0), planned.get(position)) for position in {*counts, *planned} if not cursor.is_acked(position)}
+    return {
+        position: (counts.get(position, 0), planned.get(position))
+        for position in {*counts, *planned}
+        if not cursor.is_acked(position)
+    }
 
 
 def of_retry_topic(retries: Subscription) -> dict[int, tuple[int, int | None]]:
-    """Position in the retry letter topic -> (how often it has been through, when it is delivered; None once it is)."""
+    """Position in the retry letter topic -> (how often it has been through, when it is delivered; None once
+    it is)."""
     cursor, entries = retries.cursor, retries.entries
     return {
-        position: (entries[position].reconsumed, None if holder_of(retries, position) else entries[position].deliver_at_us or None)
+        position: (
+            entries[position].reconsumed,
+            None if holder_of(retries, position) else entries[position].deliver_at_us or None,
+        )
         for position in range(cursor.mark_delete + 1, cursor.end)
         if position not in cursor.ahead
     }

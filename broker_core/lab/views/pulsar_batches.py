@@ -1,7 +1,8 @@
-"""The picture of a producer's batches: the entries sent last, each message with its key's owner, who got it, and how far its acknowledgement is.
+"""The picture of a producer's batches: the entries sent last, each message with its key's owner, who got it,
+and how far its acknowledgement is.
 
-    entry 12 ─► c1     k1  k7  k3        done "ah."     a  acknowledged, as the broker knows
-                       c1  c2  c1                       h  handled, and not acknowledged yet: the rest of its batch is not, or acks gather
+entry 12 ─► c1     k1  k7  k3        done "ah."     a  acknowledged, as the broker knows
+                   c1  c2  c1                       h  handled, and not acknowledged yet: the rest of its batch is not, or acks gather
 """
 
 from __future__ import annotations
@@ -25,11 +26,19 @@ ACKED, HANDLED, OPEN = "a", "h", "."
 
 
 def batches_view(reads: PulsarReading, lane: Lane) -> Json:
-    """kind: default or key_based. has_owners: whether keys have owners, as under Key_Shared. index_acks: whether the broker hears of single messages
-    of a batch. entries, messages, mixed, misplaced: of all that was sent (`observers/pulsar_batches.py`). in_part: entries acknowledged in part,
-    and how many of their messages are. gathering: messages in the producer's batches. recent: by place and position, those sent last."""
-    rules, notes, subscriptions = cast("PulsarRules", lane.rules), reads.notes.batches, reads.subscriptions(lane)
-    partly = [places for subscription in subscriptions for places in subscription.cursor.acked_in_batch.values()]
+    """kind: default or key_based. has_owners: whether keys have owners, as under Key_Shared. index_acks:
+    whether the broker hears of single messages of a batch. entries, messages, mixed, misplaced: of all that
+    was sent (`observers/pulsar_batches.py`). in_part: entries acknowledged in part, and how many of their
+    messages are. gathering: messages in the producer's batches. recent: by place and position, those sent
+    last."""
+    rules, notes, subscriptions = (
+        cast("PulsarRules", lane.rules),
+        reads.notes.batches,
+        reads.subscriptions(lane),
+    )
+    partly = [
+        places for subscription in subscriptions for places in subscription.cursor.acked_in_batch.values()
+    ]
     return {
         "kind": rules.batching,
         "has_owners": reads.has_order,
@@ -45,9 +54,12 @@ def batches_view(reads: PulsarReading, lane: Lane) -> Json:
     }
 
 
-def entry_view(reads: PulsarReading, lane: Lane, subscriptions: Sequence[Subscription], sent: SentEntry) -> Json:
-    """part: its partition or topic, None where there is one topic; position: there. to: who got it, at_us: when, times: how often it was sent. size:
-    messages in it; keys, owners, done: of the first of them. Without a key that is ""; owners is empty where keys have none."""
+def entry_view(
+    reads: PulsarReading, lane: Lane, subscriptions: Sequence[Subscription], sent: SentEntry
+) -> Json:
+    """part: its partition or topic, None where there is one topic; position: there. to: who got it, at_us:
+    when, times: how often it was sent. size: messages in it; keys, owners, done: of the first of them.
+    Without a key that is ""; owners is empty where keys have none."""
     messages = sent.messages[:MESSAGES_SHOWN]
     return {
         "part": sent.place if len(subscriptions) > 1 else None,
@@ -69,7 +81,11 @@ def done_of(reads: PulsarReading, lane: Lane, subscription: Subscription, sent: 
         return ACKED * size
     acked = subscription.cursor.acked_in_batch.get(position, ())
     consumer = lane.consumers.get(sent.consumer)
-    part = None if consumer is None else reads.client(lane, consumer.incarnation).parts.get(CONSUMER_ID + sent.place)
+    part = (
+        None
+        if consumer is None
+        else reads.client(lane, consumer.incarnation).parts.get(CONSUMER_ID + sent.place)
+    )
     left: set[int] = set(range(size))
     if part is not None and position in part.batches:
         left = set(part.batches[position])

@@ -1,4 +1,5 @@
-"""The picture of each consumer of a Pulsar subscription: permits, what it holds, what it was sent again, and why it has nothing to do."""
+"""The picture of each consumer of a Pulsar subscription: permits, what it holds, what it was sent again, and
+why it has nothing to do."""
 
 from __future__ import annotations
 
@@ -20,18 +21,23 @@ if TYPE_CHECKING:
 
 def consumers_view(lane: Lane, subscriptions: Sequence[Subscription], why: WhyIdle) -> Json:
     """By program's name, in the lane's order."""
-    return {name: consumer_view(lane, consumer, subscriptions, why) for name, consumer in lane.consumers.items()}
+    return {
+        name: consumer_view(lane, consumer, subscriptions, why) for name, consumer in lane.consumers.items()
+    }
 
 
-def consumer_view(lane: Lane, consumer: Consumer, subscriptions: Sequence[Subscription], why: WhyIdle) -> Json:
+def consumer_view(
+    lane: Lane, consumer: Consumer, subscriptions: Sequence[Subscription], why: WhyIdle
+) -> Json:
     """One program, with all its consumers at the broker.
 
-    permits: messages that the broker may still send it. unacked: sent and not acknowledged; queue: those of them that its program has not taken,
-    none of one that is dead. former: sent to its former connection, which the broker has not given up yet, and not acknowledged. redelivered: how
-    many of all it was sent somebody had had before. oldest: the lowest position that it holds, None for none or where a single consumer is
-    active. holds_acks: it handles messages and acknowledges none. refused_acks: cumulative
-    acknowledgements that its own client refused. ranges: what it asks for, sticky ranges only. idle: {"code", ...} of `pulsar_idle.py`, None
-    while it works.
+    permits: messages that the broker may still send it. unacked: sent and not acknowledged; queue: those of
+    them that its program has not taken, none of one that is dead. former: sent to its former connection,
+    which the broker has not given up yet, and not acknowledged. redelivered: how many of all it was sent
+    somebody had had before. oldest: the lowest position that it holds, None for none or where a single
+    consumer is active. holds_acks: it handles messages and acknowledges none. refused_acks: cumulative
+    acknowledgements that its own client refused. ranges: what it asks for, sticky ranges only. idle: {"code",
+    ...} of `pulsar_idle.py`, None while it works.
     """
     reads = cast("PulsarReading", lane.reads)
     client = reads.client(lane, consumer.incarnation)
@@ -39,7 +45,9 @@ def consumer_view(lane: Lane, consumer: Consumer, subscriptions: Sequence[Subscr
     attached = {} if connection is None else connection.consumers
     keys = [consumer_key(client.connection, number) for number in client.parts]
     former = [key for key, name in why.names.items() if name == consumer.name and key not in keys]
-    held = [known for subscription in subscriptions for key in keys if (known := pending_of(subscription, key))]
+    held = [
+        known for subscription in subscriptions for key in keys if (known := pending_of(subscription, key))
+    ]
     return {
         "connected": bool(attached),
         "refused": client.refused,

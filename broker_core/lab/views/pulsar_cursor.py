@@ -1,7 +1,7 @@
 """The picture of a cursor: what is acknowledged, with holes, who holds what is not, and where newcomers wait.
 
-    mark-delete          read position        end
-    ########.##..##A#BB#wwA|..................|         first entries after mark-delete one by one, the rest as holes
+mark-delete          read position        end
+########.##..##A#BB#wwA|..................|         first entries after mark-delete one by one, the rest as holes
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ UNREAD, WAITING, ACKED = -3, -2, -1
 
 
 def cursor_view(subscription: Subscription, names: Mapping[str, str], order: Sequence[str]) -> Json:
-    """One cursor. mark_delete, read, end: positions, end one past the last; first: of the lowest entry that is kept, to which one may seek.
-    holes: first -> last position of each acknowledged range ahead of mark-delete, the lowest ones; hole_count: of all. joins: waiting newcomer ->
-    the read position of its join. waiting: entries read and at nobody. near: [who, how many] from mark-delete + 1 on; who is a place in `order`,
-    or one of the three codes above."""
+    """One cursor. mark_delete, read, end: positions, end one past the last; first: of the lowest entry that
+    is kept, to which one may seek.
+    holes: first -> last position of each acknowledged range ahead of mark-delete, the lowest ones;
+    hole_count: of all. joins: waiting newcomer -> the read position of its join. waiting: entries read and at
+    nobody. near: [who, how many] from mark-delete + 1 on; who is a place in `order`, or one of the three
+    codes above."""
     cursor, dispatcher = subscription.cursor, subscription.dispatcher
     holes = [(low + 1, high) for low, high in cursor.ranges]
     joins = joins_of(subscription)
@@ -34,7 +36,9 @@ def cursor_view(subscription: Subscription, names: Mapping[str, str], order: Seq
         "first": next(iter(subscription.entries), cursor.end),
         "backlog": cursor.backlog,
         "acked_ahead": len(cursor.ahead),
-        "waiting": subscription.waiting - max(cursor.end - cursor.read_position, 0) if dispatcher is not None and dispatcher.consumers else 0,
+        "waiting": subscription.waiting - max(cursor.end - cursor.read_position, 0)
+        if dispatcher is not None and dispatcher.consumers
+        else 0,
         "holes": {str(first): last for first, last in holes[:HOLES_MAX]},
         "hole_count": len(holes),
         "joins": {names[key]: limit for key, limit in joins.items() if key in names},
@@ -43,7 +47,8 @@ def cursor_view(subscription: Subscription, names: Mapping[str, str], order: Seq
 
 
 def joins_of(subscription: Subscription) -> dict[str, int]:
-    """The broker's consumers that wait by the rule of 3.2 -> the read position at their join, the oldest first."""
+    """The broker's consumers that wait by the rule of 3.2 -> the read position at their join, the oldest
+    first."""
     dispatcher = subscription.dispatcher
     return dispatcher.recently_joined if isinstance(dispatcher, KeySharedDispatcher) else {}
 

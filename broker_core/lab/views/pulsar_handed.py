@@ -1,7 +1,7 @@
 """Who took which part of the hash space from whom at the last change, counted to the slot.
 
-    before   |----- c1 -----|----- c2 -----|
-    now      |-- c1 --|-- c3 --|--- c2 ----|         c3 has taken a part from c1, and one from c2
+before   |----- c1 -----|----- c2 -----|
+now      |-- c1 --|-- c3 --|--- c2 ----|         c3 has taken a part from c1, and one from c2
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ from broker_core.lab.observers.pulsar_moves import first_of
 HANDED_MAX = 24
 
 
-def handed(before: tuple[Sequence[int], Sequence[Owner]], now: tuple[Sequence[int], Sequence[Owner]], slots: int) -> list[Json]:
-    """Largest first: {"from", "to", "slots", "pieces", "largest"}; a consumer None is nobody, largest the longest piece as [first, last] slot.
+def handed(
+    before: tuple[Sequence[int], Sequence[Owner]], now: tuple[Sequence[int], Sequence[Owner]], slots: int
+) -> list[Json]:
+    """Largest first: {"from", "to", "slots", "pieces", "largest"}; a consumer None is nobody, largest the
+    longest piece as [first, last] slot.
 
     before, now: inclusive upper bounds and owners; what is above the last bound belongs to the first slice.
 
@@ -43,7 +46,9 @@ def handed(before: tuple[Sequence[int], Sequence[Owner]], now: tuple[Sequence[in
     for (giver, taker), pieces in found.items():
         largest = max(pieces, key=lambda piece: piece[1] - piece[0])
         count = sum(end - start + 1 for start, end in pieces)
-        rows.append({"from": giver, "to": taker, "slots": count, "pieces": len(pieces), "largest": list(largest)})
+        rows.append(
+            {"from": giver, "to": taker, "slots": count, "pieces": len(pieces), "largest": list(largest)}
+        )
     rows.sort(key=lambda row: (-row["slots"], row["from"] or "", row["to"] or ""))
     return rows[:HANDED_MAX]
 

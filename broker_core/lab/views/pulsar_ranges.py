@@ -1,6 +1,7 @@
-"""Sticky ranges before anybody asks for them: what the client and the broker would say, what would be covered, and what would overlap.
+"""Sticky ranges before anybody asks for them: what the client and the broker would say, what would be
+covered, and what would overlap.
 
-    c1 |----- 0..16383 -----|        typed for c2:  16000-40000      overlap 16000..16383 with c1, gap 40001..65535
+c1 |----- 0..16383 -----|        typed for c2:  16000-40000      overlap 16000..16383 with c1, gap 40001..65535
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ _RANGE = re.compile(r"\s*(-?\d{1,9})\s*(?:-|\.\.)\s*(-?\d{1,9})\s*", re.ASCII)
 
 
 def ranges_from_text(text: str) -> Ranges:
-    """Ranges as a person writes them: "0-16383, 32768-49151", also with "..". Raises CommandError at `ranges`.
+    """Ranges as a person writes them: "0-16383, 32768-49151", also with "..". Raises CommandError at
+    `ranges`.
 
     >>> ranges_from_text("0-16383, 32768..49151")
     [(0, 16383), (32768, 49151)]
@@ -34,18 +36,22 @@ def ranges_from_text(text: str) -> Ranges:
     for part in parts:
         matched = _RANGE.fullmatch(part)
         if matched is None:
-            raise CommandError("ranges", "must be ranges such as 0-16383, 32768-49151: {part}", part=part.strip()[:32])
+            raise CommandError(
+                "ranges", "must be ranges such as 0-16383, 32768-49151: {part}", part=part.strip()[:32]
+            )
         found.append((int(matched[1]), int(matched[2])))
     return found
 
 
 def check_ranges(panel: Mapping[str, Any], consumer: str, ranges: Sequence[Range]) -> Json:
-    """What would come of these ranges for this consumer. panel: of a lane with sticky ranges, as `pulsar_view` makes it.
+    """What would come of these ranges for this consumer. panel: of a lane with sticky ranges, as
+    `pulsar_view` makes it.
 
-    Returns {"refused", "covered", "space", "gaps", "overlaps"}: refused is None or {"kind", "message", "conflict"}, where the client or the broker
-    says no; covered counts slots of `space` that are no gap then, also the one that no key has; gaps are [first, last], overlaps [first, last, with
-    whom], with "" for its own. What 3.2 serves between two ranges of one consumer is no gap, unless the ranges are refused: then gaps are what
-    no range holds.
+    Returns {"refused", "covered", "space", "gaps", "overlaps"}: refused is None or {"kind", "message",
+    "conflict"}, where the client or the broker says no; covered counts slots of `space` that are no gap then,
+    also the one that no key has; gaps are [first, last], overlaps [first, last, with whom], with "" for its
+    own. What 3.2 serves between two ranges of one consumer is no gap, unless the ranges are refused: then
+    gaps are what no range holds.
     Raises CommandError where the lane has no sticky ranges.
     """
     state = panel["selector"]
@@ -61,7 +67,11 @@ def check_ranges(panel: Mapping[str, Any], consumer: str, ranges: Sequence[Range
         check_client_ranges([(first, last - 1) for first, last in ranges] if half_open else ranges)
         selector.add("asked", consumer, list(ranges))
     except AssignRefused as no:
-        refused = {"kind": no.kind, "message": no.message, "conflict": None if no.conflict is None else panel["holders"].get(no.conflict)}
+        refused = {
+            "kind": no.kind,
+            "message": no.message,
+            "conflict": None if no.conflict is None else panel["holders"].get(no.conflict),
+        }
     step = 1 if half_open else 0
     mine = sorted((first, last - step) for first, last in ranges if last - step >= first)
     others = sorted(
@@ -70,13 +80,26 @@ def check_ranges(panel: Mapping[str, Any], consumer: str, ranges: Sequence[Range
         if name != consumer and known["connected"]
         for first, last in known["ranges"]
     )
-    gaps = _unowned(selector) if refused is None else _outside([*mine, *((first, last) for first, last, _ in others)], selector)
+    gaps = (
+        _unowned(selector)
+        if refused is None
+        else _outside([*mine, *((first, last) for first, last, _ in others)], selector)
+    )
     overlaps: list[list[Any]] = [
-        [max(first, low), min(last, high), name] for first, last in mine for low, high, name in others if low <= last and first <= high
+        [max(first, low), min(last, high), name]
+        for first, last in mine
+        for low, high, name in others
+        if low <= last and first <= high
     ]
     overlaps += [[low, min(high, last), ""] for (_, last), (low, high) in pairwise(mine) if low <= last]
     covered = selector.space - sum(last - first + 1 for first, last in gaps)
-    return {"refused": refused, "covered": covered, "space": selector.space, "gaps": gaps, "overlaps": overlaps}
+    return {
+        "refused": refused,
+        "covered": covered,
+        "space": selector.space,
+        "gaps": gaps,
+        "overlaps": overlaps,
+    }
 
 
 def _unowned(selector: Selector) -> list[list[int]]:

@@ -1,4 +1,5 @@
-"""The measures of a study. Each module of this package with a MEASURE adds its columns: a new measure is one small file.
+"""The measures of a study. Each module of this package with a MEASURE adds its columns: a new measure is one
+small file.
 
 >>> "skew" in step_columns() and "churn" in total_columns()
 True

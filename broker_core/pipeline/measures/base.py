@@ -1,6 +1,7 @@
-"""What a measure is: columns it adds to a study's steps and totals, and how they come from the facts of a step.
+"""What a measure is: columns it adds to a study's steps and totals, and how they come from the facts of a
+step.
 
-    facts of a strategy, step by step   ──rows()──►   columns of steps.parquet   ──total()──►   columns of strategies.parquet
+facts of a strategy, step by step   ──rows()──►   columns of steps.parquet   ──total()──►   columns of strategies.parquet
 """
 
 from collections.abc import Callable, Sequence
@@ -14,7 +15,8 @@ WHOLE, NUMBER = "whole", "number"
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one consumer has at the end of a step. keys: None where keys have no owner. bytes: None where they were not counted.
+    """What one consumer has at the end of a step. keys: None where keys have no owner. bytes: None where they
+    were not counted.
     millionths: its part of all that is owned, rounded down, as a lane of the lab has it (Lane.shares)."""
 
     records: int
@@ -27,10 +29,11 @@ class Share:
 class Facts:
     """All that is known of one step of one strategy.
 
-    shares: consumer -> its part, of consumers that the broker counts or that own something, in order of arrival. keys_*: of the keys
-    that had appeared when the change came; None where keys have no owner, or where there is no change. partitions_*: None where nothing
-    is shared by partition. space_moved: share of the hash space in millionths, None where there is none. unowned: records whose key has
-    no owner, None where keys have none. timed: None where no timed run was made.
+    shares: consumer -> its part, of consumers that the broker counts or that own something, in order of
+    arrival. keys_*: of the keys that had appeared when the change came; None where keys have no owner, or
+    where there is no change. partitions_*: None where nothing is shared by partition. space_moved: share of
+    the hash space in millionths, None where there is none. unowned: records whose key has no owner, None
+    where keys have none. timed: None where no timed run was made.
     """
 
     step: int
@@ -48,7 +51,8 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """columns: of a step -> WHOLE or NUMBER; totals: of a strategy, likewise; every column may be null: it does not apply.
+    """columns: of a step -> WHOLE or NUMBER; totals: of a strategy, likewise; every column may be null: it
+    does not apply.
     rows: one for each step. total: from the same facts and those rows, the start (step 0) first."""
 
     columns: dict[str, str]

@@ -1,4 +1,5 @@
-"""Records that wait after a change in the timed run: how many at the most, and how long until no more wait than before it.
+"""Records that wait after a change in the timed run: how many at the most, and how long until no more wait
+than before it.
 
 drain_s is null for a change whose backlog was not worked off within its step; `undrained` counts those.
 """
@@ -14,7 +15,11 @@ def _row(fact: Facts) -> Json:
     if timed is None:
         return {"lag_before": None, "lag_peak": None, "drain_s": None}
     # Before the start there is no level to come back to.
-    return {"lag_before": timed.lag_before, "lag_peak": timed.lag_peak, "drain_s": timed.drain_s if fact.step else None}
+    return {
+        "lag_before": timed.lag_before,
+        "lag_peak": timed.lag_peak,
+        "drain_s": timed.drain_s if fact.step else None,
+    }
 
 
 def _rows(facts: Sequence[Facts]) -> list[Json]:

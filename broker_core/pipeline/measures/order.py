@@ -1,4 +1,5 @@
-"""Order at risk: records of the timed run that were sent while another consumer had one of the same key in flight.
+"""Order at risk: records of the timed run that were sent while another consumer had one of the same key in
+flight.
 
 The start counts too: where keys have no owner, no change is needed to put order at risk.
 """

@@ -13,7 +13,10 @@ def _row(fact: Facts) -> Json:
     timed = fact.timed
     if timed is None or fact.step == 0 or fact.partitions_total is None:
         return {"pause_partition_s": None, "pause_longest_s": None}
-    return {"pause_partition_s": timed.pause_partition_us / 1_000_000, "pause_longest_s": timed.pause_longest_us / 1_000_000}
+    return {
+        "pause_partition_s": timed.pause_partition_us / 1_000_000,
+        "pause_longest_s": timed.pause_longest_us / 1_000_000,
+    }
 
 
 def _rows(facts: Sequence[Facts]) -> list[Json]:
@@ -21,7 +24,10 @@ def _rows(facts: Sequence[Facts]) -> list[Json]:
 
 
 def _total(_: Sequence[Facts], rows: Sequence[Json]) -> Json:
-    return {"pause_partition_s": summed(rows, "pause_partition_s"), "pause_longest_s": worst(rows, "pause_longest_s")}
+    return {
+        "pause_partition_s": summed(rows, "pause_partition_s"),
+        "pause_longest_s": worst(rows, "pause_longest_s"),
+    }
 
 
 _COLUMNS = {"pause_partition_s": NUMBER, "pause_longest_s": NUMBER}

@@ -1,4 +1,5 @@
-"""How even the load is after each change: busiest over mean, Gini, 99th percentile; of a whole history the worst."""
+"""How even the load is after each change: busiest over mean, Gini, 99th percentile; of a whole history the
+worst."""
 
 from collections.abc import Sequence
 
@@ -9,7 +10,11 @@ from broker_core.pipeline.measures.base import NUMBER, Facts, Measure, worst
 
 def _row(fact: Facts) -> Json:
     loads = [share.records for share in fact.shares.values()]
-    return {"skew": None if fact.skew_milli is None else fact.skew_milli / 1000, "gini": gini(loads), "p99": p99(loads)}
+    return {
+        "skew": None if fact.skew_milli is None else fact.skew_milli / 1000,
+        "gini": gini(loads),
+        "p99": p99(loads),
+    }
 
 
 def _rows(facts: Sequence[Facts]) -> list[Json]:

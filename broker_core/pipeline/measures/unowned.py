@@ -1,4 +1,5 @@
-"""Records that no consumer owns after a change, because nobody covers their place in the hash space; of a whole history the worst."""
+"""Records that no consumer owns after a change, because nobody covers their place in the hash space; of a
+whole history the worst."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,5 @@
-"""Records of the timed run that would wait, because nobody could take them when they came, or would be given out twice."""
+"""Records of the timed run that would wait, because nobody could take them when they came, or would be given
+out twice."""
 
 from collections.abc import Sequence
 
@@ -20,9 +21,11 @@ def _rows(facts: Sequence[Facts]) -> list[Json]:
 def _total(_: Sequence[Facts], rows: Sequence[Json]) -> Json:
     records, waited = summed(rows, "timed_records"), summed(rows, "waited")
     return {
-        "timed_records": records, "waited": waited, "waited_share": waited / records if waited is not None and records else None,
+        "timed_records": records,
+        "waited": waited,
+        "waited_share": waited / records if waited is not None and records else None,
         "redelivered": summed(rows, "redelivered"),
-    }  # fmt: skip
+    }
 
 
 MEASURE = Measure(

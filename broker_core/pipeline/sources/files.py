@@ -1,8 +1,9 @@
 """The files of a source, and the parts in which several tasks read them.
 
-A part is a run of bytes of one file: rows that *start* in it are its own, wherever they end. A compressed file, a file of another kind than
-lines, and one that holds a quote (a newline may be inside) are one part each, so every row has one reader and line numbers are exact:
-counting the lines before a part is a pass over the bytes that parses nothing.
+A part is a run of bytes of one file: rows that *start* in it are its own, wherever they end. A compressed
+file, a file of another kind than lines, and one that holds a quote (a newline may be inside) are one part
+each, so every row has one reader and line numbers are exact: counting the lines before a part is a pass over
+the bytes that parses nothing.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ GZIP_MARK = b"\x1f\x8b"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Bytes [start, end) of a file; end -1: to its end. first_line: the number of the line at `start`, or that contains `start`."""
+    """Bytes [start, end) of a file; end -1: to its end. first_line: the number of the line at `start`, or
+    that contains `start`."""
 
     path: str
     start: int = 0
@@ -45,10 +47,11 @@ class Part:
 
 
 def source_files(kind: str, path: Path) -> list[Path]:
-    """The real path of the file, or of those in the folder that are of the kind, by name; other files, hidden ones, empty ones and links that
-    lead out of the folder are left out.
+    """The real path of the file, or of those in the folder that are of the kind, by name; other files, hidden
+    ones, empty ones and links that lead out of the folder are left out.
 
-    Raises CommandError at source.path: nothing there, not readable, empty, or a folder without a file of the kind.
+    Raises CommandError at source.path: nothing there, not readable, empty, or a folder without a file of the
+    kind.
     """
     try:
         if path.is_dir():
@@ -56,7 +59,10 @@ def source_files(kind: str, path: Path) -> list[Path]:
             files = [file for file in inside if file.name.lower().endswith(ENDINGS[kind])]
             if not files:
                 raise CommandError(
-                    "source.path", "the folder holds no {kind} file; a name ends in {endings}", kind=kind, endings=Names(ENDINGS[kind])
+                    "source.path",
+                    "the folder holds no {kind} file; a name ends in {endings}",
+                    kind=kind,
+                    endings=Names(ENDINGS[kind]),
                 )
             files = [file for file in files if file.stat().st_size]
         elif path.exists():
@@ -68,7 +74,9 @@ def source_files(kind: str, path: Path) -> list[Path]:
         for file in files:
             open_file(file).close()
     except OSError as error:
-        raise CommandError("source.path", "cannot be read: {reason}", reason=error.strerror or type(error).__name__) from error
+        raise CommandError(
+            "source.path", "cannot be read: {reason}", reason=error.strerror or type(error).__name__
+        ) from error
     return files
 
 
@@ -107,7 +115,8 @@ FILES_LOOKED_AT_MAX = 64
 
 
 def head_of(path: Path, size: int) -> bytes:
-    """The first bytes, without a byte order mark. Raises CommandError at source.path: UTF-16, or a gzip that is none."""
+    """The first bytes, without a byte order mark. Raises CommandError at source.path: UTF-16, or a gzip that
+    is none."""
     try:
         with open_bytes(path) as file:
             head = file.read(size)
@@ -126,7 +135,9 @@ def cut(paths: list[Path], part_bytes: int = PART_BYTES) -> list[Part]:
         if size <= part_bytes or is_compressed(path):
             parts.append(Part(str(path)))
         else:
-            parts += [Part(str(path), start, min(start + part_bytes, size)) for start in range(0, size, part_bytes)]
+            parts += [
+                Part(str(path), start, min(start + part_bytes, size)) for start in range(0, size, part_bytes)
+            ]
     return parts
 
 
@@ -144,8 +155,13 @@ def count_part(part: Part) -> tuple[int, bool]:
 
 
 def number_lines(parts: list[Part], counts: list[tuple[int, bool]], *, quotes_matter: bool) -> list[Part]:
-    """The parts with their first lines; those of a file with quotes become one, where a quoted newline is possible."""
-    quoted = {part.path for part, (_, has_quote) in zip(parts, counts, strict=True) if has_quote} if quotes_matter else set()
+    """The parts with their first lines; those of a file with quotes become one, where a quoted newline is
+    possible."""
+    quoted = (
+        {part.path for part, (_, has_quote) in zip(parts, counts, strict=True) if has_quote}
+        if quotes_matter
+        else set()
+    )
     numbered: list[Part] = []
     lines: dict[str, int] = {}
     for part, (count, _) in zip(parts, counts, strict=True):
@@ -160,7 +176,8 @@ def number_lines(parts: list[Part], counts: list[tuple[int, bool]], *, quotes_ma
 
 @dataclass(slots=True)
 class Block:
-    """Bytes of a part. begin: where the first unread row starts; limit: rows that start here are the next part's. line: of `begin`."""
+    """Bytes of a part. begin: where the first unread row starts; limit: rows that start here are the next
+    part's. line: of `begin`."""
 
     data: bytes
     begin: int
@@ -183,7 +200,8 @@ class PartReader:
         self._consumed, self._line = end, line
 
     def blocks(self) -> Iterator[Block]:
-        """Each block begins with the rest of the one before. Raises SourceFailed for UTF-16, a broken gzip or a row beyond ROW_BYTES_MAX."""
+        """Each block begins with the rest of the one before. Raises SourceFailed for UTF-16, a broken gzip or
+        a row beyond ROW_BYTES_MAX."""
         part = self.part
         name = Path(part.path).name
         try:
@@ -205,7 +223,12 @@ class PartReader:
                     position += self._consumed
                     rest = data[self._consumed :]
                     if len(rest) > ROW_BYTES_MAX + BLOCK_BYTES:
-                        raise SourceFailed("{file}: the row in line {line} is longer than {bytes} bytes", file=name, line=line, bytes=ROW_BYTES_MAX)
+                        raise SourceFailed(
+                            "{file}: the row in line {line} is longer than {bytes} bytes",
+                            file=name,
+                            line=line,
+                            bytes=ROW_BYTES_MAX,
+                        )
         except (OSError, EOFError, zlib.error) as error:
             raise SourceFailed("{file}: {reason}", file=name, reason=str(error)[:200]) from error
 

@@ -1,7 +1,8 @@
-"""Workloads that nobody has to upload: made-up keys, the flights, a lab's own records. All follow from their index, so any task makes any part.
+"""Workloads that nobody has to upload: made-up keys, the flights, a lab's own records. All follow from their
+index, so any task makes any part.
 
-    zipf, uniform   the lab's own draws: record i of seed s has the key that it has in a lab of seed s
-    lab, flights    the lab's workload itself; a flight's time is that of its schedule, a lab record's that of its arrival
+zipf, uniform   the lab's own draws: record i of seed s has the key that it has in a lab of seed s
+lab, flights    the lab's workload itself; a flight's time is that of its schedule, a lab record's that of its arrival
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ _DIGITS_MAX = 20
 _GUIDE_BITS = 16
 _STREAM = 0  # the stream of draws that says the key, as in broker_core/lab/workload_synthetic.py
 
-RECORDS = pa.schema([("key", pa.binary()), ("at_us", pa.int64()), ("bytes", pa.int64()), ("ordinal", pa.int64())])
+RECORDS = pa.schema(
+    [("key", pa.binary()), ("at_us", pa.int64()), ("bytes", pa.int64()), ("ordinal", pa.int64())]
+)
 
 
 def made_up_part(spec: Json, start: int, stop: int) -> Iterator[pa.RecordBatch]:
@@ -68,7 +71,9 @@ def number_keys(codes: NDArray[np.int64]) -> pa.Array:
     offsets = np.empty(len(codes) + 1, np.int32)
     out = np.empty(len(codes) * (len(KEY_PREFIX) + _DIGITS_MAX), np.uint8)
     size = write_keys(codes, np.frombuffer(KEY_PREFIX, np.uint8), offsets, out)
-    return pa.Array.from_buffers(pa.binary(), len(codes), [None, pa.py_buffer(offsets), pa.py_buffer(out[:size].copy())])
+    return pa.Array.from_buffers(
+        pa.binary(), len(codes), [None, pa.py_buffer(offsets), pa.py_buffer(out[:size].copy())]
+    )
 
 
 @compiled
@@ -98,8 +103,8 @@ def write_keys(codes: Any, prefix: Any, offsets: Any, out: Any) -> int:
 def find_codes(drawn: Any, table: Any, guide: Any, shift: int, codes: Any) -> None:
     """The first entry of `table` above each draw, as `searchsorted(..., side="right")`.
 
-    guide: where the search may begin, for each value of the draw's upper bits, and where it ends one entry later; it saves the cache misses
-    of the first halvings, which are most of the search.
+    guide: where the search may begin, for each value of the draw's upper bits, and where it ends one entry
+    later; it saves the cache misses of the first halvings, which are most of the search.
     """
     for row in range(len(drawn)):
         draw = drawn[row]
@@ -128,12 +133,19 @@ def _records(keys: pa.Array, first: int, last: int) -> pa.RecordBatch:
     count = last - first
     sizes = np.diff(np.frombuffer(keys.buffers()[1], np.int32, count + 1)).astype(np.int64)
     return pa.RecordBatch.from_arrays(
-        [keys, pa.nulls(count, pa.int64()), pa.array(sizes), pa.array(np.arange(first, last, dtype=np.int64))], schema=RECORDS
+        [
+            keys,
+            pa.nulls(count, pa.int64()),
+            pa.array(sizes),
+            pa.array(np.arange(first, last, dtype=np.int64)),
+        ],
+        schema=RECORDS,
     )
 
 
 def lab_workload(spec: Json, folder: Path | None = None) -> tuple[Workload, int]:
-    """The workload of a lab or flights source, and how many records are asked for. folder: where the flights are, if not in the usual place.
+    """The workload of a lab or flights source, and how many records are asked for. folder: where the flights
+    are, if not in the usual place.
 
     Raises CommandError at source.scenario... or source.key.
     """
@@ -145,14 +157,19 @@ def lab_workload(spec: Json, folder: Path | None = None) -> tuple[Workload, int]
             return workload, spec.get("records") or _flight_count(workload)
         scenario = spec["scenario"]
         # A lab that a person made with higher limits than ours is still theirs to study.
-        return workload_from_json(scenario.get("workload", {}), Limits(records_per_second_max=10**9), scenario.get("seed", 7)), spec["records"]
+        return workload_from_json(
+            scenario.get("workload", {}), Limits(records_per_second_max=10**9), scenario.get("seed", 7)
+        ), spec["records"]
     except CommandError as error:
         field = "source.key" if error.field == "workload.key" else f"source.scenario.{error.field}"
-        raise CommandError("source.kind" if error.field == "workload.kind" else field, error.template, **error.values) from error
+        raise CommandError(
+            "source.kind" if error.field == "workload.kind" else field, error.template, **error.values
+        ) from error
 
 
 def lab_part(spec: Json, start: int, stop: int, folder: Path | None = None) -> Iterator[pa.RecordBatch]:
-    """Records start..stop-1 of a lab or flights source. bytes: key and payload, as the lab would send them."""
+    """Records start..stop-1 of a lab or flights source. bytes: key and payload, as the lab would send
+    them."""
     workload, _ = lab_workload(spec, folder)
     is_flights = spec["kind"] == "flights"
     for first in range(start, stop, LAB_BATCH_ROWS):
@@ -160,11 +177,20 @@ def lab_part(spec: Json, start: int, stop: int, folder: Path | None = None) -> I
         codes = workload.key_codes(first, last)
         known = {code: workload.key_bytes(code) for code in set(codes) if code >= 0}
         keys = [known.get(code) for code in codes]
-        payloads = flight_payload_sizes(first, last) if is_flights else [len(workload.payload(index).encode()) for index in range(first, last)]
+        payloads = (
+            flight_payload_sizes(first, last)
+            if is_flights
+            else [len(workload.payload(index).encode()) for index in range(first, last)]
+        )
         sizes = [len(key or b"") + payload for key, payload in zip(keys, payloads, strict=True)]
         times = flight_times(workload, first, last) if is_flights else workload.arrival_times(first, last)
         yield pa.RecordBatch.from_arrays(
-            [pa.array(keys, pa.binary()), pa.array(times, pa.int64()), pa.array(sizes, pa.int64()), pa.array(range(first, last), pa.int64())],
+            [
+                pa.array(keys, pa.binary()),
+                pa.array(times, pa.int64()),
+                pa.array(sizes, pa.int64()),
+                pa.array(range(first, last), pa.int64()),
+            ],
             schema=RECORDS,
         )
 
@@ -174,9 +200,14 @@ def flight_times(workload: Workload, first: int, last: int) -> NDArray[np.int64]
     assert isinstance(workload, FlightsWorkload)
     flights = open_flights()
     rows = np.arange(first, last) % workload.row_count
-    columns = {name: flights.columns[name][rows].astype(np.int64) for name in ("year", "month", "day", "sched_dep_time")}
+    columns = {
+        name: flights.columns[name][rows].astype(np.int64)
+        for name in ("year", "month", "day", "sched_dep_time")
+    }
     years = (columns["year"] - 1970).astype("datetime64[Y]")
-    days = years.astype("datetime64[M]") + (columns["month"] - 1) + np.timedelta64(0, "D") + (columns["day"] - 1)
+    days = (
+        years.astype("datetime64[M]") + (columns["month"] - 1) + np.timedelta64(0, "D") + (columns["day"] - 1)
+    )
     minutes = columns["sched_dep_time"] // 100 * 60 + columns["sched_dep_time"] % 100
     return days.astype(np.int64) * 86_400 * SECOND_US + minutes * 60 * SECOND_US
 
@@ -185,7 +216,11 @@ def flight_payload_sizes(first: int, last: int) -> list[int]:
     """The bytes of the flights' payloads, which are their rows as JSON, without making them."""
     flights = open_flights()
     rows = np.arange(first, last) % len(flights.columns["year"])
-    total = np.full(last - first, len(json.dumps(dict.fromkeys(COLUMNS, 0), separators=(",", ":"))) - len(COLUMNS), np.int64)
+    total = np.full(
+        last - first,
+        len(json.dumps(dict.fromkeys(COLUMNS, 0), separators=(",", ":"))) - len(COLUMNS),
+        np.int64,
+    )
     for name in COLUMNS:
         numbers = flights.columns[name][rows].astype(np.int64)
         values, places = np.unique(numbers, return_inverse=True)

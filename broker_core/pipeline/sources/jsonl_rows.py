@@ -1,7 +1,7 @@
 """JSON lines: one object a line. Only the wanted fields are taken out, each as its bytes in the line.
 
-    {"user": "n-7", "at": 1357016100}      key "user": the text's bytes      key "at": b"1357016100", as written
-    {"user": null}   {}                    no key                            {"user": ["a"]}: the list's JSON is the key
+{"user": "n-7", "at": 1357016100}      key "user": the text's bytes      key "at": b"1357016100", as written
+{"user": null}   {}                    no key                            {"user": ["a"]}: the list's JSON is the key
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ _WHITE = b" \t\r\n"
 
 
 def jsonl_columns(path: Path) -> list[str]:
-    """The fields of the objects in the file's first megabyte, in order of appearance; [] where none of the lines is an object.
+    """The fields of the objects in the file's first megabyte, in order of appearance; [] where none of the
+    lines is an object.
 
     Raises CommandError at source.path for objects between carriage returns alone.
     """
@@ -79,7 +80,9 @@ def _split(data: bytes, begin: int, limit: int, is_final: bool) -> tuple[list[by
 
 
 def _decoder(names: list[str]) -> Any:
-    fields: list[Any] = [(f"f{index}", msgspec.Raw | msgspec.UnsetType, msgspec.UNSET) for index in range(len(names))]
+    fields: list[Any] = [
+        (f"f{index}", msgspec.Raw | msgspec.UnsetType, msgspec.UNSET) for index in range(len(names))
+    ]
     rename = {f"f{index}": name for index, name in enumerate(names)}
     return msgspec.json.Decoder(msgspec.defstruct("Line", fields, rename=rename))
 
@@ -121,7 +124,9 @@ def _batch(spec: Json, decoder: Any, names: list[str], lines: list[bytes], first
                 column[place] = None
     arrays = dict(zip(names, (pa.array(column, pa.binary()) for column in values), strict=True))
     payload = arrays[spec["payload"]] if spec.get("payload") else None
-    payload_bytes = None if payload is None else np.array([len(value or b"") for value in payload.to_pylist()], np.int64)
+    payload_bytes = (
+        None if payload is None else np.array([len(value or b"") for value in payload.to_pylist()], np.int64)
+    )
     columns = Columns(
         arrays[spec["key"]],
         arrays[spec["time"]] if spec.get("time") else None,

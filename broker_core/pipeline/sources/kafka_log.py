@@ -7,15 +7,18 @@
     topic           only this one                         from_offset, until_offset, from_ms, until_ms    half-open bounds
     isolation       read_uncommitted (default) | read_committed
     damaged         fail (default) | skip | tell: what a batch does that cannot be read. tell: records and sizes have a column `problem`, and
-                    a damaged batch is one row, without key and value, at the time of the sound batch before it; `batches` tells them all
+                    a damaged batch is one row, without key and value, at the time of the sound batch before
+                    it; `batches` tells them all
     starting        earliest (default) | latest           failOnDataLoss   true (default) | false     maxRecordsPerTrigger   (streaming)
 
-A schema of the reader's, .schema("key binary, offset bigint"), names the columns that are made and sent; without one it is all of the view.
-Partitions, segments and offset ranges become tasks by the indexes (kafka_log_plan.py). Comparisons of partition, offset and timestamp_ms
-with numbers reach the plan as well, if the session has spark.sql.python.filterPushdown.enabled, as ours has; Spark checks them again.
+A schema of the reader's, .schema("key binary, offset bigint"), names the columns that are made and sent;
+without one it is all of the view. Partitions, segments and offset ranges become tasks by the indexes
+(kafka_log_plan.py). Comparisons of partition, offset and timestamp_ms with numbers reach the plan as well, if
+the session has spark.sql.python.filterPushdown.enabled, as ours has; Spark checks them again.
 
-A stream's offset is {"flights-0": next offset, ...}: with a checkpoint each record comes once, over restarts, growing segments, new segments
-and new partitions. What retention removed before it was read is an error, or with failOnDataLoss=false passed over.
+A stream's offset is {"flights-0": next offset, ...}: with a checkpoint each record comes once, over restarts,
+growing segments, new segments and new partitions. What retention removed before it was read is an error, or
+with failOnDataLoss=false passed over.
 """
 
 from __future__ import annotations
@@ -45,7 +48,15 @@ from pyspark.sql.types import StructType
 
 from broker_core.errors import CommandError, Names
 from broker_core.pipeline.sources.kafka_log_folders import PartitionFolder, partition_folders
-from broker_core.pipeline.sources.kafka_log_plan import OFFSET_MAX, Bounds, LogRange, end_offset, last_stable_offset, offset_from, plan
+from broker_core.pipeline.sources.kafka_log_plan import (
+    OFFSET_MAX,
+    Bounds,
+    LogRange,
+    end_offset,
+    last_stable_offset,
+    offset_from,
+    plan,
+)
 from broker_core.pipeline.sources.kafka_log_tasks import read_range
 from broker_core.pipeline.sources.rows import SourceFailed
 
@@ -54,17 +65,23 @@ if TYPE_CHECKING:
 
 SCHEMAS = {
     "records": "topic string, partition int, offset bigint, timestamp_ms bigint, key binary, value binary",
-    "sizes": "topic string, partition int, offset bigint, timestamp_ms bigint, key binary, key_bytes int, value_bytes int",
-    "batches": "topic string, partition int, segment string, position bigint, bytes bigint, base_offset bigint, last_offset bigint,"
-    " records int, max_timestamp_ms bigint, codec int, is_control boolean, is_transactional boolean, problem string",
+    "sizes": "topic string, partition int, offset bigint, timestamp_ms bigint, key binary, key_bytes int, "
+    "value_bytes int",
+    "batches": "topic string, partition int, segment string, position bigint, bytes bigint, base_offset bigint, "
+    "last_offset bigint,"
+    " records int, max_timestamp_ms bigint, codec int, is_control boolean, is_transactional boolean, "
+    "problem string",
 }
 PROBLEM_SCHEMA = ", problem string"
 HEADERS_SCHEMA = ", headers array<struct<key:binary,value:binary>>"
 _CHOICES = {
-    "view": ("records", "sizes", "batches"), "isolation": ("read_uncommitted", "read_committed"), "damaged": ("fail", "skip", "tell"),
-    "starting": ("earliest", "latest"), "failondataloss": ("true", "false"),
+    "view": ("records", "sizes", "batches"),
+    "isolation": ("read_uncommitted", "read_committed"),
+    "damaged": ("fail", "skip", "tell"),
+    "starting": ("earliest", "latest"),
+    "failondataloss": ("true", "false"),
     "includeheaders": ("false", "true"),
-}  # fmt: skip
+}
 _NUMBERS = ("from_offset", "until_offset", "from_ms", "until_ms", "maxrecordspertrigger", "taskbytes")
 
 
@@ -76,8 +93,8 @@ def kafka_log_register(spark: SparkSession) -> None:
 
 @contextmanager
 def _active(spark: SparkSession) -> Iterator[None]:
-    """Make the session the thread's active one for a while: Spark 4.3 asks the active session whether a name is taken, and would refuse to
-    register in a new session what another one knows."""
+    """Make the session the thread's active one for a while: Spark 4.3 asks the active session whether a name
+    is taken, and would refuse to register in a new session what another one knows."""
     if not hasattr(spark, "_jsparkSession"):  # Spark Connect has one session for each server
         yield
         return
@@ -125,18 +142,33 @@ class Options:
                 if not given[name].isdecimal():
                     raise CommandError(f"source.{name}", "must be a whole number of 0 or more")
                 numbers[name] = int(given[name])
-        bounds = Bounds(numbers.get("from_offset", 0), numbers.get("until_offset", OFFSET_MAX), numbers.get("from_ms"), numbers.get("until_ms"))
+        bounds = Bounds(
+            numbers.get("from_offset", 0),
+            numbers.get("until_offset", OFFSET_MAX),
+            numbers.get("from_ms"),
+            numbers.get("until_ms"),
+        )
         return cls(
-            path=given["path"], topic=given.get("topic"), view=given.get("view", "records"), bounds=bounds,
+            path=given["path"],
+            topic=given.get("topic"),
+            view=given.get("view", "records"),
+            bounds=bounds,
             has_headers=given.get("includeheaders") == "true" and given.get("view", "records") == "records",
-            committed=given.get("isolation") == "read_committed", skip_damaged=given.get("damaged", "fail") != "fail",
+            committed=given.get("isolation") == "read_committed",
+            skip_damaged=given.get("damaged", "fail") != "fail",
             tells_damaged=given.get("damaged") == "tell" and given.get("view", "records") != "batches",
-            from_latest=given.get("starting") == "latest", fail_on_data_loss=given.get("failondataloss", "true") == "true",
-            records_max=numbers.get("maxrecordspertrigger"), task_bytes=numbers.get("taskbytes"),
-        )  # fmt: skip
+            from_latest=given.get("starting") == "latest",
+            fail_on_data_loss=given.get("failondataloss", "true") == "true",
+            records_max=numbers.get("maxrecordspertrigger"),
+            task_bytes=numbers.get("taskbytes"),
+        )
 
     def schema(self) -> str:
-        return SCHEMAS[self.view] + (HEADERS_SCHEMA if self.has_headers else "") + (PROBLEM_SCHEMA if self.tells_damaged else "")
+        return (
+            SCHEMAS[self.view]
+            + (HEADERS_SCHEMA if self.has_headers else "")
+            + (PROBLEM_SCHEMA if self.tells_damaged else "")
+        )
 
     def partitions(self) -> list[PartitionFolder]:
         return partition_folders(Path(self.path), self.topic)
@@ -171,10 +203,13 @@ class KafkaLogSource(DataSource):
         return KafkaLogStreamReader(self._checked(schema), schema)
 
     def _checked(self, schema: StructType) -> Options:
-        """The options. Raises CommandError where somebody has given a schema with another column than the view has, or of another type."""
+        """The options. Raises CommandError where somebody has given a schema with another column than the
+        view has, or of another type."""
         options = Options.of(dict(self.options))
         columns = options.schema()
-        if not {f"{field.name} {field.dataType.simpleString()}" for field in schema.fields} <= set(columns.split(", ")):
+        if not {f"{field.name} {field.dataType.simpleString()}" for field in schema.fields} <= set(
+            columns.split(", ")
+        ):
             raise CommandError("source.schema", "may name these columns: {columns}", columns=columns)
         return options
 
@@ -202,7 +237,8 @@ class KafkaLogReader(DataSourceReader):
         self.wanted_partition: int | None = None
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
-        """Narrow the plan by comparisons with numbers. All are given back: a batch may hold more than what is wanted."""
+        """Narrow the plan by comparisons with numbers. All are given back: a batch may hold more than what is
+        wanted."""
         if self.reading.options.view != "batches":
             for each in filters:
                 self._narrow(each)
@@ -214,8 +250,20 @@ class KafkaLogReader(DataSourceReader):
         column, value = given.attribute, given.value
         if not isinstance(value, int) or isinstance(value, bool):
             return
-        low = value if isinstance(given, EqualTo | GreaterThanOrEqual) else value + 1 if isinstance(given, GreaterThan) else None
-        high = value + 1 if isinstance(given, EqualTo | LessThanOrEqual) else value if isinstance(given, LessThan) else None
+        low = (
+            value
+            if isinstance(given, EqualTo | GreaterThanOrEqual)
+            else value + 1
+            if isinstance(given, GreaterThan)
+            else None
+        )
+        high = (
+            value + 1
+            if isinstance(given, EqualTo | LessThanOrEqual)
+            else value
+            if isinstance(given, LessThan)
+            else None
+        )
         if column == ("offset",):
             self.bounds = self.bounds.within(Bounds(low or 0, OFFSET_MAX if high is None else high))
         elif column == ("timestamp_ms",):
@@ -228,7 +276,9 @@ class KafkaLogReader(DataSourceReader):
             partition for partition in self.reading.options.partitions()
             if self.wanted_partition in (None, partition.partition)
         ]  # fmt: skip
-        return [LogPartition(given) for given in self.reading.options.plan(chosen, self.bounds)] or [LogPartition(None)]
+        return [LogPartition(given) for given in self.reading.options.plan(chosen, self.bounds)] or [
+            LogPartition(None)
+        ]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         return self.reading.rows(partition)
@@ -242,13 +292,19 @@ class KafkaLogStreamReader(DataSourceStreamReader):
         self.options = options
 
     def initialOffset(self) -> dict[str, int]:
-        return {_name(each): self._end(each) if self.options.from_latest else self._start(each) for each in self._partitions()}
+        return {
+            _name(each): self._end(each) if self.options.from_latest else self._start(each)
+            for each in self._partitions()
+        }
 
     def getDefaultReadLimit(self) -> ReadLimit:
-        return ReadAllAvailable() if self.options.records_max is None else ReadMaxRows(self.options.records_max)
+        return (
+            ReadAllAvailable() if self.options.records_max is None else ReadMaxRows(self.options.records_max)
+        )
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:
-        """Where each partition ends now. What a start names and the folder lacks keeps its place: `partitions` says what that means."""
+        """Where each partition ends now. What a start names and the folder lacks keeps its place:
+        `partitions` says what that means."""
         ends = dict(start)
         left = limit.max_rows if isinstance(limit, ReadMaxRows) else None
         for each in self._partitions():
@@ -297,9 +353,12 @@ class KafkaLogStreamReader(DataSourceStreamReader):
     def _lost(self, name: str, begin: int, first: int) -> None:
         if self.options.fail_on_data_loss:
             raise SourceFailed(
-                "{partition}: offsets {begin} to {last} were removed before they were read; failOnDataLoss=false continues without them",
-                partition=name, begin=begin, last=first - 1,
-            )  # fmt: skip
+                "{partition}: offsets {begin} to {last} were removed before they were read; "
+                "failOnDataLoss=false continues without them",
+                partition=name,
+                begin=begin,
+                last=first - 1,
+            )
 
 
 def _name(partition: PartitionFolder) -> str:

@@ -1,4 +1,5 @@
-"""Which partitions a path of Kafka's log format holds: one segment, a partition's folder, or a broker's log folder with many.
+"""Which partitions a path of Kafka's log format holds: one segment, a partition's folder, or a broker's log
+folder with many.
 
     .../flights-3/00000000000000000000.log     one segment of partition 3 of flights
     .../flights-3/                             the partition
@@ -36,20 +37,31 @@ class PartitionFolder(NamedTuple):
 def partition_folders(path: Path, topic: str | None = None) -> list[PartitionFolder]:
     """The partitions with at least one segment, by topic and number. topic: only that one's.
 
-    Raises CommandError at source.path: not there, not readable, no log; at source.topic: not among those there.
+    Raises CommandError at source.path: not there, not readable, no log; at source.topic: not among those
+    there.
     """
     try:
         found = _found(path.resolve())
     except OSError as error:
-        raise CommandError("source.path", "cannot be read: {reason}", reason=error.strerror or type(error).__name__) from error
+        raise CommandError(
+            "source.path", "cannot be read: {reason}", reason=error.strerror or type(error).__name__
+        ) from error
     if not found:
-        raise CommandError("source.path", "holds no log: neither a segment (00000000000000000000.log) nor a partition's folder")
+        raise CommandError(
+            "source.path",
+            "holds no log: neither a segment (00000000000000000000.log) nor a partition's folder",
+        )
     if topic is None:
         return found
     chosen = [partition for partition in found if partition.topic == topic]
     if not chosen:
         topics = Names(sorted({partition.topic for partition in found})[:40])
-        raise CommandError("source.topic", "there is no topic {name}; the topics are {topics}", name=topic[:100], topics=topics)
+        raise CommandError(
+            "source.topic",
+            "there is no topic {name}; the topics are {topics}",
+            name=topic[:100],
+            topics=topics,
+        )
     return chosen
 
 
@@ -74,7 +86,11 @@ def _found(path: Path) -> list[PartitionFolder]:
     own = segments_of(path)
     if own:
         return [PartitionFolder(*_name_of(path), own)]
-    inside = [(folder, segments_of(folder)) for folder in sorted(path.iterdir()) if _is_folder(folder) and _FOLDER.fullmatch(folder.name)]
+    inside = [
+        (folder, segments_of(folder))
+        for folder in sorted(path.iterdir())
+        if _is_folder(folder) and _FOLDER.fullmatch(folder.name)
+    ]
     return sorted(PartitionFolder(*_name_of(folder), segments) for folder, segments in inside if segments)
 
 

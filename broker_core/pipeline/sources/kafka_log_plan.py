@@ -1,10 +1,12 @@
-"""Which bytes of which segments hold the wanted offsets and times, and how tasks share them. Opens indexes, reads no records.
+"""Which bytes of which segments hold the wanted offsets and times, and how tasks share them. Opens indexes,
+reads no records.
 
     .index       (offset, position)     where to begin for an offset; rows about 4 KiB apart, so cuts fall on whole batches
     .timeindex   (timestamp, offset)    up to this offset nothing is later: what is before a time is skipped
 
-An index is a hint: a row that does not point at a batch that begins at or below its offset is left out. Without indexes a segment is one
-task. An end in time prunes nothing: producers set timestamps, and later records may be older.
+An index is a hint: a row that does not point at a batch that begins at or below its offset is left out.
+Without indexes a segment is one task. An end in time prunes nothing: producers set timestamps, and later
+records may be older.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ OFFSET_MAX = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Wanted records: offset in [from_offset, until_offset) and timestamp in [from_ms, until_ms); None: no bound."""
+    """Wanted records: offset in [from_offset, until_offset) and timestamp in [from_ms, until_ms); None: no
+    bound."""
 
     from_offset: int = 0
     until_offset: int = OFFSET_MAX
@@ -48,7 +51,8 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class LogRange:
-    """Bytes [start, end) of a segment, from a batch's first to a batch's last. is_tail: the log's last bytes, where a batch may be cut off."""
+    """Bytes [start, end) of a segment, from a batch's first to a batch's last. is_tail: the log's last bytes,
+    where a batch may be cut off."""
 
     topic: str
     partition: int
@@ -60,7 +64,13 @@ class LogRange:
     aborted: tuple[AbortedTransaction, ...] | None = None
 
 
-def plan(partitions: Sequence[PartitionFolder], bounds: Bounds, *, committed: bool = False, task_bytes: int = TASK_BYTES) -> list[LogRange]:
+def plan(
+    partitions: Sequence[PartitionFolder],
+    bounds: Bounds,
+    *,
+    committed: bool = False,
+    task_bytes: int = TASK_BYTES,
+) -> list[LogRange]:
     """The ranges to read, in order. committed: only what a read_committed consumer would be given."""
     ranges: list[LogRange] = []
     for partition in partitions:
@@ -82,7 +92,8 @@ def aborted_transactions(partition: PartitionFolder) -> tuple[AbortedTransaction
 
 
 def last_stable_offset(partition: PartitionFolder) -> int:
-    """The first offset of the oldest transaction that is still open; OFFSET_MAX if none is. Reads every batch's header."""
+    """The first offset of the oldest transaction that is still open; OFFSET_MAX if none is. Reads every
+    batch's header."""
     open_since: dict[int, int] = {}
     for _, path in partition.segments:
         for _, batch in walk(path):
@@ -108,7 +119,8 @@ def end_offset(partition: PartitionFolder) -> int:
 
 
 def offset_from(partition: PartitionFolder, from_ms: int) -> int:
-    """An offset before which no record is as late as `from_ms`, by the time indexes; the first of the log where they do not say."""
+    """An offset before which no record is as late as `from_ms`, by the time indexes; the first of the log
+    where they do not say."""
     for base, path in partition.segments[:-1]:
         rows = time_rows(path, base)
         if not rows or rows[-1][0] >= from_ms:
@@ -136,20 +148,29 @@ def map_file(path: Path) -> memoryview:
     """The file's bytes as they are now. Raises FileNotFoundError where retention has taken it."""
     with open_file(path) as file:
         size = os.fstat(file.fileno()).st_size
-        return memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)) if size else memoryview(b"")
+        return (
+            memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)) if size else memoryview(b"")
+        )
 
 
 def index_rows(path: Path, base: int) -> list[tuple[int, int]]:
-    """(offset, position) of the offset index, as far as the rows rise and stay within the log; [] without one."""
-    return _rising(path.with_suffix(".index"), offset_index.ROW, lambda row: (base + row[0], row[1]), path.stat().st_size)
+    """(offset, position) of the offset index, as far as the rows rise and stay within the log; [] without
+    one."""
+    return _rising(
+        path.with_suffix(".index"), offset_index.ROW, lambda row: (base + row[0], row[1]), path.stat().st_size
+    )
 
 
 def time_rows(path: Path, base: int) -> list[tuple[int, int]]:
     """(timestamp, offset) of the time index, as far as the rows rise; [] without one."""
-    return _rising(path.with_suffix(".timeindex"), time_index.ROW, lambda row: (row[0], base + row[1]), OFFSET_MAX)
+    return _rising(
+        path.with_suffix(".timeindex"), time_index.ROW, lambda row: (row[0], base + row[1]), OFFSET_MAX
+    )
 
 
-def _rising(file: Path, row: struct.Struct, read: Callable[[tuple[int, int]], tuple[int, int]], second_below: int) -> list[tuple[int, int]]:
+def _rising(
+    file: Path, row: struct.Struct, read: Callable[[tuple[int, int]], tuple[int, int]], second_below: int
+) -> list[tuple[int, int]]:
     try:
         content = read_file(file)
     except FileNotFoundError:
@@ -165,7 +186,10 @@ def _rising(file: Path, row: struct.Struct, read: Callable[[tuple[int, int]], tu
 
 
 def _partition(
-    partition: PartitionFolder, bounds: Bounds, aborted: tuple[AbortedTransaction, ...] | None, task_bytes: int
+    partition: PartitionFolder,
+    bounds: Bounds,
+    aborted: tuple[AbortedTransaction, ...] | None,
+    task_bytes: int,
 ) -> Iterator[LogRange]:
     segments = partition.segments
     for place, (base, path) in enumerate(segments):
@@ -181,14 +205,21 @@ def _partition(
         start, end = _byte_bounds(rows, times, bounds, size)
         for first, last in _cuts([position for _, position in rows], start, end, task_bytes):
             is_tail = is_last and last == size
-            yield LogRange(partition.topic, partition.partition, str(path), first, last, bounds, is_tail, aborted)
+            yield LogRange(
+                partition.topic, partition.partition, str(path), first, last, bounds, is_tail, aborted
+            )
 
 
-def _byte_bounds(rows: list[tuple[int, int]], times: list[tuple[int, int]], bounds: Bounds, size: int) -> tuple[int, int]:
-    """Where reading begins and ends. A row's batches end with its offset, so the wanted batches begin at or after its position."""
+def _byte_bounds(
+    rows: list[tuple[int, int]], times: list[tuple[int, int]], bounds: Bounds, size: int
+) -> tuple[int, int]:
+    """Where reading begins and ends. A row's batches end with its offset, so the wanted batches begin at or
+    after its position."""
     from_offset = bounds.from_offset
     if bounds.from_ms is not None:
-        from_offset = max([from_offset, *(offset + 1 for timestamp, offset in times if timestamp < bounds.from_ms)])
+        from_offset = max(
+            [from_offset, *(offset + 1 for timestamp, offset in times if timestamp < bounds.from_ms)]
+        )
     start = max((position for offset, position in rows if offset <= from_offset), default=0)
     # The append at the first row at or above the end may begin below it; the one after that cannot.
     behind = [position for offset, position in rows if offset >= bounds.until_offset]

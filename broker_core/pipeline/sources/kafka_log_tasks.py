@@ -1,11 +1,12 @@
-"""What one task does: read a range of a segment into Arrow batches, set damaged batches aside or stop at them.
+"""What one task does: read a range of a segment into Arrow batches, set damaged batches aside or stop at
+them.
 
     records   topic, partition, offset, timestamp_ms, key, value, if wanted headers
     sizes     topic, partition, offset, timestamp_ms, key, key_bytes, value_bytes      values are not copied
     batches   one row a batch: where it is, what it holds, and what is wrong with it; nothing is decompressed
 
-With a column `problem` the first two views also tell of the damaged batches, one row each, at the end of their range.
-Control batches (the markers that end transactions) are not records; the view `batches` has them.
+With a column `problem` the first two views also tell of the damaged batches, one row each, at the end of
+their range. Control batches (the markers that end transactions) are not records; the view `batches` has them.
 """
 
 from __future__ import annotations
@@ -31,9 +32,20 @@ GROUP_BYTES = 16 << 20
 
 PROBLEM = "problem"
 BATCH_COLUMNS = (
-    "topic", "partition", "segment", "position", "bytes", "base_offset", "last_offset", "records", "max_timestamp_ms", "codec", "is_control",
-    "is_transactional", PROBLEM,
-)  # fmt: skip
+    "topic",
+    "partition",
+    "segment",
+    "position",
+    "bytes",
+    "base_offset",
+    "last_offset",
+    "records",
+    "max_timestamp_ms",
+    "codec",
+    "is_control",
+    "is_transactional",
+    PROBLEM,
+)
 
 Batch = RecordBatch | LegacyBatch
 
@@ -51,7 +63,9 @@ class _Damage:
 
     def pass_by(self, batch: Batch) -> None:
         """A sound batch: damage after it is about as old, and begins where it ends."""
-        self.next_offset = batch.last_offset + 1 if isinstance(batch, LegacyBatch) else batch.header.next_offset
+        self.next_offset = (
+            batch.last_offset + 1 if isinstance(batch, LegacyBatch) else batch.header.next_offset
+        )
         if isinstance(batch, RecordBatch):
             self.last_ms = batch.header.max_timestamp
             self.first_ms = self.last_ms if self.first_ms is None else self.first_ms
@@ -60,7 +74,12 @@ class _Damage:
         """Note a batch if it is within the range's offsets."""
         if not self.is_skipped:
             file = segment_name(self.given)
-            raise SourceFailed("{file}: the batch at {position} is damaged: {reason}", file=file, position=position, reason=problem)
+            raise SourceFailed(
+                "{file}: the batch at {position} is damaged: {reason}",
+                file=file,
+                position=position,
+                reason=problem,
+            )
         bounds = self.given.bounds
         offset = bounds.from_offset if self.next_offset is None else self.next_offset
         if batch is not None:
@@ -71,18 +90,22 @@ class _Damage:
     def batch(self, schema: pa.Schema) -> pa.RecordBatch:
         """A row for each, at the time of the nearest sound batch, as its own cannot be believed."""
         told = {
-            "topic": [self.given.topic] * len(self.rows), "partition": [self.given.partition] * len(self.rows),
+            "topic": [self.given.topic] * len(self.rows),
+            "partition": [self.given.partition] * len(self.rows),
             "offset": [offset for _, offset, _, _ in self.rows],
             "timestamp_ms": [self.first_ms if last_ms is None else last_ms for _, _, last_ms, _ in self.rows],
             PROBLEM: [problem for _, _, _, problem in self.rows],
-        }  # fmt: skip
+        }
         columns = [pa.array(told.get(column.name, [None] * len(self.rows)), column.type) for column in schema]
         return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def read_range(given: LogRange, schema: pa.Schema, view: str, *, skip_damaged: bool) -> Iterator[pa.RecordBatch]:
-    """The range's rows in offset order, with the schema's columns of the view. Raises SourceFailed at a damaged batch, unless such are to be
-    skipped; if the schema has a column `problem` they follow at the end."""
+def read_range(
+    given: LogRange, schema: pa.Schema, view: str, *, skip_damaged: bool
+) -> Iterator[pa.RecordBatch]:
+    """The range's rows in offset order, with the schema's columns of the view. Raises SourceFailed at a
+    damaged batch, unless such are to be skipped; if the schema has a column `problem` they follow at the
+    end."""
     if view == "batches":
         yield from _batch_rows(given, schema)
         return
@@ -93,7 +116,8 @@ def read_range(given: LogRange, schema: pa.Schema, view: str, *, skip_damaged: b
 
 
 def damaged_batches(given: LogRange) -> list[tuple[int, str]]:
-    """Position and fault of each damaged batch of the range. All is decompressed and read: a batch whose CRC is right may be broken inside."""
+    """Position and fault of each damaged batch of the range. All is decompressed and read: a batch whose CRC
+    is right may be broken inside."""
     damage = _Damage(given, is_skipped=True)
     for _ in _records(given, pa.schema([("offset", pa.int64())]), damage):
         pass
@@ -121,9 +145,11 @@ def _records(given: LogRange, schema: pa.Schema, damage: _Damage) -> Iterator[pa
 
 
 def sound_batches(given: LogRange) -> Iterator[tuple[int, Any, str | None]]:
-    """(position, batch, None) for each batch whose CRC is right; (position, batch or None, what is wrong) for the others.
+    """(position, batch, None) for each batch whose CRC is right; (position, batch or None, what is wrong) for
+    the others.
 
-    After bytes that are not a batch, the start of the next one is unknown: the rest of the range is one problem.
+    After bytes that are not a batch, the start of the next one is unknown: the rest of the range is one
+    problem.
     """
     try:
         view = map_file(Path(given.path))[: given.end]
@@ -153,7 +179,11 @@ def _is_wanted(given: LogRange, batch: Batch) -> bool:
     if isinstance(batch, LegacyBatch):
         return True
     header, bounds = batch.header, given.bounds
-    if header.is_control or header.last_offset < bounds.from_offset or header.base_offset >= bounds.until_offset:
+    if (
+        header.is_control
+        or header.last_offset < bounds.from_offset
+        or header.base_offset >= bounds.until_offset
+    ):
         return False
     if bounds.from_ms is not None and header.max_timestamp < bounds.from_ms:
         return False
@@ -163,7 +193,8 @@ def _is_wanted(given: LogRange, batch: Batch) -> bool:
 def _is_aborted(given: LogRange, batch: RecordBatch) -> bool:
     header = batch.header
     return any(
-        row.producer_id == header.producer_id and row.first_offset <= header.base_offset <= row.last_offset for row in given.aborted or ()
+        row.producer_id == header.producer_id and row.first_offset <= header.base_offset <= row.last_offset
+        for row in given.aborted or ()
     )
 
 
@@ -180,14 +211,22 @@ def _read(
 
 
 def _rows(given: LogRange, group: Sequence[Batch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """The group's records within the bounds, with the columns of the schema. Raises BrokenBatch after the records before it."""
-    for made in arrow_columns(group, [name for name in COLUMNS if name in schema.names or name in ("offset", "timestamp_ms")]):
+    """The group's records within the bounds, with the columns of the schema. Raises BrokenBatch after the
+    records before it."""
+    for made in arrow_columns(
+        group, [name for name in COLUMNS if name in schema.names or name in ("offset", "timestamp_ms")]
+    ):
         wanted = _within(given.bounds, made)
         if wanted.num_rows:
             same = {
-                "topic": pa.scalar(given.topic), "partition": pa.scalar(given.partition, pa.int32()), PROBLEM: pa.scalar(None, pa.string()),
-            }  # fmt: skip
-            columns = [pa.repeat(same[name], wanted.num_rows) if name in same else wanted.column(name) for name in schema.names]
+                "topic": pa.scalar(given.topic),
+                "partition": pa.scalar(given.partition, pa.int32()),
+                PROBLEM: pa.scalar(None, pa.string()),
+            }
+            columns = [
+                pa.repeat(same[name], wanted.num_rows) if name in same else wanted.column(name)
+                for name in schema.names
+            ]
             yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
@@ -208,14 +247,37 @@ def _batch_rows(given: LogRange, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         if batch is None:
             rows.append((*start, given.end - position, None, None, None, None, None, False, False, problem))
         elif isinstance(batch, LegacyBatch):
-            rows.append((*start, batch.size_in_bytes, batch.base_offset, batch.last_offset, None, None, None, False, False, problem))
+            rows.append(
+                (
+                    *start,
+                    batch.size_in_bytes,
+                    batch.base_offset,
+                    batch.last_offset,
+                    None,
+                    None,
+                    None,
+                    False,
+                    False,
+                    problem,
+                )
+            )
         else:
             header = batch.header
             codec = header.attributes & 7
             rows.append(
-                (*start, batch.size_in_bytes, header.base_offset, header.last_offset, header.record_count, header.max_timestamp, codec,
-                 header.is_control, header.is_transactional, problem)
-            )  # fmt: skip
+                (
+                    *start,
+                    batch.size_in_bytes,
+                    header.base_offset,
+                    header.last_offset,
+                    header.record_count,
+                    header.max_timestamp,
+                    codec,
+                    header.is_control,
+                    header.is_transactional,
+                    problem,
+                )
+            )
         if len(rows) == GROUP_RECORDS:
             yield _table(rows, schema)
             rows = []
@@ -225,7 +287,9 @@ def _batch_rows(given: LogRange, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
 
 def _table(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
     columns = dict(zip(BATCH_COLUMNS, zip(*rows, strict=True), strict=True))
-    return pa.RecordBatch.from_arrays([pa.array(columns[field.name], field.type) for field in schema], schema=schema)
+    return pa.RecordBatch.from_arrays(
+        [pa.array(columns[field.name], field.type) for field in schema], schema=schema
+    )
 
 
 def segment_name(given: LogRange) -> str:

@@ -1,7 +1,8 @@
 """Which column of a source is likely its key, from the first rows, and why.
 
-A key decides which consumer gets a record, so it must come more than once (else there is no order to keep and nothing to be skewed) and have
-enough values to share out. So a column is judged by its values first; its name decides only between columns whose values are as good.
+A key decides which consumer gets a record, so it must come more than once (else there is no order to keep and
+nothing to be skewed) and have enough values to share out. So a column is judged by its values first; its name
+decides only between columns whose values are as good.
 """
 
 import re
@@ -15,14 +16,18 @@ FEW_VALUES = 16
 """Fewer than that cannot be shared evenly among a handful of consumers."""
 RECORDS_PER_KEY = 2
 """From so many records a value on in the mean, values repeat as those of a key do, not by accident."""
-_KEY_LIKE = re.compile(r"(^|_|\b)(key|id)$|key|tail|user|customer|account|device|session|tenant", re.IGNORECASE)
+_KEY_LIKE = re.compile(
+    r"(^|_|\b)(key|id)$|key|tail|user|customer|account|device|session|tenant", re.IGNORECASE
+)
 _TIME_LIKE = re.compile(r"time|date|_at$|^ts$|timestamp", re.IGNORECASE)
 
 
 def column_use(values: Sequence[str | bytes | None]) -> Json:
-    """`{"code", "params": {"rows", "values", "per_value"}, "is_decimal"}` of a column's first values; None and empty ones are left out.
+    """`{"code", "params": {"rows", "values", "per_value"}, "is_decimal"}` of a column's first values; None
+    and empty ones are left out.
 
-    code: unique (no value comes twice), constant (one value alone), empty, few (too few to share out), rare (hardly any comes twice), repeats.
+    code: unique (no value comes twice), constant (one value alone), empty, few (too few to share out), rare
+    (hardly any comes twice), repeats.
     is_decimal: they are numbers with a point, so measured rather than named.
 
     >>> column_use(["a", "b", "a", None])["code"], column_use(["a", "b"])["code"]
@@ -30,7 +35,11 @@ def column_use(values: Sequence[str | bytes | None]) -> Json:
     """
     given = [value for value in values if value]
     distinct = len(set(given))
-    params = {"rows": len(given), "values": distinct, "per_value": round(len(given) / distinct, 1) if distinct else 0.0}
+    params = {
+        "rows": len(given),
+        "values": distinct,
+        "per_value": round(len(given) / distinct, 1) if distinct else 0.0,
+    }
     is_decimal = bool(given) and all(_is_decimal(value) for value in given[:DECIMALS_LOOKED_AT])
     return {"code": _code(len(given), distinct), "params": params, "is_decimal": is_decimal}
 

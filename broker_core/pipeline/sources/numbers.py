@@ -3,7 +3,8 @@
     1357016100   1357016100000   1357016100000000   1357016100000000000      seconds, ms, us, ns: told by their magnitude
     2013-01-01T05:15:00.25Z   2013-01-01 05:15:00+08:00   2013-01-01         ISO 8601; without a zone it is UTC
 
-A number is not a time if it, or its microseconds, exceeds signed 64 bits: many sources write 2**64 - 1 for "none".
+A number is not a time if it, or its microseconds, exceeds signed 64 bits: many sources write 2**64 - 1 for
+"none".
 """
 
 from datetime import UTC, datetime, timedelta
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 Bools = NDArray[np.bool_]
 SIZE_MAX = 2**53
-_SECONDS_BELOW = 10**11       # as milliseconds that would be March 1973
+_SECONDS_BELOW = 10**11  # as milliseconds that would be March 1973
 _MILLISECONDS_BELOW = 10**14  # as microseconds likewise
 _MICROSECONDS_BELOW = 10**17
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -25,7 +26,8 @@ _DAY_US = 86_400_000_000
 
 
 def parse_times(values: pa.Array) -> tuple[pa.Array, Bools]:
-    """Microseconds since 1970 of each value (null for a missing one or an empty text), and which values are not times."""
+    """Microseconds since 1970 of each value (null for a missing one or an empty text), and which values are
+    not times."""
     if pa.types.is_timestamp(values.type) or pa.types.is_date(values.type):
         return _moments(values)
     if pa.types.is_integer(values.type):
@@ -42,7 +44,8 @@ def parse_times(values: pa.Array) -> tuple[pa.Array, Bools]:
 
 
 def parse_sizes(values: pa.Array) -> tuple[pa.Array, Bools]:
-    """Whole numbers of 0 or more (null for a missing one or an empty text), and which values are not sizes."""
+    """Whole numbers of 0 or more (null for a missing one or an empty text), and which values are not
+    sizes."""
     numbers = values
     if values.type == pa.int64() and not values.null_count:
         bounds = pc.min_max(values)
@@ -51,7 +54,11 @@ def parse_sizes(values: pa.Array) -> tuple[pa.Array, Bools]:
     if not pa.types.is_integer(values.type):
         texts = _texts(values) if not pa.types.is_floating(values.type) else values
         try:
-            numbers = _as_int64(pc.utf8_trim_whitespace(texts)) if texts is not values else pc.cast(texts, pa.int64())
+            numbers = (
+                _as_int64(pc.utf8_trim_whitespace(texts))
+                if texts is not values
+                else pc.cast(texts, pa.int64())
+            )
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, TypeError, AttributeError):
             numbers = pa.array([_size_of(value) for value in values.to_pylist()], pa.int64())
     numbers = pc.cast(numbers, pa.int64(), safe=False)
@@ -101,7 +108,11 @@ def _scaled(values: pa.Array) -> tuple[pa.Array, Bools]:
     micros = np.where(
         size < _SECONDS_BELOW,
         numbers * 1_000_000,
-        np.where(size < _MILLISECONDS_BELOW, numbers * 1_000, np.where(size < _MICROSECONDS_BELOW, numbers, _toward_zero(numbers))),
+        np.where(
+            size < _MILLISECONDS_BELOW,
+            numbers * 1_000,
+            np.where(size < _MICROSECONDS_BELOW, numbers, _toward_zero(numbers)),
+        ),
     )
     return pa.array(micros, pa.int64(), mask=~np.asarray(values.is_valid()) | is_bad), is_bad
 
@@ -114,13 +125,24 @@ def _toward_zero(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
 def _moments(values: pa.Array) -> tuple[pa.Array, Bools]:
     """Timestamps and dates in microseconds; finer ones are cut off."""
     try:
-        options = pc.CastOptions(pa.timestamp("us", getattr(values.type, "tz", None)), allow_time_truncate=True)
+        options = pc.CastOptions(
+            pa.timestamp("us", getattr(values.type, "tz", None)), allow_time_truncate=True
+        )
         return pc.cast(pc.cast(values, options=options), pa.int64()), np.zeros(len(values), np.bool_)
     except pa.ArrowInvalid:
         is_days = pa.types.is_date32(values.type)
-        per_unit = _DAY_US if is_days else 1_000 if pa.types.is_date64(values.type) or values.type.unit == "ms" else 1_000_000
+        per_unit = (
+            _DAY_US
+            if is_days
+            else 1_000
+            if pa.types.is_date64(values.type) or values.type.unit == "ms"
+            else 1_000_000
+        )
         numbers = pc.cast(pc.cast(values, pa.int32()) if is_days else values, pa.int64())
-        fits = pc.and_(pc.less_equal(numbers, _INT64_MAX // per_unit), pc.greater_equal(numbers, -(_INT64_MAX // per_unit)))
+        fits = pc.and_(
+            pc.less_equal(numbers, _INT64_MAX // per_unit),
+            pc.greater_equal(numbers, -(_INT64_MAX // per_unit)),
+        )
         is_bad = ~np.asarray(pc.fill_null(fits, True))
         return pc.multiply(pc.if_else(fits, numbers, None), per_unit), is_bad
 
@@ -133,7 +155,8 @@ def _whole_numbers(texts: pa.Array) -> tuple[pa.Array, Bools] | None:
 
 
 def _as_int64(texts: pa.Array) -> pa.Array:
-    """Raises ArrowInvalid where a text is no whole number. Arrow would read 0x10 as 16; one by one it is no number, so it is none here."""
+    """Raises ArrowInvalid where a text is no whole number. Arrow would read 0x10 as 16; one by one it is no
+    number, so it is none here."""
     if any(pc.any(pc.starts_with(texts, prefix)).as_py() for prefix in ("0x", "0X")):
         raise pa.ArrowInvalid("a hexadecimal number")
     return pc.cast(texts, pa.int64())
@@ -150,7 +173,10 @@ def _iso_times(texts: pa.Array) -> tuple[pa.Array, Bools] | None:
 
 def _one_by_one(values: pa.Array) -> tuple[pa.Array, Bools]:
     given = _is_given(values)
-    micros = [time_us(_text(value)) if is_given else None for value, is_given in zip(values.to_pylist(), given.tolist(), strict=True)]
+    micros = [
+        time_us(_text(value)) if is_given else None
+        for value, is_given in zip(values.to_pylist(), given.tolist(), strict=True)
+    ]
     times = pa.array(micros, pa.int64())
     return times, given & np.asarray(times.is_null())
 
@@ -179,6 +205,10 @@ def _texts(values: pa.Array) -> pa.Array | None:
 def _is_given(values: pa.Array) -> Bools:
     """Which values are neither null nor an empty text."""
     given = np.asarray(values.is_valid())
-    if pa.types.is_string(values.type) or pa.types.is_binary(values.type) or pa.types.is_large_string(values.type):
+    if (
+        pa.types.is_string(values.type)
+        or pa.types.is_binary(values.type)
+        or pa.types.is_large_string(values.type)
+    ):
         given = given & np.asarray(pc.fill_null(pc.greater(pc.binary_length(values), 0), False))
     return given

@@ -1,4 +1,5 @@
-"""Parquet: rows by row group. Reads any column type that has a text: numbers and dates become their text, as they do in CSV."""
+"""Parquet: rows by row group. Reads any column type that has a text: numbers and dates become their text, as
+they do in CSV."""
 
 from __future__ import annotations
 
@@ -32,7 +33,9 @@ def _metadata(path: Path) -> pq.FileMetaData:
     except MemoryError:
         raise
     except (pa.ArrowException, OSError) as error:
-        raise CommandError("source.path", "{file} is not a Parquet file: {reason}", file=path.name, reason=str(error)[:200]) from error
+        raise CommandError(
+            "source.path", "{file} is not a Parquet file: {reason}", file=path.name, reason=str(error)[:200]
+        ) from error
 
 
 def _metadata_of(path: Path) -> pq.FileMetaData:
@@ -41,11 +44,14 @@ def _metadata_of(path: Path) -> pq.FileMetaData:
 
 
 def ensure_parquet_column(path: Path, schema: pa.Schema, name: str) -> None:
-    """Raises SourceFailed for a file without the column, with several of its name, or where it holds more than one value a row."""
+    """Raises SourceFailed for a file without the column, with several of its name, or where it holds more
+    than one value a row."""
     ensure_column(path, schema.names, name)
     places = schema.get_all_field_indices(name)
     if len(places) > 1:
-        raise SourceFailed("{file}: {count} columns have the name {name}", file=path.name, count=len(places), name=name[:100])
+        raise SourceFailed(
+            "{file}: {count} columns have the name {name}", file=path.name, count=len(places), name=name[:100]
+        )
     kind = schema.field(places[0]).type
     if pa.types.is_nested(kind):
         raise SourceFailed(
@@ -55,7 +61,8 @@ def ensure_parquet_column(path: Path, schema: pa.Schema, name: str) -> None:
 
 
 def parquet_parts(paths: list[Path]) -> list[Part]:
-    """A part for each row group: start, end are its number and the next; first_line the number of its first row.
+    """A part for each row group: start, end are its number and the next; first_line the number of its first
+    row.
 
     Raises CommandError as `parquet_schema` does.
     """
@@ -78,9 +85,14 @@ def parquet_part(spec: Json, part: Part) -> Iterator[pa.RecordBatch]:
         for name in names:
             ensure_parquet_column(Path(part.path), schema, name)
         long = _long_in_dictionaries(metadata.row_group(part.start), names)
-        with open_file(Path(part.path)) as content, pq.ParquetFile(content, metadata=metadata, read_dictionary=long) as file:
+        with (
+            open_file(Path(part.path)) as content,
+            pq.ParquetFile(content, metadata=metadata, read_dictionary=long) as file,
+        ):
             line = part.first_line
-            for whole in file.iter_batches(_batch_rows(file, part.start), row_groups=[part.start], columns=names):
+            for whole in file.iter_batches(
+                _batch_rows(file, part.start), row_groups=[part.start], columns=names
+            ):
                 for batch in _cut(whole):
                     yield _rows(spec, batch, line)
                     line += batch.num_rows
@@ -95,14 +107,22 @@ def _batch_rows(file: pq.ParquetFile, group: int) -> int:
 
 
 def _long_in_dictionaries(group: pq.RowGroupMetaData, names: list[str]) -> list[str]:
-    """Columns whose pages repeat values of a dictionary that may be long: they are read as they are, as a batch may hold far more than the
-    file. Statistics leave long values out."""
+    """Columns whose pages repeat values of a dictionary that may be long: they are read as they are, as a
+    batch may hold far more than the file. Statistics leave long values out."""
     found = []
     for number in range(group.num_columns):
         column = group.column(number)
-        if column.path_in_schema in names and column.physical_type == "BYTE_ARRAY" and column.has_dictionary_page:
+        if (
+            column.path_in_schema in names
+            and column.physical_type == "BYTE_ARRAY"
+            and column.has_dictionary_page
+        ):
             statistics = column.statistics
-            if statistics is None or not statistics.has_min_max or max(len(statistics.min), len(statistics.max)) > LONG_BYTES:
+            if (
+                statistics is None
+                or not statistics.has_min_max
+                or max(len(statistics.min), len(statistics.max)) > LONG_BYTES
+            ):
                 found.append(column.path_in_schema)
     return found
 
@@ -124,7 +144,12 @@ def _cut(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
 
 
 def _has_lengths(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_binary(kind) or pa.types.is_string(kind) or pa.types.is_large_binary(kind) or pa.types.is_large_string(kind))
+    return bool(
+        pa.types.is_binary(kind)
+        or pa.types.is_string(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_large_string(kind)
+    )
 
 
 def _rows(spec: Json, batch: pa.RecordBatch, line: int) -> pa.RecordBatch:
@@ -155,7 +180,8 @@ def _shown(value: pa.Scalar) -> str:
 
 
 def binary_of(column: pa.Array) -> pa.Array:
-    """A column as bytes: texts as UTF-8, everything else as the text that Arrow gives it. Raises ArrowException for lists and structs."""
+    """A column as bytes: texts as UTF-8, everything else as the text that Arrow gives it. Raises
+    ArrowException for lists and structs."""
     if pa.types.is_binary(column.type):
         return column
     if pa.types.is_string(column.type) or pa.types.is_large_binary(column.type):

@@ -1,4 +1,5 @@
-"""The first rows of a source, for the form that picks its columns. Bounded work, no Spark: the web process answers with it."""
+"""The first rows of a source, for the form that picks its columns. Bounded work, no Spark: the web process
+answers with it."""
 
 from __future__ import annotations
 
@@ -18,7 +19,13 @@ from broker_core.kafka.log.errors import LogError
 from broker_core.kafka.log.record import Record
 from broker_core.kafka.log.record_batch import RecordBatch
 from broker_core.lab.workload_keys import KEY_BYTES_MAX
-from broker_core.pipeline.sources.csv_rows import QUOTE, column_of, csv_columns, csv_delimiter, csv_ensure_rows
+from broker_core.pipeline.sources.csv_rows import (
+    QUOTE,
+    column_of,
+    csv_columns,
+    csv_delimiter,
+    csv_ensure_rows,
+)
 from broker_core.pipeline.sources.files import FIRST_ROW_TOO_LONG, ROW_BYTES_MAX, head_of, source_files
 from broker_core.pipeline.sources.generated import lab_part, lab_workload, made_up_part
 from broker_core.pipeline.sources.kafka_log_folders import partition_folders
@@ -35,10 +42,12 @@ _GENERATED = ("lab", "flights", "zipf", "uniform")
 
 
 def source_preview(spec: Json, rows: int = 20) -> Json:
-    """`{"columns": [{"name", "type", "use"?}], "key": name or None, "rows": [[text or null]], "bad": n, "bytes": n}`.
+    """`{"columns": [{"name", "type", "use"?}], "key": name or None, "rows": [[text or null]], "bad": n,
+    "bytes": n}`.
 
-    spec: as `source_check` takes it; of a file kind and path are enough. key: the column to propose, where columns are to be picked, and use: how
-    a column would serve as one (`key_choice.py`), where it was looked at. bad: rows among the first megabyte's that would be set aside.
+    spec: as `source_check` takes it; of a file kind and path are enough. key: the column to propose, where
+    columns are to be picked, and use: how a column would serve as one (`key_choice.py`), where it was looked
+    at. bad: rows among the first megabyte's that would be set aside.
     bytes: of all its files; 0 for what is made up. Raises CommandError as `source_check` does.
     """
     kind = spec.get("kind")
@@ -55,13 +64,25 @@ def source_preview(spec: Json, rows: int = 20) -> Json:
         key = key_proposed(columns)
     elif kind == "kafka_log":
         partitions = partition_folders(Path(str(spec.get("path"))), spec.get("topic"))
-        columns, shown, bad = _kafka_log([file for partition in partitions for _, file in partition.segments], rows)
+        columns, shown, bad = _kafka_log(
+            [file for partition in partitions for _, file in partition.segments], rows
+        )
         size = sum(file.stat().st_size for partition in partitions for _, file in partition.segments)
     elif kind in _GENERATED:
         columns, shown, bad, size = *_generated(spec, rows), 0
     else:
-        raise CommandError("source.kind", "must be one of {choices}", choices=Names(("csv", "jsonl", "parquet", "kafka_log", *_GENERATED)))
-    return {"columns": columns[:COLUMNS_MAX], "key": key, "rows": [row[:COLUMNS_MAX] for row in shown], "bad": bad, "bytes": size}
+        raise CommandError(
+            "source.kind",
+            "must be one of {choices}",
+            choices=Names(("csv", "jsonl", "parquet", "kafka_log", *_GENERATED)),
+        )
+    return {
+        "columns": columns[:COLUMNS_MAX],
+        "key": key,
+        "rows": [row[:COLUMNS_MAX] for row in shown],
+        "bad": bad,
+        "bytes": size,
+    }
 
 
 Shown = tuple[list[Json], list[list[str | None]], int]
@@ -75,12 +96,26 @@ def _csv(path: Path, spec: Json, rows: int) -> Shown:
     spans, kinds, found = new_tables(rows + 1 + ROWS_LOOKED_AT, len(names))
     is_final = len(head) < HEAD_BYTES
     count, _, _ = scan_rows(
-        data, 0, len(data), is_final, ord(delimiter), QUOTE, np.arange(len(names)), 1, ROW_BYTES_MAX, spans, kinds, found
+        data,
+        0,
+        len(data),
+        is_final,
+        ord(delimiter),
+        QUOTE,
+        np.arange(len(names)),
+        1,
+        ROW_BYTES_MAX,
+        spans,
+        kinds,
+        found,
     )
     first = 1 if has_header else 0
     fine = (found[first:count, 4] == FINE) & (found[first:count, 3] == len(names))
     places = (np.flatnonzero(fine)[:ROWS_LOOKED_AT] + first).tolist()
-    cells = [column_of(data, spans[places, column], kinds[places, column]).to_pylist() for column in range(len(names))]
+    cells = [
+        column_of(data, spans[places, column], kinds[places, column]).to_pylist()
+        for column in range(len(names))
+    ]
     shown = [[_text(column[row]) for column in cells] for row in range(min(rows, len(places)))]
     types = [_type_of([row[column] for row in shown]) for column in range(len(names))]
     return _described(names, types, cells), shown, int((~fine).sum())
@@ -117,9 +152,21 @@ def _parquet(path: Path, spec: Json, rows: int) -> Shown:
         with open_file(path) as content, pq.ParquetFile(content) as file:
             batch = next(file.iter_batches(rows), None)
             # Not what could be a payload: its first rows say how long it is.
-            named = [] if batch is None else [name for name, column in zip(batch.schema.names, batch.columns, strict=True) if _is_short(column)]
-            looked = next(file.iter_batches(ROWS_LOOKED_AT, columns=named), None) if len(set(schema.names)) == len(schema.names) and named else None
-    except MemoryError:                      # one of Arrow's exceptions, too: the file is fine, only too large
+            named = (
+                []
+                if batch is None
+                else [
+                    name
+                    for name, column in zip(batch.schema.names, batch.columns, strict=True)
+                    if _is_short(column)
+                ]
+            )
+            looked = (
+                next(file.iter_batches(ROWS_LOOKED_AT, columns=named), None)
+                if len(set(schema.names)) == len(schema.names) and named
+                else None
+            )
+    except MemoryError:  # one of Arrow's exceptions, too: the file is fine, only too large
         raise
     except (pa.ArrowException, OSError) as error:
         raise CommandError("source.path", "cannot be read: {reason}", reason=str(error)[:200]) from error
@@ -138,7 +185,8 @@ def _is_short(column: pa.Array) -> bool:
 
 
 def _described(names: list[str], types: list[str], cells: list[list[Any]]) -> list[Json]:
-    """cells: of each column its first values, of fewer columns than there are names where there are too many."""
+    """cells: of each column its first values, of fewer columns than there are names where there are too
+    many."""
     uses = [column_use(column) for column in cells[:COLUMNS_MAX]]
     return [
         {"name": name, "type": kind} | ({"use": uses[place]} if place < len(uses) else {})
@@ -182,8 +230,22 @@ def _generated(spec: Json, rows: int) -> tuple[list[Json], list[list[str | None]
     else:
         batches = made_up_part(spec, 0, min(rows, spec["records"]))
     made = [row for batch in batches for row in batch.to_pylist()]
-    columns = [{"name": "key", "type": "text"}, {"name": "at_us", "type": "number"}, {"name": "bytes", "type": "number"}]
-    return columns, [[_text(row["key"]), *(None if row[name] is None else str(row[name]) for name in ("at_us", "bytes"))] for row in made], 0
+    columns = [
+        {"name": "key", "type": "text"},
+        {"name": "at_us", "type": "number"},
+        {"name": "bytes", "type": "number"},
+    ]
+    return (
+        columns,
+        [
+            [
+                _text(row["key"]),
+                *(None if row[name] is None else str(row[name]) for name in ("at_us", "bytes")),
+            ]
+            for row in made
+        ],
+        0,
+    )
 
 
 def _cell(value: Any) -> str | bytes | None:
@@ -197,7 +259,9 @@ def _cell(value: Any) -> str | bytes | None:
 def _text(value: str | bytes | None) -> str | None:
     if value is None:
         return None
-    return (value.decode(errors="backslashreplace") if isinstance(value, bytes) else value)[:CELL_CHARACTERS_MAX]
+    return (value.decode(errors="backslashreplace") if isinstance(value, bytes) else value)[
+        :CELL_CHARACTERS_MAX
+    ]
 
 
 def _type_of(texts: list[str | None]) -> str:

@@ -1,7 +1,8 @@
 """A source as a Spark DataFrame: key, at_us, bytes, ordinal, and the bad rows beside them.
 
-Files are read by our own readers inside Spark's tasks (`mapInArrow`), not by Spark's: a key is its bytes in the file, a bad row
-keeps its line number, and both are the same however the file is cut. The plan is a list of parts; task i reads the parts that fall to it.
+Files are read by our own readers inside Spark's tasks (`mapInArrow`), not by Spark's: a key is its bytes in
+the file, a bad row keeps its line number, and both are the same however the file is cut. The plan is a list
+of parts; task i reads the parts that fall to it.
 """
 
 from __future__ import annotations
@@ -34,18 +35,23 @@ TASK_RECORDS = 2_000_000
 LAB_TASK_RECORDS = 50_000
 TASKS_MAX = 2_000
 COUNTED_HERE_MAX = 8
-"""Parts whose lines the driver counts: a quarter of a gigabyte takes a tenth of a second, a job takes longer."""
+"""Parts whose lines the driver counts: a quarter of a gigabyte takes a tenth of a second, a job takes
+longer."""
 SPARK_BATCH_ROWS = 65_536
 ORDINAL_SCHEMA = RECORD_SCHEMA + ", ordinal bigint"
 
 Reader = Callable[[Part], Iterator[pa.RecordBatch]]
 
 
-def source_read(spark: SparkSession, spec: Json, *, ordinals: bool = False, counter: Accumulator[int] | None = None) -> Workload:
-    """Read a source. Nothing is read yet but what the plan needs: lines and, for ordinals, rows are counted in the parts before.
+def source_read(
+    spark: SparkSession, spec: Json, *, ordinals: bool = False, counter: Accumulator[int] | None = None
+) -> Workload:
+    """Read a source. Nothing is read yet but what the plan needs: lines and, for ordinals, rows are counted
+    in the parts before.
 
     counter: told of each row that is read as a record, each time that it is.
-    Raises CommandError as `source_check` does, and where Spark's work fails its error with a `SourceFailed` inside (`source_failure`).
+    Raises CommandError as `source_check` does, and where Spark's work fails its error with a `SourceFailed`
+    inside (`source_failure`).
     """
     spec = source_check(spec)
     match spec["kind"]:
@@ -54,7 +60,9 @@ def source_read(spark: SparkSession, spec: Json, *, ordinals: bool = False, coun
 
             return kafka_log_workload(spark, spec, ordinals=ordinals, counter=counter)
         case "zipf" | "uniform":
-            return _generated(spark, partial(made_up_part, spec), spec["records"], TASK_RECORDS, ordinals, counter)
+            return _generated(
+                spark, partial(made_up_part, spec), spec["records"], TASK_RECORDS, ordinals, counter
+            )
         case "lab" | "flights":
             _, count = lab_workload(spec)
             make = partial(_lab_part, spec, str(data_dir()))
@@ -63,7 +71,8 @@ def source_read(spark: SparkSession, spec: Json, *, ordinals: bool = False, coun
 
 
 def source_failure(error: BaseException) -> str | None:
-    """What a reader said when it gave up, out of the error that Spark made of it; None if it was not a reader."""
+    """What a reader said when it gave up, out of the error that Spark made of it; None if it was not a
+    reader."""
     for line in str(error).splitlines():
         _, found, reason = line.partition("SourceFailed: ")
         if found:
@@ -86,10 +95,14 @@ def _generated(
     tasks = max(1, min(TASKS_MAX, -(-records // task_records)))
     bounds = [records * task // tasks for task in range(tasks + 1)]
     task = partial(_generated_task, make, bounds, ordinals)
-    return Workload.read_by(Reading(spark, tasks, task, counter), ORDINAL_SCHEMA if ordinals else RECORD_SCHEMA)
+    return Workload.read_by(
+        Reading(spark, tasks, task, counter), ORDINAL_SCHEMA if ordinals else RECORD_SCHEMA
+    )
 
 
-def _generated_task(make: Any, bounds: Sequence[int], ordinals: bool, ids: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _generated_task(
+    make: Any, bounds: Sequence[int], ordinals: bool, ids: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     for batch in ids:
         for task in batch.column(0).to_pylist():
             for made in make(bounds[task], bounds[task + 1]):
@@ -108,8 +121,16 @@ def _files(spark: SparkSession, spec: Json, ordinals: bool, counter: Accumulator
             reader = partial(jsonl_part, spec)
     if ordinals:
         parts = _with_ordinals(spark, parts, reader)
-    reading = Reading(spark, len(parts), partial(_good_task, reader, parts, ordinals), counter, partial(_both_task, reader, parts, ordinals))
-    return Workload.read_by(reading, ORDINAL_SCHEMA if ordinals else RECORD_SCHEMA, partial(_bad_task, reader, parts))
+    reading = Reading(
+        spark,
+        len(parts),
+        partial(_good_task, reader, parts, ordinals),
+        counter,
+        partial(_both_task, reader, parts, ordinals),
+    )
+    return Workload.read_by(
+        reading, ORDINAL_SCHEMA if ordinals else RECORD_SCHEMA, partial(_bad_task, reader, parts)
+    )
 
 
 def _numbered(spark: SparkSession, parts: list[Part], *, quotes_matter: bool) -> list[Part]:
@@ -120,18 +141,26 @@ def _numbered(spark: SparkSession, parts: list[Part], *, quotes_matter: bool) ->
     if len(several) <= COUNTED_HERE_MAX:
         counted = {index: count_part(part) for index, part in enumerate(several)}
     else:
-        frame = spark.range(0, len(several), 1, len(several)).mapInArrow(partial(_count_task, several), "part int, lines bigint, quote boolean")
+        frame = spark.range(0, len(several), 1, len(several)).mapInArrow(
+            partial(_count_task, several), "part int, lines bigint, quote boolean"
+        )
         counted = {row.part: (row.lines, row.quote) for row in frame.collect()}
-    numbered = number_lines(several, [counted[index] for index in range(len(several))], quotes_matter=quotes_matter)
+    numbered = number_lines(
+        several, [counted[index] for index in range(len(several))], quotes_matter=quotes_matter
+    )
     order = {part.path: index for index, part in reversed(list(enumerate(parts)))}
-    return sorted([part for part in parts if part.end < 0] + numbered, key=lambda part: (order[part.path], part.start))
+    return sorted(
+        [part for part in parts if part.end < 0] + numbered, key=lambda part: (order[part.path], part.start)
+    )
 
 
 def _with_ordinals(spark: SparkSession, parts: list[Part], reader: Reader) -> list[Part]:
     """Parts with the ordinal of their first good row: how many good rows the parts before have."""
     if len(parts) < 2:
         return parts
-    frame = spark.range(0, len(parts), 1, len(parts)).mapInArrow(partial(_good_count_task, reader, parts), "part int, rows bigint")
+    frame = spark.range(0, len(parts), 1, len(parts)).mapInArrow(
+        partial(_good_count_task, reader, parts), "part int, rows bigint"
+    )
     counted = {row.part: row.rows for row in frame.collect()}
     before = accumulate((counted[index] for index in range(len(parts))), initial=0)
     return [replace(part, first_ordinal=first) for part, first in zip(parts, before, strict=False)]
@@ -143,17 +172,23 @@ def _count_task(parts: Sequence[Part], ids: Iterator[pa.RecordBatch]) -> Iterato
         yield pa.record_batch({"part": pa.array([index], pa.int32()), "lines": [lines], "quote": [has_quote]})
 
 
-def _good_count_task(reader: Reader, parts: Sequence[Part], ids: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _good_count_task(
+    reader: Reader, parts: Sequence[Part], ids: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     for index in _indexes(ids):
         good = sum(rows.column("reason").null_count for rows in reader(parts[index]))
         yield pa.record_batch({"part": pa.array([index], pa.int32()), "rows": [good]})
 
 
-def _good_task(reader: Reader, parts: Sequence[Part], ordinals: bool, ids: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _good_task(
+    reader: Reader, parts: Sequence[Part], ordinals: bool, ids: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     return (batch for batch in _both_task(reader, parts, ordinals, ids) if "reason" not in batch.schema.names)
 
 
-def _both_task(reader: Reader, parts: Sequence[Part], ordinals: bool, ids: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _both_task(
+    reader: Reader, parts: Sequence[Part], ordinals: bool, ids: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     """The good rows and, in separate batches, the bad ones."""
     for index in _indexes(ids):
         ordinal = parts[index].first_ordinal
@@ -165,12 +200,16 @@ def _both_task(reader: Reader, parts: Sequence[Part], ordinals: bool, ids: Itera
                 yield _bad(rows, parts[index])
             if ordinals:
                 places = pa.array(range(ordinal, ordinal + good.num_rows), pa.int64())
-                good = pa.RecordBatch.from_arrays([*good.columns, places], names=["key", "at_us", "bytes", "ordinal"])
+                good = pa.RecordBatch.from_arrays(
+                    [*good.columns, places], names=["key", "at_us", "bytes", "ordinal"]
+                )
                 ordinal += good.num_rows
             yield from _pieces(good)
 
 
-def _bad_task(reader: Reader, parts: Sequence[Part], ids: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _bad_task(
+    reader: Reader, parts: Sequence[Part], ids: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     for index in _indexes(ids):
         for rows in reader(parts[index]):
             if rows.column("reason").null_count < rows.num_rows:

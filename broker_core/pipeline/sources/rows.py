@@ -25,16 +25,31 @@ from broker_core.pipeline.sources.numbers import parse_sizes, parse_times
 WRONG_COLUMNS, OPEN_QUOTE, TEXT_BEHIND_QUOTE = "wrong_columns", "open_quote", "text_behind_quote"
 BAD_JSON, NO_OBJECT, BAD_UTF8 = "bad_json", "no_object", "bad_utf8"
 BAD_TIME, BAD_SIZE, BAD_BATCH = "bad_time", "bad_size", "bad_batch"
-REASONS = (WRONG_COLUMNS, OPEN_QUOTE, TEXT_BEHIND_QUOTE, BAD_JSON, NO_OBJECT, BAD_UTF8, BAD_TIME, BAD_SIZE, BAD_BATCH)
+REASONS = (
+    WRONG_COLUMNS,
+    OPEN_QUOTE,
+    TEXT_BEHIND_QUOTE,
+    BAD_JSON,
+    NO_OBJECT,
+    BAD_UTF8,
+    BAD_TIME,
+    BAD_SIZE,
+    BAD_BATCH,
+)
 TEXT_CHARACTERS_MAX = 200
 FILE_FIELDS = ("key", "time", "size", "payload")
 _COLUMNS_SHOWN = 40
 
 ROWS = pa.schema(
     [
-        ("key", pa.binary()), ("at_us", pa.int64()), ("bytes", pa.int64()), ("line", pa.int64()), ("reason", pa.string()), ("text", pa.string()),
+        ("key", pa.binary()),
+        ("at_us", pa.int64()),
+        ("bytes", pa.int64()),
+        ("line", pa.int64()),
+        ("reason", pa.string()),
+        ("text", pa.string()),
     ]
-)  # fmt: skip
+)
 
 
 class SourceFailed(SentenceError):
@@ -54,7 +69,10 @@ def ensure_column(path: Path, columns: Sequence[str], name: str) -> None:
     """Raises SourceFailed for a file without the column."""
     if name not in columns:
         raise SourceFailed(
-            "{file}: there is no column {name}; the columns are {columns}", file=path.name, name=name[:100], columns=columns_shown(columns)
+            "{file}: there is no column {name}; the columns are {columns}",
+            file=path.name,
+            name=name[:100],
+            columns=columns_shown(columns),
         )
 
 
@@ -66,7 +84,8 @@ def columns_shown(columns: Sequence[str]) -> Names:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The columns of some rows as they were read. times, sizes: None where the source names no such column. payload_bytes: 0 without one."""
+    """The columns of some rows as they were read. times, sizes: None where the source names no such column.
+    payload_bytes: 0 without one."""
 
     keys: pa.Array
     times: pa.Array | None
@@ -77,10 +96,12 @@ class Columns:
 def rows_batch(
     columns: Columns, lines: NDArray[np.int64], reasons: Sequence[str | None], text_of: Callable[[int], bytes]
 ) -> pa.RecordBatch:
-    """Put rows together. text_of: place -> the row as read. reasons: of those known to be bad already, or nothing; times and sizes may
-    add more."""
+    """Put rows together. text_of: place -> the row as read. reasons: of those known to be bad already, or
+    nothing; times and sizes may add more."""
     count = len(lines)
-    why = {place: reason for place, reason in enumerate(reasons) if reason is not None} if any(reasons) else {}
+    why = (
+        {place: reason for place, reason in enumerate(reasons) if reason is not None} if any(reasons) else {}
+    )
     at_us = pa.nulls(count, pa.int64())
     if columns.times is not None:
         at_us, is_bad = parse_times(columns.times)
@@ -94,7 +115,10 @@ def rows_batch(
         if columns.payload_bytes is not None:
             sizes = pc.add(sizes, pa.array(columns.payload_bytes))
     shown = {place: bad_text(text_of(place)) for place in why}
-    texts = (pa.array(map(each.get, range(count)), pa.string()) if each else pa.nulls(count, pa.string()) for each in (why, shown))
+    texts = (
+        pa.array(map(each.get, range(count)), pa.string()) if each else pa.nulls(count, pa.string())
+        for each in (why, shown)
+    )
     return pa.RecordBatch.from_arrays([columns.keys, at_us, sizes, pa.array(lines), *texts], schema=ROWS)
 
 
@@ -110,4 +134,8 @@ def bad_text(text: bytes) -> str:
     >>> bad_text(b"caf\xe9,1\r")
     'caf\\xe9,1'
     """
-    return text[: 4 * TEXT_CHARACTERS_MAX].rstrip(b"\r\n").decode(errors="backslashreplace")[:TEXT_CHARACTERS_MAX]
+    return (
+        text[: 4 * TEXT_CHARACTERS_MAX]
+        .rstrip(b"\r\n")
+        .decode(errors="backslashreplace")[:TEXT_CHARACTERS_MAX]
+    )

@@ -1,4 +1,5 @@
-"""What a source may say, checked as far as bounded work can: the web process asks this before anything is queued. No pyspark here."""
+"""What a source may say, checked as far as bounded work can: the web process asks this before anything is
+queued. No pyspark here."""
 
 from __future__ import annotations
 
@@ -17,7 +18,13 @@ from broker_core.pipeline.sources.generated import EXPONENT_MAX, KEYS_MAX, RECOR
 from broker_core.pipeline.sources.jsonl_rows import jsonl_columns
 from broker_core.pipeline.sources.kafka_log_folders import partition_folders
 from broker_core.pipeline.sources.parquet_rows import ensure_parquet_column, parquet_schema
-from broker_core.pipeline.sources.rows import FILE_FIELDS, SourceFailed, columns_shown, ensure_column, wanted_columns
+from broker_core.pipeline.sources.rows import (
+    FILE_FIELDS,
+    SourceFailed,
+    columns_shown,
+    ensure_column,
+    wanted_columns,
+)
 
 KINDS = ("csv", "jsonl", "parquet", "kafka_log", "lab", "flights", "zipf", "uniform")
 DEFAULT_SEED = 7
@@ -27,7 +34,8 @@ _TIME_MS_MAX = 2**53
 
 
 def source_check(raw: object) -> Json:
-    """The source, filled in. Raises CommandError at `source` or `source.<field>` for what cannot be read; the data's rows are not looked at."""
+    """The source, filled in. Raises CommandError at `source` or `source.<field>` for what cannot be read; the
+    data's rows are not looked at."""
     if not isinstance(raw, dict):
         raise CommandError("source", "must be an object")
     kind = raw.get("kind")
@@ -64,11 +72,19 @@ def _file(kind: str, raw: Json) -> Json:
             spec[field] = None
             continue
         if not isinstance(name, str) or not name:
-            raise CommandError(f"source.{field}", "must name a column; the columns are {columns}", columns=columns_shown(columns))
-        # JSON lines may leave fields out, and a first megabyte without any object says nothing about the rest.
+            raise CommandError(
+                f"source.{field}",
+                "must name a column; the columns are {columns}",
+                columns=columns_shown(columns),
+            )
+        # JSON lines may leave fields out, and a first megabyte without any object says nothing about the
+        # rest.
         if name not in columns and (kind != "jsonl" or columns):
             raise CommandError(
-                f"source.{field}", "there is no column {name}; the columns are {columns}", name=name[:100], columns=columns_shown(columns)
+                f"source.{field}",
+                "there is no column {name}; the columns are {columns}",
+                name=name[:100],
+                columns=columns_shown(columns),
             )
         spec[field] = name
     for path in [first, *others][:FILES_LOOKED_AT_MAX]:
@@ -107,7 +123,13 @@ def _told_at(field: str, is_alone: bool) -> Iterator[None]:
 
 def _kafka_log(kind: str, raw: Json) -> Json:
     refuse_unknown(raw, {"kind", "path", "topic", "from_ms", "until_ms"}, "source.", "source")
-    spec: Json = {"kind": kind, "path": _path(raw), "topic": raw.get("topic"), "from_ms": None, "until_ms": None}
+    spec: Json = {
+        "kind": kind,
+        "path": _path(raw),
+        "topic": raw.get("topic"),
+        "from_ms": None,
+        "until_ms": None,
+    }
     if spec["topic"] is not None and not isinstance(spec["topic"], str):
         raise CommandError("source.topic", "must be text")
     for field in ("from_ms", "until_ms"):
@@ -121,7 +143,11 @@ def _lab(kind: str, raw: Json) -> Json:
     refuse_unknown(raw, {"kind", "scenario", "records"}, "source.", "source")
     if not isinstance(raw.get("scenario"), dict):
         raise CommandError("source.scenario", "must be an object")
-    spec = {"kind": kind, "scenario": raw["scenario"], "records": whole("source.records", raw.get("records"), 1, RECORDS_MAX)}
+    spec = {
+        "kind": kind,
+        "scenario": raw["scenario"],
+        "records": whole("source.records", raw.get("records"), 1, RECORDS_MAX),
+    }
     lab_workload(spec)
     return spec
 
@@ -132,13 +158,22 @@ def _flights(kind: str, raw: Json) -> Json:
     if key not in KEY_COLUMNS:
         raise CommandError("source.key", "must be one of {choices}", choices=Names(KEY_COLUMNS))
     records = raw.get("records")
-    spec = {"kind": kind, "key": key, "records": None if records is None else whole("source.records", records, 1, RECORDS_MAX)}
+    spec = {
+        "kind": kind,
+        "key": key,
+        "records": None if records is None else whole("source.records", records, 1, RECORDS_MAX),
+    }
     lab_workload(spec)
     return spec
 
 
 def _made_up(kind: str, raw: Json) -> Json:
-    refuse_unknown(raw, {"kind", "keys", "records", "seed"} | ({"exponent"} if kind == "zipf" else set()), "source.", "source")
+    refuse_unknown(
+        raw,
+        {"kind", "keys", "records", "seed"} | ({"exponent"} if kind == "zipf" else set()),
+        "source.",
+        "source",
+    )
     spec: Json = {
         "kind": kind,
         "keys": whole("source.keys", raw.get("keys"), 1, KEYS_MAX[kind]),
@@ -148,7 +183,9 @@ def _made_up(kind: str, raw: Json) -> Json:
     if kind == "zipf":
         exponent = raw.get("exponent", DEFAULT_EXPONENT)
         if type(exponent) not in (int, float) or not 0 <= exponent <= EXPONENT_MAX:
-            raise CommandError("source.exponent", "must be a number from {low} to {high}", low=0, high=EXPONENT_MAX)
+            raise CommandError(
+                "source.exponent", "must be a number from {low} to {high}", low=0, high=EXPONENT_MAX
+            )
         if round(exponent * 1_000) != round(exponent * 1_000, 6):
             raise CommandError("source.exponent", "may have at most {count} decimals", count=3)
         spec["exponent"] = exponent
@@ -163,6 +200,12 @@ def _path(raw: Json) -> str:
 
 
 _CHECKS: dict[Any, Callable[[str, Json], Json]] = {
-    "csv": _file, "jsonl": _file, "parquet": _file, "kafka_log": _kafka_log, "lab": _lab, "flights": _flights, "zipf": _made_up,
+    "csv": _file,
+    "jsonl": _file,
+    "parquet": _file,
+    "kafka_log": _kafka_log,
+    "lab": _lab,
+    "flights": _flights,
+    "zipf": _made_up,
     "uniform": _made_up,
-}  # fmt: skip
+}

@@ -1,11 +1,13 @@
-"""Finding the rows and fields of a CSV in its bytes. Nothing is decoded: a key is its bytes in the file, whatever its encoding.
+"""Finding the rows and fields of a CSV in its bytes. Nothing is decoded: a key is its bytes in the file,
+whatever its encoding.
 
     plain,"quoted, with a comma","two ""quotes"" inside",      a field that begins with a quote ends at the next single one;
     "two                                                       inside it a newline is data, and a doubled quote one quote.
     lines",,""                                                 Nothing between two commas is null, two quotes are an empty text.
 
 A blank line is not a row. A row ends with a line feed, before which a carriage return does not count.
-`scan_rows` is one piece: with the field in a separate function, called or written in, it takes 1.4 to 2.6 times as long.
+`scan_rows` is one piece: with the field in a separate function, called or written in, it takes 1.4 to 2.6
+times as long.
 Source: RFC 4180; where it leaves a choice, that of Spark's reader (null against empty).
 """
 
@@ -25,16 +27,28 @@ PLAIN, QUOTED, ESCAPED = 0, 1, 2
 
 @compiled
 def scan_rows(
-    data: Any, begin: int, limit: int, is_final: bool, delimiter: int, quote: int, wanted: Any, line: int, row_bytes_max: int,
-    spans: Any, kinds: Any, rows: Any,
-) -> tuple[int, int, int]:  # fmt: skip
+    data: Any,
+    begin: int,
+    limit: int,
+    is_final: bool,
+    delimiter: int,
+    quote: int,
+    wanted: Any,
+    line: int,
+    row_bytes_max: int,
+    spans: Any,
+    kinds: Any,
+    rows: Any,
+) -> tuple[int, int, int]:
     """Find the rows that start in [begin, limit), as many as fit into `rows`.
 
-    data: uint8; rows may end after the limit. is_final: nothing follows the data, so its last row needs no newline. wanted: places of the
-    columns to note. line: number of the line at `begin`. Fills spans [row, wanted, 2] (start, end of the field), kinds [row, wanted] and
-    rows [row, 5] (start, end, line, fields, problem). A quote that is still open at the end of all data, or after row_bytes_max, makes its
-    line bad and nothing else: reading goes on with the next line. So does one that closes on a later line with text after it: it was
-    another field's quote, and the lines between are rows. Returns how many rows, the place after them and its line.
+    data: uint8; rows may end after the limit. is_final: nothing follows the data, so its last row needs no
+    newline. wanted: places of the columns to note. line: number of the line at `begin`. Fills spans [row,
+    wanted, 2] (start, end of the field), kinds [row, wanted] and rows [row, 5] (start, end, line, fields,
+    problem). A quote that is still open at the end of all data, or after row_bytes_max, makes its line bad
+    and nothing else: reading goes on with the next line. So does one that closes on a later line with text
+    after it: it was another field's quote, and the lines between are rows. Returns how many rows, the place
+    after them and its line.
     """
     stop = len(data)
     found = 0
@@ -84,7 +98,9 @@ def scan_rows(
                 end = position
                 position += 1
                 if position < stop and data[position] == RETURN:
-                    if (position + 1 < stop and data[position + 1] == NEWLINE) or (position + 1 >= stop and is_final):
+                    if (position + 1 < stop and data[position + 1] == NEWLINE) or (
+                        position + 1 >= stop and is_final
+                    ):
                         position += 1
                 if position < stop and data[position] != delimiter and data[position] != NEWLINE:
                     if not (data[position] == RETURN and position + 1 >= stop):
@@ -100,7 +116,11 @@ def scan_rows(
                 while position < stop and data[position] != delimiter and data[position] != NEWLINE:
                     position += 1
                 end = position
-                if end > start and data[end - 1] == RETURN and (position >= stop or data[position] == NEWLINE):
+                if (
+                    end > start
+                    and data[end - 1] == RETURN
+                    and (position >= stop or data[position] == NEWLINE)
+                ):
                     end -= 1
             for column in range(len(wanted)):
                 if wanted[column] == field:
@@ -145,7 +165,8 @@ def scan_rows(
 def copy_fields(data: Any, spans: Any, kinds: Any, quote: int, offsets: Any, present: Any, out: Any) -> int:
     """Copy fields one after another, doubled quotes as one. A field that is empty and was not quoted is null.
 
-    spans [row, 2], kinds [row]; fills offsets [row + 1], present [row]; out: at least as long as all fields. Returns the bytes written.
+    spans [row, 2], kinds [row]; fills offsets [row + 1], present [row]; out: at least as long as all fields.
+    Returns the bytes written.
     """
     written = 0
     for row in range(len(spans)):

@@ -1,7 +1,7 @@
 """The topic of a study's source: its partitions, and the lanes of the lab it is opened as, bear its name.
 
-A file gives its own name, a Kafka log its topic, a lab the topic of its lanes; so the name is the same wherever the study is counted or
-opened.
+A file gives its own name, a Kafka log its topic, a lab the topic of its lanes; so the name is the same
+wherever the study is counted or opened.
 """
 
 from broker_core.events import Json
@@ -18,7 +18,14 @@ def source_topic(source: Json) -> str:
         case "lab":
             lanes = source["scenario"].get("rigs") or []
             unnamed = workload_topic({"kind": FLIGHTS} | (source["scenario"].get("workload") or {}))
-            return next((lane["topic"] for lane in lanes if isinstance(lane, dict) and isinstance(lane.get("topic"), str)), unnamed)
+            return next(
+                (
+                    lane["topic"]
+                    for lane in lanes
+                    if isinstance(lane, dict) and isinstance(lane.get("topic"), str)
+                ),
+                unnamed,
+            )
         case "zipf" | "uniform":
             return RECORDS
     return topic_of_name(source["path"])

@@ -1,4 +1,5 @@
-"""A workload as Spark sees it: its records, its bad rows, and a way to work on the records in the very tasks that read them."""
+"""A workload as Spark sees it: its records, its bad rows, and a way to work on the records in the very tasks
+that read them."""
 
 from __future__ import annotations
 
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 SAMPLE_TASKS = 16
 SAMPLE_ROWS = 65_536
 BAD_SCHEMA = "line bigint, reason string, text string, file string"
-BAD_ARROW = pa.schema([("line", pa.int64()), ("reason", pa.string()), ("text", pa.string()), ("file", pa.string())])
+BAD_ARROW = pa.schema(
+    [("line", pa.int64()), ("reason", pa.string()), ("text", pa.string()), ("file", pa.string())]
+)
 RECORD_SCHEMA = "key binary, at_us bigint, bytes bigint"
 
 Batches = Iterator[pa.RecordBatch]
@@ -25,9 +28,9 @@ Task = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How our own readers read a source. tasks: how many there are. read: from batches of task numbers to records. counter: told how many
-    records each task has read, at its end. both: records and, in batches with BAD_SCHEMA's columns, what is bad among them; None: a source
-    that cannot have any."""
+    """How our own readers read a source. tasks: how many there are. read: from batches of task numbers to
+    records. counter: told how many records each task has read, at its end. both: records and, in batches with
+    BAD_SCHEMA's columns, what is bad among them; None: a source that cannot have any."""
 
     spark: SparkSession
     tasks: int
@@ -40,9 +43,13 @@ class Reading:
         read = self.read if self.counter is None else partial(_counted, self.counter, self.read)
         return self.numbers().mapInArrow(partial(_one_after_the_other, read, work), schema)
 
-    def both_in_arrow(self, work: Callable[[int, Batches], Iterator[pa.RecordBatch]], schema: str) -> DataFrame:
+    def both_in_arrow(
+        self, work: Callable[[int, Batches], Iterator[pa.RecordBatch]], schema: str
+    ) -> DataFrame:
         """`work(task number, batches)` over what each task reads, bad rows among it."""
-        return self.numbers().mapInArrow(partial(_each_task, self.counter, self.both or self.read, work), schema)
+        return self.numbers().mapInArrow(
+            partial(_each_task, self.counter, self.both or self.read, work), schema
+        )
 
     def sample_in_arrow(self, work: Task, schema: str) -> DataFrame:
         """`work` over the first rows, SAMPLE_ROWS or a batch more, of some tasks."""
@@ -56,10 +63,11 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """records: key binary (null: no key), at_us bigint or null, bytes bigint, and ordinal bigint if it was asked for.
+    """records: key binary (null: no key), at_us bigint or null, bytes bigint, and ordinal bigint if it was
+    asked for.
 
-    bad: line bigint, reason string, text string, file string; None for a source that cannot have any. reading: None where Spark reads the
-    records.
+    bad: line bigint, reason string, text string, file string; None for a source that cannot have any.
+    reading: None where Spark reads the records.
     """
 
     records: DataFrame
@@ -68,35 +76,42 @@ class Workload:
 
     @classmethod
     def read_by(cls, reading: Reading, schema: str, bad: Task | None = None) -> Workload:
-        """A workload of our own readers. schema: of what `reading` reads. bad: from batches of task numbers to bad rows."""
+        """A workload of our own readers. schema: of what `reading` reads. bad: from batches of task numbers
+        to bad rows."""
         bad_rows = None if bad is None else reading.numbers().mapInArrow(bad, BAD_SCHEMA)
         return cls(reading.map_in_arrow(iter, schema), bad_rows, reading)
 
     def map_in_arrow(self, columns: Sequence[str], work: Task, schema: str) -> DataFrame:
         """`work` over batches that hold at least these columns of the records, as mapInArrow does it.
 
-        Where the readers are ours they hand on to it in the same Python process: by way of Spark's rows, there and back, counting a hundred
-        million keys takes two to three times as long.
+        Where the readers are ours they hand on to it in the same Python process: by way of Spark's rows,
+        there and back, counting a hundred million keys takes two to three times as long.
         """
         if self.reading is None:
             return self.records.select(*columns).mapInArrow(work, schema)
         return self.reading.map_in_arrow(work, schema)
 
     def sample_in_arrow(self, columns: Sequence[str], work: Task, schema: str) -> DataFrame:
-        """`work` over the first rows of some tasks, or over the first of all where Spark reads the records."""
+        """`work` over the first rows of some tasks, or over the first of all where Spark reads the
+        records."""
         if self.reading is None:
             return self.records.select(*columns).limit(SAMPLE_ROWS).mapInArrow(work, schema)
         return self.reading.sample_in_arrow(work, schema)
 
 
-def _counted(counter: Accumulator[int], read: Task, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _counted(
+    counter: Accumulator[int], read: Task, numbers: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     for batch in read(numbers):
         counter.add(batch.num_rows)
         yield batch
 
 
 def _each_task(
-    counter: Accumulator[int] | None, read: Task, work: Callable[[int, Batches], Batches], numbers: Iterator[pa.RecordBatch]
+    counter: Accumulator[int] | None,
+    read: Task,
+    work: Callable[[int, Batches], Batches],
+    numbers: Iterator[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
     for batch in numbers:
         for number in range(batch.num_rows):
@@ -111,7 +126,9 @@ def _records_counted(counter: Accumulator[int] | None, batches: Batches) -> Iter
         yield batch
 
 
-def _one_after_the_other(read: Task, work: Task, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _one_after_the_other(
+    read: Task, work: Task, numbers: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     return work(read(numbers))
 
 

@@ -1,4 +1,5 @@
-"""The strategies that a study compares. Each module of this package with FAMILIES adds its own: a new strategy is one small file.
+"""The strategies that a study compares. Each module of this package with FAMILIES adds its own: a new
+strategy is one small file.
 
 >>> strategy_parse("kafka.range:partitions=24").params
 {'partitions': 24}
@@ -16,9 +17,19 @@ from broker_core.events import Json
 from broker_core.pipeline.strategies.base import NOBODY, Family, Param, RouteTable, SlotRule, Step, Strategy
 
 __all__ = [
-    "FAMILIES", "NOBODY", "Family", "Param", "RouteTable", "SlotRule", "Step", "Strategy", "strategies_default", "strategies_offered",
-    "strategies_parse", "strategy_parse",
-]  # fmt: skip
+    "FAMILIES",
+    "NOBODY",
+    "Family",
+    "Param",
+    "RouteTable",
+    "SlotRule",
+    "Step",
+    "Strategy",
+    "strategies_default",
+    "strategies_offered",
+    "strategies_parse",
+    "strategy_parse",
+]
 
 STRATEGIES_MAX = 32
 _MODEL_ORDER = ("pulsar", "kafka", "tubemq", "rabbitmq")
@@ -29,7 +40,8 @@ def _collect() -> dict[str, Family]:
     found: list[Family] = []
     for module in iter_modules(__path__, f"{__name__}."):
         found += getattr(import_module(module.name), "FAMILIES", ())
-    # By model, and by algorithm where a model's families come from several files: the same order on every machine.
+    # By model, and by algorithm where a model's families come from several files: the same order on every
+    # machine.
     found.sort(key=lambda family: (_MODEL_ORDER.index(family.model), not family.is_default))
     return {family.id: family for family in found}
 
@@ -39,7 +51,8 @@ FAMILIES = MappingProxyType(_collect())
 
 
 def strategy_parse(text: object, field: str = "strategies") -> Strategy:
-    """Read "model.algorithm:name=number,...". Raises CommandError at `field` for what is not known or out of range."""
+    """Read "model.algorithm:name=number,...". Raises CommandError at `field` for what is not known or out of
+    range."""
     if not isinstance(text, str):
         raise CommandError(field, "must be text")
     family_id, _, rest = text.partition(":")
@@ -56,7 +69,8 @@ def strategy_parse(text: object, field: str = "strategies") -> Strategy:
 
 
 def strategies_parse(texts: object, field: str = "strategies") -> list[Strategy]:
-    """Read a list of ids. Raises CommandError at `field`, or at `field`.i for the i-th; none may come twice."""
+    """Read a list of ids. Raises CommandError at `field`, or at `field`.i for the i-th; none may come
+    twice."""
     if not isinstance(texts, list) or not 1 <= len(texts) <= STRATEGIES_MAX:
         raise CommandError(field, "must be a list of 1 to {high} strategies", high=STRATEGIES_MAX)
     strategies: list[Strategy] = []
@@ -74,5 +88,6 @@ def strategies_default() -> list[Strategy]:
 
 
 def strategies_offered() -> list[Json]:
-    """Everything that can be chosen, in the order of a page: model, algorithm, document, default, params with their limits."""
+    """Everything that can be chosen, in the order of a page: model, algorithm, document, default, params with
+    their limits."""
     return [family.to_json() for family in FAMILIES.values()]

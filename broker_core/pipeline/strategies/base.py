@@ -1,4 +1,5 @@
-"""What a strategy is: a rule of sharing with its parameters, and the tables that tell who owns what after each change.
+"""What a strategy is: a rule of sharing with its parameters, and the tables that tell who owns what after
+each change.
 
     id        "kafka.range:partitions=24"
     family    "kafka.range"   hashes by murmur2   ──routes(steps)──►   a RouteTable for each step of the membership history
@@ -29,7 +30,8 @@ Owners = NDArray[np.int16]
 
 
 class Step(Protocol):
-    """What is asked of a step of the history; `members.Step` has it. The first step is the start: its members join at once."""
+    """What is asked of a step of the history; `members.Step` has it. The first step is the start: its members
+    join at once."""
 
     @property
     def kind(self) -> str: ...
@@ -58,12 +60,16 @@ class SlotRule:
 class RouteTable:
     """Who owns what after one step.
 
-    kind: "ranges": slice i holds the slots (bounds[i-1], bounds[i]], what is above the last bound belongs to the first slice; "modulo":
-    owners[partition], the partition is (hash & rule.mask) % len(owners); "none": keys have no owner.
-    owners: index into names, -1 for nobody, -2 - k for the holders shared[k], who split the slots by slot % len(holders).
-    names: everybody who has been there so far, in order of arrival. live: whom the broker still counts, in its order.
-    units: names of the partitions, in order; empty for ranges. space_moved: share of the hash space that changed hands in this step in
-    millionths, None where there is no space or no change. partitions_moved: likewise, as the lab's bill has them.
+    kind: "ranges": slice i holds the slots (bounds[i-1], bounds[i]], what is above the last bound belongs to
+    the first slice; "modulo": owners[partition], the partition is (hash & rule.mask) % len(owners); "none":
+    keys have no owner.
+    owners: index into names, -1 for nobody, -2 - k for the holders shared[k], who split the slots by slot %
+    len(holders).
+    names: everybody who has been there so far, in order of arrival. live: whom the broker still counts, in
+    its order.
+    units: names of the partitions, in order; empty for ranges. space_moved: share of the hash space that
+    changed hands in this step in millionths, None where there is no space or no change. partitions_moved:
+    likewise, as the lab's bill has them.
     """
 
     kind: str
@@ -115,9 +121,10 @@ class Family:
     """Strategies that differ only in their parameters.
 
     hash: "murmur3" | "murmur2" | "java", or None where keys have no owner. routes: how tables are made.
-    lane: parameters -> (the lab's algorithm id, options of its lane). check: raises CommandError (field name of the parameter) for numbers
-    that do not go together. is_default: is among those that a study offers first. config: what sets the original to it, see `originals.py`;
-    None where no released system is known to have it.
+    lane: parameters -> (the lab's algorithm id, options of its lane). check: raises CommandError (field name
+    of the parameter) for numbers that do not go together. is_default: is among those that a study offers
+    first. config: what sets the original to it, see `originals.py`; None where no released system is known to
+    have it.
     """
 
     model: str
@@ -140,27 +147,38 @@ class Family:
         known = {param.name for param in self.params}
         for name in given:
             if name not in known:
-                raise CommandError(field, "{strategy} has no parameter {name}", strategy=self.id, name=name[:40])
-        params = {param.name: whole(field, given.get(param.name, param.default), param.low, param.high) for param in self.params}
+                raise CommandError(
+                    field, "{strategy} has no parameter {name}", strategy=self.id, name=name[:40]
+                )
+        params = {
+            param.name: whole(field, given.get(param.name, param.default), param.low, param.high)
+            for param in self.params
+        }
         if self.check is not None:
             try:
                 self.check(params)
             except CommandError as error:
                 raise CommandError(field, error.template, **error.values) from None
         text = ",".join(f"{name}={value}" for name, value in params.items())
-        return Strategy(f"{self.id}:{text}" if text else self.id, self.model, self.algorithm, params, self.hash, self)
+        return Strategy(
+            f"{self.id}:{text}" if text else self.id, self.model, self.algorithm, params, self.hash, self
+        )
 
     def to_json(self) -> Json:
         """What a page can offer."""
         return {
-            "model": self.model, "algorithm": self.algorithm, "document": self.document, "default": self.is_default,
+            "model": self.model,
+            "algorithm": self.algorithm,
+            "document": self.document,
+            "default": self.is_default,
             "params": [param.to_json() for param in self.params],
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """A rule with its numbers. id: as `strategy_parse` reads it, every parameter named. algorithm: the lab's, but "queue" for RabbitMQ."""
+    """A rule with its numbers. id: as `strategy_parse` reads it, every parameter named. algorithm: the lab's,
+    but "queue" for RabbitMQ."""
 
     id: str
     model: str
@@ -173,14 +191,23 @@ class Strategy:
     def document(self) -> bool:
         return self.family.document
 
-    def routes(self, steps: Sequence[Step], *, seed: int = DEFAULT_SEED, topic: str = DEFAULT_TOPIC) -> list[RouteTable]:
-        """One table for each step, after every change has come to rest. seed, topic: of the lab that the study is compared with.
+    def routes(
+        self, steps: Sequence[Step], *, seed: int = DEFAULT_SEED, topic: str = DEFAULT_TOPIC
+    ) -> list[RouteTable]:
+        """One table for each step, after every change has come to rest. seed, topic: of the lab that the
+        study is compared with.
 
-        Joins at one and the same record are one order, as they are in the lab: the tables before the last of them show no change yet.
+        Joins at one and the same record are one order, as they are in the lab: the tables before the last of
+        them show no change yet.
         """
         return self.family.routes(self, steps, seed, topic)
 
     def lane_spec(self, lane_id: str | None = None, *, topic: str = DEFAULT_TOPIC) -> LaneSpec:
         """The lane of a lab that runs this strategy, headless or not."""
         algorithm, options = self.family.lane(self.params)
-        return LaneSpec(lane_id or self.model, self.model, algorithm, options | ({} if self.model == "pulsar" else {"topic": topic}))
+        return LaneSpec(
+            lane_id or self.model,
+            self.model,
+            algorithm,
+            options | ({} if self.model == "pulsar" else {"topic": topic}),
+        )

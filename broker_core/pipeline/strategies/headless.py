@@ -1,10 +1,12 @@
-"""A lane of the lab without records, taken through a membership history: who joins, in which order, under which member id, with what it
-had before, is decided by the same lane that runs live, so every table is the live lab's.
+"""A lane of the lab without records, taken through a membership history: who joins, in which order, under
+which member id, with what it had before, is decided by the same lane that runs live, so every table is the
+live lab's.
 
     start ──► at rest ──read──► table 0 ──c5 joins──► at rest ──read──► table 1 ──c3 crashes──► noticed, at rest ──read──► table 2 ...
 
-Each change comes to rest before the next one begins (a crash: its broker has noticed it). A lab in which changes follow faster, so that
-one rebalance serves several, can end elsewhere under rules that remember (Kafka's sticky kinds).
+Each change comes to rest before the next one begins (a crash: its broker has noticed it). A lab in which
+changes follow faster, so that one rebalance serves several, can end elsewhere under rules that remember
+(Kafka's sticky kinds).
 """
 
 from collections.abc import Callable, Sequence
@@ -48,10 +50,17 @@ class _NoTexts:
         raise InvariantError("a lane without records has no payloads")
 
 
-def lane_states(spec: LaneSpec, steps: Sequence[Step], seed: int, read: Callable[[Lane, Bill | None], State]) -> list[State]:
-    """What `read` sees of the lane after each step. It gets the lane at rest, and the bill of the change (None: this step changed nothing
-    by itself, see `Strategy.routes`). Raises CommandError where the lane refuses a change, InvariantError where one never comes to rest."""
-    lane = LANE_KINDS[spec.model].make(LaneSetup(spec.id, spec.algorithm, spec.options, seed, LiveKeys(), _NoTexts()), None).begin()
+def lane_states(
+    spec: LaneSpec, steps: Sequence[Step], seed: int, read: Callable[[Lane, Bill | None], State]
+) -> list[State]:
+    """What `read` sees of the lane after each step. It gets the lane at rest, and the bill of the change
+    (None: this step changed nothing by itself, see `Strategy.routes`). Raises CommandError where the lane
+    refuses a change, InvariantError where one never comes to rest."""
+    lane = (
+        LANE_KINDS[spec.model]
+        .make(LaneSetup(spec.id, spec.algorithm, spec.options, seed, LiveKeys(), _NoTexts()), None)
+        .begin()
+    )
     states: list[State] = []
     waiting: list[str] = []
     for place, step in enumerate(steps):
@@ -92,7 +101,8 @@ def _consumer(name: str, lane: Lane) -> Consumer:
 
 
 def _rest(lane: Lane) -> Bill | None:
-    """Let virtual time pass until the change has come to rest; a crash rests only when its broker has noticed."""
+    """Let virtual time pass until the change has come to rest; a crash rests only when its broker has
+    noticed."""
     for _ in range(REST_S_MAX):
         if not lane.crash_positions and lane.is_settled():
             lane.ledger.settle()

@@ -1,4 +1,5 @@
-"""A Kafka consumer group: a key's murmur2 chooses the partition, an assignor the member. Kafka's four assignors and the article's two."""
+"""A Kafka consumer group: a key's murmur2 chooses the partition, an assignor the member. Kafka's four
+assignors and the article's two."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -10,9 +11,14 @@ from broker_core.pipeline.strategies.base import Family, RouteTable, Step, Strat
 from broker_core.pipeline.strategies.partitions import PARTITIONS, partition_routes
 
 _PACKAGE = "org.apache.kafka.clients.consumer"
-_CLASSES = MappingProxyType({
-    "range": "RangeAssignor", "roundrobin": "RoundRobinAssignor", "sticky": "StickyAssignor", "cooperative-sticky": "CooperativeStickyAssignor",
-})  # fmt: skip
+_CLASSES = MappingProxyType(
+    {
+        "range": "RangeAssignor",
+        "roundrobin": "RoundRobinAssignor",
+        "sticky": "StickyAssignor",
+        "cooperative-sticky": "CooperativeStickyAssignor",
+    }
+)
 
 
 def _routes(strategy: Strategy, steps: Sequence[Step], seed: int, topic: str) -> list[RouteTable]:
@@ -21,20 +27,34 @@ def _routes(strategy: Strategy, steps: Sequence[Step], seed: int, topic: str) ->
 
 def _config(strategy: Strategy, _: RouteTable) -> list[Json]:
     return [
-        config_file("consumer.properties", "Kafka 3.9", [f"partition.assignment.strategy={_PACKAGE}.{_CLASSES[strategy.algorithm]}"]),
-        config_file("shell", "Kafka 3.9", [
-            f"bin/kafka-topics.sh --bootstrap-server localhost:9092 --create --topic TOPIC --partitions {strategy.params['partitions']}",
-        ]),
-    ]  # fmt: skip
+        config_file(
+            "consumer.properties",
+            "Kafka 3.9",
+            [f"partition.assignment.strategy={_PACKAGE}.{_CLASSES[strategy.algorithm]}"],
+        ),
+        config_file(
+            "shell",
+            "Kafka 3.9",
+            [
+                (
+                    f"bin/kafka-topics.sh --bootstrap-server localhost:9092 --create --topic TOPIC --partitions "
+                    f"{strategy.params['partitions']}"
+                ),
+            ],
+        ),
+    ]
 
 
 def _family(algorithm: str, document: bool) -> Family:
     def lane(given: Mapping[str, int]) -> tuple[str, Json]:
-        # Without replicas: they decide nothing of what a study measures, and cost most (docs/decisions/labs-before-the-cluster.md).
+        # Without replicas: they decide nothing of what a study measures, and cost most
+        # (docs/decisions/labs-before-the-cluster.md).
         return algorithm, {**given, "cluster": False}
 
     config = _config if algorithm in _CLASSES else None
-    return Family("kafka", algorithm, "murmur2", (PARTITIONS,), lane, _routes, document, not document, config=config)
+    return Family(
+        "kafka", algorithm, "murmur2", (PARTITIONS,), lane, _routes, document, not document, config=config
+    )
 
 
 FAMILIES = tuple(_family(name, assignor.document) for name, assignor in ASSIGNORS.items())

@@ -15,8 +15,11 @@ PARTITIONS = Param("partitions", 12, 1, PARTITIONS_MAX)
 _NO_BOUNDS = np.array([], np.int64)
 
 
-def partition_routes(strategy: Strategy, steps: Sequence[Step], seed: int, topic: str, mask: int) -> list[RouteTable]:
-    """A table for each step. mask: of the bits of the hash that the producer takes modulo the number of partitions."""
+def partition_routes(
+    strategy: Strategy, steps: Sequence[Step], seed: int, topic: str, mask: int
+) -> list[RouteTable]:
+    """A table for each step. mask: of the bits of the hash that the producer takes modulo the number of
+    partitions."""
     names: dict[str, int] = {}
 
     def read(lane: Lane, bill: Bill | None) -> RouteTable:
@@ -27,8 +30,14 @@ def partition_routes(strategy: Strategy, steps: Sequence[Step], seed: int, topic
             names.setdefault(name, len(names))
         owners = [NOBODY if name is None else names[name] for name in units.values()]
         return RouteTable(
-            kind="modulo", names=tuple(names), live=live_names(lane), owners=np.array(owners, np.int16), bounds=_NO_BOUNDS,
-            rule=SlotRule(mask, len(owners)), units=tuple(units), partitions_moved=None if bill is None else bill.partitions_moved,
-        )  # fmt: skip
+            kind="modulo",
+            names=tuple(names),
+            live=live_names(lane),
+            owners=np.array(owners, np.int16),
+            bounds=_NO_BOUNDS,
+            rule=SlotRule(mask, len(owners)),
+            units=tuple(units),
+            partitions_moved=None if bill is None else bill.partitions_moved,
+        )
 
     return lane_states(strategy.lane_spec(topic=topic), steps, seed, read)

@@ -1,4 +1,5 @@
-"""Key_Shared: a key's murmur3 falls into a slot, and the slot belongs to a consumer. What the families of Pulsar have in common."""
+"""Key_Shared: a key's murmur3 falls into a slot, and the slot belongs to a consumer. What the families of
+Pulsar have in common."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -27,7 +28,8 @@ def pulsar_family(
     algorithm: str, *, params: tuple[Param, ...] = (), document: bool = False, is_default: bool = True,
     config: Callable[[Strategy, RouteTable], list[Json]] | None = None,
 ) -> Family:  # fmt: skip
-    """A family that runs the lab's lane under `algorithm`; its parameters are options of the lane by the same names."""
+    """A family that runs the lab's lane under `algorithm`; its parameters are options of the lane by the same
+    names."""
 
     def lane(given: Mapping[str, int]) -> tuple[str, Json]:
         return algorithm, dict(given)
@@ -46,10 +48,17 @@ def _routes(strategy: Strategy, steps: Sequence[Step], seed: int, topic: str) ->
             names.setdefault(name, len(names))
         shared: dict[tuple[int, ...], int] = {}
         return RouteTable(
-            kind="ranges", names=tuple(names), live=live_names(lane), bounds=np.array(bounds, np.int64),
-            owners=np.array([_owner(owner, names, shared) for owner in owners], np.int16), rule=slot_rule(lane.reads.owners.nobody),
-            space=space, first_slot=first_slot, shared=tuple(shared), space_moved=None if bill is None else bill.space_moved_millionths,
-        )  # fmt: skip
+            kind="ranges",
+            names=tuple(names),
+            live=live_names(lane),
+            bounds=np.array(bounds, np.int64),
+            owners=np.array([_owner(owner, names, shared) for owner in owners], np.int16),
+            rule=slot_rule(lane.reads.owners.nobody),
+            space=space,
+            first_slot=first_slot,
+            shared=tuple(shared),
+            space_moved=None if bill is None else bill.space_moved_millionths,
+        )
 
     return lane_states(strategy.lane_spec(topic=topic), steps, seed, read)
 

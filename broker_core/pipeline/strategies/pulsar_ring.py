@@ -1,4 +1,5 @@
-"""Key_Shared, consistent hashing: the ring of 3.2.1, of 3.2.0, of 4.x and of the documentation, with 1 to 1,000 points per consumer."""
+"""Key_Shared, consistent hashing: the ring of 3.2.1, of 3.2.0, of 4.x and of the documentation, with 1 to
+1,000 points per consumer."""
 
 from types import MappingProxyType
 
@@ -9,13 +10,21 @@ from broker_core.pulsar.selectors import POINTS_MAX
 from broker_core.pulsar.selectors.consistent_hash import POINTS
 
 _POINTS = (Param("points", POINTS, 1, POINTS_MAX),)
-_VERSIONS = MappingProxyType({
-    "consistent_hash": "Pulsar 3.2.1 - 3.2.x", "consistent_hash_3_2_0": "Pulsar 3.2.0", "consistent_hash_current": "Pulsar 4.x",
-})  # fmt: skip
+_VERSIONS = MappingProxyType(
+    {
+        "consistent_hash": "Pulsar 3.2.1 - 3.2.x",
+        "consistent_hash_3_2_0": "Pulsar 3.2.0",
+        "consistent_hash_current": "Pulsar 4.x",
+    }
+)
 
 
 def _config(strategy: Strategy, _: RouteTable) -> list[Json]:
-    lines = [KEY_SHARED, f"{USE_RING}=true", f"subscriptionKeySharedConsistentHashingReplicaPoints={strategy.params['points']}"]
+    lines = [
+        KEY_SHARED,
+        f"{USE_RING}=true",
+        f"subscriptionKeySharedConsistentHashingReplicaPoints={strategy.params['points']}",
+    ]
     return [config_file("broker.conf", _VERSIONS[strategy.algorithm], lines)]
 
 

@@ -1,4 +1,5 @@
-"""Key_Shared, sticky ranges: a newcomer gets the upper half of the widest owner's slots, as "Add consumer" does in the lab."""
+"""Key_Shared, sticky ranges: a newcomer gets the upper half of the widest owner's slots, as "Add consumer"
+does in the lab."""
 
 from broker_core.events import Json
 from broker_core.pipeline.strategies.base import RouteTable, Strategy, config_file

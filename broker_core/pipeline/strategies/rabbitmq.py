@@ -1,4 +1,5 @@
-"""A RabbitMQ queue: keys have no owner, a record goes to the consumer whose turn it is. The table says only who is there."""
+"""A RabbitMQ queue: keys have no owner, a record goes to the consumer whose turn it is. The table says only
+who is there."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,7 +9,15 @@ from broker_core.events import Json
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.rabbitmq import PREFETCH, PREFETCH_MAX
 from broker_core.lab.observers.bill import Bill
-from broker_core.pipeline.strategies.base import Family, Param, RouteTable, SlotRule, Step, Strategy, config_file
+from broker_core.pipeline.strategies.base import (
+    Family,
+    Param,
+    RouteTable,
+    SlotRule,
+    Step,
+    Strategy,
+    config_file,
+)
 from broker_core.pipeline.strategies.headless import lane_states, live_names
 
 _ALGORITHMS = {count: name for name, count in PREFETCH.items()}
@@ -29,15 +38,28 @@ def _routes(strategy: Strategy, steps: Sequence[Step], seed: int, topic: str) ->
         for name in lane.consumers:
             names.setdefault(name, len(names))
         nobody, no_bounds = np.array([], np.int16), np.array([], np.int64)
-        return RouteTable("none", tuple(names), live_names(lane), owners=nobody, bounds=no_bounds, rule=SlotRule(0))
+        return RouteTable(
+            "none", tuple(names), live_names(lane), owners=nobody, bounds=no_bounds, rule=SlotRule(0)
+        )
 
     return lane_states(strategy.lane_spec(topic=topic), steps, seed, read)
 
 
 def _config(strategy: Strategy, _: RouteTable) -> list[Json]:
-    return [config_file("consumer (Java)", "RabbitMQ 3.x, 4.x", [
-        f"channel.basicQos({strategy.params['prefetch']});  // 0: no limit", 'channel.basicConsume("QUEUE", false, consumer);',
-    ])]  # fmt: skip
+    return [
+        config_file(
+            "consumer (Java)",
+            "RabbitMQ 3.x, 4.x",
+            [
+                f"channel.basicQos({strategy.params['prefetch']});  // 0: no limit",
+                'channel.basicConsume("QUEUE", false, consumer);',
+            ],
+        )
+    ]
 
 
-FAMILIES = (Family("rabbitmq", "queue", None, (Param("prefetch", 5, 0, PREFETCH_MAX),), _lane, _routes, config=_config),)
+FAMILIES = (
+    Family(
+        "rabbitmq", "queue", None, (Param("prefetch", 5, 0, PREFETCH_MAX),), _lane, _routes, config=_config
+    ),
+)

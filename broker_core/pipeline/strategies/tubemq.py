@@ -1,4 +1,5 @@
-"""TubeMQ's client-side rule, modulo over partition keys; a record finds its partition by the lab's router, Java hash modulo partitions."""
+"""TubeMQ's client-side rule, modulo over partition keys; a record finds its partition by the lab's router,
+Java hash modulo partitions."""
 
 from collections.abc import Mapping, Sequence
 
@@ -27,13 +28,33 @@ def _config(strategy: Strategy, start: RouteTable) -> list[Json]:
     brokers, count = strategy.params["brokers"], len(start.live)
     each = strategy.params["partitions"] // brokers
     return [
-        config_file("topic settings of the master", "TubeMQ 1.x", [f"numPartitions={each}  # on each of {brokers} brokers"]),
-        config_file("consumer (Java)", "TubeMQ 1.x", [
-            f"consumer.start(topicAndFilters, {count}, nodeId, result);  // sourceCount {count}, nodeId 0..{count - 1}, one for each process",
-        ]),
-    ]  # fmt: skip
+        config_file(
+            "topic settings of the master",
+            "TubeMQ 1.x",
+            [f"numPartitions={each}  # on each of {brokers} brokers"],
+        ),
+        config_file(
+            "consumer (Java)",
+            "TubeMQ 1.x",
+            [
+                (
+                    f"consumer.start(topicAndFilters, {count}, nodeId, result);  // sourceCount {count}, nodeId "
+                    f"0..{count - 1}, one for each process"
+                ),
+            ],
+        ),
+    ]
 
 
 FAMILIES = (
-    Family("tubemq", "modulo", "java", (PARTITIONS, Param("brokers", 3, 1, BROKERS_MAX)), _lane, _routes, check=_check, config=_config),
+    Family(
+        "tubemq",
+        "modulo",
+        "java",
+        (PARTITIONS, Param("brokers", 3, 1, BROKERS_MAX)),
+        _lane,
+        _routes,
+        check=_check,
+        config=_config,
+    ),
 )

@@ -1,12 +1,15 @@
-"""What a program acknowledges, and when its broker is told: in groups, one by one or everything up to a message.
+"""What a program acknowledges, and when its broker is told: in groups, one by one or everything up to a
+message.
 
     program ─► acknowledge ─► part.acks ─ 100 ms ─► ACK            a batch is acknowledged with its last message, or place by place
                     └─ a stuck program (`HoldAcks`) forgets to: held ─► `ReleaseAcks`, or the ack time-out asks for them again
 
-Everything up to a message that is not the last of its batch: without batch index acknowledgements, up to the entry before.
-Until a group has left, what it acknowledges may be sent again; such a message is dropped, and may be sent another in its place.
+Everything up to a message that is not the last of its batch: without batch index acknowledgements, up to the
+entry before. Until a group has left, what it acknowledges may be sent again; such a message is dropped, and
+may be sent another in its place.
 
-Source: Pulsar 3.2 client, PersistentAcknowledgmentsGroupingTracker, BatchMessageAcker, ConsumerBase.acknowledgeCumulativeAsync.
+Source: Pulsar 3.2 client, PersistentAcknowledgmentsGroupingTracker, BatchMessageAcker,
+ConsumerBase.acknowledgeCumulativeAsync.
 """
 
 from __future__ import annotations
@@ -102,12 +105,18 @@ def acknowledge_up_to(state: ConsumerState, message: CommandMessage, now_us: int
 
 
 def is_acknowledged(part: Part, entry: int, place: int | None = None) -> bool:
-    """Whether the program has acknowledged an entry that comes again, and the broker may not know of it yet."""
-    return entry <= part.acked_up_to or entry in part.acks or (place is not None and place in part.in_batch.get(entry, ()))
+    """Whether the program has acknowledged an entry that comes again, and the broker may not know of it
+    yet."""
+    return (
+        entry <= part.acked_up_to
+        or entry in part.acks
+        or (place is not None and place in part.in_batch.get(entry, ()))
+    )
 
 
 def gathered(state: ConsumerState, is_first: bool, now_us: int, out: Outbox) -> None:
-    """One more has come to the group of its part, or the first: it goes out with it, or now. The first one of all parts sets the time."""
+    """One more has come to the group of its part, or the first: it goes out with it, or now. The first one of
+    all parts sets the time."""
     group_us = state.config.ack_group_us
     if not group_us:
         send_acks(state, out)
@@ -139,10 +148,15 @@ def send_acks(state: ConsumerState, out: Outbox) -> None:
 
 
 def refuse_cumulative(state: ConsumerState, message: CommandMessage, out: Outbox) -> None:
-    """Its own client refuses: on Shared and Key_Shared nothing can be acknowledged up to a message. It stays unacknowledged."""
+    """Its own client refuses: on Shared and Key_Shared nothing can be acknowledged up to a message. It stays
+    unacknowledged."""
     if not state.refused_acks:
-        out.tell("pulsar.ack.refused", "pulsar.client.acknowledge_cumulative", {"type": state.config.type},
-                 {"consumer": state.name, "error": INVALID_CONFIGURATION, "message": NO_CUMULATIVE})  # fmt: skip
+        out.tell(
+            "pulsar.ack.refused",
+            "pulsar.client.acknowledge_cumulative",
+            {"type": state.config.type},
+            {"consumer": state.name, "error": INVALID_CONFIGURATION, "message": NO_CUMULATIVE},
+        )
     state.refused_acks += 1
 
 

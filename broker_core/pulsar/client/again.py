@@ -8,11 +8,13 @@
     asked for again ─┤
                      └─ Exclusive, Failover: everything; the client drops what it has not taken, the broker reads from mark-delete on
 
-A negative acknowledgement does nothing before its delay is over. The tracker looks at each third of the delay, and once more than it has to
-before it rests. It keeps one time for an entry, the last one. The ack time-out is counted in ticks of a second.
+A negative acknowledgement does nothing before its delay is over. The tracker looks at each third of the
+delay, and once more than it has to before it rests. It keeps one time for an entry, the last one. The ack
+time-out is counted in ticks of a second.
 
-Source: Pulsar 3.2 client, NegativeAcksTracker, UnAckedMessageTracker, ConsumerImpl and MultiTopicsConsumerImpl
-(negativeAcknowledge, trackMessage, redeliverUnacknowledgedMessages, removeExpiredMessagesFromQueue).
+Source: Pulsar 3.2 client, NegativeAcksTracker, UnAckedMessageTracker, ConsumerImpl and
+MultiTopicsConsumerImpl (negativeAcknowledge, trackMessage, redeliverUnacknowledgedMessages,
+removeExpiredMessagesFromQueue).
 """
 
 from __future__ import annotations
@@ -62,13 +64,17 @@ def nack_delay_us(state: ConsumerState, message: CommandMessage) -> int:
 
 
 def look_every_us(state: ConsumerState) -> int:
-    """How often the tracker looks: each third of the delay, rounded up, or the third look would be too early."""
+    """How often the tracker looks: each third of the delay, rounded up, or the third look would be too
+    early."""
     config = state.config
-    return (max(config.nack_delay_us if config.backoff is None else config.backoff.min_us, NACK_DELAY_MIN_US) + 2) // 3
+    return (
+        max(config.nack_delay_us if config.backoff is None else config.backoff.min_us, NACK_DELAY_MIN_US) + 2
+    ) // 3
 
 
 def ask_again(consumer: Consumer, now_us: int, out: Outbox) -> None:
-    """A look: ask for those whose delay is over. With nothing to look for the tracker rests until the next negative acknowledgement."""
+    """A look: ask for those whose delay is over. With nothing to look for the tracker rests until the next
+    negative acknowledgement."""
     state = consumer.state
     if not state.waits_again:
         state.is_looking = False
@@ -83,7 +89,8 @@ def ask_again(consumer: Consumer, now_us: int, out: Outbox) -> None:
 
 
 def time_over(consumer: Consumer, now_us: int, out: Outbox) -> None:
-    """What is not acknowledged in time is asked for again, also the message in hand, with which the program goes on."""
+    """What is not acknowledged in time is asked for again, also the message in hand, with which the program
+    goes on."""
     state = consumer.state
     late = [(one[1], one[2]) for one in state.tracked if one[0] <= now_us]
     state.tracked = [one for one in state.tracked if one[0] > now_us]
@@ -95,7 +102,8 @@ def time_over(consumer: Consumer, now_us: int, out: Outbox) -> None:
 
 
 def redeliver_all(consumer: Consumer, now_us: int, out: Outbox) -> None:
-    """redeliverUnacknowledgedMessages(), of every part: no message becomes a dead letter by it, and no negative acknowledgement is forgotten."""
+    """redeliverUnacknowledgedMessages(), of every part: no message becomes a dead letter by it, and no
+    negative acknowledgement is forgotten."""
     for consumer_id, part in consumer.state.parts.items():
         if part.is_subscribed:
             redeliver_part(consumer, consumer_id, now_us, out)
@@ -105,7 +113,8 @@ def redeliver_all(consumer: Consumer, now_us: int, out: Outbox) -> None:
 
 
 def redeliver(consumer: Consumer, wanted: Iterable[tuple[int, int]], now_us: int, out: Outbox) -> None:
-    """Ask for these (consumer id, entry), a part at a time; where one consumer has everything, for all that it has."""
+    """Ask for these (consumer id, entry), a part at a time; where one consumer has everything, for all that
+    it has."""
     state = consumer.state
     due: dict[int, set[int]] = {}
     for consumer_id, entry in wanted:
@@ -134,7 +143,11 @@ def redeliver_part(consumer: Consumer, consumer_id: int, now_us: int, out: Outbo
     state = consumer.state
     part = state.parts[consumer_id]
     dropped = consumer.clear_queue(consumer_id, now_us, out)
-    let_go_of(state, consumer_id, {*part.batches, *(message.entry for message in state.held if message.consumer_id == consumer_id)})
+    let_go_of(
+        state,
+        consumer_id,
+        {*part.batches, *(message.entry for message in state.held if message.consumer_id == consumer_id)},
+    )
     state.tracked = [one for one in state.tracked if one[1] != consumer_id]
     follow_clocks(state, out)
     part.has_asked = True
@@ -143,16 +156,21 @@ def redeliver_part(consumer: Consumer, consumer_id: int, now_us: int, out: Outbo
 
 
 def let_go_of(state: ConsumerState, consumer_id: int, entries: Container[int]) -> None:
-    """These entries are asked for again: their batches begin anew, and a stuck program acknowledges nothing of them when it is released."""
+    """These entries are asked for again: their batches begin anew, and a stuck program acknowledges nothing
+    of them when it is released."""
     part = state.parts[consumer_id]
     outlive(state, consumer_id, entries)
     part.batches = {entry: places for entry, places in part.batches.items() if entry not in entries}
-    state.held = [message for message in state.held if message.consumer_id != consumer_id or message.entry not in entries]
+    state.held = [
+        message
+        for message in state.held
+        if message.consumer_id != consumer_id or message.entry not in entries
+    ]
 
 
 def take_from_queue(consumer: Consumer, consumer_id: int, entries: set[int], now_us: int, out: Outbox) -> int:
-    """Drop what is asked for again from the front of the queue, and the message behind it, which is then asked for as well. Returns how many
-    messages. Where another entry is in front, all stay.
+    """Drop what is asked for again from the front of the queue, and the message behind it, which is then
+    asked for as well. Returns how many messages. Where another entry is in front, all stay.
 
     Source: Pulsar 3.2 client, ConsumerImpl.removeExpiredMessagesFromQueue.
     """
@@ -171,13 +189,19 @@ def take_from_queue(consumer: Consumer, consumer_id: int, entries: set[int], now
 
 
 def outlive(state: ConsumerState, consumer_id: int, entries: Container[int]) -> None:
-    """These batches come again: what the program still has of their old delivery completes nothing when it is done. Its place says so: ~place.
+    """These batches come again: what the program still has of their old delivery completes nothing when it is
+    done. Its place says so: ~place.
 
     Source: Pulsar 3.2 client, BatchMessageAcker: each delivery of a batch has its own.
     """
 
     def old(message: CommandMessage) -> CommandMessage:
-        comes_again = message.consumer_id == consumer_id and message.entry in entries and message.places and message.places[0] >= 0
+        comes_again = (
+            message.consumer_id == consumer_id
+            and message.entry in entries
+            and message.places
+            and message.places[0] >= 0
+        )
         return replace(message, places=(~message.places[0],)) if comes_again else message
 
     state.queue = deque(map(old, state.queue))

@@ -16,7 +16,8 @@ NEGATIVE_ACK_DELAY_US = 60 * SECOND_US
 DEAD_LETTER_TIMEOUT_US = 30 * SECOND_US
 """DEFAULT_ACK_TIMEOUT_MILLIS_FOR_DEAD_LETTER: the ack time-out of a dead-letter policy, where none is set."""
 RECONSUME_MAX = 16
-"""RetryMessageUtil.MAX_RECONSUMETIMES: maxRedeliverCount of a retry letter topic without a dead-letter policy."""
+"""RetryMessageUtil.MAX_RECONSUMETIMES: maxRedeliverCount of a retry letter topic without a dead-letter
+policy."""
 NOTHING_ACKED = -1
 
 
@@ -40,13 +41,15 @@ class Backoff:
 
 @dataclass(slots=True)
 class ConsumerConfig:
-    """type: of the subscription. partitions: of the topic, 0 for a topic without. topics: how many of that name and a
-    number, none with partitions, 0 for the one. queue_size: receiverQueueSize, of each partition.
-    ack_group_us: 0 to acknowledge at once. acks_cumulatively: the program acknowledges everything up to a message. acks_batch_index:
-    messages of a batch are acknowledged one by one (enableBatchIndexAcknowledgment); else the batch, with its last one. nack_delay_us, backoff:
-    how long after a negative acknowledgement it is sent. ack_timeout_us: 0 for none, or the dead-letter policy's own. max_redeliver:
-    maxRedeliverCount of the dead-letter policy, 0 for none. uses_retry_topic: enableRetry, what the program cannot handle it gives to
-    reconsumeLater. cannot: the program cannot handle messages whose number is a multiple of this; 0: it can handle all."""
+    """type: of the subscription. partitions: of the topic, 0 for a topic without. topics: how many of that
+    name and a number, none with partitions, 0 for the one. queue_size: receiverQueueSize, of each partition.
+    ack_group_us: 0 to acknowledge at once. acks_cumulatively: the program acknowledges everything up to a
+    message. acks_batch_index: messages of a batch are acknowledged one by one
+    (enableBatchIndexAcknowledgment); else the batch, with its last one. nack_delay_us, backoff: how long
+    after a negative acknowledgement it is sent. ack_timeout_us: 0 for none, or the dead-letter policy's own.
+    max_redeliver: maxRedeliverCount of the dead-letter policy, 0 for none. uses_retry_topic: enableRetry,
+    what the program cannot handle it gives to reconsumeLater. cannot: the program cannot handle messages
+    whose number is a multiple of this; 0: it can handle all."""
 
     type: str = KEY_SHARED
     topic: str = c.TOPIC
@@ -69,12 +72,14 @@ class ConsumerConfig:
 
     @property
     def is_active_only(self) -> bool:
-        """Whether one consumer has everything: Exclusive and Failover. Only there everything up to a message can be acknowledged at once."""
+        """Whether one consumer has everything: Exclusive and Failover. Only there everything up to a message
+        can be acknowledged at once."""
         return self.type in (EXCLUSIVE, FAILOVER)
 
     @property
     def has_parts(self) -> bool:
-        """Whether it is a consumer of several topics or partitions (MultiTopicsConsumerImpl), were it only one partition."""
+        """Whether it is a consumer of several topics or partitions (MultiTopicsConsumerImpl), were it only
+        one partition."""
         return bool(self.partitions or self.topics or self.uses_retry_topic)
 
     @property
@@ -88,7 +93,8 @@ class ConsumerConfig:
 
     @property
     def redeliver_max(self) -> int:
-        """The maxRedeliverCount that holds, 0 for none: a retry letter topic has a dead-letter policy without being given one.
+        """The maxRedeliverCount that holds, 0 for none: a retry letter topic has a dead-letter policy without
+        being given one.
 
         >>> ConsumerConfig().redeliver_max, ConsumerConfig(max_redeliver=3).redeliver_max, ConsumerConfig(uses_retry_topic=True).redeliver_max
         (0, 3, 16)
@@ -107,12 +113,14 @@ class ConsumerConfig:
 
 @dataclass(slots=True)
 class Part:
-    """The consumer of one partition, or of a retry letter topic. topic: without its partition. request_id: of its last command that is
-    answered. is_subscribed: the broker has said so. is_active: of Failover. refused: name of the last error. taken: messages since permits were
-    last granted. acks: entries acknowledged and not yet told to the broker; in_batch: entry -> places in its batch, likewise. acked_up_to: the last
-    cumulative one. batches: entry -> places in its batch that are not acknowledged. candidates: entry -> the messages that came of it, which
-    are dead letters once they are asked for again. has_asked: it has asked for messages again, so that one may come which it has acknowledged
-    meanwhile. unsubscribe_id: of the request to take the subscription away, 0 for none since it subscribed."""
+    """The consumer of one partition, or of a retry letter topic. topic: without its partition. request_id: of
+    its last command that is answered. is_subscribed: the broker has said so. is_active: of Failover. refused:
+    name of the last error. taken: messages since permits were last granted. acks: entries acknowledged and
+    not yet told to the broker; in_batch: entry -> places in its batch, likewise. acked_up_to: the last
+    cumulative one. batches: entry -> places in its batch that are not acknowledged. candidates: entry -> the
+    messages that came of it, which are dead letters once they are asked for again. has_asked: it has asked
+    for messages again, so that one may come which it has acknowledged meanwhile. unsubscribe_id: of the
+    request to take the subscription away, 0 for none since it subscribed."""
 
     partition: int = -1
     request_id: int = 0

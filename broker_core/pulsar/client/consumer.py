@@ -5,10 +5,12 @@
                                    │                └─ cannot handle it ─► asked for again later, in the end a dead letter
                                    └─ each grants permits for itself
 
-It grants permits for the whole queue when it has subscribed, and again each time the program has taken half of it
-(ConsumerImpl.increaseAvailablePermits). Acknowledgements that gather within 100 ms go out in one command
-(PersistentAcknowledgmentsGroupingTracker), so a crash may lose the word about messages that were handled.
-Source: Pulsar 3.2 client, ConsumerImpl, MultiTopicsConsumerImpl, NegativeAcksTracker, UnAckedMessageTracker; docs/pulsar/facts.md.
+It grants permits for the whole queue when it has subscribed, and again each time the program has taken half
+of it (ConsumerImpl.increaseAvailablePermits). Acknowledgements that gather within 100 ms go out in one
+command (PersistentAcknowledgmentsGroupingTracker), so a crash may lose the word about messages that were
+handled.
+Source: Pulsar 3.2 client, ConsumerImpl, MultiTopicsConsumerImpl, NegativeAcksTracker, UnAckedMessageTracker;
+docs/pulsar/facts.md.
 """
 
 from __future__ import annotations
@@ -59,7 +61,8 @@ STARTED = "started"
 
 
 class Subscribe(msgspec.Struct, frozen=True, tag="pulsar.consumer.subscribe", array_like=True):
-    """A person starts the program. ranges: for sticky ranges, else empty. after_us: how long it takes to start, before it connects."""
+    """A person starts the program. ranges: for sticky ranges, else empty. after_us: how long it takes to
+    start, before it connects."""
 
     broker: str
     ranges: list[Range]
@@ -67,15 +70,16 @@ class Subscribe(msgspec.Struct, frozen=True, tag="pulsar.consumer.subscribe", ar
 
 
 class Resubscribe(msgspec.Struct, frozen=True, tag="pulsar.consumer.resubscribe", array_like=True):
-    """A person lets it close its consumer and subscribe again with other ranges or another priority level, on the same connection. priority: -1
-    leaves it as it is."""
+    """A person lets it close its consumer and subscribe again with other ranges or another priority level, on
+    the same connection. priority: -1 leaves it as it is."""
 
     ranges: list[Range]
     priority: int = -1
 
 
 class HoldAcks(msgspec.Struct, frozen=True, tag="pulsar.consumer.hold_acks", array_like=True):
-    """From now on the program handles messages and acknowledges none: it is stuck, as far as its broker can see."""
+    """From now on the program handles messages and acknowledges none: it is stuck, as far as its broker can
+    see."""
 
 
 class ReleaseAcks(msgspec.Struct, frozen=True, tag="pulsar.consumer.release_acks", array_like=True):
@@ -83,7 +87,8 @@ class ReleaseAcks(msgspec.Struct, frozen=True, tag="pulsar.consumer.release_acks
 
 
 class Seek(msgspec.Struct, frozen=True, tag="pulsar.consumer.seek", array_like=True):
-    """A person lets it move its subscription: to an entry, or (-1) to the first one published at or after a moment."""
+    """A person lets it move its subscription: to an entry, or (-1) to the first one published at or after a
+    moment."""
 
     entry: int
     publish_time_us: int = 0
@@ -103,12 +108,14 @@ ConsumerOrder = Subscribe | Resubscribe | HoldAcks | ReleaseAcks | Seek | Unsubs
 
 @dataclass(slots=True)
 class ConsumerState:
-    """queue: messages received and not yet taken by the program; hand: the one that it works on. broker: where it connects to. ranges: sticky
-    ranges of its configuration, else empty. request_id: of the last command that is answered. parts: consumer id -> part. waits_again: (when it is
-    asked for again, consumer id, entry); is_looking: ASK_AGAIN is set. tracked: see `timeouts.py`; ticks_from_us: from when its ticks are
-    counted. letters: producer id -> next sequence id, of its producers of retry and dead letters. awaits_flow: FLOW is set;
-    leaving: when each group that is posted leaves, and how many entries it has (`quiet.py`). holds_acks: it is stuck; held: what it has
-    handled since. refused_acks: acknowledgements that its client refused."""
+    """queue: messages received and not yet taken by the program; hand: the one that it works on. broker:
+    where it connects to. ranges: sticky ranges of its configuration, else empty. request_id: of the last
+    command that is answered. parts: consumer id -> part. waits_again: (when it is asked for again, consumer
+    id, entry); is_looking: ASK_AGAIN is set. tracked: see `timeouts.py`; ticks_from_us: from when its ticks
+    are counted. letters: producer id -> next sequence id, of its producers of retry and dead letters.
+    awaits_flow: FLOW is set;
+    leaving: when each group that is posted leaves, and how many entries it has (`quiet.py`). holds_acks: it
+    is stuck; held: what it has handled since. refused_acks: acknowledgements that its client refused."""
 
     name: str
     program: Program
@@ -153,9 +160,12 @@ class ConsumerState:
 
 
 class Consumer:
-    """key_of: number of a message -> code of its key, -1 for none: what is produced again to another topic keeps its key."""
+    """key_of: number of a message -> code of its key, -1 for none: what is produced again to another topic
+    keeps its key."""
 
-    def __init__(self, state: ConsumerState, traffic: Traffic, key_of: Callable[[int], int] = lambda message: -1) -> None:
+    def __init__(
+        self, state: ConsumerState, traffic: Traffic, key_of: Callable[[int], int] = lambda message: -1
+    ) -> None:
         self.state = state
         self.traffic = traffic
         self.key_of = key_of
@@ -225,7 +235,9 @@ class Consumer:
             case Seek(entry, publish_time_us):
                 for consumer_id in self.own_parts():
                     state.request_id += 1
-                    out.send(state.connection, c.CommandSeek(state.request_id, consumer_id, entry, publish_time_us))
+                    out.send(
+                        state.connection, c.CommandSeek(state.request_id, consumer_id, entry, publish_time_us)
+                    )
             case Unsubscribe():
                 for consumer_id, part in state.parts.items():
                     if part.is_subscribed:
@@ -252,13 +264,17 @@ class Consumer:
                 self.let_go(now_us, out)
 
     def accepts(self, message: CommandMessage, now_us: int, out: Outbox) -> bool:
-        """A message by itself has come that may be one more delivery of it. False: the program does not get it, it is acknowledged already, or
-        a dead letter; another may be sent in its place."""
+        """A message by itself has come that may be one more delivery of it. False: the program does not get
+        it, it is acknowledged already, or a dead letter; another may be sent in its place."""
         part, config = self.state.parts[message.consumer_id], self.state.config
         if is_acknowledged(part, message.entry):
             self.grant(message.consumer_id, 1, out)
             return False
-        if not config.is_active_only and config.redeliver_max and message.redelivery_count >= config.redeliver_max:
+        if (
+            not config.is_active_only
+            and config.redeliver_max
+            and message.redelivery_count >= config.redeliver_max
+        ):
             part.candidates[message.entry] = [message]
             if message.redelivery_count > config.redeliver_max:
                 redeliver(self, [(message.consumer_id, message.entry)], now_us, out)
@@ -267,8 +283,8 @@ class Consumer:
         return True
 
     def unpack(self, message: CommandMessage, now_us: int, out: Outbox) -> None:
-        """The messages of a batch, one by one. Of one more delivery of it, those are left out that are acknowledged already, or all if they are
-        dead letters; as many may be sent in their place."""
+        """The messages of a batch, one by one. Of one more delivery of it, those are left out that are
+        acknowledged already, or all if they are dead letters; as many may be sent in their place."""
         state, config, entry = self.state, self.state.config, message.entry
         part = state.parts[message.consumer_id]
         places = message.places or tuple(range(len(message.batch)))
@@ -276,11 +292,17 @@ class Consumer:
             outlive(state, message.consumer_id, (entry,))
         part.batches[entry] = list(places)
         came = [
-            CommandMessage(message.consumer_id, entry, number, message.redelivery_count, (), (place,), message.reconsumed)
+            CommandMessage(
+                message.consumer_id, entry, number, message.redelivery_count, (), (place,), message.reconsumed
+            )
             for place, number in zip(places, message.batch, strict=True)
         ]
         left_out = 0
-        over = message.redelivery_count - config.redeliver_max if config.redeliver_max and not config.is_active_only else -1
+        over = (
+            message.redelivery_count - config.redeliver_max
+            if config.redeliver_max and not config.is_active_only
+            else -1
+        )
         if over >= 0:
             part.candidates[entry] = came
         if over > 0:
@@ -307,7 +329,10 @@ class Consumer:
         """One consumer for each partition or topic; and one for the retry letter topic."""
         state, config = self.state, self.state.config
         state.ticks_from_us = now_us
-        parts = [Part(partition, topic=topic) for topic, partition in c.parts_of(config.topic, config.partitions, config.topics)]
+        parts = [
+            Part(partition, topic=topic)
+            for topic, partition in c.parts_of(config.topic, config.partitions, config.topics)
+        ]
         if config.uses_retry_topic:
             parts.append(Part(topic=retry_topic(config.topic, config.subscription)))
         for consumer_id, part in enumerate(parts, CONSUMER_ID):
@@ -319,16 +344,30 @@ class Consumer:
         part = state.parts[consumer_id]
         state.request_id += 1
         part.request_id, part.unsubscribe_id = state.request_id, 0
-        out.send(state.connection, c.CommandSubscribe(
-            state.request_id, consumer_id, state.name, state.ranges, config.type, part.topic, part.partition, config.subscription, config.priority,
-            config.allows_out_of_order, config.initial_position,
-        ))  # fmt: skip
+        out.send(
+            state.connection,
+            c.CommandSubscribe(
+                state.request_id,
+                consumer_id,
+                state.name,
+                state.ranges,
+                config.type,
+                part.topic,
+                part.partition,
+                config.subscription,
+                config.priority,
+                config.allows_out_of_order,
+                config.initial_position,
+            ),
+        )
 
     def own_parts(self) -> list[int]:
         """Those of its topic, or topics, that the broker has let in."""
         state, config = self.state, self.state.config
         letters = retry_topic(config.topic, config.subscription)
-        return [number for number, part in state.parts.items() if part.is_subscribed and part.topic != letters]
+        return [
+            number for number, part in state.parts.items() if part.is_subscribed and part.topic != letters
+        ]
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         state = self.state
@@ -354,7 +393,8 @@ class Consumer:
         settle(self, now_us, out)
 
     def recall(self, now_us: int, out: Outbox) -> None:
-        """Its deadlines are set from here on, so that those that come due while its process is stopped keep their order."""
+        """Its deadlines are set from here on, so that those that come due while its process is stopped keep
+        their order."""
         recall(self, now_us, out)
         if self.state.program.is_quiet:
             out.shut_door()
@@ -402,7 +442,8 @@ class Consumer:
             out.deadline(DONE, program.done_us)
 
     def grant(self, consumer_id: int, count: int, out: Outbox) -> None:
-        """The queue has room for so many more: with half of it, the broker is told (ConsumerImpl.increaseAvailablePermits)."""
+        """The queue has room for so many more: with half of it, the broker is told
+        (ConsumerImpl.increaseAvailablePermits)."""
         state, part = self.state, self.state.parts[consumer_id]
         taken = part.taken = part.taken + count
         if taken >= state.config.refill:

@@ -1,14 +1,17 @@
-"""A producer: one connection; messages by themselves or in batches; a topic with partitions is chosen by key, else in turn.
+"""A producer: one connection; messages by themselves or in batches; a topic with partitions is chosen by key,
+else in turn.
 
     waits_for_receipts     what has no receipt when the connection ends is sent again on the next one, in order, with its sequence ids
     default batching       [k1 k2 k1 k3]            one entry, and the broker sees k1 only
     KEY_BASED              [k1 k1] [k2] [k3]        one entry for each key, in the order of their highest sequence ids
 
-Each partition has a batch of its own, with its own delay. What has no key then goes to one partition for ten delays, and to the next for the next
+Each partition has a batch of its own, with its own delay. What has no key then goes to one partition for ten
+delays, and to the next for the next
 ten: else no batch would have more than a few messages.
 
-Source: Pulsar 3.2 client, ProducerImpl, PartitionedProducerImpl, BatchMessageContainerImpl, BatchMessageKeyBasedContainer,
-RoundRobinPartitionMessageRouterImpl (JavaStringHash by default; here the Murmur3 hash that hashingScheme offers as well; begins at partition 0).
+Source: Pulsar 3.2 client, ProducerImpl, PartitionedProducerImpl, BatchMessageContainerImpl,
+BatchMessageKeyBasedContainer, RoundRobinPartitionMessageRouterImpl (JavaStringHash by default; here the
+Murmur3 hash that hashingScheme offers as well; begins at partition 0).
 """
 
 from __future__ import annotations
@@ -45,7 +48,8 @@ class Open(msgspec.Struct, frozen=True, tag="pulsar.producer.open", array_like=T
 
 
 class GiveUp(msgspec.Struct, frozen=True, tag="pulsar.producer.give_up", array_like=True):
-    """No answer reaches it any more: `after_us` from now its client gives the connection up, and connects again."""
+    """No answer reaches it any more: `after_us` from now its client gives the connection up, and connects
+    again."""
 
     after_us: int
 
@@ -61,11 +65,13 @@ class Waiting(msgspec.Struct, array_like=True, gc=False):
 
 @dataclass(slots=True)
 class ProducerState:
-    """batching: DEFAULT, KEY_BASED, or empty for none. partitions: of the topic, 0 for a topic without. topics: as of
-    a consumer's configuration; the application chooses one as the client chooses a partition. sequence_id: of the next message.
-    next_partition: of the next message without a key; with batching the time says it. waiting: partition -> its batch. first_of_batch: of the
-    batch that the last message is in, sent or not; None where that message goes by itself. waits_for_receipts: it keeps each message until the
-    broker has confirmed it; unconfirmed: by sequence id. broker: where it connects to."""
+    """batching: DEFAULT, KEY_BASED, or empty for none. partitions: of the topic, 0 for a topic without.
+    topics: as of a consumer's configuration; the application chooses one as the client chooses a partition.
+    sequence_id: of the next message.
+    next_partition: of the next message without a key; with batching the time says it. waiting: partition ->
+    its batch. first_of_batch: of the batch that the last message is in, sent or not; None where that message
+    goes by itself. waits_for_receipts: it keeps each message until the broker has confirmed it; unconfirmed:
+    by sequence id. broker: where it connects to."""
 
     batching: str = ""
     batch_max: int = BATCH_MAX
@@ -113,7 +119,10 @@ class Producer:
         state = self.state
         state.connection = out.connect(state.broker)
         for place, (topic, partition) in enumerate(c.parts_of(state.topic, state.partitions, state.topics)):
-            out.send(state.connection, c.CommandProducer(PRODUCER_ID + place, topic, partition, "", state.waits_for_receipts))
+            out.send(
+                state.connection,
+                c.CommandProducer(PRODUCER_ID + place, topic, partition, "", state.waits_for_receipts),
+            )
         if state.unconfirmed:
             count = sum(len(command.batch) or 1 for command in state.unconfirmed.values())
             out.tell("pulsar.producer.sent_again", "pulsar.client.resend", {}, {"messages": count})
@@ -133,8 +142,8 @@ class Producer:
             self.send_batch(int(name.partition(":")[2]), out)
 
     def send(self, message: int, key: int, ordering_key: int = -1) -> tuple[int, CommandSend]:
-        """The application has a message to send by itself: on which connection, and what. message: its number; key, ordering_key: codes, -1 for
-        none."""
+        """The application has a message to send by itself: on which connection, and what. message: its
+        number; key, ordering_key: codes, -1 for none."""
         producer_id, sequence_id = self.stamp(key if ordering_key < 0 else ordering_key)
         return self.state.connection, CommandSend(producer_id, message, key, ordering_key, sequence_id)
 
@@ -145,20 +154,32 @@ class Producer:
         state.sequence_id = sequence_id + 1
         return (PRODUCER_ID + self.partition(key) if self.has_parts else PRODUCER_ID), sequence_id
 
-    def gather(self, message: int, key: int, now_us: int, out: Outbox, ordering_key: int = -1, deliver_at_us: int = 0) -> None:
-        """The same for a producer with batching: it goes out with its batch. deliver_at_us: not before this moment, 0 for at once; such a message
-        is never part of a batch, which goes out before it; no producer without batching waits."""
+    def gather(
+        self, message: int, key: int, now_us: int, out: Outbox, ordering_key: int = -1, deliver_at_us: int = 0
+    ) -> None:
+        """The same for a producer with batching: it goes out with its batch. deliver_at_us: not before this
+        moment, 0 for at once; such a message is never part of a batch, which goes out before it; no producer
+        without batching waits."""
         state = self.state
         partition = self.partition(key if ordering_key < 0 else ordering_key, now_us) if self.has_parts else 0
         one = Waiting(message, key, ordering_key, state.sequence_id)
         state.sequence_id += 1
         if deliver_at_us or not state.batching:
-            if partition in state.waiting:  # or the batch's lower sequence ids would come after this one's (ProducerImpl.processOpSendMsg)
+            if (
+                partition in state.waiting
+                # or the batch's lower sequence ids would come after this one's
+                # (ProducerImpl.processOpSendMsg)
+            ):
                 self.send_batch(partition, out)
             state.first_of_batch = None
             command = CommandSend(
-                PRODUCER_ID + partition, message, key, ordering_key, one.sequence_id, deliver_at_us=deliver_at_us,
-            )  # fmt: skip
+                PRODUCER_ID + partition,
+                message,
+                key,
+                ordering_key,
+                one.sequence_id,
+                deliver_at_us=deliver_at_us,
+            )
             self.post(command, out)
             return
         batch = state.waiting.setdefault(partition, [])
@@ -175,7 +196,9 @@ class Producer:
         count = state.topics or state.partitions
         if key >= 0 and self.hash_of is not None:
             return (self.hash_of(key) & MASK_31) % count
-        if state.batching and state.partitions:  # of several topics the application chooses one, which knows nothing of batches
+        if (
+            state.batching and state.partitions
+        ):  # of several topics the application chooses one, which knows nothing of batches
             partition = now_us // max(SWITCH_DELAYS * state.batch_delay_us, MILLISECOND_US) % count
             state.next_partition = (partition + 1) % count
             return partition
@@ -195,10 +218,18 @@ class Producer:
             numbers = tuple(one.message for one in batch)
             # The metadata of a default batch has its lowest sequence id, that of KEY_BASED its highest.
             lowest = first.sequence_id if state.batching == DEFAULT and len(batch) > 1 else -1
-            self.post(CommandSend(
-                PRODUCER_ID + partition, first.message, first.key, first.ordering_key, batch[-1].sequence_id, numbers if len(batch) > 1 else (),
-                first_sequence_id=lowest,
-            ), out)  # fmt: skip
+            self.post(
+                CommandSend(
+                    PRODUCER_ID + partition,
+                    first.message,
+                    first.key,
+                    first.ordering_key,
+                    batch[-1].sequence_id,
+                    numbers if len(batch) > 1 else (),
+                    first_sequence_id=lowest,
+                ),
+                out,
+            )
 
     def post(self, command: CommandSend, out: Outbox) -> None:
         """Send it now; without a connection it goes out with the next one, if its receipt is waited for."""

@@ -1,13 +1,15 @@
-"""A program that handles messages by itself: between two groups of acknowledgements nobody can notice what it does.
+"""A program that handles messages by itself: between two groups of acknowledgements nobody can notice what it
+does.
 
     message ─► idle program begins, door opens ─► settle: handled, next, handled, ... ─► ACKS: the group goes out, the next ones are posted
                                                        └─ FLOW: half of the queue is taken, permits go out
 
-As far as the queue says what it will handle, its groups are known, too: they are posted for the moments at which they leave (`sim/plan.py`),
-and ACKS wakes it for the first one that is not known.
+As far as the queue says what it will handle, its groups are known, too: they are posted for the moments at
+which they leave (`sim/plan.py`), and ACKS wakes it for the first one that is not known.
 
-Quiet is a program whose messages all end the same: handled, acknowledged in a group. One that may give a message back, is watched by an ack
-time-out, tells of a refusal or takes batches apart wakes for each of them, as does one to which a person has just said something: `surface`.
+Quiet is a program whose messages all end the same: handled, acknowledged in a group. One that may give a
+message back, is watched by an ack time-out, tells of a refusal or takes batches apart wakes for each of them,
+as does one to which a person has just said something: `surface`.
 
 See `sim/door.py`. What it does is what `Consumer.begin`, `done` and `acknowledge` do.
 """
@@ -40,7 +42,12 @@ ROOM = 1 << 30
 
 def can_be_quiet(config: ConsumerConfig) -> bool:
     """Whether nothing that this program does with a message shows before its acknowledgement."""
-    return config.ack_group_us > 0 and not config.cannot and not config.timeout_us and not config.acks_cumulatively
+    return (
+        config.ack_group_us > 0
+        and not config.cannot
+        and not config.timeout_us
+        and not config.acks_cumulatively
+    )
 
 
 def go_quiet(consumer: Consumer, out: Outbox) -> bool:
@@ -59,13 +66,16 @@ def go_quiet(consumer: Consumer, out: Outbox) -> bool:
 
 
 def plan(state: ConsumerState, out: Outbox) -> None:
-    """When half of the queue will be taken, if there is enough in it: then any number may come in. Else as many as are not enough."""
+    """When half of the queue will be taken, if there is enough in it: then any number may come in. Else as
+    many as are not enough."""
     (part,) = state.parts.values()
     wanted = state.config.refill - part.taken  # the message in hand is taken already
     here, door = len(state.queue), out.door
     if here >= wanted and not state.awaits_flow:
         state.awaits_flow = True
-        out.deadline(FLOW, state.program.done_us + (wanted - 1) * state.program.service_us, state.program.because)
+        out.deadline(
+            FLOW, state.program.done_us + (wanted - 1) * state.program.service_us, state.program.because
+        )
     room = ROOM if state.awaits_flow else wanted - 1 - here - (len(door.times) if door is not None else 0)
     if room > 0:
         out.open_door(state.connection, room)
@@ -131,7 +141,8 @@ def work(consumer: Consumer, now_us: int, times: deque[int], coming: deque[Any],
 
 
 def group_goes(consumer: Consumer, now_us: int, out: Outbox) -> None:
-    """The group of acknowledgements goes out, and the next one begins with the message in hand. A program that idles waits for the next message."""
+    """The group of acknowledgements goes out, and the next one begins with the message in hand. A program
+    that idles waits for the next message."""
     settle(consumer, now_us - 1, out)  # its deadline is older than that of the message in hand would be
     state = consumer.state
     for consumer_id, part in state.parts.items():  # there is one
@@ -144,7 +155,9 @@ def group_goes(consumer: Consumer, now_us: int, out: Outbox) -> None:
         return
     out.deadline(ACKS, post_groups(state, out) + state.config.ack_group_us, state.program.because)
     door = out.door
-    if door is None or not door.room:  # else as many as before: what was taken since has left the queue as well
+    if (
+        door is None or not door.room
+    ):  # else as many as before: what was taken since has left the queue as well
         plan(state, out)
 
 

@@ -1,12 +1,15 @@
-"""The ack time-out's clocks: which messages the program has taken and not acknowledged, and when their time is over.
+"""The ack time-out's clocks: which messages the program has taken and not acknowledged, and when their time
+is over.
 
     ticks    |        |        |        |        each second, from when the consumer was made
     taken      x                                 time-out 2 s: it is over at the third tick after that, 2 to 3 s later
 
-The consumer of one topic has a clock for an entry: it starts with the first message of a batch, and ends with the last acknowledgement or with a
-negative one. A consumer of several (partitions, topics, a retry letter topic) has one for each message.
+The consumer of one topic has a clock for an entry: it starts with the first message of a batch, and ends with
+the last acknowledgement or with a negative one. A consumer of several (partitions, topics, a retry letter
+topic) has one for each message.
 
-Source: Pulsar 3.2 client, UnAckedMessageTracker, ConsumerImpl.trackMessage, MultiTopicsConsumerImpl, ConsumerBuilderImpl.deadLetterPolicy.
+Source: Pulsar 3.2 client, UnAckedMessageTracker, ConsumerImpl.trackMessage, MultiTopicsConsumerImpl,
+ConsumerBuilderImpl.deadLetterPolicy.
 """
 
 from __future__ import annotations
@@ -32,7 +35,8 @@ Tracked = tuple[int, int, int, int]
 
 
 def start_clock(state: ConsumerState, message: CommandMessage, now_us: int, out: Outbox) -> None:
-    """The program has taken a message: it has until the time-out to acknowledge it. A clock that runs is not set back."""
+    """The program has taken a message: it has until the time-out to acknowledge it. A clock that runs is not
+    set back."""
     key = clock_of(state, message)
     if any(one[1:] == key for one in state.tracked):
         return
@@ -51,7 +55,8 @@ def clock_of(state: ConsumerState, message: CommandMessage) -> tuple[int, int, i
 def over_us(state: ConsumerState, now_us: int) -> int:
     """When the time of a message that is taken now is over.
 
-    Source: the tracker has one set of messages more than the time-out has ticks; each tick empties the oldest one.
+    Source: the tracker has one set of messages more than the time-out has ticks; each tick empties the oldest
+    one.
     """
     timeout_us = state.config.timeout_us
     tick_us = min(TICK_US, timeout_us)

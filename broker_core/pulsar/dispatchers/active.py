@@ -1,9 +1,10 @@
-"""Exclusive and Failover at work: the active consumer reads from the cursor, and whoever becomes active reads again from mark-delete on.
+"""Exclusive and Failover at work: the active consumer reads from the cursor, and whoever becomes active reads
+again from mark-delete on.
 
     A active ─ A leaves ─► B is picked ─ 1 s ─► cursor rewinds, all are told, B reads      what A had and did not acknowledge is sent again
 
-There is no list of pending entries: to send again means to rewind. A consumer that is not active any more may still work on what it has; its
-acknowledgements count.
+There is no list of pending entries: to send again means to rewind. A consumer that is not active any more may
+still work on what it has; its acknowledgements count.
 
 Source: Pulsar 3.2 `PersistentDispatcherSingleActiveConsumer`.
 """
@@ -38,7 +39,8 @@ class Standing:
 
 @dataclass(eq=False, repr=False)
 class ActiveState:
-    """switching: a switch waits for its second; since_us: since when. rewound: entries that the last switch made the cursor read again."""
+    """switching: a switch waits for its second; since_us: since when. rewound: entries that the last switch
+    made the cursor read again."""
 
     switching: bool = False
     since_us: int = 0
@@ -46,14 +48,19 @@ class ActiveState:
 
 
 class ActiveDispatcher(ActiveState):
-    """picker: who is active, as recorded. starts_timer: a switch has just begun to wait. notices: (consumer, whether it is active) that are still
-    to be told; has_news: there is something for the broker to tell or to set a timer for. sent_before: entries that somebody has had and that
-    may be sent again."""
+    """picker: who is active, as recorded. starts_timer: a switch has just begun to wait. notices: (consumer,
+    whether it is active) that are still to be told; has_news: there is something for the broker to tell or to
+    set a timer for. sent_before: entries that somebody has had and that may be sent again."""
 
     def __init__(
-        self, picker: SingleActiveDispatcher, *, delay_us: int = FAILOVER_DELAY_US, read_batch: int = READ_BATCH, cursor: Cursor | None = None,
+        self,
+        picker: SingleActiveDispatcher,
+        *,
+        delay_us: int = FAILOVER_DELAY_US,
+        read_batch: int = READ_BATCH,
+        cursor: Cursor | None = None,
         entries: Entries | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__()
         self.picker = picker
         self.delay_us = 0 if picker.is_exclusive else delay_us
@@ -81,7 +88,8 @@ class ActiveDispatcher(ActiveState):
         return False
 
     def connect(self, consumer: str, name: str, permits: int, priority: int = 0) -> list[Sent]:
-        """Let a consumer in. Raises ConsumerBusy for the second of an Exclusive subscription, state untouched."""
+        """Let a consumer in. Raises ConsumerBusy for the second of an Exclusive subscription, state
+        untouched."""
         change = self.picker.add(Standby(consumer, name, priority))
         known = {**self.consumers, consumer: Standing(name, priority, permits)}
         # In the order of the original's list, in which they are closed by a seek, too.
@@ -150,7 +158,8 @@ class ActiveDispatcher(ActiveState):
         return []
 
     def redeliver(self, consumer: str, positions: Iterable[int]) -> list[Sent]:
-        """The active consumer asks for all again that it has not acknowledged; from anybody else, or during a switch, it is ignored."""
+        """The active consumer asks for all again that it has not acknowledged; from anybody else, or during a
+        switch, it is ignored."""
         if consumer != self.active or self.switching:
             return []
         self.sent_before.update(self.cursor.unacked_read())
@@ -158,8 +167,12 @@ class ActiveDispatcher(ActiveState):
         return self.read_on()
 
     def pending(self) -> dict[str, list[int]]:
-        """Consumer -> positions that it must acknowledge, as far as the broker knows: all that was read, at the active one."""
-        return {consumer: self.cursor.unacked_read() if consumer == self.active else [] for consumer in self.consumers}
+        """Consumer -> positions that it must acknowledge, as far as the broker knows: all that was read, at
+        the active one."""
+        return {
+            consumer: self.cursor.unacked_read() if consumer == self.active else []
+            for consumer in self.consumers
+        }
 
     def read_on(self) -> list[Sent]:
         """Read as far as the active consumer's permits go."""
@@ -183,10 +196,16 @@ class ActiveDispatcher(ActiveState):
             raise InvariantError(f"{self.active} is active of {list(self.consumers)}")
 
     def to_json(self) -> dict[str, Any]:
-        consumers = [[standby.consumer, msgspec.to_builtins(self.consumers[standby.consumer])] for standby in self.picker.consumers]
+        consumers = [
+            [standby.consumer, msgspec.to_builtins(self.consumers[standby.consumer])]
+            for standby in self.picker.consumers
+        ]
         return {
-            **kept(self, ActiveState), "active": self.active, "sent_before": sorted(self.sent_before), "consumers": consumers,
-        }  # fmt: skip
+            **kept(self, ActiveState),
+            "active": self.active,
+            "sent_before": sorted(self.sent_before),
+            "consumers": consumers,
+        }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Become the dispatcher that wrote `state`."""

@@ -1,4 +1,5 @@
-"""Key_Shared in order, by the rule after PIP-379: only keys with unacknowledged messages at their old consumer wait.
+"""Key_Shared in order, by the rule after PIP-379: only keys with unacknowledged messages at their old
+consumer wait.
 
     c1 has slot 7 with two messages unacknowledged; c2 joins and takes slot 7
 
@@ -6,8 +7,9 @@
                   c1 acks            c1 acks       10 ms later     of c2 is served at once
                                                    it goes to c2
 
-No join position plays a part. Not for sticky ranges, and not with allowOutOfOrderDelivery. Entries that wait are looked through one by one: what
-has a consumer with permits, is not draining, and has no older entry of its slot before it that is held back, goes.
+No join position plays a part. Not for sticky ranges, and not with allowOutOfOrderDelivery. Entries that wait
+are looked through one by one: what has a consumer with permits, is not draining, and has no older entry of
+its slot before it that is held back, goes.
 
 Source: Pulsar 4 `DrainingHashesTracker`, `PersistentStickyKeyDispatcherMultipleConsumers` (pip/pip-379.md).
 """
@@ -21,7 +23,11 @@ from typing import Any, ClassVar
 from broker_core.plain import kept, take_back
 from broker_core.pulsar.cursor import Cursor
 from broker_core.pulsar.dispatchers.key_shared import KeyDispatcher, Sent
-from broker_core.pulsar.dispatchers.pending import READ_BATCH, UNACKED_PER_CONSUMER_MAX, UNACKED_PER_SUBSCRIPTION_MAX
+from broker_core.pulsar.dispatchers.pending import (
+    READ_BATCH,
+    UNACKED_PER_CONSUMER_MAX,
+    UNACKED_PER_SUBSCRIPTION_MAX,
+)
 from broker_core.pulsar.entry import Entries, Entry
 from broker_core.pulsar.selectors.protocol import Range, Selector
 
@@ -33,7 +39,8 @@ LOOK_AHEAD_PER_CONSUMER, LOOK_AHEAD_PER_SUBSCRIPTION = 2_000, 20_000
 
 @dataclass(slots=True)
 class Draining:
-    """consumer: who has the slot's unacknowledged entries. count: how many. blocked: how often something had to wait for them."""
+    """consumer: who has the slot's unacknowledged entries. count: how many. blocked: how often something had
+    to wait for them."""
 
     consumer: str
     count: int = 0
@@ -42,8 +49,9 @@ class Draining:
 
 @dataclass(eq=False, repr=False)
 class DrainingState:
-    """draining: slot -> who must acknowledge before its new consumer gets it. unblocked: something that had to wait may go, and nobody has read
-    since; has_timer: that is set. drained: slots that were draining and are done."""
+    """draining: slot -> who must acknowledge before its new consumer gets it. unblocked: something that had
+    to wait may go, and nobody has read since; has_timer: that is set. drained: slots that were draining and
+    are done."""
 
     draining: dict[int, Draining] = field(default_factory=dict)
     unblocked: bool = False
@@ -57,26 +65,42 @@ class DrainingDispatcher(KeyDispatcher, DrainingState):
     ASKED_AGAIN_BLOCKS: ClassVar[bool] = True
 
     def __init__(
-        self, selector: Selector, *, is_sticky: bool = False, read_batch: int = READ_BATCH, cursor: Cursor | None = None,
-        entries: Entries | None = None, unacked_max: int = UNACKED_PER_CONSUMER_MAX, unacked_all_max: int = UNACKED_PER_SUBSCRIPTION_MAX,
-    ) -> None:  # fmt: skip
+        self,
+        selector: Selector,
+        *,
+        is_sticky: bool = False,
+        read_batch: int = READ_BATCH,
+        cursor: Cursor | None = None,
+        entries: Entries | None = None,
+        unacked_max: int = UNACKED_PER_CONSUMER_MAX,
+        unacked_all_max: int = UNACKED_PER_SUBSCRIPTION_MAX,
+    ) -> None:
         super().__init__(
-            selector, read_batch=read_batch, cursor=cursor, entries=entries, unacked_max=unacked_max, unacked_all_max=unacked_all_max
+            selector,
+            read_batch=read_batch,
+            cursor=cursor,
+            entries=entries,
+            unacked_max=unacked_max,
+            unacked_all_max=unacked_all_max,
         )
         self.is_sticky = is_sticky
         self.on_settled = self.was_acked
         DrainingState.__init__(self)
 
-    # -- consumers -----------------------------------------------------------------------------------------------------
+    # -- consumers -------------------------------------------------------------------------------------------
 
-    def connect(self, consumer: str, name: str, permits: int, ranges: Sequence[Range] | None = None, priority: int = 0) -> list[Sent]:
-        """Let a consumer in with its first permits. Raises what the selector raises (AssignRefused), state untouched."""
+    def connect(
+        self, consumer: str, name: str, permits: int, ranges: Sequence[Range] | None = None, priority: int = 0
+    ) -> list[Sent]:
+        """Let a consumer in with its first permits. Raises what the selector raises (AssignRefused), state
+        untouched."""
         self._join(consumer, name, priority, permits, ranges)
         self._recount()
         return self.read_on()
 
     def disconnect(self, consumer: str) -> list[Sent]:
-        """Out of the selector; what it has not acknowledged waits to be sent again. One that is not connected changes nothing."""
+        """Out of the selector; what it has not acknowledged waits to be sent again. One that is not connected
+        changes nothing."""
         if consumer not in self.consumers:
             return []
         gone = self._leave(consumer)
@@ -96,10 +120,12 @@ class DrainingDispatcher(KeyDispatcher, DrainingState):
             for hash32 in known.pending.values():
                 if self.owner(hash32) != consumer:
                     slot = self.slot(hash32)
-                    entry = self.draining.setdefault(slot, Draining(consumer, 0, before[slot].blocked if slot in before else 0))
+                    entry = self.draining.setdefault(
+                        slot, Draining(consumer, 0, before[slot].blocked if slot in before else 0)
+                    )
                     entry.count += 1
 
-    # -- messages ------------------------------------------------------------------------------------------------------
+    # -- messages --------------------------------------------------------------------------------------------
 
     def was_acked(self, consumer: str, hash32: int) -> None:
         """An entry of this hash is not pending at the consumer any more: its slot may have drained."""
@@ -130,7 +156,12 @@ class DrainingDispatcher(KeyDispatcher, DrainingState):
             self.has_delayed = True
         if self.available <= 0:
             return []
-        if cursor.read_position != position or self.is_full or self.has_delayed or (self.replay.waiting and not self._stuck):
+        if (
+            cursor.read_position != position
+            or self.is_full
+            or self.has_delayed
+            or (self.replay.waiting and not self._stuck)
+        ):
             return self.read_on()
         if self._stuck and len(self.replay) >= self._waiting_max():
             return []
@@ -168,12 +199,17 @@ class DrainingDispatcher(KeyDispatcher, DrainingState):
         return sent
 
     def _send_waiting(self, count: int, sent: list[Sent]) -> bool:
-        """Send up to `count` of those that wait, lowest first. True: something went, or was acknowledged meanwhile."""
+        """Send up to `count` of those that wait, lowest first. True: something went, or was acknowledged
+        meanwhile."""
         held: set[int] = set()
         chosen: list[int] = []
         owners: list[str] = []
         acked = []
-        left = {consumer: max(known.permits, 0) for consumer, known in self.consumers.items() if not known.is_blocked}
+        left = {
+            consumer: max(known.permits, 0)
+            for consumer, known in self.consumers.items()
+            if not known.is_blocked
+        }
         for position in self.replay:
             if len(chosen) == count:
                 break
@@ -224,12 +260,19 @@ class DrainingDispatcher(KeyDispatcher, DrainingState):
     def _waiting_max(self) -> int:
         return min(LOOK_AHEAD_PER_CONSUMER * len(self.consumers), LOOK_AHEAD_PER_SUBSCRIPTION)
 
-    # -- checkpoints ---------------------------------------------------------------------------------------------------
+    # -- checkpoints -----------------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
-        return {**super().to_json(), **kept(self, DrainingState), "selector": self.selector.to_json(), "stuck": self._stuck}
+        return {
+            **super().to_json(),
+            **kept(self, DrainingState),
+            "selector": self.selector.to_json(),
+            "stuck": self._stuck,
+        }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         super().restore(state)
         take_back(self, DrainingState, state)
-        self._stuck = state["stuck"]  # else what waits would be looked through once more, and counted as blocked once more
+        self._stuck = state[
+            "stuck"
+        ]  # else what waits would be looked through once more, and counted as blocked once more

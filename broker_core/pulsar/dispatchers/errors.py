@@ -6,7 +6,8 @@ from broker_core.errors import HighwaterError
 class SubscriptionRefused(HighwaterError):
     """The broker refuses; nothing has changed.
 
-    name: the exception of `BrokerServiceException` (3.2); code: the ServerError that the client receives; message: the original's text.
+    name: the exception of `BrokerServiceException` (3.2); code: the ServerError that the client receives;
+    message: the original's text.
     """
 
     name = ""

@@ -1,4 +1,5 @@
-"""Key_Shared in order, by the rule of 3.2: who joins gets nothing at or after its join until all before it is acknowledged.
+"""Key_Shared in order, by the rule of 3.2: who joins gets nothing at or after its join until all before it is
+acknowledged.
 
     read ─► group by the consumer of the key's hash ─► may the group go, and how far? ─► sent, pending there ─► ack
                                                          │ no permits; an older message of the same key waits;
@@ -6,14 +7,17 @@
                                                          ▼
                                                       replay set, which is read before anything new
 
-A newcomer is "recently joined" with the read position of that moment as its limit. It stays so until mark-delete has come up to the limit: one
-unacknowledged message before the join keeps it waiting, and while anybody waits and the replay set is not empty nobody gets anything
-new. Without waiting consumers a read that sends nothing makes the next one look ahead.
+A newcomer is "recently joined" with the read position of that moment as its limit. It stays so until
+mark-delete has come up to the limit: one unacknowledged message before the join keeps it waiting, and while
+anybody waits and the replay set is not empty nobody gets anything new. Without waiting consumers a read that
+sends nothing makes the next one look ahead.
 
-What keeps it fast changes nothing of that: a message that arrives while all before it is read, and the replay set is empty or is known not to be
-sendable, is decided alone; if it has to wait, it joins what is known not to be sendable, for it waits for the same.
+What keeps it fast changes nothing of that: a message that arrives while all before it is read, and the replay
+set is empty or is known not to be sendable, is decided alone; if it has to wait, it joins what is known not
+to be sendable, for it waits for the same.
 
-Source: Pulsar 3.2 `PersistentStickyKeyDispatcherMultipleConsumers` over `PersistentDispatcherMultipleConsumers`.
+Source: Pulsar 3.2 `PersistentStickyKeyDispatcherMultipleConsumers` over
+`PersistentDispatcherMultipleConsumers`.
 Vectors: pulsar/key_shared_order_3_2.json.
 """
 
@@ -43,14 +47,28 @@ OWNERS_MAX = 1 << 16
 
 
 class KeyDispatcher(PendingDispatcher):
-    """What both order rules of Key_Shared share: a key's hash names the consumer. owners: hash -> consumer, looked up once a hash between two
-    changes of the selector."""
+    """What both order rules of Key_Shared share: a key's hash names the consumer. owners: hash -> consumer,
+    looked up once a hash between two changes of the selector."""
 
     def __init__(
-        self, selector: Selector, *, blocks: bool = True, read_batch: int = READ_BATCH, cursor: Cursor | None = None,
-        entries: Entries | None = None, unacked_max: int = UNACKED_PER_CONSUMER_MAX, unacked_all_max: int = UNACKED_PER_SUBSCRIPTION_MAX,
-    ) -> None:  # fmt: skip
-        super().__init__(cursor, entries, blocks=blocks, read_batch=read_batch, unacked_max=unacked_max, unacked_all_max=unacked_all_max)
+        self,
+        selector: Selector,
+        *,
+        blocks: bool = True,
+        read_batch: int = READ_BATCH,
+        cursor: Cursor | None = None,
+        entries: Entries | None = None,
+        unacked_max: int = UNACKED_PER_CONSUMER_MAX,
+        unacked_all_max: int = UNACKED_PER_SUBSCRIPTION_MAX,
+    ) -> None:
+        super().__init__(
+            cursor,
+            entries,
+            blocks=blocks,
+            read_batch=read_batch,
+            unacked_max=unacked_max,
+            unacked_all_max=unacked_all_max,
+        )
         self.selector = selector
         self.owners: dict[int, str | None] = {}
 
@@ -68,9 +86,15 @@ class KeyDispatcher(PendingDispatcher):
         """Entries at nobody whose key is this consumer's. Takes as long as there are entries that wait."""
         unread = range(self.cursor.read_position, self.cursor.end)
         places = [*self.replay, *(position for _, position in self.delayed), *unread]
-        return sum(self.owner(self.entries[place].hash32) == consumer for place in places if not self.cursor.is_acked(place))
+        return sum(
+            self.owner(self.entries[place].hash32) == consumer
+            for place in places
+            if not self.cursor.is_acked(place)
+        )
 
-    def _join(self, consumer: str, name: str, priority: int, permits: int, ranges: Sequence[Range] | None) -> Receiver:
+    def _join(
+        self, consumer: str, name: str, priority: int, permits: int, ranges: Sequence[Range] | None
+    ) -> Receiver:
         """Raises what the selector raises (AssignRefused), state untouched."""
         self.selector.add(consumer, name, ranges)
         self.owners.clear()
@@ -82,7 +106,8 @@ class KeyDispatcher(PendingDispatcher):
         return self._exit(consumer)
 
     def _hold(self, position: int, hash32: int) -> None:
-        """It waits. With fewer waiting than were known to be stuck, the next replay read has something to look at."""
+        """It waits. With fewer waiting than were known to be stuck, the next replay read has something to
+        look at."""
         self.replay.add(position, hash32)
         if len(self.replay) <= self._stuck:
             self._stuck = 0
@@ -90,7 +115,8 @@ class KeyDispatcher(PendingDispatcher):
 
 @dataclass(eq=False, repr=False)
 class KeySharedState:
-    """recently_joined: consumer -> read position at its join, oldest first. looks_ahead: the next read passes the replay set by."""
+    """recently_joined: consumer -> read position at its join, oldest first. looks_ahead: the next read passes
+    the replay set by."""
 
     recently_joined: dict[str, int] = field(default_factory=dict)
     looks_ahead: bool = False
@@ -103,28 +129,44 @@ class KeySharedDispatcher(KeyDispatcher, KeySharedState):
     """
 
     def __init__(
-        self, selector: Selector, *, allows_out_of_order: bool = False, read_batch: int = READ_BATCH, cursor: Cursor | None = None,
-        entries: Entries | None = None, unacked_max: int = UNACKED_PER_CONSUMER_MAX, unacked_all_max: int = UNACKED_PER_SUBSCRIPTION_MAX,
-    ) -> None:  # fmt: skip
+        self,
+        selector: Selector,
+        *,
+        allows_out_of_order: bool = False,
+        read_batch: int = READ_BATCH,
+        cursor: Cursor | None = None,
+        entries: Entries | None = None,
+        unacked_max: int = UNACKED_PER_CONSUMER_MAX,
+        unacked_all_max: int = UNACKED_PER_SUBSCRIPTION_MAX,
+    ) -> None:
         super().__init__(
-            selector, blocks=not allows_out_of_order, read_batch=read_batch, cursor=cursor, entries=entries, unacked_max=unacked_max,
+            selector,
+            blocks=not allows_out_of_order,
+            read_batch=read_batch,
+            cursor=cursor,
+            entries=entries,
+            unacked_max=unacked_max,
             unacked_all_max=unacked_all_max,
-        )  # fmt: skip
+        )
         self.allows_out_of_order = allows_out_of_order
         KeySharedState.__init__(self)
         self.let_go: list[str] = []
 
-    # -- consumers -----------------------------------------------------------------------------------------------------
+    # -- consumers -------------------------------------------------------------------------------------------
 
-    def connect(self, consumer: str, name: str, permits: int, ranges: Sequence[Range] | None = None, priority: int = 0) -> list[Sent]:
-        """Let a consumer in with its first permits. Raises what the selector raises (AssignRefused), state untouched."""
+    def connect(
+        self, consumer: str, name: str, permits: int, ranges: Sequence[Range] | None = None, priority: int = 0
+    ) -> list[Sent]:
+        """Let a consumer in with its first permits. Raises what the selector raises (AssignRefused), state
+        untouched."""
         self._join(consumer, name, priority, permits, ranges)
         if not self.allows_out_of_order and len(self.consumers) > 1 and self.cursor.since_first_unacked > 1:
             self.recently_joined[consumer] = self.cursor.read_position
         return self.read_on()
 
     def disconnect(self, consumer: str) -> list[Sent]:
-        """Out of the selector first, then what it has not acknowledged waits to be sent again. One that is not connected changes nothing."""
+        """Out of the selector first, then what it has not acknowledged waits to be sent again. One that is
+        not connected changes nothing."""
         if consumer not in self.consumers:
             return []
         gone = self._leave(consumer)
@@ -141,7 +183,7 @@ class KeySharedDispatcher(KeyDispatcher, KeySharedState):
         self.changed()
         return sent + self.read_on()
 
-    # -- messages ------------------------------------------------------------------------------------------------------
+    # -- messages --------------------------------------------------------------------------------------------
 
     def arrived(self, position: int, entry: Entry) -> list[Sent]:
         cursor, replay = self.cursor, self.replay
@@ -162,24 +204,28 @@ class KeySharedDispatcher(KeyDispatcher, KeySharedState):
         taker = self._give_batch(position, entry) if entry.batch else self.give(position, hash32)
         if taker is not None:
             return [(taker, position)]
-        # It waits behind those known not to be sendable, for what they wait for or for its own consumer: they stay known.
+        # It waits behind those known not to be sendable, for what they wait for or for its own consumer: they
+        # stay known.
         replay.add(position, hash32)
         return []
 
     @property
     def is_straight(self) -> bool:
-        """Whether messages that arrive go straight to their consumers, or wait with those that are known not to be sendable, for what these wait
-        for: all before them is read. So it stays while nothing else happens and somebody can be sent anything."""
+        """Whether messages that arrive go straight to their consumers, or wait with those that are known not
+        to be sendable, for what these wait
+        for: all before them is read. So it stays while nothing else happens and somebody can be sent
+        anything."""
         cursor = self.cursor
         return (
-            cursor.read_position == cursor.end and not (self.recently_joined or self.is_full or self.has_delayed)
+            cursor.read_position == cursor.end
+            and not (self.recently_joined or self.is_full or self.has_delayed)
             and (not self.replay.waiting or self._stuck >= min(self.read_batch, self.available))
-        )  # fmt: skip
+        )
 
     def give(self, position: int, hash32: int) -> str | None:
-        """A message by itself arrives at the end of the topic and goes straight to its consumer, whose key is returned. None: an older one of its
-        hash waits, its consumer has no room, or is at its limit though it is not blocked (it has asked for messages again), and nothing of the
-        state has changed."""
+        """A message by itself arrives at the end of the topic and goes straight to its consumer, whose key is
+        returned. None: an older one of its hash waits, its consumer has no room, or is at its limit though it
+        is not blocked (it has asked for messages again), and nothing of the state has changed."""
         owners = self.owners
         owner = owners[hash32] if hash32 in owners else self.owner(hash32)
         if owner is None or self.is_full or hash32 in self.replay.counts:
@@ -221,7 +267,7 @@ class KeySharedDispatcher(KeyDispatcher, KeySharedState):
         self.changed()
         return True
 
-    # -- reading -------------------------------------------------------------------------------------------------------
+    # -- reading ---------------------------------------------------------------------------------------------
 
     def read_on(self) -> list[Sent]:
         sent: list[Sent] = []
@@ -238,7 +284,9 @@ class KeySharedDispatcher(KeyDispatcher, KeySharedState):
                     replayed = self.replay.first(count)
             if replayed:
                 mark_delete, ahead = self.cursor.mark_delete, self.cursor.ahead
-                entries = [position for position in replayed if position > mark_delete and position not in ahead]
+                entries = [
+                    position for position in replayed if position > mark_delete and position not in ahead
+                ]
                 if len(entries) < len(replayed):
                     self.replay.remove([position for position in replayed if self.cursor.is_acked(position)])
             elif self.is_full:
@@ -303,7 +351,8 @@ class KeySharedDispatcher(KeyDispatcher, KeySharedState):
         return next((place for place, position in enumerate(positions[:count]) if position >= limit), count)
 
     def _let_go(self) -> None:
-        """Newcomers before whose join all is acknowledged wait no longer: from the oldest on, up to the first that must."""
+        """Newcomers before whose join all is acknowledged wait no longer: from the oldest on, up to the first
+        that must."""
         if not self.recently_joined:
             return
         for consumer, limit in list(self.recently_joined.items()):
@@ -313,7 +362,7 @@ class KeySharedDispatcher(KeyDispatcher, KeySharedState):
             self.let_go.append(consumer)
             self.has_news = True
 
-    # -- checkpoints ---------------------------------------------------------------------------------------------------
+    # -- checkpoints -----------------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
         return {**super().to_json(), **kept(self, KeySharedState), "selector": self.selector.to_json()}

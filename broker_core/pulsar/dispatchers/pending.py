@@ -1,17 +1,19 @@
-"""What Shared and Key_Shared have in common: permits, pending entries, what waits to be sent again, limits of unacknowledged messages.
+"""What Shared and Key_Shared have in common: permits, pending entries, what waits to be sent again, limits of
+unacknowledged messages.
 
     flow ─► permits ─► read (waiting ones first) ─► sent, pending at its consumer ─► ack
                           ▲                              │ its consumer leaves, or asks for it again
                           └──────── replay set ◄─────────┘
 
-Permits and unacknowledged messages count messages, not entries. A batch costs those of its messages that are not acknowledged.
+Permits and unacknowledged messages count messages, not entries. A batch costs those of its messages that are
+not acknowledged.
 
-A consumer with as many unacknowledged messages as its limit is blocked until half of them are acknowledged, or until it asks for any again; what
-it grants meanwhile counts then. A subscription at its own limit reads nothing new until less than half of it is left; what waits to be sent
-again still goes out.
+A consumer with as many unacknowledged messages as its limit is blocked until half of them are acknowledged,
+or until it asks for any again; what it grants meanwhile counts then. A subscription at its own limit reads
+nothing new until less than half of it is left; what waits to be sent again still goes out.
 
-Source: Pulsar 3.2 `PersistentDispatcherMultipleConsumers`, `Consumer` (sendMessages, individualAckNormal, flowPermits, removePendingAcks),
-`InMemoryDelayedDeliveryTracker`.
+Source: Pulsar 3.2 `PersistentDispatcherMultipleConsumers`, `Consumer` (sendMessages, individualAckNormal,
+flowPermits, removePendingAcks), `InMemoryDelayedDeliveryTracker`.
 """
 
 from __future__ import annotations
@@ -45,9 +47,10 @@ Sent = tuple[str, int]
 
 @dataclass(eq=False, repr=False)
 class PendingState:
-    """available: permits of all consumers that can be sent something. unacked: messages at all of them; is_full: they have reached the subscription's
-    limit. delayed: (moment, position) of entries that wait for their time; timer_us: when the broker wakes for the first of them; has_delayed:
-    there may be more to come. now_us: of the last call, set by the broker."""
+    """available: permits of all consumers that can be sent something. unacked: messages at all of them;
+    is_full: they have reached the subscription's limit. delayed: (moment, position) of entries that wait for
+    their time; timer_us: when the broker wakes for the first of them; has_delayed: there may be more to come.
+    now_us: of the last call, set by the broker."""
 
     available: int = 0
     unacked: int = 0
@@ -59,16 +62,24 @@ class PendingState:
 
 
 class PendingDispatcher(PendingState, ABC):
-    """entries: the topic's, not the dispatcher's own. sent_before: entries of the replay set that somebody has had. has_news: there is something for
-    the broker to tell or to set a timer for. on_settled: who hears of an entry that is not pending at a consumer any more, and of its hash.
-    each_max: unacknowledged messages of a consumer at most; limit_first: fewer of all consumers together reach no limit. stuck: the replay set's
-    first so many entries are known not to be sendable."""
+    """entries: the topic's, not the dispatcher's own. sent_before: entries of the replay set that somebody
+    has had. has_news: there is something for the broker to tell or to set a timer for. on_settled: who hears
+    of an entry that is not pending at a consumer any more, and of its hash.
+    each_max: unacknowledged messages of a consumer at most; limit_first: fewer of all consumers together
+    reach no limit. stuck: the replay set's first so many entries are known not to be sendable."""
 
     consumers: dict[str, Receiver]
     ASKED_AGAIN_BLOCKS: ClassVar[bool] = False
 
     def __init__(
-        self, cursor: Cursor | None, entries: Entries | None, *, blocks: bool, read_batch: int, unacked_max: int, unacked_all_max: int
+        self,
+        cursor: Cursor | None,
+        entries: Entries | None,
+        *,
+        blocks: bool,
+        read_batch: int,
+        unacked_max: int,
+        unacked_all_max: int,
     ) -> None:
         super().__init__()
         self.cursor = Cursor() if cursor is None else cursor
@@ -85,7 +96,7 @@ class PendingDispatcher(PendingState, ABC):
         self.sent_before: set[int] = set()
         self.has_news = False
 
-    # -- what each of them does in its own way -------------------------------------------------------------------------
+    # -- what each of them does in its own way ---------------------------------------------------------------
 
     @abstractmethod
     def read_on(self) -> list[Sent]:
@@ -95,7 +106,7 @@ class PendingDispatcher(PendingState, ABC):
         """Something happened after which waiting entries may be sent that could not be before."""
         self._stuck = 0
 
-    # -- messages ------------------------------------------------------------------------------------------------------
+    # -- messages --------------------------------------------------------------------------------------------
 
     def publish(self, hashes: Sequence[int]) -> list[Sent]:
         """Messages arrive at the end of the topic. hashes: unsigned murmur3 of their keys."""
@@ -123,10 +134,13 @@ class PendingDispatcher(PendingState, ABC):
         return self.read_on()
 
     def ack(self, positions: Sequence[int], consumer: str | None = None) -> list[Sent]:
-        """Acknowledge messages one by one. consumer: who says so, usually the one that has them; another may as well."""
+        """Acknowledge messages one by one. consumer: who says so, usually the one that has them; another may
+        as well."""
         cursor, sent_before, again = self.cursor, self.sent_before, False
         mine = self.consumers.get(consumer) if consumer is not None else None
-        if mine is not None and not self.is_full and not mine.is_blocked:  # the usual case, short for speed: nobody is released by it
+        if (
+            mine is not None and not self.is_full and not mine.is_blocked
+        ):  # the usual case, short for speed: nobody is released by it
             pending = mine.pending
             has_batches = mine.unacked != len(pending)
             taken: list[int | None] = list(map(pending.pop, positions, repeat(None)))
@@ -163,8 +177,9 @@ class PendingDispatcher(PendingState, ABC):
         return next((other for other in self.consumers.values() if position in other.pending), None)
 
     def ack_places(self, position: int, places: Sequence[int], consumer: str | None = None) -> list[Sent]:
-        """Acknowledge single messages of a batch that is not acknowledged with them. The entry stays pending at whoever has it, with fewer messages;
-        a consumer at its limit stays blocked until an entry of it is acknowledged as a whole."""
+        """Acknowledge single messages of a batch that is not acknowledged with them. The entry stays pending
+        at whoever has it, with fewer messages; a consumer at its limit stays blocked until an entry of it is
+        acknowledged as a whole."""
         count = self.cursor.ack_places(position, places)
         known = self._holder(position, self.consumers.get(consumer) if consumer is not None else None)
         if known is None or not count:
@@ -174,8 +189,8 @@ class PendingDispatcher(PendingState, ABC):
         return self.read_on() if self._release_all() else []
 
     def note_acks(self, acked: Sequence[tuple[str, Sequence[int]]]) -> bool:
-        """`ack` for each (consumer, positions), in whatever order. False, and nothing has changed, unless all are pending at who acknowledges them,
-        as single messages."""
+        """`ack` for each (consumer, positions), in whatever order. False, and nothing has changed, unless all
+        are pending at who acknowledges them, as single messages."""
         for consumer, positions in acked:
             mine = self.consumers.get(consumer)
             if mine is None or mine.unacked != len(mine.pending):
@@ -197,11 +212,13 @@ class PendingDispatcher(PendingState, ABC):
 
     @property
     def only_notes_acks(self) -> bool:
-        """Whether acknowledgements only change what is counted: nobody waits for one, and nobody will before more messages have gone out."""
+        """Whether acknowledgements only change what is counted: nobody waits for one, and nobody will before
+        more messages have gone out."""
         return self.on_settled is None and not self.is_full and 2 * self.unacked < self.limit_first
 
     def needs_acks(self, entry: Entry) -> bool:
-        """Whether it decides about this entry, which arrives, what is acknowledged by now: a limit may be reached by what is sent because of it."""
+        """Whether it decides about this entry, which arrives, what is acknowledged by now: a limit may be
+        reached by what is sent because of it."""
         return self.unacked + self.available + len(entry.batch) >= self.limit_first
 
     def _left(self, position: int) -> int:
@@ -212,8 +229,8 @@ class PendingDispatcher(PendingState, ABC):
         return self.cursor.left(position, len(entry.batch))
 
     def redeliver(self, consumer: str, positions: Iterable[int]) -> list[Sent]:
-        """A client asks for messages of its own again; one that is not connected has none. Their hashes are not known here in 3.2, so they
-        block nothing."""
+        """A client asks for messages of its own again; one that is not connected has none. Their hashes are
+        not known here in 3.2, so they block nothing."""
         known = self.consumers.get(consumer)
         if known is None:
             return []
@@ -231,7 +248,7 @@ class PendingDispatcher(PendingState, ABC):
         """Consumer -> positions sent to it and not acknowledged, ascending."""
         return {name: sorted(known.pending) for name, known in self.consumers.items()}
 
-    # -- time ----------------------------------------------------------------------------------------------------------
+    # -- time ------------------------------------------------------------------------------------------------
 
     @property
     def next_delayed_us(self) -> int | None:
@@ -264,7 +281,7 @@ class PendingDispatcher(PendingState, ABC):
                 now.append(position)
         return now
 
-    # -- consumers -----------------------------------------------------------------------------------------------------
+    # -- consumers -------------------------------------------------------------------------------------------
 
     def _enter(self, consumer: str, name: str, priority: int, permits: int) -> Receiver:
         """The first of a subscription reads again from mark-delete on."""
@@ -298,7 +315,8 @@ class PendingDispatcher(PendingState, ABC):
         self.changed()
 
     def _take(self, known: Receiver, position: int, entry: Entry) -> None:
-        """The entry goes to this consumer, which had permits and was not blocked when it was chosen; a batch before it may have changed that."""
+        """The entry goes to this consumer, which had permits and was not blocked when it was chosen; a batch
+        before it may have changed that."""
         size = self.cursor.left(position, len(entry.batch)) if entry.batch else 1
         known.pending[position] = entry.hash32
         if not known.is_blocked:  # else its permits are not among the available ones
@@ -310,8 +328,8 @@ class PendingDispatcher(PendingState, ABC):
             self._limit(known)
 
     def _take_all(self, known: Receiver, positions: Sequence[int]) -> None:
-        """These entries go to this consumer, one after the other; without batches it has permits for all of them, and its limit is not reached
-        before the last."""
+        """These entries go to this consumer, one after the other; without batches it has permits for all of
+        them, and its limit is not reached before the last."""
         entries = self.entries
         taken = [entries[position] for position in positions]
         if any(entry.batch for entry in taken):
@@ -372,27 +390,35 @@ class PendingDispatcher(PendingState, ABC):
         self.replay.add(position, hash32)
         self.sent_before.add(position)
 
-    # -- laws and checkpoints ------------------------------------------------------------------------------------------
+    # -- laws and checkpoints --------------------------------------------------------------------------------
 
     def check(self) -> None:
-        """Raise InvariantError where a law is broken: what was read and is not acknowledged is at one consumer, or waits; permits add up.
-        In time that grows with the consumers only."""
+        """Raise InvariantError where a law is broken: what was read and is not acknowledged is at one
+        consumer, or waits; permits add up. In time that grows with the consumers only."""
         held = sum(len(known.pending) for known in self.consumers.values())
         places = held + len(self.replay) + len(self.delayed)
         cursor = self.cursor
         unacked = cursor.read_position - 1 - cursor.mark_delete - len(cursor.ahead)
         if self.consumers and places < unacked:
-            raise InvariantError(f"{unacked} entries are read and not acknowledged, and only {places} are sent or wait")
+            raise InvariantError(
+                f"{unacked} entries are read and not acknowledged, and only {places} are sent or wait"
+            )
         available = sum(max(known.permits, 0) for known in self.consumers.values() if not known.is_blocked)
         if available != self.available:
             raise InvariantError(f"{self.available} permits are counted, there are {available}")
 
     def to_json(self) -> dict[str, Any]:
-        """Whole state, plain; the cursor and the entries, with the hashes of what is pending, are kept elsewhere."""
+        """Whole state, plain; the cursor and the entries, with the hashes of what is pending, are kept
+        elsewhere."""
         return {
-            **kept(self, PendingState), "replay": self.replay.to_json(), "sent_before": sorted(self.sent_before),
-            "consumers": [msgspec.to_builtins(known) | {"pending": to_steps(known.pending)} for known in self.consumers.values()],
-        }  # fmt: skip
+            **kept(self, PendingState),
+            "replay": self.replay.to_json(),
+            "sent_before": sorted(self.sent_before),
+            "consumers": [
+                msgspec.to_builtins(known) | {"pending": to_steps(known.pending)}
+                for known in self.consumers.values()
+            ],
+        }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Become the dispatcher that wrote `state`."""

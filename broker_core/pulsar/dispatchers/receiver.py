@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Receiver:
-    """consumer: unique. priority: priorityLevel, 0 is best. permits: messages that it can take; a batch may take more than there are. pending:
-    entries sent and not acknowledged, position -> hash of the key. unacked: messages in them. is_blocked: it reached its limit of
-    unacknowledged messages. withheld: permits it granted since then, which count once it is released."""
+    """consumer: unique. priority: priorityLevel, 0 is best. permits: messages that it can take; a batch may
+    take more than there are. pending: entries sent and not acknowledged, position -> hash of the key.
+    unacked: messages in them. is_blocked: it reached its limit of unacknowledged messages. withheld: permits
+    it granted since then, which count once it is released."""
 
     consumer: str
     priority: int = 0

@@ -1,4 +1,5 @@
-"""Positions that wait to be sent again, and the hashes of their keys, which block newer messages of the same keys.
+"""Positions that wait to be sent again, and the hashes of their keys, which block newer messages of the same
+keys.
 
     order    . . . 12 15 16 20 21 ...      what comes is appended, what goes is mostly at the front
                    ^ start                 take 12 and 16 away: . . . . . 15 20 21, and nothing behind them has moved
@@ -15,8 +16,9 @@ from broker_core.plain import from_steps, to_steps
 
 
 class ReplaySet:
-    """blocks: whether hashes are kept; not where order is nobody's wish (allowOutOfOrderDelivery). waiting: position -> the hash that it blocks,
-    None for none; in no order. counts: hash -> how many positions of it wait."""
+    """blocks: whether hashes are kept; not where order is nobody's wish (allowOutOfOrderDelivery). waiting:
+    position -> the hash that it blocks, None for none; in no order. counts: hash -> how many positions of it
+    wait."""
 
     def __init__(self, *, blocks: bool = True) -> None:
         self.blocks = blocks
@@ -41,7 +43,8 @@ class ReplaySet:
         return self._order[self._start :]
 
     def add(self, position: int, hash32: int | None = None) -> None:
-        """hash32: None blocks nothing, as after a redelivery that a client asked for. A position that is in keeps the hash it has."""
+        """hash32: None blocks nothing, as after a redelivery that a client asked for. A position that is in
+        keeps the hash it has."""
         if not self.blocks:
             hash32 = None
         waiting = self.waiting
@@ -71,7 +74,8 @@ class ReplaySet:
                     counts[hash32] -= 1
         if last < 0:
             return
-        # Those that stay close up to the last one that goes: what is behind it, usually most of them, keeps its place.
+        # Those that stay close up to the last one that goes: what is behind it, usually most of them, keeps
+        # its place.
         order, start = self._order, self._start
         stop = bisect_right(order, last, start)
         staying = [position for position in order[start:stop] if position in waiting]
@@ -99,7 +103,10 @@ class ReplaySet:
     def to_json(self) -> dict[str, Any]:
         """positions: ascending; hashes: position -> hash, of those that block."""
         positions, waiting = self.positions, self.waiting
-        return {"positions": to_steps(positions), "hashes": {each: waiting[each] for each in positions if waiting[each] is not None}}
+        return {
+            "positions": to_steps(positions),
+            "hashes": {each: waiting[each] for each in positions if waiting[each] is not None},
+        }
 
     def restore(self, kept: Mapping[str, Any]) -> None:
         """Become the set that wrote `kept`."""

@@ -1,4 +1,5 @@
-"""Shared: whose turn it is. Consumers take turns within their priority level, and a level gets something only while no better one can.
+"""Shared: whose turn it is. Consumers take turns within their priority level, and a level gets something only
+while no better one can.
 
     list     C1 C2 C3 | C4 C5        level 0 | level 1
     permits   2  1  1    2  1
@@ -24,7 +25,8 @@ from broker_core.pulsar.dispatchers.receiver import Receiver
 from broker_core.pulsar.entry import Entries
 
 ROUND_ROBIN_BATCH = 20
-"""dispatcherMaxRoundRobinBatchSize: so many messages in a row may go to the consumer whose turn it is, or one entry."""
+"""dispatcherMaxRoundRobinBatchSize: so many messages in a row may go to the consumer whose turn it is, or one
+entry."""
 
 
 class SharedTurns:
@@ -44,7 +46,8 @@ class SharedTurns:
         self.index = 0
 
     def add(self, consumer: Receiver) -> None:
-        """At the end of the list, which is sorted by priority only when the newcomer's is better than that of the one before it."""
+        """At the end of the list, which is sorted by priority only when the newcomer's is better than that of
+        the one before it."""
         self.consumers.append(consumer)
         if len(self.consumers) > 1 and consumer.priority < self.consumers[-2].priority:
             self.consumers.sort(key=lambda known: known.priority)
@@ -63,7 +66,8 @@ class SharedTurns:
         return next((known for known in self.consumers if known.consumer == consumer), None)
 
     def take(self, messages: int) -> tuple[str | None, int]:
-        """Whose turn it is and how many of so many messages it gets, at most ROUND_ROBIN_BATCH; (None, 0) when nobody can take any."""
+        """Whose turn it is and how many of so many messages it gets, at most ROUND_ROBIN_BATCH; (None, 0)
+        when nobody can take any."""
         known = self.next()
         if known is None:
             return None, 0
@@ -90,8 +94,9 @@ class SharedTurns:
         return consumers[place]
 
     def upcoming(self) -> list[Receiver]:
-        """Everybody in the order of the turns to come: whose turn is next, the others of its level, then the other levels, the best first. Where
-        nobody has permits the round stands still at its index. Nothing is changed."""
+        """Everybody in the order of the turns to come: whose turn is next, the others of its level, then the
+        other levels, the best first. Where nobody has permits the round stands still at its index. Nothing is
+        changed."""
         if not self.consumers:
             return []
         index = self.index
@@ -99,7 +104,11 @@ class SharedTurns:
         self.index = index
         level = [known for known in self.consumers if known.priority == first.priority]
         place = next(place for place, known in enumerate(level) if known is first)
-        return [*level[place:], *level[:place], *(known for known in self.consumers if known.priority != first.priority)]
+        return [
+            *level[place:],
+            *level[:place],
+            *(known for known in self.consumers if known.priority != first.priority),
+        ]
 
     def _better(self, level: int) -> int | None:
         """The first with permits among those of better levels, which stand at the head of the list."""
@@ -131,13 +140,21 @@ class SharedTurns:
 
 
 class SharedDispatcher(PendingDispatcher):
-    """One Shared subscription of one topic: entries that wait to be sent again first, then new ones, to whose turn it is."""
+    """One Shared subscription of one topic: entries that wait to be sent again first, then new ones, to whose
+    turn it is."""
 
     def __init__(
         self, *, read_batch: int = READ_BATCH, cursor: Cursor | None = None, entries: Entries | None = None,
         unacked_max: int = UNACKED_PER_CONSUMER_MAX, unacked_all_max: int = UNACKED_PER_SUBSCRIPTION_MAX,
     ) -> None:  # fmt: skip
-        super().__init__(cursor, entries, blocks=False, read_batch=read_batch, unacked_max=unacked_max, unacked_all_max=unacked_all_max)
+        super().__init__(
+            cursor,
+            entries,
+            blocks=False,
+            read_batch=read_batch,
+            unacked_max=unacked_max,
+            unacked_all_max=unacked_all_max,
+        )
         self.turns = SharedTurns()
 
     def connect(self, consumer: str, name: str, permits: int, priority: int = 0) -> list[Sent]:
@@ -176,8 +193,8 @@ class SharedDispatcher(PendingDispatcher):
         return sent
 
     def _send(self, positions: list[int], sent: list[Sent]) -> None:
-        """Entries that were read, to whose turn it is: as many as hold the messages that it may be sent, by what an entry of this read holds on
-        average. With batches that may be more than it has permits for."""
+        """Entries that were read, to whose turn it is: as many as hold the messages that it may be sent, by
+        what an entry of this read holds on average. With batches that may be more than it has permits for."""
         place, entries = 0, self.entries
         left = sum([entries[position].size for position in positions])
         average = left // len(positions) if positions else 1
@@ -197,7 +214,11 @@ class SharedDispatcher(PendingDispatcher):
             place += len(mine)
 
     def to_json(self) -> dict[str, Any]:
-        return {**super().to_json(), "turns": [known.consumer for known in self.turns.consumers], "index": self.turns.index}
+        return {
+            **super().to_json(),
+            "turns": [known.consumer for known in self.turns.consumers],
+            "index": self.turns.index,
+        }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         super().restore(state)

@@ -1,12 +1,14 @@
-"""Exclusive and Failover: of all connected consumers one is active and gets everything; Failover lets the others stand by.
+"""Exclusive and Failover: of all connected consumers one is active and gets everything; Failover lets the
+others stand by.
 
     partitioned topic     best priority level, sorted by name:  A  B  C      partition 4 of any number: 4 mod 3 -> B
     other topics          a ring of that level's consumers, 100 points each; the topic's own name falls on one of them
 
-The active consumer is picked at every join and leave from the whole list, so a leave can move the role on partitions whose active
-consumer stayed.
+The active consumer is picked at every join and leave from the whole list, so a leave can move the role on
+partitions whose active consumer stayed.
 
-Source: Pulsar 3.2 and master of April 2026, `AbstractDispatcherSingleActiveConsumer`. Vectors: pulsar/failover.json.
+Source: Pulsar 3.2 and master of April 2026, `AbstractDispatcherSingleActiveConsumer`. Vectors:
+pulsar/failover.json.
 """
 
 from bisect import bisect_left
@@ -33,8 +35,8 @@ class Standby:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a join or a leave did. switched: another consumer is active now (not: nobody is). notified: who is told who is active, in the
-    dispatcher's order."""
+    """What a join or a leave did. switched: another consumer is active now (not: nobody is). notified: who is
+    told who is active, in the dispatcher's order."""
 
     switched: bool
     notified: tuple[str, ...]
@@ -43,8 +45,9 @@ class Change:
 class SingleActiveDispatcher:
     """One topic, or one partition of a topic, under one subscription.
 
-    topic: its full name, persistent://tenant/namespace/name. partition: its index, NOT_PARTITIONED for none. uses_ring: master's
-    activeConsumerFailoverConsistentHashing, the ring for partitions as well. in_order: the documentation's rule for one topic that is not
+    topic: its full name, persistent://tenant/namespace/name. partition: its index, NOT_PARTITIONED for none.
+    uses_ring: master's activeConsumerFailoverConsistentHashing, the ring for partitions as well. in_order:
+    the documentation's rule for one topic that is not
     partitioned: whoever subscribed first is active.
 
     >>> dispatcher = SingleActiveDispatcher("persistent://public/default/t-partition-1", 1)
@@ -53,7 +56,13 @@ class SingleActiveDispatcher:
     """
 
     def __init__(
-        self, topic: str, partition: int = NOT_PARTITIONED, *, is_exclusive: bool = False, uses_ring: bool = False, in_order: bool = False
+        self,
+        topic: str,
+        partition: int = NOT_PARTITIONED,
+        *,
+        is_exclusive: bool = False,
+        uses_ring: bool = False,
+        in_order: bool = False,
     ) -> None:
         self.topic = topic
         self.partition = 0 if is_exclusive else partition
@@ -82,7 +91,9 @@ class SingleActiveDispatcher:
 
     def remove(self, consumer: str) -> Change:
         """Let a consumer go. Raises ServerMetadata if it is not connected."""
-        place = next((place for place, known in enumerate(self.consumers) if known.consumer == consumer), None)
+        place = next(
+            (place for place, known in enumerate(self.consumers) if known.consumer == consumer), None
+        )
         if place is None:
             raise ServerMetadata("Consumer was not connected")
         del self.consumers[place]
@@ -99,12 +110,15 @@ class SingleActiveDispatcher:
             self.active = self.consumers[0].consumer
             return self.active != before
         best = [known for known in self.consumers if known.priority == self.consumers[0].priority]
-        self.active = (_on_ring(best, self.topic) if self.uses_ring else best[self.partition % len(best)]).consumer
+        self.active = (
+            _on_ring(best, self.topic) if self.uses_ring else best[self.partition % len(best)]
+        ).consumer
         return self.active != before
 
 
 def _on_ring(best: Sequence[Standby], topic: str) -> Standby:
-    """The consumer of the first point at or after the topic's, clockwise. Of two on one point the later in the list has it."""
+    """The consumer of the first point at or after the topic's, clockwise. Of two on one point the later in
+    the list has it."""
     ring = {murmur3_31(f"{known.name}{index}"): known for known in best for index in range(POINTS)}
     points = sorted(ring)
     place = bisect_left(points, murmur3_31(topic))

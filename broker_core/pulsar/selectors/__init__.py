@@ -1,4 +1,5 @@
-"""Selectors by algorithm id: a key's hash -> consumer. `*_document` are the rules as the documentation tells them."""
+"""Selectors by algorithm id: a key's hash -> consumer. `*_document` are the rules as the documentation tells
+them."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -29,7 +30,8 @@ SELECTORS: dict[str, Callable[[], Selector]] = {
 }
 
 _MAKERS: dict[str, Callable[[], Selector]] = {**SELECTORS, "sticky_current": StickyCurrentSelector}
-"""With the one that nobody names: it runs in place of `sticky` where current's rule of order does (`settings.selector_of`)."""
+"""With the one that nobody names: it runs in place of `sticky` where current's rule of order does
+(`settings.selector_of`)."""
 
 _CLASSES: dict[str, type[Selector]] = {
     "consistent_hash": RingSelector,

@@ -5,12 +5,12 @@
     c3 connects   |--- c3 ---|---- c2 ------|------------ c1 ------------|
     c2 leaves     |--- c3 ---|-------------------- c1 -------------------|  its right neighbour takes it
 
-A range is (previous upper bound, upper bound]; the first also holds slot 0, and the highest bound is the range size,
-which no key reaches. A consumer's coming or going touches one other consumer only, at the price of sizes that differ
-by powers of two.
+A range is (previous upper bound, upper bound]; the first also holds slot 0, and the highest bound is the
+range size, which no key reaches. A consumer's coming or going touches one other consumer only, at the price
+of sizes that differ by powers of two.
 
-Source: Pulsar 3.2.0 `HashRangeAutoSplitStickyKeyConsumerSelector`; the same rule in master of April 2026. Vectors:
-pulsar/auto_split.json.
+Source: Pulsar 3.2.0 `HashRangeAutoSplitStickyKeyConsumerSelector`; the same rule in master of April 2026.
+Vectors: pulsar/auto_split.json.
 """
 
 from bisect import bisect_left
@@ -28,7 +28,8 @@ RANGE_SIZE = 65536
 class AutoSplitSelector:
     """Ranges that split at a join and merge at a leave.
 
-    range_size: slots, a power of two, 2 or more; else CommandError, where the original throws IllegalArgumentException.
+    range_size: slots, a power of two, 2 or more; else CommandError, where the original throws
+    IllegalArgumentException.
 
     >>> selector = AutoSplitSelector()
     >>> for consumer in ("C1", "C2", "C3", "C4"): selector.add(consumer)
@@ -102,7 +103,8 @@ class AutoSplitSelector:
         return [*self.uppers[:-1], self.space - 1], list(self.owners)
 
     def ranges(self) -> dict[str, Ranges]:
-        """As reported: from the previous bound + 1 (the first from 0), the last up to the range size itself."""
+        """As reported: from the previous bound + 1 (the first from 0), the last up to the range size
+        itself."""
         out: dict[str, Ranges] = {}
         start = 0
         for owner, upper in zip(self.owners, self.uppers, strict=True):

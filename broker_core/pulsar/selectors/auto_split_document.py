@@ -1,9 +1,9 @@
 """Auto-split hash range as the 3.2 documentation tells it: ranges are [low, high).
 
-Differs from the real rule (`auto_split.py`) in three places: the bounds belong to the range above them, a range of
-odd size gives its *smaller* half to the newcomer (split at the floor of its middle), and the last slot is owned like
-any other. The text says that a leaver's range merges to its right; its example of the rightmost one shows that this
-merges to the left.
+Differs from the real rule (`auto_split.py`) in three places: the bounds belong to the range above them, a
+range of odd size gives its *smaller* half to the newcomer (split at the floor of its middle), and the last
+slot is owned like any other. The text says that a leaver's range merges to its right; its example of the
+rightmost one shows that this merges to the left.
 
 Source: Pulsar documentation 3.2, "Auto-split Hash Range" (article 000).
 """
@@ -65,8 +65,8 @@ class AutoSplitDocumentSelector:
         if consumer not in self.owners:
             return
         at = self.owners.index(consumer)
-        # The neighbour that takes over keeps one low end of the two: the leaver's when it sits to the right, else its
-        # own.
+        # The neighbour that takes over keeps one low end of the two: the leaver's when it sits to the right,
+        # else its own.
         del self.lows[at + 1 if at + 1 < len(self.lows) else at]
         del self.owners[at]
 
@@ -87,11 +87,18 @@ class AutoSplitDocumentSelector:
     def ranges(self) -> dict[str, Ranges]:
         """Consumer -> its one range, both ends inclusive."""
         bounds = self.slices()[0]
-        return {owner: [(low, bound)] for owner, low, bound in zip(self.owners, self.lows, bounds, strict=False)}
+        return {
+            owner: [(low, bound)] for owner, low, bound in zip(self.owners, self.lows, bounds, strict=False)
+        }
 
     def to_json(self) -> dict[str, Any]:
         """Low ends and owners."""
-        return {"algorithm": self.algorithm, "space": self.space, "lows": list(self.lows), "owners": list(self.owners)}
+        return {
+            "algorithm": self.algorithm,
+            "space": self.space,
+            "lows": list(self.lows),
+            "owners": list(self.owners),
+        }
 
     @classmethod
     def from_json(cls, state: Mapping[str, Any]) -> Self:

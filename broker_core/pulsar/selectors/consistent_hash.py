@@ -6,12 +6,12 @@
           ' - _ - '
              c2-0
 
-A newcomer's points take a small piece from everybody, so loads stay even and every consumer is touched a little. The
-versions differ in the strings that are hashed, the size of the ring, and in what happens where two consumers hit one
-point; `RingRule` says how.
+A newcomer's points take a small piece from everybody, so loads stay even and every consumer is touched a
+little. The versions differ in the strings that are hashed, the size of the ring, and in what happens where
+two consumers hit one point; `RingRule` says how.
 
-Source: Pulsar `ConsistentHashingStickyKeyConsumerSelector`, 3.2.0 (before #22053), 3.2.1 (after it) and master of
-April 2026.
+Source: Pulsar `ConsistentHashingStickyKeyConsumerSelector`, 3.2.0 (before #22053), 3.2.1 (after it) and
+master of April 2026.
 Vectors: pulsar/consistent_hash.json. The documentation's own ring: `ring_document.py`.
 """
 
@@ -29,7 +29,8 @@ from broker_core.pulsar.selectors.protocol import Range, Ranges, Slices
 
 SharedSlices = tuple[list[int], list[str | tuple[str, ...] | None]]
 POINTS = 100
-"""Upstream's default (subscriptionKeySharedConsistentHashingReplicaPoints); fewer make the arcs visibly uneven."""
+"""Upstream's default (subscriptionKeySharedConsistentHashingReplicaPoints); fewer make the arcs visibly
+uneven."""
 
 
 class SharedPoint(Enum):
@@ -37,16 +38,20 @@ class SharedPoint(Enum):
 
     NAME_ORDER = "by name (Java's string order), a key goes to holders[hash mod count]"
     ARRIVAL_ORDER = "in arrival order, a key goes to holders[hash mod count]"
-    QUEUE = "the first to come serves it alone, later ones (itself too) queue behind it and take over when it leaves"
+    QUEUE = (
+        "the first to come serves it alone, later ones (itself too) queue behind it and take over when it "
+        "leaves"
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class RingRule:
     """One version of the ring.
 
-    mask, fold: the slot of a hash is its bits under the mask, folded to 1 .. fold where there is a fold (0 then means
-    "no hash"). point_text: (consumer name, its index among live namesakes, point index) -> the string that is hashed;
-    point indices count from first_index. merges_ranges: neighbouring ranges are reported as one.
+    mask, fold: the slot of a hash is its bits under the mask, folded to 1 .. fold where there is a fold (0
+    then means "no hash"). point_text: (consumer name, its index among live namesakes, point index) -> the
+    string that is hashed; point indices count from first_index. merges_ranges: neighbouring ranges are
+    reported as one.
     """
 
     algorithm: str
@@ -93,7 +98,8 @@ RING_CURRENT = RingRule("consistent_hash_current", MASK_31, 65535, _text_current
 
 @dataclass(frozen=True, slots=True)
 class RingMember:
-    """A connected consumer: its name, and the smallest index that was free among live consumers of that name."""
+    """A connected consumer: its name, and the smallest index that was free among live consumers of that
+    name."""
 
     name: str
     name_index: int
@@ -103,7 +109,9 @@ class RingMember:
 def _points_of(rule: RingRule, member: RingMember, count: int) -> tuple[int, ...]:
     """The points of a consumer, by index."""
     slot, text, name, name_index = rule.slot, rule.point_text, member.name, member.name_index
-    return tuple(slot(murmur3_32(text(name, name_index, i))) for i in range(rule.first_index, rule.first_index + count))
+    return tuple(
+        slot(murmur3_32(text(name, name_index, i))) for i in range(rule.first_index, rule.first_index + count)
+    )
 
 
 class RingSelector:
@@ -128,7 +136,9 @@ class RingSelector:
         self._mask, self._fold = rule.mask, rule.fold
         self._is_split = rule.shared is not SharedPoint.QUEUE
         self.members: dict[str, RingMember] = {}  # in arrival order
-        self._slices: Slices | None = None  # until the next consumer comes or goes: a large ring has tens of thousands
+        self._slices: Slices | None = (
+            None  # until the next consumer comes or goes: a large ring has tens of thousands
+        )
         self._shared_slices: SharedSlices | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -161,7 +171,8 @@ class RingSelector:
         return self.ring.holder_at(slot if self._fold is None else slot % self._fold + 1, self._is_split)
 
     def slices(self) -> Slices:
-        """One slice per point, with its first holder. For reading: the same lists until a consumer comes or goes."""
+        """One slice per point, with its first holder. For reading: the same lists until a consumer comes or
+        goes."""
         if self._slices is None:
             points = self.ring.points
             self._slices = (points, [*self.ring.first_holders]) if points else ([self.space - 1], [None])
@@ -183,8 +194,8 @@ class RingSelector:
     def ranges(self) -> dict[str, Ranges]:
         """As each version reports them.
 
-        3.2: one range per point and holder, without what wraps over above the highest point. Current: neighbours
-        merged, wrap included.
+        3.2: one range per point and holder, without what wraps over above the highest point. Current:
+        neighbours merged, wrap included.
         """
         out: dict[str, Ranges] = {}
         # One range per point and holder: a 3.2 point with three holders reports the same range three times.

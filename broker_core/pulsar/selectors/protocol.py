@@ -1,6 +1,7 @@
 """What every selector takes and gives: consumers come and go, a key's hash finds its consumer.
 
-Source: Pulsar 3.2 `StickyKeyConsumerSelector` (addConsumer, removeConsumer, select, getConsumerKeyHashRanges).
+Source: Pulsar 3.2 `StickyKeyConsumerSelector` (addConsumer, removeConsumer, select,
+getConsumerKeyHashRanges).
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,7 +40,8 @@ class Selector(Protocol):
     def add(self, consumer: str, name: str | None = None, ranges: Sequence[Range] | None = None) -> None:
         """Let a consumer in. consumer: unique id; name: by default the id; ranges: for sticky selectors only.
 
-        Raises AssignRefused with the original's text, state untouched; CommandError when this id is connected already.
+        Raises AssignRefused with the original's text, state untouched; CommandError when this id is connected
+        already.
         """
 
     def remove(self, consumer: str) -> None:
@@ -54,12 +56,13 @@ class Selector(Protocol):
     def slices(self) -> Slices:
         """The whole space as (inclusive upper bounds, ascending; owner of each slice, None for nobody).
 
-        On a ring, slots above the last bound belong to the first owner, each point is a slice, and a shared point
-        shows its first holder.
+        On a ring, slots above the last bound belong to the first owner, each point is a slice, and a shared
+        point shows its first holder.
         """
 
     def ranges(self) -> dict[str, Ranges]:
-        """Consumer -> ranges as reported by the original (getConsumerKeyHashRanges): both ends inclusive, ascending."""
+        """Consumer -> ranges as reported by the original (getConsumerKeyHashRanges): both ends inclusive,
+        ascending."""
 
     def to_json(self) -> dict[str, Any]:
         """Whole state, plain; `selector_from_json` reads it back."""

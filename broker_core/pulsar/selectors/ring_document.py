@@ -1,8 +1,9 @@
-"""The hash ring as the 3.2 documentation tells it: points name + "1" .. name + "100" on the unsigned 32-bit ring.
+"""The hash ring as the 3.2 documentation tells it: points name + "1" .. name + "100" on the unsigned 32-bit
+ring.
 
-Differs from the real ring (`consistent_hash.py`) in three places: the points count from 1 and not from 0, the hash
-keeps its top bit, and several consumers at one point are in arrival order, not by name. A key at such a point goes
-to holders[hash mod count].
+Differs from the real ring (`consistent_hash.py`) in three places: the points count from 1 and not from 0, the
+hash keeps its top bit, and several consumers at one point are in arrival order, not by name. A key at such a
+point goes to holders[hash mod count].
 
 Source: Pulsar documentation 3.2, "Auto-split Consistent Hashing" (article 000).
 """

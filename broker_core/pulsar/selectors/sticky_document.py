@@ -1,9 +1,9 @@
 """Sticky ranges as the 3.2 documentation tells them: [start, end) in 0..65536, no overlaps, gaps allowed.
 
-Differs from the real rule (`sticky_ranges.py`) in the ends: the documentation's own example, sent to the real broker,
-would conflict at each border, because there both ends belong to a range. A newcomer without ranges, or with ranges
-that overlap (another's or its own), is refused and "reverted as if it had never tried". The documentation prints no
-texts for that, so the refusals use the broker's.
+Differs from the real rule (`sticky_ranges.py`) in the ends: the documentation's own example, sent to the real
+broker, would conflict at each border, because there both ends belong to a range. A newcomer without ranges,
+or with ranges that overlap (another's or its own), is refused and "reverted as if it had never tried". The
+documentation prints no texts for that, so the refusals use the broker's.
 
 Source: Pulsar documentation 3.2, "Sticky" (article 000).
 """
@@ -52,7 +52,8 @@ class StickyDocumentSelector:
                 raise AssignRefused("Fixed hash range start >= end", "start_gt_end")
             if start < 0 or end > self.space:
                 raise AssignRefused(
-                    f"Ranges must be [0, {self.space}) but provided range is [{start}, {end})", "out_of_bounds"
+                    f"Ranges must be [0, {self.space}) but provided range is [{start}, {end})",
+                    "out_of_bounds",
                 )
         ascending = sorted((start, end) for start, end in ranges)
         if any(low_end > high_start for (_, low_end), (high_start, _) in pairwise(ascending)):
@@ -93,7 +94,9 @@ class StickyDocumentSelector:
 
     def ranges(self) -> dict[str, Ranges]:
         """Consumer -> its ranges, both ends inclusive, ascending."""
-        return {consumer: [(start, end - 1) for start, end in ranges] for consumer, ranges in self.taken.items()}
+        return {
+            consumer: [(start, end - 1) for start, end in ranges] for consumer, ranges in self.taken.items()
+        }
 
     def to_json(self) -> dict[str, Any]:
         """Consumers with their ranges."""

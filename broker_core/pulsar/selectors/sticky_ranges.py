@@ -3,15 +3,15 @@
     c1 asks for 0..16383 and 32768..49151          |-- c1 --|  gap   |-- c1 --|  gap   |
     c2 asks for 16384..32767 and 49152..65535      |-- c1 --|-- c2 --|-- c1 --|-- c2 --|
 
-Ranges hold both ends. Nobody checks that all slots are covered: a key in a gap waits for a consumer that covers it. A
-refused consumer leaves no trace; a leaver's ranges become a gap.
+Ranges hold both ends. Nobody checks that all slots are covered: a key in a gap waits for a consumer that
+covers it. A refused consumer leaves no trace; a leaver's ranges become a gap.
 
-Two versions. 3.2 remembers only the ends of ranges, so a hole between two ranges of one consumer is served by that
-consumer, and ranges of one consumer that overlap are taken although parts get lost. Current (#24730) remembers whole
-ranges and has neither effect.
+Two versions. 3.2 remembers only the ends of ranges, so a hole between two ranges of one consumer is served by
+that consumer, and ranges of one consumer that overlap are taken although parts get lost. Current (#24730)
+remembers whole ranges and has neither effect.
 
-Source: Pulsar 3.2 and master of April 2026 `HashRangeExclusiveStickyKeyConsumerSelector`; the client's check is
-`KeySharedPolicy.KeySharedPolicySticky.validate`. Vectors: pulsar/sticky_ranges.json.
+Source: Pulsar 3.2 and master of April 2026 `HashRangeExclusiveStickyKeyConsumerSelector`; the client's check
+is `KeySharedPolicy.KeySharedPolicySticky.validate`. Vectors: pulsar/sticky_ranges.json.
 """
 
 from abc import ABC, abstractmethod
@@ -27,11 +27,11 @@ RANGE_SIZE = 65536
 
 
 def check_client_ranges(ranges: Sequence[Range], range_size: int = RANGE_SIZE) -> None:
-    """What Pulsar's client refuses before anything is sent; the broker checks neither bounds nor, in 3.2, overlaps of
-    one's own.
+    """What Pulsar's client refuses before anything is sent; the broker checks neither bounds nor, in 3.2,
+    overlaps of one's own.
 
-    Raises AssignRefused (empty_ranges, start_gt_end, out_of_bounds or own_ranges_overlap) for the first range that is
-    wrong; overlaps are named in the order of the list.
+    Raises AssignRefused (empty_ranges, start_gt_end, out_of_bounds or own_ranges_overlap) for the first range
+    that is wrong; overlaps are named in the order of the list.
     """
     if not ranges:
         raise AssignRefused("Ranges for KeyShared policy must not be empty.", "empty_ranges")
@@ -45,7 +45,9 @@ def check_client_ranges(ranges: Sequence[Range], range_size: int = RANGE_SIZE) -
             raise AssignRefused(text, "out_of_bounds")
         for other, (low, high) in enumerate(ranges):
             if other != index and start <= high and low <= end:
-                text = f"Ranges for KeyShared policy with overlap between [{start}, {end}] and [{low}, {high}]"
+                text = (
+                    f"Ranges for KeyShared policy with overlap between [{start}, {end}] and [{low}, {high}]"
+                )
                 raise AssignRefused(text, "own_ranges_overlap")
 
 
@@ -59,11 +61,13 @@ class _StickySelector(ABC):
         if range_size < 1:
             raise CommandError("range_size", "must be greater than 0")
         self.space = range_size
-        self.asked: dict[str, Ranges] = {}  # consumer -> ranges in the order it named them; consumers in arrival order
+        self.asked: dict[
+            str, Ranges
+        ] = {}  # consumer -> ranges in the order it named them; consumers in arrival order
 
     def add(self, consumer: str, name: str | None = None, ranges: Sequence[Range] | None = None) -> None:
-        """Give the newcomer its ranges, all or none. ranges: both ends inclusive; None: the consumer sent no key-
-        shared policy.
+        """Give the newcomer its ranges, all or none. ranges: both ends inclusive; None: the consumer sent no
+        key- shared policy.
         """
         if consumer in self.asked:
             raise CommandError("consumer", "is connected already")
@@ -148,7 +152,8 @@ class StickySelector(_StickySelector):
         return owner if owner == self._owners[self._ends[below]] else None
 
     def slices(self) -> Slices:
-        """The space from end to end: each end a slice, what is between two ends of one consumer is its own."""
+        """The space from end to end: each end a slice, what is between two ends of one consumer is its
+        own."""
         pieces: list[tuple[int, str | None]] = []
         previous: int | None = None
         for end in self._ends:
@@ -186,7 +191,8 @@ class StickySelector(_StickySelector):
                 return self._owners[floor]
             if floor is None or ceiling is None or self._owners[floor] != self._owners[ceiling]:
                 continue
-            # No end inside, both neighbours of one consumer: a hole of its, or the inside of one of its ranges.
+            # No end inside, both neighbours of one consumer: a hole of its, or the inside of one of its
+            # ranges.
             owner = self._owners[floor]
             if any(start <= high and low <= end for low, high in self.asked[owner]):
                 return owner
@@ -258,7 +264,9 @@ class StickyCurrentSelector(_StickySelector):
         by_start = sorted(ranges, key=lambda pair: pair[0])
         for index, (start, end) in enumerate(by_start):
             if start > end:
-                raise AssignRefused(f"Fixed hash range start > end for range: [{start},{end}]", "start_gt_end")
+                raise AssignRefused(
+                    f"Fixed hash range start > end for range: [{start},{end}]", "start_gt_end"
+                )
             if index + 1 < len(by_start):
                 low, high = by_start[index + 1]
                 if low <= min(end, high):
@@ -266,8 +274,8 @@ class StickyCurrentSelector(_StickySelector):
                     raise AssignRefused(text, "own_ranges_overlap")
 
     def _conflict(self, ranges: Sequence[Range]) -> str | None:
-        """The consumer that the original names: per range in the given order, the neighbour from below first, then
-        the one above.
+        """The consumer that the original names: per range in the given order, the neighbour from below first,
+        then the one above.
         """
         for start, end in ranges:
             below, above = bisect_right(self._starts, start) - 1, bisect_left(self._starts, start)
@@ -287,8 +295,8 @@ class StickyCurrentSelector(_StickySelector):
 
 
 def _clipped(pieces: Sequence[tuple[int, str | None]], space: int) -> Slices:
-    """Pieces as slices of 0 .. space - 1: the broker takes ranges that reach outside, where no key is; the rest is a
-    gap.
+    """Pieces as slices of 0 .. space - 1: the broker takes ranges that reach outside, where no key is; the
+    rest is a gap.
     """
     inside: list[tuple[int, str | None]] = []
     last = -1

@@ -1,4 +1,5 @@
-"""Client programs of RabbitMQ, as nodes: one that publishes, one that consumes. Each has one connection with one channel."""
+"""Client programs of RabbitMQ, as nodes: one that publishes, one that consumes. Each has one connection with
+one channel."""
 
 CHANNEL = 1
 TAG = "ctag"

@@ -1,4 +1,5 @@
-"""A program that knows beforehand when it will be done with each message: it takes them one after the other, each for a fixed time.
+"""A program that knows beforehand when it will be done with each message: it takes them one after the other,
+each for a fixed time.
 
     deliveries ─► ahead: when it arrives, when it is done ─► its ack is posted for the moment at which it is done
                     └─ more than PLANNED_MAX wait in the buffer; DONE wakes the program to plan the next ones
@@ -47,7 +48,9 @@ def settle(worker: Worker, now_us: int, out: Outbox) -> None:
     program, hand, done_us = state.program, -1, state.program.done_us
     while ahead and ahead[0][1] <= now_us:
         _, done_us, delivery, _ = ahead.popleft()
-        state.hand_tag = delivery.delivery_tag  # as of the last one that it had: nothing here may depend on who looked when
+        state.hand_tag = (
+            delivery.delivery_tag
+        )  # as of the last one that it had: nothing here may depend on who looked when
         handled.append((done_us, delivery.message))
     if ahead and ahead[0][0] <= now_us:
         _, done_us, delivery, _ = ahead[0]
@@ -64,7 +67,9 @@ def go_ahead(worker: Worker, now_us: int, out: Outbox) -> None:
     ahead, buffer, program = state.ahead, state.buffer, state.program
     if program.hand >= 0:
         out.cancel(DONE)
-        ahead.append((now_us, program.done_us, BasicDeliver(CHANNEL, TAG, state.hand_tag, False, program.hand), None))
+        ahead.append(
+            (now_us, program.done_us, BasicDeliver(CHANNEL, TAG, state.hand_tag, False, program.hand), None)
+        )
         out.post(state.connection, BasicAck(CHANNEL, state.hand_tag), program.done_us, program.because)
     while buffer and len(ahead) < PLANNED_MAX:
         tag, message = buffer.popleft()

@@ -41,7 +41,7 @@ class Publisher:
         out.deadline(name, now_us + m.HEARTBEAT_SEND_US)
 
     def publish(self, message: int, key: int) -> tuple[int, BasicPublish]:
-        """The application has a message to send: on which connection, and what. message: its number, above all earlier ones; key: of no use
-        to the default exchange."""
+        """The application has a message to send: on which connection, and what. message: its number, above
+        all earlier ones; key: of no use to the default exchange."""
         state = self.state
         return state.connection, BasicPublish(CHANNEL, state.queue, message)

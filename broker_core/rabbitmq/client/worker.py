@@ -1,7 +1,8 @@
 """A consuming program: one connection, one channel, manual acknowledgements, one message at a time.
 
-The client library buffers what it was sent; the program handles it in order and acknowledges each message by itself. As long as nobody asks
-anything else of it, it plans all that (`plan.py`); step by step it goes while it is paused or somebody watches each of its messages.
+The client library buffers what it was sent; the program handles it in order and acknowledges each message by
+itself. As long as nobody asks anything else of it, it plans all that (`plan.py`); step by step it goes while
+it is paused or somebody watches each of its messages.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ class Subscribe(msgspec.Struct, frozen=True, tag="rabbitmq.worker.subscribe", ar
 
 @dataclass(slots=True)
 class WorkerState:
-    """name: of the program, for people. buffer: (delivery tag, message) as they came. hand_tag: of the message in hand. ahead: what
-    it has planned, in order. refused: the code of the channel or connection exception that ended its consuming."""
+    """name: of the program, for people. buffer: (delivery tag, message) as they came. hand_tag: of the
+    message in hand. ahead: what it has planned, in order. refused: the code of the channel or connection
+    exception that ended its consuming."""
 
     name: str
     queue: str
@@ -107,20 +109,23 @@ class Worker:
     def consume(self, out: Outbox) -> None:
         state = self.state
         out.send(state.connection, m.ChannelOpen(CHANNEL))
-        # Declared by the first client, as every RabbitMQ tutorial does: the publisher's declare may still be on its way.
+        # Declared by the first client, as every RabbitMQ tutorial does: the publisher's declare may still be
+        # on its way.
         out.send(state.connection, m.QueueDeclare(CHANNEL, state.queue))
         out.send(state.connection, m.BasicQos(CHANNEL, state.prefetch_count))
         out.send(state.connection, m.BasicConsume(CHANNEL, state.queue, TAG))
 
     def begin_again(self, out: Outbox) -> None:
-        """The program, unless it is paused, opens a new channel in place of one that was closed because it had acknowledged too late."""
+        """The program, unless it is paused, opens a new channel in place of one that was closed because it
+        had acknowledged too late."""
         state = self.state
         if state.refused == m.PRECONDITION_FAILED and state.connection and not state.program.is_paused:
             state.refused = 0
             self.consume(out)
 
     def take(self, now_us: int, out: Outbox) -> None:
-        """The program goes on, unless it is paused: it plans what it has, or takes the next message if it is free and there is one."""
+        """The program goes on, unless it is paused: it plans what it has, or takes the next message if it is
+        free and there is one."""
         state = self.state
         if state.program.is_paused or not state.connection:
             return

@@ -1,13 +1,15 @@
-"""A consumer that balances for itself: TubeMQ's ClientBalanceConsumer with the loop of the official example around it.
+"""A consumer that balances for itself: TubeMQ's ClientBalanceConsumer with the loop of the official example
+around it.
 
     boot ─► register at the master ─► every 10 s: query the partitions, release and connect (assignment.py)
                                   └─► read one batch, handle it, confirm it, next partition in turn
 
-Each call waits for its answer before the next one is made, as in the original, where one thread makes them. A refused connect is tried
-once more after 1 s and then left alone for 5 s; a partition without new messages rests 400 ms. Heartbeats go to the master and to each
-broker every 13 s. Source: TubeMQ (InLong a6c7a6a670) SimpleClientBalanceConsumer, ClientBalanceConsumerExample; docs/tubemq/facts.md.
-Left out: several readers, flow control, read positions. A client that the master refuses starts again every second, as a process that its
-operator restarts.
+Each call waits for its answer before the next one is made, as in the original, where one thread makes them. A
+refused connect is tried once more after 1 s and then left alone for 5 s; a partition without new messages
+rests 400 ms. Heartbeats go to the master and to each broker every 13 s. Source: TubeMQ (InLong a6c7a6a670)
+SimpleClientBalanceConsumer, ClientBalanceConsumerExample; docs/tubemq/facts.md.
+Left out: several readers, flow control, read positions. A client that the master refuses starts again every
+second, as a process that its operator restarts.
 """
 
 from __future__ import annotations
@@ -39,7 +41,14 @@ CONNECT_TRIES = 2
 REST = "rest:"
 """Before the key of a partition: the deadline at which it is read again."""
 
-BOOTING, STARTING, STARTED, REFUSED, STOPPING, STOPPED = "booting", "starting", "started", "refused", "stopping", "stopped"
+BOOTING, STARTING, STARTED, REFUSED, STOPPING, STOPPED = (
+    "booting",
+    "starting",
+    "started",
+    "refused",
+    "stopping",
+    "stopped",
+)
 
 
 class Start(msgspec.Struct, frozen=True, tag="tubemq.consumer.start", array_like=True):
@@ -56,14 +65,17 @@ class Shutdown(msgspec.Struct, frozen=True, tag="tubemq.consumer.shutdown", arra
 
 @dataclass(slots=True)
 class ConsumerState:
-    """client_id: made by the process, new with each start. phase: one of the six above. refused_code: of the last refusal, by the master or
-    (410) by a broker whose partition another client has; 0 when it has all that it asked for.
+    """client_id: made by the process, new with each start. phase: one of the six above. refused_code: of the
+    last refusal, by the master or (410) by a broker whose partition another client has; 0 when it has all
+    that it asked for.
 
-    master: connection. brokers, connections: broker id -> node name, connection. metadata: what the master said of the topics.
-    registered: partition keys in order of registering; is_told: whether it has told of them. idle: those in turn to be read.
-    calls: of the pass under way, the first one waits for its answer; tries: how often it was made. guarded: partition -> until when it is not
-    tried. waiting: partition whose read is under way. batch: messages read and not yet handled; reading: their partition. next_pass_us: when
-    the next pass begins.
+    master: connection. brokers, connections: broker id -> node name, connection. metadata: what the master
+    said of the topics.
+    registered: partition keys in order of registering; is_told: whether it has told of them. idle: those in
+    turn to be read.
+    calls: of the pass under way, the first one waits for its answer; tries: how often it was made. guarded:
+    partition -> until when it is not tried. waiting: partition whose read is under way. batch: messages read
+    and not yet handled; reading: their partition. next_pass_us: when the next pass begins.
     """
 
     client_id: str
@@ -91,7 +103,8 @@ class ConsumerState:
 
 
 class BalanceConsumer:
-    """calls_of: partition -> its broker's connection, and the requests to read and to confirm, which are the same each time."""
+    """calls_of: partition -> its broker's connection, and the requests to read and to confirm, which are the
+    same each time."""
 
     def __init__(self, state: ConsumerState, traffic: Traffic) -> None:
         self.state = state
@@ -111,7 +124,9 @@ class BalanceConsumer:
         elif kind is r.GetPartMetaResponseM2C:
             self.on_metadata(message, now_us, out)
         elif kind is r.HeartBeatResponseB2C:
-            self.lose([partition for _, partition in message.failures], "tubemq.broker.one_owner", now_us, out)
+            self.lose(
+                [partition for _, partition in message.failures], "tubemq.broker.one_owner", now_us, out
+            )
         elif kind is r.RegisterResponseM2C:
             self.on_registered(message, now_us, out)
         elif kind is Closed:
@@ -145,7 +160,10 @@ class BalanceConsumer:
             state.phase = STARTING
             if not state.master:
                 state.master = out.connect(state.master_name)
-            out.send(state.master, r.RegisterRequestC2M(state.client_id, state.group, state.source_count, state.node_id))
+            out.send(
+                state.master,
+                r.RegisterRequestC2M(state.client_id, state.group, state.source_count, state.node_id),
+            )
         elif name == "pass":
             self.begin_pass(now_us, out)
         elif name == "call":
@@ -155,7 +173,7 @@ class BalanceConsumer:
         elif name == "shutdown":
             self.release_all(now_us, out)
 
-    # -- the master -------------------------------------------------------------------------------------------------------------------------
+    # -- the master ------------------------------------------------------------------------------------------
 
     def on_registered(self, answer: r.RegisterResponseM2C, now_us: int, out: Outbox) -> None:
         state = self.state
@@ -168,7 +186,12 @@ class BalanceConsumer:
             return
         state.phase, state.refused_code = STARTED, 0
         state.connections = {broker_id: out.connect(name) for broker_id, name in state.broker_names.items()}
-        out.tell("tubemq.client.started", None, {"source_count": state.source_count}, {**self.who(), "node_id": state.node_id})
+        out.tell(
+            "tubemq.client.started",
+            None,
+            {"source_count": state.source_count},
+            {**self.who(), "node_id": state.node_id},
+        )
         out.deadline("heartbeat", now_us + HEARTBEAT_US)
         self.begin_pass(now_us, out)
 
@@ -181,14 +204,16 @@ class BalanceConsumer:
                 out.send(connection, r.HeartBeatRequestC2B(state.client_id, state.group, held))
         out.deadline("heartbeat", now_us + HEARTBEAT_US)
 
-    # -- the assigner's pass ------------------------------------------------------------------------------------------------------------------
+    # -- the assigner's pass ---------------------------------------------------------------------------------
 
     def begin_pass(self, now_us: int, out: Outbox) -> None:
         state = self.state
         state.next_pass_us = now_us + META_PERIOD_US
         out.deadline("pass", state.next_pass_us)
         if not state.calls:  # a pass that is held up by refused connects goes on before the next begins
-            out.send(state.master, r.GetPartMetaRequestC2M(state.client_id, state.group, state.metadata.meta_id))
+            out.send(
+                state.master, r.GetPartMetaRequestC2M(state.client_id, state.group, state.metadata.meta_id)
+            )
 
     def on_metadata(self, answer: r.GetPartMetaResponseM2C, now_us: int, out: Outbox) -> None:
         state = self.state
@@ -196,7 +221,11 @@ class BalanceConsumer:
             return
         state.metadata = state.metadata.updated(answer.topic_meta_id, answer.topic_meta, answer.broker_ids)
         calls: list[Call] = planned_calls(
-            state.metadata.status, state.registered, source_count=state.source_count, node_id=state.node_id, saved_offsets={}
+            state.metadata.status,
+            state.registered,
+            source_count=state.source_count,
+            node_id=state.node_id,
+            saved_offsets={},
         )
         state.calls.extend(call for call in calls if state.guarded.get(call.key, 0) <= now_us)
         self.make_call(now_us, out)
@@ -210,9 +239,13 @@ class BalanceConsumer:
         connection = state.connections[broker_of(call.key)]
         state.tries += 1
         if isinstance(call, Connect):
-            request = r.RegisterRequestC2B(r.REGISTER, state.client_id, state.group, call.key, call.bootstrap_offset)
+            request = r.RegisterRequestC2B(
+                r.REGISTER, state.client_id, state.group, call.key, call.bootstrap_offset
+            )
         elif call.key == state.reading and state.tries == 1:
-            out.deadline("call", now_us + RELEASE_WAIT_US)  # disconnectFromPartition waits for the batch in use, but not forever
+            out.deadline(
+                "call", now_us + RELEASE_WAIT_US
+            )  # disconnectFromPartition waits for the batch in use, but not forever
             return
         else:
             self.drop(call.key, now_us, out)
@@ -247,7 +280,7 @@ class BalanceConsumer:
         self.state.calls.popleft()
         self.state.tries = 0
 
-    # -- what it tells ------------------------------------------------------------------------------------------------------------------------
+    # -- what it tells ---------------------------------------------------------------------------------------
 
     def who(self) -> Json:
         return {"consumer": host_of(self.state.client_id), "client": self.state.client_id}
@@ -257,15 +290,24 @@ class BalanceConsumer:
         state = self.state
         if state.refused_code != code:
             state.refused_code = code
-            out.tell("tubemq.client.refused", rule, {"source_count": state.source_count, "node_id": state.node_id}, {**self.who(), "code": code})
+            out.tell(
+                "tubemq.client.refused",
+                rule,
+                {"source_count": state.source_count, "node_id": state.node_id},
+                {**self.who(), "code": code},
+            )
 
     def tell_partitions(self, out: Outbox) -> None:
         """Which partitions it reads, after its pass has changed them."""
         state = self.state
         if not state.is_told:
             state.is_told = True
-            out.tell("tubemq.client.connected", "tubemq.assignment.modulo", {"source_count": state.source_count, "node_id": state.node_id},
-                     {**self.who(), "partitions": state.registered[:]})  # fmt: skip
+            out.tell(
+                "tubemq.client.connected",
+                "tubemq.assignment.modulo",
+                {"source_count": state.source_count, "node_id": state.node_id},
+                {**self.who(), "partitions": state.registered[:]},
+            )
 
     def lose(self, keys: list[str], rule: str | None, now_us: int, out: Outbox) -> None:
         """Partitions that are its own no longer, against its will."""
@@ -276,12 +318,18 @@ class BalanceConsumer:
             out.tell("tubemq.client.disconnected", rule, {}, {**self.who(), "partitions": lost})
         self.read(now_us, out)  # the next in turn, should it have been the one that was read
 
-    # -- reading ------------------------------------------------------------------------------------------------------------------------------
+    # -- reading ---------------------------------------------------------------------------------------------
 
     def read(self, now_us: int, out: Outbox) -> None:
         """getMessage of the next idle partition, if the program is free and no other read is under way."""
         state = self.state
-        if state.idle and not state.waiting and not state.reading and not state.program.is_paused and state.phase == STARTED:
+        if (
+            state.idle
+            and not state.waiting
+            and not state.reading
+            and not state.program.is_paused
+            and state.phase == STARTED
+        ):
             key = state.waiting = state.idle.popleft()
             connection, request, _ = self.calls_of.get(key) or self.calls_for(key)
             out.send(connection, request)
@@ -290,7 +338,11 @@ class BalanceConsumer:
         state = self.state
         connection = state.connections[broker_of(key)]
         read = r.GetMessageRequestC2B(state.client_id, state.group, key)
-        calls = self.calls_of[key] = (connection, read, r.CommitOffsetRequestC2B(state.client_id, state.group, key, True))
+        calls = self.calls_of[key] = (
+            connection,
+            read,
+            r.CommitOffsetRequestC2B(state.client_id, state.group, key, True),
+        )
         return calls
 
     def on_read(self, answer: r.GetMessageResponseB2C, now_us: int, out: Outbox) -> None:
@@ -323,7 +375,8 @@ class BalanceConsumer:
             self.begin(now_us, out)
 
     def begin(self, now_us: int, out: Outbox) -> None:
-        """The program takes the next message of its batch. Nobody can notice what it does before it is done with the last one."""
+        """The program takes the next message of its batch. Nobody can notice what it does before it is done
+        with the last one."""
         batch, program = self.state.batch, self.state.program
         program.hand, program.done_us = batch.popleft(), now_us + program.service_us
         program.is_quiet = is_quiet = bool(batch) and not self.traffic.is_watched
@@ -380,7 +433,8 @@ class BalanceConsumer:
         self.go_on(now_us, out)
 
     def drop(self, key: str, now_us: int, out: Outbox) -> None:
-        """Forget a partition here; of a batch that is out, what is not confirmed is read again by the next owner."""
+        """Forget a partition here; of a batch that is out, what is not confirmed is read again by the next
+        owner."""
         state = self.state
         if key in state.registered:
             state.registered.remove(key)
@@ -402,10 +456,11 @@ class BalanceConsumer:
             self.traffic.dropped(out.name, number, now_us)
         state.batch.clear()
 
-    # -- the end ------------------------------------------------------------------------------------------------------------------------------
+    # -- the end ---------------------------------------------------------------------------------------------
 
     def shut_down(self, now_us: int, out: Outbox) -> None:
-        """shutdown(): 200 ms, then every partition is released and the master told. A client that no master knows has nothing to end."""
+        """shutdown(): 200 ms, then every partition is released and the master told. A client that no master
+        knows has nothing to end."""
         state = self.state
         for name in ("boot", "pass", "call", "heartbeat"):
             out.cancel(name)
@@ -419,10 +474,15 @@ class BalanceConsumer:
 
     def release_all(self, now_us: int, out: Outbox) -> None:
         state = self.state
-        asked = [call.key for call in state.calls if isinstance(call, Connect) and state.tries][:1]  # the answer came too late, or never
+        asked = [call.key for call in state.calls if isinstance(call, Connect) and state.tries][
+            :1
+        ]  # the answer came too late, or never
         out.tell("tubemq.client.stopped", None, {}, {**self.who(), "partitions": state.registered[:]})
         for key in [*state.registered, *asked]:
-            out.send(state.connections[broker_of(key)], r.RegisterRequestC2B(r.UNREGISTER, state.client_id, state.group, key))
+            out.send(
+                state.connections[broker_of(key)],
+                r.RegisterRequestC2B(r.UNREGISTER, state.client_id, state.group, key),
+            )
         out.send(state.master, r.CloseRequestC2M(state.client_id, state.group))
         for connection in (state.master, *state.connections.values()):
             out.close(connection)
@@ -437,10 +497,12 @@ class BalanceConsumer:
         self.state.calls.clear()
 
     def on_closed(self, connection: int, now_us: int, out: Outbox) -> None:
-        """A connection broke: everything that this broker gave is dropped; the next pass connects again. What was asked on it and has no answer
-        yet is asked again."""
+        """A connection broke: everything that this broker gave is dropped; the next pass connects again. What
+        was asked on it and has no answer yet is asked again."""
         state = self.state
-        for broker_id in [broker_id for broker_id, number in state.connections.items() if number == connection]:
+        for broker_id in [
+            broker_id for broker_id, number in state.connections.items() if number == connection
+        ]:
             state.connections[broker_id] = out.connect(state.broker_names[broker_id])
             self.calls_of.clear()
             self.lose([key for key in state.registered if broker_of(key) == broker_id], None, now_us, out)

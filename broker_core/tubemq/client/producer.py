@@ -23,7 +23,8 @@ class Connect(msgspec.Struct, frozen=True, tag="tubemq.producer.connect", array_
 
 @dataclass(slots=True)
 class ProducerState:
-    """connections: broker id -> connection. turn: of the next message without a key. sent: partition -> how many messages it was sent."""
+    """connections: broker id -> connection. turn: of the next message without a key. sent: partition -> how
+    many messages it was sent."""
 
     connections: dict[int, int] = field(default_factory=dict)
     turn: int = 0
@@ -31,8 +32,8 @@ class ProducerState:
 
 
 class Producer:
-    """partitions: all keys, in the order in which messages without a key go round. router: key code -> partition key; the application's
-    own, as TubeMQ leaves it to producers (docs/tubemq/modulo.md)."""
+    """partitions: all keys, in the order in which messages without a key go round. router: key code ->
+    partition key; the application's own, as TubeMQ leaves it to producers (docs/tubemq/modulo.md)."""
 
     def __init__(self, state: ProducerState, partitions: Sequence[str], router: Callable[[int], str]) -> None:
         self.state = state
@@ -43,14 +44,17 @@ class Producer:
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         if type(message) is Connect:
-            self.state.connections = {broker_id: out.connect(name) for broker_id, name in message.brokers.items()}
+            self.state.connections = {
+                broker_id: out.connect(name) for broker_id, name in message.brokers.items()
+            }
             self.routes.clear()
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         """It sets no deadlines."""
 
     def send(self, message: int, code: int) -> tuple[int, SendMessageRequestP2B]:
-        """The application has a message to send: on which connection, and what. message: its number; code: of its key, NO_KEY for none."""
+        """The application has a message to send: on which connection, and what. message: its number; code: of
+        its key, NO_KEY for none."""
         connection, partition = self.route(code)
         self.state.sent[partition] += 1
         return connection, SendMessageRequestP2B(partition, message)

@@ -1,4 +1,5 @@
-"""The process in which a user's assignor runs: no imports, no files, no network, no other process; bounded CPU, memory and steps.
+"""The process in which a user's assignor runs: no imports, no files, no network, no other process; bounded
+CPU, memory and steps.
 
     stdin   {"source", "members", "partitions"} ─► locks ─► assign(members, partitions) ─► stdout   {"assignment"} or {"error", "line"}
 
@@ -9,7 +10,8 @@ It is started by `runner.py`, and shares nothing with the project. Four locks, e
     an audit hook          refuses to open, import, connect, start, look into frames; it cannot be taken out       `lock`
     the kernel             lets through few system calls, for root, too; CPU, memory, no new file descriptor       `system_calls`, `limits`
 
-Steps are counted line by line, so that a loop ends at the same step on every machine; a loop within one line by its instructions.
+Steps are counted line by line, so that a loop ends at the same step on every machine; a loop within one line
+by its instructions.
 """
 
 import ast
@@ -48,7 +50,8 @@ def lock() -> None:
 
 
 def main() -> None:
-    """Read the order, run it, write the answer, and end at once: what Python does at its end needs more than is let through."""
+    """Read the order, run it, write the answer, and end at once: what Python does at its end needs more than
+    is let through."""
     order = json.load(sys.stdin)
     sys.stdin.close()
     limit()
@@ -112,13 +115,15 @@ def answer(order: dict[str, Any]) -> str:
 
 
 def failed(why: dict[str, Any], line: int) -> str:
-    """why: as the core asks a runner for it (custom.py: Runner). line: the last one of the user's own text that was reached."""
+    """why: as the core asks a runner for it (custom.py: Runner). line: the last one of the user's own text
+    that was reached."""
     sys.settrace(None)
     return json.dumps({**why, "line": line})
 
 
 def said(error: BaseException) -> str:
-    """What an exception says; with its kind where that is no sentence: a key that is missing is said by its name alone."""
+    """What an exception says; with its kind where that is no sentence: a key that is missing is said by its
+    name alone."""
     text = str(error)
     if not text or isinstance(error, (KeyError, StopIteration)):
         text = f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -1,4 +1,5 @@
-"""The Python of an assignor: what a text may hold, and what takes the place of what would differ from process to process.
+"""The Python of an assignor: what a text may hold, and what takes the place of what would differ from process
+to process.
 
     the text's tree ─► check ─► rewritten ─► compile            {a, b}, {x for ...}, a - b, a | b, a & b, a ^ b   ordered sets (`ordered.py`)
                                                                 f"{x}", a % b, str, repr                          texts without addresses (`texts.py`)
@@ -16,22 +17,112 @@ from .texts import Text, plain, represented, shown
 
 NAME = "<assignor>"
 BUILTINS = (
-    "abs", "all", "any", "bool", "dict", "divmod", "enumerate", "filter", "float", "int", "isinstance", "iter", "len", "list",
-    "map", "max", "min", "next", "ord", "range", "reversed", "round", "sorted", "sum", "tuple", "zip",
-    "Exception", "ValueError", "KeyError", "IndexError", "TypeError", "RuntimeError", "AssertionError", "StopIteration",
-)  # fmt: skip
+    "abs",
+    "all",
+    "any",
+    "bool",
+    "dict",
+    "divmod",
+    "enumerate",
+    "filter",
+    "float",
+    "int",
+    "isinstance",
+    "iter",
+    "len",
+    "list",
+    "map",
+    "max",
+    "min",
+    "next",
+    "ord",
+    "range",
+    "reversed",
+    "round",
+    "sorted",
+    "sum",
+    "tuple",
+    "zip",
+    "Exception",
+    "ValueError",
+    "KeyError",
+    "IndexError",
+    "TypeError",
+    "RuntimeError",
+    "AssertionError",
+    "StopIteration",
+)
 """No `hash` and no `id`, as an object's may be its address, and no `getattr`."""
-METHODS = frozenset({
-    "add", "append", "bit_length", "clear", "copy", "count", "difference", "difference_update", "discard", "endswith", "extend", "find",
-    "fromkeys", "get", "index", "insert", "intersection", "intersection_update", "isdigit", "isdisjoint", "issubset", "issuperset",
-    "items", "join", "keys", "lower", "lstrip", "partition", "pop", "popitem", "remove", "replace", "reverse", "rfind", "rpartition",
-    "rsplit", "rstrip", "setdefault", "sort", "split", "startswith", "strip", "symmetric_difference", "union", "update", "upper",
-    "values", "zfill",
-})  # fmt: skip
+METHODS = frozenset(
+    {
+        "add",
+        "append",
+        "bit_length",
+        "clear",
+        "copy",
+        "count",
+        "difference",
+        "difference_update",
+        "discard",
+        "endswith",
+        "extend",
+        "find",
+        "fromkeys",
+        "get",
+        "index",
+        "insert",
+        "intersection",
+        "intersection_update",
+        "isdigit",
+        "isdisjoint",
+        "issubset",
+        "issuperset",
+        "items",
+        "join",
+        "keys",
+        "lower",
+        "lstrip",
+        "partition",
+        "pop",
+        "popitem",
+        "remove",
+        "replace",
+        "reverse",
+        "rfind",
+        "rpartition",
+        "rsplit",
+        "rstrip",
+        "setdefault",
+        "sort",
+        "split",
+        "startswith",
+        "strip",
+        "symmetric_difference",
+        "union",
+        "update",
+        "upper",
+        "values",
+        "zfill",
+    }
+)
 FORBIDDEN = (
-    ast.Import, ast.ImportFrom, ast.AsyncFunctionDef, ast.Await, ast.AsyncFor, ast.AsyncWith, ast.Global, ast.Nonlocal, ast.ClassDef, ast.Try,
-    ast.TryStar, ast.With, ast.Match, ast.Yield, ast.YieldFrom, ast.Pow,
-)  # fmt: skip
+    ast.Import,
+    ast.ImportFrom,
+    ast.AsyncFunctionDef,
+    ast.Await,
+    ast.AsyncFor,
+    ast.AsyncWith,
+    ast.Global,
+    ast.Nonlocal,
+    ast.ClassDef,
+    ast.Try,
+    ast.TryStar,
+    ast.With,
+    ast.Match,
+    ast.Yield,
+    ast.YieldFrom,
+    ast.Pow,
+)
 _NAMED = ((ast.Name, "id"), (ast.FunctionDef, "name"), (ast.arg, "arg"), (ast.keyword, "arg"))
 
 
@@ -62,9 +153,12 @@ def check(tree: ast.AST) -> None:
 
 Operation = Callable[[Any, Any], Any]
 _OPERATIONS: dict[type[ast.operator], tuple[str, Operation, Operation]] = {
-    ast.Sub: ("-", operator.sub, operator.isub), ast.BitOr: ("|", operator.or_, operator.ior), ast.BitAnd: ("&", operator.and_, operator.iand),
-    ast.BitXor: ("^", operator.xor, operator.ixor), ast.Mod: ("%", operator.mod, operator.imod),
-}  # fmt: skip
+    ast.Sub: ("-", operator.sub, operator.isub),
+    ast.BitOr: ("|", operator.or_, operator.ior),
+    ast.BitAnd: ("&", operator.and_, operator.iand),
+    ast.BitXor: ("^", operator.xor, operator.ixor),
+    ast.Mod: ("%", operator.mod, operator.imod),
+}
 _ITEM, _SET, _SHOWN = "item then", "ordered set", "shown text"
 
 
@@ -106,7 +200,9 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Slice):
             operate = ast.Name(f"a {known[0]}=", ast.Load())
             return ast.fix_missing_locations(
-                ast.copy_location(ast.Expr(_call(node, _ITEM, operate, target.value, target.slice, node.value)), node)
+                ast.copy_location(
+                    ast.Expr(_call(node, _ITEM, operate, target.value, target.slice, node.value)), node
+                )
             )
         return node  # of a slice or an attribute, which Python refuses
 
@@ -117,7 +213,9 @@ class _Rewriter(ast.NodeTransformer):
 
 
 def _call(node: ast.AST, name: str, *given: ast.expr) -> ast.expr:
-    return ast.fix_missing_locations(ast.copy_location(ast.Call(ast.Name(name, ast.Load()), list(given), []), node))
+    return ast.fix_missing_locations(
+        ast.copy_location(ast.Call(ast.Name(name, ast.Load()), list(given), []), node)
+    )
 
 
 def rewritten(tree: ast.Module) -> ast.Module:
@@ -133,4 +231,7 @@ def space() -> dict[str, Any]:
     in_place = {f"a {sign}=": _careful(operation) for sign, _, operation in _OPERATIONS.values()}
     own = {"set": OrderedSet, "frozenset": OrderedFrozenSet, "str": Text, "repr": represented}
     put_in = {_SET: OrderedSet, _SHOWN: shown, _ITEM: _operate_item}
-    return {"__builtins__": {name: known[name] for name in BUILTINS} | own | careful | in_place | put_in, "__name__": "assignor"}
+    return {
+        "__builtins__": {name: known[name] for name in BUILTINS} | own | careful | in_place | put_in,
+        "__name__": "assignor",
+    }

@@ -1,6 +1,7 @@
 """How much a call may use. The steps are the limit that counts: they end at the same place on every machine.
 
-They take a fortieth of the CPU time, so that limit ends only what is one step and works for ever, such as sum(range(10**12)).
+They take a fortieth of the CPU time, so that limit ends only what is one step and works for ever, such as
+sum(range(10**12)).
 """
 
 import os
@@ -18,11 +19,16 @@ NICE = 5
 
 
 def limit() -> None:
-    """Have the kernel count. A second lies between the signal that says so and the end; the one file is the answer."""
+    """Have the kernel count. A second lies between the signal that says so and the end; the one file is the
+    answer."""
     os.nice(NICE)
     for kind, soft, hard in (
-        (resource.RLIMIT_CPU, CPU_S, CPU_S + 1), (resource.RLIMIT_AS, MEMORY_BYTES, MEMORY_BYTES), (resource.RLIMIT_STACK, STACK_BYTES, STACK_BYTES),
-        (resource.RLIMIT_FSIZE, ANSWER_BYTES_MAX, ANSWER_BYTES_MAX), (resource.RLIMIT_NPROC, 0, 0), (resource.RLIMIT_NOFILE, 0, 0),
+        (resource.RLIMIT_CPU, CPU_S, CPU_S + 1),
+        (resource.RLIMIT_AS, MEMORY_BYTES, MEMORY_BYTES),
+        (resource.RLIMIT_STACK, STACK_BYTES, STACK_BYTES),
+        (resource.RLIMIT_FSIZE, ANSWER_BYTES_MAX, ANSWER_BYTES_MAX),
+        (resource.RLIMIT_NPROC, 0, 0),
+        (resource.RLIMIT_NOFILE, 0, 0),
         (resource.RLIMIT_CORE, 0, 0),
-    ):  # fmt: skip
+    ):
         resource.setrlimit(kind, (soft, hard))

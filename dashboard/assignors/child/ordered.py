@@ -1,7 +1,8 @@
 """Sets that keep the order in which they were filled, as Python's dicts do.
 
-A set of Python's own has its elements in the order of their hashes, and None, functions and `...` hash by their address in Python 3.11: another
-order in each process. So the text never meets one: `language.py` puts these in their place.
+A set of Python's own has its elements in the order of their hashes, and None, functions and `...` hash by
+their address in Python 3.11: another order in each process. So the text never meets one: `language.py` puts
+these in their place.
 
     a | b, a & b, a - b    in the order of a, then of b          pop()    the one that has been in it longest
 """
@@ -13,7 +14,8 @@ _VIEWS = (type({}.keys()), type({}.items()))
 
 
 class _Ordered:
-    """What both kinds can. An operator asks for a set on either side, as Python's do; a method takes anything that can be walked through."""
+    """What both kinds can. An operator asks for a set on either side, as Python's do; a method takes anything
+    that can be walked through."""
 
     __slots__ = ("_items",)
 
@@ -172,5 +174,6 @@ def is_set(value: object) -> bool:
 
 
 def in_order(value: Any) -> Any:
-    """What an operator works on: a dict's keys or items as a set of ours; they would make one of Python's own."""
+    """What an operator works on: a dict's keys or items as a set of ours; they would make one of Python's
+    own."""
     return OrderedSet(value) if isinstance(value, _VIEWS) else value

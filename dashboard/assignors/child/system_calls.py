@@ -1,8 +1,10 @@
-"""The kernel's own lock on this process: a filter of system calls (seccomp) that lets through what computing and answering need.
+"""The kernel's own lock on this process: a filter of system calls (seccomp) that lets through what computing
+and answering need.
 
     write to the answer ─ memory that holds no program ─ locks, signals' returns, the clock, random bytes, the end          all else: EPERM
 
-It stays for good, for root, too. Set through ctypes, as it is one call; a program of the kernel's small filter machine, without jumps back.
+It stays for good, for root, too. Set through ctypes, as it is one call; a program of the kernel's small
+filter machine, without jumps back.
 Source: Linux seccomp(2), asm/unistd_64.h, asm-generic/unistd.h.
 """
 
@@ -27,17 +29,51 @@ class Machine(NamedTuple):
 
 
 MACHINES = {
-    "x86_64": Machine(0xC000_003E, {
-        "write": 1, "mmap": 9, "mprotect": 10, "munmap": 11, "brk": 12, "rt_sigprocmask": 14, "rt_sigreturn": 15, "sched_yield": 24, "mremap": 25,
-        "madvise": 28, "exit": 60, "sigaltstack": 131, "futex": 202, "restart_syscall": 219, "clock_gettime": 228, "exit_group": 231,
-        "getrandom": 318,
-    }),
-    "aarch64": Machine(0xC000_00B7, {
-        "write": 64, "mmap": 222, "mprotect": 226, "munmap": 215, "brk": 214, "rt_sigprocmask": 135, "rt_sigreturn": 139, "sched_yield": 124,
-        "mremap": 216, "madvise": 233, "exit": 93, "sigaltstack": 132, "futex": 98, "restart_syscall": 128, "clock_gettime": 113,
-        "exit_group": 94, "getrandom": 278,
-    }),
-}  # fmt: skip
+    "x86_64": Machine(
+        0xC000_003E,
+        {
+            "write": 1,
+            "mmap": 9,
+            "mprotect": 10,
+            "munmap": 11,
+            "brk": 12,
+            "rt_sigprocmask": 14,
+            "rt_sigreturn": 15,
+            "sched_yield": 24,
+            "mremap": 25,
+            "madvise": 28,
+            "exit": 60,
+            "sigaltstack": 131,
+            "futex": 202,
+            "restart_syscall": 219,
+            "clock_gettime": 228,
+            "exit_group": 231,
+            "getrandom": 318,
+        },
+    ),
+    "aarch64": Machine(
+        0xC000_00B7,
+        {
+            "write": 64,
+            "mmap": 222,
+            "mprotect": 226,
+            "munmap": 215,
+            "brk": 214,
+            "rt_sigprocmask": 135,
+            "rt_sigreturn": 139,
+            "sched_yield": 124,
+            "mremap": 216,
+            "madvise": 233,
+            "exit": 93,
+            "sigaltstack": 132,
+            "futex": 98,
+            "restart_syscall": 128,
+            "clock_gettime": 113,
+            "exit_group": 94,
+            "getrandom": 278,
+        },
+    ),
+}
 
 
 class NoFilter(Exception):  # noqa: N818  # what the page says is the machine's, not the program's
@@ -85,5 +121,7 @@ def shut() -> None:
     program = filter_program(machine)
     libc = ctypes.CDLL(None)
     wanted = _Program(len(program) // 8, program)
-    if libc.prctl(_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or libc.prctl(_SET_SECCOMP, _MODE_FILTER, ctypes.byref(wanted), 0, 0):
+    if libc.prctl(_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or libc.prctl(
+        _SET_SECCOMP, _MODE_FILTER, ctypes.byref(wanted), 0, 0
+    ):
         raise NoFilter

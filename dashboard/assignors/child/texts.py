@@ -32,7 +32,8 @@ _TURNED = {ord("s"): str, ord("r"): repr, ord("a"): ascii}
 
 
 def shown(value: Any, conversion: int) -> Any:
-    """A value in an f-string. conversion: after its `!`, -1 for none. Numbers stay, for the format that may follow."""
+    """A value in an f-string. conversion: after its `!`, -1 for none. Numbers stay, for the format that may
+    follow."""
     if conversion == -1 and isinstance(value, (int, float, str)):
         return value
     return plain(_TURNED.get(conversion, str)(value))

@@ -1,4 +1,5 @@
-"""`python manage.py backup DIR`: this site's database, key and files into a new folder, while it runs (docs/deploy.md)."""
+"""`python manage.py backup DIR`: this site's database, key and files into a new folder, while it runs
+(docs/deploy.md)."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -11,10 +12,15 @@ from dashboard.backup import CannotBackUp, backup
 
 
 class Command(BaseCommand):
-    help = "Write the site's database, secret key, studies, uploads and logs into a new folder; the site may run meanwhile."
+    help = (
+        "Write the site's database, secret key, studies, uploads and logs into a new folder; the site may "
+        "run meanwhile."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("folder", metavar="DIR", type=Path, help="a folder that is empty or not there yet")
+        parser.add_argument(
+            "folder", metavar="DIR", type=Path, help="a folder that is empty or not there yet"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

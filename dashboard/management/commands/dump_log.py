@@ -28,7 +28,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             for row in dump_path(options["path"], deep=options["deep"]):
-                self.stdout.write(json.dumps({"kind": row.kind, **row.fields}) if options["json"] else row.text())
+                self.stdout.write(
+                    json.dumps({"kind": row.kind, **row.fields}) if options["json"] else row.text()
+                )
         except BrokenPipeError:
             # The reader has seen enough, as `head` has; what is still buffered would fail again at the end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,5 @@
-"""`python manage.py restore DIR`: a site made again from what `manage.py backup` wrote, in an empty run folder (docs/deploy.md)."""
+"""`python manage.py restore DIR`: a site made again from what `manage.py backup` wrote, in an empty run
+folder (docs/deploy.md)."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -21,4 +22,6 @@ class Command(BaseCommand):
             about = restore(options["folder"])
         except (CannotBackUp, DatabaseError) as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(f"Restored the backup of {about['made_at']}. Start the site: it brings the database up to date.")
+        self.stdout.write(
+            f"Restored the backup of {about['made_at']}. Start the site: it brings the database up to date."
+        )

@@ -1,7 +1,8 @@
-"""`python manage.py run_scenario FILE [--seed N] [--json]`: plays a scenario headless. docs/scenarios.md shows what it prints.
+"""`python manage.py run_scenario FILE [--seed N] [--json]`: plays a scenario headless. docs/scenarios.md
+shows what it prints.
 
-FILE is a path, or the name of a scenario that comes along. Exit code 0: every check holds; 1: one fails; 2: the file is wrong, with its
-line, or the lab refuses an order of it.
+FILE is a path, or the name of a scenario that comes along. Exit code 0: every check holds; 1: one fails; 2:
+the file is wrong, with its line, or the lab refuses an order of it.
 """
 
 from __future__ import annotations
@@ -34,10 +35,19 @@ class Command(BaseCommand):
     help = "Play a scenario file headless and check its numbers; exit code 1 when one does not come true."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", nargs="?", metavar="FILE", help="a scenario file, or the name of one that comes along; left out: their list")
-        parser.add_argument("--seed", type=int, metavar="N", help="instead of the file's; exact checks may then fail")
+        parser.add_argument(
+            "file",
+            nargs="?",
+            metavar="FILE",
+            help="a scenario file, or the name of one that comes along; left out: their list",
+        )
+        parser.add_argument(
+            "--seed", type=int, metavar="N", help="instead of the file's; exact checks may then fail"
+        )
         parser.add_argument("--json", action="store_true", help="one JSON object, for programs")
-        parser.add_argument("--language", choices=LANGUAGES, help="of captions and checks (default: the server's)")
+        parser.add_argument(
+            "--language", choices=LANGUAGES, help="of captions and checks (default: the server's)"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         language = options["language"] or ("zh" if (get_language() or "en").startswith("zh") else "en")
@@ -52,11 +62,15 @@ class Command(BaseCommand):
     def _run(self, path: Path, options: dict[str, Any], language: str) -> None:
         text, scenario = _read(path, options["seed"])
         moments = _played(path, text, scenario)
-        failed = self._print_json(path, scenario, moments) if options["json"] else self._print(scenario, moments, language)
+        failed = (
+            self._print_json(path, scenario, moments)
+            if options["json"]
+            else self._print(scenario, moments, language)
+        )
         if failed:
             raise CommandError(f"{failed} of {len(_lesson(scenario).checks)} checks fail", returncode=FAILED)
 
-    # -- output ----------------------------------------------------------------------------------------------------------
+    # -- output ----------------------------------------------------------------------------------------------
 
     def _print_list(self, language: str) -> None:
         names = shelf()
@@ -67,7 +81,9 @@ class Command(BaseCommand):
     def _print(self, scenario: Scenario, moments: Iterator[Step | Came], language: str) -> int:
         lesson, words = _lesson(scenario), catalogue("stage")[CODES[language]]
         lanes = ", ".join(f"{lane.id} ({lane.algorithm})" for lane in scenario.lanes)
-        self.stdout.write(f"{lesson.title[language]}\n{lanes} · seed {scenario.seed} · {clock(lesson.lasts_us)}")
+        self.stdout.write(
+            f"{lesson.title[language]}\n{lanes} · seed {scenario.seed} · {clock(lesson.lasts_us)}"
+        )
         self.stdout.write(f"\n{words['lesson.watch_for']}: {lesson.watch_for[language]}\n\n", ending="")
         came, failed = 0, 0
         for moment in moments:
@@ -95,17 +111,31 @@ class Command(BaseCommand):
         for moment in moments:
             if isinstance(moment, Came):
                 check = moment.check
-                checks.append({"at_s": check.at_us / 1e6, "lane": check.lane or None, "number": check.number, "asks": check.asks, **moment.result,
-                               "says": check.says})  # fmt: skip
+                checks.append(
+                    {
+                        "at_s": check.at_us / 1e6,
+                        "lane": check.lane or None,
+                        "number": check.number,
+                        "asks": check.asks,
+                        **moment.result,
+                        "says": check.says,
+                    }
+                )
             else:
                 order = {name: value for name, value in (moment.order or {}).items() if name != "command_id"}
                 steps.append({"at_s": moment.at_us / 1e6, "caption": moment.caption, "order": order or None})
         failed = sum(not check["holds"] for check in checks)
         lesson = _lesson(scenario)
         answer = {
-            "scenario": path.stem, "title": lesson.title, "seed": scenario.seed, "lasts_s": lesson.lasts_us / 1e6, "steps": steps, "checks": checks,
-            "failed": failed, "holds": not failed,
-        }  # fmt: skip
+            "scenario": path.stem,
+            "title": lesson.title,
+            "seed": scenario.seed,
+            "lasts_s": lesson.lasts_us / 1e6,
+            "steps": steps,
+            "checks": checks,
+            "failed": failed,
+            "holds": not failed,
+        }
         self.stdout.write(json.dumps(answer, ensure_ascii=False))
         return failed
 
@@ -115,12 +145,16 @@ def _step_lines(step: Step, language: str) -> Iterator[str]:
         yield step.caption[language]
     if step.order is not None:
         order = step.order
-        parts = [order["kind"], order["consumer"], *(f"{name}={value}" for name, value in order["args"].items())]
+        parts = [
+            order["kind"],
+            order["consumer"],
+            *(f"{name}={value}" for name, value in order["args"].items()),
+        ]
         lane = "" if order["rig"] == "all" else f" lane={order['rig']}"
         yield "> " + " ".join(str(part) for part in parts if part is not None) + lane
 
 
-# -- input ---------------------------------------------------------------------------------------------------------------
+# -- input ---------------------------------------------------------------------------------------------------
 
 
 def _path(given: str) -> Path:
@@ -139,13 +173,18 @@ def _read(path: Path, seed: int | None) -> tuple[str, Scenario]:
 
 
 def _played(path: Path, text: str, scenario: Scenario) -> Iterator[Step | Came]:
-    """The run's moments. A file that asks for a number that there is not is as wrong as one that cannot be read."""
+    """The run's moments. A file that asks for a number that there is not is as wrong as one that cannot be
+    read."""
     try:
         for moment in play(scenario, core_limits()):
             if isinstance(moment, Came) and "missing" in moment.result:
                 missing = moment.result["missing"]
-                error = SentenceError("there is no {name} at {at}; there are: {known}", name=missing["name"], at=clock(moment.check.at_us),
-                                      known=Names(missing["known"]))  # fmt: skip
+                error = SentenceError(
+                    "there is no {name} at {at}; there are: {known}",
+                    name=missing["name"],
+                    at=clock(moment.check.at_us),
+                    known=Names(missing["known"]),
+                )
                 _wrong(path, line_of_check(text, moment.place), f"check {moment.place + 1}, number", error)
             yield moment
     except OrderRefused as refused:
@@ -155,7 +194,9 @@ def _played(path: Path, text: str, scenario: Scenario) -> Iterator[Step | Came]:
 
 def _wrong(path: Path, line: int, field: str, error: SentenceError) -> NoReturn:
     reason = gettext(error.template).format(**error.values) if error.values else gettext(error.template)
-    _refuse(": ".join(part for part in (f"{path}, line {line}" if line else str(path), field, reason) if part))
+    _refuse(
+        ": ".join(part for part in (f"{path}, line {line}" if line else str(path), field, reason) if part)
+    )
 
 
 def _refuse(text: str) -> NoReturn:

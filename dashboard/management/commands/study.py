@@ -1,7 +1,9 @@
-"""`python manage.py study FILE --key COLUMN --out DIR`: which strategy serves these messages. docs/analyze/study.md shows what it prints.
+"""`python manage.py study FILE --key COLUMN --out DIR`: which strategy serves these messages.
+docs/analyze/study.md shows what it prints.
 
-FILE is a CSV, JSON lines or Parquet file, a folder of them, a Kafka log folder, or the word `flights`. Progress goes to the error stream,
-the ranking to the output. What cannot be is said in one sentence, with exit code 2.
+FILE is a CSV, JSON lines or Parquet file, a folder of them, a Kafka log folder, or the word `flights`.
+Progress goes to the error stream, the ranking to the output. What cannot be is said in one sentence, with
+exit code 2.
 """
 
 from __future__ import annotations
@@ -50,27 +52,43 @@ KINDS = {"kafka_log": (".log",), **ENDINGS}
 TABS = (".tsv", ".tsv.gz")
 COLUMN_OPTIONS = ("key", "time", "size", "payload")
 # What each kind of source accepts, and what it is called where it does not.
-OPTIONS = {"csv": (*COLUMN_OPTIONS, "delimiter"), "jsonl": COLUMN_OPTIONS, "parquet": COLUMN_OPTIONS, "flights": ("key",), "kafka_log": ()}
-SOURCES = {"jsonl": "JSON lines", "parquet": "a Parquet file", "flights": "the flights", "kafka_log": "a Kafka log"}
+OPTIONS = {
+    "csv": (*COLUMN_OPTIONS, "delimiter"),
+    "jsonl": COLUMN_OPTIONS,
+    "parquet": COLUMN_OPTIONS,
+    "flights": ("key",),
+    "kafka_log": (),
+}
+SOURCES = {
+    "jsonl": "JSON lines",
+    "parquet": "a Parquet file",
+    "flights": "the flights",
+    "kafka_log": "a Kafka log",
+}
 COLUMNS = ("place", "strategy", "score", "skew", "churn", "pause", "order", "why")
 LINES_SHOWN = 5
 SHORT_BYTES = 256 << 20
 """A source up to this size is studied within half a minute or so."""
 LOG_VERBOSITY = 2
 KEY_HELP = (
-    "the column with the key: one whose values repeat (left out, the message proposes one); of the flights: tail_number, carrier, route, origin"
+    "the column with the key: one whose values repeat (left out, the message proposes one); of the flights: "
+    "tail_number, carrier, route, origin"
 )
 COLUMNS_NAMED = 12
 MEMBERS_HELP = (
-    'who comes and goes: "4 + + -c2 c3x +c3" (4 at the start, two join, c2 leaves, c3 crashes and comes back), "2..64", "rolling 8", '
+    'who comes and goes: "4 + + -c2 c3x +c3" (4 at the start, two join, c2 leaves, c3 crashes and comes '
+    'back), "2..64", "rolling 8", '
     '"storm 16 8", or a history as JSON'
 )
 CONSTRAINTS_HELP = (
-    "what must hold: keeps_order=true|false (default: where keys repeat), pause_s_max=SECONDS, skew_max=N; a strategy that breaks one has no place"
+    "what must hold: keeps_order=true|false (default: where keys repeat), pause_s_max=SECONDS, skew_max=N; a "
+    "strategy that breaks one has no place"
 )
 _ANSWERS = {"true": True, "false": False}
 # What a word of --members does, by its look: +  +c5  -c2  c3x
-_CHANGE = re.compile(r"(?P<join>\+)(?P<joiner>[\w.-]*)|[-−](?P<leaver>[\w.][\w.-]*)|(?P<crashed>[\w.][\w.-]*)[x×]")
+_CHANGE = re.compile(
+    r"(?P<join>\+)(?P<joiner>[\w.-]*)|[-−](?P<leaver>[\w.][\w.-]*)|(?P<crashed>[\w.][\w.-]*)[x×]"
+)
 
 
 class Command(BaseCommand):
@@ -91,18 +109,39 @@ class Command(BaseCommand):
         return parser
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", help="a CSV, JSON lines or Parquet file or folder, a Kafka log folder, or: flights")
-        parser.add_argument("--out", type=Path, required=True, help="the folder for the result, made if missing")
-        parser.add_argument("--kind", choices=sorted(KINDS), help="what FILE is, where its name does not tell")
+        parser.add_argument(
+            "file", help="a CSV, JSON lines or Parquet file or folder, a Kafka log folder, or: flights"
+        )
+        parser.add_argument(
+            "--out", type=Path, required=True, help="the folder for the result, made if missing"
+        )
+        parser.add_argument(
+            "--kind", choices=sorted(KINDS), help="what FILE is, where its name does not tell"
+        )
         parser.add_argument("--key", metavar="COLUMN", help=KEY_HELP)
         for column in ("time", "size", "payload"):
             parser.add_argument(f"--{column}", metavar="COLUMN", help=f"the column with the {column}")
-        parser.add_argument("--delimiter", metavar="CHARACTER", help="between the columns of a CSV file (default: a comma, of .tsv a tab)")
-        parser.add_argument("--strategies", nargs="+", metavar="ID", help='as "kafka.range:partitions=24"; default: every original\'s')
+        parser.add_argument(
+            "--delimiter",
+            metavar="CHARACTER",
+            help="between the columns of a CSV file (default: a comma, of .tsv a tab)",
+        )
+        parser.add_argument(
+            "--strategies",
+            nargs="+",
+            metavar="ID",
+            help='as "kafka.range:partitions=24"; default: every original\'s',
+        )
         parser.add_argument("--members", default="4 + + + +", metavar="HISTORY", help=MEMBERS_HELP)
-        parser.add_argument("--rate", type=int, metavar="N", help="records a second that arrive in the timed runs")
-        parser.add_argument("--consumer-rate", type=int, metavar="N", help="records a second that one consumer takes")
-        parser.add_argument("--weights", metavar="NAME=N,...", help="what matters: skew=30,churn=30,pause=20,order=20")
+        parser.add_argument(
+            "--rate", type=int, metavar="N", help="records a second that arrive in the timed runs"
+        )
+        parser.add_argument(
+            "--consumer-rate", type=int, metavar="N", help="records a second that one consumer takes"
+        )
+        parser.add_argument(
+            "--weights", metavar="NAME=N,...", help="what matters: skew=30,churn=30,pause=20,order=20"
+        )
         parser.add_argument("--constraints", metavar="NAME=VALUE,...", help=CONSTRAINTS_HELP)
         parser.add_argument("--name", help="what the study is called")
 
@@ -112,7 +151,9 @@ class Command(BaseCommand):
             self._say_thinned(request)
             result = self._run(request, options["out"], options["verbosity"])
         except Refused as error:
-            raise CommandError(f"{_typed(error.field, options)}: {error.reason}", returncode=WRONG_INPUT) from None
+            raise CommandError(
+                f"{_typed(error.field, options)}: {error.reason}", returncode=WRONG_INPUT
+            ) from None
         except SparkUnavailable as error:
             raise CommandError(str(error), returncode=FAILED) from None
         except StudyFailed as error:
@@ -127,21 +168,31 @@ class Command(BaseCommand):
         thinned = rate_thinned(history_steps(request["history"]), request["service"])
         if thinned is not None:
             words = _words()
-            self.stderr.write(fill(words["service.thinned_beyond" if thinned["only_beyond"] else "service.thinned"], thinned, words))
+            self.stderr.write(
+                fill(
+                    words["service.thinned_beyond" if thinned["only_beyond"] else "service.thinned"],
+                    thinned,
+                    words,
+                )
+            )
 
     def _run(self, request: dict[str, Any], out: Path, verbosity: int) -> dict[str, Any]:
         # Only now: what is wrong with the input is said before Spark is loaded.
         from broker_core.pipeline.session import spark_kill
 
         with tempfile.TemporaryDirectory(prefix="highwater-study-", ignore_cleanup_errors=True) as work_dir:
-            engine, opened = SparkEngine(Path(work_dir), is_short=_size(request["source"]) <= SHORT_BYTES), threading.Event()
+            engine, opened = (
+                SparkEngine(Path(work_dir), is_short=_size(request["source"]) <= SHORT_BYTES),
+                threading.Event(),
+            )
 
             def work(is_cancelled: Callable[[], bool]) -> None:
                 try:
                     spark = engine.open()
                     opened.set()
                     if verbosity < LOG_VERBOSITY and not settings.SPARK_REMOTE:
-                        # What goes wrong is one sentence at the end; Spark would say it first, in forty lines.
+                        # What goes wrong is one sentence at the end; Spark would say it first, in forty
+                        # lines.
                         spark.sparkContext.setLogLevel("OFF")
                     with _Progress(self) as progress:
                         engine.run(GROUP, request, out, progress, is_cancelled)
@@ -163,10 +214,18 @@ class Command(BaseCommand):
         rows = ranking_rows(result, ranking, words)
         for row in rows:
             row["pause"] += f" ({row['stood']})" if row["stood"] else ""
-        table = [COLUMNS, *([row["place"], f"{row['model']} {row['name']}", *(row[name] for name in COLUMNS[2:])] for row in rows)]
+        table = [
+            COLUMNS,
+            *(
+                [row["place"], f"{row['model']} {row['name']}", *(row[name] for name in COLUMNS[2:])]
+                for row in rows
+            ),
+        ]
         widths = [max(len(line[place]) for line in table) for place in range(len(COLUMNS))]
         for line in table:
-            self.stdout.write("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+            self.stdout.write(
+                "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+            )
         if sure := verdict_words(result, verdict(ranking), words):
             self.stdout.write(f"\n{sure}")
         self.stdout.write(f"\n{head(result, ranking, words)['facts']}")
@@ -213,7 +272,11 @@ class _Progress:
         shown = 0
         while not self.over.wait(1):
             told = self.told
-            if told is not None and told.get("done_now") is not None and (done := told["done_now"]()) != shown:
+            if (
+                told is not None
+                and told.get("done_now") is not None
+                and (done := told["done_now"]()) != shown
+            ):
                 shown = done
                 self._say({**told, "done": done})
 
@@ -230,17 +293,25 @@ def _size(source: dict[str, Any]) -> int:
     if "path" not in source:
         return 0
     path = Path(source["path"])
-    return sum(file.stat().st_size for file in ([path] if path.is_file() else path.rglob("*")) if file.is_file())
+    return sum(
+        file.stat().st_size for file in ([path] if path.is_file() else path.rglob("*")) if file.is_file()
+    )
 
 
 def _first_lines(out: Path, bad: int) -> str:
     """Where the first bad rows are: "lines 503, 704, ..."."""
-    lines = [str(line) for line in pq.read_table(out / "bad_rows.parquet", columns=["line"])["line"].to_pylist()[:LINES_SHOWN]]
+    lines = [
+        str(line)
+        for line in pq.read_table(out / "bad_rows.parquet", columns=["line"])["line"].to_pylist()[
+            :LINES_SHOWN
+        ]
+    ]
     return f"lines {', '.join(lines)}{', ...' if bad > len(lines) else ''}"
 
 
 def _typed(field: str, options: dict[str, Any]) -> str:
-    """A field of the request as it was typed: source.key is --key, strategies.1 the second ID of --strategies."""
+    """A field of the request as it was typed: source.key is --key, strategies.1 the second ID of
+    --strategies."""
     part, _, rest = field.partition(".")
     match part:
         case "source" | "service" if rest:
@@ -260,10 +331,14 @@ def _request(options: dict[str, Any]) -> dict[str, Any]:
     """The study that the command line asks for; what is left out takes the pipeline's defaults."""
     service = {"rate": options["rate"], "consumer_rate": options["consumer_rate"]}
     wanted = {
-        "name": options["name"], "source": _source(options), "strategies": options["strategies"] or [s.id for s in strategies_default()],
-        "history": _history(options["members"]), "service": {name: value for name, value in service.items() if value is not None},
-        "weights": _weights(options["weights"]), "constraints": _constraints(options["constraints"]),
-    }  # fmt: skip
+        "name": options["name"],
+        "source": _source(options),
+        "strategies": options["strategies"] or [s.id for s in strategies_default()],
+        "history": _history(options["members"]),
+        "service": {name: value for name, value in service.items() if value is not None},
+        "weights": _weights(options["weights"]),
+        "constraints": _constraints(options["constraints"]),
+    }
     return {name: value for name, value in wanted.items() if value is not None}
 
 
@@ -292,18 +367,35 @@ def _source(options: dict[str, Any]) -> dict[str, Any]:
 def _key_missing(source: dict[str, Any]) -> Refused:
     """Which column the key could be, by how its first values repeat."""
     shown = source_preview(source)
-    use = next((column["use"]["params"] for column in shown["columns"] if column["name"] == shown["key"] and "use" in column), None)
+    use = next(
+        (
+            column["use"]["params"]
+            for column in shown["columns"]
+            if column["name"] == shown["key"] and "use" in column
+        ),
+        None,
+    )
     if use is None:
         names = ", ".join(column["name"] for column in shown["columns"][:COLUMNS_NAMED])
-        return Refused("--key", "name the column with the key; in the first rows of none do values repeat: {columns}", columns=names)
+        return Refused(
+            "--key",
+            "name the column with the key; in the first rows of none do values repeat: {columns}",
+            columns=names,
+        )
     values = {"column": shown["key"], "values": use["values"], "rows": use["rows"]}
-    return Refused("--key", "name the column with the key; {column} fits: {values} different values in the first {rows} rows", **values)
+    return Refused(
+        "--key",
+        "name the column with the key; {column} fits: {values} different values in the first {rows} rows",
+        **values,
+    )
 
 
 def _kind_of(path: Path) -> str:
     """By the name of the file, or by the names in the folder."""
     names = [file.name.lower() for file in path.rglob("*")] if path.is_dir() else [path.name.lower()]
-    kind = next((kind for kind, endings in KINDS.items() if any(name.endswith(endings) for name in names)), None)
+    kind = next(
+        (kind for kind, endings in KINDS.items() if any(name.endswith(endings) for name in names)), None
+    )
     if kind is None:
         if not path.exists():
             raise Refused("FILE", "{path} does not exist", path=path)
@@ -326,7 +418,9 @@ def _history(text: str) -> Any:
         return {"kind": "crash_storm", "consumers": int(storm[1]), "crashes": int(storm[2])}
     start, *words = text.split() or [""]
     if not start.isdecimal():
-        raise Refused("--members", "must be like {example}", example='"4 + + -c2", "2..64", "rolling 8" or "storm 16 8"')
+        raise Refused(
+            "--members", "must be like {example}", example='"4 + + -c2", "2..64", "rolling 8" or "storm 16 8"'
+        )
     return {"kind": "given", "start": int(start), "changes": _changes(words)}
 
 
@@ -336,7 +430,11 @@ def _changes(words: list[str]) -> list[dict[str, Any]]:
     for word in words:
         match = _CHANGE.fullmatch(word)
         if match is None:
-            raise Refused("--members", "{word} is not a change: + or +name joins, -name leaves, namex crashes", word=word)
+            raise Refused(
+                "--members",
+                "{word} is not a change: + or +name joins, -name leaves, namex crashes",
+                word=word,
+            )
         name = match["joiner"] or match["leaver"] or match["crashed"]
         if match["join"]:
             kind = "rejoin" if name in down else "join"
@@ -348,11 +446,22 @@ def _changes(words: list[str]) -> list[dict[str, Any]]:
 
 
 def _weights(text: str | None) -> dict[str, Any] | None:
-    return None if text is None else {name: int(value) if value.isdecimal() else value for name, value in _pairs("weights", text).items()}
+    return (
+        None
+        if text is None
+        else {
+            name: int(value) if value.isdecimal() else value
+            for name, value in _pairs("weights", text).items()
+        }
+    )
 
 
 def _constraints(text: str | None) -> dict[str, Any] | None:
-    return None if text is None else {name: _constraint(value) for name, value in _pairs("constraints", text).items()}
+    return (
+        None
+        if text is None
+        else {name: _constraint(value) for name, value in _pairs("constraints", text).items()}
+    )
 
 
 def _constraint(value: str) -> Any:

@@ -15,7 +15,7 @@ from broker_core.analysis.skew import gini, p99, skew_milli
 LOADS = st.lists(st.integers(0, 10**9), min_size=1, max_size=40)
 
 
-# -- skew ------------------------------------------------------------------------------------------------------------------------------
+# -- skew ----------------------------------------------------------------------------------------------------
 
 
 def test_skew_of_the_worked_example_is_the_busiest_over_the_mean():
@@ -57,11 +57,12 @@ def test_gini_is_half_the_mean_difference_over_the_mean(loads):
         assert gini(loads) == pytest.approx(differences / (2 * len(loads) * sum(loads)), abs=1e-9)
 
 
-# -- churn -----------------------------------------------------------------------------------------------------------------------------
+# -- churn ---------------------------------------------------------------------------------------------------
 
 
 def test_four_to_eight_and_back_with_two_crashes_needs_1_77():
-    """The twelve changes of the picture of a study: +c5 +c6 +c7 +c8, c3 down and back, c6 down and back, −c8 −c7 −c6 −c5."""
+    """The twelve changes of the picture of a study: +c5 +c6 +c7 +c8, c3 down and back, c6 down and back, −c8
+    −c7 −c6 −c5."""
     up = [[f"c{n}" for n in range(1, count + 1)] for count in range(4, 9)]
     eight = up[-1]
     crashes = [[n for n in eight if n != "c3"], eight, [n for n in eight if n != "c6"], eight]
@@ -81,7 +82,7 @@ def test_least_churn_is_between_none_and_everything_and_the_same_backwards(membe
     assert churn_least(members) == churn_least(members[::-1])
 
 
-# -- lag -------------------------------------------------------------------------------------------------------------------------------
+# -- lag -----------------------------------------------------------------------------------------------------
 
 CURVES = st.lists(st.integers(0, 50), min_size=1, max_size=80).map(lambda lags: list(enumerate(lags)))
 
@@ -112,7 +113,7 @@ def test_a_drained_backlog_is_at_the_level_after_its_peak_and_thinning_keeps_the
         assert lag_peak(thin) == lag_peak(curve)
 
 
-# -- order -----------------------------------------------------------------------------------------------------------------------------
+# -- order ---------------------------------------------------------------------------------------------------
 
 FLIGHTS = st.lists(
     st.builds(
@@ -135,13 +136,17 @@ def test_a_record_sent_while_another_consumer_has_one_of_its_key_is_at_risk():
 @given(FLIGHTS)
 def test_order_at_risk_is_what_comparing_every_pair_finds(flights):
     expected = {
-        late for late in flights for early in flights
-        if early.key == late.key and early.consumer != late.consumer and early.sent_us < late.sent_us < early.gone_us
-    }  # fmt: skip
+        late
+        for late in flights
+        for early in flights
+        if early.key == late.key
+        and early.consumer != late.consumer
+        and early.sent_us < late.sent_us < early.gone_us
+    }
     assert set(at_risk(flights)) == expected
 
 
-# -- pause -----------------------------------------------------------------------------------------------------------------------------
+# -- pause ---------------------------------------------------------------------------------------------------
 
 
 def test_a_pause_counts_in_the_window_in_which_it_falls():

@@ -1,4 +1,5 @@
-"""Rows of the recorded files, the values that they hold, and what a runner says of a row with one of them changed."""
+"""Rows of the recorded files, the values that they hold, and what a runner says of a row with one of them
+changed."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ def kind_named(name: str) -> Kind:
 
 @cache
 def recorded(file: str) -> Json:
-    """A file's document. file: folder and name without suffix, as tests/vectors/README.md has it. Change copies of its rows only."""
+    """A file's document. file: folder and name without suffix, as tests/vectors/README.md has it. Change
+    copies of its rows only."""
     document: Json = json.loads(gzip.decompress((VECTORS / f"{file}.json.gz").read_bytes()))
     return document
 
@@ -68,7 +70,8 @@ def at(row: Any, place: Place) -> Any:
 
 
 def with_other(row: Any, place: Place) -> Any:
-    """A copy of the row with another value at that place: a number one higher, a text longer, a list without its last item."""
+    """A copy of the row with another value at that place: a number one higher, a text longer, a list without
+    its last item."""
     changed = copy.deepcopy(row)
     value = at(changed, place)
     other: object

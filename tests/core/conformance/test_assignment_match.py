@@ -41,11 +41,17 @@ def is_match(match: str, got: Assignment, question: Asked | None = None, is_safe
         ("exact_list", [RIGHT], [OTHER_ORDER, OTHER_SHARE, INCOMPLETE]),
         ("exact_set", [RIGHT, OTHER_ORDER], [OTHER_SHARE, LOPSIDED]),
         ("hash_order", [RIGHT], [OTHER_ORDER, OTHER_SHARE]),
-        ("insertion_order", [RIGHT, OTHER_ORDER], [OTHER_SHARE, LOPSIDED, INCOMPLETE, DOUBLED, INVENTED, CHURNED]),
+        (
+            "insertion_order",
+            [RIGHT, OTHER_ORDER],
+            [OTHER_SHARE, LOPSIDED, INCOMPLETE, DOUBLED, INVENTED, CHURNED],
+        ),
         ("a class of tomorrow", [], [RIGHT]),
     ],
 )
-def test_class_tells_right_from_wrong(match: str, passing: list[Assignment], failing: list[Assignment]) -> None:
+def test_class_tells_right_from_wrong(
+    match: str, passing: list[Assignment], failing: list[Assignment]
+) -> None:
     assert [got for got in passing if not is_match(match, got)] == []
     assert [got for got in failing if is_match(match, got)] == []
 
@@ -100,18 +106,32 @@ def test_quality_asks_that_every_partition_has_somebody_however_even_the_rest_is
 
 def test_a_cooperative_round_may_leave_out_what_a_living_member_has_to_let_go_of_and_nothing_else() -> None:
     question = Asked(**{name: getattr(asked(), name) for name in Asked.__slots__} | {"is_cooperative": True})
-    assert differences(question, RECORDED | {"match": "insertion_order"}, THIN, False) == ({"nobody has": []}, {"nobody has": ["t-2"]})
-    unclaimed = Asked(**{name: getattr(question, name) for name in Asked.__slots__} | {"claims": {"c0": (), "c1": ()}})
-    assert differences(unclaimed, RECORDED | {"match": "insertion_order"}, THIN, False)[1] == {"nobody has": ["t-1", "t-2"]}
+    assert differences(question, RECORDED | {"match": "insertion_order"}, THIN, False) == (
+        {"nobody has": []},
+        {"nobody has": ["t-2"]},
+    )
+    unclaimed = Asked(
+        **{name: getattr(question, name) for name in Asked.__slots__} | {"claims": {"c0": (), "c1": ()}}
+    )
+    assert differences(unclaimed, RECORDED | {"match": "insertion_order"}, THIN, False)[1] == {
+        "nobody has": ["t-1", "t-2"]
+    }
 
 
 def test_what_a_member_did_not_ask_for_and_who_is_missing_are_told() -> None:
     foreign: Assignment = {"c0": [("t", 0), ("t", 1)], "c1": [("t", 2)], "c2": []}
-    assert differences(asked(), RECORDED | {"match": "insertion_order"}, foreign, False)[1] == {"members": ["c2"], "spread": 2}
+    assert differences(asked(), RECORDED | {"match": "insertion_order"}, foreign, False)[1] == {
+        "members": ["c2"],
+        "spread": 2,
+    }
     question = Asked(
-        subscriptions={"c0": Subscription(("t",)), "c1": Subscription(("u",))}, partition_counts={"t": 2, "u": 1}, has_racks=False,
-        is_cooperative=False, prior={}, claims={},
-    )  # fmt: skip
+        subscriptions={"c0": Subscription(("t",)), "c1": Subscription(("u",))},
+        partition_counts={"t": 2, "u": 1},
+        has_racks=False,
+        is_cooperative=False,
+        prior={},
+        claims={},
+    )
     recorded = {"match": "insertion_order", "assignment": {}, "spread": 1}
     got: Assignment = {"c0": [("t", 0), ("u", 0)], "c1": [("t", 1)]}
     assert differences(question, recorded, got, False)[1] == {"not asked for": ["t-1 -> c1", "u-0 -> c0"]}

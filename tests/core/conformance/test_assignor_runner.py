@@ -1,4 +1,5 @@
-"""The runners of Kafka's assignors: which recorded figure a match class holds, and where a history that goes another way is told."""
+"""The runners of Kafka's assignors: which recorded figure a match class holds, and where a history that goes
+another way is told."""
 
 from __future__ import annotations
 
@@ -54,16 +55,20 @@ def parts(result: CaseResult) -> list[str]:
     return list(result.expected)
 
 
-# -- single assignments --------------------------------------------------------------------------------------------------------------------
+# -- single assignments --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("assignor", "match"),
     [
-        ("range", "exact_list"), ("range", "exact_set"), ("roundrobin", "exact_list"), ("sticky", "exact_list"), ("sticky", "exact_set"),
+        ("range", "exact_list"),
+        ("range", "exact_set"),
+        ("roundrobin", "exact_list"),
+        ("sticky", "exact_list"),
+        ("sticky", "exact_set"),
         ("cooperative-sticky", "exact_list"),
     ],
-)  # fmt: skip
+)
 def test_every_value_of_an_exact_result_counts_and_names_its_assignor(assignor: str, match: str) -> None:
     scenario = scenario_with(match, assignor)
     assert one(scenario).outcome == "passed"
@@ -77,7 +82,9 @@ def test_every_value_of_an_exact_result_counts_and_names_its_assignor(assignor: 
 
 
 @pytest.mark.parametrize(("match", "is_noticed"), [("exact_list", True), ("exact_set", False)])
-def test_the_order_of_a_members_partitions_counts_only_where_the_original_promises_it(match: str, is_noticed: bool) -> None:
+def test_the_order_of_a_members_partitions_counts_only_where_the_original_promises_it(
+    match: str, is_noticed: bool
+) -> None:
     scenario = next(
         copy.deepcopy(scenario)
         for scenario in recorded("kafka/assignors")["scenarios"]
@@ -102,7 +109,10 @@ def test_an_unknown_match_class_fails_rather_than_passing_everything() -> None:
     scenario = scenario_with("exact_list", "sticky")
     scenario["results"]["sticky"]["match"] = "as you like it"
     failed = one(scenario)
-    assert (failed.expected, failed.got) == ({"sticky": {"match": "a known match class"}}, {"sticky": {"match": "as you like it"}})
+    assert (failed.expected, failed.got) == (
+        {"sticky": {"match": "a known match class"}},
+        {"sticky": {"match": "as you like it"}},
+    )
 
 
 def test_an_assignor_that_nobody_knows_fails_its_case_and_no_other() -> None:
@@ -115,22 +125,36 @@ def test_an_assignor_that_nobody_knows_fails_its_case_and_no_other() -> None:
 
 
 def test_where_the_original_throws_or_a_topic_shrank_ours_must_only_be_safe() -> None:
-    shrunk = next(each for each in recorded("kafka/assignors")["scenarios"] if "error" in each["results"].get("sticky", {}))
+    shrunk = next(
+        each
+        for each in recorded("kafka/assignors")["scenarios"]
+        if "error" in each["results"].get("sticky", {})
+    )
     held = copy.deepcopy(shrunk)
     held["results"]["sticky"] = {"match": "exact_list", "assignment": {}, "spread": 0}
     assert (one(shrunk).outcome, one(held).outcome) == ("passed", "passed")
-    assert (one(shrunk | {"kind": "prior"}).outcome, one(held | {"kind": "prior"}).outcome) == ("passed", "failed")
+    assert (one(shrunk | {"kind": "prior"}).outcome, one(held | {"kind": "prior"}).outcome) == (
+        "passed",
+        "failed",
+    )
 
 
 def test_racks_reach_the_assignor() -> None:
     """Without them a result that follows the racks is another one."""
-    scenarios = [each for each in recorded("kafka/assignors_rack")["scenarios"] if each["results"].get("range", {}).get("match") in EXACT]
+    scenarios = [
+        each
+        for each in recorded("kafka/assignors_rack")["scenarios"]
+        if each["results"].get("range", {}).get("match") in EXACT
+    ]
     assert all(one(scenario, run_assignors_rack).outcome == "passed" for scenario in scenarios[:8])
-    without = [{name: value for name, value in scenario.items() if name != "partition_racks"} for scenario in scenarios]
+    without = [
+        {name: value for name, value in scenario.items() if name != "partition_racks"}
+        for scenario in scenarios
+    ]
     assert any(one(scenario).outcome == "failed" for scenario in without)
 
 
-# -- histories -----------------------------------------------------------------------------------------------------------------------------
+# -- histories -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("figure", ["spread", "moved", "kept", "from_departed"])
@@ -157,17 +181,23 @@ def test_what_members_let_go_of_is_held_in_every_class(match: str, field: str) -
 
 
 def test_which_of_equals_is_let_go_of_is_free_where_the_order_is_java_s_but_not_how_many() -> None:
-    sequence, number, place = sequence_with(lambda each: each["match"] == "hash_order" and bool(each.get("revoked")))
+    sequence, number, place = sequence_with(
+        lambda each: each["match"] == "hash_order" and bool(each.get("revoked"))
+    )
     revoked = sequence["steps"][number]["rounds"][place]["revoked"]
     revoked[0] = "another-0"
     assert played(sequence).outcome == "passed"
-    exact, number, place = sequence_with(lambda each: each["match"] == "exact_list" and bool(each.get("revoked")))
+    exact, number, place = sequence_with(
+        lambda each: each["match"] == "exact_list" and bool(each.get("revoked"))
+    )
     exact["steps"][number]["rounds"][place]["revoked"][0] = "another-0"
     assert parts(played(exact)) == [f"step {number} round {place} revoked"]
 
 
 def test_every_figure_of_what_a_step_cost_counts_where_it_is_exact() -> None:
-    sequence, number, _ = sequence_with(lambda each: each["match"] == "exact_list" and bool(each.get("revoked")))
+    sequence, number, _ = sequence_with(
+        lambda each: each["match"] == "exact_list" and bool(each.get("revoked"))
+    )
     for place, _value in values(sequence["steps"][number]["final"]):
         failed = played(with_other(sequence, ("steps", number, "final", *place)))
         assert parts(failed) == [f"step {number} final"], place
@@ -190,7 +220,8 @@ def test_all_that_differs_in_a_history_is_told_not_only_the_first() -> None:
 
 
 def test_the_owners_before_a_step_are_the_recorded_ones() -> None:
-    """Each round is given its recorded input: what is wrong in one step shows in the figures of the next one too."""
+    """Each round is given its recorded input: what is wrong in one step shows in the figures of the next one
+    too."""
     sequence, _, _ = sequence_with(lambda each: each["match"] == "exact_list" and each["kept"] > 0)
     first = sequence["steps"][0]["rounds"][-1]["assignment"]
     member, partitions = next((member, listed) for member, listed in first.items() if listed)
@@ -204,15 +235,21 @@ def test_every_part_of_the_comparison_and_the_final_cost_is_read_somewhere() -> 
     """Over the first histories, each shape below `final` and `comparison` fails when it is changed."""
     seen: dict[str, tuple[Json, Place]] = {}
     for sequence in recorded("kafka/assignor_sequences")["sequences"][:12]:
-        exact = [number for number, step in enumerate(sequence["steps"]) if step["rounds"][-1]["match"] in EXACT]
+        exact = [
+            number for number, step in enumerate(sequence["steps"]) if step["rounds"][-1]["match"] in EXACT
+        ]
         for place, _ in values(sequence):
             if len(place) > 2 and place[1] in exact and place[2] in ("final", "comparison"):
                 seen.setdefault(shape_of(place), (sequence, place))
     assert len(seen) >= 9
-    assert [at(sequence, place) for sequence, place in seen.values() if played(with_other(sequence, place)).outcome == "passed"] == []
+    assert [
+        at(sequence, place)
+        for sequence, place in seen.values()
+        if played(with_other(sequence, place)).outcome == "passed"
+    ] == []
 
 
-# -- the figures ---------------------------------------------------------------------------------------------------------------------------
+# -- the figures ---------------------------------------------------------------------------------------------
 
 
 def test_figures_tell_moved_kept_let_go_and_taken_over_apart() -> None:

@@ -174,7 +174,11 @@ def test_an_unknown_kind_fails_the_run_unless_passed_over(run: Run, tmp_path: Pa
 def test_kinds_that_come_later_are_unknown(run: Run, tmp_path: Path, content: object) -> None:
     code, lines, _ = run(write(tmp_path / "x" / "one.json", content))
     assert code == 1
-    assert lines == ["x/one.json: unknown kind", "1 file of unknown kind not run", "0 passed, 0 failed, 0 skipped"]
+    assert lines == [
+        "x/one.json: unknown kind",
+        "1 file of unknown kind not run",
+        "0 passed, 0 failed, 0 skipped",
+    ]
 
 
 @pytest.mark.parametrize(

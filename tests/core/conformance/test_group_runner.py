@@ -1,4 +1,5 @@
-"""Conversations with the group coordinator: what is compared as a set, what up to a point, and what a recorded value leaves open."""
+"""Conversations with the group coordinator: what is compared as a set, what up to a point, and what a
+recorded value leaves open."""
 
 from __future__ import annotations
 
@@ -9,7 +10,15 @@ from typing import Any
 import pytest
 
 from broker_core.conformance.kafka_group import run_group_coordinator, run_group_coordinator_old
-from broker_core.conformance.kafka_group_view import camel, comparable, like, records_like, request_fields, runs, snake
+from broker_core.conformance.kafka_group_view import (
+    camel,
+    comparable,
+    like,
+    records_like,
+    request_fields,
+    runs,
+    snake,
+)
 from broker_core.conformance.report import beyond_line
 from broker_core.conformance.result import CaseResult
 from tests.core.conformance.recorded import recorded
@@ -41,12 +50,16 @@ def spoiled(row: Json, number: int) -> Json:
     return changed
 
 
-# -- the old coordinator: up to a point -----------------------------------------------------------------------------------------------------
+# -- the old coordinator: up to a point ----------------------------------------------------------------------
 
 
 def parting() -> Json:
-    """A case in which the old coordinator parts from the new one, neither at the first step nor at the last."""
-    return case_with(OLD, lambda row: not row["same_as_new"] and 0 < row["first_difference"]["step"] < len(row["steps"]) - 1)
+    """A case in which the old coordinator parts from the new one, neither at the first step nor at the
+    last."""
+    return case_with(
+        OLD,
+        lambda row: not row["same_as_new"] and 0 < row["first_difference"]["step"] < len(row["steps"]) - 1,
+    )
 
 
 def test_a_case_in_which_both_coordinators_agree_has_to_match_to_its_end() -> None:
@@ -88,14 +101,16 @@ def test_the_report_sums_what_is_met_beyond_the_point() -> None:
     assert line == "  3 cases have to match up to a point; beyond it 4 of 9 steps match, 1 cases to their end"
 
 
-# -- what a failed conversation shows -------------------------------------------------------------------------------------------------------
+# -- what a failed conversation shows ------------------------------------------------------------------------
 
 
 def test_a_failed_conversation_names_the_first_step_that_differs_and_only_the_parts_that_do() -> None:
     row = case_with(NEW, lambda row: len(row["steps"]) > 3)
     for number in (1, len(row["steps"]) - 1):
         failed = new(spoiled(row, number))
-        assert failed.outcome == "failed" and isinstance(failed.expected, dict) and isinstance(failed.got, dict)
+        assert (
+            failed.outcome == "failed" and isinstance(failed.expected, dict) and isinstance(failed.got, dict)
+        )
         assert list(failed.expected) == list(failed.got) == [f"step {number}"]
         assert list(failed.expected[f"step {number}"]) == ["answer"]
 
@@ -113,9 +128,20 @@ def test_a_group_that_should_be_gone_and_one_that_should_be_there_are_difference
 
 
 def test_a_timer_that_fires_later_or_writes_nothing_is_a_difference() -> None:
-    row = case_with(NEW, lambda row: any(step.get("timers") and step["timers"][0].get("completed") for step in row["steps"]))
-    number = next(number for number, step in enumerate(row["steps"]) if step.get("timers") and step["timers"][0].get("completed"))
-    changes: list[Json] = [{"at_ms": row["steps"][number]["timers"][0]["at_ms"] + 1}, {"key": "another"}, {"completed": []}]
+    row = case_with(
+        NEW,
+        lambda row: any(step.get("timers") and step["timers"][0].get("completed") for step in row["steps"]),
+    )
+    number = next(
+        number
+        for number, step in enumerate(row["steps"])
+        if step.get("timers") and step["timers"][0].get("completed")
+    )
+    changes: list[Json] = [
+        {"at_ms": row["steps"][number]["timers"][0]["at_ms"] + 1},
+        {"key": "another"},
+        {"completed": []},
+    ]
     for change in changes:
         changed = copy.deepcopy(row)
         changed["steps"][number]["timers"][0] |= change
@@ -148,14 +174,22 @@ def test_the_ids_that_the_original_drew_are_given_in_the_order_of_their_numbers(
     assert new(row).outcome == "passed", "each place of #1 in the file is the id that #1 stands for"
 
 
-# -- what is compared, and how --------------------------------------------------------------------------------------------------------------
+# -- what is compared, and how -------------------------------------------------------------------------------
 
 
 def test_lists_are_sets_and_harness_words_do_not_count() -> None:
-    one = {"members": [{"id": "a", "throttleTimeMs": 5}, {"id": "b"}], "errorMessage": "x", "new": True, "from": "KafkaApis", "error": "E"}
+    one = {
+        "members": [{"id": "a", "throttleTimeMs": 5}, {"id": "b"}],
+        "errorMessage": "x",
+        "new": True,
+        "from": "KafkaApis",
+        "error": "E",
+    }
     assert comparable(one) == comparable({"members": [{"id": "b", "errorMessage": None}, {"id": "a"}]})
     assert comparable(one) != comparable({"members": [{"id": "b"}]})
-    assert comparable(one) != comparable({"members": [{"id": "a"}, {"id": "b"}, {"id": "b"}]}), "a set, and yet nothing comes twice unseen"
+    assert comparable(one) != comparable({"members": [{"id": "a"}, {"id": "b"}, {"id": "b"}]}), (
+        "a set, and yet nothing comes twice unseen"
+    )
     assert comparable({"errorCode": 1}) != comparable({"errorCode": 2})
 
 
@@ -167,9 +201,19 @@ def test_bytes_of_a_value_are_a_bag_and_those_of_a_key_are_not() -> None:
 
 
 def test_like_asks_only_for_what_the_recorded_version_knows() -> None:
-    seen = {"errorCode": 0, "memberId": "m", "later": 7, "topics": [{"name": "t", "later": 1}, {"name": "u", "later": 2}]}
-    assert like({"errorCode": 1, "topics": [{"name": "x"}]}, seen) == {"errorCode": 0, "topics": [{"name": "t"}, {"name": "u"}]}
-    assert like({"missing": 1}, seen) == {"missing": None}, "a field that ours lacks is null, so it cannot pass for the recorded one"
+    seen = {
+        "errorCode": 0,
+        "memberId": "m",
+        "later": 7,
+        "topics": [{"name": "t", "later": 1}, {"name": "u", "later": 2}],
+    }
+    assert like({"errorCode": 1, "topics": [{"name": "x"}]}, seen) == {
+        "errorCode": 0,
+        "topics": [{"name": "t"}, {"name": "u"}],
+    }
+    assert like({"missing": 1}, seen) == {"missing": None}, (
+        "a field that ours lacks is null, so it cannot pass for the recorded one"
+    )
     assert like([], [1, 2]) == [1, 2]
     assert like(None, seen) == seen
 
@@ -216,7 +260,9 @@ def test_names_go_there_and_back() -> None:
         assert snake(camel(name)) == name
 
 
-@pytest.mark.parametrize(("field", "expected"), [("metadata", b"\x03"), ("assignment", b"\x03"), ("name", "03")])
+@pytest.mark.parametrize(
+    ("field", "expected"), [("metadata", b"\x03"), ("assignment", b"\x03"), ("name", "03")]
+)
 def test_hex_is_bytes_only_in_the_fields_that_hold_bytes(field: str, expected: object) -> None:
     assert request_fields({"protocols": [{field: "03"}]}) == {"protocols": [{snake(field): expected}]}
     assert request_fields({field: None}) == {field: None}

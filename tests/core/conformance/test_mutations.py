@@ -1,6 +1,7 @@
 """One expected value changed, per kind and per list of a kind: the command fails and names that case.
 
-This is the proof that an adapter compares what it reads: a runner that looked away would pass the changed file too.
+This is the proof that an adapter compares what it reads: a runner that looked away would pass the changed
+file too.
 """
 
 from __future__ import annotations
@@ -73,13 +74,33 @@ CHANGES: list[tuple[str, str, str, Callable[[Row], None]]] = [
     ("kafka", "partitioner", "sticky", plus_one("picks", 0, 1)),
     ("kafka", "assignors", "scenarios", lambda row: swap_owner(row["results"]["range"]["assignment"])),
     ("kafka", "assignors_rack", "scenarios", lambda row: swap_owner(row["results"]["sticky"]["assignment"])),
-    ("kafka", "assignor_sequences", "sequences", lambda row: swap_owner(row["steps"][0]["rounds"][0]["assignment"])),
+    (
+        "kafka",
+        "assignor_sequences",
+        "sequences",
+        lambda row: swap_owner(row["steps"][0]["rounds"][0]["assignment"]),
+    ),
     ("kafka", "consumer_protocol", "subscriptions", plus_one("decoded", "v2", "generation")),
     ("kafka", "consumer_protocol", "assignments", other("user_data")),
     ("kafka", "consumer_protocol", "sticky_user_data", plus_one("generation")),
-    ("kafka", "consumer_protocol", "malformed_or_newer", lambda row: row["subscription_outcome"].update(user_data="00")),
-    ("kafka/group", "group_coordinator", "cases", plus_one("steps", 2, "timers", 0, "completed", 0, "answer", "generationId")),
-    ("kafka/group", "group_coordinator_old", "cases", plus_one("steps", 2, "timers", 0, "completed", 0, "answer", "generationId")),
+    (
+        "kafka",
+        "consumer_protocol",
+        "malformed_or_newer",
+        lambda row: row["subscription_outcome"].update(user_data="00"),
+    ),
+    (
+        "kafka/group",
+        "group_coordinator",
+        "cases",
+        plus_one("steps", 2, "timers", 0, "completed", 0, "answer", "generationId"),
+    ),
+    (
+        "kafka/group",
+        "group_coordinator_old",
+        "cases",
+        plus_one("steps", 2, "timers", 0, "completed", 0, "answer", "generationId"),
+    ),
     ("kafka/records", "batches", "batches_sets", plus_one("batches", 0, "records", 0, "offset")),
     ("kafka/records", "corrupt", "cases", plus_one("batches_seen")),
     ("kafka/records", "compaction_filter", "cases", plus_one("max_timestamp")),
@@ -109,7 +130,9 @@ def slice_of(folder: str, kind: str, section: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("folder", "kind", "section", "change"), CHANGES, ids=[f"{kind}-{section}" for _, kind, section, _ in CHANGES]
+    ("folder", "kind", "section", "change"),
+    CHANGES,
+    ids=[f"{kind}-{section}" for _, kind, section, _ in CHANGES],
 )
 def test_one_changed_value_fails_its_case(
     folder: str,

@@ -1,4 +1,5 @@
-"""The lists that the kinds do not name as sections: numbers beside their bytes, checksums, and the steps of an Exclusive subscription in words."""
+"""The lists that the kinds do not name as sections: numbers beside their bytes, checksums, and the steps of
+an Exclusive subscription in words."""
 
 from __future__ import annotations
 
@@ -56,10 +57,14 @@ def test_a_checksum_that_is_off_by_one_fails_with_both() -> None:
 
 @pytest.mark.parametrize("name", ["read_varint", "read_varlong", "read_unsigned_varint_as_int32"])
 def test_a_malformed_number_is_held_to_the_class_of_its_exception_not_to_its_text(name: str) -> None:
-    row = next(row for row in recorded("kafka/records/varint_crc")["malformed"] if isinstance(row.get(name), str))
+    row = next(
+        row for row in recorded("kafka/records/varint_crc")["malformed"] if isinstance(row.get(name), str)
+    )
     kind, _, text = row[name].partition(":")
     assert text, "the file has the original's text"
-    assert outcomes(numbers("malformed", [{"hex": row["hex"], name: f"{kind}: said otherwise"}])) == ["passed"]
+    assert outcomes(numbers("malformed", [{"hex": row["hex"], name: f"{kind}: said otherwise"}])) == [
+        "passed"
+    ]
     (result,) = numbers("malformed", [{"hex": row["hex"], name: f"Some{kind}: {text}"}])
     assert (result.outcome, result.got) == ("failed", {name: kind})
 
@@ -70,7 +75,7 @@ def test_a_reader_that_the_file_does_not_ask_is_not_asked() -> None:
     assert isinstance(result.expected, dict) and result.expected.keys() == {"read_varint"}
 
 
-# -- Exclusive -----------------------------------------------------------------------------------------------------------------------------
+# -- Exclusive -----------------------------------------------------------------------------------------------
 
 
 def exclusive(steps: list[Any]) -> list[CaseResult]:
@@ -86,7 +91,11 @@ def test_any_other_answer_of_the_exclusive_subscription_fails_and_names_its_step
     steps = recorded("pulsar/failover")["exclusive"]
     for index, step in enumerate(steps):
         for place, value in values(step["result"]):
-            changed = [*steps[:index], {**step, "result": with_other(step["result"], place)}, *steps[index + 1 :]]
+            changed = [
+                *steps[:index],
+                {**step, "result": with_other(step["result"], place)},
+                *steps[index + 1 :],
+            ]
             (result,) = exclusive(changed)
             assert result.outcome == "failed", (step["step"], place, value)
             assert isinstance(result.expected, dict) and list(result.expected) == [step["step"]]
@@ -99,12 +108,18 @@ def test_a_file_without_the_exclusive_subscription_has_no_such_case() -> None:
 
 
 def test_a_failover_file_is_held_to_the_ring_of_current_too_where_it_has_its_answers() -> None:
-    row = next(row for row in recorded("pulsar/failover")["cases"] if any("active_current_with_flag" in step for step in row["steps"]))
+    row = next(
+        row
+        for row in recorded("pulsar/failover")["cases"]
+        if any("active_current_with_flag" in step for step in row["steps"])
+    )
     index = next(index for index, step in enumerate(row["steps"]) if "active_current_with_flag" in step)
     (passed,) = run_failover({"cases": [row]})
     (failed,) = run_failover({"cases": [with_other(row, ("steps", index, "active_current_with_flag", 0))]})
     assert (passed.outcome, failed.outcome) == ("passed", "failed")
-    assert isinstance(failed.expected, dict) and list(failed.expected) == [f"step {index}: active_current_with_flag"]
+    assert isinstance(failed.expected, dict) and list(failed.expected) == [
+        f"step {index}: active_current_with_flag"
+    ]
 
 
 @pytest.mark.parametrize("change", ["error", "order", "notified", "switched"])

@@ -25,8 +25,12 @@ SCALARS = {
 }
 HASHES = [pytest.param(column, scalar, id=column.__name__) for column, scalar in SCALARS.items()]
 # Bytes at the borders of UTF-8's classes, so that most of what is drawn is broken in some way.
-ODD_BYTES = st.lists(st.sampled_from(bytes.fromhex("0041 7f80 8f90 9fa0 bfc0 c1c2 dfe0 e1ed eef0 f1f4 f5ff")), max_size=12).map(bytes)
-KEYS = st.lists(st.none() | st.binary(max_size=40) | st.text(max_size=12).map(str.encode) | ODD_BYTES, max_size=30)
+ODD_BYTES = st.lists(
+    st.sampled_from(bytes.fromhex("0041 7f80 8f90 9fa0 bfc0 c1c2 dfe0 e1ed eef0 f1f4 f5ff")), max_size=12
+).map(bytes)
+KEYS = st.lists(
+    st.none() | st.binary(max_size=40) | st.text(max_size=12).map(str.encode) | ODD_BYTES, max_size=30
+)
 
 
 def expected(scalar, keys):
@@ -71,9 +75,15 @@ def test_dictionaries_and_fixed_sizes_hash_by_value(column, scalar):
 
 @pytest.mark.parametrize(("column", "scalar"), HASHES)
 def test_missing_is_what_the_caller_says_and_empty_is_a_key(column, scalar):
-    assert column(pa.array([None, b"", b"k"], pa.binary()), missing=7).tolist() == [7, scalar(b""), scalar(b"k")]
+    assert column(pa.array([None, b"", b"k"], pa.binary()), missing=7).tolist() == [
+        7,
+        scalar(b""),
+        scalar(b"k"),
+    ]
     assert column(pa.nulls(2), missing=7).tolist() == [7, 7]
-    assert column(pa.array([], pa.binary())).tolist() == column(pa.chunked_array([], pa.binary())).tolist() == []
+    assert (
+        column(pa.array([], pa.binary())).tolist() == column(pa.chunked_array([], pa.binary())).tolist() == []
+    )
 
 
 @pytest.mark.parametrize(("column", "scalar"), HASHES)
@@ -88,11 +98,18 @@ def test_signs_are_the_originals():
     assert java_column(pa.array(["polygenelubricants"])).tolist() == [1 << 31]
 
 
-# What `new String(bytes, UTF_8).hashCode()` printed on JDK 17, as unsigned: encoded surrogates whole and cut, over-long, beyond the last plane.
+# What `new String(bytes, UTF_8).hashCode()` printed on JDK 17, as unsigned: encoded surrogates whole and cut,
+# over-long, beyond the last plane.
 JAVA_17 = {
-    "eda080": 0xFFFD, "eda0": 0xFFFD, "eda041": 0xFFFD * 31 + 0x41, "edbfbfeda080": 0xFFFD * 31 + 0xFFFD, "c080": 0xFFFD * 31 + 0xFFFD,
-    "f48fbfbf": 0xDBFF * 31 + 0xDFFF, "f4908080": (((0xFFFD * 31 + 0xFFFD) * 31 + 0xFFFD) * 31 + 0xFFFD) & 0xFFFFFFFF, "e4b8": 0xFFFD,
-}  # fmt: skip
+    "eda080": 0xFFFD,
+    "eda0": 0xFFFD,
+    "eda041": 0xFFFD * 31 + 0x41,
+    "edbfbfeda080": 0xFFFD * 31 + 0xFFFD,
+    "c080": 0xFFFD * 31 + 0xFFFD,
+    "f48fbfbf": 0xDBFF * 31 + 0xDFFF,
+    "f4908080": (((0xFFFD * 31 + 0xFFFD) * 31 + 0xFFFD) * 31 + 0xFFFD) & 0xFFFFFFFF,
+    "e4b8": 0xFFFD,
+}
 
 
 @pytest.mark.parametrize(("key", "hashed"), JAVA_17.items())
@@ -119,12 +136,31 @@ def test_hashes_where_nothing_compiled_can_be_kept(tmp_path):
 
     archive = tmp_path / "core.zip"
     with zipfile.ZipFile(archive, "w") as out:
-        for file in [ROOT / "broker_core/__init__.py", ROOT / "broker_core/errors.py", *(ROOT / "broker_core/hashing").glob("*.py")]:
+        for file in [
+            ROOT / "broker_core/__init__.py",
+            ROOT / "broker_core/errors.py",
+            *(ROOT / "broker_core/hashing").glob("*.py"),
+        ]:
             out.write(file, file.relative_to(ROOT))
     nowhere = tmp_path / "nowhere"
     nowhere.write_text("a file, so no folder can be made in it")
-    code = "import pyarrow as pa; from broker_core.hashing import columns as c; print(c.murmur2_column(pa.array([b'21'])).tolist(), c.__file__)"
-    places = {"HOME": str(nowhere), "XDG_CACHE_HOME": str(nowhere), "TMPDIR": str(nowhere), "PYTHONPATH": str(archive)}
-    run = subprocess.run([sys.executable, "-c", code], env={**os.environ, **places}, cwd=tmp_path, capture_output=True, text=True, check=False)
+    code = (
+        "import pyarrow as pa; from broker_core.hashing import columns as c; "
+        "print(c.murmur2_column(pa.array([b'21'])).tolist(), c.__file__)"
+    )
+    places = {
+        "HOME": str(nowhere),
+        "XDG_CACHE_HOME": str(nowhere),
+        "TMPDIR": str(nowhere),
+        "PYTHONPATH": str(archive),
+    }
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **places},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert run.returncode == 0, run.stderr
     assert run.stdout.startswith("[-973932308]") and str(archive) in run.stdout

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from broker_core.hashing.hash_range import Owner, moved_share, taken_ranges
 
 SPACE = 48
-owner = st.one_of(st.none(), st.sampled_from("ab"), st.sampled_from([("a", "b"), ("b", "a"), ("a", "b", "c")]))
+owner = st.one_of(
+    st.none(), st.sampled_from("ab"), st.sampled_from([("a", "b"), ("b", "a"), ("a", "b", "c")])
+)
 
 
 @st.composite

@@ -22,7 +22,8 @@ def test_a_drawn_number_is_below_its_limit(limit: int, seed: int) -> None:
 
 
 LIMITS = (1, 2, 3, 10, 100, 16, 1 << 30, (1 << 30) + 1, 7, 1_000_003)
-# What JDK 17's `new Random(seed).nextInt(limit)` gives for these limits in turn. The eighth is drawn again when it falls beyond the last whole run.
+# What JDK 17's `new Random(seed).nextInt(limit)` gives for these limits in turn. The eighth is drawn again
+# when it falls beyond the last whole run.
 DRAWN = {
     0: [0, 1, 1, 7, 15, 4, 591027245, 251269761, 6, 327820],
     7: [0, 1, 0, 4, 80, 7, 963443984, 755731200, 5, 277931],
@@ -44,9 +45,16 @@ def test_only_48_bits_of_a_seed_count() -> None:
 
 @pytest.mark.parametrize(
     ("seed", "items", "shuffled"),
-    [(7, list("abcdefgh"), list("acgbedhf")), (2024, list(range(13)), [8, 4, 9, 10, 1, 7, 6, 5, 12, 0, 3, 2, 11]), (7, [1], [1]), (7, [], [])],
+    [
+        (7, list("abcdefgh"), list("acgbedhf")),
+        (2024, list(range(13)), [8, 4, 9, 10, 1, 7, 6, 5, 12, 0, 3, 2, 11]),
+        (7, [1], [1]),
+        (7, [], []),
+    ],
 )
-def test_lists_are_shuffled_as_collections_shuffle_does(seed: int, items: list[object], shuffled: list[object]) -> None:
+def test_lists_are_shuffled_as_collections_shuffle_does(
+    seed: int, items: list[object], shuffled: list[object]
+) -> None:
     JavaRandom.seeded(seed).shuffle(items)
     assert items == shuffled
 

@@ -1,4 +1,5 @@
-"""Murmur3 over text that is not plain; the recorded strings are in tests/core/pulsar/test_recorded_pulsar.py."""
+"""Murmur3 over text that is not plain; the recorded strings are in
+tests/core/pulsar/test_recorded_pulsar.py."""
 
 from broker_core.hashing.murmur3 import murmur3_31, murmur3_32
 

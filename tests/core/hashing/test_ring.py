@@ -13,7 +13,10 @@ SPACE = 1024
 points = st.lists(st.integers(0, SPACE - 1), max_size=40)
 
 
-@given(st.lists(st.tuples(st.sampled_from("abcd"), st.booleans(), points), max_size=12), st.integers(0, SPACE - 1))
+@given(
+    st.lists(st.tuples(st.sampled_from("abcd"), st.booleans(), points), max_size=12),
+    st.integers(0, SPACE - 1),
+)
 def test_cells_give_the_answer_of_one_bisection(steps: list[tuple[str, bool, list[int]]], slot: int) -> None:
     ring = HashRing(SPACE)
     model: dict[int, list[str]] = {}

@@ -1,4 +1,5 @@
-"""A ring at its ends and its shared points: slots between points, holders that come and go, and names that are not there."""
+"""A ring at its ends and its shared points: slots between points, holders that come and go, and names that
+are not there."""
 
 from __future__ import annotations
 
@@ -19,7 +20,15 @@ def ring_of(**points: list[int]) -> HashRing:
 
 def test_slot_belongs_to_the_first_point_at_or_after_it_and_what_is_above_the_last_wraps() -> None:
     ring = ring_of(a=[0], b=[100], c=[255])
-    assert [ring.holder_at(slot) for slot in (0, 1, 99, 100, 101, 254, 255)] == ["a", "b", "b", "b", "c", "c", "c"]
+    assert [ring.holder_at(slot) for slot in (0, 1, 99, 100, 101, 254, 255)] == [
+        "a",
+        "b",
+        "b",
+        "b",
+        "c",
+        "c",
+        "c",
+    ]
     ring.remove("c", [255])
     assert [ring.holder_at(slot) for slot in (100, 101, 255)] == ["b", "a", "a"]
 
@@ -29,7 +38,9 @@ def test_ring_of_one_point_is_its_holders_whole_and_an_empty_one_is_nobodys() ->
     assert {ring.holder_at(slot, is_split) for slot in range(SPACE) for is_split in (False, True)} == {"a"}
     ring.remove("a", [77])
     assert len(ring) == 0 and ring.points == [] and ring.first_holders == []
-    assert [ring.holder_at(slot, is_split) for slot in (0, 77, 255) for is_split in (False, True)] == [None] * 6
+    assert [ring.holder_at(slot, is_split) for slot in (0, 77, 255) for is_split in (False, True)] == [
+        None
+    ] * 6
 
 
 def test_split_wraps_to_a_shared_first_point() -> None:
@@ -88,10 +99,18 @@ def test_small_space_is_never_cut_finer_than_its_slots() -> None:
     ring = HashRing(CELLS_MIN)
     for holder in ("a", "b"):
         ring.add(holder, range(CELLS_MIN))
-    assert len(ring) == CELLS_MIN and [ring.holder_at(slot, is_split=True) for slot in range(4)] == ["a", "b", "a", "b"]
+    assert len(ring) == CELLS_MIN and [ring.holder_at(slot, is_split=True) for slot in range(4)] == [
+        "a",
+        "b",
+        "a",
+        "b",
+    ]
 
 
-HOLDERS = st.lists(st.tuples(st.sampled_from("abc"), st.lists(st.integers(0, SPACE - 1), max_size=6, unique=True)), max_size=8)
+HOLDERS = st.lists(
+    st.tuples(st.sampled_from("abc"), st.lists(st.integers(0, SPACE - 1), max_size=6, unique=True)),
+    max_size=8,
+)
 
 
 @given(HOLDERS, st.sampled_from("abc"))
@@ -117,7 +136,10 @@ def test_holders_of_a_shared_point_share_its_slots_evenly(steps: list[tuple[str,
     start = 0
     for point in ring.points:
         holders = list(ring.holders(point))
-        counts = [sum(ring.holder_at(slot, is_split=True) == holder for slot in range(start, point + 1)) for holder in holders]
+        counts = [
+            sum(ring.holder_at(slot, is_split=True) == holder for slot in range(start, point + 1))
+            for holder in holders
+        ]
         assert max(counts) - min(counts) <= 1 or start == 0, "the first point also has what wraps"
         assert sum(counts) == point + 1 - start
         start = point + 1

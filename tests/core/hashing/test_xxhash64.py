@@ -1,4 +1,5 @@
-"""XXH64 of whole columns, without Spark: what Spark's XXH64 gave for each length at which its steps change, and a plain second account."""
+"""XXH64 of whole columns, without Spark: what Spark's XXH64 gave for each length at which its steps change,
+and a plain second account."""
 
 from __future__ import annotations
 
@@ -10,14 +11,33 @@ from hypothesis import strategies as st
 from broker_core.errors import CommandError
 from broker_core.hashing.xxhash64 import xxhash64_column
 
-# XXH64.hashUnsafeBytes of Spark 4.3 (catalyst), seed 42, over the bytes (i * 37 + length) mod 256 for i below the length.
+# XXH64.hashUnsafeBytes of Spark 4.3 (catalyst), seed 42, over the bytes (i * 37 + length) mod 256 for i below
+# the length.
 SPARK = {
-    0: -7444071767201028348, 1: 6668291691252061002, 3: 3148920741393208189, 4: -8529620464318019565, 7: 7106858344616572659,
-    8: 8002105678239176810, 11: 4173798746257674030, 12: 7259836395577705014, 31: 5586001559101069169, 32: -1950638814635592905,
-    33: -7222887663799839005, 39: 6094063154292214173, 63: 3199585781079972456, 64: 4116188455191865448, 71: 5978322334895841912,
+    0: -7444071767201028348,
+    1: 6668291691252061002,
+    3: 3148920741393208189,
+    4: -8529620464318019565,
+    7: 7106858344616572659,
+    8: 8002105678239176810,
+    11: 4173798746257674030,
+    12: 7259836395577705014,
+    31: 5586001559101069169,
+    32: -1950638814635592905,
+    33: -7222887663799839005,
+    39: 6094063154292214173,
+    63: 3199585781079972456,
+    64: 4116188455191865448,
+    71: 5978322334895841912,
     100: -6218915863024991382,
-}  # fmt: skip
-P1, P2, P3, P4, P5 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
+}
+P1, P2, P3, P4, P5 = (
+    0x9E3779B185EBCA87,
+    0xC2B2AE3D27D4EB4F,
+    0x165667B19E3779F9,
+    0x85EBCA77C2B2AE63,
+    0x27D4EB2F165667C5,
+)
 ALL = (1 << 64) - 1
 
 
@@ -41,7 +61,10 @@ def xxh64(key: bytes, seed: int = 42) -> int:
     else:
         lanes = [seed + P1 + P2, seed + P2, seed, seed - P1]
         while len(rest) >= 32:
-            lanes = [joined(lane & ALL, int.from_bytes(rest[at : at + 8], "little")) for lane, at in zip(lanes, range(0, 32, 8), strict=True)]
+            lanes = [
+                joined(lane & ALL, int.from_bytes(rest[at : at + 8], "little"))
+                for lane, at in zip(lanes, range(0, 32, 8), strict=True)
+            ]
             rest = rest[32:]
         hashed = sum(turned(lane, bits) for lane, bits in zip(lanes, (1, 7, 12, 18), strict=True))
         for lane in lanes:
@@ -69,7 +92,9 @@ def test_each_length_hashes_as_in_spark(length: int) -> None:
 
 @given(st.lists(st.binary(max_size=100), max_size=12), st.tuples(st.integers(0, 12), st.integers(0, 12)))
 @settings(max_examples=50)
-def test_column_hashes_as_its_keys_do_and_a_slice_as_its_part(keys: list[bytes], cut: tuple[int, int]) -> None:
+def test_column_hashes_as_its_keys_do_and_a_slice_as_its_part(
+    keys: list[bytes], cut: tuple[int, int]
+) -> None:
     start, stop = min(cut), max(cut)
     column = pa.array(keys, pa.binary())
     assert xxhash64_column(column).tolist() == [xxh64(key) for key in keys]

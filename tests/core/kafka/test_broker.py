@@ -18,7 +18,9 @@ def test_fetch_gives_what_there_is_of_each_partition_up_to_its_limit():
     node, out = broker()
     play(node, out, 1, *[r.ProduceRequest(0, number) for number in (5, 6, 7)])
     assert node.state.logs[0].records == [5, 6, 7]
-    assert play(node, out, 2, r.FetchRequest({0: 0, 1: 0}, 500, 2)) == [(2, r.FetchResponse([(0, 0, [5, 6])]))]
+    assert play(node, out, 2, r.FetchRequest({0: 0, 1: 0}, 500, 2)) == [
+        (2, r.FetchResponse([(0, 0, [5, 6])]))
+    ]
 
 
 def test_offsets_stay_when_what_everybody_has_read_is_deleted():
@@ -51,7 +53,9 @@ def test_operator_deletes_what_nobody_will_read_and_hears_where_each_log_starts(
     node, out = broker()
     play(node, out, 1, *[r.ProduceRequest(0, number) for number in (5, 6, 7)])
     errors = {1: r.OFFSET_OUT_OF_RANGE, 2: r.UNKNOWN_TOPIC_OR_PARTITION}
-    assert play(node, out, 3, r.DeleteRecordsRequest({0: 2, 1: 1, 2: 0})) == [(3, r.DeleteRecordsResponse({0: 2}, errors))]
+    assert play(node, out, 3, r.DeleteRecordsRequest({0: 2, 1: 1, 2: 0})) == [
+        (3, r.DeleteRecordsResponse({0: 2}, errors))
+    ]
     assert play(node, out, 3, r.DeleteRecordsRequest({0: 1})) == [(3, r.DeleteRecordsResponse({0: 2}, {}))]
     assert node.state.logs[0].records == [7]
     assert play(node, out, PERSON, r.DeleteRecordsRequest({0: 3})) == [] and node.state.logs[0].records == []
@@ -61,9 +65,15 @@ def test_operator_may_delete_nothing_and_everything_but_no_more():
     node, out = broker()
     play(node, out, 1, r.ProduceRequest(0, 5))
     for offset, is_there in ((0, True), (1, True), (2, False), (-1, False)):
-        answer = r.DeleteRecordsResponse({0: offset}, {}) if is_there else r.DeleteRecordsResponse({}, {0: r.OFFSET_OUT_OF_RANGE})
+        answer = (
+            r.DeleteRecordsResponse({0: offset}, {})
+            if is_there
+            else r.DeleteRecordsResponse({}, {0: r.OFFSET_OUT_OF_RANGE})
+        )
         assert play(node, out, 3, r.DeleteRecordsRequest({0: offset})) == [(3, answer)]
-    assert play(node, out, 3, r.DeleteRecordsRequest({-1: 0})) == [(3, r.DeleteRecordsResponse({}, {-1: r.UNKNOWN_TOPIC_OR_PARTITION}))]
+    assert play(node, out, 3, r.DeleteRecordsRequest({-1: 0})) == [
+        (3, r.DeleteRecordsResponse({}, {-1: r.UNKNOWN_TOPIC_OR_PARTITION}))
+    ]
 
 
 def test_deadline_of_a_fetch_that_was_answered_in_time_means_nothing():
@@ -134,7 +144,9 @@ def test_member_whose_connection_closed_is_answered_no_more():
     node.state.groups["g"] = Group("g", COMPLETING, 1, "n", members={"m": member, "n": other})
     play(node, out, 2, Closed("reset"))
     answers = play(node, out, 4, r.LeaveGroupRequest("g", "n"))
-    assert [connection for connection, _ in answers if connection == 2] == [] and "m" in node.state.groups["g"].members
+    assert [connection for connection, _ in answers if connection == 2] == [] and "m" in node.state.groups[
+        "g"
+    ].members
 
 
 def test_two_groups_that_wait_for_one_partition_both_get_the_record():
@@ -151,8 +163,12 @@ def test_unknown_group_refuses_what_only_a_member_may_and_is_not_made():
     assert play(node, out, 1, r.SyncGroupRequest("g", 0, "m", {})) == [(1, r.SyncGroupResponse(unknown, []))]
     assert play(node, out, 1, r.LeaveGroupRequest("g", "m")) == [(1, r.LeaveGroupResponse(unknown))]
     assert play(node, out, 1, r.OffsetFetchRequest("g", [0])) == [(1, r.OffsetFetchResponse({0: -1}))]
-    assert play(node, out, 1, r.OffsetCommitRequest("g", 0, "m", {0: 4})) == [(1, r.OffsetCommitResponse(r.ILLEGAL_GENERATION))]
-    ((_, answer),) = play(node, out, 1, r.JoinGroupRequest("g", "m", "c", 1, 1, "range", Subscription(("t",))))
+    assert play(node, out, 1, r.OffsetCommitRequest("g", 0, "m", {0: 4})) == [
+        (1, r.OffsetCommitResponse(r.ILLEGAL_GENERATION))
+    ]
+    ((_, answer),) = play(
+        node, out, 1, r.JoinGroupRequest("g", "m", "c", 1, 1, "range", Subscription(("t",)))
+    )
     assert answer.error_code == unknown and node.state.groups == {}
 
 
@@ -166,7 +182,9 @@ def test_simple_consumer_commits_without_joining_as_long_as_the_group_has_no_mem
     node, out = broker()
     commit = r.OffsetCommitRequest("g", r.NO_GENERATION, "", {0: 4})
     assert play(node, out, 1, commit) == [(1, r.OffsetCommitResponse(r.NONE))]
-    assert play(node, out, 1, r.OffsetFetchRequest("g", [0, 1])) == [(1, r.OffsetFetchResponse({0: 4, 1: -1}))]
+    assert play(node, out, 1, r.OffsetFetchRequest("g", [0, 1])) == [
+        (1, r.OffsetFetchResponse({0: 4, 1: -1}))
+    ]
     ((_, answer),) = play(node, out, 2, r.JoinGroupRequest("g", "", "c", 1, 1, "range", Subscription(("t",))))
     play(node, out, 2, r.JoinGroupRequest("g", answer.member_id, "c", 1, 1, "range", Subscription(("t",))))
     assert play(node, out, 1, commit) == [(1, r.OffsetCommitResponse(r.UNKNOWN_MEMBER_ID))]

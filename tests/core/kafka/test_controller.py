@@ -3,7 +3,12 @@
 import pytest
 
 from broker_core.hashing.java_random import JavaRandom
-from broker_core.kafka.controller import BrokerChangeRecord, Controller, NewLeaderElected, PartitionChangeRecord
+from broker_core.kafka.controller import (
+    BrokerChangeRecord,
+    Controller,
+    NewLeaderElected,
+    PartitionChangeRecord,
+)
 from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.kafka.replication.election import Election
 from broker_core.kafka.replication.isr import AlterPartitionRequest, LeaderRecoveryState
@@ -13,14 +18,18 @@ T0 = ("t", 0)
 SESSION_MS = 9_000
 
 
-def cluster(*assignments: list[int], brokers: int = 3, min_isr: int = 1, allows_unclean_election: bool = False) -> Controller:
+def cluster(
+    *assignments: list[int], brokers: int = 3, min_isr: int = 1, allows_unclean_election: bool = False
+) -> Controller:
     """Brokers 1 to 3 with epochs 101 to 103, unfenced; topic t."""
     controller = Controller(JavaRandom.seeded(1))
     for broker in range(1, brokers + 1):
         controller.register_broker(broker, 100 + broker, 0)
         controller.heartbeat(broker, 100 + broker, 0)
     given = assignments or ([1, 2, 3],)
-    controller.create_topic_at("t", given, min_insync_replicas=min_isr, allows_unclean_election=allows_unclean_election)
+    controller.create_topic_at(
+        "t", given, min_insync_replicas=min_isr, allows_unclean_election=allows_unclean_election
+    )
     return controller
 
 
@@ -33,7 +42,9 @@ def beat(controller: Controller, broker: int, now_ms: int = 0, **wants: bool) ->
 
 
 def isr_request(partition_epoch: int, *members: int, leader_epoch: int = 0) -> AlterPartitionRequest:
-    return AlterPartitionRequest(leader_epoch, partition_epoch, tuple((member, 100 + member) for member in members))
+    return AlterPartitionRequest(
+        leader_epoch, partition_epoch, tuple((member, 100 + member) for member in members)
+    )
 
 
 def code(refused: pytest.ExceptionInfo[Refused]) -> ErrorCode:
@@ -45,7 +56,11 @@ def test_a_broker_is_fenced_until_its_first_heartbeat() -> None:
     controller.register_broker(1, 101, 0)
     assert not controller.is_active(1)
     reply, records = controller.heartbeat(1, 101, 0)
-    assert (reply.is_fenced, records, controller.is_active(1)) == (False, [BrokerChangeRecord(1, is_fenced=False)], True)
+    assert (reply.is_fenced, records, controller.is_active(1)) == (
+        False,
+        [BrokerChangeRecord(1, is_fenced=False)],
+        True,
+    )
     with pytest.raises(Refused) as refused:
         controller.heartbeat(1, 100, 0)
     assert code(refused) is ErrorCode.STALE_BROKER_EPOCH
@@ -71,11 +86,19 @@ def test_the_last_member_stays_in_the_isr_without_a_leader_and_leads_again_when_
     controller = cluster()
     for broker in (1, 2, 3):
         beat(controller, broker, wants_fence=True)
-    assert (partition(controller).leader, partition(controller).isr, partition(controller).leader_epoch) == (-1, (3,), 3)
+    assert (partition(controller).leader, partition(controller).isr, partition(controller).leader_epoch) == (
+        -1,
+        (3,),
+        3,
+    )
     beat(controller, 1)
     assert partition(controller).leader == -1, "it is not in the ISR"
     beat(controller, 3)
-    assert (partition(controller).leader, partition(controller).isr, partition(controller).leader_epoch) == (3, (3,), 4)
+    assert (partition(controller).leader, partition(controller).isr, partition(controller).leader_epoch) == (
+        3,
+        (3,),
+        4,
+    )
 
 
 def test_with_unclean_election_somebody_leads_and_records_may_be_lost() -> None:
@@ -148,7 +171,11 @@ def test_a_broker_that_left_may_not_join_an_isr_before_it_registers_again() -> N
         (1, isr_request(0, 1, 9), ErrorCode.INVALID_REQUEST),
         (1, isr_request(0, 2, 3), ErrorCode.INVALID_REQUEST),
         (1, isr_request(0, 1, 1), ErrorCode.INVALID_REQUEST),
-        (1, isr_request(0, 1)._replace(leader_recovery_state=LeaderRecoveryState.RECOVERING), ErrorCode.INVALID_REQUEST),
+        (
+            1,
+            isr_request(0, 1)._replace(leader_recovery_state=LeaderRecoveryState.RECOVERING),
+            ErrorCode.INVALID_REQUEST,
+        ),
         (1, isr_request(0)._replace(isr=((1, 101), (2, 77))), ErrorCode.INELIGIBLE_REPLICA),
     ],
 )
@@ -210,7 +237,10 @@ def test_a_new_topics_replicas_are_placed_and_those_that_are_active_are_in_sync(
     beat(controller, 3, wants_fence=True)
     controller.create_topic("u", 6, 3)
     made = controller.topics["u"].partitions
-    assert all(sorted(each.replicas) == [1, 2, 3] and sorted(each.isr) == [1, 2] and each.leader == each.isr[0] for each in made)
+    assert all(
+        sorted(each.replicas) == [1, 2, 3] and sorted(each.isr) == [1, 2] and each.leader == each.isr[0]
+        for each in made
+    )
     with pytest.raises(Refused) as refused:
         controller.create_topic("v", 0, 1)
     assert code(refused) is ErrorCode.INVALID_PARTITIONS
@@ -226,7 +256,11 @@ def test_a_new_topics_replicas_are_placed_and_those_that_are_active_are_in_sync(
 def test_an_unregistered_broker_leads_nothing_and_is_unknown() -> None:
     controller = cluster()
     controller.unregister_broker(1, 0)
-    assert (partition(controller).leader, partition(controller).isr, 1 in controller.brokers) == (2, (2, 3), False)
+    assert (partition(controller).leader, partition(controller).isr, 1 in controller.brokers) == (
+        2,
+        (2, 3),
+        False,
+    )
     with pytest.raises(Refused) as refused:
         controller.unregister_broker(1, 0)
     assert code(refused) is ErrorCode.BROKER_ID_NOT_REGISTERED

@@ -1,4 +1,5 @@
-"""The controller and its brokers: registration, fencing and shutdown over several partitions, and what each leaves behind."""
+"""The controller and its brokers: registration, fencing and shutdown over several partitions, and what each
+leaves behind."""
 
 import pytest
 
@@ -20,8 +21,11 @@ SESSION_MS = 9_000
 
 
 def cluster(*assignments: list[int], brokers: int = 3, min_isr: int = 1, elr: bool = False) -> Controller:
-    """Brokers from 1 on with epochs from 101 on, unfenced at time 0; topics t0, t1 ... of one partition each."""
-    controller = Controller(JavaRandom.seeded(1), MetadataVersion(4) if elr else MetadataVersion(), is_elr_enabled=elr)
+    """Brokers from 1 on with epochs from 101 on, unfenced at time 0; topics t0, t1 ... of one partition
+    each."""
+    controller = Controller(
+        JavaRandom.seeded(1), MetadataVersion(4) if elr else MetadataVersion(), is_elr_enabled=elr
+    )
     for broker in range(1, brokers + 1):
         controller.register_broker(broker, 100 + broker, 0)
         beat(controller, broker)
@@ -43,7 +47,11 @@ def led_and_isr(controller: Controller) -> list[tuple[int, tuple[int, ...]]]:
 
 
 def changes(records: list[Record]) -> list[tuple[int, PartitionChange]]:
-    return [(int(record.partition[0][1:]), record.change) for record in records if isinstance(record, PartitionChangeRecord)]
+    return [
+        (int(record.partition[0][1:]), record.change)
+        for record in records
+        if isinstance(record, PartitionChangeRecord)
+    ]
 
 
 def code_of(refused: pytest.ExceptionInfo[Refused]) -> ErrorCode:
@@ -89,7 +97,8 @@ def test_registering_again_takes_a_broker_out_of_the_eligible_ones() -> None:
 
 
 def test_registering_again_after_a_clean_shutdown_changes_no_partition() -> None:
-    """Kafka 3.9 with metadata version 4.0: nothing was lost, so it stays eligible, whether or not it had asked to shut down."""
+    """Kafka 3.9 with metadata version 4.0: nothing was lost, so it stays eligible, whether or not it had
+    asked to shut down."""
     for asks_first in (False, True):
         controller = cluster([1, 2, 3], min_isr=3, elr=True)
         if asks_first:
@@ -122,7 +131,9 @@ def test_the_epoch_of_the_registration_is_asked_of_every_request() -> None:
     ):
         with pytest.raises(Refused) as refused:
             act()
-        assert code_of(refused) is ErrorCode.STALE_BROKER_EPOCH, "before it is asked whether there is such a topic"
+        assert code_of(refused) is ErrorCode.STALE_BROKER_EPOCH, (
+            "before it is asked whether there is such a topic"
+        )
 
 
 # --- fenced, and back
@@ -168,7 +179,12 @@ def test_silent_brokers_are_fenced_one_a_pass_the_most_silent_first() -> None:
     controller = cluster([1, 2, 3])
     beat(controller, 1, 500)
     late_ms = SESSION_MS + 600
-    fenced = [record.broker for _ in range(4) for record in controller.fence_stale_broker(late_ms) if isinstance(record, BrokerChangeRecord)]
+    fenced = [
+        record.broker
+        for _ in range(4)
+        for record in controller.fence_stale_broker(late_ms)
+        if isinstance(record, BrokerChangeRecord)
+    ]
     assert fenced == [2, 3, 1] and led_and_isr(controller) == [(-1, (1,))]
 
 
@@ -193,7 +209,8 @@ def test_at_the_second_word_it_leads_nothing_and_is_fenced_with_that() -> None:
 
 
 def test_a_broker_that_was_leaving_leads_again_what_only_it_can_lead_when_it_is_unfenced() -> None:
-    """Who is being unfenced may lead whatever else is known of it (ReplicationControlManager.generateLeaderAndIsrUpdates, brokerToAdd)."""
+    """Who is being unfenced may lead whatever else is known of it
+    (ReplicationControlManager.generateLeaderAndIsrUpdates, brokerToAdd)."""
     controller = cluster([1])
     beat(controller, 1, wants_shutdown=True)
     beat(controller, 1, wants_fence=True)
@@ -212,7 +229,10 @@ def test_a_fenced_broker_may_go_at_once() -> None:
     controller = cluster([1])
     beat(controller, 1, wants_fence=True)
     reply, records = controller.heartbeat(1, 101, 1, wants_shutdown=True)
-    assert reply.should_shut_down and [record for record in records if isinstance(record, PartitionChangeRecord)] == []
+    assert (
+        reply.should_shut_down
+        and [record for record in records if isinstance(record, PartitionChangeRecord)] == []
+    )
 
 
 def test_a_broker_that_is_shutting_down_gets_no_new_replicas() -> None:
@@ -228,13 +248,18 @@ def test_a_broker_that_is_shutting_down_gets_no_new_replicas() -> None:
 # --- removed
 
 
-def test_an_unregistered_broker_leaves_isrs_and_the_eligible_ones_and_keeps_its_places_in_assignments() -> None:
+def test_an_unregistered_broker_leaves_isrs_and_the_eligible_ones_and_keeps_its_places_in_assignments() -> (
+    None
+):
     controller = cluster([1, 2, 3], [3, 1], min_isr=3, elr=True)
     beat(controller, 3, wants_fence=True)
     assert [part.elr for part in parts(controller)] == [(3,), (3,)]
     records = controller.unregister_broker(3, 0)
     assert records[-1] == UnregisterBrokerRecord(3)
-    assert [(part.leader, part.isr, part.replicas) for part in parts(controller)] == [(1, (1, 2), (1, 2, 3)), (1, (1,), (3, 1))]
+    assert [(part.leader, part.isr, part.replicas) for part in parts(controller)] == [
+        (1, (1, 2), (1, 2, 3)),
+        (1, (1,), (3, 1)),
+    ]
     with pytest.raises(Refused) as refused:
         controller.heartbeat(3, 103, 0)
     assert code_of(refused) is ErrorCode.STALE_BROKER_EPOCH

@@ -1,4 +1,5 @@
-"""The controller and its topics: making and growing them, elections by request and by round, moves, and that a refusal changes nothing."""
+"""The controller and its topics: making and growing them, elections by request and by round, moves, and that
+a refusal changes nothing."""
 
 from collections.abc import Callable
 
@@ -7,7 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_core.hashing.java_random import JavaRandom
-from broker_core.kafka.controller import Controller, NewLeaderElected, PartitionChangeRecord, PartitionRecord, Record
+from broker_core.kafka.controller import (
+    Controller,
+    NewLeaderElected,
+    PartitionChangeRecord,
+    PartitionRecord,
+    Record,
+)
 from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.kafka.replication.election import Election
 from broker_core.kafka.replication.isr import AlterPartitionRequest, LeaderRecoveryState
@@ -43,7 +50,9 @@ def part(controller: Controller, number: int = 0, topic: str = "t") -> Partition
 
 def alter(controller: Controller, broker: int, *members: int, number: int = 0) -> list[Record]:
     now = part(controller, number)
-    request = AlterPartitionRequest(now.leader_epoch, now.partition_epoch, tuple((member, 100 + member) for member in members))
+    request = AlterPartitionRequest(
+        now.leader_epoch, now.partition_epoch, tuple((member, 100 + member) for member in members)
+    )
     return controller.alter_partition(broker, 100 + broker, ("t", number), request, 0)[1]
 
 
@@ -74,7 +83,10 @@ def test_a_topic_with_given_replicas_is_led_by_the_first_of_them_that_is_active(
     ("act", "error"),
     [
         (lambda each: each.create_topic_at("t", [[1]]), ErrorCode.TOPIC_ALREADY_EXISTS),
-        (lambda each: each.create_topic("t", 1, 9), ErrorCode.TOPIC_ALREADY_EXISTS),  # before anything is drawn
+        (
+            lambda each: each.create_topic("t", 1, 9),
+            ErrorCode.TOPIC_ALREADY_EXISTS,
+        ),  # before anything is drawn
         (lambda each: each.create_topic("u", -1, 1), ErrorCode.INVALID_PARTITIONS),
         (lambda each: each.create_topic_at("u", []), ErrorCode.INVALID_REPLICA_ASSIGNMENT),
         (lambda each: each.create_topic_at("u", [[1, 2], [3]]), ErrorCode.INVALID_REPLICA_ASSIGNMENT),
@@ -94,7 +106,9 @@ def test_a_topic_with_given_replicas_is_led_by_the_first_of_them_that_is_active(
         (lambda each: each.elect_leader(T0, Election.PREFERRED, 0), ErrorCode.ELECTION_NOT_NEEDED),
     ],
 )
-def test_a_refusal_changes_nothing_not_even_what_is_drawn_next(act: Callable[[Controller], object], error: ErrorCode) -> None:
+def test_a_refusal_changes_nothing_not_even_what_is_drawn_next(
+    act: Callable[[Controller], object], error: ErrorCode
+) -> None:
     controller = cluster([1, 2])
     assert refusal(controller, lambda: act(controller)) is error
 
@@ -102,14 +116,24 @@ def test_a_refusal_changes_nothing_not_even_what_is_drawn_next(act: Callable[[Co
 def test_where_all_of_a_partitions_replicas_are_fenced_there_is_no_topic() -> None:
     controller = cluster()
     fence(controller, 3, 4)
-    assert refusal(controller, lambda: controller.create_topic_at("u", [[1, 2], [3, 4]])) is ErrorCode.INVALID_REPLICA_ASSIGNMENT
+    assert (
+        refusal(controller, lambda: controller.create_topic_at("u", [[1, 2], [3, 4]]))
+        is ErrorCode.INVALID_REPLICA_ASSIGNMENT
+    )
 
 
 def test_partitions_that_are_added_count_on_and_have_as_many_replicas_as_the_first() -> None:
     controller = cluster([1, 2])
     records = controller.create_partitions("t", 4)
-    assert [record.partition for record in records if isinstance(record, PartitionRecord)] == [("t", 1), ("t", 2), ("t", 3)]
-    assert all(len(set(each.replicas)) == 2 and each.isr == each.replicas for each in controller.topics["t"].partitions)
+    assert [record.partition for record in records if isinstance(record, PartitionRecord)] == [
+        ("t", 1),
+        ("t", 2),
+        ("t", 3),
+    ]
+    assert all(
+        len(set(each.replicas)) == 2 and each.isr == each.replicas
+        for each in controller.topics["t"].partitions
+    )
     given_ones = controller.create_partitions("t", 5, [[4, 3]])
     assert given_ones == [PartitionRecord(("t", 4), PartitionRegistration((4, 3), (4, 3), 4))]
 
@@ -122,7 +146,9 @@ def test_a_round_of_preferred_elections_passes_over_those_that_need_none_or_cann
     fence(controller, 1, 3)
     beat(controller, 1)
     alter(controller, 2, 2, 1)
-    assert controller.balance_leaders(0) == [PartitionChangeRecord(T0, PartitionChange(leader=1))], "3 is still fenced"
+    assert controller.balance_leaders(0) == [PartitionChangeRecord(T0, PartitionChange(leader=1))], (
+        "3 is still fenced"
+    )
     assert controller.balance_leaders(0) == []
 
 
@@ -159,7 +185,10 @@ def test_an_unclean_election_by_request_needs_no_allowance_but_a_partition_witho
     assert part(controller).leader == -1
     controller.elect_leader(T0, Election.UNCLEAN, 0)
     assert (part(controller).leader, part(controller).isr) == (2, (2,))
-    assert refusal(controller, lambda: controller.elect_leader(T0, Election.UNCLEAN, 0)) is ErrorCode.ELECTION_NOT_NEEDED
+    assert (
+        refusal(controller, lambda: controller.elect_leader(T0, Election.UNCLEAN, 0))
+        is ErrorCode.ELECTION_NOT_NEEDED
+    )
 
 
 def test_a_recovering_leader_may_not_bring_others_into_the_isr_before_it_has_said_that_it_is_done() -> None:
@@ -171,13 +200,24 @@ def test_a_recovering_leader_may_not_bring_others_into_the_isr_before_it_has_sai
     now = part(controller)
 
     def ask(state: LeaderRecoveryState, *members: int) -> AlterPartitionRequest:
-        return AlterPartitionRequest(now.leader_epoch, now.partition_epoch, tuple((member, 100 + member) for member in members), state)
+        return AlterPartitionRequest(
+            now.leader_epoch, now.partition_epoch, tuple((member, 100 + member) for member in members), state
+        )
 
     recovering = ask(LeaderRecoveryState.RECOVERING, 2, 1)
-    assert refusal(controller, lambda: controller.alter_partition(2, 102, T0, recovering, 0)) is ErrorCode.INVALID_REQUEST
-    assert controller.alter_partition(2, 102, T0, ask(LeaderRecoveryState.RECOVERING, 2), 0)[1] == [], "alone it may go on recovering"
+    assert (
+        refusal(controller, lambda: controller.alter_partition(2, 102, T0, recovering, 0))
+        is ErrorCode.INVALID_REQUEST
+    )
+    assert controller.alter_partition(2, 102, T0, ask(LeaderRecoveryState.RECOVERING, 2), 0)[1] == [], (
+        "alone it may go on recovering"
+    )
     after, records = controller.alter_partition(2, 102, T0, ask(LeaderRecoveryState.RECOVERED, 2, 1), 0)
-    assert (after.leader_recovery_state, after.isr, len(records)) == (LeaderRecoveryState.RECOVERED, (2, 1), 1)
+    assert (after.leader_recovery_state, after.isr, len(records)) == (
+        LeaderRecoveryState.RECOVERED,
+        (2, 1),
+        1,
+    )
 
 
 # --- the ISR
@@ -199,7 +239,10 @@ def test_who_may_not_join_keeps_the_whole_change_from_being_made(state: str) -> 
     else:
         epoch = 99
     request = AlterPartitionRequest(now.leader_epoch, now.partition_epoch, ((1, 101), (2, 102), (3, epoch)))
-    assert refusal(controller, lambda: controller.alter_partition(1, 101, T0, request, 0)) is ErrorCode.INELIGIBLE_REPLICA
+    assert (
+        refusal(controller, lambda: controller.alter_partition(1, 101, T0, request, 0))
+        is ErrorCode.INELIGIBLE_REPLICA
+    )
 
 
 def test_a_member_whose_epoch_is_not_said_is_taken_at_its_word() -> None:
@@ -228,7 +271,13 @@ def test_a_move_that_only_removes_is_done_at_once_and_fences_what_the_leader_sti
     controller = cluster([1, 2, 3])
     controller.reassign(T0, [1, 2], 0)
     now = part(controller)
-    assert (now.replicas, now.isr, now.leader, now.leader_epoch, now.is_reassigning) == ((1, 2), (1, 2), 1, 1, False)
+    assert (now.replicas, now.isr, now.leader, now.leader_epoch, now.is_reassigning) == (
+        (1, 2),
+        (1, 2),
+        1,
+        1,
+        False,
+    )
 
 
 def test_a_move_away_from_its_leader_goes_to_a_new_one_when_the_new_replicas_are_in_sync() -> None:
@@ -271,8 +320,18 @@ def test_a_move_whose_old_replicas_are_gone_is_taken_back_only_where_records_may
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from(["fence", "beat", "shut", "alter", "prefer", "unclean", "move", "back"]), st.integers(1, 4)), max_size=25))
-def test_law_a_leader_is_in_the_isr_the_isr_in_the_replicas_and_epochs_only_rise(steps: list[tuple[str, int]]) -> None:
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["fence", "beat", "shut", "alter", "prefer", "unclean", "move", "back"]),
+            st.integers(1, 4),
+        ),
+        max_size=25,
+    )
+)
+def test_law_a_leader_is_in_the_isr_the_isr_in_the_replicas_and_epochs_only_rise(
+    steps: list[tuple[str, int]],
+) -> None:
     controller = cluster([1, 2, 3], allows_unclean=False)
     before = part(controller)
     for what, broker in steps:

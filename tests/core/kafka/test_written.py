@@ -1,4 +1,5 @@
-"""Records that are written several in a step: the broker, the producer and a group are what one step a record makes of them."""
+"""Records that are written several in a step: the broker, the producer and a group are what one step a record
+makes of them."""
 
 from __future__ import annotations
 
@@ -35,8 +36,14 @@ class Lane:
         self.traffic: Any = Counted()
         kinds: dict[str, tuple[type, Any]] = {
             "broker": (BrokerState, Broker),
-            "consumer": (ConsumerState, lambda own: Consumer(own, self.traffic, lambda number, offset, end: None)),
-            "producer": (ProducerState, lambda own: Producer(own, {key: key % PARTITIONS for key in range(9)})),
+            "consumer": (
+                ConsumerState,
+                lambda own: Consumer(own, self.traffic, lambda number, offset, end: None),
+            ),
+            "producer": (
+                ProducerState,
+                lambda own: Producer(own, {key: key % PARTITIONS for key in range(9)}),
+            ),
         }
         messages = r.Request | Join | Leave | Pause | Resume | Pace | plain.Connect
         self.world = World("k", Design(kinds, messages, jitter_us=200), 7)
@@ -45,19 +52,28 @@ class Lane:
         self.world.order("producer", plain.Connect("broker"))
         for number in range(consumers):
             name = f"c{number}"
-            self.world.start(name, "consumer", ConsumerState(name, "g", "t", PARTITIONS, "range", Program(2_000)))
+            self.world.start(
+                name, "consumer", ConsumerState(name, "g", "t", PARTITIONS, "range", Program(2_000))
+            )
             self.world.order(name, Join("broker"))
         slot = self.world.slots["producer"]
         node: Any = slot.node
 
         def publish(number: int, key: int) -> tuple[int, r.ProduceRequest]:
-            sent: tuple[int, r.ProduceRequest] = node.send_keyless(number, size_of(number), slot) if key == NO_KEY else node.send(number, key)
+            sent: tuple[int, r.ProduceRequest] = (
+                node.send_keyless(number, size_of(number), slot) if key == NO_KEY else node.send(number, key)
+            )
             return sent
 
-        self.stream: Stream = written(slot, self.world.slots["broker"], publish, size_of) if kind == "written" else Stream(slot, publish)
+        self.stream: Stream = (
+            written(slot, self.world.slots["broker"], publish, size_of)
+            if kind == "written"
+            else Stream(slot, publish)
+        )
 
     def run(self, records: Records, stops_ms: list[int]) -> list[Any]:
-        """What the logs and the producer are at each stop, and the whole world at the end. Records begin once the group is complete."""
+        """What the logs and the producer are at each stop, and the whole world at the end. Records begin once
+        the group is complete."""
         begin_us, times = 8_000_000, list[int]()
         self.world.advance(begin_us)
         for wait_ms, _ in records:
@@ -74,7 +90,13 @@ class Lane:
             broker: Any = self.world.node("broker")
             producer: Any = self.world.node("producer")
             seen.append([(log.end, list(log.records)) for log in broker.state.logs])
-            seen.append((producer.state.placement.keyless.partition, producer.state.placement.keyless.produced_bytes, list(self.traffic.log)))
+            seen.append(
+                (
+                    producer.state.placement.keyless.partition,
+                    producer.state.placement.keyless.produced_bytes,
+                    list(self.traffic.log),
+                )
+            )
         self.world.told.clear()
         return [*seen, keep(self.world)]
 
@@ -88,8 +110,12 @@ RECORDS = st.lists(st.tuples(st.integers(0, 9), st.sampled_from([NO_KEY, 0, 1, 2
 
 @settings(max_examples=15, deadline=None)
 @given(RECORDS, st.lists(st.integers(1, 300), max_size=2), st.integers(0, 2))
-def test_law_several_records_in_a_step_make_the_world_that_one_step_a_record_makes(records: Records, stops_ms: list[int], consumers: int) -> None:
-    assert Lane("written", consumers).run(records, stops_ms) == Lane("stream", consumers).run(records, stops_ms)
+def test_law_several_records_in_a_step_make_the_world_that_one_step_a_record_makes(
+    records: Records, stops_ms: list[int], consumers: int
+) -> None:
+    assert Lane("written", consumers).run(records, stops_ms) == Lane("stream", consumers).run(
+        records, stops_ms
+    )
 
 
 def test_a_fetch_that_waits_is_answered_with_the_record_that_ends_its_wait_and_at_its_moment() -> None:

@@ -10,8 +10,17 @@ from broker_core.lab.scenario import Scenario, scenario_from_json
 SCENARIO = {"workload": {"kind": "uniform", "keys": 200, "rate": 20}, "consumer_rate": 10}
 ALGORITHMS = {
     "pulsar": [
-        "auto_split", "sticky", "ring_document", "consistent_hash_current", "auto_split_document", "sticky_document", "consistent_hash",
-        "exclusive", "failover", "failover_document", "shared",
+        "auto_split",
+        "sticky",
+        "ring_document",
+        "consistent_hash_current",
+        "auto_split_document",
+        "sticky_document",
+        "consistent_hash",
+        "exclusive",
+        "failover",
+        "failover_document",
+        "shared",
     ],
     "kafka": ["roundrobin", "sticky", "cooperative-sticky", "range_global", "round_robin_hashed", "range"],
     "rabbitmq": ["prefetch_1", "prefetch_unlimited", "prefetch_5"],
@@ -20,7 +29,9 @@ ALGORITHMS = {
 
 def random_command(draw: random.Random, lab: Lab) -> Json:
     """A command that may or may not make sense now."""
-    kind = draw.choice(["join", "join", "leave", "crash", "rejoin", "pause", "resume", "slow", "set_algorithm", "step"])
+    kind = draw.choice(
+        ["join", "join", "leave", "crash", "rejoin", "pause", "resume", "slow", "set_algorithm", "step"]
+    )
     command: Json = {"kind": kind, "rig": "all", "consumer": None, "args": {}}
     if kind == "join":
         if draw.random() < 0.25:
@@ -38,7 +49,8 @@ def random_command(draw: random.Random, lab: Lab) -> Json:
 
 
 def random_life(seed: int, command_count: int = 25, **changed: object) -> tuple[Scenario, list[Json], Lab]:
-    """A lab after `command_count` accepted commands at random times, with its journal. changed: of the scenario."""
+    """A lab after `command_count` accepted commands at random times, with its journal. changed: of the
+    scenario."""
     draw = random.Random(seed)
     scenario = scenario_from_json({**SCENARIO, "seed": seed, **changed})
     lab = Lab(scenario)
@@ -47,7 +59,12 @@ def random_life(seed: int, command_count: int = 25, **changed: object) -> tuple[
     while len(journal) < command_count and tries < command_count * 20:
         tries += 1
         lab.advance_to(lab.now_us + draw.choice([0, 1, 100_000, 3_000_000, 20_000_000]))
-        command = {**random_command(draw, lab), "command_id": f"x{tries}", "position": len(journal) + 1, "at_us": lab.now_us}
+        command = {
+            **random_command(draw, lab),
+            "command_id": f"x{tries}",
+            "position": len(journal) + 1,
+            "at_us": lab.now_us,
+        }
         try:
             lab.submit(command)
         except CommandError:

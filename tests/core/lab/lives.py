@@ -1,4 +1,5 @@
-"""Lives of labs for tests of what a page says: every kind of change, looked at in small steps before, during and after what it causes."""
+"""Lives of labs for tests of what a page says: every kind of change, looked at in small steps before, during
+and after what it causes."""
 
 import random
 from collections.abc import Iterator
@@ -12,14 +13,38 @@ from broker_core.lab.scenario import scenario_from_json
 SECOND = 1_000_000
 SEEDS = range(8)
 STEPS_US = (0, 1, 100_000, 300_000, 700_000, 1_500_000, 4_000_000, 20_000_000)
-KINDS = ("join", "join", "ten", "leave", "crash", "crash", "rejoin", "pause", "resume", "slow", "switch", "all_leave")
-RULES = {"kafka": ["sticky", "cooperative-sticky", "range"], "pulsar": ["auto_split", "consistent_hash"], "rabbitmq": ["prefetch_1", "prefetch_5"]}
+KINDS = (
+    "join",
+    "join",
+    "ten",
+    "leave",
+    "crash",
+    "crash",
+    "rejoin",
+    "pause",
+    "resume",
+    "slow",
+    "switch",
+    "all_leave",
+)
+RULES = {
+    "kafka": ["sticky", "cooperative-sticky", "range"],
+    "pulsar": ["auto_split", "consistent_hash"],
+    "rabbitmq": ["prefetch_1", "prefetch_5"],
+}
 
 
 def order(lab: Lab, kind: str, consumer: str | None = None, lane: str = "all", **args: object) -> bool:
     """Whether the lab took the command."""
     position = lab.position + 1
-    command = {"command_id": f"x{position}", "kind": kind, "rig": lane, "consumer": consumer, "args": args, "position": position}
+    command = {
+        "command_id": f"x{position}",
+        "kind": kind,
+        "rig": lane,
+        "consumer": consumer,
+        "args": args,
+        "position": position,
+    }
     try:
         lab.submit(command)
     except CommandError:

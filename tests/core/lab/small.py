@@ -1,4 +1,5 @@
-"""Small labs for tests: one lane, few records, a few milliseconds of work. And a lane on paper, for observers that only ask questions."""
+"""Small labs for tests: one lane, few records, a few milliseconds of work. And a lane on paper, for observers
+that only ask questions."""
 
 from collections.abc import Callable, Mapping
 from types import SimpleNamespace
@@ -16,11 +17,23 @@ SECOND = 1_000_000
 
 
 def lab_of(
-    model: str, *, consumers: int = 2, keys: int = 20, rate: int = 10, consumer_rate: int = 10, seconds: float = 0, **lane: Any
+    model: str,
+    *,
+    consumers: int = 2,
+    keys: int = 20,
+    rate: int = 10,
+    consumer_rate: int = 10,
+    seconds: float = 0,
+    **lane: Any,
 ) -> Lab:
     """A lab with this one lane after so many seconds."""
     workload = {"kind": "uniform", "keys": keys, "rate": rate}
-    made = {"lanes": [{"model": model, **lane}], "consumers": consumers, "consumer_rate": consumer_rate, "workload": workload}
+    made = {
+        "lanes": [{"model": model, **lane}],
+        "consumers": consumers,
+        "consumer_rate": consumer_rate,
+        "workload": workload,
+    }
     lab = Lab(scenario_from_json(made))
     lab.advance_to(int(seconds * SECOND))
     return lab
@@ -50,19 +63,32 @@ def kinds(told: list[Json]) -> list[str]:
     return [event["kind"] for event in told]
 
 
-def consumer(name: str, state: str = "live", service_us: int = 100_000, normal_us: int = 100_000, incarnation: str = "") -> Consumer:
+def consumer(
+    name: str, state: str = "live", service_us: int = 100_000, normal_us: int = 100_000, incarnation: str = ""
+) -> Consumer:
     return Consumer(name, 1, service_us, normal_us, incarnation or name, 0, state)
 
 
 class PaperLane:
-    """What observers ask of a lane, each answer written down by the test; its ledger is a real one, and what it says is kept."""
+    """What observers ask of a lane, each answer written down by the test; its ledger is a real one, and what
+    it says is kept."""
 
     def __init__(self, *consumers: Consumer, **answers: Any) -> None:
         self.consumers = {each.name: each for each in consumers}
         self.answers: dict[str, Any] = {
-            "weights": {}, "key_owners": None, "units": None, "space": None, "is_settled": True, "dark_units": (0, 10), "stuck": (0, 0),
-            "lag": 0, "way_in": "ring", "waiting_for": 0, "held": 0, **answers,
-        }  # fmt: skip
+            "weights": {},
+            "key_owners": None,
+            "units": None,
+            "space": None,
+            "is_settled": True,
+            "dark_units": (0, 10),
+            "stuck": (0, 0),
+            "lag": 0,
+            "way_in": "ring",
+            "waiting_for": 0,
+            "held": 0,
+            **answers,
+        }
         self.now_us = 0
         self.next_record = 0
         self.redelivered = 0

@@ -1,4 +1,5 @@
-"""The shape of what a checkpoint holds: each class of a lab's state with its fields, found from the roots by their annotations."""
+"""The shape of what a checkpoint holds: each class of a lab's state with its fields, found from the roots by
+their annotations."""
 
 from __future__ import annotations
 
@@ -24,9 +25,12 @@ from broker_core.sim.world import Counters
 
 SUBSCRIPTIONS = ("auto_split", "exclusive", "failover", "shared")
 LANES = [
-    {"model": "kafka", "cluster": True}, {"id": "alone", "model": "kafka", "cluster": False}, {"model": "tubemq"}, {"model": "rabbitmq"},
+    {"model": "kafka", "cluster": True},
+    {"id": "alone", "model": "kafka", "cluster": False},
+    {"model": "tubemq"},
+    {"model": "rabbitmq"},
     *({"id": algorithm, "model": "pulsar", "algorithm": algorithm} for algorithm in SUBSCRIPTIONS),
-]  # fmt: skip
+]
 
 
 def shape() -> dict[str, str]:
@@ -68,11 +72,16 @@ def fields_of(kind: type) -> tuple[str, list[type]]:
     if is_dataclass(kind):
         names = [each.name for each in fields(kind)]
     elif issubclass(kind, msgspec.Struct):
-        names, tag = list(kind.__struct_fields__), (kind.__struct_config__.tag, kind.__struct_config__.array_like)
+        names, tag = (
+            list(kind.__struct_fields__),
+            (kind.__struct_config__.tag, kind.__struct_config__.array_like),
+        )
     else:
         names = list(getattr(kind, "_fields", ()))
     hints = get_type_hints(kind) if names else {}
-    return repr((tag, [(name, spelled(hints[name])) for name in names])), [named for name in names for named in classes_in(hints[name])]
+    return repr((tag, [(name, spelled(hints[name])) for name in names])), [
+        named for name in names for named in classes_in(hints[name])
+    ]
 
 
 def classes_in(annotation: Any) -> list[type]:
@@ -83,7 +92,11 @@ def classes_in(annotation: Any) -> list[type]:
 
 def spelled(annotation: Any) -> str:
     """A type in words that do not depend on where its module stands in memory."""
-    return getattr(annotation, "__name__", "") if isinstance(annotation, type) and not get_args(annotation) else str(annotation)
+    return (
+        getattr(annotation, "__name__", "")
+        if isinstance(annotation, type) and not get_args(annotation)
+        else str(annotation)
+    )
 
 
 def code_of(method: Any) -> str:

@@ -1,4 +1,5 @@
-"""A person's faults reach the cluster of a lane: as commands, with cards, through a checkpoint, a replay and a change of rule."""
+"""A person's faults reach the cluster of a lane: as commands, with cards, through a checkpoint, a replay and
+a change of rule."""
 
 import pytest
 
@@ -14,7 +15,11 @@ LANE = {"model": "kafka", "brokers": 3, "min_insync_replicas": 2, "partitions": 
 
 
 def lab_on_a_cluster(**lane):
-    lab = Lab(scenario_from_json({"lanes": [LANE | lane], "consumers": 2, "workload": {"kind": "uniform", "keys": 20, "rate": 20}}))
+    lab = Lab(
+        scenario_from_json(
+            {"lanes": [LANE | lane], "consumers": 2, "workload": {"kind": "uniform", "keys": 20, "rate": 20}}
+        )
+    )
     lab.advance_to(5 * SECOND)
     return lab
 
@@ -31,7 +36,9 @@ def cluster(lab):
 
 def test_the_view_has_the_lanes_partitions_and_none_of_kafkas_own():
     view = cluster(lab_on_a_cluster())
-    assert [name.rpartition("-")[2] for name in view["partitions"]] == ["0", "1", "2"] and view["counts"]["healthy"] == 3
+    assert [name.rpartition("-")[2] for name in view["partitions"]] == ["0", "1", "2"] and view["counts"][
+        "healthy"
+    ] == 3
     assert all(partition["high_watermark"] > 0 for partition in view["partitions"].values())
     assert view["producers"]["producer"]["counts"]["acked"] > 0
 
@@ -59,14 +66,19 @@ def test_a_crash_and_what_came_of_it():
 @pytest.mark.parametrize(
     ("kind", "args", "field"),
     [
-        ("crash", {"broker": 4}, "args.broker"), ("crash", {"broker": 0}, "args.broker"), ("resume", {"broker": 1}, "args.broker"),
-        ("come_back", {"broker": 1}, "args.broker"), ("heal_link", {"one": "broker-1", "other": "broker-2"}, "args.one"),
-        ("cut_link", {"one": "broker-1", "other": "broker-1"}, "args.other"), ("cut_link", {"one": "broker-1", "other": "nobody"}, "args.other"),
-        ("slow_disk", {"broker": 1, "write_us": -1}, "args.write_us"), ("skew_clock", {"broker": 1}, "args.skew_ms"),
+        ("crash", {"broker": 4}, "args.broker"),
+        ("crash", {"broker": 0}, "args.broker"),
+        ("resume", {"broker": 1}, "args.broker"),
+        ("come_back", {"broker": 1}, "args.broker"),
+        ("heal_link", {"one": "broker-1", "other": "broker-2"}, "args.one"),
+        ("cut_link", {"one": "broker-1", "other": "broker-1"}, "args.other"),
+        ("cut_link", {"one": "broker-1", "other": "nobody"}, "args.other"),
+        ("slow_disk", {"broker": 1, "write_us": -1}, "args.write_us"),
+        ("skew_clock", {"broker": 1}, "args.skew_ms"),
         ("skew_clock", {"broker": 1, "skew_ms": -86_400_001}, "args.skew_ms"),
         ("cut_link", {"one": "broker-1", "other": "broker-2", "one_way": 1}, "args.one_way"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_order_is_a_message_at_its_field_and_changes_nothing(kind, args, field):
     lab = lab_on_a_cluster()
     before = lab.checkpoint()
@@ -94,13 +106,22 @@ def test_cut_links_are_refused_by_what_a_page_knows_too():
 @pytest.mark.parametrize(
     ("done", "kind", "reason"),
     [
-        ("pause", "stop", "broker 1 is paused"), ("pause", "pause", "broker 1 is paused"), ("pause", "come_back", "broker 1 is paused"),
-        ("crash", "resume", "broker 1 is down"), ("crash", "stop", "broker 1 is down"), ("cut_power", "crash", "broker 1 is down"),
-        ("lose_disk", "lose_disk", "broker 1 has lost its disk already"), ("lose_disk", "pause", "broker 1 is down"),
-        ("stop", "resume", "broker 1 is down"), (None, "resume", "broker 1 is running"), (None, "come_back", "broker 1 is running"),
+        ("pause", "stop", "broker 1 is paused"),
+        ("pause", "pause", "broker 1 is paused"),
+        ("pause", "come_back", "broker 1 is paused"),
+        ("crash", "resume", "broker 1 is down"),
+        ("crash", "stop", "broker 1 is down"),
+        ("cut_power", "crash", "broker 1 is down"),
+        ("lose_disk", "lose_disk", "broker 1 has lost its disk already"),
+        ("lose_disk", "pause", "broker 1 is down"),
+        ("stop", "resume", "broker 1 is down"),
+        (None, "resume", "broker 1 is running"),
+        (None, "come_back", "broker 1 is running"),
     ],
-)  # fmt: skip
-def test_what_a_broker_is_not_ready_for_is_refused_with_its_condition_at_once_and_by_the_lab(done, kind, reason):
+)
+def test_what_a_broker_is_not_ready_for_is_refused_with_its_condition_at_once_and_by_the_lab(
+    done, kind, reason
+):
     lab = lab_on_a_cluster()
     if done is not None:
         order(lab, done, 20, broker=1)
@@ -123,7 +144,9 @@ def test_a_broker_that_shuts_down_may_be_down_by_now_so_only_the_lab_knows():
     lab = lab_on_a_cluster()
     order(lab, "stop", broker=1)
     assert cluster(lab)["brokers"]["1"]["stage"] == "shutting_down"
-    command_from_json({"command_id": "x", "kind": "cluster_come_back", "args": {"broker": 1}}).check(facts_of_view(lab.view(), DEFAULT_LIMITS))
+    command_from_json({"command_id": "x", "kind": "cluster_come_back", "args": {"broker": 1}}).check(
+        facts_of_view(lab.view(), DEFAULT_LIMITS)
+    )
     with pytest.raises(CommandError, match="broker 1 is shutting down"):
         order(lab, "stop", broker=1)
 
@@ -141,8 +164,13 @@ def test_a_cluster_under_faults_goes_on_the_same_after_a_checkpoint():
 def test_a_lane_with_another_rule_goes_through_its_faults_again():
     lab = lab_on_a_cluster()
     order(lab, "crash", 15, broker=3)
-    lab.submit({"command_id": "rule", "kind": "set_algorithm", "rig": "kafka", "args": {"algorithm": "roundrobin"}})
-    assert cluster(lab)["brokers"]["3"]["condition"] == "crashed" and cluster(lab)["faults"][-1]["verb"] == "crash"
+    lab.submit(
+        {"command_id": "rule", "kind": "set_algorithm", "rig": "kafka", "args": {"algorithm": "roundrobin"}}
+    )
+    assert (
+        cluster(lab)["brokers"]["3"]["condition"] == "crashed"
+        and cluster(lab)["faults"][-1]["verb"] == "crash"
+    )
 
 
 def test_a_topic_is_made_its_partition_moved_and_its_leader_elected_again():
@@ -160,8 +188,10 @@ def test_a_topic_is_made_its_partition_moved_and_its_leader_elected_again():
     order(lab, "elect", 2, topic="payments", partition=0)
     assert cluster(lab)["partitions"]["payments-0"]["leader"] == target[0]
     assert [(card["verb"], card["target"]) for card in cluster(lab)["faults"]] == [
-        ("create_topic", ["payments"]), ("reassign", ["payments-0", " ".join(map(str, target))]), ("elect", ["payments-0"]),
-    ]  # fmt: skip
+        ("create_topic", ["payments"]),
+        ("reassign", ["payments-0", " ".join(map(str, target))]),
+        ("elect", ["payments-0"]),
+    ]
 
 
 def test_an_unclean_election_is_an_operators_order_where_nobody_may_lead():
@@ -184,20 +214,45 @@ def test_an_unclean_election_is_an_operators_order_where_nobody_may_lead():
     [
         ("create_topic", {"topic": "records"}, "args.topic", "TOPIC_ALREADY_EXISTS"),
         ("create_topic", {"topic": "a/b"}, "args.topic", "INVALID_TOPIC_EXCEPTION"),
-        ("create_topic", {"topic": "t", "replication_factor": 4}, "args.replication_factor", "INVALID_REPLICATION_FACTOR"),
+        (
+            "create_topic",
+            {"topic": "t", "replication_factor": 4},
+            "args.replication_factor",
+            "INVALID_REPLICATION_FACTOR",
+        ),
         ("create_topic", {"topic": "t", "partitions": 512}, "args.partitions", "at most 512"),
         ("create_topic", {"topic": "__t"}, "args.topic", "not begin with __"),
-        ("reassign", {"topic": "records", "partition": 3, "replicas": [1]}, "args.partition", "UNKNOWN_TOPIC_OR_PARTITION"),
-        ("reassign", {"topic": "records", "partition": 0, "replicas": [9]}, "args.replicas", "INVALID_REPLICA_ASSIGNMENT"),
+        (
+            "reassign",
+            {"topic": "records", "partition": 3, "replicas": [1]},
+            "args.partition",
+            "UNKNOWN_TOPIC_OR_PARTITION",
+        ),
+        (
+            "reassign",
+            {"topic": "records", "partition": 0, "replicas": [9]},
+            "args.replicas",
+            "INVALID_REPLICA_ASSIGNMENT",
+        ),
         ("reassign", {"topic": "records", "partition": 0, "replicas": []}, "args.replicas", "list"),
-        ("reassign", {"topic": "records", "partition": 0, "replicas": [1, 1]}, "args.replicas", "INVALID_REPLICA_ASSIGNMENT"),
+        (
+            "reassign",
+            {"topic": "records", "partition": 0, "replicas": [1, 1]},
+            "args.replicas",
+            "INVALID_REPLICA_ASSIGNMENT",
+        ),
         ("reassign", {"topic": "records", "partition": 0}, "args.replicas", "NO_REASSIGNMENT_IN_PROGRESS"),
         ("elect", {"topic": "records", "partition": 0}, "args.partition", "ELECTION_NOT_NEEDED"),
         ("elect", {"topic": "records"}, "args.partition", "neither"),
         ("cut_link", {"one": "producer", "other": "c1"}, "args.other", "client"),
         ("start_writer", {"writer": 1, "topic": "records"}, "args.topic", "another topic"),
         ("start_writer", {"writer": 9, "topic": "t"}, "args.writer", "1 to 8"),
-        ("start_writer", {"writer": 1, "topic": "t", "transactional_id": ""}, "args.transactional_id", "letters"),
+        (
+            "start_writer",
+            {"writer": 1, "topic": "t", "transactional_id": ""},
+            "args.transactional_id",
+            "letters",
+        ),
         ("pause_writer", {"writer": 1}, "args.writer", "no writer-1"),
     ],
 )
@@ -212,11 +267,12 @@ def test_the_controllers_own_error_stands_at_the_field_and_nothing_changes(kind,
 @pytest.mark.parametrize(
     ("kind", "args"),
     [
-        ("cluster_create_topic", {"topic": "records"}), ("cluster_create_topic", {"topic": "t", "replication_factor": 4}),
+        ("cluster_create_topic", {"topic": "records"}),
+        ("cluster_create_topic", {"topic": "t", "replication_factor": 4}),
         ("cluster_reassign", {"topic": "records", "partition": 0, "replicas": [4]}),
         ("cluster_reassign", {"topic": "records", "partition": 0, "replicas": [1, 1]}),
     ],
-)  # fmt: skip
+)
 def test_a_page_foresees_the_controllers_error_word_for_word(kind, args):
     lab = lab_on_a_cluster()
     command = command_from_json({"command_id": "x", "kind": kind, "args": args})
@@ -303,5 +359,7 @@ def test_no_consumer_takes_the_name_of_a_node():
 def test_a_cluster_that_has_lost_its_only_disk_shows_no_log_and_neither_does_its_restored_copy():
     lab = lab_on_a_cluster(brokers=1, min_insync_replicas=1)
     order(lab, "lose_disk", 5, broker=1)
-    assert {partition["end"] for partition in lab.view()["rigs"]["kafka"]["picture"]["partitions"].values()} == {0}
+    assert {
+        partition["end"] for partition in lab.view()["rigs"]["kafka"]["picture"]["partitions"].values()
+    } == {0}
     assert Lab.restore(lab.scenario, lab.checkpoint()).view() == lab.view()

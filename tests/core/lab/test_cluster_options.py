@@ -1,4 +1,5 @@
-"""What a scenario may say of a Kafka lane's cluster: bounds, choices, what does not go together, and what a lane has that says nothing."""
+"""What a scenario may say of a Kafka lane's cluster: bounds, choices, what does not go together, and what a
+lane has that says nothing."""
 
 from typing import Any
 
@@ -8,12 +9,22 @@ from broker_core.errors import CommandError
 from broker_core.lab.cluster_options import CLUSTER_FIELDS, check_cluster
 
 NUMBERS: dict[str, Any] = {
-    "min_insync_replicas": (1, 9), "lag_messages_max": (1, 2_147_483_647), "offsets_partitions": (1, 50), "session_timeout_ms": (6_000, 1_800_000),
-    "heartbeat_interval_ms": (100, 600_000), "max_poll_interval_ms": (1_000, 3_600_000), "max_poll_records": (1, 500),
-    "metadata_max_age_ms": (100, 3_600_000), "auto_commit_interval_ms": (100, 3_600_000), "group_max_size": (1, 1_000),
-    "initial_rebalance_delay_ms": (0, 60_000), "offsets_retention_minutes": (1, 10_080), "placement_seed": (0, 2_147_483_647),
-}  # fmt: skip
-"""The session's bounds are Kafka's own (group.min.session.timeout.ms, group.max.session.timeout.ms), the others the lab's."""
+    "min_insync_replicas": (1, 9),
+    "lag_messages_max": (1, 2_147_483_647),
+    "offsets_partitions": (1, 50),
+    "session_timeout_ms": (6_000, 1_800_000),
+    "heartbeat_interval_ms": (100, 600_000),
+    "max_poll_interval_ms": (1_000, 3_600_000),
+    "max_poll_records": (1, 500),
+    "metadata_max_age_ms": (100, 3_600_000),
+    "auto_commit_interval_ms": (100, 3_600_000),
+    "group_max_size": (1, 1_000),
+    "initial_rebalance_delay_ms": (0, 60_000),
+    "offsets_retention_minutes": (1, 10_080),
+    "placement_seed": (0, 2_147_483_647),
+}
+"""The session's bounds are Kafka's own (group.min.session.timeout.ms, group.max.session.timeout.ms), the
+others the lab's."""
 
 
 def checked(entry: dict[str, Any], partitions: int = 12, topic: str = "records") -> dict[str, Any]:
@@ -29,7 +40,9 @@ def refused(entry: dict[str, Any], partitions: int = 12) -> tuple[str, str] | No
 
 
 @pytest.mark.parametrize(("brokers", "factor"), [(None, 3), (1, 1), (2, 2), (3, 3), (9, 3)])
-def test_each_partition_has_three_copies_or_as_many_as_there_are_brokers(brokers: int | None, factor: int) -> None:
+def test_each_partition_has_three_copies_or_as_many_as_there_are_brokers(
+    brokers: int | None, factor: int
+) -> None:
     options = checked({} if brokers is None else {"brokers": brokers})
     assert options == {"brokers": brokers or 3, "replication_factor": factor}
 
@@ -49,7 +62,10 @@ def test_copies_are_on_different_brokers(entry: dict[str, Any], field: str) -> N
 
 
 def test_cluster_has_room_for_512_partitions() -> None:
-    assert refused({}, 512) is None and refused({}, 513) == ("partitions", "must be a whole number from 1 to 512")
+    assert refused({}, 512) is None and refused({}, 513) == (
+        "partitions",
+        "must be a whole number from 1 to 512",
+    )
 
 
 @pytest.mark.parametrize("name", NUMBERS)
@@ -63,12 +79,16 @@ def test_number_is_within_its_bounds(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "choices", "others"),
     [
-        ("acks", [-1, 0, 1], [2, "all", True, False, None, 1.0, -1.0]), ("group_protocol", ["classic", "consumer"], ["eager", 1, None, []]),
-        ("remote_assignor", ["uniform", "range"], ["sticky"]), ("group_coordinator", ["new", "old"], [True]),
-        ("unclean_election", [True, False], [1, 0, 1.0, "true"]), ("idempotence", [True, False], [1, 0]), ("static_members", [True, False], [1, 0]),
+        ("acks", [-1, 0, 1], [2, "all", True, False, None, 1.0, -1.0]),
+        ("group_protocol", ["classic", "consumer"], ["eager", 1, None, []]),
+        ("remote_assignor", ["uniform", "range"], ["sticky"]),
+        ("group_coordinator", ["new", "old"], [True]),
+        ("unclean_election", [True, False], [1, 0, 1.0, "true"]),
+        ("idempotence", [True, False], [1, 0]),
+        ("static_members", [True, False], [1, 0]),
         ("migration_policy", ["disabled", "upgrade", "downgrade", "bidirectional"], ["on", {}]),
     ],
-)  # fmt: skip
+)
 def test_choice_is_one_of_its_own_kind(name: str, choices: list[Any], others: list[Any]) -> None:
     """In Python 1 == 1.0 == True: a setting of one kind is not another's."""
     for choice in choices:
@@ -112,13 +132,16 @@ def test_lane_without_a_cluster_has_none_of_its_settings() -> None:
 @pytest.mark.parametrize(
     ("topics", "field"),
     [
-        (3, "more_topics"), ([{"name": f"t{number}", "partitions": 1} for number in range(5)], "more_topics"), ([{"name": "a"}], "more_topics.0"),
-        ([{"name": "a", "partitions": 1, "x": 1}], "more_topics.0"), ([{"name": "records", "partitions": 1}], "more_topics.0.name"),
+        (3, "more_topics"),
+        ([{"name": f"t{number}", "partitions": 1} for number in range(5)], "more_topics"),
+        ([{"name": "a"}], "more_topics.0"),
+        ([{"name": "a", "partitions": 1, "x": 1}], "more_topics.0"),
+        ([{"name": "records", "partitions": 1}], "more_topics.0.name"),
         ([{"name": "a", "partitions": 1}, {"name": "a", "partitions": 1}], "more_topics.1.name"),
         ([{"name": "A", "partitions": 1}], "more_topics.0.name"),
         ([{"name": "a", "partitions": 65}], "more_topics.0.partitions"),
     ],
-)  # fmt: skip
+)
 def test_further_topics_have_names_of_their_own(topics: Any, field: str) -> None:
     answer = refused({"more_topics": topics})
     assert answer is not None and answer[0] == field
@@ -130,18 +153,26 @@ def test_further_topics_have_names_of_their_own(topics: Any, field: str) -> None
 @pytest.mark.parametrize(
     ("groups", "field"),
     [
-        ([], "groups"), ({f"g{number}": {} for number in range(9)}, "groups"), ({"lab": {}}, "groups"), ({"G": {}}, "groups"),
+        ([], "groups"),
+        ({f"g{number}": {} for number in range(9)}, "groups"),
+        ({"lab": {}}, "groups"),
+        ({"G": {}}, "groups"),
         ({"a": []}, "groups.a"),
-        ({"a": {"type": "x"}}, "groups.a.type"), ({"a": {"assignor": "best"}}, "groups.a.assignor"), ({"a": {"consumers": 9}}, "groups.a.consumers"),
+        ({"a": {"type": "x"}}, "groups.a.type"),
+        ({"a": {"assignor": "best"}}, "groups.a.assignor"),
+        ({"a": {"consumers": 9}}, "groups.a.consumers"),
         ({"a": {"rate": 100_001}}, "groups.a.rate"),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_with_another_group_is_said_at_its_field(groups: Any, field: str) -> None:
     answer = refused({"groups": groups})
     assert answer is not None and answer[0] == field
 
 
 def test_another_group_has_one_consumer_with_range_unless_it_says_more() -> None:
-    assert checked({"groups": {"audit": {}, "b": {"consumers": 8, "rate": 1, "assignor": "sticky"}}})["groups"] == {
-        "audit": {"consumers": 1, "rate": 100, "assignor": "range"}, "b": {"consumers": 8, "rate": 1, "assignor": "sticky"},
-    }  # fmt: skip
+    assert checked({"groups": {"audit": {}, "b": {"consumers": 8, "rate": 1, "assignor": "sticky"}}})[
+        "groups"
+    ] == {
+        "audit": {"consumers": 1, "rate": 100, "assignor": "range"},
+        "b": {"consumers": 8, "rate": 1, "assignor": "sticky"},
+    }

@@ -10,7 +10,10 @@ from broker_core.lab.observers.codes import CODES, NOW, code_now, code_of
 @pytest.mark.parametrize("happened", CODES)
 def test_there_is_a_sentence_for_every_circumstance_and_none_that_is_never_said(happened):
     facts = sorted({fact for _, needed in CODES[happened] for fact in needed})
-    said = {code_of(happened, **dict(zip(facts, true, strict=True))) for true in product((False, True), repeat=len(facts))}
+    said = {
+        code_of(happened, **dict(zip(facts, true, strict=True)))
+        for true in product((False, True), repeat=len(facts))
+    }
     assert said == {code for code, _ in CODES[happened]}
 
 

@@ -51,7 +51,9 @@ def test_wrong_shape_is_named_at_its_field(change, field):
 
 
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(), lambda v: st.lists(v) | st.dictionaries(st.text(), v), max_leaves=8
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda v: st.lists(v) | st.dictionaries(st.text(), v),
+    max_leaves=8,
 )
 
 
@@ -63,7 +65,11 @@ def test_no_input_does_anything_but_pass_or_be_refused(raw):
         assert error.field and error.reason
 
 
-@given(raw=st.dictionaries(st.sampled_from(["name", "seed", "workload", "rigs", "consumers", "consumer_rate"]), json_values))
+@given(
+    raw=st.dictionaries(
+        st.sampled_from(["name", "seed", "workload", "rigs", "consumers", "consumer_rate"]), json_values
+    )
+)
 def test_no_scenario_does_anything_but_pass_or_be_refused(raw):
     try:
         scenario = scenario_from_json(raw)
@@ -111,7 +117,9 @@ def test_step_goes_one_record_further_and_only_while_paused(lab):
     assert lab.record_count == count + 1
 
 
-@pytest.mark.parametrize("name", ["master", "client", "lab", "all", "broker-x", "coordinator", "admin", "network", "world"])
+@pytest.mark.parametrize(
+    "name", ["master", "client", "lab", "all", "broker-x", "coordinator", "admin", "network", "world"]
+)
 def test_whoever_may_join_joins_every_lane(name):
     lab = Lab(scenario_from_json({}))
     lab.submit({"command_id": "a", "kind": "join", "consumer": name})

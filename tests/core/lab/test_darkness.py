@@ -1,4 +1,5 @@
-"""Darkness is folded at changes only, and misses none: however a lab lives, what the fold has is what nobody serves."""
+"""Darkness is folded at changes only, and misses none: however a lab lives, what the fold has is what nobody
+serves."""
 
 import pytest
 from hypothesis import given, settings
@@ -13,11 +14,21 @@ SECOND = 1_000_000
 
 def lab_of(*lanes, **scenario):
     named = [{"model": model, "algorithm": algorithm} for model, algorithm in lanes]
-    return Lab(scenario_from_json({"workload": {"kind": "uniform", "keys": 200, "rate": 20}, **({"rigs": named} if lanes else {}), **scenario}))
+    return Lab(
+        scenario_from_json(
+            {
+                "workload": {"kind": "uniform", "keys": 200, "rate": 20},
+                **({"rigs": named} if lanes else {}),
+                **scenario,
+            }
+        )
+    )
 
 
 def order(lab, kind, consumer=None, **args):
-    lab.submit({"command_id": f"d{lab.position}", "kind": kind, "rig": "all", "consumer": consumer, "args": args})
+    lab.submit(
+        {"command_id": f"d{lab.position}", "kind": kind, "rig": "all", "consumer": consumer, "args": args}
+    )
 
 
 @pytest.mark.slow
@@ -87,7 +98,8 @@ def test_kafka_counts_the_dead_member_s_partitions_and_the_rebalance_after_it():
     lab.advance_to(20 * SECOND)
     lane = lab.lanes["kafka"]
     before = lane.ledger.tally.darkness.unit_us_at(lab.now_us)
-    # group.initial.rebalance.delay.ms, prolonged once: nobody read anything; and the leader's assignment takes its way.
+    # group.initial.rebalance.delay.ms, prolonged once: nobody read anything; and the leader's assignment
+    # takes its way.
     assert 12 * 6 * SECOND <= before < 12 * 6.01 * SECOND
     order(lab, "crash", "c2")
     deadline_us = lane.consumers["c2"].deadline_us
@@ -96,7 +108,11 @@ def test_kafka_counts_the_dead_member_s_partitions_and_the_rebalance_after_it():
     lab.advance_to(deadline_us + 10 * SECOND)
     longest_us = lane.ledger.bill.pause_us
     assert lane.ledger.tally.darkness.dark == 0
-    assert 4 * longest_us < lane.ledger.tally.darkness.unit_us_at(lab.now_us) - before < 4 * longest_us + 8 * 4 * SECOND
+    assert (
+        4 * longest_us
+        < lane.ledger.tally.darkness.unit_us_at(lab.now_us) - before
+        < 4 * longest_us + 8 * 4 * SECOND
+    )
 
 
 def test_a_queue_is_dark_only_while_nobody_alive_consumes():
@@ -116,4 +132,6 @@ def test_a_lab_without_consumers_is_dark_from_its_first_moment_also_when_it_was_
     again = Lab.restore(lab.scenario, lab.checkpoint())
     for one in (lab, again):
         one.advance_to(7 * SECOND)
-        assert {lane.ledger.tally.darkness.mean_us_at(one.now_us) for lane in one.lanes.values()} == {7 * SECOND}
+        assert {lane.ledger.tally.darkness.mean_us_at(one.now_us) for lane in one.lanes.values()} == {
+            7 * SECOND
+        }

@@ -9,7 +9,16 @@ from broker_core.lab.scenario import scenario_from_json
 
 def lab_after(command_id: str, kind: str = "join", consumer: str | None = None) -> Lab:
     lab = Lab(scenario_from_json({"name": "demo"}))
-    lab.submit({"command_id": command_id, "kind": kind, "rig": "all", "consumer": consumer, "args": {}, "position": 1})
+    lab.submit(
+        {
+            "command_id": command_id,
+            "kind": kind,
+            "rig": "all",
+            "consumer": consumer,
+            "args": {},
+            "position": 1,
+        }
+    )
     lab.advance_to(9_000_000)
     return lab
 
@@ -17,7 +26,11 @@ def lab_after(command_id: str, kind: str = "join", consumer: str | None = None) 
 def test_caption_and_timeline_say_that_the_demo_added_it() -> None:
     view = lab_after(DEMO_JOIN_ID).view()
     caption = view["caption"]
-    assert caption["code"] == "join" and caption["params"]["consumer"] == "c4" and caption["params"]["by"] == "demo"
+    assert (
+        caption["code"] == "join"
+        and caption["params"]["consumer"] == "c4"
+        and caption["params"]["by"] == "demo"
+    )
     assert view["timeline"]["1"]["by"] == "demo"
 
 

@@ -1,4 +1,5 @@
-"""Same seed and commands, same bytes: in pieces, and in another process. What a journal promises: test_journal.py."""
+"""Same seed and commands, same bytes: in pieces, and in another process. What a journal promises:
+test_journal.py."""
 
 import hashlib
 import json
@@ -39,7 +40,13 @@ def test_another_process_with_another_hash_seed_gives_the_same_bytes(seed):
     digests = set()
     for hash_seed in ("0", "1", "4242"):
         environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
-        run = subprocess.run([sys.executable, "-c", program, str(seed)], env=environment, capture_output=True, text=True, check=True)
+        run = subprocess.run(
+            [sys.executable, "-c", program, str(seed)],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         digests.add(run.stdout.strip())
     _, journal, lab = random_life(seed)
     digests.add(hashlib.sha256(lab.checkpoint() + json.dumps([journal, lab.view()]).encode()).hexdigest())

@@ -42,7 +42,8 @@ def test_whole_numbers_are_integers_and_missing_is_null() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "first", "count"), [("tail_number", "N14228", 4043), ("carrier", "UA", 16), ("route", "EWR-IAH", 224), ("origin", "EWR", 3)]
+    ("key", "first", "count"),
+    [("tail_number", "N14228", 4043), ("carrier", "UA", 16), ("route", "EWR-IAH", 224), ("origin", "EWR", 3)],
 )
 def test_each_choice_of_key_names_its_keys(key: str, first: str, count: int) -> None:
     workload = workload_from_json({"key": key})
@@ -54,7 +55,9 @@ def test_after_the_last_flight_the_data_starts_over_and_the_index_runs_on() -> N
     workload = workload_from_json({})
     size = flights.ROW_COUNT
     assert workload.key_codes(size, size + 500) == workload.key_codes(0, 500)
-    assert workload.key_codes(size - 3, size + 3) == workload.key_codes(size - 3, size) + workload.key_codes(0, 3)
+    assert workload.key_codes(size - 3, size + 3) == workload.key_codes(size - 3, size) + workload.key_codes(
+        0, 3
+    )
     assert workload.payload(size + 7) == workload.payload(7)
     assert workload.arrival_us(size) > workload.arrival_us(size - 1)
     assert [workload.view(count)["loop"] for count in (0, size - 1, size, 2 * size)] == [0, 0, 1, 2]
@@ -63,8 +66,13 @@ def test_after_the_last_flight_the_data_starts_over_and_the_index_runs_on() -> N
 
 def test_the_strip_shows_a_flight_as_a_person_reads_it() -> None:
     assert workload_from_json({}).row(0) == {
-        "carrier": "UA", "flight": 1545, "origin": "EWR", "dest": "IAH", "date": "2013-01-01", "time": "05:15",
-    }  # fmt: skip
+        "carrier": "UA",
+        "flight": 1545,
+        "origin": "EWR",
+        "dest": "IAH",
+        "date": "2013-01-01",
+        "time": "05:15",
+    }
 
 
 def test_flights_that_were_not_installed_are_named_with_the_way_out(tmp_path: Path) -> None:
@@ -81,7 +89,9 @@ def test_a_table_of_another_format_asks_for_a_new_install(tmp_path: Path) -> Non
 def test_a_file_that_is_not_the_package_s_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
     source = tmp_path / "flights.csv.zip"
     with zipfile.ZipFile(source, "w") as archive:
-        archive.writestr("flights.csv", ",".join(flights.COLUMNS) + "\n" + ",".join(["1"] * len(flights.COLUMNS)) + "\n")
+        archive.writestr(
+            "flights.csv", ",".join(flights.COLUMNS) + "\n" + ",".join(["1"] * len(flights.COLUMNS)) + "\n"
+        )
     with pytest.raises(HighwaterError, match="336776"):
         flights.convert(source, tmp_path / "flights")
     assert [path.name for path in tmp_path.iterdir()] == [source.name]

@@ -1,4 +1,5 @@
-"""A person's verbs on members of a group on a cluster: what each does, which timer notices it, and what the two time-outs tell apart."""
+"""A person's verbs on members of a group on a cluster: what each does, which timer notices it, and what the
+two time-outs tell apart."""
 
 from __future__ import annotations
 
@@ -18,14 +19,26 @@ pytestmark = pytest.mark.slow
 
 SECOND = 1_000_000
 LANE: dict[str, Any] = {
-    "model": "kafka", "brokers": 3, "offsets_partitions": 3, "partitions": 6, "session_timeout_ms": 10_000, "max_poll_interval_ms": 20_000,
-}  # fmt: skip
+    "model": "kafka",
+    "brokers": 3,
+    "offsets_partitions": 3,
+    "partitions": 6,
+    "session_timeout_ms": 10_000,
+    "max_poll_interval_ms": 20_000,
+}
 
 
 def lab_of(seconds: int = 15, **options: Any) -> Lab:
-    lab = Lab(scenario_from_json({
-        "lanes": [{**LANE, **options}], "consumers": 3, "consumer_rate": 50, "workload": {"kind": "uniform", "keys": 40, "rate": 20},
-    }))  # fmt: skip
+    lab = Lab(
+        scenario_from_json(
+            {
+                "lanes": [{**LANE, **options}],
+                "consumers": 3,
+                "consumer_rate": 50,
+                "workload": {"kind": "uniform", "keys": 40, "rate": 20},
+            }
+        )
+    )
     lab.advance_to(seconds * SECOND)
     return lab
 
@@ -55,12 +68,20 @@ def test_a_frozen_member_is_noticed_by_its_session_and_comes_back_as_a_zombie(pr
     view = lane_of(lab)
     row = view["consumers"]["c2"]
     assert row["state"] == "frozen" and 5 * SECOND < row["deadline_us"] - lab.now_us <= 10 * SECOND
-    assert view["sentence"]["code"] == "kafka.frozen" and sum(part["stopped"] for part in view["picture"]["partitions"].values()) == 2
+    assert (
+        view["sentence"]["code"] == "kafka.frozen"
+        and sum(part["stopped"] for part in view["picture"]["partitions"].values()) == 2
+    )
     told = lab.advance_to(lab.now_us + 20 * SECOND)
     expired = [event for event in told if event["kind"] == "kafka.group.member_expired"]
-    assert [event["at_us"] for event in expired] == [row["deadline_us"]] and "kafka.consumer.poll_timeout" not in kinds(told)
+    assert [event["at_us"] for event in expired] == [
+        row["deadline_us"]
+    ] and "kafka.consumer.poll_timeout" not in kinds(told)
     assert owners(lab) == {"c1", "c3"} and lane_of(lab)["consumers"]["c2"]["deadline_us"] is None
-    assert lane_of(lab)["sentence"]["code"] == "kafka.frozen_noticed" and lane_of(lab)["bill"]["partitions_moved"] >= 2
+    assert (
+        lane_of(lab)["sentence"]["code"] == "kafka.frozen_noticed"
+        and lane_of(lab)["bill"]["partitions_moved"] >= 2
+    )
     told = order(lab, "group_thaw", 12, consumer="c2")
     assert "kafka.consumer.revoked" in kinds(told) and "kafka.consumer.assigned" in kinds(told)
     assert owners(lab) == {"c1", "c2", "c3"} and lane_of(lab)["consumers"]["c2"]["state"] == "live"
@@ -90,7 +111,9 @@ def test_a_stuck_poll_is_noticed_by_max_poll_interval_while_heartbeats_go_on(pro
     order(lab, "group_stick", 0.1, consumer="c2")
     assert lane_of(lab)["consumers"]["c2"]["state"] == "stuck"
     told = lab.advance_to(lab.now_us + 12 * SECOND)
-    assert "kafka.group.member_expired" not in kinds(told) and owners(lab) == {"c1", "c2", "c3"}, "its session lives"
+    assert "kafka.group.member_expired" not in kinds(told) and owners(lab) == {"c1", "c2", "c3"}, (
+        "its session lives"
+    )
     told = lab.advance_to(lab.now_us + 16 * SECOND)
     assert "kafka.consumer.poll_timeout" in kinds(told) and "kafka.group.member_expired" not in kinds(told)
     assert owners(lab) == {"c1", "c3"} and lane_of(lab)["sentence"]["code"] == "kafka.stuck_noticed"
@@ -109,7 +132,10 @@ def test_a_static_members_restart_moves_nothing(protocol: str) -> None:
         number: part["owner"] for number, part in before.items()
     }  # fmt: skip
     assert view["picture"]["generation"] == generation
-    assert not any(part["stopped"] for part in view["picture"]["partitions"].values()) and view["bill"]["settled"]
+    assert (
+        not any(part["stopped"] for part in view["picture"]["partitions"].values())
+        and view["bill"]["settled"]
+    )
     assert 1.9 * SECOND < view["bill"]["pause_us"] < 5 * SECOND
 
 
@@ -127,7 +153,9 @@ def test_two_rolling_bounces_lead_from_range_to_cooperative_sticky() -> None:
             told = order(lab, "group_restart", 14, consumer=name, args={"assignors": strategies})
             assert "kafka.consumer.failed" not in kinds(told)
             assert owners(lab) == {"c1", "c2", "c3"}
-            assert lane_of(lab)["group"]["is_cooperative"] is (strategies == ["cooperative-sticky"] and name == "c3"), "when the last one is"
+            assert lane_of(lab)["group"]["is_cooperative"] is (
+                strategies == ["cooperative-sticky"] and name == "c3"
+            ), "when the last one is"
     told = order(lab, "leave", 12, consumer="c3")
     revoked = {event["data"]["consumer"] for event in told if event["kind"] == "kafka.consumer.revoked"}
     assert revoked == {"c3"} and owners(lab) == {"c1", "c2"}, "nobody who stays gives anything up"
@@ -145,7 +173,9 @@ def test_one_bounce_alone_is_refused_by_the_group() -> None:
 def test_a_classic_group_is_migrated_while_it_runs() -> None:
     lab = lab_of(algorithm="cooperative-sticky", migration_policy="bidirectional")
     told = order(lab, "group_restart", 14, consumer="c1", args={"protocol": "consumer"})
-    assert "kafka.group.upgraded" in kinds(told) and owners(lab) == {"c1", "c2", "c3"}, "two members still speak the classic protocol"
+    assert "kafka.group.upgraded" in kinds(told) and owners(lab) == {"c1", "c2", "c3"}, (
+        "two members still speak the classic protocol"
+    )
     for name in ("c2", "c3"):
         order(lab, "group_restart", 14, consumer=name, args={"protocol": "consumer"})
     assert owners(lab) == {"c1", "c2", "c3"} and lane_of(lab)["picture"]["leader"] is None
@@ -170,17 +200,24 @@ def test_a_pattern_takes_in_a_topic_that_matches() -> None:
     lab = lab_of(more_topics=[{"name": "recent", "partitions": 4}, {"name": "audit", "partitions": 2}])
     order(lab, "group_subscribe", 12, consumer="c1", args={"pattern": "rec.*"})
     state = lab.lanes["kafka"].world.slots["c1"].node.state
-    assert state.subscribed.topics == ["recent", "records"] and {topic for topic, _ in state.owned} == {"recent", "records"}
+    assert state.subscribed.topics == ["recent", "records"] and {topic for topic, _ in state.owned} == {
+        "recent",
+        "records",
+    }
 
 
 def test_a_topic_that_comes_later_and_matches_a_pattern_begins_a_rebalance() -> None:
     lab = lab_of(metadata_max_age_ms=5_000)
     order(lab, "group_subscribe", 12, consumer="c1", args={"pattern": "rec.*"})
-    told = order(lab, "cluster_create_topic", 14, args={"topic": "recent", "partitions": 4, "replication_factor": 3})
+    told = order(
+        lab, "cluster_create_topic", 14, args={"topic": "recent", "partitions": 4, "replication_factor": 3}
+    )
     assert "kafka.group.rebalance_started" in kinds(told)
     state = lab.lanes["kafka"].world.slots["c1"].node.state
     assert state.subscribed.topics == ["recent", "records"]
-    assert {number for topic, number in state.owned if topic == "recent"} == {0, 1, 2, 3}, "nobody else reads it"
+    assert {number for topic, number in state.owned if topic == "recent"} == {0, 1, 2, 3}, (
+        "nobody else reads it"
+    )
     assert "kafka.group.rebalance_started" not in kinds(order(lab, "cluster_create_topic", 14, args={
         "topic": "audit", "partitions": 2, "replication_factor": 3,
     })), "another one begins none"  # fmt: skip
@@ -193,7 +230,9 @@ def test_more_partitions_are_found_at_the_next_look_at_the_metadata() -> None:
     parts = lane_of(lab)["picture"]["partitions"]
     assert len(parts) == 8 and owners(lab) == {"c1", "c2", "c3"}
     lab.advance_to(lab.now_us + 10 * SECOND)
-    assert sum(part["end"] for part in list(lane_of(lab)["picture"]["partitions"].values())[6:]) > 0, "keys move to the new ones"
+    assert sum(part["end"] for part in list(lane_of(lab)["picture"]["partitions"].values())[6:]) > 0, (
+        "keys move to the new ones"
+    )
     assert lane_of(lab)["lag"] < 40
 
 
@@ -209,14 +248,18 @@ def test_more_partitions_are_found_at_the_next_look_at_the_metadata() -> None:
     ("cluster_add_partitions", {"args": {"topic": "records", "count": 6}}, "args.count"),
     ("cluster_add_partitions", {"args": {"topic": "nowhere", "count": 6}}, "args.topic"),
 ])  # fmt: skip
-def test_what_makes_no_sense_is_refused_at_its_field_and_changes_nothing(kind: str, parts: Any, field: str) -> None:
+def test_what_makes_no_sense_is_refused_at_its_field_and_changes_nothing(
+    kind: str, parts: Any, field: str
+) -> None:
     lab = lab_of(6)
     before = lab.checkpoint()
     with pytest.raises(CommandError) as refused:
         order(lab, kind, **parts)
     assert refused.value.field == field and lab.checkpoint() == before
     with pytest.raises(CommandError) as foreseen:
-        command_from_json({"command_id": "x", "kind": kind, **parts}).check(facts_of_view(lab.view(), DEFAULT_LIMITS))
+        command_from_json({"command_id": "x", "kind": kind, **parts}).check(
+            facts_of_view(lab.view(), DEFAULT_LIMITS)
+        )
     assert foreseen.value.field == field
 
 
@@ -254,7 +297,9 @@ def test_a_held_group_goes_on_the_same_after_a_checkpoint_and_under_another_rule
 @pytest.mark.parametrize("kind", ["group_freeze", "group_restart", "crash", "leave"])
 def test_a_stuck_zombie_reads_on_what_another_member_has_when_that_one_stops(kind: str) -> None:
     lab = lab_of()
-    order(lab, "group_stick", 30, consumer="c1")  # the group has given its partitions to the others; it cannot know yet
+    order(
+        lab, "group_stick", 30, consumer="c1"
+    )  # the group has given its partitions to the others; it cannot know yet
     assert owners(lab) == {"c2", "c3"}
     for name in ("c2", "c3"):
         order(lab, kind, 8, consumer=name)
@@ -266,8 +311,12 @@ def test_members_that_are_out_of_the_group_may_read_the_same_partitions() -> Non
     lab = lab_of(max_poll_interval_ms=1_000, max_poll_records=500)
     order(lab, "slow", 0, consumer="c1", args={"rate": 1})
     order(lab, "slow", 0, consumer="c2", args={"rate": 1})
-    told = order(lab, "slow", 60, consumer="c3", args={"rate": 1})  # a batch takes longer than max.poll.interval.ms: each is put out in turn
-    assert {event["data"]["consumer"] for event in told if event["kind"] == "kafka.consumer.poll_timeout"} == {"c1", "c2", "c3"}
+    told = order(
+        lab, "slow", 60, consumer="c3", args={"rate": 1}
+    )  # a batch takes longer than max.poll.interval.ms: each is put out in turn
+    assert {
+        event["data"]["consumer"] for event in told if event["kind"] == "kafka.consumer.poll_timeout"
+    } == {"c1", "c2", "c3"}
 
 
 def test_what_a_member_finishes_at_an_order_is_counted_before_a_checkpoint() -> None:
@@ -285,17 +334,30 @@ def test_a_rule_that_knows_no_unequal_subscriptions_ends_the_leader_and_not_the_
     told = order(lab, "group_subscribe", 20, consumer="c2", args={"topics": ["audit"]})
     refused = [event for event in told if event["kind"] == "kafka.consumer.assignor_refused"]
     assert refused[0]["data"] == {"assignor": rule, "consumer": "c1"}
-    assert "kafka.consumer.assignor_failed" not in kinds(told), "a rule of the lab's is no assignor of the user's own"
+    assert "kafka.consumer.assignor_failed" not in kinds(told), (
+        "a rule of the lab's is no assignor of the user's own"
+    )
 
 
-def test_what_a_cooperative_assignor_of_ones_own_violates_is_in_a_checkpoint(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_cooperative_assignor_of_ones_own_violates_is_in_a_checkpoint(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def moves_everything(_source: str, members: dict[str, Any], partitions: dict[str, int]) -> dict[str, Any]:
         last = max(members, key=lambda member: not members[member]["owned"])
-        return {"assignment": {last: [[topic, number] for topic, count in partitions.items() for number in range(count)]}}
+        return {
+            "assignment": {
+                last: [[topic, number] for topic, count in partitions.items() for number in range(count)]
+            }
+        }
 
     monkeypatch.setattr(custom, "_runner", moves_everything)
     lab = lab_of()
-    order(lab, "group_assignor", 20, args={"source": "COOPERATIVE = True\ndef assign(members, partitions):\n    return {}\n"})
+    order(
+        lab,
+        "group_assignor",
+        20,
+        args={"source": "COOPERATIVE = True\ndef assign(members, partitions):\n    return {}\n"},
+    )
     told = order(lab, "join", 20)
     assert "kafka.consumer.assignor_failed" in kinds(told)
     assert Lab.restore(lab.scenario, lab.checkpoint()).view() == lab.view()

@@ -1,4 +1,5 @@
-"""The same history under each assignor and protocol: the lane's own figures come out again, and the protocols differ as they should."""
+"""The same history under each assignor and protocol: the lane's own figures come out again, and the protocols
+differ as they should."""
 
 import pytest
 
@@ -15,12 +16,28 @@ pytestmark = pytest.mark.slow
 
 
 def lab_with_a_history(algorithm: str = "range", protocol: str = "classic") -> Lab:
-    lane = {"id": "kafka", "model": "kafka", "brokers": 3, "offsets_partitions": 5, "algorithm": algorithm, "group_protocol": protocol}
+    lane = {
+        "id": "kafka",
+        "model": "kafka",
+        "brokers": 3,
+        "offsets_partitions": 5,
+        "algorithm": algorithm,
+        "group_protocol": protocol,
+    }
     lab = Lab(scenario_from_json({"lanes": [lane], "consumers": 3}))
     for at_s, kind, consumer in ((12, "join", None), (24, "leave", "c1"), (36, "join", None)):
         lab.advance_to(at_s * SECOND)
         position = lab.position + 1
-        lab.submit({"command_id": f"x{position}", "kind": kind, "rig": "kafka", "consumer": consumer, "args": {}, "position": position})
+        lab.submit(
+            {
+                "command_id": f"x{position}",
+                "kind": kind,
+                "rig": "kafka",
+                "consumer": consumer,
+                "args": {},
+                "position": position,
+            }
+        )
     lab.advance_to(50 * SECOND)
     return lab
 
@@ -42,13 +59,29 @@ def test_each_variant_has_gone_through_the_whole_history(rows: dict[str, Json]) 
 
 def test_what_the_lane_itself_ran_under_comes_out_as_it_was(rows: dict[str, Json]) -> None:
     assert rows["range"] == figures(lab_with_a_history().lanes["kafka"], BY_NAME["range"])
-    assert rows["consumer"] == figures(lab_with_a_history(protocol="consumer").lanes["kafka"], BY_NAME["consumer"])
+    assert rows["consumer"] == figures(
+        lab_with_a_history(protocol="consumer").lanes["kafka"], BY_NAME["consumer"]
+    )
 
 
-def test_sticky_assignors_move_less_and_only_eager_ones_leave_every_partition_dark_at_once(rows: dict[str, Json]) -> None:
+def test_sticky_assignors_move_less_and_only_eager_ones_leave_every_partition_dark_at_once(
+    rows: dict[str, Json],
+) -> None:
     # A join takes 3 of 12 from others, a leave gives 3 of 12 to others, a join takes 3 again: 9 is the least.
-    assert rows["sticky"]["moved"] == rows["cooperative-sticky"]["moved"] == 9 < rows["range"]["moved"] < rows["roundrobin"]["moved"]
-    assert {name for name, row in rows.items() if row["dark_most"] == 12} == {"range", "roundrobin", "sticky", "range_global", "round_robin_hashed"}
+    assert (
+        rows["sticky"]["moved"]
+        == rows["cooperative-sticky"]["moved"]
+        == 9
+        < rows["range"]["moved"]
+        < rows["roundrobin"]["moved"]
+    )
+    assert {name for name, row in rows.items() if row["dark_most"] == 12} == {
+        "range",
+        "roundrobin",
+        "sticky",
+        "range_global",
+        "round_robin_hashed",
+    }
     assert rows["cooperative-sticky"]["dark_most"] <= 3
     assert {row["spread"] for row in rows.values()} == {0}
 
@@ -72,9 +105,19 @@ def assign(members, partitions):
 
 
 def test_a_users_own_assignor_is_compared_from_the_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(custom, "_runner", plainly)     # put back afterwards: other tests of this process need the dashboard's
+    monkeypatch.setattr(
+        custom, "_runner", plainly
+    )  # put back afterwards: other tests of this process need the dashboard's
     lab = lab_with_a_history()
-    lab.submit({"command_id": "own", "kind": "group_assignor", "rig": "kafka", "args": {"source": SWAPPED}, "position": lab.position + 1})
+    lab.submit(
+        {
+            "command_id": "own",
+            "kind": "group_assignor",
+            "rig": "kafka",
+            "args": {"source": SWAPPED},
+            "position": lab.position + 1,
+        }
+    )
     lab.advance_to(70 * SECOND)
     found = rows_of(lab)
     assert list(found) == [*BY_NAME, "custom"]
@@ -86,7 +129,12 @@ def plainly(source: str, members: Json, partitions: Json) -> Json:
     """The function without the process around it, as it is known here."""
     names: Json = {}
     exec(source, names)
-    return {"assignment": {member: [list(one) for one in taken] for member, taken in names["assign"](members, partitions).items()}}
+    return {
+        "assignment": {
+            member: [list(one) for one in taken]
+            for member, taken in names["assign"](members, partitions).items()
+        }
+    }
 
 
 def test_comparing_changes_nothing_in_the_lab() -> None:
@@ -104,16 +152,32 @@ def test_while_nobody_coordinates_the_group_is_what_its_members_know_of_it(proto
     variant = BY_NAME["range" if protocol == "classic" else "consumer"]
     before, coordinator = figures(lane, variant), lane.reads.look(lane).group.coordinator
     position = lab.position + 1
-    crash = {"command_id": "crash", "kind": "cluster_crash", "rig": "kafka", "args": {"broker": coordinator}, "position": position}
+    crash = {
+        "command_id": "crash",
+        "kind": "cluster_crash",
+        "rig": "kafka",
+        "args": {"broker": coordinator},
+        "position": position,
+    }
     lab.submit(crash)
     assert lane.reads.look(lane).group.coordinator is None
     after = figures(lane, variant)
-    assert {name: after[name] for name in ("generation", "members", "spread")} == {name: before[name] for name in ("generation", "members", "spread")}
+    assert {name: after[name] for name in ("generation", "members", "spread")} == {
+        name: before[name] for name in ("generation", "members", "spread")
+    }
 
 
 def test_progress_only_goes_on() -> None:
-    shares = [(step.variant.name, step.share) for step in compare(lab_with_a_history(), "kafka") if step.variant.name == "range"]
-    assert shares == sorted(shares, key=lambda entry: entry[1]) and shares[-1] == ("range", 1.0) and shares[0][1] < 0.1
+    shares = [
+        (step.variant.name, step.share)
+        for step in compare(lab_with_a_history(), "kafka")
+        if step.variant.name == "range"
+    ]
+    assert (
+        shares == sorted(shares, key=lambda entry: entry[1])
+        and shares[-1] == ("range", 1.0)
+        and shares[0][1] < 0.1
+    )
 
 
 def test_a_lane_without_a_cluster_has_nothing_to_compare() -> None:

@@ -1,4 +1,5 @@
-"""isolation.level of a lane's consumers: how far they read, what they never see, and their lag up to the last stable offset."""
+"""isolation.level of a lane's consumers: how far they read, what they never see, and their lag up to the last
+stable offset."""
 
 from __future__ import annotations
 
@@ -15,9 +16,25 @@ pytestmark = pytest.mark.slow
 
 
 def lab_with_writer(level: str, protocol: str = "classic") -> Lab:
-    """c1 reads `refunds`, into which writer 1 writes transactions of four records, from virtual second 12 on."""
-    lane = {**LANE, "partitions": 1, "metadata_max_age_ms": 2_000, "isolation_level": level, "group_protocol": protocol}
-    lab = Lab(scenario_from_json({"lanes": [lane], "consumers": 1, "consumer_rate": 100, "workload": {"kind": "uniform", "keys": 20, "rate": 2}}))
+    """c1 reads `refunds`, into which writer 1 writes transactions of four records, from virtual second 12
+    on."""
+    lane = {
+        **LANE,
+        "partitions": 1,
+        "metadata_max_age_ms": 2_000,
+        "isolation_level": level,
+        "group_protocol": protocol,
+    }
+    lab = Lab(
+        scenario_from_json(
+            {
+                "lanes": [lane],
+                "consumers": 1,
+                "consumer_rate": 100,
+                "workload": {"kind": "uniform", "keys": 20, "rate": 2},
+            }
+        )
+    )
     lab.advance_to(2 * SECOND)
     order(lab, "cluster_create_topic", 4, args={"topic": "refunds", "partitions": 1})
     order(lab, "group_subscribe", 6, consumer="c1", args={"topics": ["refunds"]})
@@ -53,7 +70,8 @@ def test_records_of_an_aborted_transaction_reach_a_read_uncommitted_consumer_alo
         lab.advance_to(lab.now_us + 2 * SECOND)
         order(lab, "cluster_pause_writer", 2, args={"writer": 1})
         aborted = refunds(lab)["high_watermark"]
-        # A second instance with the same transactional id fences the first one: its open transaction is aborted.
+        # A second instance with the same transactional id fences the first one: its open transaction is
+        # aborted.
         order(lab, "cluster_start_writer", 5, args={"writer": 2, "topic": "refunds"})
         order(lab, "cluster_pause_writer", 10, args={"writer": 2})
         part = refunds(lab)
@@ -67,9 +85,11 @@ def test_records_of_an_aborted_transaction_reach_a_read_uncommitted_consumer_alo
 
 
 def test_it_is_one_of_two_names_and_needs_a_cluster() -> None:
-    for entry, reason in (({"isolation_level": "serializable"}, "must be one of read_uncommitted, read_committed"),
-                          ({"isolation_level": 1}, "must be one of read_uncommitted, read_committed"),
-                          ({"isolation_level": "read_committed", "cluster": False}, "needs a cluster, and this lane has none")):  # fmt: skip
+    for entry, reason in (
+        ({"isolation_level": "serializable"}, "must be one of read_uncommitted, read_committed"),
+        ({"isolation_level": 1}, "must be one of read_uncommitted, read_committed"),
+        ({"isolation_level": "read_committed", "cluster": False}, "needs a cluster, and this lane has none"),
+    ):
         with pytest.raises(CommandError) as refused:
             scenario_from_json({"lanes": [{"model": "kafka", **entry}]})
         assert (refused.value.field, refused.value.reason) == ("lanes.0.isolation_level", reason)

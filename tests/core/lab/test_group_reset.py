@@ -1,4 +1,5 @@
-"""auto.offset.reset of a lane's group: where it begins without a committed offset, what it never reads for that, and what none means."""
+"""auto.offset.reset of a lane's group: where it begins without a committed offset, what it never reads for
+that, and what none means."""
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ def test_a_new_group_begins_at_the_end_under_latest_and_at_the_beginning_else(pr
         passed = {number: part["passed_over"] for number, part in view["group"]["partitions"].items()}
         assert (sum(passed.values()) == 0) is is_read and total(lab) == sum(passed.values())
         finished = sum(member["finished"] for member in view["group"]["members"].values())
-        assert finished + sum(passed.values()) + view["lag"] == lab.record_count, "each record is read, waits, or was passed over"
+        assert finished + sum(passed.values()) + view["lag"] == lab.record_count, (
+            "each record is read, waits, or was passed over"
+        )
         assert view["group"]["auto_offset_reset"] == (where or "earliest")
     told = [event for event in lane_of(lab)["why"] if event["kind"] == "kafka.consumer.offset_reset"]
     assert sum(event["data"]["passed_over"] for event in told) == total(lab) > 0
@@ -34,7 +37,9 @@ def test_a_new_group_begins_at_the_end_under_latest_and_at_the_beginning_else(pr
 
 
 def test_a_group_whose_offsets_have_expired_jumps_to_the_end() -> None:
-    lab = lab_of(40, auto_offset_reset="latest", offsets_retention_minutes=1, offsets_retention_check_interval_ms=1_000)
+    lab = lab_of(
+        40, auto_offset_reset="latest", offsets_retention_minutes=1, offsets_retention_check_interval_ms=1_000
+    )
     before = total(lab)
     for name in ("c1", "c2", "c3"):
         order(lab, "leave", 1, consumer=name)
@@ -52,9 +57,15 @@ def test_none_ends_the_program_of_every_member_that_has_no_offset() -> None:
     assert {event["data"]["consumer"] for event in threw} == {"c1", "c2", "c3"}
     assert {event["data"]["error"] for event in threw} == {"NoOffsetForPartitionException"}
     view = lane_of(lab)
-    assert {member["failed"] for member in view["group"]["members"].values()} == {"NoOffsetForPartitionException"}
-    assert view["group"]["state"] == "Empty" and all(part["owner"] is None for part in view["group"]["partitions"].values())
-    assert view["sentence"]["code"] == "kafka.threw" and total(lab) == 0, "nothing is passed over: it waits for who comes with an offset"
+    assert {member["failed"] for member in view["group"]["members"].values()} == {
+        "NoOffsetForPartitionException"
+    }
+    assert view["group"]["state"] == "Empty" and all(
+        part["owner"] is None for part in view["group"]["partitions"].values()
+    )
+    assert view["sentence"]["code"] == "kafka.threw" and total(lab) == 0, (
+        "nothing is passed over: it waits for who comes with an offset"
+    )
     assert "kafka.group.member_left" in kinds(told), "the program closes its consumer, which leaves the group"
 
 

@@ -1,4 +1,5 @@
-"""What members and coordinator say to each other, as it is overheard: each message once, with its times in order, whatever breaks."""
+"""What members and coordinator say to each other, as it is overheard: each message once, with its times in
+order, whatever breaks."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -7,7 +8,13 @@ import pytest
 
 from broker_core.kafka.group import messages as m
 from broker_core.lab.lab import Lab
-from broker_core.lab.observers.kafka_group_traffic import QUIET_KEPT, TOLD_KEPT, Exchange, GroupTraffic, exchange_view
+from broker_core.lab.observers.kafka_group_traffic import (
+    QUIET_KEPT,
+    TOLD_KEPT,
+    Exchange,
+    GroupTraffic,
+    exchange_view,
+)
 from broker_core.lab.scenario import scenario_from_json
 
 pytestmark = pytest.mark.slow
@@ -22,7 +29,16 @@ def lab_of(protocol: str = "classic", consumers: int = 3) -> Lab:
 
 def order(lab: Lab, kind: str, consumer: str | None = None, **args: object) -> None:
     position = lab.position + 1
-    lab.submit({"command_id": f"x{position}", "kind": kind, "rig": "kafka", "consumer": consumer, "args": args, "position": position})
+    lab.submit(
+        {
+            "command_id": f"x{position}",
+            "kind": kind,
+            "rig": "kafka",
+            "consumer": consumer,
+            "args": args,
+            "position": position,
+        }
+    )
 
 
 def traffic(lab: Lab) -> GroupTraffic:
@@ -30,7 +46,14 @@ def traffic(lab: Lab) -> GroupTraffic:
     return found
 
 
-LIFE = ((12, "join", None), (6, "leave", "c1"), (6, "crash", "c2"), (50, "join", None), (6, "coordinator", None), (20, "leave", "c3"))
+LIFE = (
+    (12, "join", None),
+    (6, "leave", "c1"),
+    (6, "crash", "c2"),
+    (50, "join", None),
+    (6, "coordinator", None),
+    (20, "leave", "c3"),
+)
 
 
 def life(protocol: str) -> Iterator[Lab]:
@@ -53,12 +76,18 @@ def life(protocol: str) -> Iterator[Lab]:
 def test_the_times_of_a_message_are_in_order_and_none_is_answered_twice(protocol: str) -> None:
     for lab in life(protocol):
         for one in traffic(lab).exchanges.values():
-            times = [at for at in (one.sent_us, one.arrived_us, one.answered_us, one.received_us) if at is not None]
+            times = [
+                at for at in (one.sent_us, one.arrived_us, one.answered_us, one.received_us) if at is not None
+            ]
             assert times == sorted(times) and times[-1] <= lab.now_us
             assert one.received_us is None or one.lost_us is None
             assert one.answered_us is None or one.arrived_us is not None
             assert one.received_us is None or one.answer
-        assert all(traffic(lab).exchanges[number].is_open for numbers in traffic(lab).under_way.values() for number in numbers)
+        assert all(
+            traffic(lab).exchanges[number].is_open
+            for numbers in traffic(lab).under_way.values()
+            for number in numbers
+        )
 
 
 def test_a_rebalance_is_told_whole() -> None:
@@ -72,8 +101,15 @@ def test_a_rebalance_is_told_whole() -> None:
     assert of_c4 == [("find", 0), ("join", 79), ("join", 0), ("sync", 0), ("offsets", 0)]
     assert sum(one.kind == "heartbeat" and one.code == 27 for one in told) == 3
     joins = [one for one in told if one.kind == "join" and one.code == 0]
-    assert len(joins) == 4 and len({one.answered_us for one in joins}) == 1  # all parked, answered at one moment
-    assert sorted(one.note for one in joins) == ["generation 2", "generation 2", "generation 2", "generation 2 leader"]
+    assert (
+        len(joins) == 4 and len({one.answered_us for one in joins}) == 1
+    )  # all parked, answered at one moment
+    assert sorted(one.note for one in joins) == [
+        "generation 2",
+        "generation 2",
+        "generation 2",
+        "generation 2 leader",
+    ]
     syncs = [one.note for one in told if one.kind == "sync"]
     assert sorted(syncs) == ["flights 0-2", "flights 3-5", "flights 6-8", "flights 9-11"]
 
@@ -85,11 +121,19 @@ def test_a_message_to_a_dead_coordinator_is_lost_and_an_answer_to_a_dead_member_
     lab.advance_to(lab.now_us + 30_000)
     order(lab, "crash", "c4")
     lab.advance_to(lab.now_us + 70 * SECOND)
-    parked = next(one for one in traffic(lab).exchanges.values() if one.member == "c4" and one.kind == "join" and one.note)
+    parked = next(
+        one
+        for one in traffic(lab).exchanges.values()
+        if one.member == "c4" and one.kind == "join" and one.note
+    )
     assert parked.answered_us is not None and parked.received_us is None
     order(lab, "join")
     lab.advance_to(lab.now_us + 30_000)
-    waiting = next(one for one in traffic(lab).exchanges.values() if one.member == "c5" and one.kind == "join" and one.is_open)
+    waiting = next(
+        one
+        for one in traffic(lab).exchanges.values()
+        if one.member == "c5" and one.kind == "join" and one.is_open
+    )
     order(lab, "cluster_crash", broker=parked.broker)
     lab.advance_to(lab.now_us + SECOND)
     assert waiting.lost_us is not None and waiting.answered_us is None
@@ -122,9 +166,19 @@ def test_what_no_member_sent_is_a_tools() -> None:
     heard.answered(9, m.LeaveGroupResponse(0, [m.MemberResponse("x", None, 25)]), 7, dict)
     (one,) = heard.exchanges.values()
     assert isinstance(one, Exchange)
-    assert (one.member, one.broker, one.arrived_us, one.answered_us, one.code, heard.under_way) == ("tool", 2, 5, 7, 25, {})
+    assert (one.member, one.broker, one.arrived_us, one.answered_us, one.code, heard.under_way) == (
+        "tool",
+        2,
+        5,
+        7,
+        25,
+        {},
+    )
 
 
 def test_the_error_of_an_answer_has_its_name_though_a_commit_has_a_code_for_each_partition() -> None:
     one = Exchange("commit", "c2", 1, 0, [], code=25)
-    assert exchange_view(one)["error"] == "UNKNOWN_MEMBER_ID" and exchange_view(replace(one, code=0))["error"] == ""
+    assert (
+        exchange_view(one)["error"] == "UNKNOWN_MEMBER_ID"
+        and exchange_view(replace(one, code=0))["error"] == ""
+    )

@@ -22,7 +22,15 @@ class Story:
         return self
 
     def do(self, kind, consumer=None, lane="all", **args):
-        self.lab.submit({"command_id": f"h{self.lab.position}", "kind": kind, "rig": lane, "consumer": consumer, "args": args})
+        self.lab.submit(
+            {
+                "command_id": f"h{self.lab.position}",
+                "kind": kind,
+                "rig": lane,
+                "consumer": consumer,
+                "args": args,
+            }
+        )
         return self
 
     def heroes(self):
@@ -41,7 +49,10 @@ def test_join_and_leave_are_told_in_keys_moved():
     assert story.codes() == {**dict.fromkeys(KEYED, "moved"), "rabbitmq": "keyless"}
     view = story.lab.view()["rigs"]
     for name in KEYED:
-        assert (view[name]["hero"]["part"], view[name]["hero"]["whole"]) == (view[name]["bill"]["keys_moved"], view[name]["bill"]["keys_total"])
+        assert (view[name]["hero"]["part"], view[name]["hero"]["whole"]) == (
+            view[name]["bill"]["keys_moved"],
+            view[name]["bill"]["keys_total"],
+        )
     assert story.do("leave", "c1").codes()["kafka"] == "moving"
 
 
@@ -64,7 +75,11 @@ def test_a_crash_is_told_in_keys_that_nobody_serves_until_somebody_does():
 def test_a_crash_of_somebody_who_serves_nothing_leaves_nothing_without_service():
     story = Story(consumers=14).at(20)
     kafka = story.lab.view()["rigs"]["kafka"]
-    idle = next(name for name in kafka["order"] if name not in {part["owner"] for part in kafka["picture"]["partitions"].values()})
+    idle = next(
+        name
+        for name in kafka["order"]
+        if name not in {part["owner"] for part in kafka["picture"]["partitions"].values()}
+    )
     hero = story.do("crash", idle).heroes()["kafka"]
     assert (hero["part"], hero["since_us"], hero["until_us"]) == (0, 20 * SECOND, 20 * SECOND)
 
@@ -87,7 +102,9 @@ def test_a_lane_that_nobody_consumes_says_so_whatever_came_before():
     assert story.codes() == {**dict.fromkeys(KEYED, "empty"), "rabbitmq": "queued"}
     since_us = {name: hero["since_us"] for name, hero in story.heroes().items()}
     # A lane on its world learns of it one network delay later.
-    assert min(since_us.values()) >= 20 * SECOND and max(since_us.values()) <= 20 * SECOND + story.lab.answer_us
+    assert (
+        min(since_us.values()) >= 20 * SECOND and max(since_us.values()) <= 20 * SECOND + story.lab.answer_us
+    )
     assert story.do("join").at(45).codes() == {**dict.fromkeys(KEYED, "moved"), "rabbitmq": "keyless"}
     assert story.do("crash", "c4").at(50).codes() == {**dict.fromkeys(KEYED, "dark"), "rabbitmq": "queued"}
     assert story.at(400).codes() == {**dict.fromkeys(KEYED, "empty"), "rabbitmq": "queued"}
@@ -95,9 +112,13 @@ def test_a_lane_that_nobody_consumes_says_so_whatever_came_before():
 
 
 def test_a_leave_that_leaves_a_gap_is_told_in_keys_that_nobody_serves():
-    story = Story().at(5).do("set_algorithm", lane="pulsar", algorithm="sticky").at(20).do("leave", "c2").at(40)
+    story = (
+        Story().at(5).do("set_algorithm", lane="pulsar", algorithm="sticky").at(20).do("leave", "c2").at(40)
+    )
     hero = story.heroes()["pulsar"]
-    assert (hero["code"], hero["until_us"]) == ("dark", None) and 20 * SECOND < hero["since_us"] <= 20 * SECOND + story.lab.answer_us
+    assert (hero["code"], hero["until_us"]) == ("dark", None) and 20 * SECOND < hero[
+        "since_us"
+    ] <= 20 * SECOND + story.lab.answer_us
     assert 0 < hero["part"] < hero["whole"]
 
 
@@ -115,20 +136,25 @@ def test_a_switch_of_the_rule_keeps_what_was_done_last():
     before = story.heroes()
     after = story.do("set_algorithm", lane="kafka", algorithm="sticky").heroes()
     assert after["kafka"]["code"] == "moved"
-    assert {name: hero for name, hero in after.items() if name != "kafka"} == {name: hero for name, hero in before.items() if name != "kafka"}
+    assert {name: hero for name, hero in after.items() if name != "kafka"} == {
+        name: hero for name, hero in before.items() if name != "kafka"
+    }
 
 
 def test_the_dark_that_two_crashes_leave_names_both_and_counts_from_the_first():
     story = Story(consumers=5).at(20).do("crash", "c2").at(26).do("crash", "c3")
     for lane_id, hero in story.heroes().items():
-        assert hero["code"] == ("held" if lane_id == "rabbitmq" else "dark") and hero["since_us"] == 20 * SECOND
+        assert (
+            hero["code"] == ("held" if lane_id == "rabbitmq" else "dark") and hero["since_us"] == 20 * SECOND
+        )
         assert hero["changes"] == [{"kind": "crash", "names": ["c2", "c3"], "count": 2}]
 
 
 def test_a_crash_after_all_was_served_again_stands_alone():
     story = Story(consumers=5).at(20).do("crash", "c2").at(300).do("rejoin", "c2").at(340).do("crash", "c3")
     assert {lane_id: hero["changes"] for lane_id, hero in story.heroes().items()} == {
-        lane_id: [{"kind": "crash", "names": ["c3"], "count": 1}] for lane_id in (*KEYED, "rabbitmq")}  # fmt: skip
+        lane_id: [{"kind": "crash", "names": ["c3"], "count": 1}] for lane_id in (*KEYED, "rabbitmq")
+    }
 
 
 def test_the_bill_of_a_pause_counts_what_a_crash_has_paused_from_its_own_beginning_on():
@@ -152,14 +178,25 @@ def test_all_that_a_rebalance_pauses_while_it_waits_for_the_dead_is_without_a_co
     again = Story(lanes=kafka).at(20).do("crash", "c2").at(25).do("rejoin", "c2").at(26).do("crash", "c2")
     for story in (left, again):
         hero = story.at(50).heroes()["kafka"]
-        assert hero["code"] == "dark" and hero["part"] == hero["whole"] and (hero["since_us"], hero["until_us"]) == (20 * SECOND, None)
+        assert (
+            hero["code"] == "dark"
+            and hero["part"] == hero["whole"]
+            and (hero["since_us"], hero["until_us"]) == (20 * SECOND, None)
+        )
     hero = left.at(90).heroes()["kafka"]
     assert hero["part"] == hero["whole"] and hero["until_us"] > 60 * SECOND
 
 
 def test_once_all_is_served_again_the_share_is_what_was_dark_longest():
-    """A switch of Failover takes a second, in which all that it moves is dark; the crash leaves only what was c4's."""
-    story = Story(lanes=[{"model": "pulsar", "algorithm": "failover", "partitions": 12}]).at(20).do("join").at(20.3).do("crash", "c4")
+    """A switch of Failover takes a second, in which all that it moves is dark; the crash leaves only what was
+    c4's."""
+    story = (
+        Story(lanes=[{"model": "pulsar", "algorithm": "failover", "partitions": 12}])
+        .at(20)
+        .do("join")
+        .at(20.3)
+        .do("crash", "c4")
+    )
     at_once, amid, after = (story.at(second).heroes()["pulsar"] for second in (20.4, 60, 100))
     assert at_once["part"] / at_once["whole"] > 0.6 and 0.2 < amid["part"] / amid["whole"] < 0.4
     assert after["until_us"] > 80 * SECOND and 0.2 < after["part"] / after["whole"] < 0.4
@@ -175,19 +212,36 @@ def test_what_a_newcomer_is_assigned_that_crashed_amid_its_rebalance_has_no_cons
     assert story.heroes()["kafka"]["part"] == 0
     for second, lasts in ((29, True), (60, True), (90, False)):
         hero = story.at(second).heroes()["kafka"]
-        assert hero["code"] == "dark" and 0.15 < hero["part"] / hero["whole"] < 0.35 and (hero["until_us"] is None) == lasts
+        assert (
+            hero["code"] == "dark"
+            and 0.15 < hero["part"] / hero["whole"] < 0.35
+            and (hero["until_us"] is None) == lasts
+        )
         assert 20.4 * SECOND < hero["since_us"] < 24 * SECOND
-        assert hero["changes"] == [{"kind": "join", "names": ["c4"], "count": 1}, {"kind": "crash", "names": ["c4"], "count": 1}]
+        assert hero["changes"] == [
+            {"kind": "join", "names": ["c4"], "count": 1},
+            {"kind": "crash", "names": ["c4"], "count": 1},
+        ]
 
 
 def test_a_lane_without_consumers_names_those_who_were_there_when_it_went_dark():
     story = Story().at(60).do("crash", "c1").at(62).do("crash", "c2").at(64).do("crash", "c3")
-    crashed, last = ([{"kind": "crash", "names": names, "count": len(names)}] for names in (["c1", "c2", "c3"], ["c3"]))
+    crashed, last = (
+        [{"kind": "crash", "names": names, "count": len(names)}] for names in (["c1", "c2", "c3"], ["c3"])
+    )
     timed_out = story.at(280).heroes()
     for heroes in (timed_out, story.do("leave", "c1").at(300).heroes()):  # the row's consumer was gone before
-        assert {name: hero["changes"] for name, hero in heroes.items()} == {**dict.fromkeys(KEYED, crashed), "rabbitmq": last}
-        assert {name: hero["since_us"] for name, hero in heroes.items()} == {**dict.fromkeys(KEYED, 60 * SECOND), "rabbitmq": 64 * SECOND}
+        assert {name: hero["changes"] for name, hero in heroes.items()} == {
+            **dict.fromkeys(KEYED, crashed),
+            "rabbitmq": last,
+        }
+        assert {name: hero["since_us"] for name, hero in heroes.items()} == {
+            **dict.fromkeys(KEYED, 60 * SECOND),
+            "rabbitmq": 64 * SECOND,
+        }
     all_left = Story().at(20).do("leave", "c1").do("leave", "c2").do("leave", "c3").at(60)
     left = [{"kind": "leave", "names": ["c1", "c2", "c3"], "count": 3}]
-    assert {name: hero["changes"] for name, hero in all_left.heroes().items()} == dict.fromkeys((*KEYED, "rabbitmq"), left)
+    assert {name: hero["changes"] for name, hero in all_left.heroes().items()} == dict.fromkeys(
+        (*KEYED, "rabbitmq"), left
+    )
     assert all(hero["changes"] == [] for hero in Story(consumers=0).at(5).heroes().values())

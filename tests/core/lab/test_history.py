@@ -1,4 +1,5 @@
-"""The skew of each second is that of the second, however long the lab is left to itself, and though nobody looks at what is on its way."""
+"""The skew of each second is that of the second, however long the lab is left to itself, and though nobody
+looks at what is on its way."""
 
 from __future__ import annotations
 
@@ -15,16 +16,29 @@ SECOND = 1_000_000
 
 
 LANES: dict[str, dict[str, Any]] = {
-    "pulsar": {"model": "pulsar"}, "shared": {"model": "pulsar", "algorithm": "shared"}, "partitions": {"model": "pulsar", "partitions": 3},
-    "kafka": {"model": "kafka", "cluster": False}, "cluster": {"model": "kafka"}, "tubemq": {"model": "tubemq"}, "rabbitmq": {"model": "rabbitmq"},
-}  # fmt: skip
+    "pulsar": {"model": "pulsar"},
+    "shared": {"model": "pulsar", "algorithm": "shared"},
+    "partitions": {"model": "pulsar", "partitions": 3},
+    "kafka": {"model": "kafka", "cluster": False},
+    "cluster": {"model": "kafka"},
+    "tubemq": {"model": "tubemq"},
+    "rabbitmq": {"model": "rabbitmq"},
+}
 
 
 def lab_of(name: str, delay_us: int) -> Lab:
     lane = {**LANES[name], "network_delay_us": delay_us}
     keys = [[f"key-{number}", 20 + number] for number in range(9)]
-    workload = {"kind": "hot_key", "keys": 40, "rate": 45} if delay_us > 1_000 else {"kind": "keys", "keys": keys, "keyless": 60, "rate": 100}
-    return Lab(scenario_from_json({"seed": 3, "consumers": 3, "consumer_rate": 12, "lanes": [lane], "workload": workload}))
+    workload = (
+        {"kind": "hot_key", "keys": 40, "rate": 45}
+        if delay_us > 1_000
+        else {"kind": "keys", "keys": keys, "keyless": 60, "rate": 100}
+    )
+    return Lab(
+        scenario_from_json(
+            {"seed": 3, "consumers": 3, "consumer_rate": 12, "lanes": [lane], "workload": workload}
+        )
+    )
 
 
 @pytest.mark.parametrize("delay_us", [1_000, 300_000])

@@ -10,12 +10,21 @@ from broker_core.lab.consumer import Consumer
 from broker_core.lab.observers.in_flight import BUCKETS_KEPT_S, LaneTraffic
 
 HOUR_US = 3_600 * SECOND_US
-moments = st.lists(st.one_of(st.integers(0, 40).map(lambda second: second * SECOND_US), st.integers(0, 40 * SECOND_US)), max_size=60).map(sorted)
+moments = st.lists(
+    st.one_of(st.integers(0, 40).map(lambda second: second * SECOND_US), st.integers(0, 40 * SECOND_US)),
+    max_size=60,
+).map(sorted)
 
 
-@given(moments, st.sets(st.integers(0, 59)), st.sets(st.integers(0, 40 * SECOND_US)), st.sampled_from([0, HOUR_US]))
+@given(
+    moments,
+    st.sets(st.integers(0, 59)),
+    st.sets(st.integers(0, 40 * SECOND_US)),
+    st.sampled_from([0, HOUR_US]),
+)
 def test_each_second_has_what_was_handled_in_it(times, quiet, looks, ahead_us):
-    """quiet: places of those that a program handled by itself: it tells them with the next that it does not, or when the second ends."""
+    """quiet: places of those that a program handled by itself: it tells them with the next that it does not,
+    or when the second ends."""
     consumer = Consumer("c1", 1, 1, 1, "c1", 0)
     traffic = LaneTraffic(by_node={"c1": consumer})
     traffic.begin(0, ahead_us)
@@ -34,5 +43,7 @@ def test_each_second_has_what_was_handled_in_it(times, quiet, looks, ahead_us):
         traffic.fold(stop_us)
         seen = Counter(moment // SECOND_US for moment in times if moment <= stop_us)
         since = stop_us // SECOND_US - BUCKETS_KEPT_S
-        assert {second: count for second, count in consumer.acked.items() if second >= since} == {s: seen[s] for s in seen if s >= since}
+        assert {second: count for second, count in consumer.acked.items() if second >= since} == {
+            s: seen[s] for s in seen if s >= since
+        }
         assert len(consumer.acked) <= BUCKETS_KEPT_S + 1

@@ -1,4 +1,5 @@
-"""The laws of a lab's journal, on the code that the worker runs: replay is the life that was lived, seek lands in it, a fork shares its past."""
+"""The laws of a lab's journal, on the code that the worker runs: replay is the life that was lived, seek
+lands in it, a fork shares its past."""
 
 import json
 import random
@@ -36,7 +37,8 @@ def lived(orders, scenario=SCENARIO):
 
 
 def watched(scenario, commands, until_us, cadence_s=1.0):
-    """(journal with the checkpoints that a worker takes, {moment: (view, checkpoint)}): the life of the commands, lived once more."""
+    """(journal with the checkpoints that a worker takes, {moment: (view, checkpoint)}): the life of the
+    commands, lived once more."""
     journal, cadence, lab, seen = Journal(scenario, commands), Cadence(), Lab(scenario), {}
     for command in [*commands, None]:
         goal_us = until_us if command is None else command["at_us"]
@@ -51,7 +53,7 @@ def watched(scenario, commands, until_us, cadence_s=1.0):
     return journal, seen
 
 
-# -- replay ------------------------------------------------------------------------------------------------------------
+# -- replay --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -85,7 +87,7 @@ def test_replay_in_slices_tells_what_a_replay_at_once_tells(seed, slices):
 @pytest.mark.slow
 @few
 @given(seed=seeds)
-@example(seed=2999)     # amid a pass of a TubeMQ client, whose calls came back as plain dicts
+@example(seed=2999)  # amid a pass of a TubeMQ client, whose calls came back as plain dicts
 def test_restored_checkpoint_goes_on_as_if_nothing_had_happened(seed):
     scenario, _, lab = random_life(seed, 8)
     twin, error = begin(scenario, lab.checkpoint())
@@ -126,9 +128,33 @@ def test_a_command_that_cannot_be_what_was_accepted_stops_the_replay():
 
 def test_a_borrowed_command_may_be_refused_and_may_come_late():
     commands = [
-        {"command_id": "a", "kind": "step", "rig": "all", "consumer": None, "args": {}, "position": 1, "at_us": SECOND},
-        {"command_id": "b", "kind": "crash", "rig": "all", "consumer": "nobody", "args": {}, "position": 2, "at_us": SECOND + 1},
-        {"command_id": "c", "kind": "join", "rig": "all", "consumer": None, "args": {"count": 1}, "position": 3, "at_us": SECOND + 2},
+        {
+            "command_id": "a",
+            "kind": "step",
+            "rig": "all",
+            "consumer": None,
+            "args": {},
+            "position": 1,
+            "at_us": SECOND,
+        },
+        {
+            "command_id": "b",
+            "kind": "crash",
+            "rig": "all",
+            "consumer": "nobody",
+            "args": {},
+            "position": 2,
+            "at_us": SECOND + 1,
+        },
+        {
+            "command_id": "c",
+            "kind": "join",
+            "rig": "all",
+            "consumer": None,
+            "args": {"count": 1},
+            "position": 3,
+            "at_us": SECOND + 2,
+        },
     ]
     replay, told = Replay(Lab(SCENARIO), commands, 2 * SECOND, borrowed={1, 2, 3}), []
     while not replay.is_there:
@@ -139,7 +165,7 @@ def test_a_borrowed_command_may_be_refused_and_may_come_late():
     assert "c4" in replay.lab.seen and replay.lab.now_us == 2 * SECOND
 
 
-# -- checkpoints -------------------------------------------------------------------------------------------------------
+# -- checkpoints ---------------------------------------------------------------------------------------------
 
 
 def test_checkpoints_come_after_so_many_records_and_so_much_wall_time(monkeypatch):
@@ -173,14 +199,16 @@ def test_the_nearest_checkpoint_is_the_last_one_by_then():
     assert [nearest(marks, at_us) for at_us in (4, 5, 8, 9)] == [None, Mark(5, 3), Mark(5, 3), Mark(9, 4)]
 
 
-# -- moments -----------------------------------------------------------------------------------------------------------
+# -- moments -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
 @few
 @example(seed=2)  # a switch of Failover that rewound, and a look at its view
 @example(seed=545)  # consumers of Pulsar that attached in another order than they connected
-@example(seed=190)  # followers of one leader that had begun to fetch a partition in another order than they connected
+@example(
+    seed=190
+)  # followers of one leader that had begun to fetch a partition in another order than they connected
 @given(seed=seeds)
 def test_seek_lands_in_every_moment_that_was_lived(seed):
     scenario, commands, lab = random_life(seed, 9)
@@ -195,7 +223,10 @@ def test_seek_lands_in_every_moment_that_was_lived(seed):
         assert json.dumps(sought.view()) == json.dumps(view)
     for command in commands[:: max(1, len(commands) // 4)]:
         after = journal.seek(until_position=command["position"])
-        assert after.position == command["position"] and after.checkpoint() == seen[after.now_us, after.position][1]
+        assert (
+            after.position == command["position"]
+            and after.checkpoint() == seen[after.now_us, after.position][1]
+        )
 
 
 @pytest.mark.slow
@@ -229,12 +260,16 @@ def test_a_fork_at_the_end_of_a_journal_without_its_future_lives_the_same_future
 
 def test_what_is_dated_exactly_then_belongs_to_the_moment():
     journal, _ = lived([("join", {"count": 1}, 2 * SECOND), ("join", {"count": 1}, SECOND)])
-    assert [len(journal.seek(at_us).seen) for at_us in (2 * SECOND - 1, 2 * SECOND, 3 * SECOND - 1, 3 * SECOND)] == [3, 4, 4, 5]
+    assert [
+        len(journal.seek(at_us).seen) for at_us in (2 * SECOND - 1, 2 * SECOND, 3 * SECOND - 1, 3 * SECOND)
+    ] == [3, 4, 4, 5]
     assert journal.seek(2 * SECOND).record_count == 40, "and so does a record"
 
 
 def test_of_commands_at_one_time_those_up_to_the_position_belong_to_the_moment():
-    journal, lab = lived([("join", {"count": 1}, SECOND), ("join", {"count": 1}, 0), ("join", {"count": 1}, 0)])
+    journal, lab = lived(
+        [("join", {"count": 1}, SECOND), ("join", {"count": 1}, 0), ("join", {"count": 1}, 0)]
+    )
     assert [len(journal.seek(SECOND, position).seen) for position in (0, 1, 2, 3, 9)] == [3, 4, 5, 6, 6]
     assert [len(journal.seek(until_position=position).seen) for position in (0, 1, 2, 3)] == [3, 4, 5, 6]
     assert journal.seek(until_position=0).now_us == 0
@@ -258,8 +293,12 @@ def test_a_step_belongs_to_a_moment_once_its_record_has_arrived():
 
 def test_between_two_places_of_the_journal_lies_the_one_before():
     journal, _ = lived([("join", {"count": 1}, SECOND), ("join", {"count": 1}, SECOND)])
-    journal.commands[1]["position"] = 7      # what lies between was refused, or left behind by a fork
-    assert journal.cut(until_position=5)[:2] == journal.cut(until_position=1)[:2] == ([journal.commands[0]], SECOND)
+    journal.commands[1]["position"] = 7  # what lies between was refused, or left behind by a fork
+    assert (
+        journal.cut(until_position=5)[:2]
+        == journal.cut(until_position=1)[:2]
+        == ([journal.commands[0]], SECOND)
+    )
     assert journal.cut(until_position=7).until_us == 2 * SECOND
 
 

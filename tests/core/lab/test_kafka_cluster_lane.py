@@ -92,17 +92,28 @@ def test_a_group_of_the_consumer_protocol_is_served_without_a_leader() -> None:
     assert set(lane.units().values()) == {"c1", "c2", "c3", "c4"} and lane.is_settled()
 
 
-@pytest.mark.parametrize(("field", "value"), [
-    ("brokers", 0), ("brokers", 10), ("replication_factor", 4), ("acks", 2), ("racks", ["a"]), ("truncation", "none"),
-    ("group_protocol", "new"), ("idempotence", 1),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("brokers", 0),
+        ("brokers", 10),
+        ("replication_factor", 4),
+        ("acks", 2),
+        ("racks", ["a"]),
+        ("truncation", "none"),
+        ("group_protocol", "new"),
+        ("idempotence", 1),
+    ],
+)
 def test_what_a_cluster_cannot_be_is_refused_at_its_field(field: str, value: object) -> None:
     with pytest.raises(CommandError) as refused:
         scenario_from_json({"lanes": [{**LANES[0], field: value}]})
     assert refused.value.field == f"lanes.0.{field}"
 
 
-def test_a_lane_that_says_nothing_of_it_runs_on_three_brokers_with_three_copies_and_one_without_a_cluster_takes_no_settings_of_one() -> None:
+def test_a_lane_that_says_nothing_of_it_runs_on_three_brokers_with_three_copies_and_one_without_a_cluster_takes_no_settings_of_one() -> (
+    None
+):
     (lane,) = scenario_from_json({"lanes": [{"model": "kafka", "acks": 1}]}).lanes
     assert (lane.options["brokers"], lane.options["replication_factor"], lane.options["acks"]) == (3, 3, 1)
     alone = scenario_from_json({"lanes": [{"model": "kafka", "cluster": False}]})
@@ -116,11 +127,17 @@ def test_a_lane_that_says_nothing_of_it_runs_on_three_brokers_with_three_copies_
     assert refused.value.field == "lanes.0.cluster"
 
 
-@pytest.mark.parametrize(("options", "way_in", "code"), [
-    ({}, "eager", "kafka.announced"), ({"group_protocol": "consumer"}, "cooperative", "kafka.cooperating_unpaused"),
-    ({"group_protocol": "consumer", "consumers": 0}, "cooperative", "kafka.formed"),
-])  # fmt: skip
-def test_members_of_the_consumer_protocol_keep_what_does_not_move_and_the_lane_says_so(options: dict[str, Any], way_in: str, code: str) -> None:
+@pytest.mark.parametrize(
+    ("options", "way_in", "code"),
+    [
+        ({}, "eager", "kafka.announced"),
+        ({"group_protocol": "consumer"}, "cooperative", "kafka.cooperating_unpaused"),
+        ({"group_protocol": "consumer", "consumers": 0}, "cooperative", "kafka.formed"),
+    ],
+)
+def test_members_of_the_consumer_protocol_keep_what_does_not_move_and_the_lane_says_so(
+    options: dict[str, Any], way_in: str, code: str
+) -> None:
     consumers = options.pop("consumers", 3)
     lab = Lab(scenario_from_json({"consumers": consumers, "lanes": [{"model": "kafka", **options}]}))
     lab.advance_to(20 * SECOND)
@@ -143,7 +160,9 @@ def test_each_step_of_a_rebalance_on_the_cluster_follows_from_the_order_that_beg
             first = events[first["cause"]["event"]]
         assert first["cause"] == {"command": 1}, event
     order(lab, "crash", consumer="c2")
-    expired = [event for event in lab.advance_to(90 * SECOND) if event["kind"] == "kafka.group.member_expired"]
+    expired = [
+        event for event in lab.advance_to(90 * SECOND) if event["kind"] == "kafka.group.member_expired"
+    ]
     assert [event["cause"] for event in expired] == [{"command": 2}]
 
 
@@ -185,7 +204,15 @@ def test_a_random_life_can_be_replayed_restored_and_calms_down(seed: int, protoc
 
 
 def test_lag_and_ends_are_those_of_the_moment_also_between_two_turning_points() -> None:
-    lab = Lab(scenario_from_json({"lanes": [{**LANES[0], "partitions": 1}], "consumers": 1, "workload": {"kind": "uniform", "keys": 20, "rate": 1}}))
+    lab = Lab(
+        scenario_from_json(
+            {
+                "lanes": [{**LANES[0], "partitions": 1}],
+                "consumers": 1,
+                "workload": {"kind": "uniform", "keys": 20, "rate": 1},
+            }
+        )
+    )
     lane = lab.lanes["kafka"]
     for tenth in range(80, 100):
         lab.advance_to(tenth * SECOND // 10)
@@ -196,7 +223,9 @@ def test_lag_and_ends_are_those_of_the_moment_also_between_two_turning_points() 
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 @pytest.mark.parametrize("after_us", [0, 496, 1_500, 3_000])
-def test_a_program_that_crashes_before_its_group_knows_it_is_not_waited_for_for_ever(after_us: int, protocol: str) -> None:
+def test_a_program_that_crashes_before_its_group_knows_it_is_not_waited_for_for_ever(
+    after_us: int, protocol: str
+) -> None:
     lab = lab_of(group_protocol=protocol)
     lab.advance_to(12 * SECOND)
     order(lab, "join")

@@ -1,4 +1,5 @@
-"""After a fault a card says how the cluster was, how it is, and what that means: elections, time without a leader, records cut off."""
+"""After a fault a card says how the cluster was, how it is, and what that means: elections, time without a
+leader, records cut off."""
 
 import json
 
@@ -21,7 +22,9 @@ FIRST_LEADS = (TopicPlan("t", 1, 3, 2, assignments=((1, 2, 3),)),)
 
 class Watched(Cluster):
     def __init__(self, topics=FIRST_LEADS, **settings):
-        super().__init__(topics=topics, broker_session_timeout_ms=3_000, replica_lag_time_max_ms=4_000, **settings)
+        super().__init__(
+            topics=topics, broker_session_timeout_ms=3_000, replica_lag_time_max_ms=4_000, **settings
+        )
         self.cards, self.seen, self.position = FaultCards(), len(self.told), 0
 
     def do(self, verb, *args, seconds=0, **more):
@@ -48,7 +51,11 @@ class Watched(Cluster):
 def lab_with(**lane):
     """A lab whose only partition broker 2 leads, 20 records a second."""
     lane = {"model": "kafka", "brokers": 3, "partitions": 1, "offsets_partitions": 3, **lane}
-    lab = Lab(scenario_from_json({"lanes": [lane], "consumers": 1, "workload": {"kind": "uniform", "keys": 20, "rate": RATE}}))
+    lab = Lab(
+        scenario_from_json(
+            {"lanes": [lane], "consumers": 1, "workload": {"kind": "uniform", "keys": 20, "rate": RATE}}
+        )
+    )
     lab.advance_to(5 * SECOND)
     assert lab.view()["rigs"]["kafka"]["cluster"]["partitions"]["records-0"]["leader"] == 2
     return lab
@@ -68,7 +75,11 @@ def test_a_leader_that_crashes_leaves_its_partition_without_one_until_the_contro
     cluster = Watched()
     cluster.do("crash", 1, seconds=1)
     assert cluster.means() == {"without_leader": 1}
-    assert cluster.card()["was"] == cluster.card()["now"] == {"healthy": 1, "under_replicated": 0, "below_min_isr": 0, "offline": 0}
+    assert (
+        cluster.card()["was"]
+        == cluster.card()["now"]
+        == {"healthy": 1, "under_replicated": 0, "below_min_isr": 0, "offline": 0}
+    )
     cluster.run(8)
     assert cluster.means() == {"unavailable": 1, "under_replicated": 1, "elections": 1, "left": 1}
     longest_us = cluster.card()["means"][0]["longest_us"]
@@ -80,7 +91,11 @@ def test_a_card_keeps_what_came_of_it_and_the_next_one_begins_there():
     cluster.do("crash", 3, seconds=9)
     cluster.do("come_back", 3, seconds=9)
     first, second = cluster.cards.view(cluster.world)
-    assert (first["now"]["under_replicated"], second["was"]["under_replicated"], second["now"]["healthy"]) == (1, 1, 1)
+    assert (
+        first["now"]["under_replicated"],
+        second["was"]["under_replicated"],
+        second["now"]["healthy"],
+    ) == (1, 1, 1)
     assert cluster.means(0) == {"under_replicated": 1, "left": 1} and cluster.means(1) == {"came": 1}
 
 
@@ -121,7 +136,10 @@ def test_what_only_a_dead_leader_had_confirmed_is_lost_and_the_card_of_the_crash
     assert [entry["reason"] for entry in lost] == ["acks_1"] and lost[0]["count"] > 0
     partition = lab.view()["rigs"]["kafka"]["cluster"]["partitions"]["records-0"]
     dead = lab.lanes["kafka"].world.slots["broker-2"].node.state.disk.logs["records", 0]
-    assert dead.log_end_offset - partition["copies"][str(partition["leader"])]["epochs"][-1][1] == lost[0]["count"]
+    assert (
+        dead.log_end_offset - partition["copies"][str(partition["leader"])]["epochs"][-1][1]
+        == lost[0]["count"]
+    )
 
 
 def test_with_acks_all_nothing_is_lost_in_the_same_crash():
@@ -187,7 +205,9 @@ def test_only_what_a_copy_held_is_counted_as_cut_off_and_who_is_offline_is_told_
     order(lab, "come_back", broker=2)
     dead = lab.lanes["kafka"].world.slots["broker-2"].node.state.disk.logs["records", 0]
     begins, ends = dead.log_start_offset, dead.log_end_offset
-    epoch_begins = lab.lanes["kafka"].world.slots["broker-1"].node.state.disk.logs["records", 0].epochs.rows[-1][1]
+    epoch_begins = (
+        lab.lanes["kafka"].world.slots["broker-1"].node.state.disk.logs["records", 0].epochs.rows[-1][1]
+    )
     assert epoch_begins < begins  # so nothing of it is kept, and some of what it lacks was deleted before
     lab.advance_to(lab.now_us + 5 * SECOND)
     assert {"code": "cut", "count": ends - begins} in cards(lab)[-1]["means"]

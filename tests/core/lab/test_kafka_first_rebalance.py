@@ -1,4 +1,5 @@
-"""Programs that crash while their group forms: nothing has been read yet, so nothing is paused, and all wait for a session timeout."""
+"""Programs that crash while their group forms: nothing has been read yet, so nothing is paused, and all wait
+for a session timeout."""
 
 import pytest
 
@@ -13,14 +14,24 @@ class Group:
     """A lab of one Kafka lane, and what its page says."""
 
     def __init__(self, cluster, consumers):
-        self.lab = Lab(scenario_from_json({"consumers": consumers, "lanes": [{"model": "kafka", "cluster": cluster}]}))
+        self.lab = Lab(
+            scenario_from_json({"consumers": consumers, "lanes": [{"model": "kafka", "cluster": cluster}]})
+        )
 
     def at(self, second):
         self.lab.advance_to(int(second * SECOND))
         return self
 
     def do(self, kind, consumer=None):
-        self.lab.submit({"command_id": f"f{self.lab.position}", "kind": kind, "rig": "all", "consumer": consumer, "args": {}})
+        self.lab.submit(
+            {
+                "command_id": f"f{self.lab.position}",
+                "kind": kind,
+                "rig": "all",
+                "consumer": consumer,
+                "args": {},
+            }
+        )
         return self
 
     def view(self):
@@ -53,7 +64,10 @@ def test_what_a_dead_member_is_assigned_was_not_paused_but_waits():
 
 
 def test_once_it_is_noticed_the_sentence_is_the_crash_s():
-    assert Group(False, 3).at(0.5).do("crash", "c1").at(1).do("join").at(60).sentence()[0] == "kafka.crash_noticed_idle"
+    assert (
+        Group(False, 3).at(0.5).do("crash", "c1").at(1).do("join").at(60).sentence()[0]
+        == "kafka.crash_noticed_idle"
+    )
 
 
 def test_a_dead_leader_of_a_group_that_reads_leaves_its_partitions_paused():

@@ -1,4 +1,5 @@
-"""The Kafka lane as a log folder: the lane's own records, at the lane's own offsets, the same bytes however it is written."""
+"""The Kafka lane as a log folder: the lane's own records, at the lane's own offsets, the same bytes however
+it is written."""
 
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,12 @@ from broker_core.lab.past import SWITCH_RECORDS_MAX
 from broker_core.lab.scenario import scenario_from_json
 from broker_core.lab.workload import workload_from_json
 
-SMALL = LaneSettings(segment_bytes=4096, index_interval_bytes=256, retention_bytes=12_288, delete_retention_ms=5_000)
-SMALL_AND_SOON = LaneSettings(segment_bytes=4096, index_interval_bytes=256, retention_bytes=8_192, file_delete_delay_ms=7_000)
+SMALL = LaneSettings(
+    segment_bytes=4096, index_interval_bytes=256, retention_bytes=12_288, delete_retention_ms=5_000
+)
+SMALL_AND_SOON = LaneSettings(
+    segment_bytes=4096, index_interval_bytes=256, retention_bytes=8_192, file_delete_delay_ms=7_000
+)
 KEYS = {"kind": "keys", "name": "orders", "keys": [["a", 5], ["b", 3], ["c", 1]], "keyless": 3, "rate": 40}
 RARE = {"kind": "uniform", "keys": 300, "rate": 8}
 PARTITIONS = 4
@@ -31,7 +36,9 @@ PARTITIONS = 4
 class Written:
     """A lane in memory: one folder for the top, one for each partition."""
 
-    def __init__(self, workload: dict[str, Any] | None = None, settings: LaneSettings = SMALL, **rest: Any) -> None:
+    def __init__(
+        self, workload: dict[str, Any] | None = None, settings: LaneSettings = SMALL, **rest: Any
+    ) -> None:
         self.made_of = {"workload": workload or {}, "settings": settings, **rest}
         self.top = MemoryFolder()
         self.folders: dict[str, MemoryFolder] = {}
@@ -40,7 +47,16 @@ class Written:
     def open(self, written: dict[str, Any]) -> LaneLog:
         made_of = {"partitions": range(PARTITIONS), **self.made_of}
         workload = workload_from_json(made_of.pop("workload"))
-        return LaneLog(self.top, self._folder, workload=workload, seed=7, topic="flights", partition_count=PARTITIONS, written=written, **made_of)
+        return LaneLog(
+            self.top,
+            self._folder,
+            workload=workload,
+            seed=7,
+            topic="flights",
+            partition_count=PARTITIONS,
+            written=written,
+            **made_of,
+        )
 
     def _folder(self, name: str) -> MemoryFolder:
         return self.folders.setdefault(name, MemoryFolder())
@@ -48,11 +64,18 @@ class Written:
     def crash(self, unflushed_bytes_kept: int, noted: dict[str, Any]) -> None:
         """The process dies; the next one finds what survived, and the state that was noted last."""
         self.top = self.top.after_crash(unflushed_bytes_kept)
-        self.folders = {name: folder.after_crash(unflushed_bytes_kept) for name, folder in self.folders.items()}
+        self.folders = {
+            name: folder.after_crash(unflushed_bytes_kept) for name, folder in self.folders.items()
+        }
         self.lane = self.open(noted)
 
     def bytes_of(self, ending: str = "") -> dict[str, bytes]:
-        return {f"{name}/{file}": folder.read(file) for name, folder in self.folders.items() for file in folder.names() if file.endswith(ending)}
+        return {
+            f"{name}/{file}": folder.read(file)
+            for name, folder in self.folders.items()
+            for file in folder.names()
+            if file.endswith(ending)
+        }
 
     def log(self, name: str) -> PartitionLog:
         return PartitionLog.open(self.folders[name].after_crash(1 << 30), now_ms=0)
@@ -98,36 +121,64 @@ def test_offsets_are_those_that_the_lane_s_consumers_read(workload: dict[str, An
         lab.advance_to(seconds * SECOND_US)
         written.lane.advance_to(seconds * SECOND_US)
         while producer.now_us < seconds * SECOND_US:
-            for number, records in producer.next_window(with_content=frozenset(range(PARTITIONS))).records.items():
+            for number, records in producer.next_window(
+                with_content=frozenset(range(PARTITIONS))
+            ).records.items():
                 sent[number] += [record.value for record in records]
         shown = lab.view()["rigs"]["kafka"]["picture"]["partitions"]
         ends = written.lane.state()["ends"]["flights"]
         # The log holds what was sent; what was sent last is still on its way to the lane's broker.
-        assert all(0 <= end - shown[str(number)]["end"] <= 1 for number, end in enumerate(ends)) and ends == [len(part) for part in sent]
+        assert all(0 <= end - shown[str(number)]["end"] <= 1 for number, end in enumerate(ends)) and ends == [
+            len(part) for part in sent
+        ]
         for number, log in enumerate(lane.reads.look(lane).logs):
-            assert [lab.workload.payload(record).encode() for record in log.records] == sent[number][log.start : log.end]
+            assert [lab.workload.payload(record).encode() for record in log.records] == sent[number][
+                log.start : log.end
+            ]
         logs = written.lane.state()["logs"]
-        assert [logs[f"flights-{number}"]["end_offset"] for number in range(PARTITIONS)] == written.lane.state()["ends"]["flights"]
+        assert [
+            logs[f"flights-{number}"]["end_offset"] for number in range(PARTITIONS)
+        ] == written.lane.state()["ends"]["flights"]
     assert written.lane.state()["records"] == lab.record_count
 
 
 def test_partitions_of_the_cluster_s_lane_end_where_the_written_log_ends() -> None:
-    lab = Lab(scenario_from_json({"workload": KEYS, "rigs": [{"model": "kafka", "topic": "flights", "partitions": PARTITIONS}], "seed": 7}))
+    lab = Lab(
+        scenario_from_json(
+            {
+                "workload": KEYS,
+                "rigs": [{"model": "kafka", "topic": "flights", "partitions": PARTITIONS}],
+                "seed": 7,
+            }
+        )
+    )
     written = Written(KEYS, LaneSettings())
     for seconds in (3, 20):
         lab.advance_to(seconds * SECOND_US)
         written.lane.advance_to(seconds * SECOND_US)
         shown = lab.view()["rigs"]["kafka"]["picture"]["partitions"]
         for number, end in enumerate(written.lane.state()["ends"]["flights"]):
-            assert shown[str(number)]["high_watermark"] <= shown[str(number)]["end"] <= end <= shown[str(number)]["end"] + 3
+            assert (
+                shown[str(number)]["high_watermark"]
+                <= shown[str(number)]["end"]
+                <= end
+                <= shown[str(number)]["end"] + 3
+            )
 
 
 def test_each_record_is_the_workload_s_with_its_virtual_time() -> None:
     written = Written(KEYS, LaneSettings())
     written.lane.advance_to(5 * SECOND_US)
     workload = workload_from_json(KEYS, seed=7)
-    found = [record for number in range(PARTITIONS) for batch in written.log(f"flights-{number}").batches() for record in batch.records()]
-    expected = {workload.payload(index).encode(): index for index in range(workload.count_until(5 * SECOND_US))}
+    found = [
+        record
+        for number in range(PARTITIONS)
+        for batch in written.log(f"flights-{number}").batches()
+        for record in batch.records()
+    ]
+    expected = {
+        workload.payload(index).encode(): index for index in range(workload.count_until(5 * SECOND_US))
+    }
     assert len(found) == len(expected)
     for record in found:
         index = expected[record.value or b""]
@@ -149,7 +200,11 @@ def test_a_batch_holds_what_came_within_one_linger() -> None:
 def test_batches_end_where_the_segment_would_be_too_small() -> None:
     written = Written({"rate": 2000}, LaneSettings(segment_bytes=4096, retention_bytes=65_536))
     written.lane.advance_to(SECOND_US)
-    sizes = [len(batch.data) for number in range(PARTITIONS) for batch in written.log(f"flights-{number}").batches()]
+    sizes = [
+        len(batch.data)
+        for number in range(PARTITIONS)
+        for batch in written.log(f"flights-{number}").batches()
+    ]
     assert max(sizes) <= 4096 and len(sizes) > 60
 
 
@@ -157,8 +212,12 @@ def test_a_block_of_partitions_is_the_same_as_all_of_them() -> None:
     whole, block = Written(), Written(partitions=[1, 2])
     whole.lane.advance_to(20 * SECOND_US)
     block.lane.advance_to(20 * SECOND_US)
-    assert set(block.folders) == {f"{topic}-{number}" for topic in ("flights", "flights-latest") for number in (1, 2)}
-    assert {name: content for name, content in whole.bytes_of().items() if name.split("/")[0] in block.folders} == block.bytes_of()
+    assert set(block.folders) == {
+        f"{topic}-{number}" for topic in ("flights", "flights-latest") for number in (1, 2)
+    }
+    assert {
+        name: content for name, content in whole.bytes_of().items() if name.split("/")[0] in block.folders
+    } == block.bytes_of()
     assert block.lane.state()["ends"] == whole.lane.state()["ends"]
 
 
@@ -183,7 +242,9 @@ def test_things_happen_before_one_s_eyes_in_virtual_time() -> None:
         told = logs[f"flights-{number}"]
         assert told["start_offset"] > 0 and told["high_watermark"] == told["end_offset"]
         assert sum(size for _base, size in told["segments"]) < 8_192 + 4096
-        deleted = {event["base_offset"]: event["at_ms"] for event in told["turning"] if event["kind"] == "deleted"}
+        deleted = {
+            event["base_offset"]: event["at_ms"] for event in told["turning"] if event["kind"] == "deleted"
+        }
         for event in told["turning"]:
             if event["kind"] == "removed" and event["base_offset"] in deleted:
                 assert event["at_ms"] == deleted[event["base_offset"]] + 7_000
@@ -196,7 +257,11 @@ def test_things_happen_before_one_s_eyes_in_virtual_time() -> None:
 def test_retention_by_time_is_told_with_its_reason() -> None:
     written = Written(settings=LaneSettings(segment_bytes=4096, retention_bytes=65_536, retention_ms=10_000))
     written.lane.advance_to(40 * SECOND_US)
-    reasons = {event["reason"] for event in written.lane.state()["logs"]["flights-0"]["turning"] if event["kind"] == "deleted"}
+    reasons = {
+        event["reason"]
+        for event in written.lane.state()["logs"]["flights-0"]["turning"]
+        if event["kind"] == "deleted"
+    }
     assert reasons == {"retention_ms"}
 
 
@@ -217,7 +282,9 @@ def test_the_table_has_each_key_s_newest_record_until_it_has_long_not_been_seen(
     for index in range(workload.count_until(end_us)):
         if (code := workload.key_code(index)) >= 0:
             newest[workload.key_bytes(code)] = index
-    alive = {key: index for key, index in newest.items() if workload.arrival_us(index) > end_us - RETIRE_AFTER_US}
+    alive = {
+        key: index for key, index in newest.items() if workload.arrival_us(index) > end_us - RETIRE_AFTER_US
+    }
     assert written.table() == {key: workload.payload(index).encode() for key, index in alive.items()}
     assert 0 < len(alive) < len(newest)
 
@@ -225,13 +292,20 @@ def test_the_table_has_each_key_s_newest_record_until_it_has_long_not_been_seen(
 def test_tombstones_go_after_their_time() -> None:
     written = Written(RARE)
     written.lane.advance_to(150 * SECOND_US)
-    stones = [record for number in range(PARTITIONS) for batch in written.log(f"flights-latest-{number}").batches() for record in batch.records()
-              if record.value is None]  # fmt: skip
+    stones = [
+        record
+        for number in range(PARTITIONS)
+        for batch in written.log(f"flights-latest-{number}").batches()
+        for record in batch.records()
+        if record.value is None
+    ]
     assert stones, "the newest ones are still there"
     assert min(stone.timestamp for stone in stones) > EPOCH_MS + 60_000 + 5_000
 
 
-@pytest.mark.parametrize(("died_at_us", "unflushed_bytes_kept"), [(700_000, 0), (9_250_000, 1 << 30), (23_500_000, 100)])
+@pytest.mark.parametrize(
+    ("died_at_us", "unflushed_bytes_kept"), [(700_000, 0), (9_250_000, 1 << 30), (23_500_000, 100)]
+)
 def test_after_a_crash_it_goes_on_as_if_nothing_had_been(died_at_us: int, unflushed_bytes_kept: int) -> None:
     undisturbed, crashed = Written(KEYS), Written(KEYS)
     undisturbed.lane.advance_to(30 * SECOND_US)
@@ -241,7 +315,9 @@ def test_after_a_crash_it_goes_on_as_if_nothing_had_been(died_at_us: int, unflus
     crashed.crash(unflushed_bytes_kept, noted if unflushed_bytes_kept > 100 else {})
     crashed.lane.advance_to(30 * SECOND_US)
     live = {name: content for name, content in undisturbed.bytes_of(".log").items() if "latest" not in name}
-    assert {name: content for name, content in crashed.bytes_of(".log").items() if "latest" not in name} == live
+    assert {
+        name: content for name, content in crashed.bytes_of(".log").items() if "latest" not in name
+    } == live
     assert crashed.table() == undisturbed.table()
     assert crashed.lane.state()["ends"] == undisturbed.lane.state()["ends"]
 
@@ -264,9 +340,15 @@ def test_an_orderly_end_is_a_clean_start() -> None:
 @pytest.mark.parametrize("kind", [DiskFolder, DerivedFolder])
 def test_other_readers_read_the_folder(tmp_path: Path, kind: type[DiskFolder]) -> None:
     lane = LaneLog(
-        kind(tmp_path), lambda name: kind(tmp_path / name), workload=workload_from_json({}), seed=7, topic="flights", partition_count=3,
-        partitions=range(3), settings=LaneSettings(),
-    )  # fmt: skip
+        kind(tmp_path),
+        lambda name: kind(tmp_path / name),
+        workload=workload_from_json({}),
+        seed=7,
+        topic="flights",
+        partition_count=3,
+        partitions=range(3),
+        settings=LaneSettings(),
+    )
     lane.advance_to(20 * SECOND_US)
     told = lane.close()["logs"]
     for name, about in told.items():
@@ -288,13 +370,20 @@ def test_other_readers_read_the_folder(tmp_path: Path, kind: type[DiskFolder]) -
 @pytest.mark.parametrize(
     ("raw", "field"),
     [
-        ({"segment_bytes": "4095"}, "segment_bytes"), ({"segment_bytes": "2097152"}, "segment_bytes"), ({"segment_bytes": "many"}, "segment_bytes"),
-        ({"segment_bytes": ""}, "segment_bytes"), ({"segment_bytes": "1e4"}, "segment_bytes"), ({"segment_bytes": "٤٠٩٦"}, "segment_bytes"),
-        ({"index_interval_bytes": "-1"}, "index_interval_bytes"), ({"retention_bytes": "-2"}, "retention_bytes"),
-        ({"segment_bytes": "4096", "retention_bytes": "262145"}, "retention_bytes"), ({"retention_ms": "-2"}, "retention_ms"),
-        ({"retention_ms": "9" * 30}, "retention_ms"), ({"file_delete_delay_ms": "3600001"}, "file_delete_delay_ms"),
+        ({"segment_bytes": "4095"}, "segment_bytes"),
+        ({"segment_bytes": "2097152"}, "segment_bytes"),
+        ({"segment_bytes": "many"}, "segment_bytes"),
+        ({"segment_bytes": ""}, "segment_bytes"),
+        ({"segment_bytes": "1e4"}, "segment_bytes"),
+        ({"segment_bytes": "٤٠٩٦"}, "segment_bytes"),
+        ({"index_interval_bytes": "-1"}, "index_interval_bytes"),
+        ({"retention_bytes": "-2"}, "retention_bytes"),
+        ({"segment_bytes": "4096", "retention_bytes": "262145"}, "retention_bytes"),
+        ({"retention_ms": "-2"}, "retention_ms"),
+        ({"retention_ms": "9" * 30}, "retention_ms"),
+        ({"file_delete_delay_ms": "3600001"}, "file_delete_delay_ms"),
     ],
-)  # fmt: skip
+)
 def test_impossible_settings_are_refused_at_their_field(raw: dict[str, str], field: str) -> None:
     with pytest.raises(CommandError) as refused:
         lane_settings(raw)
@@ -303,7 +392,10 @@ def test_impossible_settings_are_refused_at_their_field(raw: dict[str, str], fie
 
 def test_no_limit_is_the_lab_s_own_limit() -> None:
     settings = lane_settings({"segment_bytes": "4096", "retention_bytes": "-1"})
-    assert settings.retention_bytes == -1 and settings.records().retention_bytes == settings.bytes_limit == 64 * 4096
+    assert (
+        settings.retention_bytes == -1
+        and settings.records().retention_bytes == settings.bytes_limit == 64 * 4096
+    )
 
 
 def test_settings_that_are_left_out_have_their_defaults() -> None:

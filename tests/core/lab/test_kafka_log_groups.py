@@ -1,4 +1,5 @@
-"""A folder of `__consumer_offsets` on the log page: records with their fields by name, and tombstones as such."""
+"""A folder of `__consumer_offsets` on the log page: records with their fields by name, and tombstones as
+such."""
 
 from __future__ import annotations
 
@@ -16,7 +17,14 @@ def records_of(folder: Path) -> list[dict]:
     folder.mkdir()
     log = PartitionLog.open(DiskFolder(folder), now_ms=0)
     key = r.OffsetCommitKey("g", "t", 3)
-    log.append_pairs([(key_bytes(key), value_bytes(r.OffsetCommitValue(42, 1, "", 1_000))), (key_bytes(key), None), (b"\x00\x63", b"?")], now_ms=0)
+    log.append_pairs(
+        [
+            (key_bytes(key), value_bytes(r.OffsetCommitValue(42, 1, "", 1_000))),
+            (key_bytes(key), None),
+            (b"\x00\x63", b"?"),
+        ],
+        now_ms=0,
+    )
     log.close(0)
     opened = OpenedLog(folder)
     records: list[dict] = batch_json(opened, opened.segment(0), 0)["records"]

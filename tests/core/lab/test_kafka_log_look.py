@@ -1,4 +1,5 @@
-"""Looking into a partition's folder: the article's walks, what a look-up answers, damage that is shown and never repaired."""
+"""Looking into a partition's folder: the article's walks, what a look-up answers, damage that is shown and
+never repaired."""
 
 import hashlib
 import zlib
@@ -37,7 +38,9 @@ def folder(tmp_path: Path) -> Path:
     """60 records of one key each, a batch a record, time 10 ms apart, in segments of 2,000 bytes."""
     log = PartitionLog.open(DiskFolder(tmp_path / "orders-0"), SETTINGS, now_ms=0)
     for number in range(60):
-        log.append_pairs([(b"key-%d" % (number % 7), b"value-%d" % number)], timestamp=1_000 + 10 * number, now_ms=0)
+        log.append_pairs(
+            [(b"key-%d" % (number % 7), b"value-%d" % number)], timestamp=1_000 + 10 * number, now_ms=0
+        )
     log.close(0)
     return tmp_path / "orders-0"
 
@@ -50,8 +53,21 @@ def look_at_everything(folder: Path) -> list[Any]:
     log = OpenedLog(folder)
     seen: list[Any] = [summarize(log, base, check=True) for base in log.live]
     seen += [lookup_offset(log, offset, 60)["found"] for offset in range(0, 61, 5)]
-    seen += [lookup_timestamp(log, time, rule)["found"] for time in range(900, 1700, 90) for rule in ("kafka", "document")]
-    seen.append(clean_json(log, topic="orders", partition=0, settings=LogSettings(cleanup_compact=True), cleaned_up_to=None, now_ms=0))
+    seen += [
+        lookup_timestamp(log, time, rule)["found"]
+        for time in range(900, 1700, 90)
+        for rule in ("kafka", "document")
+    ]
+    seen.append(
+        clean_json(
+            log,
+            topic="orders",
+            partition=0,
+            settings=LogSettings(cleanup_compact=True),
+            cleaned_up_to=None,
+            now_ms=0,
+        )
+    )
     return seen
 
 
@@ -61,11 +77,15 @@ def test_index_rows_of_batches_that_do_not_count_yet_do_not_count_either(folder:
     batches = stretch_json(whole, whole.segment(base), 0, whole.bytes_of(base))["batches"]
     end_offset, size = batches[2]["base_offset"], batches[2]["position"]
     log = OpenedLog(folder, sizes={f"{base:020d}.log": size}, end_offset=end_offset)
-    segment = segments_json(log, {(base, ""): summarize(log, base, check=False)}, now_ms=0, deleted_at_ms={}, cleaned_up_to=0)[-1]
+    segment = segments_json(
+        log, {(base, ""): summarize(log, base, check=False)}, now_ms=0, deleted_at_ms={}, cleaned_up_to=0
+    )[-1]
     assert (segment["bytes"], segment["records"], segment["next_offset"]) == (size, 2, end_offset)
     assert segment["index_entries"] < whole.segment(base).offset_index.row_count
     assert all(offset < end_offset and position < size for offset, position in segment["entries"])
-    assert segment["time_index_entries"] < whole.segment(base).time_index.row_count and segment["max_timestamp"] == 1_000 + 10 * (end_offset - 1)
+    assert segment["time_index_entries"] < whole.segment(base).time_index.row_count and segment[
+        "max_timestamp"
+    ] == 1_000 + 10 * (end_offset - 1)
 
 
 # -- the article
@@ -76,17 +96,26 @@ def test_the_article_s_offset_walk_with_its_numbers(article: Path) -> None:
     segment, index, scan = answer["steps"]
     assert segment["chosen"] == 3257573 and segment["candidates"] == [base for base, *_ in SEGMENTS]
     assert index["entries"] == 228_537 and index["result"] == {"offset": 6506150, "position": 1073707263}
-    assert len(index["probes"]) <= 18 and index["around"][index["result_slot"] - index["around_first_slot"]] == [6506150, 1073707263]
+    assert len(index["probes"]) <= 18 and index["around"][
+        index["result_slot"] - index["around_first_slot"]
+    ] == [6506150, 1073707263]
     assert (scan["from"], scan["to"], scan["skipped"], scan["bytes"]) == (1073707263, 1073711499, 5, 1765)
     assert [batch["base_offset"] for batch in scan["batches"]] == list(range(6506150, 6506162))
-    assert answer["found"] == 6506155 and answer["batch"]["position"] == 1073709028 and answer["batch"]["crc_ok"]
+    assert (
+        answer["found"] == 6506155 and answer["batch"]["position"] == 1073709028 and answer["batch"]["crc_ok"]
+    )
 
 
 @pytest.mark.parametrize(
     ("rule", "row", "entry"),
-    [("kafka", (TIME + 500, 6506228), (6506217, 1073730060)), ("document", (TIME + 503, 6506240), (6506229, 1073734174))],
+    [
+        ("kafka", (TIME + 500, 6506228), (6506217, 1073730060)),
+        ("document", (TIME + 503, 6506240), (6506229, 1073734174)),
+    ],
 )
-def test_the_article_s_time_walk_by_both_rules(article: Path, rule: str, row: tuple[int, int], entry: tuple[int, int]) -> None:
+def test_the_article_s_time_walk_by_both_rules(
+    article: Path, rule: str, row: tuple[int, int], entry: tuple[int, int]
+) -> None:
     answer = lookup_timestamp(OpenedLog(article), TIME + 501, rule)
     segment, times, offsets, _scan = answer["steps"]
     assert segment["chosen"] == 3257573 and (times["kind"], offsets["kind"]) == ("time", "offset")
@@ -117,13 +146,21 @@ LISTED = {
 
 
 def test_the_folder_has_every_file_of_the_article_s_listing(article: Path) -> None:
-    listed = {f"{base}.{suffix}": size for base, files in LISTED.items() for suffix, size in files.items()} | {"leader-epoch-checkpoint": 8}
+    listed = {
+        f"{base}.{suffix}": size for base, files in LISTED.items() for suffix, size in files.items()
+    } | {"leader-epoch-checkpoint": 8}
     assert {path.name: path.stat().st_size for path in article.iterdir()} == listed
     assert sum(path.stat().st_blocks * 512 for path in article.iterdir()) < 32 << 20
     log = OpenedLog(article)
-    (active,) = [row for row in segments_json(log, {}, now_ms=0, deleted_at_ms={}, cleaned_up_to=0) if row["active"]]
-    assert {(file["name"], file["bytes"]) for file in active["files"]} == {row for row in listed.items() if row[0].startswith("00000000000016260431")}
-    assert (active["index_entries"], active["time_index_entries"]) == SEGMENTS[-1][2:4], "zeros after the last row are room, not rows"
+    (active,) = [
+        row for row in segments_json(log, {}, now_ms=0, deleted_at_ms={}, cleaned_up_to=0) if row["active"]
+    ]
+    assert {(file["name"], file["bytes"]) for file in active["files"]} == {
+        row for row in listed.items() if row[0].startswith("00000000000016260431")
+    }
+    assert (active["index_entries"], active["time_index_entries"]) == SEGMENTS[-1][2:4], (
+        "zeros after the last row are room, not rows"
+    )
     assert log.other_files() == ["leader-epoch-checkpoint"]
 
 
@@ -144,7 +181,9 @@ def test_every_offset_is_found_in_its_own_batch(folder: Path) -> None:
         assert answer["found"] == offset and answer["message"] is None
         assert answer["batch"]["base_offset"] == offset
         scan = answer["steps"][-1]
-        assert scan["skipped"] == sum(batch["position"] < answer["batch"]["position"] for batch in scan["batches"])
+        assert scan["skipped"] == sum(
+            batch["position"] < answer["batch"]["position"] for batch in scan["batches"]
+        )
         assert answer["steps"][0]["chosen"] == max(base for base in log.live if base <= offset)
 
 
@@ -161,7 +200,9 @@ def test_the_article_s_rule_says_when_it_missed_records(folder: Path) -> None:
     assert missed and all(answer["kafka_found"] < answer["found"] for answer in missed)
 
 
-@pytest.mark.parametrize(("offset", "message"), [(60, "offset_at_end"), (61, "offset_beyond_end"), (2**62, "offset_beyond_end")])
+@pytest.mark.parametrize(
+    ("offset", "message"), [(60, "offset_at_end"), (61, "offset_beyond_end"), (2**62, "offset_beyond_end")]
+)
 def test_an_offset_that_is_not_there_is_an_answer(folder: Path, offset: int, message: str) -> None:
     answer = lookup_offset(OpenedLog(folder), offset, 60)
     assert (answer["found"], answer["message"], answer["steps"], answer["batch"]) == (None, message, [], None)
@@ -218,7 +259,11 @@ def test_compressed_records_are_one_field_and_still_read(tmp_path: Path) -> None
     batch = batch_json(OpenedLog(tmp_path), OpenedLog(tmp_path).segment(0), 0)
     assert batch["codec"] == "zstd" and batch["fields"][-1]["name"] == "compressed_records"
     first, second, third = batch["records"]
-    assert first["value"]["bytes"] == 1000 and second["key"] is None and second["value"] == {"text": None, "hex": "ff00", "bytes": 2}
+    assert (
+        first["value"]["bytes"] == 1000
+        and second["key"] is None
+        and second["value"] == {"text": None, "hex": "ff00", "bytes": 2}
+    )
     assert third["key"] == {"text": "", "hex": "", "bytes": 0} and third["value"] is None
 
 
@@ -246,7 +291,9 @@ def test_the_folder_tells_its_segments(folder: Path) -> None:
     assert all(one["next_offset"] == two["base_offset"] for one, two in pairwise(rows))
     retention = retention_json(rows, retention_bytes=3000, retention_ms=100, now_ms=1_590)
     assert retention["reaches_position"] == sum(row["bytes"] for row in rows) - 3000
-    assert retention["reaches_position_ms"] == sum(row["bytes"] for row in rows if row["max_timestamp"] < 1_490)
+    assert retention["reaches_position_ms"] == sum(
+        row["bytes"] for row in rows if row["max_timestamp"] < 1_490
+    )
     assert retention_json(rows, retention_bytes=-1, retention_ms=-1, now_ms=0)["reaches_position"] is None
 
 
@@ -260,15 +307,37 @@ def flip(path: Path, position: int) -> None:
     ("harm", "kind"),
     [
         (lambda folder: flip(folder / f"{NAME}.log", 200), "crc"),
-        (lambda folder: (folder / f"{NAME}.log").write_bytes((folder / f"{NAME}.log").read_bytes()[:-7]), "cut"),
-        (lambda folder: (folder / f"{NAME}.log").write_bytes((folder / f"{NAME}.log").read_bytes() + b"no batch at all, but bytes"), "no_batch"),
-        (lambda folder: (folder / f"{NAME}.log").write_bytes((folder / f"{NAME}.log").read_bytes() + bytes(500)), "zeros"),
+        (
+            lambda folder: (folder / f"{NAME}.log").write_bytes((folder / f"{NAME}.log").read_bytes()[:-7]),
+            "cut",
+        ),
+        (
+            lambda folder: (folder / f"{NAME}.log").write_bytes(
+                (folder / f"{NAME}.log").read_bytes() + b"no batch at all, but bytes"
+            ),
+            "no_batch",
+        ),
+        (
+            lambda folder: (folder / f"{NAME}.log").write_bytes(
+                (folder / f"{NAME}.log").read_bytes() + bytes(500)
+            ),
+            "zeros",
+        ),
         (lambda folder: flip(folder / f"{NAME}.index", 12), "index"),
         (lambda folder: (folder / f"{NAME}.index").unlink(), "index"),
         (lambda folder: (folder / f"{NAME}.timeindex").write_bytes(b"\1" * 30), "index"),
         (lambda folder: (folder / f"{NAME}.log.cleaned").write_bytes(b""), "unfinished"),
     ],
-    ids=["flipped", "cut", "garbage", "zeros", "index-damaged", "index-lost", "timeindex-damaged", "cleaned-left"],
+    ids=[
+        "flipped",
+        "cut",
+        "garbage",
+        "zeros",
+        "index-damaged",
+        "index-lost",
+        "timeindex-damaged",
+        "cleaned-left",
+    ],
 )
 def test_damage_is_told_and_nothing_on_disk_changes(folder: Path, harm: Any, kind: str) -> None:
     harm(folder)
@@ -293,7 +362,12 @@ def test_messages_of_the_old_formats_are_told_as_far_as_they_go(tmp_path: Path) 
     (tmp_path / f"{NAME}.log").write_bytes((0).to_bytes(8) + len(message).to_bytes(4) + message)
     log = OpenedLog(tmp_path)
     summary = summarize(log, 0, check=True)
-    assert (summary.formats, summary.records, summary.max_timestamp, summary.next_offset) == ((1,), 1, 5_000, 1)
+    assert (summary.formats, summary.records, summary.max_timestamp, summary.next_offset) == (
+        (1,),
+        1,
+        5_000,
+        1,
+    )
     assert lookup_offset(log, 0, 1)["message"] == "old_format"
     batch = batch_json(log, log.segment(0), 0)
     assert batch["magic"] == 1 and batch["records"][0]["key"]["text"] == "k" and batch["crc_ok"]
@@ -312,10 +386,13 @@ def test_the_room_a_running_broker_keeps_in_its_indexes_is_no_row(folder: Path) 
 def test_a_read_only_folder_refuses_every_change(folder: Path) -> None:
     read_only = ReadOnlyFolder(folder)
     for change in (
-        lambda: read_only.remove("x"), lambda: read_only.rename("x", "y"), lambda: read_only.replace("x", b""),
-        lambda: read_only.set_modified_ms("x", 0), lambda: read_only.open(f"{NAME}.log").truncate(0),
+        lambda: read_only.remove("x"),
+        lambda: read_only.rename("x", "y"),
+        lambda: read_only.replace("x", b""),
+        lambda: read_only.set_modified_ms("x", 0),
+        lambda: read_only.open(f"{NAME}.log").truncate(0),
         lambda: read_only.open(f"{NAME}.log").append(b"x"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(InvariantError):
             change()
 
@@ -334,21 +411,41 @@ def test_a_link_in_the_folder_is_not_followed(folder: Path, tmp_path: Path) -> N
 
 def test_the_cleaner_s_round_is_told_record_by_record(folder: Path) -> None:
     settings = LogSettings(cleanup_compact=True)
-    answer = clean_json(OpenedLog(folder), topic="orders", partition=0, settings=settings, cleaned_up_to=None, now_ms=0)
+    answer = clean_json(
+        OpenedLog(folder), topic="orders", partition=0, settings=settings, cleaned_up_to=None, now_ms=0
+    )
     active = OpenedLog(folder).live[-1]
     assert {row["zone"] for row in answer["before"]} == {"dirty", "active"}
     last = {f"key-{offset % 7}": offset for offset in range(active)}
     for row in answer["before"]:
         assert row["kept"] == (row["offset"] >= active or last[row["key"]] == row["offset"])
-    assert [row["offset"] for row in answer["after"]] == [row["offset"] for row in answer["before"] if row["kept"]]
+    assert [row["offset"] for row in answer["after"]] == [
+        row["offset"] for row in answer["before"] if row["kept"]
+    ]
     assert (answer["records_before"], answer["dirty_ratio"], answer["due"]) == (60, 1.0, True)
     assert answer["records_after"] == 7 + 60 - active and answer["bytes_after"] < answer["bytes_before"]
-    closed = clean_json(OpenedLog(folder), topic="orders", partition=0, settings=settings, cleaned_up_to=None, now_ms=0, is_open=False)
-    assert {row["zone"] for row in closed["before"]} == {"dirty"} and closed["records_after"] == 7, "of closed files the last one too"
+    closed = clean_json(
+        OpenedLog(folder),
+        topic="orders",
+        partition=0,
+        settings=settings,
+        cleaned_up_to=None,
+        now_ms=0,
+        is_open=False,
+    )
+    assert {row["zone"] for row in closed["before"]} == {"dirty"} and closed["records_after"] == 7, (
+        "of closed files the last one too"
+    )
 
 
 def test_the_cleaner_says_where_damage_has_stopped_it(folder: Path) -> None:
-    about = {"topic": "orders", "partition": 0, "settings": LogSettings(cleanup_compact=True), "cleaned_up_to": None, "now_ms": 0}
+    about = {
+        "topic": "orders",
+        "partition": 0,
+        "settings": LogSettings(cleanup_compact=True),
+        "cleaned_up_to": None,
+        "now_ms": 0,
+    }
     assert "stopped_at" not in clean_json(OpenedLog(folder), **about)
     base = OpenedLog(folder).live[1]
     start = [found.position for found in OpenedLog(folder).segment(base).batches()][4]
@@ -376,7 +473,18 @@ def test_a_stream_that_swells_is_told_and_not_unpacked(tmp_path: Path, codec: Co
     answer = lookup_offset(found, 1, 2)
     assert answer["message"] == "damaged" and answer["batch"]["records"] == [] and answer["batch"]["crc_ok"]
     assert lookup_timestamp(found, 6, "kafka")["message"] == "damaged"
-    about = {"topic": "t", "partition": 0, "settings": LogSettings(cleanup_compact=True), "cleaned_up_to": None, "now_ms": 0}
+    about = {
+        "topic": "t",
+        "partition": 0,
+        "settings": LogSettings(cleanup_compact=True),
+        "cleaned_up_to": None,
+        "now_ms": 0,
+    }
     second = found.segment(0).batches()
     next(second)
-    assert clean_json(found, **about) == {"log": None, "reason": "damaged", "stopped_in": 0, "stopped_at": next(second).position}
+    assert clean_json(found, **about) == {
+        "log": None,
+        "reason": "damaged",
+        "stopped_in": 0,
+        "stopped_at": next(second).position,
+    }

@@ -1,4 +1,5 @@
-"""Other groups on a Kafka lane's topic: each gets every record, whatever the lab's own group and its consumers do."""
+"""Other groups on a Kafka lane's topic: each gets every record, whatever the lab's own group and its
+consumers do."""
 
 import pytest
 
@@ -14,7 +15,15 @@ BOTH = {"audit": {}, "billing": {"consumers": 3, "rate": 4, "assignor": "roundro
 
 def lab_of(groups=BOTH, consumers=4, rate=20, **options):
     lane = {"model": "kafka", "partitions": 6, "groups": groups, **options}
-    return Lab(scenario_from_json({"lanes": [lane], "consumers": consumers, "workload": {"kind": "uniform", "keys": 50, "rate": rate}}))
+    return Lab(
+        scenario_from_json(
+            {
+                "lanes": [lane],
+                "consumers": consumers,
+                "workload": {"kind": "uniform", "keys": 50, "rate": rate},
+            }
+        )
+    )
 
 
 def order(lab, kind, consumer=None, seconds=1.0, **args):
@@ -35,14 +44,20 @@ def handled(group):
     return sum(consumer["finished"] for consumer in group["consumers"].values())
 
 
-@pytest.mark.parametrize("options", [{}, {"group_protocol": "consumer"}, {"offsets_partitions": 1}, {"brokers": 1}])
+@pytest.mark.parametrize(
+    "options", [{}, {"group_protocol": "consumer"}, {"offsets_partitions": 1}, {"brokers": 1}]
+)
 def test_each_group_gets_every_record_at_its_own_pace(options):
     lab = lab_of(**options)
     lab.advance_to(30 * SECOND)
     found = groups(lab)
     assert handled(found["audit"]) >= lab.record_count - 5
-    assert 270 <= handled(found["billing"]) <= 360, "three consumers of four a second each: it falls behind, alone"
-    assert found["audit"]["lag"] < 130 < found["billing"]["lag"], "what was handled and not committed counts as lag, five seconds of it"
+    assert 270 <= handled(found["billing"]) <= 360, (
+        "three consumers of four a second each: it falls behind, alone"
+    )
+    assert found["audit"]["lag"] < 130 < found["billing"]["lag"], (
+        "what was handled and not committed counts as lag, five seconds of it"
+    )
     assert lane_of(lab)["lag"] < found["billing"]["lag"]
 
 
@@ -50,7 +65,9 @@ def test_within_a_group_a_partition_is_one_members_alone():
     lab = lab_of()
     lab.advance_to(20 * SECOND)
     for group in groups(lab).values():
-        assert sorted(number for one in group["consumers"].values() for number in one["partitions"]) == list(range(6))
+        assert sorted(number for one in group["consumers"].values() for number in one["partitions"]) == list(
+            range(6)
+        )
     assert {name: one["partitions"] for name, one in groups(lab)["billing"]["consumers"].items()} == {
         "billing-1": [0, 3], "billing-2": [1, 4], "billing-3": [2, 5],
     }  # fmt: skip
@@ -64,11 +81,24 @@ def test_nothing_of_them_is_told_as_the_labs():
     lab.submit({"command_id": "n2", "kind": "join", "args": {"count": 1}})
     told += lab.advance_to(lab.now_us + 10 * SECOND)
     names = {event["data"].get("consumer") for event in told} - {None}
-    assert names == {"c1", "c2", "c3", "c4", "c5"} and "kafka.group.member_expired" in {event["kind"] for event in told}
+    assert names == {"c1", "c2", "c3", "c4", "c5"} and "kafka.group.member_expired" in {
+        event["kind"] for event in told
+    }
     assert not any("group" in event["data"] for event in told)
-    assert {one["member"] for one in lane_of(lab)["group"]["exchanges"].values()} <= {"c1", "c2", "c3", "c4", "c5"}
+    assert {one["member"] for one in lane_of(lab)["group"]["exchanges"].values()} <= {
+        "c1",
+        "c2",
+        "c3",
+        "c4",
+        "c5",
+    }
     members = lane_of(lab)["group"]["members"].values()
-    assert {member["consumer"] for member in members if member["member_id"] is not None} == {"c2", "c3", "c4", "c5"}
+    assert {member["consumer"] for member in members if member["member_id"] is not None} == {
+        "c2",
+        "c3",
+        "c4",
+        "c5",
+    }
     assert all(group["generation"] == 1 for group in groups(lab).values()), "the lab's rebalances are its own"
 
 
@@ -108,19 +138,27 @@ def test_a_restored_lab_goes_on_the_same(at_s):
 
 def test_groups_are_part_of_the_scenario():
     scenario = scenario_from_json({"lanes": [{"model": "kafka", "groups": {"audit": {"consumers": 2}}}]})
-    assert scenario.lanes[0].options["groups"] == {"audit": {"consumers": 2, "rate": 100, "assignor": "range"}}
+    assert scenario.lanes[0].options["groups"] == {
+        "audit": {"consumers": 2, "rate": 100, "assignor": "range"}
+    }
     assert scenario_from_json(scenario_to_json(scenario)) == scenario
 
 
 @pytest.mark.parametrize(
     ("given", "field"),
     [
-        ([], "groups"), ({"lab": {}}, "groups"), ({"A b": {}}, "groups"), ({f"g{number}": {} for number in range(9)}, "groups"),
-        ({"audit": 3}, "groups.audit"), ({"audit": {"pace": 1}}, "groups.audit.pace"), ({"audit": {"consumers": 0}}, "groups.audit.consumers"),
-        ({"audit": {"consumers": 9}}, "groups.audit.consumers"), ({"audit": {"rate": True}}, "groups.audit.rate"),
+        ([], "groups"),
+        ({"lab": {}}, "groups"),
+        ({"A b": {}}, "groups"),
+        ({f"g{number}": {} for number in range(9)}, "groups"),
+        ({"audit": 3}, "groups.audit"),
+        ({"audit": {"pace": 1}}, "groups.audit.pace"),
+        ({"audit": {"consumers": 0}}, "groups.audit.consumers"),
+        ({"audit": {"consumers": 9}}, "groups.audit.consumers"),
+        ({"audit": {"rate": True}}, "groups.audit.rate"),
         ({"audit": {"assignor": "fair"}}, "groups.audit.assignor"),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_is_said_at_its_field(given, field):
     with pytest.raises(CommandError) as error:
         lab_of(given)

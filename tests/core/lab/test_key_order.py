@@ -1,4 +1,5 @@
-"""Out of order is what the programs saw: held against everything that they finished, written down record by record."""
+"""Out of order is what the programs saw: held against everything that they finished, written down record by
+record."""
 
 import pytest
 from hypothesis import given
@@ -52,10 +53,21 @@ def test_the_count_is_what_the_programs_saw(seed, written_down):
 
 def test_reading_again_after_a_crash_breaks_the_order_of_a_busy_key_in_kafka(written_down):
     lanes = [{"model": "kafka", "algorithm": "range"}]
-    lab = Lab(scenario_from_json({"rigs": lanes, "workload": {"kind": "hot_key", "rate": 20}, "consumer_rate": 20}))
+    lab = Lab(
+        scenario_from_json({"rigs": lanes, "workload": {"kind": "hot_key", "rate": 20}, "consumer_rate": 20})
+    )
     lab.advance_to(29 * SECOND)
     for position, name in enumerate(("c1", "c2", "c3"), 1):
-        lab.submit({"command_id": name, "kind": "crash", "rig": "all", "consumer": name, "args": {}, "position": position})
+        lab.submit(
+            {
+                "command_id": name,
+                "kind": "crash",
+                "rig": "all",
+                "consumer": name,
+                "args": {},
+                "position": position,
+            }
+        )
     lab.submit({"command_id": "j", "kind": "join", "rig": "all", "consumer": None, "args": {}, "position": 4})
     lab.advance_to(120 * SECOND)
     lane = lab.lanes["kafka"]
@@ -65,14 +77,27 @@ def test_reading_again_after_a_crash_breaks_the_order_of_a_busy_key_in_kafka(wri
 
 @pytest.mark.parametrize("consumer_rate", [2, 10])
 def test_tubemq_breaks_the_order_only_by_what_it_reads_again(written_down, consumer_rate):
-    """A program that handles 2 a second reads one message at a time and confirms it when it is done; one that handles 10 reads five."""
+    """A program that handles 2 a second reads one message at a time and confirms it when it is done; one that
+    handles 10 reads five."""
     workload = {"kind": "uniform", "keys": 3, "rate": 4 * consumer_rate}
-    lab = Lab(scenario_from_json({"rigs": [{"model": "tubemq"}], "workload": workload, "consumer_rate": consumer_rate}))
+    lab = Lab(
+        scenario_from_json(
+            {"rigs": [{"model": "tubemq"}], "workload": workload, "consumer_rate": consumer_rate}
+        )
+    )
     for position, (second, kind) in enumerate([(20, "join"), (32, "leave"), (44, "join"), (57, "crash")], 1):
         lab.advance_to(second * SECOND)
         name = "c1" if kind != "join" else None
-        lab.submit({"command_id": f"o{position}", "kind": kind, "rig": "all", "consumer": name if kind == "leave" else name and "c2",
-                    "args": {}, "position": position})  # fmt: skip
+        lab.submit(
+            {
+                "command_id": f"o{position}",
+                "kind": kind,
+                "rig": "all",
+                "consumer": name if kind == "leave" else name and "c2",
+                "args": {},
+                "position": position,
+            }
+        )
     lab.advance_to(110 * SECOND)
     lane = lab.lanes["tubemq"]
     assert lane.ledger.tally.order.count == out_of_order(lane, written_down)
@@ -81,8 +106,21 @@ def test_tubemq_breaks_the_order_only_by_what_it_reads_again(written_down, consu
 
 def test_two_programs_at_different_speeds_break_the_order_of_a_queue(written_down):
     lanes = [{"model": "rabbitmq", "algorithm": "prefetch_5"}]
-    lab = Lab(scenario_from_json({"rigs": lanes, "workload": {"kind": "uniform", "keys": 3, "rate": 20}, "consumers": 2}))
-    lab.submit({"command_id": "s", "kind": "slow", "rig": "all", "consumer": "c1", "args": {"rate": 2}, "position": 1})
+    lab = Lab(
+        scenario_from_json(
+            {"rigs": lanes, "workload": {"kind": "uniform", "keys": 3, "rate": 20}, "consumers": 2}
+        )
+    )
+    lab.submit(
+        {
+            "command_id": "s",
+            "kind": "slow",
+            "rig": "all",
+            "consumer": "c1",
+            "args": {"rate": 2},
+            "position": 1,
+        }
+    )
     lab.advance_to(30 * SECOND)
     lane = lab.lanes["rabbitmq"]
     assert lane.ledger.tally.order.count == out_of_order(lane, written_down) > 10
@@ -106,4 +144,6 @@ def test_a_record_is_out_of_order_after_a_later_one_of_its_key(finished, stretch
         count += code >= 0 and record < highest.get(code, -1)
         highest[code] = max(record, highest.get(code, -1))
     assert order.count == count
-    assert sum(order.to_json()["steps"]) == max(highest.values(), default=0) and len(order.to_json()["steps"]) == len(highest)
+    assert sum(order.to_json()["steps"]) == max(highest.values(), default=0) and len(
+        order.to_json()["steps"]
+    ) == len(highest)

@@ -23,7 +23,9 @@ def noted(codes: list[int], *cuts: int) -> LiveKeys:
 
 @settings(max_examples=25)
 @given(CODES, st.integers(0, 25), st.integers(0, 26))
-def test_keys_are_in_the_order_of_their_first_record_wherever_a_stretch_ends(codes: list[int], cut: int, count: int) -> None:
+def test_keys_are_in_the_order_of_their_first_record_wherever_a_stretch_ends(
+    codes: list[int], cut: int, count: int
+) -> None:
     keys = noted(codes, min(cut, len(codes)))
     assert keys.codes == [code for code in dict.fromkeys(codes) if code != NO_KEY]
     assert keys.first_seen == [codes.index(code) for code in keys.codes]
@@ -74,11 +76,14 @@ def test_chunk_is_computed_once_whatever_is_asked_of_it() -> None:
 def test_stretch_over_a_border_is_computed_for_itself_and_nothing_of_nothing() -> None:
     source = Source()
     chunks = CodeChunks(source.codes)
-    assert chunks.between(CHUNK_SIZE - 1, CHUNK_SIZE + 1) == [CHUNK_SIZE - 1, CHUNK_SIZE] and source.asked == [
-        (CHUNK_SIZE - 1, CHUNK_SIZE + 1)
-    ]
+    assert chunks.between(CHUNK_SIZE - 1, CHUNK_SIZE + 1) == [
+        CHUNK_SIZE - 1,
+        CHUNK_SIZE,
+    ] and source.asked == [(CHUNK_SIZE - 1, CHUNK_SIZE + 1)]
     assert chunks.between(4, 4) == chunks.between(5, 4) == chunks.of([]) == [] and len(source.asked) == 1
-    assert chunks.between(CHUNK_SIZE - 2, CHUNK_SIZE) == [CHUNK_SIZE - 2, CHUNK_SIZE - 1], "up to the border is one chunk"
+    assert chunks.between(CHUNK_SIZE - 2, CHUNK_SIZE) == [CHUNK_SIZE - 2, CHUNK_SIZE - 1], (
+        "up to the border is one chunk"
+    )
 
 
 def test_records_of_several_chunks_are_in_the_order_in_which_they_were_asked_for() -> None:
@@ -97,7 +102,9 @@ def test_only_the_last_chunks_are_kept_and_an_early_one_is_computed_again() -> N
 
 
 @pytest.mark.parametrize("block", [1, 3, 100])
-def test_distinct_keys_are_the_same_however_large_a_block_is(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_distinct_keys_are_the_same_however_large_a_block_is(
+    block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     codes = np.array([4, -1, 2, 4, 0, 2, -1, 7])
     monkeypatch.setattr(workload_base, "DISTINCT_BLOCK", block)
     assert distinct_until(lambda start, stop: codes[start:stop], 8, 9) == ([4, 2, 0, 7], [0, 2, 4, 7])
@@ -108,4 +115,7 @@ def test_distinct_keys_are_the_same_however_large_a_block_is(block: int, monkeyp
 def test_once_every_key_is_known_no_more_records_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     source = Source()
     monkeypatch.setattr(workload_base, "DISTINCT_BLOCK", 2)
-    assert distinct_until(lambda start, stop: source.codes(start, stop) % 2, 100, 2) == ([0, 1], [0, 1]) and source.asked == [(0, 2)]
+    assert distinct_until(lambda start, stop: source.codes(start, stop) % 2, 100, 2) == (
+        [0, 1],
+        [0, 1],
+    ) and source.asked == [(0, 2)]

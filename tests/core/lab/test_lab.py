@@ -1,4 +1,5 @@
-"""A lab as it is ordered about: names, caption, timeline and history of what was ordered, and what a refusal leaves as it was."""
+"""A lab as it is ordered about: names, caption, timeline and history of what was ordered, and what a refusal
+leaves as it was."""
 
 from typing import Any
 
@@ -9,21 +10,30 @@ from broker_core.lab.lab import TIMELINE_MAX, Lab
 from broker_core.lab.scenario import scenario_from_json
 from tests.core.lab.small import SECOND, lab_of, order
 
-TWO = {"lanes": [{"model": "rabbitmq"}, {"model": "tubemq"}], "consumers": 2, "workload": {"kind": "uniform", "keys": 5, "rate": 5}}
+TWO = {
+    "lanes": [{"model": "rabbitmq"}, {"model": "tubemq"}],
+    "consumers": 2,
+    "workload": {"kind": "uniform", "keys": 5, "rate": 5},
+}
 
 
 def two_lanes() -> Lab:
     return Lab(scenario_from_json(TWO))
 
 
-def submit(lab: Lab, kind: str, consumer: str | None = None, lane: str = "all", name: str = "x", **args: Any) -> list[Any]:
+def submit(
+    lab: Lab, kind: str, consumer: str | None = None, lane: str = "all", name: str = "x", **args: Any
+) -> list[Any]:
     return lab.submit({"command_id": name, "kind": kind, "rig": lane, "consumer": consumer, "args": args})
 
 
 def test_at_its_beginning_it_speaks_of_those_who_are_there() -> None:
     lab = two_lanes()
     assert lab.caption == {"code": "start", "params": {"count": 2}} and lab.seen == {"c1": 1, "c2": 2}
-    assert Lab(scenario_from_json({**TWO, "consumers": 0})).caption == {"code": "start", "params": {"count": 0}}
+    assert Lab(scenario_from_json({**TWO, "consumers": 0})).caption == {
+        "code": "start",
+        "params": {"count": 0},
+    }
 
 
 def test_newcomers_take_the_first_names_that_nobody_ever_had() -> None:
@@ -45,8 +55,18 @@ def test_one_who_comes_again_under_its_name_has_its_colour() -> None:
 def test_caption_of_several_newcomers_names_the_first_and_the_last() -> None:
     lab = two_lanes()
     submit(lab, "join", count=3, lane="tubemq")
-    assert lab.caption == {"code": "join", "params": {"count": 3, "consumer": "c5", "first": "c3", "rig": "tubemq"}}
-    assert lab.timeline[1] == {"at_us": 0, "kind": "join", "consumer": "c5", "color": 5, "count": 3, "rig": "tubemq"}
+    assert lab.caption == {
+        "code": "join",
+        "params": {"count": 3, "consumer": "c5", "first": "c3", "rig": "tubemq"},
+    }
+    assert lab.timeline[1] == {
+        "at_us": 0,
+        "kind": "join",
+        "consumer": "c5",
+        "color": 5,
+        "count": 3,
+        "rig": "tubemq",
+    }
 
 
 def test_consumer_that_joined_by_the_demo_itself_is_told_as_such() -> None:
@@ -58,14 +78,19 @@ def test_consumer_that_joined_by_the_demo_itself_is_told_as_such() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "before", "meaning"), [("resume", "slow", {"full_speed": True}), ("resume", "pause", {}), ("leave", None, {})]
+    ("kind", "before", "meaning"),
+    [("resume", "slow", {"full_speed": True}), ("resume", "pause", {}), ("leave", None, {})],
 )
-def test_caption_knows_what_an_order_means_for_the_consumer_as_it_is(kind: str, before: str | None, meaning: dict[str, bool]) -> None:
+def test_caption_knows_what_an_order_means_for_the_consumer_as_it_is(
+    kind: str, before: str | None, meaning: dict[str, bool]
+) -> None:
     lab = two_lanes()
     if before is not None:
         submit(lab, before, "c1")
     submit(lab, kind, "c1")
-    assert {name: value for name, value in lab.caption["params"].items() if name in ("full_speed", "gone")} == meaning
+    assert {
+        name: value for name, value in lab.caption["params"].items() if name in ("full_speed", "gone")
+    } == meaning
 
 
 def test_clearing_away_one_who_is_gone_is_another_matter_than_a_leave() -> None:
@@ -80,7 +105,11 @@ def test_clock_is_no_part_of_the_story() -> None:
     for kind in ("play", "pause_lab", "step"):
         submit(lab, kind)
     submit(lab, "speed", speed=2.5)
-    assert list(lab.timeline) == [0] and lab.caption["code"] == "start" and (lab.playing, lab.speed_milli) == (False, 2_500)
+    assert (
+        list(lab.timeline) == [0]
+        and lab.caption["code"] == "start"
+        and (lab.playing, lab.speed_milli) == (False, 2_500)
+    )
 
 
 def test_what_changes_who_gets_what_is_in_the_history_that_a_switched_lane_goes_through() -> None:
@@ -89,7 +118,9 @@ def test_what_changes_who_gets_what_is_in_the_history_that_a_switched_lane_goes_
     submit(lab, "slow", "c1", rate=3)
     submit(lab, "set_algorithm", lane="rabbitmq", algorithm="prefetch_1")
     submit(lab, "play")
-    entries = [(entry["position"], entry["at_us"], entry["names"], entry["command"]["kind"]) for entry in lab.history]
+    entries = [
+        (entry["position"], entry["at_us"], entry["names"], entry["command"]["kind"]) for entry in lab.history
+    ]
     assert entries == [(0, 0, ["c1", "c2"], "join"), (1, SECOND, ["c1"], "slow")]
 
 
@@ -143,7 +174,10 @@ def test_order_for_one_lane_leaves_the_others_alone() -> None:
 
 
 def test_slowest_network_decides_how_long_an_answer_takes() -> None:
-    lanes = [{"model": "rabbitmq", "network_delay_us": 10_000}, {"model": "tubemq", "network_delay_us": 500_000}]
+    lanes = [
+        {"model": "rabbitmq", "network_delay_us": 10_000},
+        {"model": "tubemq", "network_delay_us": 500_000},
+    ]
     lab = Lab(scenario_from_json({**TWO, "lanes": lanes}))
     lab.advance_to(20 * SECOND)
     assert lab.answer_us == lab.lanes["tubemq"].answer_us == 1_100_000
@@ -158,16 +192,27 @@ def test_bytes_that_are_no_checkpoint_are_said_to_be_none(blob: bytes) -> None:
 def test_order_rule_of_key_shared_outlives_another_algorithm_and_a_checkpoint() -> None:
     lab = lab_of("pulsar", seconds=1)
     lab.submit({"command_id": "a", "kind": "set_order", "rig": "pulsar", "args": {"order": "draining"}})
-    lab.submit({"command_id": "b", "kind": "set_algorithm", "rig": "pulsar", "args": {"algorithm": "auto_split"}})
+    lab.submit(
+        {"command_id": "b", "kind": "set_algorithm", "rig": "pulsar", "args": {"algorithm": "auto_split"}}
+    )
     for each in (lab, Lab.restore(lab.scenario, lab.checkpoint())):
         assert each.view()["rigs"]["pulsar"]["pulsar"]["order"] == "draining"
         with pytest.raises(CommandError, match="already runs draining"):
-            each.submit({"command_id": "c", "kind": "set_order", "rig": "pulsar", "args": {"order": "draining"}})
+            each.submit(
+                {"command_id": "c", "kind": "set_order", "rig": "pulsar", "args": {"order": "draining"}}
+            )
 
 
 def test_prefetch_of_its_own_belongs_to_the_algorithm_that_the_lane_began_with() -> None:
     lab = lab_of("rabbitmq", prefetch=3, seconds=1)
     assert lab.view()["rigs"]["rabbitmq"]["picture"]["prefetch"] == 3
     for algorithm, prefetch in (("prefetch_1", 1), ("prefetch_5", 3)):
-        lab.submit({"command_id": algorithm, "kind": "set_algorithm", "rig": "rabbitmq", "args": {"algorithm": algorithm}})
+        lab.submit(
+            {
+                "command_id": algorithm,
+                "kind": "set_algorithm",
+                "rig": "rabbitmq",
+                "args": {"algorithm": algorithm},
+            }
+        )
         assert lab.view()["rigs"]["rabbitmq"]["picture"]["prefetch"] == prefetch

@@ -1,4 +1,5 @@
-"""Laws of every lane, whatever its model: time in pieces is time at once, a restored lane goes on the same, and all comes to rest."""
+"""Laws of every lane, whatever its model: time in pieces is time at once, a restored lane goes on the same,
+and all comes to rest."""
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +14,9 @@ END_US = 90 * SECOND
 ACTS = ("join", "join", "ten", "leave", "crash", "rejoin", "pause", "resume", "slow", "switch")
 
 slow = {"kafka": pytest.mark.slow}  # three brokers
-each_lane = pytest.mark.parametrize("model", [pytest.param(model, marks=slow.get(model, ())) for model in LANE_KINDS])
+each_lane = pytest.mark.parametrize(
+    "model", [pytest.param(model, marks=slow.get(model, ())) for model in LANE_KINDS]
+)
 times = st.one_of(st.integers(0, 30 * SECOND), st.sampled_from([20 * SECOND, 20 * SECOND + 1]))
 lives = st.lists(st.tuples(times, st.sampled_from(ACTS), st.integers(1, 6)), max_size=8).map(sorted)
 choices = st.integers(0, 20)
@@ -35,7 +38,12 @@ def act(lab: Lab, kind: str, number: int) -> list:
         command = command | {"kind": "join", "consumer": None, "args": {"count": 10 if kind == "ten" else 1}}
     elif kind == "switch":
         algorithms = algorithm_ids(lane.model)
-        command = command | {"kind": "set_algorithm", "rig": lane.id, "consumer": None, "args": {"algorithm": algorithms[number % len(algorithms)]}}
+        command = command | {
+            "kind": "set_algorithm",
+            "rig": lane.id,
+            "consumer": None,
+            "args": {"algorithm": algorithms[number % len(algorithms)]},
+        }
     try:
         return lab.submit(command)
     except CommandError:
@@ -85,8 +93,13 @@ def test_when_people_have_let_it_be_a_lane_comes_to_rest_and_everything_is_serve
     for name, consumer in list(lane.consumers.items()):
         act(lab, "leave" if consumer.state in ("crashed", "gone") else "resume", int(name[1:]))
     act(lab, "join", 0)
-    lab.advance_to(lab.now_us + 200 * SECOND)  # until the slowest broker has noticed the last silent connection
+    lab.advance_to(
+        lab.now_us + 200 * SECOND
+    )  # until the slowest broker has noticed the last silent connection
     assert lane.is_settled() and lane.ledger.is_at_rest and not lane.crash_positions
-    has_gaps = (model, lane.algorithm.partition("_")[0]) == ("pulsar", "sticky")  # nobody takes what a leaver of fixed ranges had
+    has_gaps = (model, lane.algorithm.partition("_")[0]) == (
+        "pulsar",
+        "sticky",
+    )  # nobody takes what a leaver of fixed ranges had
     assert has_gaps or (lane.dark_units()[0] == 0 and lane.stuck()[0] == 0)
     lane.check_invariants()

@@ -86,7 +86,12 @@ def lesson_of(text):
 
 def test_a_file_is_a_scenario_with_a_lesson():
     scenario = scenario_from_text(WHOLE)
-    assert (scenario.name, scenario.seed, scenario.consumers, scenario.lesson.lasts_us) == ("Two", 7, 2, 12_000_000)
+    assert (scenario.name, scenario.seed, scenario.consumers, scenario.lesson.lasts_us) == (
+        "Two",
+        7,
+        2,
+        12_000_000,
+    )
     assert [step.at_us for step in scenario.lesson.steps] == [2_000_000, 5_500_000]
     assert scenario.lesson.steps[0].order["args"] == {"rate": 1}
     assert scenario.lesson.watch_for["en"] == "First, at_s = 3 is text here."
@@ -98,7 +103,7 @@ def test_a_file_is_a_scenario_with_a_lesson():
     [
         ("lasts_s = 12", 'lasts_s = 12\npage = "groups"', 6, "page: no selectable lane has this page"),
         ('model = "rabbitmq"', 'model = "zeromq"', 25, "lane 1, model: must be one of pulsar"),
-        ('rate = 10', 'rate = 0', 22, "workload.rate"),
+        ("rate = 10", "rate = 0", 22, "workload.rate"),
         ("consumers = 2", "consumers = -1", 6, "consumers: must be a whole number"),
         ("consumers = 2", "consumer = 2", 6, "consumer: is unknown; known: title, line"),
         ("lasts_s = 12\n", "", 1, "lasts_s: is missing: a number of seconds"),
@@ -107,13 +112,33 @@ def test_a_file_is_a_scenario_with_a_lesson():
         ('zh = "看"', "", 8, "watch_for.zh: is missing: every text is in each language"),
         ('caption.zh = "它变慢。"\n', "", 29, "step 1, caption.zh: is missing"),
         ('caption.zh = "它变慢。"', 'caption.de = "Es"', 30, "step 1, caption.de: is unknown; known: en, zh"),
-        ("at_s = 5.5\ndo", "at_s = 1\ndo", 36, "step 2, at_s: time goes back: the step before it is at 2.0 s"),
+        (
+            "at_s = 5.5\ndo",
+            "at_s = 1\ndo",
+            36,
+            "step 2, at_s: time goes back: the step before it is at 2.0 s",
+        ),
         ('do = "crash"', 'do = "explode"', 37, "step 2, do: must be one of join, leave"),
-        ('do = "crash"\nconsumer = "c2"', "", 35, "step 2: does nothing: give it a caption, an order, or both"),
+        (
+            'do = "crash"\nconsumer = "c2"',
+            "",
+            35,
+            "step 2: does nothing: give it a caption, an order, or both",
+        ),
         ('do = "crash"\n', "", 37, "step 2, consumer: belongs to a command"),
         ("rate = 1\n", 'rate = "two"\n', 33, "step 1, rate: must be a whole number"),
-        ("rate = 1\n", "speed = 2\n", 33, "step 1, speed: is unknown; known: at_s, caption, do, consumer, lane, rate"),
-        ('consumer = "c2"', 'consumer = "c2"\nlane = "kafka"', 39, "step 2, lane: must be one of all, rabbitmq"),
+        (
+            "rate = 1\n",
+            "speed = 2\n",
+            33,
+            "step 1, speed: is unknown; known: at_s, caption, do, consumer, lane, rate",
+        ),
+        (
+            'consumer = "c2"',
+            'consumer = "c2"\nlane = "kafka"',
+            39,
+            "step 2, lane: must be one of all, rabbitmq",
+        ),
         ('lane = "rabbitmq"\nnumber', 'lane = "kafka"\nnumber', 42, "check 1, lane: must be one of rabbitmq"),
         ("is = 1", "equals = 1", 44, "check 1, equals: is unknown; known: at_least, at_most, is"),
         ("is = 1\n", "", 40, "check 1: asks nothing: say one of is, is_not"),
@@ -125,7 +150,7 @@ def test_a_file_is_a_scenario_with_a_lesson():
         ("[watch_for]", "[[watch_for]]", 8, "watch_for: must be a text in each language"),
         ("[[lane]]", "[lane]", 24, "lane: is a list: write [[lane]], once for each"),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_is_said_with_line_and_field(old, new, line, message):
     with pytest.raises(FileError) as caught:
         scenario_from_text(WHOLE.replace(old, new, 1))
@@ -144,16 +169,30 @@ def test_a_file_without_checks_shows_nothing():
 
 
 def test_lines_are_those_of_the_text_whatever_the_values_hold():
-    text = 'a = [\n  1,\n  { b = "]" },\n]\nc.d = """\nx = 1\n[y]\n"""\n[e.f]\ng = \'"\'\n[[h]]\n"i j" = 1  # k = 2\n[[h]]\n[h.l]\nm = 1\n'
+    text = (
+        'a = [\n  1,\n  { b = "]" },\n]\nc.d = """\nx = 1\n[y]\n"""\n[e.f]\ng = \'"\'\n[[h]]\n"i j" = 1  # k '
+        "= 2\n[[h]]\n[h.l]\nm = 1\n"
+    )
     assert read_lined(text).lines == {
-        ("a",): 1, ("c",): 5, ("c", "d"): 5, ("e",): 9, ("e", "f"): 9, ("e", "f", "g"): 10, ("h",): 11, ("h", 0): 11, ("h", 0, "i j"): 12,
-        ("h", 1): 13, ("h", 1, "l"): 14, ("h", 1, "l", "m"): 15,
-    }  # fmt: skip
+        ("a",): 1,
+        ("c",): 5,
+        ("c", "d"): 5,
+        ("e",): 9,
+        ("e", "f"): 9,
+        ("e", "f", "g"): 10,
+        ("h",): 11,
+        ("h", 0): 11,
+        ("h", 0, "i j"): 12,
+        ("h", 1): 13,
+        ("h", 1, "l"): 14,
+        ("h", 1, "l", "m"): 15,
+    }
 
 
 @pytest.mark.parametrize("kind", COMMANDS)
 def test_a_step_takes_every_command_with_its_fields(kind):
-    """Whatever the registry knows: a field that the command has is taken, one that it has not is refused at its line."""
+    """Whatever the registry knows: a field that the command has is taken, one that it has not is refused at
+    its line."""
     with pytest.raises(FileError, match="step 2, nonsense: is unknown"):
         scenario_from_text(WHOLE.replace('do = "crash"', f'do = "{kind}"\nnonsense = 1'))
     for name in COMMANDS[kind].ARGS:
@@ -164,10 +203,29 @@ def test_a_step_takes_every_command_with_its_fields(kind):
 
 
 LINES = WHOLE.splitlines()
-VALUES = st.sampled_from([
-    "3", "-1", "1e400", "nan", "true", '"c1"', '""', '"\\u0000"', "[]", "{}", '{ en = "a", zh = "b" }', "[[[]]]", "2026-01-01", "9" * 5000, "'x'",
-    '"' + "x" * 3000 + '"', "0x1F", '{ en = 1, zh = 2 }', '["en", "zh"]',
-])  # fmt: skip
+VALUES = st.sampled_from(
+    [
+        "3",
+        "-1",
+        "1e400",
+        "nan",
+        "true",
+        '"c1"',
+        '""',
+        '"\\u0000"',
+        "[]",
+        "{}",
+        '{ en = "a", zh = "b" }',
+        "[[[]]]",
+        "2026-01-01",
+        "9" * 5000,
+        "'x'",
+        '"' + "x" * 3000 + '"',
+        "0x1F",
+        "{ en = 1, zh = 2 }",
+        '["en", "zh"]',
+    ]
+)
 EDITS = st.one_of(
     st.tuples(st.just("drop"), st.integers(0, len(LINES) - 1), st.just("")),
     st.tuples(st.just("value"), st.integers(0, len(LINES) - 1), VALUES),
@@ -194,9 +252,13 @@ def test_whatever_a_file_holds_it_is_a_scenario_or_an_error_with_a_line(edits):
 
 
 def test_title_of_a_lane_is_the_lessons_and_wrong_ones_are_told_at_their_line() -> None:
-    titled = WHOLE.replace('model = "rabbitmq"\n', 'model = "rabbitmq"\ntitle.en = "One queue"\ntitle.zh = "一个队列"\n')
+    titled = WHOLE.replace(
+        'model = "rabbitmq"\n', 'model = "rabbitmq"\ntitle.en = "One queue"\ntitle.zh = "一个队列"\n'
+    )
     scenario = scenario_from_text(titled)
-    assert scenario.lesson is not None and scenario.lesson.lanes == {"rabbitmq": {"en": "One queue", "zh": "一个队列"}}
+    assert scenario.lesson is not None and scenario.lesson.lanes == {
+        "rabbitmq": {"en": "One queue", "zh": "一个队列"}
+    }
     assert scenario.lanes == scenario_from_text(WHOLE).lanes
     assert Lab(scenario).view()["lesson"]["lanes"] == scenario.lesson.lanes
     with pytest.raises(FileError, match=r"line 27: lane 1, title.zh: must be a text of 1 to 40 characters"):
@@ -216,51 +278,91 @@ def test_a_caption_holds_no_control_characters():
         scenario_from_text(edited('caption.zh = "它变慢。"', 'caption.zh = "它\\u0000慢。"'))
 
 
-# -- numbers -----------------------------------------------------------------------------------------------------------
+# -- numbers -------------------------------------------------------------------------------------------------
 
 LANE = {
-    "skew": 1.25, "bill": None, "tally": {"dark_us": 2_500_000},
+    "skew": 1.25,
+    "bill": None,
+    "tally": {"dark_us": 2_500_000},
     "consumers": {"c1": {"share": 0.5, "state": "live"}, "c.2": {"share": 0.25, "state": "gone"}},
     "partitions": {
-        "0": {"owner": "c1", "stopped": False, "isr": [1, 2], "lag": 5}, "1": {"owner": None, "stopped": True, "isr": [1], "lag": 9},
+        "0": {"owner": "c1", "stopped": False, "isr": [1, 2], "lag": 5},
+        "1": {"owner": None, "stopped": True, "isr": [1], "lag": 9},
     },
     "ring": ["c1", "c.2"],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(
     ("path", "came"),
     [
-        ("skew", 1.25), ("bill.keys_moved", None), ("tally.dark_s", 2.5), ("tally.dark_ms", 2500), ("consumers.c.2.share", 0.25),
-        ("consumers.*.share.sum", 0.75), ("consumers.*.share.max", 0.5), ("consumers.count", 2), ("consumers.state=live.count", 1),
-        ("consumers.state=gone.*.share.min", 0.25), ("partitions.owner=nothing.count", 1), ("partitions.stopped=true.count", 1),
-        ("partitions.0.isr.count", 2), ("partitions.lag>5.count", 1), ("partitions.lag<6.*.lag.max", 5), ("partitions.owner!=nothing.count", 1),
-        ("ring.1", "c.2"), ("ring.count", 2),
+        ("skew", 1.25),
+        ("bill.keys_moved", None),
+        ("tally.dark_s", 2.5),
+        ("tally.dark_ms", 2500),
+        ("consumers.c.2.share", 0.25),
+        ("consumers.*.share.sum", 0.75),
+        ("consumers.*.share.max", 0.5),
+        ("consumers.count", 2),
+        ("consumers.state=live.count", 1),
+        ("consumers.state=gone.*.share.min", 0.25),
+        ("partitions.owner=nothing.count", 1),
+        ("partitions.stopped=true.count", 1),
+        ("partitions.0.isr.count", 2),
+        ("partitions.lag>5.count", 1),
+        ("partitions.lag<6.*.lag.max", 5),
+        ("partitions.owner!=nothing.count", 1),
+        ("ring.1", "c.2"),
+        ("ring.count", 2),
     ],
-)  # fmt: skip
+)
 def test_a_number_is_found_by_its_path(path, came):
     assert number_at(LANE, path) == came
 
 
-@pytest.mark.parametrize("path", ["skw", "consumers", "consumers.c9.share", "consumers.*.state.sum", "ring.2", "skew.max", "consumers.*.share"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "skw",
+        "consumers",
+        "consumers.c9.share",
+        "consumers.*.state.sum",
+        "ring.2",
+        "skew.max",
+        "consumers.*.share",
+    ],
+)
 def test_a_path_that_leads_nowhere_says_what_is_there(path):
     with pytest.raises(NoSuchNumber):
         number_at(LANE, path)
 
 
 def test_a_check_compares_exactly_and_nothing_is_no_number():
-    assert holds(1, {"is": 1}) and holds(1.0, {"is": 1}) and holds("live", {"is": "live"}) and holds(None, {"is": "nothing"})
+    assert (
+        holds(1, {"is": 1})
+        and holds(1.0, {"is": 1})
+        and holds("live", {"is": "live"})
+        and holds(None, {"is": "nothing"})
+    )
     assert not holds(True, {"is": 1}) and holds(True, {"is": True})
-    assert not holds(None, {"at_most": 5}) and not holds("6", {"at_least": 5}) and not holds(True, {"at_least": 1})
+    assert (
+        not holds(None, {"at_most": 5})
+        and not holds("6", {"at_least": 5})
+        and not holds(True, {"at_least": 1})
+    )
     assert holds(5, {"more_than": 4, "less_than": 6}) and not holds(6, {"more_than": 4, "less_than": 6})
 
 
-# -- a lab that plays one ------------------------------------------------------------------------------------------------
+# -- a lab that plays one ------------------------------------------------------------------------------------
 
 
 def played(lab, times):
     """The lab after its lesson's orders, with stops at these times, too."""
-    orders = [(step.at_us, number, step.order) for number, step in enumerate(lab.scenario.lesson.steps) if step.order]
+    orders = [
+        (step.at_us, number, step.order)
+        for number, step in enumerate(lab.scenario.lesson.steps)
+        if step.order
+    ]
     position = 0
     for at_us in sorted({*times, *(at_us for at_us, _, _ in orders), lab.scenario.lesson.lasts_us}):
         lab.advance_to(at_us)
@@ -290,7 +392,11 @@ def test_results_survive_a_checkpoint_and_a_replay():
 
 def test_an_order_of_the_checks_own_time_comes_after_it():
     text = WHOLE.replace("at_s = 5.5\nlane", "at_s = 2\nlane")
-    came = {moment.place: moment.result["came"] for moment in play(scenario_from_text(text)) if isinstance(moment, Came)}
+    came = {
+        moment.place: moment.result["came"]
+        for moment in play(scenario_from_text(text))
+        if isinstance(moment, Came)
+    }
     assert came[0] == 10
 
 
@@ -307,7 +413,10 @@ def test_caption_and_results_follow_the_time_and_own_orders_are_said():
 
 
 def test_turning_points_can_be_counted():
-    text = edited('number = "record_count"\nat_least = 100', 'number = "events.rabbitmq.consumer.crashed"\nis = 1\nlane = "rabbitmq"')
+    text = edited(
+        'number = "record_count"\nat_least = 100',
+        'number = "events.rabbitmq.consumer.crashed"\nis = 1\nlane = "rabbitmq"',
+    )
     moments = [moment for moment in play(scenario_from_text(text)) if isinstance(moment, Came)]
     assert [moment.result for moment in moments] == [{"came": 1, "holds": True}] * 2
 
@@ -315,11 +424,18 @@ def test_turning_points_can_be_counted():
 def test_a_number_that_is_not_there_fails_and_says_what_is_there():
     text = edited('number = "record_count"', 'number = "records"')
     *_, last = play(scenario_from_text(text))
-    assert last.result["holds"] is False and last.result["missing"]["known"] == ["at_us", "consumer_count", "key_count", "record_count"]
+    assert last.result["holds"] is False and last.result["missing"]["known"] == [
+        "at_us",
+        "consumer_count",
+        "key_count",
+        "record_count",
+    ]
 
 
 def test_an_order_that_the_lab_refuses_names_its_step():
-    with pytest.raises(OrderRefused, match=r"step 2 at 5\.5 s is refused: consumer: there is no consumer c9") as caught:
+    with pytest.raises(
+        OrderRefused, match=r"step 2 at 5\.5 s is refused: consumer: there is no consumer c9"
+    ) as caught:
         list(play(scenario_from_text(edited('consumer = "c2"', 'consumer = "c9"'))))
     assert caught.value.place == 1
 

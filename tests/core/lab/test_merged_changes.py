@@ -1,4 +1,5 @@
-"""Changes that fall together, and dead sessions that outlive their programs: the sentence counts what its figures count."""
+"""Changes that fall together, and dead sessions that outlive their programs: the sentence counts what its
+figures count."""
 
 from itertools import pairwise
 from typing import Any
@@ -61,23 +62,39 @@ def test_nobody_is_left_although_the_queue_still_counts_a_dead_connection():
 def test_the_dead_session_of_one_who_came_back_and_left_is_a_former_one(lane: str):
     lab = at(at(at(lab_of(), 20, "crash", "c3"), 25, "rejoin", "c3"), 30, "leave", "c3")
     codes = {lane_at(lab, second, lane)["sentence"]["code"] for second in range(31, 260)}
-    assert f"{lane}.ghost_noticed" in codes and not any(code.startswith(f"{lane}.crash_noticed") for code in codes)
+    assert f"{lane}.ghost_noticed" in codes and not any(
+        code.startswith(f"{lane}.crash_noticed") for code in codes
+    )
 
 
 def test_a_crash_that_is_noticed_is_explained_from_the_crash_on():
     lab = at(lab_of(), 20, "crash", "c3")
-    for lane, crash in (("pulsar", "pulsar.consumer"), ("kafka", "kafka.member"), ("tubemq", "tubemq.client"), ("rabbitmq", "rabbitmq.consumer")):
+    for lane, crash in (
+        ("pulsar", "pulsar.consumer"),
+        ("kafka", "kafka.member"),
+        ("tubemq", "tubemq.client"),
+        ("rabbitmq", "rabbitmq.consumer"),
+    ):
         why = lane_at(lab, 300, lane)["why"]
         assert why[0]["kind"] == f"{crash}.crashed" and len(why) > 1
-    assert [event["kind"] for event in lane_at(at(lab, 310, "join"), 311, "pulsar")["why"]] == ["pulsar.consumer.connected"]
+    assert [event["kind"] for event in lane_at(at(lab, 310, "join"), 311, "pulsar")["why"]] == [
+        "pulsar.consumer.connected"
+    ]
 
 
 def test_a_long_chain_keeps_how_it_began_and_how_it_came_to_rest():
     lab = at(lab_of(), 20, "join", count=60)
-    for lane, last in (("kafka", "kafka.group.partitions_resumed"), ("tubemq", "tubemq.group.partitions_resumed")):
+    for lane, last in (
+        ("kafka", "kafka.group.partitions_resumed"),
+        ("tubemq", "tubemq.group.partitions_resumed"),
+    ):
         why = lane_at(lab, 60, lane)["why"]
         seqs = [event["seq"] for event in why]
-        assert len(why) == WHY_MAX and 20 * SECOND <= why[0]["at_us"] < 20.01 * SECOND and last in [event["kind"] for event in why]
+        assert (
+            len(why) == WHY_MAX
+            and 20 * SECOND <= why[0]["at_us"] < 20.01 * SECOND
+            and last in [event["kind"] for event in why]
+        )
         assert seqs == sorted(seqs) and max(later - event for event, later in pairwise(seqs)) > 1
 
 
@@ -119,7 +136,9 @@ def test_a_crash_amid_a_rebalance_is_on_its_bill_once_although_it_is_found_out_l
     lab = at(at(lab_of(), 20, "join"), 20.3, "crash", "c2")
     assert covered(lane_at(lab, 21, "kafka")) == [("join", ["c4"], 1), ("crash", ["c2"], 1)]
     held_up = lane_at(lab, 40, "kafka")
-    assert held_up["hero"]["code"] == "dark" and [change["kind"] for change in held_up["hero"]["changes"]] == ["join", "crash"]
+    assert held_up["hero"]["code"] == "dark" and [
+        change["kind"] for change in held_up["hero"]["changes"]
+    ] == ["join", "crash"]
     assert covered(lane_at(lab, 90, "kafka")) == [("join", ["c4"], 1), ("crash", ["c2"], 1)]
 
 
@@ -131,7 +150,10 @@ def test_a_crash_that_is_found_out_at_rest_has_a_bill_that_says_so():
 
 def test_what_came_before_the_first_consumers_had_their_partitions_counts_from_the_start():
     lane = lane_at(at(lab_of(), 1, "join"), 20, "kafka")
-    assert covered(lane) == [("start", ["c1", "c2", "c3"], 3), ("join", ["c4"], 1)] and lane["bill"]["at_us"] == 0
+    assert (
+        covered(lane) == [("start", ["c1", "c2", "c3"], 3), ("join", ["c4"], 1)]
+        and lane["bill"]["at_us"] == 0
+    )
 
 
 def test_a_pause_amid_a_rebalance_is_not_on_its_bill():

@@ -1,4 +1,5 @@
-"""A name that leaves and comes back at once is another life: nothing that the former one set going reaches it."""
+"""A name that leaves and comes back at once is another life: nothing that the former one set going reaches
+it."""
 
 import pytest
 
@@ -7,7 +8,8 @@ from broker_core.lab.scenario import scenario_from_json
 
 
 def lab_of(*models):
-    # One record takes a second, so work is in hand whenever a consumer goes. In Pulsar a newcomer would wait for all that was before it.
+    # One record takes a second, so work is in hand whenever a consumer goes. In Pulsar a newcomer would wait
+    # for all that was before it.
     more = {"pulsar": {"order": "out_of_order"}}
     rigs = [{"model": model, **more.get(model, {})} for model in models]
     scenario = {"rigs": rigs, "consumer_rate": 1, "workload": {"kind": "uniform", "keys": 50, "rate": 20}}
@@ -42,5 +44,9 @@ def test_tubemq_client_that_comes_back_begins_one_pass_a_period(way):
     for kind in way:
         order(lab, kind, "c1")
     lab.advance_to(lab.now_us + 60_000_000)
-    slots = [slot for slot in lane.world.slots.values() if slot.kind == "consumer" and "pass" in slot.deadlines]
-    assert sorted(slot.name for slot in slots) == sorted(consumer.incarnation for consumer in lane.consumers.values())
+    slots = [
+        slot for slot in lane.world.slots.values() if slot.kind == "consumer" and "pass" in slot.deadlines
+    ]
+    assert sorted(slot.name for slot in slots) == sorted(
+        consumer.incarnation for consumer in lane.consumers.values()
+    )

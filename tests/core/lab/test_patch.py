@@ -8,9 +8,19 @@ from hypothesis import strategies as st
 from broker_core.lab.patch import diff
 from tests.dashboard.patching import apply_patch
 
-scalars = st.none() | st.booleans() | st.integers(-3, 3) | st.text("ab/~", max_size=3) | st.sampled_from([0.0, 1.0, 0.5])
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 3)
+    | st.text("ab/~", max_size=3)
+    | st.sampled_from([0.0, 1.0, 0.5])
+)
 names = st.text("ab/~0", max_size=3)
-values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(names, inner, max_size=4), max_leaves=12)
+values = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(names, inner, max_size=4),
+    max_leaves=12,
+)
 objects = st.dictionaries(names, values, max_size=5)
 
 

@@ -1,4 +1,5 @@
-"""Batches in a lane of each subscription type: all is handled, and every number counts messages, not entries. Facts 11.1 to 11.5."""
+"""Batches in a lane of each subscription type: all is handled, and every number counts messages, not entries.
+Facts 11.1 to 11.5."""
 
 import pytest
 
@@ -8,10 +9,18 @@ from broker_core.lab.view import lab_view
 from tests.core.lab.small import lab_of
 
 SECOND = 1_000_000
-TYPES = pytest.mark.parametrize("lane", [
-    {"algorithm": "exclusive"}, {"algorithm": "failover", "partitions": 3}, {"algorithm": "failover", "topics": 2}, {"algorithm": "shared"},
-    {"algorithm": "auto_split"}, {"algorithm": "consistent_hash", "order": "draining"},
-], ids=lambda lane: "-".join(map(str, lane.values())))  # fmt: skip
+TYPES = pytest.mark.parametrize(
+    "lane",
+    [
+        {"algorithm": "exclusive"},
+        {"algorithm": "failover", "partitions": 3},
+        {"algorithm": "failover", "topics": 2},
+        {"algorithm": "shared"},
+        {"algorithm": "auto_split"},
+        {"algorithm": "consistent_hash", "order": "draining"},
+    ],
+    ids=lambda lane: "-".join(map(str, lane.values())),
+)
 KINDS = pytest.mark.parametrize("kind", ["default", "key_based"])
 
 
@@ -30,11 +39,21 @@ def published(lab):
 
 def handled(lab):
     lane = lane_of(lab)
-    return sum(lane.reads.client(lane, consumer.incarnation).program.finished for consumer in lane.consumers.values())
+    return sum(
+        lane.reads.client(lane, consumer.incarnation).program.finished for consumer in lane.consumers.values()
+    )
 
 
 def order(lab, kind, consumer=None, **args):
-    lab.submit({"command_id": f"x{lab.position + 1}", "kind": kind, "consumer": consumer, "lane": "all", "args": args})
+    lab.submit(
+        {
+            "command_id": f"x{lab.position + 1}",
+            "kind": kind,
+            "consumer": consumer,
+            "lane": "all",
+            "args": args,
+        }
+    )
 
 
 @TYPES
@@ -70,8 +89,14 @@ def test_consumers_hold_messages_and_not_entries(lane):
     lab = batching(lane, consumer_rate=10, receiver_queue_size=200)
     own, reads = lane_of(lab), lane_of(lab).reads
     held = sum(reads.held(own, consumer) for consumer in own.consumers.values())
-    waits = sum(len(reads.client(own, one.incarnation).queue) + (own.hand(one) >= 0) for one in own.consumers.values())
-    assert held >= waits > 20 and sum(map(reads.waiting, reads.subscriptions(own))) == sum(map(reads.backlog, reads.subscriptions(own))) - held
+    waits = sum(
+        len(reads.client(own, one.incarnation).queue) + (own.hand(one) >= 0) for one in own.consumers.values()
+    )
+    assert (
+        held >= waits > 20
+        and sum(map(reads.waiting, reads.subscriptions(own)))
+        == sum(map(reads.backlog, reads.subscriptions(own))) - held
+    )
 
 
 @TYPES

@@ -1,4 +1,5 @@
-"""When the broker gives a silent program up: said at the crash, and so it comes, whatever of the program's was on its way at that moment."""
+"""When the broker gives a silent program up: said at the crash, and so it comes, whatever of the program's
+was on its way at that moment."""
 
 import pytest
 
@@ -14,11 +15,17 @@ def test_crash_is_noticed_at_the_moment_that_was_said(algorithm, after_us):
     lab = lab_of("pulsar", algorithm=algorithm, rate=200, consumer_rate=200)
     lane = lab.lanes["pulsar"]
     consumer = lane.consumers["c1"]
-    known = next(one for one in lane.reads.broker(lane).state.connections.values() if one.peer == consumer.incarnation)
+    known = next(
+        one for one in lane.reads.broker(lane).state.connections.values() if one.peer == consumer.incarnation
+    )
     lab.advance_to(known.since_us + 30 * SECOND + after_us)
     lab.submit({"command_id": "x1", "kind": "crash", "consumer": "c1", "lane": "all", "args": {}})
     lab.advance_to(lab.now_us + 1)
     said_us = consumer.deadline_us
     assert said_us is not None and 29 * SECOND < said_us - lab.now_us < 61 * SECOND
-    noticed = [event for event in lab.advance_to(lab.now_us + 62 * SECOND) if event["kind"] == "pulsar.connection.silent"]
+    noticed = [
+        event
+        for event in lab.advance_to(lab.now_us + 62 * SECOND)
+        if event["kind"] == "pulsar.connection.silent"
+    ]
     assert [event["at_us"] for event in noticed] == [said_us]

@@ -1,4 +1,5 @@
-"""Messages without a key in a Pulsar lane: one consumer has them all by 3.2's rule, under the current one each goes by its number."""
+"""Messages without a key in a Pulsar lane: one consumer has them all by 3.2's rule, under the current one
+each goes by its number."""
 
 import pytest
 
@@ -12,8 +13,22 @@ from tests.core.lab.views.test_pulsar import order, panel, run, subscription
 
 
 def lab_of(algorithm="auto_split", keys=(), keyless=1, rate=40, **options):
-    workload = {"kind": "keys", "name": "orders", "keys": [list(pair) for pair in keys], "keyless": keyless, "rate": rate}
-    return Lab(scenario_from_json({"lanes": [{"model": "pulsar", "algorithm": algorithm, **options}], "consumers": 4, "workload": workload}))
+    workload = {
+        "kind": "keys",
+        "name": "orders",
+        "keys": [list(pair) for pair in keys],
+        "keyless": keyless,
+        "rate": rate,
+    }
+    return Lab(
+        scenario_from_json(
+            {
+                "lanes": [{"model": "pulsar", "algorithm": algorithm, **options}],
+                "consumers": 4,
+                "workload": workload,
+            }
+        )
+    )
 
 
 def lane_of(lab):
@@ -66,7 +81,10 @@ def test_the_newest_is_shown_at_the_consumer_that_gets_it():
         rig = whole(lab_view(lab))["rigs"]["pulsar"]
         selector = subscription(lab).selector
         hash32 = murmur3_32(f"(producer)-{rig['route']['record']}")
-        assert rig["route"]["keyless"] and rig["route"]["consumer"] == panel(lab)["holders"][selector.select(hash32)]
+        assert (
+            rig["route"]["keyless"]
+            and rig["route"]["consumer"] == panel(lab)["holders"][selector.select(hash32)]
+        )
         assert rig["route"]["hash"] == selector.slot(hash32) == rig["picture"]["needle"]
 
 
@@ -76,10 +94,16 @@ def test_what_if_promises_no_consumer_for_a_message_without_a_key():
     answer = what_if(panel(lab), "auto_split", "", "c5")
     assert (answer["hash"], answer["slot"], answer["consumer"]) == (None, None, None)
     assert what_if(panel(lab), "auto_split", "a", "c5")["consumer"] == lane_of(lab).key_owners()[0]
-    assert what_if(panel(lab), "auto_split", "", "c5", ordering_key="a")["consumer"] == lane_of(lab).key_owners()[0]
+    assert (
+        what_if(panel(lab), "auto_split", "", "c5", ordering_key="a")["consumer"]
+        == lane_of(lab).key_owners()[0]
+    )
 
 
-@pytest.mark.parametrize("options", [{}, {"batching": "default", "batching_delay_us": 100_000}, {"receipts": True, "deduplication": True}])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"batching": "default", "batching_delay_us": 100_000}, {"receipts": True, "deduplication": True}],
+)
 def test_a_lane_restored_with_some_pending_and_some_waiting_goes_on_the_same(options):
     lab = lab_of(order="draining", keys=[("a", 1)], keyless=5, rate=200, **options)
     run(lab, 3)
@@ -111,7 +135,9 @@ def test_in_a_batch_they_go_with_it_and_are_nowhere_out_of_place():
 @pytest.mark.parametrize("batching", ["default", "key_based"])
 @pytest.mark.parametrize("keys", [(), [("a", 1)]])
 def test_the_newest_of_a_batch_is_shown_where_the_batch_goes(batching, keys):
-    lab = lab_of(order="draining", batching=batching, batching_delay_us=100_000, rate=25, keys=keys, keyless=3)
+    lab = lab_of(
+        order="draining", batching=batching, batching_delay_us=100_000, rate=25, keys=keys, keyless=3
+    )
     run(lab, 2)
     looked = 0
     for _ in range(30):
@@ -119,7 +145,10 @@ def test_the_newest_of_a_batch_is_shown_where_the_batch_goes(batching, keys):
         rig = whole(lab_view(lab))["rigs"]["pulsar"]
         route, number = rig["route"], rig["route"]["record"]
         run(lab, 0.5)  # by now it is out
-        entry = next((entry for entry in lane_of(lab).reads.notes.batches.recent.values() if number in entry.messages), None)
+        entry = next(
+            (entry for entry in lane_of(lab).reads.notes.batches.recent.values() if number in entry.messages),
+            None,
+        )
         if route["keyless"] and entry is not None and (batching == "default" or entry.messages[-1] == number):
             looked += 1
             assert route["consumer"] == entry.consumer

@@ -1,4 +1,5 @@
-"""Other subscriptions on a Pulsar lane's topic: each gets every record, whatever the lab's own subscription and its consumers do."""
+"""Other subscriptions on a Pulsar lane's topic: each gets every record, whatever the lab's own subscription
+and its consumers do."""
 
 import pytest
 
@@ -12,7 +13,15 @@ BOTH = {"audit": {}, "billing": {"type": "shared", "consumers": 3, "rate": 4}}
 
 def lab_of(algorithm="consistent_hash", consumers=4, rate=20, subscriptions=BOTH, **options):
     lane = {"model": "pulsar", "algorithm": algorithm, "subscriptions": subscriptions, **options}
-    return Lab(scenario_from_json({"lanes": [lane], "consumers": consumers, "workload": {"kind": "uniform", "keys": 50, "rate": rate}}))
+    return Lab(
+        scenario_from_json(
+            {
+                "lanes": [lane],
+                "consumers": consumers,
+                "workload": {"kind": "uniform", "keys": 50, "rate": rate},
+            }
+        )
+    )
 
 
 def order(lab, kind, consumer="c1", seconds=1.0, **args):
@@ -24,9 +33,15 @@ def panel(lab):
     return lab.view()["rigs"]["pulsar"]["pulsar"]
 
 
-CASES = [("consistent_hash", {}), ("shared", {}), ("failover", {"partitions": 6}), ("exclusive", {"partitions": 0}), ("sticky", {}),
-         ("auto_split", {"batching": "key_based"}),
-         ("shared", {"retry_topic": True, "fails_every": 5, "max_redeliver": 1, "nack_delay_us": 500_000})]  # fmt: skip
+CASES = [
+    ("consistent_hash", {}),
+    ("shared", {}),
+    ("failover", {"partitions": 6}),
+    ("exclusive", {"partitions": 0}),
+    ("sticky", {}),
+    ("auto_split", {"batching": "key_based"}),
+    ("shared", {"retry_topic": True, "fails_every": 5, "max_redeliver": 1, "nack_delay_us": 500_000}),
+]
 
 
 @pytest.mark.parametrize(("algorithm", "options"), CASES)
@@ -54,12 +69,21 @@ def test_lab_sees_of_its_own_programs_what_it_sees_without_the_others(algorithm,
         order(lab, "rejoin", "c1", 3)
         order(lab, "leave", "c2", 3)
         lab.lanes["pulsar"].check_invariants()
-    assert set(panel(beside)["holders"].values()) == set(panel(plain)["holders"].values()) <= {"c1", "c3", "c4", "c9"}
-    seen = [{name: consumer["state"] for name, consumer in lab.view()["rigs"]["pulsar"]["consumers"].items()} for lab in (plain, beside)]
+    assert (
+        set(panel(beside)["holders"].values())
+        == set(panel(plain)["holders"].values())
+        <= {"c1", "c3", "c4", "c9"}
+    )
+    seen = [
+        {name: consumer["state"] for name, consumer in lab.view()["rigs"]["pulsar"]["consumers"].items()}
+        for lab in (plain, beside)
+    ]
     assert seen[0] == seen[1]
     codes = [lab.view()["rigs"]["pulsar"]["sentence"]["code"] for lab in (plain, beside)]
     assert codes[0] == codes[1]
-    assert plain.lanes["pulsar"].reads.is_settled(plain.lanes["pulsar"]) == beside.lanes["pulsar"].reads.is_settled(beside.lanes["pulsar"])
+    assert plain.lanes["pulsar"].reads.is_settled(plain.lanes["pulsar"]) == beside.lanes[
+        "pulsar"
+    ].reads.is_settled(beside.lanes["pulsar"])
     dark = [lab.lanes["pulsar"].reads.dark_units(lab.lanes["pulsar"]) for lab in (plain, beside)]
     assert dark[0] == dark[1]
 
@@ -76,7 +100,10 @@ def test_entries_stay_until_the_slowest_subscription_has_acknowledged_them():
     lab = lab_of(rate=30)
     lab.advance_to(20 * SECOND)
     lane = lab.lanes["pulsar"]
-    topic, mark_delete = lane.reads.topics(lane)[0], panel(lab)["subscriptions"]["billing"]["cursors"]["-1"]["mark_delete"]
+    topic, mark_delete = (
+        lane.reads.topics(lane)[0],
+        panel(lab)["subscriptions"]["billing"]["cursors"]["-1"]["mark_delete"],
+    )
     assert topic.ledger.first == mark_delete + 1 < lane.reads.subscription(lane).cursor.mark_delete - 200
 
 
@@ -86,7 +113,14 @@ def test_restored_at_any_point_and_under_another_rule_they_go_on():
     again = Lab.restore(lab.scenario, lab.checkpoint())
     for each in (lab, again):
         each.advance_to(12 * SECOND)
-        each.submit({"command_id": "switch", "kind": "set_algorithm", "rig": "pulsar", "args": {"algorithm": "failover"}})
+        each.submit(
+            {
+                "command_id": "switch",
+                "kind": "set_algorithm",
+                "rig": "pulsar",
+                "args": {"algorithm": "failover"},
+            }
+        )
         each.advance_to(15 * SECOND)
     assert again.checkpoint() == lab.checkpoint()
     found = panel(lab)["subscriptions"]
@@ -104,16 +138,28 @@ def test_unsubscribe_takes_away_the_labs_subscription_only():
 def test_defaults_are_filled_in_and_a_scenario_comes_back_as_it_was_written():
     scenario = scenario_from_json({"lanes": [{"model": "pulsar", "subscriptions": BOTH}]})
     (lane,) = scenario_to_json(scenario)["rigs"]
-    assert lane["subscriptions"] == {"audit": {"type": "exclusive", "consumers": 1, "rate": 100}, "billing": BOTH["billing"]}
+    assert lane["subscriptions"] == {
+        "audit": {"type": "exclusive", "consumers": 1, "rate": 100},
+        "billing": BOTH["billing"],
+    }
     assert scenario_from_json(scenario_to_json(scenario)) == scenario
 
 
-@pytest.mark.parametrize(("subscriptions", "field"), [
-    (["audit"], ""), ({"Audit": {}}, ""), ({"subscription": {}}, ""), ({f"s{number}": {} for number in range(9)}, ""), ({"audit": 1}, ".audit"),
-    ({"audit": {"kind": "shared"}}, ".audit.kind"), ({"audit": {"type": "key_shared"}}, ".audit.type"),
-    ({"audit": {"consumers": 2}}, ".audit.consumers"), ({"audit": {"type": "shared", "consumers": 9}}, ".audit.consumers"),
-    ({"audit": {"rate": 0}}, ".audit.rate"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("subscriptions", "field"),
+    [
+        (["audit"], ""),
+        ({"Audit": {}}, ""),
+        ({"subscription": {}}, ""),
+        ({f"s{number}": {} for number in range(9)}, ""),
+        ({"audit": 1}, ".audit"),
+        ({"audit": {"kind": "shared"}}, ".audit.kind"),
+        ({"audit": {"type": "key_shared"}}, ".audit.type"),
+        ({"audit": {"consumers": 2}}, ".audit.consumers"),
+        ({"audit": {"type": "shared", "consumers": 9}}, ".audit.consumers"),
+        ({"audit": {"rate": 0}}, ".audit.rate"),
+    ],
+)
 def test_subscriptions_that_make_no_sense_are_refused_at_their_field(subscriptions, field):
     with pytest.raises(CommandError) as refusal:
         lab_of(subscriptions=subscriptions)

@@ -10,17 +10,25 @@ def sentence(lab):
     return told["code"], told["params"]
 
 
-@pytest.mark.parametrize(("algorithm", "code"), [
-    ("auto_split", "pulsar.paused"), ("shared", "pulsar.shared.paused"), ("failover", "pulsar.failover.paused"),
-    ("exclusive", "pulsar.exclusive.paused"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("algorithm", "code"),
+    [
+        ("auto_split", "pulsar.paused"),
+        ("shared", "pulsar.shared.paused"),
+        ("failover", "pulsar.failover.paused"),
+        ("exclusive", "pulsar.exclusive.paused"),
+    ],
+)
 def test_what_waits_for_a_paused_consumer_differs_from_type_to_type(algorithm, code):
     lab = lab_of(algorithm)
     run(lab, 3)
     order(lab, "pause", "c1")
     for _ in range(3):
         run(lab, 1)
-        assert sentence(lab)[0] == code and sentence(lab)[1]["held"] == panel(lab)["consumers"]["c1"]["unacked"] > 0
+        assert (
+            sentence(lab)[0] == code
+            and sentence(lab)[1]["held"] == panel(lab)["consumers"]["c1"]["unacked"] > 0
+        )
 
 
 @pytest.mark.parametrize("algorithm", ["failover", "exclusive"])
@@ -39,7 +47,10 @@ def test_a_silent_consumer_holds_what_its_row_shows(algorithm):
     order(lab, "crash", "c1")
     for _ in range(3):
         run(lab, 1)
-        assert sentence(lab)[0].endswith("crash_pending") and sentence(lab)[1]["unacked"] == panel(lab)["consumers"]["c1"]["unacked"]
+        assert (
+            sentence(lab)[0].endswith("crash_pending")
+            and sentence(lab)[1]["unacked"] == panel(lab)["consumers"]["c1"]["unacked"]
+        )
 
 
 @pytest.mark.parametrize("seconds", [3, 5, 5.03, 6.41])
@@ -50,7 +61,11 @@ def test_who_leaves_acknowledges_what_it_has_handled_and_the_rest_is_sent_again(
     run(lab, 1)
     code, params = sentence(lab)
     assert code == "pulsar.shared.leave"
-    assert params["redelivered"] == sum(consumer["redelivered"] for consumer in panel(lab)["consumers"].values()) > 0
+    assert (
+        params["redelivered"]
+        == sum(consumer["redelivered"] for consumer in panel(lab)["consumers"].values())
+        > 0
+    )
 
 
 @pytest.mark.parametrize("algorithm", ["auto_split", "sticky", "consistent_hash", "shared", "failover"])
@@ -72,21 +87,29 @@ def test_a_newcomer_waits_for_as_many_as_why_it_is_idle_says():
     for _ in range(4):
         run(lab, 1)
         code, params = sentence(lab)
-        assert code == "pulsar.join_waits" and params["unacked"] == panel(lab)["consumers"]["c4"]["idle"]["older"]
+        assert (
+            code == "pulsar.join_waits"
+            and params["unacked"] == panel(lab)["consumers"]["c4"]["idle"]["older"]
+        )
         counts.append(params["unacked"])
     assert counts[-1] < counts[0]
 
 
 @pytest.mark.parametrize(("kind", "who", "taker"), [("join", None, "c4"), ("rejoin", "c1", "c1")])
 @pytest.mark.parametrize("later", [0, 0.0005, 4])
-def test_who_asked_for_an_exclusive_subscription_while_its_consumer_was_silent_has_it_when_that_one_is_given_up(kind, who, taker, later):
+def test_who_asked_for_an_exclusive_subscription_while_its_consumer_was_silent_has_it_when_that_one_is_given_up(
+    kind, who, taker, later
+):
     lab = lab_of("exclusive")
     run(lab, 3)
     order(lab, "crash", "c1")
     run(lab, later)
     order(lab, kind, who)
     run(lab, 70)
-    assert sentence(lab) == ("pulsar.exclusive.join", {"consumer": taker, "count": 1, "active": 12, "partitions": 12})
+    assert sentence(lab) == (
+        "pulsar.exclusive.join",
+        {"consumer": taker, "count": 1, "active": 12, "partitions": 12},
+    )
 
 
 def test_who_had_asked_before_the_exclusive_consumer_fell_silent_has_the_subscription_when_that_one_is_given_up():
@@ -107,7 +130,10 @@ def test_nobody_has_an_exclusive_subscription_whose_consumer_is_given_up_when_no
     assert sentence(lab) == ("pulsar.exclusive.crash_noticed", {"consumer": "c1"})
 
 
-@pytest.mark.parametrize(("algorithm", "way"), [("exclusive", "exclusive"), ("failover", "failover"), ("failover_document", "standby")])
+@pytest.mark.parametrize(
+    ("algorithm", "way"),
+    [("exclusive", "exclusive"), ("failover", "failover"), ("failover_document", "standby")],
+)
 def test_what_comes_next_is_what_happens_to_a_newcomer(algorithm, way):
     lab = lab_of(algorithm)
     run(lab, 3)
@@ -169,7 +195,11 @@ def test_a_newcomer_that_handles_what_was_given_back_does_not_wait():
         run(lab, 0.25)
         known = lane_view(lab)["consumers"]["c4"]
         assert known["state"] == ("live" if known["unacked"] else known["state"])
-        worked += known["unacked"] > 0 and lab.lanes["pulsar"].reads.held_back(lab.lanes["pulsar"], lab.lanes["pulsar"].consumers["c4"]) > 0
+        worked += (
+            known["unacked"] > 0
+            and lab.lanes["pulsar"].reads.held_back(lab.lanes["pulsar"], lab.lanes["pulsar"].consumers["c4"])
+            > 0
+        )
     assert worked
 
 
@@ -185,7 +215,9 @@ def test_what_a_leaver_had_goes_to_the_one_other_or_to_several(algorithm):
     assert (sentence(lab)[1]["several"], sentence(lab)[1]["other"]) == (0, "c3")
 
 
-@pytest.mark.parametrize(("algorithm", "code"), [("auto_split", "pulsar.leave_nothing"), ("shared", "pulsar.shared.leave_nothing")])
+@pytest.mark.parametrize(
+    ("algorithm", "code"), [("auto_split", "pulsar.leave_nothing"), ("shared", "pulsar.shared.leave_nothing")]
+)
 def test_one_that_held_nothing_gives_nothing_back(algorithm, code):
     lab = lab_of(algorithm, rate=1)
     run(lab, 5.5)

@@ -1,4 +1,5 @@
-"""Several topics without partitions under Exclusive and Failover: one consumer is active on each, by the ring of names and the topic's own name."""
+"""Several topics without partitions under Exclusive and Failover: one consumer is active on each, by the ring
+of names and the topic's own name."""
 
 import pytest
 
@@ -13,11 +14,21 @@ SECOND = 1_000_000
 
 def lab_of(algorithm="failover", consumers=2, rate=9, **options):
     lane = {"model": "pulsar", "algorithm": algorithm, **options}
-    return Lab(scenario_from_json({"lanes": [lane], "consumers": consumers, "workload": {"kind": "uniform", "keys": 50, "rate": rate}}))
+    return Lab(
+        scenario_from_json(
+            {
+                "lanes": [lane],
+                "consumers": consumers,
+                "workload": {"kind": "uniform", "keys": 50, "rate": rate},
+            }
+        )
+    )
 
 
 def order(lab, kind, consumer="c1", seconds=3.0, **args):
-    events = lab.submit({"command_id": f"n{lab.position + 1}", "kind": kind, "consumer": consumer, "args": args})
+    events = lab.submit(
+        {"command_id": f"n{lab.position + 1}", "kind": kind, "consumer": consumer, "args": args}
+    )
     return events + lab.advance_to(lab.now_us + int(seconds * SECOND))
 
 
@@ -48,7 +59,10 @@ def test_four_topics_and_two_consumers_each_topic_has_the_one_that_the_ring_name
 
 
 def test_article_has_another_rule_for_one_topic_than_for_several():
-    one, several = lab_of("failover_document", topics=1, consumers=3), lab_of("failover_document", topics=6, consumers=3)
+    one, several = (
+        lab_of("failover_document", topics=1, consumers=3),
+        lab_of("failover_document", topics=6, consumers=3),
+    )
     for lab in (one, several):
         lab.advance_to(5 * SECOND)
     assert active(one) == {"-1": "c1"}, "whoever subscribed first"
@@ -64,7 +78,9 @@ def test_each_topic_has_the_records_of_its_keys_and_a_cursor_of_its_own():
         for entry in topics[f"topic-{number}"].ledger.entries.values():
             assert (murmur3_32(f"key-{entry.key}".encode()) & MASK_31) % 4 == number
     ends = [cursor["end"] for cursor in panel(lab)["cursors"].values()]
-    assert list(panel(lab)["cursors"]) == [f"topic-{number}" for number in range(4)] and 0 <= lab.record_count - sum(ends) <= 1 < min(ends)
+    assert list(panel(lab)["cursors"]) == [
+        f"topic-{number}" for number in range(4)
+    ] and 0 <= lab.record_count - sum(ends) <= 1 < min(ends)
     assert panel(lab)["topics"] == 4 and panel(lab)["partitions"] == 0
 
 
@@ -76,7 +92,14 @@ def test_change_of_the_active_consumer_names_its_topic():
     assert "topic-1" in {event["inputs"]["topic"] for event in changed}
 
 
-@pytest.mark.parametrize("options", [{"subscriptions": {"audit": {}}}, {"receipts": True, "deduplication": True}, {"acks_cumulatively": True}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"subscriptions": {"audit": {}}},
+        {"receipts": True, "deduplication": True},
+        {"acks_cumulatively": True},
+    ],
+)
 def test_what_a_lane_has_otherwise_it_has_with_several_topics(options):
     lab = lab_of(topics=3, consumers=3, **options)
     lab.advance_to(7_654_321)
@@ -89,7 +112,11 @@ def test_what_a_lane_has_otherwise_it_has_with_several_topics(options):
     assert again.checkpoint() == lab.checkpoint() and lab.lanes["pulsar"].lag() < 30
     order(lab, "leave", "c1", 1)
     order(lab, "leave", "c2", 3)
-    deleted = [event for event in order(lab, "pulsar_unsubscribe", "c3") if event["kind"] == "pulsar.subscription.deleted"]
+    deleted = [
+        event
+        for event in order(lab, "pulsar_unsubscribe", "c3")
+        if event["kind"] == "pulsar.subscription.deleted"
+    ]
     assert len(deleted) == 3
 
 
@@ -107,5 +134,7 @@ def test_topics_or_partitions_are_given_and_other_types_have_one_topic():
     lab = lab_of("shared", topics=3)
     lab.advance_to(3 * SECOND)
     assert list(panel(lab)["cursors"]) == ["-1"] and panel(lab)["topics"] == 0
-    lab.submit({"command_id": "switch", "kind": "set_algorithm", "rig": "pulsar", "args": {"algorithm": "failover"}})
+    lab.submit(
+        {"command_id": "switch", "kind": "set_algorithm", "rig": "pulsar", "args": {"algorithm": "failover"}}
+    )
     assert panel(lab)["topics"] == 3

@@ -12,11 +12,17 @@ SECOND = 1_000_000
 
 def lab_of(algorithm="prefetch_5", consumers=3, **options) -> Lab:
     lane = {"model": "rabbitmq", "algorithm": algorithm, **options}
-    return Lab(scenario_from_json({"rigs": [lane], "consumers": consumers, "workload": {"kind": "uniform", "keys": 50, "rate": 40}}))
+    return Lab(
+        scenario_from_json(
+            {"rigs": [lane], "consumers": consumers, "workload": {"kind": "uniform", "keys": 50, "rate": 40}}
+        )
+    )
 
 
 def order(lab, kind, consumer=None, **args):
-    return lab.submit({"command_id": f"x{lab.position + 1}", "kind": kind, "consumer": consumer, "args": args})
+    return lab.submit(
+        {"command_id": f"x{lab.position + 1}", "kind": kind, "consumer": consumer, "args": args}
+    )
 
 
 def lane_of(lab):
@@ -27,7 +33,11 @@ def test_order_crosses_the_network_and_its_effect_names_it_as_the_cause():
     lab = lab_of(consumers=0)
     assert order(lab, "join") == []
     (event,) = lab.advance_to(10_000)
-    assert (event["kind"], event["cause"], event["data"]["consumer"]) == ("rabbitmq.consumer.subscribed", {"command": 1}, "c1")
+    assert (event["kind"], event["cause"], event["data"]["consumer"]) == (
+        "rabbitmq.consumer.subscribed",
+        {"command": 1},
+        "c1",
+    )
     assert 1_000 <= event["at_us"] <= 1_100
 
 
@@ -40,7 +50,10 @@ def test_newcomer_takes_its_turn_and_a_leaver_gives_back_what_it_held():
     assert lane_of(lab).sentence["code"] == "rabbitmq.join"
     order(lab, "leave", "c2")
     (closed,) = lab.advance_to(11 * SECOND + 10_000)
-    assert lane_of(lab).sentence == {"code": "rabbitmq.leave", "params": {"consumer": "c2", "redelivered": closed["inputs"]["unacked"]}}
+    assert lane_of(lab).sentence == {
+        "code": "rabbitmq.leave",
+        "params": {"consumer": "c2", "redelivered": closed["inputs"]["unacked"]},
+    }
     lab.advance_to(15 * SECOND)
     bill = lane_of(lab).ledger.bill.to_view(lane_of(lab).redelivered, 0)
     assert bill["settled"] and bill["redelivered"] == closed["inputs"]["unacked"]
@@ -70,7 +83,10 @@ def test_program_that_comes_back_is_told_from_the_connection_that_it_left():
     lab.advance_to(30 * SECOND)
     order(lab, "rejoin", "c1")
     lab.advance_to(300 * SECOND)
-    assert lane_of(lab).consumers["c1"].state == "live" and lane_of(lab).sentence["code"] == "rabbitmq.ghost_noticed"
+    assert (
+        lane_of(lab).consumers["c1"].state == "live"
+        and lane_of(lab).sentence["code"] == "rabbitmq.ghost_noticed"
+    )
 
 
 def test_person_who_removes_a_silent_program_closes_its_connection_at_the_broker():
@@ -79,7 +95,9 @@ def test_person_who_removes_a_silent_program_closes_its_connection_at_the_broker
     order(lab, "crash", "c1")
     order(lab, "leave", "c1")
     (closed,) = [event for event in lab.advance_to(21 * SECOND) if event["kind"] == "rabbitmq.channel.closed"]
-    assert closed["inputs"] == {"unacked": 1, "reason": "rabbitmq.connection.closed_by_peer"} and closed["cause"] == {"command": 2}
+    assert closed["inputs"] == {"unacked": 1, "reason": "rabbitmq.connection.closed_by_peer"} and closed[
+        "cause"
+    ] == {"command": 2}
 
 
 def test_who_is_there_from_the_start_is_served_when_the_lab_begins():
@@ -90,23 +108,31 @@ def test_who_is_there_from_the_start_is_served_when_the_lab_begins():
 
 @pytest.mark.parametrize("wait_us", [0, 500, 1_500, 59_998_000, 59_999_500, 60_000_500])
 def test_deadline_of_a_silent_program_counts_what_it_had_sent(wait_us):
-    """Its first words, or an ack, may be on their way when it falls silent: they are heard, and so the row's countdown ends when it does."""
+    """Its first words, or an ack, may be on their way when it falls silent: they are heard, and so the row's
+    countdown ends when it does."""
     lab = lab_of("prefetch_1", consumers=1)
     lab.advance_to(5 * SECOND)
     order(lab, "join")
     lab.advance_to(lab.now_us + wait_us)
     order(lab, "crash", "c2")
     deadline_us = lane_of(lab).consumers["c2"].deadline_us
-    (missed,) = [event for event in lab.advance_to(250 * SECOND) if event["kind"] == "rabbitmq.connection.missed_heartbeats"]
+    (missed,) = [
+        event
+        for event in lab.advance_to(250 * SECOND)
+        if event["kind"] == "rabbitmq.connection.missed_heartbeats"
+    ]
     assert abs(missed["at_us"] - deadline_us) <= lane_of(lab).jitter_us
 
 
 @pytest.mark.parametrize("algorithm", ["prefetch_5", "prefetch_1", "prefetch_unlimited"])
-def test_every_record_is_on_its_way_held_or_done_and_programs_are_never_idle_for_longer_than_an_ack_and_an_answer(algorithm):
+def test_every_record_is_on_its_way_held_or_done_and_programs_are_never_idle_for_longer_than_an_ack_and_an_answer(
+    algorithm,
+):
     lab = lab_of(algorithm)
     lab.advance_to(60 * SECOND)
     handled = sum(sum(consumer.acked.values()) for consumer in lane_of(lab).consumers.values())
-    # Ten seconds of acks are kept; three programs take a tenth of a second for each message, and with a prefetch of 1 wait 2.2 ms for the next.
+    # Ten seconds of acks are kept; three programs take a tenth of a second for each message, and with a
+    # prefetch of 1 wait 2.2 ms for the next.
     assert 3 * 10 * 10 * 97 // 100 <= handled <= 3 * 10 * 11
     lane_of(lab).check_invariants()
 
@@ -131,14 +157,23 @@ def test_what_a_former_connection_holds_is_counted_so_that_the_numbers_agree(alg
     view = lab.view()["rigs"]["rabbitmq"]
     former = view["picture"]["former"]["c1"]
     assert former["unacked"] >= 5 and former["until_us"] == deadline_us
-    assert view["sentence"]["code"] == "rabbitmq.join_former" and view["sentence"]["params"]["former"] == former["unacked"]
+    assert (
+        view["sentence"]["code"] == "rabbitmq.join_former"
+        and view["sentence"]["params"]["former"] == former["unacked"]
+    )
     order(lab, "pause", "c1")
     lab.advance_to(40 * SECOND)
     view = lab.view()["rigs"]["rabbitmq"]
     former = view["picture"]["former"]["c1"]
-    assert former["unacked"] + sum(consumer["unacked"] for consumer in view["consumers"].values()) == view["picture"]["unacked"]
+    assert (
+        former["unacked"] + sum(consumer["unacked"] for consumer in view["consumers"].values())
+        == view["picture"]["unacked"]
+    )
     assert view["sentence"] == {"code": "rabbitmq.paused_former", "params": view["sentence"]["params"]}
-    assert view["sentence"]["params"]["former"] == former["unacked"] and view["sentence"]["params"]["deadline_us"] == deadline_us
+    assert (
+        view["sentence"]["params"]["former"] == former["unacked"]
+        and view["sentence"]["params"]["deadline_us"] == deadline_us
+    )
     assert view["sentence"]["params"]["held"] == view["consumers"]["c1"]["unacked"]
     lab.advance_to(deadline_us + SECOND)
     assert lab.view()["rigs"]["rabbitmq"]["picture"]["former"] == {}

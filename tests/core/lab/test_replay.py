@@ -1,4 +1,5 @@
-"""Replay, with a life that only writes down what it is told: each command at its time, none twice, however long the slices are."""
+"""Replay, with a life that only writes down what it is told: each command at its time, none twice, however
+long the slices are."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,9 +15,12 @@ from broker_core.lab.replay import Replay
 
 
 class Diary:
-    """A life of which only time and commands are known. refuses: kinds that it cannot carry out. runs_on_us: how much longer a step takes it."""
+    """A life of which only time and commands are known. refuses: kinds that it cannot carry out. runs_on_us:
+    how much longer a step takes it."""
 
-    def __init__(self, now_us: int = 0, position: int = 0, refuses: Sequence[str] = (), runs_on_us: int = 0) -> None:
+    def __init__(
+        self, now_us: int = 0, position: int = 0, refuses: Sequence[str] = (), runs_on_us: int = 0
+    ) -> None:
         self.now_us, self.position, self.refuses, self.runs_on_us = now_us, position, refuses, runs_on_us
         self.did: list[tuple[int, str]] = []
         self.stops: list[int] = []
@@ -39,7 +43,10 @@ class Diary:
 
 
 def commands(*entries: tuple[int, str], first: int = 1) -> list[Json]:
-    return [{"position": place, "at_us": at_us, "kind": kind} for place, (at_us, kind) in enumerate(entries, first)]
+    return [
+        {"position": place, "at_us": at_us, "kind": kind}
+        for place, (at_us, kind) in enumerate(entries, first)
+    ]
 
 
 JOURNAL = st.lists(st.integers(0, 60), max_size=6).map(sorted)
@@ -47,14 +54,18 @@ JOURNAL = st.lists(st.integers(0, 60), max_size=6).map(sorted)
 
 @settings(max_examples=25)
 @given(JOURNAL, st.integers(0, 80), st.integers(1, 30))
-def test_each_command_comes_at_its_time_whatever_the_slices_are(times: list[int], until_us: int, slice_us: int) -> None:
+def test_each_command_comes_at_its_time_whatever_the_slices_are(
+    times: list[int], until_us: int, slice_us: int
+) -> None:
     life = Diary()
     replay = Replay(life, commands(*((at_us, f"k{place}") for place, at_us in enumerate(times))), until_us)
     while not replay.is_there:
         whole(replay.step(slice_us))
     assert life.did == [(at_us, f"k{place}") for place, at_us in enumerate(times)]
     assert life.now_us == max([until_us, *times])
-    assert all(later - earlier <= slice_us for earlier, later in zip([0, *life.stops], life.stops, strict=False))
+    assert all(
+        later - earlier <= slice_us for earlier, later in zip([0, *life.stops], life.stops, strict=False)
+    )
 
 
 def test_what_the_life_has_carried_out_already_is_skipped() -> None:
@@ -79,7 +90,9 @@ def test_last_step_may_lead_further_than_the_moment() -> None:
 
 def test_command_that_a_step_has_overtaken_is_dated_before_what_it_follows() -> None:
     replay = Replay(Diary(runs_on_us=7), commands((4, "step"), (6, "join")), 20)
-    with pytest.raises(ReplayError, match=r"entry 2 \(join\) is dated 6 us, before the 11 us it follows") as error:
+    with pytest.raises(
+        ReplayError, match=r"entry 2 \(join\) is dated 6 us, before the 11 us it follows"
+    ) as error:
         replay.finish()
     assert (error.value.seq, error.value.kind) == (2, "join")
 
@@ -96,7 +109,11 @@ def test_borrowed_command_may_be_late_and_may_be_refused_and_the_rest_goes_on() 
     while not replay.is_there:
         told.append(whole(replay.step(100)))
     assert life.did == [(4, "step"), (11, "slow"), (12, "crash")]
-    refusals = {step.command["position"]: str(step.refusal) for step in told if step.command is not None and step.refusal is not None}
+    refusals = {
+        step.command["position"]: str(step.refusal)
+        for step in told
+        if step.command is not None and step.refusal is not None
+    }
     assert refusals == {3: "kind: no"} and [step.events for step in told if step.refusal] == [[]]
 
 

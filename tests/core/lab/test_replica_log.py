@@ -1,4 +1,5 @@
-"""A replica of a lab's cluster as a folder: that broker's own bytes, whoever leads, and Kafka's checkpoint files to the character."""
+"""A replica of a lab's cluster as a folder: that broker's own bytes, whoever leads, and Kafka's checkpoint
+files to the character."""
 
 from __future__ import annotations
 
@@ -33,8 +34,15 @@ from broker_core.lab.workload import workload_from_json
 
 SECOND = 1_000_000
 FIELDS = (
-    "base_offset", "last_offset", "partition_leader_epoch", "producer_id", "producer_epoch", "base_sequence", "record_count", "attributes",
-)  # fmt: skip
+    "base_offset",
+    "last_offset",
+    "partition_leader_epoch",
+    "producer_id",
+    "producer_epoch",
+    "base_sequence",
+    "record_count",
+    "attributes",
+)
 OFFSETS = ("__consumer_offsets", coordinator_partition(GROUP_ID, 5))
 
 
@@ -45,9 +53,11 @@ class Folder:
         self.key, self.name = key, f"{key[0]}-{key[1]}"
         self.folders: dict[str, MemoryFolder] = {}
         self.log = ReplicaLog(
-            lambda name: self.folders.setdefault(name, MemoryFolder()), self.name, workload=workload_from_json(workload or {}),
+            lambda name: self.folders.setdefault(name, MemoryFolder()),
+            self.name,
+            workload=workload_from_json(workload or {}),
             settings=LaneSettings(**chosen),
-        )  # fmt: skip
+        )
         self.state: Json = {}
 
     def take(self, told: Json) -> Json:
@@ -137,9 +147,14 @@ def test_the_checkpoints_are_kafka_s_text_and_the_broker_s_own() -> None:
         log = log_of(lab, broker, key)
         rows = "".join(f"{epoch} {start}\n" for epoch, start in log.epochs.rows)
         assert folder.files.read("leader-epoch-checkpoint").decode() == f"0\n{len(log.epochs.rows)}\n{rows}"
-        version, count, *entries = folder.broker_files.read("replication-offset-checkpoint").decode().splitlines()
+        version, count, *entries = (
+            folder.broker_files.read("replication-offset-checkpoint").decode().splitlines()
+        )
         assert (version, int(count)) == ("0", len(entries)) and len(entries) == 3 + 5
-        marks = {(topic, int(number)): int(offset) for topic, number, offset in (entry.rsplit(" ", 2) for entry in entries)}
+        marks = {
+            (topic, int(number)): int(offset)
+            for topic, number, offset in (entry.rsplit(" ", 2) for entry in entries)
+        }
         assert 0 < marks[key] <= told["high_watermark"], "it is written every 5 s, so it may be behind"
         assert (folder.state["broker"]["condition"], folder.state["replica"]["role"]) == (
             ("crashed", "not_running") if broker == 1 else ("running", folder.state["replica"]["role"])
@@ -167,12 +182,31 @@ def test_bit_by_bit_or_at_once_the_bytes_are_the_same(steps_ms: list[int], segme
 def view_of(log: LightLog, **more: Any) -> Json:
     """What `replica_view` would say of a log that no cluster has."""
     replica = {
-        "start": log.log_start_offset, "end": log.log_end_offset, "high_watermark": log.high_watermark, "recovery_point": log.recovery_point,
-        "role": "follows", "leader": 1, "leader_end": None, "is_compacted": False, "cleaned_up_to": None,
-        "files": {"leader-epoch-checkpoint": log.folder.read("leader-epoch-checkpoint").decode()} if log.epochs.rows else {},
-        "segments": [{"base": each.base_offset, "batches": columns_of(each.held)} for each in log.segments if isinstance(each, LightSegment)],
-    }  # fmt: skip
-    return {"at_us": 0, "clock_ms": 0, "broker": {"id": 1, "condition": "running", "files": {}}, "replicas": [], "replica": {**replica, **more}}
+        "start": log.log_start_offset,
+        "end": log.log_end_offset,
+        "high_watermark": log.high_watermark,
+        "recovery_point": log.recovery_point,
+        "role": "follows",
+        "leader": 1,
+        "leader_end": None,
+        "is_compacted": False,
+        "cleaned_up_to": None,
+        "files": {"leader-epoch-checkpoint": log.folder.read("leader-epoch-checkpoint").decode()}
+        if log.epochs.rows
+        else {},
+        "segments": [
+            {"base": each.base_offset, "batches": columns_of(each.held)}
+            for each in log.segments
+            if isinstance(each, LightSegment)
+        ],
+    }
+    return {
+        "at_us": 0,
+        "clock_ms": 0,
+        "broker": {"id": 1, "condition": "running", "files": {}},
+        "replicas": [],
+        "replica": {**replica, **more},
+    }
 
 
 steps = st.one_of(
@@ -187,21 +221,35 @@ steps = st.one_of(
 
 @settings(max_examples=120, deadline=None)
 @given(st.lists(steps, max_size=25))
-def test_the_folder_agrees_with_the_light_log_after_appends_markers_and_truncations(life: list[tuple[str, int, int, bool]]) -> None:
+def test_the_folder_agrees_with_the_light_log_after_appends_markers_and_truncations(
+    life: list[tuple[str, int, int, bool]],
+) -> None:
     light = LightLog.begin(LogSettings(segment_bytes=400), now_ms=0)
     folder, sequences, epoch = Folder(("flights", 0), {}, segment_bytes=4096), [0, 0, 0], 0
     for kind, number, producer, flag in life:
         if kind == "append":
             batch = light_batch(
-                list(range(number)), timestamp=5, size_in_bytes=100, producer_id=producer, producer_epoch=0, base_sequence=sequences[producer],
+                list(range(number)),
+                timestamp=5,
+                size_in_bytes=100,
+                producer_id=producer,
+                producer_epoch=0,
+                base_sequence=sequences[producer],
                 is_transactional=flag,
-            )  # fmt: skip
-            with suppress(LogError):      # of a producer that has a transaction open, and sends without one
+            )
+            with suppress(LogError):  # of a producer that has a transaction open, and sends without one
                 light.append(batch, now_ms=5, leader_epoch=epoch, is_from_coordinator=True)
                 sequences[producer] += number
         elif kind == "marker" and producer in light.producers.entries:
             which = ControlType.COMMIT if flag else ControlType.ABORT
-            light.append_marker(which, producer_id=producer, producer_epoch=0, coordinator_epoch=0, now_ms=6, leader_epoch=epoch)
+            light.append_marker(
+                which,
+                producer_id=producer,
+                producer_epoch=0,
+                coordinator_epoch=0,
+                now_ms=6,
+                leader_epoch=epoch,
+            )
         elif kind == "truncate":
             light.truncate_to(min(number, light.log_end_offset), 7)
         elif kind == "mark":
@@ -215,10 +263,14 @@ def test_the_folder_agrees_with_the_light_log_after_appends_markers_and_truncati
     assert exact is not None
     mine = [batch.header for batch in light.batches()]
     theirs = [batch.header for batch in exact.batches()]
-    assert [[getattr(each, field) for field in FIELDS] for each in mine] == [[getattr(each, field) for field in FIELDS] for each in theirs]
+    assert [[getattr(each, field) for field in FIELDS] for each in mine] == [
+        [getattr(each, field) for field in FIELDS] for each in theirs
+    ]
     assert told["end_offset"] == light.log_end_offset and told["high_watermark"] == light.high_watermark
     assert exact.log_end_offset == (theirs[-1].last_offset + 1 if theirs else 0) <= light.log_end_offset
-    assert {producer: exact.producers.entries[producer].transaction_start for producer in exact.producers.entries} == {
+    assert {
+        producer: exact.producers.entries[producer].transaction_start for producer in exact.producers.entries
+    } == {
         producer: light.producers.entries[producer].transaction_start for producer in light.producers.entries
     }
     for offset in range(light.log_end_offset):
@@ -240,7 +292,13 @@ def test_a_truncated_replica_begins_a_new_folder_and_says_what_was_cut() -> None
     light.append(light_batch([7], timestamp=8), now_ms=8, leader_epoch=2)
     told = folder.take(view_of(light))
     assert folder.log.generation == 2 and told["end_offset"] == 5
-    assert told["turning"][-1] | {"at_ms": 0} == {"at_ms": 0, "kind": "truncated", "reason": "follower", "base_offset": 4, "records": 4}
+    assert told["turning"][-1] | {"at_ms": 0} == {
+        "at_ms": 0,
+        "kind": "truncated",
+        "reason": "follower",
+        "base_offset": 4,
+        "records": 4,
+    }
     assert folder.files.read("leader-epoch-checkpoint").decode() == "0\n2\n0 0\n2 4\n"
 
 
@@ -253,7 +311,9 @@ def test_the_offsets_topic_of_a_lab_has_the_real_keys_and_values() -> None:
     words = [described(record.key, record.value) for record in records]
     assert {each["kind"] for each in words if each} == {"GroupMetadata", "OffsetCommit"}
     commits = [each for each in words if each and each["kind"] == "OffsetCommit"]
-    assert {each["key"]["topic"] for each in commits} == {"flights"} and all(each["key"]["group"] == GROUP_ID for each in commits)
+    assert {each["key"]["topic"] for each in commits} == {"flights"} and all(
+        each["key"]["group"] == GROUP_ID for each in commits
+    )
     assert all(EPOCH_MS <= each["value"]["commit_timestamp"] <= EPOCH_MS + 12_000 for each in commits)
 
 
@@ -261,9 +321,15 @@ def test_a_broker_without_that_partition_and_one_that_is_not_there() -> None:
     lab = lab_of(brokers=4, partitions=2)
     lab.advance_to(SECOND)
     world = lab.lanes["kafka"].world
-    lacking = next(broker for broker in (1, 2, 3, 4) if ("flights", 0) not in world.slots[broker_node(broker)].node.state.disk.logs)
+    lacking = next(
+        broker
+        for broker in (1, 2, 3, 4)
+        if ("flights", 0) not in world.slots[broker_node(broker)].node.state.disk.logs
+    )
     folder = Folder(("flights", 0))
     folder.look(lab, lacking)
-    assert folder.state["replica"] is None and ["flights", 0] not in [each[:2] for each in folder.state["replicas"]]
+    assert folder.state["replica"] is None and ["flights", 0] not in [
+        each[:2] for each in folder.state["replicas"]
+    ]
     with pytest.raises(KeyError):
         replica_view(world, 9, ("flights", 0))

@@ -1,6 +1,8 @@
-"""The rules' version is raised when labs take another course: digests of a few courses are recorded with it, in rules_course.json.
+"""The rules' version is raised when labs take another course: digests of a few courses are recorded with it,
+in rules_course.json.
 
-`python -m tests.core.lab.test_rules` records them under a version that was raised, and refuses to under one that was not.
+`python -m tests.core.lab.test_rules` records them under a version that was raised, and refuses to under one
+that was not.
 """
 
 import hashlib
@@ -27,7 +29,8 @@ def demo() -> list[Json]:
 
 
 def ordered_about(seed: int) -> list[Json]:
-    """A random life's journal, replayed: joins, leaves, crashes, slow consumers and other algorithms in all four lanes."""
+    """A random life's journal, replayed: joins, leaves, crashes, slow consumers and other algorithms in all
+    four lanes."""
     scenario, journal, ended = random_life(seed)
     lab = Lab(scenario)
     events: list[Json] = []
@@ -41,10 +44,20 @@ def lanes(*of: Json) -> Callable[[], list[Json]]:
     """Forty seconds with a crash and a newcomer."""
 
     def course() -> list[Json]:
-        lab = Lab(scenario_from_json({"lanes": list(of), "consumers": 3, "workload": {"kind": "zipf", "keys": 300, "rate": 60}}))
+        lab = Lab(
+            scenario_from_json(
+                {"lanes": list(of), "consumers": 3, "workload": {"kind": "zipf", "keys": 300, "rate": 60}}
+            )
+        )
         events = lab.advance_to(10 * SECOND)
         for position, (kind, consumer) in enumerate((("crash", "c1"), ("join", None)), start=1):
-            order = {"kind": kind, "rig": "all", "consumer": consumer, "args": {}, "command_id": f"x{position}"}
+            order = {
+                "kind": kind,
+                "rig": "all",
+                "consumer": consumer,
+                "args": {},
+                "command_id": f"x{position}",
+            }
             events += lab.submit({**order, "position": position, "at_us": lab.now_us})
             events += lab.advance_to(lab.now_us + 15 * SECOND)
         return events
@@ -55,7 +68,9 @@ def lanes(*of: Json) -> Callable[[], list[Json]]:
 COURSES: dict[str, Callable[[], list[Json]]] = {
     "demo": demo,
     **{f"ordered about, seed {seed}": lambda seed=seed: ordered_about(seed) for seed in (3, 11)},
-    "a Kafka cluster": lanes({"model": "kafka", "brokers": 3, "partitions": 6, "algorithm": "cooperative-sticky"}),
+    "a Kafka cluster": lanes(
+        {"model": "kafka", "brokers": 3, "partitions": 6, "algorithm": "cooperative-sticky"}
+    ),
     "Pulsar's other subscriptions": lanes(
         {"model": "pulsar", "algorithm": "shared"}, {"id": "f", "model": "pulsar", "algorithm": "failover"}
     ),
@@ -91,13 +106,15 @@ def test_a_lab_takes_the_course_that_is_recorded_under_this_version(name: str) -
     kept = recorded()
     if kept["version"] == RULES_VERSION:
         assert digest(events_of(name)) == kept["courses"][name], (
-            "Labs take another course than before. Is that right? Then raise RULES_VERSION in broker_core/lab/rules.py, so that"
+            "Labs take another course than before. Is that right? Then raise RULES_VERSION in "
+            "broker_core/lab/rules.py, so that"
             " older labs say so, and record the courses: python -m tests.core.lab.test_rules"
         )
 
 
 def test_a_course_is_more_than_a_few_events() -> None:
-    """What the digest guards: the parametrized courses hold joins, crashes and changes of owners in each model."""
+    """What the digest guards: the parametrized courses hold joins, crashes and changes of owners in each
+    model."""
     models = {event["kind"].partition(".")[0] for name in COURSES for event in events_of(name)}
     assert {"pulsar", "kafka", "tubemq", "rabbitmq"} <= models
 
@@ -108,7 +125,10 @@ def record() -> int:
     courses = {name: digest(events_of(name)) for name in COURSES}
     changed = [name for name, course in courses.items() if kept["courses"].get(name, course) != course]
     if changed and kept["version"] == RULES_VERSION:
-        print(f"Other courses ({', '.join(changed)}) under the same version {RULES_VERSION}: raise it first.", file=sys.stderr)
+        print(
+            f"Other courses ({', '.join(changed)}) under the same version {RULES_VERSION}: raise it first.",
+            file=sys.stderr,
+        )
         return 1
     document = {"version": RULES_VERSION, "courses": courses}
     RECORDED.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")

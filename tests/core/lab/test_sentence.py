@@ -21,7 +21,11 @@ def test_pause_tells_what_the_consumer_holds_now(model):
 
 
 def test_silent_consumer_holds_what_it_holds_now():
-    assert params("pulsar.crash_pending", unacked=2)["unacked"] == params("rabbitmq.crash_pending", unacked=2)["unacked"] == 7
+    assert (
+        params("pulsar.crash_pending", unacked=2)["unacked"]
+        == params("rabbitmq.crash_pending", unacked=2)["unacked"]
+        == 7
+    )
     assert params("kafka.crash_pending", partitions=2) == {"consumer": "c1", "partitions": 2}
 
 

@@ -14,7 +14,13 @@ KEYS = {"kind": "uniform", "keys": 20, "rate": 10}
 
 
 def scenario(**lane: Any) -> Any:
-    return scenario_from_json({"lanes": [{"model": "kafka", "partitions": 7, "offsets_partitions": 3, **lane}], "consumers": 2, "workload": KEYS})
+    return scenario_from_json(
+        {
+            "lanes": [{"model": "kafka", "partitions": 7, "offsets_partitions": 3, **lane}],
+            "consumers": 2,
+            "workload": KEYS,
+        }
+    )
 
 
 def refused(**lane: Any) -> tuple[str, str]:
@@ -31,12 +37,19 @@ def test_a_scenario_names_a_rule_of_the_server(rule: str, name: str) -> None:
         lab = Lab(made)
         lab.advance_to(12_000_000)
         lane = lab.view()["rigs"]["kafka"]
-        assert (lane["algorithm"], lane["group"]["assignor"], lane["group"]["protocol"]) == (rule, name, "consumer")
+        assert (lane["algorithm"], lane["group"]["assignor"], lane["group"]["protocol"]) == (
+            rule,
+            name,
+            "consumer",
+        )
 
 
 @pytest.mark.parametrize("rule", ["server_uniform", "server_range"])
 def test_the_classic_protocol_refuses_them(rule: str) -> None:
-    reason = f"{rule} is the coordinator's own rule, for group_protocol consumer: in the classic protocol members assign"
+    reason = (
+        f"{rule} is the coordinator's own rule, for group_protocol consumer: in the classic protocol members "
+        f"assign"
+    )
     for more in ({}, {"group_protocol": "classic"}, {"cluster": False}):
         assert refused(algorithm=rule, **more) == ("algorithm", reason)
 

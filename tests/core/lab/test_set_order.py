@@ -1,4 +1,5 @@
-"""Another order rule of Key_Shared for a Pulsar lane: who waits is another, after the same past, and a checkpoint keeps it."""
+"""Another order rule of Key_Shared for a Pulsar lane: who waits is another, after the same past, and a
+checkpoint keeps it."""
 
 import pytest
 
@@ -9,7 +10,9 @@ from tests.core.lab.views.test_pulsar import idle, lab_of, order, panel, run, su
 
 
 def set_order(lab, rule, lane="pulsar"):
-    lab.submit({"command_id": f"o{lab.position + 1}", "kind": "set_order", "lane": lane, "args": {"order": rule}})
+    lab.submit(
+        {"command_id": f"o{lab.position + 1}", "kind": "set_order", "lane": lane, "args": {"order": rule}}
+    )
 
 
 def stuck(rule="recently_joined"):
@@ -37,7 +40,9 @@ def test_who_waited_by_the_rule_of_3_2_is_served_when_only_slots_drain():
 def test_it_stays_under_another_algorithm_and_after_a_restore():
     lab = stuck()
     set_order(lab, "draining")
-    lab.submit({"command_id": "a", "kind": "set_algorithm", "lane": "pulsar", "args": {"algorithm": "auto_split"}})
+    lab.submit(
+        {"command_id": "a", "kind": "set_algorithm", "lane": "pulsar", "args": {"algorithm": "auto_split"}}
+    )
     run(lab, 2)
     again = Lab.restore(lab.scenario, lab.checkpoint())
     run(lab, 5)
@@ -47,10 +52,14 @@ def test_it_stays_under_another_algorithm_and_after_a_restore():
 
 @pytest.mark.parametrize(
     ("rule", "lane", "algorithm", "field"),
-    [("sorted", "pulsar", "consistent_hash", "args.order"), (None, "pulsar", "consistent_hash", "args.order"),
-     ("draining", "all", "consistent_hash", "rig"), ("recently_joined", "pulsar", "consistent_hash", "args.order"),
-     ("draining", "pulsar", "shared", "rig")],
-)  # fmt: skip
+    [
+        ("sorted", "pulsar", "consistent_hash", "args.order"),
+        (None, "pulsar", "consistent_hash", "args.order"),
+        ("draining", "all", "consistent_hash", "rig"),
+        ("recently_joined", "pulsar", "consistent_hash", "args.order"),
+        ("draining", "pulsar", "shared", "rig"),
+    ],
+)
 def test_what_makes_no_sense_is_refused_at_its_field(rule, lane, algorithm, field):
     lab = lab_of(algorithm)
     before = lab.checkpoint()

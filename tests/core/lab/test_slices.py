@@ -17,7 +17,9 @@ def slices(draw: st.DrawFn) -> tuple[list[int], list[Owner]]:
 
 
 @given(slices(), st.integers(0, 1), st.sets(st.sampled_from("abc")))
-def test_dark_slots_are_those_without_an_owner_or_with_a_dead_one(piece: tuple[list[int], list[Owner]], first_slot: int, dead: set[str]) -> None:
+def test_dark_slots_are_those_without_an_owner_or_with_a_dead_one(
+    piece: tuple[list[int], list[Owner]], first_slot: int, dead: set[str]
+) -> None:
     bounds, owners = piece
     dark, low = 0, first_slot
     for bound, held in [*zip(bounds, owners, strict=True), (SPACE - 1, owners[0])]:

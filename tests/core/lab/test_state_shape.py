@@ -1,4 +1,5 @@
-"""Whoever changes what a checkpoint holds raises its version: the shape of each class of state is written down beside the version it is of.
+"""Whoever changes what a checkpoint holds raises its version: the shape of each class of state is written
+down beside the version it is of.
 
 `ACCEPT_SHAPE=1 pytest tests/core/lab/test_state_shape.py` writes it down anew.
 """
@@ -24,11 +25,14 @@ def complaint(written, classes, version, accepts=False):
     changed = [name for name in sorted({**was, **classes}) if was.get(name) != classes.get(name)]
     if changed and written["version"] == version:
         return (
-            f"{', '.join(changed)}: the state in a checkpoint has another shape, and VERSION in broker_core/lab/checkpoint.py is still {version}, "
+            f"{', '.join(changed)}: the state in a checkpoint has another shape, and VERSION in "
+            f"broker_core/lab/checkpoint.py is still {version}, "
             f"so an older checkpoint would be taken for what it is not. Raise VERSION; then {HOW}"
         )
     if written["version"] != version and not accepts:
-        return f"VERSION is {version}, and the shape that is written down is that of {written['version']}: {HOW}"
+        return (
+            f"VERSION is {version}, and the shape that is written down is that of {written['version']}: {HOW}"
+        )
     return ""
 
 
@@ -44,9 +48,16 @@ def test_another_shape_asks_for_another_version_and_then_to_be_written_down():
     written = {"version": 7, "classes": {"a.A": "1", "a.B": "2"}}
     other = {"a.A": "1", "a.B": "3", "a.C": "4"}
     assert complaint(written, written["classes"], 7) == ""
-    assert complaint(written, other, 7).startswith("a.B, a.C: ") and "Raise VERSION" in complaint(written, other, 7)
-    assert complaint(written, other, 7, accepts=True), "an old version is not written down again for a new shape"
-    assert "writes the new shape down" in complaint(written, other, 8) and complaint(written, other, 8, accepts=True) == ""
+    assert complaint(written, other, 7).startswith("a.B, a.C: ") and "Raise VERSION" in complaint(
+        written, other, 7
+    )
+    assert complaint(written, other, 7, accepts=True), (
+        "an old version is not written down again for a new shape"
+    )
+    assert (
+        "writes the new shape down" in complaint(written, other, 8)
+        and complaint(written, other, 8, accepts=True) == ""
+    )
 
 
 @dataclass
@@ -57,9 +68,16 @@ class Inner:
 BEFORE = [("name", str), ("inner", list[Inner])]
 
 
-@pytest.mark.parametrize("after", [
-    BEFORE[::-1], [("title", str), BEFORE[1]], [("name", int), BEFORE[1]], [("name", str), ("inner", dict[str, Inner])], [*BEFORE, ("more", int, 0)],
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "after",
+    [
+        BEFORE[::-1],
+        [("title", str), BEFORE[1]],
+        [("name", int), BEFORE[1]],
+        [("name", str), ("inner", dict[str, Inner])],
+        [*BEFORE, ("more", int, 0)],
+    ],
+)
 def test_a_field_that_is_added_moved_renamed_or_of_another_type_is_another_shape(after):
     assert described(make_dataclass("Outer", BEFORE)) == described(make_dataclass("Outer", BEFORE))
     assert described(make_dataclass("Outer", BEFORE))[0] != described(make_dataclass("Outer", after))[0]
@@ -67,10 +85,19 @@ def test_a_field_that_is_added_moved_renamed_or_of_another_type_is_another_shape
 
 def test_a_shape_names_the_classes_that_it_holds():
     assert Inner in described(make_dataclass("Outer", BEFORE))[1]
-    assert described(msgspec.defstruct("M", [("a", int)], tag="m"))[0] != described(msgspec.defstruct("M", [("a", int)], tag="n"))[0]
+    assert (
+        described(msgspec.defstruct("M", [("a", int)], tag="m"))[0]
+        != described(msgspec.defstruct("M", [("a", int)], tag="n"))[0]
+    )
     found = shape()
-    for name in ("kafka.cluster.state.LeaderFetcher", "kafka.replication.replica_log.LightLog", "kafka.group.classic.group.ClassicGroup",
-                 "lab.lanes.lane.LaneState", "sim.network.LinkState", "pulsar.client.consumer.ConsumerState"):  # fmt: skip
+    for name in (
+        "kafka.cluster.state.LeaderFetcher",
+        "kafka.replication.replica_log.LightLog",
+        "kafka.group.classic.group.ClassicGroup",
+        "lab.lanes.lane.LaneState",
+        "sim.network.LinkState",
+        "pulsar.client.consumer.ConsumerState",
+    ):
         assert f"broker_core.{name}" in found, name
 
 

@@ -9,7 +9,13 @@ from tests.core.lab.journals import random_life
 pytestmark = pytest.mark.slow
 
 SECOND = 1_000_000
-MOVES = [(12, "join", None, {}), (30, "join", None, {"count": 3}), (60, "leave", "c2", {}), (90, "crash", "c1", {}), (200, "rejoin", "c1", {})]
+MOVES = [
+    (12, "join", None, {}),
+    (30, "join", None, {"count": 3}),
+    (60, "leave", "c2", {}),
+    (90, "crash", "c1", {}),
+    (200, "rejoin", "c1", {}),
+]
 
 
 @pytest.mark.slow
@@ -26,7 +32,9 @@ def test_keys_moved_is_the_sum_of_all_bills():
         while lab.now_us < second * SECOND:
             lab.advance_to(lab.now_us + SECOND // 10)
             note()
-        lab.submit({"command_id": f"t{place}", "kind": kind, "rig": "all", "consumer": consumer, "args": args})
+        lab.submit(
+            {"command_id": f"t{place}", "kind": kind, "rig": "all", "consumer": consumer, "args": args}
+        )
         note()
     lab.advance_to(230 * SECOND)
     note()
@@ -53,7 +61,9 @@ def test_a_restored_lab_has_the_same_running_bill(seed):
     until_us = lab.now_us + 30 * SECOND
     for one in (lab, again):
         one.advance_to(until_us)
-    assert [lane["tally"] for lane in again.view()["rigs"].values()] == [lane["tally"] for lane in lab.view()["rigs"].values()]
+    assert [lane["tally"] for lane in again.view()["rigs"].values()] == [
+        lane["tally"] for lane in lab.view()["rigs"].values()
+    ]
 
 
 def test_dark_time_is_a_mean_and_where_there_are_partitions_a_sum_too():

@@ -19,13 +19,20 @@ def test_whatever_a_file_is_called_its_topic_is_a_name_that_no_lane_reserves(nam
 @pytest.mark.parametrize(
     ("name", "topic"),
     [
-        ("Orders of May.csv.gz", "orders-of-may"), ("a/b/c.csv", "c"), ("ALL.csv", "all-records"), ("lab", "lab-records"),
+        ("Orders of May.csv.gz", "orders-of-may"),
+        ("a/b/c.csv", "c"),
+        ("ALL.csv", "all-records"),
+        ("lab", "lab-records"),
         ("2013.csv", "records"),
-        ("--x--.csv", "x"), ("a  &  b.csv", "a-b"), ("x" * 40, "x" * LENGTH_MAX), ("x" * 31 + "-y", "x" * 31), ("", "records"),
+        ("--x--.csv", "x"),
+        ("a  &  b.csv", "a-b"),
+        ("x" * 40, "x" * LENGTH_MAX),
+        ("x" * 31 + "-y", "x" * 31),
+        ("", "records"),
         (".csv", "records"),
         ("crème_brûlée.csv", "cr-me_br-l-e"),
     ],
-)  # fmt: skip
+)
 def test_name_keeps_what_a_topic_may_have(name: str, topic: str) -> None:
     assert topic_of_name(name) == topic
 

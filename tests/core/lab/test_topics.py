@@ -1,4 +1,5 @@
-"""A lane's partitions and queues are called after where the records come from; a scenario that names its topic keeps it."""
+"""A lane's partitions and queues are called after where the records come from; a scenario that names its
+topic keeps it."""
 
 import pytest
 
@@ -11,7 +12,8 @@ ORDERS = {"kind": "keys", "name": "orders", "keys": [["a", 3], ["b", 1]]}
 
 
 @pytest.mark.parametrize(
-    ("workload", "topic"), [({}, "flights"), ({"kind": "zipf"}, "records"), ({"kind": "hot_key"}, "records"), (ORDERS, "orders")]
+    ("workload", "topic"),
+    [({}, "flights"), ({"kind": "zipf"}, "records"), ({"kind": "hot_key"}, "records"), (ORDERS, "orders")],
 )
 def test_a_lab_calls_its_topic_after_its_source_as_a_study_does(workload: Json, topic: str) -> None:
     scenario = scenario_from_json({"workload": workload})
@@ -26,5 +28,9 @@ def test_a_lab_calls_its_topic_after_its_source_as_a_study_does(workload: Json, 
 
 
 def test_a_scenario_that_names_its_topic_keeps_it() -> None:
-    named = scenario_from_json({"workload": {"kind": "zipf"}, "rigs": [{"model": "tubemq", "topic": "flights"}]})
-    assert named.lanes[0].options["topic"] == "flights" and scenario_from_json(scenario_to_json(named)) == named
+    named = scenario_from_json(
+        {"workload": {"kind": "zipf"}, "rigs": [{"model": "tubemq", "topic": "flights"}]}
+    )
+    assert (
+        named.lanes[0].options["topic"] == "flights" and scenario_from_json(scenario_to_json(named)) == named
+    )

@@ -12,11 +12,21 @@ SECOND = 1_000_000
 
 def lab_of(consumers=3, keys=50, rate=20, **options) -> Lab:
     lanes = [{"model": "tubemq", "topic": "flights", **options}]
-    return Lab(scenario_from_json({"rigs": lanes, "consumers": consumers, "workload": {"kind": "uniform", "keys": keys, "rate": rate}}))
+    return Lab(
+        scenario_from_json(
+            {
+                "rigs": lanes,
+                "consumers": consumers,
+                "workload": {"kind": "uniform", "keys": keys, "rate": rate},
+            }
+        )
+    )
 
 
 def order(lab, kind, consumer=None, **args):
-    return lab.submit({"command_id": f"x{lab.position + 1}", "kind": kind, "consumer": consumer, "args": args})
+    return lab.submit(
+        {"command_id": f"x{lab.position + 1}", "kind": kind, "consumer": consumer, "args": args}
+    )
 
 
 def lane_of(lab):
@@ -41,7 +51,9 @@ def test_restored_lane_reads_on_where_messages_wait_and_where_none_do():
     def later(lab):
         return [at(lab, 200), lab.checkpoint()]
 
-    scenario = scenario_from_json({"rigs": [{"model": "tubemq"}], "workload": {"kind": "zipf", "keys": 30, "rate": 60}})
+    scenario = scenario_from_json(
+        {"rigs": [{"model": "tubemq"}], "workload": {"kind": "zipf", "keys": 30, "rate": 60}}
+    )
     lab = Lab(scenario)
     at(lab, 40, "crash", "c1")
     for second in (90, 100):
@@ -53,7 +65,7 @@ def test_restored_lane_reads_on_where_messages_wait_and_where_none_do():
     assert later(lab)[1] == later(other)[1]
 
 
-# -- join, leave, pace ----------------------------------------------------------------------------------------------------------------------
+# -- join, leave, pace ---------------------------------------------------------------------------------------
 
 
 def test_newcomer_restarts_everybody_and_every_cause_is_named_up_to_the_click():
@@ -61,7 +73,10 @@ def test_newcomer_restarts_everybody_and_every_cause_is_named_up_to_the_click():
     events = at(lab, 20, "join") + at(lab, 30)
     first = next(place for place, event in enumerate(events) if event["kind"] == "tubemq.group.restarting")
     told = events[first:]
-    assert kinds(told)[:4] == ["group.restarting", *["client.stopped"] * 3] and kinds(told)[-1] == "group.partitions_resumed"
+    assert (
+        kinds(told)[:4] == ["group.restarting", *["client.stopped"] * 3]
+        and kinds(told)[-1] == "group.partitions_resumed"
+    )
     assert sorted(kinds(told)[4:-1]) == ["client.connected"] * 4 + ["client.started"] * 4
     by_id = {event["id"]: event for event in told}
     for event in told:
@@ -69,8 +84,11 @@ def test_newcomer_restarts_everybody_and_every_cause_is_named_up_to_the_click():
             event = by_id[event["cause"]["event"]]
         assert event["cause"] == {"command": 1}
     keys = list(seen(lab)["picture"]["partitions"])
-    assert {event["data"]["consumer"]: event["data"]["partitions"] for event in told if event["kind"] == "tubemq.client.connected"} == {
-        f"c{node_id + 1}": owned_by(keys, 4, node_id) for node_id in range(4)}  # fmt: skip
+    assert {
+        event["data"]["consumer"]: event["data"]["partitions"]
+        for event in told
+        if event["kind"] == "tubemq.client.connected"
+    } == {f"c{node_id + 1}": owned_by(keys, 4, node_id) for node_id in range(4)}
 
 
 def test_restart_is_told_shown_and_billed_while_it_lasts_and_when_it_is_over():
@@ -78,22 +96,37 @@ def test_restart_is_told_shown_and_billed_while_it_lasts_and_when_it_is_over():
     at(lab, 20, "join")
     view = seen(lab)
     assert view["sentence"] == {"code": "tubemq.restarting", "params": {"from_count": 3, "to_count": 4}}
-    assert {consumer["state"] for consumer in view["consumers"].values()} == {"waiting"} and view["hero"]["code"] == "moving"
-    assert all(part["stopped"] for part in view["picture"]["partitions"].values()) and lane_of(lab).dark_units() == (12, 12)
+    assert {consumer["state"] for consumer in view["consumers"].values()} == {"waiting"} and view["hero"][
+        "code"
+    ] == "moving"
+    assert all(part["stopped"] for part in view["picture"]["partitions"].values()) and lane_of(
+        lab
+    ).dark_units() == (12, 12)
     at(lab, 20.25)
-    assert {part["owner"] for part in seen(lab)["picture"]["partitions"].values()} == {None}  # released after 200 ms, and told the brokers
+    assert {part["owner"] for part in seen(lab)["picture"]["partitions"].values()} == {
+        None
+    }  # released after 200 ms, and told the brokers
     at(lab, 40)
     view = seen(lab)
-    assert view["sentence"]["code"] == "tubemq.restarted" and view["hero"]["code"] == "moved" and view["bill"]["settled"]
+    assert (
+        view["sentence"]["code"] == "tubemq.restarted"
+        and view["hero"]["code"] == "moved"
+        and view["bill"]["settled"]
+    )
     assert (view["bill"]["partitions_moved"], view["sentence"]["params"]["partitions_moved"]) == (10, 10)
     # The last process takes at most 2.2 s to start, and the network a few milliseconds for each partition.
     assert SECOND < view["bill"]["pause_us"] < 2_300_000 and view["bill"]["redelivered"] <= 3
     assert view["tally"]["dark_partition_us"] > 0 and lane_of(lab).dark_units() == (0, 12)
     picture = view["picture"]
-    assert all(part["owner"] == part["assigned"] and not part["stopped"] for part in picture["partitions"].values())
+    assert all(
+        part["owner"] == part["assigned"] and not part["stopped"] for part in picture["partitions"].values()
+    )
     assert {name: (client["node_id"], client["state"]) for name, client in picture["clients"].items()} == {
         f"c{number}": (number - 1, "started") for number in range(1, 5)}  # fmt: skip
-    assert all(0 < client["next_tick_us"] - lab.now_us <= client["tick_period_us"] for client in picture["clients"].values())
+    assert all(
+        0 < client["next_tick_us"] - lab.now_us <= client["tick_period_us"]
+        for client in picture["clients"].values()
+    )
 
 
 def test_leaver_stops_and_the_others_share_what_it_had():
@@ -112,7 +145,9 @@ def test_last_one_to_leave_leaves_all_partitions_to_nobody_until_somebody_comes(
     assert seen(lab)["sentence"] == {"code": "tubemq.empty", "params": {"partitions": 12}}
     at(lab, 30)
     view = seen(lab)
-    assert (view["hero"]["code"], view["hero"]["since_us"]) == ("empty", 20 * SECOND) and view["bill"]["settled"]
+    assert (view["hero"]["code"], view["hero"]["since_us"]) == ("empty", 20 * SECOND) and view["bill"][
+        "settled"
+    ]
     at(lab, 40, "join")
     assert seen(lab)["sentence"]["code"] == "tubemq.starting"
     at(lab, 60)
@@ -124,7 +159,9 @@ def test_lane_that_begins_without_anybody_is_dark_and_has_no_pause():
     lab = lab_of(consumers=0)
     at(lab, 10)
     view = seen(lab)
-    assert view["hero"]["code"] == "empty" and view["tally"]["dark_us"] == 10 * SECOND and view["bill"] is None
+    assert (
+        view["hero"]["code"] == "empty" and view["tally"]["dark_us"] == 10 * SECOND and view["bill"] is None
+    )
     at(lab, 20, "join", count=2)
     at(lab, 40)
     assert seen(lab)["sentence"]["code"] == "tubemq.first" and seen(lab)["bill"]["pause_us"] == 0
@@ -150,7 +187,9 @@ def test_change_before_the_first_consumers_have_started_counts_from_nothing():
     lab = lab_of()
     at(lab, 0.6, "join")
     at(lab, 20)
-    assert seen(lab)["sentence"]["code"] == "tubemq.first" and seen(lab)["sentence"]["params"]["to_count"] == 4
+    assert (
+        seen(lab)["sentence"]["code"] == "tubemq.first" and seen(lab)["sentence"]["params"]["to_count"] == 4
+    )
 
 
 @pytest.mark.parametrize("after_us", [0, 1_000, 250_000, 700_000, 1_500_000, 1_501_500, 2_200_000])
@@ -173,14 +212,17 @@ def test_paused_program_stays_paused_through_a_restart_and_waits_for_its_partiti
     done = sum(lane_of(lab).consumers["c2"].acked.values())
     at(lab, 34)
     view = seen(lab)
-    assert view["consumers"]["c2"]["state"] == "paused" and sum(lane_of(lab).consumers["c2"].acked.values()) <= done
+    assert (
+        view["consumers"]["c2"]["state"] == "paused"
+        and sum(lane_of(lab).consumers["c2"].acked.values()) <= done
+    )
     assert lane_of(lab).waiting_for(lane_of(lab).consumers["c2"]) > 0 and lane_of(lab).dark_units() == (0, 12)
     order(lab, "resume", "c2")
     at(lab, 38)
     assert lane_of(lab).consumers["c2"].acked_between(34, 38) > 10
 
 
-# -- crash and rejoin -----------------------------------------------------------------------------------------------------------------------
+# -- crash and rejoin ----------------------------------------------------------------------------------------
 
 
 def test_dead_clients_partitions_wait_until_its_process_comes_back():
@@ -188,22 +230,36 @@ def test_dead_clients_partitions_wait_until_its_process_comes_back():
     (crashed,) = [event for event in at(lab, 20, "crash", "c1") if event["kind"] == "tubemq.client.crashed"]
     own, deadline_us = crashed["data"]["partitions"], crashed["data"]["deadline_us"]
     view = seen(lab)
-    assert view["sentence"]["code"] == "tubemq.crash_pending" and view["sentence"]["params"]["partitions"] == len(own)
-    assert view["consumers"]["c1"]["deadline_us"] == deadline_us and view["consumers"]["c1"]["state"] == "crashed"
+    assert view["sentence"]["code"] == "tubemq.crash_pending" and view["sentence"]["params"][
+        "partitions"
+    ] == len(own)
+    assert (
+        view["consumers"]["c1"]["deadline_us"] == deadline_us
+        and view["consumers"]["c1"]["state"] == "crashed"
+    )
     assert {key for key, part in view["picture"]["partitions"].items() if part["stopped"]} == set(own)
     assert {view["picture"]["partitions"][key]["owner"] for key in own} == {"c1"}
     noticed = [event for event in at(lab, 60) if event["kind"].endswith("timed_out")]
-    assert sorted(kinds(noticed)) == ["broker.registration_timed_out"] * len(own) + ["master.consumer_timed_out"]
+    assert sorted(kinds(noticed)) == ["broker.registration_timed_out"] * len(own) + [
+        "master.consumer_timed_out"
+    ]
     assert {event["cause"]["command"] for event in noticed} == {1}
     # What it had sent before it fell silent arrives a millisecond later, and counts from there.
     assert deadline_us <= max(event["at_us"] for event in noticed) <= deadline_us + 1_100
     view = seen(lab)
-    assert view["sentence"] == {"code": "tubemq.crash_noticed", "params": {"consumer": "c1", "partitions": len(own)}}
+    assert view["sentence"] == {
+        "code": "tubemq.crash_noticed",
+        "params": {"consumer": "c1", "partitions": len(own)},
+    }
     assert view["why"][0]["kind"] == "tubemq.client.crashed" and len(view["why"]) == 2 + len(own)
     assert {view["picture"]["partitions"][key]["owner"] for key in own} == {None}
     gone = view["picture"]["clients"]["c1"]
     assert (gone["node_id"], gone["state"], gone["next_tick_us"]) == (0, "gone", None)
-    assert (view["hero"]["code"], view["hero"]["since_us"], view["hero"]["until_us"]) == ("dark", 20 * SECOND, None)
+    assert (view["hero"]["code"], view["hero"]["since_us"], view["hero"]["until_us"]) == (
+        "dark",
+        20 * SECOND,
+        None,
+    )
     at(lab, 70, "rejoin", "c1")
     assert seen(lab)["sentence"] == {"code": "tubemq.rejoining", "params": {"consumer": "c1", "node_id": 0}}
     at(lab, 80)
@@ -218,15 +274,28 @@ def test_process_that_comes_back_early_finds_its_node_id_taken_by_its_dead_clien
     at(lab, 22, "rejoin", "c1")
     at(lab, 26)
     view = seen(lab)
-    assert view["sentence"] == {"code": "tubemq.node_taken", "params": {"consumer": "c1", "code": 430, "holder": "c1"}}
-    assert (view["consumers"]["c1"]["state"], view["picture"]["clients"]["c1"]["state"]) == ("waiting", "refused")
+    assert view["sentence"] == {
+        "code": "tubemq.node_taken",
+        "params": {"consumer": "c1", "code": 430, "holder": "c1"},
+    }
+    assert (view["consumers"]["c1"]["state"], view["picture"]["clients"]["c1"]["state"]) == (
+        "waiting",
+        "refused",
+    )
     said = set()
     for second in range(27, 75):
         at(lab, second)
         said.add(seen(lab)["sentence"]["code"])
     view = seen(lab)
-    assert view["bill"]["settled"] and said <= {"tubemq.node_taken", "tubemq.occupied", "tubemq.ghost_noticed", "tubemq.rejoined"}
-    assert {part["owner"] for part in view["picture"]["partitions"].values()} == {"c1", "c2"} and lane_of(lab).dark_units() == (0, 12)
+    assert view["bill"]["settled"] and said <= {
+        "tubemq.node_taken",
+        "tubemq.occupied",
+        "tubemq.ghost_noticed",
+        "tubemq.rejoined",
+    }
+    assert {part["owner"] for part in view["picture"]["partitions"].values()} == {"c1", "c2"} and lane_of(
+        lab
+    ).dark_units() == (0, 12)
 
 
 def test_refusal_whose_reason_is_gone_when_it_arrives_names_nobody():
@@ -234,7 +303,10 @@ def test_refusal_whose_reason_is_gone_when_it_arrives_names_nobody():
     at(lab, 20)
     lane = lane_of(lab)
     lane.narrator.say_refused(lane, "c2", r.NODE_ID_TAKEN, 0)
-    assert lane.sentence == {"code": "tubemq.node_taken", "params": {"consumer": "c2", "code": 430, "holder": "c1"}}
+    assert lane.sentence == {
+        "code": "tubemq.node_taken",
+        "params": {"consumer": "c2", "code": 430, "holder": "c1"},
+    }
     lane.narrator.say_refused(lane, "c2", r.NODE_ID_TAKEN, 7)  # the master has given its holder up meanwhile
     assert lane.sentence == {"code": "tubemq.refused", "params": {"consumer": "c2", "code": 430}}
 
@@ -242,7 +314,8 @@ def test_refusal_whose_reason_is_gone_when_it_arrives_names_nobody():
 def test_partitions_whose_brokers_believe_longer_in_the_dead_client_than_the_master_are_occupied():
     lab = lab_of(consumers=1)
     started_us = next(event["at_us"] for event in at(lab, 10) if event["kind"] == "tubemq.client.started")
-    # It falls silent 12 s after its last heartbeat, so the master gives it up 12 s before the brokers, from which it has read until now.
+    # It falls silent 12 s after its last heartbeat, so the master gives it up 12 s before the brokers, from
+    # which it has read until now.
     silent_s = started_us / SECOND + 25
     at(lab, silent_s, "crash", "c1")
     at(lab, silent_s + 2, "rejoin", "c1")
@@ -251,7 +324,10 @@ def test_partitions_whose_brokers_believe_longer_in_the_dead_client_than_the_mas
     assert seen(lab)["sentence"] == {"code": "tubemq.occupied", "params": {"consumer": "c1", "code": 410}}
     at(lab, silent_s + 60)
     assert seen(lab)["bill"]["settled"] and lane_of(lab).dark_units() == (0, 12)
-    assert seen(lab)["sentence"]["code"] == "tubemq.ghost_noticed" and 30 * SECOND < seen(lab)["bill"]["pause_us"] < 45 * SECOND
+    assert (
+        seen(lab)["sentence"]["code"] == "tubemq.ghost_noticed"
+        and 30 * SECOND < seen(lab)["bill"]["pause_us"] < 45 * SECOND
+    )
 
 
 def test_newcomer_is_refused_while_the_master_still_counts_a_dead_client():
@@ -260,13 +336,22 @@ def test_newcomer_is_refused_while_the_master_still_counts_a_dead_client():
     at(lab, 21, "join")
     at(lab, 25)
     view = seen(lab)
-    assert view["sentence"]["code"] == "tubemq.node_taken"  # three again: the count is the same, and node id 0 is the dead one's
+    assert (
+        view["sentence"]["code"] == "tubemq.node_taken"
+    )  # three again: the count is the same, and node id 0 is the dead one's
     order(lab, "join")
     at(lab, 30)
-    assert seen(lab)["sentence"] == {"code": "tubemq.refused", "params": {"consumer": seen(lab)["sentence"]["params"]["consumer"], "code": 429}}
+    assert seen(lab)["sentence"] == {
+        "code": "tubemq.refused",
+        "params": {"consumer": seen(lab)["sentence"]["params"]["consumer"], "code": 429},
+    }
     at(lab, 90)
     view = seen(lab)
-    assert view["bill"]["settled"] and "c1" not in view["picture"]["clients"] and lane_of(lab).dark_units() == (0, 12)
+    assert (
+        view["bill"]["settled"]
+        and "c1" not in view["picture"]["clients"]
+        and lane_of(lab).dark_units() == (0, 12)
+    )
     at(lab, 91, "rejoin", "c1")
     assert seen(lab)["sentence"]["code"] == "tubemq.restarting"
 
@@ -276,8 +361,11 @@ def test_operator_who_removes_a_dead_client_takes_it_off_the_books():
     at(lab, 20, "crash", "c1")
     at(lab, 21, "leave", "c1")
     events = at(lab, 70)
-    assert not {"tubemq.client.refused", "tubemq.master.consumer_timed_out", "tubemq.broker.registration_timed_out"} & {
-        event["kind"] for event in events}  # fmt: skip
+    assert not {
+        "tubemq.client.refused",
+        "tubemq.master.consumer_timed_out",
+        "tubemq.broker.registration_timed_out",
+    } & {event["kind"] for event in events}
     view = seen(lab)
     assert view["sentence"]["code"] == "tubemq.restarted" and list(view["picture"]["clients"]) == ["c2", "c3"]
 
@@ -301,13 +389,19 @@ def test_all_crashed_and_all_back():
         at(lab, 20, "crash", name)
     assert lane_of(lab).dark_units() == (12, 12)
     at(lab, 60)
-    assert seen(lab)["hero"]["code"] == "empty" and {consumer["state"] for consumer in seen(lab)["consumers"].values()} == {"gone"}
+    assert seen(lab)["hero"]["code"] == "empty" and {
+        consumer["state"] for consumer in seen(lab)["consumers"].values()
+    } == {"gone"}
     for name in ("c3", "c2", "c1"):
         at(lab, 70, "rejoin", name)
     at(lab, 90)
     view = seen(lab)
     assert view["bill"]["settled"] and lane_of(lab).dark_units() == (0, 12)
-    assert {name: client["node_id"] for name, client in view["picture"]["clients"].items()} == {"c1": 0, "c2": 1, "c3": 2}
+    assert {name: client["node_id"] for name, client in view["picture"]["clients"].items()} == {
+        "c1": 0,
+        "c2": 1,
+        "c3": 2,
+    }
 
 
 def test_one_who_was_left_out_of_a_restart_may_take_the_place_of_another_dead_one():
@@ -319,10 +413,12 @@ def test_one_who_was_left_out_of_a_restart_may_take_the_place_of_another_dead_on
     at(lab, 140)
     view = seen(lab)
     assert view["sentence"]["code"] == "tubemq.rejoined" and view["picture"]["clients"]["c1"]["node_id"] == 1
-    assert "c3" not in view["picture"]["clients"] and {part["owner"] for part in view["picture"]["partitions"].values()} == {"c1", "c2", "c4"}
+    assert "c3" not in view["picture"]["clients"] and {
+        part["owner"] for part in view["picture"]["partitions"].values()
+    } == {"c1", "c2", "c4"}
 
 
-# -- figures --------------------------------------------------------------------------------------------------------------------------------
+# -- figures -------------------------------------------------------------------------------------------------
 
 
 def test_more_clients_than_partitions_leave_some_without_one():
@@ -338,15 +434,23 @@ def test_each_message_is_done_once_in_the_order_of_its_key_and_lag_is_what_is_le
         view, lane = seen(lab), lane_of(lab)
         finished = sum(lane.world.slots[f"c{number}"].node.state.program.finished for number in (1, 2, 3))
         assert finished + view["lag"] == lab.record_count
-        # The picture has what the brokers know: a message may be on its way to them, and of each client a batch is not confirmed.
-        assert abs(view["lag"] - sum(part["lag"] for part in view["picture"]["partitions"].values())) <= 1 + 3 * 10
+        # The picture has what the brokers know: a message may be on its way to them, and of each client a
+        # batch is not confirmed.
+        assert (
+            abs(view["lag"] - sum(part["lag"] for part in view["picture"]["partitions"].values()))
+            <= 1 + 3 * 10
+        )
     assert view["tally"]["out_of_order"] == 0 and view["tally"]["redelivered"] == 0
     assert sum(lane.weights().values()) == lab.record_count
 
 
 def test_fast_programs_read_many_messages_at_once_and_keep_up_in_spite_of_the_network():
     workload = {"kind": "uniform", "keys": 500, "rate": 500}
-    lab = Lab(scenario_from_json({"rigs": [{"model": "tubemq"}], "consumers": 6, "consumer_rate": 200, "workload": workload}))
+    lab = Lab(
+        scenario_from_json(
+            {"rigs": [{"model": "tubemq"}], "consumers": 6, "consumer_rate": 200, "workload": workload}
+        )
+    )
     lags = []
     for second in range(20, 40):
         at(lab, second)
@@ -368,7 +472,11 @@ def test_slow_network_adds_its_delay_to_a_restart_and_changes_nothing_else():
     at(lab, 20, "join")
     at(lab, 40)
     view = seen(lab)
-    assert view["bill"]["settled"] and view["bill"]["partitions_moved"] == 10 and 2_300_000 < view["bill"]["pause_us"] < 6 * SECOND
+    assert (
+        view["bill"]["settled"]
+        and view["bill"]["partitions_moved"] == 10
+        and 2_300_000 < view["bill"]["pause_us"] < 6 * SECOND
+    )
     at(lab, 50, "crash", "c2")
     deadline_us = lane_of(lab).consumers["c2"].deadline_us
     last_us = max(event["at_us"] for event in at(lab, 90) if event["kind"].endswith("timed_out"))
@@ -384,7 +492,11 @@ def test_one_that_crashes_in_the_middle_of_a_restart_is_told_though_nobody_will_
         at(lab, second)
         lane = seen(lab)
         lost = sum(part["assigned"] == "c2" for part in lane["picture"]["partitions"].values())
-        assert lane["sentence"] == {"code": "tubemq.crash_unknown", "params": {"consumer": "c2", "partitions": lost}} and lost
+        assert (
+            lane["sentence"]
+            == {"code": "tubemq.crash_unknown", "params": {"consumer": "c2", "partitions": lost}}
+            and lost
+        )
         assert "tubemq.client.lost" in [event["kind"] for event in lane["why"]]
     at(lab, 61, "rejoin", "c2")
     at(lab, 80)
@@ -402,4 +514,6 @@ def test_what_is_sent_over_a_cut_link_does_not_arrive_while_nobody_looks():
     assert [partition.end for partition in world.node(broker).state.partitions.values()] == ends
     world.heal(world.connection("tubemq:producer", broker))
     at(lab, 31)
-    assert sum(partition.end for partition in lane.reads.partitions(lane).values()) == lab.record_count - 1, "one is on its way"
+    assert sum(partition.end for partition in lane.reads.partitions(lane).values()) == lab.record_count - 1, (
+        "one is on its way"
+    )

@@ -1,4 +1,5 @@
-"""The view of a lab: rates, recent records, the seconds behind it, and that no later step changes a view that was given away."""
+"""The view of a lab: rates, recent records, the seconds behind it, and that no later step changes a view that
+was given away."""
 
 import copy
 from typing import Any
@@ -48,7 +49,9 @@ def test_one_that_has_crashed_has_no_rate_from_that_moment_on() -> None:
     ("order_kind", "args", "slow", "capacity"),
     [("slow", {"rate": 2}, True, 2), ("slow", {"rate": 50}, False, 50), ("pause", {}, False, 10)],
 )
-def test_slow_is_one_that_works_below_the_pace_of_the_lab(order_kind: str, args: dict[str, int], slow: bool, capacity: int) -> None:
+def test_slow_is_one_that_works_below_the_pace_of_the_lab(
+    order_kind: str, args: dict[str, int], slow: bool, capacity: int
+) -> None:
     lab = lab_of("rabbitmq", seconds=2)
     order(lab, order_kind, "c1", **args)
     assert (row(lab)["slow"], row(lab)["capacity"]) == (slow, capacity)
@@ -70,7 +73,9 @@ def test_last_records_are_shown_with_their_keys_however_often_one_looks() -> Non
     recent = lab.view()["recent"]
     assert list(recent) == [str(index) for index in range(lab.record_count - RECENT_SHOWN, lab.record_count)]
     assert recent == seldom.view()["recent"]
-    assert all(entry["key"] == lab.workload.key(lab.workload.key_code(int(index))) for index, entry in recent.items())
+    assert all(
+        entry["key"] == lab.workload.key(lab.workload.key_code(int(index))) for index, entry in recent.items()
+    )
 
 
 def test_record_without_a_key_is_shown_as_such() -> None:
@@ -79,9 +84,10 @@ def test_record_without_a_key_is_shown_as_such() -> None:
     lab.advance_to(SECOND)
     view = lab.view()
     assert [entry["key"] for entry in view["recent"].values()] == [None] * 4
-    assert (view["rigs"]["rabbitmq"]["route"]["key"], view["rigs"]["rabbitmq"]["route"]["keyless"]) == (None, True) and view[
-        "key_count"
-    ] == 0
+    assert (view["rigs"]["rabbitmq"]["route"]["key"], view["rigs"]["rabbitmq"]["route"]["keyless"]) == (
+        None,
+        True,
+    ) and view["key_count"] == 0
 
 
 def test_before_the_first_record_nothing_has_a_route() -> None:
@@ -95,7 +101,9 @@ def test_history_has_each_second_once_whenever_somebody_looks() -> None:
         lab.advance_to(at_us)
         lab.view()
     seldom.advance_to(7 * SECOND)
-    assert lab.view()["history"] == seldom.view()["history"] and list(lab.view()["history"]) == [str(second) for second in range(1, 8)]
+    assert lab.view()["history"] == seldom.view()["history"] and list(lab.view()["history"]) == [
+        str(second) for second in range(1, 8)
+    ]
 
 
 def test_history_ends_where_its_length_is_reached() -> None:
@@ -130,12 +138,20 @@ def test_those_from_the_start_have_no_bill_and_a_change_has_one_with_the_shares_
     assert rig(lab)["bill"] is None and row(lab)["share_before"] is None
     before = row(lab)["share"]
     order(lab, "join")
-    assert rig(lab)["bill"]["position"] == 1 and row(lab)["share_before"] == before and row(lab, "c3")["share_before"] is None
+    assert (
+        rig(lab)["bill"]["position"] == 1
+        and row(lab)["share_before"] == before
+        and row(lab, "c3")["share_before"] is None
+    )
 
 
 def test_consumers_of_the_lab_are_those_alive_anywhere() -> None:
     lanes = [{"model": "rabbitmq"}, {"model": "tubemq"}]
-    lab = Lab(scenario_from_json({"lanes": lanes, "consumers": 2, "workload": {"kind": "uniform", "keys": 3, "rate": 2}}))
+    lab = Lab(
+        scenario_from_json(
+            {"lanes": lanes, "consumers": 2, "workload": {"kind": "uniform", "keys": 3, "rate": 2}}
+        )
+    )
     for number, (kind, lane) in enumerate((("crash", "rabbitmq"), ("leave", "tubemq"))):
         assert lab.view()["consumer_count"] == 2
         lab.submit({"command_id": f"x{number}", "kind": kind, "rig": lane, "consumer": "c1"})

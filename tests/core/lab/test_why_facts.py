@@ -1,4 +1,5 @@
-"""The turning points of Pulsar and RabbitMQ explain their numbers: which points landed where and whose keys they took, whose turn it was."""
+"""The turning points of Pulsar and RabbitMQ explain their numbers: which points landed where and whose keys
+they took, whose turn it was."""
 
 import json
 from typing import Any
@@ -26,7 +27,15 @@ def order(lab: Lab, kind: str, **rest: Any) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    "algorithm", ["consistent_hash", "consistent_hash_3_2_0", "consistent_hash_current", "ring_document", "auto_split", "sticky"]
+    "algorithm",
+    [
+        "consistent_hash",
+        "consistent_hash_3_2_0",
+        "consistent_hash_current",
+        "ring_document",
+        "auto_split",
+        "sticky",
+    ],
 )
 def test_a_newcomers_slices_sum_up_to_the_number_of_moved_keys(algorithm: str) -> None:
     lab = lab_of("pulsar", algorithm)
@@ -40,7 +49,9 @@ def test_a_newcomers_slices_sum_up_to_the_number_of_moved_keys(algorithm: str) -
     assert data["keys_total"] == bill.keys_total
     count = data["points"] if "points" in data else data["slices"]
     assert sum(entry["slices"] for entry in data["taken"]) == count
-    assert [entry["keys"] for entry in data["largest"]] == sorted((entry["keys"] for entry in data["largest"]), reverse=True)
+    assert [entry["keys"] for entry in data["largest"]] == sorted(
+        (entry["keys"] for entry in data["largest"]), reverse=True
+    )
     bounds, owners = selector.slices()
     for entry in data["largest"]:
         holder = lane.reads.key_of(lane, "c4")
@@ -53,11 +64,20 @@ def test_a_newcomers_slices_sum_up_to_the_number_of_moved_keys(algorithm: str) -
 
 def test_a_slice_that_wraps_over_the_top_of_the_ring_is_counted_once() -> None:
     for seed in range(12):
-        lab = Lab(scenario_from_json({"seed": seed, "rigs": [{"id": "p", "model": "pulsar", "algorithm": "consistent_hash", "points": 2}]}))
+        lab = Lab(
+            scenario_from_json(
+                {
+                    "seed": seed,
+                    "rigs": [{"id": "p", "model": "pulsar", "algorithm": "consistent_hash", "points": 2}],
+                }
+            )
+        )
         lab.advance_to(20_000_000)
         data, bill = order(lab, "join", consumer=f"n{seed}")[-1]["data"], lab.lanes["p"].ledger.bill
         assert bill is not None and sum(entry["keys"] for entry in data["taken"]) == bill.keys_moved
-        assert sum(entry["keys"] for entry in data["largest"]) == bill.keys_moved    # two points: all of them are listed
+        assert (
+            sum(entry["keys"] for entry in data["largest"]) == bill.keys_moved
+        )  # two points: all of them are listed
 
 
 @pytest.mark.parametrize("algorithm", ["consistent_hash", "auto_split", "sticky"])
@@ -65,8 +85,13 @@ def test_a_leaver_names_who_has_its_keys_now(algorithm: str) -> None:
     lab = lab_of("pulsar", algorithm)
     data = order(lab, "leave", consumer="c1")[-1]["data"]
     bill = lab.lanes["pulsar"].ledger.bill
-    assert bill is not None and sum(entry["keys"] for entry in data["given"]) == data["keys_moved"] == bill.keys_moved
-    assert {entry["consumer"] for entry in data["given"]} <= ({None} if algorithm == "sticky" else {"c2", "c3"})
+    assert (
+        bill is not None
+        and sum(entry["keys"] for entry in data["given"]) == data["keys_moved"] == bill.keys_moved
+    )
+    assert {entry["consumer"] for entry in data["given"]} <= (
+        {None} if algorithm == "sticky" else {"c2", "c3"}
+    )
 
 
 def test_ten_newcomers_keep_their_turning_points_small() -> None:

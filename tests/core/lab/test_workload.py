@@ -21,7 +21,9 @@ KINDS = [
     {"kind": "zipf", "keys": 500, "exponent": 1.1},
     {"kind": "hot_key", "keys": 50, "share": 0.3},
 ]
-kinds = pytest.mark.parametrize("data", KINDS, ids=lambda data: "-".join(str(value) for value in data.values()))
+kinds = pytest.mark.parametrize(
+    "data", KINDS, ids=lambda data: "-".join(str(value) for value in data.values())
+)
 
 
 @given(rate=st.integers(1, 5000), index=st.integers(0, 10**9))
@@ -42,13 +44,19 @@ def test_the_count_changes_only_at_arrivals(rate: int, at_us: int) -> None:
 
 def test_the_demo_shows_thirty_six_records_in_its_first_second() -> None:
     workload = workload_from_json({})
-    assert (workload.count_until(0), workload.count_until(999_999), workload.count_until(1_000_000)) == (0, 35, 36)
+    assert (workload.count_until(0), workload.count_until(999_999), workload.count_until(1_000_000)) == (
+        0,
+        35,
+        36,
+    )
 
 
 @kinds
 @settings(max_examples=40, deadline=None)
 @given(start=st.integers(0, 700_000), length=st.integers(0, 2 * CHUNK_SIZE + 3))
-def test_codes_of_a_range_are_the_codes_of_its_records(data: dict[str, object], start: int, length: int) -> None:
+def test_codes_of_a_range_are_the_codes_of_its_records(
+    data: dict[str, object], start: int, length: int
+) -> None:
     workload = workload_from_json(data)
     codes = workload.key_codes(start, start + length)
     assert len(codes) == length
@@ -58,8 +66,14 @@ def test_codes_of_a_range_are_the_codes_of_its_records(data: dict[str, object], 
 
 @kinds
 @settings(max_examples=40, deadline=None)
-@given(records=st.lists(st.integers(0, 5 * CHUNK_SIZE), max_size=30), first=st.integers(0, 340_000), few=st.lists(st.integers(0, 99), max_size=9))
-def test_codes_of_records_are_in_their_order(data: dict[str, object], records: list[int], first: int, few: list[int]) -> None:
+@given(
+    records=st.lists(st.integers(0, 5 * CHUNK_SIZE), max_size=30),
+    first=st.integers(0, 340_000),
+    few=st.lists(st.integers(0, 99), max_size=9),
+)
+def test_codes_of_records_are_in_their_order(
+    data: dict[str, object], records: list[int], first: int, few: list[int]
+) -> None:
     workload = workload_from_json(data)
     for asked in (records, [first + more for more in few]):
         assert workload.codes_of(asked) == [workload.key_code(index) for index in asked]
@@ -113,7 +127,9 @@ def test_a_seed_gives_the_same_keys_in_every_process() -> None:
 
 def test_seeds_differ() -> None:
     data = {"kind": "uniform", "keys": 1000}
-    assert workload_from_json(data, seed=1).key_codes(0, 50) != workload_from_json(data, seed=2).key_codes(0, 50)
+    assert workload_from_json(data, seed=1).key_codes(0, 50) != workload_from_json(data, seed=2).key_codes(
+        0, 50
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
-"""The draws of synthetic workloads: exact arithmetic, known answers, and frequencies that are what they claim."""
+"""The draws of synthetic workloads: exact arithmetic, known answers, and frequencies that are what they
+claim."""
 
 from collections import Counter
 from fractions import Fraction
@@ -30,7 +31,8 @@ KNOWN_DRAWS: list[int] = [11241344834629033336, 7548029490970160968, 18386555679
 def test_zipf_weights_are_the_powers_they_stand_for(exponent_milli: int) -> None:
     weights = np.diff(zipf_table(1000, exponent_milli), prepend=np.uint64(0))
     for rank in (1, 2, 3, 10, 100, 999, 1000):
-        # weight ** 1000 against (2**43 / rank ** (milli / 1000)) ** 1000, without a float: one part in a million, or one unit.
+        # weight ** 1000 against (2**43 / rank ** (milli / 1000)) ** 1000, without a float: one part in a
+        # million, or one unit.
         weight = int(weights[rank - 1])
         exact = Fraction(2 ** (43 * 1000), rank**exponent_milli)
         low, high = weight - weight // 10**6 - 1, weight + weight // 10**6 + 2

@@ -13,7 +13,13 @@ from broker_core.lab.scenario import scenario_from_json
 from broker_core.lab.workload import workload_from_json
 from broker_core.lab.workload_keys import key_from_json, key_json
 
-ORDERS = {"kind": "keys", "name": "orders", "keys": [["a", 60], [{"hex": "ff00"}, 30], ["", 9]], "keyless": 1, "rate": 36}
+ORDERS = {
+    "kind": "keys",
+    "name": "orders",
+    "keys": [["a", 60], [{"hex": "ff00"}, 30], ["", 9]],
+    "keyless": 1,
+    "rate": 36,
+}
 
 
 def test_keys_come_as_often_as_they_weigh():
@@ -33,7 +39,9 @@ def test_what_is_read_back_is_what_was_given():
 
 
 def test_a_binary_key_is_hashed_as_its_bytes_and_shown_in_writing():
-    scenario = scenario_from_json({"workload": {"kind": "keys", "keys": [[{"hex": "ff00"}, 1]]}, "rigs": [{"model": "kafka"}]})
+    scenario = scenario_from_json(
+        {"workload": {"kind": "keys", "keys": [[{"hex": "ff00"}, 1]]}, "rigs": [{"model": "kafka"}]}
+    )
     lab = Lab(scenario)
     lab.advance_to(1_000_000)
     assert lab.view()["rigs"]["kafka"]["route"]["hash"] == murmur2(b"\xff\x00") & 0x7FFFFFFF

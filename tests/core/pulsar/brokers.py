@@ -1,4 +1,5 @@
-"""A broker by itself, for tests: its producer and three clients are connected, and it has a subscription that nobody has."""
+"""A broker by itself, for tests: its producer and three clients are connected, and it has a subscription that
+nobody has."""
 
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker import Broker
@@ -13,7 +14,10 @@ P, A, B, C = 1, 2, 3, 4
 
 def broker(**settings):
     """A key's hash is seven times its code."""
-    node, out = Broker(BrokerState(), lambda code: 7 * code, BrokerSettings("auto_split", **settings)), Played("broker")
+    node, out = (
+        Broker(BrokerState(), lambda code: 7 * code, BrokerSettings("auto_split", **settings)),
+        Played("broker"),
+    )
     node.subscription()
     play(node, out, P, Opened("producer"), c.CommandProducer(1))
     for connection, name in ((A, "a"), (B, "b"), (C, "c")):

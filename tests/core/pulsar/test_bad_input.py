@@ -22,7 +22,10 @@ P, A, B = 1, 2, 3
 
 def broker(algorithm="auto_split", kind=KEY_SHARED, ranges=()):
     """With one consumer, which has messages 0 and 1; message 2 has arrived, too."""
-    node, out = Broker(BrokerState(), lambda code: 7 * code, BrokerSettings(algorithm, failover_delay_us=0)), Played("broker")
+    node, out = (
+        Broker(BrokerState(), lambda code: 7 * code, BrokerSettings(algorithm, failover_delay_us=0)),
+        Played("broker"),
+    )
     play(node, out, P, Opened("producer"), c.CommandProducer(1))
     for connection, name in ((A, "a"), (B, "b")):
         play(node, out, connection, Opened(name))
@@ -31,19 +34,31 @@ def broker(algorithm="auto_split", kind=KEY_SHARED, ranges=()):
     return node, out
 
 
-@pytest.mark.parametrize(("algorithm", "ranges", "message"), [
-    ("sticky", [(9, 3)], "Fixed hash range start > end"), ("sticky", [(0, 9)], "Range conflict with consumer"),
-    ("sticky", [(70_000, 70_001), (5, 5)], "Range conflict with consumer"), ("sticky", [], "Must specify key shared meta for consumer."),
-    ("sticky_document", [(0, 70_000)], "Ranges must be [0, 65536) but provided range is [0, 70000)"), ("sticky_document", [(9, 9)], "start >= end"),
-])  # fmt: skip
-def test_sticky_ranges_that_cannot_be_are_refused_by_their_name_and_leave_no_trace(algorithm, ranges, message):
+@pytest.mark.parametrize(
+    ("algorithm", "ranges", "message"),
+    [
+        ("sticky", [(9, 3)], "Fixed hash range start > end"),
+        ("sticky", [(0, 9)], "Range conflict with consumer"),
+        ("sticky", [(70_000, 70_001), (5, 5)], "Range conflict with consumer"),
+        ("sticky", [], "Must specify key shared meta for consumer."),
+        ("sticky_document", [(0, 70_000)], "Ranges must be [0, 65536) but provided range is [0, 70000)"),
+        ("sticky_document", [(9, 9)], "start >= end"),
+    ],
+)
+def test_sticky_ranges_that_cannot_be_are_refused_by_their_name_and_leave_no_trace(
+    algorithm, ranges, message
+):
     node, out = broker(algorithm, ranges=[(0, 9)])
     before = to_plain(node.subscription().to_json())
     sent = play(node, out, B, c.CommandSubscribe(5, 1, "b", ranges))
     if sent == [(A, c.CommandPing())]:  # who is in the way is asked first
         sent = play(node, out, A, c.CommandPong())
     ((connection, answer),) = sent
-    assert (connection, answer.request_id, answer.error) == (B, 5, "ConsumerAssignError") and message in answer.message
+    assert (connection, answer.request_id, answer.error) == (
+        B,
+        5,
+        "ConsumerAssignError",
+    ) and message in answer.message
     assert to_plain(node.subscription().to_json()) == before and node.state.connections[B].consumers == {}
 
 
@@ -61,9 +76,12 @@ def test_who_is_not_there_is_told_so_or_not_heard(kind):
     node, out = broker(kind=kind)
     before = to_plain(node.state)
     silent = [
-        c.CommandFlow(9, 5), c.CommandAck(9, [0]), c.CommandAck(9, [0], True), c.CommandRedeliverUnacknowledgedMessages(9, [0]),
+        c.CommandFlow(9, 5),
+        c.CommandAck(9, [0]),
+        c.CommandAck(9, [0], True),
+        c.CommandRedeliverUnacknowledgedMessages(9, [0]),
         c.CommandSend(9, 1, 1),
-    ]  # fmt: skip
+    ]
     assert play(node, out, A, *silent) == []
     for command in (c.CommandSeek(5, 9, 0), c.CommandUnsubscribe(5, 9)):
         assert play(node, out, A, command) == [(A, c.CommandError(5, "MetadataError", "Consumer not found"))]
@@ -86,7 +104,10 @@ def test_cumulative_acknowledgement_is_refused_by_the_client_and_ignored_by_the_
     before = to_plain(node.state)
     assert play(node, out, A, c.CommandAck(1, [1], True)) == []
     assert to_plain(node.state) == {**before, "ignored_cumulative": 1}
-    client, said = Consumer(ConsumerState("a", Program(100), ConsumerConfig(kind, acks_cumulatively=True)), Counted()), Played("a")
+    client, said = (
+        Consumer(ConsumerState("a", Program(100), ConsumerConfig(kind, acks_cumulatively=True)), Counted()),
+        Played("a"),
+    )
     play(client, said, PERSON, Subscribe("broker", []))
     play(client, said, 1, c.CommandSuccess(1), c.CommandMessage(1, 0, 0))
     assert wake(client, said, DONE) == [] and "acks" not in said.deadlines
@@ -96,7 +117,10 @@ def test_cumulative_acknowledgement_is_refused_by_the_client_and_ignored_by_the_
     })]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "message"), [(EXCLUSIVE, "Exclusive consumer is already connected"), (SHARED, "Subscription is of different type")])
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [(EXCLUSIVE, "Exclusive consumer is already connected"), (SHARED, "Subscription is of different type")],
+)
 def test_who_comes_to_a_busy_subscription_is_refused_and_the_one_there_notices_nothing(kind, message):
     node, out = broker(kind=EXCLUSIVE)
     before = to_plain(node.subscription().to_json())
@@ -110,7 +134,10 @@ positions = st.lists(st.one_of(st.integers(-5, 12), st.integers(10**6, 10**9)), 
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.sampled_from(TYPES), st.lists(st.tuples(st.sampled_from([A, B]), positions, st.booleans()), max_size=12))
+@given(
+    st.sampled_from(TYPES),
+    st.lists(st.tuples(st.sampled_from([A, B]), positions, st.booleans()), max_size=12),
+)
 def test_whatever_is_acknowledged_by_whomever_the_rest_is_still_read(kind, acks):
     node, out = broker(kind=kind)
     cursor, marks = node.subscription().cursor, -1
@@ -120,6 +147,13 @@ def test_whatever_is_acknowledged_by_whomever_the_rest_is_still_read(kind, acks)
         marks = cursor.mark_delete
         node.subscription().check()
     unacked = [position for position in range(3) if not cursor.is_acked(position)]
-    sent = play(node, out, A, c.CommandCloseConsumer(7, 1), c.CommandSubscribe(8, 2, "a", [], kind), c.CommandFlow(2, 10))
+    sent = play(
+        node,
+        out,
+        A,
+        c.CommandCloseConsumer(7, 1),
+        c.CommandSubscribe(8, 2, "a", [], kind),
+        c.CommandFlow(2, 10),
+    )
     assert [message.entry for _, message in sent if isinstance(message, c.CommandMessage)] == unacked
     assert kind in (EXCLUSIVE, FAILOVER) or node.state.ignored_cumulative <= len(acks)

@@ -52,7 +52,10 @@ def test_closed_consumer_gives_back_what_it_had_not_acknowledged():
     subscribe(node, out, A, "c1")
     send(node, out, (0, 0))
     subscribe(node, out, B, "c2")
-    assert play(node, out, A, c.CommandCloseConsumer(2, 1)) == [(B, c.CommandMessage(1, 0, 0)), (A, c.CommandSuccess(2))]
+    assert play(node, out, A, c.CommandCloseConsumer(2, 1)) == [
+        (B, c.CommandMessage(1, 0, 0)),
+        (A, c.CommandSuccess(2)),
+    ]
     assert out.told[-1][0] == "pulsar.consumer.disconnected" and node.state.redelivered == 1
 
 
@@ -95,7 +98,10 @@ def test_holders_that_are_asked_one_after_the_other_have_five_seconds_each():
     subscribe(node, out, A, "c1", [(0, 32_767)])
     subscribe(node, out, B, "c2", [(32_768, 65_535)])
     subscribe(node, out, 4, "c3", [(0, 65_535)])
-    assert wake(node, out, "liveness:3") == [(A, c.CommandPing())] and out.deadlines["liveness:2"] == 2 * c.LIVENESS_TIMEOUT_US
+    assert (
+        wake(node, out, "liveness:3") == [(A, c.CommandPing())]
+        and out.deadlines["liveness:2"] == 2 * c.LIVENESS_TIMEOUT_US
+    )
     assert wake(node, out, "liveness:2") == [(4, c.CommandSuccess(1))] and out.closed == [B, A]
 
 
@@ -135,7 +141,10 @@ def test_consumers_of_one_silent_connection_are_all_gone_before_anything_is_sent
     wake(node, out, "keep_alive:2")
     assert wake(node, out, "keep_alive:2") == []
     assert out.closed == [A] and node.consumers == {} and node.subscription().waiting == 2
-    assert subscribe(node, out, B, "c3")[1:] == [(B, c.CommandMessage(1, 0, 0)), (B, c.CommandMessage(1, 1, 1))]
+    assert subscribe(node, out, B, "c3")[1:] == [
+        (B, c.CommandMessage(1, 0, 0)),
+        (B, c.CommandMessage(1, 1, 1)),
+    ]
 
 
 def test_what_two_consumers_of_a_closed_connection_had_goes_to_those_that_stay():
@@ -145,7 +154,9 @@ def test_what_two_consumers_of_a_closed_connection_had_goes_to_those_that_stay()
     send(node, out, (0, 0), (1, 1))
     subscribe(node, out, B, "c3")
     sent = play(node, out, A, Closed("reset"))
-    assert sorted(message.message for _, message in sent) == [0, 1] and {connection for connection, _ in sent} == {B}
+    assert sorted(message.message for _, message in sent) == [0, 1] and {
+        connection for connection, _ in sent
+    } == {B}
     assert node.state.redelivered == 2 and sum(data["redelivered"] for _, data in out.told[-2:]) == 2
     node.subscription().check()
 

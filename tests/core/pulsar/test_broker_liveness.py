@@ -1,4 +1,5 @@
-"""Is a connection alive? The broker's ticks of 30 s, and the question for 5 s on behalf of a consumer that somebody else keeps out."""
+"""Is a connection alive? The broker's ticks of 30 s, and the question for 5 s on behalf of a consumer that
+somebody else keeps out."""
 
 import pytest
 
@@ -35,7 +36,10 @@ def test_ticks_count_from_the_moment_at_which_the_connection_was_opened():
     node, out = broker()
     play(node, out, 9, Opened("late"), now_us=7_000)
     assert out.deadlines["keep_alive:9"] == 7_000 + c.KEEP_ALIVE_US
-    assert wake(node, out, "keep_alive:9") == [(9, PING)] and out.deadlines["keep_alive:9"] == 7_000 + 2 * c.KEEP_ALIVE_US
+    assert (
+        wake(node, out, "keep_alive:9") == [(9, PING)]
+        and out.deadlines["keep_alive:9"] == 7_000 + 2 * c.KEEP_ALIVE_US
+    )
 
 
 def test_answer_between_two_ticks_is_enough_for_as_long_as_they_come():
@@ -52,8 +56,11 @@ def test_connection_that_has_said_nothing_between_two_ticks_is_closed_with_what_
     wake(node, out, f"keep_alive:{A}")
     assert out.closed == [A] and out.told[-2:] == [
         ("pulsar.connection.silent", {"client": "a"}),
-        ("pulsar.consumer.disconnected", {"consumer": "a", "client": "a", "consumers": 0, "redelivered": 0, "waiting": 0}),
-    ]  # fmt: skip
+        (
+            "pulsar.consumer.disconnected",
+            {"consumer": "a", "client": "a", "consumers": 0, "redelivered": 0, "waiting": 0},
+        ),
+    ]
     assert out.rules[-2] == "pulsar.keep_alive.two_ticks" and A not in node.state.connections
 
 
@@ -68,7 +75,9 @@ def test_silent_producer_is_closed_too_and_what_it_sends_then_is_not_heard():
 def test_closed_connection_ticks_no_more():
     node, out = held()
     play(node, out, A, Closed("reset"))
-    assert not [name for name in out.deadlines if name.endswith(f":{A}")] and f"keep_alive:{B}" in out.deadlines
+    assert (
+        not [name for name in out.deadlines if name.endswith(f":{A}")] and f"keep_alive:{B}" in out.deadlines
+    )
 
 
 # --- the question
@@ -88,7 +97,9 @@ def test_refusal_is_told_when_the_word_has_come_and_not_before():
     subscribe(node, out, B)
     assert len(out.told) == told
     play(node, out, A, PONG)
-    assert out.told[told:] == [("pulsar.consumer.refused", {"consumer": "b", "error": c.CONSUMER_BUSY, "message": BUSY})]
+    assert out.told[told:] == [
+        ("pulsar.consumer.refused", {"consumer": "b", "error": c.CONSUMER_BUSY, "message": BUSY})
+    ]
     assert out.rules[-1] == "pulsar.dispatcher.exclusive"
 
 
@@ -105,7 +116,11 @@ def test_first_in_line_is_let_in_when_the_holder_is_silent_and_then_the_next_one
     subscribe(node, out, B)
     subscribe(node, out, C)
     assert wake(node, out, f"liveness:{A}") == [(B, c.CommandSuccess(1)), (B, PING)]
-    assert out.closed == [A] and out.blamed == [A] and out.deadlines[f"liveness:{B}"] == 2 * c.LIVENESS_TIMEOUT_US
+    assert (
+        out.closed == [A]
+        and out.blamed == [A]
+        and out.deadlines[f"liveness:{B}"] == 2 * c.LIVENESS_TIMEOUT_US
+    )
     assert play(node, out, B, PONG) == [refused(C)]
 
 
@@ -114,14 +129,21 @@ def test_silence_is_told_with_its_own_rule_and_limit():
     subscribe(node, out, B)
     wake(node, out, f"liveness:{A}")
     kinds = [kind for kind, _ in out.told]
-    assert kinds[-3:] == ["pulsar.connection.silent", "pulsar.consumer.disconnected", "pulsar.consumer.connected"]
+    assert kinds[-3:] == [
+        "pulsar.connection.silent",
+        "pulsar.consumer.disconnected",
+        "pulsar.consumer.connected",
+    ]
     assert out.rules[-3] == "pulsar.connection.liveness_check"
 
 
 def test_holder_that_closes_its_connection_while_it_is_asked_makes_room():
     node, out = held()
     subscribe(node, out, B)
-    assert play(node, out, A, Closed("reset")) == [(B, c.CommandSuccess(1))] and f"liveness:{A}" not in out.deadlines
+    assert (
+        play(node, out, A, Closed("reset")) == [(B, c.CommandSuccess(1))]
+        and f"liveness:{A}" not in out.deadlines
+    )
     assert node.subscription().consumers == [f"{B}.1"]
 
 
@@ -146,18 +168,25 @@ def test_who_closes_its_consumer_while_it_waits_takes_only_its_own_place_in_the_
     subscribe(node, out, B, request=5, consumer=2)
     subscribe(node, out, C)
     play(node, out, B, c.CommandCloseConsumer(6, 1))
-    assert [(connection, command.consumer_id) for connection, command in node.state.connections[A].asking] == [(B, 2), (C, 1)]
+    assert [
+        (connection, command.consumer_id) for connection, command in node.state.connections[A].asking
+    ] == [(B, 2), (C, 1)]
     assert play(node, out, A, PONG) == [refused(B, 5), refused(C)]
 
 
 def test_own_connection_has_just_spoken_so_its_second_consumer_is_refused_at_once():
     node, out = held()
-    assert subscribe(node, out, A, request=2, consumer=2) == [refused(A, 2)] and f"liveness:{A}" not in out.deadlines
+    assert (
+        subscribe(node, out, A, request=2, consumer=2) == [refused(A, 2)]
+        and f"liveness:{A}" not in out.deadlines
+    )
 
 
 def test_other_type_is_refused_without_a_question():
     node, out = held()
-    assert subscribe(node, out, B, SHARED) == [(B, c.CommandError(1, c.CONSUMER_BUSY, "Subscription is of different type"))]
+    assert subscribe(node, out, B, SHARED) == [
+        (B, c.CommandError(1, c.CONSUMER_BUSY, "Subscription is of different type"))
+    ]
 
 
 def test_answer_to_a_tick_is_a_word_for_who_waits():
@@ -172,11 +201,15 @@ def test_tick_that_closes_the_holder_lets_in_who_waits_before_the_five_seconds_a
     node, out = held()
     wake(node, out, f"keep_alive:{A}")
     subscribe(node, out, B, now_us=2 * c.KEEP_ALIVE_US - 5)
-    assert wake(node, out, f"keep_alive:{A}") == [(B, c.CommandSuccess(1))] and f"liveness:{A}" not in out.deadlines
+    assert (
+        wake(node, out, f"keep_alive:{A}") == [(B, c.CommandSuccess(1))]
+        and f"liveness:{A}" not in out.deadlines
+    )
 
 
 def test_tick_while_the_holder_is_asked_is_its_first_and_leaves_the_five_seconds_to_the_question():
-    """ServerCnx.checkConnectionLiveness sends a ping of its own; only a tick's ping counts for the next tick."""
+    """ServerCnx.checkConnectionLiveness sends a ping of its own; only a tick's ping counts for the next
+    tick."""
     node, out = held()
     subscribe(node, out, B, now_us=c.KEEP_ALIVE_US - 5)
     assert wake(node, out, f"keep_alive:{A}") == [(A, PING)] and out.closed == []
@@ -190,7 +223,11 @@ def test_sticky_ranges_ask_the_one_that_the_conflict_names():
     subscribe(node, out, B, KEY_SHARED, ranges=[(100, 199)])
     assert subscribe(node, out, C, KEY_SHARED, ranges=[(150, 160)]) == [(B, PING)]
     ((connection, answer),) = play(node, out, B, PONG)
-    assert (connection, answer.error, answer.message) == (C, c.CONSUMER_ASSIGN_ERROR, f"Range conflict with consumer {B}.1")
+    assert (connection, answer.error, answer.message) == (
+        C,
+        c.CONSUMER_ASSIGN_ERROR,
+        f"Range conflict with consumer {B}.1",
+    )
 
 
 @pytest.mark.parametrize(("first", "second"), [([(0, 199)], [(150, 160)]), ([(150, 160)], [(0, 199)])])
@@ -205,10 +242,22 @@ def test_holder_that_gives_its_ranges_up_by_its_next_word_still_had_them_when_it
 
 # --- any command is a sign of life
 
-SAID = pytest.mark.parametrize("said", [
-    PONG, PING, c.CommandFlow(1, 5), c.CommandAck(1, [0]), c.CommandRedeliverUnacknowledgedMessages(1, []), c.CommandSend(7, 0, 0),
-    c.CommandProducer(9, "other"), c.CommandSeek(5, 1, 0), c.CommandSubscribe(6, 8, "a", [], SHARED, "other"), c.CommandUnsubscribe(9, 77),
-], ids=lambda said: type(said).__name__)  # fmt: skip
+SAID = pytest.mark.parametrize(
+    "said",
+    [
+        PONG,
+        PING,
+        c.CommandFlow(1, 5),
+        c.CommandAck(1, [0]),
+        c.CommandRedeliverUnacknowledgedMessages(1, []),
+        c.CommandSend(7, 0, 0),
+        c.CommandProducer(9, "other"),
+        c.CommandSeek(5, 1, 0),
+        c.CommandSubscribe(6, 8, "a", [], SHARED, "other"),
+        c.CommandUnsubscribe(9, 77),
+    ],
+    ids=lambda said: type(said).__name__,
+)
 
 
 @SAID
@@ -233,7 +282,9 @@ def test_whatever_comes_answers_the_question_whether_the_holder_is_alive(said):
     node, out = held()
     subscribe(node, out, B)
     sent = play(node, out, A, said)
-    assert refused(B) in sent and f"liveness:{A}" not in out.deadlines and node.state.connections[A].asking == []
+    assert (
+        refused(B) in sent and f"liveness:{A}" not in out.deadlines and node.state.connections[A].asking == []
+    )
 
 
 def test_end_of_the_connection_is_no_sign_of_life():

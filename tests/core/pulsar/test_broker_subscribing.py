@@ -1,4 +1,5 @@
-"""Letting consumers in and out: what is answered and told in which order, who may take a subscription away, and what a seek does to all of them."""
+"""Letting consumers in and out: what is answered and told in which order, who may take a subscription away,
+and what a seek does to all of them."""
 
 import pytest
 
@@ -23,7 +24,9 @@ def send(node, out, *numbers, now_us=0, **how):
 
 
 def entries(sent):
-    return [(connection, message.entry) for connection, message in sent if isinstance(message, c.CommandMessage)]
+    return [
+        (connection, message.entry) for connection, message in sent if isinstance(message, c.CommandMessage)
+    ]
 
 
 @EACH
@@ -45,8 +48,10 @@ def test_coming_and_going_are_told_with_the_partition_where_there_is_one(kind):
         connected = next(data for what, data in out.told if what == "pulsar.consumer.connected")
         assert connected == {"consumer": "a", "client": "a", "consumers": 1, **where}
         play(node, out, A, c.CommandCloseConsumer(2, 1))
-        assert out.told[-1] == ("pulsar.consumer.disconnected", {
-            "consumer": "a", "client": "a", "consumers": 0, "redelivered": 0, "waiting": 0, **where})  # fmt: skip
+        assert out.told[-1] == (
+            "pulsar.consumer.disconnected",
+            {"consumer": "a", "client": "a", "consumers": 0, "redelivered": 0, "waiting": 0, **where},
+        )
 
 
 def test_one_connection_may_have_consumers_of_several_subscriptions_and_topics():
@@ -76,7 +81,12 @@ def test_closed_consumer_is_not_heard_any_more(kind):
     send(node, out, 0)
     play(node, out, A, c.CommandCloseConsumer(2, 1))
     before = to_plain(node.state)
-    late = (c.CommandFlow(1, 5), c.CommandAck(1, [0]), c.CommandAck(1, [0], True), c.CommandRedeliverUnacknowledgedMessages(1, []))
+    late = (
+        c.CommandFlow(1, 5),
+        c.CommandAck(1, [0]),
+        c.CommandAck(1, [0], True),
+        c.CommandRedeliverUnacknowledgedMessages(1, []),
+    )
     assert play(node, out, A, *late) == [] and to_plain(node.state) == before
 
 
@@ -121,7 +131,11 @@ def test_only_consumer_takes_the_subscription_away_and_its_entries_with_it(kind)
     subscribe(node, out, A, kind)
     send(node, out, 0, 1)
     assert play(node, out, A, c.CommandUnsubscribe(5, 1)) == [(A, c.CommandSuccess(5))]
-    assert node.find() is None and node.topic("topic", -1).ledger.entries == {} and node.state.connections[A].consumers == {}
+    assert (
+        node.find() is None
+        and node.topic("topic", -1).ledger.entries == {}
+        and node.state.connections[A].consumers == {}
+    )
     assert out.told[-1] == ("pulsar.subscription.deleted", {"subscription": "subscription", "waiting": 2})
     assert out.told[-2][1] == {"consumer": "a", "client": "a", "consumers": 0, "redelivered": 0, "waiting": 2}
 
@@ -149,21 +163,35 @@ def test_seek_closes_everybody_and_answers_last(kind):
         subscribe(node, out, connection, kind)
     send(node, out, 0, 1, 2)
     sent = play(node, out, A, c.CommandSeek(5, 1, 1))
-    assert sent == [*[(connection, c.CommandCloseConsumer(0, 1)) for connection in (A, *others)], (A, c.CommandSuccess(5))]
+    assert sent == [
+        *[(connection, c.CommandCloseConsumer(0, 1)) for connection in (A, *others)],
+        (A, c.CommandSuccess(5)),
+    ]
     assert node.consumers == {} and node.of_consumer == {} and node.subscription().consumers == []
     assert out.told[-1] == ("pulsar.subscription.seek", {"subscription": "subscription", "position": 1})
-    assert entries(subscribe(node, out, A, kind, request=6)) == [(A, 1), (A, 2)], "what was sent before is not sent again but read anew"
-    assert node.state.redelivered == sum(data["redelivered"] for what, data in out.told if what == "pulsar.consumer.disconnected") == 0
+    assert entries(subscribe(node, out, A, kind, request=6)) == [(A, 1), (A, 2)], (
+        "what was sent before is not sent again but read anew"
+    )
+    assert (
+        node.state.redelivered
+        == sum(data["redelivered"] for what, data in out.told if what == "pulsar.consumer.disconnected")
+        == 0
+    )
 
 
-@pytest.mark.parametrize(("at_us", "position"), [(0, 0), (1, 1), (SECOND_US, 1), (SECOND_US + 1, 2), (9 * SECOND_US, 4)])
+@pytest.mark.parametrize(
+    ("at_us", "position"), [(0, 0), (1, 1), (SECOND_US, 1), (SECOND_US + 1, 2), (9 * SECOND_US, 4)]
+)
 def test_seek_by_time_goes_to_the_first_entry_published_then_or_later(at_us, position):
     node, out = broker(retention=10)
     subscribe(node, out, A, SHARED)
     for number in range(4):
         send(node, out, number, now_us=number * SECOND_US)
     play(node, out, A, c.CommandSeek(5, 1, -1, at_us))
-    assert node.subscription().cursor.read_position == position and node.subscription().cursor.mark_delete == position - 1
+    assert (
+        node.subscription().cursor.read_position == position
+        and node.subscription().cursor.mark_delete == position - 1
+    )
 
 
 def test_seek_makes_every_acknowledgement_behind_it_and_none_before_it_forgotten():
@@ -171,10 +199,26 @@ def test_seek_makes_every_acknowledgement_behind_it_and_none_before_it_forgotten
     subscribe(node, out, A, SHARED)
     send(node, out, 0, 1, 2, 3)
     send(node, out, 4, batch=(4, 5))
-    play(node, out, A, c.CommandAck(1, [0, 2, 3], False, {4: [1]}), c.CommandRedeliverUnacknowledgedMessages(1, [1]), c.CommandSeek(5, 1, 2))
+    play(
+        node,
+        out,
+        A,
+        c.CommandAck(1, [0, 2, 3], False, {4: [1]}),
+        c.CommandRedeliverUnacknowledgedMessages(1, [1]),
+        c.CommandSeek(5, 1, 2),
+    )
     known = node.subscription()
-    assert (known.cursor.mark_delete, known.cursor.ahead, known.redelivery_counts, known.cursor.acked_in_batch) == (1, {}, {}, {})
-    sent = [message for _, message in subscribe(node, out, A, SHARED, request=6) if isinstance(message, c.CommandMessage)]
+    assert (
+        known.cursor.mark_delete,
+        known.cursor.ahead,
+        known.redelivery_counts,
+        known.cursor.acked_in_batch,
+    ) == (1, {}, {}, {})
+    sent = [
+        message
+        for _, message in subscribe(node, out, A, SHARED, request=6)
+        if isinstance(message, c.CommandMessage)
+    ]
     assert [(message.entry, message.redelivery_count, message.batch, message.places) for message in sent] == [
         (2, 0, (), ()), (3, 0, (), ()), (4, 0, (4, 5), ()),
     ]  # fmt: skip
@@ -207,5 +251,6 @@ def test_seek_of_failover_needs_a_switch_of_its_own_for_whoever_comes_first():
 def test_seek_of_nobody_known_is_refused():
     node, out = broker()
     assert play(node, out, A, c.CommandSeek(5, 1, 0), c.CommandUnsubscribe(6, 1)) == [
-        (A, c.CommandError(5, c.METADATA_ERROR, "Consumer not found")), (A, c.CommandError(6, c.METADATA_ERROR, "Consumer not found")),
-    ]  # fmt: skip
+        (A, c.CommandError(5, c.METADATA_ERROR, "Consumer not found")),
+        (A, c.CommandError(6, c.METADATA_ERROR, "Consumer not found")),
+    ]

@@ -1,4 +1,5 @@
-"""What the broker does later, and what it tells once: timers of a subscription, news of its dispatcher, what it keeps of numbers and entries."""
+"""What the broker does later, and what it tells once: timers of a subscription, news of its dispatcher, what
+it keeps of numbers and entries."""
 
 import pytest
 
@@ -16,7 +17,9 @@ SUBSCRIPTION = "topic|subscription"
 
 def subscribe(node, out, connection, kind, *, permits=100, **asked):
     name = {A: "a", B: "b", C: "c"}[connection]
-    return play(node, out, connection, c.CommandSubscribe(1, 1, name, [], kind, **asked), c.CommandFlow(1, permits))
+    return play(
+        node, out, connection, c.CommandSubscribe(1, 1, name, [], kind, **asked), c.CommandFlow(1, permits)
+    )
 
 
 def send(node, out, *numbers, **how):
@@ -24,13 +27,20 @@ def send(node, out, *numbers, **how):
 
 
 def received(sent):
-    return [(connection, message.message) for connection, message in sent if isinstance(message, c.CommandMessage)]
+    return [
+        (connection, message.message) for connection, message in sent if isinstance(message, c.CommandMessage)
+    ]
 
 
-@pytest.mark.parametrize(("kind", "rule"), [
-    (EXCLUSIVE, "pulsar.dispatcher.exclusive"), (FAILOVER, "pulsar.dispatcher.failover"), (SHARED, "pulsar.dispatcher.shared"),
-    (KEY_SHARED, "pulsar.selector.auto_split"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kind", "rule"),
+    [
+        (EXCLUSIVE, "pulsar.dispatcher.exclusive"),
+        (FAILOVER, "pulsar.dispatcher.failover"),
+        (SHARED, "pulsar.dispatcher.shared"),
+        (KEY_SHARED, "pulsar.selector.auto_split"),
+    ],
+)
 def test_who_leaves_is_told_with_the_rule_of_its_subscription_and_what_it_had(kind, rule):
     node, out = broker(failover_delay_us=0)
     subscribe(node, out, A, kind)
@@ -102,7 +112,10 @@ def test_delayed_messages_set_their_timer_only_when_current_has_another_one_to_s
     node, out = broker(order=DRAINING)
     subscribe(node, out, A, KEY_SHARED)
     send(node, out, 1, deliver_at_us=SECOND_US)
-    assert f"unblock:{SUBSCRIPTION}" not in out.deadlines and out.deadlines.pop(f"delayed:{SUBSCRIPTION}") == SECOND_US
+    assert (
+        f"unblock:{SUBSCRIPTION}" not in out.deadlines
+        and out.deadlines.pop(f"delayed:{SUBSCRIPTION}") == SECOND_US
+    )
     send(node, out, 2, deliver_at_us=2 * SECOND_US)
     assert f"delayed:{SUBSCRIPTION}" not in out.deadlines, "the timer of the first one runs"
     send(node, out, 3, deliver_at_us=SECOND_US // 2)
@@ -152,7 +165,10 @@ def test_seek_to_where_nothing_is_kept_or_has_been_means_the_nearest_entry():
         subscribe(node, out, A, SHARED)
         send(node, out, 0, 1, 2, 3)
         play(node, out, A, c.CommandAck(1, [0, 1]), c.CommandSeek(5, 1, wanted))
-        assert node.subscription().cursor.read_position == position and node.subscription().cursor.mark_delete == position - 1
+        assert (
+            node.subscription().cursor.read_position == position
+            and node.subscription().cursor.mark_delete == position - 1
+        )
 
 
 def test_deleted_subscription_lets_go_of_what_only_it_had_not_acknowledged():
@@ -163,7 +179,10 @@ def test_deleted_subscription_lets_go_of_what_only_it_had_not_acknowledged():
     play(node, out, B, c.CommandAck(1, [0, 1]))
     assert len(node.topic("topic", -1).ledger.entries) == 2
     play(node, out, A, c.CommandUnsubscribe(5, 1))
-    assert node.topic("topic", -1).ledger.entries == {} and out.told[-1] == ("pulsar.subscription.deleted", {"subscription": "slow", "waiting": 2})
+    assert node.topic("topic", -1).ledger.entries == {} and out.told[-1] == (
+        "pulsar.subscription.deleted",
+        {"subscription": "slow", "waiting": 2},
+    )
 
 
 def test_active_consumer_gets_no_more_than_its_permits_and_each_message_of_a_batch_takes_one():
@@ -171,7 +190,9 @@ def test_active_consumer_gets_no_more_than_its_permits_and_each_message_of_a_bat
         node, out = broker(failover_delay_us=0)
         subscribe(node, out, A, kind, permits=3)
         assert received(send(node, out, 0, 1)) == [(A, 0), (A, 1)]
-        assert received(send(node, out, 2, batch=(2, 3, 4))) == [(A, 2)], "one permit is left, so the whole batch goes"
+        assert received(send(node, out, 2, batch=(2, 3, 4))) == [(A, 2)], (
+            "one permit is left, so the whole batch goes"
+        )
         assert send(node, out, 5) == [] and node.subscription().permits(f"{A}.1") == -2
         assert play(node, out, A, c.CommandFlow(1, 2)) == []
         assert received(play(node, out, A, c.CommandFlow(1, 1))) == [(A, 5)]
@@ -208,7 +229,9 @@ def test_subscription_refuses_a_type_that_there_is_not_and_stays_as_it_was():
 def test_who_has_granted_no_permits_is_sent_nothing(kind):
     node, out = broker(failover_delay_us=0, retention=10)
     send(node, out, 0)
-    sent = play(node, out, A, c.CommandSubscribe(1, 1, "a", [], kind, initial_position="earliest", subscription="new"))
+    sent = play(
+        node, out, A, c.CommandSubscribe(1, 1, "a", [], kind, initial_position="earliest", subscription="new")
+    )
     assert received(sent) == [] and node.find("new").permits(f"{A}.1") == 0
     assert received(play(node, out, A, c.CommandFlow(1, 1))) == [(A, 0)]
 
@@ -220,7 +243,11 @@ def test_what_waits_is_neither_acknowledged_nor_at_anybody(kind):
     send(node, out, 0, 1, 2, 3, 4)
     play(node, out, A, c.CommandAck(1, [1]))
     known = node.subscription()
-    assert (known.waiting, known.unacked_count(f"{A}.1"), known.waiting_for(f"{A}.1")) == (2, 2, 0 if kind == SHARED else 2)
+    assert (known.waiting, known.unacked_count(f"{A}.1"), known.waiting_for(f"{A}.1")) == (
+        2,
+        2,
+        0 if kind == SHARED else 2,
+    )
     play(node, out, A, c.CommandCloseConsumer(2, 1))
     assert (known.waiting, known.unacked_count(f"{A}.1")) == (4, 0), "whatever it had waits again"
 

@@ -11,7 +11,12 @@ from tests.core.playbook import Counted, Played, play, wake
 
 def consumer(queue_size=1000, **options):
     counted = Counted()
-    node, out = Consumer(ConsumerState("c1", Program(100), ConsumerConfig(queue_size=queue_size, **options)), counted), Played("c1")
+    node, out = (
+        Consumer(
+            ConsumerState("c1", Program(100), ConsumerConfig(queue_size=queue_size, **options)), counted
+        ),
+        Played("c1"),
+    )
     assert play(node, out, PERSON, Subscribe("broker", [])) == [(1, c.CommandSubscribe(1, 1, "c1", []))]
     assert play(node, out, 1, c.CommandSuccess(1)) == [(1, c.CommandFlow(1, queue_size))]
     return node, out, counted
@@ -63,7 +68,10 @@ def test_messages_that_its_queue_drops_are_counted_as_dropped():
 
 def test_new_ranges_mean_a_new_subscription_and_what_was_under_way_is_ignored():
     node, out, _ = consumer()
-    assert play(node, out, PERSON, Resubscribe([(0, 9)])) == [(1, c.CommandCloseConsumer(2, 1)), (1, c.CommandSubscribe(3, 1, "c1", [(0, 9)]))]
+    assert play(node, out, PERSON, Resubscribe([(0, 9)])) == [
+        (1, c.CommandCloseConsumer(2, 1)),
+        (1, c.CommandSubscribe(3, 1, "c1", [(0, 9)])),
+    ]
     play(node, out, 1, *messages(7))
     assert play(node, out, 1, c.CommandSuccess(2)) == []
     assert play(node, out, 1, c.CommandSuccess(3)) == [(1, c.CommandFlow(1, 1000))]
@@ -98,10 +106,6 @@ def test_producer_answers_pings_and_sends():
     assert play(node, out, 1, c.CommandPing()) == [(1, c.CommandPong())]
 
 
-
-
-
-
 def test_message_that_cannot_be_handled_is_asked_for_again_after_its_delay():
     node, out, counted = consumer(queue_size=9, cannot=5, nack_delay_us=3_000_000)
     play(node, out, 1, *messages(5, 6))
@@ -118,7 +122,9 @@ def test_message_that_came_too_often_is_a_dead_letter():
         play(node, out, 1, c.CommandMessage(1, 5, 5, count))
         assert wake(node, out, DONE) == []
     play(node, out, 1, c.CommandMessage(1, 5, 5, 2))
-    assert wake(node, out, DONE) == [], "it is one once the delay of its last negative acknowledgement is over"
+    assert wake(node, out, DONE) == [], (
+        "it is one once the delay of its last negative acknowledgement is over"
+    )
     while not (sent := wake(node, out, "ask_again")):
         pass
     assert sent[0] == (1, c.CommandProducer(1_000_000, "topic-subscription-DLQ", -1, "c1-1-DLQ"))
@@ -151,12 +157,25 @@ def test_batch_is_acknowledged_with_its_last_message():
 
 def test_each_partition_has_its_own_permits_and_acknowledgements():
     counted = Counted()
-    node, out = Consumer(ConsumerState("c1", Program(100), ConsumerConfig("Failover", partitions=2, queue_size=4)), counted), Played("c1")
+    node, out = (
+        Consumer(
+            ConsumerState("c1", Program(100), ConsumerConfig("Failover", partitions=2, queue_size=4)), counted
+        ),
+        Played("c1"),
+    )
     sent = play(node, out, PERSON, Subscribe("broker", []))
     assert [(command.consumer_id, command.partition) for _, command in sent] == [(1, 0), (2, 1)]
-    assert play(node, out, 1, c.CommandSuccess(1)) == [(1, c.CommandFlow(1, 4))] and not node.state.is_subscribed
+    assert (
+        play(node, out, 1, c.CommandSuccess(1)) == [(1, c.CommandFlow(1, 4))] and not node.state.is_subscribed
+    )
     play(node, out, 1, c.CommandSuccess(2), c.CommandActiveConsumerChange(2, True))
-    play(node, out, 1, *[c.CommandMessage(2, entry, 10 + entry) for entry in range(3)], c.CommandMessage(1, 0, 20))
+    play(
+        node,
+        out,
+        1,
+        *[c.CommandMessage(2, entry, 10 + entry) for entry in range(3)],
+        c.CommandMessage(1, 0, 20),
+    )
     assert [wake(node, out, DONE) for _ in range(4)] == [[(1, c.CommandFlow(2, 2))], [], [], []]
     assert wake(node, out, "acks") == [(1, c.CommandAck(1, [0])), (1, c.CommandAck(2, [0, 1, 2]))]
 
@@ -175,7 +194,10 @@ def test_default_batch_is_one_entry_with_the_key_of_its_first_message():
         node.gather(number, key, 0, out)
     assert out.take() == [] and out.deadlines["batch:0"] == 1_000
     node.gather(3, 3, 0, out)
-    assert out.take() == [(1, c.CommandSend(1, 0, 1, -1, 3, (0, 1, 2, 3), first_sequence_id=0))] and "batch:0" not in out.deadlines
+    assert (
+        out.take() == [(1, c.CommandSend(1, 0, 1, -1, 3, (0, 1, 2, 3), first_sequence_id=0))]
+        and "batch:0" not in out.deadlines
+    )
 
 
 def test_key_based_batches_go_out_by_their_highest_sequence_id():
@@ -190,7 +212,9 @@ def test_key_based_batches_go_out_by_their_highest_sequence_id():
 def test_partition_follows_the_key_and_goes_in_turn_without_one():
     node, out = Producer(ProducerState(partitions=3), lambda code: 10 + code), Played("p")
     assert len(play(node, out, PERSON, Open("broker"))) == 3
-    assert [node.send(number, key)[1].producer_id for number, key in enumerate((4, 4, -1, -1, -1, -1, 5))] == [3, 3, 1, 2, 3, 1, 1]
+    assert [
+        node.send(number, key)[1].producer_id for number, key in enumerate((4, 4, -1, -1, -1, -1, 5))
+    ] == [3, 3, 1, 2, 3, 1, 1]
 
 
 def test_who_unsubscribes_drops_what_it_has_and_may_subscribe_again():
@@ -198,16 +222,31 @@ def test_who_unsubscribes_drops_what_it_has_and_may_subscribe_again():
     play(node, out, 1, *messages(5, 6))
     assert play(node, out, PERSON, Unsubscribe()) == [(1, c.CommandUnsubscribe(2, 1))]
     assert not node.state.has_unsubscribed, "not before the broker has said so"
-    assert play(node, out, 1, c.CommandSuccess(2)) == [] and node.state.has_unsubscribed and not node.state.is_subscribed
-    assert [message for kind, message in counted.log if kind == "dropped"] == [6, 5] and DONE not in out.deadlines
+    assert (
+        play(node, out, 1, c.CommandSuccess(2)) == []
+        and node.state.has_unsubscribed
+        and not node.state.is_subscribed
+    )
+    assert [message for kind, message in counted.log if kind == "dropped"] == [
+        6,
+        5,
+    ] and DONE not in out.deadlines
     assert play(node, out, 1, *messages(7)) == [] and play(node, out, PERSON, Unsubscribe()) == []
     again = play(node, out, PERSON, Resubscribe([], 2))
-    assert [type(command) for _, command in again] == [c.CommandCloseConsumer, c.CommandSubscribe] and not node.state.has_unsubscribed
+    assert [type(command) for _, command in again] == [
+        c.CommandCloseConsumer,
+        c.CommandSubscribe,
+    ] and not node.state.has_unsubscribed
 
 
 def test_refused_unsubscribe_changes_nothing_for_its_client():
     node, out, _ = consumer()
     play(node, out, 1, *messages(5, 6))
     play(node, out, PERSON, Unsubscribe())
-    play(node, out, 1, c.CommandError(2, "MetadataError", "Unconnected or shared consumer attempting to unsubscribe"))
+    play(
+        node,
+        out,
+        1,
+        c.CommandError(2, "MetadataError", "Unconnected or shared consumer attempting to unsubscribe"),
+    )
     assert node.state.is_subscribed and not node.state.refused and len(node.state.queue) == 1

@@ -1,4 +1,5 @@
-"""A cursor beside a set of what is acknowledged: whatever is said to it, it remembers that, and mark-delete never goes back."""
+"""A cursor beside a set of what is acknowledged: whatever is said to it, it remembers that, and mark-delete
+never goes back."""
 
 import json
 
@@ -8,11 +9,17 @@ from hypothesis import strategies as st
 from broker_core.pulsar.cursor import Cursor
 
 MAX = 40
-steps = st.lists(st.one_of(
-    st.tuples(st.just("ack"), st.integers(-3, MAX + 3)), st.tuples(st.just("up_to"), st.integers(-3, MAX + 3)),
-    st.tuples(st.just("read"), st.integers(1, 9)), st.tuples(st.just("rewind"), st.just(0)),
-    st.tuples(st.just("publish"), st.integers(1, 6)), st.tuples(st.just("seek"), st.integers(0, MAX)),
-), max_size=60)  # fmt: skip
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("ack"), st.integers(-3, MAX + 3)),
+        st.tuples(st.just("up_to"), st.integers(-3, MAX + 3)),
+        st.tuples(st.just("read"), st.integers(1, 9)),
+        st.tuples(st.just("rewind"), st.just(0)),
+        st.tuples(st.just("publish"), st.integers(1, 6)),
+        st.tuples(st.just("seek"), st.integers(0, MAX)),
+    ),
+    max_size=60,
+)
 
 
 @settings(max_examples=300, deadline=None)
@@ -46,11 +53,18 @@ def test_it_is_the_set_of_what_is_acknowledged_and_a_place_to_read_from(order):
                 acked = set(range(position))
         assert what == "seek" or cursor.mark_delete >= before, "only a seek takes it back"
         assert cursor.mark_delete == next(place - 1 for place in range(cursor.end + 1) if place not in acked)
-        assert all(cursor.is_acked(position) == (position in acked or position < 0) for position in range(-1, cursor.end))
+        assert all(
+            cursor.is_acked(position) == (position in acked or position < 0)
+            for position in range(-1, cursor.end)
+        )
         assert cursor.backlog == cursor.end - len(acked)
         inside = {position for low, high in cursor.ranges for position in range(low + 1, high + 1)}
-        assert inside == {position for position in acked if position > cursor.mark_delete}, "open below, closed above"
-        assert all(one[1] < other[0] for one, other in zip(cursor.ranges, cursor.ranges[1:], strict=False)), "neighbours are one range"
+        assert inside == {position for position in acked if position > cursor.mark_delete}, (
+            "open below, closed above"
+        )
+        assert all(one[1] < other[0] for one, other in zip(cursor.ranges, cursor.ranges[1:], strict=False)), (
+            "neighbours are one range"
+        )
         assert Cursor.from_json(cursor.to_json()) == cursor
 
 

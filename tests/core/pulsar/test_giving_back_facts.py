@@ -1,5 +1,6 @@
-"""The ways of giving messages back, each against its rule in shared/vectors/pulsar/pulsar_facts.md, by number; what they come to in a client is in
-`client/test_negative_acks.py`, `client/test_ack_timeout.py`, `client/test_letters.py`, in a dispatcher in `dispatchers/test_batch_costs.py`."""
+"""The ways of giving messages back, each against its rule in shared/vectors/pulsar/pulsar_facts.md, by
+number; what they come to in a client is in `client/test_negative_acks.py`, `client/test_ack_timeout.py`,
+`client/test_letters.py`, in a dispatcher in `dispatchers/test_batch_costs.py`."""
 
 import pytest
 
@@ -26,12 +27,23 @@ def served(kind, *, entries=3, size=1, permits=1000, **settings):
     play(node, out, A, c.CommandSubscribe(1, 1, "a", [], kind), c.CommandFlow(1, permits))
     for number in range(entries):
         first = 100 * number
-        play(node, out, P, c.CommandSend(1, first, number, batch=tuple(range(first, first + size)) if size > 1 else ()))
+        play(
+            node,
+            out,
+            P,
+            c.CommandSend(1, first, number, batch=tuple(range(first, first + size)) if size > 1 else ()),
+        )
     return node, out
 
 
 def join(node, out, kind, *, name="b", connection=B):
-    return [one for one in play(node, out, connection, c.CommandSubscribe(1, 1, name, [], kind), c.CommandFlow(1, 1000)) if is_message(one)]
+    return [
+        one
+        for one in play(
+            node, out, connection, c.CommandSubscribe(1, 1, name, [], kind), c.CommandFlow(1, 1000)
+        )
+        if is_message(one)
+    ]
 
 
 def is_message(sent):
@@ -80,7 +92,9 @@ def test_4_11_blocked_consumer_is_released_at_half_of_its_limit_in_messages(kind
     (known,) = node.subscription().attached.consumers.values()
     assert known.is_blocked and known.unacked == 4 * size
     assert play(node, out, A, c.CommandAck(1, [0])) == [] and known.is_blocked
-    assert [message.entry for _, message in play(node, out, A, c.CommandAck(1, [1]))] == [4] and not known.is_blocked
+    assert [message.entry for _, message in play(node, out, A, c.CommandAck(1, [1]))] == [
+        4
+    ] and not known.is_blocked
 
 
 @pytest.mark.parametrize("kind", MANY)
@@ -89,7 +103,11 @@ def test_4_12_what_a_leaver_had_goes_to_the_others_and_its_redelivery_count_is_n
     node, out = served(kind)
     join(node, out, kind)
     sent = [one for one in play(node, out, A, end) if is_message(one)]
-    assert [(to, message.entry, message.redelivery_count) for to, message in sent] == [(B, 0, 0), (B, 1, 0), (B, 2, 0)]
+    assert [(to, message.entry, message.redelivery_count) for to, message in sent] == [
+        (B, 0, 0),
+        (B, 1, 0),
+        (B, 2, 0),
+    ]
 
 
 @pytest.mark.parametrize("kind", MANY)
@@ -99,7 +117,10 @@ def test_4_12_counts_are_lost_with_the_last_consumer_and_the_next_one_reads_from
     assert node.subscription().redelivery_counts == {0: 1}
     play(node, out, A, c.CommandCloseConsumer(2, 1))
     assert node.subscription().redelivery_counts == {}
-    assert [(message.entry, message.redelivery_count) for _, message in join(node, out, kind)] == [(0, 0), (2, 0)]
+    assert [(message.entry, message.redelivery_count) for _, message in join(node, out, kind)] == [
+        (0, 0),
+        (2, 0),
+    ]
 
 
 @pytest.mark.parametrize("kind", MANY)
@@ -113,7 +134,11 @@ def test_4_13_another_consumer_may_acknowledge(kind):
 def test_9_11_key_shared_leaver_is_out_of_the_selector_before_its_messages_are_shared_out():
     node, out = served(KEY_SHARED, entries=6)
     join(node, out, KEY_SHARED)
-    sent = [to for to, message in play(node, out, A, c.CommandCloseConsumer(2, 1)) if isinstance(message, c.CommandMessage)]
+    sent = [
+        to
+        for to, message in play(node, out, A, c.CommandCloseConsumer(2, 1))
+        if isinstance(message, c.CommandMessage)
+    ]
     assert set(sent) == {B} and len(sent) == 6
 
 
@@ -170,9 +195,16 @@ def test_12_3_to_12_6_ranges_backlog_and_rewind():
 def test_12_7_initial_position_is_for_a_new_subscription_only(position, backlog):
     node, out = broker()
     play(node, out, P, c.CommandSend(1, 0, 0), c.CommandSend(1, 1, 1))
-    play(node, out, A, c.CommandSubscribe(1, 1, "a", [], SHARED, subscription="new", initial_position=position))
+    play(
+        node, out, A, c.CommandSubscribe(1, 1, "a", [], SHARED, subscription="new", initial_position=position)
+    )
     assert node.subscription("new").cursor.backlog == backlog
-    play(node, out, B, c.CommandSubscribe(1, 1, "b", [], SHARED, subscription="new", initial_position="earliest"))
+    play(
+        node,
+        out,
+        B,
+        c.CommandSubscribe(1, 1, "b", [], SHARED, subscription="new", initial_position="earliest"),
+    )
     assert node.subscription("new").cursor.backlog == backlog
 
 
@@ -194,14 +226,18 @@ def test_12_9_ack_time_out_is_off_by_default():
     assert TIME_OVER not in out.deadlines
 
 
-@pytest.mark.parametrize(("kind", "asked"), [*[(kind, [1]) for kind in MANY], *[(kind, []) for kind in ONE_ACTIVE]])
+@pytest.mark.parametrize(
+    ("kind", "asked"), [*[(kind, [1]) for kind in MANY], *[(kind, []) for kind in ONE_ACTIVE]]
+)
 def test_12_10_single_ids_are_asked_for_where_many_share_and_everything_elsewhere(kind, asked):
     for options in ({"cannot": 1, "nack_delay_us": 100_000}, {"ack_timeout_us": SECOND_US}):
         node, out = consumer(kind, **options)
         play(node, out, PERSON, HoldAcks())
         play(node, out, 1, *messages(1))
         done(node, out)
-        while not (sent := wake(node, out, next(name for name in (ASK_AGAIN, TIME_OVER) if name in out.deadlines))):
+        while not (
+            sent := wake(node, out, next(name for name in (ASK_AGAIN, TIME_OVER) if name in out.deadlines))
+        ):
             pass
         assert [command for _, command in sent] == [c.CommandRedeliverUnacknowledgedMessages(ONE, asked)]
 
@@ -214,8 +250,12 @@ def test_12_11_redelivery_of_single_positions_blocks_no_hash_in_3_2():
 @pytest.mark.parametrize("kind", MANY)
 def test_12_12_count_rises_with_each_request_and_travels_with_the_message(kind):
     node, out = served(kind, entries=1)
-    assert [message.redelivery_count for times in range(3) for _, message in play(node, out, A, again(0))] == [1, 2, 3]
-    assert [message.redelivery_count for _, message in play(node, out, A, again())] == [4], "redeliverUnacknowledgedMessages() counts, too"
+    assert [
+        message.redelivery_count for times in range(3) for _, message in play(node, out, A, again(0))
+    ] == [1, 2, 3]
+    assert [message.redelivery_count for _, message in play(node, out, A, again())] == [4], (
+        "redeliverUnacknowledgedMessages() counts, too"
+    )
 
 
 @pytest.mark.parametrize("kind", MANY)
@@ -230,10 +270,19 @@ def test_12_13_client_and_broker_together_deliver_once_more_than_the_maximum_and
         done(client, at_client)
         while not (said := [command for _, command in wake(client, at_client, ASK_AGAIN)]):
             pass
-        coming = [message for command in said for _, message in play(broker_node, at_broker, A, command) if isinstance(message, c.CommandMessage)]
+        coming = [
+            message
+            for command in said
+            for _, message in play(broker_node, at_broker, A, command)
+            if isinstance(message, c.CommandMessage)
+        ]
     assert seen == [0, 1, 2] and broker_node.subscription().cursor.mark_delete == 0
     (letter,) = broker_node.topic("topic-subscription-DLQ", -1).ledger.entries.values()
-    assert (letter.message, letter.key, broker_node.topic("topic-subscription-DLQ", -1).subscriptions) == (0, 4, {})
+    assert (letter.message, letter.key, broker_node.topic("topic-subscription-DLQ", -1).subscriptions) == (
+        0,
+        4,
+        {},
+    )
 
 
 @pytest.mark.parametrize("kind", ONE_ACTIVE)
@@ -255,7 +304,9 @@ def test_everything_is_asked_for_at_once_and_the_queue_is_dropped(kind):
     sent = [command for _, command in play(node, out, PERSON, Redeliver())]
     assert sent == [c.CommandRedeliverUnacknowledgedMessages(ONE, []), c.CommandFlow(ONE, 2)]
     assert not node.state.queue and node.state.tracked == [] and node.state.hand.entry == 1
-    assert len(node.state.waits_again) == 1, "negative acknowledgements are still sent when their delay is over"
+    assert len(node.state.waits_again) == 1, (
+        "negative acknowledgements are still sent when their delay is over"
+    )
 
 
 @pytest.mark.parametrize("kind", [*MANY, *ONE_ACTIVE])
@@ -264,14 +315,22 @@ def test_closing_sends_what_was_acknowledged_and_forgets_the_rest(kind):
     play(node, out, 1, *messages(1, 9, 2))
     done(node, out, 2)
     sent = [command for _, command in play(node, out, PERSON, Leave())]
-    assert [type(command) for command in sent] == [c.CommandAck, c.CommandCloseConsumer] and sent[0].entries == [1]
-    assert node.state.waits_again == node.state.tracked == [] and not {ASK_AGAIN, TIME_OVER, DONE} & set(out.deadlines)
+    assert [type(command) for command in sent] == [c.CommandAck, c.CommandCloseConsumer] and sent[
+        0
+    ].entries == [1]
+    assert node.state.waits_again == node.state.tracked == [] and not {ASK_AGAIN, TIME_OVER, DONE} & set(
+        out.deadlines
+    )
 
 
 @pytest.mark.parametrize("kind", [*MANY, *ONE_ACTIVE])
 def test_unsubscribing_takes_the_cursor_and_nothing_is_given_back(kind):
     node, out = served(kind)
-    assert [type(message) for _, message in play(node, out, A, c.CommandUnsubscribe(5, 1))] == [c.CommandSuccess]
+    assert [type(message) for _, message in play(node, out, A, c.CommandUnsubscribe(5, 1))] == [
+        c.CommandSuccess
+    ]
     assert node.find() is None
     client, at_client = consumer(kind)
-    assert [type(command) for _, command in play(client, at_client, PERSON, Unsubscribe())] == [c.CommandUnsubscribe]
+    assert [type(command) for _, command in play(client, at_client, PERSON, Unsubscribe())] == [
+        c.CommandUnsubscribe
+    ]

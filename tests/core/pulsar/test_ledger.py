@@ -1,4 +1,5 @@
-"""A topic's entries: appended, trimmed, found by time, and the same again from a checkpoint that does not hold their hashes."""
+"""A topic's entries: appended, trimmed, found by time, and the same again from a checkpoint that does not
+hold their hashes."""
 
 import msgspec
 from hypothesis import given
@@ -16,7 +17,16 @@ def ledger_of(published: list[int], trimmed: int = 0) -> ManagedLedger:
     ledger = ManagedLedger()
     for place, at_us in enumerate(published):
         key, number = place % 3 - 1, 10 * place
-        ledger.append(Entry(hash_of(key), number, key, at_us, (number, number + 1) if place % 4 == 3 else (), place % 2 * 7))
+        ledger.append(
+            Entry(
+                hash_of(key),
+                number,
+                key,
+                at_us,
+                (number, number + 1) if place % 4 == 3 else (),
+                place % 2 * 7,
+            )
+        )
     ledger.trim(trimmed)
     return ledger
 
@@ -36,6 +46,12 @@ def test_first_at_is_the_first_entry_that_was_not_published_before() -> None:
 @given(st.lists(st.integers(0, 10**9), max_size=30).map(sorted), st.integers(0, 30))
 def test_a_checkpoint_gives_back_every_entry_with_its_hash(published: list[int], trimmed: int) -> None:
     ledger = ledger_of(published, min(trimmed, len(published)))
-    again = ManagedLedger.from_json(msgspec.msgpack.decode(msgspec.msgpack.encode(ledger.to_json()), strict=False))
+    again = ManagedLedger.from_json(
+        msgspec.msgpack.decode(msgspec.msgpack.encode(ledger.to_json()), strict=False)
+    )
     again.know_hashes(hash_of)
-    assert (again.first, again.end, list(again.entries.items())) == (ledger.first, ledger.end, list(ledger.entries.items()))
+    assert (again.first, again.end, list(again.entries.items())) == (
+        ledger.first,
+        ledger.end,
+        list(ledger.entries.items()),
+    )

@@ -1,4 +1,5 @@
-"""Acknowledgements that a broker only notes leave it as those do that it receives one by one: same counts, same messages at the same moments."""
+"""Acknowledgements that a broker only notes leave it as those do that it receives one by one: same counts,
+same messages at the same moments."""
 
 from __future__ import annotations
 
@@ -16,7 +17,15 @@ from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker import Broker
 from broker_core.pulsar.broker_state import BrokerState
 from broker_core.pulsar.client.config import ConsumerConfig
-from broker_core.pulsar.client.consumer import Consumer, ConsumerOrder, ConsumerState, HoldAcks, ReleaseAcks, Seek, Subscribe
+from broker_core.pulsar.client.consumer import (
+    Consumer,
+    ConsumerOrder,
+    ConsumerState,
+    HoldAcks,
+    ReleaseAcks,
+    Seek,
+    Subscribe,
+)
 from broker_core.pulsar.client.producer import Open, Producer, ProducerState
 from broker_core.pulsar.dispatchers.shared import SharedDispatcher
 from broker_core.pulsar.entry import Entry
@@ -63,24 +72,38 @@ class Received(Broker):
 
 
 class Run:
-    """One topic and its subscription, a producer, and up to three programs whose work takes different times."""
+    """One topic and its subscription, a producer, and up to three programs whose work takes different
+    times."""
 
     def __init__(
-        self, *, notes: bool, kind: str, order: str = RECENTLY_JOINED, queue_size: int = 20, unacked_max: int = 0, unacked_all_max: int = 0,
+        self,
+        *,
+        notes: bool,
+        kind: str,
+        order: str = RECENTLY_JOINED,
+        queue_size: int = 20,
+        unacked_max: int = 0,
+        unacked_all_max: int = 0,
         has_audit: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """has_audit: c2 has a subscription of its own on the topic."""
         self.has_audit = has_audit
         self.handled, self.sent, self.kind, self.queue_size = Handled(), 0, kind, queue_size
-        rules = BrokerSettings("auto_split", order=order, unacked_max=unacked_max, unacked_all_max=unacked_all_max)
+        rules = BrokerSettings(
+            "auto_split", order=order, unacked_max=unacked_max, unacked_all_max=unacked_all_max
+        )
         self.design = Design(
             {
-                "broker": (BrokerState, lambda state: Received(state, lambda code: code * 7_919, rules).open_doors(notes)),
+                "broker": (
+                    BrokerState,
+                    lambda state: Received(state, lambda code: code * 7_919, rules).open_doors(notes),
+                ),
                 "producer": (ProducerState, Producer),
                 "consumer": (ConsumerState, lambda state: Consumer(state, self.handled)),
             },
-            c.Command | ConsumerOrder | Open | Order, MS,
-        )  # fmt: skip
+            c.Command | ConsumerOrder | Open | Order,
+            MS,
+        )
         self.world = World("noted", self.design, 7)
         self.world.start("b", "broker", BrokerState())
         self.world.start("p", "producer", ProducerState())
@@ -100,7 +123,12 @@ class Run:
                 self.sent += 1
         elif what == "join" and known is None:
             work_us = (13 + 10 * place) * MS + 1 + place
-            config = ConsumerConfig(self.kind, queue_size=self.queue_size, ack_group_us=GROUP_US + 7 * place, subscription=self.subscription_of(name))
+            config = ConsumerConfig(
+                self.kind,
+                queue_size=self.queue_size,
+                ack_group_us=GROUP_US + 7 * place,
+                subscription=self.subscription_of(name),
+            )
             world.start(name, "consumer", ConsumerState(name, Program(work_us), config))
             world.order(name, Subscribe("b", []))
         elif known is None or not known.node.state.connection:
@@ -109,7 +137,9 @@ class Run:
             world.order(name, Leave())
             world.exit(name)
         elif what in ("hold", "release", "seek"):
-            world.order(name, {"hold": HoldAcks(), "release": ReleaseAcks(), "seek": Seek(entry=self.sent // 2)}[what])
+            world.order(
+                name, {"hold": HoldAcks(), "release": ReleaseAcks(), "seek": Seek(entry=self.sent // 2)}[what]
+            )
         elif what == "crash":
             world.crash(name)
         elif what == "gone":
@@ -131,7 +161,11 @@ class Run:
 
     def look(self) -> Any:
         state = to_plain(self.world.node("b").state)
-        clients = {name: (client.program.finished, sorted(client.parts)) for name in NAMES if (client := self.state_of(name)) is not None}
+        clients = {
+            name: (client.program.finished, sorted(client.parts))
+            for name in NAMES
+            if (client := self.state_of(name)) is not None
+        }
         return state, clients, sorted(self.handled.log)
 
     def state_of(self, name: str) -> ConsumerState | None:
@@ -143,14 +177,36 @@ class Run:
         return sum(len(link.times) for link in self.world.slots["b"].doors.values())
 
 
-ACTS = ["send"] * 6 + ["flood"] * 4 + ["join", "leave", "hold", "release", "seek", "crash", "gone", "cut", "heal", "slow", "stop broker", "go on"]
-STEPS = st.lists(st.tuples(st.integers(20, 1_500), st.sampled_from(NAMES), st.sampled_from(ACTS)), max_size=40)
+ACTS = (
+    ["send"] * 6
+    + ["flood"] * 4
+    + [
+        "join",
+        "leave",
+        "hold",
+        "release",
+        "seek",
+        "crash",
+        "gone",
+        "cut",
+        "heal",
+        "slow",
+        "stop broker",
+        "go on",
+    ]
+)
+STEPS = st.lists(
+    st.tuples(st.integers(20, 1_500), st.sampled_from(NAMES), st.sampled_from(ACTS)), max_size=40
+)
 
 
 def looks(steps: list[tuple[int, str, str]], at_ms: list[int], kept: int = -1, **options: Any) -> list[Any]:
-    """What somebody sees who looks at these moments, and at the end. kept: after so many looks the world goes on as a restored copy."""
+    """What somebody sees who looks at these moments, and at the end. kept: after so many looks the world goes
+    on as a restored copy."""
     run, seen = Run(**options), list[Any]()
-    for at_us, name, what in sorted([(at * MS, name, what) for at, name, what in steps] + [(at * MS + 333, "", "look") for at in at_ms]):
+    for at_us, name, what in sorted(
+        [(at * MS, name, what) for at, name, what in steps] + [(at * MS + 333, "", "look") for at in at_ms]
+    ):
         run.world.advance(at_us)
         if what != "look":
             try:
@@ -167,14 +223,25 @@ def looks(steps: list[tuple[int, str, str]], at_ms: list[int], kept: int = -1, *
 
 
 @given(
-    steps=STEPS, at_ms=st.lists(st.integers(20, 2_000), max_size=4), queue_size=st.sampled_from((10, 60, 1_000)),
+    steps=STEPS,
+    at_ms=st.lists(st.integers(20, 2_000), max_size=4),
+    queue_size=st.sampled_from((10, 60, 1_000)),
     rule=st.sampled_from([(SHARED, RECENTLY_JOINED), (KEY_SHARED, RECENTLY_JOINED), (KEY_SHARED, DRAINING)]),
-    limits=st.sampled_from([(0, 0), (40, 0), (0, 70), (90, 120), (9, 12)]), has_audit=st.booleans(),
-)  # fmt: skip
+    limits=st.sampled_from([(0, 0), (40, 0), (0, 70), (90, 120), (9, 12)]),
+    has_audit=st.booleans(),
+)
 @settings(max_examples=100, deadline=None)
-def test_a_broker_that_notes_acknowledgements_is_as_one_that_receives_each(steps, at_ms, queue_size, rule, limits, has_audit):
-    options = {"kind": rule[0], "order": rule[1], "queue_size": queue_size, "unacked_max": limits[0], "unacked_all_max": limits[1],
-               "has_audit": has_audit}  # fmt: skip
+def test_a_broker_that_notes_acknowledgements_is_as_one_that_receives_each(
+    steps, at_ms, queue_size, rule, limits, has_audit
+):
+    options = {
+        "kind": rule[0],
+        "order": rule[1],
+        "queue_size": queue_size,
+        "unacked_max": limits[0],
+        "unacked_all_max": limits[1],
+        "has_audit": has_audit,
+    }
     received = looks(steps, at_ms, notes=False, **options)
     assert looks(steps, at_ms, notes=True, **options) == received
     assert looks(steps, at_ms, kept=1, notes=True, **options) == received
@@ -182,7 +249,8 @@ def test_a_broker_that_notes_acknowledgements_is_as_one_that_receives_each(steps
 
 
 def busy(**options: Any) -> Run:
-    """Both programs have a backlog, and have acknowledged groups of it; those of before the broker's first note have arrived."""
+    """Both programs have a backlog, and have acknowledged groups of it; those of before the broker's first
+    note have arrived."""
     run = Run(notes=True, kind=options.pop("kind", KEY_SHARED), **options)
     for _ in range(5):
         run.do("", "flood")
@@ -192,7 +260,9 @@ def busy(**options: Any) -> Run:
 
 def test_groups_that_programs_post_wait_at_the_broker_s_door():
     run = busy(queue_size=1_000)
-    assert run.noted() > 4 and not any(ticket[2] in run.world.slots["b"].doors.values() for ticket in run.world.heap)
+    assert run.noted() > 4 and not any(
+        ticket[2] in run.world.slots["b"].doors.values() for ticket in run.world.heap
+    )
 
 
 def test_whoever_looks_finds_what_has_arrived_written_down():
@@ -219,7 +289,9 @@ def test_a_newcomer_that_waits_for_what_came_before_it_shuts_the_door():
     assert not dispatcher.recently_joined, "they were received, and let it go"
 
 
-@pytest.mark.parametrize("limits", [{"unacked_max": 60}, {"unacked_max": 100}, {"unacked_all_max": 90}, {"unacked_all_max": 150}])
+@pytest.mark.parametrize(
+    "limits", [{"unacked_max": 60}, {"unacked_max": 100}, {"unacked_all_max": 90}, {"unacked_all_max": 150}]
+)
 def test_a_limit_is_reached_by_what_is_unacked_then_and_not_by_what_is_not_noted_yet(limits):
     ends = []
     for notes in (True, False):
@@ -241,7 +313,12 @@ def test_each_subscription_has_the_time_of_its_own_last_acknowledgement():
             run.do("", "flood")
         run.world.advance(4 * SECOND)
         run.world.told.clear()
-        ends.append({name: known.attached.now_us for name, known in run.world.node("b").topic(c.TOPIC, -1).subscriptions.items()})
+        ends.append(
+            {
+                name: known.attached.now_us
+                for name, known in run.world.node("b").topic(c.TOPIC, -1).subscriptions.items()
+            }
+        )
     assert ends[0] == ends[1] and len(set(ends[0].values())) == 2
 
 
@@ -250,7 +327,11 @@ def test_each_subscription_has_the_time_of_its_own_last_acknowledgement():
 
 def noted(connection: int, *groups: tuple[int, int, list[int]]) -> Noted:
     """groups: (when, consumer's id, entries)."""
-    return Noted(connection, [at_us for at_us, _, _ in groups], [c.CommandAck(number, entries) for _, number, entries in groups])
+    return Noted(
+        connection,
+        [at_us for at_us, _, _ in groups],
+        [c.CommandAck(number, entries) for _, number, entries in groups],
+    )
 
 
 def test_what_arrived_is_of_one_consumer_or_of_several():
@@ -261,14 +342,25 @@ def test_what_arrived_is_of_one_consumer_or_of_several():
 
 
 def test_in_order_is_as_they_arrived_and_of_one_moment_by_connection():
-    parts = [("b", noted(4, (10, 1, [1]), (20, 1, [2]), (20, 1, [3]))), ("a", noted(3, (5, 1, [4]), (20, 1, [5])))]
+    parts = [
+        ("b", noted(4, (10, 1, [1]), (20, 1, [2]), (20, 1, [3]))),
+        ("a", noted(3, (5, 1, [4]), (20, 1, [5]))),
+    ]
     assert in_order(parts) == [("a", [4]), ("b", [1]), ("a", [5]), ("b", [2]), ("b", [3])]
 
 
-@pytest.mark.parametrize(("acked", "is_noted"), [
-    ([("c1", [0]), ("c2", [1])], True), ([("c1", [0, 0])], False), ([("c1", [1])], False), ([("c1", [0]), ("c3", [1])], False),
-    ([("c1", [0, 9])], False), ([("c2", [1, 3])], False), ([("c1", [2])], True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("acked", "is_noted"),
+    [
+        ([("c1", [0]), ("c2", [1])], True),
+        ([("c1", [0, 0])], False),
+        ([("c1", [1])], False),
+        ([("c1", [0]), ("c3", [1])], False),
+        ([("c1", [0, 9])], False),
+        ([("c2", [1, 3])], False),
+        ([("c1", [2])], True),
+    ],
+)
 def test_only_what_is_pending_at_who_acknowledges_it_as_a_single_message_is_noted_together(acked, is_noted):
     dispatcher = SharedDispatcher()
     for name in ("c1", "c2"):
@@ -279,12 +371,18 @@ def test_only_what_is_pending_at_who_acknowledges_it_as_a_single_message_is_note
     pending = dispatcher.pending()
     assert pending == {"c1": [0, 2], "c2": [1, 3]}
     before = dispatcher.to_json(), dispatcher.cursor.to_json()
-    dispatcher.consumers["c2"].unacked += [3] in [entries[1:] for _, entries in acked]      # as if one of its entries were a batch
+    dispatcher.consumers["c2"].unacked += [3] in [
+        entries[1:] for _, entries in acked
+    ]  # as if one of its entries were a batch
     dispatcher.unacked = sum(known.unacked for known in dispatcher.consumers.values())
     assert dispatcher.note_acks(acked) is is_noted
     if is_noted:
         assert dispatcher.unacked == 4 - sum(len(entries) for _, entries in acked)
-        assert all(dispatcher.cursor.is_acked(entry) and entry not in dispatcher.pending()[name] for name, entries in acked for entry in entries)
+        assert all(
+            dispatcher.cursor.is_acked(entry) and entry not in dispatcher.pending()[name]
+            for name, entries in acked
+            for entry in entries
+        )
     else:
         dispatcher.consumers["c2"].unacked, dispatcher.unacked = 2, 4
         assert (dispatcher.to_json(), dispatcher.cursor.to_json()) == before

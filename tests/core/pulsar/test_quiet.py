@@ -1,4 +1,5 @@
-"""A quiet program does what one that wakes for each message does: the same messages at the same moments, and the broker hears the same of it."""
+"""A quiet program does what one that wakes for each message does: the same messages at the same moments, and
+the broker hears the same of it."""
 
 from __future__ import annotations
 
@@ -16,7 +17,15 @@ from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker import Broker
 from broker_core.pulsar.broker_state import BrokerState
 from broker_core.pulsar.client.config import ConsumerConfig
-from broker_core.pulsar.client.consumer import Consumer, ConsumerOrder, ConsumerState, HoldAcks, ReleaseAcks, Resubscribe, Subscribe
+from broker_core.pulsar.client.consumer import (
+    Consumer,
+    ConsumerOrder,
+    ConsumerState,
+    HoldAcks,
+    ReleaseAcks,
+    Resubscribe,
+    Subscribe,
+)
 from broker_core.pulsar.client.producer import Open, Producer, ProducerState
 from broker_core.pulsar.client.quiet import FLOW
 from broker_core.pulsar.settings import SHARED, BrokerSettings
@@ -25,8 +34,9 @@ from broker_core.sim.program import DONE, Leave, Order, Pace, Pause, Program, Re
 from broker_core.sim.world import Design, World
 
 GROUP_US = 100 * MS + 500
-"""No moment of the programs falls together with another: messages arrive at full milliseconds, the nth in a row is handled n microseconds
-after one, orders come at 250 and acknowledgements go out between 500 and 750."""
+"""No moment of the programs falls together with another: messages arrive at full milliseconds, the nth in a
+row is handled n microseconds after one, orders come at 250 and acknowledgements go out between 500 and
+750."""
 
 
 class Handled:
@@ -58,7 +68,11 @@ class Hearing(Broker):
         super().receive(connection, message, now_us, out)
 
     def note(self, arrived: Any) -> None:
-        self.heard += [(at_us, repr(message)) for noted in arrived for at_us, message in zip(noted.times, noted.commands, strict=True)]
+        self.heard += [
+            (at_us, repr(message))
+            for noted in arrived
+            for at_us, message in zip(noted.times, noted.commands, strict=True)
+        ]
         super().note(arrived)
 
 
@@ -82,9 +96,15 @@ class Run:
         self.world.start("b", "broker", BrokerState())
         self.world.start("p", "producer", ProducerState())
         self.world.order("p", Open("b"))
-        self.world.start("c", "consumer", ConsumerState(
-            "c", Program(service_us), ConsumerConfig(SHARED, queue_size=queue_size, ack_group_us=GROUP_US, **config)
-        ))  # fmt: skip
+        self.world.start(
+            "c",
+            "consumer",
+            ConsumerState(
+                "c",
+                Program(service_us),
+                ConsumerConfig(SHARED, queue_size=queue_size, ack_group_us=GROUP_US, **config),
+            ),
+        )
         self.world.order("c", Subscribe("b", []))
         self.world.advance(10 * MS)
 
@@ -104,8 +124,16 @@ class Run:
             case "send":
                 self.send()
             case "pause" | "resume" | "hold" | "release" | "leave" | "again" | "slow" | "fast":
-                order = {"pause": Pause(), "resume": Resume(), "hold": HoldAcks(), "release": ReleaseAcks(), "leave": Leave(),
-                         "again": Resubscribe([]), "slow": Pace(40 * MS + 1), "fast": Pace(2 * MS + 1)}[what]  # fmt: skip
+                order = {
+                    "pause": Pause(),
+                    "resume": Resume(),
+                    "hold": HoldAcks(),
+                    "release": ReleaseAcks(),
+                    "leave": Leave(),
+                    "again": Resubscribe([]),
+                    "slow": Pace(40 * MS + 1),
+                    "fast": Pace(2 * MS + 1),
+                }[what]
                 if connection:
                     world.order("c", order)
             case "cut":
@@ -126,20 +154,54 @@ class Run:
         parts = [(part.taken, part.acks[:], part.is_subscribed) for part in client.parts.values()]
         queue = [message.message for message in client.queue]
         broker = to_plain(self.world.node("b").state)
-        return queue, client.program.hand, client.program.finished, parts, sorted(self.handled.log), sorted(self.heard), broker
+        return (
+            queue,
+            client.program.hand,
+            client.program.finished,
+            parts,
+            sorted(self.handled.log),
+            sorted(self.heard),
+            broker,
+        )
 
 
-STEPS = st.lists(st.tuples(st.integers(11, 900), st.sampled_from(
-    ["send"] * 12 + ["pause", "resume", "resume", "hold", "release", "leave", "again", "slow", "fast", "cut", "heal", "heal", "slow link", "crash"]
-    + ["stop", "go on", "go on"]
-)), max_size=40)  # fmt: skip
+STEPS = st.lists(
+    st.tuples(
+        st.integers(11, 900),
+        st.sampled_from(
+            ["send"] * 12
+            + [
+                "pause",
+                "resume",
+                "resume",
+                "hold",
+                "release",
+                "leave",
+                "again",
+                "slow",
+                "fast",
+                "cut",
+                "heal",
+                "heal",
+                "slow link",
+                "crash",
+            ]
+            + ["stop", "go on", "go on"]
+        ),
+    ),
+    max_size=40,
+)
 
 
-def looks(steps: list[tuple[int, str]], at_ms: list[int], kept: int = -1, **options: Any) -> list[tuple[Any, ...]]:
+def looks(
+    steps: list[tuple[int, str]], at_ms: list[int], kept: int = -1, **options: Any
+) -> list[tuple[Any, ...]]:
     """What somebody sees who looks at these moments, and at the end."""
     run = Run(**options)
     seen = []
-    moments = [(at * MS - (MS if what == "send" else 750), what) for at, what in steps] + [(at * MS + 300, "look") for at in at_ms]
+    moments = [(at * MS - (MS if what == "send" else 750), what) for at, what in steps] + [
+        (at * MS + 300, "look") for at in at_ms
+    ]
     for at_us, what in sorted(moments):
         run.world.advance(at_us)
         if what == "look":
@@ -156,8 +218,12 @@ def looks(steps: list[tuple[int, str]], at_ms: list[int], kept: int = -1, **opti
     return [*seen, run.look()]
 
 
-@given(steps=STEPS, at_ms=st.lists(st.integers(11, 1500), max_size=4), queue_size=st.sampled_from((1, 2, 5, 20, 1000)),
-       service_ms=st.sampled_from((1, 7, 30, 101, 160)))  # fmt: skip
+@given(
+    steps=STEPS,
+    at_ms=st.lists(st.integers(11, 1500), max_size=4),
+    queue_size=st.sampled_from((1, 2, 5, 20, 1000)),
+    service_ms=st.sampled_from((1, 7, 30, 101, 160)),
+)
 @settings(max_examples=200, deadline=None)
 def test_a_quiet_program_is_the_same_as_one_that_wakes_for_each_message(steps, at_ms, queue_size, service_ms):
     options = {"queue_size": queue_size, "service_us": service_ms * MS + 1}
@@ -168,8 +234,12 @@ def test_a_quiet_program_is_the_same_as_one_that_wakes_for_each_message(steps, a
 
 
 def test_what_comes_due_while_a_process_is_stopped_keeps_its_order():
-    """The group leaves with what was done before it, though the message in hand is done, too, before the process goes on."""
-    steps, options = [(11, "send"), (13, "slow"), (73, "send"), (75, "stop"), (115, "go on")], {"queue_size": 1, "service_us": MS + 1}
+    """The group leaves with what was done before it, though the message in hand is done, too, before the
+    process goes on."""
+    steps, options = (
+        [(11, "send"), (13, "slow"), (73, "send"), (75, "stop"), (115, "go on")],
+        {"queue_size": 1, "service_us": MS + 1},
+    )
     assert looks(steps, [], is_watched=False, **options) == looks(steps, [], is_watched=True, **options)
 
 
@@ -195,7 +265,10 @@ def posted(run: Run) -> list[tuple[list[int], int]]:
     """(entries, when it reaches the broker) of the groups that are posted and have not left."""
     slot = run.world.slots["c"]
     link, count = slot.links[run.client.connection], len(run.client.leaving)
-    tickets = [*link.times, *sorted(ticket[0] for ticket in run.world.heap if ticket[2] is link)]  # at the broker's door, or on their way
+    tickets = [
+        *link.times,
+        *sorted(ticket[0] for ticket in run.world.heap if ticket[2] is link),
+    ]  # at the broker's door, or on their way
     messages = [message.entries for message, _ in link.queue]
     return list(zip(messages, tickets, strict=True))[len(messages) - count :]
 
@@ -211,8 +284,11 @@ def with_a_backlog(count: int = 30) -> Run:
 
 def test_groups_that_the_queue_tells_are_posted():
     run = with_a_backlog()
-    # Handled at 52, 92, 132 | 172, 212, 252 | 292, ...: a group leaves 100.5 ms after the first of its messages.
-    assert [(at_us, what[:39]) for at_us, what in run.heard if "CommandAck(" in what] == [(153_500, "CommandAck(consumer_id=1, entries=[0, 1")]
+    # Handled at 52, 92, 132 | 172, 212, 252 | 292, ...: a group leaves 100.5 ms after the first of its
+    # messages.
+    assert [(at_us, what[:39]) for at_us, what in run.heard if "CommandAck(" in what] == [
+        (153_500, "CommandAck(consumer_id=1, entries=[0, 1")
+    ]
     assert posted(run) == [([n, n + 1, n + 2], (52 + n * 40) * MS + GROUP_US + MS) for n in range(3, 27, 3)]
     assert deadlines(run) == {"acks"} and not run.client.parts[1].acks
 
@@ -232,8 +308,12 @@ def test_what_a_person_says_withdraws_what_has_not_left():
     assert posted(run) == [] and not run.client.leaving and run.client.parts[1].acks == [3, 4]
     assert deadlines(run) == {DONE, "acks"}
     run.world.advance(SECOND)
-    acks = [what.partition("entries=")[2].partition(",  is")[0] for _, what in run.heard if "CommandAck(" in what]
-    assert [text[: text.index("]") + 1] for text in acks] == ["[0, 1, 2]", "[3, 4, 5]"], "the one in hand is handled, and no more"
+    acks = [
+        what.partition("entries=")[2].partition(",  is")[0] for _, what in run.heard if "CommandAck(" in what
+    ]
+    assert [text[: text.index("]") + 1] for text in acks] == ["[0, 1, 2]", "[3, 4, 5]"], (
+        "the one in hand is handled, and no more"
+    )
 
 
 def test_permits_go_out_before_groups_that_leave_later():
@@ -241,9 +321,13 @@ def test_permits_go_out_before_groups_that_leave_later():
     for _ in range(20):
         run.send()
     run.world.advance(2 * SECOND)
-    order = [what.partition("(")[0] for _, what in run.heard if "CommandAck(" in what or "CommandFlow(" in what]
+    order = [
+        what.partition("(")[0] for _, what in run.heard if "CommandAck(" in what or "CommandFlow(" in what
+    ]
     flows = [at_us for at_us, what in run.heard if "CommandFlow(" in what]
-    assert flows[1:] == [(12 + 9 * 40 + 1) * MS, (12 + 19 * 40 + 1) * MS], "as the tenth and the twentieth message is begun"
+    assert flows[1:] == [(12 + 9 * 40 + 1) * MS, (12 + 19 * 40 + 1) * MS], (
+        "as the tenth and the twentieth message is begun"
+    )
     assert order[:6] == ["CommandFlow", "CommandAck", "CommandAck", "CommandFlow", "CommandAck", "CommandAck"]
 
 
@@ -264,7 +348,9 @@ def test_what_a_person_says_ends_the_quiet_until_the_next_message_begins():
     run.do("slow")
     assert not run.client.program.is_quiet and deadlines(run) == {DONE} and run.world.slots["c"].door is None
     run.world.advance(20 * MS)
-    assert run.client.program.is_quiet and run.client.program.done_us == 59 * MS + 1, "the second one takes forty milliseconds"
+    assert run.client.program.is_quiet and run.client.program.done_us == 59 * MS + 1, (
+        "the second one takes forty milliseconds"
+    )
 
 
 def test_a_stopped_process_goes_on_with_the_message_it_had():

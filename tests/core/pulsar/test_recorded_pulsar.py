@@ -44,13 +44,17 @@ def test_selector_does_what_the_recorded_one_did(runner: Runner, document: dict[
     [(run_murmur, "murmur", "strings", 600), (run_murmur, "murmur", "bytes", 100),
      (run_sticky_ranges, "sticky_ranges", "client_validate", 54)],
 )  # fmt: skip
-def test_hashes_and_client_checks_are_the_recorded_ones(runner: Runner, name: str, part: str, count: int) -> None:
+def test_hashes_and_client_checks_are_the_recorded_ones(
+    runner: Runner, name: str, part: str, count: int
+) -> None:
     results = list(runner({part: _recorded(name)[part]}))
     assert len(results) == count
     assert [result for result in results if result.outcome != "passed"] == []
 
 
-@pytest.mark.parametrize(("name", "runner"), [("auto_split", run_auto_split), ("sticky_ranges", run_sticky_ranges)])
+@pytest.mark.parametrize(
+    ("name", "runner"), [("auto_split", run_auto_split), ("sticky_ranges", run_sticky_ranges)]
+)
 def test_wrong_answer_is_seen_in_every_part_of_a_step(name: str, runner: Runner) -> None:
     """Each recorded answer of a step is really compared: a foreign value in its place fails the case."""
     entry = _recorded(name)["cases"][0]
@@ -80,13 +84,20 @@ def test_success_that_is_claimed_for_a_refusal_fails() -> None:
     assert [result.outcome for result in run_sticky_ranges({"cases": [entry]})] == ["failed"]
 
 
-@pytest.mark.parametrize(("told", "outcome"), [({"error": "ServerMetadataException"}, "passed"), ({}, "failed"), ({"error": "other"}, "failed")])
-def test_failover_refuses_the_leave_of_a_consumer_that_never_joined_and_stays_as_it_was(told: dict[str, str], outcome: str) -> None:
+@pytest.mark.parametrize(
+    ("told", "outcome"),
+    [({"error": "ServerMetadataException"}, "passed"), ({}, "failed"), ({"error": "other"}, "failed")],
+)
+def test_failover_refuses_the_leave_of_a_consumer_that_never_joined_and_stays_as_it_was(
+    told: dict[str, str], outcome: str
+) -> None:
     same = {"active": [1], "order": [1]}
     steps = [
         {"op": "join", "c": 1, "priority": 0, "switched": [True], "notified": [[1]], **same},
         {"op": "leave", "c": 2, "switched": [False], "notified": [[]], **same, **told},
     ]
     topics = [{"name": "persistent://public/default/t", "partition": 0}]
-    (result,) = run_failover({"cases": [{"id": "unknown leaves", "names": {"1": "A", "2": "B"}, "topics": topics, "steps": steps}]})
+    (result,) = run_failover(
+        {"cases": [{"id": "unknown leaves", "names": {"1": "A", "2": "B"}, "topics": topics, "steps": steps}]}
+    )
     assert result.outcome == outcome, (result.expected, result.got)

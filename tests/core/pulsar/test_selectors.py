@@ -17,7 +17,15 @@ from broker_core.pulsar.selectors.ring_document import RingDocumentSelector
 from broker_core.pulsar.selectors.sticky_document import StickyDocumentSelector
 from broker_core.pulsar.selectors.sticky_ranges import StickyCurrentSelector, StickySelector
 
-HASHES = [0, 1, 2**31 - 1, 2**31, 2**32 - 1, 3112179635, *(number * 2654435761 % 2**32 for number in range(200))]
+HASHES = [
+    0,
+    1,
+    2**31 - 1,
+    2**31,
+    2**32 - 1,
+    3112179635,
+    *(number * 2654435761 % 2**32 for number in range(200)),
+]
 history = st.lists(st.sampled_from(["c1", "c2", "c3", "c11", "c111"]), max_size=14)
 
 
@@ -58,7 +66,9 @@ def test_slices_tell_the_owner_of_every_slot(algorithm: str, names: list[str]) -
         assert selector.select(hash32) == (held[slot % len(held)] if isinstance(held, tuple) else held)
 
 
-@pytest.mark.parametrize("algorithm", [name for name, made in SELECTORS.items() if isinstance(made(), RingSelector)])
+@pytest.mark.parametrize(
+    "algorithm", [name for name, made in SELECTORS.items() if isinstance(made(), RingSelector)]
+)
 @given(names=history)
 def test_slices_of_a_ring_follow_who_comes_and_goes(algorithm: str, names: list[str]) -> None:
     selector = SELECTORS[algorithm]()
@@ -91,7 +101,9 @@ def test_newcomer_of_a_ring_only_takes_and_a_leaver_only_gives(algorithm: str) -
     selector = run(algorithm, ["c1", "c2", "c3"])
     before = {hash32: selector.select(hash32) for hash32 in HASHES}
     selector.add("newcomer")
-    assert all(owner in (before[hash32], "newcomer") for hash32 in HASHES for owner in [selector.select(hash32)])
+    assert all(
+        owner in (before[hash32], "newcomer") for hash32 in HASHES for owner in [selector.select(hash32)]
+    )
     selector.remove("newcomer")
     assert {hash32: selector.select(hash32) for hash32 in HASHES} == before
 
@@ -107,7 +119,9 @@ def test_unknown_leaver_changes_nothing_and_a_second_add_is_refused(algorithm: s
 
 
 @pytest.mark.parametrize("kind", [AutoSplitSelector, AutoSplitDocumentSelector])
-def test_full_range_refuses_the_next_consumer(kind: type[AutoSplitSelector] | type[AutoSplitDocumentSelector]) -> None:
+def test_full_range_refuses_the_next_consumer(
+    kind: type[AutoSplitSelector] | type[AutoSplitDocumentSelector],
+) -> None:
     selector = kind(4)
     for name in "abcd":
         selector.add(name)

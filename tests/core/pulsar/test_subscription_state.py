@@ -1,4 +1,5 @@
-"""What a subscription answers about itself: what waits, at whom what is, who may have what, in every type and before anybody has come."""
+"""What a subscription answers about itself: what waits, at whom what is, who may have what, in every type and
+before anybody has come."""
 
 import pytest
 
@@ -10,7 +11,16 @@ from broker_core.pulsar.dispatchers.key_shared import KeySharedDispatcher
 from broker_core.pulsar.dispatchers.shared import SharedDispatcher
 from broker_core.pulsar.entry import Entry
 from broker_core.pulsar.selectors import AssignRefused
-from broker_core.pulsar.settings import DRAINING, EXCLUSIVE, FAILOVER, KEY_SHARED, RECENTLY_JOINED, SHARED, Asked, BrokerSettings
+from broker_core.pulsar.settings import (
+    DRAINING,
+    EXCLUSIVE,
+    FAILOVER,
+    KEY_SHARED,
+    RECENTLY_JOINED,
+    SHARED,
+    Asked,
+    BrokerSettings,
+)
 from broker_core.pulsar.subscription import Subscription
 from broker_core.pulsar.topic import EARLIEST, LATEST, Topic
 
@@ -18,7 +28,10 @@ EACH = pytest.mark.parametrize("kind", [EXCLUSIVE, FAILOVER, SHARED, KEY_SHARED]
 
 
 def topic(partition=-1, **settings):
-    made, chosen = Topic("orders", partition), BrokerSettings("auto_split", **{"failover_delay_us": 0, **settings})
+    made, chosen = (
+        Topic("orders", partition),
+        BrokerSettings("auto_split", **{"failover_delay_us": 0, **settings}),
+    )
     return made, made.subscription("s", LATEST, chosen), chosen
 
 
@@ -44,28 +57,44 @@ def state(known):
 def test_nobody_has_ever_come():
     made, known, _ = topic()
     come(made, 1, 2)
-    assert known.consumers == [] and known.waiting == 2 and known.selector is None and known.dispatcher is None
-    assert known.unacked_count("a") == known.permits("a") == known.waiting_for("a") == 0 and known.unacked("a") == []
+    assert (
+        known.consumers == [] and known.waiting == 2 and known.selector is None and known.dispatcher is None
+    )
+    assert (
+        known.unacked_count("a") == known.permits("a") == known.waiting_for("a") == 0
+        and known.unacked("a") == []
+    )
     assert known.ack_cumulative(1) is False and known.cursor.mark_delete == -1
     known.check()
     with pytest.raises(InvariantError, match="nobody has ever connected to s"):
         known.disconnect("a")
 
 
-@pytest.mark.parametrize(("kind", "order", "made_of"), [
-    (EXCLUSIVE, DRAINING, ActiveDispatcher), (FAILOVER, RECENTLY_JOINED, ActiveDispatcher), (SHARED, DRAINING, SharedDispatcher),
-    (KEY_SHARED, RECENTLY_JOINED, KeySharedDispatcher), (KEY_SHARED, DRAINING, DrainingDispatcher),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kind", "order", "made_of"),
+    [
+        (EXCLUSIVE, DRAINING, ActiveDispatcher),
+        (FAILOVER, RECENTLY_JOINED, ActiveDispatcher),
+        (SHARED, DRAINING, SharedDispatcher),
+        (KEY_SHARED, RECENTLY_JOINED, KeySharedDispatcher),
+        (KEY_SHARED, DRAINING, DrainingDispatcher),
+    ],
+)
 def test_type_and_order_choose_the_dispatcher(kind, order, made_of):
     _, known, _ = topic(order=order)
     known.connect("a", Asked("a", kind))
     assert type(known.dispatcher) is made_of and known.consumers == ["a"]
 
 
-@pytest.mark.parametrize(("asked", "refusal", "message"), [
-    (Asked("b", "Round_Robin"), ServerMetadata, "Unsupported subscription type"), (Asked("b", SHARED), SubscriptionBusy, "different type"),
-    (Asked("b", FAILOVER), SubscriptionBusy, "different type"), (Asked("b", EXCLUSIVE), ConsumerBusy, "already connected"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("asked", "refusal", "message"),
+    [
+        (Asked("b", "Round_Robin"), ServerMetadata, "Unsupported subscription type"),
+        (Asked("b", SHARED), SubscriptionBusy, "different type"),
+        (Asked("b", FAILOVER), SubscriptionBusy, "different type"),
+        (Asked("b", EXCLUSIVE), ConsumerBusy, "already connected"),
+    ],
+)
 def test_refused_consumer_leaves_no_trace(asked, refusal, message):
     _, known, _ = topic()
     known.connect("a", Asked("a", EXCLUSIVE))
@@ -103,7 +132,9 @@ def test_points_are_for_rings():
     assert known.selector is not None and len(known.selector.slices()[0]) == 7
 
 
-@pytest.mark.parametrize(("partition", "in_order", "active"), [(-1, True, "c"), (0, True, "a"), (0, False, "a")])
+@pytest.mark.parametrize(
+    ("partition", "in_order", "active"), [(-1, True, "c"), (0, True, "a"), (0, False, "a")]
+)
 def test_documents_rule_of_who_came_first_is_for_topics_without_partitions(partition, in_order, active):
     _, known, _ = topic(partition, failover_in_order=in_order)
     for name in "cab":
@@ -129,10 +160,17 @@ def test_what_is_read_is_at_somebody_and_the_rest_waits(kind):
     made, known, _ = topic()
     known.connect("a", Asked("a", kind))
     known.dispatcher.flow("a", 3)
-    assert (known.waiting, known.unacked_count("a"), known.waiting_for("a")) == (0, 0, 0), "there is nothing yet"
+    assert (known.waiting, known.unacked_count("a"), known.waiting_for("a")) == (0, 0, 0), (
+        "there is nothing yet"
+    )
     come(made, 1, 2, 3, 4, 5)
     known.ack("a", [1])
-    assert (known.waiting, known.unacked("a"), known.unacked_count("a"), known.permits("a")) == (2, [0, 2], 2, 0)
+    assert (known.waiting, known.unacked("a"), known.unacked_count("a"), known.permits("a")) == (
+        2,
+        [0, 2],
+        2,
+        0,
+    )
     assert known.waiting_for("a") == (0 if kind == SHARED else 2)
     known.ack("a", [4])  # which nobody has had
     assert (known.waiting, known.unacked_count("a")) == (1, 2)
@@ -153,7 +191,9 @@ def test_standby_has_nothing_and_nothing_waits_for_it():
         known.connect(name, Asked(name, FAILOVER))
         known.dispatcher.flow(name, 1)
     come(made, 1, 2)
-    assert [known.unacked_count(name) for name in "ab"] == [1, 0] and [known.waiting_for(name) for name in "ab"] == [1, 0]
+    assert [known.unacked_count(name) for name in "ab"] == [1, 0] and [
+        known.waiting_for(name) for name in "ab"
+    ] == [1, 0]
     assert known.unacked("b") == [] and known.permits("b") == 1
 
 
@@ -174,7 +214,13 @@ def test_after_all_have_left_everything_waits_and_nobody_has_anything(kind):
     come(made, 1, 2, 3)
     known.ack("a", [0])
     known.disconnect("a")
-    assert (known.waiting, known.unacked("a"), known.unacked_count("a"), known.permits("a"), known.waiting_for("a")) == (2, [], 0, 0, 0)
+    assert (
+        known.waiting,
+        known.unacked("a"),
+        known.unacked_count("a"),
+        known.permits("a"),
+        known.waiting_for("a"),
+    ) == (2, [], 0, 0, 0)
     assert known.type == kind
 
 
@@ -184,7 +230,11 @@ def test_cumulative_acknowledgement_counts_holes_below_it():
     known.dispatcher.flow("a", 100)
     come(made, *range(6))
     known.ack("a", [1, 4])
-    assert known.ack_cumulative(2) and (known.cursor.mark_delete, known.unacked("a"), known.unacked_count("a")) == (2, [3, 5], 2)
+    assert known.ack_cumulative(2) and (
+        known.cursor.mark_delete,
+        known.unacked("a"),
+        known.unacked_count("a"),
+    ) == (2, [3, 5], 2)
     assert known.ack_cumulative(3) and known.cursor.mark_delete == 4
 
 
@@ -222,7 +272,11 @@ def test_new_subscription_begins_at_what_is_kept_or_at_the_end(initial_position,
     known.ack("a", [0, 1])
     made.trim(0)
     fresh = made.subscription("new", initial_position, chosen)
-    assert (fresh.cursor.read_position, fresh.cursor.mark_delete, fresh.waiting) == (begins, begins - 1, 5 - begins)
+    assert (fresh.cursor.read_position, fresh.cursor.mark_delete, fresh.waiting) == (
+        begins,
+        begins - 1,
+        5 - begins,
+    )
     assert made.subscription("new", EARLIEST, chosen) is fresh
 
 
@@ -253,7 +307,9 @@ def test_what_a_subscription_would_be_if_somebody_made_it_now_is_not_there():
     made, _, chosen = topic()
     come(made, 1, 2)
     nobodys = made.nobodys("later", chosen)
-    assert (nobodys.waiting, nobodys.cursor.mark_delete, nobodys.consumers) == (0, 1, []) and list(made.subscriptions) == ["s"]
+    assert (nobodys.waiting, nobodys.cursor.mark_delete, nobodys.consumers) == (0, 1, []) and list(
+        made.subscriptions
+    ) == ["s"]
     nobodys.connect("a", Asked("a", EXCLUSIVE))
     assert nobodys.unacked("a") == []
 

@@ -14,7 +14,9 @@ from tests.core.pulsar.brokers import A, B, C, P, broker
 SECOND_US = 1_000_000
 
 
-def subscribe(node, out, connection, kind, *, request=1, consumer=1, permits=100, now_us=0, ranges=(), **asked):
+def subscribe(
+    node, out, connection, kind, *, request=1, consumer=1, permits=100, now_us=0, ranges=(), **asked
+):
     name = {A: "a", B: "b", C: "c"}[connection]
     command = c.CommandSubscribe(request, consumer, name, list(ranges), kind, **asked)
     sent = play(node, out, connection, command, now_us=now_us)
@@ -29,14 +31,22 @@ def send(node, out, *numbers, now_us=0, **how):
 
 def got(sent):
     """Who received which messages."""
-    return [({A: "a", B: "b", C: "c"}[connection], message.message) for connection, message in sent if isinstance(message, c.CommandMessage)]
+    return [
+        ({A: "a", B: "b", C: "c"}[connection], message.message)
+        for connection, message in sent
+        if isinstance(message, c.CommandMessage)
+    ]
 
 
 def test_type_is_that_of_the_connected_consumers_until_the_last_one_leaves():
     node, out = broker()
     subscribe(node, out, A, SHARED)
     ((connection, answer),) = subscribe(node, out, B, KEY_SHARED)
-    assert (connection, answer.error, answer.message) == (B, "ConsumerBusy", "Subscription is of different type")
+    assert (connection, answer.error, answer.message) == (
+        B,
+        "ConsumerBusy",
+        "Subscription is of different type",
+    )
     send(node, out, 0, 1)
     play(node, out, A, c.CommandAck(1, [1]), c.CommandCloseConsumer(2, 1))
     assert got(subscribe(node, out, B, EXCLUSIVE)) == [("b", 0)]
@@ -48,7 +58,11 @@ def test_second_exclusive_consumer_is_refused_once_the_first_has_shown_that_it_l
     subscribe(node, out, A, EXCLUSIVE)
     assert subscribe(node, out, B, EXCLUSIVE) == [(A, c.CommandPing())]
     ((connection, answer),) = play(node, out, A, c.CommandPong())
-    assert (connection, answer.error, answer.message) == (B, "ConsumerBusy", "Exclusive consumer is already connected")
+    assert (connection, answer.error, answer.message) == (
+        B,
+        "ConsumerBusy",
+        "Exclusive consumer is already connected",
+    )
 
 
 def test_second_exclusive_consumer_is_let_in_when_the_first_is_silent():
@@ -61,30 +75,43 @@ def test_second_exclusive_consumer_is_let_in_when_the_first_is_silent():
 def test_failover_takes_a_second_and_tells_everybody_who_is_active():
     node, out = broker()
     for connection in (A, B):
-        assert subscribe(node, out, connection, FAILOVER, topic="orders", partition=1)[:1] == [(connection, c.CommandSuccess(1))]
+        assert subscribe(node, out, connection, FAILOVER, topic="orders", partition=1)[:1] == [
+            (connection, c.CommandSuccess(1))
+        ]
     switched = wake(node, out, "switch:orders-partition-1|subscription")
-    assert switched == [(A, c.CommandActiveConsumerChange(1, False)), (B, c.CommandActiveConsumerChange(1, True))]
+    assert switched == [
+        (A, c.CommandActiveConsumerChange(1, False)),
+        (B, c.CommandActiveConsumerChange(1, True)),
+    ]
     kind, data = out.told[-1]
     assert kind == "pulsar.subscription.active_changed" and data == {"consumer": "b", "redelivered": 0}
 
 
 @pytest.mark.parametrize(("order", "at_once"), [(RECENTLY_JOINED, [0, 1, 2, 3]), (DRAINING, [0, 1, 3])])
-def test_a_gap_between_two_sticky_ranges_of_one_consumer_is_its_own_by_3_2_and_nobodys_by_the_current_rule(order, at_once):
+def test_a_gap_between_two_sticky_ranges_of_one_consumer_is_its_own_by_3_2_and_nobodys_by_the_current_rule(
+    order, at_once
+):
     node, out = broker(order=order)
     subscribe(node, out, A, KEY_SHARED, ranges=((0, 10), (20, 30)))
-    assert got(send(node, out, 0, 1, 2, 3)) == [("a", number) for number in at_once]  # slots 0 (or 1), 7, 14, 21
+    assert got(send(node, out, 0, 1, 2, 3)) == [
+        ("a", number) for number in at_once
+    ]  # slots 0 (or 1), 7, 14, 21
     kept = from_plain(to_plain(node.state), BrokerState)
     for state in (node.state, kept):
         again = Broker(state, node.hash_of, node.settings)
         answer = subscribe(again, Played("broker"), B, KEY_SHARED, ranges=((11, 19),))
         if order == DRAINING:  # the message that waited for a consumer that covers it
             assert got(answer) == [("b", 2)] and again.subscription().waiting == 0
-        else:  # slots of that gap are asked for by nobody, so they can be had; what is at its consumer stays there
+        # slots of that gap are asked for by nobody, so they can be had; what is at its consumer stays there
+        else:
             assert got(answer) == []
 
 
 def test_the_current_rule_refuses_ranges_of_one_consumer_that_overlap_and_3_2_takes_them():
-    for order, message in ((DRAINING, "Consumer's own ranges conflict: [0,10] overlaps with [5,20]"), (RECENTLY_JOINED, None)):
+    for order, message in (
+        (DRAINING, "Consumer's own ranges conflict: [0,10] overlaps with [5,20]"),
+        (RECENTLY_JOINED, None),
+    ):
         node, out = broker(order=order)
         ((_, answer),) = play(node, out, A, c.CommandSubscribe(1, 1, "a", [(0, 10), (5, 20)], KEY_SHARED))
         assert (None if answer == c.CommandSuccess(1) else answer.message) == message
@@ -97,7 +124,9 @@ def test_messages_without_a_key_go_to_one_consumer_by_3_2_and_by_their_numbers_u
     subscribe(node, out, B, KEY_SHARED)
     messages = [c.CommandSend(1, number, -1, sequence_id=number) for number in range(20)]
     owner = {consumer_key(A, 1): "a", consumer_key(B, 1): "b"}
-    spread = [owner[node.subscription().selector.select(murmur3_32(f"producer-{number}"))] for number in range(20)]
+    spread = [
+        owner[node.subscription().selector.select(murmur3_32(f"producer-{number}"))] for number in range(20)
+    ]
     first = got(play(node, out, P, *messages[:10]))
     again = Broker(from_plain(to_plain(node.state), BrokerState), node.hash_of, node.settings)
     whole = first + got(play(again, Played("broker"), P, *messages[10:]))
@@ -108,14 +137,22 @@ def test_messages_without_a_key_go_to_one_consumer_by_3_2_and_by_their_numbers_u
     # What was pending comes back by the same hashes, also after a checkpoint.
     left = [number for consumer, number in whole if consumer == "a"]
     play(again, out, A, c.CommandCloseConsumer(2, 1))
-    assert sorted(again.subscription().attached.pending()[consumer_key(B, 1)]) == list(range(20)) if left else True
+    assert (
+        sorted(again.subscription().attached.pending()[consumer_key(B, 1)]) == list(range(20))
+        if left
+        else True
+    )
 
 
 def test_under_the_current_rule_a_key_and_an_ordering_key_decide_and_a_message_without_a_number_is_none_key():
     node, out = broker(order=DRAINING)
     subscribe(node, out, A, KEY_SHARED)
-    commands = [c.CommandSend(1, 0, 5, sequence_id=0), c.CommandSend(1, 1, -1, 5, sequence_id=1), c.CommandSend(1, 2, -1),
-                c.CommandSend(1, 3, -1, sequence_id=9, batch=(3, 4, 5), first_sequence_id=7)]  # fmt: skip
+    commands = [
+        c.CommandSend(1, 0, 5, sequence_id=0),
+        c.CommandSend(1, 1, -1, 5, sequence_id=1),
+        c.CommandSend(1, 2, -1),
+        c.CommandSend(1, 3, -1, sequence_id=9, batch=(3, 4, 5), first_sequence_id=7),
+    ]
     play(node, out, P, *commands)
     entries = node.subscription().entries
     assert [entries[at].hash32 for at in range(4)] == [35, 35, -7, murmur3_32("producer-7")]
@@ -152,7 +189,10 @@ def test_only_consumer_may_unsubscribe():
     for connection in (A, B):
         subscribe(node, out, connection, SHARED)
     ((_, refusal),) = play(node, out, A, c.CommandUnsubscribe(5, 1))
-    assert (refusal.error, refusal.message) == ("MetadataError", "Unconnected or shared consumer attempting to unsubscribe")
+    assert (refusal.error, refusal.message) == (
+        "MetadataError",
+        "Unconnected or shared consumer attempting to unsubscribe",
+    )
     play(node, out, B, c.CommandCloseConsumer(2, 1))
     assert play(node, out, A, c.CommandUnsubscribe(6, 1)) == [(A, c.CommandSuccess(6))]
     assert not node.state.topics["topic"].subscriptions
@@ -165,14 +205,26 @@ def test_sole_consumer_of_failover_may_unsubscribe_only_while_nobody_stands_by()
     for connection in (A, B):
         ((_, refusal),) = play(node, out, connection, c.CommandUnsubscribe(5, 1))
         assert refusal.error == "MetadataError"
-    assert out.told[-1] == ("pulsar.unsubscribe.refused", {
-        "consumer": "b", "error": "MetadataError", "message": "Unconnected or shared consumer attempting to unsubscribe"})  # fmt: skip
+    assert out.told[-1] == (
+        "pulsar.unsubscribe.refused",
+        {
+            "consumer": "b",
+            "error": "MetadataError",
+            "message": "Unconnected or shared consumer attempting to unsubscribe",
+        },
+    )
     assert list(node.subscription().consumers) == [f"{A}.1", f"{B}.1"]
-    assert play(node, out, A, c.CommandUnsubscribe(6, 9))[0][1].error == "MetadataError", "there is no such consumer"
+    assert play(node, out, A, c.CommandUnsubscribe(6, 9))[0][1].error == "MetadataError", (
+        "there is no such consumer"
+    )
 
 
 def test_cursor_goes_with_the_subscription_and_the_next_one_begins_at_its_initial_position():
-    for initial_position, kept, expected in (("latest", 10, []), ("earliest", 10, [0, 1, 2]), ("earliest", 0, [])):
+    for initial_position, kept, expected in (
+        ("latest", 10, []),
+        ("earliest", 10, [0, 1, 2]),
+        ("earliest", 0, []),
+    ):
         node, out = broker(retention=kept)
         subscribe(node, out, A, SHARED, permits=1)
         send(node, out, 0, 1, 2)
@@ -199,9 +251,14 @@ def test_acknowledgements_of_what_is_not_there_change_nothing():
         before = to_plain(node.state)
         last = node.topic("topic", -1).ledger.end
         for command in (
-            c.CommandAck(request, [last, last + 7, 10**9]), c.CommandAck(request, [-5]), c.CommandAck(9, [last - 1]), c.CommandAck(request, []),
-            c.CommandAck(request, [last + 3], True), c.CommandAck(request, [last - 1, last - 2], True), c.CommandAck(request, [], True),
-        ):  # fmt: skip
+            c.CommandAck(request, [last, last + 7, 10**9]),
+            c.CommandAck(request, [-5]),
+            c.CommandAck(9, [last - 1]),
+            c.CommandAck(request, []),
+            c.CommandAck(request, [last + 3], True),
+            c.CommandAck(request, [last - 1, last - 2], True),
+            c.CommandAck(request, [], True),
+        ):
             assert play(node, out, A, command) == []
         node.state.ignored_cumulative = before["ignored_cumulative"]  # counted, no more
         assert to_plain(node.state) == before
@@ -212,7 +269,9 @@ def test_initial_position_counts_only_for_a_new_subscription():
     node, out = broker(retention=10)
     send(node, out, 0, 1)
     assert got(subscribe(node, out, A, SHARED, subscription="new")) == []
-    assert got(subscribe(node, out, B, SHARED, subscription="from_the_start", initial_position="earliest")) == [("b", 0), ("b", 1)]
+    assert got(
+        subscribe(node, out, B, SHARED, subscription="from_the_start", initial_position="earliest")
+    ) == [("b", 0), ("b", 1)]
 
 
 def test_seek_by_id_and_by_time_closes_everybody_first():
@@ -221,7 +280,10 @@ def test_seek_by_id_and_by_time_closes_everybody_first():
     for number in range(4):
         send(node, out, number, now_us=number * SECOND_US)
     play(node, out, A, c.CommandAck(1, [0, 1, 2, 3]))
-    assert play(node, out, A, c.CommandSeek(7, 1, 1)) == [(A, c.CommandCloseConsumer(0, 1)), (A, c.CommandSuccess(7))]
+    assert play(node, out, A, c.CommandSeek(7, 1, 1)) == [
+        (A, c.CommandCloseConsumer(0, 1)),
+        (A, c.CommandSuccess(7)),
+    ]
     assert got(subscribe(node, out, A, SHARED, request=8)) == [("a", 1), ("a", 2), ("a", 3)]
     play(node, out, A, c.CommandSeek(9, 1, -1, 3 * SECOND_US))
     assert got(subscribe(node, out, A, SHARED, request=10)) == [("a", 3)]
@@ -249,7 +311,10 @@ def test_ordering_key_comes_before_the_key():
 def test_duplicate_sequence_ids_are_dropped():
     node, out = broker(has_dedup=True)
     subscribe(node, out, A, SHARED)
-    assert [len(send(node, out, number, sequence_id=sequence_id)) for number, sequence_id in ((0, 4), (1, 4), (2, 3), (3, 5))] == [1, 0, 0, 1]
+    assert [
+        len(send(node, out, number, sequence_id=sequence_id))
+        for number, sequence_id in ((0, 4), (1, 4), (2, 3), (3, 5))
+    ] == [1, 0, 0, 1]
     assert node.state.topics["topic"].duplicates == 2
 
 
@@ -304,6 +369,10 @@ def test_restored_broker_goes_on_the_same():
         again = Broker(from_plain(kept, BrokerState), lambda code: 7 * code, node.settings)
         assert to_plain(again.state) == kept
         for permits in (1, 3):
-            assert play(again, Played(), A, c.CommandFlow(1, permits)) == play(node, Played(), A, c.CommandFlow(1, permits))
-        assert play(again, Played(), A, c.CommandAck(1, [1, 2])) == play(node, Played(), A, c.CommandAck(1, [1, 2]))
+            assert play(again, Played(), A, c.CommandFlow(1, permits)) == play(
+                node, Played(), A, c.CommandFlow(1, permits)
+            )
+        assert play(again, Played(), A, c.CommandAck(1, [1, 2])) == play(
+            node, Played(), A, c.CommandAck(1, [1, 2])
+        )
         assert to_plain(again.state) == to_plain(node.state)

@@ -14,7 +14,15 @@ def broker_with(prefetch: int = 0, workers: tuple[int, ...] = (A,)) -> tuple[Bro
     broker, out = Broker(BrokerState()), Played("broker")
     play(broker, out, P, Opened("publisher"), m.ChannelOpen(1), m.QueueDeclare(1, "q"))
     for connection in workers:
-        play(broker, out, connection, Opened(f"w{connection}"), m.ChannelOpen(1), m.BasicQos(1, prefetch), m.BasicConsume(1, "q", "c"))
+        play(
+            broker,
+            out,
+            connection,
+            Opened(f"w{connection}"),
+            m.ChannelOpen(1),
+            m.BasicQos(1, prefetch),
+            m.BasicConsume(1, "q", "c"),
+        )
     return broker, out
 
 
@@ -25,7 +33,11 @@ def publish(broker: Broker, out: Played, *messages: int) -> list[tuple[int, m.Ba
 def test_deliveries_go_round_and_tags_count_from_one_on_each_channel():
     broker, out = broker_with(workers=(A, B))
     sent = publish(broker, out, 0, 1, 2)
-    assert [(connection, method.delivery_tag, method.message) for connection, method in sent] == [(A, 1, 0), (B, 1, 1), (A, 2, 2)]
+    assert [(connection, method.delivery_tag, method.message) for connection, method in sent] == [
+        (A, 1, 0),
+        (B, 1, 1),
+        (A, 2, 2),
+    ]
     assert not any(method.redelivered for _, method in sent)
 
 
@@ -62,7 +74,8 @@ def test_nack_brings_messages_back_to_their_old_places_marked_redelivered():
 
 
 def settled_at_once(method: type, tags: list[str], count: int, prefetch: int, more: int = 0) -> str:
-    """Several consumers on one channel; all their deliveries settled by one method. Gives who gets what then."""
+    """Several consumers on one channel; all their deliveries settled by one method. Gives who gets what
+    then."""
     broker, out = broker_with(workers=())
     consumers = [m.BasicConsume(1, "q", tag) for tag in tags]
     play(broker, out, A, Opened("worker"), m.ChannelOpen(1), m.BasicQos(1, prefetch), *consumers)
@@ -72,20 +85,30 @@ def settled_at_once(method: type, tags: list[str], count: int, prefetch: int, mo
 
 
 def test_one_nack_for_several_consumers_is_carried_out_consumer_by_consumer():
-    """Measured on RabbitMQ 3.10.8: in the order of the consumers' tags; each group goes out before the next one is back."""
+    """Measured on RabbitMQ 3.10.8: in the order of the consumers' tags; each group goes out before the next
+    one is back."""
     assert settled_at_once(m.BasicNack, ["zz", "aa"], 4, prefetch=0) == "zz:b aa:d zz:a aa:c"
     assert settled_at_once(m.BasicNack, ["zz", "aa"], 2, prefetch=1) == "aa:b zz:a"
 
 
 def test_one_ack_for_several_consumers_frees_each_of_them_whole_before_the_next():
-    """The same rule of rabbit_channel (foreach_per_queue): a consumer takes all that it has room for, not one for each ack."""
+    """The same rule of rabbit_channel (foreach_per_queue): a consumer takes all that it has room for, not one
+    for each ack."""
     assert settled_at_once(m.BasicAck, ["zz", "aa"], 4, prefetch=2, more=4) == "aa:e aa:f zz:g zz:h"
 
 
 def test_one_nack_for_several_queues_goes_by_their_names():
     broker, out = broker_with(workers=())
     play(broker, out, P, m.QueueDeclare(1, "a"))
-    play(broker, out, A, Opened("worker"), m.ChannelOpen(1), m.BasicConsume(1, "q", "1"), m.BasicConsume(1, "a", "2"))
+    play(
+        broker,
+        out,
+        A,
+        Opened("worker"),
+        m.ChannelOpen(1),
+        m.BasicConsume(1, "q", "1"),
+        m.BasicConsume(1, "a", "2"),
+    )
     publish(broker, out, 0)
     play(broker, out, P, m.BasicPublish(1, "a", 1))
     sent = play(broker, out, A, m.BasicNack(1, 0, multiple=True))
@@ -96,11 +119,23 @@ def test_closed_channel_gives_what_it_held_to_the_others_in_publish_order():
     broker, out = broker_with(workers=(A, B))
     publish(broker, out, 0, 1, 2, 3)
     *moved, ok = play(broker, out, A, m.ChannelClose(1, 200, "Goodbye"))
-    assert [(connection, method.message, method.redelivered) for connection, method in moved] == [(B, 0, True), (B, 2, True)]
+    assert [(connection, method.message, method.redelivered) for connection, method in moved] == [
+        (B, 0, True),
+        (B, 2, True),
+    ]
     assert ok == (A, m.ChannelCloseOk(1))
     kind, data = out.told[-1]
-    assert (kind, data["consumer"], data["delivered"], data["ready"]) == ("rabbitmq.channel.closed", "w2", 2, 0)
-    assert data["turns"] == ["w3"] and data["received"] == [{"consumer": "w3", "records": 2}] and data["skipped"] == []
+    assert (kind, data["consumer"], data["delivered"], data["ready"]) == (
+        "rabbitmq.channel.closed",
+        "w2",
+        2,
+        0,
+    )
+    assert (
+        data["turns"] == ["w3"]
+        and data["received"] == [{"consumer": "w3", "records": 2}]
+        and data["skipped"] == []
+    )
 
 
 def test_cancelled_consumer_gets_nothing_more_and_keeps_what_it_holds():
@@ -128,7 +163,10 @@ def test_second_look_in_a_row_that_heard_nothing_closes_the_connection():
     assert A not in out.closed
     sent = wake(broker, out, "heartbeat:2")
     assert out.blamed == [A] and out.closed == [A] and sent == [(B, m.BasicDeliver(1, "c", 1, True, 0))]
-    assert [kind for kind, _ in out.told[-2:]] == ["rabbitmq.connection.missed_heartbeats", "rabbitmq.channel.closed"]
+    assert [kind for kind, _ in out.told[-2:]] == [
+        "rabbitmq.connection.missed_heartbeats",
+        "rabbitmq.channel.closed",
+    ]
 
 
 def test_any_method_counts_as_a_sign_of_life():
@@ -151,7 +189,12 @@ def test_a_restored_broker_gives_the_same_messages_to_the_same_workers():
     publish(broker, out, 0, 1, 2, 3, 4, 5)
     play(broker, out, A, m.BasicNack(1, 1))
     twin, again = Broker(checkpointed(broker.state)), Played("broker")
-    for connection, method in ((A, m.BasicAck(1, 2)), (B, m.BasicNack(1, 1)), (P, m.BasicPublish(1, "q", 6)), (B, m.BasicAck(1, 2))):
+    for connection, method in (
+        (A, m.BasicAck(1, 2)),
+        (B, m.BasicNack(1, 1)),
+        (P, m.BasicPublish(1, "q", 6)),
+        (B, m.BasicAck(1, 2)),
+    ):
         assert play(twin, again, connection, method) == play(broker, out, connection, method)
     assert to_plain(twin.state) == to_plain(broker.state)
 

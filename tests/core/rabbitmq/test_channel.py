@@ -40,7 +40,14 @@ def test_tags_count_on_over_what_was_settled():
 
 @pytest.mark.parametrize(
     ("tag", "multiple", "settled"),
-    [(2, False, [6]), (2, True, [5, 6]), (0, True, [5, 6, 7]), (0, False, None), (4, False, None), (4, True, None)],
+    [
+        (2, False, [6]),
+        (2, True, [5, 6]),
+        (0, True, [5, 6, 7]),
+        (0, False, None),
+        (4, False, None),
+        (4, True, None),
+    ],
 )
 def test_acknowledgement_names_one_all_up_to_it_or_none(tag, multiple, settled):
     found = channel_with(5, 6, 7).settle(tag, multiple)
@@ -60,7 +67,9 @@ def test_consumers_of_a_channel_share_its_delivery_tags():
 
 
 def test_prefetch_is_of_consumers_made_after_it():
-    broker, out = opened(m.BasicQos(1, 1), m.BasicConsume(1, "q", "x"), m.BasicQos(1, 2), m.BasicConsume(1, "q", "y"))
+    broker, out = opened(
+        m.BasicQos(1, 1), m.BasicConsume(1, "q", "x"), m.BasicQos(1, 2), m.BasicConsume(1, "q", "y")
+    )
     assert publish(broker, out, 0, 1, 2, 3) == [("x", 1, 0), ("y", 2, 1), ("y", 3, 2)]
 
 
@@ -73,4 +82,6 @@ def test_closed_channel_leaves_the_connection_and_its_number_free():
     broker, out = opened(m.BasicConsume(1, "q", "x"))
     publish(broker, out, 0)
     assert play(broker, out, A, m.ChannelClose(1, 200, "Goodbye")) == [(A, m.ChannelCloseOk(1))]
-    assert play(broker, out, A, m.ChannelOpen(1), m.BasicConsume(1, "q", "x")) == [(A, m.BasicDeliver(1, "x", 1, True, 0))]
+    assert play(broker, out, A, m.ChannelOpen(1), m.BasicConsume(1, "q", "x")) == [
+        (A, m.BasicDeliver(1, "x", 1, True, 0))
+    ]

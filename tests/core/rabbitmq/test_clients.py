@@ -12,9 +12,12 @@ def worker(prefetch: int = 5, service_us: int = 100) -> tuple[Worker, Played, Co
     counted = Counted()
     node, out = Worker(WorkerState("c1", "q", prefetch, Program(service_us)), counted), Played("c1")
     assert play(node, out, PERSON, Subscribe("broker")) == [
-        (1, m.ConnectionStartOk("c1")), (1, m.ChannelOpen(1)), (1, m.QueueDeclare(1, "q")), (1, m.BasicQos(1, prefetch)),
+        (1, m.ConnectionStartOk("c1")),
+        (1, m.ChannelOpen(1)),
+        (1, m.QueueDeclare(1, "q")),
+        (1, m.BasicQos(1, prefetch)),
         (1, m.BasicConsume(1, "q", "ctag")),
-    ]  # fmt: skip
+    ]
     return node, out, counted
 
 
@@ -65,7 +68,14 @@ def test_refused_channel_is_remembered_with_its_code():
 
 def test_refused_connection_is_remembered_with_its_code():
     node, out, counted = worker()
-    play(node, out, 1, delivery(1, 10), m.ConnectionClose(504, "CHANNEL_ERROR - expected 'channel.open'"), Closed("closed"))
+    play(
+        node,
+        out,
+        1,
+        delivery(1, 10),
+        m.ConnectionClose(504, "CHANNEL_ERROR - expected 'channel.open'"),
+        Closed("closed"),
+    )
     assert node.state.refused == 504 and counted.log == [("dropped", 10)]
 
 

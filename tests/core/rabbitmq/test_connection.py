@@ -1,4 +1,5 @@
-"""A connection at the broker: its channels go together, what it may not say closes it, and silence is counted in looks."""
+"""A connection at the broker: its channels go together, what it may not say closes it, and silence is counted
+in looks."""
 
 import pytest
 
@@ -16,10 +17,21 @@ def broker_with_two_channels(prefetch: int) -> tuple[Broker, Played]:
     """Worker A consumes on two channels, both at their prefetch, and messages wait."""
     broker, out = Broker(BrokerState()), Played("broker")
     play(broker, out, P, Opened("publisher"), m.ChannelOpen(1), m.QueueDeclare(1, "q"))
-    play(broker, out, A, Opened("a"), *[
-        method for channel in (1, 2)
-        for method in (m.ChannelOpen(channel), m.BasicQos(channel, prefetch), m.BasicConsume(channel, "q", "c"))
-    ])  # fmt: skip
+    play(
+        broker,
+        out,
+        A,
+        Opened("a"),
+        *[
+            method
+            for channel in (1, 2)
+            for method in (
+                m.ChannelOpen(channel),
+                m.BasicQos(channel, prefetch),
+                m.BasicConsume(channel, "q", "c"),
+            )
+        ],
+    )
     play(broker, out, P, *[m.BasicPublish(1, "q", message) for message in range(4)])
     return broker, out
 
@@ -30,14 +42,21 @@ def test_channels_of_a_closed_connection_give_back_together_and_what_they_held_w
     assert broker.queues["q"].head(4) == [(0, True), (1, True), (2, False), (3, False)]
     assert list(broker.connections) == [P] and broker.consumers == {}
     kind, data = out.told[-1]
-    assert (kind, data["consumer"], data["delivered"], data["ready"]) == ("rabbitmq.channel.closed", "a", 0, 4)
+    assert (kind, data["consumer"], data["delivered"], data["ready"]) == (
+        "rabbitmq.channel.closed",
+        "a",
+        0,
+        4,
+    )
 
 
 def test_what_a_closed_connection_held_goes_to_the_others_and_never_to_its_own_other_channel():
     broker, out = broker_with_two_channels(prefetch=2)
     play(broker, out, B, Opened("b"), m.ChannelOpen(1), m.BasicConsume(1, "q", "c"))
     sent = play(broker, out, A, Closed("reset"))
-    assert [(connection, method.message, method.redelivered) for connection, method in sent] == [(B, message, True) for message in range(4)]
+    assert [(connection, method.message, method.redelivered) for connection, method in sent] == [
+        (B, message, True) for message in range(4)
+    ]
     assert [kind for kind, _ in out.told].count("rabbitmq.channel.closed") == 1
 
 
@@ -76,7 +95,9 @@ def test_channel_the_broker_closed_drops_what_was_on_its_way_until_the_client_sa
     play(broker, out, A, m.ChannelCloseOk(1), m.ChannelOpen(1))
     assert broker.connections[A].channels[1] == Channel(A, 1)
     play(broker, out, A, m.ChannelClose(1, 200, "Goodbye"))
-    assert play(broker, out, A, m.BasicQos(1, 1)) == [(A, m.ConnectionClose(504, "CHANNEL_ERROR - expected 'channel.open'"))]
+    assert play(broker, out, A, m.BasicQos(1, 1)) == [
+        (A, m.ConnectionClose(504, "CHANNEL_ERROR - expected 'channel.open'"))
+    ]
 
 
 def test_peer_is_given_up_at_the_second_look_in_a_row_that_found_nothing():

@@ -1,4 +1,5 @@
-"""A delivery that is not acknowledged in time closes its channel: RabbitMQ's `consumer_timeout`, looked at once a minute."""
+"""A delivery that is not acknowledged in time closes its channel: RabbitMQ's `consumer_timeout`, looked at
+once a minute."""
 
 from __future__ import annotations
 
@@ -24,7 +25,15 @@ def broker(*workers: int, timeout_us: int | None = 30 * MINUTE) -> tuple[Broker,
     node, out = Broker(BrokerState(consumer_timeout_us=timeout_us)), Played("broker")
     play(node, out, P, Opened("publisher"), m.ChannelOpen(1), m.QueueDeclare(1, "q"))
     for connection in workers:
-        play(node, out, connection, Opened(f"w{connection}"), m.ChannelOpen(1), m.BasicQos(1, 2), m.BasicConsume(1, "q", "c"))
+        play(
+            node,
+            out,
+            connection,
+            Opened(f"w{connection}"),
+            m.ChannelOpen(1),
+            m.BasicQos(1, 2),
+            m.BasicConsume(1, "q", "c"),
+        )
     return node, out
 
 
@@ -37,7 +46,10 @@ def test_the_channel_is_closed_at_the_first_look_at_which_a_delivery_is_older_th
     node, out = broker(A, B)
     play(node, out, P, m.BasicPublish(1, "q", 0), now_us=10 * SECOND)
     assert ticks(node, out, A, 30) == [], "at 30:00 it is 29:50 old"
-    assert ticks(node, out, A, 1) == [(B, m.BasicDeliver(1, "c", 1, True, 0)), (A, m.ChannelClose(1, 406, TEXT))]
+    assert ticks(node, out, A, 1) == [
+        (B, m.BasicDeliver(1, "c", 1, True, 0)),
+        (A, m.ChannelClose(1, 406, TEXT)),
+    ]
     assert A in node.connections and node.queues["q"].ring == ["3.1.c"] and "tick:2.1" not in out.deadlines
     assert [kind for kind, _ in out.told][-2:] == ["rabbitmq.channel.timed_out", "rabbitmq.channel.closed"]
 
@@ -64,7 +76,9 @@ def test_a_late_ack_on_the_closed_channel_is_dropped_and_a_new_channel_serves() 
     play(node, out, P, m.BasicPublish(1, "q", 0))
     ticks(node, out, A, 31)
     assert play(node, out, A, m.BasicAck(1, 1)) == [] and node.queues["q"].acked == 0 and out.closed == []
-    again = play(node, out, A, m.ChannelCloseOk(1), m.ChannelOpen(1), m.BasicConsume(1, "q", "c"), now_us=32 * MINUTE)
+    again = play(
+        node, out, A, m.ChannelCloseOk(1), m.ChannelOpen(1), m.BasicConsume(1, "q", "c"), now_us=32 * MINUTE
+    )
     assert again == [(A, m.BasicDeliver(1, "c", 1, True, 0))]
     assert out.deadlines["tick:2.1"] == 33 * MINUTE, "a channel's looks count from its opening"
 
@@ -82,7 +96,7 @@ def test_without_a_timeout_a_delivery_may_wait_for_ever() -> None:
     assert ticks(node, out, A, 1_000) == []
 
 
-# -- in a lab ---------------------------------------------------------------------------------------------------------------------------------
+# -- in a lab ------------------------------------------------------------------------------------------------
 
 
 def lab(**options: object) -> Lab:
@@ -121,7 +135,9 @@ def test_a_worker_that_is_only_slow_opens_a_new_channel_at_once() -> None:
     order(each, "resume", "c1")
     each.advance_to(70 * SECOND)
     lane = each.lanes["rabbitmq"]
-    assert lane.reads.is_served(lane, lane.consumers["c1"]) and not lane.reads.is_served(lane, lane.consumers["c2"])
+    assert lane.reads.is_served(lane, lane.consumers["c1"]) and not lane.reads.is_served(
+        lane, lane.consumers["c2"]
+    )
 
 
 def test_a_silent_worker_whose_channel_was_closed_is_given_up_by_its_heartbeats_later() -> None:

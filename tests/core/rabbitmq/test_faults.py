@@ -1,4 +1,5 @@
-"""A broker, a publisher and two workers in a world whose links and processes fail: who notices what, when, and that no message is lost."""
+"""A broker, a publisher and two workers in a world whose links and processes fail: who notices what, when,
+and that no message is lost."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ def design(traffic: Counted) -> Design:
 
 
 def begun(prefetch: int = 2, is_watched: bool = False) -> tuple[World, Counted]:
-    """All are connected, and half a second is over. is_watched: the workers go step by step, else they plan."""
+    """All are connected, and half a second is over. is_watched: the workers go step by step, else they
+    plan."""
     traffic = Counted()
     traffic.is_watched = is_watched
     world = World("rabbit", design(traffic), 7)
@@ -70,7 +72,11 @@ def queue(world: World) -> Any:
 
 def held(world: World) -> dict[str, int]:
     """Unacked messages of each connection's program."""
-    return {each.name: each.unacked_count() for each in world.slots["broker"].node.state.connections.values() if each.name in WORKERS}
+    return {
+        each.name: each.unacked_count()
+        for each in world.slots["broker"].node.state.connections.values()
+        if each.name in WORKERS
+    }
 
 
 def told(world: World, kind: str) -> list[Any]:
@@ -86,7 +92,11 @@ def test_without_a_fault_each_message_is_handled_once(is_watched: bool) -> None:
     world, traffic = begun(is_watched=is_watched)
     publish(world, *range(10))
     after(world, SECOND_US)
-    assert sorted(done(traffic)) == list(range(10)) and queue(world).acked == 10 and held(world) == {"w1": 0, "w2": 0}
+    assert (
+        sorted(done(traffic)) == list(range(10))
+        and queue(world).acked == 10
+        and held(world) == {"w1": 0, "w2": 0}
+    )
 
 
 @pytest.mark.parametrize("is_watched", [False, True])
@@ -193,11 +203,30 @@ def test_worker_that_leaves_gives_back_what_it_has_and_hears_no_more() -> None:
     after(world, 5 * MILLISECOND_US)
     world.order("w1", Leave())
     after(world, SECOND_US)
-    assert sorted(done(traffic)) == [0, 1, 2, 3] and held(world) == {"w1": 0, "w2": 0} and queue(world).ring == ["3.1.ctag"]
+    assert (
+        sorted(done(traffic)) == [0, 1, 2, 3]
+        and held(world) == {"w1": 0, "w2": 0}
+        and queue(world).ring == ["3.1.ctag"]
+    )
 
 
-FAULTS = ("publish", "publish", "publish", "cut", "heal", "reset", "pause", "resume", "fill", "drain", "slow", "rest")
-SCRIPT = st.lists(st.tuples(st.sampled_from(FAULTS), st.sampled_from(WORKERS), st.integers(0, 30_000)), max_size=20)
+FAULTS = (
+    "publish",
+    "publish",
+    "publish",
+    "cut",
+    "heal",
+    "reset",
+    "pause",
+    "resume",
+    "fill",
+    "drain",
+    "slow",
+    "rest",
+)
+SCRIPT = st.lists(
+    st.tuples(st.sampled_from(FAULTS), st.sampled_from(WORKERS), st.integers(0, 30_000)), max_size=20
+)
 
 
 def act(world: World, what: str, name: str, number: int) -> None:

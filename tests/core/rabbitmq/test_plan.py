@@ -1,4 +1,5 @@
-"""A consuming program that plans: what it posts, how far it has come, and what is left when somebody interrupts it."""
+"""A consuming program that plans: what it posts, how far it has come, and what is left when somebody
+interrupts it."""
 
 from broker_core.events import Cause
 from broker_core.plain import to_plain
@@ -37,7 +38,10 @@ def expect(node: Worker, out: Played, *coming: tuple[int, int]) -> None:
 
 def posted(out: Played) -> list[tuple[int, int]]:
     """(tag, when its ack leaves)."""
-    assert all(connection == 1 and type(message) is m.BasicAck and not message.multiple for connection, message, _ in out.posted)
+    assert all(
+        connection == 1 and type(message) is m.BasicAck and not message.multiple
+        for connection, message, _ in out.posted
+    )
     return [(message.delivery_tag, leaves_us) for _, message, leaves_us in out.posted]
 
 
@@ -46,7 +50,9 @@ def test_an_ack_is_posted_for_the_moment_at_which_its_message_is_done():
     assert play(node, out, 1, delivery(1), now_us=50) == []
     assert posted(out) == [(1, 150)] and DONE not in out.deadlines and out.room == PLANNED_MAX - 1
     expect(node, out, (2, 60), (3, 70), (4, 900))
-    assert posted(out) == [(1, 150), (2, 250), (3, 350), (4, 1_000)], "one after the other; the last after a pause"
+    assert posted(out) == [(1, 150), (2, 250), (3, 350), (4, 1_000)], (
+        "one after the other; the last after a pause"
+    )
     assert counted.log == []
 
 
@@ -54,9 +60,19 @@ def test_whoever_looks_finds_what_has_happened_by_then():
     node, out, counted = worker()
     play(node, out, 1, delivery(1), now_us=50)
     expect(node, out, (2, 60), (3, 400))
-    for now_us, hand, handled in ((140, 11, []), (150, 12, [11]), (249, 12, [11]), (250, -1, [11, 12]), (399, -1, [11, 12]), (400, 13, [11, 12])):
+    for now_us, hand, handled in (
+        (140, 11, []),
+        (150, 12, [11]),
+        (249, 12, [11]),
+        (250, -1, [11, 12]),
+        (399, -1, [11, 12]),
+        (400, 13, [11, 12]),
+    ):
         node.settle(now_us, out)
-        assert (node.state.program.hand, counted.log) == (hand, [("handled", message) for message in handled]), now_us
+        assert (node.state.program.hand, counted.log) == (
+            hand,
+            [("handled", message) for message in handled],
+        ), now_us
     assert posted(out) == [(1, 150), (2, 250), (3, 500)], "a look changes nothing"
 
 
@@ -84,7 +100,9 @@ def test_pause_leaves_one_in_hand_some_waiting_and_some_on_their_way():
     for message in (delivery(4), delivery(5)):
         play(node, out, 1, message, now_us=240)
     node.wake(DONE, out.deadlines.pop(DONE), out)
-    assert out.take() == [(1, m.BasicAck(1, 2))] and DONE not in out.deadlines, "it finishes what it has in hand"
+    assert out.take() == [(1, m.BasicAck(1, 2))] and DONE not in out.deadlines, (
+        "it finishes what it has in hand"
+    )
     play(node, out, PERSON, Resume(), now_us=1_000)
     assert posted(out)[1:] == [(3, 1_100), (4, 1_200), (5, 1_300)]
 
@@ -109,7 +127,11 @@ def test_leaving_withdraws_what_is_not_done():
     play(node, out, 1, delivery(1), now_us=50)
     expect(node, out, (2, 60))
     assert play(node, out, PERSON, Leave(), now_us=160) == [(1, m.ChannelClose(1, 200, "Goodbye"))]
-    assert posted(out) == [(1, 150)] and counted.log == [("handled", 11), ("dropped", 12)] and DONE not in out.deadlines
+    assert (
+        posted(out) == [(1, 150)]
+        and counted.log == [("handled", 11), ("dropped", 12)]
+        and DONE not in out.deadlines
+    )
 
 
 def test_more_than_may_be_planned_wait_and_are_planned_when_those_are_done():

@@ -68,7 +68,8 @@ def test_a_consumer_passed_by_at_its_limit_comes_back_at_the_end() -> None:
 def test_an_ack_before_the_turn_comes_costs_no_place() -> None:
     queue = queue_with(c1=1, c2=1)
     assert takers(queue, range(2)) == ["c1", "c2"]
-    # Both are at their limit, but nothing came that would have passed them by: the later ack does not lose its turn.
+    # Both are at their limit, but nothing came that would have passed them by: the later ack does not lose
+    # its turn.
     assert len(queue.unacked("c1")) == len(queue.unacked("c2")) == 1 and queue.passed_over == []
     queue.ack("c2", 1)
     queue.ack("c1", 0)
@@ -91,7 +92,12 @@ def test_a_closing_channel_puts_its_records_back_where_they_were() -> None:
 def test_all_consumers_of_a_channel_give_back_before_anything_moves() -> None:
     queue = queue_with(c1=0, c2=0, c3=0)
     takers(queue, range(5))
-    assert queue.cancel_and_close("c2", "c1") == [("c3", 0, True), ("c3", 1, True), ("c3", 3, True), ("c3", 4, True)]
+    assert queue.cancel_and_close("c2", "c1") == [
+        ("c3", 0, True),
+        ("c3", 1, True),
+        ("c3", 3, True),
+        ("c3", 4, True),
+    ]
 
 
 def test_a_returned_record_may_come_straight_back_to_the_same_consumer() -> None:
@@ -148,7 +154,9 @@ ORDERS = st.lists(
 )
 
 
-def act(queue: WorkQueue, held: dict[str, list[int]], order: tuple[str, int, int], published: int) -> list[Any]:
+def act(
+    queue: WorkQueue, held: dict[str, list[int]], order: tuple[str, int, int], published: int
+) -> list[Any]:
     """Do the order when it is possible; `held` is a second account of who was given what."""
     kind, who, choice = order
     consumer = f"c{who}"
@@ -178,8 +186,8 @@ def act(queue: WorkQueue, held: dict[str, list[int]], order: tuple[str, int, int
 
 @given(ORDERS)
 def test_laws_of_the_queue(orders: list[tuple[str, int, int]]) -> None:
-    """Nothing is lost, nothing is out twice, nobody holds more than its prefetch, the head is in publish order, and a queue
-    that went through JSON at any point goes on as the live one does."""
+    """Nothing is lost, nothing is out twice, nobody holds more than its prefetch, the head is in publish
+    order, and a queue that went through JSON at any point goes on as the live one does."""
     queue = WorkQueue()
     held: dict[str, list[int]] = {}
     limits: dict[str, int] = {}
@@ -213,12 +221,15 @@ def test_laws_of_the_queue(orders: list[tuple[str, int, int]]) -> None:
         head = queue.head(published + 1)
         assert head == sorted(head) and len(head) == queue.ready
         assert all(redelivered == (position in seen_before) for position, redelivered in head)
-        out = [position for positions in held.values() for position in positions] + [position for position, _ in head]
+        out = [position for positions in held.values() for position in positions] + [
+            position for position, _ in head
+        ]
         assert len(out) == len(set(out)) == published - acked
 
 
 def test_a_backlog_that_comes_back_costs_no_pass_per_record() -> None:
-    """100,000 messages return, then 20,000 single ones are given back on top: a pass over all for each would take minutes."""
+    """100,000 messages return, then 20,000 single ones are given back on top: a pass over all for each would
+    take minutes."""
     queue = queue_with(c1=0)
     for position in range(100_000):
         queue.publish(position)

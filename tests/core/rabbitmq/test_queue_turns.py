@@ -22,17 +22,23 @@ def queue_with(*positions: int, **prefetch: int) -> WorkQueue:
 
 
 def taken(deliveries: list[tuple[str, int, bool]]) -> list[str]:
-    """"c1<5" for each, with "!" where it comes again."""
+    """ "c1<5" for each, with "!" where it comes again."""
     return [f"{consumer}<{position}{'!' if again else ''}" for consumer, position, again in deliveries]
 
 
-# -- the limit -------------------------------------------------------------------------------------------------------------------------------
+# -- the limit -----------------------------------------------------------------------------------------------
 
 
 def test_consumer_is_passed_over_at_its_turn_and_keeps_that_order_among_the_passed_over() -> None:
     queue = queue_with(0, 1, 2, c1=1, c2=1, c3=1)
-    assert queue.turn_order == ["c1", "c2", "c3"] and queue.passed_over == [], "full, but nobody's turn has come"
-    assert queue.publish(3) == [] and queue.passed_over == ["c1", "c2", "c3"] and queue.ring == ["c1", "c2", "c3"]
+    assert queue.turn_order == ["c1", "c2", "c3"] and queue.passed_over == [], (
+        "full, but nobody's turn has come"
+    )
+    assert (
+        queue.publish(3) == []
+        and queue.passed_over == ["c1", "c2", "c3"]
+        and queue.ring == ["c1", "c2", "c3"]
+    )
     assert taken(queue.ack("c2", 1)) == ["c2<3"]
     assert (queue.turn_order, queue.passed_over) == (["c2"], ["c1", "c3"])
     queue.ack("c3", 2)
@@ -43,10 +49,18 @@ def test_consumer_is_passed_over_at_its_turn_and_keeps_that_order_among_the_pass
 def test_backlog_goes_message_by_message_to_whoever_acks_and_ends_with_it_in_the_ring() -> None:
     queue = queue_with(*range(6), c1=1, c2=1)
     assert queue.ready == 4
-    assert [taken(queue.ack(consumer, position)) for consumer, position in (("c1", 0), ("c1", 2), ("c2", 1), ("c1", 3))] == [
-        ["c1<2"], ["c1<3"], ["c2<4"], ["c1<5"],
-    ]  # fmt: skip
-    assert (queue.turn_order, queue.passed_over) == (["c1"], ["c2"]), "with the last message nobody's turn passes"
+    assert [
+        taken(queue.ack(consumer, position))
+        for consumer, position in (("c1", 0), ("c1", 2), ("c2", 1), ("c1", 3))
+    ] == [
+        ["c1<2"],
+        ["c1<3"],
+        ["c2<4"],
+        ["c1<5"],
+    ]
+    assert (queue.turn_order, queue.passed_over) == (["c1"], ["c2"]), (
+        "with the last message nobody's turn passes"
+    )
     assert queue.ack("c1", 5) == [] and taken(queue.publish(6)) == ["c1<6"]
 
 
@@ -62,7 +76,7 @@ def test_one_without_a_limit_takes_what_the_full_ones_cannot() -> None:
     assert queue.passed_over == ["c1"] and queue.ready == 0
 
 
-# -- what comes back -------------------------------------------------------------------------------------------------------------------------
+# -- what comes back -----------------------------------------------------------------------------------------
 
 
 def test_returned_message_goes_before_those_that_wait_and_stays_marked() -> None:
@@ -113,7 +127,7 @@ def test_close_of_nobody_moves_nothing() -> None:
     assert queue.cancel_and_close() == [] and queue.ready == 1
 
 
-# -- what it says of itself --------------------------------------------------------------------------------------------------------------------
+# -- what it says of itself ----------------------------------------------------------------------------------
 
 
 def test_head_is_as_long_as_asked_and_in_publish_order_over_what_came_back_and_what_is_new() -> None:
@@ -130,7 +144,9 @@ def test_head_is_as_long_as_asked_and_in_publish_order_over_what_came_back_and_w
 def test_positions_are_kept_as_unbroken_runs(positions: list[int]) -> None:
     runs = Positions(positions).to_json()
     assert list(Positions.from_json(runs)) == positions
-    assert all(first + count < following for (first, count), (following, _) in pairwise(runs)), "two runs never touch"
+    assert all(first + count < following for (first, count), (following, _) in pairwise(runs)), (
+        "two runs never touch"
+    )
 
 
 @pytest.mark.parametrize("count", [1, 7, 50, 400])
@@ -146,12 +162,14 @@ def test_many_that_come_back_at_once_or_one_by_one_stand_in_the_same_order(count
     assert at_once.to_json() == one_by_one.to_json()
 
 
-# -- an ack for a message ----------------------------------------------------------------------------------------------------------------------
+# -- an ack for a message ------------------------------------------------------------------------------------
 
 
 @given(prefetch=st.integers(1, 3), acks=st.lists(st.integers(0, 2), max_size=40), again=st.booleans())
 @settings(max_examples=100, deadline=None)
-def test_in_a_backlog_an_ack_is_answered_by_the_next_message(prefetch: int, acks: list[int], again: bool) -> None:
+def test_in_a_backlog_an_ack_is_answered_by_the_next_message(
+    prefetch: int, acks: list[int], again: bool
+) -> None:
     queue, slow = (queue_with(*range(30), c0=prefetch, c1=prefetch, c2=prefetch) for _ in range(2))
     if again:
         for each in (queue, slow):
@@ -178,5 +196,9 @@ def test_in_a_backlog_an_ack_is_answered_by_the_next_message(prefetch: int, acks
 def test_what_a_consumer_does_not_hold_is_not_acknowledged() -> None:
     queue = queue_with(*range(9), c1=1, c2=1)
     before = queue.to_json()
-    assert queue.ack_for_next("c1", 1) is None and queue.ack_for_next("nobody", 0) is None and queue.to_json() == before
+    assert (
+        queue.ack_for_next("c1", 1) is None
+        and queue.ack_for_next("nobody", 0) is None
+        and queue.to_json() == before
+    )
     assert queue.ack_for_next("c1", 0) == 2 and queue.ready == 6

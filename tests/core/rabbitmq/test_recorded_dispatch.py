@@ -1,11 +1,13 @@
-"""Sessions recorded from RabbitMQ 3.10.8, played on the queue model: every delivery, tag and ready count must be the same.
+"""Sessions recorded from RabbitMQ 3.10.8, played on the queue model: every delivery, tag and ready count must
+be the same.
 
-The sessions speak AMQP: channels, delivery tags, bodies. The queue speaks of consumers and positions. What is between:
+The sessions speak AMQP: channels, delivery tags, bodies. The queue speaks of consumers and positions. What is
+between:
 
 - a consumer of the queue is a consumer tag on a channel; a channel's tags count its deliveries from 1;
 - a consumer with no_ack is one whose messages are acked as they arrive;
-- basic.get is a consumer that takes one message and leaves: messages wait only while all others are out of the ring, so it
-  takes the head and disturbs nobody.
+- basic.get is a consumer that takes one message and leaves: messages wait only while all others are out of
+  the ring, so it takes the head and disturbs nobody.
 """
 
 from __future__ import annotations
@@ -25,8 +27,8 @@ from broker_core.rabbitmq.queue import Delivery, WorkQueue
 VECTORS = Path(__file__).parents[2] / "vectors" / "rabbitmq" / "dispatch.json.gz"
 SCENARIOS = json.loads(gzip.decompress(VECTORS.read_bytes()))["scenarios"]
 
-# What the model plays, by id, so that a scenario cannot drop out unseen. The others need what comes with the whole broker:
-# `beyond_the_model` names it for each.
+# What the model plays, by id, so that a scenario cannot drop out unseen. The others need what comes with the
+# whole broker: `beyond_the_model` names it for each.
 PLAYED = [
     "round-robin-2-consumers",
     "round-robin-3-consumers",
@@ -74,9 +76,22 @@ PLAYED = [
 ]
 
 STEPS = {
-    "connection.open", "connection.drop", "channel.open", "channel.close", "queue.declare", "basic.qos", "basic.consume",
-    "basic.cancel", "basic.publish", "basic.ack", "basic.nack", "basic.reject", "basic.get", "basic.recover", "confirm.select",
-}  # fmt: skip
+    "connection.open",
+    "connection.drop",
+    "channel.open",
+    "channel.close",
+    "queue.declare",
+    "basic.qos",
+    "basic.consume",
+    "basic.cancel",
+    "basic.publish",
+    "basic.ack",
+    "basic.nack",
+    "basic.reject",
+    "basic.get",
+    "basic.recover",
+    "confirm.select",
+}
 
 
 def beyond_the_model(scenario: dict[str, Any]) -> str:
@@ -113,7 +128,9 @@ class Channel:
     name: str
     prefetch: int = 0
     last_tag: int = 0
-    held: dict[int, tuple[str, int]] = field(default_factory=dict)  # delivery tag -> queue's consumer, position
+    held: dict[int, tuple[str, int]] = field(
+        default_factory=dict
+    )  # delivery tag -> queue's consumer, position
     consumers: list[str] = field(
         default_factory=list
     )  # the queue's names: subscribed, cancelled, and one per basic.get
@@ -125,11 +142,14 @@ class Session:
     def __init__(self) -> None:
         self.queue = WorkQueue()
         self.channels: dict[str, Channel] = {}
-        self.owner: dict[str, tuple[Channel, str, bool]] = {}  # queue's consumer -> channel, consumer tag, no_ack
+        self.owner: dict[
+            str, tuple[Channel, str, bool]
+        ] = {}  # queue's consumer -> channel, consumer tag, no_ack
         self.bodies: list[str] = []
 
     def play(self, step: dict[str, Any]) -> dict[str, list[tuple[Any, ...]]]:
-        """Do one step. Returns per channel the deliveries: (consumer tag or "get", delivery tag, redelivered, body)."""
+        """Do one step. Returns per channel the deliveries: (consumer tag or "get", delivery tag, redelivered,
+        body)."""
         seen: dict[str, list[tuple[Any, ...]]] = {}
         pending = list(self._act(step, seen))
         while pending:
@@ -152,7 +172,9 @@ class Session:
             return
         if operation == "connection.drop":
             dropped = [name for name in self.channels if name.startswith(step["conn"] + ".")]
-            yield from queue.cancel_and_close(*(c for name in dropped for c in self.channels.pop(name).consumers))
+            yield from queue.cancel_and_close(
+                *(c for name in dropped for c in self.channels.pop(name).consumers)
+            )
             return
         if "ch" not in step:
             return
@@ -164,7 +186,9 @@ class Session:
                 channel.prefetch = step["prefetch_count"]
             case "basic.consume":
                 no_ack = bool(step.get("no_ack"))
-                yield from self._subscribe(channel, step["consumer_tag"], 0 if no_ack else channel.prefetch, no_ack)
+                yield from self._subscribe(
+                    channel, step["consumer_tag"], 0 if no_ack else channel.prefetch, no_ack
+                )
             case "basic.cancel":
                 queue.cancel(f"{channel.name}/{step['consumer_tag']}")
             case "basic.get" if queue.ready:
@@ -217,7 +241,9 @@ def recorded_deliveries(step: dict[str, Any]) -> dict[str, list[tuple[Any, ...]]
         for frame in frames:
             if frame["m"] in ("basic.deliver", "basic.get-ok"):
                 tag = frame.get("consumer_tag", "get")
-                seen.setdefault(channel, []).append((tag, frame["delivery_tag"], frame["redelivered"], frame["body"]))
+                seen.setdefault(channel, []).append(
+                    (tag, frame["delivery_tag"], frame["redelivered"], frame["body"])
+                )
     return seen
 
 
@@ -233,7 +259,8 @@ def recorded_ready(step: dict[str, Any]) -> int | None:
 
 
 def test_what_is_played_and_what_is_not() -> None:
-    """The list above is complete: each scenario is either played or needs something that one queue does not have."""
+    """The list above is complete: each scenario is either played or needs something that one queue does not
+    have."""
     assert [scenario["id"] for scenario in SCENARIOS if not beyond_the_model(scenario)] == PLAYED
     assert len(SCENARIOS) == 120
 
@@ -246,4 +273,7 @@ def test_recorded_session(scenario: dict[str, Any]) -> None:
         assert session.play(step) == recorded_deliveries(step), (number, asked)
         ready = recorded_ready(step)
         assert ready is None or session.queue.ready == ready, (number, asked)
-        assert WorkQueue.from_json(checkpoint.decode(checkpoint.encode(session.queue.to_json()))).to_json() == session.queue.to_json()
+        assert (
+            WorkQueue.from_json(checkpoint.decode(checkpoint.encode(session.queue.to_json()))).to_json()
+            == session.queue.to_json()
+        )

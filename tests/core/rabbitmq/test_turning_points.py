@@ -1,4 +1,5 @@
-"""What the broker tells of a change: whose turn it was, who got what, who was passed over, and from what it follows."""
+"""What the broker tells of a change: whose turn it was, who got what, who was passed over, and from what it
+follows."""
 
 from __future__ import annotations
 
@@ -39,8 +40,14 @@ def broker(*prefetch: int, messages: int = 0) -> tuple[Broker, Any]:
 
 def subscribe(node: Broker, out: Any, connection: int, limit: int) -> list[Any]:
     return play(
-        node, out, connection, Opened(f"w{connection}"), m.ChannelOpen(1), m.BasicQos(1, limit), m.BasicConsume(1, "q", "c")
-    )  # fmt: skip
+        node,
+        out,
+        connection,
+        Opened(f"w{connection}"),
+        m.ChannelOpen(1),
+        m.BasicQos(1, limit),
+        m.BasicConsume(1, "q", "c"),
+    )
 
 
 def test_subscription_tells_its_prefetch_and_how_many_consume() -> None:
@@ -49,8 +56,14 @@ def test_subscription_tells_its_prefetch_and_how_many_consume() -> None:
     assert out.rules == ["rabbitmq.queue.joins_at_the_end_of_the_ring"] * 2
     assert out.inputs == [{"prefetch": 0}, {"prefetch": 5}]
     assert out.told[1][1] == {
-        "consumer": "w3", "connection": 3, "consumers": 2, "delivered": 0, "turns": ["w2", "w3"], "received": [], "skipped": [],
-    }  # fmt: skip
+        "consumer": "w3",
+        "connection": 3,
+        "consumers": 2,
+        "delivered": 0,
+        "turns": ["w2", "w3"],
+        "received": [],
+        "skipped": [],
+    }
 
 
 def test_newcomer_takes_the_backlog_when_the_others_are_at_their_limit() -> None:
@@ -66,7 +79,10 @@ def test_newcomer_takes_the_backlog_when_the_others_are_at_their_limit() -> None
 
 def test_long_lists_are_told_in_part() -> None:
     _, out = broker(*[0] * (LISTED_MAX + 2))
-    assert out.told[-1][1]["turns"] == [f"w{number}" for number in range(2, LISTED_MAX + 2)] and out.told[-1][1]["turns_more"] == 2
+    assert (
+        out.told[-1][1]["turns"] == [f"w{number}" for number in range(2, LISTED_MAX + 2)]
+        and out.told[-1][1]["turns_more"] == 2
+    )
 
 
 def test_closed_channel_without_a_consumer_tells_nothing() -> None:
@@ -91,7 +107,10 @@ def test_closed_consumer_tells_why_and_what_became_of_its_messages(method: Any, 
     told = len(out.told)
     play(node, out, 2, method)
     assert [kind for kind, _ in out.told[told:]] == ["rabbitmq.channel.closed"]
-    assert (out.rules[-1], out.inputs[-1]) == ("rabbitmq.queue.requeue_in_original_order", {"unacked": 2, "reason": reason})
+    assert (out.rules[-1], out.inputs[-1]) == (
+        "rabbitmq.queue.requeue_in_original_order",
+        {"unacked": 2, "reason": reason},
+    )
     assert out.told[-1][1] == {
         "consumer": "w2", "connection": 2, "delivered": 0, "ready": 3, "turns": [], "received": [],
         "skipped": [{"consumer": "w3", "connection": 3, "unacked": 1}],
@@ -118,7 +137,16 @@ def test_messages_sent_a_second_time_are_counted() -> None:
 
 def test_renamed_connection_is_known_by_the_name_its_program_gave() -> None:
     node, out = broker()
-    play(node, out, 2, Opened("host-7"), m.ConnectionStartOk("orders"), m.ChannelOpen(1), m.QueueDeclare(1, "q"), m.BasicConsume(1, "q", "c"))
+    play(
+        node,
+        out,
+        2,
+        Opened("host-7"),
+        m.ConnectionStartOk("orders"),
+        m.ChannelOpen(1),
+        m.QueueDeclare(1, "q"),
+        m.BasicConsume(1, "q", "c"),
+    )
     assert out.told[-1][1]["consumer"] == "orders"
 
 
@@ -140,7 +168,9 @@ def test_published_without_a_message_in_between_is_the_same_as_received() -> Non
 def test_published_on_a_channel_that_is_not_open_is_the_same_connection_exception() -> None:
     node, out = broker()
     node.published(P, 7, "q", 0, 0, out)
-    assert out.take() == [(P, m.ConnectionClose(504, "CHANNEL_ERROR - expected 'channel.open'"))] and out.closed == [P]
+    assert out.take() == [
+        (P, m.ConnectionClose(504, "CHANNEL_ERROR - expected 'channel.open'"))
+    ] and out.closed == [P]
 
 
 def test_message_for_a_queue_that_is_not_there_is_dropped_without_a_word() -> None:
@@ -157,13 +187,29 @@ def test_queue_declared_again_keeps_what_it_has() -> None:
 
 def test_cancel_of_a_tag_that_is_not_there_is_as_if_it_had_been() -> None:
     node, out = broker(0)
-    assert play(node, out, 2, m.BasicCancel(1, "other")) == [] and node.queues["q"].ring == ["2.1.c"] and out.closed == []
+    assert (
+        play(node, out, 2, m.BasicCancel(1, "other")) == []
+        and node.queues["q"].ring == ["2.1.c"]
+        and out.closed == []
+    )
 
 
 def test_nack_of_two_consumers_of_one_channel_gives_back_to_each_ones_queue() -> None:
     node, out = broker()
     play(node, out, P, m.QueueDeclare(1, "r"))
-    play(node, out, 2, Opened("w2"), m.ChannelOpen(1), m.BasicConsume(1, "q", "cq"), m.BasicConsume(1, "r", "cr"))
+    play(
+        node,
+        out,
+        2,
+        Opened("w2"),
+        m.ChannelOpen(1),
+        m.BasicConsume(1, "q", "cq"),
+        m.BasicConsume(1, "r", "cr"),
+    )
     play(node, out, P, m.BasicPublish(1, "q", 0), m.BasicPublish(1, "r", 1), m.BasicPublish(1, "q", 2))
     again = play(node, out, 2, m.BasicNack(1, 0, True))
-    assert [(method.consumer_tag, method.message, method.redelivered) for _, method in again] == [("cq", 0, True), ("cq", 2, True), ("cr", 1, True)]
+    assert [(method.consumer_tag, method.message, method.redelivered) for _, method in again] == [
+        ("cq", 0, True),
+        ("cq", 2, True),
+        ("cr", 1, True),
+    ]

@@ -1,4 +1,5 @@
-"""The consuming program by itself, step by step: its buffer, what a person orders, and each way in which it can lose its channel."""
+"""The consuming program by itself, step by step: its buffer, what a person orders, and each way in which it
+can lose its channel."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ def at_work(*tags: int) -> tuple[Worker, Any, Counted]:
     return node, out, traffic
 
 
-# -- one message at a time -----------------------------------------------------------------------------------------------------------------
+# -- one message at a time -----------------------------------------------------------------------------------
 
 
 def test_buffer_is_worked_off_in_the_order_of_delivery_and_then_it_waits() -> None:
@@ -85,7 +86,7 @@ def test_heartbeat_does_not_disturb_the_message_in_hand() -> None:
     assert out.deadlines == {DONE: 150, "heartbeat": 2 * m.HEARTBEAT_SEND_US} and traffic.log == []
 
 
-# -- the end of a channel --------------------------------------------------------------------------------------------------------------------
+# -- the end of a channel ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,9 @@ def test_heartbeat_does_not_disturb_the_message_in_hand() -> None:
     ],
     ids=["channel exception", "reset", "closed"],
 )
-def test_what_it_was_sent_and_has_not_acked_is_the_brokers_again(last_word: Any, answer: list[Any], refused: int) -> None:
+def test_what_it_was_sent_and_has_not_acked_is_the_brokers_again(
+    last_word: Any, answer: list[Any], refused: int
+) -> None:
     node, out, traffic = at_work(1, 2, 3)
     wake(node, out, DONE)
     assert play(node, out, 1, last_word) == answer
@@ -110,7 +113,11 @@ def test_connection_exception_is_remembered_and_the_connection_ends_with_closed(
     node, out, traffic = at_work(1)
     assert play(node, out, 1, m.ConnectionClose(504, "CHANNEL_ERROR")) == [] and traffic.log == []
     assert play(node, out, 1, Closed("closed")) == []
-    assert (node.state.refused, node.state.connection, traffic.log) == (504, 0, [("dropped", 11)]) and out.deadlines == {}
+    assert (node.state.refused, node.state.connection, traffic.log) == (
+        504,
+        0,
+        [("dropped", 11)],
+    ) and out.deadlines == {}
 
 
 def test_leave_of_one_that_was_refused_sends_nothing_on_its_dead_channel() -> None:
@@ -145,15 +152,23 @@ def test_restored_in_the_middle_of_its_work_it_goes_on_the_same(is_watched: bool
     traffic.is_watched = is_watched
     twin = Worker(from_plain(to_plain(node.state), WorkerState), traffic)
     again: Any = Played("c1")
-    again.deadlines, again.posted, again.connected = dict(out.deadlines), list(out.posted), dict(out.connected)
+    again.deadlines, again.posted, again.connected = (
+        dict(out.deadlines),
+        list(out.posted),
+        dict(out.connected),
+    )
     for each, each_out in ((node, out), (twin, again)):
         play(each, each_out, PERSON, Pause(), now_us=180)
         each.wake(DONE, each_out.deadlines.pop(DONE), each_out)
         play(each, each_out, PERSON, Resume(), now_us=400)
-    assert to_plain(twin.state) == to_plain(node.state) and again.posted == out.posted and again.deadlines == out.deadlines
+    assert (
+        to_plain(twin.state) == to_plain(node.state)
+        and again.posted == out.posted
+        and again.deadlines == out.deadlines
+    )
 
 
-# -- the publisher ---------------------------------------------------------------------------------------------------------------------------
+# -- the publisher -------------------------------------------------------------------------------------------
 
 
 def test_publisher_breaks_its_silence_each_half_interval() -> None:

@@ -1,4 +1,5 @@
-"""A toy model for the laws of a world: nodes that talk to each other by their own rules, and keep a diary of all that reached them."""
+"""A toy model for the laws of a world: nodes that talk to each other by their own rules, and keep a diary of
+all that reached them."""
 
 from __future__ import annotations
 
@@ -152,9 +153,24 @@ def on_link(world: World, what: str, connection: int, sender: str) -> None:
 
 
 ACTIONS = (
-    "talk", "hush", "crash", "kill", "pause", "resume", "exit", "forget", "start", "cut", "cut one way", "heal", "fill", "drain", "reset",
-    "slow", "fast",
-)  # fmt: skip
+    "talk",
+    "hush",
+    "crash",
+    "kill",
+    "pause",
+    "resume",
+    "exit",
+    "forget",
+    "start",
+    "cut",
+    "cut one way",
+    "heal",
+    "fill",
+    "drain",
+    "reset",
+    "slow",
+    "fast",
+)
 
 
 def take(world: World) -> list[Json]:

@@ -1,4 +1,5 @@
-"""A world of puppets: nodes that write down what reaches them, and act only where a test says so. Without jitter, so every moment is exact."""
+"""A world of puppets: nodes that write down what reaches them, and act only where a test says so. Without
+jitter, so every moment is exact."""
 
 from __future__ import annotations
 
@@ -65,7 +66,8 @@ def stage(*names: str, acts: Mapping[str, Act] | None = None, **world: Any) -> W
 
 
 def joined(one: str = "a", other: str = "b", **more: Any) -> tuple[World, int]:
-    """Two puppets, and a connection that both know of; the world stands at 10,000, and the diaries are empty."""
+    """Two puppets, and a connection that both know of; the world stands at 10,000, and the diaries are
+    empty."""
     world = stage(one, other, **more)
     connection = world.slots[one].connect(other)
     world.advance(10_000)

@@ -1,4 +1,5 @@
-"""Nodes whose clocks are ahead of the world's: what they see, and when what they ask for happens. And records that are only handed over."""
+"""Nodes whose clocks are ahead of the world's: what they see, and when what they ask for happens. And records
+that are only handed over."""
 
 from __future__ import annotations
 

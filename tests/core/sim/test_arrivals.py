@@ -1,4 +1,5 @@
-"""Streams played by hand: when a message is made, when it arrives, what it waits for, and what the publisher's own messages do to it."""
+"""Streams played by hand: when a message is made, when it arrives, what it waits for, and what the
+publisher's own messages do to it."""
 
 from __future__ import annotations
 
@@ -20,9 +21,12 @@ def tell(node: Puppet, connection: int, out: Outbox) -> None:
 
 
 class Published:
-    """A publisher `p` with a connection to each reader; a message goes to the reader of its key. made: numbers, as they were published."""
+    """A publisher `p` with a connection to each reader; a message goes to the reader of its key. made:
+    numbers, as they were published."""
 
-    def __init__(self, *readers: str, kind: type[Stream] = Stream, acts: Any = None, by_hand: bool = False) -> None:
+    def __init__(
+        self, *readers: str, kind: type[Stream] = Stream, acts: Any = None, by_hand: bool = False
+    ) -> None:
         self.world: World = stage("p", *readers, acts=acts)
         self.ways = [slot(self.world, "p").connect(reader) for reader in readers]
         self.world.advance(5_000)
@@ -44,7 +48,7 @@ class Published:
         self.stream.plan(list(sent), list(keys or (0,) * len(sent)), number)
 
 
-# -- arrivals ------------------------------------------------------------------------------------------------------------------------------
+# -- arrivals ------------------------------------------------------------------------------------------------
 
 
 def test_arrivals_without_an_act_are_passed_over() -> None:
@@ -68,7 +72,7 @@ def test_handed_over_messages_are_the_publishers_own_matter() -> None:
     assert got[2:] == [(42, 1)] and handed.place == 1
 
 
-# -- a stream ------------------------------------------------------------------------------------------------------------------------------
+# -- a stream ------------------------------------------------------------------------------------------------
 
 
 def test_message_of_a_stream_is_made_when_it_arrives_one_delay_after_it_was_sent() -> None:
@@ -103,7 +107,9 @@ def test_who_looks_puts_what_was_sent_on_its_way_and_changes_no_moment() -> None
 
 
 @pytest.mark.parametrize(("until_us", "made"), [(6_000, []), (6_001, [0])])
-def test_what_is_sent_at_the_moment_of_the_look_itself_is_not_sent_yet(until_us: int, made: list[int]) -> None:
+def test_what_is_sent_at_the_moment_of_the_look_itself_is_not_sent_yet(
+    until_us: int, made: list[int]
+) -> None:
     run = Published("r")
     run.plan(6_000)
     run.stream.catch_up(until_us)
@@ -140,7 +146,9 @@ def test_slow_message_of_the_publisher_holds_up_those_of_the_stream() -> None:
     run.plan(6_500, 7_000)
     slot(run.world, "p").deadline("beat", 6_000)
     run.world.advance(12_000, run.stream)
-    assert diary(run.world, "r") == [(9_000, "slow"), (9_000, "m0"), (9_000, "m1")], "no message overtakes another one"
+    assert diary(run.world, "r") == [(9_000, "slow"), (9_000, "m0"), (9_000, "m1")], (
+        "no message overtakes another one"
+    )
 
 
 def test_held_messages_wait_for_the_heal_in_their_order() -> None:
@@ -168,7 +176,10 @@ def test_stream_stops_at_a_message_that_tells_something_and_the_next_call_goes_o
     run.plan(6_000, 6_100, 6_200)
     run.world.advance(9_000, run.stream, by_report=True)
     while run.world.is_midway:
-        assert (run.world.now_us, texts(run.world, "r")) == (7_100, ["m0", "m1"]) and run.world.told.pop().kind == "toy.told"
+        assert (run.world.now_us, texts(run.world, "r")) == (
+            7_100,
+            ["m0", "m1"],
+        ) and run.world.told.pop().kind == "toy.told"
         run.world.advance(9_000, run.stream, by_report=True)
     assert texts(run.world, "r") == ["m0", "m1", "m2"] and run.world.now_us == 9_000
 
@@ -181,7 +192,7 @@ def test_message_of_a_stream_has_no_cause() -> None:
     assert [event.cause.to_json() for event in run.world.told] == [None, None]
 
 
-# -- handed on without a message -----------------------------------------------------------------------------------------------------------
+# -- handed on without a message -----------------------------------------------------------------------------
 
 
 def test_publisher_with_one_connection_hands_on_without_a_message_as_long_as_it_is_in_order() -> None:
@@ -202,7 +213,7 @@ def test_publisher_with_two_connections_sends_messages() -> None:
     assert run.handed == [] and texts(run.world, "r") == ["m0"]
 
 
-# -- several in one step -------------------------------------------------------------------------------------------------------------------
+# -- several in one step -------------------------------------------------------------------------------------
 
 
 class Books:
@@ -231,7 +242,9 @@ def test_all_that_arrive_before_the_next_event_are_written_in_one_step() -> None
     slot(run.world, "r").deadline("due", 7_600)
     run.plan(6_000, 6_500, 6_700, 7_000)
     run.world.advance(7_700, stream)
-    assert books.asked == [(0, 7_600), (2, 7_701)], "what is due in a microsecond goes before an arrival of it"
+    assert books.asked == [(0, 7_600), (2, 7_701)], (
+        "what is due in a microsecond goes before an arrival of it"
+    )
     assert [at_us for _, at_us in books.written] == [7_000, 7_500, 7_700] and stream.place == 3
 
 
@@ -260,7 +273,9 @@ def test_what_was_sent_and_has_not_arrived_when_somebody_looks_is_put_on_its_way
 
 @pytest.mark.parametrize("kind", [Written, Unread])
 @pytest.mark.parametrize("trouble", ["cut", "crash"])
-def test_where_something_is_the_matter_each_message_is_a_step_again(kind: type[Written], trouble: str) -> None:
+def test_where_something_is_the_matter_each_message_is_a_step_again(
+    kind: type[Written], trouble: str
+) -> None:
     run, stream, books = writing(kind)
     if trouble == "cut":
         run.world.cut(run.ways[0])

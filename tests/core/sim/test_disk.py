@@ -74,7 +74,10 @@ def test_disk_without_a_limit_is_never_full():
     assert disk.write(1 << 50, 7) == 7 and disk.used_bytes == 1 << 50
 
 
-@given(st.lists(st.tuples(st.sampled_from(("write", "free")), st.integers(0, 40)), max_size=40), st.integers(0, 100))
+@given(
+    st.lists(st.tuples(st.sampled_from(("write", "free")), st.integers(0, 40)), max_size=40),
+    st.integers(0, 100),
+)
 def test_room_taken_is_never_more_than_there_is_and_a_refusal_changes_nothing(steps, capacity):
     disk, used = Disk(capacity_bytes=capacity), 0
     for what, size in steps:

@@ -1,4 +1,5 @@
-"""What waits at a node's door goes in at the moments, and in the order, in which it would have been received."""
+"""What waits at a node's door goes in at the moments, and in the order, in which it would have been
+received."""
 
 from __future__ import annotations
 
@@ -114,8 +115,11 @@ def do(world: World, what: str, number: int) -> None:
             world.reset(connection)
 
 
-def eaten(room: int, steps: list[tuple[int, str]], looks: list[int], kept_at: int = -1) -> list[tuple[int, int]]:
-    """What the eater has when all is over. looks: moments at which somebody looks; at one of them the world is kept and restored."""
+def eaten(
+    room: int, steps: list[tuple[int, str]], looks: list[int], kept_at: int = -1
+) -> list[tuple[int, int]]:
+    """What the eater has when all is over. looks: moments at which somebody looks; at one of them the world
+    is kept and restored."""
     world = begun(room)
     numbered = [(at_us, number, what) for number, (at_us, what) in enumerate(sorted(steps))]
     for at_us, number, what in sorted([*numbered, *((at_us, -1, "look") for at_us in looks)]):
@@ -130,8 +134,29 @@ def eaten(room: int, steps: list[tuple[int, str]], looks: list[int], kept_at: in
     return world.node("eater").state.eaten
 
 
-STEPS = st.lists(st.tuples(st.integers(0, END_US // 2), st.sampled_from(
-    ("feed", "feed", "feed", "feed", "say", "cut", "heal", "fill", "empty", "slow", "pause", "resume", "reset"))), max_size=30)  # fmt: skip
+STEPS = st.lists(
+    st.tuples(
+        st.integers(0, END_US // 2),
+        st.sampled_from(
+            (
+                "feed",
+                "feed",
+                "feed",
+                "feed",
+                "say",
+                "cut",
+                "heal",
+                "fill",
+                "empty",
+                "slow",
+                "pause",
+                "resume",
+                "reset",
+            )
+        ),
+    ),
+    max_size=30,
+)
 
 
 @given(steps=STEPS, room=st.integers(1, 5), looks=st.lists(st.integers(0, END_US), max_size=5))
@@ -155,7 +180,9 @@ def test_what_waits_at_the_door_needs_no_ticket():
     for number in (2, 3):
         do(world, "feed", number)
     link = link_to_eater(world)
-    assert world.heap == [] and list(link.times) == [13_000, 13_000] and len(link.queue) == 2 and link.room == 8
+    assert (
+        world.heap == [] and list(link.times) == [13_000, 13_000] and len(link.queue) == 2 and link.room == 8
+    )
     world.advance(12_999)
     assert len(world.node("eater").state.eaten) == 1
     world.advance(13_000)

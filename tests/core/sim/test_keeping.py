@@ -1,4 +1,5 @@
-"""A world kept in the middle of things and restored: what is under way, what is the matter, and what is owed is there, and nothing else."""
+"""A world kept in the middle of things and restored: what is under way, what is the matter, and what is owed
+is there, and nothing else."""
 
 from __future__ import annotations
 
@@ -35,8 +36,11 @@ FAULTS: dict[str, Fault] = {
 def mend(world: World, connection: int) -> None:
     """Whatever of it there is."""
     acts: list[Callable[[], object]] = [
-        lambda: world.heal(connection), lambda: world.fill(connection, "a", False), lambda: world.resume("b"), lambda: world.forget("b"),
-    ]  # fmt: skip
+        lambda: world.heal(connection),
+        lambda: world.fill(connection, "a", False),
+        lambda: world.resume("b"),
+        lambda: world.forget("b"),
+    ]
     for act in acts:
         try:
             act()
@@ -69,7 +73,9 @@ def test_world_restored_in_the_middle_of_a_fault_goes_on_the_same(what: str, kep
         if connection in slot(each, "a").links:
             say(each, "a", connection, "three")
         each.advance(40_000)
-    assert keep(twin) == keep(world) and [last(twin, name) for name in "ab"] == [last(world, name) for name in "ab"]
+    assert keep(twin) == keep(world) and [last(twin, name) for name in "ab"] == [
+        last(world, name) for name in "ab"
+    ]
 
 
 def test_numbers_go_on_and_are_never_given_twice() -> None:
@@ -118,7 +124,11 @@ def test_what_can_come_due_no_more_is_left_out() -> None:
     world.exit("b")
     world.advance(20_000)
     plain = keep(world)
-    assert plain["links"] == [] and [entry[3] for entry in plain["heap"]] == ["cancelled"] and list(plain["nodes"]) == ["a"]
+    assert (
+        plain["links"] == []
+        and [entry[3] for entry in plain["heap"]] == ["cancelled"]
+        and list(plain["nodes"]) == ["a"]
+    )
 
 
 def test_disk_and_random_streams_are_kept() -> None:

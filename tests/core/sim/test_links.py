@@ -1,4 +1,5 @@
-"""One connection and its faults: slow, cut both ways or one, full, reset, closed. Every moment is exact, as there is no jitter."""
+"""One connection and its faults: slow, cut both ways or one, full, reset, closed. Every moment is exact, as
+there is no jitter."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ def tell(node: Puppet, connection: int, out: Outbox) -> None:
     out.tell("toy.told", None, {}, {})
 
 
-# -- slow ----------------------------------------------------------------------------------------------------------------------------------
+# -- slow ----------------------------------------------------------------------------------------------------
 
 
 def test_another_delay_is_for_what_is_sent_from_now_on_each_way() -> None:
@@ -29,7 +30,9 @@ def test_another_delay_is_for_what_is_sent_from_now_on_each_way() -> None:
     say(world, "a", connection, "slow")
     say(world, "b", connection, "back")
     world.advance(20_000)
-    assert diary(world, "b") == [(11_000, "fast"), (15_000, "slow")] and diary(world, "a") == [(15_000, "back")]
+    assert diary(world, "b") == [(11_000, "fast"), (15_000, "slow")] and diary(world, "a") == [
+        (15_000, "back")
+    ]
 
 
 def test_message_that_would_overtake_arrives_with_the_one_before_it() -> None:
@@ -56,7 +59,7 @@ def test_another_delay_is_of_one_connection_only() -> None:
     assert diary(world, "b") == [(11_000, "opened by a"), (11_000, "hello")]
 
 
-# -- cut -----------------------------------------------------------------------------------------------------------------------------------
+# -- cut -----------------------------------------------------------------------------------------------------
 
 
 def test_cut_holds_what_is_under_way_and_what_is_sent_and_a_heal_sends_it_again_in_order() -> None:
@@ -133,7 +136,7 @@ def test_resume_does_not_heal_a_cut() -> None:
     assert diary(world, "b") == [(31_000, "hello")]
 
 
-# -- full ----------------------------------------------------------------------------------------------------------------------------------
+# -- full ----------------------------------------------------------------------------------------------------
 
 
 def test_full_receiver_hears_nothing_and_can_still_speak() -> None:
@@ -142,7 +145,11 @@ def test_full_receiver_hears_nothing_and_can_still_speak() -> None:
     say(world, "a", connection, "one", "two")
     say(world, "b", connection, "speaks")
     world.advance(20_000)
-    assert texts(world, "a") == ["speaks"] and texts(world, "b") == [] and slot(world, "a").unsent(connection) == 2
+    assert (
+        texts(world, "a") == ["speaks"]
+        and texts(world, "b") == []
+        and slot(world, "a").unsent(connection) == 2
+    )
     world.fill(connection, "a", False)
     world.advance(30_000)
     assert diary(world, "b") == [(21_000, "one"), (21_000, "two")]
@@ -165,7 +172,7 @@ def test_what_is_cut_and_full_waits_for_both(first: str) -> None:
     assert diary(world, "b") == [(26_000, "hello")]
 
 
-# -- reset ---------------------------------------------------------------------------------------------------------------------------------
+# -- reset ---------------------------------------------------------------------------------------------------
 
 
 def test_reset_loses_what_is_under_way_and_tells_both_ends_why() -> None:
@@ -211,8 +218,10 @@ def test_broken_connection_cannot_be_broken_cut_or_filled_again() -> None:
         world.reset(connection)
     world.advance(20_000)
     acts: list[Callable[[], object]] = [
-        lambda: world.reset(connection), lambda: world.cut(connection), lambda: world.fill(connection, "a", True),
-    ]  # fmt: skip
+        lambda: world.reset(connection),
+        lambda: world.cut(connection),
+        lambda: world.fill(connection, "a", True),
+    ]
     for act in acts:
         with pytest.raises(CommandError) as refusal:
             act()
@@ -228,7 +237,7 @@ def test_reset_goes_through_a_cut_that_was_of_the_connection() -> None:
     assert texts(world, "a") == texts(world, "b") == ["reset"]
 
 
-# -- closed --------------------------------------------------------------------------------------------------------------------------------
+# -- closed --------------------------------------------------------------------------------------------------
 
 
 def test_closed_end_hears_nothing_more_and_its_peer_hears_all_that_was_sent() -> None:
@@ -282,7 +291,7 @@ def test_newest_open_connection_is_found_from_either_side() -> None:
         world.connection("a", "ghost")
 
 
-# -- how late ------------------------------------------------------------------------------------------------------------------------------
+# -- how late ------------------------------------------------------------------------------------------------
 
 
 @given(st.integers(0, 5_000), st.integers(0, 10**6))
@@ -302,9 +311,14 @@ def test_jitter_costs_one_draw_and_none_where_there_is_none() -> None:
     assert random.draws == {"network.jitter": 1}
 
 
-@given(st.lists(st.tuples(st.integers(0, 900), st.integers(0, 3_000)), min_size=1, max_size=20), st.integers(1, 5))
+@given(
+    st.lists(st.tuples(st.integers(0, 900), st.integers(0, 3_000)), min_size=1, max_size=20),
+    st.integers(1, 5),
+)
 @settings(max_examples=50)
-def test_nothing_is_due_before_what_was_sent_earlier_or_sooner_than_the_delay(sends: list[tuple[int, int]], number: int) -> None:
+def test_nothing_is_due_before_what_was_sent_earlier_or_sooner_than_the_delay(
+    sends: list[tuple[int, int]], number: int
+) -> None:
     table = jitter_table(SeededRandom(7), 200)
     link, now_us, before = Link(number, 1, 1, 2, 0), 0, 0
     for step_us, link.delay_us in sends:
@@ -318,5 +332,8 @@ def test_nothing_is_due_before_what_was_sent_earlier_or_sooner_than_the_delay(se
 
 def test_two_links_are_not_late_together() -> None:
     table = jitter_table(SeededRandom(7), 1_000)
-    late = [[due_us(Link(number, 1, 1, 2, 0), now_us, table) - now_us for now_us in range(0, 4_000, 500)] for number in (1, 2)]
+    late = [
+        [due_us(Link(number, 1, 1, 2, 0), now_us, table) - now_us for now_us in range(0, 4_000, 500)]
+        for number in (1, 2)
+    ]
     assert late[0] != late[1]

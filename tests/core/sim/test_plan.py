@@ -1,4 +1,5 @@
-"""A node that plans is the same as one that goes step by step, whatever happens meanwhile, and whoever looks."""
+"""A node that plans is the same as one that goes step by step, whatever happens meanwhile, and whoever
+looks."""
 
 from __future__ import annotations
 
@@ -46,8 +47,9 @@ class Begin(msgspec.Struct, frozen=True, tag="begin", array_like=True):
 
 @dataclass(slots=True)
 class State:
-    """room: how many tasks the worker plans, 0: it goes step by step. waiting: tasks that have arrived; hand: the one it works on. ahead: planned,
-    (arrives, done, number). heard: (when, what, number) of what has reached the boss. finished: tasks done."""
+    """room: how many tasks the worker plans, 0: it goes step by step. waiting: tasks that have arrived; hand:
+    the one it works on. ahead: planned, (arrives, done, number). heard: (when, what, number) of what has
+    reached the boss. finished: tasks done."""
 
     room: int = 0
     connection: int = 0
@@ -138,7 +140,9 @@ class Worker:
         self.settle(now_us, out)
         if state.ahead:
             out.withdraw(state.connection, len(state.ahead))
-            state.waiting.extendleft(reversed([number for at_us, _, number in state.ahead if at_us <= now_us][1:]))
+            state.waiting.extendleft(
+                reversed([number for at_us, _, number in state.ahead if at_us <= now_us][1:])
+            )
             out.put_back([(at_us, Task(number), None) for at_us, _, number in state.ahead if at_us > now_us])
             if state.hand >= 0:
                 out.deadline("done", state.done_us)
@@ -149,7 +153,12 @@ class Worker:
         """Its deadlines come due by themselves."""
 
 
-DESIGN = Design({"boss": (State, Boss), "worker": (State, Worker)}, Task | Done | Beat | Say | Begin, delay_us=3_000, jitter_us=300)
+DESIGN = Design(
+    {"boss": (State, Boss), "worker": (State, Worker)},
+    Task | Done | Beat | Say | Begin,
+    delay_us=3_000,
+    jitter_us=300,
+)
 FAULTS = ("cut tasks", "cut answers", "cut", "fill", "slow", "pause", "beat")
 MENDS = ("heal", "empty", "resume")
 STEPS = st.builds(
@@ -207,7 +216,11 @@ def seen(room: int, steps: list[tuple[int, str]], looks: list[int], kept_at: int
 
 
 @given(steps=STEPS, room=st.integers(1, 5), looks=st.lists(st.integers(0, END_US), max_size=4))
-@example(steps=[(0, "task"), (100, "task"), (200, "task"), (4_000, "slow"), (9_000, "beat"), (9_100, "task")], room=3, looks=[4_000])
+@example(
+    steps=[(0, "task"), (100, "task"), (200, "task"), (4_000, "slow"), (9_000, "beat"), (9_100, "task")],
+    room=3,
+    looks=[4_000],
+)
 @settings(max_examples=300, deadline=None)
 def test_a_plan_changes_neither_what_is_answered_nor_when(steps, room, looks):
     plain = seen(0, steps, looks)
@@ -236,7 +249,9 @@ def test_a_task_is_answered_before_it_has_arrived():
     back = world.slots["worker"].links[worker.connection]
     assert [message for message, _ in back.queue] == [Done(0), Done(1), Done(2)], "three answers are posted"
     tickets = sorted(ticket[0] for ticket in world.heap if ticket[2] is back)
-    assert [at_us - done_us >= 3_000 for at_us, (_, done_us, _) in zip(tickets, worker.ahead, strict=True)] == [True] * 3
+    assert [
+        at_us - done_us >= 3_000 for at_us, (_, done_us, _) in zip(tickets, worker.ahead, strict=True)
+    ] == [True] * 3
 
 
 def test_what_has_not_left_is_withdrawn_and_what_has_not_arrived_is_on_its_way_again():
@@ -246,6 +261,15 @@ def test_what_has_not_left_is_withdrawn_and_what_has_not_arrived_is_on_its_way_a
     back = world.slots["worker"].links[worker.connection]
     assert [type(message) for message, _ in back.queue] == [Beat]
     there = world.slots["boss"].links[worker.connection]
-    assert [message for message, _ in there.queue] == [Task(1), Task(2)] and worker.hand == 0 and not worker.ahead
+    assert (
+        [message for message, _ in there.queue] == [Task(1), Task(2)]
+        and worker.hand == 0
+        and not worker.ahead
+    )
     world.advance(END_US)
-    assert [(what, number) for _, what, number in world.node("boss").state.heard] == [("beat", 5_200), ("done", 0), ("done", 1), ("done", 2)]
+    assert [(what, number) for _, what, number in world.node("boss").state.heard] == [
+        ("beat", 5_200),
+        ("done", 0),
+        ("done", 1),
+        ("done", 2),
+    ]

@@ -1,4 +1,5 @@
-"""What can become of a process: it exits, is killed, its machine goes silent, it is stopped and goes on. One playbook each."""
+"""What can become of a process: it exits, is killed, its machine goes silent, it is stopped and goes on. One
+playbook each."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ def later(*names: str, step_us: int = 100) -> list[tuple[str, int]]:
     return [(name, 10_000 + step_us * place) for place, name in enumerate(names, 1)]
 
 
-# -- exit ----------------------------------------------------------------------------------------------------------------------------------
+# -- exit ----------------------------------------------------------------------------------------------------
 
 
 def test_exit_lets_what_was_sent_arrive_and_then_closes() -> None:
@@ -66,7 +67,7 @@ def test_both_ends_may_exit_at_once_and_nothing_is_left_on_the_way() -> None:
     assert world.links == {} and world.of_connection == {}
 
 
-# -- the machine goes silent ---------------------------------------------------------------------------------------------------------------
+# -- the machine goes silent ---------------------------------------------------------------------------------
 
 
 def test_crash_lets_what_was_sent_arrive_and_says_nothing_more() -> None:
@@ -101,7 +102,10 @@ def test_connection_to_a_name_without_a_process_opens_and_stays_silent() -> None
     assert texts(world, "nobody") == [], "one that starts later is another process"
 
 
-@pytest.mark.parametrize(("condition", "reason"), [("", "has not crashed"), ("pause", "has not crashed"), ("exit", "there is no a")])
+@pytest.mark.parametrize(
+    ("condition", "reason"),
+    [("", "has not crashed"), ("pause", "has not crashed"), ("exit", "there is no a")],
+)
 def test_only_a_crashed_process_can_be_forgotten(condition: str, reason: str) -> None:
     world = stage("a")
     if condition:
@@ -123,7 +127,7 @@ def test_forgotten_crash_leaves_its_peers_as_they_are() -> None:
     assert slot(world, "b").links == {} and slot(world, "b").deadlines == {}
 
 
-# -- killed --------------------------------------------------------------------------------------------------------------------------------
+# -- killed --------------------------------------------------------------------------------------------------
 
 
 def test_killed_process_loses_what_it_sent_and_breaks_each_of_its_connections_once() -> None:
@@ -157,7 +161,7 @@ def test_two_messages_to_a_killed_process_are_refused_with_one_reset() -> None:
     assert world.links == {} and world.of_connection == {}, "the dead end's side goes with its process"
 
 
-# -- stopped, and on again -----------------------------------------------------------------------------------------------------------------
+# -- stopped, and on again -----------------------------------------------------------------------------------
 
 
 def test_stopped_process_finds_its_deadlines_first_and_then_its_messages_each_in_order() -> None:
@@ -254,7 +258,7 @@ def test_nothing_can_be_done_to_a_name_without_a_process(act: str) -> None:
     assert (refusal.value.field, refusal.value.reason) == ("node", "there is no ghost")
 
 
-# -- whose fault silence is ----------------------------------------------------------------------------------------------------------------
+# -- whose fault silence is ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("silenced", ["pause", "crash"])

@@ -49,10 +49,14 @@ def test_message_number_zero_is_a_message() -> None:
 def test_dropped_message_is_not_finished_and_wakes_nobody() -> None:
     program, out, traffic = busy()
     program.drop(60, out, traffic)
-    assert (program.hand, program.finished, out.deadlines) == (-1, 0, {}) and traffic.times == [("dropped", "c1", 60)]
+    assert (program.hand, program.finished, out.deadlines) == (-1, 0, {}) and traffic.times == [
+        ("dropped", "c1", 60)
+    ]
     out.deadline(DONE, 500)
     program.drop(70, out, traffic)
-    assert traffic.log == [("dropped", 41)] and out.deadlines == {DONE: 500}, "with nothing in hand nothing is dropped or cancelled"
+    assert traffic.log == [("dropped", 41)] and out.deadlines == {DONE: 500}, (
+        "with nothing in hand nothing is dropped or cancelled"
+    )
 
 
 def test_paused_program_keeps_its_message_and_is_not_free_without_one() -> None:
@@ -84,4 +88,6 @@ def test_what_was_handled_quietly_counts_and_leaves_the_next_one_in_hand() -> No
     program, out, traffic = busy()
     program.done_quietly([(150, 41), (250, 42)], 43, 350, out, traffic)
     assert (program.finished, program.hand, program.done_us) == (2, 43, 350)
-    assert traffic.log == [("handled", 41), ("handled", 42)] and out.deadlines == {DONE: 150}, "it sets no deadline"
+    assert traffic.log == [("handled", 41), ("handled", 42)] and out.deadlines == {DONE: 150}, (
+        "it sets no deadline"
+    )

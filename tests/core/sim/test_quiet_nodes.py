@@ -1,4 +1,5 @@
-"""When the world asks a node that works by itself how far it is, and when it makes one that plans take back what it planned."""
+"""When the world asks a node that works by itself how far it is, and when it makes one that plans take back
+what it planned."""
 
 from __future__ import annotations
 
@@ -47,11 +48,16 @@ class Expecting(Planner):
     """It also writes down what it is told to expect, with its cause."""
 
     def expect(self, message: Any, at_us: int, because: Cause | None, out: Outbox) -> None:
-        self.state.diary.append((at_us, f"expects {message.text} because {because.command if because else None}"))
+        self.state.diary.append(
+            (at_us, f"expects {message.text} because {because.command if because else None}")
+        )
 
 
 def design(acts: Any = None) -> Design:
-    kinds = {kind.__name__: (QuietState, lambda state, kind=kind: kind(state, acts or {})) for kind in (Quiet, Planner, Expecting)}
+    kinds = {
+        kind.__name__: (QuietState, lambda state, kind=kind: kind(state, acts or {}))
+        for kind in (Quiet, Planner, Expecting)
+    }
     return Design({**kinds, "puppet": (PuppetState, lambda state: Puppet(state, acts or {}))}, Note)
 
 
@@ -76,7 +82,7 @@ def asked(world: World) -> list[tuple[int, str]]:
     return state(world).asked
 
 
-# -- who looks -------------------------------------------------------------------------------------------------------------------------------
+# -- who looks -----------------------------------------------------------------------------------------------
 
 
 def test_it_is_asked_at_the_end_of_each_stretch_and_at_no_step_in_between() -> None:
@@ -97,7 +103,11 @@ def test_it_is_asked_before_a_listener_hears_and_before_a_witness_sees(way: str)
     def look(_: object) -> None:
         looks.append(len(asked(world)))
 
-    world: World = pair(acts={"due: due": tell}, listener=look if way == "listener" else None, witness=look if way == "witness" else None)[0]
+    world: World = pair(
+        acts={"due: due": tell},
+        listener=look if way == "listener" else None,
+        witness=look if way == "witness" else None,
+    )[0]
     slot(world, "a").deadline("due", 10_700)
     world.advance(15_000)
     assert looks == [1] and asked(world) == [(10_700, "settle"), (15_000, "settle")]
@@ -135,7 +145,7 @@ def test_restored_world_asks_it_as_well() -> None:
     assert asked(twin) == [(20_000, "settle")]
 
 
-# -- a door ----------------------------------------------------------------------------------------------------------------------------------
+# -- a door --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("fault", ["cut", "fill", "reset", "pause", "crash", "cut_route"])
@@ -156,7 +166,9 @@ def test_what_has_reached_the_door_goes_in_before_anything_becomes_the_matter(fa
         case _:
             getattr(world, fault)("q")
     assert state(world).diary == [(11_000, "in")] and asked(world)[0] == (11_000, "settle")
-    assert slot(world, "q").door is None and not any(link.trouble & DOOR or link.room or link.times for link in world.links.values())
+    assert slot(world, "q").door is None and not any(
+        link.trouble & DOOR or link.room or link.times for link in world.links.values()
+    )
     world.advance(11_599)
     match fault:
         case "cut":
@@ -169,7 +181,11 @@ def test_what_has_reached_the_door_goes_in_before_anything_becomes_the_matter(fa
             world.resume("q")
     world.advance(20_000)
     lost = fault in ("reset", "crash")
-    assert [text for _, text in state(world).diary] == ["in", *([] if lost else ["on its way"]), *(["reset"] if fault == "reset" else [])]
+    assert [text for _, text in state(world).diary] == [
+        "in",
+        *([] if lost else ["on its way"]),
+        *(["reset"] if fault == "reset" else []),
+    ]
 
 
 def test_message_that_is_received_finds_everybody_before_it_inside() -> None:
@@ -181,7 +197,7 @@ def test_message_that_is_received_finds_everybody_before_it_inside() -> None:
     assert state(world).diary == [(11_000, "fed"), (11_000, "sent")]
 
 
-# -- a plan ----------------------------------------------------------------------------------------------------------------------------------
+# -- a plan --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("act", ["set_delay", "slow_route", "pause", "crash", "exit"])
@@ -219,6 +235,8 @@ def test_what_is_fed_to_one_that_expects_is_told_at_once_with_its_moment_and_its
     world.cause = cause(3)
     for text in ("one", "two", "three"):
         slot(world, "a").feed(connection, Note(text))
-    assert state(world).diary == [(11_000, "expects one because 3"), (11_000, "expects two because 3")], "there was room for two"
+    assert state(world).diary == [(11_000, "expects one because 3"), (11_000, "expects two because 3")], (
+        "there was room for two"
+    )
     world.advance(20_000)
     assert state(world).diary[2:] == [(11_000, "three")]

@@ -1,4 +1,5 @@
-"""The cable between two nodes: what is done to it holds for the connections of today and of later, and outlives both processes."""
+"""The cable between two nodes: what is done to it holds for the connections of today and of later, and
+outlives both processes."""
 
 from __future__ import annotations
 
@@ -18,8 +19,15 @@ def test_cut_route_holds_one_way_and_the_answers_still_come() -> None:
     say(world, "a", connection, "held")
     say(world, "b", connection, "heard")
     world.advance(20_000)
-    assert texts(world, "a") == ["heard"] and texts(world, "b") == [] and slot(world, "a").unsent(connection) == 1
-    assert slot(world, "a").links[connection].cut_by == cause(3) and slot(world, "b").links[connection].cut_by is None
+    assert (
+        texts(world, "a") == ["heard"]
+        and texts(world, "b") == []
+        and slot(world, "a").unsent(connection) == 1
+    )
+    assert (
+        slot(world, "a").links[connection].cut_by == cause(3)
+        and slot(world, "b").links[connection].cut_by is None
+    )
     heal_route(world, "a", "b")
     assert slot(world, "a").links[connection].cut_by is None
     world.advance(30_000)
@@ -59,7 +67,9 @@ def test_slow_route_is_for_every_connection_until_it_is_as_designed_again() -> N
     say(world, "a", connection, "today")
     say(world, "b", connection, "as ever")
     world.advance(20_000)
-    assert diary(world, "b") == [(16_000, "opened by a"), (16_000, "today")] and diary(world, "a") == [(11_000, "as ever")]
+    assert diary(world, "b") == [(16_000, "opened by a"), (16_000, "today")] and diary(world, "a") == [
+        (11_000, "as ever")
+    ]
     slow_route(world, "a", "b", None)
     say(world, "a", later, "fast again")
     say(world, "a", slot(world, "a").connect("b"), "new")
@@ -104,7 +114,10 @@ def test_route_is_cut_and_healed_once_and_each_way_by_itself() -> None:
 @pytest.mark.parametrize(("one", "other", "missing"), [("ghost", "b", "ghost"), ("a", "ghost", "ghost")])
 def test_route_of_an_unknown_node_is_refused_and_leaves_no_route(one: str, other: str, missing: str) -> None:
     world, _ = joined()
-    acts: list[Callable[[], object]] = [lambda: cut_route(world, one, other), lambda: slow_route(world, one, other, 5_000)]
+    acts: list[Callable[[], object]] = [
+        lambda: cut_route(world, one, other),
+        lambda: slow_route(world, one, other, 5_000),
+    ]
     for act in acts:
         with pytest.raises(CommandError, match=f"there is no {missing}"):
             act()

@@ -13,9 +13,21 @@ from broker_core.events import Cause
 from broker_core.sim.network import DOOR, JITTER_MASK
 from broker_core.sim.node import Opened
 from broker_core.sim.world import World
-from tests.core.sim.puppet import DELAY_US, Note, PuppetState, cause, design_of, diary, joined, say, slot, stage, texts
+from tests.core.sim.puppet import (
+    DELAY_US,
+    Note,
+    PuppetState,
+    cause,
+    design_of,
+    diary,
+    joined,
+    say,
+    slot,
+    stage,
+    texts,
+)
 
-# -- deadlines -----------------------------------------------------------------------------------------------------------------------------
+# -- deadlines -----------------------------------------------------------------------------------------------
 
 
 def test_deadline_of_the_same_name_is_moved_and_comes_due_once() -> None:
@@ -26,7 +38,10 @@ def test_deadline_of_the_same_name_is_moved_and_comes_due_once() -> None:
     assert diary(world, "a") == [(20, "due: due")] and slot(world, "a").deadlines == {}
 
 
-@pytest.mark.parametrize(("asked", "heard"), [((50, 90), [(90, "due: due")]), ((90, 50), [(50, "due: due")]), ((50, 50), [(50, "due: due")])])
+@pytest.mark.parametrize(
+    ("asked", "heard"),
+    [((50, 90), [(90, "due: due")]), ((90, 50), [(50, "due: due")]), ((50, 50), [(50, "due: due")])],
+)
 def test_last_word_about_a_deadline_holds(asked: tuple[int, ...], heard: list[tuple[int, str]]) -> None:
     world = stage("a")
     for at_us in asked:
@@ -56,7 +71,12 @@ def test_deadlines_of_two_nodes_have_names_of_their_own() -> None:
     assert diary(world, "a") == [] and diary(world, "b") == [(60, "due: due")]
 
 
-@given(st.lists(st.tuples(st.sampled_from(("set", "cancel")), st.sampled_from("xyz"), st.integers(0, 90)), max_size=20), st.integers(0, 90))
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(("set", "cancel")), st.sampled_from("xyz"), st.integers(0, 90)), max_size=20
+    ),
+    st.integers(0, 90),
+)
 @settings(max_examples=50)
 def test_what_comes_due_is_what_was_asked_for_last(orders: list[tuple[str, str, int]], look_us: int) -> None:
     world = stage("a")
@@ -69,8 +89,12 @@ def test_what_comes_due_is_what_was_asked_for_last(orders: list[tuple[str, str, 
             slot(world, "a").cancel(name)
             wanted.pop(name, None)
     world.advance(look_us)
-    assert sorted(diary(world, "a")) == sorted((at_us, f"due: {name}") for name, at_us in wanted.items() if at_us <= look_us)
-    assert sorted(slot(world, "a").deadlines) == sorted(name for name, at_us in wanted.items() if at_us > look_us)
+    assert sorted(diary(world, "a")) == sorted(
+        (at_us, f"due: {name}") for name, at_us in wanted.items() if at_us <= look_us
+    )
+    assert sorted(slot(world, "a").deadlines) == sorted(
+        name for name, at_us in wanted.items() if at_us > look_us
+    )
 
 
 def test_draws_come_from_the_worlds_named_streams() -> None:
@@ -80,20 +104,28 @@ def test_draws_come_from_the_worlds_named_streams() -> None:
     assert world.random.draws["dice"] == 4 and set(drawn) <= set(range(6))
 
 
-# -- connections ---------------------------------------------------------------------------------------------------------------------------
+# -- connections ---------------------------------------------------------------------------------------------
 
 
 def test_connection_is_good_for_sending_at_once_and_the_peer_hears_who_opened_it_first() -> None:
-    world = stage("a", "b", acts={"opened by a": lambda node, connection, out: out.send(connection, Note("welcome"))})
+    world = stage(
+        "a", "b", acts={"opened by a": lambda node, connection, out: out.send(connection, Note("welcome"))}
+    )
     connection = slot(world, "a").connect("b")
     say(world, "a", connection, "hello")
     world.advance(5_000)
-    assert diary(world, "b") == [(1_000, "opened by a"), (1_000, "hello")] and diary(world, "a") == [(2_000, "welcome")]
+    assert diary(world, "b") == [(1_000, "opened by a"), (1_000, "hello")] and diary(world, "a") == [
+        (2_000, "welcome")
+    ]
 
 
 def test_connections_are_numbered_through_the_whole_world() -> None:
     world = stage("a", "b", "c")
-    assert [slot(world, one).connect(other) for one, other in (("a", "b"), ("c", "b"), ("a", "b"))] == [1, 2, 3]
+    assert [slot(world, one).connect(other) for one, other in (("a", "b"), ("c", "b"), ("a", "b"))] == [
+        1,
+        2,
+        3,
+    ]
     assert sorted(slot(world, "b").links) == [1, 2, 3] and sorted(slot(world, "a").links) == [1, 3]
 
 
@@ -115,7 +147,7 @@ def test_unsent_counts_what_waits_on_this_side_and_not_what_is_under_way() -> No
     assert slot(world, "a").unsent(connection) == 0
 
 
-# -- posts ---------------------------------------------------------------------------------------------------------------------------------
+# -- posts ---------------------------------------------------------------------------------------------------
 
 
 def post(world: object, *leaves: int) -> None:
@@ -219,7 +251,7 @@ def test_sent_fed_and_posted_at_one_moment_arrive_at_one_moment_jitter_and_all(n
     assert arrived == [now_us + DELAY_US + world.jitter[(now_us + link.number) & JITTER_MASK]] * 3
 
 
-# -- a door --------------------------------------------------------------------------------------------------------------------------------
+# -- a door --------------------------------------------------------------------------------------------------
 
 
 def test_what_did_not_come_through_a_door_cannot_be_put_back() -> None:
@@ -263,7 +295,9 @@ def test_fed_messages_keep_their_order_when_the_link_grows_faster() -> None:
     link = slot(world, "a").links[connection]
     assert list(link.times) == [15_000, 15_000] and link.last_us == 15_000
     say(world, "a", connection, "sent")
-    assert link.last_us == 15_000 and world.heap[0][0] == 15_000, "nor does what is sent then come before them"
+    assert link.last_us == 15_000 and world.heap[0][0] == 15_000, (
+        "nor does what is sent then come before them"
+    )
 
 
 def test_shut_door_sends_who_has_not_arrived_on_the_long_way() -> None:
@@ -314,5 +348,13 @@ def test_posting_several_is_posting_one_after_the_other(room: int) -> None:
             for number, message in enumerate(messages):
                 slot(world, "a").post(connection, message, 12_000 + number * 400, cause(5))
         link = slot(world, "a").links[connection]
-        seen.append((link.last_us, link.room, list(link.times), list(link.queue), [entry[:2] for entry in sorted(world.heap)]))
+        seen.append(
+            (
+                link.last_us,
+                link.room,
+                list(link.times),
+                list(link.queue),
+                [entry[:2] for entry in sorted(world.heap)],
+            )
+        )
     assert seen[0] == seen[1] and seen[0][1] == max(0, room - 3)

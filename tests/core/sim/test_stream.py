@@ -29,14 +29,16 @@ class Open(msgspec.Struct, frozen=True, tag="open", array_like=True):
 
 @dataclass(slots=True)
 class State:
-    """connections: of the publisher, to each of the two readers. heard: (when, connection, number) of a reader."""
+    """connections: of the publisher, to each of the two readers. heard: (when, connection, number) of a
+    reader."""
 
     connections: list[int] = field(default_factory=list)
     heard: list[tuple[int, int, int]] = field(default_factory=list)
 
 
 class Toy:
-    """A publisher that beats beside its stream, and readers that write down what reaches them and speak up at each tenth word."""
+    """A publisher that beats beside its stream, and readers that write down what reaches them and speak up at
+    each tenth word."""
 
     def __init__(self, state: State) -> None:
         self.state = state
@@ -92,7 +94,9 @@ class Run:
 
     def go(self, until_us: int, one_by_one: bool) -> None:
         coming = [at_us for at_us in self.times[self.sent :] if at_us <= until_us]
-        self.stream.plan(coming, [number * 5 % 3 % 2 for number in range(self.sent, self.sent + len(coming))], self.sent)
+        self.stream.plan(
+            coming, [number * 5 % 3 % 2 for number in range(self.sent, self.sent + len(coming))], self.sent
+        )
         self.world.advance(until_us, Arrivals(coming, self.stream.post) if one_by_one else self.stream)
         self.stream.catch_up(until_us + 1)
 
@@ -100,7 +104,9 @@ class Run:
         return hashlib.sha256(json.dumps([keep(self.world), self.seen]).encode()).hexdigest()
 
 
-def run(times: list[int], faults: list[tuple[int, str, int]], stops: list[int], one_by_one: bool = False) -> str:
+def run(
+    times: list[int], faults: list[tuple[int, str, int]], stops: list[int], one_by_one: bool = False
+) -> str:
     ran = Run(times)
     for at_us, what, which in sorted([*faults, *((at_us, "", 0) for at_us in stops)]):
         ran.go(at_us, one_by_one)
@@ -117,7 +123,9 @@ def run(times: list[int], faults: list[tuple[int, str, int]], stops: list[int], 
 
 
 moments = st.lists(st.integers(1, END_US), max_size=80).map(sorted)
-troubles = st.lists(st.tuples(st.integers(0, END_US), st.sampled_from(["cut", "heal", "slow"]), st.integers(0, 1)), max_size=4)
+troubles = st.lists(
+    st.tuples(st.integers(0, END_US), st.sampled_from(["cut", "heal", "slow"]), st.integers(0, 1)), max_size=4
+)
 cuts = st.lists(st.integers(0, END_US), max_size=6)
 
 
@@ -142,4 +150,6 @@ def test_the_messages_of_a_connection_arrive_in_the_order_in_which_they_were_sen
     for name in ("r0", "r1"):
         words = [number for _, _, number in ran.world.slots[name].node.state.heard if number > 0]
         assert words == sorted(words)
-    assert sum(1 for name in ("r0", "r1") for _, _, number in ran.world.slots[name].node.state.heard if number > 0) == len(times)
+    assert sum(
+        1 for name in ("r0", "r1") for _, _, number in ran.world.slots[name].node.state.heard if number > 0
+    ) == len(times)

@@ -25,7 +25,9 @@ def test_what_waits_at_a_door_comes_first() -> None:
     say(world, "a", connection, "sent")
     link = slot(world, "a").links[connection]
     told = under_way(world, link)
-    assert [message.text for message, _ in told] == ["fed", "sent"] and told[0][1] == link.times[0] <= told[1][1]
+    assert [message.text for message, _ in told] == ["fed", "sent"] and told[0][1] == link.times[0] <= told[
+        1
+    ][1]
 
 
 def test_what_is_held_by_a_cut_has_no_moment() -> None:

@@ -1,4 +1,5 @@
-"""A world's time: what is due in which order, how far `advance` goes, who is told, and what follows from what."""
+"""A world's time: what is due in which order, how far `advance` goes, who is told, and what follows from
+what."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ def arrived(world: World) -> Callable[[int], None]:
     return act
 
 
-# -- order ---------------------------------------------------------------------------------------------------------------------------------
+# -- order ---------------------------------------------------------------------------------------------------
 
 
 def test_everything_up_to_the_moment_happens_and_the_moment_itself_belongs_to_it() -> None:
@@ -84,12 +85,16 @@ def test_arrival_may_set_a_deadline_that_comes_due_before_the_next_one() -> None
     assert diary(world, "a") == [(15, "due: after 0"), (25, "due: after 1")]
 
 
-# -- reports -------------------------------------------------------------------------------------------------------------------------------
+# -- reports -------------------------------------------------------------------------------------------------
 
 
 def test_listener_gets_what_each_step_told_and_nothing_gathers() -> None:
     batches: list[list[str]] = []
-    world = stage("a", acts={"due: one": tell, "due: two": tell}, listener=lambda told: batches.append([event.id for event in told]))
+    world = stage(
+        "a",
+        acts={"due: one": tell, "due: two": tell},
+        listener=lambda told: batches.append([event.id for event in told]),
+    )
     for name in ("one", "two"):
         slot(world, "a").deadline(name, 5)
     world.advance(10)
@@ -98,7 +103,9 @@ def test_listener_gets_what_each_step_told_and_nothing_gathers() -> None:
 
 def test_listener_hears_of_an_order_and_of_an_arrival_too() -> None:
     batches: list[list[int]] = []
-    world = stage("a", acts={"hello": tell}, listener=lambda told: batches.append([event.at_us for event in told]))
+    world = stage(
+        "a", acts={"hello": tell}, listener=lambda told: batches.append([event.at_us for event in told])
+    )
     world.order("a", Note("hello"))
     assert batches == [[0]]
     world.advance(9, Arrivals([4], arrived(world)))
@@ -114,7 +121,10 @@ def test_witness_is_called_in_the_middle_of_the_step_and_the_listener_after_it()
         out.tell("toy.two", None, {}, {})
 
     world = stage(
-        "a", acts={"hello": act}, witness=lambda event: calls.append(event.kind), listener=lambda told: calls.append(f"{len(told)} told")
+        "a",
+        acts={"hello": act},
+        witness=lambda event: calls.append(event.kind),
+        listener=lambda told: calls.append(f"{len(told)} told"),
     )
     world.order("a", Note("hello"))
     assert calls == ["toy.one", "goes on", "toy.two", "2 told"]
@@ -123,7 +133,11 @@ def test_witness_is_called_in_the_middle_of_the_step_and_the_listener_after_it()
 @pytest.mark.parametrize("by_report", [False, True])
 def test_by_report_stops_after_each_step_that_told_and_the_same_call_goes_on(by_report: bool) -> None:
     reported: list[str] = []
-    world = stage("a", acts={"due: 2": tell, "due: 4": tell}, listener=lambda told: reported.extend(event.id for event in told))
+    world = stage(
+        "a",
+        acts={"due: 2": tell, "due: 4": tell},
+        listener=lambda told: reported.extend(event.id for event in told),
+    )
     for at_us in (1, 2, 3, 4):
         slot(world, "a").deadline(str(at_us), at_us)
     stops: list[tuple[int, int]] = []
@@ -146,7 +160,7 @@ def test_by_report_stops_after_an_arrival_that_told_and_the_rest_is_left() -> No
     assert (world.is_midway, world.now_us) == (False, 9)
 
 
-# -- causes --------------------------------------------------------------------------------------------------------------------------------
+# -- causes --------------------------------------------------------------------------------------------------
 
 
 def chain(world: World) -> list[tuple[str, Cause]]:
@@ -221,7 +235,7 @@ def test_turning_points_are_numbered_from_one_and_stand_at_their_moment() -> Non
     ]
 
 
-# -- orders --------------------------------------------------------------------------------------------------------------------------------
+# -- orders --------------------------------------------------------------------------------------------------
 
 
 def test_order_reaches_its_node_at_once_from_no_connection() -> None:
@@ -232,7 +246,10 @@ def test_order_reaches_its_node_at_once_from_no_connection() -> None:
     assert diary(world, "a") == [(5, "hello")] and seen == [0] and world.heap == []
 
 
-@pytest.mark.parametrize(("end", "reason"), [("pause", "node: a is paused"), ("crash", "node: a is crashed"), ("exit", "node: there is no a")])
+@pytest.mark.parametrize(
+    ("end", "reason"),
+    [("pause", "node: a is paused"), ("crash", "node: a is crashed"), ("exit", "node: there is no a")],
+)
 def test_order_for_a_process_that_does_not_run_is_refused(end: str, reason: str) -> None:
     world = stage("a")
     getattr(world, end)("a")

@@ -24,9 +24,13 @@ cuts = st.lists(st.integers(0, END_US), max_size=6)
 
 
 def run(script, stops=(), restore_at=None, by_report=False) -> World:
-    """A world after its script. stops: extra moments at which `advance` is called. restore_at: once kept and restored there."""
+    """A world after its script. stops: extra moments at which `advance` is called. restore_at: once kept and
+    restored there."""
     world = new_world()
-    moments = sorted([(at, 1, entry) for at, *entry in script] + [(at, 0, None) for at in stops], key=lambda moment: moment[:2])
+    moments = sorted(
+        [(at, 1, entry) for at, *entry in script] + [(at, 0, None) for at in stops],
+        key=lambda moment: moment[:2],
+    )
     for at_us, _, action in moments:
         if restore_at is not None and at_us > restore_at:
             world.advance(restore_at)
@@ -95,7 +99,9 @@ def test_messages_of_one_connection_never_overtake(script):
 @settings(deadline=None)
 def test_nothing_crosses_a_cut_before_it_heals_and_all_of_it_after(script, cut_at, one_way):
     world = new_world()
-    for at_us, *action in [entry for entry in script if entry[0] < cut_at and entry[1] in ("talk", "hush", "slow", "fast")]:
+    for at_us, *action in [
+        entry for entry in script if entry[0] < cut_at and entry[1] in ("talk", "hush", "slow", "fast")
+    ]:
         world.advance(at_us)
         act(world, tuple(action))
     world.advance(cut_at)
@@ -138,12 +144,18 @@ def test_cancelled_deadline_never_fires(script):
 def test_same_bytes_in_processes_that_hash_texts_differently():
     program = (
         "from tests.core.sim.test_world_laws import *\n"
-        "script = sorted([*begin, *((k * 977 % END_US, ACTIONS[k * 7 % 16], k % 3, k * 5 % 3) for k in range(60))])\n"
+        "script = sorted([*begin, *((k * 977 % END_US, ACTIONS[k * 7 % 16], k % 3, k * 5 % 3) for k in "
+        "range(60))])\n"
         "world = run(script)\nprint(digest(world))"
     )
     outputs = {
         subprocess.run(
-            [sys.executable, "-c", program], cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
+            [sys.executable, "-c", program],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
         ).stdout
         for seed in ("0", "1", "4242")
     }

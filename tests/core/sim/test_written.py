@@ -1,4 +1,5 @@
-"""Messages that are written several in a step: the world is the one that one step a message makes, whenever somebody looks."""
+"""Messages that are written several in a step: the world is the one that one step a message makes, whenever
+somebody looks."""
 
 from __future__ import annotations
 
@@ -44,7 +45,8 @@ class Open(msgspec.Struct, frozen=True, tag="open", array_like=True):
 
 @dataclass(slots=True)
 class State:
-    """connections: to the brokers. period_us: of a reader. written: of a broker; waits: connection on which somebody waits. heard: by a reader."""
+    """connections: to the brokers. period_us: of a reader. written: of a broker; waits: connection on which
+    somebody waits. heard: by a reader."""
 
     has_waiters: bool = False
     connections: list[int] = field(default_factory=list)
@@ -97,7 +99,9 @@ KINDS = {"toy": (State, Toy)}
 
 
 class Run:
-    def __init__(self, kind: type[Stream], times: list[int], period_us: int, jitter_us: int, *, has_waiters: bool) -> None:
+    def __init__(
+        self, kind: type[Stream], times: list[int], period_us: int, jitter_us: int, *, has_waiters: bool
+    ) -> None:
         self.times, self.seen, self.has_waiters = times, list[Json](), has_waiters
         design = Design(KINDS, Word | Ask | Answer | Open, delay_us=700, jitter_us=jitter_us)
         self.world = world = World("toy", design, 7, self.look, self.look)
@@ -106,7 +110,11 @@ class Run:
         world.order("p", Open(0))
         world.order("r", Open(period_us))
         self.publisher, self.handed = world.slots["p"], 0
-        self.stream: Stream = kind(self.publisher, self.publish, self.write) if kind is not Stream else Stream(self.publisher, self.publish)  # type: ignore[call-arg, arg-type]
+        self.stream: Stream = (
+            kind(self.publisher, self.publish, self.write)
+            if kind is not Stream
+            else Stream(self.publisher, self.publish)
+        )  # type: ignore[call-arg, arg-type]
 
     def publish(self, number: int, key: int) -> tuple[int, Word]:
         return self.publisher.node.state.connections[key], Word(number)
@@ -125,12 +133,18 @@ class Run:
     def look(self, _: object) -> None:
         """In the middle of a step of the world, as a lane does when something is told."""
         self.stream.catch_up(self.world.now_us)
-        self.seen.append([self.world.now_us, *(slot.node.state.written[:] for slot in self.world.slots.values())])
+        self.seen.append(
+            [self.world.now_us, *(slot.node.state.written[:] for slot in self.world.slots.values())]
+        )
 
     def go(self, until_us: int) -> None:
         coming = [at_us for at_us in self.times[self.handed :] if at_us <= until_us]
         stream = self.stream
-        stream.plan(coming, [number * 5 % 3 % 2 for number in range(self.handed, self.handed + len(coming))], self.handed)
+        stream.plan(
+            coming,
+            [number * 5 % 3 % 2 for number in range(self.handed, self.handed + len(coming))],
+            self.handed,
+        )
         self.handed += len(coming)
         for stop_us in (until_us - 1, until_us):  # as a lane does at the end of a second
             self.world.advance(stop_us, stream.steps if isinstance(stream, Unread) else stream)
@@ -140,7 +154,15 @@ class Run:
         self.seen.append(keep(self.world) if not self.world.told else None)
 
 
-def run(kind: type[Stream], times: list[int], faults: list[tuple[int, str, int]], period_us: int, jitter_us: int, *, has_waiters: bool) -> list[Json]:
+def run(
+    kind: type[Stream],
+    times: list[int],
+    faults: list[tuple[int, str, int]],
+    period_us: int,
+    jitter_us: int,
+    *,
+    has_waiters: bool,
+) -> list[Json]:
     ran = Run(kind, times, period_us, jitter_us, has_waiters=has_waiters)
     for at_us, what, which in sorted(faults):
         if at_us > ran.world.now_us:
@@ -178,6 +200,8 @@ def test_what_is_asked_first_is_as_if_each_message_had_been_a_step(times, faults
 
 @given(*worlds, st.booleans())
 @settings(deadline=None)
-def test_what_is_written_up_to_the_next_event_is_as_if_each_message_had_been_a_step(times, faults, period_us, jitter_us, has_waiters):
+def test_what_is_written_up_to_the_next_event_is_as_if_each_message_had_been_a_step(
+    times, faults, period_us, jitter_us, has_waiters
+):
     world = times, faults, period_us, jitter_us
     assert run(Written, *world, has_waiters=has_waiters) == run(Stream, *world, has_waiters=has_waiters)

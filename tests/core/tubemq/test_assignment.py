@@ -8,7 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_core.errors import CommandError
-from broker_core.tubemq.assignment import Call, Connect, Disconnect, assigner_pass, is_owned, node_of, owned_by, planned_calls
+from broker_core.tubemq.assignment import (
+    Call,
+    Connect,
+    Disconnect,
+    assigner_pass,
+    is_owned,
+    node_of,
+    owned_by,
+    planned_calls,
+)
 
 KEYS = st.sets(
     st.builds("{}:{}:{}".format, st.integers(0, 40), st.text(max_size=6), st.integers(0, 30_003)), max_size=40
@@ -85,10 +94,12 @@ def test_a_client_shut_down_ends_only_the_loop_it_is_met_in() -> None:
     assert calls == [(Disconnect("1:t:0"), 420), (Connect("1:t:1", -1), 420)]
 
 
-# -- what a pass plans -----------------------------------------------------------------------------------------------------------------------
+# -- what a pass plans ---------------------------------------------------------------------------------------
 
 
-def planned(status: dict[str, bool], registered: list[str], source_count: int = 1, node_id: int = 0) -> list[Call]:
+def planned(
+    status: dict[str, bool], registered: list[str], source_count: int = 1, node_id: int = 0
+) -> list[Call]:
     return planned_calls(status, registered, source_count=source_count, node_id=node_id, saved_offsets={})
 
 
@@ -125,5 +136,11 @@ def test_a_changed_source_count_moves_most_keys_and_a_node_without_any_releases_
     keys = [f"1:orders:{number}" for number in range(60)]
     two, three = owned_by(keys, 2, 0), owned_by(keys, 3, 0)
     calls = planned(dict.fromkeys(keys, True), two, 3, 0)
-    assert len([call for call in calls if isinstance(call, Disconnect)]) == len(set(two) - set(three)) > len(two) // 2
-    assert planned(dict.fromkeys(keys, True), two, 3, 7) == [Disconnect(key) for key in two], "a node id beyond the count owns nothing"
+    assert (
+        len([call for call in calls if isinstance(call, Disconnect)])
+        == len(set(two) - set(three))
+        > len(two) // 2
+    )
+    assert planned(dict.fromkeys(keys, True), two, 3, 7) == [Disconnect(key) for key in two], (
+        "a node id beyond the count owns nothing"
+    )

@@ -1,6 +1,5 @@
 """A broker by itself: registering, reading, confirming, and how long it believes that an owner is alive."""
 
-
 from broker_core.clock import SECOND_US
 from broker_core.plain import from_plain, to_plain
 from broker_core.tubemq import requests as r
@@ -17,7 +16,9 @@ def broker(messages=(), batch=1) -> tuple[Broker, Played]:
 
 
 def connect(node, out, client, connection=1, offset=-1, now_us=0):
-    ((_, answer),) = play(node, out, connection, r.RegisterRequestC2B(r.REGISTER, client, "g", KEY, offset), now_us=now_us)
+    ((_, answer),) = play(
+        node, out, connection, r.RegisterRequestC2B(r.REGISTER, client, "g", KEY, offset), now_us=now_us
+    )
     return answer.code, answer.curr_offset
 
 
@@ -57,7 +58,9 @@ def test_owner_whose_time_is_over_is_removed_by_the_first_request_which_is_still
     node, out = broker()
     connect(node, out, "a")
     assert [connect(node, out, "b", now_us=30 * SECOND_US)[0] for _ in range(2)] == [410, 200]
-    assert out.told == [("tubemq.broker.registration_timed_out", {"consumer": "a", "client": "a", "partition": KEY})] and out.blamed == [1]
+    assert out.told == [
+        ("tubemq.broker.registration_timed_out", {"consumer": "a", "client": "a", "partition": KEY})
+    ] and out.blamed == [1]
 
 
 def test_reads_and_heartbeats_keep_an_owner_alive_and_confirmations_do_not():
@@ -71,7 +74,10 @@ def test_reads_and_heartbeats_keep_an_owner_alive_and_confirmations_do_not():
     confirm(node, out, "a")
     assert out.deadlines[f"registration:g:{KEY}"] == 65 * SECOND_US
     wake(node, out, f"registration:g:{KEY}")
-    assert out.blamed == [4] and out.told[-1] == ("tubemq.broker.registration_timed_out", {"consumer": "a", "client": "a", "partition": KEY})
+    assert out.blamed == [4] and out.told[-1] == (
+        "tubemq.broker.registration_timed_out",
+        {"consumer": "a", "client": "a", "partition": KEY},
+    )
     assert read(node, out, "a")[0] == 411
 
 
@@ -100,7 +106,10 @@ def test_log_forgets_what_every_group_has_confirmed_and_a_restored_one_gives_the
         assert read(node, out, "a") == (200, [number])
         confirm(node, out, "a")
     log = node.state.partitions[KEY].log
-    assert (log.start, log.messages[0]) == (71, 571)  # with the first confirmation 71 messages went, since then too few
+    assert (log.start, log.messages[0]) == (
+        71,
+        571,
+    )  # with the first confirmation 71 messages went, since then too few
     twin, again = Broker(from_plain(to_plain(node.state), BrokerState)), Played()
     assert read(twin, again, "a") == read(node, out, "a") == (200, [576])
     assert connect(node, out, "a", offset=3) == (200, 71)  # what is gone cannot be read again

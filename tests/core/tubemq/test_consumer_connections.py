@@ -1,4 +1,5 @@
-"""What a consumer does when a connection breaks: to the master, to a broker, with a call or a batch under way."""
+"""What a consumer does when a connection breaks: to the master, to a broker, with a call or a batch under
+way."""
 
 from __future__ import annotations
 
@@ -14,7 +15,11 @@ from broker_core.tubemq.client.balance_consumer import Shutdown
 from tests.core.playbook import play, wake
 from tests.core.tubemq.test_balance_consumer import OTHER, OWN, booted, started
 
-MASTER, BROKER, AGAIN = 1, 2, 3  # connections: to the master, to the broker, and the one after the first that broke
+MASTER, BROKER, AGAIN = (
+    1,
+    2,
+    3,
+)  # connections: to the master, to the broker, and the one after the first that broke
 META = r.GetPartMetaResponseM2C(200, 1, ["t#1:1:2:1"], [1])
 
 
@@ -35,7 +40,10 @@ def test_broken_connection_takes_all_that_the_broker_gave_and_a_new_one_is_opene
     assert node.state.connections == {1: AGAIN} and out.connected[AGAIN] == "b1"
     assert node.state.registered == [] and not node.state.idle and DONE not in out.deadlines
     assert counted.log == [("dropped", 41), ("dropped", 42)]
-    assert out.told[-1] == ("tubemq.client.disconnected", {"consumer": "a", "client": "a", "partitions": [OWN, OTHER]})
+    assert out.told[-1] == (
+        "tubemq.client.disconnected",
+        {"consumer": "a", "client": "a", "partitions": [OWN, OTHER]},
+    )
     assert out.rules[-1] is None
 
 
@@ -66,7 +74,11 @@ def test_broken_connection_to_the_master_is_opened_again_and_costs_no_partition(
 
 def test_broken_connection_that_is_nobodys_any_more_changes_nothing() -> None:
     node, out, _ = started()
-    assert play(node, out, 99, Closed("reset")) == [] and node.state.registered == [OWN, OTHER] and len(out.connected) == 2
+    assert (
+        play(node, out, 99, Closed("reset")) == []
+        and node.state.registered == [OWN, OTHER]
+        and len(out.connected) == 2
+    )
 
 
 @pytest.mark.parametrize("is_asked_twice", [False, True])

@@ -1,4 +1,5 @@
-"""A consumer's start and its passes, played call by call: what it asks the master, what it releases and connects, and when it asks again."""
+"""A consumer's start and its passes, played call by call: what it asks the master, what it releases and
+connects, and when it asks again."""
 
 from __future__ import annotations
 
@@ -22,7 +23,10 @@ QUERY = r.GetPartMetaRequestC2M("c-1", "g", 1)
 
 
 def booted(source_count: int = 1, node_id: int = 0) -> tuple[BalanceConsumer, Any]:
-    node, out = BalanceConsumer(ConsumerState("c-1", "g", source_count, node_id, Program(100)), Counted()), Played("c-1")
+    node, out = (
+        BalanceConsumer(ConsumerState("c-1", "g", source_count, node_id, Program(100)), Counted()),
+        Played("c-1"),
+    )
     play(node, out, PERSON, Start("master", {1: "b1", 2: "b2"}, 500))
     wake(node, out, "boot")
     return node, out
@@ -37,10 +41,18 @@ def holding(*keys: str, now_us: int = 0) -> tuple[BalanceConsumer, Any]:
     return node, out
 
 
-def answered(node: BalanceConsumer, out: Any, request: r.RegisterRequestC2B, code: int = 200, now_us: int = 0) -> list[Any]:
+def answered(
+    node: BalanceConsumer, out: Any, request: r.RegisterRequestC2B, code: int = 200, now_us: int = 0
+) -> list[Any]:
     """The broker's answer to a call, and what the client does then but for its reads."""
     connection = ONE if request.partition.startswith("1:") else TWO
-    sent = play(node, out, connection, r.RegisterResponseB2C(code, request.op_type, request.partition, 0, 0), now_us=now_us)
+    sent = play(
+        node,
+        out,
+        connection,
+        r.RegisterResponseB2C(code, request.op_type, request.partition, 0, 0),
+        now_us=now_us,
+    )
     return [each for each in sent if type(each[1]) is not r.GetMessageRequestC2B]
 
 
@@ -52,14 +64,19 @@ def release(key: str) -> r.RegisterRequestC2B:
     return r.RegisterRequestC2B(r.UNREGISTER, "c-1", "g", key)
 
 
-# -- start ---------------------------------------------------------------------------------------------------------------------------------
+# -- start ---------------------------------------------------------------------------------------------------
 
 
 def test_it_knows_no_broker_before_the_master_has_taken_it() -> None:
     node, out = booted()
     assert out.connected == {MASTER: "master"} and node.state.phase == "starting"
-    assert play(node, out, MASTER, r.RegisterResponseM2C(200)) == [(MASTER, r.GetPartMetaRequestC2M("c-1", "g", -2))]
-    assert out.connected == {MASTER: "master", ONE: "b1", TWO: "b2"} and node.state.connections == {1: ONE, 2: TWO}
+    assert play(node, out, MASTER, r.RegisterResponseM2C(200)) == [
+        (MASTER, r.GetPartMetaRequestC2M("c-1", "g", -2))
+    ]
+    assert out.connected == {MASTER: "master", ONE: "b1", TWO: "b2"} and node.state.connections == {
+        1: ONE,
+        2: TWO,
+    }
     assert out.told == [("tubemq.client.started", {"consumer": "c", "client": "c-1", "node_id": 0})]
     assert out.deadlines == {"heartbeat": 13 * SECOND_US, "pass": 10 * SECOND_US}
 
@@ -69,8 +86,12 @@ def test_another_refusal_is_told_and_a_start_that_succeeds_begins_with_nothing_r
     for code in (429, 429, 430, 429):
         play(node, out, MASTER, r.RegisterResponseM2C(code))
         assert wake(node, out, "boot") == [(MASTER, r.RegisterRequestC2M("c-1", "g", 2, 0))]
-    assert [(kind, data["code"]) for kind, data in out.told] == [("tubemq.client.refused", code) for code in (429, 430, 429)]
-    assert out.rules == ["tubemq.master.429", "tubemq.master.430", "tubemq.master.429"] and out.connected == {MASTER: "master"}
+    assert [(kind, data["code"]) for kind, data in out.told] == [
+        ("tubemq.client.refused", code) for code in (429, 430, 429)
+    ]
+    assert out.rules == ["tubemq.master.429", "tubemq.master.430", "tubemq.master.429"] and out.connected == {
+        MASTER: "master"
+    }
     play(node, out, MASTER, r.RegisterResponseM2C(200))
     assert node.state.refused_code == 0 and "boot" not in out.deadlines
 
@@ -80,10 +101,14 @@ def test_masters_answer_that_nobody_waits_for_changes_nothing(phase: str) -> Non
     node, out = booted()
     node.state.phase = phase
     before = to_plain(node.state)
-    assert play(node, out, MASTER, r.RegisterResponseM2C(200)) == [] and to_plain(node.state) == before and out.told == []
+    assert (
+        play(node, out, MASTER, r.RegisterResponseM2C(200)) == []
+        and to_plain(node.state) == before
+        and out.told == []
+    )
 
 
-# -- heartbeats ----------------------------------------------------------------------------------------------------------------------------
+# -- heartbeats ----------------------------------------------------------------------------------------------
 
 
 def test_each_broker_hears_only_of_its_own_partitions_and_one_without_any_hears_nothing() -> None:
@@ -94,7 +119,7 @@ def test_each_broker_hears_only_of_its_own_partitions_and_one_without_any_hears_
     assert out.deadlines["heartbeat"] == 26 * SECOND_US
 
 
-# -- passes --------------------------------------------------------------------------------------------------------------------------------
+# -- passes --------------------------------------------------------------------------------------------------
 
 
 def test_pass_releases_before_it_connects_each_by_key() -> None:
@@ -113,7 +138,9 @@ def test_pass_that_finds_nothing_to_do_makes_no_call_and_tells_nothing() -> None
     assert play(node, out, MASTER, r.GetPartMetaResponseM2C(200, 1, [], [])) == [] and out.told == []
 
 
-@pytest.mark.parametrize("answer", [r.GetPartMetaResponseM2C(411, -2, [], []), r.GetPartMetaResponseM2C(400, 2, FOUR, [1, 2])])
+@pytest.mark.parametrize(
+    "answer", [r.GetPartMetaResponseM2C(411, -2, [], []), r.GetPartMetaResponseM2C(400, 2, FOUR, [1, 2])]
+)
 def test_refused_query_ends_the_pass(answer: r.GetPartMetaResponseM2C) -> None:
     node, out = holding()
     before = to_plain(node.state)
@@ -133,11 +160,18 @@ def test_next_pass_waits_for_the_calls_of_the_one_before() -> None:
 def test_partition_that_is_not_subscribable_now_is_released_and_connected_again_when_it_is() -> None:
     node, out = holding(*KEYS)
     offline = ["t#1:1:2:1,2:1:2:0"]
-    assert play(node, out, MASTER, r.GetPartMetaResponseM2C(200, 2, offline, [1, 2])) == [(TWO, release("2:t:0"))]
+    assert play(node, out, MASTER, r.GetPartMetaResponseM2C(200, 2, offline, [1, 2])) == [
+        (TWO, release("2:t:0"))
+    ]
     assert answered(node, out, release("2:t:0")) == [(TWO, release("2:t:1"))]
     assert answered(node, out, release("2:t:1")) == [] and node.state.registered == ["1:t:0", "1:t:1"]
-    assert out.told[-1] == ("tubemq.client.connected", {"consumer": "c", "client": "c-1", "partitions": ["1:t:0", "1:t:1"]})
-    assert play(node, out, MASTER, r.GetPartMetaResponseM2C(200, 3, FOUR, [1, 2])) == [(TWO, connect("2:t:0"))]
+    assert out.told[-1] == (
+        "tubemq.client.connected",
+        {"consumer": "c", "client": "c-1", "partitions": ["1:t:0", "1:t:1"]},
+    )
+    assert play(node, out, MASTER, r.GetPartMetaResponseM2C(200, 3, FOUR, [1, 2])) == [
+        (TWO, connect("2:t:0"))
+    ]
 
 
 def test_release_that_the_broker_refuses_ends_all_the_same() -> None:
@@ -153,7 +187,9 @@ def test_refused_connect_is_asked_again_after_a_second_then_the_next_one_a_secon
     node, out = holding("1:t:1", "2:t:0", "2:t:1")
     node.state.registered.remove("2:t:1")
     play(node, out, MASTER, r.GetPartMetaResponseM2C(200, 1, [], []))
-    assert answered(node, out, connect("1:t:0"), 410, now_us=7) == [] and out.deadlines["call"] == 7 + SECOND_US
+    assert (
+        answered(node, out, connect("1:t:0"), 410, now_us=7) == [] and out.deadlines["call"] == 7 + SECOND_US
+    )
     assert wake(node, out, "call") == [(ONE, connect("1:t:0"))]
     assert answered(node, out, connect("1:t:0"), 410, now_us=SECOND_US) == []
     assert node.state.guarded == {"1:t:0": 6 * SECOND_US} and out.deadlines["call"] == 2 * SECOND_US

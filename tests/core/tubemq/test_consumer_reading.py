@@ -1,4 +1,5 @@
-"""How a consumer reads: one batch at a time, its partitions in turn, resting those without news; and what a person may order meanwhile."""
+"""How a consumer reads: one batch at a time, its partitions in turn, resting those without news; and what a
+person may order meanwhile."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ def asking(now_us: int = 0) -> tuple[Any, Any, Counted]:
     return node, out, counted
 
 
-# -- turns ---------------------------------------------------------------------------------------------------------------------------------
+# -- turns ---------------------------------------------------------------------------------------------------
 
 
 def test_partitions_are_read_in_turn_and_one_that_was_read_goes_to_the_end() -> None:
@@ -78,14 +79,24 @@ def test_read_that_is_refused_costs_the_partition_and_the_next_one_is_read(code:
     node, out, _ = asking()
     assert play(node, out, BROKER, refusal(code, OWN)) == [ask(OTHER)]
     assert node.state.registered == [OTHER] and f"rest:{OWN}" not in out.deadlines
-    assert out.told[-1] == ("tubemq.client.disconnected", {"consumer": "a", "client": "a", "partitions": [OWN]})
+    assert out.told[-1] == (
+        "tubemq.client.disconnected",
+        {"consumer": "a", "client": "a", "partitions": [OWN]},
+    )
     assert out.rules[-1] == "tubemq.broker.one_owner"
 
 
 def test_lost_partition_is_told_once_and_only_if_it_was_its_own() -> None:
     node, out, _ = started()
     told = len(out.told)
-    play(node, out, BROKER, r.HeartBeatResponseB2C([(412, OWN), (411, "9:x:0")]), r.HeartBeatResponseB2C([(412, OWN)]), r.HeartBeatResponseB2C([]))
+    play(
+        node,
+        out,
+        BROKER,
+        r.HeartBeatResponseB2C([(412, OWN), (411, "9:x:0")]),
+        r.HeartBeatResponseB2C([(412, OWN)]),
+        r.HeartBeatResponseB2C([]),
+    )
     assert [data["partitions"] for _, data in out.told[told:]] == [[OWN]]
 
 
@@ -108,7 +119,9 @@ def test_partition_lost_with_its_batch_in_hand_leaves_the_turn_to_the_next() -> 
     assert play(node, out, BROKER, r.HeartBeatResponseB2C([(412, OWN)])) == [ask(OTHER)]
     assert counted.log == [("dropped", 41), ("dropped", 42)] and DONE not in out.deadlines
     play(node, out, BROKER, batch(OTHER, 51))
-    assert wake(node, out, DONE)[0] == confirm(OTHER) and counted.log[2:] == [("handled", 51)], "nothing of the lost batch is left"
+    assert wake(node, out, DONE)[0] == confirm(OTHER) and counted.log[2:] == [("handled", 51)], (
+        "nothing of the lost batch is left"
+    )
 
 
 def test_partition_lost_out_of_turn_disturbs_neither_the_read_nor_the_batch() -> None:
@@ -120,10 +133,13 @@ def test_partition_lost_out_of_turn_disturbs_neither_the_read_nor_the_batch() ->
 def test_answer_to_a_confirmation_changes_nothing() -> None:
     node, out, _ = asking()
     before = to_plain(node.state)
-    assert play(node, out, BROKER, r.CommitOffsetResponseB2C(401, OWN, 3, 9)) == [] and to_plain(node.state) == before
+    assert (
+        play(node, out, BROKER, r.CommitOffsetResponseB2C(401, OWN, 3, 9)) == []
+        and to_plain(node.state) == before
+    )
 
 
-# -- batches -------------------------------------------------------------------------------------------------------------------------------
+# -- batches -------------------------------------------------------------------------------------------------
 
 
 def test_each_message_of_a_batch_is_seen_when_it_is_received_by_who_watches() -> None:
@@ -150,7 +166,7 @@ def test_only_the_last_message_of_a_batch_confirms_it() -> None:
     assert wake(node, out, DONE)[0] == confirm(OWN) and node.state.reading == ""
 
 
-# -- orders --------------------------------------------------------------------------------------------------------------------------------
+# -- orders --------------------------------------------------------------------------------------------------
 
 
 def test_batch_that_arrives_at_a_paused_program_waits_whole() -> None:
@@ -191,5 +207,7 @@ def test_rest_that_ends_in_the_middle_of_a_quiet_batch_finds_it_as_far_as_it_is_
     counted.is_watched = False
     play(node, out, BROKER, batch(OWN, 41, 42, 43), now_us=1_000)
     node.wake(f"rest:{OTHER}", now_us, out)
-    assert counted.log == ([("handled", 41)] if now_us > 1_100 else []), "a deadline goes before a message that is done in its microsecond"
+    assert counted.log == ([("handled", 41)] if now_us > 1_100 else []), (
+        "a deadline goes before a message that is done in its microsecond"
+    )
     assert out.take() == [] and out.deadlines[DONE] == 1_300

@@ -1,4 +1,5 @@
-"""A master, two brokers, a producer and consumers in a world whose links and processes fail: who is removed when, and that no message is lost."""
+"""A master, two brokers, a producer and consumers in a world whose links and processes fail: who is removed
+when, and that no message is lost."""
 
 from __future__ import annotations
 
@@ -30,22 +31,35 @@ BOOT_US = 300 * MILLISECOND_US
 def design(traffic: Counted) -> Design:
     return Design(
         {
-            "master": (MasterState, Master), "broker": (BrokerState, Broker),
+            "master": (MasterState, Master),
+            "broker": (BrokerState, Broker),
             "consumer": (ConsumerState, lambda state: BalanceConsumer(state, traffic)),
-            "producer": (ProducerState, lambda state: Producer(state, KEYS, lambda code: KEYS[code % len(KEYS)])),
+            "producer": (
+                ProducerState,
+                lambda state: Producer(state, KEYS, lambda code: KEYS[code % len(KEYS)]),
+            ),
         },
-        r.Request | Start | Shutdown | Pause | Resume | producers.Connect, jitter_us=200,
-    )  # fmt: skip
+        r.Request | Start | Shutdown | Pause | Resume | producers.Connect,
+        jitter_us=200,
+    )
 
 
-def begun(consumers: int = 2, is_watched: bool = False, until_us: int = 5 * SECOND_US) -> tuple[World, Counted]:
+def begun(
+    consumers: int = 2, is_watched: bool = False, until_us: int = 5 * SECOND_US
+) -> tuple[World, Counted]:
     """Five seconds in all are registered for what is theirs. is_watched: each message is a step."""
     traffic = Counted()
     traffic.is_watched = is_watched
     world = World("tube", design(traffic), 7)
     world.start("master", "master", MasterState(["t#1:1:3:1,2:1:3:1"], [1, 2]))
     for number, name in NAMES.items():
-        world.start(name, "broker", BrokerState(number, {key: Partition() for key in KEYS if key.startswith(f"{number}:")}, batch_messages=4))
+        world.start(
+            name,
+            "broker",
+            BrokerState(
+                number, {key: Partition() for key in KEYS if key.startswith(f"{number}:")}, batch_messages=4
+            ),
+        )
     world.start("producer", "producer", ProducerState())
     world.order("producer", producers.Connect(NAMES))
     for node_id in range(consumers):
@@ -55,7 +69,11 @@ def begun(consumers: int = 2, is_watched: bool = False, until_us: int = 5 * SECO
 
 
 def launch(world: World, client_id: str, source_count: int, node_id: int) -> None:
-    world.start(client_id, "consumer", ConsumerState(client_id, "g", source_count, node_id, Program(10 * MILLISECOND_US)))
+    world.start(
+        client_id,
+        "consumer",
+        ConsumerState(client_id, "g", source_count, node_id, Program(10 * MILLISECOND_US)),
+    )
     world.order(client_id, Start("master", NAMES, BOOT_US))
 
 
@@ -70,11 +88,17 @@ def send(world: World, first: int, count: int) -> None:
 
 
 def partitions(world: World) -> dict[str, Partition]:
-    return {key: partition for name in NAMES.values() for key, partition in state(world, name).partitions.items()}
+    return {
+        key: partition for name in NAMES.values() for key, partition in state(world, name).partitions.items()
+    }
 
 
 def owners(world: World) -> dict[str, str]:
-    return {key: partition.groups["g"].owner for key, partition in partitions(world).items() if "g" in partition.groups}
+    return {
+        key: partition.groups["g"].owner
+        for key, partition in partitions(world).items()
+        if "g" in partition.groups
+    }
 
 
 def told(world: World, kind: str) -> list[Any]:
@@ -92,7 +116,9 @@ def test_without_a_fault_each_message_is_handled_once_by_the_node_of_its_partiti
     world.advance(10 * SECOND_US)
     assert sorted(handled(traffic)) == list(range(60))
     assert owners(world) == {key: f"c{node}-1" for node in (0, 1) for key in owned_by(KEYS, 2, node)}
-    assert all(partition.groups["g"].offset == partition.end == 10 for partition in partitions(world).values())
+    assert all(
+        partition.groups["g"].offset == partition.end == 10 for partition in partitions(world).values()
+    )
 
 
 @pytest.mark.parametrize("fault", ["crash", "pause"])
@@ -105,8 +131,12 @@ def test_dead_clients_thirty_seconds_are_counted_by_each_from_what_it_heard_last
     by_brokers = told(world, "broker.registration_timed_out")
     assert silent_us + 30 * SECOND_US - 13 * SECOND_US <= by_master.at_us <= silent_us + 30 * SECOND_US
     assert {event.data["partition"] for event in by_brokers} == set(owned_by(KEYS, 2, 0))
-    assert all(silent_us + 29 * SECOND_US <= event.at_us for event in by_brokers), "they have heard its reads, 400 ms apart"
-    assert {owner for owner in owners(world).values() if owner} == {"c1-1"}, "nobody takes over: a node id's partitions are its own"
+    assert all(silent_us + 29 * SECOND_US <= event.at_us for event in by_brokers), (
+        "they have heard its reads, 400 ms apart"
+    )
+    assert {owner for owner in owners(world).values() if owner} == {"c1-1"}, (
+        "nobody takes over: a node id's partitions are its own"
+    )
 
 
 def test_stopped_client_that_goes_on_learns_what_it_lost() -> None:
@@ -143,13 +173,18 @@ def test_client_with_another_source_count_stays_out_until_the_group_is_gone() ->
     world, _ = begun()
     launch(world, "c2-1", 3, 2)
     world.advance(world.now_us + 5 * SECOND_US)
-    assert (state(world, "c2-1").phase, state(world, "c2-1").refused_code) == ("refused", r.SOURCE_COUNT_DIFFERS)
+    assert (state(world, "c2-1").phase, state(world, "c2-1").refused_code) == (
+        "refused",
+        r.SOURCE_COUNT_DIFFERS,
+    )
     for client in ("c0-1", "c1-1"):
         world.order(client, Shutdown())
     world.advance(world.now_us + 5 * SECOND_US)
     assert state(world, "c2-1").phase == "started" and state(world, "master").groups["g"].source_count == 3
     world.advance(world.now_us + 5 * SECOND_US)
-    assert {key for key, owner in owners(world).items() if owner} == set(owned_by(KEYS, 3, 2)), "the rest is nobody's"
+    assert {key for key, owner in owners(world).items() if owner} == set(owned_by(KEYS, 3, 2)), (
+        "the rest is nobody's"
+    )
 
 
 def test_reset_between_client_and_broker_costs_one_pass_and_no_message() -> None:
@@ -195,7 +230,10 @@ def test_slow_broker_slows_the_reads_of_the_other_too() -> None:
 
 FAULTS = ("send", "send", "reset", "pause", "resume", "cut", "heal", "slow", "order pause", "order resume")
 STEP = st.tuples(
-    st.sampled_from(FAULTS), st.integers(0, 1), st.sampled_from((*NAMES.values(), "master")), st.integers(0, 3) | st.integers(0, 3_000)
+    st.sampled_from(FAULTS),
+    st.integers(0, 1),
+    st.sampled_from((*NAMES.values(), "master")),
+    st.integers(0, 3) | st.integers(0, 3_000),
 )
 
 
@@ -213,15 +251,21 @@ def act(world: World, what: str, client: str, peer: str, number: int) -> None:
                 getattr(world, what)(connection)
 
 
-@given(st.lists(STEP, max_size=7), st.integers(0, 7), st.integers(BOOT_US, BOOT_US + 15_000) | st.just(5 * SECOND_US))
-@example(script=[("send", 0, "b1", 0), ("reset", 0, "b1", 0)], kept_at=7, begin_us=BOOT_US + 5_800)  # a connect is out
+@given(
+    st.lists(STEP, max_size=7),
+    st.integers(0, 7),
+    st.integers(BOOT_US, BOOT_US + 15_000) | st.just(5 * SECOND_US),
+)
+@example(
+    script=[("send", 0, "b1", 0), ("reset", 0, "b1", 0)], kept_at=7, begin_us=BOOT_US + 5_800
+)  # a connect is out
 @example(script=[("send", 0, "b2", 0), ("reset", 0, "b2", 0)], kept_at=7, begin_us=BOOT_US + 8_200)
 @settings(max_examples=40)
 def test_nobody_has_what_is_anothers_and_everything_is_done_once_short_faults_are_over(
     script: list[tuple[str, int, str, int]], kept_at: int, begin_us: int
 ) -> None:
-    """No fault lasts the 30 s after which a client would be removed: three seconds each at the most, and seven of them. They begin while the
-    clients start, connect, or read."""
+    """No fault lasts the 30 s after which a client would be removed: three seconds each at the most, and
+    seven of them. They begin while the clients start, connect, or read."""
     world, traffic = begun(until_us=begin_us)
     sent = 0
     for place, (what, node_id, peer, wait_ms) in enumerate(script):
@@ -246,5 +290,9 @@ def test_nobody_has_what_is_anothers_and_everything_is_done_once_short_faults_ar
                 except CommandError:
                     continue
     world.advance(world.now_us + 40 * SECOND_US)
-    assert all(partition.groups["g"].offset == partition.end for partition in partitions(world).values() if partition.end)
+    assert all(
+        partition.groups["g"].offset == partition.end
+        for partition in partitions(world).values()
+        if partition.end
+    )
     assert set(handled(traffic)) == set(range(sent)), "at least once each"

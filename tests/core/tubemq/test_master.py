@@ -13,13 +13,19 @@ def master() -> tuple[Master, Played]:
 
 
 def register(node, out, client, count, node_id, connection=1, now_us=0):
-    ((_, answer),) = play(node, out, connection, r.RegisterRequestC2M(client, "g", count, node_id), now_us=now_us)
+    ((_, answer),) = play(
+        node, out, connection, r.RegisterRequestC2M(client, "g", count, node_id), now_us=now_us
+    )
     return answer.code
 
 
 def test_member_with_another_source_count_is_refused_with_429():
     node, out = master()
-    assert [register(node, out, "a", 2, 0), register(node, out, "b", 3, 1), register(node, out, "b", 2, 1)] == [200, 429, 200]
+    assert [
+        register(node, out, "a", 2, 0),
+        register(node, out, "b", 3, 1),
+        register(node, out, "b", 2, 1),
+    ] == [200, 429, 200]
     assert list(node.state.groups["g"].members) == ["a", "b"]
 
 
@@ -29,14 +35,19 @@ def test_node_id_of_another_member_is_refused_with_430_even_when_that_one_is_dea
     assert register(node, out, "a2", 2, 0) == 430
     out.deadlines.clear()
     node.wake("consumer:g:a", 30 * SECOND_US, out)
-    assert out.blamed == [1] and out.told[-1] == ("tubemq.master.consumer_timed_out", {"consumer": "a", "client": "a", "node_id": 0})
+    assert out.blamed == [1] and out.told[-1] == (
+        "tubemq.master.consumer_timed_out",
+        {"consumer": "a", "client": "a", "node_id": 0},
+    )
     assert register(node, out, "a2", 2, 0) == 200
 
 
 def test_heartbeat_moves_the_time_out_and_is_refused_with_411_for_a_stranger():
     node, out = master()
     register(node, out, "a", 1, 0)
-    assert play(node, out, 1, r.HeartRequestC2M("a", "g"), now_us=7 * SECOND_US) == [(1, r.HeartResponseM2C(200))]
+    assert play(node, out, 1, r.HeartRequestC2M("a", "g"), now_us=7 * SECOND_US) == [
+        (1, r.HeartResponseM2C(200))
+    ]
     wake(node, out, "consumer:g:a")
     assert out.deadlines["consumer:g:a"] == 37 * SECOND_US and out.told == []
     assert play(node, out, 2, r.HeartRequestC2M("z", "g")) == [(2, r.HeartResponseM2C(411))]

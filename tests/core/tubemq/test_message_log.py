@@ -48,12 +48,22 @@ def test_few_that_nobody_reads_any_more_stay_until_there_are_many() -> None:
 def placed(**offsets: int) -> tuple[Broker, Played]:
     """A partition of 200 messages; groups at these offsets, each with its own owner, in batches of 50."""
     groups = {name: Consumed(offset, owner=name, deadline_us=10**9) for name, offset in offsets.items()}
-    node = Broker(BrokerState(1, {KEY: Partition(200, groups, MessageLog(0, list(range(1_000, 1_200))))}, batch_messages=50))
+    node = Broker(
+        BrokerState(
+            1, {KEY: Partition(200, groups, MessageLog(0, list(range(1_000, 1_200))))}, batch_messages=50
+        )
+    )
     return node, Played("broker")
 
 
 def read_and_confirm(node: Broker, out: Played, group: str) -> list[int]:
-    (_, answer), _ = play(node, out, 1, r.GetMessageRequestC2B(group, group, KEY), r.CommitOffsetRequestC2B(group, group, KEY, True))
+    (_, answer), _ = play(
+        node,
+        out,
+        1,
+        r.GetMessageRequestC2B(group, group, KEY),
+        r.CommitOffsetRequestC2B(group, group, KEY, True),
+    )
     messages: list[int] = answer.messages
     return messages
 
@@ -72,14 +82,22 @@ def test_slowest_group_decides_what_is_forgotten() -> None:
 def test_batch_that_is_not_confirmed_keeps_its_messages() -> None:
     node, out = placed(a=0)
     for _ in range(3):
-        play(node, out, 1, r.GetMessageRequestC2B("a", "a", KEY), r.CommitOffsetRequestC2B("a", "a", KEY, False))
+        play(
+            node,
+            out,
+            1,
+            r.GetMessageRequestC2B("a", "a", KEY),
+            r.CommitOffsetRequestC2B("a", "a", KEY, False),
+        )
     assert node.state.partitions[KEY].log.start == 0 and node.state.read_again == 100
 
 
 def test_messages_handed_out_again_are_counted_where_a_batch_overlaps() -> None:
     node, out = placed(a=0)
     play(node, out, 1, r.GetMessageRequestC2B("a", "a", KEY))
-    node.state.partitions[KEY].groups["a"].offset = 20  # confirmed in part, as by an owner that gives an offset of its own
+    node.state.partitions[KEY].groups[
+        "a"
+    ].offset = 20  # confirmed in part, as by an owner that gives an offset of its own
     play(node, out, 1, r.GetMessageRequestC2B("a", "a", KEY))
     assert node.state.read_again == 30, "20..49 were out before, 50..69 were not"
 
@@ -103,14 +121,21 @@ def test_newcomers_group_begins_at_the_first_message_and_its_own_place_holds_the
 
 
 def test_newcomers_group_begins_where_the_log_does_as_recorded() -> None:
-    """Vectors: tubemq/broker_register.json, offset-first: without a stored offset a group starts at the log's minimum."""
+    """Vectors: tubemq/broker_register.json, offset-first: without a stored offset a group starts at the log's
+    minimum."""
     node, out = placed(a=100)
     read_and_confirm(node, out, "a")
     assert node.state.partitions[KEY].log.start == 150
     ((_, answer),) = play(node, out, 1, r.RegisterRequestC2B(r.REGISTER, "b", "late", KEY))
     assert (answer.code, answer.curr_offset) == (200, 150)
     assert read_and_confirm(node, out, "a") == list(range(1_150, 1_200))
-    (_, batch), _ = play(node, out, 1, r.GetMessageRequestC2B("b", "late", KEY), r.CommitOffsetRequestC2B("b", "late", KEY, True))
+    (_, batch), _ = play(
+        node,
+        out,
+        1,
+        r.GetMessageRequestC2B("b", "late", KEY),
+        r.CommitOffsetRequestC2B("b", "late", KEY, True),
+    )
     assert batch.messages == list(range(1_150, 1_200)) and node.state.read_again == 0
 
 

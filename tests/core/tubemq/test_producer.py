@@ -31,7 +31,9 @@ def test_it_connects_to_every_broker_and_says_nothing_before_it_has_a_message():
 def test_a_key_goes_to_its_routers_partition_on_that_brokers_connection_and_the_router_is_asked_once():
     node, out = producer()
     play(node, out, PERSON, Connect({1: "broker-1", 2: "broker-2"}))
-    assert [node.send(message, 5) for message in (70, 71)] == [(2, SendMessageRequestP2B("2:orders:0", message)) for message in (70, 71)]
+    assert [node.send(message, 5) for message in (70, 71)] == [
+        (2, SendMessageRequestP2B("2:orders:0", message)) for message in (70, 71)
+    ]
     assert node.send(72, 4) == (1, SendMessageRequestP2B("1:orders:1", 72))
     assert node.asked == [5, 4]
     assert node.state.sent == {"1:orders:0": 0, "1:orders:1": 1, "2:orders:0": 2}
@@ -40,7 +42,10 @@ def test_a_key_goes_to_its_routers_partition_on_that_brokers_connection_and_the_
 def test_messages_without_a_key_go_round_the_partitions_whatever_those_with_one_do():
     node, out = producer()
     play(node, out, PERSON, Connect({1: "broker-1", 2: "broker-2"}))
-    seen = [node.send(message, code)[1].partition for message, code in enumerate((NO_KEY, 1, NO_KEY, NO_KEY, NO_KEY))]
+    seen = [
+        node.send(message, code)[1].partition
+        for message, code in enumerate((NO_KEY, 1, NO_KEY, NO_KEY, NO_KEY))
+    ]
     assert seen == ["1:orders:0", "1:orders:1", "1:orders:1", "2:orders:0", "1:orders:0"]
 
 

@@ -1,4 +1,5 @@
-"""A batch that nobody watches is one step: the program goes from message to message by itself, and wakes with the last one, which confirms it."""
+"""A batch that nobody watches is one step: the program goes from message to message by itself, and wakes with
+the last one, which confirms it."""
 
 from broker_core.sim.node import PERSON
 from broker_core.sim.program import DONE, Pace, Pause, Resume
@@ -16,7 +17,10 @@ def reading(*numbers):
     counted.is_watched = False
     node.read(1_000, out)
     out.take()
-    assert play(node, out, 2, r.GetMessageResponseB2C(200, OWN, list(numbers), 0, len(numbers)), now_us=1_000) == []
+    assert (
+        play(node, out, 2, r.GetMessageResponseB2C(200, OWN, list(numbers), 0, len(numbers)), now_us=1_000)
+        == []
+    )
     return node, out, counted
 
 
@@ -24,7 +28,10 @@ def test_it_wakes_with_the_last_message_and_confirms_the_batch():
     node, out, counted = reading(41, 42, 43)
     assert out.deadlines[DONE] == 1_300 and node.state.program.is_quiet
     assert wake(node, out, DONE) == [CONFIRM, (2, r.GetMessageRequestC2B("a", "g", OWN))]
-    assert counted.log == [("handled", 41), ("handled", 42), ("handled", 43)] and node.state.program.finished == 3
+    assert (
+        counted.log == [("handled", 41), ("handled", 42), ("handled", 43)]
+        and node.state.program.finished == 3
+    )
     assert not node.state.program.is_quiet
 
 
@@ -33,7 +40,10 @@ def test_who_looks_finds_what_is_handled_by_then_and_the_next_message_in_hand():
     node.settle(1_099, out)
     assert counted.log == [] and node.state.program.hand == 41
     node.settle(1_100, out)
-    assert counted.log == [("handled", 41)] and (node.state.program.hand, node.state.program.done_us) == (42, 1_200)
+    assert counted.log == [("handled", 41)] and (node.state.program.hand, node.state.program.done_us) == (
+        42,
+        1_200,
+    )
     node.settle(9_000, out)
     assert counted.log[1:] == [("handled", 42)], "the last one is confirmed, so it waits for its deadline"
     assert out.take() == [] and out.deadlines[DONE] == 1_300

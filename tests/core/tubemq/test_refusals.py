@@ -1,4 +1,5 @@
-"""What a master and a broker refuse: the first check that fails decides, and a refused request changes nothing."""
+"""What a master and a broker refuse: the first check that fails decides, and a refused request changes
+nothing."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from tests.core.playbook import Played, play
 KEY, OTHER, UNKNOWN = "1:orders:0", "1:orders:1", "1:orders:7"
 AT_US = 10 * SECOND_US
 
-# -- the master ----------------------------------------------------------------------------------------------------------------------------
+# -- the master ----------------------------------------------------------------------------------------------
 
 
 def master(**groups: Group) -> tuple[Master, Played]:
@@ -26,7 +27,10 @@ def master(**groups: Group) -> tuple[Master, Played]:
 
 
 def group(source_count: int, **node_ids: int) -> Group:
-    return Group(source_count, {client: Member(client, 1, node_id, 30 * SECOND_US) for client, node_id in node_ids.items()})
+    return Group(
+        source_count,
+        {client: Member(client, 1, node_id, 30 * SECOND_US) for client, node_id in node_ids.items()},
+    )
 
 
 @pytest.mark.parametrize(
@@ -37,7 +41,8 @@ def group(source_count: int, **node_ids: int) -> Group:
         (group(2, a=0), "b", 3, 0, 429),  # the count is looked at before the node id
         (group(2, a=0), "b", 2, 0, 430),
         (group(2, a=0), "b", -2, 1, 429),
-        (group(-2, a=-2), "b", -2, -2, 200),  # a group that does not count its sources has no node ids to share
+        # a group that does not count its sources has no node ids to share
+        (group(-2, a=-2), "b", -2, -2, 200),
         (group(-2, a=-2), "b", 2, 0, 429),
         (group(2, a=0, b=1), "a", 5, 0, 429),
         (group(2, a=0, b=1), "a", 2, 1, 430),
@@ -49,7 +54,9 @@ def test_registration_is_refused_by_the_first_check_that_fails(
 ) -> None:
     node, out = master(**({} if there is None else {"g": there}))
     before = to_plain(node.state)
-    ((connection, answer),) = play(node, out, 6, r.RegisterRequestC2M(client, "g", source_count, node_id), now_us=AT_US)
+    ((connection, answer),) = play(
+        node, out, 6, r.RegisterRequestC2M(client, "g", source_count, node_id), now_us=AT_US
+    )
     assert (connection, answer.code) == (6, code)
     if code != r.SUCCESS:
         assert to_plain(node.state) == before and out.deadlines == {}
@@ -59,7 +66,9 @@ def test_registration_is_refused_by_the_first_check_that_fails(
         assert out.deadlines == {f"consumer:g:{client}": AT_US + 30 * SECOND_US}
 
 
-@pytest.mark.parametrize("request_of", [r.HeartRequestC2M, lambda client, name: r.GetPartMetaRequestC2M(client, name, -2)])
+@pytest.mark.parametrize(
+    "request_of", [r.HeartRequestC2M, lambda client, name: r.GetPartMetaRequestC2M(client, name, -2)]
+)
 @pytest.mark.parametrize(("client", "name"), [("z", "g"), ("a", "other")])
 def test_stranger_gets_411_and_learns_nothing(request_of: Any, client: str, name: str) -> None:
     node, out = master(g=group(2, a=0))
@@ -80,17 +89,24 @@ def test_master_that_changed_a_topic_gives_it_to_those_who_have_the_old_one() ->
     node, out = master(g=group(1, a=0))
     node.state.topic_meta, node.state.topic_meta_id = ["orders#1:1:4:1"], 2
     answers = [play(node, out, 1, r.GetPartMetaRequestC2M("a", "g", known))[0][1] for known in (1, 2)]
-    assert [(each.code, each.topic_meta_id, each.topic_meta) for each in answers] == [(200, 2, ["orders#1:1:4:1"]), (200, 2, [])]
+    assert [(each.code, each.topic_meta_id, each.topic_meta) for each in answers] == [
+        (200, 2, ["orders#1:1:4:1"]),
+        (200, 2, []),
+    ]
 
 
-# -- a broker ------------------------------------------------------------------------------------------------------------------------------
+# -- a broker ------------------------------------------------------------------------------------------------
 
 
-def broker(owner: str = "a", deadline_us: int = 30 * SECOND_US, messages: int = 4, pending: int = 0, offset: int = 0) -> tuple[Broker, Played]:
+def broker(
+    owner: str = "a", deadline_us: int = 30 * SECOND_US, messages: int = 4, pending: int = 0, offset: int = 0
+) -> tuple[Broker, Played]:
     """One partition of which `owner` is registered, on connection 3, and one of which nobody is."""
     node, out = Broker(BrokerState(1, {KEY: Partition(), OTHER: Partition()})), Played("broker")
     play(node, out, 9, *[r.SendMessageRequestP2B(KEY, 70 + number) for number in range(messages)])
-    node.state.partitions[KEY].groups["g"] = Consumed(offset, pending, owner, 3 if owner else 0, deadline_us if owner else 0)
+    node.state.partitions[KEY].groups["g"] = Consumed(
+        offset, pending, owner, 3 if owner else 0, deadline_us if owner else 0
+    )
     return node, out
 
 
@@ -138,20 +154,31 @@ def test_refused_register_says_where_the_owner_is() -> None:
 
 
 @pytest.mark.parametrize(("now_us", "is_removed"), [(30 * SECOND_US - 1, False), (30 * SECOND_US, True)])
-def test_owner_counts_as_dead_when_its_thirty_seconds_are_over_to_the_microsecond(now_us: int, is_removed: bool) -> None:
+def test_owner_counts_as_dead_when_its_thirty_seconds_are_over_to_the_microsecond(
+    now_us: int, is_removed: bool
+) -> None:
     node, out = broker(pending=1)
-    assert ask(node, out, r.RegisterRequestC2B(r.REGISTER, "b", "g", KEY), now_us).code == r.PARTITION_OCCUPIED
+    assert (
+        ask(node, out, r.RegisterRequestC2B(r.REGISTER, "b", "g", KEY), now_us).code == r.PARTITION_OCCUPIED
+    )
     place = node.state.partitions[KEY].groups["g"]
     assert (place.owner, place.pending) == (("", 0) if is_removed else ("a", 1))
     assert out.blamed == ([3] if is_removed else [])
-    assert ask(node, out, r.RegisterRequestC2B(r.REGISTER, "b", "g", KEY), now_us).code == (r.SUCCESS if is_removed else r.PARTITION_OCCUPIED)
+    assert ask(node, out, r.RegisterRequestC2B(r.REGISTER, "b", "g", KEY), now_us).code == (
+        r.SUCCESS if is_removed else r.PARTITION_OCCUPIED
+    )
 
 
 def test_dead_owner_that_comes_back_first_keeps_its_partition() -> None:
     node, out = broker(pending=1)
     assert ask(node, out, r.RegisterRequestC2B(r.REGISTER, "a", "g", KEY), 99 * SECOND_US).code == r.SUCCESS
     place = node.state.partitions[KEY].groups["g"]
-    assert (place.owner, place.pending, place.connection, place.deadline_us) == ("a", 0, 5, 129 * SECOND_US) and out.told == []
+    assert (place.owner, place.pending, place.connection, place.deadline_us) == (
+        "a",
+        0,
+        5,
+        129 * SECOND_US,
+    ) and out.told == []
 
 
 def test_dead_owners_request_is_served_as_long_as_nobody_noticed() -> None:
@@ -165,7 +192,12 @@ def test_unregister_moves_the_stored_offset_only_if_the_batch_was_handled(is_con
     node, out = broker(pending=2)
     answer = ask(node, out, r.RegisterRequestC2B(r.UNREGISTER, "a", "g", KEY, -1, is_consumed))
     place = node.state.partitions[KEY].groups["g"]
-    assert (answer.code, answer.op_type, answer.curr_offset, answer.max_offset) == (200, r.UNREGISTER, 2 if is_consumed else 0, 4)
+    assert (answer.code, answer.op_type, answer.curr_offset, answer.max_offset) == (
+        200,
+        r.UNREGISTER,
+        2 if is_consumed else 0,
+        4,
+    )
     assert (place.owner, place.pending, place.offset) == ("", 0, 2 if is_consumed else 0)
 
 
@@ -182,7 +214,11 @@ def test_broker_keeps_its_owners_when_their_connections_come_and_go() -> None:
     """A registration ends with its 30 s, not with its connection."""
     node, out = broker(pending=1)
     before = to_plain(node.state)
-    assert play(node, out, 3, Closed("reset"), Opened("c1")) == [] and to_plain(node.state) == before and out.told == []
+    assert (
+        play(node, out, 3, Closed("reset"), Opened("c1")) == []
+        and to_plain(node.state) == before
+        and out.told == []
+    )
 
 
 def test_broker_that_is_asked_what_it_does_not_know_is_our_own_mistake() -> None:
@@ -194,4 +230,8 @@ def test_broker_that_is_asked_what_it_does_not_know_is_our_own_mistake() -> None
 def test_master_keeps_its_members_when_their_connections_come_and_go() -> None:
     node, out = master(g=group(2, a=0))
     before = to_plain(node.state)
-    assert play(node, out, 1, Closed("reset"), Opened("c1")) == [] and to_plain(node.state) == before and out.deadlines == {}
+    assert (
+        play(node, out, 1, Closed("reset"), Opened("c1")) == []
+        and to_plain(node.state) == before
+        and out.deadlines == {}
+    )

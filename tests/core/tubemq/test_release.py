@@ -1,4 +1,5 @@
-"""How a client lets go of partitions: after its batch, in the order of its pass, and of everything at its end."""
+"""How a client lets go of partitions: after its batch, in the order of its pass, and of everything at its
+end."""
 
 from broker_core.sim.node import PERSON
 from broker_core.sim.program import DONE
@@ -32,7 +33,10 @@ def test_a_partition_whose_batch_is_in_use_is_released_with_its_last_message():
     node, out, counted = reading(41)
     assert told_to_release(node, out, OWN, now_us=50) == [] and out.deadlines["call"] == 50 + RELEASE_WAIT_US
     sent = wake(node, out, DONE)
-    assert sent[:2] == [(2, r.CommitOffsetRequestC2B("a", "g", OWN, True)), RELEASE_OWN] and "call" not in out.deadlines
+    assert (
+        sent[:2] == [(2, r.CommitOffsetRequestC2B("a", "g", OWN, True)), RELEASE_OWN]
+        and "call" not in out.deadlines
+    )
     assert counted.log == [("handled", 41)]
 
 
@@ -59,7 +63,9 @@ def test_a_released_partition_is_in_turn_no_more():
 def test_one_call_after_the_other_each_with_its_answer():
     node, out, _ = started()
     assert told_to_release(node, out, OWN, OTHER) == [RELEASE_OWN]
-    assert play(node, out, 2, r.RegisterResponseB2C(200, r.UNREGISTER, OTHER, 0, 0)) == [], "no answer to the call that is out"
+    assert play(node, out, 2, r.RegisterResponseB2C(200, r.UNREGISTER, OTHER, 0, 0)) == [], (
+        "no answer to the call that is out"
+    )
     assert RELEASE_OTHER in play(node, out, 2, r.RegisterResponseB2C(200, r.UNREGISTER, OWN, 0, 0))
 
 
@@ -67,7 +73,10 @@ def test_an_answer_that_comes_after_the_shutdown_registers_nothing():
     node, out, _ = booted()
     play(node, out, 1, r.RegisterResponseM2C(200), r.GetPartMetaResponseM2C(200, 1, ["t#1:1:2:1"], [1]))
     play(node, out, PERSON, Shutdown())
-    assert play(node, out, 2, r.RegisterResponseB2C(200, r.REGISTER, OWN, 0, 0)) == [] and node.state.registered == []
+    assert (
+        play(node, out, 2, r.RegisterResponseB2C(200, r.REGISTER, OWN, 0, 0)) == []
+        and node.state.registered == []
+    )
 
 
 def test_one_that_has_stopped_has_nothing_in_turn_and_nothing_to_call():

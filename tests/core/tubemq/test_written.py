@@ -1,4 +1,5 @@
-"""A producer's messages that are written without a step of the world: brokers, consumers and counts are as if each had been sent."""
+"""A producer's messages that are written without a step of the world: brokers, consumers and counts are as if
+each had been sent."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ BEGIN_US = 5 * SECOND_US
 
 
 class Run:
-    """Two consumers that read, and a stream of the producer's. is_written: without steps, else a step for each message."""
+    """Two consumers that read, and a stream of the producer's. is_written: without steps, else a step for
+    each message."""
 
     def __init__(self, is_written: bool) -> None:
         self.world, self.traffic = begun()
@@ -42,12 +44,16 @@ class Run:
         return keep(self.world), self.traffic.log
 
 
-MESSAGES = st.lists(st.tuples(st.integers(0, 3_000), st.sampled_from((NO_KEY, NO_KEY, 0, 1, 5, 8))), max_size=60)
+MESSAGES = st.lists(
+    st.tuples(st.integers(0, 3_000), st.sampled_from((NO_KEY, NO_KEY, 0, 1, 5, 8))), max_size=60
+)
 
 
 @given(MESSAGES, st.lists(st.integers(0, 4_000), max_size=4))
 @settings(max_examples=30)
-def test_who_looks_finds_what_a_step_a_message_would_have_made(messages: list[tuple[int, int]], looks: list[int]) -> None:
+def test_who_looks_finds_what_a_step_a_message_would_have_made(
+    messages: list[tuple[int, int]], looks: list[int]
+) -> None:
     ordered = sorted(messages, key=lambda message: message[0])
     runs = Run(True), Run(False)
     begin_ms = 0
@@ -55,7 +61,9 @@ def test_who_looks_finds_what_a_step_a_message_would_have_made(messages: list[tu
         until_us = BEGIN_US + look_ms * MILLISECOND_US
         part = [message for message in ordered if begin_ms <= message[0] < look_ms]
         for run in runs:
-            run.go(until_us, [BEGIN_US + at_ms * MILLISECOND_US for at_ms, _ in part], [code for _, code in part])
+            run.go(
+                until_us, [BEGIN_US + at_ms * MILLISECOND_US for at_ms, _ in part], [code for _, code in part]
+            )
         assert runs[0].seen() == runs[1].seen()
         begin_ms = max(begin_ms, look_ms)
     assert sorted(handled(runs[0].traffic)) == list(range(len(messages)))
@@ -68,7 +76,9 @@ def test_messages_without_a_key_go_round_and_those_of_a_key_stay_with_its_partit
     assert {key: partition.end for key, partition in partitions(run.world).items() if partition.end} == {
         KEYS[0]: 1, KEYS[1]: 1, KEYS[2]: 1, KEYS[4]: 3,
     }  # fmt: skip
-    assert state(run.world, "producer").sent == {key: partition.end for key, partition in partitions(run.world).items()}
+    assert state(run.world, "producer").sent == {
+        key: partition.end for key, partition in partitions(run.world).items()
+    }
     assert state(run.world, "producer").turn == 3
 
 
@@ -85,7 +95,9 @@ def test_cut_to_a_broker_holds_its_messages_until_it_heals(is_written: bool) -> 
     assert world.slots["producer"].unsent(connection) == 6
     world.heal(connection)
     run.go(BEGIN_US + 3 * SECOND_US, [BEGIN_US + SECOND_US + 5_000], [0])
-    assert {key: partition.end for key, partition in partitions(world).items()} == dict.fromkeys(KEYS, 2) | {KEYS[0]: 3}
+    assert {key: partition.end for key, partition in partitions(world).items()} == dict.fromkeys(KEYS, 2) | {
+        KEYS[0]: 3
+    }
     assert sorted(handled(run.traffic)) == list(range(13))
 
 

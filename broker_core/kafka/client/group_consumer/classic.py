@@ -2,11 +2,13 @@
 
     poll() ─► rebalance it heard of ─► auto-commit ─► answered ─► give up ─► JoinGroup ─► SyncGroup ─► poll() takes the assignment up
 
-An eager member reads nothing from the moment at which it prepares, and gives up all once its commit is answered. A cooperative one reads on
-and gives up what the new assignment takes from it; nothing commits what it read meanwhile, so that is read twice unless the program's own
-listener commits. The heartbeat thread runs from the JoinGroup's answer to the next JoinGroup; a JoinGroup's answer waits for the next poll().
+An eager member reads nothing from the moment at which it prepares, and gives up all once its commit is
+answered. A cooperative one reads on and gives up what the new assignment takes from it; nothing commits what
+it read meanwhile, so that is read twice unless the program's own listener commits. The heartbeat thread runs
+from the JoinGroup's answer to the next JoinGroup; a JoinGroup's answer waits for the next poll().
 
-Source: Kafka 3.9 clients AbstractCoordinator, ConsumerCoordinator (onJoinPrepare, onJoinComplete, rejoinNeededOrPending).
+Source: Kafka 3.9 clients AbstractCoordinator, ConsumerCoordinator (onJoinPrepare, onJoinComplete,
+rejoinNeededOrPending).
 """
 
 from __future__ import annotations
@@ -28,7 +30,18 @@ from broker_core.kafka.assignors.subscription_bytes import (
     write_subscription,
 )  # fmt: skip
 from broker_core.kafka.client.group_consumer.commits import Committer
-from broker_core.kafka.client.group_consumer.core import ASSIGN, COMMITTING, FAILED, IN, JOINING, NO_GENERATION, OUT, SYNCING, Core, Fault
+from broker_core.kafka.client.group_consumer.core import (
+    ASSIGN,
+    COMMITTING,
+    FAILED,
+    IN,
+    JOINING,
+    NO_GENERATION,
+    OUT,
+    SYNCING,
+    Core,
+    Fault,
+)
 from broker_core.kafka.client.group_consumer.network import COORDINATOR
 from broker_core.kafka.client.group_consumer.ownership import Ownership
 from broker_core.kafka.client.group_consumer.settings import AUTO
@@ -44,9 +57,16 @@ COORDINATOR_LOAD_IN_PROGRESS = 14
 
 
 class ClassicMember:
-    """joins and leaves on behalf of a `Core`. assignors: those of the settings, in order; `ASSIGNORS`, or a user's own among them."""
+    """joins and leaves on behalf of a `Core`. assignors: those of the settings, in order; `ASSIGNORS`, or a
+    user's own among them."""
 
-    def __init__(self, core: Core, ownership: Ownership, committer: Committer, assignors: Mapping[str, Assignor] = ASSIGNORS) -> None:
+    def __init__(
+        self,
+        core: Core,
+        ownership: Ownership,
+        committer: Committer,
+        assignors: Mapping[str, Assignor] = ASSIGNORS,
+    ) -> None:
         self.core, self.ownership, self.committer = core, ownership, committer
         self.known_assignors = assignors
 
@@ -75,7 +95,9 @@ class ClassicMember:
             self._take_up(now_us, out)
         if member.phase in (OUT, IN) and self._needs_rejoin():
             if core.network.is_backing_off(COORDINATOR, now_us, core.backoff_us):
-                core.later(out, now_us)  # the coordinator was lost just now: perhaps with the JoinGroup before
+                core.later(
+                    out, now_us
+                )  # the coordinator was lost just now: perhaps with the JoinGroup before
                 return
             if member.must_rejoin:
                 out.because(member.because)
@@ -100,7 +122,11 @@ class ClassicMember:
         member.is_beating = False
         if not self.is_cooperative:
             self.ownership.hold(core.state.owned)
-        if core.settings.commits == AUTO and member.generation != NO_GENERATION and self.committer.commit(now_us, out, what="prepare"):
+        if (
+            core.settings.commits == AUTO
+            and member.generation != NO_GENERATION
+            and self.committer.commit(now_us, out, what="prepare")
+        ):
             member.phase = COMMITTING
             return
         self.prepared(now_us, out)
@@ -113,7 +139,9 @@ class ClassicMember:
         elif not self.is_cooperative:
             self.ownership.revoke(state.owned, "kafka.consumer.eager", out)
         else:
-            unsubscribed = [partition for partition in state.owned if partition[0] not in state.subscribed.topics]
+            unsubscribed = [
+                partition for partition in state.owned if partition[0] not in state.subscribed.topics
+            ]
             self.ownership.revoke(unsubscribed, "kafka.consumer.unsubscribed", out)
         self._join(now_us, out)
 
@@ -131,7 +159,9 @@ class ClassicMember:
             [m.Protocol(name, write_subscription(self._subscription(name))) for name in self.names],
             settings.max_poll_interval_ms, settings.group_instance_id, client_id=settings.client_id,
         )  # fmt: skip
-        longer_us = (settings.max_poll_interval_ms + JOIN_LONGER_MS) * MILLISECOND_US - core.network.timeout_us
+        longer_us = (
+            settings.max_poll_interval_ms + JOIN_LONGER_MS
+        ) * MILLISECOND_US - core.network.timeout_us
         core.ask_coordinator(request, m.JoinGroupResponse, JOIN, now_us, out, longer_us=max(0, longer_us))
 
     def _subscription(self, assignor: str) -> SubscriptionData:
@@ -147,15 +177,20 @@ class ClassicMember:
                 by_topic.setdefault(topic, []).append(number)
             user_data = write_sticky_user_data(by_topic, member.previous_generation)
         return SubscriptionData(
-            tuple(state.subscribed.topics), user_data, tuple(state.owned), member.generation, self.core.settings.client_rack or None
-        )  # fmt: skip
+            tuple(state.subscribed.topics),
+            user_data,
+            tuple(state.owned),
+            member.generation,
+            self.core.settings.client_rack or None,
+        )
 
     def _learns_by_user_data(self, assignor: str) -> bool:
         """An eager assignor that keeps partitions where they were: its members own nothing when they join."""
         return self.known_assignors[assignor].remembers and not self.known_assignors[assignor].cooperative
 
     def answered_join(self, answer: m.JoinGroupResponse, now_us: int, out: Outbox) -> None:
-        """Kept until poll() looks at it: the heartbeat thread, which could, does not run between JoinGroup and its answer."""
+        """Kept until poll() looks at it: the heartbeat thread, which could, does not run between JoinGroup
+        and its answer."""
         member = self.core.state.member
         if member.phase == JOINING:
             member.answer, member.because = answer, out.why()
@@ -176,7 +211,9 @@ class ClassicMember:
                 self._sync([], now_us, out)
             elif member.protocol == CUSTOM:
                 member.answer = answer
-                out.deadline(ASSIGN, now_us)  # a step of its own: nothing has changed where the function's answer is not there yet
+                out.deadline(
+                    ASSIGN, now_us
+                )  # a step of its own: nothing has changed where the function's answer is not there yet
             else:
                 self._lead(answer, now_us, out)
             return
@@ -193,12 +230,15 @@ class ClassicMember:
             self._failed(code, now_us, out)
 
     def assign(self, now_us: int, out: Outbox) -> None:
-        """The leader's own assignor has answered. Raises Held while it has not, and then nothing has changed."""
+        """The leader's own assignor has answered. Raises Held while it has not, and then nothing has
+        changed."""
         core, member = self.core, self.core.state.member
         answer = member.answer
         if not member.is_assigning or answer is None:
             return
-        if member.generation == NO_GENERATION or core.state.coordinator.node_id < 0:  # lost within this very microsecond
+        if (
+            member.generation == NO_GENERATION or core.state.coordinator.node_id < 0
+        ):  # lost within this very microsecond
             member.answer, member.phase, member.must_rejoin, member.because = None, OUT, True, out.why()
             return
         self._lead(answer, now_us, out)
@@ -212,7 +252,12 @@ class ClassicMember:
             self._assignor_failed(error, now_us, out)
             return
         except AssignmentRefused:  # a rule of a document, which knows no unequal subscriptions
-            out.tell("kafka.consumer.assignor_refused", None, {}, {"client": core.settings.client_id, "assignor": member.protocol})
+            out.tell(
+                "kafka.consumer.assignor_refused",
+                None,
+                {},
+                {"client": core.settings.client_id, "assignor": member.protocol},
+            )
             self.give_up(now_us, out)
             return
         member.answer = None
@@ -221,9 +266,14 @@ class ClassicMember:
     def _sync(self, given: list[m.MemberAssignment], now_us: int, out: Outbox) -> None:
         core, member = self.core, self.core.state.member
         request = m.SyncGroupRequest(
-            core.settings.group_id, member.generation, member.member_id, core.settings.group_instance_id, CONSUMER_PROTOCOL_TYPE,
-            member.protocol, given,
-        )  # fmt: skip
+            core.settings.group_id,
+            member.generation,
+            member.member_id,
+            core.settings.group_instance_id,
+            CONSUMER_PROTOCOL_TYPE,
+            member.protocol,
+            given,
+        )
         core.ask_coordinator(request, m.SyncGroupResponse, SYNC, now_us, out)
 
     def _failed(self, code: int, now_us: int, out: Outbox) -> None:
@@ -239,11 +289,21 @@ class ClassicMember:
             out.tell("kafka.consumer.failed", None, {"error_code": code}, {"client": core.settings.client_id})
 
     def _assignor_failed(self, error: AssignorFailed, now_us: int, out: Outbox) -> None:
-        """assign() raised in the leader: poll() throws it, so the program ends, and its close() leaves the group."""
+        """assign() raised in the leader: poll() throws it, so the program ends, and its close() leaves the
+        group."""
         core = self.core
         core.state.member.fault = Fault(error.line, error.reason, error.code, error.params)
-        out.tell("kafka.consumer.assignor_failed", None, {"line": error.line},
-                 {"client": core.settings.client_id, "reason": error.reason, "code": error.code, "params": error.params})  # fmt: skip
+        out.tell(
+            "kafka.consumer.assignor_failed",
+            None,
+            {"line": error.line},
+            {
+                "client": core.settings.client_id,
+                "reason": error.reason,
+                "code": error.code,
+                "params": error.params,
+            },
+        )
         self.give_up(now_us, out)
 
     def give_up(self, now_us: int, out: Outbox) -> None:
@@ -262,7 +322,9 @@ class ClassicMember:
 
     def _lacks_metadata(self, answer: m.JoinGroupResponse) -> bool:
         cluster = self.core.state.cluster
-        topics = sorted({topic for entry in answer.members for topic in read_subscription(entry.metadata).topics})
+        topics = sorted(
+            {topic for entry in answer.members for topic in read_subscription(entry.metadata).topics}
+        )
         missing = [topic for topic in topics if topic not in cluster.answered]
         if missing:
             cluster.wanted = sorted({*cluster.wanted, *missing})
@@ -277,16 +339,25 @@ class ClassicMember:
             told = read_subscription(entry.metadata)
             remembered, generation = read_sticky_user_data(told.user_data) if learns else ([], NO_GENERATION)
             subscriptions[entry.member_id] = Subscription(
-                told.topics, told.owned, told.generation, StickyUserData(tuple(remembered), generation) if told.user_data else None,
-                entry.group_instance_id, told.rack,
-            )  # fmt: skip
+                told.topics,
+                told.owned,
+                told.generation,
+                StickyUserData(tuple(remembered), generation) if told.user_data else None,
+                entry.group_instance_id,
+                told.rack,
+            )
         topics = {topic for told in subscriptions.values() for topic in told.topics}
         counts = {topic: count for topic, count in cluster.partition_counts().items() if topic in topics}
         assignor = self.known_assignors[answer.protocol_name or ""]
-        given = assignor.assign(subscriptions, counts, cluster.partition_racks(counts), max_generation=member.max_generation)
+        given = assignor.assign(
+            subscriptions, counts, cluster.partition_racks(counts), max_generation=member.max_generation
+        )
         member.max_generation = answer.generation_id
         member.counts = self._counts(dict.fromkeys(sorted(topics), 0))
-        return [m.MemberAssignment(member_id, write_assignment(partitions)) for member_id, partitions in given.items()]
+        return [
+            m.MemberAssignment(member_id, write_assignment(partitions))
+            for member_id, partitions in given.items()
+        ]
 
     # --- SyncGroup
 
@@ -330,14 +401,19 @@ class ClassicMember:
         self._next_beat(now_us, out)
 
     def _next_beat(self, now_us: int, out: Outbox) -> None:
-        out.deadline(HEARTBEAT, now_us + self.core.settings.heartbeat_interval_ms * MILLISECOND_US + self.core.state.loop.late_us)
+        out.deadline(
+            HEARTBEAT,
+            now_us + self.core.settings.heartbeat_interval_ms * MILLISECOND_US + self.core.state.loop.late_us,
+        )
 
     def beat(self, now_us: int, out: Outbox) -> None:
         core, member = self.core, self.core.state.member
         if not member.is_beating:
             return
         if core.has_coordinator(now_us, out):
-            request = m.HeartbeatRequest(core.settings.group_id, member.generation, member.member_id, core.settings.group_instance_id)
+            request = m.HeartbeatRequest(
+                core.settings.group_id, member.generation, member.member_id, core.settings.group_instance_id
+            )
             core.ask_coordinator(request, m.HeartbeatResponse, HEARTBEAT, now_us, out)
         self._next_beat(now_us, out)
 
@@ -359,7 +435,8 @@ class ClassicMember:
     # --- out of the group
 
     def _reset(self, keep_id: bool) -> None:
-        """The coordinator does not know this member, or not in this generation; what it owns it loses when it prepares to join."""
+        """The coordinator does not know this member, or not in this generation; what it owns it loses when it
+        prepares to join."""
         member = self.core.state.member
         member.generation = NO_GENERATION
         if not keep_id:
@@ -376,10 +453,15 @@ class ClassicMember:
             member.must_rejoin, member.because = True, out.why()
 
     def poll_is_late(self, now_us: int, out: Outbox) -> None:
-        """max.poll.interval.ms is over without a poll(): the heartbeat thread takes a dynamic member out of the group."""
+        """max.poll.interval.ms is over without a poll(): the heartbeat thread takes a dynamic member out of
+        the group."""
         member = self.core.state.member
-        out.tell("kafka.consumer.poll_timeout", "kafka.consumer.max_poll_interval",
-                 {"max_poll_interval_ms": self.core.settings.max_poll_interval_ms}, {"client": self.core.settings.client_id})  # fmt: skip
+        out.tell(
+            "kafka.consumer.poll_timeout",
+            "kafka.consumer.max_poll_interval",
+            {"max_poll_interval_ms": self.core.settings.max_poll_interval_ms},
+            {"client": self.core.settings.client_id},
+        )
         self.leave_group(now_us, out)
         out.cancel(HEARTBEAT)
         member.is_beating = False
@@ -389,7 +471,11 @@ class ClassicMember:
     def leave_group(self, now_us: int, out: Outbox) -> bool:
         """LeaveGroup, of a dynamic member that the coordinator knows. Returns whether it was sent."""
         core, member = self.core, self.core.state.member
-        if not member.member_id or core.settings.group_instance_id is not None or core.state.coordinator.node_id < 0:
+        if (
+            not member.member_id
+            or core.settings.group_instance_id is not None
+            or core.state.coordinator.node_id < 0
+        ):
             return False
         request = m.LeaveGroupRequest(core.settings.group_id, members=[m.MemberIdentity(member.member_id)])
         core.ask_coordinator(request, m.LeaveGroupResponse, LEAVE, now_us, out)

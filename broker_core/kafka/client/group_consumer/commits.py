@@ -1,11 +1,13 @@
-"""Commits: every so often by the library, after each poll by the program, before a rebalance, and on the way out.
+"""Commits: every so often by the library, after each poll by the program, before a rebalance, and on the way
+out.
 
-What is committed is the position of what was handled: the record in hand is not done. A program that waits for its commit (commitSync) polls
-again when it is answered. Whatever the way, the generation goes with it, and a zombie's is refused. A member that knows that it rebalances, or
-is out, does not ask at all: commitSync throws RebalanceInProgressException or CommitFailedException, and the program polls.
+What is committed is the position of what was handled: the record in hand is not done. A program that waits
+for its commit (commitSync) polls again when it is answered. Whatever the way, the generation goes with it,
+and a zombie's is refused. A member that knows that it rebalances, or is out, does not ask at all: commitSync
+throws RebalanceInProgressException or CommitFailedException, and the program polls.
 
-Source: Kafka 3.9 clients ConsumerCoordinator (sendOffsetCommitRequest, OffsetCommitResponseHandler, maybeAutoCommitOffsetsAsync),
-AbstractCoordinator.generationIfStable.
+Source: Kafka 3.9 clients ConsumerCoordinator (sendOffsetCommitRequest, OffsetCommitResponseHandler,
+maybeAutoCommitOffsetsAsync), AbstractCoordinator.generationIfStable.
 """
 
 from __future__ import annotations
@@ -24,8 +26,12 @@ from broker_core.sim.node import Outbox
 
 COMMIT, GIVEN = "commit", "given"
 _CONCERNS_MEMBERSHIP = (
-    codes.UNKNOWN_MEMBER_ID, codes.ILLEGAL_GENERATION, codes.REBALANCE_IN_PROGRESS, codes.FENCED_INSTANCE_ID, codes.STALE_MEMBER_EPOCH,
-)  # fmt: skip
+    codes.UNKNOWN_MEMBER_ID,
+    codes.ILLEGAL_GENERATION,
+    codes.REBALANCE_IN_PROGRESS,
+    codes.FENCED_INSTANCE_ID,
+    codes.STALE_MEMBER_EPOCH,
+)
 
 
 class Committer:
@@ -45,8 +51,11 @@ class Committer:
             self.commit(now_us, out)
             self.restart(now_us, out)
 
-    def commit(self, now_us: int, out: Outbox, *, what: str = "", offsets: Mapping[TopicPartition, int] | None = None) -> bool:
-        """Send a commit; whether there was anything to commit and somebody to send it to. what: who waits for the answer.
+    def commit(
+        self, now_us: int, out: Outbox, *, what: str = "", offsets: Mapping[TopicPartition, int] | None = None
+    ) -> bool:
+        """Send a commit; whether there was anything to commit and somebody to send it to. what: who waits for
+        the answer.
         offsets: instead of what was handled."""
         core, state = self.core, self.core.state
         known = state.handled() if offsets is None else dict(offsets)
@@ -65,18 +74,27 @@ class Committer:
             topics.setdefault(topic, []).append(m.CommittedPartition(number, offset, epoch))
         member = state.member
         request = m.OffsetCommitRequest(
-            core.settings.group_id, member.generation, member.member_id, [m.CommittedTopic(topic, row) for topic, row in topics.items()],
+            core.settings.group_id,
+            member.generation,
+            member.member_id,
+            [m.CommittedTopic(topic, row) for topic, row in topics.items()],
             core.settings.group_instance_id,
-        )  # fmt: skip
-        core.ask_coordinator(request, m.OffsetCommitResponse, f"{COMMIT}:{member.generation}:{what}", now_us, out)
+        )
+        core.ask_coordinator(
+            request, m.OffsetCommitResponse, f"{COMMIT}:{member.generation}:{what}", now_us, out
+        )
         return True
 
     def answered(self, answer: m.OffsetCommitResponse, what: str, now_us: int, out: Outbox) -> int:
-        """Book the answer. what: as the commit was asked. Returns the code that concerns the membership, NONE if there is none."""
+        """Book the answer. what: as the commit was asked. Returns the code that concerns the membership, NONE
+        if there is none."""
         commits = self.core.state.commits
         if GIVEN in what:
             self._tell_given(answer, out)
-        worst = next((entry.error_code for topic in answer.topics for entry in topic.partitions if entry.error_code), codes.NONE)
+        worst = next(
+            (entry.error_code for topic in answer.topics for entry in topic.partitions if entry.error_code),
+            codes.NONE,
+        )
         if worst == codes.NONE:
             commits.done += 1
             return codes.NONE

@@ -2,10 +2,11 @@
 
     poll(): commit that is due ─► the group ─► positions ─► records that have come ─► the next fetches ─► the program works on each record
 
-While the program works nothing of the group happens but heartbeats, which have a thread of their own; the next poll() acts on what they told.
-A program without records is in poll() all the time.
+While the program works nothing of the group happens but heartbeats, which have a thread of their own; the
+next poll() acts on what they told. A program without records is in poll() all the time.
 
-Source: Kafka 3.9 clients ClassicKafkaConsumer.poll, AsyncKafkaConsumer.poll, AbstractCoordinator.HeartbeatThread; docs/kafka/consumer.md.
+Source: Kafka 3.9 clients ClassicKafkaConsumer.poll, AsyncKafkaConsumer.poll,
+AbstractCoordinator.HeartbeatThread; docs/kafka/consumer.md.
 """
 
 from __future__ import annotations
@@ -55,20 +56,23 @@ CLOSE_TIMEOUT_US = 30 * SECOND_US
 
 
 class Start(msgspec.Struct, frozen=True, tag="kafka.consumer.start", array_like=True):
-    """A person starts the program: it subscribes and polls, once its process has come up. boot_us: how long that takes."""
+    """A person starts the program: it subscribes and polls, once its process has come up. boot_us: how long
+    that takes."""
 
     boot_us: int = 0
 
 
 class Stick(msgspec.Struct, frozen=True, tag="kafka.consumer.stick", array_like=True):
-    """The program does not come back from its next record, while its heartbeats go on; is_stuck False: it comes back."""
+    """The program does not come back from its next record, while its heartbeats go on; is_stuck False: it
+    comes back."""
 
     is_stuck: bool
 
 
 class Seek(msgspec.Struct, frozen=True, tag="kafka.consumer.seek", array_like=True):
-    """The program goes on at another offset of a partition that it owns; for others nothing happens. where: "" for the offset, else the
-    beginning (earliest) or the end (latest), which the leader has to be asked for: then offset is -1."""
+    """The program goes on at another offset of a partition that it owns; for others nothing happens. where:
+    "" for the offset, else the beginning (earliest) or the end (latest), which the leader has to be asked
+    for: then offset is -1."""
 
     topic: str
     partition: int
@@ -77,8 +81,9 @@ class Seek(msgspec.Struct, frozen=True, tag="kafka.consumer.seek", array_like=Tr
 
 
 class PausePartitions(msgspec.Struct, frozen=True, tag="kafka.consumer.pause_partitions", array_like=True):
-    """KafkaConsumer.pause: poll() gives no records of these (topic, partition) and asks for none, while it goes on for the others and for the
-    group. Those that the program does not own are passed over; a partition that comes anew is not paused."""
+    """KafkaConsumer.pause: poll() gives no records of these (topic, partition) and asks for none, while it
+    goes on for the others and for the group. Those that the program does not own are passed over; a partition
+    that comes anew is not paused."""
 
     partitions: list[tuple[str, int]]
 
@@ -90,14 +95,16 @@ class ResumePartitions(msgspec.Struct, frozen=True, tag="kafka.consumer.resume_p
 
 
 class CommitOffsets(msgspec.Struct, frozen=True, tag="kafka.consumer.commit_offsets", array_like=True):
-    """commitSync (waits: poll() goes on with the answer) or commitAsync of given offsets: (topic, partition, the next offset to read)."""
+    """commitSync (waits: poll() goes on with the answer) or commitAsync of given offsets: (topic, partition,
+    the next offset to read)."""
 
     offsets: list[tuple[str, int, int]]
     waits: bool = False
 
 
 class Subscribe(msgspec.Struct, frozen=True, tag="kafka.consumer.subscribe", array_like=True):
-    """The program reads these topics from its next poll() on; with a pattern those whose whole name it matches, now and later."""
+    """The program reads these topics from its next poll() on; with a pattern those whose whole name it
+    matches, now and later."""
 
     topics: list[str]
     pattern: str | None = None
@@ -109,25 +116,35 @@ Polled = Callable[[TopicPartition, int], None]
 
 
 class GroupConsumer:
-    """assignors: by name; a lab may add a user's own. polled: hears of each record that the program begins with; overhears: of its requests
-    and their answers. Both change nothing."""
+    """assignors: by name; a lab may add a user's own. polled: hears of each record that the program begins
+    with; overhears: of its requests and their answers. Both change nothing."""
 
     def __init__(
-        self, state: ConsumerState, traffic: Traffic, assignors: Mapping[str, Assignor] = ASSIGNORS, polled: Polled | None = None,
+        self,
+        state: ConsumerState,
+        traffic: Traffic,
+        assignors: Mapping[str, Assignor] = ASSIGNORS,
+        polled: Polled | None = None,
         overhears: Overhears | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.state, self.traffic, self.polled = state, traffic, polled
         self.core = Core(state, overhears)
         self.committer = Committer(self.core)
         self.positions = Positions(self.core)
         self.ownership = Ownership(self.core)
-        self.fetcher = Fetcher(state.fetches, state.settings, state.subscribed, state.cluster, self.core.network)
+        self.fetcher = Fetcher(
+            state.fetches, state.settings, state.subscribed, state.cluster, self.core.network
+        )
         self.core.failed, self.core.ended = self.failed, self.ended
         self.group: ClassicMember | ServerAssignedMember
         if state.settings.group_protocol == CONSUMER:
             self.group = ServerAssignedMember(self.core, self.ownership, self.committer)
         else:
-            own = {CUSTOM: custom_assignor(state.settings.assignor_source)} if state.settings.assignor_source else {}
+            own = (
+                {CUSTOM: custom_assignor(state.settings.assignor_source)}
+                if state.settings.assignor_source
+                else {}
+            )
             self.group = ClassicMember(self.core, self.ownership, self.committer, {**assignors, **own})
 
     # --- what reaches it
@@ -139,7 +156,9 @@ class GroupConsumer:
         if type(message) is r.FetchResponse:
             self.core.network.answered(connection, message)
             answered_by = self.state.network.broker_of.get(connection, COORDINATOR)
-            self.positions.reset(self.fetcher.answered(answered_by, message, now_us), OUT_OF_RANGE, now_us, out)
+            self.positions.reset(
+                self.fetcher.answered(answered_by, message, now_us), OUT_OF_RANGE, now_us, out
+            )
         elif type(message) is Closed:
             self.lost(connection, now_us, out)
         elif isinstance(message, _ORDERS):
@@ -223,20 +242,26 @@ class GroupConsumer:
                     self.handled(now_us, out)
                     return False
             case Seek(topic, partition, offset, where):
-                self.positions.order(state.subscribed.assigned.get((topic, partition)), (topic, partition), offset, where, out)
+                self.positions.order(
+                    state.subscribed.assigned.get((topic, partition)), (topic, partition), offset, where, out
+                )
             case PausePartitions(partitions) | ResumePartitions(partitions):
                 for named in partitions:
                     if (owned := state.subscribed.assigned.get(named)) is not None:
                         owned.is_paused = type(message) is PausePartitions
             case CommitOffsets(offsets, waits):
                 given = {(topic, number): offset for topic, number, offset in offsets}
-                is_sent = self.committer.commit(now_us, out, what="given_sync" if waits else GIVEN, offsets=given)
+                is_sent = self.committer.commit(
+                    now_us, out, what="given_sync" if waits else GIVEN, offsets=given
+                )
                 state.loop.awaits_commit = state.loop.awaits_commit or (waits and is_sent)
                 if not is_sent:
                     self.committer.tell_unsent(list(given), out)
             case Subscribe(topics, pattern):
                 state.settings.topics, state.settings.pattern = list(topics), pattern
-                state.subscribed.topics = list(topics) if pattern is None else matching(pattern, list(state.cluster.leaders))
+                state.subscribed.topics = (
+                    list(topics) if pattern is None else matching(pattern, list(state.cluster.leaders))
+                )
                 state.cluster.is_stale = True
         return True
 
@@ -380,7 +405,8 @@ class GroupConsumer:
         self.group.give_up(now_us, out)
 
     def leave(self, now_us: int, out: Outbox) -> None:
-        """close(): commit what is done and give up; when that is answered leave the group, and when that is close every connection."""
+        """close(): commit what is done and give up; when that is answered leave the group, and when that is
+        close every connection."""
         state = self.state
         state.program.drop(now_us, out, self.traffic)
         is_committing = state.settings.commits != NEVER and self.committer.commit(now_us, out, what="close")
@@ -396,7 +422,8 @@ class GroupConsumer:
             self.leave_group(now_us, out)
 
     def receive_in_close(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
-        """Only what close() waits for counts: the answer to its commit, that to its LeaveGroup, or the end of the coordinator's connection."""
+        """Only what close() waits for counts: the answer to its commit, that to its LeaveGroup, or the end of
+        the coordinator's connection."""
         if self.state.member.phase == CLOSED:
             return
         if type(message) is Closed:
@@ -427,4 +454,16 @@ class GroupConsumer:
 
 
 _ENDING = (CLOSING, CLOSED)
-_ORDERS = (Start, Stick, Seek, Subscribe, PausePartitions, ResumePartitions, CommitOffsets, Leave, Pause, Resume, Pace)
+_ORDERS = (
+    Start,
+    Stick,
+    Seek,
+    Subscribe,
+    PausePartitions,
+    ResumePartitions,
+    CommitOffsets,
+    Leave,
+    Pause,
+    Resume,
+    Pace,
+)

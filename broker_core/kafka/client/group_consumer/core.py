@@ -19,7 +19,11 @@ from broker_core.kafka.client.group_consumer.settings import CONSUMER, ConsumerS
 from broker_core.kafka.client.group_consumer.subscription import Subscribed, TopicPartition
 from broker_core.kafka.cluster.names import broker_node
 from broker_core.kafka.cluster.requests import MetadataRequest, MetadataResponse
-from broker_core.kafka.cluster.transaction_requests import GROUP, FindCoordinatorRequest, FindCoordinatorResponse
+from broker_core.kafka.cluster.transaction_requests import (
+    GROUP,
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+)
 from broker_core.kafka.group.messages import JoinGroupResponse, TopicPartitions
 from broker_core.kafka.group.overhearing import Overhears
 from broker_core.sim.node import Outbox
@@ -29,15 +33,16 @@ NO_GENERATION = -1
 METADATA, FIND, RETRY, ASSIGN = "metadata", "find", "retry", "assign"
 
 OUT, COMMITTING, JOINING, SYNCING, IN = "out", "committing", "joining", "syncing", "in"
-"""A classic member: OUT before its first JoinGroup and after a rebalance that failed, COMMITTING before the next one until it has given up, IN
-with an assignment."""
+"""A classic member: OUT before its first JoinGroup and after a rebalance that failed, COMMITTING before the
+next one until it has given up, IN with an assignment."""
 FAILED, CLOSING, CLOSED = "failed", "closing", "closed"
 """Refused for good; in close(), which waits for its commit and its LeaveGroup; and after it."""
 
 
 @dataclass(slots=True)
 class Fault:
-    """What a user's own assignor raised in the leader, and ended it by. line: of its text, 0 for none. code, params: as `AssignorFailed`."""
+    """What a user's own assignor raised in the leader, and ended it by. line: of its text, 0 for none. code,
+    params: as `AssignorFailed`."""
 
     line: int
     reason: str
@@ -47,14 +52,16 @@ class Fault:
 
 @dataclass(slots=True)
 class Membership:
-    """phase: as above; of the consumer protocol IN from the first answer on. generation: or member epoch. joined: the topics of its last
-    request. given: the assignment that arrived and is not taken up yet; unresolved: one with topics that it does not know. answer: a
-    JoinGroup's answer that poll() has not looked at, or that the leader's own assignor works on. previous, previous_generation: the last
-    assignment that it took, which sticky assignors remember; max_generation: the newest that this leader has seen. must_rejoin: the next poll
-    joins again. counts: what the leader assigned by, topic -> partitions. because: cause of must_rejoin and given. is_reporting: the next
-    heartbeat says what it holds; is_beating: one is under way, or, of a classic member, its heartbeats go on; was_told: the coordinator knows
-    all of it. code: why it FAILED; exception: what poll() threw, by the name of its class, "" for that of its assignor,
-    which is the fault."""
+    """phase: as above; of the consumer protocol IN from the first answer on. generation: or member epoch.
+    joined: the topics of its last request. given: the assignment that arrived and is not taken up yet;
+    unresolved: one with topics that it does not know. answer: a JoinGroup's answer that poll() has not looked
+    at, or that the leader's own assignor works on. previous, previous_generation: the last assignment that it
+    took, which sticky assignors remember; max_generation: the newest that this leader has seen. must_rejoin:
+    the next poll joins again. counts: what the leader assigned by, topic -> partitions. because: cause of
+    must_rejoin and given. is_reporting: the next heartbeat says what it holds; is_beating: one is under way,
+    or, of a classic member, its heartbeats go on; was_told: the coordinator knows all of it. code: why it
+    FAILED; exception: what poll() threw, by the name of its class, "" for that of its assignor, which is the
+    fault."""
 
     phase: str = OUT
     member_id: str = ""
@@ -96,10 +103,11 @@ class Coordinator:
 
 @dataclass(slots=True)
 class Loop:
-    """The program between two polls. taken: records polled and not handled, (partition, offset, value), the one in hand first. polled_us:
-    when poll() was called last. is_booting: its process comes up. is_stuck: the program does not come back from a record; is_overdue: the one
-    in hand would be done. awaits_commit: commitSync() has not returned. late_us: by how much its heartbeats are late. retry_us: the deadline
-    at which it looks again."""
+    """The program between two polls. taken: records polled and not handled, (partition, offset, value), the
+    one in hand first. polled_us: when poll() was called last. is_booting: its process comes up. is_stuck: the
+    program does not come back from a record; is_overdue: the one in hand would be done. awaits_commit:
+    commitSync() has not returned. late_us: by how much its heartbeats are late. retry_us: the deadline at
+    which it looks again."""
 
     taken: deque[tuple[TopicPartition, int, int]] = field(default_factory=deque)
     polled_us: int = 0
@@ -143,8 +151,8 @@ class ConsumerState:
 
     @property
     def may_commit(self) -> bool:
-        """Whether it is a member with an assignment: in a rebalance, or out of the group, a classic member's commit fails unsent. One of the
-        consumer protocol sends its epoch, which the coordinator judges."""
+        """Whether it is a member with an assignment: in a rebalance, or out of the group, a classic member's
+        commit fails unsent. One of the consumer protocol sends its epoch, which the coordinator judges."""
         return self.settings.group_protocol == CONSUMER or (
             self.member.phase in (IN, COMMITTING) and self.member.generation != NO_GENERATION
         )  # fmt: skip
@@ -155,8 +163,8 @@ class ConsumerState:
         return list(self.subscribed.assigned)
 
     def handled(self) -> dict[TopicPartition, int]:
-        """Partition -> the next offset that the program has not handled; those whose position is not known are left out. Of one that was sought
-        the position counts, whatever is still in hand from before."""
+        """Partition -> the next offset that the program has not handled; those whose position is not known
+        are left out. Of one that was sought the position counts, whatever is still in hand from before."""
         assigned = self.subscribed.assigned
         offsets = {partition: known.position for partition, known in assigned.items() if known.position >= 0}
         for partition, offset, _ in reversed(self.loop.taken):
@@ -171,8 +179,11 @@ class Core:
     def __init__(self, state: ConsumerState, overhears: Overhears | None = None) -> None:
         self.state = state
         self.settings = state.settings
-        self.network = Network(state.network, state.settings.request_timeout_ms, state.settings.client_id, overhears)
-        # The node's: a connection is no more, with these requests on it; and poll() has thrown, so the program closes its consumer and ends.
+        self.network = Network(
+            state.network, state.settings.request_timeout_ms, state.settings.client_id, overhears
+        )
+        # The node's: a connection is no more, with these requests on it; and poll() has thrown, so the
+        # program closes its consumer and ends.
         self.failed: Callable[[int, list[str], int, Outbox], None]
         self.ended: Callable[[int, Outbox], None]
 
@@ -200,7 +211,11 @@ class Core:
             self.later(out, now_us)
             return
         cluster.is_stale, cluster.is_asked, cluster.asked_us = False, True, now_us
-        topics = None if self.settings.pattern is not None else sorted({*self.state.subscribed.topics, *cluster.wanted})
+        topics = (
+            None
+            if self.settings.pattern is not None
+            else sorted({*self.state.subscribed.topics, *cluster.wanted})
+        )
         self.network.ask(broker, MetadataRequest(topics), MetadataResponse, METADATA, now_us, out)
         out.deadline(METADATA, now_us + self.settings.metadata_max_age_ms * MILLISECOND_US)
 
@@ -222,10 +237,13 @@ class Core:
         return False
 
     def lose_coordinator(self, now_us: int, out: Outbox) -> None:
-        """It says that it is not the coordinator, or cannot be one now: break with it, and look for another after the back-off."""
+        """It says that it is not the coordinator, or cannot be one now: break with it, and look for another
+        after the back-off."""
         self.state.coordinator.node_id = -1
         self.failed(COORDINATOR, self.network.close(COORDINATOR, out), now_us, out)
 
-    def ask_coordinator(self, request: Any, answer: type, what: str, now_us: int, out: Outbox, *, longer_us: int = 0) -> None:
+    def ask_coordinator(
+        self, request: Any, answer: type, what: str, now_us: int, out: Outbox, *, longer_us: int = 0
+    ) -> None:
         node = broker_node(self.state.coordinator.node_id)
         self.network.ask(COORDINATOR, request, answer, what, now_us, out, node=node, longer_us=longer_us)

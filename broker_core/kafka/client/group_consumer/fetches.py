@@ -1,9 +1,11 @@
-"""Fetching ahead: one long poll to each leader that the consumer reads from, and what came back and was not polled yet.
+"""Fetching ahead: one long poll to each leader that the consumer reads from, and what came back and was not
+polled yet.
 
     partitions without buffered records ──► one request a leader ──► completed fetches, in the order of their answers ──► poll()
 
-Each connection has a fetch session: after the first request only what changed is named. A partition with records in the buffer is not asked
-for again until poll() has taken them; the next requests go out before poll() hands records over.
+Each connection has a fetch session: after the first request only what changed is named. A partition with
+records in the buffer is not asked for again until poll() has taken them; the next requests go out before
+poll() hands records over.
 
 Source: Kafka 3.9 clients AbstractFetch, FetchSessionHandler, FetchCollector, CompletedFetch.
 """
@@ -19,8 +21,19 @@ from broker_core.clock import MILLISECOND_US
 from broker_core.kafka.client.group_consumer.metadata import ClusterView
 from broker_core.kafka.client.group_consumer.network import Network
 from broker_core.kafka.client.group_consumer.settings import ConsumerSettings
-from broker_core.kafka.client.group_consumer.subscription import FETCHING, PartitionState, Subscribed, TopicPartition
-from broker_core.kafka.cluster.requests import READ_COMMITTED, FetchedPartition, FetchPartition, FetchRequest, FetchResponse
+from broker_core.kafka.client.group_consumer.subscription import (
+    FETCHING,
+    PartitionState,
+    Subscribed,
+    TopicPartition,
+)
+from broker_core.kafka.cluster.requests import (
+    READ_COMMITTED,
+    FetchedPartition,
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+)
 from broker_core.kafka.error_codes import ErrorCode
 from broker_core.kafka.log.record_batch import NO_PRODUCER_ID, ControlType
 from broker_core.kafka.log.transaction_index import AbortedTransaction
@@ -33,7 +46,8 @@ FINAL_EPOCH = -1
 
 @dataclass(slots=True)
 class Session:
-    """epoch: of the next request. sent: what the broker has been told that is wanted, partition -> (offset, leader epoch)."""
+    """epoch: of the next request. sent: what the broker has been told that is wanted, partition -> (offset,
+    leader epoch)."""
 
     epoch: int = 0
     sent: dict[TopicPartition, tuple[int, int]] = field(default_factory=dict)
@@ -41,7 +55,8 @@ class Session:
 
 @dataclass(slots=True)
 class CompletedFetch:
-    """records: (offset, value), those that the reader may see; end_offset: to go on at after them. epoch: of the last batch."""
+    """records: (offset, value), those that the reader may see; end_offset: to go on at after them. epoch: of
+    the last batch."""
 
     partition: TopicPartition
     records: deque[tuple[int, Any]]
@@ -52,7 +67,8 @@ class CompletedFetch:
 
 @dataclass(slots=True)
 class FetchState:
-    """sessions, pending: by broker id; pending: a request is under way. completed: the oldest answer first."""
+    """sessions, pending: by broker id; pending: a request is under way. completed: the oldest answer
+    first."""
 
     sessions: dict[int, Session] = field(default_factory=dict)
     pending: dict[int, None] = field(default_factory=dict)
@@ -60,7 +76,14 @@ class FetchState:
 
 
 class Fetcher:
-    def __init__(self, state: FetchState, settings: ConsumerSettings, subscribed: Subscribed, cluster: ClusterView, network: Network) -> None:
+    def __init__(
+        self,
+        state: FetchState,
+        settings: ConsumerSettings,
+        subscribed: Subscribed,
+        cluster: ClusterView,
+        network: Network,
+    ) -> None:
         self.state, self.settings = state, settings
         self.subscribed, self.cluster, self.network = subscribed, cluster, network
 
@@ -72,13 +95,23 @@ class Fetcher:
         buffered = {completed.partition for completed in state.completed} if state.completed else ()
         wanted: dict[int, list[tuple[TopicPartition, PartitionState]]] = {}
         for partition, known in self.subscribed.assigned.items():
-            if known.state != FETCHING or known.is_paused or known.is_revoking or partition in buffered or known.retry_us > now_us:
+            if (
+                known.state != FETCHING
+                or known.is_paused
+                or known.is_revoking
+                or partition in buffered
+                or known.retry_us > now_us
+            ):
                 continue
             leader = self.cluster.leader(partition)
             if leader is None:
                 self.cluster.is_stale = True
                 continue
-            broker = leader.node_id if known.preferred_replica < 0 else self._read_from(known, leader.node_id, now_us)
+            broker = (
+                leader.node_id
+                if known.preferred_replica < 0
+                else self._read_from(known, leader.node_id, now_us)
+            )
             if broker not in state.pending and not self.network.is_backing_off(broker, now_us):
                 wanted.setdefault(broker, []).append((partition, known))
         for broker, partitions in wanted.items():
@@ -87,7 +120,8 @@ class Fetcher:
             self.network.ask(broker, request, FetchResponse, FETCH, now_us, out)
 
     def _read_from(self, known: PartitionState, leader: int, now_us: int) -> int:
-        """The preferred replica, while it is one and among the brokers; else the leader. Source: AbstractFetch.selectReadReplica."""
+        """The preferred replica, while it is one and among the brokers; else the leader. Source:
+        AbstractFetch.selectReadReplica."""
         is_there = known.preferred_replica in self.cluster.brokers
         if is_there and now_us <= known.preferred_until_us:
             return known.preferred_replica
@@ -107,20 +141,33 @@ class Fetcher:
         for partition, known in partitions:
             wanted = offsets[partition] = (known.position, known.leader_epoch)
             if session.epoch <= 0 or sent.get(partition) != wanted:
-                named.append(FetchPartition(
-                    partition[0], partition[1], known.position, known.leader_epoch, partition_max_bytes=settings.max_partition_fetch_bytes
-                ))  # fmt: skip
+                named.append(
+                    FetchPartition(
+                        partition[0],
+                        partition[1],
+                        known.position,
+                        known.leader_epoch,
+                        partition_max_bytes=settings.max_partition_fetch_bytes,
+                    )
+                )
         forgotten = [partition for partition in sent if partition not in offsets]
         session.sent = offsets
         return FetchRequest(
-            settings.fetch_max_wait_ms, named, settings.fetch_min_bytes, settings.fetch_max_bytes, settings.isolation_level,
-            session_epoch=session.epoch, forgotten=forgotten, rack_id=settings.client_rack,
-        )  # fmt: skip
+            settings.fetch_max_wait_ms,
+            named,
+            settings.fetch_min_bytes,
+            settings.fetch_max_bytes,
+            settings.isolation_level,
+            session_epoch=session.epoch,
+            forgotten=forgotten,
+            rack_id=settings.client_rack,
+        )
 
     # --- answers
 
     def lost(self, broker: int) -> None:
-        """The connection to a broker broke: its session is over, and what was read from it is read from the leader (handleFetchFailure)."""
+        """The connection to a broker broke: its session is over, and what was read from it is read from the
+        leader (handleFetchFailure)."""
         self.state.pending.pop(broker, None)
         session = self.state.sessions.pop(broker, None)
         for partition in () if session is None else session.sent:
@@ -129,7 +176,8 @@ class Fetcher:
                 known.preferred_replica = -1
 
     def answered(self, broker: int, answer: FetchResponse, now_us: int) -> list[TopicPartition]:
-        """Buffer what came. Returns the partitions whose offset was out of range: their position is to be reset."""
+        """Buffer what came. Returns the partitions whose offset was out of range: their position is to be
+        reset."""
         state = self.state
         state.pending.pop(broker, None)
         session = state.sessions.get(broker)
@@ -166,7 +214,9 @@ class Fetcher:
         self.cluster.is_stale = True
         return False
 
-    def _take(self, part: FetchedPartition, partition: TopicPartition, known: PartitionState, now_us: int) -> None:
+    def _take(
+        self, part: FetchedPartition, partition: TopicPartition, known: PartitionState, now_us: int
+    ) -> None:
         known.high_watermark, known.last_stable = part.high_watermark, part.last_stable_offset
         known.log_start = part.log_start_offset
         if part.preferred_read_replica >= 0:
@@ -174,21 +224,31 @@ class Fetcher:
             known.preferred_until_us = now_us + self.settings.metadata_max_age_ms * MILLISECOND_US
         if part.records:
             last = part.records[-1].header
-            records = deque(visible(part.records, known.position, self.settings.isolation_level, part.aborted or ()))
+            records = deque(
+                visible(part.records, known.position, self.settings.isolation_level, part.aborted or ())
+            )
             self.state.completed.append(
-                CompletedFetch(partition, records, known.position, last.last_offset + 1, last.partition_leader_epoch)
-            )  # fmt: skip
+                CompletedFetch(
+                    partition, records, known.position, last.last_offset + 1, last.partition_leader_epoch
+                )
+            )
 
     # --- handing over
 
     def collect(self, most: int) -> list[tuple[TopicPartition, int, Any]]:
-        """Up to `most` records, (partition, offset, value): the oldest answer is emptied first. Positions move past them."""
+        """Up to `most` records, (partition, offset, value): the oldest answer is emptied first. Positions
+        move past them."""
         taken: list[tuple[TopicPartition, int, Any]] = []
         completed, aside = self.state.completed, []
         while completed and len(taken) < most:
             first = completed[0]
             known = self.subscribed.assigned.get(first.partition)
-            if known is None or known.state != FETCHING or known.is_revoking or known.position != first.next_offset:
+            if (
+                known is None
+                or known.state != FETCHING
+                or known.is_revoking
+                or known.position != first.next_offset
+            ):
                 completed.popleft()  # of an assignment, or a position, from before
                 continue
             if known.is_paused:
@@ -210,7 +270,8 @@ class Fetcher:
 def visible(
     batches: Iterable[LightBatch], offset: int, isolation: int, aborted: Iterable[AbortedTransaction]
 ) -> Iterator[tuple[int, Any]]:
-    """The records of whole batches that a reader at `offset` sees: no control records, and with read_committed none that was aborted."""
+    """The records of whole batches that a reader at `offset` sees: no control records, and with
+    read_committed none that was aborted."""
     is_committed_only = isolation == READ_COMMITTED
     waiting = sorted(aborted, key=lambda entry: entry.first_offset, reverse=True) if is_committed_only else []
     open_producers: set[int] = set()

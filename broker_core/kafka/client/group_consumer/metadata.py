@@ -1,7 +1,8 @@
 """What a consumer knows of the cluster: brokers, topics, leaders; and when it asks again.
 
-It asks a bootstrap broker first and then the least busy of those that it knows; again when an answer told that its picture is old, when a broker went
-away, and every `metadata.max.age.ms`. A leader of an older epoch than the known one is passed over.
+It asks a bootstrap broker first and then the least busy of those that it knows; again when an answer told
+that its picture is old, when a broker went away, and every `metadata.max.age.ms`. A leader of an older epoch
+than the known one is passed over.
 
 Source: Kafka 3.9 clients Metadata (updateLastSeenEpochIfNewer), MetadataCache, ConsumerMetadata.
 """
@@ -28,10 +29,12 @@ class Leader:
 
 @dataclass(slots=True)
 class ClusterView:
-    """brokers: ids of those that were there. leaders: by topic, partition by partition. turn: with whom to begin when somebody is asked next.
-    wanted: topics beyond the subscription, which a group's leader assigns; answered: those that the last answer was about, known or not. racks:
-    broker id -> rack. replicas: topic -> replicas of each partition. is_asked: an answer is under way. is_stale: it is to be asked as soon as
-    the back-off allows; asked_us: when it was asked last."""
+    """brokers: ids of those that were there. leaders: by topic, partition by partition. turn: with whom to
+    begin when somebody is asked next.
+    wanted: topics beyond the subscription, which a group's leader assigns; answered: those that the last
+    answer was about, known or not. racks: broker id -> rack. replicas: topic -> replicas of each partition.
+    is_asked: an answer is under way. is_stale: it is to be asked as soon as the back-off allows; asked_us:
+    when it was asked last."""
 
     brokers: list[int] = field(default_factory=list)
     leaders: dict[str, list[Leader]] = field(default_factory=dict)
@@ -60,7 +63,8 @@ class ClusterView:
         return leader if leader.node_id >= 0 else None
 
     def saw_epoch(self, partition: TopicPartition, epoch: int) -> None:
-        """Somebody led it in this epoch: a leader of an older one is none, and newer metadata are asked for."""
+        """Somebody led it in this epoch: a leader of an older one is none, and newer metadata are asked
+        for."""
         leaders = self.leaders.get(partition[0], [])
         if partition[1] < len(leaders) and epoch > leaders[partition[1]].epoch:
             leaders[partition[1]] = Leader(-1, epoch)
@@ -73,14 +77,19 @@ class ClusterView:
         """Topic -> for each partition the racks of its replicas; {} where no broker has a rack."""
         if not self.racks:
             return {}
-        return {topic: [[self.racks.get(broker) for broker in row] for row in self.replicas.get(topic, ())] for topic in topics}
+        return {
+            topic: [[self.racks.get(broker) for broker in row] for row in self.replicas.get(topic, ())]
+            for topic in topics
+        }
 
     def take(self, answer: MetadataResponse) -> None:
         """A newer picture has come."""
         self.brokers = [broker.node_id for broker in answer.brokers]
         self.racks = {broker.node_id: broker.rack for broker in answer.brokers if broker.rack}
         self.answered = [topic.name for topic in answer.topics]
-        self.replicas = {topic.name: [partition.replica_nodes for partition in topic.partitions] for topic in answer.topics}
+        self.replicas = {
+            topic.name: [partition.replica_nodes for partition in topic.partitions] for topic in answer.topics
+        }
         leaders: dict[str, list[Leader]] = {}
         for topic in answer.topics:
             if topic.error_code:
@@ -91,17 +100,26 @@ class ClusterView:
             for partition in topic.partitions:
                 known = before[partition.partition_index] if partition.partition_index < len(before) else None
                 is_older = known is not None and partition.leader_epoch < known.epoch
-                row.append(known if known is not None and is_older else Leader(partition.leader_id, partition.leader_epoch))
+                row.append(
+                    known
+                    if known is not None and is_older
+                    else Leader(partition.leader_id, partition.leader_epoch)
+                )
             if any(leader.node_id < 0 for leader in row):
                 self.is_stale = True
         self.leaders = leaders
 
 
 def matching(pattern: str, topics: list[str]) -> list[str]:
-    """The topics that a subscription by pattern means: those whose whole name matches, but for the brokers' own.
+    """The topics that a subscription by pattern means: those whose whole name matches, but for the brokers'
+    own.
 
     >>> matching("t.*", ["t1", "at", "__consumer_offsets"])
     ['t1']
     """
     found = re.compile(pattern)
-    return sorted(topic for topic in topics if found.fullmatch(topic) and topic not in (OFFSETS_TOPIC, TRANSACTIONS_TOPIC))
+    return sorted(
+        topic
+        for topic in topics
+        if found.fullmatch(topic) and topic not in (OFFSETS_TOPIC, TRANSACTIONS_TOPIC)
+    )

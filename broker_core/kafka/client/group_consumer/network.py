@@ -1,7 +1,9 @@
-"""A consumer's connections: one to each broker that it fetches from, one of its own to the coordinator, and what is in flight on them.
+"""A consumer's connections: one to each broker that it fetches from, one of its own to the coordinator, and
+what is in flight on them.
 
-A request that is not answered within its time-out breaks its connection, as NetworkClient does; everything that was in flight there fails.
-An answer goes to the oldest request in flight that it can belong to: a parked JoinGroup may be answered after a later request.
+A request that is not answered within its time-out breaks its connection, as NetworkClient does; everything
+that was in flight there fails. An answer goes to the oldest request in flight that it can belong to: a parked
+JoinGroup may be answered after a later request.
 
 Source: Kafka 3.9 clients NetworkClient, ConsumerNetworkClient (the coordinator has a connection of its own).
 """
@@ -36,8 +38,8 @@ class InFlight:
 
 @dataclass(slots=True)
 class NetworkState:
-    """connections: broker id -> connection. in_flight: connection -> requests, the oldest first. broker_of: connection -> broker id, or
-    COORDINATOR. broken_us: broker id -> when a connection to it broke last."""
+    """connections: broker id -> connection. in_flight: connection -> requests, the oldest first. broker_of:
+    connection -> broker id, or COORDINATOR. broken_us: broker id -> when a connection to it broke last."""
 
     connections: dict[int, int] = field(default_factory=dict)
     in_flight: dict[int, deque[InFlight]] = field(default_factory=dict)
@@ -48,12 +50,30 @@ class NetworkState:
 class Network:
     """client_id: of the consumer, for who listens. overhears: hears of its requests and their answers."""
 
-    def __init__(self, state: NetworkState, request_timeout_ms: int, client_id: str = "", overhears: Overhears | None = None) -> None:
+    def __init__(
+        self,
+        state: NetworkState,
+        request_timeout_ms: int,
+        client_id: str = "",
+        overhears: Overhears | None = None,
+    ) -> None:
         self.state, self.client_id, self.overhears = state, client_id, overhears
         self.timeout_us = request_timeout_ms * MILLISECOND_US
 
-    def ask(self, broker: int, request: Any, answer: type, what: str, now_us: int, out: Outbox, *, node: str = "", longer_us: int = 0) -> None:
-        """Send a request, connecting first if need be. node: whom COORDINATOR is. longer_us: beyond the usual time-out."""
+    def ask(
+        self,
+        broker: int,
+        request: Any,
+        answer: type,
+        what: str,
+        now_us: int,
+        out: Outbox,
+        *,
+        node: str = "",
+        longer_us: int = 0,
+    ) -> None:
+        """Send a request, connecting first if need be. node: whom COORDINATOR is. longer_us: beyond the usual
+        time-out."""
         state = self.state
         connection = state.connections.get(broker)
         if connection is None:
@@ -71,13 +91,15 @@ class Network:
         out.send(connection, request)
 
     def is_backing_off(self, broker: int, now_us: int, for_us: int = RECONNECT_BACKOFF_US) -> bool:
-        """Whether a connection to it has just broken, so that no other one is opened yet: its process may be gone, and would refuse it."""
+        """Whether a connection to it has just broken, so that no other one is opened yet: its process may be
+        gone, and would refuse it."""
         broken_us = self.state.broken_us.get(broker)
         return broken_us is not None and now_us - broken_us < for_us
 
     def least_loaded(self, brokers: Sequence[int], now_us: int) -> int | None:
-        """Whom to ask what any of these brokers can answer: the first of those with the fewest requests in flight, else the first to connect
-        to; None: none just now. Source: NetworkClient.leastLoadedNode, which begins at a place drawn at random."""
+        """Whom to ask what any of these brokers can answer: the first of those with the fewest requests in
+        flight, else the first to connect to; None: none just now. Source: NetworkClient.leastLoadedNode,
+        which begins at a place drawn at random."""
         state = self.state
         connected = [broker for broker in brokers if broker in state.connections]
         if connected:
@@ -102,7 +124,8 @@ class Network:
         return None
 
     def wake(self, connection: int, now_us: int, out: Outbox) -> list[str]:
-        """A time-out may be due. Returns what was in flight on the connection that it breaks; [] if all is well."""
+        """A time-out may be due. Returns what was in flight on the connection that it breaks; [] if all is
+        well."""
         in_flight = self.state.in_flight.get(connection)
         if not in_flight:
             return []

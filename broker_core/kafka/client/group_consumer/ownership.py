@@ -2,7 +2,8 @@
 
     hold ─► nothing of these is handed over any more     revoke ─► onPartitionsRevoked     lose ─► onPartitionsLost     take ─► onPartitionsAssigned
 
-Source: Kafka 3.9 clients ConsumerCoordinator, ConsumerRebalanceListenerInvoker, SubscriptionState.markPendingRevocation.
+Source: Kafka 3.9 clients ConsumerCoordinator, ConsumerRebalanceListenerInvoker,
+SubscriptionState.markPendingRevocation.
 """
 
 from __future__ import annotations

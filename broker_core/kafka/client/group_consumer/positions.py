@@ -1,10 +1,12 @@
-"""Where to begin: the group's committed offset, else a reset; and whether a position still means the same after a change of leader.
+"""Where to begin: the group's committed offset, else a reset; and whether a position still means the same
+after a change of leader.
 
     assigned ─► OffsetFetch ─► committed? ─► position          a new leader epoch ─► OffsetsForLeaderEpoch ─► as it was, or back
                                   └─ none: auto.offset.reset ─► ListOffsets ─► position
                                                 └─ none, too: poll() throws, and the program that does not catch it ends
 
-Source: Kafka 3.9 clients ConsumerCoordinator (initWithCommittedOffsetsIfNeeded), OffsetFetcher, OffsetFetcherUtils, SubscriptionState.
+Source: Kafka 3.9 clients ConsumerCoordinator (initWithCommittedOffsetsIfNeeded), OffsetFetcher,
+OffsetFetcherUtils, SubscriptionState.
 """
 
 from __future__ import annotations
@@ -31,8 +33,13 @@ from broker_core.kafka.log.local_log import LATEST as LATEST_TIMESTAMP
 from broker_core.sim.node import Outbox
 
 OFFSETS, RESET, VALIDATE = "offsets", "reset", "validate"
-NO_OFFSET, OUT_OF_RANGE, TRUNCATED = "NoOffsetForPartitionException", "OffsetOutOfRangeException", "LogTruncationException"
-"""What poll() throws where auto.offset.reset is none: nothing is committed; the log does not hold the position; another log took its place."""
+NO_OFFSET, OUT_OF_RANGE, TRUNCATED = (
+    "NoOffsetForPartitionException",
+    "OffsetOutOfRangeException",
+    "LogTruncationException",
+)
+"""What poll() throws where auto.offset.reset is none: nothing is committed; the log does not hold the
+position; another log took its place."""
 
 
 class Positions:
@@ -62,9 +69,18 @@ class Positions:
         if by_state[INITIALIZING]:
             self._ask_offsets(by_state[INITIALIZING], now_us, out)
         if by_state[AWAIT_RESET]:
-            self._ask_leaders(by_state[AWAIT_RESET], self._list_offsets, r.ListOffsetsResponse, RESET, now_us, out)
+            self._ask_leaders(
+                by_state[AWAIT_RESET], self._list_offsets, r.ListOffsetsResponse, RESET, now_us, out
+            )
         if by_state[AWAIT_VALIDATION]:
-            self._ask_leaders(by_state[AWAIT_VALIDATION], self._epoch_ends, r.OffsetsForLeaderEpochResponse, VALIDATE, now_us, out)
+            self._ask_leaders(
+                by_state[AWAIT_VALIDATION],
+                self._epoch_ends,
+                r.OffsetsForLeaderEpochResponse,
+                VALIDATE,
+                now_us,
+                out,
+            )
 
     def _ask_offsets(self, partitions: list[TopicPartition], now_us: int, out: Outbox) -> None:
         core = self.core
@@ -74,13 +90,24 @@ class Positions:
         for topic, number in partitions:
             topics.setdefault(topic, []).append(number)
             core.state.subscribed.assigned[topic, number].is_asked = True
-        group = m.OffsetFetchGroup(core.settings.group_id, topics=[m.FetchedTopic(topic, numbers) for topic, numbers in topics.items()])
+        group = m.OffsetFetchGroup(
+            core.settings.group_id,
+            topics=[m.FetchedTopic(topic, numbers) for topic, numbers in topics.items()],
+        )
         if core.settings.group_protocol == CONSUMER:
             group.member_id, group.member_epoch = core.state.member.member_id, core.state.member.generation
-        core.ask_coordinator(m.OffsetFetchRequest([group], require_stable=True), m.OffsetFetchResponse, OFFSETS, now_us, out)
+        core.ask_coordinator(
+            m.OffsetFetchRequest([group], require_stable=True), m.OffsetFetchResponse, OFFSETS, now_us, out
+        )
 
     def _ask_leaders(
-        self, partitions: list[TopicPartition], request: Callable[[list[TopicPartition]], Any], answer: type, what: str, now_us: int, out: Outbox
+        self,
+        partitions: list[TopicPartition],
+        request: Callable[[list[TopicPartition]], Any],
+        answer: type,
+        what: str,
+        now_us: int,
+        out: Outbox,
     ) -> None:
         """The same question to each leader. Where nobody leads, newer metadata are asked for first."""
         core = self.core
@@ -102,19 +129,25 @@ class Positions:
         for topic, number in partitions:
             leader = state.cluster.leader((topic, number))
             timestamp = EARLIEST_TIMESTAMP if assigned[topic, number].reset == EARLIEST else LATEST_TIMESTAMP
-            wanted.append(r.ListOffsetsPartition(topic, number, timestamp, leader.epoch if leader else r.NO_EPOCH))
+            wanted.append(
+                r.ListOffsetsPartition(topic, number, timestamp, leader.epoch if leader else r.NO_EPOCH)
+            )
         return r.ListOffsetsRequest(wanted, isolation_level=self.core.settings.isolation_level)
 
     def _epoch_ends(self, partitions: list[TopicPartition]) -> r.OffsetsForLeaderEpochRequest:
         state, wanted = self.core.state, []
         for topic, number in partitions:
             leader, known = state.cluster.leader((topic, number)), state.subscribed.assigned[topic, number]
-            wanted.append(r.EpochPartition(topic, number, leader.epoch if leader else r.NO_EPOCH, known.offset_epoch))
+            wanted.append(
+                r.EpochPartition(topic, number, leader.epoch if leader else r.NO_EPOCH, known.offset_epoch)
+            )
         return r.OffsetsForLeaderEpochRequest(wanted)
 
     # --- answers
 
-    def answered_offsets(self, answer: m.OffsetFetchResponse | m.FailedCall, now_us: int, out: Outbox) -> None:
+    def answered_offsets(
+        self, answer: m.OffsetFetchResponse | m.FailedCall, now_us: int, out: Outbox
+    ) -> None:
         """The group's committed offsets; a partition that was given up meanwhile needs none."""
         code = answer.error_code if isinstance(answer, m.FailedCall) else answer.groups[0].error_code
         if code != codes.NONE:
@@ -134,7 +167,9 @@ class Positions:
                 elif part.committed_offset >= 0:
                     known.committed = part.committed_offset
                     known.seek(part.committed_offset, part.committed_leader_epoch)
-                    self.core.state.cluster.saw_epoch((topic.name, part.partition_index), part.committed_leader_epoch)
+                    self.core.state.cluster.saw_epoch(
+                        (topic.name, part.partition_index), part.committed_leader_epoch
+                    )
                     self._check_epoch((topic.name, part.partition_index), known)
                 else:
                     without.append((topic.name, part.partition_index))
@@ -161,11 +196,21 @@ class Positions:
         if known.is_sought:
             self._tell_sought((part.topic, part.partition), part.offset, known.reset_from, out)
             return
-        out.tell("kafka.consumer.offset_reset", "kafka.consumer.auto_offset_reset", {"auto_offset_reset": known.reset, **position},
-                 {"client": self.core.settings.client_id, "topic": part.topic, "partition": part.partition, "offset": part.offset})  # fmt: skip
+        out.tell(
+            "kafka.consumer.offset_reset",
+            "kafka.consumer.auto_offset_reset",
+            {"auto_offset_reset": known.reset, **position},
+            {
+                "client": self.core.settings.client_id,
+                "topic": part.topic,
+                "partition": part.partition,
+                "offset": part.offset,
+            },
+        )
 
     def answered_validation(self, answer: r.OffsetsForLeaderEpochResponse, now_us: int, out: Outbox) -> None:
-        """Where the last epoch of what was read ends at the leader: a position beyond it was of records that are no more."""
+        """Where the last epoch of what was read ends at the leader: a position beyond it was of records that
+        are no more."""
         for part in answer.partitions:
             partition = (part.topic, part.partition)
             known = self._waiting(partition, AWAIT_VALIDATION)
@@ -184,18 +229,28 @@ class Positions:
             elif part.end_offset < 0 or part.leader_epoch < 0:
                 self.reset([partition], OUT_OF_RANGE, now_us, out)
             elif is_cut:
-                out.tell("kafka.consumer.truncated", "kafka.consumer.epoch_end",
-                         {"position": known.position, "leader_epoch": part.leader_epoch, "end_offset": part.end_offset},
-                         {"client": self.core.settings.client_id, "partition": part.partition})  # fmt: skip
+                out.tell(
+                    "kafka.consumer.truncated",
+                    "kafka.consumer.epoch_end",
+                    {
+                        "position": known.position,
+                        "leader_epoch": part.leader_epoch,
+                        "end_offset": part.end_offset,
+                    },
+                    {"client": self.core.settings.client_id, "partition": part.partition},
+                )
                 known.seek(part.end_offset, part.leader_epoch)
             else:
                 known.state, known.is_asked = FETCHING, False
 
     # --- a person's seek
 
-    def order(self, known: PartitionState | None, partition: TopicPartition, offset: int, where: str, out: Outbox) -> None:
-        """seek, seekToBeginning, seekToEnd; known: None where the program does not own the partition. An offset is taken as it is: whether
-        the log holds it the next fetch finds out, and auto.offset.reset says what then. where: as `Seek` has it."""
+    def order(
+        self, known: PartitionState | None, partition: TopicPartition, offset: int, where: str, out: Outbox
+    ) -> None:
+        """seek, seekToBeginning, seekToEnd; known: None where the program does not own the partition. An
+        offset is taken as it is: whether the log holds it the next fetch finds out, and auto.offset.reset
+        says what then. where: as `Seek` has it."""
         if known is None:
             return
         was_at = known.position
@@ -208,8 +263,17 @@ class Positions:
             self._tell_sought(partition, offset, was_at, out)
 
     def _tell_sought(self, partition: TopicPartition, offset: int, was_at: int, out: Outbox) -> None:
-        out.tell("kafka.consumer.sought", "kafka.consumer.seek", {} if was_at < 0 else {"position": was_at},
-                 {"client": self.core.settings.client_id, "topic": partition[0], "partition": partition[1], "offset": offset})  # fmt: skip
+        out.tell(
+            "kafka.consumer.sought",
+            "kafka.consumer.seek",
+            {} if was_at < 0 else {"position": was_at},
+            {
+                "client": self.core.settings.client_id,
+                "topic": partition[0],
+                "partition": partition[1],
+                "offset": offset,
+            },
+        )
 
     # --- reasons to ask again
 
@@ -232,15 +296,20 @@ class Positions:
         self.core.state.subscribed.is_settled = False
 
     def reset(self, partitions: list[TopicPartition], exception: str, now_us: int, out: Outbox) -> None:
-        """There is no such offset in these: go where auto.offset.reset says; if it says nowhere, poll() throws, once for all of them."""
+        """There is no such offset in these: go where auto.offset.reset says; if it says nowhere, poll()
+        throws, once for all of them."""
         core = self.core
         if not partitions or core.state.member.phase == FAILED:
             return
         if core.settings.auto_offset_reset == NO_RESET:
             core.state.member.exception = exception
             core.ended(now_us, out)
-            out.tell("kafka.consumer.threw", "kafka.consumer.no_reset", {"auto_offset_reset": NO_RESET},
-                     {"client": core.settings.client_id, "error": exception, **named(partitions)})  # fmt: skip
+            out.tell(
+                "kafka.consumer.threw",
+                "kafka.consumer.no_reset",
+                {"auto_offset_reset": NO_RESET},
+                {"client": core.settings.client_id, "error": exception, **named(partitions)},
+            )
             return
         for partition in partitions:
             core.state.subscribed.assigned[partition].request_reset(core.settings.auto_offset_reset)
@@ -264,5 +333,3 @@ class Positions:
         for known in self.core.state.subscribed.assigned.values():
             if known.state == state and known.is_asked:
                 self._retry(known, now_us, out)
-
-

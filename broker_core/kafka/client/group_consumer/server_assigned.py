@@ -1,9 +1,11 @@
-"""A member of a group of the consumer protocol (KIP-848): one request, the heartbeat, and what it says the member takes up in poll().
+"""A member of a group of the consumer protocol (KIP-848): one request, the heartbeat, and what it says the
+member takes up in poll().
 
     heartbeat, epoch 0 ─► assignment ─► poll(): commit and give up what is lost ─► take what is new ─► heartbeat that reports what it holds
 
-The heartbeat goes out every interval that the coordinator names, and at once to join and to report. It says only what has changed since the
-last one that was answered. Nobody stops for anybody: what is not taken away is read on.
+The heartbeat goes out every interval that the coordinator names, and at once to join and to report. It says
+only what has changed since the last one that was answered. Nobody stops for anybody: what is not taken away
+is read on.
 
 Source: Kafka 3.9 clients MembershipManagerImpl, HeartbeatRequestManager, AsyncKafkaConsumer.
 """
@@ -35,7 +37,11 @@ class ServerAssignedMember:
     def poll(self, now_us: int, out: Outbox) -> None:
         state = self.core.state
         member = state.member
-        if member.phase == FAILED or not state.subscribed.topics or not self.core.has_coordinator(now_us, out):
+        if (
+            member.phase == FAILED
+            or not state.subscribed.topics
+            or not self.core.has_coordinator(now_us, out)
+        ):
             return
         if member.phase == OUT:
             self.ownership.lose(out)
@@ -49,7 +55,12 @@ class ServerAssignedMember:
             self._reconcile(now_us, out)
         if (member.phase == OUT or member.is_reporting or not member.was_told) and not member.is_beating:
             if self.core.network.is_backing_off(COORDINATOR, now_us, self.core.backoff_us):
-                self.core.later(out, now_us)  # the heartbeat before failed just now: perhaps its broker is gone, and the others do not know yet
+                self.core.later(
+                    out,
+                    now_us,
+                    # the heartbeat before failed just now: perhaps its broker is gone, and the others do not
+                    # know yet
+                )
                 return
             self._heartbeat(now_us, out)
 
@@ -96,15 +107,21 @@ class ServerAssignedMember:
         core, state = self.core, self.core.state
         member, settings = state.member, core.settings
         request = m.ConsumerGroupHeartbeatRequest(
-            settings.group_id, member.member_id, member.generation if epoch is None else epoch, settings.group_instance_id,
+            settings.group_id,
+            member.member_id,
+            member.generation if epoch is None else epoch,
+            settings.group_instance_id,
             client_id=settings.client_id,
-        )  # fmt: skip
+        )
         if epoch is None:
             is_full = not member.was_told or member.generation == JOIN_EPOCH
             if is_full:
                 request.rebalance_timeout_ms = settings.max_poll_interval_ms
                 request.subscribed_topic_names = list(state.subscribed.topics)
-                request.server_assignor, request.rack_id = settings.remote_assignor, settings.client_rack or None
+                request.server_assignor, request.rack_id = (
+                    settings.remote_assignor,
+                    settings.client_rack or None,
+                )
             if is_full or member.is_reporting:
                 request.topic_partitions = self._held()
             member.joined, member.was_told, member.is_reporting = list(state.subscribed.topics), True, False
@@ -147,7 +164,12 @@ class ServerAssignedMember:
         elif code == COORDINATOR_LOAD_IN_PROGRESS:
             core.later(out, now_us)
         elif code in (codes.FENCED_MEMBER_EPOCH, codes.UNKNOWN_MEMBER_ID):
-            out.tell("kafka.consumer.fenced", None, {"error_code": code, "member_epoch": member.generation}, {"client": core.settings.client_id})
+            out.tell(
+                "kafka.consumer.fenced",
+                None,
+                {"error_code": code, "member_epoch": member.generation},
+                {"client": core.settings.client_id},
+            )
             member.phase, member.given, member.unresolved = OUT, None, []
         else:
             member.code = code
@@ -155,13 +177,18 @@ class ServerAssignedMember:
             out.tell("kafka.consumer.failed", None, {"error_code": code}, {"client": core.settings.client_id})
 
     def _assigned(self, rows: list[m.TopicPartitions], out: Outbox) -> None:
-        """A target: taken up in the next poll(), unless it is what the member has. Of a topic whose name is not known newer metadata tell it,
-        and until then the member takes the rest."""
+        """A target: taken up in the next poll(), unless it is what the member has. Of a topic whose name is
+        not known newer metadata tell it, and until then the member takes the rest."""
         state = self.core.state
         member = state.member
         known = [*state.subscribed.topics, *state.cluster.leaders, *(topic for topic, _ in state.owned)]
         names = {topic_id(topic): topic for topic in known}
-        given = [(names[row.topic_id], number) for row in rows if row.topic_id in names for number in row.partitions]
+        given = [
+            (names[row.topic_id], number)
+            for row in rows
+            if row.topic_id in names
+            for number in row.partitions
+        ]
         member.unresolved = [] if all(row.topic_id in names for row in rows) else rows
         if member.unresolved:
             state.cluster.is_stale = True
@@ -182,13 +209,19 @@ class ServerAssignedMember:
         self.ownership.lose(out)
 
     def refused_commit(self, code: int, generation: int, out: Outbox) -> None:
-        """A commit with an epoch that is no longer known: the heartbeat will tell what has become of the member."""
+        """A commit with an epoch that is no longer known: the heartbeat will tell what has become of the
+        member."""
 
     def poll_is_late(self, now_us: int, out: Outbox) -> None:
-        """max.poll.interval.ms is over without a poll(): the member leaves, and joins again with the next poll()."""
+        """max.poll.interval.ms is over without a poll(): the member leaves, and joins again with the next
+        poll()."""
         member = self.core.state.member
-        out.tell("kafka.consumer.poll_timeout", "kafka.consumer.max_poll_interval",
-                 {"max_poll_interval_ms": self.core.settings.max_poll_interval_ms}, {"client": self.core.settings.client_id})  # fmt: skip
+        out.tell(
+            "kafka.consumer.poll_timeout",
+            "kafka.consumer.max_poll_interval",
+            {"max_poll_interval_ms": self.core.settings.max_poll_interval_ms},
+            {"client": self.core.settings.client_id},
+        )
         self.leave_group(now_us, out)
         out.cancel(HEARTBEAT)
         member.phase, member.given, member.is_beating, member.was_told = OUT, None, False, False
@@ -199,7 +232,9 @@ class ServerAssignedMember:
         member = self.core.state.member
         if not member.member_id or self.core.state.coordinator.node_id < 0:
             return False
-        self._heartbeat(now_us, out, LEAVE_EPOCH if self.core.settings.group_instance_id is None else STATIC_LEAVE_EPOCH)
+        self._heartbeat(
+            now_us, out, LEAVE_EPOCH if self.core.settings.group_instance_id is None else STATIC_LEAVE_EPOCH
+        )
         return True
 
     def coordinator_lost(self, whats: list[str], now_us: int, out: Outbox) -> None:

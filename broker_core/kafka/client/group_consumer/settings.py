@@ -17,17 +17,23 @@ EARLIEST, LATEST, NO_RESET = "earliest", "latest", "none"
 OFFSET_RESETS = (LATEST, EARLIEST, NO_RESET)
 """`auto.offset.reset`, Kafka's default first."""
 READ_UNCOMMITTED, READ_COMMITTED = "read_uncommitted", "read_committed"
-ISOLATION_LEVELS: Mapping[str, int] = MappingProxyType({READ_UNCOMMITTED: r.READ_UNCOMMITTED, READ_COMMITTED: r.READ_COMMITTED})
+ISOLATION_LEVELS: Mapping[str, int] = MappingProxyType(
+    {READ_UNCOMMITTED: r.READ_UNCOMMITTED, READ_COMMITTED: r.READ_COMMITTED}
+)
 """`isolation.level` -> how a request says it."""
 AUTO, SYNC, ASYNC, NEVER = "auto", "sync", "async", "never"
-"""When the program commits: every `auto.commit.interval.ms` by the library, after each poll's records waiting for the answer or not, never."""
+"""When the program commits: every `auto.commit.interval.ms` by the library, after each poll's records waiting
+for the answer or not, never."""
 
 
 @dataclass(slots=True)
 class ConsumerSettings:
-    """bootstrap: ids of the brokers that it asks first. topics or pattern (a regular expression over whole names): what it subscribes to.
-    assignors: partition.assignment.strategy, the preferred first; of a group of the consumer protocol the server's `remote_assignor` assigns,
-    None: the broker's first. assignor_source: the text of its own assignor, named `custom`; "": it has none."""
+    """bootstrap: ids of the brokers that it asks first. topics or pattern (a regular expression over whole
+    names): what it subscribes to.
+    assignors: partition.assignment.strategy, the preferred first; of a group of the consumer protocol the
+    server's `remote_assignor` assigns,
+    None: the broker's first. assignor_source: the text of its own assignor, named `custom`; "": it has
+    none."""
 
     group_id: str
     client_id: str

@@ -4,7 +4,8 @@
     due    ─► full, lingered long enough, memory is short, or a transaction is being ended
     drain  ─► the first batch of EVERY partition of a broker that has one due, so one produce carries many
 
-A batch that comes back goes to the front of its queue; with sequences, to its place among those that come back.
+A batch that comes back goes to the front of its queue; with sequences, to its place among those that come
+back.
 Source: Kafka 3.9 clients RecordAccumulator, BufferPool.
 """
 
@@ -22,9 +23,11 @@ from broker_core.kafka.log.record_batch import HEADER_SIZE
 
 @dataclass(slots=True)
 class Accumulator:
-    """batches: all that are not decided, by number, oldest first; those in flight, too. queues: of each partition that has some waiting.
+    """batches: all that are not decided, by number, oldest first; those in flight, too. queues: of each
+    partition that has some waiting.
 
-    muted: partitions with a batch in flight where only one may be (max_in_flight 1). seen: partitions that ever had a batch, by topic.
+    muted: partitions with a batch in flight where only one may be (max_in_flight 1). seen: partitions that
+    ever had a batch, by topic.
     free: bytes of the buffer. last_number: of the newest batch.
     """
 
@@ -39,8 +42,11 @@ class Accumulator:
     def has_incomplete(self) -> bool:
         return bool(self.batches)
 
-    def append(self, partition: TopicPartition, value: int, size: int, now_us: int, settings: ProducerSettings) -> Batch | None:
-        """Put a record into its partition's last batch, or a new one. size: bytes. Returns the batch; None: the buffer has no room for one."""
+    def append(
+        self, partition: TopicPartition, value: int, size: int, now_us: int, settings: ProducerSettings
+    ) -> Batch | None:
+        """Put a record into its partition's last batch, or a new one. size: bytes. Returns the batch; None:
+        the buffer has no room for one."""
         queue = self.queues.get(partition)
         last = self.batches[queue[-1]] if queue else None
         if last is None or not last.has_room(size, settings.batch_size):
@@ -64,7 +70,9 @@ class Accumulator:
         queue = self.queues.get(partition)
         return not queue or self.batches[queue[-1]].is_full(batch_size)
 
-    def due_us(self, partition: TopicPartition, settings: ProducerSettings, leader_epoch: int, *, at_once: bool) -> int:
+    def due_us(
+        self, partition: TopicPartition, settings: ProducerSettings, leader_epoch: int, *, at_once: bool
+    ) -> int:
         """When the first batch of a partition is to go; 0: now. at_once: nobody waits for more records."""
         queue = self.queues[partition]
         batch = self.batches[queue[0]]
@@ -84,9 +92,11 @@ class Accumulator:
         return batch
 
     def put_back(self, batch: Batch, in_flight: list[int] | None) -> None:
-        """A batch is to be sent again: to the front, or, with sequences, before the first waiting one with a higher sequence.
+        """A batch is to be sent again: to the front, or, with sequences, before the first waiting one with a
+        higher sequence.
 
-        in_flight: numbers of the partition's numbered batches, in the order of their sequences; None: without idempotence.
+        in_flight: numbers of the partition's numbered batches, in the order of their sequences; None: without
+        idempotence.
         """
         queue = self.queues.setdefault(batch.topic_partition, deque())
         if in_flight is None or batch.number not in in_flight:
@@ -118,9 +128,12 @@ class Accumulator:
             late.append(batch)
         return late
 
-    def queue_sizes(self, topic: str, leaders: Mapping[int, int], slow: Mapping[int, object]) -> tuple[list[int], list[int], int] | None:
-        """What the adaptive partitioner weighs: (queue sizes, partitions, how many at the front are usable); None: not every partition has had
-        a batch yet. leaders: partition -> broker of those that have one. slow: brokers that have not taken a batch for too long."""
+    def queue_sizes(
+        self, topic: str, leaders: Mapping[int, int], slow: Mapping[int, object]
+    ) -> tuple[list[int], list[int], int] | None:
+        """What the adaptive partitioner weighs: (queue sizes, partitions, how many at the front are usable);
+        None: not every partition has had a batch yet. leaders: partition -> broker of those that have one.
+        slow: brokers that have not taken a batch for too long."""
         if len(self.seen.get(topic, ())) < len(leaders):
             return None
         usable = [number for number, leader in leaders.items() if leader not in slow]

@@ -4,8 +4,9 @@
     DUPLICATE_SEQUENCE ─► acked   OUT_OF_ORDER, UNKNOWN_PRODUCER_ID ─► sequences.may_retry       else ─► failed
     no answer ─► NETWORK_EXCEPTION, which is retriable: the batch may have been written
 
-Source: Kafka 3.9 clients Sender (completeBatch, canRetry, failBatch, handleProduceResponse), TransactionManager (handleFailedBatch,
-maybeTransitionToErrorState). Left out: splitting a batch after MESSAGE_TOO_LARGE.
+Source: Kafka 3.9 clients Sender (completeBatch, canRetry, failBatch, handleProduceResponse),
+TransactionManager (handleFailedBatch, maybeTransitionToErrorState). Left out: splitting a batch after
+MESSAGE_TOO_LARGE.
 """
 
 from __future__ import annotations
@@ -25,12 +26,21 @@ from broker_core.kafka.group import messages as m
 from broker_core.sim.node import Outbox
 
 
-def produced(state: ProducerState, deliveries: Deliveries, flight: Flight, response: r.ProduceResponse, now_us: int, out: Outbox) -> None:
+def produced(
+    state: ProducerState,
+    deliveries: Deliveries,
+    flight: Flight,
+    response: r.ProduceResponse,
+    now_us: int,
+    out: Outbox,
+) -> None:
     """A produce was answered."""
     for number, answer in zip(flight.batches, response.partitions, strict=True):
         batch = state.accumulator.batches.get(number)
         if answer.current_leader >= 0:
-            state.metadata.learn_leader((answer.topic, answer.index), answer.current_leader, answer.current_leader_epoch)
+            state.metadata.learn_leader(
+                (answer.topic, answer.index), answer.current_leader, answer.current_leader_epoch
+            )
         if batch is None:
             continue  # its time was over before the answer came
         error = ErrorCode(answer.error_code)
@@ -40,7 +50,9 @@ def produced(state: ProducerState, deliveries: Deliveries, flight: Flight, respo
             refused(state, deliveries, batch, error, answer.log_start_offset, now_us, out)
 
 
-def unanswered(state: ProducerState, deliveries: Deliveries, flight: Flight, now_us: int, out: Outbox) -> None:
+def unanswered(
+    state: ProducerState, deliveries: Deliveries, flight: Flight, now_us: int, out: Outbox
+) -> None:
     """The connection broke before the answer: the broker may have written the batches or not."""
     for number in flight.batches:
         batch = state.accumulator.batches.get(number)
@@ -49,7 +61,9 @@ def unanswered(state: ProducerState, deliveries: Deliveries, flight: Flight, now
             refused(state, deliveries, batch, ErrorCode.NETWORK_EXCEPTION, -1, now_us, out)
 
 
-def completed(state: ProducerState, deliveries: Deliveries, batch: Batch, base_offset: int, now_us: int, out: Outbox) -> None:
+def completed(
+    state: ProducerState, deliveries: Deliveries, batch: Batch, base_offset: int, now_us: int, out: Outbox
+) -> None:
     """The broker has it."""
     if batch.has_sequence:
         state.sequences.acked(batch, base_offset)
@@ -59,7 +73,13 @@ def completed(state: ProducerState, deliveries: Deliveries, batch: Batch, base_o
 
 
 def refused(
-    state: ProducerState, deliveries: Deliveries, batch: Batch, error: ErrorCode, log_start_offset: int, now_us: int, out: Outbox
+    state: ProducerState,
+    deliveries: Deliveries,
+    batch: Batch,
+    error: ErrorCode,
+    log_start_offset: int,
+    now_us: int,
+    out: Outbox,
 ) -> None:
     """An error, or no answer at all: send it again, or give it up."""
     counts = state.counts
@@ -77,25 +97,42 @@ def refused(
         kind = "kafka.producer.retries_exhausted" if is_exhausted else "kafka.producer.batch_failed"
         if state.transaction.phase is not Phase.ABORTING:
             out.tell(kind, None, {"attempts": batch.attempts, "error": error.name}, _facts(batch))
-        # With retries left the refusal is final: the broker does not have it, and the numbers behind it may move up.
-        fail(state, deliveries, batch, error, now_us, out, is_known_lost=batch.attempts < state.settings.retries)
+        # With retries left the refusal is final: the broker does not have it, and the numbers behind it may
+        # move up.
+        fail(
+            state,
+            deliveries,
+            batch,
+            error,
+            now_us,
+            out,
+            is_known_lost=batch.attempts < state.settings.retries,
+        )
 
 
 def expire(state: ProducerState, deliveries: Deliveries, now_us: int, out: Outbox) -> None:
-    """Batches whose delivery.timeout.ms is over fail; of those that were sent again the broker may have records."""
+    """Batches whose delivery.timeout.ms is over fail; of those that were sent again the broker may have
+    records."""
     for batch in state.accumulator.expired(now_us, state.settings.delivery_timeout_us):
         state.counts.expired += 1
         out.tell(
-            "kafka.producer.batch_expired", None, {"attempts": batch.attempts, "delivery_timeout_us": state.settings.delivery_timeout_us},
+            "kafka.producer.batch_expired",
+            None,
+            {"attempts": batch.attempts, "delivery_timeout_us": state.settings.delivery_timeout_us},
             _facts(batch),
-        )  # fmt: skip
+        )
         fail(state, deliveries, batch, ErrorCode.REQUEST_TIMED_OUT, now_us, out, is_known_lost=False)
         if batch.attempts and batch.has_sequence:
             state.sequences.mark_unresolved(batch)
 
 
 def abort(
-    state: ProducerState, deliveries: Deliveries, batches: Sequence[Batch], error: ErrorCode, now_us: int, out: Outbox
+    state: ProducerState,
+    deliveries: Deliveries,
+    batches: Sequence[Batch],
+    error: ErrorCode,
+    now_us: int,
+    out: Outbox,
 ) -> None:
     """These are given up with their transaction, or with the producer."""
     for batch in batches:
@@ -104,7 +141,14 @@ def abort(
 
 
 def fail(
-    state: ProducerState, deliveries: Deliveries, batch: Batch, error: ErrorCode, now_us: int, out: Outbox, *, is_known_lost: bool
+    state: ProducerState,
+    deliveries: Deliveries,
+    batch: Batch,
+    error: ErrorCode,
+    now_us: int,
+    out: Outbox,
+    *,
+    is_known_lost: bool,
 ) -> None:
     """The last word on a batch is an error. is_known_lost: the broker certainly does not have it."""
     is_transactional = state.settings.transactional_id is not None
@@ -137,18 +181,29 @@ def fatal(state: ProducerState, error: ErrorCode, out: Outbox) -> None:
     kind = "kafka.producer.fenced" if error is ErrorCode.PRODUCER_FENCED else "kafka.producer.failed"
     inputs = {"producer_id": sequences.producer_id, "epoch": sequences.producer_epoch}
     if kind == "kafka.producer.fenced":
-        out.tell("kafka.producer.fenced", "kafka.transaction.newer_epoch", inputs, {"transactional_id": state.settings.transactional_id or ""})
+        out.tell(
+            "kafka.producer.fenced",
+            "kafka.transaction.newer_epoch",
+            inputs,
+            {"transactional_id": state.settings.transactional_id or ""},
+        )
     else:
         out.tell("kafka.producer.failed", None, inputs, {"error": error.name})
 
 
 def abortable(state: ProducerState, error: ErrorCode, out: Outbox) -> None:
-    """The transaction cannot be committed any more; the application must abort it, and the next one gets a new epoch."""
+    """The transaction cannot be committed any more; the application must abort it, and the next one gets a
+    new epoch."""
     transaction = state.transaction
     if not transaction.is_completing:
         state.sequences.is_bump_required = True
     if transaction.phase in (Phase.IN_TRANSACTION, Phase.COMMITTING):
-        out.tell("kafka.producer.transaction_failed", None, {"error": error.name}, {"partitions": len(transaction.added)})
+        out.tell(
+            "kafka.producer.transaction_failed",
+            None,
+            {"error": error.name},
+            {"partitions": len(transaction.added)},
+        )
     if transaction.phase in (Phase.IN_TRANSACTION, Phase.COMMITTING, Phase.ABORTABLE_ERROR, Phase.ABORTING):
         transaction.step(Step.ABORTABLE, error)
 
@@ -172,13 +227,19 @@ def forget_coordinator(state: ProducerState, request: Question) -> None:
         state.transaction.coordinator = -1
 
 
-def _may_retry(state: ProducerState, batch: Batch, error: ErrorCode, log_start_offset: int, now_us: int) -> bool:
+def _may_retry(
+    state: ProducerState, batch: Batch, error: ErrorCode, log_start_offset: int, now_us: int
+) -> bool:
     settings = state.settings
     if now_us - batch.created_us >= settings.delivery_timeout_us or batch.attempts >= settings.retries:
         return False
     if state.is_idempotent and settings.bumps_epoch:
         decided = state.sequences.may_retry(
-            error, batch, log_start_offset, state.accumulator.batches, is_transactional=settings.transactional_id is not None
+            error,
+            batch,
+            log_start_offset,
+            state.accumulator.batches,
+            is_transactional=settings.transactional_id is not None,
         )
         if decided is not None:
             return decided
@@ -187,7 +248,12 @@ def _may_retry(state: ProducerState, batch: Batch, error: ErrorCode, log_start_o
 
 def _again(state: ProducerState, batch: Batch, now_us: int, out: Outbox) -> None:
     settings = state.settings
-    wait = backoff_us(settings.retry_backoff_us, settings.retry_backoff_max_us, batch.attempts, out.draw(network.BACKOFF_STREAM, JITTER))
+    wait = backoff_us(
+        settings.retry_backoff_us,
+        settings.retry_backoff_max_us,
+        batch.attempts,
+        out.draw(network.BACKOFF_STREAM, JITTER),
+    )
     batch.attempts += 1
     batch.retry_at_us = now_us + wait
     state.accumulator.muted.pop(batch.topic_partition, None)
@@ -195,7 +261,9 @@ def _again(state: ProducerState, batch: Batch, now_us: int, out: Outbox) -> None
     state.accumulator.put_back(batch, in_flight)
 
 
-def _fail(state: ProducerState, deliveries: Deliveries, batch: Batch, error: ErrorCode, now_us: int, out: Outbox) -> None:
+def _fail(
+    state: ProducerState, deliveries: Deliveries, batch: Batch, error: ErrorCode, now_us: int, out: Outbox
+) -> None:
     state.counts.failed += len(batch.values)
     _decided(state, batch)
     deliveries.failed(out.name, batch.topic_partition, error, batch.values, now_us)
@@ -208,4 +276,9 @@ def _decided(state: ProducerState, batch: Batch) -> None:
 
 def _facts(batch: Batch) -> dict[str, int | str]:
     topic, number = batch.topic_partition
-    return {"partition": f"{topic}-{number}", "records": len(batch.values), "base_sequence": batch.base_sequence, "batch": batch.number}
+    return {
+        "partition": f"{topic}-{number}",
+        "records": len(batch.values),
+        "base_sequence": batch.base_sequence,
+        "batch": batch.number,
+    }

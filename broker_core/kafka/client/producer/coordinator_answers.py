@@ -1,7 +1,8 @@
-"""What the coordinators' answers lead to: the id is given, partitions are part of the transaction, it has ended, or it cannot be.
+"""What the coordinators' answers lead to: the id is given, partitions are part of the transaction, it has
+ended, or it cannot be.
 
-Source: Kafka 3.9 clients TransactionManager (InitProducerIdHandler, FindCoordinatorHandler, AddPartitionsToTxnHandler, AddOffsetsToTxnHandler,
-TxnOffsetCommitHandler, EndTxnHandler).
+Source: Kafka 3.9 clients TransactionManager (InitProducerIdHandler, FindCoordinatorHandler,
+AddPartitionsToTxnHandler, AddOffsetsToTxnHandler, TxnOffsetCommitHandler, EndTxnHandler).
 """
 
 from __future__ import annotations
@@ -18,15 +19,28 @@ from broker_core.kafka.group import messages as m
 from broker_core.sim.node import Outbox
 
 _KNOWN = frozenset(code.value for code in ErrorCode)
-GONE_ON_WITHOUT_IT = frozenset({
-    codes.ILLEGAL_GENERATION, codes.UNKNOWN_MEMBER_ID, codes.FENCED_INSTANCE_ID, ErrorCode.TRANSACTION_ABORTABLE.value,
-})  # fmt: skip
-"""Of a TxnOffsetCommit: the group has gone on without this member, so the transaction is to be aborted. Any other refusal for good is fatal."""
+GONE_ON_WITHOUT_IT = frozenset(
+    {
+        codes.ILLEGAL_GENERATION,
+        codes.UNKNOWN_MEMBER_ID,
+        codes.FENCED_INSTANCE_ID,
+        ErrorCode.TRANSACTION_ABORTABLE.value,
+    }
+)
+"""Of a TxnOffsetCommit: the group has gone on without this member, so the transaction is to be aborted. Any
+other refusal for good is fatal."""
 FIRST_ADD_BACKOFF_US = 20_000
-"""While the transaction before is still being completed, the first AddPartitionsToTxn of the next is tried again soon."""
+"""While the transaction before is still being completed, the first AddPartitionsToTxn of the next is tried
+again soon."""
 
 
-def answered(state: ProducerState, flight: Flight, message: t.TransactionMessage | m.TxnOffsetCommitResponse, now_us: int, out: Outbox) -> None:
+def answered(
+    state: ProducerState,
+    flight: Flight,
+    message: t.TransactionMessage | m.TxnOffsetCommitResponse,
+    now_us: int,
+    out: Outbox,
+) -> None:
     """A coordinator has answered what was asked."""
     state.transaction.asked = ""
     request = flight.request
@@ -57,7 +71,13 @@ def unanswered(state: ProducerState, flight: Flight, now_us: int, out: Outbox) -
     _later(state, now_us, out)
 
 
-def _id_given(state: ProducerState, request: Question | None, message: t.InitProducerIdResponse, now_us: int, out: Outbox) -> None:
+def _id_given(
+    state: ProducerState,
+    request: Question | None,
+    message: t.InitProducerIdResponse,
+    now_us: int,
+    out: Outbox,
+) -> None:
     if not _is_done(state, request, ErrorCode(message.error_code), now_us, out):
         return
     sequences, before = state.sequences, state.sequences.producer_epoch
@@ -72,7 +92,11 @@ def _id_given(state: ProducerState, request: Question | None, message: t.InitPro
 
 
 def _found(
-    state: ProducerState, request: Question | None, message: t.FindCoordinatorResponse, now_us: int, out: Outbox
+    state: ProducerState,
+    request: Question | None,
+    message: t.FindCoordinatorResponse,
+    now_us: int,
+    out: Outbox,
 ) -> None:
     if not isinstance(request, t.FindCoordinatorRequest):
         return
@@ -88,12 +112,18 @@ def _found(
 
 
 def _added(
-    state: ProducerState, request: Question | None, message: t.AddPartitionsToTxnResponse, now_us: int, out: Outbox
+    state: ProducerState,
+    request: Question | None,
+    message: t.AddPartitionsToTxnResponse,
+    now_us: int,
+    out: Outbox,
 ) -> None:
     transaction = state.transaction
     errors = {(topic, number): ErrorCode(code) for topic, number, code in message.results}
     # OPERATION_NOT_ATTEMPTED only says that another partition was refused.
-    decisive = [error for error in errors.values() if error not in (ErrorCode.NONE, ErrorCode.OPERATION_NOT_ATTEMPTED)]
+    decisive = [
+        error for error in errors.values() if error not in (ErrorCode.NONE, ErrorCode.OPERATION_NOT_ATTEMPTED)
+    ]
     if decisive and decisive[0] is ErrorCode.CONCURRENT_TRANSACTIONS and not transaction.added:
         transaction.retry_at_us = now_us + min(FIRST_ADD_BACKOFF_US, state.settings.retry_backoff_us)
     elif decisive:
@@ -107,25 +137,40 @@ def _added(
 
 
 def _offsets_committed(
-    state: ProducerState, request: Question | None, message: m.TxnOffsetCommitResponse, now_us: int, out: Outbox
+    state: ProducerState,
+    request: Question | None,
+    message: m.TxnOffsetCommitResponse,
+    now_us: int,
+    out: Outbox,
 ) -> None:
     transaction = state.transaction
     for code in [partition.error_code for topic in message.topics for partition in topic.partitions]:
         if code in GONE_ON_WITHOUT_IT:
-            counts, error = state.counts, ErrorCode(code) if code in _KNOWN else ErrorCode.UNKNOWN_SERVER_ERROR
+            counts, error = (
+                state.counts,
+                ErrorCode(code) if code in _KNOWN else ErrorCode.UNKNOWN_SERVER_ERROR,
+            )
             counts.errors[error] = counts.errors.get(error, 0) + 1
             transaction.offsets.clear()  # the application aborts
             answers.abortable(state, error, out)
             return
         if code != ErrorCode.NONE:
-            _is_done(state, request, ErrorCode(code) if code in _KNOWN else ErrorCode.UNKNOWN_SERVER_ERROR, now_us, out)
+            _is_done(
+                state,
+                request,
+                ErrorCode(code) if code in _KNOWN else ErrorCode.UNKNOWN_SERVER_ERROR,
+                now_us,
+                out,
+            )
             return
     transaction.failures = 0
     if transaction.offsets:
         transaction.offsets.pop(0)
 
 
-def _is_done(state: ProducerState, request: Question | None, error: ErrorCode, now_us: int, out: Outbox) -> bool:
+def _is_done(
+    state: ProducerState, request: Question | None, error: ErrorCode, now_us: int, out: Outbox
+) -> bool:
     """Whether it went well; if not: ask again, or an error of the transaction or of the producer."""
     if error is ErrorCode.NONE:
         state.transaction.failures = 0
@@ -151,6 +196,11 @@ def _is_done(state: ProducerState, request: Question | None, error: ErrorCode, n
 
 def _later(state: ProducerState, now_us: int, out: Outbox) -> None:
     settings, transaction = state.settings, state.transaction
-    wait = backoff_us(settings.retry_backoff_us, settings.retry_backoff_max_us, transaction.failures, out.draw(network.BACKOFF_STREAM, JITTER))
+    wait = backoff_us(
+        settings.retry_backoff_us,
+        settings.retry_backoff_max_us,
+        transaction.failures,
+        out.draw(network.BACKOFF_STREAM, JITTER),
+    )
     transaction.failures += 1
     transaction.retry_at_us = now_us + wait

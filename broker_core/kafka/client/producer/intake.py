@@ -1,8 +1,10 @@
-"""`send`: a record gets its partition and a place in a batch, or waits for memory or metadata, and everything sent after it waits with it.
+"""`send`: a record gets its partition and a place in a batch, or waits for memory or metadata, and everything
+sent after it waits with it.
 
     given partition ─► it           key ─► murmur2 over all partitions           neither ─► stick to one for a batch's worth of bytes
 
-One application thread calls `send`, so the wait of a record holds up those behind it; each has max.block.ms from when its turn comes.
+One application thread calls `send`, so the wait of a record holds up those behind it; each has max.block.ms
+from when its turn comes.
 Source: Kafka 3.9 clients KafkaProducer.doSend, BuiltInPartitioner, RecordAccumulator.append, BufferPool.
 """
 
@@ -23,7 +25,8 @@ from broker_core.sim.node import Outbox
 def send(state: ProducerState, record: Unsent, now_us: int, out: Outbox) -> bool:
     """The application has a record. Tells whether the sender has something to do now.
 
-    Raises CommandError where the original throws at once: a partition that is not there, or a producer that is closed.
+    Raises CommandError where the original throws at once: a partition that is not there, or a producer that
+    is closed.
     """
     count = state.metadata.counts.get(record.topic)
     if record.partition >= 0 and count is not None and record.partition >= count:
@@ -56,19 +59,26 @@ def take_in(state: ProducerState, deliveries: Deliveries, now_us: int, out: Outb
         state.blocked_since_us = now_us
 
 
-def refuse_blocked(state: ProducerState, deliveries: Deliveries, error: ErrorCode, now_us: int, out: Outbox) -> None:
+def refuse_blocked(
+    state: ProducerState, deliveries: Deliveries, error: ErrorCode, now_us: int, out: Outbox
+) -> None:
     """The producer has failed for good: `send` throws for all that wait in it."""
     waiting, state.blocked = state.blocked, deque()
     for record in waiting:
         _drop(state, record, error, deliveries, now_us, out)
 
 
-def _drop(state: ProducerState, record: Unsent, error: ErrorCode, deliveries: Deliveries, now_us: int, out: Outbox) -> None:
+def _drop(
+    state: ProducerState, record: Unsent, error: ErrorCode, deliveries: Deliveries, now_us: int, out: Outbox
+) -> None:
     state.counts.dropped += 1
     if not state.is_dropping:
         state.is_dropping = True
         out.tell(
-            "kafka.producer.send_failed", None, {"error": error.name}, {"blocked": len(state.blocked) + 1, "free_bytes": state.accumulator.free}
+            "kafka.producer.send_failed",
+            None,
+            {"error": error.name},
+            {"blocked": len(state.blocked) + 1, "free_bytes": state.accumulator.free},
         )
     deliveries.failed(out.name, (record.topic, record.partition), error, [record.value], now_us)
 
@@ -76,7 +86,9 @@ def _drop(state: ProducerState, record: Unsent, error: ErrorCode, deliveries: De
 def _accept(state: ProducerState, record: Unsent, now_us: int, out: Outbox) -> Batch | None:
     """Put a record into a batch, if metadata and memory allow it."""
     count = state.metadata.counts.get(record.topic)
-    if count is None or (state.settings.transactional_id is not None and state.transaction.phase is not Phase.IN_TRANSACTION):
+    if count is None or (
+        state.settings.transactional_id is not None and state.transaction.phase is not Phase.IN_TRANSACTION
+    ):
         return None
     settings, accumulator = state.settings, state.accumulator
     keyless: StickyPartitioner | None = None
@@ -96,7 +108,9 @@ def _accept(state: ProducerState, record: Unsent, now_us: int, out: Outbox) -> B
     if batch is None:
         return None
     state.is_dropping = False
-    if keyless is not None and keyless.append(record.size, accumulator.may_switch(partition, settings.batch_size)):
+    if keyless is not None and keyless.append(
+        record.size, accumulator.may_switch(partition, settings.batch_size)
+    ):
         keyless.stick_to(_next_keyless(state, record.topic, count, out))
     if settings.transactional_id is not None:
         state.transaction.add(partition)
@@ -104,15 +118,20 @@ def _accept(state: ProducerState, record: Unsent, now_us: int, out: Outbox) -> B
 
 
 def _next_keyless(state: ProducerState, topic: str, count: int, out: Outbox) -> int:
-    """Draw the next partition for keyless records: where queues differ, a shorter one is likelier; slow brokers are left out."""
+    """Draw the next partition for keyless records: where queues differ, a shorter one is likelier; slow
+    brokers are left out."""
     settings = state.settings
-    leaders = {number: leader for number, (leader, _) in sorted(state.metadata.leaders.get(topic, {}).items())}
+    leaders = {
+        number: leader for number, (leader, _) in sorted(state.metadata.leaders.get(topic, {}).items())
+    }
     loads = None
     if settings.adaptive_partitioning:
         patience = settings.availability_timeout_us
         slow = {
-            broker: None for broker, there in state.peers.items() if patience and there.due_us - there.taken_us > patience
-        }  # fmt: skip
+            broker: None
+            for broker, there in state.peers.items()
+            if patience and there.due_us - there.taken_us > patience
+        }
         found = state.accumulator.queue_sizes(topic, leaders, slow) if len(leaders) == count else None
         if found is not None:
             loads = PartitionLoads.of(*found)

@@ -1,6 +1,8 @@
-"""How a producer learns who leads each partition: it asks any broker, after an error that says that it is wrong, and now and then anyway.
+"""How a producer learns who leads each partition: it asks any broker, after an error that says that it is
+wrong, and now and then anyway.
 
-Source: Kafka 3.9 clients Metadata, MetadataCache, NetworkClient.DefaultMetadataUpdater; KIP-580 (back-off while answers bring nothing new).
+Source: Kafka 3.9 clients Metadata, MetadataCache, NetworkClient.DefaultMetadataUpdater; KIP-580 (back-off
+while answers bring nothing new).
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ def refresh(state: ProducerState, now_us: int, out: Outbox) -> None:
 
 
 def learned(state: ProducerState, response: r.MetadataResponse, now_us: int, out: Outbox) -> None:
-    """An answer came. A leader epoch that is lower than one seen before is of a broker that is behind: what was known stays."""
+    """An answer came. A leader epoch that is lower than one seen before is of a broker that is behind: what
+    was known stays."""
     metadata = state.metadata
     metadata.is_asked = metadata.is_wanted = False
     is_news = False
@@ -40,7 +43,9 @@ def learned(state: ProducerState, response: r.MetadataResponse, now_us: int, out
         is_news = is_news or metadata.counts.get(topic.name) != len(topic.partitions)
         metadata.counts[topic.name] = len(topic.partitions)
         for partition in topic.partitions:
-            if metadata.learn_leader((topic.name, partition.partition_index), partition.leader_id, partition.leader_epoch):
+            if metadata.learn_leader(
+                (topic.name, partition.partition_index), partition.leader_id, partition.leader_epoch
+            ):
                 is_news = True
             if partition.error_code != ErrorCode.NONE:
                 metadata.is_wanted = True
@@ -57,6 +62,9 @@ def _wait(state: ProducerState, now_us: int, out: Outbox, is_news: bool) -> None
     metadata, settings = state.metadata, state.settings
     metadata.unchanged = 0 if is_news else metadata.unchanged + 1
     wait = backoff_us(
-        settings.retry_backoff_us, settings.retry_backoff_max_us, max(0, metadata.unchanged - 1), out.draw(network.BACKOFF_STREAM, JITTER)
+        settings.retry_backoff_us,
+        settings.retry_backoff_max_us,
+        max(0, metadata.unchanged - 1),
+        out.draw(network.BACKOFF_STREAM, JITTER),
     )
     metadata.refreshed_us, metadata.allowed_us = now_us, now_us + wait

@@ -21,7 +21,8 @@ from broker_core.sim.node import PERSON, Closed, Outbox
 
 
 class ClusterProducer:
-    """One producer. Raises CommandError for settings that the original refuses, and for orders that it throws at."""
+    """One producer. Raises CommandError for settings that the original refuses, and for orders that it throws
+    at."""
 
     def __init__(self, state: ProducerState, deliveries: Deliveries) -> None:
         check(state.settings)
@@ -29,12 +30,20 @@ class ClusterProducer:
         self.deliveries = deliveries
 
     def send(self, record: Unsent, now_us: int, out: Outbox) -> None:
-        """The application has a record. A transactional producer takes it in a transaction; else it throws."""
+        """The application has a record. A transactional producer takes it in a transaction; else it
+        throws."""
         transaction = self.state.transaction
         if transaction.phase is Phase.FATAL_ERROR:
-            raise CommandError("order", "the producer has failed for good: {error}", error=transaction.error.name)
+            raise CommandError(
+                "order", "the producer has failed for good: {error}", error=transaction.error.name
+            )
         if self.state.settings.transactional_id is not None and transaction.phase is not Phase.IN_TRANSACTION:
-            raise CommandError("order", "the producer cannot {step} while it is {phase}", step="send", phase=transaction.phase.value)
+            raise CommandError(
+                "order",
+                "the producer cannot {step} while it is {phase}",
+                step="send",
+                phase=transaction.phase.value,
+            )
         if intake.send(self.state, record, now_us, out):
             sender.run(self.state, self.deliveries, now_us, out)
 
@@ -67,7 +76,9 @@ class ClusterProducer:
             state.topics.update(dict.fromkeys(order.topics))
             state.metadata.is_wanted = True
         elif isinstance(order, o.Send):
-            self.send(Unsent(order.value, order.topic, order.key_hash, order.partition, order.size), now_us, out)
+            self.send(
+                Unsent(order.value, order.topic, order.key_hash, order.partition, order.size), now_us, out
+            )
         elif isinstance(order, o.Close):
             if transaction.phase in (Phase.IN_TRANSACTION, Phase.ABORTABLE_ERROR):
                 transaction.order(Step.ABORT)
@@ -90,7 +101,12 @@ class ClusterProducer:
                 transaction.order(Step.ABORT)
             case o.SendOffsets(group_id, offsets, generation_id, member_id):
                 if transaction.phase is not Phase.IN_TRANSACTION:
-                    raise CommandError("order", "the producer cannot {step} while it is {phase}", step="send", phase=transaction.phase.value)
+                    raise CommandError(
+                        "order",
+                        "the producer cannot {step} while it is {phase}",
+                        step="send",
+                        phase=transaction.phase.value,
+                    )
                 transaction.offsets.append(GroupOffsets(group_id, generation_id, member_id, list(offsets)))
 
     def _answered(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:

@@ -1,6 +1,8 @@
-"""What a person, or the program around the producer, orders it to do: the calls of KafkaProducer that the network answers.
+"""What a person, or the program around the producer, orders it to do: the calls of KafkaProducer that the
+network answers.
 
-Source: Kafka 3.9 clients KafkaProducer (initTransactions, beginTransaction, sendOffsetsToTransaction, commitTransaction, abortTransaction, close).
+Source: Kafka 3.9 clients KafkaProducer (initTransactions, beginTransaction, sendOffsetsToTransaction,
+commitTransaction, abortTransaction, close).
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ class Connect(msgspec.Struct, frozen=True, tag="kafka.producer.start", array_lik
 
 
 class Send(msgspec.Struct, frozen=True, tag="kafka.producer.send", array_like=True):
-    """A record. key_hash: `partitioner.positive_key_hash` of its key, -1 for none. partition: given by the sender, -1 for none. size: bytes."""
+    """A record. key_hash: `partitioner.positive_key_hash` of its key, -1 for none. partition: given by the
+    sender, -1 for none. size: bytes."""
 
     value: int
     topic: str
@@ -42,7 +45,9 @@ class SendOffsets(msgspec.Struct, frozen=True, tag="kafka.producer.send_offsets"
     member_id: str = ""
 
 
-class CommitTransaction(msgspec.Struct, frozen=True, tag="kafka.producer.commit_transaction", array_like=True):
+class CommitTransaction(
+    msgspec.Struct, frozen=True, tag="kafka.producer.commit_transaction", array_like=True
+):
     """Everything counts, once every batch is acked."""
 
 
@@ -54,4 +59,13 @@ class Close(msgspec.Struct, frozen=True, tag="kafka.producer.close", array_like=
     """Send what waits, end an open transaction by aborting it, close the connections."""
 
 
-ProducerOrder = Connect | Send | InitTransactions | BeginTransaction | SendOffsets | CommitTransaction | AbortTransaction | Close
+ProducerOrder = (
+    Connect
+    | Send
+    | InitTransactions
+    | BeginTransaction
+    | SendOffsets
+    | CommitTransaction
+    | AbortTransaction
+    | Close
+)

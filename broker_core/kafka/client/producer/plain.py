@@ -1,7 +1,8 @@
-"""A producer: one connection, each record to the partition that the built-in partitioner names, no batching, and no answer but a refusal.
+"""A producer: one connection, each record to the partition that the built-in partitioner names, no batching,
+and no answer but a refusal.
 
-Source: Kafka 3.9 clients KafkaProducer, BuiltInPartitioner (`producer/placement.py`). Accumulator, retries and idempotence belong to the
-cluster's issue.
+Source: Kafka 3.9 clients KafkaProducer, BuiltInPartitioner (`producer/placement.py`). Accumulator, retries
+and idempotence belong to the cluster's issue.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ class ProducerState:
 
 
 class Producer:
-    """partition_of: key code -> partition (`Placement.of_key`); worked out once per key by the owner of the keys."""
+    """partition_of: key code -> partition (`Placement.of_key`); worked out once per key by the owner of the
+    keys."""
 
     def __init__(self, state: ProducerState, partition_of: Mapping[int, int]) -> None:
         self.state = state
@@ -44,7 +46,8 @@ class Producer:
         """It sets no deadlines."""
 
     def send(self, record: int, code: int) -> tuple[int, ProduceRequest]:
-        """The application has a record with a key to send: on which connection, and what. record: its number; code: of its key."""
+        """The application has a record with a key to send: on which connection, and what. record: its number;
+        code: of its key."""
         return self.state.connection, ProduceRequest(self.partition_of[code], record)
 
     def send_keyless(self, record: int, size: int, out: Outbox) -> tuple[int, ProduceRequest]:

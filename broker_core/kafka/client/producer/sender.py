@@ -1,4 +1,5 @@
-"""The sender: looks at everything that may be due, sends it, and says when to look again. It runs after whatever happens to the producer.
+"""The sender: looks at everything that may be due, sends it, and says when to look again. It runs after
+whatever happens to the producer.
 
     resolve sequences ─► epoch or id needed? ─► ask a coordinator ─► expire ─► take in blocked records ─► drain ─► metadata ─► deadline
 
@@ -27,7 +28,9 @@ def run(state: ProducerState, deliveries: Deliveries, now_us: int, out: Outbox) 
         _care_for_ids(state, out)
     transaction = state.transaction
     if transaction.phase is Phase.FATAL_ERROR:
-        answers.abort(state, deliveries, list(state.accumulator.batches.values()), transaction.error, now_us, out)
+        answers.abort(
+            state, deliveries, list(state.accumulator.batches.values()), transaction.error, now_us, out
+        )
         intake.refuse_blocked(state, deliveries, transaction.error, now_us, out)
     else:
         if state.is_idempotent:
@@ -39,7 +42,11 @@ def run(state: ProducerState, deliveries: Deliveries, now_us: int, out: Outbox) 
         pass
     metadata.refresh(state, now_us, out)
     is_done = not (state.accumulator.has_incomplete or state.blocked)
-    if state.is_closing and is_done and transaction.phase in (Phase.READY, Phase.UNINITIALIZED, Phase.FATAL_ERROR):
+    if (
+        state.is_closing
+        and is_done
+        and transaction.phase in (Phase.READY, Phase.UNINITIALIZED, Phase.FATAL_ERROR)
+    ):
         for link in state.links.values():
             out.close(link.connection)
         state.links.clear()
@@ -75,11 +82,18 @@ def _care_for_ids(state: ProducerState, out: Outbox) -> None:
         state.counts.epoch_bumps += 1
         if sequences.has_producer_id:
             out.tell(
-                "kafka.producer.epoch_bumped", "kafka.producer.lost_sequence", {"epoch_before": before, "partitions": lost[:16]},
+                "kafka.producer.epoch_bumped",
+                "kafka.producer.lost_sequence",
+                {"epoch_before": before, "partitions": lost[:16]},
                 {"producer_id": sequences.producer_id, "epoch": sequences.producer_epoch},
-            )  # fmt: skip
+            )
         else:
-            out.tell("kafka.producer.id_given_up", "kafka.producer.lost_sequence", {"epoch_before": before, "partitions": lost[:16]}, {})
+            out.tell(
+                "kafka.producer.id_given_up",
+                "kafka.producer.lost_sequence",
+                {"epoch_before": before, "partitions": lost[:16]},
+                {},
+            )
             transaction.step(Step.EXHAUSTED)
     if not sequences.has_producer_id and transaction.phase is Phase.UNINITIALIZED:
         transaction.step(Step.INIT)
@@ -92,16 +106,22 @@ def _ask_coordinator(state: ProducerState, deliveries: Deliveries, now_us: int, 
         return
     if transaction.phase in (Phase.ABORTABLE_ERROR, Phase.ABORTING):
         waiting = [batch for batch in state.accumulator.batches.values() if not batch.is_drained]
-        answers.abort(state, deliveries, waiting, transaction.error or ErrorCode.INVALID_TXN_STATE, now_us, out)
-    if transaction.is_completing and not (transaction.is_started or transaction.new or transaction.pending or transaction.offsets):
+        answers.abort(
+            state, deliveries, waiting, transaction.error or ErrorCode.INVALID_TXN_STATE, now_us, out
+        )
+    if transaction.is_completing and not (
+        transaction.is_started or transaction.new or transaction.pending or transaction.offsets
+    ):
         if not state.accumulator.has_incomplete:
             answers.transaction_over(state)
     elif transaction.is_completing and transaction.is_id_lost and not state.accumulator.has_incomplete:
         answers.transaction_over(state)
     found = transaction.next_request(
-        settings.transactional_id, settings.transaction_timeout_us // 1_000, (sequences.producer_id, sequences.producer_epoch),
+        settings.transactional_id,
+        settings.transaction_timeout_us // 1_000,
+        (sequences.producer_id, sequences.producer_epoch),
         has_incomplete=state.accumulator.has_incomplete,
-    )  # fmt: skip
+    )
     if found is None:
         return
     broker, request = found
@@ -131,7 +151,10 @@ def _drain(state: ProducerState, deliveries: Deliveries, now_us: int, out: Outbo
             state.metadata.is_wanted = True
         elif partition not in accumulator.muted:
             leader, epoch = found
-            if leader not in ready and accumulator.due_us(partition, settings, epoch, at_once=at_once) <= now_us:
+            if (
+                leader not in ready
+                and accumulator.due_us(partition, settings, epoch, at_once=at_once) <= now_us
+            ):
                 ready[leader] = None
     is_sent = False
     for leader in ready:
@@ -152,10 +175,15 @@ def _drain(state: ProducerState, deliveries: Deliveries, now_us: int, out: Outbo
 
 
 def _take(state: ProducerState, leader: int, now_us: int) -> list[Batch]:
-    """The first batch of every partition that this broker leads, up to max.request.size, beginning where the last produce ended."""
+    """The first batch of every partition that this broker leads, up to max.request.size, beginning where the
+    last produce ended."""
     accumulator, settings, metadata_ = state.accumulator, state.settings, state.metadata
     there = network.peer(state, leader)
-    partitions = [partition for partition in accumulator.queues if (metadata_.leader(partition) or (-1, -1))[0] == leader]
+    partitions = [
+        partition
+        for partition in accumulator.queues
+        if (metadata_.leader(partition) or (-1, -1))[0] == leader
+    ]
     partitions.sort()
     start = there.next_partition % len(partitions) if partitions else 0
     taken: list[Batch] = []
@@ -204,17 +232,28 @@ def _send(state: ProducerState, leader: int, batches: list[Batch], now_us: int, 
 def as_sent(batch: Batch) -> LightBatch:
     """A batch as it travels."""
     return light_batch(
-        batch.values, timestamp=batch.created_us // 1_000, size_in_bytes=batch.size, producer_id=batch.producer_id,
-        producer_epoch=batch.producer_epoch, base_sequence=batch.base_sequence, is_transactional=batch.is_transactional,
-    )  # fmt: skip
+        batch.values,
+        timestamp=batch.created_us // 1_000,
+        size_in_bytes=batch.size,
+        producer_id=batch.producer_id,
+        producer_epoch=batch.producer_epoch,
+        base_sequence=batch.base_sequence,
+        is_transactional=batch.is_transactional,
+    )
 
 
 def _set_deadline(state: ProducerState, now_us: int, out: Outbox) -> None:
-    """Wake when the next thing is due. One that comes too early finds nothing to do, which is cheaper than moving it each time.
+    """Wake when the next thing is due. One that comes too early finds nothing to do, which is cheaper than
+    moving it each time.
 
     With nothing waiting only answers can be missing, and those not before request.timeout.ms is over.
     """
-    is_waiting = state.accumulator.queues or state.blocked or state.metadata.is_wanted or state.transaction.retry_at_us > now_us
+    is_waiting = (
+        state.accumulator.queues
+        or state.blocked
+        or state.metadata.is_wanted
+        or state.transaction.retry_at_us > now_us
+    )
     if not is_waiting and now_us < state.wake_us <= now_us + state.settings.request_timeout_us:
         return
     at_us = _next_due_us(state, now_us)
@@ -234,7 +273,9 @@ def _next_due_us(state: ProducerState, now_us: int) -> int:
             found = metadata_.leader(partition)
             if found is not None and partition not in accumulator.muted:
                 later.append(accumulator.due_us(partition, settings, found[1], at_once=at_once))
-    for there in state.peers.values():  # what is left alone for now: a batch, or a question for metadata, may be waiting for it
+    for there in (
+        state.peers.values()
+    ):  # what is left alone for now: a batch, or a question for metadata, may be waiting for it
         later.append(there.connect_at_us)
     for link in state.links.values():
         if link.flights:

@@ -1,13 +1,15 @@
-"""What idempotence remembers on the producer's side: its id and epoch, and of each partition the next sequence and the batches without a word.
+"""What idempotence remembers on the producer's side: its id and epoch, and of each partition the next
+sequence and the batches without a word.
 
     drained    a batch takes (id, epoch, next sequence) and joins those in flight
     acked      the last acked sequence rises
     expired    nobody knows whether the broker has it: the partition is unresolved, nothing new is numbered there
     resolved   a later batch was acked, so the broker has it too, or nothing is in flight and the epoch is raised
 
-A raised epoch makes the broker take sequence 0 again (before 2.5: a new producer id). Until then what was in flight was either written or
-not, and the producer cannot tell which: the record of an expired batch may be in the log or lost, and an application that sends it again may
-write it twice. That is the loss that the article's 4.3.1 means.
+A raised epoch makes the broker take sequence 0 again (before 2.5: a new producer id). Until then what was in
+flight was either written or not, and the producer cannot tell which: the record of an expired batch may be in
+the log or lost, and an application that sends it again may write it twice. That is the loss that the
+article's 4.3.1 means.
 
 Source: Kafka 3.9 clients TransactionManager, TxnPartitionMap, TxnPartitionEntry.
 """
@@ -27,7 +29,8 @@ EPOCH_MAX = 2**15 - 1
 
 @dataclass(slots=True)
 class PartitionSequences:
-    """One partition's numbers. in_flight: batches that were numbered and are not decided, by their first sequence, as `Batch.number`."""
+    """One partition's numbers. in_flight: batches that were numbered and are not decided, by their first
+    sequence, as `Batch.number`."""
 
     producer_id: int = NO_PRODUCER_ID
     producer_epoch: int = NO_PRODUCER_EPOCH
@@ -39,7 +42,8 @@ class PartitionSequences:
 
 @dataclass(slots=True)
 class Sequences:
-    """unresolved: partition -> the sequence after the batch that expired. rewrite: partitions whose batches get new numbers with the next epoch.
+    """unresolved: partition -> the sequence after the batch that expired. rewrite: partitions whose batches
+    get new numbers with the next epoch.
 
     is_bump_required: an error asks for a new epoch.
     """
@@ -64,8 +68,8 @@ class Sequences:
     def may_drain(self, batch: Batch, batches: Mapping[int, Batch]) -> bool:
         """Whether the first waiting batch of a partition may go now.
 
-        A new one waits while batches of an older epoch are in flight or the partition is unresolved; one that was sent before waits until it
-        is the first of those in flight.
+        A new one waits while batches of an older epoch are in flight or the partition is unresolved; one that
+        was sent before waits until it is the first of those in flight.
         """
         if not self.has_producer_id:
             return False
@@ -74,12 +78,19 @@ class Sequences:
             is_stale = (entry.producer_id, entry.producer_epoch) != (self.producer_id, self.producer_epoch)
             is_in_doubt = self.is_bump_required or batch.topic_partition in self.unresolved
             return not is_in_doubt and not (is_stale and entry.in_flight)
-        return not entry.in_flight or entry.in_flight[0] == batch.number or batches[entry.in_flight[0]].base_sequence == batch.base_sequence
+        return (
+            not entry.in_flight
+            or entry.in_flight[0] == batch.number
+            or batches[entry.in_flight[0]].base_sequence == batch.base_sequence
+        )
 
     def give(self, batch: Batch, is_transactional: bool) -> None:
         """Number a batch that is drained for the first time."""
         entry = self.of(batch.topic_partition)
-        if (entry.producer_id, entry.producer_epoch) != (self.producer_id, self.producer_epoch) and not entry.in_flight:
+        if (entry.producer_id, entry.producer_epoch) != (
+            self.producer_id,
+            self.producer_epoch,
+        ) and not entry.in_flight:
             entry.producer_id, entry.producer_epoch = self.producer_id, self.producer_epoch
             entry.next_sequence, entry.last_acked = 0, NO_SEQUENCE
         batch.number_from(self.producer_id, self.producer_epoch, entry.next_sequence, is_transactional)
@@ -107,7 +118,9 @@ class Sequences:
     def mark_unresolved(self, batch: Batch) -> None:
         """A batch that may have been written has expired."""
         following = batch.last_sequence + 1
-        self.unresolved[batch.topic_partition] = max(self.unresolved.get(batch.topic_partition, following), following)
+        self.unresolved[batch.topic_partition] = max(
+            self.unresolved.get(batch.topic_partition, following), following
+        )
 
     def ask_bump(self, partition: TopicPartition) -> None:
         """The next epoch is needed, and gives what is in flight to this partition new numbers."""
@@ -115,7 +128,8 @@ class Sequences:
         self.rewrite[partition] = None
 
     def settled(self) -> list[TopicPartition]:
-        """Unresolved partitions with nothing in flight, whose last sequence was never acked: they are to be given up. Others are resolved here."""
+        """Unresolved partitions with nothing in flight, whose last sequence was never acked: they are to be
+        given up. Others are resolved here."""
         given_up: list[TopicPartition] = []
         for partition in list(self.unresolved):
             entry = self.of(partition)
@@ -126,7 +140,8 @@ class Sequences:
         return given_up
 
     def bump(self, batches: Mapping[int, Batch]) -> None:
-        """Raise the epoch, as an idempotent producer may by itself; after 32767 the id is given up. Batches of `rewrite` begin at 0 again."""
+        """Raise the epoch, as an idempotent producer may by itself; after 32767 the id is given up. Batches
+        of `rewrite` begin at 0 again."""
         if self.producer_epoch == EPOCH_MAX:
             self.producer_id, self.producer_epoch = NO_PRODUCER_ID, NO_PRODUCER_EPOCH
         else:
@@ -174,12 +189,18 @@ class Sequences:
         self.producer_id, self.producer_epoch = producer_id, producer_epoch
 
     def may_retry(
-        self, error: ErrorCode, batch: Batch, log_start_offset: int, batches: Mapping[int, Batch], *, is_transactional: bool
+        self,
+        error: ErrorCode,
+        batch: Batch,
+        log_start_offset: int,
+        batches: Mapping[int, Batch],
+        *,
+        is_transactional: bool,
     ) -> bool | None:
         """What to do about an error of sequences; None: it is not one. May ask for a new epoch.
 
-        UNKNOWN_PRODUCER_ID: the broker forgot. OUT_OF_ORDER_SEQUENCE_NUMBER: a batch before it is missing; if that one is still on its way, it
-        will come. Else there is a gap, and only a new epoch gets past it.
+        UNKNOWN_PRODUCER_ID: the broker forgot. OUT_OF_ORDER_SEQUENCE_NUMBER: a batch before it is missing; if
+        that one is still on its way, it will come. Else there is a gap, and only a new epoch gets past it.
         """
         partition = batch.topic_partition
         match error:

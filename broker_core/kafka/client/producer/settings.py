@@ -1,7 +1,8 @@
 """What a producer is configured with, by Kafka's names, and which combinations it refuses to start with.
 
 Times are in microseconds where Kafka has milliseconds. Defaults are Kafka's 3.9.
-Source: Kafka 3.9 clients ProducerConfig (postProcessAndValidateIdempotenceConfigs), KafkaProducer.configureDeliveryTimeout.
+Source: Kafka 3.9 clients ProducerConfig (postProcessAndValidateIdempotenceConfigs),
+KafkaProducer.configureDeliveryTimeout.
 """
 
 from __future__ import annotations
@@ -14,16 +15,19 @@ from broker_core.errors import CommandError
 MILLISECOND_US = 1_000
 ACKS_ALL = -1
 MAX_IN_FLIGHT_IDEMPOTENT = 5
-"""Of batches a broker remembers per producer and partition; with more on their way a repeated one could not be recognised."""
+"""Of batches a broker remembers per producer and partition; with more on their way a repeated one could not
+be recognised."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProducerSettings:
-    """acks: 0 no answer, 1 the leader has it, -1 all of the ISR have it. max_in_flight: requests on one connection without an answer.
+    """acks: 0 no answer, 1 the leader has it, -1 all of the ISR have it. max_in_flight: requests on one
+    connection without an answer.
 
-    linger_us: how long a batch that is not full waits for more. batch_size, buffer_memory: bytes. max_block_us: how long `send` waits for
-    memory or metadata. delivery_timeout_us: from the append to the last word on a batch. transaction_timeout_us: after it the coordinator
-    aborts. availability_timeout_us: a broker that cannot take a batch for so long gets no keyless records; 0: never mind.
+    linger_us: how long a batch that is not full waits for more. batch_size, buffer_memory: bytes.
+    max_block_us: how long `send` waits for memory or metadata. delivery_timeout_us: from the append to the
+    last word on a batch. transaction_timeout_us: after it the coordinator aborts. availability_timeout_us: a
+    broker that cannot take a batch for so long gets no keyless records; 0: never mind.
     bumps_epoch: False: as before 2.5, a lost sequence costs the whole producer id (the article's 4.3.1).
     """
 
@@ -68,7 +72,9 @@ def check(settings: ProducerSettings) -> None:
         if settings.retries == 0:
             raise CommandError("retries", "the idempotent producer needs at least one retry")
         if settings.max_in_flight > MAX_IN_FLIGHT_IDEMPOTENT:
-            raise CommandError("max_in_flight", "the idempotent producer takes at most {most}", most=MAX_IN_FLIGHT_IDEMPOTENT)
+            raise CommandError(
+                "max_in_flight", "the idempotent producer takes at most {most}", most=MAX_IN_FLIGHT_IDEMPOTENT
+            )
     elif settings.transactional_id is not None:
         raise CommandError("transactional_id", "transactions need the idempotent producer")
     if settings.delivery_timeout_us < settings.linger_us + settings.request_timeout_us:
@@ -79,7 +85,8 @@ def backoff_us(first_us: int, most_us: int, failures: int, draw: int) -> int:
     """How long to wait after so many failures: twice as long each time up to `most_us`, a fifth more or less.
 
     failures: before the one that is waited for, from 0. draw: 0 to JITTER - 1, by chance.
-    Source: Kafka clients 3.9 ExponentialBackoff with CommonClientConfigs.RETRY_BACKOFF_EXP_BASE 2, RETRY_BACKOFF_JITTER 0.2.
+    Source: Kafka clients 3.9 ExponentialBackoff with CommonClientConfigs.RETRY_BACKOFF_EXP_BASE 2,
+    RETRY_BACKOFF_JITTER 0.2.
 
     >>> [backoff_us(100, 1000, failures, JITTER // 2) for failures in range(6)]
     [100, 200, 400, 800, 1000, 1000]

@@ -1,8 +1,8 @@
 """All that a producer is: what a checkpoint holds, and what a page may show.
 
-    accumulator.queues     batches that wait, by partition       links[broker].flights   requests on their way, with the numbers of their batches
-    accumulator.batches    both, by number: sequence, attempts   sequences               id, epoch, next and last acked sequence of each partition
-    transaction            phase, partitions, coordinator        counts                  what came of the records
+accumulator.queues     batches that wait, by partition       links[broker].flights   requests on their way, with the numbers of their batches
+accumulator.batches    both, by number: sequence, attempts   sequences               id, epoch, next and last acked sequence of each partition
+transaction            phase, partitions, coordinator        counts                  what came of the records
 """
 
 from __future__ import annotations
@@ -21,21 +21,34 @@ from broker_core.kafka.producer.partitioner import StickyPartitioner
 
 
 class Deliveries(Protocol):
-    """Who hears, once for each batch, what came of its records; it changes nothing. values: as they were sent."""
+    """Who hears, once for each batch, what came of its records; it changes nothing. values: as they were
+    sent."""
 
-    def acked(self, producer: str, partition: TopicPartition, base_offset: int, values: list[int], attempts: int, now_us: int) -> None:
-        """The broker has them, as far as acks says. base_offset: -1 with acks=0, and where a repeated batch's place is no longer known. attempts:
-        how often it had come back before."""
+    def acked(
+        self,
+        producer: str,
+        partition: TopicPartition,
+        base_offset: int,
+        values: list[int],
+        attempts: int,
+        now_us: int,
+    ) -> None:
+        """The broker has them, as far as acks says. base_offset: -1 with acks=0, and where a repeated batch's
+        place is no longer known. attempts: how often it had come back before."""
         ...
 
-    def failed(self, producer: str, partition: TopicPartition, error: ErrorCode, values: list[int], now_us: int) -> None:
-        """The application is told that they failed. REQUEST_TIMED_OUT: they may be in the log all the same."""
+    def failed(
+        self, producer: str, partition: TopicPartition, error: ErrorCode, values: list[int], now_us: int
+    ) -> None:
+        """The application is told that they failed. REQUEST_TIMED_OUT: they may be in the log all the
+        same."""
         ...
 
 
 @dataclass(slots=True)
 class Flight:
-    """A request on its way. kind: produce, metadata or transaction. batches: numbers, in the order of the request."""
+    """A request on its way. kind: produce, metadata or transaction. batches: numbers, in the order of the
+    request."""
 
     kind: str
     sent_us: int
@@ -45,7 +58,8 @@ class Flight:
 
 @dataclass(slots=True)
 class Link:
-    """The connection to a broker. flights: without an answer so far, oldest first: answers come in that order."""
+    """The connection to a broker. flights: without an answer so far, oldest first: answers come in that
+    order."""
 
     connection: int
     flights: deque[Flight] = field(default_factory=deque)
@@ -53,7 +67,8 @@ class Link:
 
 @dataclass(slots=True)
 class Peer:
-    """What is known of a broker's side. failures: connections lost in a row. connect_at_us: no new one before.
+    """What is known of a broker's side. failures: connections lost in a row. connect_at_us: no new one
+    before.
 
     due_us, taken_us: when a batch for it was last due, and last taken by it; apart, it is slow.
     """
@@ -67,10 +82,12 @@ class Peer:
 
 @dataclass(slots=True)
 class Metadata:
-    """leaders: topic -> partition -> (broker, leader epoch), of those that have one. counts: topic -> partitions. brokers: to ask.
+    """leaders: topic -> partition -> (broker, leader epoch), of those that have one. counts: topic ->
+    partitions. brokers: to ask.
 
-    epochs: the highest leader epoch seen of each partition; what says less is old. is_asked: a request is on its way. refreshed_us: of the
-    last answer or failure; unchanged: answers, or failures, in a row that brought nothing new.
+    epochs: the highest leader epoch seen of each partition; what says less is old. is_asked: a request is on
+    its way. refreshed_us: of the last answer or failure; unchanged: answers, or failures, in a row that
+    brought nothing new.
     """
 
     leaders: dict[str, dict[int, tuple[int, int]]] = field(default_factory=dict)
@@ -113,8 +130,9 @@ class Unsent:
 
 @dataclass(slots=True)
 class Counts:
-    """Records: sent, acked, failed, dropped (the wait in `send` was over). requests: produces. Batches: retries, of those after a lost answer,
-    expired. committed, aborted: transactions. errors: code -> answers with it."""
+    """Records: sent, acked, failed, dropped (the wait in `send` was over). requests: produces. Batches:
+    retries, of those after a lost answer, expired. committed, aborted: transactions. errors: code -> answers
+    with it."""
 
     sent: int = 0
     acked: int = 0
@@ -132,7 +150,8 @@ class Counts:
 
 @dataclass(slots=True)
 class ProducerState:
-    """bootstrap: brokers to ask first. blocked: records in `send`, oldest first; blocked_since_us: since when the first of them waits.
+    """bootstrap: brokers to ask first. blocked: records in `send`, oldest first; blocked_since_us: since when
+    the first of them waits.
 
     is_dropping: the last record found no memory in time. wake_us: the deadline that is set, 0 for none.
     """

@@ -1,12 +1,14 @@
-"""A transaction from the producer's side: what is to be asked of the coordinators next, and what their answers lead to.
+"""A transaction from the producer's side: what is to be asked of the coordinators next, and what their
+answers lead to.
 
     begin ─► first record for a partition ─► AddPartitionsToTxn ─► its batches may go
           ─► send_offsets ─► AddOffsetsToTxn ─► TxnOffsetCommit to the group's coordinator
           ─► commit or abort ─► every batch is decided ─► EndTxn ─► READY
                                      abort after a lost sequence ─► EndTxn ─► InitProducerId: the next epoch ─► READY
 
-One request is on its way at a time; which is next follows from the state, so nothing but the state is kept. Errors come in three kinds: ask
-again, abortable (the application must abort), fatal (fenced: a newer instance has the transactional id).
+One request is on its way at a time; which is next follows from the state, so nothing but the state is kept.
+Errors come in three kinds: ask again, abortable (the application must abort), fatal (fenced: a newer instance
+has the transactional id).
 Source: Kafka 3.9 clients TransactionManager (nextRequest, Priority, the TxnRequestHandlers).
 """
 
@@ -27,7 +29,8 @@ Question = t.TransactionMessage | m.TxnOffsetCommitRequest
 
 @dataclass(slots=True)
 class GroupOffsets:
-    """Offsets that are to be committed with the transaction. is_added: the transaction's coordinator knows that the group is part of it."""
+    """Offsets that are to be committed with the transaction. is_added: the transaction's coordinator knows
+    that the group is part of it."""
 
     group_id: str
     generation_id: int
@@ -38,9 +41,11 @@ class GroupOffsets:
 
 @dataclass(slots=True)
 class Transaction:
-    """error: the last one, of an error phase. coordinator, group_coordinators: brokers. new: partitions to be added; pending: being added; added:
-    part of the transaction. is_started: the coordinator knows of it. asked: the request on its way, "" for none. retry_at_us: none before.
-    failures: of the request that is tried again. is_id_lost: the coordinator does not know the id, so it takes no EndTxn.
+    """error: the last one, of an error phase. coordinator, group_coordinators: brokers. new: partitions to be
+    added; pending: being added; added: part of the transaction. is_started: the coordinator knows of it.
+    asked: the request on its way, "" for none. retry_at_us: none before.
+    failures: of the request that is tried again. is_id_lost: the coordinator does not know the id, so it
+    takes no EndTxn.
     """
 
     phase: Phase = Phase.UNINITIALIZED
@@ -58,7 +63,8 @@ class Transaction:
     is_id_lost: bool = False
 
     def step(self, step: Step, error: ErrorCode = ErrorCode.NONE) -> None:
-        """Go on as the table says; error: of an error phase. Raises InvariantError where the table has nothing."""
+        """Go on as the table says; error: of an error phase. Raises InvariantError where the table has
+        nothing."""
         phase = TRANSITIONS.get((self.phase, step))
         if phase is None:
             raise InvariantError(f"{step} in {self.phase}")
@@ -69,11 +75,19 @@ class Transaction:
         self.phase = phase
 
     def order(self, step: Step) -> None:
-        """The application begins or ends a transaction. Raises CommandError where the original throws, and then nothing has changed."""
+        """The application begins or ends a transaction. Raises CommandError where the original throws, and
+        then nothing has changed."""
         if (self.phase, step) not in TRANSITIONS:
             if self.phase is Phase.FATAL_ERROR:
-                raise CommandError("order", "the producer has failed for good: {error}", error=self.error.name)
-            raise CommandError("order", "the producer cannot {step} while it is {phase}", step=step.value, phase=self.phase.value)
+                raise CommandError(
+                    "order", "the producer has failed for good: {error}", error=self.error.name
+                )
+            raise CommandError(
+                "order",
+                "the producer cannot {step} while it is {phase}",
+                step=step.value,
+                phase=self.phase.value,
+            )
         if step is Step.ABORT:
             self.new.clear()
             self.offsets.clear()
@@ -100,11 +114,17 @@ class Transaction:
         self.is_started = self.is_id_lost = False
 
     def next_request(
-        self, transactional_id: str | None, timeout_ms: int, producer: tuple[int, int], *, has_incomplete: bool
+        self,
+        transactional_id: str | None,
+        timeout_ms: int,
+        producer: tuple[int, int],
+        *,
+        has_incomplete: bool,
     ) -> tuple[int | None, Question] | None:
         """What is to be asked now, and of whom: (broker, request); broker None: of any. None: nothing.
 
-        transactional_id: None: idempotence alone. producer: its id and epoch, -1 before it has one. has_incomplete: some batch has no last word.
+        transactional_id: None: idempotence alone. producer: its id and epoch, -1 before it has one.
+        has_incomplete: some batch has no last word.
         """
         if transactional_id is None:
             return (None, t.InitProducerIdRequest()) if self.phase is Phase.INITIALIZING else None
@@ -113,7 +133,11 @@ class Transaction:
             return None
         if isinstance(wanted, m.TxnOffsetCommitRequest):
             broker = self.group_coordinators.get(wanted.group_id, NO_COORDINATOR)
-            return (None, t.FindCoordinatorRequest(wanted.group_id, t.GROUP)) if broker == NO_COORDINATOR else (broker, wanted)
+            return (
+                (None, t.FindCoordinatorRequest(wanted.group_id, t.GROUP))
+                if broker == NO_COORDINATOR
+                else (broker, wanted)
+            )
         if self.coordinator == NO_COORDINATOR:
             return None, t.FindCoordinatorRequest(transactional_id, t.TRANSACTION)
         return self.coordinator, wanted
@@ -137,9 +161,13 @@ class Transaction:
             for topic, number, offset in group.offsets:
                 topics.setdefault(topic, []).append(m.CommittedPartition(number, offset))
             return m.TxnOffsetCommitRequest(
-                transactional_id, group.group_id, *producer, [m.CommittedTopic(topic, parts) for topic, parts in topics.items()],
-                group.generation_id, group.member_id,
-            )  # fmt: skip
+                transactional_id,
+                group.group_id,
+                *producer,
+                [m.CommittedTopic(topic, parts) for topic, parts in topics.items()],
+                group.generation_id,
+                group.member_id,
+            )
         if self.is_completing and not has_incomplete:
             return t.EndTxnRequest(transactional_id, *producer, self.phase is Phase.COMMITTING)
         return None

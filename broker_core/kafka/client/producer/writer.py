@@ -1,8 +1,10 @@
-"""An application around a transactional producer: a record every half second, four records a transaction, again and again.
+"""An application around a transactional producer: a record every half second, four records a transaction,
+again and again.
 
     start ─► initTransactions ─► begin, 4 × send, commit ─► begin ...        an abortable error ─► abort, begin again        fenced ─► it ends
 
-Two of them with one transactional id are two instances of one application: the newer one fences the older, which finds out when it speaks next.
+Two of them with one transactional id are two instances of one application: the newer one fences the older,
+which finds out when it speaks next.
 
 Source: Kafka 3.9 clients KafkaProducer, the loop of its documentation for transactions.
 """

@@ -1,8 +1,8 @@
 """One classic group: its members, its generation, and what waits for an answer.
 
-The coordinator knows nothing of partitions: the group's leader, a consumer, assigns them. The order in which the original walks its
-members is that of a java.util.HashMap; it decides who leads after a leader left, so it is kept. Source: Kafka 3.9 ClassicGroup,
-ClassicGroupMember. Vectors: kafka/group/classic.json.
+The coordinator knows nothing of partitions: the group's leader, a consumer, assigns them. The order in which
+the original walks its members is that of a java.util.HashMap; it decides who leads after a leader left, so it
+is kept. Source: Kafka 3.9 ClassicGroup, ClassicGroupMember. Vectors: kafka/group/classic.json.
 """
 
 from __future__ import annotations
@@ -15,16 +15,27 @@ from broker_core.events import Cause
 from broker_core.hashing.java_map import java_order
 from broker_core.hashing.scala_map import scala_order, scala_tree_order
 from broker_core.kafka.assignors.byte_fields import MalformedBytes
-from broker_core.kafka.assignors.subscription_bytes import CONSUMER_PROTOCOL_TYPE, SchemaError, read_subscription
+from broker_core.kafka.assignors.subscription_bytes import (
+    CONSUMER_PROTOCOL_TYPE,
+    SchemaError,
+    read_subscription,
+)
 from broker_core.kafka.group.codes import FENCED_INSTANCE_ID, UNKNOWN_MEMBER_ID, UNKNOWN_SERVER_ERROR, Refused
-from broker_core.kafka.group.messages import DescribedGroupMember, JoinGroupMember, JoinGroupRequest, Protocol, RequestContext
+from broker_core.kafka.group.messages import (
+    DescribedGroupMember,
+    JoinGroupMember,
+    JoinGroupRequest,
+    Protocol,
+    RequestContext,
+)
 from broker_core.kafka.group.records import GroupMetadataKey, GroupMetadataValue, Record, StoredMember
 from broker_core.kafka.group.states import ALL_JOINED, ALL_LEFT, DEAD, EMPTY, STABLE, next_state
 
 
 @dataclass(slots=True)
 class ClassicMember:
-    """protocols: what it offers, in its own order of preference. awaits_join, awaits_sync: that request of it is parked.
+    """protocols: what it offers, in its own order of preference. awaits_join, awaits_sync: that request of it
+    is parked.
     is_new: it has not had its first answer. client_host: as Kafka stores it."""
 
     member_id: str
@@ -53,7 +64,8 @@ class ClassicMember:
         for offered in self.protocols:
             if offered.name in candidates:
                 return offered.name
-        # A member that names a protocol twice is counted twice, so that no protocol is offered by all: the original throws.
+        # A member that names a protocol twice is counted twice, so that no protocol is offered by all: the
+        # original throws.
         raise Refused(UNKNOWN_SERVER_ERROR)
 
     @property
@@ -64,19 +76,27 @@ class ClassicMember:
     def described(self, protocol: str | None, assignment: bytes | None = None) -> DescribedGroupMember:
         """How DescribeGroups shows it. protocol: None to leave the subscription out."""
         return DescribedGroupMember(
-            self.member_id, self.instance_id, self.client_id, self.client_host,
-            self.metadata(protocol) if protocol is not None else b"", self.assignment if assignment is None else assignment,
-        )  # fmt: skip
+            self.member_id,
+            self.instance_id,
+            self.client_id,
+            self.client_host,
+            self.metadata(protocol) if protocol is not None else b"",
+            self.assignment if assignment is None else assignment,
+        )
 
 
 @dataclass(slots=True)
 class ClassicGroup:
-    """members: by id, in the order in which they were added. static_members: instance id -> member id. pending_joins: ids that were given
-    out with MEMBER_ID_REQUIRED; pending_syncs: who has not synced. waiting_count: members whose JoinGroup is parked.
-    offered_counts: protocol -> how many members offer it. subscribed_topics: None when it is not known, or its members are no consumers.
-    initial_delay_ms, initial_left_ms: of the initial delay that is running, and by how much it may still be prolonged.
-    member_peak: the most members there ever were; Java's map never shrinks. state_since_ms: None if a record did not tell.
-    is_old: of the old coordinator, whose maps are Scala's. because: what began the rebalance that is being prepared."""
+    """members: by id, in the order in which they were added. static_members: instance id -> member id.
+    pending_joins: ids that were given out with MEMBER_ID_REQUIRED; pending_syncs: who has not synced.
+    waiting_count: members whose JoinGroup is parked.
+    offered_counts: protocol -> how many members offer it. subscribed_topics: None when it is not known, or
+    its members are no consumers. initial_delay_ms, initial_left_ms: of the initial delay that is running, and
+    by how much it may still be prolonged.
+    member_peak: the most members there ever were; Java's map never shrinks. state_since_ms: None if a record
+    did not tell.
+    is_old: of the old coordinator, whose maps are Scala's. because: what began the rebalance that is being
+    prepared."""
 
     group_id: str
     state: str = EMPTY
@@ -123,12 +143,15 @@ class ClassicGroup:
         return (scala_order if self.is_old else java_order)(self.members, self.member_peak)
 
     def supports(self, protocol_type: str, protocols: Iterable[Protocol]) -> bool:
-        """Whether a member with these protocols can be in the group: an Empty one takes any, another needs one that all members offer."""
+        """Whether a member with these protocols can be in the group: an Empty one takes any, another needs
+        one that all members offer."""
         names = {protocol.name for protocol in protocols}
         if self.state == EMPTY:
             return bool(protocol_type and names)
         count = len(self.members)
-        return self.protocol_type == protocol_type and any(self.offered_counts.get(name, 0) == count for name in names)
+        return self.protocol_type == protocol_type and any(
+            self.offered_counts.get(name, 0) == count for name in names
+        )
 
     def add(self, member: ClassicMember, awaits_join: RequestContext | None) -> None:
         """Take a member in; the first one leads and sets the protocol type."""
@@ -138,7 +161,9 @@ class ClassicGroup:
             self.static_members[member.instance_id] = member.member_id
         if not self.members:
             self.protocol_type = member.protocol_type
-        if self.protocol_type != member.protocol_type or not self.supports(member.protocol_type, member.protocols):
+        if self.protocol_type != member.protocol_type or not self.supports(
+            member.protocol_type, member.protocols
+        ):
             # A join is checked before; members of a consumer group that becomes a classic one need not agree.
             raise Refused(UNKNOWN_SERVER_ERROR)
         if self.leader is None:
@@ -160,7 +185,10 @@ class ClassicGroup:
         self.count_protocols(member, -1)
         member.protocols = request.protocols
         self.count_protocols(member, 1)
-        member.rebalance_timeout_ms, member.session_timeout_ms = request.rebalance_timeout_ms, request.session_timeout_ms
+        member.rebalance_timeout_ms, member.session_timeout_ms = (
+            request.rebalance_timeout_ms,
+            request.session_timeout_ms,
+        )
 
     def drop(self, member_id: str) -> None:
         """Forget a member or a pending id. If it led, the first one in Java's order leads."""
@@ -206,7 +234,8 @@ class ClassicGroup:
             raise Refused(UNKNOWN_MEMBER_ID)
 
     def select_protocol(self) -> str:
-        """The vote: each member for its first protocol that all offer; on a tie the first one in Java's order wins."""
+        """The vote: each member for its first protocol that all offer; on a tie the first one in Java's order
+        wins."""
         count = len(self.members)
         candidates = {name for name, offered in self.offered_counts.items() if offered == count}
         votes: dict[str, int] = {}
@@ -216,18 +245,21 @@ class ClassicGroup:
         return max((scala_tree_order if self.is_old else java_order)(votes), key=votes.__getitem__)
 
     def begin_generation(self, now_ms: int) -> None:
-        """The join phase is over: the next generation, with the protocol that the members chose, or without members."""
+        """The join phase is over: the next generation, with the protocol that the members chose, or without
+        members."""
         self.generation += 1
         self.protocol = self.select_protocol() if self.members else None
         self.subscribed_topics = self.read_subscribed_topics()
         if self.state == EMPTY:
-            # The timer of a group of this name that could not be written. The original counts on before it sees that nothing is to be done.
+            # The timer of a group of this name that could not be written. The original counts on before it
+            # sees that nothing is to be done.
             raise Refused(UNKNOWN_SERVER_ERROR)
         self.enter(ALL_JOINED if self.members else ALL_LEFT, now_ms)
         self.pending_syncs.clear()
 
     def read_subscribed_topics(self) -> set[str] | None:
-        """The topics of all subscriptions; None for other protocols than consumers', or when one has no version or is cut off.
+        """The topics of all subscriptions; None for other protocols than consumers', or when one has no
+        version or is cut off.
 
         Refuses, as the original throws, when a length in one does not fit.
         """
@@ -249,24 +281,37 @@ class ClassicGroup:
         return topics
 
     def is_subscribed(self, topic: str) -> bool:
-        """Whether a member reads `topic`. While that is not known, every topic of a consumers' group counts."""
-        return self.uses_consumer_protocol if self.subscribed_topics is None else topic in self.subscribed_topics
+        """Whether a member reads `topic`. While that is not known, every topic of a consumers' group
+        counts."""
+        return (
+            self.uses_consumer_protocol if self.subscribed_topics is None else topic in self.subscribed_topics
+        )
 
     def joined_members(self) -> list[JoinGroupMember]:
         """What the leader is told of everybody."""
-        return [JoinGroupMember(m.member_id, m.instance_id, m.metadata(self.protocol)) for m in self.in_order()]
+        return [
+            JoinGroupMember(m.member_id, m.instance_id, m.metadata(self.protocol)) for m in self.in_order()
+        ]
 
     def to_record(self, assignments: dict[str, bytes] | None = None) -> Record:
         """The group as it is written. assignments: by member; None: those that the members have."""
         members = [
             StoredMember(
-                m.member_id, m.instance_id, m.client_id, m.client_host, m.rebalance_timeout_ms, m.session_timeout_ms,
-                m.metadata(self.protocol), m.assignment if assignments is None else assignments[m.member_id],
+                m.member_id,
+                m.instance_id,
+                m.client_id,
+                m.client_host,
+                m.rebalance_timeout_ms,
+                m.session_timeout_ms,
+                m.metadata(self.protocol),
+                m.assignment if assignments is None else assignments[m.member_id],
             )
             for m in self.in_order()
-        ]  # fmt: skip
+        ]
         since_ms = -1 if self.state_since_ms is None else self.state_since_ms
-        value = GroupMetadataValue(self.protocol_type or "", self.generation, self.protocol, self.leader, since_ms, members)
+        value = GroupMetadataValue(
+            self.protocol_type or "", self.generation, self.protocol, self.leader, since_ms, members
+        )
         return Record(GroupMetadataKey(self.group_id), value)
 
     @classmethod
@@ -274,15 +319,27 @@ class ClassicGroup:
         """The group as the log has it: Stable with members, else Empty."""
         since_ms = None if value.current_state_timestamp == -1 else value.current_state_timestamp
         group = cls(
-            group_id, STABLE if value.members else EMPTY, state_since_ms=since_ms, protocol_type=value.protocol_type or None,
-            protocol=value.protocol, generation=value.generation, leader=value.leader, is_old=is_old,
-        )  # fmt: skip
+            group_id,
+            STABLE if value.members else EMPTY,
+            state_since_ms=since_ms,
+            protocol_type=value.protocol_type or None,
+            protocol=value.protocol,
+            generation=value.generation,
+            leader=value.leader,
+            is_old=is_old,
+        )
         for stored in value.members:
             member = ClassicMember(
-                stored.member_id, stored.group_instance_id, stored.client_id, stored.client_host,
-                stored.session_timeout if stored.rebalance_timeout == -1 else stored.rebalance_timeout, stored.session_timeout,
-                value.protocol_type, [Protocol(value.protocol or "", stored.subscription)], stored.assignment,
-            )  # fmt: skip
+                stored.member_id,
+                stored.group_instance_id,
+                stored.client_id,
+                stored.client_host,
+                stored.session_timeout if stored.rebalance_timeout == -1 else stored.rebalance_timeout,
+                stored.session_timeout,
+                value.protocol_type,
+                [Protocol(value.protocol or "", stored.subscription)],
+                stored.assignment,
+            )
             group.add(member, None)
         group.subscribed_topics = group.read_subscribed_topics()
         return group

@@ -1,7 +1,8 @@
-"""Heartbeat in a classic group: a member shows that it lives, and learns of a rebalance. And what happens when it does not.
+"""Heartbeat in a classic group: a member shows that it lives, and learns of a rebalance. And what happens
+when it does not.
 
-`session_over` is where the Stage's Kafka lane notices a session timeout; for a group of KIP-848 that is `../consumer/sessions.py`, in a lane
-without a cluster `../heartbeat.py`.
+`session_over` is where the Stage's Kafka lane notices a session timeout; for a group of KIP-848 that is
+`../consumer/sessions.py`, in a lane without a cluster `../heartbeat.py`.
 
 Source: Kafka 3.9 GroupMetadataManager.classicGroupHeartbeatToClassicGroup, expireClassicGroupMemberHeartbeat.
 """
@@ -11,8 +12,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from broker_core.kafka.group.classic.group import ClassicGroup
-from broker_core.kafka.group.classic.rebalance import answer_join, complete_if_all_joined, complete_join, prepare_rebalance, restart_session
-from broker_core.kafka.group.codes import ILLEGAL_GENERATION, NONE, REBALANCE_IN_PROGRESS, UNKNOWN_MEMBER_ID, Refused
+from broker_core.kafka.group.classic.rebalance import (
+    answer_join,
+    complete_if_all_joined,
+    complete_join,
+    prepare_rebalance,
+    restart_session,
+)
+from broker_core.kafka.group.codes import (
+    ILLEGAL_GENERATION,
+    NONE,
+    REBALANCE_IN_PROGRESS,
+    UNKNOWN_MEMBER_ID,
+    Refused,
+)
 from broker_core.kafka.group.messages import HeartbeatRequest, HeartbeatResponse, JoinGroupResponse
 from broker_core.kafka.group.states import PREPARING
 from broker_core.kafka.group.written import Written, answered
@@ -22,7 +35,8 @@ if TYPE_CHECKING:
 
 
 def heartbeat(c: GroupCoordinator, request: HeartbeatRequest, group: ClassicGroup) -> Written:
-    """Answer a heartbeat. Refused in this order: unknown or fenced member (an Empty group has none), other generation."""
+    """Answer a heartbeat. Refused in this order: unknown or fenced member (an Empty group has none), other
+    generation."""
     group.check_member(request.member_id, request.group_instance_id)
     if request.generation_id != group.generation:
         raise Refused(ILLEGAL_GENERATION)
@@ -35,7 +49,8 @@ def heartbeat(c: GroupCoordinator, request: HeartbeatRequest, group: ClassicGrou
 
 
 def session_over(c: GroupCoordinator, group_id: str, member_id: str) -> Written:
-    """Nothing was heard of a member for its session timeout. A known one whose request is parked is waiting, not silent."""
+    """Nothing was heard of a member for its session timeout. A known one whose request is parked is waiting,
+    not silent."""
     try:
         group = c.classic_group(group_id)
     except Refused:
@@ -46,8 +61,13 @@ def session_over(c: GroupCoordinator, group_id: str, member_id: str) -> Written:
     member = group.members.get(member_id)
     if member is None or member.is_waiting:
         return Written()
-    c.tell("kafka.group.member_expired", "kafka.group.session_timeout", {"session_timeout_ms": member.session_timeout_ms},
-           {"member_id": member_id}, group=group.group_id)  # fmt: skip
+    c.tell(
+        "kafka.group.member_expired",
+        "kafka.group.session_timeout",
+        {"session_timeout_ms": member.session_timeout_ms},
+        {"member_id": member_id},
+        group=group.group_id,
+    )
     answer_join(c, group, member, JoinGroupResponse("", UNKNOWN_MEMBER_ID))
     group.drop(member_id)
     if group.state == PREPARING:

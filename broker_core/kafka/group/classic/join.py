@@ -1,7 +1,8 @@
 """JoinGroup in a classic group: members gather, and are parked until the join phase ends.
 
-A new dynamic member first gets an id and must come again with it (MEMBER_ID_REQUIRED, from version 4). Who comes again in a Stable group
-starts a rebalance if it leads or its protocols changed; a follower that is unchanged is answered at once.
+A new dynamic member first gets an id and must come again with it (MEMBER_ID_REQUIRED, from version 4). Who
+comes again in a Stable group starts a rebalance if it leads or its protocols changed; a follower that is
+unchanged is answered at once.
 Source: Kafka 3.9 GroupMetadataManager.classicGroupJoinToClassicGroup. Vectors: kafka/group/classic.json.
 """
 
@@ -64,36 +65,47 @@ def join_group(c: GroupCoordinator, context: RequestContext, request: JoinGroupR
     else:
         written = _join_known(c, context, request, group)
     if c.settings.is_old:
-        # It looks again whenever a join was handled: a newcomer that was refused a place may have been the last one missing.
+        # It looks again whenever a join was handled: a newcomer that was refused a place may have been the
+        # last one missing.
         return written if written.records else complete_if_all_joined(c, group)
     if is_new and not written.records:
         since_ms = -1 if group.state_since_ms is None else group.state_since_ms
-        records.append(Record(GroupMetadataKey(group_id), GroupMetadataValue("", 0, None, None, since_ms, [])))
+        records.append(
+            Record(GroupMetadataKey(group_id), GroupMetadataValue("", 0, None, None, since_ms, []))
+        )
         return Written(records, then=GroupMade(context), replay=False)
     return written
 
 
 def group_not_written(c: GroupCoordinator, then: GroupMade, code: int) -> None:
-    """The first record of a group failed: the request is answered with the error, whatever it was waiting for."""
+    """The first record of a group failed: the request is answered with the error, whatever it was waiting
+    for."""
     c.answer(then.context, JoinGroupResponse(error_code=answered_as(code)))
 
 
 def _has_room(c: GroupCoordinator, group: ClassicGroup, member_id: str) -> bool:
-    """While a rebalance is prepared, those who already wait are counted: a newcomer may take the place of a slow member."""
+    """While a rebalance is prepared, those who already wait are counted: a newcomer may take the place of a
+    slow member."""
     if group.state == EMPTY:
         return True
     member = group.members.get(member_id)
     if group.state == PREPARING:
-        return (member is not None and member.awaits_join is not None) or group.waiting_count < c.settings.max_size
+        return (
+            member is not None and member.awaits_join is not None
+        ) or group.waiting_count < c.settings.max_size
     return member is not None or len(group.members) < c.settings.max_size
 
 
-def _join_new(c: GroupCoordinator, context: RequestContext, request: JoinGroupRequest, group: ClassicGroup) -> Written:
+def _join_new(
+    c: GroupCoordinator, context: RequestContext, request: JoinGroupRequest, group: ClassicGroup
+) -> Written:
     if not group.supports(request.protocol_type, request.protocols):
         c.answer(context, JoinGroupResponse("", INCONSISTENT_GROUP_PROTOCOL))
         return Written()
     instance_id = request.group_instance_id
-    member_id = f"{context.client_id if instance_id is None else instance_id}-{c.out.draw_id(is_classic=True)}"
+    member_id = (
+        f"{context.client_id if instance_id is None else instance_id}-{c.out.draw_id(is_classic=True)}"
+    )
     if instance_id is not None:
         old_member_id = group.static_members.get(instance_id)
         if old_member_id is not None:
@@ -107,7 +119,9 @@ def _join_new(c: GroupCoordinator, context: RequestContext, request: JoinGroupRe
     return _add(c, context, request, group, member_id)
 
 
-def _join_known(c: GroupCoordinator, context: RequestContext, request: JoinGroupRequest, group: ClassicGroup) -> Written:
+def _join_known(
+    c: GroupCoordinator, context: RequestContext, request: JoinGroupRequest, group: ClassicGroup
+) -> Written:
     member_id = request.member_id
     if not group.supports(request.protocol_type, request.protocols):
         return _refuse(c, context, member_id, INCONSISTENT_GROUP_PROTOCOL)
@@ -137,21 +151,48 @@ def _join_known(c: GroupCoordinator, context: RequestContext, request: JoinGroup
     return _refuse(c, context, member_id, UNKNOWN_MEMBER_ID)
 
 
-def _add(c: GroupCoordinator, context: RequestContext, request: JoinGroupRequest, group: ClassicGroup, member_id: str) -> Written:
+def _add(
+    c: GroupCoordinator,
+    context: RequestContext,
+    request: JoinGroupRequest,
+    group: ClassicGroup,
+    member_id: str,
+) -> Written:
     """A new member is parked; it has five minutes, whatever its session timeout, until its first answer."""
     member = ClassicMember(
-        member_id, request.group_instance_id, context.client_id, context.client_host, request.rebalance_timeout_ms,
-        request.session_timeout_ms, request.protocol_type, request.protocols, is_new=True,
-    )  # fmt: skip
-    if group.state == PREPARING and (group.generation == 0 if c.settings.is_old else group.previous_state == EMPTY):
+        member_id,
+        request.group_instance_id,
+        context.client_id,
+        context.client_host,
+        request.rebalance_timeout_ms,
+        request.session_timeout_ms,
+        request.protocol_type,
+        request.protocols,
+        is_new=True,
+    )
+    if group.state == PREPARING and (
+        group.generation == 0 if c.settings.is_old else group.previous_state == EMPTY
+    ):
         group.has_newcomer = True
     group.add(member, context)
     restart_session(c, group, member, c.settings.new_member_join_timeout_ms)
-    c.tell("kafka.group.member_joined", None, {}, {"client": context.client_id, "member_id": member_id}, group=group.group_id)
+    c.tell(
+        "kafka.group.member_joined",
+        None,
+        {},
+        {"client": context.client_id, "member_id": member_id},
+        group=group.group_id,
+    )
     return rebalance_or_complete_join(c, group, "kafka.group.join")
 
 
-def _rejoin(c: GroupCoordinator, context: RequestContext, request: JoinGroupRequest, group: ClassicGroup, member: ClassicMember) -> Written:
+def _rejoin(
+    c: GroupCoordinator,
+    context: RequestContext,
+    request: JoinGroupRequest,
+    group: ClassicGroup,
+    member: ClassicMember,
+) -> Written:
     group.update(member, request)
     park_join(group, member, context)
     return rebalance_or_complete_join(c, group, "kafka.group.rejoin")
@@ -160,4 +201,3 @@ def _rejoin(c: GroupCoordinator, context: RequestContext, request: JoinGroupRequ
 def _refuse(c: GroupCoordinator, context: RequestContext, member_id: str, code: int) -> Written:
     c.answer(context, JoinGroupResponse(member_id, code))
     return Written()
-

@@ -1,7 +1,8 @@
 """LeaveGroup in a classic group: members leave on purpose, several at once, and those who stay share again.
 
-All are removed first, then the group is updated once. A parked JoinGroup of one who leaves is answered UNKNOWN_MEMBER_ID; a parked
-SyncGroup is never answered, in the original as here. Source: Kafka 3.9 GroupMetadataManager.classicGroupLeaveToClassicGroup.
+All are removed first, then the group is updated once. A parked JoinGroup of one who leaves is answered
+UNKNOWN_MEMBER_ID; a parked SyncGroup is never answered, in the original as here. Source: Kafka 3.9
+GroupMetadataManager.classicGroupLeaveToClassicGroup.
 """
 
 from __future__ import annotations
@@ -9,9 +10,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from broker_core.kafka.group.classic.group import ClassicGroup
-from broker_core.kafka.group.classic.rebalance import answer_join, complete_if_all_joined, prepare_rebalance, session_name
+from broker_core.kafka.group.classic.rebalance import (
+    answer_join,
+    complete_if_all_joined,
+    prepare_rebalance,
+    session_name,
+)
 from broker_core.kafka.group.codes import NONE, UNKNOWN_MEMBER_ID, Refused
-from broker_core.kafka.group.messages import JoinGroupResponse, LeaveGroupRequest, LeaveGroupResponse, MemberIdentity, MemberResponse
+from broker_core.kafka.group.messages import (
+    JoinGroupResponse,
+    LeaveGroupRequest,
+    LeaveGroupResponse,
+    MemberIdentity,
+    MemberResponse,
+)
 from broker_core.kafka.group.states import COMPLETING, PREPARING, STABLE
 from broker_core.kafka.group.written import Written
 
@@ -21,7 +33,10 @@ if TYPE_CHECKING:
 
 def leave_group(c: GroupCoordinator, request: LeaveGroupRequest, group: ClassicGroup) -> Written:
     """Take members out; each has its own code. A static member may be named by its instance id alone."""
-    responses = [MemberResponse(member.member_id, member.group_instance_id, _leave(c, group, member)) for member in request.members]
+    responses = [
+        MemberResponse(member.member_id, member.group_instance_id, _leave(c, group, member))
+        for member in request.members
+    ]
     written = Written()
     if any(response.error_code == NONE for response in responses):
         if group.state in (STABLE, COMPLETING):

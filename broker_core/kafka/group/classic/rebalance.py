@@ -1,9 +1,11 @@
-"""How a classic group rebalances: prepares, waits for its members, begins the next generation, waits for their SyncGroup.
+"""How a classic group rebalances: prepares, waits for its members, begins the next generation, waits for
+their SyncGroup.
 
     prepare ──► all have joined, or the rebalance timeout ──► next generation ──► all have synced, or the sync timeout ──► (prepare)
        └─ from Empty: the initial delay, again as long as somebody new arrives, up to the largest rebalance timeout
 
-Source: Kafka 3.9 GroupMetadataManager.prepareRebalance, completeClassicGroupJoin, tryCompleteInitialRebalanceElseSchedule, expirePendingSync.
+Source: Kafka 3.9 GroupMetadataManager.prepareRebalance, completeClassicGroupJoin,
+tryCompleteInitialRebalanceElseSchedule, expirePendingSync.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ def sync_name(group_id: str) -> str:
     return f"sync-{group_id}"
 
 
-def restart_session(c: GroupCoordinator, group: ClassicGroup, member: ClassicMember, timeout_ms: int | None = None) -> None:
+def restart_session(
+    c: GroupCoordinator, group: ClassicGroup, member: ClassicMember, timeout_ms: int | None = None
+) -> None:
     """Something was heard of a member. timeout_ms: None for its session timeout."""
     if c.settings.is_old and member.is_waiting:
         # Who waits for us needs no timer at all; the new coordinator lets one run and passes over its end.
@@ -46,16 +50,22 @@ def restart_session(c: GroupCoordinator, group: ClassicGroup, member: ClassicMem
 
 
 def start_session(c: GroupCoordinator, group: ClassicGroup, member_id: str, timeout_ms: int) -> None:
-    c.schedule(session_name(group.group_id, member_id), timeout_ms, c.timer("session_over", group.group_id, member_id))
+    c.schedule(
+        session_name(group.group_id, member_id),
+        timeout_ms,
+        c.timer("session_over", group.group_id, member_id),
+    )
 
 
 def rebalance_or_complete_join(c: GroupCoordinator, group: ClassicGroup, rule: str) -> Written:
-    """Begin a rebalance; if one is being prepared, see whether it now has everybody. rule: why, for the lesson."""
+    """Begin a rebalance; if one is being prepared, see whether it now has everybody. rule: why, for the
+    lesson."""
     return complete_if_all_joined(c, group) if group.state == PREPARING else prepare_rebalance(c, group, rule)
 
 
 def prepare_rebalance(c: GroupCoordinator, group: ClassicGroup, rule: str) -> Written:
-    """The group prepares a rebalance. Members learn it from the answers to their heartbeats; who waits in SyncGroup, at once."""
+    """The group prepares a rebalance. Members learn it from the answers to their heartbeats; who waits in
+    SyncGroup, at once."""
     if group.state == COMPLETING:
         clear_assignments(c, group, REBALANCE_IN_PROGRESS)
     group.pending_syncs.clear()
@@ -64,9 +74,15 @@ def prepare_rebalance(c: GroupCoordinator, group: ClassicGroup, rule: str) -> Wr
     if is_initial:
         group.initial_delay_ms = c.settings.initial_rebalance_delay_ms
         group.initial_left_ms = max(group.rebalance_timeout_ms() - group.initial_delay_ms, 0)
-        c.schedule(join_name(group.group_id), group.initial_delay_ms, c.timer("initial_delay_over", group.group_id))
+        c.schedule(
+            join_name(group.group_id), group.initial_delay_ms, c.timer("initial_delay_over", group.group_id)
+        )
     group.enter(REBALANCE, c.now_ms)
-    inputs = {"initial_delay_ms": group.initial_delay_ms} if is_initial else {"rebalance_timeout_ms": group.rebalance_timeout_ms()}
+    inputs = (
+        {"initial_delay_ms": group.initial_delay_ms}
+        if is_initial
+        else {"rebalance_timeout_ms": group.rebalance_timeout_ms()}
+    )
     told = {"members": len(group.members), "generation": group.generation}
     group.because = c.tell("kafka.group.rebalance_started", rule, inputs, told, group=group.group_id)
     if is_initial:
@@ -78,7 +94,9 @@ def prepare_rebalance(c: GroupCoordinator, group: ClassicGroup, rule: str) -> Wr
 
 
 def schedule_join_end(c: GroupCoordinator, group: ClassicGroup) -> None:
-    c.schedule(join_name(group.group_id), group.rebalance_timeout_ms(), c.timer("join_phase_over", group.group_id))
+    c.schedule(
+        join_name(group.group_id), group.rebalance_timeout_ms(), c.timer("join_phase_over", group.group_id)
+    )
 
 
 def initial_delay_over(c: GroupCoordinator, group_id: str) -> Written:
@@ -110,13 +128,22 @@ def complete_if_all_joined(c: GroupCoordinator, group: ClassicGroup) -> Written:
 
 
 def complete_join(c: GroupCoordinator, group: ClassicGroup) -> Written:
-    """End the join phase: who is missing and dynamic goes, static members stay; the next generation; an answer for everybody."""
+    """End the join phase: who is missing and dynamic goes, static members stay; the next generation; an
+    answer for everybody."""
     c.cancel(join_name(group.group_id))
-    missing = [member for member in group.in_order() if member.awaits_join is None and member.instance_id is None]
+    missing = [
+        member for member in group.in_order() if member.awaits_join is None and member.instance_id is None
+    ]
     for member in missing:
         group.drop(member.member_id)
         c.cancel(session_name(group.group_id, member.member_id))
-        c.tell("kafka.group.member_removed", "kafka.group.rebalance_timeout", {}, {"member_id": member.member_id}, group=group.group_id)
+        c.tell(
+            "kafka.group.member_removed",
+            "kafka.group.rebalance_timeout",
+            {},
+            {"member_id": member.member_id},
+            group=group.group_id,
+        )
     if not group.elect_joined_leader() and group.members:
         # Only static members are left, and none has come back: their sessions decide.
         schedule_join_end(c, group)
@@ -124,26 +151,46 @@ def complete_join(c: GroupCoordinator, group: ClassicGroup) -> Written:
     group.begin_generation(c.now_ms)
     if not group.members:
         return Written([group.to_record()], replay=False)
-    c.tell("kafka.group.generation_started", "kafka.group.all_members_joined", {"members": len(group.members)},
-           {"generation": group.generation, "leader": group.leader}, group=group.group_id)  # fmt: skip
+    c.tell(
+        "kafka.group.generation_started",
+        "kafka.group.all_members_joined",
+        {"members": len(group.members)},
+        {"generation": group.generation, "leader": group.leader},
+        group=group.group_id,
+    )
     for member in group.in_order():
         answer_join(c, group, member, joined(group, member))
         restart_session(c, group, member)
         member.is_new = False
         group.pending_syncs[member.member_id] = None
-    c.schedule(sync_name(group.group_id), group.rebalance_timeout_ms(), c.timer("sync_phase_over", group.group_id, group.generation))
+    c.schedule(
+        sync_name(group.group_id),
+        group.rebalance_timeout_ms(),
+        c.timer("sync_phase_over", group.group_id, group.generation),
+    )
     return Written()
 
 
 def sync_phase_over(c: GroupCoordinator, group_id: str, generation: int) -> Written:
     """The sync timeout: who has not synced is removed, static or not, and the others begin again."""
     group = _classic_group(c, group_id)
-    if group is None or group.generation != generation or group.state not in (COMPLETING, STABLE) or not group.pending_syncs:
+    if (
+        group is None
+        or group.generation != generation
+        or group.state not in (COMPLETING, STABLE)
+        or not group.pending_syncs
+    ):
         return Written()
     for member_id in java_order(group.pending_syncs):
         group.drop(member_id)
         c.cancel(session_name(group_id, member_id))
-        c.tell("kafka.group.member_removed", "kafka.group.sync_timeout", {}, {"member_id": member_id}, group=group.group_id)
+        c.tell(
+            "kafka.group.member_removed",
+            "kafka.group.sync_timeout",
+            {},
+            {"member_id": member_id},
+            group=group.group_id,
+        )
     return prepare_rebalance(c, group, "kafka.group.sync_timeout")
 
 
@@ -156,7 +203,9 @@ def joined(group: ClassicGroup, member: ClassicMember, lists_members: bool = Tru
     )  # fmt: skip
 
 
-def answer_join(c: GroupCoordinator, group: ClassicGroup, member: ClassicMember, response: JoinGroupResponse) -> None:
+def answer_join(
+    c: GroupCoordinator, group: ClassicGroup, member: ClassicMember, response: JoinGroupResponse
+) -> None:
     """Answer a member's parked JoinGroup, if it has one."""
     if member.awaits_join is not None:
         context, member.awaits_join = member.awaits_join, None

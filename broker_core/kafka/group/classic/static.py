@@ -1,8 +1,11 @@
-"""A static member restarts: the same `group.instance.id` comes with an empty member id and takes its old place under a new one.
+"""A static member restarts: the same `group.instance.id` comes with an empty member id and takes its old
+place under a new one.
 
-In a Stable group whose chosen protocol stays nothing is rebalanced: the group is written with the new id and the member gets its old
-assignment. An old client must not learn that it leads, or it would compute an assignment; from version 9 it is told to skip that.
-Source: Kafka 3.9 GroupMetadataManager.updateStaticMemberThenRebalanceOrCompleteJoin, ClassicGroup.replaceStaticMember.
+In a Stable group whose chosen protocol stays nothing is rebalanced: the group is written with the new id and
+the member gets its old assignment. An old client must not learn that it leads, or it would compute an
+assignment; from version 9 it is told to skip that.
+Source: Kafka 3.9 GroupMetadataManager.updateStaticMemberThenRebalanceOrCompleteJoin,
+ClassicGroup.replaceStaticMember.
 """
 
 from __future__ import annotations
@@ -22,7 +25,12 @@ from broker_core.kafka.group.classic.rebalance import (
     restart_session,
 )  # fmt: skip
 from broker_core.kafka.group.codes import FENCED_INSTANCE_ID, group_answered_as
-from broker_core.kafka.group.messages import JoinGroupRequest, JoinGroupResponse, RequestContext, SyncGroupResponse
+from broker_core.kafka.group.messages import (
+    JoinGroupRequest,
+    JoinGroupResponse,
+    RequestContext,
+    SyncGroupResponse,
+)
 from broker_core.kafka.group.states import COMPLETING, EMPTY, STABLE
 from broker_core.kafka.group.written import StaticReplaced, Written
 
@@ -33,9 +41,15 @@ SKIPPING_VERSION = 9
 
 
 def restart_static_member(
-    c: GroupCoordinator, context: RequestContext, request: JoinGroupRequest, group: ClassicGroup, old_member_id: str, member_id: str
+    c: GroupCoordinator,
+    context: RequestContext,
+    request: JoinGroupRequest,
+    group: ClassicGroup,
+    old_member_id: str,
+    member_id: str,
 ) -> Written:
-    """Replace a static member by its restarted self. Raises InvariantError for an Empty group, which has no members."""
+    """Replace a static member by its restarted self. Raises InvariantError for an Empty group, which has no
+    members."""
     old_leader = group.leader
     member = _replace(c, group, old_member_id, member_id)
     restart_session(c, group, member)
@@ -48,7 +62,9 @@ def restart_static_member(
     park_join(group, member, context)
     if group.state == STABLE:
         if group.select_protocol() == (group.protocol or ""):
-            then = StaticReplaced(context, group.group_id, instance_id, old_member_id, member_id, old_leader, before)
+            then = StaticReplaced(
+                context, group.group_id, instance_id, old_member_id, member_id, old_leader, before
+            )
             return Written([group.to_record()], then=then, replay=False)
         return rebalance_or_complete_join(c, group, "kafka.group.rejoin")
     if group.state == COMPLETING:
@@ -83,7 +99,9 @@ def static_member_not_written(c: GroupCoordinator, then: StaticReplaced, code: i
         group.waiting_count -= 1
     restart_session(c, group, _replace(c, group, then.new_member_id, then.old_member_id))
     told = group_answered_as(code, c.settings.is_old)
-    response = JoinGroupResponse("", told, group.generation, group.protocol_type, group.protocol, then.old_leader)
+    response = JoinGroupResponse(
+        "", told, group.generation, group.protocol_type, group.protocol, then.old_leader
+    )
     c.answer(then.context, response)
 
 
@@ -93,9 +111,16 @@ def _replace(c: GroupCoordinator, group: ClassicGroup, old_member_id: str, membe
     answer_join(c, group, old, JoinGroupResponse(old_member_id, FENCED_INSTANCE_ID))
     answer_sync(c, old, SyncGroupResponse(FENCED_INSTANCE_ID))
     member = ClassicMember(
-        member_id, old.instance_id, old.client_id, old.client_host, old.rebalance_timeout_ms, old.session_timeout_ms,
-        old.protocol_type, old.protocols, old.assignment,
-    )  # fmt: skip
+        member_id,
+        old.instance_id,
+        old.client_id,
+        old.client_host,
+        old.rebalance_timeout_ms,
+        old.session_timeout_ms,
+        old.protocol_type,
+        old.protocols,
+        old.assignment,
+    )
     group.members[member_id] = member
     if group.leader == old_member_id:
         group.leader = member_id

@@ -1,7 +1,8 @@
 """SyncGroup in a classic group: the leader brings the assignment, the others wait for their part of it.
 
-The assignment is written before anybody gets it; when that fails, the group prepares a rebalance. Once Stable, a SyncGroup is answered
-with what is stored, and its session is not prolonged. Source: Kafka 3.9 GroupMetadataManager.classicGroupSyncToClassicGroup.
+The assignment is written before anybody gets it; when that fails, the group prepares a rebalance. Once
+Stable, a SyncGroup is answered with what is stored, and its session is not prolonged. Source: Kafka 3.9
+GroupMetadataManager.classicGroupSyncToClassicGroup.
 """
 
 from __future__ import annotations
@@ -9,7 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from broker_core.kafka.group.classic.group import ClassicGroup
-from broker_core.kafka.group.classic.rebalance import clear_assignments, hand_out, rebalance_or_complete_join, restart_session, sync_name
+from broker_core.kafka.group.classic.rebalance import (
+    clear_assignments,
+    hand_out,
+    rebalance_or_complete_join,
+    restart_session,
+    sync_name,
+)
 from broker_core.kafka.group.codes import (
     ILLEGAL_GENERATION,
     INCONSISTENT_GROUP_PROTOCOL,
@@ -26,13 +33,18 @@ if TYPE_CHECKING:
     from broker_core.kafka.group.group_coordinator import GroupCoordinator
 
 
-def sync_group(c: GroupCoordinator, context: RequestContext, request: SyncGroupRequest, group: ClassicGroup) -> Written:
-    """Take a SyncGroup. Refused in this order: unknown or fenced member, other generation, other protocol, a rebalance in preparation."""
+def sync_group(
+    c: GroupCoordinator, context: RequestContext, request: SyncGroupRequest, group: ClassicGroup
+) -> Written:
+    """Take a SyncGroup. Refused in this order: unknown or fenced member, other generation, other protocol, a
+    rebalance in preparation."""
     group.check_member(request.member_id, request.group_instance_id)
     if request.generation_id != group.generation:
         raise Refused(ILLEGAL_GENERATION)
     is_old = c.settings.is_old
-    if _is_other(request.protocol_type, group.protocol_type, is_old) or _is_other(request.protocol_name, group.protocol, is_old):
+    if _is_other(request.protocol_type, group.protocol_type, is_old) or _is_other(
+        request.protocol_name, group.protocol, is_old
+    ):
         raise Refused(INCONSISTENT_GROUP_PROTOCOL)
     if group.state == PREPARING:
         raise Refused(REBALANCE_IN_PROGRESS)
@@ -62,8 +74,13 @@ def assignment_written(c: GroupCoordinator, then: LeaderSynced) -> None:
         member.assignment = then.assignments.get(member.member_id, b"")
     hand_out(c, group, NONE)
     group.enter(LEADER_SYNCED, c.now_ms)
-    c.tell("kafka.group.assigned", f"kafka.assignor.{group.protocol}", {"members": len(group.members)}, {"generation": group.generation},
-           group=group.group_id)  # fmt: skip
+    c.tell(
+        "kafka.group.assigned",
+        f"kafka.assignor.{group.protocol}",
+        {"members": len(group.members)},
+        {"generation": group.generation},
+        group=group.group_id,
+    )
 
 
 def assignment_not_written(c: GroupCoordinator, then: LeaderSynced, code: int) -> None:
@@ -84,5 +101,6 @@ def _group_of(c: GroupCoordinator, then: LeaderSynced) -> ClassicGroup | None:
 
 
 def _is_other(asked: str | None, known: str | None, is_old: bool) -> bool:
-    """Whether the member speaks of another protocol. One that is not chosen yet agrees with any; the old coordinator disagrees."""
+    """Whether the member speaks of another protocol. One that is not chosen yet agrees with any; the old
+    coordinator disagrees."""
     return asked is not None and asked != known and (known is not None or is_old)

@@ -16,7 +16,8 @@ Target = dict[str, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class MemberSpec:
-    """topic_ids: of the topics that it reads and that exist, in the order of the original's set. target: what it has been given so far."""
+    """topic_ids: of the topics that it reads and that exist, in the order of the original's set. target: what
+    it has been given so far."""
 
     instance_id: str | None
     topic_ids: tuple[str, ...]
@@ -25,8 +26,8 @@ class MemberSpec:
 
 @dataclass(frozen=True, slots=True)
 class GroupSpec:
-    """members: in the order of the original's map. is_equal: whether all read the same topics. targeted: (topic id, partition) of all that is
-    given to somebody. partition_counts: topic id -> partitions."""
+    """members: in the order of the original's map. is_equal: whether all read the same topics. targeted:
+    (topic id, partition) of all that is given to somebody. partition_counts: topic id -> partitions."""
 
     members: Mapping[str, MemberSpec]
     is_equal: bool
@@ -34,7 +35,8 @@ class GroupSpec:
     partition_counts: Mapping[str, int]
 
     def partition_count(self, topic_id: str) -> int:
-        """How many partitions a topic has. Refuses one that is not in the group's metadata: the original's assignor gives up."""
+        """How many partitions a topic has. Refuses one that is not in the group's metadata: the original's
+        assignor gives up."""
         count = self.partition_counts.get(topic_id)
         if count is None:
             raise Refused(UNKNOWN_SERVER_ERROR)

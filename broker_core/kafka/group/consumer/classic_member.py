@@ -1,8 +1,10 @@
-"""Members of the classic protocol inside a group of the consumer protocol: their requests, answered from the same epochs.
+"""Members of the classic protocol inside a group of the consumer protocol: their requests, answered from the
+same epochs.
 
-They join at once, their generation is the member epoch, and what a heartbeat of the new protocol would tell them they fetch with SyncGroup.
-REBALANCE_IN_PROGRESS tells them that there is something to fetch. Source: Kafka 3.9 GroupMetadataManager.classicGroupJoinToConsumerGroup,
-classicGroupSyncToConsumerGroup, classicGroupHeartbeatToConsumerGroup, classicGroupLeaveToConsumerGroup.
+They join at once, their generation is the member epoch, and what a heartbeat of the new protocol would tell
+them they fetch with SyncGroup. REBALANCE_IN_PROGRESS tells them that there is something to fetch. Source:
+Kafka 3.9 GroupMetadataManager.classicGroupJoinToConsumerGroup, classicGroupSyncToConsumerGroup,
+classicGroupHeartbeatToConsumerGroup, classicGroupLeaveToConsumerGroup.
 """
 
 from __future__ import annotations
@@ -30,7 +32,11 @@ from broker_core.kafka.group.codes import (
 from broker_core.kafka.group.consumer.group import ConsumerGroup
 from broker_core.kafka.group.consumer.heartbeat import check_room, replace_static_member
 from broker_core.kafka.group.consumer.leave import after_removal, own_static_member
-from broker_core.kafka.group.consumer.member import UNRELEASED_PARTITIONS, UNREVOKED_PARTITIONS, ConsumerMember
+from broker_core.kafka.group.consumer.member import (
+    UNRELEASED_PARTITIONS,
+    UNREVOKED_PARTITIONS,
+    ConsumerMember,
+)
 from broker_core.kafka.group.consumer.migration import named_partitions
 from broker_core.kafka.group.consumer.sessions import (
     cancel_timers,
@@ -66,7 +72,9 @@ if TYPE_CHECKING:
 KNOWN_ID_VERSION = 4
 
 
-def join_group(c: GroupCoordinator, context: RequestContext, request: JoinGroupRequest, group: ConsumerGroup) -> Written:
+def join_group(
+    c: GroupCoordinator, context: RequestContext, request: JoinGroupRequest, group: ConsumerGroup
+) -> Written:
     """A classic member joins a group that has members of the consumer protocol; it is answered at once."""
     is_unknown = not request.member_id
     member_id = request.member_id or c.out.draw_id(is_classic=False)
@@ -84,12 +92,18 @@ def join_group(c: GroupCoordinator, context: RequestContext, request: JoinGroupR
     described = member.with_(
         instance_id=instance_id if instance_id is not None else member.instance_id,
         rack_id=subscription.rack if subscription.rack is not None else member.rack_id,
-        rebalance_timeout_ms=request.rebalance_timeout_ms if request.rebalance_timeout_ms != -1 else member.rebalance_timeout_ms,
-        subscribed=frozenset(subscription.topics), client_id=context.client_id, client_host=context.client_host,
+        rebalance_timeout_ms=request.rebalance_timeout_ms
+        if request.rebalance_timeout_ms != -1
+        else member.rebalance_timeout_ms,
+        subscribed=frozenset(subscription.topics),
+        client_id=context.client_id,
+        client_host=context.client_host,
         classic=ClassicMemberMetadata(request.session_timeout_ms, offered),
-    )  # fmt: skip
+    )
     updated = take_up(c, group, member, described, _owned(subscription, c.topics), records)
-    response = JoinGroupResponse(updated.member_id, NONE, updated.epoch, CONSUMER_PROTOCOL_TYPE, offered[0].name)
+    response = JoinGroupResponse(
+        updated.member_id, NONE, updated.epoch, CONSUMER_PROTOCOL_TYPE, offered[0].name
+    )
     return Written(records, then=ClassicJoined(context, request, response))
 
 
@@ -102,15 +116,21 @@ def joined(c: GroupCoordinator, then: ClassicJoined) -> None:
     c.answer(then.context, then.response)
 
 
-def sync_group(c: GroupCoordinator, context: RequestContext, request: SyncGroupRequest, group: ConsumerGroup) -> Written:
-    """A classic member fetches its assignment. Refused in this order: who it is, generation, protocol, a newer epoch to join for."""
+def sync_group(
+    c: GroupCoordinator, context: RequestContext, request: SyncGroupRequest, group: ConsumerGroup
+) -> Written:
+    """A classic member fetches its assignment. Refused in this order: who it is, generation, protocol, a
+    newer epoch to join for."""
     member = _known(group, request.member_id, request.group_instance_id)
     if member.classic is None:
         raise Refused(UNKNOWN_MEMBER_ID)
     if request.generation_id != member.epoch:
         raise Refused(ILLEGAL_GENERATION)
     offered = member.classic.supported_protocols[0].name
-    if request.protocol_type not in (None, CONSUMER_PROTOCOL_TYPE) or request.protocol_name not in (None, offered):
+    if request.protocol_type not in (None, CONSUMER_PROTOCOL_TYPE) or request.protocol_name not in (
+        None,
+        offered,
+    ):
         raise Refused(INCONSISTENT_GROUP_PROTOCOL)
     if group.epoch > member.epoch and member.state != UNREVOKED_PARTITIONS:
         start_join_timeout_if_absent(c, group.group_id, member)
@@ -171,7 +191,9 @@ def leave_group(c: GroupCoordinator, request: LeaveGroupRequest, group: Consumer
     return Written(records, LeaveGroupResponse(members=responses))
 
 
-def _joining(group: ConsumerGroup, member_id: str, instance_id: str | None, is_unknown: bool, records: list[LogRecord]) -> ConsumerMember:
+def _joining(
+    group: ConsumerGroup, member_id: str, instance_id: str | None, is_unknown: bool, records: list[LogRecord]
+) -> ConsumerMember:
     if instance_id is None:
         return group.members.get(member_id) or ConsumerMember(member_id)
     if not is_unknown:
@@ -183,7 +205,9 @@ def _joining(group: ConsumerGroup, member_id: str, instance_id: str | None, is_u
 
 
 def _known(group: ConsumerGroup, member_id: str, instance_id: str | None) -> ConsumerMember:
-    return group.member(member_id) if instance_id is None else own_static_member(group, instance_id, member_id)
+    return (
+        group.member(member_id) if instance_id is None else own_static_member(group, instance_id, member_id)
+    )
 
 
 def _leaving(group: ConsumerGroup, leaving: MemberIdentity) -> ConsumerMember:
@@ -203,7 +227,8 @@ def _leaving(group: ConsumerGroup, leaving: MemberIdentity) -> ConsumerMember:
 
 
 def _subscription(request: JoinGroupRequest) -> SubscriptionData:
-    """The subscription of the protocol that the member likes best; the original fails on one that it cannot read."""
+    """The subscription of the protocol that the member likes best; the original fails on one that it cannot
+    read."""
     try:
         return read_subscription(request.protocols[0].metadata)
     except MalformedBytes:

@@ -3,8 +3,9 @@
     group epoch        rises when members or topics change        >= assignment epoch: of the target that was computed
     assignment epoch   that of the target                         >= member epoch: of the target that a member has taken up
 
-The group is what its records say: nothing here changes but by replay (`replay.py`). It is Empty without members, Assigning while the target
-is behind, Reconciling until every member has taken it up, then Stable. Source: Kafka 3.9 ConsumerGroup, ModernGroup.
+The group is what its records say: nothing here changes but by replay (`replay.py`). It is Empty without
+members, Assigning while the target is behind, Reconciling until every member has taken it up, then Stable.
+Source: Kafka 3.9 ConsumerGroup, ModernGroup.
 """
 
 from __future__ import annotations
@@ -16,10 +17,21 @@ from broker_core.errors import InvariantError
 from broker_core.hashing.java_map import copied_order, java_order
 from broker_core.hashing.timeline_map import timeline_order
 from broker_core.kafka.assignors.subscription_bytes import CONSUMER_PROTOCOL_TYPE
-from broker_core.kafka.group.codes import ILLEGAL_GENERATION, STALE_MEMBER_EPOCH, UNKNOWN_MEMBER_ID, UNSUPPORTED_VERSION, Refused
+from broker_core.kafka.group.codes import (
+    ILLEGAL_GENERATION,
+    STALE_MEMBER_EPOCH,
+    UNKNOWN_MEMBER_ID,
+    UNSUPPORTED_VERSION,
+    Refused,
+)
 from broker_core.kafka.group.consumer.member import UNRELEASED_PARTITIONS, ConsumerMember, Partitions
 from broker_core.kafka.group.consumer.states import ASSIGNING, EMPTY, RECONCILING, STABLE
-from broker_core.kafka.group.messages import ConsumerGroupDescribed, ConsumerGroupDescribedMember, NamedAssignment, NamedTopicPartitions
+from broker_core.kafka.group.messages import (
+    ConsumerGroupDescribed,
+    ConsumerGroupDescribedMember,
+    NamedAssignment,
+    NamedTopicPartitions,
+)
 from broker_core.kafka.group.records import (
     ConsumerGroupCurrentMemberAssignmentKey,
     ConsumerGroupMemberMetadataKey,
@@ -38,10 +50,12 @@ EPOCH_VERSION = 9
 
 @dataclass(slots=True)
 class ConsumerGroup:
-    """target: member id -> what the assignor gave it, partitions in Java's order. topics: name -> what was written of it.
-    owner_epochs: (topic id, partition) -> epoch of the member that has it, or has not let go of it. subscriber_counts: topic -> members.
-    assignor_counts: server assignor -> members that ask for it. refresh_at_ms: when the topics are looked up again, if the group is
-    not older than refresh_epoch. member_peak: the most members there ever were."""
+    """target: member id -> what the assignor gave it, partitions in Java's order. topics: name -> what was
+    written of it.
+    owner_epochs: (topic id, partition) -> epoch of the member that has it, or has not let go of it.
+    subscriber_counts: topic -> members.
+    assignor_counts: server assignor -> members that ask for it. refresh_at_ms: when the topics are looked up
+    again, if the group is not older than refresh_epoch. member_peak: the most members there ever were."""
 
     group_id: str
     epoch: int = 0
@@ -61,12 +75,26 @@ class ConsumerGroup:
     member_peak: int = 0
 
     def copy(self) -> ConsumerGroup:
-        """The group as it is now, for readers of the past; members and their assignments are values and are shared."""
+        """The group as it is now, for readers of the past; members and their assignments are values and are
+        shared."""
         return ConsumerGroup(
-            self.group_id, self.epoch, self.assignment_epoch, dict(self.members), dict(self.static_members), dict(self.target),
-            dict(self.targeted), dict(self.topics), dict(self.owner_epochs), dict(self.subscriber_counts), dict(self.assignor_counts),
-            dict(self.classic_protocol_counts), self.classic_count, self.refresh_at_ms, self.refresh_epoch, self.member_peak,
-        )  # fmt: skip
+            self.group_id,
+            self.epoch,
+            self.assignment_epoch,
+            dict(self.members),
+            dict(self.static_members),
+            dict(self.target),
+            dict(self.targeted),
+            dict(self.topics),
+            dict(self.owner_epochs),
+            dict(self.subscriber_counts),
+            dict(self.assignor_counts),
+            dict(self.classic_protocol_counts),
+            self.classic_count,
+            self.refresh_at_ms,
+            self.refresh_epoch,
+            self.member_peak,
+        )
 
     @property
     def state(self) -> str:
@@ -74,7 +102,9 @@ class ConsumerGroup:
             return EMPTY
         if self.epoch > self.assignment_epoch:
             return ASSIGNING
-        is_reconciled = all(member.is_reconciled_to(self.assignment_epoch) for member in self.members.values())
+        is_reconciled = all(
+            member.is_reconciled_to(self.assignment_epoch) for member in self.members.values()
+        )
         return STABLE if is_reconciled else RECONCILING
 
     @property
@@ -100,7 +130,8 @@ class ConsumerGroup:
             raise Refused(UNKNOWN_MEMBER_ID) from None
 
     def static_member(self, instance_id: str) -> ConsumerMember | None:
-        """The member of an instance id, None for an unknown one. Refuses one whose member took another instance id and is gone."""
+        """The member of an instance id, None for an unknown one. Refuses one whose member took another
+        instance id and is gone."""
         member_id = self.static_members.get(instance_id)
         return None if member_id is None else self.member(member_id)
 
@@ -111,11 +142,13 @@ class ConsumerGroup:
         return self.target.get(member_id, {})
 
     def preferred_assignor(self) -> str | None:
-        """The server assignor that most members ask for; None if nobody asks. A tie goes by the order of the original's map."""
+        """The server assignor that most members ask for; None if nobody asks. A tie goes by the order of the
+        original's map."""
         return max(timeline_order(self.assignor_counts), key=self.assignor_counts.__getitem__, default=None)
 
     def preferred_assignor_with(self, old: ConsumerMember, new: ConsumerMember) -> str | None:
-        """The same, were `old` replaced by `new`. The original counts on a copy of its map, which has an order of its own."""
+        """The same, were `old` replaced by `new`. The original counts on a copy of its map, which has an
+        order of its own."""
         counts = dict(self.assignor_counts)
         removed, added = [], []
         if old.server_assignor is not None:
@@ -152,7 +185,8 @@ class ConsumerGroup:
             raise Refused(STALE_MEMBER_EPOCH if member.classic is None else ILLEGAL_GENERATION)
 
     def supports_classic(self, protocol_type: str, names: Iterable[str]) -> bool:
-        """Whether a classic member with these protocols can join: one of them must be offered by all classic members."""
+        """Whether a classic member with these protocols can join: one of them must be offered by all classic
+        members."""
         offered = set(names)
         if protocol_type != CONSUMER_PROTOCOL_TYPE:
             return False
@@ -188,7 +222,8 @@ class ConsumerGroup:
         return {name: image.by_name[name].stored() for name in java_order(counts) if name in image.by_name}
 
     def needs_refresh(self, now_ms: int) -> bool:
-        """Whether the topics must be looked up: their time is over, or the write that looked them up was lost."""
+        """Whether the topics must be looked up: their time is over, or the write that looked them up was
+        lost."""
         return now_ms >= self.refresh_at_ms or self.epoch < self.refresh_epoch
 
     # Changes, by replay alone
@@ -236,7 +271,9 @@ class ConsumerGroup:
         for partitions in (member.assigned, member.revoking):
             for place in _places(partitions):
                 if self.owner_epochs.pop(place, None) != member.epoch:
-                    raise InvariantError(f"partition {place} of group {self.group_id} is not {member.member_id}'s to let go of")
+                    raise InvariantError(
+                        f"partition {place} of group {self.group_id} is not {member.member_id}'s to let go of"
+                    )
 
     def _recount(self, member: ConsumerMember | None, step: int) -> None:
         if member is None:
@@ -247,7 +284,11 @@ class ConsumerGroup:
             _count(self.assignor_counts, (member.server_assignor,), step)
         if member.classic is not None:
             self.classic_count += step
-            _count(self.classic_protocol_counts, [protocol.name for protocol in member.classic.supported_protocols], step)
+            _count(
+                self.classic_protocol_counts,
+                [protocol.name for protocol in member.classic.supported_protocols],
+                step,
+            )
 
     # How it is written and shown
 
@@ -256,7 +297,10 @@ class ConsumerGroup:
         ids = [member.member_id for member in self.in_order()]
         group_id = self.group_id
         return [
-            *(Record(ConsumerGroupCurrentMemberAssignmentKey(group_id, member_id), None) for member_id in ids),
+            *(
+                Record(ConsumerGroupCurrentMemberAssignmentKey(group_id, member_id), None)
+                for member_id in ids
+            ),
             *(Record(ConsumerGroupTargetAssignmentMemberKey(group_id, member_id), None) for member_id in ids),
             Record(ConsumerGroupTargetAssignmentMetadataKey(group_id), None),
             *(Record(ConsumerGroupMemberMetadataKey(group_id, member_id), None) for member_id in ids),
@@ -268,13 +312,23 @@ class ConsumerGroup:
         """How ConsumerGroupDescribe shows it; partitions of topics that are gone are left out."""
         members = [
             ConsumerGroupDescribedMember(
-                member.member_id, member.instance_id, member.rack_id, member.epoch, member.client_id, member.client_host,
-                sorted(member.subscribed), member.regex, _named(member.assigned, image), _named(self.target.get(member.member_id, {}), image),
+                member.member_id,
+                member.instance_id,
+                member.rack_id,
+                member.epoch,
+                member.client_id,
+                member.client_host,
+                sorted(member.subscribed),
+                member.regex,
+                _named(member.assigned, image),
+                _named(self.target.get(member.member_id, {}), image),
             )
             for member in self.in_order()
-        ]  # fmt: skip
+        ]
         assignor = self.preferred_assignor() or default_assignor
-        return ConsumerGroupDescribed(self.group_id, 0, self.state, self.epoch, self.assignment_epoch, assignor, members)
+        return ConsumerGroupDescribed(
+            self.group_id, 0, self.state, self.epoch, self.assignment_epoch, assignor, members
+        )
 
 
 def _count(counts: dict[str, int], names: Iterable[str], step: int) -> None:

@@ -1,7 +1,9 @@
-"""ConsumerGroupHeartbeat: the one request of KIP-848. A member says who it is, what it reads and what it holds, and learns what it may hold.
+"""ConsumerGroupHeartbeat: the one request of KIP-848. A member says who it is, what it reads and what it
+holds, and learns what it may hold.
 
-Epoch 0 joins, -1 leaves, -2 leaves for a while. A member at another epoch than ours is fenced, unless it is one behind and reports nothing
-but what it was given: then our last answer was lost. Source: Kafka 3.9 GroupMetadataManager.consumerGroupHeartbeat.
+Epoch 0 joins, -1 leaves, -2 leaves for a while. A member at another epoch than ours is fenced, unless it is
+one behind and reports nothing but what it was given: then our last answer was lost. Source: Kafka 3.9
+GroupMetadataManager.consumerGroupHeartbeat.
 """
 
 from __future__ import annotations
@@ -40,8 +42,11 @@ if TYPE_CHECKING:
     from broker_core.kafka.group.group_coordinator import GroupCoordinator
 
 
-def consumer_group_heartbeat(c: GroupCoordinator, context: RequestContext, request: ConsumerGroupHeartbeatRequest) -> Written:
-    """Take a heartbeat; every answer names the member and its epoch, and its assignment when that changed or was asked for."""
+def consumer_group_heartbeat(
+    c: GroupCoordinator, context: RequestContext, request: ConsumerGroupHeartbeatRequest
+) -> Written:
+    """Take a heartbeat; every answer names the member and its epoch, and its assignment when that changed or
+    was asked for."""
     _check(c, request)
     if request.member_epoch in (LEAVE_EPOCH, STATIC_LEAVE_EPOCH):
         return leave(c, request)
@@ -57,15 +62,29 @@ def consumer_group_heartbeat(c: GroupCoordinator, context: RequestContext, reque
     described = member.with_(
         instance_id=request.instance_id if request.instance_id is not None else member.instance_id,
         rack_id=request.rack_id if request.rack_id is not None else member.rack_id,
-        rebalance_timeout_ms=request.rebalance_timeout_ms if request.rebalance_timeout_ms != -1 else member.rebalance_timeout_ms,
-        server_assignor=request.server_assignor if request.server_assignor is not None else member.server_assignor,
-        subscribed=member.subscribed if request.subscribed_topic_names is None else frozenset(request.subscribed_topic_names),
-        client_id=context.client_id, client_host=context.client_host, classic=None,
-    )  # fmt: skip
+        rebalance_timeout_ms=request.rebalance_timeout_ms
+        if request.rebalance_timeout_ms != -1
+        else member.rebalance_timeout_ms,
+        server_assignor=request.server_assignor
+        if request.server_assignor is not None
+        else member.server_assignor,
+        subscribed=member.subscribed
+        if request.subscribed_topic_names is None
+        else frozenset(request.subscribed_topic_names),
+        client_id=context.client_id,
+        client_host=context.client_host,
+        classic=None,
+    )
     updated = take_up(c, group, member, described, request.topic_partitions, records)
     start_session(c, request.group_id, member_id)
-    response = ConsumerGroupHeartbeatResponse(0, updated.member_id, updated.epoch, c.settings.consumer_heartbeat_interval_ms)
-    tells_all = request.rebalance_timeout_ms != -1 and request.subscribed_topic_names is not None and request.topic_partitions is not None
+    response = ConsumerGroupHeartbeatResponse(
+        0, updated.member_id, updated.epoch, c.settings.consumer_heartbeat_interval_ms
+    )
+    tells_all = (
+        request.rebalance_timeout_ms != -1
+        and request.subscribed_topic_names is not None
+        and request.topic_partitions is not None
+    )
     if is_join or tells_all or updated.assigned != member.assigned:
         response.assignment = Assignment(listed(updated.assigned))
     return Written(records, response)
@@ -77,7 +96,9 @@ def check_room(c: GroupCoordinator, group: ConsumerGroup, member_id: str) -> Non
         raise Refused(GROUP_MAX_SIZE_REACHED)
 
 
-def replace_static_member(group: ConsumerGroup, known: ConsumerMember, member_id: str, records: list[LogRecord]) -> ConsumerMember:
+def replace_static_member(
+    group: ConsumerGroup, known: ConsumerMember, member_id: str, records: list[LogRecord]
+) -> ConsumerMember:
     """The instance came back under a new id: it takes the old place, with the old target and what it held."""
     member = known.with_(member_id=member_id, epoch=0, previous_epoch=0)
     records += member_tombstones(group.group_id, known.member_id)
@@ -93,9 +114,16 @@ def _check(c: GroupCoordinator, request: ConsumerGroupHeartbeatRequest) -> None:
     texts = [request.group_id, request.instance_id, request.rack_id]
     if epoch != 0:
         texts.append(request.member_id)
-    is_valid = not any(text is not None and not text.strip() for text in texts) and epoch >= STATIC_LEAVE_EPOCH
+    is_valid = (
+        not any(text is not None and not text.strip() for text in texts) and epoch >= STATIC_LEAVE_EPOCH
+    )
     if epoch == 0:
-        is_valid = is_valid and request.rebalance_timeout_ms != -1 and request.topic_partitions == [] and bool(request.subscribed_topic_names)
+        is_valid = (
+            is_valid
+            and request.rebalance_timeout_ms != -1
+            and request.topic_partitions == []
+            and bool(request.subscribed_topic_names)
+        )
     if epoch == STATIC_LEAVE_EPOCH:
         is_valid = is_valid and request.instance_id is not None
     if not is_valid:
@@ -127,7 +155,9 @@ def _upgraded(c: GroupCoordinator, group: ClassicGroup, records: list[LogRecord]
     return converted
 
 
-def _dynamic_member(group: ConsumerGroup, member_id: str, request: ConsumerGroupHeartbeatRequest) -> ConsumerMember:
+def _dynamic_member(
+    group: ConsumerGroup, member_id: str, request: ConsumerGroupHeartbeatRequest
+) -> ConsumerMember:
     member = group.members.get(member_id)
     if member is None:
         if request.member_epoch != 0:
@@ -138,7 +168,11 @@ def _dynamic_member(group: ConsumerGroup, member_id: str, request: ConsumerGroup
 
 
 def _static_member(
-    group: ConsumerGroup, member_id: str, instance_id: str, request: ConsumerGroupHeartbeatRequest, records: list[LogRecord]
+    group: ConsumerGroup,
+    member_id: str,
+    instance_id: str,
+    request: ConsumerGroupHeartbeatRequest,
+    records: list[LogRecord],
 ) -> ConsumerMember:
     if request.member_epoch != 0:
         member = own_static_member(group, instance_id, member_id)
@@ -164,5 +198,6 @@ def _check_epoch(member: ConsumerMember, epoch: int, owned: Sequence[TopicPartit
 
 def _is_part(owned: Sequence[TopicPartitions] | None, member: ConsumerMember) -> bool:
     return owned is not None and all(
-        topic.topic_id in member.assigned and set(topic.partitions) <= member.assigned[topic.topic_id] for topic in owned
+        topic.topic_id in member.assigned and set(topic.partitions) <= member.assigned[topic.topic_id]
+        for topic in owned
     )

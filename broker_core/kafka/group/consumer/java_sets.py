@@ -1,4 +1,5 @@
-"""The order in which Java's hash sets hand out topic ids and partition numbers, on which the server-side assignors lean.
+"""The order in which Java's hash sets hand out topic ids and partition numbers, on which the server-side
+assignors lean.
 
 Source: Kafka 3.9 Uuid.hashCode, TopicIdPartition.hashCode; java.util.HashSet of JDK 17.
 """

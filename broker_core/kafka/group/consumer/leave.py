@@ -1,7 +1,9 @@
-"""A member of the consumer protocol goes: it leaves, or it is fenced. The epoch rises; the next heartbeat of anybody computes the target.
+"""A member of the consumer protocol goes: it leaves, or it is fenced. The epoch rises; the next heartbeat of
+anybody computes the target.
 
-A static member that leaves for a while (epoch -2) keeps its place until its session is over. When the last member that speaks the consumer
-protocol goes and the rest are classic, the group may become a classic one. Source: Kafka 3.9 GroupMetadataManager.consumerGroupLeave.
+A static member that leaves for a while (epoch -2) keeps its place until its session is over. When the last
+member that speaks the consumer protocol goes and the rest are classic, the group may become a classic one.
+Source: Kafka 3.9 GroupMetadataManager.consumerGroupLeave.
 """
 
 from __future__ import annotations
@@ -33,14 +35,22 @@ def leave(c: GroupCoordinator, request: ConsumerGroupHeartbeatRequest) -> Writte
         member = own_static_member(group, request.instance_id, request.member_id)
         if request.member_epoch == STATIC_LEAVE_EPOCH:
             away = member.with_(epoch=STATIC_LEAVE_EPOCH, revoking={})
-            response = ConsumerGroupHeartbeatResponse(member_id=member.member_id, member_epoch=STATIC_LEAVE_EPOCH)
+            response = ConsumerGroupHeartbeatResponse(
+                member_id=member.member_id, member_epoch=STATIC_LEAVE_EPOCH
+            )
             return Written([away.assignment_record(group.group_id)], response)
     c.tell("kafka.group.member_left", None, {}, {"member_id": member.member_id}, group=group.group_id)
-    return fence(c, group, member, ConsumerGroupHeartbeatResponse(member_id=request.member_id, member_epoch=request.member_epoch))
+    return fence(
+        c,
+        group,
+        member,
+        ConsumerGroupHeartbeatResponse(member_id=request.member_id, member_epoch=request.member_epoch),
+    )
 
 
 def own_static_member(group: ConsumerGroup, instance_id: str, member_id: str) -> ConsumerMember:
-    """The member of this instance id. Refuses an unknown instance, and one that another member id has taken."""
+    """The member of this instance id. Refuses an unknown instance, and one that another member id has
+    taken."""
     member = group.static_member(instance_id)
     if member is None:
         raise Refused(UNKNOWN_MEMBER_ID)
@@ -59,7 +69,9 @@ def fence(c: GroupCoordinator, group: ConsumerGroup, member: ConsumerMember, res
     return Written(records, response)
 
 
-def after_removal(c: GroupCoordinator, group: ConsumerGroup, removed: list[ConsumerMember]) -> list[LogRecord]:
+def after_removal(
+    c: GroupCoordinator, group: ConsumerGroup, removed: list[ConsumerMember]
+) -> list[LogRecord]:
     """What is written of a group whose members went: its topics if they differ now, and the next epoch."""
     records: list[LogRecord] = []
     topics = group.topics_for(group.subscribers_with(removed, None), c.topics)
@@ -82,5 +94,11 @@ def rebalance_over(c: GroupCoordinator, group_id: str, member_id: str, epoch: in
     found = known_member(c, group_id, member_id)
     if found is None or found[1].epoch != epoch:
         return Written()
-    c.tell("kafka.group.member_expired", "kafka.group.rebalance_timeout", {}, {"member_id": member_id}, group=group_id)
+    c.tell(
+        "kafka.group.member_expired",
+        "kafka.group.rebalance_timeout",
+        {},
+        {"member_id": member_id},
+        group=group_id,
+    )
     return fence(c, *found, None)

@@ -1,7 +1,9 @@
-"""Online migration: a classic group becomes one of the consumer protocol with its first such member, and back with its last.
+"""Online migration: a classic group becomes one of the consumer protocol with its first such member, and back
+with its last.
 
-What a policy (`group.consumer.migration.policy`) allows. Upgraded members keep their assignment and go on with the classic requests; those
-whose requests were parked join again. Source: Kafka 3.9 GroupMetadataManager.convertToConsumerGroup, convertToClassicGroup.
+What a policy (`group.consumer.migration.policy`) allows. Upgraded members keep their assignment and go on
+with the classic requests; those whose requests were parked join again. Source: Kafka 3.9
+GroupMetadataManager.convertToConsumerGroup, convertToClassicGroup.
 """
 
 from __future__ import annotations
@@ -9,17 +11,39 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from broker_core.kafka.assignors.byte_fields import MalformedBytes
-from broker_core.kafka.assignors.subscription_bytes import SchemaError, read_assignment, read_subscription, read_version, write_assignment
+from broker_core.kafka.assignors.subscription_bytes import (
+    SchemaError,
+    read_assignment,
+    read_subscription,
+    read_version,
+    write_assignment,
+)
 from broker_core.kafka.group.classic.group import ClassicGroup, ClassicMember
-from broker_core.kafka.group.classic.rebalance import answer_join, answer_sync, prepare_rebalance, restart_session
-from broker_core.kafka.group.codes import GROUP_ID_NOT_FOUND, REBALANCE_IN_PROGRESS, UNKNOWN_SERVER_ERROR, Refused
+from broker_core.kafka.group.classic.rebalance import (
+    answer_join,
+    answer_sync,
+    prepare_rebalance,
+    restart_session,
+)
+from broker_core.kafka.group.codes import (
+    GROUP_ID_NOT_FOUND,
+    REBALANCE_IN_PROGRESS,
+    UNKNOWN_SERVER_ERROR,
+    Refused,
+)
 from broker_core.kafka.group.consumer.group import ConsumerGroup
 from broker_core.kafka.group.consumer.member import STABLE as RECONCILED
 from broker_core.kafka.group.consumer.member import ConsumerMember
 from broker_core.kafka.group.consumer.sessions import start_session
 from broker_core.kafka.group.consumer.target import epoch_record, target_epoch_record, target_record
 from broker_core.kafka.group.messages import JoinGroupResponse, Protocol, SyncGroupResponse
-from broker_core.kafka.group.records import ClassicMemberMetadata, GroupMetadataKey, LogRecord, Record, SupportedProtocol
+from broker_core.kafka.group.records import (
+    ClassicMemberMetadata,
+    GroupMetadataKey,
+    LogRecord,
+    Record,
+    SupportedProtocol,
+)
 from broker_core.kafka.group.states import STABLE
 from broker_core.kafka.group.topics import TopicsImage
 from broker_core.kafka.group.written import Written
@@ -30,11 +54,16 @@ if TYPE_CHECKING:
 
 def can_upgrade(c: GroupCoordinator, group: ClassicGroup) -> bool:
     """Whether a classic group with members may become one of the consumer protocol."""
-    return c.settings.can_upgrade and group.uses_consumer_protocol and len(group.members) <= c.settings.consumer_max_size
+    return (
+        c.settings.can_upgrade
+        and group.uses_consumer_protocol
+        and len(group.members) <= c.settings.consumer_max_size
+    )
 
 
 def upgrade(c: GroupCoordinator, group: ClassicGroup) -> tuple[ConsumerGroup, list[LogRecord]]:
-    """The group as one of the consumer protocol, with the records that make it so. Refuses subscriptions that cannot be read."""
+    """The group as one of the consumer protocol, with the records that make it so. Refuses subscriptions that
+    cannot be read."""
     for member in group.in_order():
         answer_join(c, group, member, JoinGroupResponse(member.member_id, REBALANCE_IN_PROGRESS))
     for member in group.in_order():
@@ -43,7 +72,10 @@ def upgrade(c: GroupCoordinator, group: ClassicGroup) -> tuple[ConsumerGroup, li
     try:
         for member in group.in_order():
             consumer = _as_consumer_member(group, member, c.topics)
-            converted.put_target(consumer.member_id, {topic_id: tuple(sorted(numbers)) for topic_id, numbers in consumer.assigned.items()})
+            converted.put_target(
+                consumer.member_id,
+                {topic_id: tuple(sorted(numbers)) for topic_id, numbers in consumer.assigned.items()},
+            )
             converted.put_member(consumer)
     except SchemaError:
         raise Refused(GROUP_ID_NOT_FOUND) from None
@@ -55,20 +87,34 @@ def upgrade(c: GroupCoordinator, group: ClassicGroup) -> tuple[ConsumerGroup, li
         Record(GroupMetadataKey(group_id), None),
         *(member.subscription_record(group_id) for member in members),
         epoch_record(group_id, converted.epoch),
-        *(target_record(group_id, member.member_id, converted.target[member.member_id]) for member in members),
+        *(
+            target_record(group_id, member.member_id, converted.target[member.member_id])
+            for member in members
+        ),
         target_epoch_record(group_id, converted.epoch),
         *(member.assignment_record(group_id) for member in members),
     ]
     for stayed in group.in_order():
         start_session(c, group_id, stayed.member_id, stayed.session_timeout_ms)
-    c.tell("kafka.group.upgraded", None, {"members": len(members)}, {"epoch": converted.epoch}, group=group.group_id)
+    c.tell(
+        "kafka.group.upgraded",
+        None,
+        {"members": len(members)},
+        {"epoch": converted.epoch},
+        group=group.group_id,
+    )
     return converted, records
 
 
 def can_downgrade(c: GroupCoordinator, group: ConsumerGroup, leaving: str) -> bool:
-    """Whether the group becomes a classic one when this member goes: all others speak the classic protocol, and there are some."""
+    """Whether the group becomes a classic one when this member goes: all others speak the classic protocol,
+    and there are some."""
     remaining = len(group.members) - 1
-    return group.are_others_classic(leaving) and 0 < remaining <= c.settings.max_size and c.settings.can_downgrade
+    return (
+        group.are_others_classic(leaving)
+        and 0 < remaining <= c.settings.max_size
+        and c.settings.can_downgrade
+    )
 
 
 def downgrade(c: GroupCoordinator, group: ConsumerGroup, leaving: str, response: Any) -> Written:
@@ -98,31 +144,55 @@ def _as_consumer_member(group: ClassicGroup, member: ClassicMember, image: Topic
     subscription = read_subscription(member.metadata(group.protocol))
     offered = [SupportedProtocol(protocol.name, protocol.metadata) for protocol in member.protocols]
     return ConsumerMember(
-        member.member_id, group.generation, group.generation, RECONCILED, member.instance_id, subscription.rack,
-        member.rebalance_timeout_ms, member.client_id, member.client_host, frozenset(subscription.topics),
+        member.member_id,
+        group.generation,
+        group.generation,
+        RECONCILED,
+        member.instance_id,
+        subscription.rack,
+        member.rebalance_timeout_ms,
+        member.client_id,
+        member.client_host,
+        frozenset(subscription.topics),
         assigned={topic_id: frozenset(numbers) for topic_id, numbers in assigned.items()},
         classic=ClassicMemberMetadata(member.session_timeout_ms, offered),
-    )  # fmt: skip
+    )
 
 
 def _as_classic_group(group: ConsumerGroup, leaving: str, c: GroupCoordinator) -> ClassicGroup:
-    classic = ClassicGroup(group.group_id, STABLE, state_since_ms=c.now_ms, generation=group.epoch, protocol_type=group.protocol_type)
+    classic = ClassicGroup(
+        group.group_id,
+        STABLE,
+        state_since_ms=c.now_ms,
+        generation=group.epoch,
+        protocol_type=group.protocol_type,
+    )
     for member in group.in_order():
         if member.member_id == leaving or member.classic is None:
             continue
-        offered = [Protocol(protocol.name, protocol.metadata) for protocol in member.classic.supported_protocols]
+        offered = [
+            Protocol(protocol.name, protocol.metadata) for protocol in member.classic.supported_protocols
+        ]
         classic.add(
             ClassicMember(
-                member.member_id, member.instance_id, member.client_id, member.client_host, member.rebalance_timeout_ms,
-                member.classic.session_timeout_ms, group.protocol_type, offered,
+                member.member_id,
+                member.instance_id,
+                member.client_id,
+                member.client_host,
+                member.rebalance_timeout_ms,
+                member.classic.session_timeout_ms,
+                group.protocol_type,
+                offered,
             ),
             None,
-        )  # fmt: skip
+        )
     classic.protocol = classic.select_protocol()
     classic.subscribed_topics = classic.read_subscribed_topics()
     for stayed in classic.members.values():
         version = read_version(stayed.metadata(classic.protocol))
-        stayed.assignment = write_assignment(named_partitions(group.target_of(stayed.member_id), c.topics), version=version)
+        stayed.assignment = write_assignment(
+            named_partitions(group.target_of(stayed.member_id), c.topics), version=version
+        )
     return classic
 
 

@@ -1,6 +1,8 @@
-"""The server's range assignor: each topic's partitions in contiguous runs over its subscribers, static members first by instance id.
+"""The server's range assignor: each topic's partitions in contiguous runs over its subscribers, static
+members first by instance id.
 
-With every topic the first members get one partition more; topics with the same number of partitions are thus shared alike.
+With every topic the first members get one partition more; topics with the same number of partitions are thus
+shared alike.
 Source: Kafka 3.9 coordinator.group.assignor.RangeAssignor. Vectors: kafka/group/consumer_protocol_848.json.
 """
 
@@ -33,5 +35,9 @@ def assign_range(spec: GroupSpec) -> dict[str, Target]:
 
 def _in_line(spec: GroupSpec) -> list[str]:
     named = [(member.instance_id, member_id) for member_id, member in spec.members.items()]
-    static = sorted((utf16_order(instance_id), member_id) for instance_id, member_id in named if instance_id is not None)
-    return [member_id for _, member_id in static] + java_sorted(member_id for instance_id, member_id in named if instance_id is None)
+    static = sorted(
+        (utf16_order(instance_id), member_id) for instance_id, member_id in named if instance_id is not None
+    )
+    return [member_id for _, member_id in static] + java_sorted(
+        member_id for instance_id, member_id in named if instance_id is None
+    )

@@ -3,7 +3,8 @@
     STABLE ──target differs──► UNREVOKED_PARTITIONS ──reported without them──► (next) ──► UNRELEASED_PARTITIONS ──others let go──► STABLE
                                 told to let go of some, keeps its epoch            takes the epoch, waits for what others still hold
 
-A partition is given only when no member holds it at any epoch, so that it never has two owners. Source: Kafka 3.9 CurrentAssignmentBuilder.
+A partition is given only when no member holds it at any epoch, so that it never has two owners. Source: Kafka
+3.9 CurrentAssignmentBuilder.
 """
 
 from __future__ import annotations
@@ -12,7 +13,14 @@ from collections.abc import Mapping, Sequence
 
 from broker_core.kafka.group.codes import FENCED_MEMBER_EPOCH, Refused
 from broker_core.kafka.group.consumer.assignor import Target
-from broker_core.kafka.group.consumer.member import STABLE, UNKNOWN, UNRELEASED_PARTITIONS, UNREVOKED_PARTITIONS, ConsumerMember, Partitions
+from broker_core.kafka.group.consumer.member import (
+    STABLE,
+    UNKNOWN,
+    UNRELEASED_PARTITIONS,
+    UNREVOKED_PARTITIONS,
+    ConsumerMember,
+    Partitions,
+)
 from broker_core.kafka.group.messages import TopicPartitions
 
 Owned = Sequence[TopicPartitions] | None
@@ -20,11 +28,16 @@ Owned = Sequence[TopicPartitions] | None
 
 
 def reconciled(
-    member: ConsumerMember, target: Target, target_epoch: int, owner_epochs: Mapping[tuple[str, int], int], owned: Owned
+    member: ConsumerMember,
+    target: Target,
+    target_epoch: int,
+    owner_epochs: Mapping[tuple[str, int], int],
+    owned: Owned,
 ) -> ConsumerMember:
     """What becomes of the member with this heartbeat.
 
-    owner_epochs: (topic id, partition) of all that some member holds. Refuses a member of an unknown state that still reports partitions.
+    owner_epochs: (topic id, partition) of all that some member holds. Refuses a member of an unknown state
+    that still reports partitions.
     """
     if member.state == UNKNOWN:
         if owned is None or owned:
@@ -41,7 +54,12 @@ def reconciled(
 
 
 def _next(
-    member: ConsumerMember, epoch: int, target: Target, target_epoch: int, owner_epochs: Mapping[tuple[str, int], int], owned: Owned
+    member: ConsumerMember,
+    epoch: int,
+    target: Target,
+    target_epoch: int,
+    owner_epochs: Mapping[tuple[str, int], int],
+    owned: Owned,
 ) -> ConsumerMember:
     """One step towards the target: first let go, then take what is free."""
     kept: dict[str, frozenset[int]] = {}
@@ -58,12 +76,25 @@ def _next(
             if found:
                 into[topic_id] = found
     if leaving and _holds_any(leaving, owned):
-        return member.with_(state=UNREVOKED_PARTITIONS, epoch=epoch, previous_epoch=member.epoch, assigned=kept, revoking=leaving)
-    assigned = {topic_id: kept.get(topic_id, frozenset()) | free.get(topic_id, frozenset()) for topic_id in {**kept, **free}}
+        return member.with_(
+            state=UNREVOKED_PARTITIONS,
+            epoch=epoch,
+            previous_epoch=member.epoch,
+            assigned=kept,
+            revoking=leaving,
+        )
+    assigned = {
+        topic_id: kept.get(topic_id, frozenset()) | free.get(topic_id, frozenset())
+        for topic_id in {**kept, **free}
+    }
     state = UNRELEASED_PARTITIONS if has_unreleased else STABLE
-    return member.with_(state=state, epoch=target_epoch, previous_epoch=member.epoch, assigned=assigned, revoking={})
+    return member.with_(
+        state=state, epoch=target_epoch, previous_epoch=member.epoch, assigned=assigned, revoking={}
+    )
 
 
 def _holds_any(partitions: Partitions, owned: Owned) -> bool:
     """Whether the member reports one of these partitions, or does not report at all."""
-    return owned is None or any(number in partitions.get(topic.topic_id, ()) for topic in owned for number in topic.partitions)
+    return owned is None or any(
+        number in partitions.get(topic.topic_id, ()) for topic in owned for number in topic.partitions
+    )

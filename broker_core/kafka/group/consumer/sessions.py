@@ -1,7 +1,9 @@
 """The timers of a member of the consumer protocol, and what happens when one is over: the member is fenced.
 
-session: nothing heard. rebalance: it did not let go of what it was told to. join, sync: a member of the classic protocol did not come back.
-Source: Kafka 3.9 GroupMetadataManager.scheduleConsumerGroupSessionTimeout and its neighbours, consumerGroupFenceMember.
+session: nothing heard. rebalance: it did not let go of what it was told to. join, sync: a member of the
+classic protocol did not come back.
+Source: Kafka 3.9 GroupMetadataManager.scheduleConsumerGroupSessionTimeout and its neighbours,
+consumerGroupFenceMember.
 """
 
 from __future__ import annotations
@@ -59,7 +61,9 @@ def start_join_timeout_if_absent(c: GroupCoordinator, group_id: str, member: Con
     """A classic member was told to rejoin; the first time counts."""
     name = join_name(group_id, member.member_id)
     if name not in c.state.timers:
-        timer = c.timer("fence_member", group_id, member.member_id, "kafka.group.rebalance_timeout", retries=True)
+        timer = c.timer(
+            "fence_member", group_id, member.member_id, "kafka.group.rebalance_timeout", retries=True
+        )
         c.schedule(name, member.rebalance_timeout_ms, timer)
 
 
@@ -83,7 +87,9 @@ def member_tombstones(group_id: str, member_id: str) -> list[LogRecord]:
     ]
 
 
-def known_member(c: GroupCoordinator, group_id: str, member_id: str) -> tuple[ConsumerGroup, ConsumerMember] | None:
+def known_member(
+    c: GroupCoordinator, group_id: str, member_id: str
+) -> tuple[ConsumerGroup, ConsumerMember] | None:
     """The group and the member that a timer is about, if both are still there."""
     group = c.state.groups.get(group_id)
     if isinstance(group, ConsumerGroup) and member_id in group.members:

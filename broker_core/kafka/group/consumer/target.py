@@ -1,7 +1,9 @@
-"""The target assignment: when members or topics change, the group's epoch rises and an assignor shares all partitions anew.
+"""The target assignment: when members or topics change, the group's epoch rises and an assignor shares all
+partitions anew.
 
-What changed is written: the members' parts that differ, then the epoch of the target. The assignor is the one that most members ask for,
-else the first of `group.consumer.assignors`. Source: Kafka 3.9 TargetAssignmentBuilder, GroupMetadataManager.consumerGroupHeartbeat.
+What changed is written: the members' parts that differ, then the epoch of the target. The assignor is the one
+that most members ask for, else the first of `group.consumer.assignors`. Source: Kafka 3.9
+TargetAssignmentBuilder, GroupMetadataManager.consumerGroupHeartbeat.
 """
 
 from __future__ import annotations
@@ -42,11 +44,18 @@ ASSIGNORS: Mapping[str, Assignor] = {"uniform": assign_uniform, "range": assign_
 
 
 def take_up(
-    c: GroupCoordinator, group: ConsumerGroup, old: ConsumerMember, new: ConsumerMember, owned: Owned, records: list[LogRecord]
+    c: GroupCoordinator,
+    group: ConsumerGroup,
+    old: ConsumerMember,
+    new: ConsumerMember,
+    owned: Owned,
+    records: list[LogRecord],
 ) -> ConsumerMember:
-    """A member says what it asks for and what it holds: write what follows from it. Returns what the member has become.
+    """A member says what it asks for and what it holds: write what follows from it. Returns what the member
+    has become.
 
-    old: as the group knows it, or an empty one; new: as it describes itself now. Records are added in the order of the original.
+    old: as the group knows it, or an empty one; new: as it describes itself now. Records are added in the
+    order of the original.
     """
     group_id = group.group_id
     bumps = False
@@ -66,7 +75,9 @@ def take_up(
         if bumps:
             epoch += 1
             records.append(epoch_record(group_id, epoch))
-            c.tell("kafka.group.epoch_bumped", None, {"members": count}, {"epoch": epoch}, group=group.group_id)
+            c.tell(
+                "kafka.group.epoch_bumped", None, {"members": count}, {"epoch": epoch}, group=group.group_id
+            )
         group.refresh_at_ms, group.refresh_epoch = c.now_ms + REFRESH_INTERVAL_MS, epoch
     if epoch > group.assignment_epoch:
         is_equal = all(readers == count for readers in counts.values())
@@ -93,25 +104,42 @@ def epoch_record(group_id: str, epoch: int) -> Record:
 
 def topics_record(group_id: str, topics: Mapping[str, StoredTopic]) -> Record:
     """What the group knows of its topics, by which it notices that they change."""
-    return Record(ConsumerGroupPartitionMetadataKey(group_id), ConsumerGroupPartitionMetadataValue(list(topics.values())))
+    return Record(
+        ConsumerGroupPartitionMetadataKey(group_id),
+        ConsumerGroupPartitionMetadataValue(list(topics.values())),
+    )
 
 
 def target_record(group_id: str, member_id: str, target: Target) -> Record:
     partitions = [TopicPartitions(topic_id, list(numbers)) for topic_id, numbers in target.items()]
-    return Record(ConsumerGroupTargetAssignmentMemberKey(group_id, member_id), ConsumerGroupTargetAssignmentMemberValue(partitions))
+    return Record(
+        ConsumerGroupTargetAssignmentMemberKey(group_id, member_id),
+        ConsumerGroupTargetAssignmentMemberValue(partitions),
+    )
 
 
 def target_epoch_record(group_id: str, epoch: int) -> Record:
-    return Record(ConsumerGroupTargetAssignmentMetadataKey(group_id), ConsumerGroupTargetAssignmentMetadataValue(epoch))
+    return Record(
+        ConsumerGroupTargetAssignmentMetadataKey(group_id), ConsumerGroupTargetAssignmentMetadataValue(epoch)
+    )
 
 
 def _assign(
-    c: GroupCoordinator, group: ConsumerGroup, epoch: int, old: ConsumerMember, new: ConsumerMember, topics: Mapping[str, StoredTopic],
-    is_equal: bool, records: list[LogRecord],
-) -> Target:  # fmt: skip
+    c: GroupCoordinator,
+    group: ConsumerGroup,
+    epoch: int,
+    old: ConsumerMember,
+    new: ConsumerMember,
+    topics: Mapping[str, StoredTopic],
+    is_equal: bool,
+    records: list[LogRecord],
+) -> Target:
     """Share all partitions. Returns what the member gets."""
     name = group.preferred_assignor_with(old, new) or c.settings.consumer_assignors[0]
-    specs = {member.member_id: _spec(member, group.target.get(member.member_id, {}), c.topics) for member in group.in_order()}
+    specs = {
+        member.member_id: _spec(member, group.target.get(member.member_id, {}), c.topics)
+        for member in group.in_order()
+    }
     replaced = None if new.instance_id is None else group.static_members.get(new.instance_id)
     if replaced is not None and replaced != new.member_id:
         specs.pop(replaced, None)
@@ -121,7 +149,9 @@ def _assign(
     specs[new.member_id] = _spec(new, current, c.topics)
     order = java_order(specs, len(group.members))
     counts = {topic.topic_id: topic.num_partitions for topic in topics.values()}
-    given = ASSIGNORS[name](GroupSpec({member_id: specs[member_id] for member_id in order}, is_equal, group.targeted, counts))
+    given = ASSIGNORS[name](
+        GroupSpec({member_id: specs[member_id] for member_id in order}, is_equal, group.targeted, counts)
+    )
     moved = 0
     for member_id in order:
         target = given.get(member_id, {})
@@ -130,14 +160,26 @@ def _assign(
             moved += 1
             records.append(target_record(group.group_id, member_id, target))
     records.append(target_epoch_record(group.group_id, epoch))
-    c.tell("kafka.group.target_assigned", f"kafka.assignor.{name}", {"members": len(order)}, {"epoch": epoch, "changed": moved}, group=group.group_id)
+    c.tell(
+        "kafka.group.target_assigned",
+        f"kafka.assignor.{name}",
+        {"members": len(order)},
+        {"epoch": epoch, "changed": moved},
+        group=group.group_id,
+    )
     return given.get(new.member_id, {})
 
 
 def _are_same(one: Target, other: Target) -> bool:
-    return one.keys() == other.keys() and all(set(numbers) == set(other[topic_id]) for topic_id, numbers in one.items())
+    return one.keys() == other.keys() and all(
+        set(numbers) == set(other[topic_id]) for topic_id, numbers in one.items()
+    )
 
 
 def _spec(member: ConsumerMember, target: Target, image: TopicsImage) -> MemberSpec:
-    topic_ids = tuple(image.by_name[name].topic_id for name in java_order(sorted(member.subscribed)) if name in image.by_name)
+    topic_ids = tuple(
+        image.by_name[name].topic_id
+        for name in java_order(sorted(member.subscribed))
+        if name in image.by_name
+    )
     return MemberSpec(member.instance_id, topic_ids, target)

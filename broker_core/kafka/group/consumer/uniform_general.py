@@ -1,7 +1,9 @@
-"""The uniform assignor for unequal subscriptions: keep what was given, deal the rest, then even out step by step.
+"""The uniform assignor for unequal subscriptions: keep what was given, deal the rest, then even out step by
+step.
 
-Partitions are taken in the order of how scarce their topic's readers are. Evening out moves one partition at a time to the least loaded
-member that reads its topic, as long as somebody has two fewer; where two moves of one topic would cross, the older one is taken back.
+Partitions are taken in the order of how scarce their topic's readers are. Evening out moves one partition at
+a time to the least loaded member that reads its topic, as long as somebody has two fewer; where two moves of
+one topic would cross, the older one is taken back.
 Source: Kafka 3.9 UniformHeterogeneousAssignmentBuilder. Vectors: kafka/group/consumer_protocol_848.json.
 """
 
@@ -22,7 +24,8 @@ Move = tuple[str, str]
 
 
 def assign_uniform_general(spec: GroupSpec) -> dict[str, Target]:
-    """Share the partitions as evenly as the subscriptions allow. Raises Refused where the original's assignor gives up."""
+    """Share the partitions as evenly as the subscriptions allow. Raises Refused where the original's assignor
+    gives up."""
     readers: dict[str, list[str]] = {}
     for member_id, member in spec.members.items():
         for topic_id in member.topic_ids:
@@ -32,14 +35,16 @@ def assign_uniform_general(spec: GroupSpec) -> dict[str, Target]:
 
 
 class _Balance:
-    """readers: topic id -> members, in the order of the original's map. active: members that may still take one, as the original keeps them."""
+    """readers: topic id -> members, in the order of the original's map. active: members that may still take
+    one, as the original keeps them."""
 
     def __init__(self, spec: GroupSpec, readers: dict[str, list[str]]) -> None:
         self.spec = spec
         self.readers = readers
         self.counts = {topic_id: spec.partition_count(topic_id) for topic_id in readers}
         self.limits = {
-            member_id: sum(self.counts[topic_id] for topic_id in member.topic_ids) for member_id, member in spec.members.items()
+            member_id: sum(self.counts[topic_id] for topic_id in member.topic_ids)
+            for member_id, member in spec.members.items()
         }
         self.given: dict[str, dict[str, JavaHashSet[int]]] = {member_id: {} for member_id in spec.members}
         self.sizes = dict.fromkeys(spec.members, 0)
@@ -58,7 +63,9 @@ class _Balance:
                 if topic_id in member.topic_ids:
                     for number in numbers:
                         self.give((topic_id, number), member_id)
-        for partition in self.by_scarcity(partition for partition in everything if partition not in self.owner):
+        for partition in self.by_scarcity(
+            partition for partition in everything if partition not in self.owner
+        ):
             for member_id in self.by_load(self.readers[partition[0]]):
                 if self.sizes[member_id] < self.limits[member_id]:
                     self.give(partition, member_id)
@@ -77,7 +84,8 @@ class _Balance:
         }
 
     def by_scarcity(self, partitions: Iterable[Partition]) -> list[Partition]:
-        """Most partitions per reader first, then fewest readers, then number; the rest as the original's set has them."""
+        """Most partitions per reader first, then fewest readers, then number; the rest as the original's set
+        has them."""
 
         def key(partition: Partition) -> tuple[float, int, int]:
             readers = len(self.readers[partition[0]])
@@ -118,7 +126,8 @@ class _Balance:
             self.active.discard(member_id)
 
     def can_take_part(self, member_id: str) -> bool:
-        """Whether a member could take or give something: it has room, or holds a topic that others read too."""
+        """Whether a member could take or give something: it has room, or holds a topic that others read
+        too."""
         has_room = self.sizes[member_id] < self.limits[member_id]
         return has_room or any(len(self.readers[topic_id]) >= 2 for topic_id in self.given[member_id])
 
@@ -155,7 +164,10 @@ class _Balance:
     def move(self, partition: Partition) -> None:
         """Move a partition of this topic to the least loaded member that reads it."""
         topic_id = partition[0]
-        taker = next((member_id for member_id in self.in_play() if topic_id in self.spec.members[member_id].topic_ids), None)
+        taker = next(
+            (member_id for member_id in self.in_play() if topic_id in self.spec.members[member_id].topic_ids),
+            None,
+        )
         if taker is None:
             raise Refused(UNKNOWN_SERVER_ERROR)
         actual = self.moves.instead_of(partition, self.owner[partition], taker)
@@ -197,7 +209,8 @@ class _Moves:
         if not moves:
             del self.by_topic[partition[0]]
         if earlier[1] == giver:
-            # The original takes a second move of one partition for a mistake, and gives the whole assignment up.
+            # The original takes a second move of one partition for a mistake, and gives the whole assignment
+            # up.
             raise Refused(UNKNOWN_SERVER_ERROR)
         if earlier[0] != taker:
             self._add(partition, (earlier[0], taker))

@@ -1,8 +1,10 @@
 """OffsetCommit and TxnOffsetCommit: a member says how far it has come.
 
-A group that does not exist is made by a commit without generation: a simple consumer, which commits and never joins. In a classic group
-the old generation may still commit while a rebalance is prepared: that is how members hand over.
-Source: Kafka 3.9 OffsetMetadataManager.commitOffset, commitTransactionalOffset, ClassicGroup.validateOffsetCommit.
+A group that does not exist is made by a commit without generation: a simple consumer, which commits and never
+joins. In a classic group the old generation may still commit while a rebalance is prepared: that is how
+members hand over.
+Source: Kafka 3.9 OffsetMetadataManager.commitOffset, commitTransactionalOffset,
+ClassicGroup.validateOffsetCommit.
 """
 
 from __future__ import annotations
@@ -37,7 +39,14 @@ from broker_core.kafka.group.messages import (
     WriteTxnMarkers,
     WriteTxnMarkersResponse,
 )  # fmt: skip
-from broker_core.kafka.group.records import NO_PRODUCER_ID, EndOfTransaction, LogRecord, OffsetCommitKey, OffsetCommitValue, Record
+from broker_core.kafka.group.records import (
+    NO_PRODUCER_ID,
+    EndOfTransaction,
+    LogRecord,
+    OffsetCommitKey,
+    OffsetCommitValue,
+    Record,
+)
 from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, STABLE
 from broker_core.kafka.group.written import Written
 
@@ -64,7 +73,9 @@ def commit_offsets(c: GroupCoordinator, context: RequestContext, request: Offset
     return Written(records, OffsetCommitResponse(topics))
 
 
-def commit_transactional_offsets(c: GroupCoordinator, context: RequestContext, request: TxnOffsetCommitRequest) -> Written:
+def commit_transactional_offsets(
+    c: GroupCoordinator, context: RequestContext, request: TxnOffsetCommitRequest
+) -> Written:
     """Store offsets that count once the producer's transaction is committed."""
     group = c.state.groups.get(request.group_id)
     if group is None:
@@ -72,23 +83,43 @@ def commit_transactional_offsets(c: GroupCoordinator, context: RequestContext, r
             raise Refused(ILLEGAL_GENERATION)
         group = c.classic_group(request.group_id, makes=True)
     try:
-        _check(group, request.member_id, request.group_instance_id, request.generation_id, True, context.api_version)
+        _check(
+            group,
+            request.member_id,
+            request.group_instance_id,
+            request.generation_id,
+            True,
+            context.api_version,
+        )
     except Refused as refused:
         raise Refused(ILLEGAL_GENERATION if refused.code == STALE_MEMBER_EPOCH else refused.code) from None
-    records, topics = _records(c, request.group_id, request.topics, None, request.producer_id, request.producer_epoch)
+    records, topics = _records(
+        c, request.group_id, request.topics, None, request.producer_id, request.producer_epoch
+    )
     return Written(records, TxnOffsetCommitResponse(topics))
 
 
-def write_transaction_marker(c: GroupCoordinator, context: RequestContext, request: WriteTxnMarkers) -> Written:
+def write_transaction_marker(
+    c: GroupCoordinator, context: RequestContext, request: WriteTxnMarkers
+) -> Written:
     """The transaction coordinator ends a transaction on this partition."""
     del c, context
-    return Written([EndOfTransaction(request.producer_id, request.producer_epoch, request.commit)], WriteTxnMarkersResponse())
+    return Written(
+        [EndOfTransaction(request.producer_id, request.producer_epoch, request.commit)],
+        WriteTxnMarkersResponse(),
+    )
 
 
 def _check(
-    group: ClassicGroup | ConsumerGroup, member_id: str, instance_id: str | None, generation: int, is_transactional: bool, version: int
+    group: ClassicGroup | ConsumerGroup,
+    member_id: str,
+    instance_id: str | None,
+    generation: int,
+    is_transactional: bool,
+    version: int,
 ) -> None:
-    """Refuse a commit that the group does not allow. Order: member, generation, then an assignment that is not there yet."""
+    """Refuse a commit that the group does not allow. Order: member, generation, then an assignment that is
+    not there yet."""
     if isinstance(group, ConsumerGroup):
         group.check_commit(member_id, generation, is_transactional, version)
         return
@@ -121,7 +152,16 @@ def _records(
                 codes.append(PartitionResult(partition.partition_index, OFFSET_METADATA_TOO_LARGE))
                 continue
             codes.append(PartitionResult(partition.partition_index, NONE))
-            value = OffsetCommitValue(partition.committed_offset, partition.committed_leader_epoch, metadata, c.now_ms, expire_at_ms)
-            records.append(Record(OffsetCommitKey(group_id, topic.name, partition.partition_index), value, producer_id, producer_epoch))
+            value = OffsetCommitValue(
+                partition.committed_offset, partition.committed_leader_epoch, metadata, c.now_ms, expire_at_ms
+            )
+            records.append(
+                Record(
+                    OffsetCommitKey(group_id, topic.name, partition.partition_index),
+                    value,
+                    producer_id,
+                    producer_epoch,
+                )
+            )
         results.append(TopicResult(topic.name, codes))
     return records, results

@@ -1,6 +1,8 @@
-"""OffsetDelete, and the offsets that go with a group or with a topic. A deleted offset is a tombstone; so is one that a transaction held.
+"""OffsetDelete, and the offsets that go with a group or with a topic. A deleted offset is a tombstone; so is
+one that a transaction held.
 
-Source: Kafka 3.9 OffsetMetadataManager.deleteOffsets, deleteAllOffsets, onPartitionsDeleted, ClassicGroup.validateOffsetDelete.
+Source: Kafka 3.9 OffsetMetadataManager.deleteOffsets, deleteAllOffsets, onPartitionsDeleted,
+ClassicGroup.validateOffsetDelete.
 """
 
 from __future__ import annotations
@@ -9,7 +11,13 @@ from typing import TYPE_CHECKING
 
 from broker_core.kafka.group import old
 from broker_core.kafka.group.classic.group import ClassicGroup
-from broker_core.kafka.group.codes import GROUP_ID_NOT_FOUND, GROUP_SUBSCRIBED_TO_TOPIC, NON_EMPTY_GROUP, NONE, Refused
+from broker_core.kafka.group.codes import (
+    GROUP_ID_NOT_FOUND,
+    GROUP_SUBSCRIBED_TO_TOPIC,
+    NON_EMPTY_GROUP,
+    NONE,
+    Refused,
+)
 from broker_core.kafka.group.messages import (
     OffsetDeleteRequest,
     OffsetDeleteResponse,
@@ -29,7 +37,8 @@ if TYPE_CHECKING:
 
 
 def delete_offsets(c: GroupCoordinator, context: RequestContext, request: OffsetDeleteRequest) -> Written:
-    """Delete offsets of topics that no member reads. A group with members must be one of consumers, whose topics can be told."""
+    """Delete offsets of topics that no member reads. A group with members must be one of consumers, whose
+    topics can be told."""
     del context
     group = c.state.groups.get(request.group_id)
     if group is None:
@@ -43,7 +52,12 @@ def delete_offsets(c: GroupCoordinator, context: RequestContext, request: Offset
     topics = []
     for topic in request.topics:
         code = GROUP_SUBSCRIBED_TO_TOPIC if group.is_subscribed(topic.name) else NONE
-        topics.append(TopicResult(topic.name, [PartitionResult(partition.partition_index, code) for partition in topic.partitions]))
+        topics.append(
+            TopicResult(
+                topic.name,
+                [PartitionResult(partition.partition_index, code) for partition in topic.partitions],
+            )
+        )
         for partition in topic.partitions:
             place = (request.group_id, topic.name, partition.partition_index)
             if code == NONE and (store.visible.get(place) is not None or store.is_pending(place)):
@@ -60,7 +74,9 @@ def partitions_deleted(c: GroupCoordinator, context: RequestContext, request: Pa
         records: list[LogRecord] = []
         for group in list(c.state.groups.present.values()):
             if isinstance(group, ClassicGroup):
-                records += old.delete_offsets(c, group, [(group.group_id, *partition) for partition in request.partitions])
+                records += old.delete_offsets(
+                    c, group, [(group.group_id, *partition) for partition in request.partitions]
+                )
         return Written(records, PartitionsDeletedResponse())
     held = [place for groups in store.pending.values() for places in groups.values() for place in places]
     places = [*store.visible.present, *held]
@@ -72,10 +88,20 @@ def _delete_as_old(c: GroupCoordinator, request: OffsetDeleteRequest, group: Cla
     deleted: dict[Place, None] = {}
     for topic in request.topics:
         code = GROUP_SUBSCRIBED_TO_TOPIC if group.state != EMPTY and group.is_subscribed(topic.name) else NONE
-        topics.append(TopicResult(topic.name, [PartitionResult(partition.partition_index, code) for partition in topic.partitions]))
+        topics.append(
+            TopicResult(
+                topic.name,
+                [PartitionResult(partition.partition_index, code) for partition in topic.partitions],
+            )
+        )
         if code == NONE:
-            deleted |= {(request.group_id, topic.name, partition.partition_index): None for partition in topic.partitions}
-    return Written(old.delete_offsets(c, group, deleted) if deleted else [], OffsetDeleteResponse(topics=topics))
+            deleted |= {
+                (request.group_id, topic.name, partition.partition_index): None
+                for partition in topic.partitions
+            }
+    return Written(
+        old.delete_offsets(c, group, deleted) if deleted else [], OffsetDeleteResponse(topics=topics)
+    )
 
 
 def group_tombstones(c: GroupCoordinator, group_id: str) -> list[LogRecord]:
@@ -83,7 +109,10 @@ def group_tombstones(c: GroupCoordinator, group_id: str) -> list[LogRecord]:
     store = c.state.offsets
     places = list(store.by_group.get(group_id, ()))
     known = set(places)
-    return [tombstone(place) for place in [*places, *(place for place in store.pending_places(group_id) if place not in known)]]
+    return [
+        tombstone(place)
+        for place in [*places, *(place for place in store.pending_places(group_id) if place not in known)]
+    ]
 
 
 def tombstone(place: Place) -> Record:

@@ -1,8 +1,10 @@
 """Expiry: at every look, offsets whose time is over go, and with the last of them an Empty group.
 
-From when the retention counts depends on the group: Empty since it became Empty; consumers that are Stable for topics that nobody reads any
-more, since the commit; without a protocol type since the commit; in any other state nothing expires.
-Source: Kafka 3.9 GroupCoordinatorShard.cleanupGroupMetadata, OffsetMetadataManager.cleanupExpiredOffsets, ClassicGroup.offsetExpirationCondition.
+From when the retention counts depends on the group: Empty since it became Empty; consumers that are Stable
+for topics that nobody reads any more, since the commit; without a protocol type since the commit; in any
+other state nothing expires.
+Source: Kafka 3.9 GroupCoordinatorShard.cleanupGroupMetadata, OffsetMetadataManager.cleanupExpiredOffsets,
+ClassicGroup.offsetExpirationCondition.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ EXPIRY_TIMER = "expire-group-metadata"
 
 def schedule_expiry(c: GroupCoordinator) -> None:
     """Look again one interval from now."""
-    c.schedule(EXPIRY_TIMER, c.settings.offsets_retention_check_interval_ms, c.timer("expire_offsets", retries=True))
+    c.schedule(
+        EXPIRY_TIMER, c.settings.offsets_retention_check_interval_ms, c.timer("expire_offsets", retries=True)
+    )
 
 
 def expire_offsets(c: GroupCoordinator) -> Written:

@@ -1,4 +1,5 @@
-"""OffsetFetch: how far a group has come. With require_stable it waits for earlier writes and tells which offsets a transaction may change.
+"""OffsetFetch: how far a group has come. With require_stable it waits for earlier writes and tells which
+offsets a transaction may change.
 
 Source: Kafka 3.9 OffsetMetadataManager.fetchOffsets, fetchAllOffsets.
 """
@@ -26,8 +27,11 @@ if TYPE_CHECKING:
     from broker_core.kafka.group.group_coordinator import GroupCoordinator
 
 
-def fetch_stable_offsets(c: GroupCoordinator, context: RequestContext, request: OffsetFetchRequest) -> Written:
-    """What is committed once all earlier writes are; a partition that an open transaction holds has a code instead."""
+def fetch_stable_offsets(
+    c: GroupCoordinator, context: RequestContext, request: OffsetFetchRequest
+) -> Written:
+    """What is committed once all earlier writes are; a partition that an open transaction holds has a code
+    instead."""
     del context
     return answered(OffsetFetchResponse([_fetch(c, asked, True) for asked in request.groups]))
 
@@ -45,7 +49,11 @@ def _fetch(c: GroupCoordinator, asked: OffsetFetchGroup, is_stable: bool) -> Off
     if asked.topics is None:
         if group is None:
             return OffsetFetchGroupResult(asked.group_id)
-        places: list[Place] = list(store.by_group.get(asked.group_id, ())) if is_stable else store.committed_places(asked.group_id)
+        places: list[Place] = (
+            list(store.by_group.get(asked.group_id, ()))
+            if is_stable
+            else store.committed_places(asked.group_id)
+        )
         wanted: dict[str, list[int]] = {}
         for _, topic, number in places:
             wanted.setdefault(topic, []).append(number)

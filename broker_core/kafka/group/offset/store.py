@@ -1,7 +1,9 @@
 """The committed offsets of all groups of a partition, and those that open transactions hold back.
 
-A transactional commit becomes visible with the end of its transaction, unless a plain commit of the same partition came after it in the
-log: the older record never overwrites. Source: Kafka 3.9 OffsetMetadataManager (Offsets, replay, replayEndTransactionMarker).
+A transactional commit becomes visible with the end of its transaction, unless a plain commit of the same
+partition came after it in the
+log: the older record never overwrites. Source: Kafka 3.9 OffsetMetadataManager (Offsets, replay,
+replayEndTransactionMarker).
 """
 
 from __future__ import annotations
@@ -11,7 +13,12 @@ from dataclasses import dataclass, field
 import msgspec
 
 from broker_core.errors import InvariantError
-from broker_core.kafka.group.records import NO_PRODUCER_ID, EndOfTransaction, OffsetCommitKey, OffsetCommitValue
+from broker_core.kafka.group.records import (
+    NO_PRODUCER_ID,
+    EndOfTransaction,
+    OffsetCommitKey,
+    OffsetCommitValue,
+)
 from broker_core.kafka.group.timeline import Timeline
 
 Place = tuple[str, str, int]
@@ -19,7 +26,8 @@ Place = tuple[str, str, int]
 
 
 class CommittedOffset(msgspec.Struct, frozen=True):
-    """record_offset: where in the offsets topic it stands. expire_at_ms: None for the broker's own retention."""
+    """record_offset: where in the offsets topic it stands. expire_at_ms: None for the broker's own
+    retention."""
 
     record_offset: int
     offset: int
@@ -30,14 +38,17 @@ class CommittedOffset(msgspec.Struct, frozen=True):
 
     def is_expired(self, base_ms: int, now_ms: int, retention_ms: int) -> bool:
         """Whether its time is over. base_ms: from when the broker's retention counts."""
-        return now_ms >= self.expire_at_ms if self.expire_at_ms is not None else now_ms - base_ms >= retention_ms
+        return (
+            now_ms >= self.expire_at_ms if self.expire_at_ms is not None else now_ms - base_ms >= retention_ms
+        )
 
 
 @dataclass(slots=True)
 class OffsetStore:
-    """visible: what OffsetFetch finds. by_group: the places of each group. pending: producer id -> group -> place -> what it would commit.
-    open_by_group: group -> producers with an open transaction that has touched it. keeps_pending: a tombstone leaves what transactions hold
-    alone, as in the old coordinator."""
+    """visible: what OffsetFetch finds. by_group: the places of each group. pending: producer id -> group ->
+    place -> what it would commit.
+    open_by_group: group -> producers with an open transaction that has touched it. keeps_pending: a tombstone
+    leaves what transactions hold alone, as in the old coordinator."""
 
     visible: Timeline[Place, CommittedOffset] = field(default_factory=Timeline)
     by_group: dict[str, dict[Place, None]] = field(default_factory=dict)
@@ -45,8 +56,11 @@ class OffsetStore:
     open_by_group: dict[str, dict[int, None]] = field(default_factory=dict)
     keeps_pending: bool = False
 
-    def apply(self, key: OffsetCommitKey, value: OffsetCommitValue | None, producer_id: int, record_offset: int) -> None:
-        """Apply one record: a commit, a transactional one, or a tombstone, which also drops what transactions hold for the place."""
+    def apply(
+        self, key: OffsetCommitKey, value: OffsetCommitValue | None, producer_id: int, record_offset: int
+    ) -> None:
+        """Apply one record: a commit, a transactional one, or a tombstone, which also drops what transactions
+        hold for the place."""
         place = (key.group, key.topic, key.partition)
         if value is None:
             self._remove(place)
@@ -59,7 +73,14 @@ class OffsetStore:
                     if not places:
                         del self.pending[producer][key.group]
             return
-        committed = CommittedOffset(record_offset, value.offset, value.leader_epoch, value.metadata, value.commit_timestamp, value.expire_timestamp)
+        committed = CommittedOffset(
+            record_offset,
+            value.offset,
+            value.leader_epoch,
+            value.metadata,
+            value.commit_timestamp,
+            value.expire_timestamp,
+        )
         if producer_id == NO_PRODUCER_ID:
             self._put(place, committed)
         else:
@@ -84,11 +105,18 @@ class OffsetStore:
 
     def is_pending(self, place: Place) -> bool:
         """Whether an open transaction holds a commit for this place."""
-        return any(place in self.pending.get(producer, {}).get(place[0], ()) for producer in self.open_by_group.get(place[0], ()))
+        return any(
+            place in self.pending.get(producer, {}).get(place[0], ())
+            for producer in self.open_by_group.get(place[0], ())
+        )
 
     def pending_places(self, group: str) -> list[Place]:
         """The places of a group for which open transactions hold commits, transaction by transaction."""
-        return [place for producer in self.open_by_group.get(group, ()) for place in self.pending.get(producer, {}).get(group, ())]
+        return [
+            place
+            for producer in self.open_by_group.get(group, ())
+            for place in self.pending.get(producer, {}).get(group, ())
+        ]
 
     def committed_places(self, group: str) -> list[Place]:
         """The places of a group that have an offset below the high watermark."""

@@ -56,7 +56,10 @@ def groups(draw: st.DrawFn, has_equal_lists: bool = False, remembers: bool = Fal
 
 
 RACKS = st.none() | st.fixed_dictionaries(
-    {topic: st.lists(st.lists(st.sampled_from(["east", "west", None]), max_size=2), max_size=9) for topic in TOPICS}
+    {
+        topic: st.lists(st.lists(st.sampled_from(["east", "west", None]), max_size=2), max_size=9)
+        for topic in TOPICS
+    }
 )
 
 
@@ -108,7 +111,9 @@ def test_each_partition_has_one_owner_and_that_one_asked_for_it(
 @pytest.mark.parametrize("assignor_id", ["range_global", "round_robin_hashed"])
 @LAW
 @given(group=groups(has_equal_lists=True), counts=COUNTS)
-def test_the_article_s_rules_give_everything_out_within_one(assignor_id: str, group: Group, counts: Counts) -> None:
+def test_the_article_s_rules_give_everything_out_within_one(
+    assignor_id: str, group: Group, counts: Counts
+) -> None:
     assignment = ASSIGNORS[assignor_id].assign(group, counts)
     assert sorted(partition for row in assignment.values() for partition in row) == asked_for(group, counts)
     assert max(sizes(assignment)) - min(sizes(assignment)) <= 1
@@ -190,7 +195,9 @@ def test_sticky_moves_nothing_of_the_living_when_one_leaves(group: Group, counts
 @pytest.mark.parametrize("assignor_id", ["sticky", "cooperative-sticky"])
 @LAW
 @given(group=groups(), counts=COUNTS)
-def test_a_second_rebalance_without_a_change_moves_nothing(assignor_id: str, group: Group, counts: Counts) -> None:
+def test_a_second_rebalance_without_a_change_moves_nothing(
+    assignor_id: str, group: Group, counts: Counts
+) -> None:
     assign = ASSIGNORS[assignor_id].assign
     first = assign(remembering(group, {member: [] for member in group}, -1), counts)
     second = assign(remembering(group, first, generation=1), counts)

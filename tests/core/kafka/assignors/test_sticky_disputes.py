@@ -25,7 +25,9 @@ def test_of_two_claims_from_one_generation_neither_counts_and_nobody_gets_it_at_
 def test_a_rejoining_eager_member_loses_to_the_one_that_took_over() -> None:
     """Its user data say generation 4, its subscription -1: it is the first that counts for its own claim."""
     back = Subscription(ASKED, user_data=StickyUserData((("t", 0), ("t", 1)), generation=4))
-    kept = Subscription(ASKED, generation=5, user_data=StickyUserData((("t", 0), ("t", 1), ("t", 2)), generation=5))
+    kept = Subscription(
+        ASKED, generation=5, user_data=StickyUserData((("t", 0), ("t", 1), ("t", 2)), generation=5)
+    )
     assert ASSIGNORS["sticky"].assign({"c0": back, "c1": kept}, {"t": 3}) == {
         "c0": [("t", 2)],
         "c1": [("t", 0), ("t", 1)],
@@ -51,7 +53,9 @@ def test_a_member_with_an_empty_list_gets_nothing_wherever_it_stands() -> None:
 
 BACK_FROM_GENERATION_1 = {
     "c0": Subscription(
-        ASKED, generation=2, user_data=StickyUserData(tuple(("t", number) for number in range(4)), generation=2)
+        ASKED,
+        generation=2,
+        user_data=StickyUserData(tuple(("t", number) for number in range(4)), generation=2),
     ),
     "c2": Subscription(("t", "w"), user_data=StickyUserData((("t", 0), ("w", 0)), generation=1)),
     "c3": Subscription(ASKED),

@@ -1,4 +1,5 @@
-"""The order in which a member of a sticky group writes what it has, and so the order of its list in the next generation."""
+"""The order in which a member of a sticky group writes what it has, and so the order of its list in the next
+generation."""
 
 from broker_core.kafka.assignors.protocol import StickyUserData, Subscription, TopicPartition
 from broker_core.kafka.assignors.sticky import assign_sticky

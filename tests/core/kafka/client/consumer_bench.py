@@ -1,5 +1,5 @@
-"""A consumer program on a bench: what it sends is kept, and each answer is given by hand. No broker, no world."""
-
+"""A consumer program on a bench: what it sends is kept, and each answer is given by hand. No broker, no
+world."""
 
 from __future__ import annotations
 
@@ -51,29 +51,59 @@ class Bench:
         return request
 
     def metadata(self) -> r.MetadataResponse:
-        rows = [r.MetadataPartition(i, 0, i % 3 + 1, self.epoch, [1, 2, 3], [1, 2, 3], []) for i in range(self.partitions)]
-        return r.MetadataResponse([r.MetadataBroker(i) for i in (1, 2, 3)], 1, [r.MetadataTopic("t", 0, rows)])
+        rows = [
+            r.MetadataPartition(i, 0, i % 3 + 1, self.epoch, [1, 2, 3], [1, 2, 3], [])
+            for i in range(self.partitions)
+        ]
+        return r.MetadataResponse(
+            [r.MetadataBroker(i) for i in (1, 2, 3)], 1, [r.MetadataTopic("t", 0, rows)]
+        )
 
     def serve(self, now_us: int = 0) -> None:
         """Answer metadata and the search for the coordinator."""
-        for kind, response in ((r.MetadataRequest, self.metadata()), (FindCoordinatorRequest, FindCoordinatorResponse(0, 2))):
+        for kind, response in (
+            (r.MetadataRequest, self.metadata()),
+            (FindCoordinatorRequest, FindCoordinatorResponse(0, 2)),
+        ):
             while any(isinstance(message, kind) for _, message in self.out.sent):
                 self.answer(kind, response, now_us)
 
-    def join(self, *numbers: int, generation: int = 1, now_us: int = 0, committed: dict[int, int] | None = None) -> None:
+    def join(
+        self, *numbers: int, generation: int = 1, now_us: int = 0, committed: dict[int, int] | None = None
+    ) -> None:
         """Through JoinGroup and SyncGroup to positions. committed: of some of the partitions."""
         if not self.state.member.member_id:
             self.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", codes.MEMBER_ID_REQUIRED), now_us)
-        self.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, generation, "consumer", "range", "other"), now_us)
-        self.answer(m.SyncGroupRequest, m.SyncGroupResponse(0, "consumer", "range", write_assignment([("t", i) for i in numbers])), now_us)
+        self.answer(
+            m.JoinGroupRequest,
+            m.JoinGroupResponse("c1-id", 0, generation, "consumer", "range", "other"),
+            now_us,
+        )
+        self.answer(
+            m.SyncGroupRequest,
+            m.SyncGroupResponse(0, "consumer", "range", write_assignment([("t", i) for i in numbers])),
+            now_us,
+        )
         self.offsets(committed or {}, now_us)
 
     def offsets(self, committed: dict[int, int], now_us: int = 0) -> None:
         while asked := [message for _, message in self.out.sent if isinstance(message, m.OffsetFetchRequest)]:
-            rows = [m.FetchedPartition(i, committed.get(i, -1)) for i in (asked[0].groups[0].topics or [])[0].partition_indexes]
-            self.answer(m.OffsetFetchRequest, m.OffsetFetchResponse([m.OffsetFetchGroupResult("g", [m.FetchedTopicResult("t", rows)])]), now_us)
-        while listed := [message for _, message in self.out.sent if isinstance(message, r.ListOffsetsRequest)]:
-            rows_ = [r.ListedOffset(part.topic, part.partition, 0, 0, -1, self.epoch) for part in listed[0].partitions]
+            rows = [
+                m.FetchedPartition(i, committed.get(i, -1))
+                for i in (asked[0].groups[0].topics or [])[0].partition_indexes
+            ]
+            self.answer(
+                m.OffsetFetchRequest,
+                m.OffsetFetchResponse([m.OffsetFetchGroupResult("g", [m.FetchedTopicResult("t", rows)])]),
+                now_us,
+            )
+        while listed := [
+            message for _, message in self.out.sent if isinstance(message, r.ListOffsetsRequest)
+        ]:
+            rows_ = [
+                r.ListedOffset(part.topic, part.partition, 0, 0, -1, self.epoch)
+                for part in listed[0].partitions
+            ]
             self.answer(r.ListOffsetsRequest, r.ListOffsetsResponse(rows_), now_us)
 
     def records(self, partition: int, offset: int, *values: int, now_us: int = 0, code: int = 0) -> None:
@@ -82,8 +112,14 @@ class Bench:
             if any(part.partition == partition for part in request.partitions) and values is not None:
                 batches: tuple[LightBatch, ...] = ()
                 if values:
-                    batches = (light_batch(list(values), timestamp=0, base_offset=offset, partition_leader_epoch=self.epoch),)
-                part = r.FetchedPartition("t", partition, code, offset + len(values), offset + len(values), 0, batches)
+                    batches = (
+                        light_batch(
+                            list(values), timestamp=0, base_offset=offset, partition_leader_epoch=self.epoch
+                        ),
+                    )
+                part = r.FetchedPartition(
+                    "t", partition, code, offset + len(values), offset + len(values), 0, batches
+                )
                 self.node.receive(connection, r.FetchResponse([part]), now_us, self.out)
             else:
                 self.out.sent.append((connection, request))
@@ -99,7 +135,9 @@ class Server(Bench):
     def __init__(self, **settings: Any) -> None:
         super().__init__(group_protocol="consumer", **settings)
 
-    def beat(self, epoch: int, numbers: list[int] | None, code: int = 0, now_us: int = 0) -> m.ConsumerGroupHeartbeatRequest:
+    def beat(
+        self, epoch: int, numbers: list[int] | None, code: int = 0, now_us: int = 0
+    ) -> m.ConsumerGroupHeartbeatRequest:
         assignment = None if numbers is None else m.Assignment([m.TopicPartitions(topic_id("t"), numbers)])
         response = m.ConsumerGroupHeartbeatResponse(code, "m1", epoch, 5_000, assignment)
         request = self.answer(m.ConsumerGroupHeartbeatRequest, response, now_us)

@@ -1,4 +1,5 @@
-"""A broker that leads all partitions by itself, for the producer's tests: real logs, one request at a time on a connection, no replicas."""
+"""A broker that leads all partitions by itself, for the producer's tests: real logs, one request at a time on
+a connection, no replicas."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from broker_core.sim.node import Closed
 @dataclass(slots=True)
 class OneBrokerState:
     """refuse: error codes that the next produces get, without an append. swallow: with the next so many
-    produces the way back of their connection breaks: they are taken, and nothing is answered there any more (`silent`)."""
+    produces the way back of their connection breaks: they are taken, and nothing is answered there any more
+    (`silent`)."""
 
     partitions: int = 2
     logs: dict[int, LightLog] = field(default_factory=dict)
@@ -30,7 +32,12 @@ class OneBrokerState:
         return self.logs[number]
 
     def values(self, number: int) -> list[int]:
-        return [value for batch in self.log(number).batches() if not batch.header.is_control for value in batch.values]
+        return [
+            value
+            for batch in self.log(number).batches()
+            if not batch.header.is_control
+            for value in batch.values
+        ]
 
 
 class OneBroker:
@@ -44,7 +51,9 @@ class OneBroker:
         if isinstance(message, Closed):
             state.silent.pop(connection, None)
         elif isinstance(message, r.MetadataRequest):
-            partitions = [r.MetadataPartition(number, 0, 0, 0, [0], [0], []) for number in range(state.partitions)]
+            partitions = [
+                r.MetadataPartition(number, 0, 0, 0, [0], [0], []) for number in range(state.partitions)
+            ]
             topics = [r.MetadataTopic(topic, 0, partitions) for topic in message.topics or ()]
             self._answer(connection, out, r.MetadataResponse([r.MetadataBroker(0)], 0, topics))
         elif isinstance(message, t.InitProducerIdRequest):

@@ -22,7 +22,9 @@ ME = "c1-00000001"
 
 def joined(assignor="range", generation=1, draws=(40_000,)):
     counted = Counted()
-    node = Consumer(ConsumerState("c1", "g", "t", 4, assignor, Program(100)), counted, lambda partition, offset, end: None)
+    node = Consumer(
+        ConsumerState("c1", "g", "t", 4, assignor, Program(100)), counted, lambda partition, offset, end: None
+    )
     out = Played("c1", draws)
     ((_, request),) = play(node, out, PERSON, Join("broker"))
     assert (request.member_id, request.client_id, request.protocol) == ("", "c1", assignor)
@@ -35,7 +37,9 @@ def joined(assignor="range", generation=1, draws=(40_000,)):
 
 def reading(assignor="range", owned=(0, 1), **options):
     node, out, counted = joined(assignor, **options)
-    assert play(node, out, 1, r.SyncGroupResponse(0, list(owned))) == [(1, r.OffsetFetchRequest("g", list(owned)))]
+    assert play(node, out, 1, r.SyncGroupResponse(0, list(owned))) == [
+        (1, r.OffsetFetchRequest("g", list(owned)))
+    ]
     ((_, fetch),) = play(node, out, 1, r.OffsetFetchResponse(dict.fromkeys(owned, -1)))
     assert fetch.offsets == dict.fromkeys(owned, 0)
     return node, out, counted
@@ -107,7 +111,10 @@ def test_eager_member_commits_revokes_everything_and_then_joins():
     play(node, out, 1, r.HeartbeatResponse(r.REBALANCE_IN_PROGRESS))
     assert node.state.owned == [0, 1]  # the record in hand is finished first
     assert wake(node, out, DONE) == [(1, r.OffsetCommitRequest("g", 1, ME, {0: 1, 1: 0}))]
-    assert node.state.owned == [] and out.told[-1] == ("kafka.consumer.revoked", {"client": "c1", "partitions": [0, 1]})
+    assert node.state.owned == [] and out.told[-1] == (
+        "kafka.consumer.revoked",
+        {"client": "c1", "partitions": [0, 1]},
+    )
     ((_, request),) = play(node, out, 1, r.OffsetCommitResponse(0))
     assert isinstance(request, r.JoinGroupRequest) and request.member_id == ME
 
@@ -120,7 +127,9 @@ def test_cooperative_member_reads_on_and_revokes_only_what_it_lost():
     play(node, out, 1, r.JoinGroupResponse(0, 2, "cooperative-sticky", "other", ME, []))
     out.told.clear()
     play(node, out, 1, r.SyncGroupResponse(0, [1]))
-    assert [(kind, data["partitions"]) for kind, data in out.told] == [("kafka.consumer.revoked", [0])] and node.state.owned == [1]
+    assert [(kind, data["partitions"]) for kind, data in out.told] == [
+        ("kafka.consumer.revoked", [0])
+    ] and node.state.owned == [1]
     assert node.state.phase == "committing"  # what it let go is handed out in a second rebalance
 
 
@@ -130,9 +139,14 @@ def test_member_claims_what_it_had_for_the_last_generation_whose_assignment_it_t
     play(node, out, 1, r.HeartbeatResponse(r.REBALANCE_IN_PROGRESS), r.OffsetCommitResponse(0))
     play(node, out, 1, r.JoinGroupResponse(0, 2, assignor, "other", ME, []))
     sent = play(node, out, 1, r.SyncGroupResponse(r.REBALANCE_IN_PROGRESS, []), r.OffsetCommitResponse(0))
-    subscription = next(message.subscription for _, message in sent if isinstance(message, r.JoinGroupRequest))
-    claims = (subscription.owned, subscription.generation) if assignor == "cooperative-sticky" else (
-        subscription.user_data.partitions, subscription.user_data.generation)
+    subscription = next(
+        message.subscription for _, message in sent if isinstance(message, r.JoinGroupRequest)
+    )
+    claims = (
+        (subscription.owned, subscription.generation)
+        if assignor == "cooperative-sticky"
+        else (subscription.user_data.partitions, subscription.user_data.generation)
+    )
     assert claims == ((("t", 0),), 1)
 
 
@@ -168,7 +182,9 @@ def test_positions_are_committed_every_five_seconds_without_the_record_in_hand()
     play(node, out, 1, r.FetchResponse([(0, 0, [0, 1])]))
     assert out.deadlines["commit"] == AUTO_COMMIT_INTERVAL_US
     assert wake(node, out, "commit") == []  # at the next poll, not before
-    commit = next(message for _, message in wake(node, out, DONE) if isinstance(message, r.OffsetCommitRequest))
+    commit = next(
+        message for _, message in wake(node, out, DONE) if isinstance(message, r.OffsetCommitRequest)
+    )
     assert commit.offsets == {0: 1, 1: 0}
 
 
@@ -195,7 +211,7 @@ def test_paused_program_stays_in_the_group():
     assert wake(node, out, "heartbeat") == [(1, r.HeartbeatRequest("g", 1, ME))]
 
 
-# -- a whole group ------------------------------------------------------------------------------------------------------------------------
+# -- a whole group -------------------------------------------------------------------------------------------
 
 PARTITIONS = 6
 
@@ -206,10 +222,14 @@ def cluster(assignor: str, consumers: int):
         {
             "broker": (BrokerState, Broker),
             "consumer": (ConsumerState, lambda own: Consumer(own, counted, lambda number, offset, end: None)),
-            "producer": (ProducerState, lambda own: Producer(own, {code: code % PARTITIONS for code in range(10_000)})),
+            "producer": (
+                ProducerState,
+                lambda own: Producer(own, {code: code % PARTITIONS for code in range(10_000)}),
+            ),
         },
-        r.Request | Join | Leave | Pause | Resume | Pace | producers.Connect, jitter_us=200,
-    )  # fmt: skip
+        r.Request | Join | Leave | Pause | Resume | Pace | producers.Connect,
+        jitter_us=200,
+    )
     world = World("k", design, 7)
     world.start("broker", "broker", state)
     world.start("producer", "producer", ProducerState(Placement(PARTITIONS)))
@@ -228,7 +248,9 @@ def run(world: World, until_us: int) -> None:
     """20 records a second, in order, for as long as it runs."""
     producer, slot, first = world.node("producer"), world.slots["producer"], world.now_us // 50_000 + 1
     times = range(first * 50_000, until_us + 1, 50_000)
-    world.advance(until_us, Arrivals(times, lambda place: slot.send(*producer.send(first + place, first + place))))
+    world.advance(
+        until_us, Arrivals(times, lambda place: slot.send(*producer.send(first + place, first + place)))
+    )
 
 
 def test_group_without_commits_begins_where_each_log_starts():
@@ -237,7 +259,9 @@ def test_group_without_commits_begins_where_each_log_starts():
         log.start = log.end = 100 * number
     run(world, 10 * SECOND_US)
     positions = world.node("c1").state.positions
-    assert {number: log.end for number, log in enumerate(state.logs)} == positions and min(log.end - log.start for log in state.logs) > 20
+    assert {number: log.end for number, log in enumerate(state.logs)} == positions and min(
+        log.end - log.start for log in state.logs
+    ) > 20
     assert sum(what == "handled" for what, _ in counted.log) == sum(log.end - log.start for log in state.logs)
 
 
@@ -252,7 +276,9 @@ def test_group_shares_every_partition_once_through_join_crash_and_leave(assignor
     assert sorted(number for part in owned(world, "c1", "c2") for number in part) == list(range(PARTITIONS))
     add(world, "c3", assignor)
     run(world, 30 * SECOND_US)
-    assert sorted(number for part in owned(world, "c1", "c2", "c3") for number in part) == list(range(PARTITIONS))
+    assert sorted(number for part in owned(world, "c1", "c2", "c3") for number in part) == list(
+        range(PARTITIONS)
+    )
     assert all(len(part) == 2 for part in owned(world, "c1", "c2", "c3"))
     world.crash("c2")
     run(world, 90 * SECOND_US)

@@ -1,11 +1,17 @@
-"""What a program may call besides poll(): pause and resume of partitions, seek, and commits of offsets that it gives. By playbook."""
+"""What a program may call besides poll(): pause and resume of partitions, seek, and commits of offsets that
+it gives. By playbook."""
 
 from __future__ import annotations
 
 import pytest
 
 from broker_core.kafka.assignors.subscription_bytes import write_assignment
-from broker_core.kafka.client.group_consumer.consumer import CommitOffsets, PausePartitions, ResumePartitions, Seek
+from broker_core.kafka.client.group_consumer.consumer import (
+    CommitOffsets,
+    PausePartitions,
+    ResumePartitions,
+    Seek,
+)
 from broker_core.kafka.client.group_consumer.core import FAILED
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.cluster.transaction_requests import FindCoordinatorRequest
@@ -31,11 +37,17 @@ def wanted(bench: Bench) -> set[int]:
 def committed(bench: Bench) -> list[tuple[int, int]]:
     """What the last commit said, and take it out of what was sent."""
     ((_, request),) = bench.to(m.OffsetCommitRequest)
-    return [(row.partition_index, row.committed_offset) for topic in request.topics for row in topic.partitions]
+    return [
+        (row.partition_index, row.committed_offset) for topic in request.topics for row in topic.partitions
+    ]
 
 
 def commit_answer(bench: Bench, code: int = 0, now_us: int = 0) -> None:
-    bench.answer(m.OffsetCommitRequest, m.OffsetCommitResponse([m.TopicResult("t", [m.PartitionResult(0, code)])]), now_us)
+    bench.answer(
+        m.OffsetCommitRequest,
+        m.OffsetCommitResponse([m.TopicResult("t", [m.PartitionResult(0, code)])]),
+        now_us,
+    )
 
 
 # --- pause and resume
@@ -60,7 +72,9 @@ def test_what_was_fetched_before_the_pause_waits_and_is_given_after_it() -> None
     assert bench.state.program.hand == 8 and bench.state.subscribed.assigned[ONE].position == 2
 
 
-def test_a_pause_of_what_it_does_not_own_is_passed_over_and_a_partition_that_comes_anew_is_not_paused() -> None:
+def test_a_pause_of_what_it_does_not_own_is_passed_over_and_a_partition_that_comes_anew_is_not_paused() -> (
+    None
+):
     bench = reading(0)
     bench.node.receive(0, PausePartitions([TWO, ("other", 3)]), 0, bench.out)
     assert not bench.state.subscribed.assigned[ONE].is_paused and TWO not in bench.state.subscribed.assigned
@@ -100,7 +114,10 @@ def test_given_offsets_are_committed_as_given_whatever_the_position() -> None:
     bench = reading(0, 1)
     bench.node.receive(0, CommitOffsets([("t", 0, 4), ("t", 1, 9)]), 0, bench.out)
     assert committed(bench) == [(0, 4), (1, 9)]
-    assert bench.state.subscribed.assigned[ONE].committed == 4 and bench.state.subscribed.assigned[ONE].position == 0
+    assert (
+        bench.state.subscribed.assigned[ONE].committed == 4
+        and bench.state.subscribed.assigned[ONE].position == 0
+    )
 
 
 def test_an_async_commit_lets_the_program_poll_on_and_a_sync_one_waits_for_its_answer() -> None:
@@ -143,7 +160,13 @@ def test_a_zombies_given_offsets_are_refused_and_it_joins_again() -> None:
 
 
 def fetched(code: int) -> m.OffsetFetchResponse:
-    return m.OffsetFetchResponse([m.OffsetFetchGroupResult("g", [m.FetchedTopicResult("t", [m.FetchedPartition(0, -1, error_code=code)])])])
+    return m.OffsetFetchResponse(
+        [
+            m.OffsetFetchGroupResult(
+                "g", [m.FetchedTopicResult("t", [m.FetchedPartition(0, -1, error_code=code)])]
+            )
+        ]
+    )
 
 
 def joining(**settings: object) -> Bench:
@@ -152,7 +175,9 @@ def joining(**settings: object) -> Bench:
     bench.start()
     bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", codes.MEMBER_ID_REQUIRED))
     bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 1, "consumer", "range", "other"))
-    bench.answer(m.SyncGroupRequest, m.SyncGroupResponse(0, "consumer", "range", write_assignment([("t", 0)])))
+    bench.answer(
+        m.SyncGroupRequest, m.SyncGroupResponse(0, "consumer", "range", write_assignment([("t", 0)]))
+    )
     return bench
 
 
@@ -166,7 +191,10 @@ def test_an_offset_in_an_open_transaction_is_asked_for_again_after_the_back_off(
 
 def test_a_coordinator_that_has_moved_is_searched_before_the_offset_is_asked_for_again() -> None:
     bench = joining()
-    bench.answer(m.OffsetFetchRequest, m.OffsetFetchResponse([m.OffsetFetchGroupResult("g", [], codes.NOT_COORDINATOR)]))
+    bench.answer(
+        m.OffsetFetchRequest,
+        m.OffsetFetchResponse([m.OffsetFetchGroupResult("g", [], codes.NOT_COORDINATOR)]),
+    )
     bench.node.wake("retry", 100_000, bench.out)
     assert not bench.to(m.OffsetFetchRequest)
     bench.serve(100_000)
@@ -224,7 +252,10 @@ def test_it_asks_whom_it_is_connected_to_and_opens_no_other_connection() -> None
 
 def test_it_asks_the_broker_with_the_fewest_requests_in_flight() -> None:
     bench = reading(1)  # a fetch waits at broker 2, nothing at broker 1
-    assert [ask_again(bench), len(bench.state.network.in_flight[bench.state.network.connections[2]])] == [1, 1]
+    assert [ask_again(bench), len(bench.state.network.in_flight[bench.state.network.connections[2]])] == [
+        1,
+        1,
+    ]
 
 
 def test_between_equals_it_takes_turns() -> None:
@@ -251,4 +282,7 @@ def test_with_every_connection_just_broken_it_waits_for_the_back_off() -> None:
     asked = bench.to(r.MetadataRequest) + bench.to(FindCoordinatorRequest)
     assert asked == [] and not network.connections, "reconnect.backoff.ms has only begun"
     bench.node.wake("retry", SECOND + 100_000, bench.out)
-    assert {node_of(bench, connection) for connection, _ in [*bench.to(r.MetadataRequest), *bench.to(FindCoordinatorRequest)]} == {1}
+    assert {
+        node_of(bench, connection)
+        for connection, _ in [*bench.to(r.MetadataRequest), *bench.to(FindCoordinatorRequest)]
+    } == {1}

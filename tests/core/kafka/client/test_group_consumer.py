@@ -1,10 +1,15 @@
-"""The consumer program by playbook: what it asks, in which order, and what it does with each answer. No broker, no world."""
+"""The consumer program by playbook: what it asks, in which order, and what it does with each answer. No
+broker, no world."""
 
 from __future__ import annotations
 
 import pytest
 
-from broker_core.kafka.assignors.subscription_bytes import read_assignment, read_subscription, write_assignment
+from broker_core.kafka.assignors.subscription_bytes import (
+    read_assignment,
+    read_subscription,
+    write_assignment,
+)
 from broker_core.kafka.client.group_consumer.consumer import Seek, Stick
 from broker_core.kafka.client.group_consumer.core import COMMITTING, FAILED, IN, ConsumerState
 from broker_core.kafka.cluster import requests as r
@@ -22,18 +27,32 @@ def test_it_joins_with_the_id_it_was_given_and_reads_from_the_committed_offset()
     bench = Bench()
     bench.start()
     first = next(message for _, message in bench.out.sent if isinstance(message, m.JoinGroupRequest))
-    assert (first.member_id, [offered.name for offered in first.protocols], first.client_id) == ("", ["range", "cooperative-sticky"], "c1")
+    assert (first.member_id, [offered.name for offered in first.protocols], first.client_id) == (
+        "",
+        ["range", "cooperative-sticky"],
+        "c1",
+    )
     bench.join(0, 2, committed={0: 7})
-    wanted = {part.partition: part.fetch_offset for _, request in bench.to(r.FetchRequest) for part in request.partitions}
+    wanted = {
+        part.partition: part.fetch_offset
+        for _, request in bench.to(r.FetchRequest)
+        for part in request.partitions
+    }
     assert wanted == {0: 7, 2: 0}
-    assert bench.out.told == [("kafka.consumer.assigned", {"client": "c1", "topic": "t", "partitions": [0, 2]})]
+    assert bench.out.told == [
+        ("kafka.consumer.assigned", {"client": "c1", "topic": "t", "partitions": [0, 2]})
+    ]
 
 
 def test_one_request_a_leader_and_the_first_answer_is_emptied_first() -> None:
     bench = Bench(partitions=6, max_poll_records=1)
     bench.start()
     bench.join(0, 1, 3)
-    asked = sorted([part.partition for part in request.partitions] for _, request in bench.out.sent if isinstance(request, r.FetchRequest))
+    asked = sorted(
+        [part.partition for part in request.partitions]
+        for _, request in bench.out.sent
+        if isinstance(request, r.FetchRequest)
+    )
     assert asked == [[0, 3], [1]]
     bench.records(1, 0, 10, 11)
     bench.records(0, 0, 20)
@@ -62,9 +81,13 @@ def test_a_session_names_a_partition_again_whose_leader_epoch_is_a_new_one() -> 
     bench.node.wake("metadata", SECOND, bench.out)
     bench.serve(SECOND)
     for connection, _ in bench.to(r.OffsetsForLeaderEpochRequest):
-        bench.node.receive(connection, r.OffsetsForLeaderEpochResponse([r.EpochEnd("t", 0, 0, 0, 0)]), SECOND, bench.out)
+        bench.node.receive(
+            connection, r.OffsetsForLeaderEpochResponse([r.EpochEnd("t", 0, 0, 0, 0)]), SECOND, bench.out
+        )
     bench.records(0, 0, now_us=SECOND)
-    named = [part.current_leader_epoch for _, request in bench.to(r.FetchRequest) for part in request.partitions]
+    named = [
+        part.current_leader_epoch for _, request in bench.to(r.FetchRequest) for part in request.partitions
+    ]
     assert named == [1]
 
 
@@ -81,7 +104,12 @@ def test_an_eager_member_reads_nothing_from_the_moment_it_prepares_and_gives_up_
     assert commit.topics[0].partitions[0].committed_offset == 1
     assert bench.state.member.phase == COMMITTING and bench.state.owned == [("t", 0)]
     assert bench.traffic.log == [("handled", 10)], "what is buffered is not handed over any more"
-    bench.node.receive(connection, m.OffsetCommitResponse([m.TopicResult("t", [m.PartitionResult(0)])]), 3 * SECOND, bench.out)
+    bench.node.receive(
+        connection,
+        m.OffsetCommitResponse([m.TopicResult("t", [m.PartitionResult(0)])]),
+        3 * SECOND,
+        bench.out,
+    )
     assert bench.state.owned == []
     assert bench.out.told[-1] == ("kafka.consumer.revoked", {"client": "c1", "topic": "t", "partitions": [0]})
     assert bench.to(m.JoinGroupRequest)
@@ -91,8 +119,13 @@ def test_a_cooperative_member_reads_on_gives_up_what_moves_without_a_commit_and_
     bench = Bench(assignors=["cooperative-sticky"], max_poll_records=1)
     bench.start()
     bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", codes.MEMBER_ID_REQUIRED))
-    bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 1, "consumer", "cooperative-sticky", "other"))
-    bench.answer(m.SyncGroupRequest, m.SyncGroupResponse(0, "consumer", "cooperative-sticky", write_assignment([("t", 0), ("t", 1)])))
+    bench.answer(
+        m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 1, "consumer", "cooperative-sticky", "other")
+    )
+    bench.answer(
+        m.SyncGroupRequest,
+        m.SyncGroupResponse(0, "consumer", "cooperative-sticky", write_assignment([("t", 0), ("t", 1)])),
+    )
     bench.offsets({})
     bench.node.wake("heartbeat", 3 * SECOND, bench.out)
     bench.answer(m.HeartbeatRequest, m.HeartbeatResponse(codes.REBALANCE_IN_PROGRESS))
@@ -102,17 +135,25 @@ def test_a_cooperative_member_reads_on_gives_up_what_moves_without_a_commit_and_
     bench.out.sent.append((_, request))
     bench.records(0, 0, 10)
     bench.done()
-    bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 2, "consumer", "cooperative-sticky", "other"))
-    bench.answer(m.SyncGroupRequest, m.SyncGroupResponse(0, "consumer", "cooperative-sticky", write_assignment([("t", 1)])))
+    bench.answer(
+        m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 2, "consumer", "cooperative-sticky", "other")
+    )
+    bench.answer(
+        m.SyncGroupRequest,
+        m.SyncGroupResponse(0, "consumer", "cooperative-sticky", write_assignment([("t", 1)])),
+    )
     assert bench.state.owned == [("t", 1)]
     assert bench.out.told[-1] == ("kafka.consumer.revoked", {"client": "c1", "topic": "t", "partitions": [0]})
-    assert [committed.partition_index for _, commit in bench.to(m.OffsetCommitRequest) for committed in commit.topics[0].partitions] == [1], (
-        "what was read of partition 0 since the first commit is read again by its new owner"
-    )
+    assert [
+        committed.partition_index
+        for _, commit in bench.to(m.OffsetCommitRequest)
+        for committed in commit.topics[0].partitions
+    ] == [1], "what was read of partition 0 since the first commit is read again by its new owner"
 
 
 def test_a_cooperative_member_commits_nothing_while_it_rebalances() -> None:
-    """commitSync() throws RebalanceInProgressException; the records that it was for are handled, and the next commit covers them."""
+    """commitSync() throws RebalanceInProgressException; the records that it was for are handled, and the next
+    commit covers them."""
     bench = Bench(assignors=["cooperative-sticky"], commits="sync", max_poll_records=1)
     bench.start()
     bench.join(0)
@@ -122,8 +163,13 @@ def test_a_cooperative_member_commits_nothing_while_it_rebalances() -> None:
     bench.done()
     assert bench.traffic.log == [("handled", 10)] and not bench.to(m.OffsetCommitRequest)
     assert bench.state.commits.failed == 1 and not bench.state.loop.awaits_commit
-    bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 2, "consumer", "cooperative-sticky", "other"))
-    bench.answer(m.SyncGroupRequest, m.SyncGroupResponse(0, "consumer", "cooperative-sticky", write_assignment([("t", 0)])))
+    bench.answer(
+        m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 2, "consumer", "cooperative-sticky", "other")
+    )
+    bench.answer(
+        m.SyncGroupRequest,
+        m.SyncGroupResponse(0, "consumer", "cooperative-sticky", write_assignment([("t", 0)])),
+    )
     bench.records(0, 1, 11)
     bench.done()
     (_, commit) = bench.to(m.OffsetCommitRequest)[0]
@@ -131,7 +177,8 @@ def test_a_cooperative_member_commits_nothing_while_it_rebalances() -> None:
 
 
 def test_who_is_no_member_any_more_commits_nothing() -> None:
-    """An empty group would take a commit without a generation, as of a program that is no member of any group."""
+    """An empty group would take a commit without a generation, as of a program that is no member of any
+    group."""
     bench = Bench(commits="sync", max_poll_records=1)
     bench.start()
     bench.join(0)
@@ -153,7 +200,9 @@ def test_after_a_rebalance_that_failed_it_joins_again_without_a_second_commit(is
     bench.answer(m.HeartbeatRequest, m.HeartbeatResponse(codes.REBALANCE_IN_PROGRESS))
     bench.answer(m.OffsetCommitRequest, m.OffsetCommitResponse([]))
     if is_in_sync:
-        bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 2, "consumer", "cooperative-sticky", "other"))
+        bench.answer(
+            m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 2, "consumer", "cooperative-sticky", "other")
+        )
         bench.answer(m.SyncGroupRequest, m.SyncGroupResponse(codes.REBALANCE_IN_PROGRESS))
     else:
         bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("", codes.REBALANCE_IN_PROGRESS))
@@ -169,7 +218,9 @@ def test_the_leader_assigns_by_the_protocol_that_was_voted_for() -> None:
     metadata = request[1].protocols[0].metadata
     bench.out.sent.append(request)
     members = [m.JoinGroupMember("c1-id", None, metadata), m.JoinGroupMember("c2-id", None, metadata)]
-    bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 1, "consumer", "range", "c1-id", False, members))
+    bench.answer(
+        m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 1, "consumer", "range", "c1-id", False, members)
+    )
     (_, sync) = bench.to(m.SyncGroupRequest)[0]
     given = {entry.member_id: read_assignment(entry.assignment).partitions for entry in sync.assignments}
     assert given == {"c1-id": (("t", 0), ("t", 1)), "c2-id": (("t", 2), ("t", 3))}
@@ -181,8 +232,13 @@ def test_a_leader_joins_again_when_a_topic_of_the_group_grows() -> None:
     request = bench.to(m.JoinGroupRequest)[0]
     bench.out.sent.append(request)
     members = [m.JoinGroupMember("c1-id", None, request[1].protocols[0].metadata)]
-    bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 1, "consumer", "range", "c1-id", False, members))
-    bench.answer(m.SyncGroupRequest, m.SyncGroupResponse(0, "consumer", "range", write_assignment([("t", 0), ("t", 1)])))
+    bench.answer(
+        m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 1, "consumer", "range", "c1-id", False, members)
+    )
+    bench.answer(
+        m.SyncGroupRequest,
+        m.SyncGroupResponse(0, "consumer", "range", write_assignment([("t", 0), ("t", 1)])),
+    )
     bench.offsets({})
     bench.partitions = 3
     bench.node.wake("metadata", 300 * SECOND, bench.out)
@@ -256,26 +312,37 @@ def test_a_position_beyond_the_end_of_its_epoch_goes_back() -> None:
     bench.serve(SECOND)
     (connection, question) = bench.to(r.OffsetsForLeaderEpochRequest)[0]
     assert (question.partitions[0].leader_epoch, question.partitions[0].current_leader_epoch) == (0, 1)
-    bench.node.receive(connection, r.OffsetsForLeaderEpochResponse([r.EpochEnd("t", 0, 0, 0, 2)]), SECOND, bench.out)
+    bench.node.receive(
+        connection, r.OffsetsForLeaderEpochResponse([r.EpochEnd("t", 0, 0, 0, 2)]), SECOND, bench.out
+    )
     assert bench.state.subscribed.assigned["t", 0].position == 2
     assert bench.out.told[-1][0] == "kafka.consumer.truncated"
 
 
 def test_a_committed_offset_is_not_asked_of_a_leader_from_before_its_epoch() -> None:
-    """A leader that is cut off and does not know it would say that there is no such offset, and the whole partition would be read again."""
+    """A leader that is cut off and does not know it would say that there is no such offset, and the whole
+    partition would be read again."""
     bench = Bench(partitions=1)
     bench.start()
     bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", codes.MEMBER_ID_REQUIRED))
     bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 1, "consumer", "range", "other"))
-    bench.answer(m.SyncGroupRequest, m.SyncGroupResponse(0, "consumer", "range", write_assignment([("t", 0)])))
+    bench.answer(
+        m.SyncGroupRequest, m.SyncGroupResponse(0, "consumer", "range", write_assignment([("t", 0)]))
+    )
     rows = [m.FetchedPartition(0, 18, committed_leader_epoch=3)]
-    bench.answer(m.OffsetFetchRequest, m.OffsetFetchResponse([m.OffsetFetchGroupResult("g", [m.FetchedTopicResult("t", rows)])]), SECOND)
+    bench.answer(
+        m.OffsetFetchRequest,
+        m.OffsetFetchResponse([m.OffsetFetchGroupResult("g", [m.FetchedTopicResult("t", rows)])]),
+        SECOND,
+    )
     bench.answer(r.MetadataRequest, bench.metadata(), SECOND)
     assert not bench.to(r.FetchRequest), "the answer is of one that is behind"
     bench.epoch = 3
     bench.node.wake("retry", 2 * SECOND, bench.out)
     bench.answer(r.MetadataRequest, bench.metadata(), 2 * SECOND)
-    assert [part.fetch_offset for _, request in bench.to(r.FetchRequest) for part in request.partitions] == [18]
+    assert [part.fetch_offset for _, request in bench.to(r.FetchRequest) for part in request.partitions] == [
+        18
+    ]
 
 
 def test_a_coordinator_that_has_moved_is_found_again() -> None:
@@ -339,7 +406,9 @@ def test_seek_goes_on_elsewhere_and_what_was_buffered_is_dropped() -> None:
     bench.node.receive(0, Seek("t", 0, 5), 0, bench.out)
     bench.done()
     assert bench.traffic.log == [("handled", 10)]
-    assert {part.fetch_offset for _, request in bench.to(r.FetchRequest) for part in request.partitions} == {5}
+    assert {part.fetch_offset for _, request in bench.to(r.FetchRequest) for part in request.partitions} == {
+        5
+    }
 
 
 def test_what_is_sought_is_committed_and_not_what_is_still_in_hand() -> None:
@@ -353,7 +422,9 @@ def test_what_is_sought_is_committed_and_not_what_is_still_in_hand() -> None:
         bench.node.receive(0, Seek("t", 0, offset), 0, bench.out)
         assert bench.state.handled() == {("t", 0): offset}
     bench.node.receive(0, Seek("t", 0, -1, "latest"), 0, bench.out)
-    assert bench.state.handled() == {}, "until the leader has said where the end is there is nothing to commit"
+    assert bench.state.handled() == {}, (
+        "until the leader has said where the end is there is nothing to commit"
+    )
 
 
 def test_a_server_assigned_member_reports_what_it_holds_at_once_and_then_says_little() -> None:
@@ -365,7 +436,11 @@ def test_a_server_assigned_member_reports_what_it_holds_at_once_and_then_says_li
     assert (report.member_epoch, report.topic_partitions) == (1, [m.TopicPartitions(topic_id("t"), [0, 1])])
     bench.node.wake("heartbeat", 5 * SECOND, bench.out)
     quiet = bench.beat(1, None, now_us=5 * SECOND)
-    assert (quiet.topic_partitions, quiet.subscribed_topic_names, quiet.rebalance_timeout_ms) == (None, None, -1)
+    assert (quiet.topic_partitions, quiet.subscribed_topic_names, quiet.rebalance_timeout_ms) == (
+        None,
+        None,
+        -1,
+    )
     assert bench.state.member.phase == IN
 
 
@@ -385,18 +460,27 @@ def test_it_commits_gives_up_and_reports_what_is_taken_away_and_reads_on_the_res
 
 
 def test_an_assignment_of_a_topic_that_is_not_known_yet_waits_for_metadata() -> None:
-    """A member that subscribes by pattern may be assigned a topic of which its brokers have not told it, or have just told it nothing."""
+    """A member that subscribes by pattern may be assigned a topic of which its brokers have not told it, or
+    have just told it nothing."""
     bench = Server(pattern="t|u", topics=[])
     bench.start()
     both = m.Assignment([m.TopicPartitions(topic_id(topic), [0]) for topic in ("t", "u")])
-    bench.answer(m.ConsumerGroupHeartbeatRequest, m.ConsumerGroupHeartbeatResponse(0, "m1", 1, 5_000, both), SECOND)
+    bench.answer(
+        m.ConsumerGroupHeartbeatRequest, m.ConsumerGroupHeartbeatResponse(0, "m1", 1, 5_000, both), SECOND
+    )
     assert bench.state.owned == [("t", 0)]
     t = bench.metadata().topics[0]
-    bench.answer(r.MetadataRequest, r.MetadataResponse([r.MetadataBroker(1)], 1, [t, r.MetadataTopic("u", 0, t.partitions)]), SECOND)
+    bench.answer(
+        r.MetadataRequest,
+        r.MetadataResponse([r.MetadataBroker(1)], 1, [t, r.MetadataTopic("u", 0, t.partitions)]),
+        SECOND,
+    )
     assert bench.state.owned == [("t", 0), ("u", 0)]
     bench.node.wake("metadata", 2 * SECOND, bench.out)
     bench.answer(r.MetadataRequest, r.MetadataResponse([], -1, []), 2 * SECOND)
-    bench.answer(m.ConsumerGroupHeartbeatRequest, m.ConsumerGroupHeartbeatResponse(0, "m1", 1, 5_000, both), 2 * SECOND)
+    bench.answer(
+        m.ConsumerGroupHeartbeatRequest, m.ConsumerGroupHeartbeatResponse(0, "m1", 1, 5_000, both), 2 * SECOND
+    )
     assert bench.state.owned == [("t", 0), ("u", 0)], "a broker that tells of no topics takes nothing away"
 
 
@@ -444,7 +528,8 @@ def asked_brokers(bench: Bench) -> dict[int, int]:
 
 
 def fetched(bench: Bench, broker: int, now_us: int, *, code: int = 0, prefers: int = -1) -> None:
-    """The broker answers the fetch of partition 0: nothing new, an error, or that it is to be read from another replica."""
+    """The broker answers the fetch of partition 0: nothing new, an error, or that it is to be read from
+    another replica."""
     part = r.FetchedPartition("t", 0, code, 5, 5, 0, (), None, prefers)
     bench.node.receive(bench.state.network.connections[broker], r.FetchResponse([part]), now_us, bench.out)
 
@@ -452,7 +537,11 @@ def fetched(bench: Bench, broker: int, now_us: int, *, code: int = 0, prefers: i
 def pass_time(bench: Bench, until_us: int) -> None:
     """Wake it for what is due, and give it the metadata that it asks for."""
     bench.serve(until_us)
-    while due := [(at_us, name) for name, at_us in bench.out.deadlines.items() if at_us <= until_us and name != "heartbeat"]:
+    while due := [
+        (at_us, name)
+        for name, at_us in bench.out.deadlines.items()
+        if at_us <= until_us and name != "heartbeat"
+    ]:
         at_us, name = min(due)
         del bench.out.deadlines[name]
         bench.node.wake(name, at_us, bench.out)

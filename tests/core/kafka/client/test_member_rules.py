@@ -43,7 +43,9 @@ def joins(bench: Bench) -> list[tuple[str, int, tuple]]:
 # --- out of the group
 
 
-@pytest.mark.parametrize(("code", "member_id"), [(codes.ILLEGAL_GENERATION, "c1-id"), (codes.UNKNOWN_MEMBER_ID, "")])
+@pytest.mark.parametrize(
+    ("code", "member_id"), [(codes.ILLEGAL_GENERATION, "c1-id"), (codes.UNKNOWN_MEMBER_ID, "")]
+)
 def test_who_is_of_another_generation_keeps_its_id_and_who_is_unknown_does_not(code, member_id):
     bench = member()
     rebalance(bench, code)
@@ -51,21 +53,31 @@ def test_who_is_of_another_generation_keeps_its_id_and_who_is_unknown_does_not(c
     assert bench.out.rules[-1] == "kafka.consumer.lost" and not bench.to(m.OffsetCommitRequest)
 
 
-@pytest.mark.parametrize(("code", "member_id"), [(codes.ILLEGAL_GENERATION, "c1-id"), (codes.UNKNOWN_MEMBER_ID, "")])
+@pytest.mark.parametrize(
+    ("code", "member_id"), [(codes.ILLEGAL_GENERATION, "c1-id"), (codes.UNKNOWN_MEMBER_ID, "")]
+)
 def test_the_same_holds_for_an_answer_to_syncgroup(code, member_id):
     bench = member(assignors=["cooperative-sticky"])
     rebalance(bench)
     bench.answer(m.OffsetCommitRequest, m.OffsetCommitResponse([]))
-    bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 2, "consumer", "cooperative-sticky", "other"))
+    bench.answer(
+        m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 2, "consumer", "cooperative-sticky", "other")
+    )
     bench.answer(m.SyncGroupRequest, m.SyncGroupResponse(code))
     assert joins(bench) == [(member_id, -1, ())] and bench.out.rules[-1] == "kafka.consumer.lost"
 
 
-@pytest.mark.parametrize(("code", "member_id"), [(codes.ILLEGAL_GENERATION, "c1-id"), (codes.UNKNOWN_MEMBER_ID, "")])
+@pytest.mark.parametrize(
+    ("code", "member_id"), [(codes.ILLEGAL_GENERATION, "c1-id"), (codes.UNKNOWN_MEMBER_ID, "")]
+)
 def test_and_for_a_commit_of_its_own_generation(code, member_id):
     bench = member()
     bench.node.wake("commit", 5 * SECOND, bench.out)
-    bench.answer(m.OffsetCommitRequest, m.OffsetCommitResponse([m.TopicResult("t", [m.PartitionResult(0, code)])]), 5 * SECOND)
+    bench.answer(
+        m.OffsetCommitRequest,
+        m.OffsetCommitResponse([m.TopicResult("t", [m.PartitionResult(0, code)])]),
+        5 * SECOND,
+    )
     assert joins(bench) == [(member_id, -1, ())] and bench.state.commits.failed == 1
 
 
@@ -118,7 +130,9 @@ def test_who_has_not_polled_for_too_long_beats_no_more():
 def test_the_clock_of_max_poll_interval_begins_when_the_program_does():
     bench = Bench(max_poll_interval_ms=60_000)
     bench.node.receive(0, Start(2 * SECOND), 0, bench.out)
-    assert bench.out.deadlines == {"boot": 2 * SECOND} and bench.out.take() == [], "the process is still starting"
+    assert bench.out.deadlines == {"boot": 2 * SECOND} and bench.out.take() == [], (
+        "the process is still starting"
+    )
     bench.node.wake("metadata", SECOND, bench.out)
     assert bench.out.take() == []
     bench.node.wake("boot", 2 * SECOND, bench.out)
@@ -175,7 +189,11 @@ def test_a_cooperative_member_gives_up_what_it_no_longer_subscribes_to_before_it
 def test_a_commit_that_nobody_could_take_goes_out_again_with_the_next_poll():
     bench = member()
     bench.node.wake("commit", 5 * SECOND, bench.out)
-    bench.answer(m.OffsetCommitRequest, m.OffsetCommitResponse([m.TopicResult("t", [m.PartitionResult(0, codes.NOT_COORDINATOR)])]), 5 * SECOND)
+    bench.answer(
+        m.OffsetCommitRequest,
+        m.OffsetCommitResponse([m.TopicResult("t", [m.PartitionResult(0, codes.NOT_COORDINATOR)])]),
+        5 * SECOND,
+    )
     assert not bench.to(m.OffsetCommitRequest), "there is no coordinator to send it to"
     bench.serve(5 * SECOND)
     assert bench.state.commits.failed == 1 and bench.state.commits.is_due is False
@@ -203,7 +221,11 @@ def test_one_who_looks_for_the_coordinator_is_not_made_to_ask_twice_by_another_c
     bench.node.receive(network.connections[-1], Closed("reset"), SECOND, bench.out)
     bench.node.wake("retry", SECOND + 200_000, bench.out)
     ((asked_on, _),) = bench.to(FindCoordinatorRequest)
-    other = next(connection for broker, connection in network.connections.items() if broker > 0 and connection != asked_on)
+    other = next(
+        connection
+        for broker, connection in network.connections.items()
+        if broker > 0 and connection != asked_on
+    )
     bench.node.receive(other, Closed("reset"), SECOND + 300_000, bench.out)
     bench.node.wake("retry", 2 * SECOND, bench.out)
     assert not bench.to(FindCoordinatorRequest)
@@ -251,9 +273,15 @@ def test_an_offset_that_the_coordinator_could_not_give_is_asked_again_after_the_
     bench.start()
     bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", codes.MEMBER_ID_REQUIRED))
     bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 1, "consumer", "range", "other"))
-    bench.answer(m.SyncGroupRequest, m.SyncGroupResponse(0, "consumer", "range", write_assignment([("t", 0)])))
+    bench.answer(
+        m.SyncGroupRequest, m.SyncGroupResponse(0, "consumer", "range", write_assignment([("t", 0)]))
+    )
     bench.answer(m.OffsetFetchRequest, m.OffsetFetchResponse([m.OffsetFetchGroupResult("g", [], 14)]), SECOND)
-    assert not bench.to(m.OffsetFetchRequest) and bench.state.coordinator.node_id == 2 and bench.out.deadlines["retry"] == SECOND + 100_000
+    assert (
+        not bench.to(m.OffsetFetchRequest)
+        and bench.state.coordinator.node_id == 2
+        and bench.out.deadlines["retry"] == SECOND + 100_000
+    )
     bench.node.wake("retry", SECOND + 100_000, bench.out)
     assert len(bench.to(m.OffsetFetchRequest)) == 1 and not bench.to(FindCoordinatorRequest)
 
@@ -266,7 +294,9 @@ def test_an_answer_for_a_partition_whose_position_is_being_looked_for_is_not_buf
     ((connection, request),) = bench.to(r.FetchRequest)
     bench.state.subscribed.assigned["t", 0].request_reset("earliest")
     batches = (light_batch([10], timestamp=0, base_offset=0, partition_leader_epoch=0),)
-    bench.node.receive(connection, r.FetchResponse([r.FetchedPartition("t", 0, 0, 1, 1, 0, batches)]), 0, bench.out)
+    bench.node.receive(
+        connection, r.FetchResponse([r.FetchedPartition("t", 0, 0, 1, 1, 0, batches)]), 0, bench.out
+    )
     assert not bench.state.fetches.completed and bench.state.program.hand == -1 and request.partitions
 
 
@@ -279,7 +309,8 @@ def test_records_of_before_a_revocation_are_not_handed_over():
 
 
 def test_an_aborted_transaction_hides_nothing_before_its_first_record():
-    """One producer writes outside of a transaction, or in one that it commits, and then in one that it aborts."""
+    """One producer writes outside of a transaction, or in one that it commits, and then in one that it
+    aborts."""
     log = LightLog.begin(now_ms=0)
     about = {"timestamp": 1, "producer_id": 7, "producer_epoch": 0, "is_transactional": True}
     log.append(light_batch([1, 2], base_sequence=0, **about), now_ms=1)
@@ -303,7 +334,10 @@ def test_close_hears_only_its_own_clock():
         bench.node.wake(name, 2 * SECOND, bench.out)
     assert bench.state.member.phase == CLOSING and not bench.out.closed and not bench.to(m.HeartbeatRequest)
     bench.node.wake("close", bench.out.deadlines["close"], bench.out)
-    assert sorted(bench.out.closed) == sorted(bench.out.connected) and bench.out.told[-1][0] == "kafka.consumer.closed"
+    assert (
+        sorted(bench.out.closed) == sorted(bench.out.connected)
+        and bench.out.told[-1][0] == "kafka.consumer.closed"
+    )
 
 
 def test_who_never_found_its_coordinator_closes_at_once():
@@ -328,23 +362,38 @@ def test_who_has_nowhere_to_begin_commits_what_it_did_leaves_the_group_and_ends(
     bench.node.wake("metadata", SECOND, bench.out)
     bench.to(r.MetadataRequest)
     connection = bench.state.network.connections[2]
-    bench.node.receive(connection, r.FetchResponse([r.FetchedPartition("t", 1, 1, 0, 0, 0, ())]), SECOND, bench.out)
+    bench.node.receive(
+        connection, r.FetchResponse([r.FetchedPartition("t", 1, 1, 0, 0, 0, ())]), SECOND, bench.out
+    )
     sent = [message for _, message in bench.out.take()]
     assert [type(message) for message in sent[:2]] == [m.OffsetCommitRequest, m.LeaveGroupRequest]
     assert {row.partition_index: row.committed_offset for row in sent[0].topics[0].partitions} == {0: 6, 1: 7}
-    assert bench.state.member.phase == FAILED and bench.state.owned == [] and "heartbeat" not in bench.out.deadlines
+    assert (
+        bench.state.member.phase == FAILED
+        and bench.state.owned == []
+        and "heartbeat" not in bench.out.deadlines
+    )
     assert [kind for kind, _ in bench.out.told[-2:]] == ["kafka.consumer.revoked", "kafka.consumer.threw"]
 
 
 def test_several_partitions_without_an_offset_end_it_once():
-    for bench in (Bench(auto_offset_reset="none", partitions=4), Server(auto_offset_reset="none", partitions=4)):
+    for bench in (
+        Bench(auto_offset_reset="none", partitions=4),
+        Server(auto_offset_reset="none", partitions=4),
+    ):
         bench.start()
         if isinstance(bench, Server):
             bench.beat(1, [0, 1, 2])
         else:
             bench.join(0, 1, 2)
-        assert [kind for kind, _ in bench.out.told].count("kafka.consumer.threw") == 1 and bench.state.owned == []
-        left = [message for _, message in bench.out.take() if isinstance(message, m.LeaveGroupRequest | m.ConsumerGroupHeartbeatRequest)]
+        assert [kind for kind, _ in bench.out.told].count(
+            "kafka.consumer.threw"
+        ) == 1 and bench.state.owned == []
+        left = [
+            message
+            for _, message in bench.out.take()
+            if isinstance(message, m.LeaveGroupRequest | m.ConsumerGroupHeartbeatRequest)
+        ]
         assert isinstance(left[-1], m.LeaveGroupRequest) or left[-1].member_epoch == -1
         for name in ("heartbeat", "retry", "metadata"):
             bench.node.wake(name, 10 * SECOND, bench.out)

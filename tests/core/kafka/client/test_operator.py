@@ -1,4 +1,5 @@
-"""The operator's tool at a cluster's brokers: a connection to each that it speaks to, and what a broken one changes."""
+"""The operator's tool at a cluster's brokers: a connection to each that it speaks to, and what a broken one
+changes."""
 
 from __future__ import annotations
 
@@ -31,7 +32,9 @@ def test_it_connects_to_each_broker_once_and_sends_what_it_was_told() -> None:
 def test_answers_change_nothing() -> None:
     node, out = tool()
     play(node, out, PERSON, Ask("broker-1", leave("a")))
-    assert play(node, out, 1, LeaveGroupResponse(), DeleteRecordsResponse([DeletedRecords("t", 0, 0, 5)])) == []
+    assert (
+        play(node, out, 1, LeaveGroupResponse(), DeleteRecordsResponse([DeletedRecords("t", 0, 0, 5)])) == []
+    )
     node.wake("anything", 5, out)
     assert node.state == OperatorState({"broker-1": 1}) and out.deadlines == {}
 
@@ -42,4 +45,7 @@ def test_after_one_connection_broke_only_that_broker_is_connected_to_again() -> 
     play(node, out, 1, Closed("reset"))
     play(node, out, 9, Closed("reset"))
     assert node.state.connections == {"broker-2": 2}
-    assert play(node, out, PERSON, Ask("broker-2", DELETE), Ask("broker-1", leave("a"))) == [(2, DELETE), (3, leave("a"))]
+    assert play(node, out, PERSON, Ask("broker-2", DELETE), Ask("broker-1", leave("a"))) == [
+        (2, DELETE),
+        (3, leave("a")),
+    ]

@@ -18,7 +18,9 @@ from tests.core.playbook import Counted, Played, play, wake
 def test_each_record_that_poll_gives_is_counted_with_its_place():
     places = []
     node = Consumer(
-        ConsumerState("c1", "g", "t", 4, "range", Program(100)), Counted(), lambda number, offset, end: places.append((number, offset, end))
+        ConsumerState("c1", "g", "t", 4, "range", Program(100)),
+        Counted(),
+        lambda number, offset, end: places.append((number, offset, end)),
     )
     node.state.connection, node.state.owned, node.state.positions = 1, [0, 3], {0: 5, 3: 7}
     out = Played("c1")
@@ -30,7 +32,11 @@ def test_each_record_that_poll_gives_is_counted_with_its_place():
 
 @given(
     st.lists(st.integers(0, 9), unique=True, min_size=1, max_size=5).flatmap(
-        lambda owned: st.tuples(st.just(owned), st.dictionaries(st.sampled_from(owned), st.integers(1, 6)), st.integers(0, len(owned) - 1))
+        lambda owned: st.tuples(
+            st.just(owned),
+            st.dictionaries(st.sampled_from(owned), st.integers(1, 6)),
+            st.integers(0, len(owned) - 1),
+        )
     ),
     st.integers(1, 30),
 )
@@ -40,10 +46,15 @@ def test_polls_one_after_the_other_are_what_each_is_by_itself(client, polls):
     def node():
         made = KafkaNotes([0] * 10)
         made.high_read[owned[0]] = 102  # some are read again
-        consumer = Consumer(ConsumerState("c1", "g", "t", 10, "range", Program(100)), Counted(), made.note_reads)
+        consumer = Consumer(
+            ConsumerState("c1", "g", "t", 10, "range", Program(100)), Counted(), made.note_reads
+        )
         state = consumer.state
         state.owned, state.turn, state.positions = owned, turn, dict.fromkeys(owned, 100)
-        state.buffer = {number: Fetched(100, deque(range(number * 10, number * 10 + count))) for number, count in buffered.items()}
+        state.buffer = {
+            number: Fetched(100, deque(range(number * 10, number * 10 + count)))
+            for number, count in buffered.items()
+        }
         return consumer, made
 
     (one, one_notes), (many, many_notes) = node(), node()
@@ -90,12 +101,17 @@ def test_an_error_of_a_partition_given_up_meanwhile_is_not_its_own():
     node, out, _ = reading()
     node.state.owned = [1]
     sent = play(node, out, 1, r.FetchResponse([], [(0, 0, r.OFFSET_OUT_OF_RANGE)]))
-    assert not [message for _, message in sent if isinstance(message, r.ListOffsetsRequest)] and node.state.positions[0] == 0
+    assert (
+        not [message for _, message in sent if isinstance(message, r.ListOffsetsRequest)]
+        and node.state.positions[0] == 0
+    )
 
 
 def test_the_next_commit_is_due_five_seconds_after_the_last():
     node, out, _ = reading()
-    assert wake(node, out, "commit") == [(1, r.OffsetCommitRequest("g", 1, ME, {0: 0, 1: 0}))], "nothing is in hand, so it polls at once"
+    assert wake(node, out, "commit") == [(1, r.OffsetCommitRequest("g", 1, ME, {0: 0, 1: 0}))], (
+        "nothing is in hand, so it polls at once"
+    )
     assert out.deadlines["commit"] == 2 * AUTO_COMMIT_INTERVAL_US
 
 
@@ -121,22 +137,32 @@ def test_a_sync_that_fails_waits_for_the_record_in_hand_before_it_joins_again():
     node, out, _ = reading("cooperative-sticky")
     play(node, out, 1, r.FetchResponse([(0, 0, [50, 51])]))
     node.state.phase = "syncing"
-    assert play(node, out, 1, r.SyncGroupResponse(r.REBALANCE_IN_PROGRESS, [])) == [] and node.state.must_rejoin
-    assert next(type(message) for _, message in wake(node, out, DONE)) is r.OffsetCommitRequest and node.state.phase == "committing"
+    assert (
+        play(node, out, 1, r.SyncGroupResponse(r.REBALANCE_IN_PROGRESS, [])) == [] and node.state.must_rejoin
+    )
+    assert (
+        next(type(message) for _, message in wake(node, out, DONE)) is r.OffsetCommitRequest
+        and node.state.phase == "committing"
+    )
 
 
 def test_a_sticky_member_without_a_generation_brings_nothing():
     node, _, _ = joined("sticky")
     assert node.state.assigned == r.NO_GENERATION and node.subscription().user_data is None
     node.state.assigned, node.state.previous = 3, [0, 2]
-    assert node.subscription().user_data.partitions == (("t", 0), ("t", 2)) and node.subscription().user_data.generation == 3
+    assert (
+        node.subscription().user_data.partitions == (("t", 0), ("t", 2))
+        and node.subscription().user_data.generation == 3
+    )
     node, _, _ = joined("range")
     node.state.assigned = 3
     assert node.subscription().user_data is None, "range remembers nothing"
 
 
 def test_one_that_leaves_before_it_has_an_id_has_no_group_to_leave():
-    node = Consumer(ConsumerState("c1", "g", "t", 4, "range", Program(100)), Counted(), lambda partition, offset: None)
+    node = Consumer(
+        ConsumerState("c1", "g", "t", 4, "range", Program(100)), Counted(), lambda partition, offset: None
+    )
     out = Played("c1")
     play(node, out, PERSON, Join("broker"))
     assert play(node, out, PERSON, Leave()) == [] and out.closed == [1]
@@ -148,7 +174,13 @@ def test_one_that_leaves_keeps_nothing_of_its_group():
     assert node.state.resetting == [0]
     play(node, out, PERSON, Leave())
     state = node.state
-    assert (state.owned, state.positions, state.resetting, state.buffer, state.commits_out) == ([], {}, [], {}, 0)
+    assert (state.owned, state.positions, state.resetting, state.buffer, state.commits_out) == (
+        [],
+        {},
+        [],
+        {},
+        0,
+    )
     assert out.deadlines == {} and state.connection == 0 and state.phase == "out"
 
 
@@ -163,7 +195,9 @@ def test_who_is_not_known_any_more_forgets_what_it_was_about_to_reset():
     node, out, _ = reading()
     play(node, out, 1, r.FetchResponse([], [(0, 0, r.OFFSET_OUT_OF_RANGE)]))
     play(node, out, 1, r.HeartbeatResponse(r.ILLEGAL_GENERATION))
-    assert node.state.resetting == [] and node.state.member_id == ME, "of another generation: its id is still good"
+    assert node.state.resetting == [] and node.state.member_id == ME, (
+        "of another generation: its id is still good"
+    )
     play(node, out, 1, r.ListOffsetsResponse({0: 7}))
     assert node.state.positions == {}
 

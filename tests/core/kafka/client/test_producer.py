@@ -39,7 +39,10 @@ class Stage:
 
     def __init__(self, seed=1, **options):
         self.heard = Heard()
-        kinds = {"broker": (OneBrokerState, OneBroker), "producer": (ProducerState, lambda state: ClusterProducer(state, self.heard))}
+        kinds = {
+            "broker": (OneBrokerState, OneBroker),
+            "producer": (ProducerState, lambda state: ClusterProducer(state, self.heard)),
+        }
         design = Design(kinds, r.ClientMessage | t.TransactionMessage | o.ProducerOrder)
         self.world = World("k", design, seed)
         self.broker = self.world.start("broker-0", "broker", OneBrokerState()).state
@@ -74,7 +77,11 @@ def test_retry_after_a_lost_answer_is_written_once_with_idempotence_and_twice_wi
         stage.run(0.01)
         stage.lose_answers()
         stage.run(5)
-        assert (stage.broker.values(0), stage.heard.acked_values, stage.state.counts.lost_answers) == (written, [1], 1)
+        assert (stage.broker.values(0), stage.heard.acked_values, stage.state.counts.lost_answers) == (
+            written,
+            [1],
+            1,
+        )
 
 
 def test_answer_that_never_comes_is_noticed_by_the_request_timeout():
@@ -89,7 +96,11 @@ def test_answer_that_never_comes_is_noticed_by_the_request_timeout():
 
 @pytest.mark.parametrize(
     ("options", "order"),
-    [({"max_in_flight": 5, **PLAIN}, [2, 1]), ({"max_in_flight": 1, **PLAIN}, [1, 2]), ({"max_in_flight": 5}, [1, 2])],
+    [
+        ({"max_in_flight": 5, **PLAIN}, [2, 1]),
+        ({"max_in_flight": 1, **PLAIN}, [1, 2]),
+        ({"max_in_flight": 5}, [1, 2]),
+    ],
     ids=["five in flight", "one in flight", "five in flight, idempotent"],
 )
 def test_first_batch_that_is_refused_once_comes_after_the_second_only_without_idempotence(options, order):
@@ -105,8 +116,9 @@ def test_first_batch_that_is_refused_once_comes_after_the_second_only_without_id
 
 
 def test_first_batch_of_all_is_not_protected():
-    """A broker that knows nothing of the producer takes any sequence: the second batch gets in before the first, which then never does.
-    The article's rule, an unknown producer begins at 0, would refuse the second one (KAFKA-14359)."""
+    """A broker that knows nothing of the producer takes any sequence: the second batch gets in before the
+    first, which then never does. The article's rule, an unknown producer begins at 0, would refuse the second
+    one (KAFKA-14359)."""
     stage = Stage(delivery_timeout_us=5 * SECOND, request_timeout_us=SECOND)
     stage.broker.refuse = [ErrorCode.NOT_ENOUGH_REPLICAS]
     stage.send(1)
@@ -126,7 +138,9 @@ def test_batch_waits_for_linger_or_until_it_is_full():
     assert stage.broker.values(0) == [1, 2, 3] and stage.state.counts.requests == 1
     stage.send(*range(10))
     stage.run(0.1)
-    assert stage.broker.values(0)[3:] == list(range(9)), "the full batch goes, the record that opened another one lingers"
+    assert stage.broker.values(0)[3:] == list(range(9)), (
+        "the full batch goes, the record that opened another one lingers"
+    )
 
 
 def test_partitions_of_one_broker_travel_in_one_produce():
@@ -146,12 +160,20 @@ def test_no_more_requests_than_allowed_are_without_an_answer():
 
 
 def test_send_waits_for_memory_and_fails_after_max_block():
-    stage = Stage(buffer_memory=2 * 1000, batch_size=1000, max_block_us=SECOND, request_timeout_us=9 * SECOND, linger_us=9 * SECOND)
+    stage = Stage(
+        buffer_memory=2 * 1000,
+        batch_size=1000,
+        max_block_us=SECOND,
+        request_timeout_us=9 * SECOND,
+        linger_us=9 * SECOND,
+    )
     stage.broker.swallow = 99
     stage.send(*range(20))
     assert stage.state.accumulator.free == 0 and [each.value for each in stage.state.blocked] == [18, 19]
     stage.run(1.5)
-    assert stage.heard.failures == [("REQUEST_TIMED_OUT", 18)] and [each.value for each in stage.state.blocked] == [19]
+    assert stage.heard.failures == [("REQUEST_TIMED_OUT", 18)] and [
+        each.value for each in stage.state.blocked
+    ] == [19]
     stage.broker.swallow = 0
     stage.lose_answers()
     stage.run(5)
@@ -185,7 +207,8 @@ def test_before_2_5_a_batch_that_expires_costs_the_producer_id():
 
 
 def test_record_that_the_application_sends_again_after_an_expiry_may_be_there_twice():
-    """The article's 4.3.1: idempotence ends with the sequence, as the producer cannot know whether the batch that expired was written."""
+    """The article's 4.3.1: idempotence ends with the sequence, as the producer cannot know whether the batch
+    that expired was written."""
     stage = Stage(delivery_timeout_us=3 * SECOND, request_timeout_us=SECOND)
     stage.broker.swallow = 99
     stage.send(1)
@@ -275,9 +298,15 @@ def test_answer_that_names_the_new_leader_sends_the_batch_there_without_waiting(
     play(node, out, connection, r.MetadataResponse(brokers, 0, leads(0, 3)))
     node.send(Unsent(7, "t", -1, 0, 100), 0, out)
     out.take()
-    refusal = r.ProducedPartition("t", 0, ErrorCode.NOT_LEADER_OR_FOLLOWER, current_leader=1, current_leader_epoch=4)
+    refusal = r.ProducedPartition(
+        "t", 0, ErrorCode.NOT_LEADER_OR_FOLLOWER, current_leader=1, current_leader_epoch=4
+    )
     sent = play(node, out, connection, r.ProduceResponse([refusal]))
-    produces = [(out.connected[to], message.partitions[0].records.values) for to, message in sent if isinstance(message, r.ProduceRequest)]
+    produces = [
+        (out.connected[to], message.partitions[0].records.values)
+        for to, message in sent
+        if isinstance(message, r.ProduceRequest)
+    ]
     assert produces == [("broker-1", (7,))]
     ((asked, request),) = wake(node, out, "sender")
     assert request == r.MetadataRequest(["t"])
@@ -287,13 +316,19 @@ def test_answer_that_names_the_new_leader_sends_the_batch_there_without_waiting(
 
 def test_leader_that_is_gone_is_waited_for():
     node, out, connection = play_producer(acks=1, **PLAIN)
-    topics = [r.MetadataTopic("t", 0, [r.MetadataPartition(0, ErrorCode.LEADER_NOT_AVAILABLE, -1, 5, [0], [0], [0])])]
+    topics = [
+        r.MetadataTopic(
+            "t", 0, [r.MetadataPartition(0, ErrorCode.LEADER_NOT_AVAILABLE, -1, 5, [0], [0], [0])]
+        )
+    ]
     play(node, out, connection, r.MetadataResponse([r.MetadataBroker(0)], 0, topics))
     node.send(Unsent(7, "t", -1, 0, 100), 0, out)
     assert out.take() == []
     ((_, request),) = wake(node, out, "sender")
     assert request == r.MetadataRequest(["t"])
-    ((_, produce),) = play(node, out, connection, r.MetadataResponse([r.MetadataBroker(0)], 0, leads(0, 6)), now_us=200_000)
+    ((_, produce),) = play(
+        node, out, connection, r.MetadataResponse([r.MetadataBroker(0)], 0, leads(0, 6)), now_us=200_000
+    )
     assert isinstance(produce, r.ProduceRequest)
 
 
@@ -321,10 +356,18 @@ def keyless(stage, count):
 
 
 def test_keyless_records_turn_to_the_partition_with_the_shorter_queue():
-    """Partition 0's queue does not drain. Even odds would give each about half; here partition 1 is likelier, and the longer the likelier."""
+    """Partition 0's queue does not drain. Even odds would give each about half; here partition 1 is likelier,
+    and the longer the likelier."""
     shares = {}
     for adaptive in (True, False):
-        stage = Stage(batch_size=1000, linger_us=9 * SECOND, request_timeout_us=9 * SECOND, adaptive_partitioning=adaptive, max_in_flight=1, **PLAIN)
+        stage = Stage(
+            batch_size=1000,
+            linger_us=9 * SECOND,
+            request_timeout_us=9 * SECOND,
+            adaptive_partitioning=adaptive,
+            max_in_flight=1,
+            **PLAIN,
+        )
         stage.broker.swallow = 1
         stage.send(*range(1000, 1040), partition=0, size=939)
         stage.send(1999, partition=1, size=939)
@@ -333,9 +376,18 @@ def test_keyless_records_turn_to_the_partition_with_the_shorter_queue():
 
 
 def test_broker_that_takes_nothing_for_too_long_gets_no_keyless_records():
-    node, out, connection = play_producer(acks=1, batch_size=1000, availability_timeout_us=SECOND, max_in_flight=2, **PLAIN)
+    node, out, connection = play_producer(
+        acks=1, batch_size=1000, availability_timeout_us=SECOND, max_in_flight=2, **PLAIN
+    )
     partitions = [r.MetadataPartition(number, 0, number, 0, [0, 1], [0, 1], []) for number in range(2)]
-    play(node, out, connection, r.MetadataResponse([r.MetadataBroker(0), r.MetadataBroker(1)], 0, [r.MetadataTopic("t", 0, partitions)]))
+    play(
+        node,
+        out,
+        connection,
+        r.MetadataResponse(
+            [r.MetadataBroker(0), r.MetadataBroker(1)], 0, [r.MetadataTopic("t", 0, partitions)]
+        ),
+    )
     for number in (0, 0, 0, 1):
         node.send(Unsent(number, "t", -1, number, 939), 0, out)
     node.wake("sender", 3 * SECOND, out)
@@ -346,10 +398,18 @@ def test_broker_that_takes_nothing_for_too_long_gets_no_keyless_records():
     assert [batch.topic_partition[1] for batch in batches] == [0, 0, 0, 1, *[1] * 20]
 
 
-@pytest.mark.parametrize("options", [
-    {"acks": 1}, {"retries": 0}, {"max_in_flight": 6}, {"delivery_timeout_us": 1}, {"transactional_id": "a", "enable_idempotence": False},
-    {"acks": 2, "enable_idempotence": False}, {"linger_us": -1},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"acks": 1},
+        {"retries": 0},
+        {"max_in_flight": 6},
+        {"delivery_timeout_us": 1},
+        {"transactional_id": "a", "enable_idempotence": False},
+        {"acks": 2, "enable_idempotence": False},
+        {"linger_us": -1},
+    ],
+)
 def test_settings_that_the_original_refuses_are_refused(options):
     with pytest.raises(CommandError):
         check(ProducerSettings(**options))
@@ -363,18 +423,25 @@ def test_backoff_doubles_up_to_its_limit_a_fifth_more_or_less(failures, draw):
 
 STEPS = st.lists(
     st.one_of(
-        st.tuples(st.just("send"), st.integers(0, 1)), st.tuples(st.just("lose"), st.just(0)), st.tuples(st.just("swallow"), st.integers(1, 3)),
-        st.tuples(st.just("refuse"), st.sampled_from([6, 7, 19, 20])), st.tuples(st.just("run"), st.integers(1, 400)),
+        st.tuples(st.just("send"), st.integers(0, 1)),
+        st.tuples(st.just("lose"), st.just(0)),
+        st.tuples(st.just("swallow"), st.integers(1, 3)),
+        st.tuples(st.just("refuse"), st.sampled_from([6, 7, 19, 20])),
+        st.tuples(st.just("run"), st.integers(1, 400)),
     ),
     max_size=40,
-)  # fmt: skip
+)
 
 
 def lived(steps, **options):
-    """Play the steps, then let everything settle. Gives the values sent and the values written, by partition."""
-    stage = Stage(request_timeout_us=2 * SECOND, delivery_timeout_us=2_000 * SECOND, batch_size=400, **options)
+    """Play the steps, then let everything settle. Gives the values sent and the values written, by
+    partition."""
+    stage = Stage(
+        request_timeout_us=2 * SECOND, delivery_timeout_us=2_000 * SECOND, batch_size=400, **options
+    )
     sent = {0: [0], 1: [1]}
-    for number in sent:  # the first batch of all: the broker must know the producer, see test_first_batch_of_all_is_not_protected
+    # the first batch of all: the broker must know the producer, see test_first_batch_of_all_is_not_protected
+    for number in sent:
         stage.send(number, partition=number)
     stage.run(1)
     for what, number in steps:
@@ -400,7 +467,9 @@ def lived(steps, **options):
 
 @settings(max_examples=60, deadline=None)
 @given(STEPS, st.integers(1, 5))
-def test_law_with_idempotence_every_record_is_written_once_and_in_order_whatever_answers_are_lost(steps, max_in_flight):
+def test_law_with_idempotence_every_record_is_written_once_and_in_order_whatever_answers_are_lost(
+    steps, max_in_flight
+):
     sent, written = lived(steps, max_in_flight=max_in_flight)
     assert written == sent
 
@@ -409,7 +478,9 @@ def test_law_with_idempotence_every_record_is_written_once_and_in_order_whatever
 @given(STEPS, st.integers(1, 5))
 def test_law_without_idempotence_every_record_is_written_at_least_once(steps, max_in_flight):
     sent, written = lived(steps, max_in_flight=max_in_flight, **PLAIN)
-    assert {number: sorted(set(values)) for number, values in written.items()} == {number: sorted(values) for number, values in sent.items()}
+    assert {number: sorted(set(values)) for number, values in written.items()} == {
+        number: sorted(values) for number, values in sent.items()
+    }
 
 
 def test_close_sends_what_waits_and_hangs_up():
@@ -437,11 +508,16 @@ def test_broker_that_does_not_know_the_producer_fails_a_batch_for_good_and_its_p
     stage.broker.refuse = [ErrorCode.UNKNOWN_PRODUCER_ID]
     stage.send(2)
     stage.run(0.01)
-    assert stage.heard.failures == [("UNKNOWN_PRODUCER_ID", 2)] and ("t", 0) not in stage.state.sequences.partitions
+    assert (
+        stage.heard.failures == [("UNKNOWN_PRODUCER_ID", 2)]
+        and ("t", 0) not in stage.state.sequences.partitions
+    )
     stage.broker.logs.clear()
     stage.send(3)
     stage.run(1)
-    assert [batch.header.base_sequence for batch in stage.broker.log(0).batches()] == [0] and stage.heard.acked_values == [1, 3]
+    assert [batch.header.base_sequence for batch in stage.broker.log(0).batches()] == [
+        0
+    ] and stage.heard.acked_values == [1, 3]
 
 
 def test_an_answer_ends_the_back_off_of_a_broker_that_had_broken_connections():
@@ -471,7 +547,13 @@ def test_producer_that_closes_sends_what_waits_and_takes_nothing_more():
 
 
 def test_keyless_records_stay_with_a_partition_for_a_batch_and_then_turn_to_another():
-    stage = Stage(batch_size=1000, linger_us=9 * SECOND, request_timeout_us=9 * SECOND, adaptive_partitioning=False, **PLAIN)
+    stage = Stage(
+        batch_size=1000,
+        linger_us=9 * SECOND,
+        request_timeout_us=9 * SECOND,
+        adaptive_partitioning=False,
+        **PLAIN,
+    )
     stage.broker.swallow = 99
     went = keyless(stage, 40)
     assert set(went) == {0, 1} and any(went[place] != went[place + 1] for place in range(39))
@@ -487,7 +569,14 @@ def test_keys_can_be_ignored():
 
 
 def test_a_record_that_was_refused_is_told_with_how_many_wait_behind_it():
-    stage = Stage(buffer_memory=1000, batch_size=1000, max_block_us=SECOND, request_timeout_us=9 * SECOND, linger_us=9 * SECOND, **PLAIN)
+    stage = Stage(
+        buffer_memory=1000,
+        batch_size=1000,
+        max_block_us=SECOND,
+        request_timeout_us=9 * SECOND,
+        linger_us=9 * SECOND,
+        **PLAIN,
+    )
     stage.broker.swallow = 99
     stage.send(*range(12))
     waiting = len(stage.state.blocked)

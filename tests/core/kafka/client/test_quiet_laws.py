@@ -1,4 +1,5 @@
-"""Laws of a program that handles records by itself: it is where one that wakes for each record would be, whenever somebody looks."""
+"""Laws of a program that handles records by itself: it is where one that wakes for each record would be,
+whenever somebody looks."""
 
 from __future__ import annotations
 
@@ -18,12 +19,16 @@ from tests.core.playbook import Counted, Played, play
 SERVICE_US = 100
 STEPS = st.lists(
     st.one_of(
-        st.tuples(st.just("wait"), st.integers(1, 450)), st.tuples(st.just("wait"), st.integers(1, 450)),
-        st.tuples(st.just("fetched"), st.integers(0, 7)), st.tuples(st.just("pause"), st.just(0)), st.tuples(st.just("resume"), st.just(0)),
-        st.tuples(st.just("pace"), st.sampled_from([50, 100, 300])), st.tuples(st.just("commit"), st.just(0)),
+        st.tuples(st.just("wait"), st.integers(1, 450)),
+        st.tuples(st.just("wait"), st.integers(1, 450)),
+        st.tuples(st.just("fetched"), st.integers(0, 7)),
+        st.tuples(st.just("pause"), st.just(0)),
+        st.tuples(st.just("resume"), st.just(0)),
+        st.tuples(st.just("pace"), st.sampled_from([50, 100, 300])),
+        st.tuples(st.just("commit"), st.just(0)),
     ),
     max_size=25,
-)  # fmt: skip
+)
 
 
 class One:
@@ -32,9 +37,24 @@ class One:
     def __init__(self, *, is_watched: bool) -> None:
         self.traffic, self.places = Counted(), list[tuple[int, int]]()
         self.traffic.is_watched = is_watched
-        state = ConsumerState("c1", "g", "t", 4, "range", Program(SERVICE_US), connection=1, phase="in", member_id="m", generation=1)
+        state = ConsumerState(
+            "c1",
+            "g",
+            "t",
+            4,
+            "range",
+            Program(SERVICE_US),
+            connection=1,
+            phase="in",
+            member_id="m",
+            generation=1,
+        )
         state.owned, state.positions = [0, 1, 2], {0: 0, 1: 0, 2: 0}
-        self.node = Consumer(state, self.traffic, lambda number, offset, end: self.places.extend((number, at) for at in range(offset, end)))
+        self.node = Consumer(
+            state,
+            self.traffic,
+            lambda number, offset, end: self.places.extend((number, at) for at in range(offset, end)),
+        )
         out: Any = Played("c1")
         self.out = out
         self.now_us, self.asked = 0, list[Any]()
@@ -56,8 +76,11 @@ class One:
                 self.now_us = until_us
             case "fetched" if node.state.is_fetching:
                 wanted = self.asked[-1].offsets if isinstance(self.asked[-1], r.FetchRequest) else {}
-                read = [(place, offset, [place * 100 + offset + at for at in range(1 + number % 3)]) for place, offset in wanted.items()
-                        if number >> place & 1]  # fmt: skip
+                read = [
+                    (place, offset, [place * 100 + offset + at for at in range(1 + number % 3)])
+                    for place, offset in wanted.items()
+                    if number >> place & 1
+                ]
                 play(node, out, 1, r.FetchResponse(read), now_us=self.now_us)
             case "commit":
                 node.wake("commit", self.now_us, out)
@@ -74,13 +97,18 @@ class One:
 
 @settings(max_examples=50, deadline=None)
 @given(STEPS)
-def test_law_a_quiet_program_has_handled_what_one_that_wakes_each_time_has(steps: list[tuple[str, int]]) -> None:
+def test_law_a_quiet_program_has_handled_what_one_that_wakes_each_time_has(
+    steps: list[tuple[str, int]],
+) -> None:
     quiet, loud = One(is_watched=False), One(is_watched=True)
     for what, number in steps:
         quiet.step(what, number)
         loud.step(what, number)
         assert quiet.handled() == loud.handled()
-        assert (quiet.node.state.positions, quiet.node.state.program.hand) == (loud.node.state.positions, loud.node.state.program.hand)
+        assert (quiet.node.state.positions, quiet.node.state.program.hand) == (
+            loud.node.state.positions,
+            loud.node.state.program.hand,
+        )
         assert sorted(quiet.places) == sorted(loud.places), "several are counted partition by partition"
         assert quiet.asked == loud.asked, "the same fetches and commits, in the same order"
 

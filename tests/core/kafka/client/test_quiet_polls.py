@@ -1,4 +1,5 @@
-"""Records that are fetched and that nobody watches are handled without a step of the world, until the program asks for more, commits or joins."""
+"""Records that are fetched and that nobody watches are handled without a step of the world, until the program
+asks for more, commits or joins."""
 
 from broker_core.kafka import requests as r
 from broker_core.sim.node import PERSON
@@ -11,7 +12,13 @@ def fetched(*records, owned=(0, 1), now_us=1_000):
     """It has these of each partition that it owns, from 1,000 on; a record takes 100."""
     node, out, counted = reading(owned=owned)
     counted.is_watched = False
-    play(node, out, 1, r.FetchResponse([(number, 0, list(values)) for number, values in zip(owned, records, strict=False)]), now_us=now_us)
+    play(
+        node,
+        out,
+        1,
+        r.FetchResponse([(number, 0, list(values)) for number, values in zip(owned, records, strict=False)]),
+        now_us=now_us,
+    )
     out.take()
     return node, out, counted
 
@@ -22,7 +29,9 @@ def handled(counted):
 
 def test_it_wakes_when_a_partition_has_nothing_left_and_asks_for_more():
     node, out, counted = fetched([1, 2, 3], [101, 102, 103])
-    assert not node.state.is_fetching and out.deadlines[DONE] == 1_400, "with the fifth record partition 0 is empty"
+    assert not node.state.is_fetching and out.deadlines[DONE] == 1_400, (
+        "with the fifth record partition 0 is empty"
+    )
     ((_, fetch),) = wake(node, out, DONE)
     assert fetch.offsets == {0: 3} and handled(counted) == [1, 101, 2, 102] and node.state.program.hand == 3
 
@@ -31,7 +40,9 @@ def test_while_a_fetch_is_under_way_it_needs_no_deadline():
     node, out, counted = fetched([1, 2])
     assert node.state.is_fetching and DONE not in out.deadlines
     node.settle(9_000, out)
-    assert handled(counted) == [1, 2] and node.state.program.hand == -1 and node.state.positions == {0: 2, 1: 0}
+    assert (
+        handled(counted) == [1, 2] and node.state.program.hand == -1 and node.state.positions == {0: 2, 1: 0}
+    )
     play(node, out, 1, r.FetchResponse([(1, 0, [101])]), now_us=9_500)
     assert node.state.program.hand == 101 and node.state.program.done_us == 9_600
 

@@ -108,7 +108,9 @@ def test_a_batch_that_is_not_in_flight_or_of_an_unknown_partition_is_dropped_wit
 
 
 @pytest.mark.parametrize(("is_acked_later", "given_up"), [(True, []), (False, [P])])
-def test_a_doubt_is_settled_when_nothing_is_in_flight_by_whether_its_successor_was_acked(is_acked_later, given_up):
+def test_a_doubt_is_settled_when_nothing_is_in_flight_by_whether_its_successor_was_acked(
+    is_acked_later, given_up
+):
     line = Line()
     expired, later = line.given(2), line.given()
     line.sequences.drop(expired)
@@ -136,8 +138,15 @@ def test_a_new_epoch_numbers_what_is_in_flight_anew_where_it_was_asked_for():
     line.sequences.ask_bump(P)
     line.sequences.mark_unresolved(first)
     line.sequences.bump(line.batches)
-    assert numbers(second, other) == [(5, 3, 0), (5, 2, 0)] and (second.is_reset, other.is_reset) == (True, False)
-    assert line.sequences.of(P).next_sequence == 1 and line.sequences.unresolved == {} and not line.sequences.is_bump_required
+    assert numbers(second, other) == [(5, 3, 0), (5, 2, 0)] and (second.is_reset, other.is_reset) == (
+        True,
+        False,
+    )
+    assert (
+        line.sequences.of(P).next_sequence == 1
+        and line.sequences.unresolved == {}
+        and not line.sequences.is_bump_required
+    )
 
 
 def test_after_the_last_epoch_the_id_is_given_up():
@@ -152,5 +161,8 @@ def test_a_gap_is_closed_by_what_follows_it_and_by_nothing_before_it():
     before, failed, after = (line.given(count, is_transactional=True) for count in (2, 3, 1))
     line.sequences.drop(failed)
     line.sequences.close_gap(failed, line.batches)
-    assert numbers(before, after) == [(5, 2, 0), (5, 2, 2)] and (before.is_reset, after.is_reset) == (False, True)
+    assert numbers(before, after) == [(5, 2, 0), (5, 2, 2)] and (before.is_reset, after.is_reset) == (
+        False,
+        True,
+    )
     assert after.is_transactional and line.sequences.of(P).next_sequence == 3

@@ -29,11 +29,21 @@ def test_the_first_heartbeat_says_everything_and_the_next_one_only_who_it_is() -
     bench = Server(remote_assignor="range", max_poll_interval_ms=60_000)
     bench.start()
     first = bench.beat(1, [])
-    assert (first.member_epoch, first.rebalance_timeout_ms, first.subscribed_topic_names, first.server_assignor) == (0, 60_000, ["t"], "range")
+    assert (
+        first.member_epoch,
+        first.rebalance_timeout_ms,
+        first.subscribed_topic_names,
+        first.server_assignor,
+    ) == (0, 60_000, ["t"], "range")
     assert first.topic_partitions == []
     bench.node.wake("heartbeat", 5 * SECOND, bench.out)
     (second,) = asked(bench)
-    assert (second.member_epoch, second.rebalance_timeout_ms, second.subscribed_topic_names, second.topic_partitions) == (1, -1, None, None)
+    assert (
+        second.member_epoch,
+        second.rebalance_timeout_ms,
+        second.subscribed_topic_names,
+        second.topic_partitions,
+    ) == (1, -1, None, None)
 
 
 def test_after_its_coordinator_was_lost_it_says_everything_again() -> None:
@@ -44,7 +54,9 @@ def test_after_its_coordinator_was_lost_it_says_everything_again() -> None:
     bench.node.wake("retry", 6 * SECOND, bench.out)
     bench.serve(6 * SECOND)
     (again,) = asked(bench)
-    assert (again.member_epoch, again.subscribed_topic_names) == (1, ["t"]) and again.topic_partitions[0].partitions == [0]
+    assert (again.member_epoch, again.subscribed_topic_names) == (1, ["t"]) and again.topic_partitions[
+        0
+    ].partitions == [0]
 
 
 def test_a_coordinator_that_was_lost_just_now_is_asked_again_after_the_back_off() -> None:
@@ -77,7 +89,9 @@ def test_an_interval_that_the_coordinator_names_counts_from_then_on() -> None:
     bench = reading(0)
     assert bench.out.deadlines["heartbeat"] == 5 * SECOND + bench.state.loop.late_us
     bench.node.wake("heartbeat", 5 * SECOND, bench.out)
-    assert len(asked(bench)) == 1 and bench.out.deadlines["heartbeat"] == 10 * SECOND + bench.state.loop.late_us
+    assert (
+        len(asked(bench)) == 1 and bench.out.deadlines["heartbeat"] == 10 * SECOND + bench.state.loop.late_us
+    )
 
 
 def test_a_target_that_comes_while_it_commits_waits_until_it_has_given_up() -> None:
@@ -89,7 +103,12 @@ def test_a_target_that_comes_while_it_commits_waits_until_it_has_given_up() -> N
     bench.node.wake("heartbeat", 10 * SECOND, bench.out)
     bench.beat(2, [0, 2], now_us=10 * SECOND)
     assert bench.state.owned == [("t", 0), ("t", 1)], "it has not given up yet"
-    bench.node.receive(connection, m.OffsetCommitResponse([m.TopicResult("t", [m.PartitionResult(0), m.PartitionResult(1)])]), 10 * SECOND, bench.out)
+    bench.node.receive(
+        connection,
+        m.OffsetCommitResponse([m.TopicResult("t", [m.PartitionResult(0), m.PartitionResult(1)])]),
+        10 * SECOND,
+        bench.out,
+    )
     assert bench.state.owned == [("t", 0), ("t", 2)]
     (report,) = asked(bench)
     assert report.topic_partitions[0].partitions == [0, 2]
@@ -106,8 +125,16 @@ def test_of_a_topic_that_it_does_not_know_it_takes_the_rest_and_asks() -> None:
     bench = reading(0)
     bench.node.wake("heartbeat", 5 * SECOND, bench.out)
     rows = [m.TopicPartitions(topic_id("t"), [0, 1]), m.TopicPartitions(topic_id("u"), [0])]
-    bench.answer(m.ConsumerGroupHeartbeatRequest, m.ConsumerGroupHeartbeatResponse(0, "m1", 2, 5_000, m.Assignment(rows)), 5 * SECOND)
-    assert bench.state.owned == [("t", 0), ("t", 1)] and bench.to(r.MetadataRequest) and bench.state.member.unresolved
+    bench.answer(
+        m.ConsumerGroupHeartbeatRequest,
+        m.ConsumerGroupHeartbeatResponse(0, "m1", 2, 5_000, m.Assignment(rows)),
+        5 * SECOND,
+    )
+    assert (
+        bench.state.owned == [("t", 0), ("t", 1)]
+        and bench.to(r.MetadataRequest)
+        and bench.state.member.unresolved
+    )
 
 
 def test_the_same_target_again_changes_nothing() -> None:
@@ -120,7 +147,10 @@ def test_the_same_target_again_changes_nothing() -> None:
 
 def test_a_fenced_member_forgets_a_target_that_it_had_not_taken_up() -> None:
     bench = reading(0)
-    bench.state.member.given, bench.state.member.unresolved = [("t", 2)], [m.TopicPartitions(topic_id("u"), [0])]
+    bench.state.member.given, bench.state.member.unresolved = (
+        [("t", 2)],
+        [m.TopicPartitions(topic_id("u"), [0])],
+    )
     bench.node.wake("heartbeat", 5 * SECOND, bench.out)
     member = bench.state.member
     bench.beat(1, None, codes.UNKNOWN_MEMBER_ID, 5 * SECOND)
@@ -132,11 +162,17 @@ def test_after_its_last_heartbeat_none_follows() -> None:
     bench = reading(0, commits="never")
     bench.node.receive(0, Leave(), SECOND, bench.out)
     (last,) = asked(bench)
-    assert last.member_epoch == -1 and "heartbeat" not in bench.out.deadlines and last.topic_partitions is None
+    assert (
+        last.member_epoch == -1 and "heartbeat" not in bench.out.deadlines and last.topic_partitions is None
+    )
 
 
 def test_a_commit_of_an_epoch_that_is_old_says_nothing_of_the_membership() -> None:
     bench = reading(0)
     bench.node.wake("commit", 5 * SECOND, bench.out)
-    bench.answer(m.OffsetCommitRequest, m.OffsetCommitResponse([m.TopicResult("t", [m.PartitionResult(0, codes.STALE_MEMBER_EPOCH)])]), 5 * SECOND)
+    bench.answer(
+        m.OffsetCommitRequest,
+        m.OffsetCommitResponse([m.TopicResult("t", [m.PartitionResult(0, codes.STALE_MEMBER_EPOCH)])]),
+        5 * SECOND,
+    )
     assert bench.state.owned == [("t", 0)] and bench.state.commits.failed == 1 and not asked(bench)

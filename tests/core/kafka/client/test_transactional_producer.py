@@ -1,4 +1,5 @@
-"""A transactional producer by playbook: what it asks of the coordinators, and what each of their answers leads to. No broker, no world."""
+"""A transactional producer by playbook: what it asks of the coordinators, and what each of their answers
+leads to. No broker, no world."""
 
 from __future__ import annotations
 
@@ -28,7 +29,9 @@ class Heard:
         self.acked_values: list[int] = []
         self.failures: list[tuple[str, int]] = []
 
-    def acked(self, producer: str, partition: Any, base_offset: int, values: list[int], attempts: int, now_us: int) -> None:
+    def acked(
+        self, producer: str, partition: Any, base_offset: int, values: list[int], attempts: int, now_us: int
+    ) -> None:
         self.acked_values += values
 
     def failed(self, producer: str, partition: Any, error: ErrorCode, values: list[int], now_us: int) -> None:
@@ -36,7 +39,8 @@ class Heard:
 
 
 class Writer:
-    """A producer with topic t of two partitions, led by broker 0; broker 1 coordinates its transactions, broker 0 the group g."""
+    """A producer with topic t of two partitions, led by broker 0; broker 1 coordinates its transactions,
+    broker 0 the group g."""
 
     def __init__(self, transactional_id: str | None = "tx", **options: Any) -> None:
         self.heard = Heard()
@@ -84,10 +88,14 @@ class Writer:
         return self
 
     def added(self, code: int = OK, now_us: int = 0) -> Any:
-        return self.answer(t.AddPartitionsToTxnRequest, t.AddPartitionsToTxnResponse([("t", 0, code)]), now_us)
+        return self.answer(
+            t.AddPartitionsToTxnRequest, t.AddPartitionsToTxnResponse([("t", 0, code)]), now_us
+        )
 
     def produced(self, code: int = OK, now_us: int = 0) -> Any:
-        return self.answer(r.ProduceRequest, r.ProduceResponse([r.ProducedPartition("t", 0, code, 0, 0)]), now_us)
+        return self.answer(
+            r.ProduceRequest, r.ProduceResponse([r.ProducedPartition("t", 0, code, 0, 0)]), now_us
+        )
 
     def kinds(self) -> list[str]:
         return [kind.removeprefix("kafka.producer.") for kind, _ in self.out.told]
@@ -100,17 +108,27 @@ def test_a_whole_transaction_in_the_order_of_its_requests():
     (produce,) = writer.look()
     assert produce.partitions[0].records.header.is_transactional
     writer.order(o.CommitTransaction())
-    assert [type(message) for message in writer.look()] == [r.ProduceRequest], "EndTxn waits for the last batch"
+    assert [type(message) for message in writer.look()] == [r.ProduceRequest], (
+        "EndTxn waits for the last batch"
+    )
     writer.produced()
     assert writer.look() == [t.EndTxnRequest("tx", 9, 3, True)]
     writer.answer(t.EndTxnRequest, t.EndTxnResponse(0))
-    assert writer.state.transaction.phase is Phase.READY and writer.state.counts.committed == 1 and writer.heard.acked_values == [7]
+    assert (
+        writer.state.transaction.phase is Phase.READY
+        and writer.state.counts.committed == 1
+        and writer.heard.acked_values == [7]
+    )
 
 
 def test_a_transaction_with_nothing_in_it_asks_nobody():
     writer = Writer().begin()
     writer.order(o.CommitTransaction())
-    assert writer.look() == [] and writer.state.transaction.phase is Phase.READY and writer.state.counts.committed == 1
+    assert (
+        writer.look() == []
+        and writer.state.transaction.phase is Phase.READY
+        and writer.state.counts.committed == 1
+    )
 
 
 def test_every_request_carries_the_transactions_timeout_and_what_the_producer_had():
@@ -128,7 +146,9 @@ def test_a_coordinator_that_is_none_any_more_is_looked_for_after_the_back_off(co
     writer.wake()
     assert [type(message) for message in writer.look()] == [t.FindCoordinatorRequest]
     writer.found(0, SECOND)
-    assert writer.look() == [t.AddPartitionsToTxnRequest("tx", 9, 3, [("t", 0)])], "what was asked is asked again"
+    assert writer.look() == [t.AddPartitionsToTxnRequest("tx", 9, 3, [("t", 0)])], (
+        "what was asked is asked again"
+    )
 
 
 def test_nobody_who_coordinates_is_waited_for_longer_each_time_and_another_error_ends_the_producer():
@@ -136,7 +156,9 @@ def test_nobody_who_coordinates_is_waited_for_longer_each_time_and_another_error
     writer.order(o.InitTransactions())
     waits, now_us = [], 0
     for _ in range(3):
-        writer.answer(t.FindCoordinatorRequest, t.FindCoordinatorResponse(ErrorCode.COORDINATOR_NOT_AVAILABLE), now_us)
+        writer.answer(
+            t.FindCoordinatorRequest, t.FindCoordinatorResponse(ErrorCode.COORDINATOR_NOT_AVAILABLE), now_us
+        )
         waits.append(writer.state.transaction.retry_at_us - now_us)
         now_us = writer.state.transaction.retry_at_us
         writer.wake(now_us)
@@ -155,7 +177,11 @@ def test_the_first_partitions_of_a_transaction_wait_less_for_the_one_before_it_t
     writer.send(8, 1, 21_000)
     ((_, request),) = [entry for entry in writer.asked if isinstance(entry[1], t.AddPartitionsToTxnRequest)]
     assert request.partitions == [("t", 1)]
-    writer.answer(t.AddPartitionsToTxnRequest, t.AddPartitionsToTxnResponse([("t", 1, ErrorCode.CONCURRENT_TRANSACTIONS)]), 22_000)
+    writer.answer(
+        t.AddPartitionsToTxnRequest,
+        t.AddPartitionsToTxnResponse([("t", 1, ErrorCode.CONCURRENT_TRANSACTIONS)]),
+        22_000,
+    )
     assert writer.state.transaction.retry_at_us - 22_000 >= 400_000
 
 
@@ -163,7 +189,10 @@ def test_of_two_partitions_the_one_that_was_refused_decides():
     writer = Writer().begin(7)
     writer.send(8, 1)
     writer.added()
-    writer.answer(t.AddPartitionsToTxnRequest, t.AddPartitionsToTxnResponse([("t", 1, ErrorCode.OPERATION_NOT_ATTEMPTED)]))
+    writer.answer(
+        t.AddPartitionsToTxnRequest,
+        t.AddPartitionsToTxnResponse([("t", 1, ErrorCode.OPERATION_NOT_ATTEMPTED)]),
+    )
     assert ("t", 1) in writer.state.transaction.added, "by itself it says nothing"
     other = Writer().begin(7)
     results = [("t", 0, ErrorCode.OPERATION_NOT_ATTEMPTED), ("t", 1, ErrorCode.INVALID_TXN_STATE)]
@@ -183,10 +212,14 @@ def test_a_newer_instance_ends_it_for_good(code):
 
 
 @pytest.mark.parametrize("code", [ErrorCode.UNKNOWN_PRODUCER_ID, ErrorCode.INVALID_PRODUCER_ID_MAPPING])
-def test_a_coordinator_that_has_forgotten_the_id_fails_the_transaction_and_is_asked_for_another_without_endtxn(code):
+def test_a_coordinator_that_has_forgotten_the_id_fails_the_transaction_and_is_asked_for_another_without_endtxn(
+    code,
+):
     writer = Writer().begin(7)
     writer.added(code)
-    assert writer.state.transaction.phase is Phase.ABORTABLE_ERROR and writer.kinds()[-1] == "transaction_failed"
+    assert (
+        writer.state.transaction.phase is Phase.ABORTABLE_ERROR and writer.kinds()[-1] == "transaction_failed"
+    )
     assert writer.out.told[-1][1] == {"partitions": 0}
     writer.order(o.AbortTransaction())
     assert writer.look() == [t.InitProducerIdRequest("tx", 60_000, 9, 3)] and writer.heard.failures[0][1] == 7
@@ -205,12 +238,17 @@ def test_a_batch_that_is_refused_fails_its_transaction_once_and_the_next_one_has
     writer.added()
     writer.produced(ErrorCode.MESSAGE_TOO_LARGE)
     assert writer.state.transaction.phase is Phase.ABORTABLE_ERROR and writer.state.sequences.is_bump_required
-    assert writer.kinds().count("transaction_failed") == 1 and writer.heard.failures == [("MESSAGE_TOO_LARGE", 7)]
+    assert writer.kinds().count("transaction_failed") == 1 and writer.heard.failures == [
+        ("MESSAGE_TOO_LARGE", 7)
+    ]
     with pytest.raises(CommandError):
         writer.order(o.CommitTransaction())
     writer.order(o.AbortTransaction())
     writer.answer(t.EndTxnRequest, t.EndTxnResponse(0))
-    assert writer.look() == [t.InitProducerIdRequest("tx", 60_000, 9, 3)] and not writer.state.sequences.is_bump_required
+    assert (
+        writer.look() == [t.InitProducerIdRequest("tx", 60_000, 9, 3)]
+        and not writer.state.sequences.is_bump_required
+    )
 
 
 def test_what_fails_while_it_aborts_is_no_second_failure():
@@ -230,7 +268,11 @@ def test_what_follows_a_batch_that_was_refused_takes_its_numbers():
     assert (first, second) == (0, 1)
     writer.produced(ErrorCode.MESSAGE_TOO_LARGE)
     (following,) = writer.state.accumulator.batches.values()
-    assert following.base_sequence == 0 and following.is_reset and writer.state.sequences.of(("t", 0)).next_sequence == 1
+    assert (
+        following.base_sequence == 0
+        and following.is_reset
+        and writer.state.sequences.of(("t", 0)).next_sequence == 1
+    )
 
 
 # --- offsets of a group
@@ -289,7 +331,9 @@ def test_a_group_that_says_that_the_producer_is_fenced_ends_it(code):
 
 def test_a_connection_that_breaks_before_the_answer_means_to_look_for_the_coordinator_and_ask_again():
     writer = Writer().begin(7)
-    connection = next(connection for connection, message in writer.asked if isinstance(message, t.AddPartitionsToTxnRequest))
+    connection = next(
+        connection for connection, message in writer.asked if isinstance(message, t.AddPartitionsToTxnRequest)
+    )
     writer.asked.clear()
     writer.asked += play(writer.node, writer.out, connection, Closed("reset"))
     assert writer.state.transaction.asked == "" and writer.state.transaction.coordinator == -1
@@ -303,7 +347,9 @@ def test_one_question_is_on_its_way_at_a_time():
     writer.wake()
     assert len(writer.look()) == 1 and writer.state.transaction.asked == "AddPartitionsToTxn"
     writer.added()
-    assert [message.partitions for message in writer.look() if isinstance(message, t.AddPartitionsToTxnRequest)] == [[("t", 1)]]
+    assert [
+        message.partitions for message in writer.look() if isinstance(message, t.AddPartitionsToTxnRequest)
+    ] == [[("t", 1)]]
 
 
 def test_only_a_record_sent_in_a_transaction_is_taken():

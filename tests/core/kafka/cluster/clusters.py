@@ -29,7 +29,8 @@ class ClientState:
 
 
 class Client:
-    """One connection to each broker it was told to ask; a connection that closes is opened anew with the next request."""
+    """One connection to each broker it was told to ask; a connection that closes is opened anew with the next
+    request."""
 
     def __init__(self, state):
         self.state = state
@@ -43,7 +44,9 @@ class Client:
             return
         state.got.append(message)
         if isinstance(message, Closed):
-            state.connections = {to: number for to, number in state.connections.items() if number != connection}
+            state.connections = {
+                to: number for to, number in state.connections.items() if number != connection
+            }
 
     def wake(self, name, now_us, out):
         """It sets no deadlines."""
@@ -55,7 +58,9 @@ class Cluster:
     def __init__(self, brokers=3, topics=ONE_TOPIC, racks=(), seed=1, **settings):
         plan = ClusterPlan(brokers, tuple(racks), tuple(topics), ClusterSettings(**settings))
         self.told = []
-        self.world = cluster_world(plan, seed, kinds={"client": (ClientState, Client)}, messages=Ask, listener=self.told.extend)
+        self.world = cluster_world(
+            plan, seed, kinds={"client": (ClientState, Client)}, messages=Ask, listener=self.told.extend
+        )
         self.world.start("client", "client", ClientState())
         self.run(1)
 
@@ -84,7 +89,8 @@ class Cluster:
         return {
             broker: (log.log_end_offset, log.high_watermark)
             for broker in range(1, 10)
-            if self.world.node(broker_node(broker)) is not None and (log := self.state(broker).disk.logs.get(key)) is not None
+            if self.world.node(broker_node(broker)) is not None
+            and (log := self.state(broker).disk.logs.get(key)) is not None
         }
 
     def ask(self, broker, request, client="client"):
@@ -100,7 +106,8 @@ class Cluster:
         return Ask(broker_node(broker), ProduceRequest(acks, timeout_ms, [ProducePartition(*key, records)]))
 
     def produce(self, broker, *values, **more):
-        """Produce one batch; give (error code, base offset), None if nothing has been answered within half a second."""
+        """Produce one batch; give (error code, base offset), None if nothing has been answered within half a
+        second."""
         got = self.ask(broker, self.produce_order(broker, *values, **more).request)
         return (got[0].partitions[0].error_code, got[0].partitions[0].base_offset) if got else None
 

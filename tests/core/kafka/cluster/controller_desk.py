@@ -1,4 +1,5 @@
-"""The controller on a desk: brokers and a tool send it requests, and a test sees who is told what. Broker n is on connection n."""
+"""The controller on a desk: brokers and a tool send it requests, and a test sees who is told what. Broker n
+is on connection n."""
 
 from typing import Any
 
@@ -19,9 +20,17 @@ class ControllerDesk:
     """brokers: registered, unfenced and read up to now. assignments: of topic t, if there are any."""
 
     def __init__(
-        self, brokers: int = 3, assignments: list[list[int]] | None = None, min_isr: int = 1, unclean: bool = False, **settings: Any
+        self,
+        brokers: int = 3,
+        assignments: list[list[int]] | None = None,
+        min_isr: int = 1,
+        unclean: bool = False,
+        **settings: Any,
     ) -> None:
-        self.node, self.out = ControllerNode(ControllerState(Controller(JavaRandom.seeded(1)), ClusterSettings(**settings))), Out()
+        self.node, self.out = (
+            ControllerNode(ControllerState(Controller(JavaRandom.seeded(1)), ClusterSettings(**settings))),
+            Out(),
+        )
         self.now_us = 0
         self.epochs: dict[int, int] = {}
         for broker in range(1, brokers + 1):
@@ -30,7 +39,11 @@ class ControllerDesk:
         for broker in self.epochs:
             self.beat(broker)
         if assignments:
-            self.tool(c.CreateTopicsRequest("t", assignments=assignments, min_insync_replicas=min_isr, unclean_leader_election=unclean))
+            self.tool(
+                c.CreateTopicsRequest(
+                    "t", assignments=assignments, min_insync_replicas=min_isr, unclean_leader_election=unclean
+                )
+            )
         self.forget()
 
     def forget(self) -> None:
@@ -44,7 +57,8 @@ class ControllerDesk:
         return self.node.state
 
     def send(self, connection: int, message: Any, *, after_ms: int = 1) -> list[Any]:
-        """Let it receive that, a moment later. Gives what it has sent on that connection; the rest waits for `sent_to`."""
+        """Let it receive that, a moment later. Gives what it has sent on that connection; the rest waits for
+        `sent_to`."""
         self.now_us += after_ms * MS
         self.node.receive(connection, message, self.now_us, self.out)  # type: ignore[arg-type]
         return self.sent_to(connection)
@@ -60,7 +74,14 @@ class ControllerDesk:
 
     # --- what they ask
 
-    def register(self, broker: int, incarnation: int | None = None, *, rack: str | None = None, connection: int | None = None) -> list[Any]:
+    def register(
+        self,
+        broker: int,
+        incarnation: int | None = None,
+        *,
+        rack: str | None = None,
+        connection: int | None = None,
+    ) -> list[Any]:
         request = c.BrokerRegistrationRequest(broker, rack, broker if incarnation is None else incarnation)
         answers = self.send(broker if connection is None else connection, request)
         if not answers[0].error_code:
@@ -68,18 +89,36 @@ class ControllerDesk:
         return answers
 
     def beat(
-        self, broker: int, *, fence: bool = False, shut_down: bool = False, connection: int | None = None, after_ms: int = 1
+        self,
+        broker: int,
+        *,
+        fence: bool = False,
+        shut_down: bool = False,
+        connection: int | None = None,
+        after_ms: int = 1,
     ) -> list[Any]:
-        request = c.BrokerHeartbeatRequest(broker, self.epochs[broker], self.state.end_offset, fence, shut_down)
+        request = c.BrokerHeartbeatRequest(
+            broker, self.epochs[broker], self.state.end_offset, fence, shut_down
+        )
         return self.send(broker if connection is None else connection, request, after_ms=after_ms)
 
     def alter(self, broker: int, *isr: int, part: int = 0, recovery: int = 0) -> list[Any]:
         """The leader asks for an ISR, with the epochs that hold."""
         known = self.known(part)
         members = [(member, self.epochs[member]) for member in isr]
-        return self.send(broker, c.AlterPartitionRequest(
-            broker, self.epochs[broker], "t", part, known.leader_epoch, known.partition_epoch, members, recovery,
-        ))  # fmt: skip
+        return self.send(
+            broker,
+            c.AlterPartitionRequest(
+                broker,
+                self.epochs[broker],
+                "t",
+                part,
+                known.leader_epoch,
+                known.partition_epoch,
+                members,
+                recovery,
+            ),
+        )
 
     def tool(self, request: Any) -> c.ControlResponse:
         (answer,) = self.send(TOOL, request)

@@ -1,4 +1,5 @@
-"""One broker on a desk: send it a request, get what it answers, let a deadline come. It is broker 1, registered with epoch 3; time is the test's."""
+"""One broker on a desk: send it a request, get what it answers, let a deadline come. It is broker 1,
+registered with epoch 3; time is the test's."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -20,13 +21,22 @@ CONTROL, CLIENT, OTHER, FOLLOWER = 1, 10, 11, 20
 """Connections that are open: to the controller, from two clients, and from broker 2, which follows."""
 
 
-def led(isr: tuple[int, ...] = (1, 2), replicas: tuple[int, ...] = (1, 2), epoch: int = 0, partition_epoch: int = 0) -> PartitionRegistration:
+def led(
+    isr: tuple[int, ...] = (1, 2),
+    replicas: tuple[int, ...] = (1, 2),
+    epoch: int = 0,
+    partition_epoch: int = 0,
+) -> PartitionRegistration:
     """A partition that broker 1 leads."""
     return PartitionRegistration(replicas, isr, 1, epoch, partition_epoch)
 
 
 def followed(
-    leader: int = 2, replicas: tuple[int, ...] = (2, 1), isr: tuple[int, ...] | None = None, epoch: int = 0, partition_epoch: int = 0
+    leader: int = 2,
+    replicas: tuple[int, ...] = (2, 1),
+    isr: tuple[int, ...] | None = None,
+    epoch: int = 0,
+    partition_epoch: int = 0,
 ) -> PartitionRegistration:
     """A partition that another broker leads."""
     return PartitionRegistration(replicas, replicas if isr is None else isr, leader, epoch, partition_epoch)
@@ -36,16 +46,26 @@ class BrokerDesk:
     """parts: of topic t, by number. inbox: what it has sent on each connection since somebody took it."""
 
     def __init__(
-        self, parts: Mapping[int, PartitionRegistration] | None = None, *, min_isr: int = 1, racks: Mapping[int, str] | None = None, **settings: Any
+        self,
+        parts: Mapping[int, PartitionRegistration] | None = None,
+        *,
+        min_isr: int = 1,
+        racks: Mapping[int, str] | None = None,
+        **settings: Any,
     ) -> None:
-        self.node, self.out = Broker(BrokerState(1, ClusterSettings(**settings), rack=(racks or {}).get(1))), Out()
+        self.node, self.out = (
+            Broker(BrokerState(1, ClusterSettings(**settings), rack=(racks or {}).get(1))),
+            Out(),
+        )
         self.racks = racks or {}
         self.inbox: dict[int, list[Any]] = {}
         self.now_us = 0
         self.metadata_offset = 9
         self.send(0, lifecycle.Start(), after_ms=0)
         self.send(CONTROL, c.BrokerRegistrationResponse(0, EPOCH))
-        self.delta(parts or {0: led()}, brokers=(1, 2, 3), topics=[c.MetadataTopicState("t", min_isr)], is_image=True)
+        self.delta(
+            parts or {0: led()}, brokers=(1, 2, 3), topics=[c.MetadataTopicState("t", min_isr)], is_image=True
+        )
         self.send(CONTROL, c.BrokerHeartbeatResponse(0, is_fenced=False))
         for connection in (CLIENT, OTHER, FOLLOWER):
             self.send(connection, Opened("peer"))
@@ -96,16 +116,28 @@ class BrokerDesk:
     # --- what the controller tells
 
     def delta(
-        self, parts: Mapping[int, PartitionRegistration] | None = None, *, brokers: Iterable[int] = (), fenced: Iterable[int] = (),
-        shutting_down: Iterable[int] = (), epochs: Mapping[int, int] | None = None, topics: list[c.MetadataTopicState] | None = None,
-        is_image: bool = False, topic: str = "t", connection: int = CONTROL,
-    ) -> None:  # fmt: skip
+        self,
+        parts: Mapping[int, PartitionRegistration] | None = None,
+        *,
+        brokers: Iterable[int] = (),
+        fenced: Iterable[int] = (),
+        shutting_down: Iterable[int] = (),
+        epochs: Mapping[int, int] | None = None,
+        topics: list[c.MetadataTopicState] | None = None,
+        is_image: bool = False,
+        topic: str = "t",
+        connection: int = CONTROL,
+    ) -> None:
         """brokers: alive ones; fenced, shutting_down: others. epochs: of their registrations, where not 3."""
         self.metadata_offset += 1
         fenced, shutting_down = set(fenced), set(shutting_down)
         told = [
             c.MetadataBrokerState(
-                broker, (epochs or {}).get(broker, EPOCH), self.racks.get(broker), broker in fenced, broker in shutting_down
+                broker,
+                (epochs or {}).get(broker, EPOCH),
+                self.racks.get(broker),
+                broker in fenced,
+                broker in shutting_down,
             )
             for broker in sorted({*brokers, *fenced, *shutting_down})
         ]
@@ -114,27 +146,64 @@ class BrokerDesk:
 
     # --- what clients and followers ask
 
-    def produce(self, *values: str, acks: int = -1, part: int = 0, connection: int = CLIENT, timeout_ms: int = 1_000, **batch: Any) -> list[Any]:
+    def produce(
+        self,
+        *values: str,
+        acks: int = -1,
+        part: int = 0,
+        connection: int = CLIENT,
+        timeout_ms: int = 1_000,
+        **batch: Any,
+    ) -> list[Any]:
         """One batch to one partition."""
-        return self.send(connection, to(r.ProducePartition("t", part, light_batch(values, timestamp=0, **batch)), acks=acks, timeout_ms=timeout_ms))
+        return self.send(
+            connection,
+            to(
+                r.ProducePartition("t", part, light_batch(values, timestamp=0, **batch)),
+                acks=acks,
+                timeout_ms=timeout_ms,
+            ),
+        )
 
     def fetch(
-        self, offsets: Mapping[int, int], *, replica: int = r.CONSUMER, session: int = 0, epoch: int | None = None, connection: int | None = None,
-        max_wait_ms: int = 500, after_ms: int = 1, **more: Any,
-    ) -> list[r.FetchResponse]:  # fmt: skip
-        """Ask for those partitions from those offsets on. epoch: the leader's, as the reader knows it; a follower has all up to its offset."""
+        self,
+        offsets: Mapping[int, int],
+        *,
+        replica: int = r.CONSUMER,
+        session: int = 0,
+        epoch: int | None = None,
+        connection: int | None = None,
+        max_wait_ms: int = 500,
+        after_ms: int = 1,
+        **more: Any,
+    ) -> list[r.FetchResponse]:
+        """Ask for those partitions from those offsets on. epoch: the leader's, as the reader knows it; a
+        follower has all up to its offset."""
         is_replica = replica >= 0
         parts = [
             r.FetchPartition(
-                "t", number, offset, self._epoch(number) if epoch is None and is_replica else -1 if epoch is None else epoch,
-                self._epoch(number) if is_replica and offset else -1, 0 if is_replica else -1,
+                "t",
+                number,
+                offset,
+                self._epoch(number) if epoch is None and is_replica else -1 if epoch is None else epoch,
+                self._epoch(number) if is_replica and offset else -1,
+                0 if is_replica else -1,
             )
             for number, offset in offsets.items()
-        ]  # fmt: skip
+        ]
         request = r.FetchRequest(
-            max_wait_ms, parts, replica_id=replica, replica_epoch=EPOCH if is_replica else -1, session_epoch=session, **more
+            max_wait_ms,
+            parts,
+            replica_id=replica,
+            replica_epoch=EPOCH if is_replica else -1,
+            session_epoch=session,
+            **more,
         )
-        return self.send((FOLLOWER if is_replica else CLIENT) if connection is None else connection, request, after_ms=after_ms)
+        return self.send(
+            (FOLLOWER if is_replica else CLIENT) if connection is None else connection,
+            request,
+            after_ms=after_ms,
+        )
 
     def _epoch(self, number: int) -> int:
         return self.replica(number).partition.leader_epoch
@@ -164,7 +233,10 @@ def to(*parts: r.ProducePartition, acks: int = -1, timeout_ms: int = 1_000) -> r
 
 def batches_of(answer: r.FetchResponse) -> dict[int, list[Any]]:
     """What came of each partition that the answer names."""
-    return {part.partition: [value for batch in part.records for value in batch.values] for part in answer.partitions}
+    return {
+        part.partition: [value for batch in part.records for value in batch.values]
+        for part in answer.partitions
+    }
 
 
 def marks_of(answer: r.FetchResponse) -> dict[int, int]:

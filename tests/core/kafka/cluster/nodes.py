@@ -1,4 +1,5 @@
-"""A broker or the controller alone, for playbooks: what it is given, and an outbox that keeps what it does."""
+"""A broker or the controller alone, for playbooks: what it is given, and an outbox that keeps what it
+does."""
 
 from typing import Any
 
@@ -23,7 +24,8 @@ CONTROL = 1
 
 
 class Out:
-    """Keeps what a node does. Connections that it opens are numbered from 1. told: (kind, rule); facts: (kind, inputs, data) of the same."""
+    """Keeps what a node does. Connections that it opens are numbered from 1. told: (kind, rule); facts:
+    (kind, inputs, data) of the same."""
 
     def __init__(self) -> None:
         self.name, self.disk, self.door = "node", Disk(), None
@@ -90,7 +92,11 @@ def leading(isr: tuple[int, ...] = (1, 2), min_isr: int = 1, **settings: Any) ->
     brokers = [c.MetadataBrokerState(broker, 3, None, False, False) for broker in (1, 2)]
     registration = PartitionRegistration((1, 2), isr, 1)
     image = c.MetadataDelta(
-        9, brokers, [c.MetadataTopicState("t", min_isr)], [c.MetadataPartitionState("t", 0, registration)], is_image=True
+        9,
+        brokers,
+        [c.MetadataTopicState("t", min_isr)],
+        [c.MetadataPartitionState("t", 0, registration)],
+        is_image=True,
     )
     node.receive(CONTROL, image, 3 * MS, out)
     node.receive(CONTROL, c.BrokerHeartbeatResponse(0, is_fenced=False), 4 * MS, out)
@@ -110,13 +116,16 @@ def produce(acks: int = -1, value: str = "a") -> r.ProduceRequest:
 
 
 def following(leader_epoch: int = 1, **settings: Any) -> tuple[Broker, Any]:
-    """Broker 1 led t-0 in epoch 0, wrote "a", "b" and "c", of which nobody has fetched any, and follows broker 2 since. What it sent then."""
+    """Broker 1 led t-0 in epoch 0, wrote "a", "b" and "c", of which nobody has fetched any, and follows
+    broker 2 since. What it sent then."""
     node, out = leading(**settings)
     for value in "abc":
         node.receive(20, produce(acks=1, value=value), 10 * MS, out)
     out.take()
     moved = PartitionRegistration((1, 2), (2, 1), 2, leader_epoch, leader_epoch)
-    node.receive(CONTROL, c.MetadataDelta(10, [], [], [c.MetadataPartitionState("t", 0, moved)]), 20 * MS, out)
+    node.receive(
+        CONTROL, c.MetadataDelta(10, [], [], [c.MetadataPartitionState("t", 0, moved)]), 20 * MS, out
+    )
     assert out.opened[-1] == "broker-2"
     return node, out
 

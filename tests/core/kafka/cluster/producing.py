@@ -28,13 +28,19 @@ class Heard:
 
 
 class ProducingCluster(Cluster):
-    """Three brokers that are up, topic t with partition 0 led by broker 1 and partition 1 by broker 2, and a topic for transactions."""
+    """Three brokers that are up, topic t with partition 0 led by broker 1 and partition 1 by broker 2, and a
+    topic for transactions."""
 
     def __init__(self, topics=(TOPIC,), seed=1, **settings):
         plan = ClusterPlan(3, (), (*topics, transaction_topic(3)), ClusterSettings(**settings))
         self.told, self.heard = [], Heard()
-        kinds = {"client": (ClientState, Client), "producer": (ProducerState, lambda state: ClusterProducer(state, self.heard))}
-        self.world = cluster_world(plan, seed, kinds=kinds, messages=Ask | o.ProducerOrder, listener=self.told.extend)
+        kinds = {
+            "client": (ClientState, Client),
+            "producer": (ProducerState, lambda state: ClusterProducer(state, self.heard)),
+        }
+        self.world = cluster_world(
+            plan, seed, kinds=kinds, messages=Ask | o.ProducerOrder, listener=self.told.extend
+        )
         self.world.start("client", "client", ClientState())
         self.run(1)
 
@@ -57,7 +63,9 @@ class ProducingCluster(Cluster):
 
     def send(self, *values, name="p", partition=0):
         for value in values:
-            self.world.node(name).send(Unsent(value, "t", -1, partition, 100), self.world.now_us, self.world.slots[name])
+            self.world.node(name).send(
+                Unsent(value, "t", -1, partition, 100), self.world.now_us, self.world.slots[name]
+            )
 
     def transact(self, *values, name="p", ends=o.CommitTransaction, partition=0):
         self.order(o.BeginTransaction(), name)
@@ -66,9 +74,12 @@ class ProducingCluster(Cluster):
         self.run(1)
 
     def committed(self, key=KEY, broker=None):
-        """What a read_committed consumer that reads everything is given, aborted ones left out as the client does it."""
+        """What a read_committed consumer that reads everything is given, aborted ones left out as the client
+        does it."""
         leader = self.leader(key) if broker is None else broker
-        answer = self.ask(leader, FetchRequest(0, [FetchPartition(*key, 0)], isolation_level=READ_COMMITTED))[0].partitions[0]
+        answer = self.ask(leader, FetchRequest(0, [FetchPartition(*key, 0)], isolation_level=READ_COMMITTED))[
+            0
+        ].partitions[0]
         aborted = sorted((each.first_offset, each.producer_id) for each in answer.aborted or ())
         open_now, seen = set(), []
         for batch in answer.records:
@@ -85,7 +96,12 @@ class ProducingCluster(Cluster):
 
     def written(self, key=KEY):
         """Every record in the leader's log, aborted ones, too."""
-        return [value for batch in self.log(self.leader(key), key).batches() if not batch.header.is_control for value in batch.values]
+        return [
+            value
+            for batch in self.log(self.leader(key), key).batches()
+            if not batch.header.is_control
+            for value in batch.values
+        ]
 
     def crash(self, broker):
         self.world.crash(broker_node(broker))

@@ -1,7 +1,9 @@
-"""The article's stories of the high watermark, played by brokers: 3.2 step by step, 3.3 loss, 3.4 divergence, and what epochs do not save.
+"""The article's stories of the high watermark, played by brokers: 3.2 step by step, 3.3 loss, 3.4 divergence,
+and what epochs do not save.
 
-Under KRaft a broker that restarts has left the ISR before it is back, so the loss of 3.3 needs a follower that is cut off from the new leader
-while it changes over to it: it has cut its log to its high watermark, and is still in the ISR.
+Under KRaft a broker that restarts has left the ISR before it is back, so the loss of 3.3 needs a follower
+that is cut off from the new leader while it changes over to it: it has cut its log to its high watermark, and
+is still in the ISR.
 """
 
 import pytest
@@ -34,12 +36,19 @@ def test_high_watermark_moves_step_by_step():
         cluster.run(0.0005)
         if not seen or seen[-1] != cluster.ends():
             seen.append(cluster.ends())
-    # (LEO, HW) of the leader and of the follower. The last step is the answer of a long poll that found nothing.
-    assert seen[1:] == [{1: (1, 0), 2: (0, 0)}, {1: (1, 0), 2: (1, 0)}, {1: (1, 1), 2: (1, 0)}, {1: (1, 1), 2: (1, 1)}]
+    # (LEO, HW) of the leader and of the follower. The last step is the answer of a long poll that found
+    # nothing.
+    assert seen[1:] == [
+        {1: (1, 0), 2: (0, 0)},
+        {1: (1, 0), 2: (1, 0)},
+        {1: (1, 1), 2: (1, 0)},
+        {1: (1, 1), 2: (1, 1)},
+    ]
 
 
 def lose(truncation):
-    """m2 is on all three, and acknowledged; only the leader knows that it is committed. Then two leaders die, one after the other."""
+    """m2 is on all three, and acknowledged; only the leader knows that it is committed. Then two leaders die,
+    one after the other."""
     cluster = three(truncation)
     laws = ClusterLaws(cluster.world)
     cluster.world.listener = lambda events: (cluster.told.extend(events), laws.hear(events))
@@ -65,10 +74,19 @@ def lose(truncation):
 def test_truncation_to_the_high_watermark_loses_an_acknowledged_record():
     cluster, losses = lose(Truncation.HIGH_WATERMARK)
     assert cluster.values(3) == ["m1"]
-    assert [(loss.reason, loss.offset, [entry.value for entry in loss.entries]) for loss in losses] == [("truncated_to_high_watermark", 1, ["m2"])]
+    assert [(loss.reason, loss.offset, [entry.value for entry in loss.entries]) for loss in losses] == [
+        ("truncated_to_high_watermark", 1, ["m2"])
+    ]
     cut = next(event for event in cluster.told if event.kind == "kafka.replica.truncated")
     assert cut.rule == "kafka.replica.truncate_to_high_watermark"
-    assert cut.data == {"broker": 3, "topic": "t", "partition": 0, "offset": 1, "cut_count": 1, "high_watermark": 1}
+    assert cut.data == {
+        "broker": 3,
+        "topic": "t",
+        "partition": 0,
+        "offset": 1,
+        "cut_count": 1,
+        "high_watermark": 1,
+    }
 
 
 @pytest.mark.parametrize("truncation", EPOCHS)
@@ -119,7 +137,8 @@ def test_epochs_make_the_logs_the_same(truncation):
 
 @pytest.mark.parametrize("truncation", list(Truncation))
 def test_no_truncation_saves_what_one_broker_alone_had_confirmed(truncation):
-    """Two brokers crash, with min.insync.replicas=1: m2 was confirmed by the leader alone, and its power cut took it."""
+    """Two brokers crash, with min.insync.replicas=1: m2 was confirmed by the leader alone, and its power cut
+    took it."""
     cluster = two(truncation)
     cluster.produce(1, "m1")
     cluster.run(15)

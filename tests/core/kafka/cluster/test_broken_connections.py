@@ -1,4 +1,5 @@
-"""Any connection of a cluster may break at any moment, also the controller's and the coordinators': once nothing breaks any more all is as before."""
+"""Any connection of a cluster may break at any moment, also the controller's and the coordinators': once
+nothing breaks any more all is as before."""
 
 from contextlib import suppress
 
@@ -45,7 +46,11 @@ def settle(cluster, state):
 @settings(max_examples=30, deadline=None)
 @given(BREAKS, BREAKS, st.sampled_from([None, 1, 2, 3]))
 @example([(0, 0)], [(1, 1)], None)
-@example([(6, 0), (1, 0), (16, 0), (30, 0), (30, 1), (0, 2), (20, 0), (0, 1), (1, 0)], [(0, 1), (0, 2), (1, 0), (1, 0)], None)
+@example(
+    [(6, 0), (1, 0), (16, 0), (30, 0), (30, 1), (0, 2), (20, 0), (0, 1), (1, 0)],
+    [(0, 1), (0, 2), (1, 0), (1, 0)],
+    None,
+)
 def test_law_whatever_breaks_the_cluster_and_its_transactions_come_to_rest(before, during, crash):
     cluster = ProducingCluster()
     state = cluster.producer(**OPTIONS)
@@ -68,12 +73,20 @@ def test_law_whatever_breaks_the_cluster_and_its_transactions_come_to_rest(befor
     committed = [cluster.committed(), cluster.committed(("t", 1))]
     assert committed == ([[1, 2], [3]] if state.counts.committed else [[], []]), "whole, or not at all"
     for topic in cluster.world.node(CONTROLLER).state.rules.topics.values():
-        assert all(set(partition.isr) == set(partition.replicas) for partition in topic.partitions), "the ISRs are whole again"
+        assert all(set(partition.isr) == set(partition.replicas) for partition in topic.partitions), (
+            "the ISRs are whole again"
+        )
     for broker in (1, 2, 3):
         replica = cluster.state(broker).replicas["t", 0]
         assert replica.partition.alter_partition.in_flight is None
-        assert cluster.log(broker).log_end_offset == cluster.log(broker).high_watermark == cluster.log(broker).last_stable_offset
-    assert all(not link.asked for broker in (1, 2, 3) for link in cluster.state(broker).transactions.links.values()), "no marker is owed"
+        assert (
+            cluster.log(broker).log_end_offset
+            == cluster.log(broker).high_watermark
+            == cluster.log(broker).last_stable_offset
+        )
+    assert all(
+        not link.asked for broker in (1, 2, 3) for link in cluster.state(broker).transactions.links.values()
+    ), "no marker is owed"
     cluster.transact(4)
     assert cluster.committed()[-1:] == [4]
 
@@ -86,7 +99,9 @@ def test_a_broker_that_loses_its_connection_to_the_controller_connects_again_and
     cluster.produce(1, 7)  # from here on broker 3 lags
     world.cut(control, CONTROLLER)
     cluster.run(4)
-    assert cluster.state(1).replicas["t", 0].partition.alter_partition.in_flight is not None, "the answer does not come"
+    assert cluster.state(1).replicas["t", 0].partition.alter_partition.in_flight is not None, (
+        "the answer does not come"
+    )
     world.reset(control)
     cluster.run(1)
     assert cluster.state(1).control not in (0, control)

@@ -1,4 +1,5 @@
-"""A broker's log cleaner: when it looks, which log comes first, how far each is cleaned, and what is left alone."""
+"""A broker's log cleaner: when it looks, which log comes first, how far each is cleaned, and what is left
+alone."""
 
 from broker_core.kafka.cluster.cleaner import clean_all, clean_if_due
 from broker_core.kafka.cluster.settings import ClusterSettings
@@ -25,7 +26,9 @@ def write(log: LightLog, *keys: str) -> None:
     """A key with a minus behind it: its tombstone. Keys and values as the coordinators store them."""
     for key in keys:
         value = None if key.endswith("-") else b"v".hex()
-        log.append(light_batch([(key[:1].encode().hex(), value)], timestamp=NOW, size_in_bytes=70), now_ms=NOW)
+        log.append(
+            light_batch([(key[:1].encode().hex(), value)], timestamp=NOW, size_in_bytes=70), now_ms=NOW
+        )
     log.high_watermark = log.log_end_offset
 
 
@@ -36,20 +39,30 @@ def disk_of(**logs: LightLog) -> BrokerDisk:
 
 def keys_in(log: LightLog) -> list[int]:
     """The offsets that are left."""
-    return [batch.header.base_offset + delta for batch in log.batches() for delta in range(batch.header.record_count)]
+    return [
+        batch.header.base_offset + delta
+        for batch in log.batches()
+        for delta in range(batch.header.record_count)
+    ]
 
 
 def test_of_each_key_the_last_record_below_the_active_segment_stays() -> None:
     disk = disk_of(a=log_of(*"xyxyxz"))
     rounds = clean_all(disk, NOW)
-    assert keys_in(disk.logs[A]) == [2, 3, 4, 5], "the active segment, of 4 and 5, is neither cleaned nor asked"
-    assert {key: done.end_offset for key, done in rounds.items()} == {A: 4} == read_offsets(disk.folder, CLEANER)
+    assert keys_in(disk.logs[A]) == [2, 3, 4, 5], (
+        "the active segment, of 4 and 5, is neither cleaned nor asked"
+    )
+    assert (
+        {key: done.end_offset for key, done in rounds.items()} == {A: 4} == read_offsets(disk.folder, CLEANER)
+    )
 
 
 def test_the_dirtiest_log_comes_first_and_then_the_others_that_are_due() -> None:
     disk = disk_of(a=log_of(*"xxxxxxxx"), b=log_of(*"xxxxxxxx"), c=log_of(*"xxxxxxxx"))
     write_offsets(disk.folder, CLEANER, {A: 2, C: 4})
-    assert list(clean_all(disk, NOW)) == [B, A], "of c two of six are dirty: a third of it, where more than half is asked for"
+    assert list(clean_all(disk, NOW)) == [B, A], (
+        "of c two of six are dirty: a third of it, where more than half is asked for"
+    )
     assert read_offsets(disk.folder, CLEANER) == {A: 6, B: 6, C: 4}
 
 
@@ -95,7 +108,9 @@ def test_it_looks_when_its_time_has_come_and_then_each_fifteen_seconds() -> None
 
 
 def test_tombstones_are_kept_for_their_time_by_the_brokers_own_clock() -> None:
-    settings = LogSettings(segment_bytes=150, cleanup_compact=True, cleanup_delete=False, delete_retention_ms=100)
+    settings = LogSettings(
+        segment_bytes=150, cleanup_compact=True, cleanup_delete=False, delete_retention_ms=100
+    )
     log = log_of("x", "x-", "y", "z", settings=settings)
     disk = disk_of(a=log)
     clean_all(disk, NOW)

@@ -1,4 +1,5 @@
-"""The controller's process, by playbook: who reads the metadata log and is told what, when sessions end, and what each request answers."""
+"""The controller's process, by playbook: who reads the metadata log and is told what, when sessions end, and
+what each request answers."""
 
 import pytest
 
@@ -17,7 +18,9 @@ THREE = [[1, 2, 3]]
 
 def test_each_record_counts_one_in_the_metadata_log_and_a_registration_is_one() -> None:
     desk = ControllerDesk(2)
-    assert desk.epochs == {1: 0, 2: 1} and desk.state.end_offset == 4, "two registrations, two that were unfenced"
+    assert desk.epochs == {1: 0, 2: 1} and desk.state.end_offset == 4, (
+        "two registrations, two that were unfenced"
+    )
     desk.tool(c.CreateTopicsRequest("t", assignments=[[1, 2], [2, 1], [1, 2]]))
     assert desk.state.end_offset == 7
     desk.register(3)
@@ -29,7 +32,12 @@ def test_every_broker_that_is_connected_gets_each_delta_with_what_has_changed_an
     answer, own = desk.alter(1, 1, 2)
     assert (answer.error_code, answer.leader_id, answer.partition_epoch, answer.isr) == (0, 1, 1, [1, 2])
     for delta in (own, *desk.sent_to(2), *desk.sent_to(3)):
-        assert (delta.is_image, delta.brokers, delta.topics, delta.end_offset) == (False, [], [], desk.state.end_offset)
+        assert (delta.is_image, delta.brokers, delta.topics, delta.end_offset) == (
+            False,
+            [],
+            [],
+            desk.state.end_offset,
+        )
         assert [(each.partition, each.registration.isr) for each in delta.partitions] == [(0, (1, 2))]
     assert desk.out.sent == []
 
@@ -39,34 +47,52 @@ def test_a_new_topic_is_told_with_its_minimum_and_its_partitions() -> None:
     desk.tool(c.CreateTopicsRequest("u", assignments=[[2, 1], [1, 2]], min_insync_replicas=2))
     (delta,) = deltas(desk.sent_to(1))
     assert [(each.topic, each.min_insync_replicas) for each in delta.topics] == [("u", 2)]
-    assert [(each.partition, each.registration.replicas, each.registration.leader) for each in delta.partitions] == [(0, (2, 1), 2), (1, (1, 2), 1)]
+    assert [
+        (each.partition, each.registration.replicas, each.registration.leader) for each in delta.partitions
+    ] == [(0, (2, 1), 2), (1, (1, 2), 1)]
 
 
 def test_a_broker_that_connects_gets_everything_at_once() -> None:
     desk = ControllerDesk(2, [[1, 2], [2, 1]])
     answer, image = desk.register(3, rack="r")
     assert answer == c.BrokerRegistrationResponse(0, desk.epochs[3]) and image.is_image
-    assert [(each.broker_id, each.rack, each.is_fenced) for each in image.brokers] == [(1, None, False), (2, None, False), (3, "r", True)]
-    assert ([each.topic for each in image.topics], [each.partition for each in image.partitions]) == (["t"], [0, 1])
-    assert image.end_offset == desk.state.end_offset > desk.epochs[3], "it can read up to its own registration"
+    assert [(each.broker_id, each.rack, each.is_fenced) for each in image.brokers] == [
+        (1, None, False),
+        (2, None, False),
+        (3, "r", True),
+    ]
+    assert ([each.topic for each in image.topics], [each.partition for each in image.partitions]) == (
+        ["t"],
+        [0, 1],
+    )
+    assert image.end_offset == desk.state.end_offset > desk.epochs[3], (
+        "it can read up to its own registration"
+    )
 
 
 def test_the_others_hear_of_a_registration_as_a_fenced_broker() -> None:
     desk = ControllerDesk(2)
     desk.register(3)
     (delta,) = deltas(desk.sent_to(1))
-    assert [(each.broker_id, each.broker_epoch, each.is_fenced) for each in delta.brokers] == [(3, desk.epochs[3], True)]
+    assert [(each.broker_id, each.broker_epoch, each.is_fenced) for each in delta.brokers] == [
+        (3, desk.epochs[3], True)
+    ]
 
 
 def test_a_heartbeat_over_a_new_connection_makes_that_the_one_where_it_reads() -> None:
     desk = ControllerDesk(2, [[1, 2]])
     messages = desk.beat(1, connection=30)
-    assert [type(message) for message in messages] == [c.MetadataDelta, c.BrokerHeartbeatResponse] and messages[0].is_image
+    assert [type(message) for message in messages] == [
+        c.MetadataDelta,
+        c.BrokerHeartbeatResponse,
+    ] and messages[0].is_image
     desk.forget()
     desk.alter(2, 1)  # refused, so nobody is told
     desk.tool(c.CreateTopicsRequest("u", assignments=[[2]]))
     assert len(deltas(desk.sent_to(30))) == 1 and desk.sent_to(1) == [], "one connection a broker"
-    assert desk.beat(1, connection=30) == [c.BrokerHeartbeatResponse(0, is_fenced=False)], "and no second image"
+    assert desk.beat(1, connection=30) == [c.BrokerHeartbeatResponse(0, is_fenced=False)], (
+        "and no second image"
+    )
 
 
 def test_a_connection_that_has_closed_is_told_nothing_and_its_session_goes_on() -> None:
@@ -183,13 +209,21 @@ def test_what_a_broker_learns_when_it_wants_to_go() -> None:
     desk = ControllerDesk(2, [[1, 2], [2, 1]])
     delta, answer = desk.beat(1, shut_down=True)
     assert answer == c.BrokerHeartbeatResponse(0, is_fenced=False, should_shut_down=False)
-    assert [(each.partition, each.registration.leader, each.registration.isr) for each in delta.partitions] == [(0, 2, (2,)), (1, 2, (2,))]
+    assert [
+        (each.partition, each.registration.leader, each.registration.isr) for each in delta.partitions
+    ] == [(0, 2, (2,)), (1, 2, (2,))]
     assert delta.brokers[0].is_in_controlled_shutdown
     delta, answer = desk.beat(1, shut_down=True)
     assert answer == c.BrokerHeartbeatResponse(0, is_fenced=True, should_shut_down=True)
-    assert [rule for _, rule in desk.out.told if rule] and [kind.rpartition(".")[2] for kind, _ in desk.out.told] == [
-        "shutting_down", "leader_changed", "isr_changed", "isr_changed", "fenced",
-    ]  # fmt: skip
+    assert [rule for _, rule in desk.out.told if rule] and [
+        kind.rpartition(".")[2] for kind, _ in desk.out.told
+    ] == [
+        "shutting_down",
+        "leader_changed",
+        "isr_changed",
+        "isr_changed",
+        "fenced",
+    ]
 
 
 def test_a_broker_that_stays_what_it_was_is_no_turning_point() -> None:
@@ -214,8 +248,15 @@ def test_a_refused_heartbeat_is_answered_and_makes_nobody_a_reader() -> None:
 def test_blocks_of_producer_ids_follow_one_another_whoever_asks() -> None:
     desk = ControllerDesk(2)
     before = desk.state.end_offset
-    got = [desk.send(broker, c.AllocateProducerIdsRequest(broker, desk.epochs[broker]))[0] for broker in (1, 2, 1)]
-    assert [(each.error_code, each.producer_id_start, each.producer_id_len) for each in got] == [(0, 0, 1_000), (0, 1_000, 1_000), (0, 2_000, 1_000)]
+    got = [
+        desk.send(broker, c.AllocateProducerIdsRequest(broker, desk.epochs[broker]))[0]
+        for broker in (1, 2, 1)
+    ]
+    assert [(each.error_code, each.producer_id_start, each.producer_id_len) for each in got] == [
+        (0, 0, 1_000),
+        (0, 1_000, 1_000),
+        (0, 2_000, 1_000),
+    ]
     assert desk.state.end_offset == before + 3, "each is a record, that no broker reads"
     assert deltas(desk.sent_to(2)) == []
 

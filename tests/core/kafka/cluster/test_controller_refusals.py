@@ -1,6 +1,8 @@
-"""What the controller refuses: each request of a broker or a tool, each of the original's errors, its state as it was, and nobody is told.
+"""What the controller refuses: each request of a broker or a tool, each of the original's errors, its state
+as it was, and nobody is told.
 
-Brokers 1, 2 and 3 have registered with epochs 0, 1 and 2 and are not fenced; t-0 is led by 1 and t-1 by 2, with all in sync.
+Brokers 1, 2 and 3 have registered with epochs 0, 1 and 2 and are not fenced; t-0 is led by 1 and t-1 by 2,
+with all in sync.
 """
 
 import pytest
@@ -20,7 +22,11 @@ def three():
     epochs = {}
     for broker in (1, 2, 3):
         node.receive(broker, c.BrokerRegistrationRequest(broker, None, broker), 0, out)
-        epochs[broker] = next(message.broker_epoch for _, message in out.take() if isinstance(message, c.BrokerRegistrationResponse))
+        epochs[broker] = next(
+            message.broker_epoch
+            for _, message in out.take()
+            if isinstance(message, c.BrokerRegistrationResponse)
+        )
     for broker, epoch in epochs.items():
         node.receive(broker, c.BrokerHeartbeatRequest(broker, epoch, 99), 1 * MS, out)
     node.receive(TOOL, c.CreateTopicsRequest("t", assignments=[[1, 2, 3], [2, 3, 1]]), 2 * MS, out)
@@ -42,7 +48,9 @@ def refused(three, request, connection=TOOL):
 
 
 def test_registration_while_another_process_of_the_broker_counts_as_alive(three):
-    assert refused(three, c.BrokerRegistrationRequest(1, None, 77)).error_code == E.DUPLICATE_BROKER_REGISTRATION
+    assert (
+        refused(three, c.BrokerRegistrationRequest(1, None, 77)).error_code == E.DUPLICATE_BROKER_REGISTRATION
+    )
 
 
 @pytest.mark.parametrize("broker, is_stale", [(8, False), (1, True)])
@@ -51,15 +59,31 @@ def test_heartbeat_of_a_process_that_is_not_registered(three, broker, is_stale):
     assert refused(three, c.BrokerHeartbeatRequest(broker, epoch, 99)).error_code == E.STALE_BROKER_EPOCH
 
 
-@pytest.mark.parametrize("broker, epoch, error", [(8, 0, E.BROKER_ID_NOT_REGISTERED), (1, 50, E.STALE_BROKER_EPOCH)])
+@pytest.mark.parametrize(
+    "broker, epoch, error", [(8, 0, E.BROKER_ID_NOT_REGISTERED), (1, 50, E.STALE_BROKER_EPOCH)]
+)
 def test_producer_ids_for_a_process_that_is_not_registered(three, broker, epoch, error):
     answer = refused(three, c.AllocateProducerIdsRequest(broker, epoch))
     assert (answer.error_code, answer.producer_id_len) == (error, 0)
 
 
-def alter(three, *, broker=1, broker_epoch=None, key=("t", 0), leader_epoch=0, partition_epoch=0, isr=(1, 2), recovery=0, member_epoch=None):
+def alter(
+    three,
+    *,
+    broker=1,
+    broker_epoch=None,
+    key=("t", 0),
+    leader_epoch=0,
+    partition_epoch=0,
+    isr=(1, 2),
+    recovery=0,
+    member_epoch=None,
+):
     epochs = three[2]
-    members = [(member, epochs.get(member, 0) if member_epoch is None or member == broker else member_epoch) for member in isr]
+    members = [
+        (member, epochs.get(member, 0) if member_epoch is None or member == broker else member_epoch)
+        for member in isr
+    ]
     own = epochs[broker] if broker_epoch is None else broker_epoch
     return c.AlterPartitionRequest(broker, own, *key, leader_epoch, partition_epoch, members, recovery)
 
@@ -122,15 +146,26 @@ def test_what_a_tool_may_not_ask_for(three, request_, error):
 
 @pytest.mark.parametrize("factor", [4, 0, -3])
 def test_a_replication_factor_that_the_brokers_cannot_give(three, factor):
-    """The placer has shuffled the brokers before it looks at the factor, as the original's does (StripedReplicaPlacer); nothing else changes."""
+    """The placer has shuffled the brokers before it looks at the factor, as the original's does
+    (StripedReplicaPlacer); nothing else changes."""
     node, out, _ = three
     before = encode(to_plain(node.state.rules.topics))
     node.receive(TOOL, c.CreateTopicsRequest("u", 1, factor), 5 * MS, out)
     ((_, answer),) = out.take()
-    assert answer.error_code == E.INVALID_REPLICATION_FACTOR and encode(to_plain(node.state.rules.topics)) == before and out.told == []
+    assert (
+        answer.error_code == E.INVALID_REPLICATION_FACTOR
+        and encode(to_plain(node.state.rules.topics)) == before
+        and out.told == []
+    )
 
 
 def test_each_partition_of_an_election_is_decided_by_itself(three):
     answer = refused(three, c.ElectLeadersRequest(0, [("t", 0), ("t", 7), ("x", 0)]))
-    assert answer.results == [("t", 0, E.ELECTION_NOT_NEEDED), ("t", 7, E.UNKNOWN_TOPIC_OR_PARTITION), ("x", 0, E.UNKNOWN_TOPIC_OR_PARTITION)]
-    assert refused(three, c.ElectLeadersRequest(0)).results == [], "asked for all, those that need none are passed over"
+    assert answer.results == [
+        ("t", 0, E.ELECTION_NOT_NEEDED),
+        ("t", 7, E.UNKNOWN_TOPIC_OR_PARTITION),
+        ("x", 0, E.UNKNOWN_TOPIC_OR_PARTITION),
+    ]
+    assert refused(three, c.ElectLeadersRequest(0)).results == [], (
+        "asked for all, those that need none are passed over"
+    )

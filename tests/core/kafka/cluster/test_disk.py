@@ -1,4 +1,5 @@
-"""What a broker keeps on its disk and finds there again, and what a slow disk does to producers and followers, by playbook."""
+"""What a broker keeps on its disk and finds there again, and what a slow disk does to producers and
+followers, by playbook."""
 
 from typing import Any
 
@@ -30,7 +31,9 @@ def test_high_watermarks_are_written_every_five_seconds_and_not_before() -> None
     folder = desk.state.disk.folder
     assert read_offsets(folder, REPLICATION) == {} and desk.out.deadlines["checkpoint"] == 5_000 * MS
     desk.wake("checkpoint")
-    assert read_offsets(folder, REPLICATION) == {KEY: 2, ("t", 1): 0}, "what its follower lacks does not count"
+    assert read_offsets(folder, REPLICATION) == {KEY: 2, ("t", 1): 0}, (
+        "what its follower lacks does not count"
+    )
     assert desk.due_ms("checkpoint") == 5_000
     assert LOG_START not in folder.names(), "no log start has moved"
 
@@ -102,7 +105,11 @@ def test_the_offsets_topic_is_compacted_and_asks_no_coordinator_of_transactions(
     settings = ClusterSettings(offsets_segment_ms=20, offsets_delete_retention_ms=60, log_segment_bytes=999)
     plain, offsets = log_settings(settings, "t"), log_settings(settings, OFFSETS_TOPIC)
     assert (plain.cleanup_delete, plain.cleanup_compact, plain.verifies_transactions) == (True, False, True)
-    assert (offsets.cleanup_delete, offsets.cleanup_compact, offsets.verifies_transactions) == (False, True, False)
+    assert (offsets.cleanup_delete, offsets.cleanup_compact, offsets.verifies_transactions) == (
+        False,
+        True,
+        False,
+    )
     assert (offsets.segment_ms, offsets.delete_retention_ms, offsets.segment_bytes) == (20, 60, 999)
     assert plain.segment_ms != 20
     assert not log_settings(ClusterSettings(verifies_transactions=False), "t").verifies_transactions
@@ -122,7 +129,10 @@ def test_a_producer_is_answered_when_the_disk_has_taken_its_records() -> None:
     assert desk.produce("a", acks=1) == [] and desk.values() == [] and desk.due_ms("disk") == 10
     desk.wake("disk")
     (answer,) = desk.take(CLIENT)
-    assert (answer.partitions[0].base_offset, desk.values()) == (0, ["a"]) and "disk" not in desk.out.deadlines
+    assert (answer.partitions[0].base_offset, desk.values()) == (
+        0,
+        ["a"],
+    ) and "disk" not in desk.out.deadlines
 
 
 def test_writes_are_taken_one_after_another_in_the_order_in_which_they_came() -> None:
@@ -143,7 +153,9 @@ def test_what_the_client_sends_meanwhile_waits_and_is_read_afterwards() -> None:
     assert desk.take(CLIENT) == []
     desk.wake("disk")
     desk.wake("held:10")
-    assert [type(each) for each in desk.take(CLIENT)] == [r.MetadataResponse], "acks=0 has no answer, and holds nobody up for ever"
+    assert [type(each) for each in desk.take(CLIENT)] == [r.MetadataResponse], (
+        "acks=0 has no answer, and holds nobody up for ever"
+    )
 
 
 def test_a_client_that_has_gone_before_its_records_were_on_disk_has_written_nothing() -> None:

@@ -1,4 +1,5 @@
-"""What a person does to a cluster, and what follows: elections, ISRs, refusals, moves; a wrong verb changes nothing."""
+"""What a person does to a cluster, and what follows: elections, ISRs, refusals, moves; a wrong verb changes
+nothing."""
 
 import pytest
 
@@ -29,9 +30,16 @@ def test_crashed_leader_is_fenced_after_nine_seconds_and_the_next_in_line_leads(
     verbs.crash(cluster.world, 1)
     cluster.run(12)
     fenced = of_kind(cluster, "kafka.broker.fenced")[0]
-    assert fenced.rule == "kafka.controller.session_timeout" and 7_000_000 < fenced.at_us - crashed_us <= 9_002_000
+    assert (
+        fenced.rule == "kafka.controller.session_timeout"
+        and 7_000_000 < fenced.at_us - crashed_us <= 9_002_000
+    )
     changed = of_kind(cluster, "kafka.partition.leader_changed")[0]
-    assert (changed.rule, changed.data["leader"], changed.data["isr"]) == ("kafka.election.first_in_isr", 2, [2, 3])
+    assert (changed.rule, changed.data["leader"], changed.data["isr"]) == (
+        "kafka.election.first_in_isr",
+        2,
+        [2, 3],
+    )
     assert cluster.consumed(2) == ["a"] and cluster.produce(2, "b") == (0, 1)
 
 
@@ -54,7 +62,11 @@ def test_clean_stop_moves_the_leadership_first():
     cluster.run(1)
     assert verbs.is_down(cluster.world, 1)
     kinds = [event.kind for event in cluster.told]
-    assert kinds.index("kafka.broker.shutting_down") < kinds.index("kafka.partition.leader_changed") < kinds.index("kafka.broker.fenced")
+    assert (
+        kinds.index("kafka.broker.shutting_down")
+        < kinds.index("kafka.partition.leader_changed")
+        < kinds.index("kafka.broker.fenced")
+    )
     verbs.come_back(cluster.world, 1)
     cluster.run(3)
     assert cluster.decided.leader == 2 and sorted(cluster.decided.isr) == [1, 2, 3]
@@ -148,7 +160,8 @@ def test_produce_times_out_where_the_followers_do_not_answer():
 
 
 def test_leader_that_nobody_can_reach_keeps_its_acks_1_records_to_itself():
-    """One way cut: the leader hears its clients; what it sends to the controller and to the followers does not arrive."""
+    """One way cut: the leader hears its clients; what it sends to the controller and to the followers does
+    not arrive."""
     cluster = three()
     cluster.produce(1, "a")
     for end in ("controller", 2, 3):
@@ -194,7 +207,10 @@ def test_nobody_leads_while_the_isr_is_down():
     assert cluster.decided.leader == -1
     verbs.elect_leaders(cluster.world, [KEY], unclean=True)
     cluster.run(1)
-    assert cluster.decided.leader == 3 and of_kind(cluster, "kafka.partition.leader_changed")[-1].rule == "kafka.election.unclean"
+    assert (
+        cluster.decided.leader == 3
+        and of_kind(cluster, "kafka.partition.leader_changed")[-1].rule == "kafka.election.unclean"
+    )
 
 
 def test_unclean_election_by_setting_loses_what_the_isr_had():
@@ -249,7 +265,10 @@ def test_partition_moves_to_other_brokers():
     cluster.run(3)
     assert (cluster.decided.replicas, cluster.decided.leader, cluster.decided.removing) == ((3, 4), 3, ())
     assert cluster.values(3) == cluster.values(4) == ["a"] and KEY not in cluster.state(1).disk.logs
-    assert cluster.produce(1, "b")[0] == ErrorCode.NOT_LEADER_OR_FOLLOWER and cluster.produce(3, "b") == (0, 1)
+    assert cluster.produce(1, "b")[0] == ErrorCode.NOT_LEADER_OR_FOLLOWER and cluster.produce(3, "b") == (
+        0,
+        1,
+    )
 
 
 def test_new_replica_that_leads_when_its_move_is_over_was_not_elected_outside_the_isr():
@@ -258,7 +277,11 @@ def test_new_replica_that_leads_when_its_move_is_over_was_not_elected_outside_th
     verbs.reassign(cluster.world, "t", 0, [3, 2])
     cluster.run(3)
     (elected,) = of_kind(cluster, "kafka.partition.leader_changed")
-    assert (elected.data["leader"], elected.inputs["isr"], elected.rule) == (3, [1, 2], "kafka.election.first_in_isr")
+    assert (elected.data["leader"], elected.inputs["isr"], elected.rule) == (
+        3,
+        [1, 2],
+        "kafka.election.first_in_isr",
+    )
 
 
 def test_consumer_reads_from_the_replica_in_its_rack():
@@ -300,7 +323,9 @@ def test_clock_that_jumps_makes_the_followers_look_late():
     cluster.produce(1, "b", acks=1)
     cluster.run(16)
     left = [event.data["left"] for event in of_kind(cluster, "kafka.partition.isr_changed")]
-    assert left[:1] == [[2]], "by its own clock it has not fetched for 40 s; that link is cut, so it cannot say otherwise"
+    assert left[:1] == [[2]], (
+        "by its own clock it has not fetched for 40 s; that link is cut, so it cannot say otherwise"
+    )
 
 
 # --- wrong verbs
@@ -325,14 +350,22 @@ WRONG = {
     "replication_factor": [lambda world: verbs.create_topic(world, TopicPlan("u", 1, 4))],
     "partitions": [lambda world: verbs.create_topic(world, TopicPlan("u", 0, 1))],
     "assignments": [lambda world: verbs.create_topic(world, TopicPlan("u", 1, 1, assignments=((8,),)))],
-    "topic": [lambda world: verbs.create_topic(world, TopicPlan("t", 1, 1)), lambda world: verbs.create_partitions(world, "nobody", 3)],
+    "topic": [
+        lambda world: verbs.create_topic(world, TopicPlan("t", 1, 1)),
+        lambda world: verbs.create_partitions(world, "nobody", 3),
+    ],
     "count": [lambda world: verbs.create_partitions(world, "t", 1)],
-    "replicas": [lambda world: verbs.reassign(world, "t", 0, [1, 9]), lambda world: verbs.reassign(world, "t", 0, [])],
+    "replicas": [
+        lambda world: verbs.reassign(world, "t", 0, [1, 9]),
+        lambda world: verbs.reassign(world, "t", 0, []),
+    ],
     "partition": [lambda world: verbs.reassign(world, "t", 3, [1])],
 }
 
 
-@pytest.mark.parametrize(("field", "number"), [(field, number) for field in WRONG for number in range(len(WRONG[field]))])
+@pytest.mark.parametrize(
+    ("field", "number"), [(field, number) for field in WRONG for number in range(len(WRONG[field]))]
+)
 def test_wrong_verb_is_refused_at_its_field_and_changes_nothing(field, number):
     cluster = three()
     before = (cluster.world.made, dict(cluster.world.routes), cluster.ends(), len(cluster.told))

@@ -1,4 +1,5 @@
-"""Long polls of a leader, by playbook: when a fetch is answered, with what, and when it goes on waiting. No world."""
+"""Long polls of a leader, by playbook: when a fetch is answered, with what, and when it goes on waiting. No
+world."""
 
 import pytest
 
@@ -6,7 +7,17 @@ from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.error_codes import ErrorCode
 from broker_core.kafka.log.record_batch import ControlType
 from broker_core.sim.node import Closed
-from tests.core.kafka.cluster.desk import CLIENT, CONTROL, FOLLOWER, OTHER, BrokerDesk, batches_of, followed, led, marks_of
+from tests.core.kafka.cluster.desk import (
+    CLIENT,
+    CONTROL,
+    FOLLOWER,
+    OTHER,
+    BrokerDesk,
+    batches_of,
+    followed,
+    led,
+    marks_of,
+)
 
 ALONE = led(isr=(1,), replicas=(1,))
 """Nobody follows: the high watermark moves with each append."""
@@ -78,7 +89,9 @@ def test_a_consumer_waits_for_the_high_watermark_and_not_for_the_append() -> Non
 
 
 @pytest.mark.parametrize(("isolation", "seen"), [(r.READ_UNCOMMITTED, ["t", "n"]), (r.READ_COMMITTED, [])])
-def test_who_reads_committed_records_stops_at_the_oldest_open_transaction(isolation: int, seen: list[str]) -> None:
+def test_who_reads_committed_records_stops_at_the_oldest_open_transaction(
+    isolation: int, seen: list[str]
+) -> None:
     desk = alone(verifies_transactions=False)
     desk.produce("t", acks=1, producer_id=7, producer_epoch=0, base_sequence=0, is_transactional=True)
     write(desk, "n")
@@ -96,7 +109,10 @@ def test_the_end_of_a_transaction_answers_who_reads_committed_records_and_names_
     write(desk, "n")  # whoever waits is looked at when the high watermark moves
     (answer,) = desk.take(CLIENT)
     (part,) = answer.partitions
-    assert (part.last_stable_offset, [(each.producer_id, each.first_offset) for each in part.aborted]) == (3, [(7, 0)])
+    assert (part.last_stable_offset, [(each.producer_id, each.first_offset) for each in part.aborted]) == (
+        3,
+        [(7, 0)],
+    )
     (plain,) = desk.fetch({0: 0}, session=-1, connection=OTHER)
     assert plain.partitions[0].aborted is None, "nobody else is told"
 
@@ -108,7 +124,9 @@ def test_an_answer_stops_at_its_bytes_and_what_is_left_comes_with_the_next_fetch
     (first,) = desk.fetch({0: 0, 1: 0, 2: 0}, max_bytes=2 * SIZE)
     assert batches_of(first) == {0: ["a0", "b0"]}
     (second,) = desk.fetch({0: 2}, session=1, max_bytes=3 * SIZE)
-    assert batches_of(second) == {1: ["a1", "b1"], 2: ["a2"]}, "what has been answered least lately has its turn"
+    assert batches_of(second) == {1: ["a1", "b1"], 2: ["a2"]}, (
+        "what has been answered least lately has its turn"
+    )
 
 
 def test_of_a_partition_that_does_not_fit_a_first_batch_comes_all_the_same() -> None:
@@ -138,7 +156,9 @@ def test_a_follower_is_answered_when_a_record_comes_but_not_for_a_high_watermark
     desk.fetch({0: 1}, replica=2, session=1)
     desk.take(OTHER)
     desk.fetch({0: 1}, replica=3, session=1, connection=OTHER)
-    assert desk.ends() == (1, 1) and desk.take(FOLLOWER) == [], "2 waits on: it learns of it with the next record or when its time is over"
+    assert desk.ends() == (1, 1) and desk.take(FOLLOWER) == [], (
+        "2 waits on: it learns of it with the next record or when its time is over"
+    )
     desk.wake("fetch:20")  # of the fetch before
     desk.wake("fetch:20")
     (later,) = desk.take(FOLLOWER)
@@ -178,7 +198,9 @@ def test_a_follower_whose_log_is_another_one_is_told_at_once_where_they_part() -
     desk.delta({0: led(epoch=2, partition_epoch=1)})
     desk.produce("b", acks=1)
     part = r.FetchPartition("t", 0, 2, 2, last_fetched_epoch=0, log_start_offset=0)
-    (answer,) = desk.send(FOLLOWER, r.FetchRequest(500, [part], replica_id=2, replica_epoch=3, session_epoch=0))
+    (answer,) = desk.send(
+        FOLLOWER, r.FetchRequest(500, [part], replica_id=2, replica_epoch=3, session_epoch=0)
+    )
     assert (answer.partitions[0].diverging, answer.partitions[0].records) == ((0, 1), ())
     assert desk.replica().partition.followers[2].log_end_offset == -1, "of its offsets nothing is noted"
 
@@ -194,11 +216,16 @@ def test_another_leader_ends_the_wait_with_who_it_is(replica: int) -> None:
     desk.delta({0: followed(epoch=1, partition_epoch=1)})
     (answer,) = desk.take(where)
     (part,) = answer.partitions
-    assert (part.error_code, part.current_leader, part.current_leader_epoch) == (ErrorCode.FENCED_LEADER_EPOCH, 2, 1)
+    assert (part.error_code, part.current_leader, part.current_leader_epoch) == (
+        ErrorCode.FENCED_LEADER_EPOCH,
+        2,
+        1,
+    )
 
 
 def test_a_consumer_that_named_no_epoch_goes_on_waiting_at_a_broker_that_follows_now() -> None:
-    """Since 2.4 (KIP-392) a consumer may read from a follower: nothing tells it that this one is not the leader any more."""
+    """Since 2.4 (KIP-392) a consumer may read from a follower: nothing tells it that this one is not the
+    leader any more."""
     desk = BrokerDesk()
     assert desk.fetch({0: 0}) == []
     desk.delta({0: followed(epoch=1, partition_epoch=1)})
@@ -210,7 +237,10 @@ def test_a_replica_that_is_moved_away_ends_the_wait() -> None:
     desk.fetch({0: 0})
     desk.delta({0: followed(replicas=(2, 3), epoch=1, partition_epoch=1)})
     (answer,) = desk.take(CLIENT)
-    assert (answer.partitions[0].error_code, answer.partitions[0].current_leader) == (ErrorCode.NOT_LEADER_OR_FOLLOWER, 2)
+    assert (answer.partitions[0].error_code, answer.partitions[0].current_leader) == (
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        2,
+    )
 
 
 def test_a_change_of_the_isr_alone_ends_no_wait() -> None:
@@ -236,7 +266,10 @@ def test_an_error_of_one_partition_answers_for_all_at_once() -> None:
     desk = alone(0, 1)
     write(desk, "a")
     (answer,) = desk.fetch({0: 0, 1: 9}, min_bytes=10_000)
-    assert [(part.partition, part.error_code) for part in answer.partitions] == [(0, 0), (1, ErrorCode.OFFSET_OUT_OF_RANGE)]
+    assert [(part.partition, part.error_code) for part in answer.partitions] == [
+        (0, 0),
+        (1, ErrorCode.OFFSET_OUT_OF_RANGE),
+    ]
 
 
 # --- deadlines
@@ -264,7 +297,9 @@ def test_a_deadline_with_nobody_waiting_does_nothing() -> None:
     desk.take(CLIENT)
     desk.wake("fetch:10")
     assert desk.take(CLIENT) == [] and "fetch:10" not in desk.out.deadlines
-    assert desk.fetch({0: 1}, session=1) == [] and desk.due_ms("fetch:10") == 500, "and the next wait sets a new one"
+    assert desk.fetch({0: 1}, session=1) == [] and desk.due_ms("fetch:10") == 500, (
+        "and the next wait sets a new one"
+    )
 
 
 def test_a_deadline_of_a_connection_that_has_gone_does_nothing() -> None:

@@ -1,11 +1,23 @@
-"""Fetch sessions (KIP-227), by playbook: a request names what has changed, an answer what is new, and a broker looks at nothing else."""
+"""Fetch sessions (KIP-227), by playbook: a request names what has changed, an answer what is new, and a
+broker looks at nothing else."""
 
 import pytest
 
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.error_codes import ErrorCode
 from broker_core.sim.node import Closed, Opened
-from tests.core.kafka.cluster.desk import CLIENT, CONTROL, EPOCH, FOLLOWER, OTHER, BrokerDesk, batches_of, followed, led, marks_of
+from tests.core.kafka.cluster.desk import (
+    CLIENT,
+    CONTROL,
+    EPOCH,
+    FOLLOWER,
+    OTHER,
+    BrokerDesk,
+    batches_of,
+    followed,
+    led,
+    marks_of,
+)
 from tests.core.kafka.cluster.nodes import restored
 
 ALONE = led(isr=(1,), replicas=(1,))
@@ -37,7 +49,9 @@ def test_what_a_request_does_not_name_is_wanted_as_it_was() -> None:
     write(desk, "a", part=0)
     write(desk, "b", part=1)
     (answer,) = desk.fetch({1: 1}, session=1, max_wait_ms=0)
-    assert batches_of(answer) == {0: ["a"], 1: []}, "of 1 it has said that it is at the end: only its high watermark is new"
+    assert batches_of(answer) == {0: ["a"], 1: []}, (
+        "of 1 it has said that it is at the end: only its high watermark is new"
+    )
 
 
 def test_a_partition_that_is_forgotten_is_not_told_of_again() -> None:
@@ -105,7 +119,9 @@ def test_an_error_is_told_again_with_each_answer_until_it_is_over() -> None:
         assert answer.partitions[0].error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
     desk.delta({1: led(replicas=(2, 1), epoch=1, partition_epoch=1)})
     (answer,) = desk.fetch({1: 0}, replica=2, session=1, max_wait_ms=0)
-    assert [(part.partition, part.error_code) for part in answer.partitions] == [(1, 0)], "and then what it had not been told of for so long"
+    assert [(part.partition, part.error_code) for part in answer.partitions] == [(1, 0)], (
+        "and then what it had not been told of for so long"
+    )
 
 
 def test_a_high_watermark_that_was_told_is_not_told_again() -> None:
@@ -129,7 +145,8 @@ def test_a_log_start_that_moved_is_news() -> None:
 
 
 def test_a_follower_that_keeps_asking_stays_caught_up_in_partitions_that_it_does_not_name() -> None:
-    """Its session says with each fetch that it has everything: noted before the next change, so it is never late by silence."""
+    """Its session says with each fetch that it has everything: noted before the next change, so it is never
+    late by silence."""
     desk = BrokerDesk(TWO)
     for _ in range(2):
         desk.fetch({0: 0, 1: 0}, replica=2, max_wait_ms=0)
@@ -151,7 +168,9 @@ def test_a_follower_that_has_stopped_asking_is_late_by_its_last_fetch() -> None:
     desk.produce("a", acks=1, part=1)
     desk.now_us += 30_001_000
     desk.wake("isr")
-    assert [(each.partition, each.isr) for each in desk.take(CONTROL)] == [(1, [(1, EPOCH)])], "of partition 0 it has everything"
+    assert [(each.partition, each.isr) for each in desk.take(CONTROL)] == [(1, [(1, EPOCH)])], (
+        "of partition 0 it has everything"
+    )
 
 
 def test_a_follower_learns_of_a_high_watermark_that_moved_while_it_did_not_wait() -> None:
@@ -167,7 +186,9 @@ def test_a_follower_learns_of_a_high_watermark_that_moved_while_it_did_not_wait(
     assert marks_of(again) == {}
 
 
-def test_a_follower_that_names_a_partition_again_is_told_of_a_high_watermark_that_another_one_has_moved() -> None:
+def test_a_follower_that_names_a_partition_again_is_told_of_a_high_watermark_that_another_one_has_moved() -> (
+    None
+):
     desk = BrokerDesk({0: led(isr=(1, 2, 3), replicas=(1, 2, 3))})
     desk.produce("a", acks=1)
     desk.fetch({0: 0}, replica=2)
@@ -200,10 +221,14 @@ def test_a_member_outside_the_isr_is_looked_at_with_each_fetch_though_it_names_n
 
 
 @pytest.mark.parametrize("epoch", [EPOCH - 1, -1])
-def test_a_fetch_of_a_process_from_before_the_brokers_restart_is_refused_where_it_says_its_epoch(epoch: int) -> None:
+def test_a_fetch_of_a_process_from_before_the_brokers_restart_is_refused_where_it_says_its_epoch(
+    epoch: int,
+) -> None:
     desk = BrokerDesk()
     part = r.FetchPartition("t", 0, 0, 0, -1, 0)
-    (answer,) = desk.send(FOLLOWER, r.FetchRequest(0, [part], replica_id=2, replica_epoch=epoch, session_epoch=0))
+    (answer,) = desk.send(
+        FOLLOWER, r.FetchRequest(0, [part], replica_id=2, replica_epoch=epoch, session_epoch=0)
+    )
     expected = 0 if epoch == -1 else ErrorCode.NOT_LEADER_OR_FOLLOWER
     assert answer.partitions[0].error_code == expected
 

@@ -1,4 +1,5 @@
-"""A broker that follows, by playbook: what its fetcher asks the leader, and what it does with each answer. No leader, no world."""
+"""A broker that follows, by playbook: what its fetcher asks the leader, and what it does with each answer. No
+leader, no world."""
 
 import pytest
 
@@ -30,7 +31,12 @@ def test_it_fetches_from_its_end_with_the_epoch_of_its_last_record():
     request = asked(out, r.FetchRequest)
     (part,) = request.partitions
     assert (request.replica_id, request.session_epoch, request.max_wait_ms) == (1, 0, 500)
-    assert (part.fetch_offset, part.current_leader_epoch, part.last_fetched_epoch, part.log_start_offset) == (3, 1, 0, 0)
+    assert (part.fetch_offset, part.current_leader_epoch, part.last_fetched_epoch, part.log_start_offset) == (
+        3,
+        1,
+        0,
+        0,
+    )
 
 
 def test_it_names_again_only_what_has_changed_and_appends_what_comes():
@@ -97,7 +103,12 @@ def test_behind_the_leaders_log_start_it_begins_anew_there():
     assert asked(out, r.FetchRequest).partitions[0].fetch_offset == 10
 
 
-RETRIED = [ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.UNKNOWN_LEADER_EPOCH, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.KAFKA_STORAGE_ERROR]
+RETRIED = [
+    ErrorCode.NOT_LEADER_OR_FOLLOWER,
+    ErrorCode.UNKNOWN_LEADER_EPOCH,
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    ErrorCode.KAFKA_STORAGE_ERROR,
+]
 
 
 @pytest.mark.parametrize("error", RETRIED)
@@ -110,12 +121,23 @@ def test_a_partition_that_is_refused_is_tried_again_after_the_back_off(error):
     assert asked(out, r.FetchRequest).partitions[0].fetch_offset == 3
 
 
-@pytest.mark.parametrize("kind, answer", [
-    (r.OffsetsForLeaderEpochRequest, r.OffsetsForLeaderEpochResponse([r.EpochEnd(*KEY, ErrorCode.NOT_LEADER_OR_FOLLOWER)])),
-    (r.ListOffsetsRequest, r.ListOffsetsResponse([r.ListedOffset(*KEY, ErrorCode.NOT_LEADER_OR_FOLLOWER)])),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "kind, answer",
+    [
+        (
+            r.OffsetsForLeaderEpochRequest,
+            r.OffsetsForLeaderEpochResponse([r.EpochEnd(*KEY, ErrorCode.NOT_LEADER_OR_FOLLOWER)]),
+        ),
+        (
+            r.ListOffsetsRequest,
+            r.ListOffsetsResponse([r.ListedOffset(*KEY, ErrorCode.NOT_LEADER_OR_FOLLOWER)]),
+        ),
+    ],
+)
 def test_a_question_that_is_refused_is_asked_again_after_the_back_off(kind, answer):
-    node, out = following(truncation=Truncation.EPOCH_REQUEST if kind is r.OffsetsForLeaderEpochRequest else Truncation.FETCH)
+    node, out = following(
+        truncation=Truncation.EPOCH_REQUEST if kind is r.OffsetsForLeaderEpochRequest else Truncation.FETCH
+    )
     if kind is r.ListOffsetsRequest:
         out.take()
         node.receive(LEADER, fetched(ErrorCode.OFFSET_OUT_OF_RANGE), 30 * MS, out)
@@ -161,7 +183,9 @@ def test_an_answer_on_a_connection_that_it_has_left_changes_nothing():
     out.take()
     batch = light_batch(["x"], timestamp=0, base_offset=3, partition_leader_epoch=1)
     for answer in (
-        fetched(records=(batch,)), r.OffsetsForLeaderEpochResponse([r.EpochEnd(*KEY, 0, 0, 0)]), r.ListOffsetsResponse([r.ListedOffset(*KEY, 0, 0)]),
-    ):  # fmt: skip
+        fetched(records=(batch,)),
+        r.OffsetsForLeaderEpochResponse([r.EpochEnd(*KEY, 0, 0, 0)]),
+        r.ListOffsetsResponse([r.ListedOffset(*KEY, 0, 0)]),
+    ):
         node.receive(99, answer, 30 * MS, out)
     assert out.take() == [] and node.state.disk.logs[KEY].log_end_offset == 3

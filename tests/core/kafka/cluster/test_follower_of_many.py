@@ -1,4 +1,5 @@
-"""A broker that follows several partitions of several leaders, by playbook: one fetcher a leader, one request under way, a session in each."""
+"""A broker that follows several partitions of several leaders, by playbook: one fetcher a leader, one request
+under way, a session in each."""
 
 from typing import Any
 
@@ -14,7 +15,8 @@ from tests.core.kafka.cluster.desk import BrokerDesk, followed, led
 from tests.core.kafka.cluster.nodes import MS, restored
 
 TWO, THREE = 2, 3
-"""Connections: the first that it opens is to the controller, then to the leaders as it hears of them: here broker 2, then broker 3."""
+"""Connections: the first that it opens is to the controller, then to the leaders as it hears of them: here
+broker 2, then broker 3."""
 BACK_OFF_MS = 1_000
 
 
@@ -27,7 +29,14 @@ def batch(base_offset: int, *values: str, epoch: int = 0) -> LightBatch:
     return light_batch(values, timestamp=0, base_offset=base_offset, partition_leader_epoch=epoch)
 
 
-def part(number: int, *batches: LightBatch, high_watermark: int = 0, error: int = 0, log_start: int = 0, **more: Any) -> r.FetchedPartition:
+def part(
+    number: int,
+    *batches: LightBatch,
+    high_watermark: int = 0,
+    error: int = 0,
+    log_start: int = 0,
+    **more: Any,
+) -> r.FetchedPartition:
     return r.FetchedPartition("t", number, error, high_watermark, high_watermark, log_start, batches, **more)
 
 
@@ -53,14 +62,26 @@ def test_one_request_a_leader_names_all_its_partitions() -> None:
     desk.delta({4: followed(2)})
     desk.delta({5: followed(4, (4, 1))}, brokers=(4,))
     assert desk.out.opened[3:] == ["broker-4"] and asked(desk.take(4)) == {5: 0}
-    assert asked(answer(desk, part(0, batch(0, "a")))) == {4: 0, 0: 1}, "what it heard of meanwhile, and what has changed"
+    assert asked(answer(desk, part(0, batch(0, "a")))) == {4: 0, 0: 1}, (
+        "what it heard of meanwhile, and what has changed"
+    )
 
 
 def test_a_request_says_who_asks_how_long_it_waits_and_how_much_it_takes() -> None:
-    desk = BrokerDesk(replica_fetch_wait_max_ms=700, replica_fetch_min_bytes=5, replica_fetch_max_bytes=1_000, replica_fetch_response_max_bytes=9_000)
+    desk = BrokerDesk(
+        replica_fetch_wait_max_ms=700,
+        replica_fetch_min_bytes=5,
+        replica_fetch_max_bytes=1_000,
+        replica_fetch_response_max_bytes=9_000,
+    )
     desk.delta({0: followed(epoch=1, partition_epoch=1)})
     (request,) = desk.take(TWO)
-    assert (request.max_wait_ms, request.min_bytes, request.max_bytes, request.partitions[0].partition_max_bytes) == (700, 5, 9_000, 1_000)
+    assert (
+        request.max_wait_ms,
+        request.min_bytes,
+        request.max_bytes,
+        request.partitions[0].partition_max_bytes,
+    ) == (700, 5, 9_000, 1_000)
     assert (request.replica_id, request.replica_epoch, request.session_epoch) == (1, 3, 0)
 
 
@@ -82,7 +103,9 @@ def test_only_what_has_changed_is_named_again_and_the_log_start_is_a_change() ->
     desk = of_two(0, 1)
     assert asked(answer(desk, part(0, batch(0, "a", "b")), part(1))) == {0: 2}
     (request,) = answer(desk, part(0, high_watermark=2, log_start=1))
-    assert [(each.partition, each.fetch_offset, each.log_start_offset) for each in request.partitions] == [(0, 2, 1)]
+    assert [(each.partition, each.fetch_offset, each.log_start_offset) for each in request.partitions] == [
+        (0, 2, 1)
+    ]
 
 
 def test_records_are_appended_and_the_high_watermark_follows_as_far_as_they_reach() -> None:
@@ -182,7 +205,9 @@ def test_back_offs_end_one_by_one_at_their_own_time() -> None:
     assert desk.out.deadlines["fetcher:2"] == second_us + BACK_OFF_MS * MS
 
 
-@pytest.mark.parametrize("records", [(batch(5, "gap"), batch(4, "back")), (batch(0, "a", epoch=0), batch(0, "a", epoch=0))])
+@pytest.mark.parametrize(
+    "records", [(batch(5, "gap"), batch(4, "back")), (batch(0, "a", epoch=0), batch(0, "a", epoch=0))]
+)
 def test_what_cannot_be_appended_fails_that_partition_alone(records: tuple[LightBatch, ...]) -> None:
     desk = of_two(0, 1)
     (request,) = answer(desk, part(0, *records), part(1, batch(0, "b")))
@@ -198,7 +223,9 @@ def test_an_answer_that_names_what_was_never_asked_for_changes_nothing() -> None
     assert (desk.values(1), desk.values(2)) == ([], [])
 
 
-def test_a_leader_that_is_lost_is_tried_again_with_all_its_partitions_and_another_one_is_not_touched() -> None:
+def test_a_leader_that_is_lost_is_tried_again_with_all_its_partitions_and_another_one_is_not_touched() -> (
+    None
+):
     desk = BrokerDesk({0: followed(2), 1: followed(2), 2: followed(3, (3, 1))})
     answer(desk, part(0, batch(0, "a")))
     desk.send(TWO, Closed("reset"))
@@ -210,18 +237,24 @@ def test_a_leader_that_is_lost_is_tried_again_with_all_its_partitions_and_anothe
 
 
 def test_a_lost_leader_is_called_when_the_back_off_is_over_whatever_else_is_heard_meanwhile() -> None:
-    """A delta that comes within the back-off must neither open a connection for nothing nor put the next fetch off."""
+    """A delta that comes within the back-off must neither open a connection for nothing nor put the next
+    fetch off."""
     desk = of_two(0, 1)
     desk.send(TWO, Closed("reset"))
     lost_us = desk.now_us
     desk.delta(brokers=(4,))
     desk.delta({1: followed(isr=(2,), partition_epoch=1)})
-    assert desk.out.opened == ["controller", "broker-2"] and desk.out.deadlines["fetcher:2"] == lost_us + BACK_OFF_MS * MS
+    assert (
+        desk.out.opened == ["controller", "broker-2"]
+        and desk.out.deadlines["fetcher:2"] == lost_us + BACK_OFF_MS * MS
+    )
     desk.wake("fetcher:2")
     assert desk.out.opened[2:] == ["broker-2"] and asked(desk.take(THREE)) == {0: 0, 1: 0}
 
 
-def test_a_partition_that_comes_within_the_back_off_of_others_is_fetched_at_once_and_they_at_their_time() -> None:
+def test_a_partition_that_comes_within_the_back_off_of_others_is_fetched_at_once_and_they_at_their_time() -> (
+    None
+):
     desk = of_two(0, 1)
     desk.send(TWO, Closed("reset"))
     lost_us = desk.now_us
@@ -251,7 +284,8 @@ def test_a_timer_of_a_request_that_was_answered_is_set_again_for_the_next_one() 
 
 
 def rewritten(truncation: Truncation) -> BrokerDesk:
-    """It led 0 and 1, wrote two records to each and one to 2, and follows broker 2 in all of them since; 2 has all of 2's."""
+    """It led 0 and 1, wrote two records to each and one to 2, and follows broker 2 in all of them since; 2
+    has all of 2's."""
     desk = BrokerDesk({0: led(), 1: led(), 2: led()}, truncation=truncation)
     for number, values in ((0, "ab"), (1, "cd"), (2, "e")):
         for value in values:
@@ -265,12 +299,22 @@ def rewritten(truncation: Truncation) -> BrokerDesk:
 def test_by_epochs_all_are_asked_for_in_one_question_and_each_is_cut_by_its_own_answer() -> None:
     desk = rewritten(Truncation.EPOCH_REQUEST)
     (question,) = desk.take(TWO)
-    assert [(each.partition, each.current_leader_epoch, each.leader_epoch) for each in question.partitions] == [(0, 1, 0), (1, 1, 0), (2, 1, 0)]
-    ends = [r.EpochEnd("t", 0, 0, 0, 1), r.EpochEnd("t", 1, ErrorCode.UNKNOWN_LEADER_EPOCH), r.EpochEnd("t", 2, 0, 0, 1)]
+    assert [
+        (each.partition, each.current_leader_epoch, each.leader_epoch) for each in question.partitions
+    ] == [(0, 1, 0), (1, 1, 0), (2, 1, 0)]
+    ends = [
+        r.EpochEnd("t", 0, 0, 0, 1),
+        r.EpochEnd("t", 1, ErrorCode.UNKNOWN_LEADER_EPOCH),
+        r.EpochEnd("t", 2, 0, 0, 1),
+    ]
     (fetch,) = desk.send(TWO, r.OffsetsForLeaderEpochResponse(ends))
     assert asked([fetch]) == {0: 1, 2: 1}, "1 waits for its back-off"
     assert (desk.values(0), desk.values(1), desk.values(2)) == (["a"], ["c", "d"], ["e"])
-    told = [(data["partition"], data["offset"], data["cut_count"]) for kind, _, data in desk.out.facts if kind == "kafka.replica.truncated"]
+    told = [
+        (data["partition"], data["offset"], data["cut_count"])
+        for kind, _, data in desk.out.facts
+        if kind == "kafka.replica.truncated"
+    ]
     assert told == [(0, 1, 1)], "nothing is told of a log that lost nothing"
 
 
@@ -278,7 +322,10 @@ def test_by_high_watermarks_each_is_cut_without_a_question() -> None:
     desk = rewritten(Truncation.HIGH_WATERMARK)
     assert asked(desk.take(TWO)) == {0: 0, 1: 0, 2: 1}
     cuts = [(inputs, data) for kind, inputs, data in desk.out.facts if kind == "kafka.replica.truncated"]
-    assert [(data["partition"], data["cut_count"], inputs["log_end_offset"]) for inputs, data in cuts] == [(0, 2, 2), (1, 2, 2)]
+    assert [(data["partition"], data["cut_count"], inputs["log_end_offset"]) for inputs, data in cuts] == [
+        (0, 2, 2),
+        (1, 2, 2),
+    ]
     assert desk.out.told[-1][1] == "kafka.replica.truncate_to_high_watermark"
 
 
@@ -290,18 +337,31 @@ def test_by_the_fetch_itself_the_answer_says_where_the_logs_part() -> None:
     assert (desk.values(0), desk.values(1), desk.values(2)) == (["a"], [], ["e"])
     kind, inputs, data = desk.out.facts[-1]
     assert (kind, inputs, data["offset"], data["cut_count"]) == (
-        "kafka.replica.truncated", {"log_end_offset": 2, "leader": 2, "leader_epoch": 0, "leader_end_offset": 0}, 0, 2,
-    )  # fmt: skip
+        "kafka.replica.truncated",
+        {"log_end_offset": 2, "leader": 2, "leader_epoch": 0, "leader_end_offset": 0},
+        0,
+        2,
+    )
 
 
 @pytest.mark.parametrize("is_restored", [False, True])
 def test_of_several_that_are_out_of_range_each_goes_its_own_way(is_restored: bool) -> None:
     desk = rewritten(Truncation.FETCH)
-    (question,) = answer(desk, part(0, error=ErrorCode.OFFSET_OUT_OF_RANGE), part(1, error=ErrorCode.OFFSET_OUT_OF_RANGE), part(2))
-    assert [(each.partition, each.timestamp, each.current_leader_epoch) for each in question.partitions] == [(0, -1, 1), (1, -1, 1)]
+    (question,) = answer(
+        desk,
+        part(0, error=ErrorCode.OFFSET_OUT_OF_RANGE),
+        part(1, error=ErrorCode.OFFSET_OUT_OF_RANGE),
+        part(2),
+    )
+    assert [(each.partition, each.timestamp, each.current_leader_epoch) for each in question.partitions] == [
+        (0, -1, 1),
+        (1, -1, 1),
+    ]
     if is_restored:
         desk.node = restored(desk.node)
-    (question,) = desk.send(TWO, r.ListOffsetsResponse([r.ListedOffset("t", 0, 0, 1), r.ListedOffset("t", 1, 0, 50)]))
+    (question,) = desk.send(
+        TWO, r.ListOffsetsResponse([r.ListedOffset("t", 0, 0, 1), r.ListedOffset("t", 1, 0, 50)])
+    )
     assert [(each.partition, each.timestamp) for each in question.partitions] == [(1, -2)]
     assert desk.ends(0)[0] == 1
     (fetch,) = desk.send(TWO, r.ListOffsetsResponse([r.ListedOffset("t", 1, 0, 40)]))

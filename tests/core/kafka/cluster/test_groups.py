@@ -1,4 +1,5 @@
-"""Groups on a cluster: consumers find their coordinator, read what was committed, and go on when the coordinator's broker is gone."""
+"""Groups on a cluster: consumers find their coordinator, read what was committed, and go on when the
+coordinator's broker is gone."""
 
 from __future__ import annotations
 
@@ -28,17 +29,23 @@ PARTITIONS = 6
 
 
 class Lab:
-    """A cluster with an offsets topic of 5 partitions, a topic "t" of 6, a client that produces, and consumers."""
+    """A cluster with an offsets topic of 5 partitions, a topic "t" of 6, a client that produces, and
+    consumers."""
 
     def __init__(self, brokers: int = 3, seed: int = 1) -> None:
         self.traffic = Counted()
-        self.plan = ClusterPlan(brokers, (), (TopicPlan("t", PARTITIONS, brokers), TopicPlan(OFFSETS_TOPIC, 5, brokers)))
+        self.plan = ClusterPlan(
+            brokers, (), (TopicPlan("t", PARTITIONS, brokers), TopicPlan(OFFSETS_TOPIC, 5, brokers))
+        )
         self.kinds: dict[str, Any] = {
-            "client": (ClientState, Client), "consumer": (ConsumerState, lambda state: GroupConsumer(state, self.traffic)),
-        }  # fmt: skip
+            "client": (ClientState, Client),
+            "consumer": (ConsumerState, lambda state: GroupConsumer(state, self.traffic)),
+        }
         self.messages = Ask | ConsumerOrder | Order
         self.told: list[Any] = []
-        self.world: World = cluster_world(self.plan, seed, kinds=self.kinds, messages=self.messages, listener=self.told.extend)
+        self.world: World = cluster_world(
+            self.plan, seed, kinds=self.kinds, messages=self.messages, listener=self.told.extend
+        )
         self.world.start("client", "client", ClientState())
         self.run(1)
         self.count = 0
@@ -88,7 +95,9 @@ class Lab:
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 def test_two_members_share_the_partitions_and_read_everything_once(protocol: str) -> None:
     lab = Lab()
-    states = [lab.consumer(name, group_protocol=protocol, heartbeat_interval_ms=1_000) for name in ("c1", "c2")]
+    states = [
+        lab.consumer(name, group_protocol=protocol, heartbeat_interval_ms=1_000) for name in ("c1", "c2")
+    ]
     lab.run(15)
     lab.produce(60)
     lab.run(2)
@@ -100,7 +109,10 @@ def test_two_members_share_the_partitions_and_read_everything_once(protocol: str
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 def test_one_that_leaves_hands_over_what_it_committed(protocol: str) -> None:
     lab = Lab()
-    states = {name: lab.consumer(name, group_protocol=protocol, heartbeat_interval_ms=1_000) for name in ("c1", "c2")}
+    states = {
+        name: lab.consumer(name, group_protocol=protocol, heartbeat_interval_ms=1_000)
+        for name in ("c1", "c2")
+    }
     lab.run(15)
     lab.produce(60)
     lab.world.order("c1", Leave())
@@ -116,7 +128,9 @@ def test_one_that_leaves_hands_over_what_it_committed(protocol: str) -> None:
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 def test_the_group_survives_its_coordinator(protocol: str) -> None:
     lab = Lab()
-    states = [lab.consumer(name, group_protocol=protocol, heartbeat_interval_ms=1_000) for name in ("c1", "c2")]
+    states = [
+        lab.consumer(name, group_protocol=protocol, heartbeat_interval_ms=1_000) for name in ("c1", "c2")
+    ]
     lab.run(15)
     lab.produce(60)
     lab.run(6)  # an auto-commit
@@ -158,7 +172,9 @@ def test_a_world_with_a_group_goes_on_the_same_after_a_restore(protocol: str, af
     middle_us = lab.world.now_us + 10 * SECOND
     for world in (lab.world, restored):
         world.advance(middle_us)
-        lab.join(world, "c3", group_protocol=protocol)  # whom a coordinator that has forgotten the topics would give nothing
+        lab.join(
+            world, "c3", group_protocol=protocol
+        )  # whom a coordinator that has forgotten the topics would give nothing
         world.advance(middle_us + 10 * SECOND)
         verbs.create_partitions(world, "t", PARTITIONS + 1)
         world.advance(middle_us + 20 * SECOND)

@@ -1,4 +1,5 @@
-"""A leader and its ISR, by playbook: when it asks the controller, what it asks for, and what it does with each answer."""
+"""A leader and its ISR, by playbook: when it asks the controller, what it asks for, and what it does with
+each answer."""
 
 import pytest
 
@@ -14,11 +15,26 @@ LAG_MS = 30_000
 
 def asked(desk: BrokerDesk) -> list[tuple[int, list[int]]]:
     """(partition, members) of each AlterPartition since somebody looked."""
-    return [(each.partition, [member for member, _ in each.isr]) for each in desk.taken(CONTROL, c.AlterPartitionRequest)]
+    return [
+        (each.partition, [member for member, _ in each.isr])
+        for each in desk.taken(CONTROL, c.AlterPartitionRequest)
+    ]
 
 
-def answer(desk: BrokerDesk, *isr: int, error: int = 0, part: int = 0, epoch: int = 0, partition_epoch: int = 1, connection: int = CONTROL) -> None:
-    altered = c.AlterPartitionResponse("t", part, error) if error else c.AlterPartitionResponse("t", part, 0, 1, epoch, partition_epoch, list(isr))
+def answer(
+    desk: BrokerDesk,
+    *isr: int,
+    error: int = 0,
+    part: int = 0,
+    epoch: int = 0,
+    partition_epoch: int = 1,
+    connection: int = CONTROL,
+) -> None:
+    altered = (
+        c.AlterPartitionResponse("t", part, error)
+        if error
+        else c.AlterPartitionResponse("t", part, 0, 1, epoch, partition_epoch, list(isr))
+    )
     desk.tell(connection, altered)
 
 
@@ -106,7 +122,12 @@ def test_the_request_says_under_which_epochs_it_was_made() -> None:
     desk = BrokerDesk({0: led(isr=(1,), epoch=4, partition_epoch=7)})
     desk.fetch({0: 0}, replica=2, max_wait_ms=0)
     (request,) = desk.taken(CONTROL, c.AlterPartitionRequest)
-    assert (request.broker_id, request.broker_epoch, request.leader_epoch, request.partition_epoch) == (1, EPOCH, 4, 7)
+    assert (request.broker_id, request.broker_epoch, request.leader_epoch, request.partition_epoch) == (
+        1,
+        EPOCH,
+        4,
+        7,
+    )
 
 
 # --- what the controller answers
@@ -123,7 +144,9 @@ def test_granted_it_holds_and_answers_produces_that_waited_for_enough() -> None:
     assert len(desk.take(CLIENT)) == 1
 
 
-@pytest.mark.parametrize("error", [ErrorCode.NOT_CONTROLLER, ErrorCode.REQUEST_TIMED_OUT, ErrorCode.UNKNOWN_SERVER_ERROR])
+@pytest.mark.parametrize(
+    "error", [ErrorCode.NOT_CONTROLLER, ErrorCode.REQUEST_TIMED_OUT, ErrorCode.UNKNOWN_SERVER_ERROR]
+)
 def test_an_error_that_says_nothing_of_the_isr_is_asked_again_at_once(error: ErrorCode) -> None:
     desk = joining()
     answer(desk, error=error)
@@ -132,8 +155,12 @@ def test_an_error_that_says_nothing_of_the_isr_is_asked_again_at_once(error: Err
     assert desk.isr() == [1, 2] and asked(desk) == []
 
 
-@pytest.mark.parametrize("error", [ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.INVALID_UPDATE_VERSION, ErrorCode.NEW_LEADER_ELECTED])
-def test_a_leader_that_has_missed_something_waits_for_metadata_with_its_change_pending(error: ErrorCode) -> None:
+@pytest.mark.parametrize(
+    "error", [ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.INVALID_UPDATE_VERSION, ErrorCode.NEW_LEADER_ELECTED]
+)
+def test_a_leader_that_has_missed_something_waits_for_metadata_with_its_change_pending(
+    error: ErrorCode,
+) -> None:
     desk = joining()
     answer(desk, error=error)
     desk.fetch({}, replica=2, session=1, max_wait_ms=0)

@@ -98,7 +98,8 @@ def test_records_of_one_crash_are_kept(watched):
 
 
 def test_replica_that_was_moved_away_is_no_member_that_lacks_records():
-    """Its leader hears of the move later, and takes the deleted replica for a member of the ISR until then."""
+    """Its leader hears of the move later, and takes the deleted replica for a member of the ISR until
+    then."""
     cluster = Cluster(4, (TopicPlan("t", 1, 3, 2, assignments=((1, 2, 3),)),))
     laws = ClusterLaws(cluster.world)
     cluster.produce(1, "a")
@@ -113,8 +114,11 @@ def test_replica_that_was_moved_away_is_no_member_that_lacks_records():
 
 
 def test_loss_by_copies_that_nobody_compared_is_explained():
-    """Before 0.11 a follower compares nothing but high watermarks: after its leader lost its disk it keeps the old records, and may lead again."""
-    cluster = Cluster(3, (TopicPlan("t", 1, 3, 1, assignments=((2, 1, 3),)),), truncation=Truncation.HIGH_WATERMARK)
+    """Before 0.11 a follower compares nothing but high watermarks: after its leader lost its disk it keeps
+    the old records, and may lead again."""
+    cluster = Cluster(
+        3, (TopicPlan("t", 1, 3, 1, assignments=((2, 1, 3),)),), truncation=Truncation.HIGH_WATERMARK
+    )
     laws = ClusterLaws(cluster.world)
     cluster.world.listener = laws.hear
     cluster.produce(2, "old")

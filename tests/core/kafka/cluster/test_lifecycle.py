@@ -1,4 +1,5 @@
-"""A broker's life with its controller, by playbook: registration, heartbeats, a controller that is silent or lost, and the end in order."""
+"""A broker's life with its controller, by playbook: registration, heartbeats, a controller that is silent or
+lost, and the end in order."""
 
 from typing import Any
 
@@ -44,7 +45,9 @@ def beats(out: Any) -> list[tuple[int, bool, bool]]:
 
 def test_it_registers_first_and_sets_its_timers_going() -> None:
     _, out = newborn(replica_lag_time_max_ms=10_000, high_watermark_checkpoint_interval_ms=3_000)
-    assert out.take() == [(CONTROL, c.BrokerRegistrationRequest(7, "r", 5))], "5: the process, as its world has drawn it"
+    assert out.take() == [(CONTROL, c.BrokerRegistrationRequest(7, "r", 5))], (
+        "5: the process, as its world has drawn it"
+    )
     assert out.deadlines == {"heartbeat": 4_500 * MS, "isr": 5_000 * MS, "checkpoint": 3_000 * MS}
 
 
@@ -63,7 +66,11 @@ def test_registered_it_wants_to_stay_fenced_until_it_has_read_its_own_registrati
     node.wake("heartbeat", 23 * MS, out)
     assert beats(out) == [(9, False, False)]
     node.receive(CONTROL, c.BrokerHeartbeatResponse(0, is_fenced=False), 24 * MS, out)
-    assert (node.state.stage, node.state.is_fenced, out.deadlines["heartbeat"]) == (RUNNING, False, 2_024 * MS)
+    assert (node.state.stage, node.state.is_fenced, out.deadlines["heartbeat"]) == (
+        RUNNING,
+        False,
+        2_024 * MS,
+    )
 
 
 def test_the_offset_of_its_own_registration_is_enough() -> None:
@@ -101,11 +108,15 @@ def test_an_answer_to_a_registration_on_a_connection_from_before_is_passed_over(
 def test_taken_for_another_process_it_waits_longer_each_time_and_begins_short_again_later() -> None:
     node, out = newborn()
     for at_ms in (0, 500):
-        node.receive(CONTROL, c.BrokerRegistrationResponse(ErrorCode.DUPLICATE_BROKER_REGISTRATION), at_ms * MS, out)
+        node.receive(
+            CONTROL, c.BrokerRegistrationResponse(ErrorCode.DUPLICATE_BROKER_REGISTRATION), at_ms * MS, out
+        )
     assert out.deadlines["heartbeat"] == 700 * MS
     out.take()
     node.wake("heartbeat", 700 * MS, out)
-    assert out.take() == [(CONTROL, c.BrokerRegistrationRequest(7, "r", 5))] and out.opened == ["controller"], "over the same connection"
+    assert out.take() == [(CONTROL, c.BrokerRegistrationRequest(7, "r", 5))] and out.opened == [
+        "controller"
+    ], "over the same connection"
     node.receive(CONTROL, c.BrokerRegistrationResponse(0, 8), 701 * MS, out)
     assert node.state.attempts == 0
 
@@ -116,10 +127,17 @@ def test_what_a_leader_would_ask_before_it_is_unfenced_it_asks_when_it_is() -> N
     brokers = [c.MetadataBrokerState(7, 8, "r", True, False), c.MetadataBrokerState(2, 3, None, False, False)]
     registration = PartitionRegistration((7, 2), (7,), 7)
     state = [c.MetadataPartitionState("t", 0, registration)]
-    node.receive(CONTROL, c.MetadataDelta(9, brokers, [c.MetadataTopicState("t", 1)], state, is_image=True), 2 * MS, out)
+    node.receive(
+        CONTROL,
+        c.MetadataDelta(9, brokers, [c.MetadataTopicState("t", 1)], state, is_image=True),
+        2 * MS,
+        out,
+    )
     node.receive(FOLLOWER, Opened("broker-2"), 3 * MS, out)
     fetch = r.FetchPartition("t", 0, 0, 0, -1, 0)
-    node.receive(FOLLOWER, r.FetchRequest(0, [fetch], replica_id=2, replica_epoch=3, session_epoch=0), 4 * MS, out)
+    node.receive(
+        FOLLOWER, r.FetchRequest(0, [fetch], replica_id=2, replica_epoch=3, session_epoch=0), 4 * MS, out
+    )
     assert not [message for _, message in out.take() if isinstance(message, c.AlterPartitionRequest)]
     node.receive(CONTROL, c.BrokerHeartbeatResponse(0, is_fenced=False), 5 * MS, out)
     assert [message.isr for _, message in out.take()] == [[(2, 3), (7, 8)]]
@@ -158,7 +176,9 @@ def test_a_silent_controller_is_left_after_half_a_session_and_asked_again_at_onc
     desk.wake("heartbeat")
     assert (desk.out.closed, desk.out.blamed, desk.out.opened[-1]) == ([CONTROL], [CONTROL], "controller")
     again = desk.take(2)
-    assert [type(message) for message in again] == [c.BrokerHeartbeatRequest, c.AlterPartitionRequest], "what was on its way may be lost"
+    assert [type(message) for message in again] == [c.BrokerHeartbeatRequest, c.AlterPartitionRequest], (
+        "what was on its way may be lost"
+    )
 
 
 def test_what_the_controller_says_on_the_connection_that_was_left_is_passed_over() -> None:
@@ -194,7 +214,11 @@ def test_without_a_controller_a_change_of_the_isr_waits_for_one() -> None:
 def test_asked_to_stop_it_says_so_with_each_heartbeat_until_it_may_go() -> None:
     desk = BrokerDesk()
     desk.take(CONTROL)
-    (beat,) = [message for message in desk.send(0, lifecycle.Stop()) + desk.take(CONTROL) if isinstance(message, c.BrokerHeartbeatRequest)]
+    (beat,) = [
+        message
+        for message in desk.send(0, lifecycle.Stop()) + desk.take(CONTROL)
+        if isinstance(message, c.BrokerHeartbeatRequest)
+    ]
     assert beat.want_shut_down and desk.state.stage == SHUTTING_DOWN
     desk.send(CONTROL, c.BrokerHeartbeatResponse(0, is_fenced=False))
     assert desk.due_ms("heartbeat") == 10, "it asks again soon"
@@ -254,7 +278,14 @@ def test_when_it_goes_it_closes_every_connection_and_forgets_who_waited() -> Non
     desk = gone()
     assert sorted(desk.out.closed) == [CONTROL, 2, CLIENT, OTHER, FOLLOWER]
     state = desk.state
-    assert (state.clients, state.sessions, state.produces, state.held, state.fetchers, state.control) == ({}, {}, {}, {}, {}, 0)
+    assert (state.clients, state.sessions, state.produces, state.held, state.fetchers, state.control) == (
+        {},
+        {},
+        {},
+        {},
+        {},
+        0,
+    )
 
 
 def test_when_it_goes_its_logs_are_flushed_and_a_file_says_that_it_was_in_order() -> None:

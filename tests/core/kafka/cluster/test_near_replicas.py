@@ -1,4 +1,5 @@
-"""Consumers that read from a replica in their rack (KIP-392), by playbook: what a leader says, and what a follower gives."""
+"""Consumers that read from a replica in their rack (KIP-392), by playbook: what a leader says, and what a
+follower gives."""
 
 import pytest
 
@@ -24,18 +25,30 @@ def desk() -> BrokerDesk:
 
 
 def answered(desk: BrokerDesk, rack: str, offset: int = 0, **more: int) -> r.FetchedPartition:
-    (answer,) = desk.fetch({0: offset}, session=-1, rack_id=rack, max_wait_ms=more.pop("max_wait_ms", 0), **more)
+    (answer,) = desk.fetch(
+        {0: offset}, session=-1, rack_id=rack, max_wait_ms=more.pop("max_wait_ms", 0), **more
+    )
     (part,) = answer.partitions
     return part
 
 
-def test_a_consumer_in_a_followers_rack_is_sent_there_without_records_and_with_the_offsets(desk: BrokerDesk) -> None:
+def test_a_consumer_in_a_followers_rack_is_sent_there_without_records_and_with_the_offsets(
+    desk: BrokerDesk,
+) -> None:
     part = answered(desk, "b")
-    assert (part.preferred_read_replica, part.records, part.high_watermark, part.log_start_offset, part.error_code) == (3, (), 2, 0, 0)
+    assert (
+        part.preferred_read_replica,
+        part.records,
+        part.high_watermark,
+        part.log_start_offset,
+        part.error_code,
+    ) == (3, (), 2, 0, 0)
 
 
 def test_it_is_told_at_once_though_it_would_wait(desk: BrokerDesk) -> None:
-    assert answered(desk, "b", 2, max_wait_ms=500).preferred_read_replica == 3, "there is nothing to read at the end, and yet it need not wait"
+    assert answered(desk, "b", 2, max_wait_ms=500).preferred_read_replica == 3, (
+        "there is nothing to read at the end, and yet it need not wait"
+    )
 
 
 @pytest.mark.parametrize("rack", ["a", "c", ""])
@@ -73,10 +86,17 @@ def test_unless_the_selector_is_the_rack_aware_one_the_leader_answers_itself() -
 
 def test_a_follower_gives_what_it_knows_to_be_replicated_and_no_more() -> None:
     desk = BrokerDesk({0: followed(2, (2, 1))}, racks={1: "b"}, is_rack_aware=True)
-    batches = tuple(light_batch([value], timestamp=0, base_offset=offset, partition_leader_epoch=0) for offset, value in enumerate("abc"))
+    batches = tuple(
+        light_batch([value], timestamp=0, base_offset=offset, partition_leader_epoch=0)
+        for offset, value in enumerate("abc")
+    )
     desk.send(2, r.FetchResponse([r.FetchedPartition("t", 0, 0, 2, 2, 0, batches)]))
     part = answered(desk, "b")
-    assert (part.high_watermark, [batch.values for batch in part.records], part.preferred_read_replica) == (2, [("a",), ("b",)], -1)
+    assert (part.high_watermark, [batch.values for batch in part.records], part.preferred_read_replica) == (
+        2,
+        [("a",), ("b",)],
+        -1,
+    )
     assert desk.fetch({0: 2}, rack_id="b", connection=CLIENT) == [], "it waits there"
     desk.send(2, r.FetchResponse([r.FetchedPartition("t", 0, 0, 3, 3, 0)]))
     (answer,) = desk.take(CLIENT)

@@ -1,4 +1,5 @@
-"""`__consumer_offsets` is compacted while a cluster runs, and what a coordinator reads back from it is the same as before."""
+"""`__consumer_offsets` is compacted while a cluster runs, and what a coordinator reads back from it is the
+same as before."""
 
 from __future__ import annotations
 
@@ -30,12 +31,18 @@ from broker_core.tagged import to_tagged
 
 SECOND = 1_000_000
 KEY = ("__consumer_offsets", coordinator_partition(GROUP_ID, 5))
-COMPACT = LogSettings(cleanup_delete=False, cleanup_compact=True, delete_retention_ms=5_000, verifies_transactions=False)
+COMPACT = LogSettings(
+    cleanup_delete=False, cleanup_compact=True, delete_retention_ms=5_000, verifies_transactions=False
+)
 
 
 def lab_of(**options: Any) -> Lab:
     lane = {"model": "kafka", "brokers": 3, "partitions": 6, "offsets_partitions": 5, **options}
-    return Lab(scenario_from_json({"lanes": [lane], "consumers": 3, "workload": {"kind": "uniform", "keys": 30, "rate": 10}}))
+    return Lab(
+        scenario_from_json(
+            {"lanes": [lane], "consumers": 3, "workload": {"kind": "uniform", "keys": 30, "rate": 10}}
+        )
+    )
 
 
 def order(lab: Lab, kind: str, **parts: Any) -> None:
@@ -87,15 +94,17 @@ class Silent:
 
 def loaded(log: LightLog) -> Any:
     """What a broker that begins to lead knows."""
-    coordinator = GroupCoordinator(GroupSettings(), TopicsImage.of([Topic("flights", topic_id("flights"), 6, ())]))
+    coordinator = GroupCoordinator(
+        GroupSettings(), TopicsImage.of([Topic("flights", topic_id("flights"), 6, ())])
+    )
     coordinator.load(list(_stored(log)), log.log_end_offset, 10_000_000, Silent())
     coordinator.state.timers.clear()
     return without_places(to_tagged(coordinator.state))
 
 
 def without_places(tagged: Any) -> Any:
-    """The state without the order in which records came: the rows of tables in one order, no commit's place in the log, and not how many members
-    a group once had, which is the size of Java's map."""
+    """The state without the order in which records came: the rows of tables in one order, no commit's place
+    in the log, and not how many members a group once had, which is the size of Java's map."""
     if not isinstance(tagged, list) or not tagged:
         return tagged
     if tagged[0] == "CommittedOffset":
@@ -109,8 +118,13 @@ def without_places(tagged: Any) -> Any:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.sampled_from(["classic", "consumer"]), st.lists(st.tuples(st.integers(1, 25), st.integers(0, 8_000), st.booleans()), max_size=12))
-def test_what_a_coordinator_reads_back_is_the_same_however_the_log_was_compacted(protocol: str, rounds: list[tuple[int, int, bool]]) -> None:
+@given(
+    st.sampled_from(["classic", "consumer"]),
+    st.lists(st.tuples(st.integers(1, 25), st.integers(0, 8_000), st.booleans()), max_size=12),
+)
+def test_what_a_coordinator_reads_back_is_the_same_however_the_log_was_compacted(
+    protocol: str, rounds: list[tuple[int, int, bool]]
+) -> None:
     whole, cut = LightLog.begin(COMPACT, now_ms=0), LightLog.begin(COMPACT, now_ms=0)
     waiting, now_ms, cleaned_up_to = list(written(protocol)), 3_600_000, None
     for count, wait_ms, rolls in [*rounds, (len(waiting), 0, True), (0, 10_000, True)]:
@@ -130,7 +144,9 @@ def test_what_a_coordinator_reads_back_is_the_same_however_the_log_was_compacted
 
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
-def test_a_lab_s_offsets_topic_is_compacted_on_every_broker_and_survives_its_coordinator(protocol: str) -> None:
+def test_a_lab_s_offsets_topic_is_compacted_on_every_broker_and_survives_its_coordinator(
+    protocol: str,
+) -> None:
     lab = live(lab_of(group_protocol=protocol))
     lab.advance_to(100 * SECOND)
     for broker in (1, 2, 3):
@@ -138,9 +154,15 @@ def test_a_lab_s_offsets_topic_is_compacted_on_every_broker_and_survives_its_coo
         kept = sum(batch.header.record_count for batch in log.batches())
         assert kept < log.log_end_offset / 2, "most were superseded"
         state = lab.lanes["kafka"].world.slots[broker_node(broker)].node.state
-        assert state.disk.folder.read("cleaner-offset-checkpoint").decode().startswith(f"0\n1\n{KEY[0]} {KEY[1]} ")
+        assert (
+            state.disk.folder.read("cleaner-offset-checkpoint")
+            .decode()
+            .startswith(f"0\n1\n{KEY[0]} {KEY[1]} ")
+        )
     first = leader_of(lab)
-    committed = {number: row["committed"] for number, row in lab.lanes["kafka"].picture()["partitions"].items()}
+    committed = {
+        number: row["committed"] for number, row in lab.lanes["kafka"].picture()["partitions"].items()
+    }
     order(lab, "cluster_crash", args={"broker": first})
     lab.advance_to(112 * SECOND)
     assert leader_of(lab) != first
@@ -152,13 +174,17 @@ def test_a_lab_s_offsets_topic_is_compacted_on_every_broker_and_survives_its_coo
     assert abs(log_of(lab, first).log_end_offset - end) <= 3
 
 
-def test_commits_that_come_before_what_is_left_of_a_group_of_the_consumer_protocol_make_no_classic_group() -> None:
+def test_commits_that_come_before_what_is_left_of_a_group_of_the_consumer_protocol_make_no_classic_group() -> (
+    None
+):
     coordinator = GroupCoordinator(GroupSettings(), TopicsImage.of([]))
     commit = r.OffsetCommitValue(offset=7, leader_epoch=0, metadata="", commit_timestamp=1)
     coordinator.apply(r.Record(r.OffsetCommitKey("g", "t", 0), commit), 0)
     for gone in (r.ConsumerGroupCurrentMemberAssignmentKey("g", "m"), r.ConsumerGroupMetadataKey("g")):
         coordinator.apply(r.Record(gone, None), 1)
-    assert isinstance(coordinator.state.groups.get("g"), ClassicGroup), "a tombstone of what is not there changes nothing"
+    assert isinstance(coordinator.state.groups.get("g"), ClassicGroup), (
+        "a tombstone of what is not there changes nothing"
+    )
     coordinator.apply(r.Record(r.ConsumerGroupMetadataKey("g"), r.ConsumerGroupMetadataValue(epoch=6)), 2)
     group = coordinator.state.groups.get("g")
     assert isinstance(group, ConsumerGroup) and group.epoch == 6

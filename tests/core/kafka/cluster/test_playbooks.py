@@ -1,4 +1,5 @@
-"""One node at a time, without a world: send this at this moment, expect these answers, deadlines and turning points."""
+"""One node at a time, without a world: send this at this moment, expect these answers, deadlines and turning
+points."""
 
 import pytest
 
@@ -33,7 +34,9 @@ def test_controller_tells_the_same_process_its_epoch_again_and_refuses_another_o
     node, out = controller()
     for at_ms in (0, 1):
         node.receive(4, c.BrokerRegistrationRequest(1, None, 7), at_ms * MS, out)
-    assert [message.broker_epoch for _, message in out.take() if isinstance(message, c.BrokerRegistrationResponse)] == [0, 0]
+    assert [
+        message.broker_epoch for _, message in out.take() if isinstance(message, c.BrokerRegistrationResponse)
+    ] == [0, 0]
     node.receive(4, c.BrokerHeartbeatRequest(1, 0, 1), 5 * MS, out)
     out.take()
     node.receive(5, c.BrokerRegistrationRequest(1, None, 8), 6 * MS, out)
@@ -59,7 +62,9 @@ def test_broker_takes_no_connection_before_it_has_read_the_metadata():
     node.receive(CONTROL, c.BrokerRegistrationResponse(0, 3), 2 * MS, out)
     node.receive(11, Opened("client"), 2 * MS, out)
     assert out.closed == [10, 11] and not node.state.clients
-    node.receive(CONTROL, c.MetadataDelta(9, [], [c.MetadataTopicState("t", 1)], [], is_image=True), 3 * MS, out)
+    node.receive(
+        CONTROL, c.MetadataDelta(9, [], [c.MetadataTopicState("t", 1)], [], is_image=True), 3 * MS, out
+    )
     node.receive(12, Opened("client"), 4 * MS, out)
     node.receive(12, r.MetadataRequest(), 4 * MS, out)
     assert out.closed == [10, 11] and [topic.name for topic in out.take()[-1][1].topics] == ["t"]
@@ -78,12 +83,18 @@ def test_leader_answers_acks_all_when_the_follower_asks_for_what_comes_next():
     node.receive(20, follower_fetch(0, 0), 10 * MS, out)
     node.receive(10, produce(), 11 * MS, out)
     [(to, fetched)] = out.take()
-    assert to == 20 and fetched.partitions[0].records[0].values == ("a",) and fetched.partitions[0].high_watermark == 0
+    assert (
+        to == 20
+        and fetched.partitions[0].records[0].values == ("a",)
+        and fetched.partitions[0].high_watermark == 0
+    )
     node.receive(20, follower_fetch(1), 12 * MS, out)
     assert out.take() == [(10, r.ProduceResponse([r.ProducedPartition("t", 0, 0, 0, 0)]))]
     node.wake("fetch:20", out.deadlines["fetch:20"], out)
     node.wake("fetch:20", out.deadlines["fetch:20"], out)
-    assert out.take()[0][1].partitions[0].high_watermark == 1, "the follower learns of it with the next answer"
+    assert out.take()[0][1].partitions[0].high_watermark == 1, (
+        "the follower learns of it with the next answer"
+    )
 
 
 def test_leader_lets_a_follower_in_when_it_has_caught_up():
@@ -123,12 +134,19 @@ def test_leader_drops_a_silent_follower_after_thirty_seconds():
     node.receive(10, produce(1), 11 * MS, out)
     out.take()
     node.wake("isr", 30_010 * MS, out)
-    assert not [message for _, message in out.take() if isinstance(message, c.AlterPartitionRequest)], "exactly thirty: it stays"
+    assert not [message for _, message in out.take() if isinstance(message, c.AlterPartitionRequest)], (
+        "exactly thirty: it stays"
+    )
     node.wake("isr", 45_000 * MS, out)
-    assert [message.isr for _, message in out.take() if isinstance(message, c.AlterPartitionRequest)] == [[(1, 3)]]
+    assert [message.isr for _, message in out.take() if isinstance(message, c.AlterPartitionRequest)] == [
+        [(1, 3)]
+    ]
 
 
-@pytest.mark.parametrize(("acks", "error"), [(-1, ErrorCode.NOT_ENOUGH_REPLICAS), (1, ErrorCode.NONE), (2, ErrorCode.INVALID_REQUIRED_ACKS)])
+@pytest.mark.parametrize(
+    ("acks", "error"),
+    [(-1, ErrorCode.NOT_ENOUGH_REPLICAS), (1, ErrorCode.NONE), (2, ErrorCode.INVALID_REQUIRED_ACKS)],
+)
 def test_what_a_leader_alone_answers_below_min_isr(acks, error):
     node, out = leading(isr=(1,), min_isr=2)
     node.receive(10, produce(acks), 10 * MS, out)
@@ -138,30 +156,43 @@ def test_what_a_leader_alone_answers_below_min_isr(acks, error):
 def test_follower_connects_to_its_leader_and_fetches_from_its_end():
     node, out = leading()
     moved = PartitionRegistration((1, 2), (2, 1), 2, 1, 1)
-    node.receive(CONTROL, c.MetadataDelta(10, [], [], [c.MetadataPartitionState("t", 0, moved)]), 20 * MS, out)
+    node.receive(
+        CONTROL, c.MetadataDelta(10, [], [], [c.MetadataPartitionState("t", 0, moved)]), 20 * MS, out
+    )
     assert out.opened[-1] == "broker-2"
     request = next(message for _, message in out.take() if isinstance(message, r.FetchRequest))
-    assert (request.replica_id, request.partitions[0].fetch_offset, request.partitions[0].current_leader_epoch) == (1, 0, 1)
+    assert (
+        request.replica_id,
+        request.partitions[0].fetch_offset,
+        request.partitions[0].current_leader_epoch,
+    ) == (1, 0, 1)
 
 
 def test_coordinators_at_work_hear_of_topics_that_grew_while_another_one_came():
-    """One delta may do both: the new coordinator starts with the topics of now, and the one before is told what has changed."""
+    """One delta may do both: the new coordinator starts with the topics of now, and the one before is told
+    what has changed."""
     node, out = Broker(BrokerState(1, ClusterSettings())), Out()
     node.receive(0, lifecycle.Start(), 0, out)
     node.receive(CONTROL, c.BrokerRegistrationResponse(0, 3), 2 * MS, out)
     brokers = [c.MetadataBrokerState(broker, 3, None, False, False) for broker in (1, 2)]
     topics = [c.MetadataTopicState(name, 1) for name in ("t", OFFSETS_TOPIC)]
     mine, others = PartitionRegistration((1, 2), (1, 2), 1), PartitionRegistration((1, 2), (1, 2), 2)
-    parts = [c.MetadataPartitionState("t", 0, mine), *(c.MetadataPartitionState(OFFSETS_TOPIC, i, each) for i, each in ((0, mine), (1, others)))]
+    parts = [
+        c.MetadataPartitionState("t", 0, mine),
+        *(c.MetadataPartitionState(OFFSETS_TOPIC, i, each) for i, each in ((0, mine), (1, others))),
+    ]
     node.receive(CONTROL, c.MetadataDelta(9, brokers, topics, parts, is_image=True), 3 * MS, out)
     now = PartitionRegistration((1, 2), (1, 2), 1, leader_epoch=1, partition_epoch=1)
     more = [c.MetadataPartitionState(OFFSETS_TOPIC, 1, now), c.MetadataPartitionState("t", 1, mine)]
     node.receive(CONTROL, c.MetadataDelta(11, [], [], more), 4 * MS, out)
-    assert [coordinator.topics.by_name["t"].partition_count for coordinator in node.host.groups.running.values()] == [2, 2]
+    assert [
+        coordinator.topics.by_name["t"].partition_count for coordinator in node.host.groups.running.values()
+    ] == [2, 2]
 
 
 def test_watchers_of_a_partition_are_in_the_order_in_which_a_restored_broker_finds_them():
-    """Who is answered first decides whose message comes first: that must not depend on when a checkpoint was taken."""
+    """Who is answered first decides whose message comes first: that must not depend on when a checkpoint was
+    taken."""
     node, _ = leading()
     host = node.host
     for connection in (20, 10):

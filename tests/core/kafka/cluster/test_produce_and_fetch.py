@@ -1,4 +1,5 @@
-"""A produce reaches every replica, is answered by its acks, and consumers see what the high watermark has passed."""
+"""A produce reaches every replica, is answered by its acks, and consumers see what the high watermark has
+passed."""
 
 from broker_core.kafka.cluster.cluster import TopicPlan
 from broker_core.kafka.cluster.requests import MetadataRequest, ProducePartition, ProduceRequest
@@ -59,14 +60,22 @@ def test_batch_of_an_idempotent_producer_is_taken_once():
     assert cluster.produce(1, "a", **batch) == (0, 0)
     assert cluster.produce(1, "a", **batch) == (0, 0)
     assert cluster.values(1) == ["a"]
-    assert cluster.produce(1, "c", producer_id=7, producer_epoch=0, base_sequence=5)[0] == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    assert (
+        cluster.produce(1, "c", producer_id=7, producer_epoch=0, base_sequence=5)[0]
+        == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    )
 
 
 def test_metadata_name_leader_replicas_and_isr():
     cluster = Cluster(topics=FIRST_LEADS)
     answer = cluster.ask(3, MetadataRequest())[0]
     part = answer.topics[0].partitions[0]
-    assert (part.leader_id, part.replica_nodes, part.isr_nodes, part.offline_replicas) == (1, [1, 2, 3], [1, 2, 3], [])
+    assert (part.leader_id, part.replica_nodes, part.isr_nodes, part.offline_replicas) == (
+        1,
+        [1, 2, 3],
+        [1, 2, 3],
+        [],
+    )
     assert [broker.node_id for broker in answer.brokers] == [1, 2, 3]
 
 
@@ -78,4 +87,7 @@ def test_one_cluster_is_the_same_in_every_run():
 
 
 def _ask(broker, acks, *values):
-    return Ask(f"broker-{broker}", ProduceRequest(acks, 30_000, [ProducePartition("t", 0, light_batch(values, timestamp=0))]))
+    return Ask(
+        f"broker-{broker}",
+        ProduceRequest(acks, 30_000, [ProducePartition("t", 0, light_batch(values, timestamp=0))]),
+    )

@@ -1,4 +1,5 @@
-"""Produces that wait for the ISR, by playbook: who is answered when, with what; a lost lead, a time-out, a closed connection."""
+"""Produces that wait for the ISR, by playbook: who is answered when, with what; a lost lead, a time-out, a
+closed connection."""
 
 import pytest
 
@@ -19,12 +20,20 @@ def part(number: int, value: str) -> r.ProducePartition:
 
 def answered(desk: BrokerDesk, connection: int = CLIENT) -> list[list[tuple[int, int, int]]]:
     """(partition, error, base offset) of each answer."""
-    return [[(each.index, each.error_code, each.base_offset) for each in answer.partitions] for answer in desk.take(connection)]
+    return [
+        [(each.index, each.error_code, each.base_offset) for each in answer.partitions]
+        for answer in desk.take(connection)
+    ]
 
 
 def caught_up(desk: BrokerDesk, *numbers: int, session: int = 0) -> None:
     """The follower asks for what comes next in these partitions."""
-    desk.fetch({number: desk.log(number).log_end_offset for number in numbers or (0,)}, replica=2, session=session, max_wait_ms=0)
+    desk.fetch(
+        {number: desk.log(number).log_end_offset for number in numbers or (0,)},
+        replica=2,
+        session=session,
+        max_wait_ms=0,
+    )
 
 
 # --- the ISR has it
@@ -59,7 +68,9 @@ def test_a_partition_that_is_refused_does_not_keep_the_others_from_being_written
     desk = BrokerDesk({0: led(), 1: followed()})
     assert desk.send(CLIENT, to(part(0, "a"), part(1, "b"), part(7, "c"))) == []
     caught_up(desk)
-    assert answered(desk) == [[(0, 0, 0), (1, ErrorCode.NOT_LEADER_OR_FOLLOWER, -1), (7, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1)]]
+    assert answered(desk) == [
+        [(0, 0, 0), (1, ErrorCode.NOT_LEADER_OR_FOLLOWER, -1), (7, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1)]
+    ]
 
 
 def test_a_produce_of_which_everything_is_refused_waits_for_nobody() -> None:
@@ -72,7 +83,9 @@ def test_a_batch_that_was_written_before_waits_for_the_isr_as_the_first_did() ->
     """The answer of a duplicate must not come before its record counts."""
     desk = BrokerDesk()
     for connection in (OTHER, CLIENT):
-        assert desk.produce("a", connection=connection, producer_id=7, producer_epoch=0, base_sequence=0) == []
+        assert (
+            desk.produce("a", connection=connection, producer_id=7, producer_epoch=0, base_sequence=0) == []
+        )
     assert desk.values() == ["a"]
     caught_up(desk)
     assert answered(desk, OTHER) == answered(desk) == [[(0, 0, 0)]]

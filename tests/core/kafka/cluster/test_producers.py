@@ -27,9 +27,7 @@ def test_records_reach_every_replica_and_are_acked_once():
     assert state.accumulator.free == state.settings.buffer_memory and not state.accumulator.batches
 
 
-@pytest.mark.parametrize(
-    ("options", "written"), [({}, [1]), (PLAIN, [1, 1])], ids=["idempotent", "plain"]
-)
+@pytest.mark.parametrize(("options", "written"), [({}, [1]), (PLAIN, [1, 1])], ids=["idempotent", "plain"])
 def test_answer_lost_to_a_cut_on_the_way_back_is_a_duplicate_only_without_idempotence(options, written):
     cluster = ProducingCluster()
     state = cluster.producer(**FAST, **options)
@@ -44,7 +42,8 @@ def test_answer_lost_to_a_cut_on_the_way_back_is_a_duplicate_only_without_idempo
 
 @pytest.mark.parametrize(("acks", "kept"), [(0, False), (1, False), (-1, True)])
 def test_leader_that_crashes_before_its_followers_have_the_record(acks, kept):
-    """The leader's answers to its followers are cut off: it takes the record and crashes. acks=1 was acked and is lost; acks=-1 is sent again."""
+    """The leader's answers to its followers are cut off: it takes the record and crashes. acks=1 was acked
+    and is lost; acks=-1 is sent again."""
     cluster = ProducingCluster((TopicPlan("t", 1, 3, 1, assignments=((1, 2, 3),)),))
     cluster.producer(acks=acks, **FAST, **PLAIN)
     cluster.send(0)
@@ -88,7 +87,9 @@ def test_leader_that_is_gone_costs_a_retry_at_the_new_one():
 
 
 def test_too_few_in_sync_are_tried_again_until_the_delivery_timeout():
-    cluster = ProducingCluster((TopicPlan("t", 1, 3, 3, assignments=((1, 2, 3),)),), broker_session_timeout_ms=2_000)
+    cluster = ProducingCluster(
+        (TopicPlan("t", 1, 3, 3, assignments=((1, 2, 3),)),), broker_session_timeout_ms=2_000
+    )
     cluster.producer(request_timeout_us=SECOND, delivery_timeout_us=5 * SECOND)
     cluster.crash(3)
     cluster.run(5)
@@ -100,15 +101,19 @@ def test_too_few_in_sync_are_tried_again_until_the_delivery_timeout():
 
 STEPS = st.lists(
     st.one_of(
-        st.tuples(st.just("send"), st.integers(0, 1)), st.tuples(st.just("reset"), st.sampled_from([1, 2])),
-        st.tuples(st.just("cut"), st.sampled_from([1, 2])), st.tuples(st.just("run"), st.sampled_from([1, 3, 40, 900])),
+        st.tuples(st.just("send"), st.integers(0, 1)),
+        st.tuples(st.just("reset"), st.sampled_from([1, 2])),
+        st.tuples(st.just("cut"), st.sampled_from([1, 2])),
+        st.tuples(st.just("run"), st.sampled_from([1, 3, 40, 900])),
     ),
-    min_size=3, max_size=16,
-)  # fmt: skip
+    min_size=3,
+    max_size=16,
+)
 
 
 def lived(steps, crash, **options):
-    """Send, lose answers, crash a leader; then let all settle. Gives what was sent, what the leaders have, by partition, and what failed."""
+    """Send, lose answers, crash a leader; then let all settle. Gives what was sent, what the leaders have, by
+    partition, and what failed."""
     cluster = ProducingCluster((TOPIC,))
     state = cluster.producer(**{**FAST, **options})
     sent = {0: [0], 1: [1]}
@@ -133,26 +138,34 @@ def lived(steps, crash, **options):
     cluster.run(40)
     assert not state.accumulator.batches
     failed = {value for _, value in cluster.heard.failures.get("p", ())}
-    assert sorted([*cluster.heard.acked_values["p"], *failed]) == sorted(sent[0] + sent[1]), "every record has one last word"
+    assert sorted([*cluster.heard.acked_values["p"], *failed]) == sorted(sent[0] + sent[1]), (
+        "every record has one last word"
+    )
     return sent, {number: cluster.written(("t", number)) for number in sent}, failed
 
 
 @settings(max_examples=25, deadline=None)
 @given(STEPS, st.sampled_from([0, 1, 2]), st.integers(1, 5))
-def test_law_idempotent_records_are_written_once_and_in_order_through_lost_answers_and_a_crash(steps, crash, max_in_flight):
+def test_law_idempotent_records_are_written_once_and_in_order_through_lost_answers_and_a_crash(
+    steps, crash, max_in_flight
+):
     sent, written, failed = lived(steps, crash, max_in_flight=max_in_flight)
     assert written == sent and not failed
 
 
 @settings(max_examples=15, deadline=None)
 @given(STEPS, st.sampled_from([0, 1, 2]), st.integers(1, 5))
-def test_law_when_batches_expire_what_was_acked_is_there_once_and_in_order_and_the_rest_was_told(steps, crash, max_in_flight):
+def test_law_when_batches_expire_what_was_acked_is_there_once_and_in_order_and_the_rest_was_told(
+    steps, crash, max_in_flight
+):
     """Of a record that failed nobody can say whether it is there, but it is there once at most."""
     timeouts = {"request_timeout_us": SECOND, "delivery_timeout_us": 3 * SECOND}
     sent, written, failed = lived(steps, crash, max_in_flight=max_in_flight, **timeouts)
     for number, values in written.items():
         assert len(values) == len(set(values)) and set(sent[number]) - set(values) <= failed
-        assert [value for value in values if value not in failed] == [value for value in sent[number] if value not in failed]
+        assert [value for value in values if value not in failed] == [
+            value for value in sent[number] if value not in failed
+        ]
 
 
 @settings(max_examples=10, deadline=None)

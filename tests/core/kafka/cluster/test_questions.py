@@ -1,4 +1,5 @@
-"""ListOffsets, OffsetsForLeaderEpoch, DeleteRecords and Metadata at a leader, by playbook: what each answers, to whom."""
+"""ListOffsets, OffsetsForLeaderEpoch, DeleteRecords and Metadata at a leader, by playbook: what each answers,
+to whom."""
 
 import pytest
 
@@ -16,7 +17,8 @@ HERE = -1
 
 @pytest.fixture
 def desk() -> BrokerDesk:
-    """Epoch 0 wrote "a" and "b", epoch 2 "c"; broker 2 has the first two of them, so the high watermark is 2, where epoch 2 begins."""
+    """Epoch 0 wrote "a" and "b", epoch 2 "c"; broker 2 has the first two of them, so the high watermark is 2,
+    where epoch 2 begins."""
     made = BrokerDesk()
     made.produce("a", acks=1)
     made.produce("b", acks=1)
@@ -27,7 +29,15 @@ def desk() -> BrokerDesk:
     return made
 
 
-def listed(desk: BrokerDesk, timestamp: int, *, replica: int = CONSUMER, isolation: int = 0, epoch: int = HERE, part: int = 0) -> r.ListedOffset:
+def listed(
+    desk: BrokerDesk,
+    timestamp: int,
+    *,
+    replica: int = CONSUMER,
+    isolation: int = 0,
+    epoch: int = HERE,
+    part: int = 0,
+) -> r.ListedOffset:
     question = r.ListOffsetsPartition("t", part, timestamp, epoch)
     (answer,) = desk.send(CLIENT, r.ListOffsetsRequest([question], replica, isolation))
     (told,) = answer.partitions
@@ -39,7 +49,9 @@ def listed(desk: BrokerDesk, timestamp: int, *, replica: int = CONSUMER, isolati
 
 
 @pytest.mark.parametrize(("replica", "latest"), [(CONSUMER, 2), (REPLICA, 3)])
-def test_the_latest_offset_is_the_high_watermark_for_a_consumer_and_the_log_end_for_a_replica(desk: BrokerDesk, replica: int, latest: int) -> None:
+def test_the_latest_offset_is_the_high_watermark_for_a_consumer_and_the_log_end_for_a_replica(
+    desk: BrokerDesk, replica: int, latest: int
+) -> None:
     told = listed(desk, LATEST, replica=replica)
     assert (told.error_code, told.offset, told.timestamp, told.leader_epoch) == (0, latest, -1, 2)
 
@@ -63,38 +75,58 @@ def test_until_the_high_watermark_has_reached_the_leaders_epoch_a_client_is_told
 def test_a_time_is_looked_up_as_far_as_the_reader_may_see() -> None:
     desk = BrokerDesk({0: led(isr=(1,), replicas=(1,))}, verifies_transactions=False)
     plain = light_batch(["a"], timestamp=10)
-    in_transaction = light_batch(["b"], timestamp=20, producer_id=7, producer_epoch=0, base_sequence=0, is_transactional=True)
+    in_transaction = light_batch(
+        ["b"], timestamp=20, producer_id=7, producer_epoch=0, base_sequence=0, is_transactional=True
+    )
     for batch in (plain, in_transaction):
         desk.send(OTHER, r.ProduceRequest(1, 1_000, [r.ProducePartition("t", 0, batch)]))
     assert (listed(desk, 15).offset, listed(desk, 15).timestamp) == (1, 20)
-    assert (listed(desk, 15, isolation=r.READ_COMMITTED).offset, listed(desk, 15).error_code) == (-1, 0), "its transaction is open"
+    assert (listed(desk, 15, isolation=r.READ_COMMITTED).offset, listed(desk, 15).error_code) == (-1, 0), (
+        "its transaction is open"
+    )
     assert listed(desk, LATEST, isolation=r.READ_COMMITTED).offset == 1
     assert listed(desk, 21).offset == -1 and listed(desk, MAX_TIMESTAMP).offset == 1
 
 
 def test_each_partition_of_a_question_is_answered_by_itself(desk: BrokerDesk) -> None:
-    parts = [r.ListOffsetsPartition("t", 0, LATEST, 1), r.ListOffsetsPartition("x", 0, LATEST), r.ListOffsetsPartition("t", 0, LATEST)]
+    parts = [
+        r.ListOffsetsPartition("t", 0, LATEST, 1),
+        r.ListOffsetsPartition("x", 0, LATEST),
+        r.ListOffsetsPartition("t", 0, LATEST),
+    ]
     (answer,) = desk.send(CLIENT, r.ListOffsetsRequest(parts))
     assert [(each.topic, each.error_code, each.offset) for each in answer.partitions] == [
-        ("t", ErrorCode.FENCED_LEADER_EPOCH, -1), ("x", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1), ("t", 0, 2),
-    ]  # fmt: skip
+        ("t", ErrorCode.FENCED_LEADER_EPOCH, -1),
+        ("x", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1),
+        ("t", 0, 2),
+    ]
 
 
 # --- epochs
 
 
-@pytest.mark.parametrize(("asked", "answer"), [(0, (0, 2)), (1, (0, 2)), (2, (2, 3)), (3, (-1, -1)), (-1, (-1, -1))])
+@pytest.mark.parametrize(
+    ("asked", "answer"), [(0, (0, 2)), (1, (0, 2)), (2, (2, 3)), (3, (-1, -1)), (-1, (-1, -1))]
+)
 def test_where_an_epoch_ends(desk: BrokerDesk, asked: int, answer: tuple[int, int]) -> None:
     (told,) = desk.send(CLIENT, r.OffsetsForLeaderEpochRequest([r.EpochPartition("t", 0, 2, asked)], REPLICA))
-    assert [(each.error_code, each.leader_epoch, each.end_offset) for each in told.partitions] == [(0, *answer)]
+    assert [(each.error_code, each.leader_epoch, each.end_offset) for each in told.partitions] == [
+        (0, *answer)
+    ]
 
 
 def test_a_question_for_epochs_names_each_partition_in_its_order(desk: BrokerDesk) -> None:
-    parts = [r.EpochPartition("t", 0, 1, 0), r.EpochPartition("t", 0, HERE, 0), r.EpochPartition("x", 3, HERE, 0)]
+    parts = [
+        r.EpochPartition("t", 0, 1, 0),
+        r.EpochPartition("t", 0, HERE, 0),
+        r.EpochPartition("x", 3, HERE, 0),
+    ]
     (told,) = desk.send(CLIENT, r.OffsetsForLeaderEpochRequest(parts))
     assert [(each.topic, each.partition, each.error_code, each.end_offset) for each in told.partitions] == [
-        ("t", 0, ErrorCode.FENCED_LEADER_EPOCH, -1), ("t", 0, 0, 2), ("x", 3, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1),
-    ]  # fmt: skip
+        ("t", 0, ErrorCode.FENCED_LEADER_EPOCH, -1),
+        ("t", 0, 0, 2),
+        ("x", 3, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1),
+    ]
 
 
 # --- deleting records
@@ -108,7 +140,16 @@ def deleted(desk: BrokerDesk, before: int) -> tuple[int, int]:
 def test_the_low_watermark_is_that_of_the_slowest_replica_that_is_alive(desk: BrokerDesk) -> None:
     assert deleted(desk, 1) == (0, 0), "the follower's log begins at 0"
     assert desk.log().log_start_offset == 1
-    desk.send(20, r.FetchRequest(0, [r.FetchPartition("t", 0, 2, 2, 0, log_start_offset=1)], replica_id=2, replica_epoch=3, session_epoch=1))
+    desk.send(
+        20,
+        r.FetchRequest(
+            0,
+            [r.FetchPartition("t", 0, 2, 2, 0, log_start_offset=1)],
+            replica_id=2,
+            replica_epoch=3,
+            session_epoch=1,
+        ),
+    )
     assert deleted(desk, 1) == (0, 1)
     desk.delta(fenced=(2,))
     assert deleted(desk, -1) == (0, 2), "up to the high watermark; who is fenced holds nobody back"
@@ -137,7 +178,10 @@ def test_metadata_name_the_brokers_that_are_not_fenced_and_the_first_of_them_for
     desk = BrokerDesk(racks={2: "b"})
     desk.delta(fenced=(1,), shutting_down=(3,))
     answer = known(desk)
-    assert [(each.node_id, each.rack) for each in answer.brokers] == [(2, "b"), (3, None)] and answer.controller_id == 2
+    assert [(each.node_id, each.rack) for each in answer.brokers] == [
+        (2, "b"),
+        (3, None),
+    ] and answer.controller_id == 2
     desk.delta(fenced=(2, 3))
     assert (known(desk).brokers, known(desk).controller_id) == ([], -1)
 
@@ -145,18 +189,28 @@ def test_metadata_name_the_brokers_that_are_not_fenced_and_the_first_of_them_for
 def test_partitions_come_by_their_number_with_replicas_isr_and_epoch() -> None:
     desk = BrokerDesk({1: followed(2, (2, 3)), 0: led(isr=(1,), epoch=4)})
     (topic,) = known(desk).topics
-    assert [(part.partition_index, part.leader_id, part.leader_epoch, part.replica_nodes, part.isr_nodes) for part in topic.partitions] == [
-        (0, 1, 4, [1, 2], [1]), (1, 2, 0, [2, 3], [2, 3]),
-    ]  # fmt: skip
+    assert [
+        (part.partition_index, part.leader_id, part.leader_epoch, part.replica_nodes, part.isr_nodes)
+        for part in topic.partitions
+    ] == [
+        (0, 1, 4, [1, 2], [1]),
+        (1, 2, 0, [2, 3], [2, 3]),
+    ]
 
 
-@pytest.mark.parametrize(("leader", "fenced", "offline"), [(-1, (), []), (2, (2,), [2]), (2, (1, 2), [2, 1]), (2, (3,), None)])
-def test_a_partition_is_led_only_by_a_broker_that_is_alive(leader: int, fenced: tuple[int, ...], offline: list[int] | None) -> None:
+@pytest.mark.parametrize(
+    ("leader", "fenced", "offline"), [(-1, (), []), (2, (2,), [2]), (2, (1, 2), [2, 1]), (2, (3,), None)]
+)
+def test_a_partition_is_led_only_by_a_broker_that_is_alive(
+    leader: int, fenced: tuple[int, ...], offline: list[int] | None
+) -> None:
     desk = BrokerDesk({0: followed(leader, epoch=3)})
     desk.delta(fenced=fenced)
     (part,) = known(desk, "t").topics[0].partitions
     if offline is None:
-        assert (part.error_code, part.leader_id, part.offline_replicas) == (0, 2, []), "3 has no replica of it"
+        assert (part.error_code, part.leader_id, part.offline_replicas) == (0, 2, []), (
+            "3 has no replica of it"
+        )
     else:
         assert (part.error_code, part.leader_id, part.leader_epoch) == (ErrorCode.LEADER_NOT_AVAILABLE, -1, 3)
         assert part.offline_replicas == offline

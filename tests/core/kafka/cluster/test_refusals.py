@@ -1,4 +1,5 @@
-"""What a broker refuses: each request, each of the original's errors that it can answer, and its state as it was.
+"""What a broker refuses: each request, each of the original's errors that it can answer, and its state as it
+was.
 
 t-0 is led here in epoch 2 and holds one record; t-1 is not here; t-2 is followed here; x is no topic.
 """
@@ -19,7 +20,11 @@ from broker_core.sim.node import Opened
 from tests.core.kafka.cluster.nodes import CONTROL, MS, leading
 
 CLIENT = 30
-NOWHERE = [(("x", 0), E.UNKNOWN_TOPIC_OR_PARTITION, -1), (("t", 1), E.NOT_LEADER_OR_FOLLOWER, 2), (("t", 2), E.NOT_LEADER_OR_FOLLOWER, 2)]
+NOWHERE = [
+    (("x", 0), E.UNKNOWN_TOPIC_OR_PARTITION, -1),
+    (("t", 1), E.NOT_LEADER_OR_FOLLOWER, 2),
+    (("t", 2), E.NOT_LEADER_OR_FOLLOWER, 2),
+]
 """(partition, error, leader that the answer names)."""
 EPOCHS = [(1, E.FENCED_LEADER_EPOCH), (3, E.UNKNOWN_LEADER_EPOCH)]
 
@@ -34,7 +39,12 @@ def broker():
     ]
     node.receive(CONTROL, c.MetadataDelta(20, [], [], parts), 6 * MS, out)
     node.receive(CLIENT, Opened("client"), 7 * MS, out)
-    node.receive(CLIENT, write(light_batch(["a"], timestamp=0, producer_id=7, producer_epoch=1, base_sequence=0)), 8 * MS, out)
+    node.receive(
+        CLIENT,
+        write(light_batch(["a"], timestamp=0, producer_id=7, producer_epoch=1, base_sequence=0)),
+        8 * MS,
+        out,
+    )
     out.take()
     return node, out
 
@@ -59,17 +69,30 @@ def refused(broker, request):
 @pytest.mark.parametrize("key, error, leader", NOWHERE)
 def test_produce_to_a_partition_that_is_not_led_here_names_who_leads_it(broker, key, error, leader):
     (part,) = refused(broker, write(light_batch(["b"], timestamp=0), key)).partitions
-    assert (part.error_code, part.current_leader, part.base_offset, part.log_start_offset) == (error, leader, -1, -1)
+    assert (part.error_code, part.current_leader, part.base_offset, part.log_start_offset) == (
+        error,
+        leader,
+        -1,
+        -1,
+    )
 
 
 @pytest.mark.parametrize("acks", [2, 7, -2])
 def test_produce_with_acks_that_mean_nothing(broker, acks):
-    assert refused(broker, write(light_batch(["b"], timestamp=0), acks=acks)).partitions[0].error_code == E.INVALID_REQUIRED_ACKS
+    assert (
+        refused(broker, write(light_batch(["b"], timestamp=0), acks=acks)).partitions[0].error_code
+        == E.INVALID_REQUIRED_ACKS
+    )
 
 
-@pytest.mark.parametrize("epoch, sequence, error", [
-    (1, 5, E.OUT_OF_ORDER_SEQUENCE_NUMBER), (2, 1, E.OUT_OF_ORDER_SEQUENCE_NUMBER), (0, 1, E.INVALID_PRODUCER_EPOCH),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "epoch, sequence, error",
+    [
+        (1, 5, E.OUT_OF_ORDER_SEQUENCE_NUMBER),
+        (2, 1, E.OUT_OF_ORDER_SEQUENCE_NUMBER),
+        (0, 1, E.INVALID_PRODUCER_EPOCH),
+    ],
+)
 def test_produce_out_of_the_producers_order(broker, epoch, sequence, error):
     batch = light_batch(["b"], timestamp=0, producer_id=7, producer_epoch=epoch, base_sequence=sequence)
     assert refused(broker, write(batch)).partitions[0].error_code == error
@@ -102,7 +125,12 @@ def fetched(broker, request):
 def test_fetch_from_a_partition_that_is_not_here(broker, key, error, leader):
     """A copy that follows may be read by consumers since 2.4 (KIP-392), but by no replica."""
     part = fetched(broker, fetch(key))
-    assert (part.error_code, part.current_leader, part.high_watermark, part.records) == (error, leader, -1, ())
+    assert (part.error_code, part.current_leader, part.high_watermark, part.records) == (
+        error,
+        leader,
+        -1,
+        (),
+    )
 
 
 def test_fetch_of_a_replica_from_a_partition_that_is_not_led_here(broker):
@@ -121,7 +149,9 @@ def test_fetch_outside_the_log(broker, offset):
     assert fetched(broker, fetch(offset=offset)).error_code == E.OFFSET_OUT_OF_RANGE
 
 
-@pytest.mark.parametrize("epoch, error", [(2, E.UNKNOWN_LEADER_EPOCH), (r.NO_EPOCH, E.NOT_LEADER_OR_FOLLOWER)])
+@pytest.mark.parametrize(
+    "epoch, error", [(2, E.UNKNOWN_LEADER_EPOCH), (r.NO_EPOCH, E.NOT_LEADER_OR_FOLLOWER)]
+)
 def test_fetch_of_a_broker_that_is_no_replica(broker, epoch, error):
     assert fetched(broker, fetch(epoch=epoch, replica_id=9, replica_epoch=3)).error_code == error
 
@@ -137,9 +167,10 @@ def test_fetch_of_a_session_that_is_not_there(broker):
 @pytest.mark.parametrize("key, error, _", NOWHERE)
 def test_questions_about_a_partition_that_is_not_led_here(broker, key, error, _):
     for request in (
-        r.ListOffsetsRequest([r.ListOffsetsPartition(*key, -1)]), r.OffsetsForLeaderEpochRequest([r.EpochPartition(*key, r.NO_EPOCH, 0)]),
+        r.ListOffsetsRequest([r.ListOffsetsPartition(*key, -1)]),
+        r.OffsetsForLeaderEpochRequest([r.EpochPartition(*key, r.NO_EPOCH, 0)]),
         r.DeleteRecordsRequest(1_000, [(*key, 0)]),
-    ):  # fmt: skip
+    ):
         (part,) = refused(broker, request).partitions
         assert part.error_code == error, request
 
@@ -147,8 +178,9 @@ def test_questions_about_a_partition_that_is_not_led_here(broker, key, error, _)
 @pytest.mark.parametrize("epoch, error", EPOCHS)
 def test_questions_with_another_leader_epoch(broker, epoch, error):
     for request in (
-        r.ListOffsetsRequest([r.ListOffsetsPartition("t", 0, -1, epoch)]), r.OffsetsForLeaderEpochRequest([r.EpochPartition("t", 0, epoch, 0)]),
-    ):  # fmt: skip
+        r.ListOffsetsRequest([r.ListOffsetsPartition("t", 0, -1, epoch)]),
+        r.OffsetsForLeaderEpochRequest([r.EpochPartition("t", 0, epoch, 0)]),
+    ):
         assert refused(broker, request).partitions[0].error_code == error, request
 
 
@@ -177,18 +209,31 @@ def test_partitions_join_a_transaction_together_or_not_at_all(broker):
     assert answer.results == [("t", 0, E.OPERATION_NOT_ATTEMPTED), ("x", 0, E.UNKNOWN_TOPIC_OR_PARTITION)]
 
 
-@pytest.mark.parametrize("request_", [
-    m.JoinGroupRequest("g", 6_000, "", "consumer", []), m.SyncGroupRequest("g", 1, "m"), m.HeartbeatRequest("g", 1, "m"),
-    m.LeaveGroupRequest("g", members=[m.MemberIdentity("m")]), m.ConsumerGroupHeartbeatRequest("g", "m", 1), m.OffsetDeleteRequest("g", []),
-], ids=lambda request: type(request).__name__)  # fmt: skip
+@pytest.mark.parametrize(
+    "request_",
+    [
+        m.JoinGroupRequest("g", 6_000, "", "consumer", []),
+        m.SyncGroupRequest("g", 1, "m"),
+        m.HeartbeatRequest("g", 1, "m"),
+        m.LeaveGroupRequest("g", members=[m.MemberIdentity("m")]),
+        m.ConsumerGroupHeartbeatRequest("g", "m", 1),
+        m.OffsetDeleteRequest("g", []),
+    ],
+    ids=lambda request: type(request).__name__,
+)
 def test_group_requests_to_a_broker_that_does_not_coordinate_the_group(broker, request_):
     assert refused(broker, request_).error_code == E.NOT_COORDINATOR
 
 
 def test_offsets_of_a_group_that_is_not_coordinated_here(broker):
-    commit = m.OffsetCommitRequest("g", 1, "m", [m.CommittedTopic("t", [m.CommittedPartition(0, 3), m.CommittedPartition(1, 4)])])
+    commit = m.OffsetCommitRequest(
+        "g", 1, "m", [m.CommittedTopic("t", [m.CommittedPartition(0, 3), m.CommittedPartition(1, 4)])]
+    )
     ((topic),) = refused(broker, commit).topics
-    assert [(part.partition_index, part.error_code) for part in topic.partitions] == [(0, E.NOT_COORDINATOR), (1, E.NOT_COORDINATOR)]
+    assert [(part.partition_index, part.error_code) for part in topic.partitions] == [
+        (0, E.NOT_COORDINATOR),
+        (1, E.NOT_COORDINATOR),
+    ]
     answer = refused(broker, m.OffsetFetchRequest([m.OffsetFetchGroup("g")]))
     code = answer.error_code if isinstance(answer, m.FailedCall) else answer.groups[0].error_code
     assert code == E.NOT_COORDINATOR

@@ -26,7 +26,12 @@ def test_produce_comes_back_with_its_batch():
 
 def test_fetched_marker_comes_back_as_what_it_is():
     log = LightLog.begin(now_ms=0)
-    log.append(light_batch([1], timestamp=0, producer_id=3, producer_epoch=0, base_sequence=0, is_transactional=True), now_ms=0)
+    log.append(
+        light_batch(
+            [1], timestamp=0, producer_id=3, producer_epoch=0, base_sequence=0, is_transactional=True
+        ),
+        now_ms=0,
+    )
     log.append_marker(ControlType.ABORT, producer_id=3, producer_epoch=0, coordinator_epoch=9, now_ms=0)
     again = there_and_back(r.FetchResponse([r.FetchedPartition("t", 0, 0, 2, 2, 0, log.read(0, 1000).data)]))
     assert again.partitions[0].records[1].control_type() == (ControlType.ABORT, 9)
@@ -34,5 +39,7 @@ def test_fetched_marker_comes_back_as_what_it_is():
 
 
 def test_partition_of_the_metadata_comes_back():
-    delta = c.MetadataDelta(4, [], [], [c.MetadataPartitionState("t", 0, PartitionRegistration((1, 2), (1,), 1))])
+    delta = c.MetadataDelta(
+        4, [], [], [c.MetadataPartitionState("t", 0, PartitionRegistration((1, 2), (1,), 1))]
+    )
     assert there_and_back(delta) == delta

@@ -1,4 +1,5 @@
-"""The metadata log reaches a broker, by playbook: which replicas it takes up, leads, follows and gives up, and what it passes over."""
+"""The metadata log reaches a broker, by playbook: which replicas it takes up, leads, follows and gives up,
+and what it passes over."""
 
 import pytest
 
@@ -28,7 +29,9 @@ def test_a_broker_is_known_with_its_epoch_rack_and_what_it_is_doing() -> None:
     desk = BrokerDesk(racks={2: "b"})
     desk.delta(fenced=(2,), shutting_down=(3,), epochs={2: 8})
     assert desk.state.brokers[2] == KnownBroker(8, True, is_fenced=True, is_shutting_down=False, rack="b")
-    assert desk.state.brokers[3] == KnownBroker(EPOCH, True, is_fenced=False, is_shutting_down=True, rack=None)
+    assert desk.state.brokers[3] == KnownBroker(
+        EPOCH, True, is_fenced=False, is_shutting_down=True, rack=None
+    )
 
 
 def test_a_broker_that_was_unregistered_is_known_no_more_and_replicas_hear_of_it() -> None:
@@ -42,7 +45,11 @@ def test_what_comes_on_a_connection_to_the_controller_that_was_given_up_is_passe
     desk = BrokerDesk()
     before = desk.state.metadata_offset
     desk.delta({0: followed(epoch=1, partition_epoch=1)}, brokers=(9,), connection=99)
-    assert 9 not in desk.state.brokers and desk.replica().partition.is_leader and desk.state.metadata_offset == before
+    assert (
+        9 not in desk.state.brokers
+        and desk.replica().partition.is_leader
+        and desk.state.metadata_offset == before
+    )
 
 
 # --- which replicas
@@ -51,13 +58,20 @@ def test_what_comes_on_a_connection_to_the_controller_that_was_given_up_is_passe
 def test_a_replica_is_taken_up_for_each_partition_that_names_this_broker_and_for_no_other() -> None:
     desk = BrokerDesk({0: led(), 1: followed(2, (2, 1)), 2: followed(2, (2, 3))})
     assert sorted(desk.state.replicas) == sorted(desk.state.disk.logs) == [("t", 0), ("t", 1)]
-    assert sorted(desk.state.registrations) == [("t", 0), ("t", 1), ("t", 2)], "of the others it knows who leads them"
+    assert sorted(desk.state.registrations) == [("t", 0), ("t", 1), ("t", 2)], (
+        "of the others it knows who leads them"
+    )
 
 
 def test_a_topics_minimum_and_the_brokers_settings_go_into_its_replicas() -> None:
     desk = BrokerDesk(min_isr=2, replica_lag_time_max_ms=7_000, lag_messages_max=11)
     partition = desk.replica().partition
-    assert (partition.min_insync_replicas, partition.lag_ms_max, partition.lag_messages_max, partition.broker_epoch) == (2, 7_000, 11, EPOCH)
+    assert (
+        partition.min_insync_replicas,
+        partition.lag_ms_max,
+        partition.lag_messages_max,
+        partition.broker_epoch,
+    ) == (2, 7_000, 11, EPOCH)
 
 
 def test_a_replica_that_is_moved_away_goes_with_its_log_and_one_that_comes_back_is_empty() -> None:
@@ -66,7 +80,10 @@ def test_a_replica_that_is_moved_away_goes_with_its_log_and_one_that_comes_back_
     desk.delta({0: followed(replicas=(2, 3), epoch=1, partition_epoch=1)})
     assert desk.state.replicas == {} and desk.state.disk.logs == {}
     (answer,) = desk.produce("b", acks=1)
-    assert (answer.partitions[0].error_code, answer.partitions[0].current_leader) == (ErrorCode.NOT_LEADER_OR_FOLLOWER, 2)
+    assert (answer.partitions[0].error_code, answer.partitions[0].current_leader) == (
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        2,
+    )
     desk.delta({0: followed(replicas=(2, 1), epoch=1, partition_epoch=2)})
     assert desk.ends() == (0, 0)
     (request,) = desk.taken(FETCHER, r.FetchRequest)
@@ -136,14 +153,17 @@ def test_a_smaller_isr_may_move_the_high_watermark_and_answer_those_who_read() -
 
 
 def test_what_the_followers_last_fetches_said_is_noted_before_a_new_isr_counts() -> None:
-    """The session says by its silence that 2 has everything; else the new leader epoch would begin with a late member."""
+    """The session says by its silence that 2 has everything; else the new leader epoch would begin with a
+    late member."""
     desk = BrokerDesk()
     desk.produce("a", acks=1)
     desk.fetch({0: 1}, replica=2, max_wait_ms=0)
     for _ in range(3):
         desk.fetch({}, replica=2, session=1, max_wait_ms=0)
     last_ms = desk.now_ms
-    assert desk.replica().partition.followers[2].last_caught_up_ms == last_ms - 1, "the last one had nothing to look at"
+    assert desk.replica().partition.followers[2].last_caught_up_ms == last_ms - 1, (
+        "the last one had nothing to look at"
+    )
     desk.delta({0: led(partition_epoch=1)})
     assert desk.replica().partition.followers[2].last_caught_up_ms == last_ms
 
@@ -154,7 +174,12 @@ def test_what_the_followers_last_fetches_said_is_noted_before_a_new_isr_counts()
 def test_while_it_shuts_down_it_follows_only_where_it_is_still_in_sync() -> None:
     desk = BrokerDesk({0: led(), 1: led()})
     desk.send(CONTROL, lifecycle.Stop())
-    desk.delta({0: followed(isr=(2,), epoch=1, partition_epoch=1), 1: followed(isr=(2, 1), epoch=1, partition_epoch=1)})
+    desk.delta(
+        {
+            0: followed(isr=(2,), epoch=1, partition_epoch=1),
+            1: followed(isr=(2, 1), epoch=1, partition_epoch=1),
+        }
+    )
     assert list(desk.state.fetchers[2].partitions) == [("t", 1)]
     assert not desk.replica(0).fetcher.is_fetching
 
@@ -175,4 +200,8 @@ def test_heartbeats_say_how_far_the_metadata_log_was_read() -> None:
     desk.delta(brokers=(4,))
     desk.wake("heartbeat")
     (beat,) = desk.taken(CONTROL, c.BrokerHeartbeatRequest)
-    assert (beat.current_metadata_offset, beat.want_fence, beat.want_shut_down) == (desk.metadata_offset, False, False)
+    assert (beat.current_metadata_offset, beat.want_fence, beat.want_shut_down) == (
+        desk.metadata_offset,
+        False,
+        False,
+    )

@@ -1,4 +1,5 @@
-"""A broker that coordinates transactions, by playbook: producer ids, its log, markers to the leaders, and what a leader writes."""
+"""A broker that coordinates transactions, by playbook: producer ids, its log, markers to the leaders, and
+what a leader writes."""
 
 from typing import Any
 
@@ -22,19 +23,24 @@ TO_TWO, TO_THREE = 2, 3
 
 
 def desk_of(state: PartitionRegistration = ALONE) -> BrokerDesk:
-    """It coordinates every transaction and leads t-0 alone; t-1 is led by broker 2, t-2 by 3. It has a block of producer ids from 500 on."""
+    """It coordinates every transaction and leads t-0 alone; t-1 is led by broker 2, t-2 by 3. It has a block
+    of producer ids from 500 on."""
     desk = BrokerDesk({0: ALONE, 1: followed(2, (2, 3)), 2: followed(3, (3, 2))}, verifies_transactions=False)
     desk.delta({0: state}, topic=STATE[0], topics=[MetadataTopicState(STATE[0], 1)])
     desk.tell(CONTROL, c.AllocateProducerIdsResponse(0, 500, 1_000))
     return desk
 
 
-def init(desk: BrokerDesk, name: str | None = "id", connection: int = CLIENT) -> list[t.InitProducerIdResponse]:
+def init(
+    desk: BrokerDesk, name: str | None = "id", connection: int = CLIENT
+) -> list[t.InitProducerIdResponse]:
     return desk.send(connection, t.InitProducerIdRequest(name))
 
 
 def add(desk: BrokerDesk, *numbers: int) -> list[tuple[str, int, int]]:
-    (answer,) = desk.send(CLIENT, t.AddPartitionsToTxnRequest("id", 500, 0, [("t", number) for number in numbers]))
+    (answer,) = desk.send(
+        CLIENT, t.AddPartitionsToTxnRequest("id", 500, 0, [("t", number) for number in numbers])
+    )
     results: list[tuple[str, int, int]] = answer.results
     return results
 
@@ -53,7 +59,12 @@ def end(desk: BrokerDesk, *, committed: bool = True) -> list[int]:
 
 def states(desk: BrokerDesk) -> list[str]:
     """Of each record in the coordinator's log."""
-    return [record[6] for batch in desk.state.disk.logs[STATE].batches() if isinstance(batch, LightBatch) for record in batch.values]
+    return [
+        record[6]
+        for batch in desk.state.disk.logs[STATE].batches()
+        if isinstance(batch, LightBatch)
+        for record in batch.values
+    ]
 
 
 def markers(messages: list[Any]) -> list[tuple[int, bool, list[tuple[str, int]], int]]:
@@ -72,7 +83,10 @@ def test_ids_come_in_blocks_from_the_controller_and_until_one_is_there_the_produ
     init(desk, None)
     assert len(desk.taken(CONTROL, c.AllocateProducerIdsRequest)) == 1, "once is enough"
     desk.tell(CONTROL, c.AllocateProducerIdsResponse(0, 500, 1_000))
-    assert [(each.producer_id, each.producer_epoch) for each in (*init(desk, None), *init(desk, None))] == [(500, 0), (501, 0)]
+    assert [(each.producer_id, each.producer_epoch) for each in (*init(desk, None), *init(desk, None))] == [
+        (500, 0),
+        (501, 0),
+    ]
 
 
 @pytest.mark.parametrize("why", ["refused", "connection lost"])
@@ -143,7 +157,9 @@ def test_the_end_is_answered_before_the_markers_are_out_and_each_leader_gets_its
     assert end(desk) == [0] and states(desk)[-1] == "prepare_commit"
     desk.wake("markers")
     assert desk.out.opened[1:] == ["broker-2", "broker-3"]
-    assert markers(desk.take(TO_TWO)) == [(500, True, [("t", 1)], 0)] and markers(desk.take(TO_THREE)) == [(500, True, [("t", 2)], 0)]
+    assert markers(desk.take(TO_TWO)) == [(500, True, [("t", 1)], 0)] and markers(desk.take(TO_THREE)) == [
+        (500, True, [("t", 2)], 0)
+    ]
     assert desk.log().log_end_offset == 1, "its own is written at once"
     desk.tell(TO_TWO, t.WriteTxnMarkersResponse([(500, "t", 1, 0)]))
     assert states(desk)[-1] == "prepare_commit"
@@ -159,7 +175,9 @@ def test_a_marker_says_how_it_ended(committed: bool) -> None:
     assert [result for _, result, _, _ in markers(desk.take(TO_TWO))] == [committed]
 
 
-@pytest.mark.parametrize("error", [E.NOT_LEADER_OR_FOLLOWER, E.NOT_ENOUGH_REPLICAS, E.UNKNOWN_TOPIC_OR_PARTITION])
+@pytest.mark.parametrize(
+    "error", [E.NOT_LEADER_OR_FOLLOWER, E.NOT_ENOUGH_REPLICAS, E.UNKNOWN_TOPIC_OR_PARTITION]
+)
 def test_a_leader_that_cannot_write_now_is_asked_again_a_moment_later(error: E) -> None:
     desk = begun(1)
     end(desk)
@@ -224,8 +242,11 @@ def test_markers_are_answered_in_their_order_each_partition_by_itself() -> None:
     request = t.WriteTxnMarkersRequest([marker(("t", 0), ("t", 1)), marker(("x", 0), ("t", 0), producer=8)])
     (answer,) = desk.send(OTHER, request)
     assert answer.results == [
-        (9, "t", 0, 0), (9, "t", 1, E.NOT_LEADER_OR_FOLLOWER), (8, "x", 0, E.UNKNOWN_TOPIC_OR_PARTITION), (8, "t", 0, 0),
-    ]  # fmt: skip
+        (9, "t", 0, 0),
+        (9, "t", 1, E.NOT_LEADER_OR_FOLLOWER),
+        (8, "x", 0, E.UNKNOWN_TOPIC_OR_PARTITION),
+        (8, "t", 0, 0),
+    ]
     assert desk.log().log_end_offset == 2
 
 
@@ -241,14 +262,18 @@ def test_a_marker_of_a_coordinator_from_before_is_refused() -> None:
     desk = desk_of()
     desk.send(OTHER, t.WriteTxnMarkersRequest([marker(("t", 0), epoch=3)]))
     (answer,) = desk.send(OTHER, t.WriteTxnMarkersRequest([marker(("t", 0), epoch=2)]))
-    assert answer.results == [(9, "t", 0, E.TRANSACTION_COORDINATOR_FENCED)] and desk.log().log_end_offset == 1
+    assert (
+        answer.results == [(9, "t", 0, E.TRANSACTION_COORDINATOR_FENCED)] and desk.log().log_end_offset == 1
+    )
 
 
 def test_transactions_that_last_too_long_are_looked_for_every_ten_seconds() -> None:
     desk = begun(0)
     desk.now_us += 60_000 * MS
     desk.wake("transactions")
-    assert states(desk)[-1] == "ongoing" and desk.due_ms("transactions") == 10_000, "exactly its time-out is not too long"
+    assert states(desk)[-1] == "ongoing" and desk.due_ms("transactions") == 10_000, (
+        "exactly its time-out is not too long"
+    )
     desk.wake("transactions")
     assert states(desk)[-1] == "prepare_abort"
     desk.wake("markers")

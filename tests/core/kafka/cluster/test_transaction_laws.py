@@ -1,4 +1,5 @@
-"""Whatever breaks, a transaction counts whole or not at all, and none holds the last stable offset for ever."""
+"""Whatever breaks, a transaction counts whole or not at all, and none holds the last stable offset for
+ever."""
 
 from contextlib import suppress
 
@@ -11,11 +12,24 @@ from broker_core.kafka.client.producer.states import Phase
 from tests.core.kafka.cluster.clusters import SECOND
 from tests.core.kafka.cluster.producing import ProducingCluster
 
-OPTIONS = {"transactional_id": "a", "request_timeout_us": 2 * SECOND, "delivery_timeout_us": 60 * SECOND, "transaction_timeout_us": 50 * SECOND}
+OPTIONS = {
+    "transactional_id": "a",
+    "request_timeout_us": 2 * SECOND,
+    "delivery_timeout_us": 60 * SECOND,
+    "transaction_timeout_us": 50 * SECOND,
+}
 FAULTS = st.tuples(st.sampled_from(["none", "none", "reset", "cut"]), st.sampled_from([1, 2, 3]))
 TRANSACTIONS = st.lists(
-    st.tuples(st.lists(st.integers(0, 1), min_size=1, max_size=3), st.booleans(), FAULTS, FAULTS, st.sampled_from([0, 2, 30])), min_size=1, max_size=4
-)  # fmt: skip
+    st.tuples(
+        st.lists(st.integers(0, 1), min_size=1, max_size=3),
+        st.booleans(),
+        FAULTS,
+        FAULTS,
+        st.sampled_from([0, 2, 30]),
+    ),
+    min_size=1,
+    max_size=4,
+)
 
 
 def break_link(cluster, state, fault):

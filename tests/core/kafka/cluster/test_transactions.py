@@ -1,4 +1,5 @@
-"""Transactions on a cluster: markers, the last stable offset, time-outs, zombies, and coordinators that crash."""
+"""Transactions on a cluster: markers, the last stable offset, time-outs, zombies, and coordinators that
+crash."""
 
 import pytest
 
@@ -82,13 +83,19 @@ def test_zombie_is_fenced_by_its_successor_and_its_records_never_count():
     cluster.send(3, name="zombie")
     cluster.order(o.CommitTransaction(), "zombie")
     cluster.run(3)
-    assert cluster.committed() == [2] and cluster.written() == [1, 2], "its late record met the marker's higher epoch"
+    assert cluster.committed() == [2] and cluster.written() == [1, 2], (
+        "its late record met the marker's higher epoch"
+    )
     assert zombie.transaction.phase in (Phase.ABORTABLE_ERROR, Phase.FATAL_ERROR)
     if zombie.transaction.phase is Phase.ABORTABLE_ERROR:
         cluster.order(o.AbortTransaction(), "zombie")
         cluster.run(1)
-    assert zombie.transaction.error is ErrorCode.PRODUCER_FENCED and "fenced" in cluster.kinds_told("kafka.producer.")
-    assert cluster.refused(o.BeginTransaction(), "zombie") == "the producer has failed for good: PRODUCER_FENCED"
+    assert zombie.transaction.error is ErrorCode.PRODUCER_FENCED and "fenced" in cluster.kinds_told(
+        "kafka.producer."
+    )
+    assert (
+        cluster.refused(o.BeginTransaction(), "zombie") == "the producer has failed for good: PRODUCER_FENCED"
+    )
 
 
 @pytest.mark.parametrize("ends", [o.CommitTransaction, o.AbortTransaction])
@@ -102,7 +109,9 @@ def test_transaction_outlives_its_coordinator(ends):
     before = coordinator(cluster)
     cluster.crash(before)
     cluster.run(15)
-    assert coordinator(cluster) != before and "coordinator_elected" in cluster.kinds_told("kafka.transaction.")
+    assert coordinator(cluster) != before and "coordinator_elected" in cluster.kinds_told(
+        "kafka.transaction."
+    )
     cluster.order(ends())
     cluster.run(10)
     seen = (cluster.committed(), cluster.committed(("t", 1)))
@@ -139,7 +148,9 @@ def test_answer_to_the_commit_that_is_lost_is_asked_for_again():
     cluster.world.cut(state.links[there].connection, f"broker-{there}")
     cluster.order(o.CommitTransaction())
     cluster.run(10)
-    assert state.transaction.phase is Phase.READY and state.counts.committed == 1 and cluster.committed() == [1]
+    assert (
+        state.transaction.phase is Phase.READY and state.counts.committed == 1 and cluster.committed() == [1]
+    )
 
 
 def test_lost_sequence_fails_the_transaction_and_the_next_one_has_a_new_epoch():
@@ -153,7 +164,9 @@ def test_lost_sequence_fails_the_transaction_and_the_next_one_has_a_new_epoch():
     cluster.crash(1)
     cluster.send(3)
     cluster.run(6)
-    assert state.transaction.phase is Phase.ABORTABLE_ERROR and "transaction_failed" in cluster.kinds_told("kafka.producer.")
+    assert state.transaction.phase is Phase.ABORTABLE_ERROR and "transaction_failed" in cluster.kinds_told(
+        "kafka.producer."
+    )
     assert cluster.refused(o.CommitTransaction()) == "the producer cannot commit while it is abortable_error"
     cluster.run(10)
     cluster.order(o.AbortTransaction())
@@ -189,7 +202,9 @@ def test_offsets_of_a_group_count_with_the_transaction_only():
     leader = cluster.leader(("__consumer_offsets", 0))
 
     def offset():
-        request = m.OffsetFetchRequest([m.OffsetFetchGroup("g", None, None, [m.FetchedTopic("t", [0])])], require_stable=False)
+        request = m.OffsetFetchRequest(
+            [m.OffsetFetchGroup("g", None, None, [m.FetchedTopic("t", [0])])], require_stable=False
+        )
         return cluster.ask(leader, request)[0].groups[0].topics[0].partitions[0].committed_offset
 
     for ends, committed in ((o.AbortTransaction, -1), (o.CommitTransaction, 7)):
@@ -203,11 +218,20 @@ def test_offsets_of_a_group_count_with_the_transaction_only():
         assert offset() == committed
 
 
-@pytest.mark.parametrize(("is_ended_before", "ends", "committed"), [
-    (True, o.CommitTransaction, 7), (True, o.AbortTransaction, 3), (False, o.CommitTransaction, 7), (False, o.AbortTransaction, 3),
-])  # fmt: skip
-def test_the_next_coordinator_of_a_group_knows_what_its_transactions_came_to(is_ended_before, ends, committed):
-    """The offsets of a transaction, and its marker, are read back from the log; an open one ends at the new coordinator."""
+@pytest.mark.parametrize(
+    ("is_ended_before", "ends", "committed"),
+    [
+        (True, o.CommitTransaction, 7),
+        (True, o.AbortTransaction, 3),
+        (False, o.CommitTransaction, 7),
+        (False, o.AbortTransaction, 3),
+    ],
+)
+def test_the_next_coordinator_of_a_group_knows_what_its_transactions_came_to(
+    is_ended_before, ends, committed
+):
+    """The offsets of a transaction, and its marker, are read back from the log; an open one ends at the new
+    coordinator."""
     cluster = ProducingCluster((TOPIC, TopicPlan("__consumer_offsets", 1, 3, 2)))
     key = ("__consumer_offsets", 0)
     ready(cluster)
@@ -229,7 +253,10 @@ def test_the_next_coordinator_of_a_group_knows_what_its_transactions_came_to(is_
     assert now not in (former, -1)
 
     def offsets(require_stable):
-        request = m.OffsetFetchRequest([m.OffsetFetchGroup("g", None, None, [m.FetchedTopic("t", [0, 1])])], require_stable=require_stable)
+        request = m.OffsetFetchRequest(
+            [m.OffsetFetchGroup("g", None, None, [m.FetchedTopic("t", [0, 1])])],
+            require_stable=require_stable,
+        )
         found = cluster.ask(now, request)[0].groups[0].topics[0].partitions
         return [(part.committed_offset, part.error_code) for part in found]
 
@@ -247,7 +274,12 @@ def test_producer_ids_come_from_the_controller_and_are_given_once():
     for number in range(4):
         cluster.send(number, name=f"p{number}")
     cluster.run(2)
-    assert len({state.sequences.producer_id for state in states}) == 4 and sorted(cluster.written(KEY)) == [0, 1, 2, 3]
+    assert len({state.sequences.producer_id for state in states}) == 4 and sorted(cluster.written(KEY)) == [
+        0,
+        1,
+        2,
+        3,
+    ]
 
 
 def test_close_aborts_what_is_open():
@@ -283,17 +315,27 @@ def test_world_with_an_open_transaction_goes_on_the_same_after_a_restore(after_u
     cluster.send(4, partition=1)
     cluster.order(o.CommitTransaction())
     cluster.world.advance(cluster.world.now_us + after_us)
-    restored = keeping.restored("kafka", cluster.world.design, 1, decode(encode(keeping.keep(cluster.world))), lambda told: None)
+    restored = keeping.restored(
+        "kafka", cluster.world.design, 1, decode(encode(keeping.keep(cluster.world))), lambda told: None
+    )
     until_us = cluster.world.now_us + 20 * SECOND
     cluster.world.advance(until_us)
     restored.advance(until_us)
-    assert decode(encode(keeping.keep(restored))) == decode(encode(keeping.keep(cluster.world))) and cluster.committed() == [1, 2, 3]
+    assert decode(encode(keeping.keep(restored))) == decode(
+        encode(keeping.keep(cluster.world))
+    ) and cluster.committed() == [1, 2, 3]
 
 
 def late_batch(cluster, state, epoch):
-    """A batch of the producer that comes after its transaction has ended, as one delayed in the network does."""
+    """A batch of the producer that comes after its transaction has ended, as one delayed in the network
+    does."""
     number = state.sequences.of(KEY).next_sequence
-    batch = {"producer_id": state.sequences.producer_id, "producer_epoch": epoch, "base_sequence": number, "is_transactional": True}
+    batch = {
+        "producer_id": state.sequences.producer_id,
+        "producer_epoch": epoch,
+        "base_sequence": number,
+        "is_transactional": True,
+    }
     records = light_batch([99], timestamp=cluster.world.now_us // 1_000, **batch)
     request = ProduceRequest(-1, 30_000, [ProducePartition(*KEY, records)], "a")
     return ErrorCode(cluster.ask(cluster.leader(), request)[0].partitions[0].error_code)
@@ -307,7 +349,9 @@ def test_late_batch_opens_no_transaction_that_nobody_ends():
         assert late_batch(cluster, state, 0) is answer
         cluster.run(100)
         log = cluster.log(cluster.leader())
-        assert (log.last_stable_offset == log.log_end_offset) is verifies, "without the check it hangs, and no time-out ends it"
+        assert (log.last_stable_offset == log.log_end_offset) is verifies, (
+            "without the check it hangs, and no time-out ends it"
+        )
 
 
 def test_batch_waits_while_nobody_coordinates():

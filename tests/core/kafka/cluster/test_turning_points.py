@@ -1,4 +1,5 @@
-"""What the controller tells people of its decisions: which rule chose a leader, who left the ISR and who came, and what it was decided from."""
+"""What the controller tells people of its decisions: which rule chose a leader, who left the ISR and who
+came, and what it was decided from."""
 
 from typing import Any
 
@@ -17,7 +18,9 @@ RECOVERING = LeaderRecoveryState.RECOVERING
 PREFERRED, UNCLEAN = 0, 1
 
 
-def told(before: PartitionRegistration | None, now: PartitionRegistration, rule: str = "kafka.controller.heartbeat") -> Any:
+def told(
+    before: PartitionRegistration | None, now: PartitionRegistration, rule: str = "kafka.controller.heartbeat"
+) -> Any:
     out = Out()
     tell_change(("t", 5), before, now, rule, out)  # type: ignore[arg-type]
     return out
@@ -37,13 +40,25 @@ def test_a_change_of_leader_says_what_was_and_what_is_and_what_made_the_controll
         "kafka.partition.leader_changed",
         {"leader": 1, "isr": [1, 2, 3], "replicas": [1, 2, 3], "decided_by": "kafka.controller.heartbeat"},
     )
-    assert data == {"topic": "t", "partition": 5, "leader": 2, "leader_epoch": 5, "isr": [2, 3], "partition_epoch": 10}
+    assert data == {
+        "topic": "t",
+        "partition": 5,
+        "leader": 2,
+        "leader_epoch": 5,
+        "isr": [2, 3],
+        "partition_epoch": 10,
+    }
 
 
 def test_a_change_of_the_isr_names_who_left_and_who_came() -> None:
     out = told(LED._replace(isr=(1, 2)), LED._replace(isr=(3, 1)))
     ((kind, _, data),) = out.facts
-    assert (name(kind), data["left"], data["came"], out.told[0][1]) == ("isr_changed", [2], [3], "kafka.controller.heartbeat")
+    assert (name(kind), data["left"], data["came"], out.told[0][1]) == (
+        "isr_changed",
+        [2],
+        [3],
+        "kafka.controller.heartbeat",
+    )
 
 
 def test_the_same_members_in_another_order_are_no_change() -> None:
@@ -61,14 +76,25 @@ def test_of_a_partition_that_is_new_its_command_says_enough() -> None:
         ({"leader": 2}, "kafka.controller.session_timeout", "first_in_isr"),
         ({"leader": 2}, "kafka.election.preferred", "preferred"),
         ({"leader": -1}, "kafka.election.preferred", "nobody_in_isr"),
-        ({"leader": 3, "isr": (3,), "leader_recovery_state": RECOVERING}, "kafka.election.unclean", "first_in_isr"),
-        ({"leader": 9, "isr": (9,), "leader_recovery_state": RECOVERING}, "kafka.controller.heartbeat", "unclean"),
+        (
+            {"leader": 3, "isr": (3,), "leader_recovery_state": RECOVERING},
+            "kafka.election.unclean",
+            "first_in_isr",
+        ),
+        (
+            {"leader": 9, "isr": (9,), "leader_recovery_state": RECOVERING},
+            "kafka.controller.heartbeat",
+            "unclean",
+        ),
         ({"leader": 9, "isr": (9,)}, "kafka.controller.reassignment", "first_in_isr"),
     ],
 )
 def test_which_rule_chose_the_leader(now: dict[str, Any], rule: str, chosen_by: str) -> None:
     """A leader is unclean by where it was before: neither in the ISR nor eligible, and recovering since."""
-    assert told(LED, LED._replace(**now), rule).told[0] == ("kafka.partition.leader_changed", f"kafka.election.{chosen_by}")
+    assert told(LED, LED._replace(**now), rule).told[0] == (
+        "kafka.partition.leader_changed",
+        f"kafka.election.{chosen_by}",
+    )
 
 
 def test_a_leader_out_of_the_eligible_replicas_is_not_unclean() -> None:
@@ -100,10 +126,17 @@ def test_a_move_from_beginning_to_end() -> None:
     desk = ControllerDesk(3, [[1, 2]])
     assert desk.tool(c.AlterPartitionReassignmentsRequest("t", 0, [2, 3])).error_code == 0
     ((inputs, data),) = desk.facts("kafka.partition.reassigned")
-    assert (inputs["replicas"], data["replicas"], data["adding"], data["removing"]) == ([1, 2], [2, 3, 1], [3], [1])
+    assert (inputs["replicas"], data["replicas"], data["adding"], data["removing"]) == (
+        [1, 2],
+        [2, 3, 1],
+        [3],
+        [1],
+    )
     desk.forget()
     answer = next(each for each in desk.alter(1, 1, 2, 3) if isinstance(each, c.AlterPartitionResponse))
-    assert (answer.error_code, answer.isr) == (ErrorCode.NEW_LEADER_ELECTED, []), "the sender has to go, and is told so"
+    assert (answer.error_code, answer.isr) == (ErrorCode.NEW_LEADER_ELECTED, []), (
+        "the sender has to go, and is told so"
+    )
     assert [name(kind) for kind, _ in desk.out.told] == ["leader_changed", "reassigned", "isr_changed"]
     ((_, data),) = desk.facts("kafka.partition.isr_changed")
     assert (data["left"], data["came"], desk.known().replicas) == ([1], [3], (2, 3))
@@ -115,11 +148,14 @@ def test_a_move_that_is_taken_back_is_told_as_one() -> None:
     desk.forget()
     assert desk.tool(c.AlterPartitionReassignmentsRequest("t", 0, None)).error_code == 0
     ((inputs, data),) = desk.facts("kafka.partition.reassigned")
-    assert (inputs["replicas"], data["replicas"], data["adding"]) == ([3, 2, 1], [2, 1], []), "in the order in which they are now"
+    assert (inputs["replicas"], data["replicas"], data["adding"]) == ([3, 2, 1], [2, 1], []), (
+        "in the order in which they are now"
+    )
 
 
 def without_leader(unclean: bool = False) -> ControllerDesk:
-    """The last member of t-0's ISR, 1, is fenced; 2 is alive, and has been out of the ISR before. t-1 is led by 2."""
+    """The last member of t-0's ISR, 1, is fenced; 2 is alive, and has been out of the ISR before. t-1 is led
+    by 2."""
     desk = ControllerDesk(2, [[1, 2], [2, 1]], unclean=unclean)
     desk.alter(1, 1)
     desk.beat(1, fence=True)
@@ -132,7 +168,11 @@ def test_an_unclean_election_by_a_tool_is_told_as_what_it_is() -> None:
     desk.forget()
     assert desk.tool(c.ElectLeadersRequest(UNCLEAN, [("t", 0)])).results == [("t", 0, 0)]
     assert desk.out.told[0] == ("kafka.partition.leader_changed", "kafka.election.unclean")
-    assert (desk.known().leader, desk.known().isr, desk.known().leader_recovery_state) == (2, (2,), RECOVERING)
+    assert (desk.known().leader, desk.known().isr, desk.known().leader_recovery_state) == (
+        2,
+        (2,),
+        RECOVERING,
+    )
 
 
 def test_a_leader_that_has_recovered_says_so_with_its_next_isr() -> None:
@@ -156,7 +196,9 @@ def test_a_tool_that_asks_for_all_elects_each_that_needs_it_and_names_no_other()
     desk.beat(3, fence=True)
     desk.forget()
     answer = desk.tool(c.ElectLeadersRequest(PREFERRED))
-    assert answer.results == [("t", 0, 0), ("t", 2, ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE)], "t-1 is led by its first replica"
+    assert answer.results == [("t", 0, 0), ("t", 2, ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE)], (
+        "t-1 is led by its first replica"
+    )
     assert [rule for _, rule in desk.out.told] == ["kafka.election.preferred"]
 
 
@@ -168,7 +210,10 @@ def test_each_election_is_a_record_of_its_own_for_the_brokers() -> None:
         desk.alter(2, 2, 1, part=part)
     desk.forget()
     before = desk.state.end_offset
-    assert desk.tool(c.ElectLeadersRequest(PREFERRED, [("t", 0), ("t", 1)])).results == [("t", 0, 0), ("t", 1, 0)]
+    assert desk.tool(c.ElectLeadersRequest(PREFERRED, [("t", 0), ("t", 1)])).results == [
+        ("t", 0, 0),
+        ("t", 1, 0),
+    ]
     assert [delta.end_offset for delta in desk.sent_to(2)] == [before + 1, before + 2]
 
 

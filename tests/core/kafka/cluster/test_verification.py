@@ -1,4 +1,5 @@
-"""Before a transaction's first batch (KIP-890), by playbook: whom the leader asks, and what an answer, silence or a lost link makes of it."""
+"""Before a transaction's first batch (KIP-890), by playbook: whom the leader asks, and what an answer,
+silence or a lost link makes of it."""
 
 from typing import Any
 
@@ -23,16 +24,31 @@ E = ErrorCode
 def desk_of(*numbers: int, **settings: Any) -> BrokerDesk:
     """It leads these partitions; broker 2 coordinates every transaction."""
     desk = BrokerDesk(dict.fromkeys(numbers or (0,), ALONE), **settings)
-    desk.delta({0: followed(2, (2, 3))}, topic=TRANSACTION_STATE_TOPIC, topics=[MetadataTopicState(TRANSACTION_STATE_TOPIC, 2)])
+    desk.delta(
+        {0: followed(2, (2, 3))},
+        topic=TRANSACTION_STATE_TOPIC,
+        topics=[MetadataTopicState(TRANSACTION_STATE_TOPIC, 2)],
+    )
     return desk
 
 
-def part(number: int, value: str = "v", *, producer: int = 7, sequence: int = 0, is_transactional: bool = True) -> r.ProducePartition:
-    batch = light_batch([value], timestamp=0, producer_id=producer, producer_epoch=0, base_sequence=sequence, is_transactional=is_transactional)
+def part(
+    number: int, value: str = "v", *, producer: int = 7, sequence: int = 0, is_transactional: bool = True
+) -> r.ProducePartition:
+    batch = light_batch(
+        [value],
+        timestamp=0,
+        producer_id=producer,
+        producer_epoch=0,
+        base_sequence=sequence,
+        is_transactional=is_transactional,
+    )
     return r.ProducePartition("t", number, batch)
 
 
-def send(desk: BrokerDesk, *parts: r.ProducePartition, connection: int = CLIENT, name: str | None = "id") -> list[Any]:
+def send(
+    desk: BrokerDesk, *parts: r.ProducePartition, connection: int = CLIENT, name: str | None = "id"
+) -> list[Any]:
     return desk.send(connection, r.ProduceRequest(1, 1_000, list(parts), name))
 
 
@@ -49,11 +65,18 @@ def says(desk: BrokerDesk, *codes: tuple[int, int]) -> None:
 # --- whom it asks
 
 
-def test_the_coordinator_is_asked_about_each_partition_of_the_produce_and_meanwhile_nothing_is_written() -> None:
+def test_the_coordinator_is_asked_about_each_partition_of_the_produce_and_meanwhile_nothing_is_written() -> (
+    None
+):
     desk = desk_of(0, 1)
     assert send(desk, part(0), part(1)) == []
     (question,) = desk.take(COORDINATOR)
-    assert (desk.out.opened[-1], question.transactional_id, question.producer_id, question.producer_epoch) == ("broker-2", "id", 7, 0)
+    assert (
+        desk.out.opened[-1],
+        question.transactional_id,
+        question.producer_id,
+        question.producer_epoch,
+    ) == ("broker-2", "id", 7, 0)
     assert (question.partitions, question.verify_only) == ([("t", 0), ("t", 1)], True)
     assert desk.values(0) == desk.values(1) == [] and desk.due_ms("verify:2") == 30_000
 
@@ -73,10 +96,14 @@ def test_nobody_is_asked_where_there_is_nothing_to_verify(why: str) -> None:
     if why == "led elsewhere":
         desk.delta({0: followed(epoch=1, partition_epoch=1)})
         desk.take(COORDINATOR)
-    answers = send(desk, part(0, is_transactional=why != "plain batch"), name=None if why == "no name" else "id")
+    answers = send(
+        desk, part(0, is_transactional=why != "plain batch"), name=None if why == "no name" else "id"
+    )
     expected = {"no name": E.INVALID_TXN_STATE, "led elsewhere": E.NOT_LEADER_OR_FOLLOWER}.get(why, E.NONE)
     assert errors(answers) == [(0, expected)]
-    assert not [message for message in desk.take(COORDINATOR) if isinstance(message, t.AddPartitionsToTxnRequest)]
+    assert not [
+        message for message in desk.take(COORDINATOR) if isinstance(message, t.AddPartitionsToTxnRequest)
+    ]
 
 
 def test_one_connection_serves_all_questions_to_a_coordinator() -> None:
@@ -93,12 +120,15 @@ def test_one_connection_serves_all_questions_to_a_coordinator() -> None:
 @pytest.mark.parametrize(
     ("said", "seen"),
     [
-        (E.NOT_COORDINATOR, E.NOT_ENOUGH_REPLICAS), (E.COORDINATOR_NOT_AVAILABLE, E.NOT_ENOUGH_REPLICAS),
+        (E.NOT_COORDINATOR, E.NOT_ENOUGH_REPLICAS),
+        (E.COORDINATOR_NOT_AVAILABLE, E.NOT_ENOUGH_REPLICAS),
         (E.CONCURRENT_TRANSACTIONS, E.NOT_ENOUGH_REPLICAS),
-        (E.PRODUCER_FENCED, E.INVALID_PRODUCER_EPOCH), (E.INVALID_TXN_STATE, E.TRANSACTION_ABORTABLE),
-        (E.TRANSACTION_ABORTABLE, E.TRANSACTION_ABORTABLE), (E.INVALID_PRODUCER_ID_MAPPING, E.INVALID_PRODUCER_ID_MAPPING),
+        (E.PRODUCER_FENCED, E.INVALID_PRODUCER_EPOCH),
+        (E.INVALID_TXN_STATE, E.TRANSACTION_ABORTABLE),
+        (E.TRANSACTION_ABORTABLE, E.TRANSACTION_ABORTABLE),
+        (E.INVALID_PRODUCER_ID_MAPPING, E.INVALID_PRODUCER_ID_MAPPING),
     ],
-)  # fmt: skip
+)
 def test_what_the_producer_is_told_of_a_refusal(said: E, seen: E) -> None:
     """An error that passes becomes one after which a producer sends the batch again."""
     desk = desk_of()
@@ -161,7 +191,9 @@ def test_a_link_that_breaks_answers_all_that_were_asked_over_it_and_the_next_que
     send(desk, part(0))
     send(desk, part(1, producer=8), connection=OTHER, name="other")
     desk.send(COORDINATOR, Closed("reset"))
-    assert errors(desk.take(CLIENT)) == [(0, E.NOT_ENOUGH_REPLICAS)] and errors(desk.take(OTHER)) == [(1, E.NOT_ENOUGH_REPLICAS)]
+    assert errors(desk.take(CLIENT)) == [(0, E.NOT_ENOUGH_REPLICAS)] and errors(desk.take(OTHER)) == [
+        (1, E.NOT_ENOUGH_REPLICAS)
+    ]
     send(desk, part(0))
     assert desk.out.opened.count("broker-2") == 2 and len(desk.take(3)) == 1
 
@@ -189,7 +221,8 @@ def test_the_time_runs_for_the_oldest_question_that_is_open() -> None:
 
 
 def test_a_batch_that_was_confirmed_too_late_opens_nothing() -> None:
-    """The guard of the first question went with its link: what a coordinator would still say of it is of no use."""
+    """The guard of the first question went with its link: what a coordinator would still say of it is of no
+    use."""
     desk = desk_of()
     send(desk, part(0))
     desk.send(COORDINATOR, Closed("reset"))

@@ -1,4 +1,5 @@
-"""A coordinator with a log in memory and a clock that the test moves: send it a request, get what it answers."""
+"""A coordinator with a log in memory and a clock that the test moves: send it a request, get what it
+answers."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ TOPIC_ID = "WxEg2jC-QJBaeWO_0vz6bQ"
 
 
 class Desk:
-    """answers: ticket -> response. is_held: nothing gets below the high watermark. told: (kind, rule) of turning points."""
+    """answers: ticket -> response. is_held: nothing gets below the high watermark. told: (kind, rule) of
+    turning points."""
 
     def __init__(self, partitions: int = 6, **settings: Any) -> None:
         self.settings = GroupSettings(**settings)
@@ -41,7 +43,9 @@ class Desk:
 
     def pass_until(self, at_ms: int) -> None:
         """Let time pass; what is due on the way fires."""
-        while due := [(deadline_ms, name) for name, deadline_ms in self.deadlines.items() if deadline_ms <= at_ms]:
+        while due := [
+            (deadline_ms, name) for name, deadline_ms in self.deadlines.items() if deadline_ms <= at_ms
+        ]:
             deadline_ms, name = min(due)
             del self.deadlines[name]
             self.now_ms = deadline_ms
@@ -77,7 +81,9 @@ class Desk:
             error, self.next_error = self.next_error, None
             raise AppendFailed(error)
         self.log += records
-        return Appended(len(self.log), self.coordinator.state.high_watermark if self.is_held else len(self.log))
+        return Appended(
+            len(self.log), self.coordinator.state.high_watermark if self.is_held else len(self.log)
+        )
 
     def deadline(self, name: str, at_ms: int) -> None:
         self.deadlines[name] = at_ms
@@ -95,7 +101,13 @@ class Desk:
     def because(self, cause: Cause) -> None: ...
 
 
-def join(member_id: str = "", session_ms: int = 10_000, rebalance_ms: int = 30_000, instance: str | None = None, protocols: Any = None) -> Any:
+def join(
+    member_id: str = "",
+    session_ms: int = 10_000,
+    rebalance_ms: int = 30_000,
+    instance: str | None = None,
+    protocols: Any = None,
+) -> Any:
     metadata = write_subscription(SubscriptionData(("t",)), 0)
     offered = [m.Protocol(name, metadata) for name in protocols or ("range",)]
     return m.JoinGroupRequest("g", session_ms, member_id, "consumer", offered, rebalance_ms, instance)
@@ -107,21 +119,28 @@ def sync(generation: int, member_id: str, assignments: dict[str, bytes] | None =
 
 
 def stable_group(*clients: str, **settings: Any) -> tuple[Desk, list[str]]:
-    """A Stable group of generation 1, by clients that know no MEMBER_ID_REQUIRED. Returns the ids, the leader first."""
+    """A Stable group of generation 1, by clients that know no MEMBER_ID_REQUIRED. Returns the ids, the leader
+    first."""
     desk = Desk(**settings)
     for client in clients:
         desk.send(join(), 3, client)
     desk.pass_until(6_000 if len(clients) > 1 else 3_000)
     ids = list(desk.group().members)
     for member_id in reversed(ids):
-        desk.send(sync(1, member_id, {known: known.encode() for known in ids} if member_id == ids[0] else None))
+        desk.send(
+            sync(1, member_id, {known: known.encode() for known in ids} if member_id == ids[0] else None)
+        )
     return desk, ids
 
 
-def heartbeat848(member_id: str = "", epoch: int = 0, owned: list[int] | None = None, is_full: bool = False, **fields: Any) -> Any:
+def heartbeat848(
+    member_id: str = "", epoch: int = 0, owned: list[int] | None = None, is_full: bool = False, **fields: Any
+) -> Any:
     """A heartbeat of the consumer protocol; a join and a full one say everything."""
     tells_all = epoch == 0 or is_full
-    partitions = None if owned is None and not tells_all else [m.TopicPartitions(TOPIC_ID, owned)] if owned else []
+    partitions = (
+        None if owned is None and not tells_all else [m.TopicPartitions(TOPIC_ID, owned)] if owned else []
+    )
     return m.ConsumerGroupHeartbeatRequest(
         "g", member_id, epoch, rebalance_timeout_ms=10_000 if tells_all else -1,
         subscribed_topic_names=["t"] if tells_all else None, topic_partitions=partitions, **fields,

@@ -26,29 +26,52 @@ class Lane:
         self.out: Any = Played("broker", draws=tuple(range(1, 40)))
 
     def join(
-        self, connection: int, member_id: str = "", now_s: int = 0, session_us: int = SESSION_US, rebalance_us: int = REBALANCE_US,
-        protocol: str = "range", subscription: Subscription = READS_T,
-    ) -> list[tuple[int, Any]]:  # fmt: skip
-        request = r.JoinGroupRequest("g", member_id, f"c{connection}", session_us, rebalance_us, protocol, subscription)
+        self,
+        connection: int,
+        member_id: str = "",
+        now_s: int = 0,
+        session_us: int = SESSION_US,
+        rebalance_us: int = REBALANCE_US,
+        protocol: str = "range",
+        subscription: Subscription = READS_T,
+    ) -> list[tuple[int, Any]]:
+        request = r.JoinGroupRequest(
+            "g", member_id, f"c{connection}", session_us, rebalance_us, protocol, subscription
+        )
         join_group(self.group, connection, request, now_s * SECOND_US, self.out)
         return list(self.out.take())
 
-    def enter(self, connection: int, now_s: int = 0, session_us: int = SESSION_US, rebalance_us: int = REBALANCE_US) -> str:
+    def enter(
+        self, connection: int, now_s: int = 0, session_us: int = SESSION_US, rebalance_us: int = REBALANCE_US
+    ) -> str:
         """A newcomer asks for its id and joins with it. Returns the id."""
         ((_, answer),) = self.join(connection, "", now_s, session_us, rebalance_us)
         self.join(connection, answer.member_id, now_s, session_us, rebalance_us)
         return str(answer.member_id)
 
     def sync(
-        self, connection: int, member_id: str, given: dict[str, list[int]] | None = None, generation: int | None = None, now_s: int = 0
+        self,
+        connection: int,
+        member_id: str,
+        given: dict[str, list[int]] | None = None,
+        generation: int | None = None,
+        now_s: int = 0,
     ) -> list[tuple[int, Any]]:
         number = self.group.generation if generation is None else generation
-        sync_group(self.group, connection, r.SyncGroupRequest("g", number, member_id, given or {}), now_s * SECOND_US, self.out)
+        sync_group(
+            self.group,
+            connection,
+            r.SyncGroupRequest("g", number, member_id, given or {}),
+            now_s * SECOND_US,
+            self.out,
+        )
         return list(self.out.take())
 
     def beat(self, connection: int, member_id: str, generation: int | None = None, now_s: int = 0) -> int:
         number = self.group.generation if generation is None else generation
-        heartbeat(self.group, connection, r.HeartbeatRequest("g", number, member_id), now_s * SECOND_US, self.out)
+        heartbeat(
+            self.group, connection, r.HeartbeatRequest("g", number, member_id), now_s * SECOND_US, self.out
+        )
         ((_, answer),) = self.out.take()
         return int(answer.error_code)
 
@@ -76,7 +99,8 @@ class Lane:
 
 
 def gathered(*connections: int) -> tuple[Lane, list[str]]:
-    """A group whose first generation has begun and whose leader has not synced. Returns the ids, the leader first."""
+    """A group whose first generation has begun and whose leader has not synced. Returns the ids, the leader
+    first."""
     lane = Lane()
     ids = [lane.enter(connection) for connection in connections]
     while "join:g" in lane.out.deadlines:

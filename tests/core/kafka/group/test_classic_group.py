@@ -50,7 +50,11 @@ def test_a_sync_of_a_stable_group_does_not_prolong_the_session():
 
 def test_majority_of_first_preferences_chooses_the_protocol_among_those_that_all_offer():
     desk = Desk()
-    for client, protocols in (("a", ("sticky", "range")), ("b", ("range", "sticky")), ("c", ("only-mine", "range", "sticky"))):
+    for client, protocols in (
+        ("a", ("sticky", "range")),
+        ("b", ("range", "sticky")),
+        ("c", ("only-mine", "range", "sticky")),
+    ):
         desk.send(join(protocols=protocols), 3, client)
     desk.pass_until(9_000)
     assert desk.group().protocol == "range"
@@ -79,7 +83,11 @@ def test_static_restart_is_undone_when_the_group_cannot_be_written():
     desk.send(sync(1, old, {old: b"mine"}))
     desk.next_error = NOT_ENOUGH_REPLICAS
     assert desk.send(join(instance="i"), 9, "a").error_code == COORDINATOR_NOT_AVAILABLE
-    assert list(desk.group().members) == [old] and desk.group().static_members == {"i": old} and desk.group().leader == old
+    assert (
+        list(desk.group().members) == [old]
+        and desk.group().static_members == {"i": old}
+        and desk.group().leader == old
+    )
 
 
 def test_who_leaves_together_is_removed_before_the_group_goes_on():
@@ -100,7 +108,9 @@ def test_sync_timeout_removes_who_has_not_synced_and_the_others_begin_again():
     assert ticket_sync is None and desk.group().state == COMPLETING
     desk.pass_until(26_000)
     assert list(desk.group().members) == [follower] and desk.group().state == PREPARING
-    assert [answer.error_code for answer in desk.answers.values() if isinstance(answer, m.SyncGroupResponse)] == [REBALANCE_IN_PROGRESS]
+    assert [
+        answer.error_code for answer in desk.answers.values() if isinstance(answer, m.SyncGroupResponse)
+    ] == [REBALANCE_IN_PROGRESS]
     assert leader not in desk.group().members
 
 
@@ -146,11 +156,19 @@ def test_failover_keeps_what_was_written_and_sends_who_waits_to_the_new_coordina
 def test_last_member_that_leaves_empties_the_group_and_its_next_generation_is_written():
     desk, (member,) = stable_group("a")
     desk.send(m.LeaveGroupRequest("g", members=[m.MemberIdentity(member)]), 5)
-    assert desk.group().state == EMPTY and desk.log[-1].value.generation == 2 and desk.log[-1].value.members == []
+    assert (
+        desk.group().state == EMPTY
+        and desk.log[-1].value.generation == 2
+        and desk.log[-1].value.members == []
+    )
 
 
 def test_every_state_of_the_table_is_reached_from_another():
-    assert {state for state, _ in TRANSITIONS} == set(TRANSITIONS.values()) == {EMPTY, PREPARING, COMPLETING, STABLE}
+    assert (
+        {state for state, _ in TRANSITIONS}
+        == set(TRANSITIONS.values())
+        == {EMPTY, PREPARING, COMPLETING, STABLE}
+    )
 
 
 def test_member_that_names_a_protocol_twice_fails_the_vote_as_in_the_original():
@@ -179,7 +197,9 @@ def test_assignment_of_a_rebalance_that_is_overtaken_reaches_nobody(is_confirmed
     desk.is_held = True
     assert desk.send(sync(1, leader, {leader: b"late"})) is None
     assert desk.send(join(), 3, "b") is None
-    assert desk.answers[2].error_code == REBALANCE_IN_PROGRESS, "its sync is answered by the newcomer's rebalance"
+    assert desk.answers[2].error_code == REBALANCE_IN_PROGRESS, (
+        "its sync is answered by the newcomer's rebalance"
+    )
     if is_confirmed:
         desk.let_go()
     else:

@@ -23,7 +23,9 @@ def beat(member_id, generation=1, instance=None):
 
 
 def commit(member_id, generation):
-    return m.OffsetCommitRequest("g", generation, member_id, [m.CommittedTopic("t", [m.CommittedPartition(0, 5)])])
+    return m.OffsetCommitRequest(
+        "g", generation, member_id, [m.CommittedTopic("t", [m.CommittedPartition(0, 5)])]
+    )
 
 
 def code(answer):
@@ -118,7 +120,9 @@ def test_group_with_members_refuses_another_type_and_protocols_that_not_all_know
     assert desk.send(worker, 3).error_code == INCONSISTENT_GROUP_PROTOCOL
 
 
-@pytest.mark.parametrize(("session_ms", "is_taken"), [(5_999, False), (6_000, True), (1_800_000, True), (1_800_001, False)])
+@pytest.mark.parametrize(
+    ("session_ms", "is_taken"), [(5_999, False), (6_000, True), (1_800_000, True), (1_800_001, False)]
+)
 def test_bounds_of_the_session_timeout_belong_to_it(is_old, session_ms, is_taken):
     answer = Desk(is_old=is_old).send(join(session_ms=session_ms), 3)
     assert (answer is None) is is_taken
@@ -139,7 +143,10 @@ def test_process_that_was_replaced_is_fenced_even_if_its_id_is_forgotten(is_old)
     desk, (one, other) = static_pair(is_old)
     assert desk.send(beat("forgotten", instance="i")).error_code == FENCED_INSTANCE_ID
     assert desk.send(beat("forgotten")).error_code == UNKNOWN_MEMBER_ID
-    assert [desk.send(beat(one, instance="i")).error_code, desk.send(beat(other, instance="j")).error_code] == [NONE, NONE]
+    assert [
+        desk.send(beat(one, instance="i")).error_code,
+        desk.send(beat(other, instance="j")).error_code,
+    ] == [NONE, NONE]
 
 
 def test_generation_is_looked_at_after_the_member_and_before_the_state(is_old):
@@ -163,7 +170,9 @@ def test_join_phase_waits_for_an_id_that_was_given_out_until_its_session_is_over
     desk.pass_until(given_at_ms + 1_000)
     desk.send(join(leader)), desk.send(join(follower))
     desk.pass_until(given_at_ms + 7_999)
-    assert (desk.group().state, desk.group().generation) == (PREPARING, 1), "both are back, a third was promised a place"
+    assert (desk.group().state, desk.group().generation) == (PREPARING, 1), (
+        "both are back, a third was promised a place"
+    )
     desk.pass_until(given_at_ms + 8_000)
     assert (desk.group().state, desk.group().generation) == (COMPLETING, 2)
     assert list(desk.group().members) == [leader, follower]
@@ -182,7 +191,11 @@ def test_end_of_a_session_ends_the_join_phase_if_only_that_member_was_missing(is
     over_ms = max(deadline for name, deadline in desk.deadlines.items() if name.startswith("heartbeat-"))
     assert over_ms < desk.deadlines["join-g"], "the session is over before the rebalance timeout"
     desk.pass_until(over_ms)
-    assert (desk.group().state, desk.group().generation, list(desk.group().members)) == (COMPLETING, 2, [leader])
+    assert (desk.group().state, desk.group().generation, list(desk.group().members)) == (
+        COMPLETING,
+        2,
+        [leader],
+    )
 
 
 def test_end_of_a_session_in_a_stable_group_begins_a_rebalance(is_old):
@@ -190,5 +203,11 @@ def test_end_of_a_session_in_a_stable_group_begins_a_rebalance(is_old):
     desk.pass_until(desk.now_ms + 5_000)
     desk.send(beat(leader))
     desk.pass_until(desk.now_ms + 5_000)
-    assert (desk.group().state, desk.group().generation, list(desk.group().members)) == (PREPARING, 1, [leader])
-    assert follower not in desk.group().members and desk.send(beat(leader)).error_code == REBALANCE_IN_PROGRESS
+    assert (desk.group().state, desk.group().generation, list(desk.group().members)) == (
+        PREPARING,
+        1,
+        [leader],
+    )
+    assert (
+        follower not in desk.group().members and desk.send(beat(leader)).error_code == REBALANCE_IN_PROGRESS
+    )

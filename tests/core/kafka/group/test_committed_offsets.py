@@ -12,11 +12,15 @@ from tests.core.kafka.group.desk import Desk, join, stable_group
 
 
 def commit(offset, member_id="", generation=-1, topic="t", metadata=""):
-    return m.OffsetCommitRequest("g", generation, member_id, [m.CommittedTopic(topic, [m.CommittedPartition(0, offset, -1, metadata)])])
+    return m.OffsetCommitRequest(
+        "g", generation, member_id, [m.CommittedTopic(topic, [m.CommittedPartition(0, offset, -1, metadata)])]
+    )
 
 
 def transactional(offset, producer):
-    return m.TxnOffsetCommitRequest("tx", "g", producer, 0, [m.CommittedTopic("t", [m.CommittedPartition(0, offset)])])
+    return m.TxnOffsetCommitRequest(
+        "tx", "g", producer, 0, [m.CommittedTopic("t", [m.CommittedPartition(0, offset)])]
+    )
 
 
 def fetched(desk, is_stable=False):
@@ -88,7 +92,9 @@ def test_aborted_transaction_leaves_nothing():
 
 
 def test_offsets_of_an_empty_group_expire_from_when_it_became_empty_and_take_it_along():
-    desk, (member,) = stable_group("a", offsets_retention_ms=60_000, offsets_retention_check_interval_ms=1_000)
+    desk, (member,) = stable_group(
+        "a", offsets_retention_ms=60_000, offsets_retention_check_interval_ms=1_000
+    )
     desk.send(commit(1, member, 1))
     desk.pass_until(9_000)
     desk.send(m.LeaveGroupRequest("g", members=[m.MemberIdentity(member)]), 5)

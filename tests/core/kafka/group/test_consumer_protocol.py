@@ -16,7 +16,11 @@ from tests.core.kafka.group.desk import TOPIC_ID, Desk, heartbeat848, stable_gro
 
 
 def held(answer):
-    return None if answer.assignment is None else sorted(n for topic in answer.assignment.topic_partitions for n in topic.partitions)
+    return (
+        None
+        if answer.assignment is None
+        else sorted(n for topic in answer.assignment.topic_partitions for n in topic.partitions)
+    )
 
 
 def test_newcomer_gets_partitions_only_after_their_owner_let_go():
@@ -100,7 +104,10 @@ def test_failover_rebuilds_members_epochs_and_owners_from_the_log():
     after = desk.group()
     assert after is not before and after.members == before.members and after.target == before.target
     assert after.owner_epochs == before.owner_epochs and (after.epoch, after.assignment_epoch) == (2, 2)
-    assert f"rebalance-timeout-g-{one.member_id}" in desk.deadlines and f"session-timeout-g-{two.member_id}" in desk.deadlines
+    assert (
+        f"rebalance-timeout-g-{one.member_id}" in desk.deadlines
+        and f"session-timeout-g-{two.member_id}" in desk.deadlines
+    )
 
 
 def test_classic_group_is_upgraded_by_the_first_heartbeat_where_the_policy_allows_it():
@@ -120,7 +127,10 @@ def test_instance_id_whose_member_went_on_under_another_one_is_unknown():
     desk.send(heartbeat848(one.member_id, 1, is_full=True))
     desk.send(heartbeat848(one.member_id, instance_id="k"))
     desk.send(m.ConsumerGroupHeartbeatRequest("g", one.member_id, -1))
-    assert desk.send(m.ConsumerGroupHeartbeatRequest("g", one.member_id, 2, instance_id="i")).error_code == UNKNOWN_MEMBER_ID
+    assert (
+        desk.send(m.ConsumerGroupHeartbeatRequest("g", one.member_id, 2, instance_id="i")).error_code
+        == UNKNOWN_MEMBER_ID
+    )
 
 
 def test_old_coordinator_does_not_know_the_consumer_protocol():

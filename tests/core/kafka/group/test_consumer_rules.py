@@ -27,14 +27,22 @@ def two_members(rebalance_ms=10_000):
     return desk, one, two, told.assignment.topic_partitions[0].partitions
 
 
-@pytest.mark.parametrize("fields", [
-    {"rebalance_timeout_ms": -1}, {"subscribed_topic_names": []}, {"subscribed_topic_names": None}, {"topic_partitions": None},
-    {"topic_partitions": [m.TopicPartitions(TOPIC_ID, [0])]},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"rebalance_timeout_ms": -1},
+        {"subscribed_topic_names": []},
+        {"subscribed_topic_names": None},
+        {"topic_partitions": None},
+        {"topic_partitions": [m.TopicPartitions(TOPIC_ID, [0])]},
+    ],
+)
 def test_a_join_says_everything_and_owns_nothing(fields):
     whole = {"rebalance_timeout_ms": 10_000, "subscribed_topic_names": ["t"], "topic_partitions": []}
     desk = Desk()
-    assert desk.send(m.ConsumerGroupHeartbeatRequest("g", "", 0, **whole | fields)).error_code == INVALID_REQUEST
+    assert (
+        desk.send(m.ConsumerGroupHeartbeatRequest("g", "", 0, **whole | fields)).error_code == INVALID_REQUEST
+    )
     assert desk.group() is None and not desk.log
 
 

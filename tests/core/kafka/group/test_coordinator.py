@@ -1,4 +1,5 @@
-"""The coordinator inside its broker: send this request, expect that answer, that deadline, that turning point."""
+"""The coordinator inside its broker: send this request, expect that answer, that deadline, that turning
+point."""
 
 from broker_core.clock import SECOND_US
 from broker_core.kafka import requests as r
@@ -22,7 +23,9 @@ def coordinator() -> tuple[Broker, Played]:
 
 def first_join(node, out, connection, now_us=0, session_us=45 * SECOND_US):
     """The id that a newcomer is given."""
-    request = r.JoinGroupRequest("g", "", f"c{connection}", session_us, 300 * SECOND_US, "range", SUBSCRIPTION)
+    request = r.JoinGroupRequest(
+        "g", "", f"c{connection}", session_us, 300 * SECOND_US, "range", SUBSCRIPTION
+    )
     ((_, answer),) = play(node, out, connection, request, now_us=now_us)
     assert answer.error_code == r.MEMBER_ID_REQUIRED
     return answer.member_id
@@ -30,12 +33,16 @@ def first_join(node, out, connection, now_us=0, session_us=45 * SECOND_US):
 
 def join(node, out, connection, member_id="", now_us=0, session_us=45 * SECOND_US):
     member_id = member_id or first_join(node, out, connection, now_us, session_us)
-    request = r.JoinGroupRequest("g", member_id, f"c{connection}", session_us, 300 * SECOND_US, "range", SUBSCRIPTION)
+    request = r.JoinGroupRequest(
+        "g", member_id, f"c{connection}", session_us, 300 * SECOND_US, "range", SUBSCRIPTION
+    )
     return play(node, out, connection, request, now_us=now_us)
 
 
 def heartbeat(node, out, connection, generation, member_id, now_us=0):
-    ((_, answer),) = play(node, out, connection, r.HeartbeatRequest("g", generation, member_id), now_us=now_us)
+    ((_, answer),) = play(
+        node, out, connection, r.HeartbeatRequest("g", generation, member_id), now_us=now_us
+    )
     return answer.error_code
 
 
@@ -53,7 +60,12 @@ def stable(*connections) -> tuple[Broker, Played, list[str]]:
     out.take()
     ids = list(group_of(node).members)
     for connection, member_id in reversed(list(zip(connections, ids, strict=True))):
-        play(node, out, connection, r.SyncGroupRequest("g", 1, member_id, {ids[0]: [0, 1]} if member_id == ids[0] else {}))
+        play(
+            node,
+            out,
+            connection,
+            r.SyncGroupRequest("g", 1, member_id, {ids[0]: [0, 1]} if member_id == ids[0] else {}),
+        )
     assert group_of(node).state == STABLE
     return node, out, ids
 
@@ -64,7 +76,10 @@ def test_first_members_wait_three_seconds_and_three_more_if_somebody_joined_mean
     join(node, out, B, now_us=SECOND_US)
     assert wake(node, out, "join:g") == [] and out.deadlines["join:g"] == 6 * SECOND_US
     answers = wake(node, out, "join:g")
-    assert [(connection, answer.generation_id, len(answer.members)) for connection, answer in answers] == [(A, 1, 2), (B, 1, 0)]
+    assert [(connection, answer.generation_id, len(answer.members)) for connection, answer in answers] == [
+        (A, 1, 2),
+        (B, 1, 0),
+    ]
     assert group_of(node).state == COMPLETING
 
 
@@ -100,7 +115,10 @@ def test_silent_member_costs_the_group_one_rebalance_after_its_session_timeout()
     heartbeat(node, out, A, 1, a, now_us=10 * SECOND_US)
     wake(node, out, f"session:g:{b}")
     assert out.blamed[-1] == B
-    assert [kind for kind, _ in out.told[-2:]] == ["kafka.group.member_expired", "kafka.group.rebalance_started"]
+    assert [kind for kind, _ in out.told[-2:]] == [
+        "kafka.group.member_expired",
+        "kafka.group.rebalance_started",
+    ]
     assert group_of(node).state == PREPARING and list(group_of(node).members) == [a]
     ((_, answer),) = join(node, out, A, a)
     assert (answer.generation_id, answer.leader) == (2, a)
@@ -155,10 +173,16 @@ def test_commit_is_checked_for_member_generation_and_a_missing_assignment():
     node, out, (a, b) = stable(A, B)
 
     def commit(member_id, generation, connection=A):
-        ((_, answer),) = play(node, out, connection, r.OffsetCommitRequest("g", generation, member_id, {0: 7}))
+        ((_, answer),) = play(
+            node, out, connection, r.OffsetCommitRequest("g", generation, member_id, {0: 7})
+        )
         return answer.error_code
 
-    assert [commit("nobody", 1), commit(a, 2), commit(a, 1)] == [r.UNKNOWN_MEMBER_ID, r.ILLEGAL_GENERATION, r.NONE]
+    assert [commit("nobody", 1), commit(a, 2), commit(a, 1)] == [
+        r.UNKNOWN_MEMBER_ID,
+        r.ILLEGAL_GENERATION,
+        r.NONE,
+    ]
     join(node, out, C)
     assert commit(a, 1) == r.NONE  # the old generation may still commit while the next one gathers
     join(node, out, A, a), join(node, out, B, b)
@@ -170,7 +194,11 @@ def test_commit_is_checked_for_member_generation_and_a_missing_assignment():
 def test_join_under_an_unknown_id_is_refused_and_leaves_the_group_as_it_was():
     node, out, (a,) = stable(A)
     ((_, answer),) = join(node, out, B, "made-up")
-    assert answer.error_code == r.UNKNOWN_MEMBER_ID and list(group_of(node).members) == [a] and group_of(node).state == STABLE
+    assert (
+        answer.error_code == r.UNKNOWN_MEMBER_ID
+        and list(group_of(node).members) == [a]
+        and group_of(node).state == STABLE
+    )
 
 
 def test_newcomer_that_does_not_come_back_with_its_id_holds_up_the_others_until_it_leaves_or_times_out_or_hangs_up():

@@ -15,11 +15,15 @@ SHORT = {"offsets_retention_ms": 5_000, "offsets_retention_check_interval_ms": 1
 
 
 def commit(topic="t", member_id="", generation=-1):
-    return m.OffsetCommitRequest("g", generation, member_id, [m.CommittedTopic(topic, [m.CommittedPartition(0, 7)])])
+    return m.OffsetCommitRequest(
+        "g", generation, member_id, [m.CommittedTopic(topic, [m.CommittedPartition(0, 7)])]
+    )
 
 
 def transactional(producer=100, topic="t"):
-    return m.TxnOffsetCommitRequest("tx", "g", producer, 0, [m.CommittedTopic(topic, [m.CommittedPartition(0, 9)])])
+    return m.TxnOffsetCommitRequest(
+        "tx", "g", producer, 0, [m.CommittedTopic(topic, [m.CommittedPartition(0, 9)])]
+    )
 
 
 def committed(desk, *topics):
@@ -29,15 +33,28 @@ def committed(desk, *topics):
 
 
 def two_readers(is_old, offered=None, protocol_type="consumer"):
-    """Two members in a Stable group with an offset of `t`, which they read, and one of `u`, which nobody reads; committed at 6 s."""
+    """Two members in a Stable group with an offset of `t`, which they read, and one of `u`, which nobody
+    reads; committed at 6 s."""
     desk = Desk(is_old=is_old, **SHORT)
     metadata = write_subscription(SubscriptionData(("t",)), 0) if offered is None else offered
     for client in "ab":
-        desk.send(m.JoinGroupRequest("g", 1_000_000, "", protocol_type, [m.Protocol("range", metadata)], 30_000), 3, client)
+        desk.send(
+            m.JoinGroupRequest("g", 1_000_000, "", protocol_type, [m.Protocol("range", metadata)], 30_000),
+            3,
+            client,
+        )
     desk.pass_until(6_000)
     leader, follower = desk.group().members
     for member_id in (follower, leader):
-        desk.send(m.SyncGroupRequest("g", 1, member_id, assignments=[m.MemberAssignment(leader, b"x"), m.MemberAssignment(follower, b"y")]), 3)
+        desk.send(
+            m.SyncGroupRequest(
+                "g",
+                1,
+                member_id,
+                assignments=[m.MemberAssignment(leader, b"x"), m.MemberAssignment(follower, b"y")],
+            ),
+            3,
+        )
     assert desk.group().state == STABLE
     for topic in "tu":
         assert desk.send(commit(topic, leader, 1)).topics[0].partitions[0].error_code == NONE
@@ -72,7 +89,9 @@ def test_nothing_expires_while_a_rebalance_is_under_way(is_old):
 
 
 @BOTH
-@pytest.mark.parametrize(("protocol_type", "metadata"), [("connect", b"anything"), ("consumer", b"")], ids=["connect", "cut off"])
+@pytest.mark.parametrize(
+    ("protocol_type", "metadata"), [("connect", b"anything"), ("consumer", b"")], ids=["connect", "cut off"]
+)
 def test_nothing_of_a_stable_group_expires_whose_topics_cannot_be_told(is_old, protocol_type, metadata):
     desk, *_ = two_readers(is_old, metadata, protocol_type)
     assert desk.group().subscribed_topics is None
@@ -121,15 +140,19 @@ def test_empty_group_changes_its_kind_and_keeps_its_offsets():
     before = len(desk.log)
     member = desk.send(heartbeat848()).member_id
     assert isinstance(desk.group(), ConsumerGroup) and committed(desk, "t") == [7]
-    assert (type(desk.log[before].key).__name__, desk.log[before].value) == ("GroupMetadataKey", None), "the other kind ends first"
+    assert (type(desk.log[before].key).__name__, desk.log[before].value) == ("GroupMetadataKey", None), (
+        "the other kind ends first"
+    )
     desk.send(m.ConsumerGroupHeartbeatRequest("g", member, -1))
     before = len(desk.log)
     desk.send(join(), 3, "a")
     assert isinstance(desk.group(), ClassicGroup) and committed(desk, "t") == [7]
     *ended, begun = desk.log[before:]
     assert [(type(record.key).__name__, record.value) for record in ended] == [
-        ("ConsumerGroupTargetAssignmentMetadataKey", None), ("ConsumerGroupPartitionMetadataKey", None), ("ConsumerGroupMetadataKey", None),
-    ]  # fmt: skip
+        ("ConsumerGroupTargetAssignmentMetadataKey", None),
+        ("ConsumerGroupPartitionMetadataKey", None),
+        ("ConsumerGroupMetadataKey", None),
+    ]
     assert (type(begun.key).__name__, begun.value.generation) == ("GroupMetadataKey", 0)
     desk.fail_over()
     assert isinstance(desk.group(), ClassicGroup) and committed(desk, "t") == [7]

@@ -1,4 +1,5 @@
-"""The frame of a coordinator: what an answer waits for, what a late or failed write undoes, what another broker takes over."""
+"""The frame of a coordinator: what an answer waits for, what a late or failed write undoes, what another
+broker takes over."""
 
 from __future__ import annotations
 
@@ -6,7 +7,13 @@ import pytest
 
 from broker_core.errors import InvariantError
 from broker_core.kafka.group import messages as m
-from broker_core.kafka.group.codes import COORDINATOR_NOT_AVAILABLE, NONE, NOT_COORDINATOR, NOT_ENOUGH_REPLICAS, REBALANCE_IN_PROGRESS
+from broker_core.kafka.group.codes import (
+    COORDINATOR_NOT_AVAILABLE,
+    NONE,
+    NOT_COORDINATOR,
+    NOT_ENOUGH_REPLICAS,
+    REBALANCE_IN_PROGRESS,
+)
 from broker_core.kafka.group.states import COMPLETING, PREPARING, STABLE
 from tests.core.kafka.group.classic.parked import beat, completing_group, leave, park
 from tests.core.kafka.group.desk import Desk, heartbeat848, join, stable_group, sync
@@ -44,7 +51,9 @@ def test_answers_come_in_the_order_of_the_log_each_when_its_own_end_is_confirmed
     assert [ticket in desk.answers for ticket in tickets] == [True, True, False]
     assert offset(desk.send(fetch())) == 2
     confirm(desk, 3)
-    assert [code(desk.answers[ticket]) for ticket in tickets] == [NONE] * 3 and desk.coordinator.state.waiting == []
+    assert [code(desk.answers[ticket]) for ticket in tickets] == [
+        NONE
+    ] * 3 and desk.coordinator.state.waiting == []
     assert not any(name.startswith("operation") for name in desk.deadlines)
 
 
@@ -54,7 +63,11 @@ def test_high_watermark_never_goes_back() -> None:
     ticket = park(desk, commit(1))
     confirm(desk, 1)
     confirm(desk, 0)
-    assert ticket in desk.answers and desk.coordinator.state.high_watermark == 1 and offset(desk.send(fetch())) == 1
+    assert (
+        ticket in desk.answers
+        and desk.coordinator.state.high_watermark == 1
+        and offset(desk.send(fetch())) == 1
+    )
 
 
 def test_writer_that_writes_nothing_waits_for_earlier_writes_too() -> None:
@@ -64,9 +77,15 @@ def test_writer_that_writes_nothing_waits_for_earlier_writes_too() -> None:
     first = park(desk, commit(1, "other"))
     second = park(desk, beat(leader))
     stable_fetch = park(desk, fetch(True))
-    assert desk.send(m.DescribeGroupsRequest(["g"]), 5).groups[0].group_state == STABLE, "a reader does not wait"
+    assert desk.send(m.DescribeGroupsRequest(["g"]), 5).groups[0].group_state == STABLE, (
+        "a reader does not wait"
+    )
     desk.let_go()
-    assert desk.answers[second] == m.HeartbeatResponse(NONE) and first in desk.answers and stable_fetch in desk.answers
+    assert (
+        desk.answers[second] == m.HeartbeatResponse(NONE)
+        and first in desk.answers
+        and stable_fetch in desk.answers
+    )
 
 
 def test_refusal_waits_for_nothing() -> None:
@@ -126,7 +145,11 @@ def test_unload_sends_everybody_who_waits_to_the_next_coordinator_and_stops_all_
     assert desk.answers[in_sync] == m.SyncGroupResponse(NOT_COORDINATOR)
     assert desk.answers[in_join].error_code == NOT_COORDINATOR and desk.answers[in_join].member_id != ""
     assert code(desk.answers[written]) == NOT_COORDINATOR
-    assert desk.deadlines == {} and desk.coordinator.state.timers == {} and desk.coordinator.state.unanswered == set()
+    assert (
+        desk.deadlines == {}
+        and desk.coordinator.state.timers == {}
+        and desk.coordinator.state.unanswered == set()
+    )
     assert leader in desk.group().members
 
 
@@ -154,13 +177,16 @@ def test_successor_reads_what_was_appended_though_nobody_was_told() -> None:
 
 
 def test_what_is_written_after_a_take_over_is_later_than_all_that_was_loaded() -> None:
-    """A transaction's commit never overwrites a later plain one, so each record's place in the log must go on where the log ended."""
+    """A transaction's commit never overwrites a later plain one, so each record's place in the log must go on
+    where the log ended."""
     desk = Desk()
     for number in range(5):
         desk.send(commit(number))
     desk.fail_over()
     assert (desk.coordinator.state.end_offset, desk.coordinator.state.high_watermark) == (5, 5)
-    desk.send(m.TxnOffsetCommitRequest("tx", "g", 100, 0, [m.CommittedTopic("t", [m.CommittedPartition(0, 70)])]))
+    desk.send(
+        m.TxnOffsetCommitRequest("tx", "g", 100, 0, [m.CommittedTopic("t", [m.CommittedPartition(0, 70)])])
+    )
     desk.send(m.WriteTxnMarkers(100, 0, True))
     assert offset(desk.send(fetch())) == 70
 

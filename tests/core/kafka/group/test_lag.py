@@ -6,7 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker_core.kafka.group.lag import ERROR, OK, WARNING, WINDOW, Commit, Status, lag_of, lags_of, note_commit, status_of
+from broker_core.kafka.group.lag import (
+    ERROR,
+    OK,
+    WARNING,
+    WINDOW,
+    Commit,
+    Status,
+    lag_of,
+    lags_of,
+    note_commit,
+    status_of,
+)
 
 
 def window(*rows: tuple[int, int, int]) -> list[Commit]:
@@ -37,10 +48,14 @@ def test_a_window_keeps_the_newest_commits_one_a_second(rows):
     seconds = [commit.at_ms // 1_000 for commit in kept]
     assert seconds == sorted(set(seconds)) and len(kept) <= WINDOW
     if rows:
-        assert kept[-1].at_ms == max(rows)[0] and seconds == sorted({at // 1_000 for at, _, _ in rows})[-WINDOW:]
+        assert (
+            kept[-1].at_ms == max(rows)[0] and seconds == sorted({at // 1_000 for at, _, _ in rows})[-WINDOW:]
+        )
 
 
-@given(st.lists(st.tuples(st.integers(0, 99), st.none() | st.integers(0, 99), st.integers(0, 99)), max_size=9))
+@given(
+    st.lists(st.tuples(st.integers(0, 99), st.none() | st.integers(0, 99), st.integers(0, 99)), max_size=9)
+)
 def test_many_lags_are_those_of_each(rows):
     ends, committed, starts = zip(*rows, strict=True) if rows else ((), (), ())
     assert lags_of(ends, committed, starts) == [lag_of(*row) for row in rows]

@@ -1,4 +1,5 @@
-"""JoinGroup in the lane's coordinator: the first three seconds, who is parked, who is answered at once. Facts: docs/kafka/facts.md, Joining."""
+"""JoinGroup in the lane's coordinator: the first three seconds, who is parked, who is answered at once.
+Facts: docs/kafka/facts.md, Joining."""
 
 from __future__ import annotations
 
@@ -14,7 +15,9 @@ A, B, C = 1, 2, 3
 OTHER = Subscription(("t", "u"))
 
 
-def test_id_that_is_given_out_begins_with_the_clients_name_and_holds_a_place_for_the_session_timeout() -> None:
+def test_id_that_is_given_out_begins_with_the_clients_name_and_holds_a_place_for_the_session_timeout() -> (
+    None
+):
     lane = Lane()
     ((connection, answer),) = lane.join(A, now_s=5, session_us=20 * SECOND_US)
     assert connection == A and answer.error_code == r.MEMBER_ID_REQUIRED
@@ -47,8 +50,12 @@ def test_new_member_has_five_minutes_for_its_first_answer_and_then_its_own_sessi
     assert lane.at_s(f"session:g:{member_id}") == 3 + 10
 
 
-@pytest.mark.parametrize(("rebalance_s", "ends_s"), [(1, [3]), (3, [3]), (4, [3, 4]), (6, [3, 6]), (8, [3, 6, 8])], ids=str)
-def test_initial_delay_is_prolonged_while_somebody_new_comes_up_to_the_rebalance_timeout(rebalance_s: int, ends_s: list[int]) -> None:
+@pytest.mark.parametrize(
+    ("rebalance_s", "ends_s"), [(1, [3]), (3, [3]), (4, [3, 4]), (6, [3, 6]), (8, [3, 6, 8])], ids=str
+)
+def test_initial_delay_is_prolonged_while_somebody_new_comes_up_to_the_rebalance_timeout(
+    rebalance_s: int, ends_s: list[int]
+) -> None:
     """Somebody new in every stretch of it: only the largest rebalance timeout ends it."""
     lane = Lane()
     lane.enter(A, rebalance_us=rebalance_s * SECOND_US)
@@ -77,15 +84,24 @@ def test_who_comes_again_in_the_initial_delay_is_no_newcomer() -> None:
     assert (lane.group.state, lane.group.generation) == (COMPLETING, 1)
 
 
-def test_end_of_the_join_phase_answers_in_the_order_of_joining_and_lists_members_for_the_leader_alone() -> None:
+def test_end_of_the_join_phase_answers_in_the_order_of_joining_and_lists_members_for_the_leader_alone() -> (
+    None
+):
     lane = Lane()
     ids = [lane.enter(connection) for connection in (C, A, B)]
     lane.due("join:g")
     answers = lane.due("join:g")
     assert [connection for connection, _ in answers] == [C, A, B]
     told = [answer for _, answer in answers]
-    assert all(isinstance(answer, r.JoinGroupResponse) and answer.leader == ids[0] and answer.protocol == "range" for answer in told)
-    assert [getattr(answer, "members", None) for answer in told] == [[(known, READS_T) for known in ids], [], []]
+    assert all(
+        isinstance(answer, r.JoinGroupResponse) and answer.leader == ids[0] and answer.protocol == "range"
+        for answer in told
+    )
+    assert [getattr(answer, "members", None) for answer in told] == [
+        [(known, READS_T) for known in ids],
+        [],
+        [],
+    ]
     assert lane.at_s("sync:g") == 6 + 300 and "join:g" not in lane.out.deadlines
 
 
@@ -116,16 +132,26 @@ def test_missing_leader_is_followed_by_one_that_is_there() -> None:
     lane, (first, second) = stable(A, B)
     lane.join(B, second, subscription=OTHER)
     ((_, answer),) = lane.due("join:g")
-    assert isinstance(answer, r.JoinGroupResponse) and answer.leader == second == lane.group.leader and first not in lane.group.members
+    assert (
+        isinstance(answer, r.JoinGroupResponse)
+        and answer.leader == second == lane.group.leader
+        and first not in lane.group.members
+    )
 
 
-@pytest.mark.parametrize(("subscription", "protocol"), [(OTHER, "range"), (READS_T, "roundrobin")], ids=["topics", "assignor"])
-def test_follower_that_asks_for_something_else_rebalances_a_stable_group(subscription: Subscription, protocol: str) -> None:
+@pytest.mark.parametrize(
+    ("subscription", "protocol"), [(OTHER, "range"), (READS_T, "roundrobin")], ids=["topics", "assignor"]
+)
+def test_follower_that_asks_for_something_else_rebalances_a_stable_group(
+    subscription: Subscription, protocol: str
+) -> None:
     lane, (first, second) = stable(A, B)
     assert lane.join(B, second, subscription=subscription, protocol=protocol) == []
     assert lane.group.state == PREPARING and lane.group.members[second].subscription == subscription
     answers = dict(lane.join(A, first, protocol=protocol))
-    assert answers[A].members == [(first, READS_T), (second, subscription)] and answers[B].protocol == protocol
+    assert (
+        answers[A].members == [(first, READS_T), (second, subscription)] and answers[B].protocol == protocol
+    )
 
 
 def test_rejoin_brings_new_timeouts_only_where_it_begins_a_rebalance() -> None:
@@ -166,7 +192,9 @@ def test_rebalance_ends_the_wait_of_who_is_in_sync_and_takes_the_assignments_bac
 def test_rebalance_of_a_stable_group_leaves_the_assignments_where_they_are() -> None:
     lane, (first, _) = stable(A, B)
     lane.join(A, first)
-    assert lane.group.state == PREPARING and [member.assignment for member in lane.group.members.values()] == [[0], [1]]
+    assert lane.group.state == PREPARING and [
+        member.assignment for member in lane.group.members.values()
+    ] == [[0], [1]]
 
 
 def test_turning_points_say_what_began_the_rebalance_and_what_it_led_to() -> None:
@@ -183,7 +211,9 @@ def test_turning_points_say_what_began_the_rebalance_and_what_it_led_to() -> Non
     assert lane.out.told[2][1] == {"generation": 1, "leader": member_id}
     lane.sync(A, member_id, {})
     lane.join(A, member_id), lane.join(B)
-    assert lane.out.rules[-1] == "kafka.group.all_members_joined" and lane.out.rules[-2] == "kafka.group.rejoin"
+    assert (
+        lane.out.rules[-1] == "kafka.group.all_members_joined" and lane.out.rules[-2] == "kafka.group.rejoin"
+    )
     assert lane.group.state == COMPLETING
 
 

@@ -1,4 +1,5 @@
-"""OffsetCommit and OffsetFetch in the lane's coordinator. Facts: docs/kafka/facts.md, Heartbeats, leaving, offsets."""
+"""OffsetCommit and OffsetFetch in the lane's coordinator. Facts: docs/kafka/facts.md, Heartbeats, leaving,
+offsets."""
 
 from __future__ import annotations
 
@@ -15,7 +16,9 @@ A, B = 1, 2
 
 
 def commit(lane: Lane, member_id: str, generation: int, offsets: dict[int, int], now_s: int = 0) -> int:
-    offset_commit(lane.group, A, r.OffsetCommitRequest("g", generation, member_id, offsets), now_s * SECOND_US, lane.out)
+    offset_commit(
+        lane.group, A, r.OffsetCommitRequest("g", generation, member_id, offsets), now_s * SECOND_US, lane.out
+    )
     ((connection, answer),) = lane.out.take()
     assert connection == A
     return int(answer.error_code)
@@ -31,12 +34,18 @@ def fetch(lane: Lane, *partitions: int) -> dict[int, int]:
 @pytest.mark.parametrize(
     ("phase", "is_known", "generation", "code"),
     [
-        (STABLE, False, 9, r.UNKNOWN_MEMBER_ID), (STABLE, False, -1, r.UNKNOWN_MEMBER_ID), (STABLE, True, -1, r.ILLEGAL_GENERATION),
-        (STABLE, True, 2, r.ILLEGAL_GENERATION), (STABLE, True, 1, r.NONE), (PREPARING, True, 1, r.NONE),
-        (PREPARING, True, 0, r.ILLEGAL_GENERATION), (COMPLETING, True, 0, r.ILLEGAL_GENERATION), (COMPLETING, True, 1, r.REBALANCE_IN_PROGRESS),
+        (STABLE, False, 9, r.UNKNOWN_MEMBER_ID),
+        (STABLE, False, -1, r.UNKNOWN_MEMBER_ID),
+        (STABLE, True, -1, r.ILLEGAL_GENERATION),
+        (STABLE, True, 2, r.ILLEGAL_GENERATION),
+        (STABLE, True, 1, r.NONE),
+        (PREPARING, True, 1, r.NONE),
+        (PREPARING, True, 0, r.ILLEGAL_GENERATION),
+        (COMPLETING, True, 0, r.ILLEGAL_GENERATION),
+        (COMPLETING, True, 1, r.REBALANCE_IN_PROGRESS),
         (COMPLETING, False, 1, r.UNKNOWN_MEMBER_ID),
     ],
-)  # fmt: skip
+)
 def test_first_check_that_fails_decides_and_a_refused_commit_leaves_offsets_and_session_alone(
     phase: str, is_known: bool, generation: int, code: int
 ) -> None:

@@ -1,4 +1,5 @@
-"""How members of the lane's coordinator go: silence, leaving, a closed connection; and what each costs those who stay."""
+"""How members of the lane's coordinator go: silence, leaving, a closed connection; and what each costs those
+who stay."""
 
 from __future__ import annotations
 
@@ -17,11 +18,16 @@ A, B, C = 1, 2, 3
 @pytest.mark.parametrize(
     ("phase", "is_known", "generation", "code"),
     [
-        (STABLE, False, 9, r.UNKNOWN_MEMBER_ID), (STABLE, True, 0, r.ILLEGAL_GENERATION), (STABLE, True, 2, r.ILLEGAL_GENERATION),
-        (STABLE, True, 1, r.NONE), (PREPARING, False, 1, r.UNKNOWN_MEMBER_ID), (PREPARING, True, 2, r.ILLEGAL_GENERATION),
-        (PREPARING, True, 1, r.REBALANCE_IN_PROGRESS), (COMPLETING, True, 1, r.NONE),
+        (STABLE, False, 9, r.UNKNOWN_MEMBER_ID),
+        (STABLE, True, 0, r.ILLEGAL_GENERATION),
+        (STABLE, True, 2, r.ILLEGAL_GENERATION),
+        (STABLE, True, 1, r.NONE),
+        (PREPARING, False, 1, r.UNKNOWN_MEMBER_ID),
+        (PREPARING, True, 2, r.ILLEGAL_GENERATION),
+        (PREPARING, True, 1, r.REBALANCE_IN_PROGRESS),
+        (COMPLETING, True, 1, r.NONE),
     ],
-)  # fmt: skip
+)
 def test_heartbeat_is_refused_for_member_then_generation_and_only_a_good_one_restarts_the_session(
     phase: str, is_known: bool, generation: int, code: int
 ) -> None:
@@ -61,7 +67,9 @@ def test_member_that_waits_in_join_is_not_silent_but_a_new_one_has_five_minutes(
     assert lane.due(f"session:g:{first}") == [] and first in lane.group.members
     assert lane.at_s(f"session:g:{newcomer}") == 300
     lane.due(f"session:g:{newcomer}")
-    assert newcomer not in lane.group.members and lane.group.state == PREPARING and second in lane.group.members
+    assert (
+        newcomer not in lane.group.members and lane.group.state == PREPARING and second in lane.group.members
+    )
 
 
 def test_silence_of_who_was_missing_ends_the_join_phase() -> None:
@@ -91,7 +99,12 @@ def test_silence_while_assignments_are_awaited_begins_the_rebalance_again() -> N
 def test_last_member_that_is_silent_empties_the_group() -> None:
     lane, (only,) = stable(A)
     lane.due(f"session:g:{only}")
-    assert (lane.group.state, lane.group.generation, lane.group.leader, lane.group.members) == (EMPTY, 2, None, {})
+    assert (lane.group.state, lane.group.generation, lane.group.leader, lane.group.members) == (
+        EMPTY,
+        2,
+        None,
+        {},
+    )
     assert "join:g" not in lane.out.deadlines
 
 
@@ -117,8 +130,14 @@ def test_leaving_says_so_before_the_rebalance_that_follows() -> None:
     lane, (_, second) = stable(A, B)
     before = len(lane.out.told)
     lane.leave(B, second)
-    assert [kind for kind, _ in lane.out.told[before:]] == ["kafka.group.member_left", "kafka.group.rebalance_started"]
-    assert lane.out.rules[before:] == [None, "kafka.group.leave"] and lane.out.told[-1][1] == {"members": 1, "generation": 1}
+    assert [kind for kind, _ in lane.out.told[before:]] == [
+        "kafka.group.member_left",
+        "kafka.group.rebalance_started",
+    ]
+    assert lane.out.rules[before:] == [None, "kafka.group.leave"] and lane.out.told[-1][1] == {
+        "members": 1,
+        "generation": 1,
+    }
 
 
 def test_answers_to_a_closed_connection_are_lost_and_the_member_stays() -> None:

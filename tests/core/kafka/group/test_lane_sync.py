@@ -1,4 +1,5 @@
-"""SyncGroup in the lane's coordinator: who waits for whom, what is refused first, what the end of the sync phase costs."""
+"""SyncGroup in the lane's coordinator: who waits for whom, what is refused first, what the end of the sync
+phase costs."""
 
 from __future__ import annotations
 
@@ -28,14 +29,20 @@ def test_first_check_that_fails_decides(state: str, is_known: bool, generation: 
     lane, (first, second) = stable(A, B)
     if state == PREPARING:
         lane.join(A, first)
-    before = [(member.connection, member.awaits_sync, list(member.assignment)) for member in lane.group.members.values()]
+    before = [
+        (member.connection, member.awaits_sync, list(member.assignment))
+        for member in lane.group.members.values()
+    ]
     deadlines = dict(lane.out.deadlines)
     ((connection, answer),) = lane.sync(C, second if is_known else "stranger", generation=generation)
     assert (connection, answer.error_code) == (C, code)
     assert answer.assignment == ([1] if code == r.NONE else [])
     assert lane.out.deadlines == deadlines, "neither a refusal nor a late sync moves a timer"
     if code != r.NONE:
-        assert before == [(member.connection, member.awaits_sync, list(member.assignment)) for member in lane.group.members.values()]
+        assert before == [
+            (member.connection, member.awaits_sync, list(member.assignment))
+            for member in lane.group.members.values()
+        ]
     assert lane.group.state == state
 
 
@@ -71,7 +78,10 @@ def test_answered_members_have_a_new_session_and_who_has_not_synced_keeps_the_ol
 def test_late_sync_is_answered_on_its_own_connection() -> None:
     lane, (first, second) = gathered(A, B)
     lane.sync(A, first, {second: [1]})
-    assert lane.sync(C, second) == [(C, r.SyncGroupResponse(r.NONE, [1]))] and lane.group.members[second].connection == C
+    assert (
+        lane.sync(C, second) == [(C, r.SyncGroupResponse(r.NONE, [1]))]
+        and lane.group.members[second].connection == C
+    )
 
 
 def test_end_of_the_sync_phase_removes_all_who_are_missing_and_begins_again() -> None:
@@ -82,8 +92,10 @@ def test_end_of_the_sync_phase_removes_all_who_are_missing_and_begins_again() ->
     assert sent == [(C, r.SyncGroupResponse(r.REBALANCE_IN_PROGRESS, []))]
     assert list(lane.group.members) == [third] == [lane.group.leader] and lane.group.state == PREPARING
     assert [(kind, data.get("member_id")) for kind, data in lane.out.told[before:]] == [
-        ("kafka.group.member_removed", first), ("kafka.group.member_removed", second), ("kafka.group.rebalance_started", None),
-    ]  # fmt: skip
+        ("kafka.group.member_removed", first),
+        ("kafka.group.member_removed", second),
+        ("kafka.group.rebalance_started", None),
+    ]
     assert lane.out.rules[before:] == ["kafka.group.sync_timeout"] * 3
     assert [name for name in lane.out.deadlines if name.startswith("session")] == [f"session:g:{third}"]
     assert lane.out.deadlines["join:g"] > 300 * SECOND_US
@@ -101,8 +113,9 @@ def test_assigned_is_told_by_the_rule_of_the_groups_assignor() -> None:
     lane, (first, second) = gathered(A, B)
     lane.sync(A, first, {first: [1, 0]})
     assert (lane.out.rules[-1], lane.out.told[-1]) == (
-        "kafka.assignor.range", ("kafka.group.assigned", {"generation": 1, "assignment": {first: [1, 0], second: []}}),
-    )  # fmt: skip
+        "kafka.assignor.range",
+        ("kafka.group.assigned", {"generation": 1, "assignment": {first: [1, 0], second: []}}),
+    )
 
 
 def test_nobody_syncs_in_an_empty_group() -> None:

@@ -37,21 +37,29 @@ class ConsumerClient:
         owned = [m.TopicPartitions(TOPIC_ID, sorted(self.held))] if self.held else []
         answer = desk.send(
             m.ConsumerGroupHeartbeatRequest(
-                "g", self.member_id, self.epoch, instance_id=self.instance, rebalance_timeout_ms=8_000 if is_join else -1,
-                subscribed_topic_names=(topics or ["t"]) if is_join or topics else None, topic_partitions=owned,
+                "g",
+                self.member_id,
+                self.epoch,
+                instance_id=self.instance,
+                rebalance_timeout_ms=8_000 if is_join else -1,
+                subscribed_topic_names=(topics or ["t"]) if is_join or topics else None,
+                topic_partitions=owned,
             )
-        )  # fmt: skip
+        )
         if answer is None or answer.error_code:
             # Fenced or failed: it must let go of everything before it joins again.
             self.held, self.epoch = set(), 0
             return
         self.member_id, self.epoch = answer.member_id, answer.member_epoch
         if answer.assignment is not None:
-            self.held = {number for topic in answer.assignment.topic_partitions for number in topic.partitions}
+            self.held = {
+                number for topic in answer.assignment.topic_partitions for number in topic.partitions
+            }
 
 
 def holders_are_disjoint(desk: Desk, clients: list[ConsumerClient]) -> None:
-    """By the coordinator's books a partition has one owner; and no client works on what the books give to another."""
+    """By the coordinator's books a partition has one owner; and no client works on what the books give to
+    another."""
     group = desk.group()
     if not isinstance(group, ConsumerGroup):
         return
@@ -63,7 +71,9 @@ def holders_are_disjoint(desk: Desk, clients: list[ConsumerClient]) -> None:
                 owner[number] = member.member_id
     for client in clients:
         if client.member_id in group.members:
-            assert all(owner.get(number) == client.member_id for number in client.held), "a client holds what it may"
+            assert all(owner.get(number) == client.member_id for number in client.held), (
+                "a client holds what it may"
+            )
     given_out = [number for target in group.target.values() for number in target.get(TOPIC_ID, ())]
     assert len(given_out) == len(set(given_out)), "the target gives a partition once"
 
@@ -81,13 +91,17 @@ def test_no_partition_is_owned_twice_in_any_epoch_of_the_consumer_protocol(steps
             case 5:
                 client.beat(desk, topics=["t", "u"] if what % 2 else ["t"])
             case 6 if client.epoch > 0:
-                desk.send(m.ConsumerGroupHeartbeatRequest("g", client.member_id, -1, instance_id=client.instance))
+                desk.send(
+                    m.ConsumerGroupHeartbeatRequest("g", client.member_id, -1, instance_id=client.instance)
+                )
                 client.held, client.epoch, client.member_id = set(), 0, ""
             case 7:
                 # A client that hears nothing stops at its session timeout, as the coordinator fences it.
                 before = set(desk.group().members) if isinstance(desk.group(), ConsumerGroup) else set()
                 desk.pass_until(desk.now_ms + 1_000 * (what + 1))
-                gone = before - set(desk.group().members) if isinstance(desk.group(), ConsumerGroup) else before
+                gone = (
+                    before - set(desk.group().members) if isinstance(desk.group(), ConsumerGroup) else before
+                )
                 for other in clients:
                     if other.member_id in gone:
                         other.held, other.epoch = set(), 0
@@ -120,7 +134,8 @@ def test_group_of_the_consumer_protocol_settles_and_gives_every_partition_out(st
 
 
 class ClassicClient:
-    """A client of the classic protocol that follows its coordinator. generation: of the assignment that it works with."""
+    """A client of the classic protocol that follows its coordinator. generation: of the assignment that it
+    works with."""
 
     def __init__(self, name: str, instance: str | None) -> None:
         self.name = name
@@ -152,7 +167,9 @@ class ClassicClient:
 
 
 def commit_of(client: ClassicClient, generation: int) -> m.OffsetCommitRequest:
-    return m.OffsetCommitRequest("g", generation, client.member_id, [m.CommittedTopic("t", [m.CommittedPartition(0, 1)])])
+    return m.OffsetCommitRequest(
+        "g", generation, client.member_id, [m.CommittedTopic("t", [m.CommittedPartition(0, 1)])]
+    )
 
 
 @SETTINGS
@@ -162,9 +179,20 @@ def test_classic_group_takes_no_commit_of_a_zombie_and_keeps_its_books(steps, is
     clients = [ClassicClient(f"c{index}", f"i{index}" if index == 4 else None) for index in range(5)]
     metadata = [write_subscription(SubscriptionData(("t",)), version) for version in (0, 3)]
     for client in clients[2:]:
-        client.request(desk, m.JoinGroupRequest("g", 10_000, "", "consumer", [m.Protocol("range", metadata[0])], 20_000, client.instance), 5)
+        client.request(
+            desk,
+            m.JoinGroupRequest(
+                "g", 10_000, "", "consumer", [m.Protocol("range", metadata[0])], 20_000, client.instance
+            ),
+            5,
+        )
         client.look(desk)
-        client.request(desk, m.JoinGroupRequest("g", 10_000, client.member_id, "consumer", [m.Protocol("range", metadata[0])], 20_000))
+        client.request(
+            desk,
+            m.JoinGroupRequest(
+                "g", 10_000, client.member_id, "consumer", [m.Protocol("range", metadata[0])], 20_000
+            ),
+        )
     desk.pass_until(9_000)
     for kind, who, what in steps:
         client = clients[who]
@@ -173,11 +201,18 @@ def test_classic_group_takes_no_commit_of_a_zombie_and_keeps_its_books(steps, is
         match kind:
             case 0 | 1 | 2 if client.ticket is None:
                 offered = [m.Protocol("range", metadata[what % 2])]
-                client.request(desk, m.JoinGroupRequest("g", 10_000, client.member_id, "consumer", offered, 20_000, client.instance))
+                client.request(
+                    desk,
+                    m.JoinGroupRequest(
+                        "g", 10_000, client.member_id, "consumer", offered, 20_000, client.instance
+                    ),
+                )
             case 3 | 4:
                 desk.send(m.HeartbeatRequest("g", client.generation, client.member_id, client.instance))
             case 5:
-                desk.send(m.LeaveGroupRequest("g", members=[m.MemberIdentity(client.member_id, client.instance)]), 5)
+                desk.send(
+                    m.LeaveGroupRequest("g", members=[m.MemberIdentity(client.member_id, client.instance)]), 5
+                )
             case 6 | 7:
                 desk.pass_until(desk.now_ms + 1_500 * (what + 1))
             case 8:
@@ -189,12 +224,20 @@ def test_classic_group_takes_no_commit_of_a_zombie_and_keeps_its_books(steps, is
             desk.next_error = None
             answer = desk.send(commit_of(client, generation))
             if generation >= 0 and answer.topics[0].partitions[0].error_code == 0:
-                assert isinstance(group, ClassicGroup) and generation == group.generation and client.member_id in group.members
+                assert (
+                    isinstance(group, ClassicGroup)
+                    and generation == group.generation
+                    and client.member_id in group.members
+                )
                 assert group.state != COMPLETING
         if isinstance(group, ClassicGroup):
             waiting = [member for member in group.members.values() if member.awaits_join is not None]
-            assert group.waiting_count == len(waiting) and (group.leader in group.members or not group.members)
-            assert group.static_members.keys() == {member.instance_id for member in group.members.values() if member.instance_id}
+            assert group.waiting_count == len(waiting) and (
+                group.leader in group.members or not group.members
+            )
+            assert group.static_members.keys() == {
+                member.instance_id for member in group.members.values() if member.instance_id
+            }
             assert (group.state != EMPTY) or not group.members
             if group.state == STABLE:
                 assert max(group.offered_counts.values()) == len(group.members)

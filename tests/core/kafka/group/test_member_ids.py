@@ -32,9 +32,12 @@ def test_law_both_writings_are_of_the_same_version_4_uuid(words: tuple[int, ...]
 
 @pytest.mark.parametrize(
     ("words", "text"),
-    [((0, 0, 0, 0), "00000000-0000-4000-8000-000000000000"), ((2**32 - 1,) * 4, "ffffffff-ffff-4fff-bfff-ffffffffffff"),
-     ((1, 2, 3, 4), "00000001-0000-4002-8000-000300000004")],
-)  # fmt: skip
+    [
+        ((0, 0, 0, 0), "00000000-0000-4000-8000-000000000000"),
+        ((2**32 - 1,) * 4, "ffffffff-ffff-4fff-bfff-ffffffffffff"),
+        ((1, 2, 3, 4), "00000001-0000-4002-8000-000300000004"),
+    ],
+)
 def test_draws_fill_it_from_the_left(words: tuple[int, ...], text: str) -> None:
     """Of the second half, `0000 0003` and `0000 0004`, the first two bits are the variant's."""
     assert drawn(words, is_classic=True) == text

@@ -1,5 +1,6 @@
-"""Online migration: a classic group becomes one of the consumer protocol with its first such member, its classic members go on with their
-requests, and with the last such member it becomes a classic one again. Facts: docs/kafka/groups.md; Kafka 3.9 GroupMetadataManager."""
+"""Online migration: a classic group becomes one of the consumer protocol with its first such member, its
+classic members go on with their requests, and with the last such member it becomes a classic one again.
+Facts: docs/kafka/groups.md; Kafka 3.9 GroupMetadataManager."""
 
 from __future__ import annotations
 
@@ -9,7 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker_core.kafka.assignors.subscription_bytes import SubscriptionData, read_assignment, write_assignment, write_subscription
+from broker_core.kafka.assignors.subscription_bytes import (
+    SubscriptionData,
+    read_assignment,
+    write_assignment,
+    write_subscription,
+)
 from broker_core.kafka.group import messages as m
 from broker_core.kafka.group.classic.group import ClassicGroup
 from broker_core.kafka.group.codes import (
@@ -30,22 +36,34 @@ from tests.core.kafka.group.desk import TOPIC_ID, Desk, heartbeat848, join, sync
 PARTITIONS = 4
 
 
-def classic_join(member_id: str = "", owned: tuple[int, ...] = (), instance: str | None = None) -> m.JoinGroupRequest:
+def classic_join(
+    member_id: str = "", owned: tuple[int, ...] = (), instance: str | None = None
+) -> m.JoinGroupRequest:
     """As a client of today joins: with what it owns."""
     metadata = write_subscription(SubscriptionData(("t",), owned=tuple(("t", number) for number in owned)))
-    return m.JoinGroupRequest("g", 10_000, member_id, "consumer", [m.Protocol("range", metadata)], 30_000, instance)
+    return m.JoinGroupRequest(
+        "g", 10_000, member_id, "consumer", [m.Protocol("range", metadata)], 30_000, instance
+    )
 
 
 def upgraded(*clients: str, policy: str = "bidirectional", **more: Any) -> tuple[Desk, list[str], Any]:
-    """A classic group of these clients with 4 partitions shared out, and the answer to a new member of the consumer protocol."""
+    """A classic group of these clients with 4 partitions shared out, and the answer to a new member of the
+    consumer protocol."""
     desk = Desk(partitions=PARTITIONS, migration_policy=policy, **more)
     for client in clients:
         desk.send(join(), 3, client)
     desk.pass_until(6_000 if len(clients) > 1 else 3_000)
     ids = list(desk.group().members)
-    shares = {known: [("t", number) for number in range(PARTITIONS) if number % len(ids) == place] for place, known in enumerate(ids)}
+    shares = {
+        known: [("t", number) for number in range(PARTITIONS) if number % len(ids) == place]
+        for place, known in enumerate(ids)
+    }
     for member_id in reversed(ids):
-        given_to = {known: write_assignment(share) for known, share in shares.items()} if member_id == ids[0] else None
+        given_to = (
+            {known: write_assignment(share) for known, share in shares.items()}
+            if member_id == ids[0]
+            else None
+        )
         assert desk.send(sync(1, member_id, given_to)) is None or member_id == ids[0]
     return desk, ids, desk.send(heartbeat848())
 
@@ -62,7 +80,9 @@ def share_of(answer: m.SyncGroupResponse) -> list[int]:
 def come_again(desk: Desk, member_id: str, owned: tuple[int, ...]) -> tuple[int, list[int]]:
     """A classic member joins and syncs: its generation and what it may hold."""
     joined = desk.send(classic_join(member_id, owned))
-    assert joined.error_code == NONE and joined.leader == "" and joined.members == [], "nobody leads: the coordinator assigns"
+    assert joined.error_code == NONE and joined.leader == "" and joined.members == [], (
+        "nobody leads: the coordinator assigns"
+    )
     synced = desk.send(sync(joined.generation_id, member_id))
     assert synced.error_code == NONE
     return joined.generation_id, share_of(synced)
@@ -101,7 +121,9 @@ def test_a_sync_is_refused_in_this_order():
     assert desk.send(sync(7, member_id)).error_code == ILLEGAL_GENERATION
     other = m.SyncGroupRequest("g", 1, member_id, None, "consumer", "sticky")
     assert desk.send(other).error_code == INCONSISTENT_GROUP_PROTOCOL
-    assert desk.send(sync(1, member_id)).error_code == REBALANCE_IN_PROGRESS, "there is a newer epoch: join first"
+    assert desk.send(sync(1, member_id)).error_code == REBALANCE_IN_PROGRESS, (
+        "there is a newer epoch: join first"
+    )
 
 
 def test_a_member_of_the_consumer_protocol_cannot_speak_the_classic_one():
@@ -109,7 +131,9 @@ def test_a_member_of_the_consumer_protocol_cannot_speak_the_classic_one():
     assert beat(desk, newcomer.member_id, 2) == UNKNOWN_MEMBER_ID
     assert desk.send(sync(2, newcomer.member_id)).error_code == UNKNOWN_MEMBER_ID
     left = desk.send(m.LeaveGroupRequest("g", members=[m.MemberIdentity(newcomer.member_id)]))
-    assert [one.error_code for one in left.members] == [UNKNOWN_MEMBER_ID] and newcomer.member_id in desk.group().members
+    assert [one.error_code for one in left.members] == [
+        UNKNOWN_MEMBER_ID
+    ] and newcomer.member_id in desk.group().members
 
 
 def test_a_heartbeat_of_another_generation_is_refused():
@@ -144,11 +168,15 @@ def test_who_joins_in_time_is_not_given_up_at_the_time_it_had_to():
 def test_a_classic_newcomer_hears_when_what_it_waits_for_is_free():
     desk, (first,), _ = upgraded("a")
     joined = desk.send(classic_join(instance="i"))
-    assert share_of(desk.send(sync(joined.generation_id, joined.member_id))) == [], "its partitions still have their owner"
+    assert share_of(desk.send(sync(joined.generation_id, joined.member_id))) == [], (
+        "its partitions still have their owner"
+    )
     assert beat(desk, joined.member_id, joined.generation_id) == NONE
     _, share = come_again(desk, first, (0, 1, 2, 3))
     come_again(desk, first, tuple(share))
-    assert beat(desk, joined.member_id, joined.generation_id) == REBALANCE_IN_PROGRESS, "in the epoch that it has: there is something to fetch"
+    assert beat(desk, joined.member_id, joined.generation_id) == REBALANCE_IN_PROGRESS, (
+        "in the epoch that it has: there is something to fetch"
+    )
     assert len(come_again(desk, joined.member_id, ())[1]) == 1
 
 
@@ -163,7 +191,9 @@ def test_who_joins_and_does_not_sync_is_gone_after_its_rebalance_timeout():
         desk.send(heartbeat848(newcomer.member_id, 2))
     assert member_id in desk.group().members
     desk.pass_until(started + 30_000)
-    assert member_id not in desk.group().members and "kafka.group.sync_timeout" in {rule for _, rule in desk.told}
+    assert member_id not in desk.group().members and "kafka.group.sync_timeout" in {
+        rule for _, rule in desk.told
+    }
 
 
 def test_its_own_session_timeout_counts_not_the_groups():
@@ -175,7 +205,9 @@ def test_its_own_session_timeout_counts_not_the_groups():
     assert list(desk.group().members) == [newcomer.member_id]
 
 
-@pytest.mark.parametrize(("version", "instance", "code"), [(4, None, MEMBER_ID_REQUIRED), (3, None, NONE), (9, "i", NONE)])
+@pytest.mark.parametrize(
+    ("version", "instance", "code"), [(4, None, MEMBER_ID_REQUIRED), (3, None, NONE), (9, "i", NONE)]
+)
 def test_a_new_classic_member_needs_an_id_first_unless_it_is_static_or_old(version, instance, code):
     desk, _, _ = upgraded("a")
     answer = desk.send(classic_join(instance=instance), version)
@@ -199,7 +231,14 @@ def test_a_static_classic_member_is_replaced_by_its_next_process_and_the_old_one
 def test_protocols_that_the_group_cannot_use_are_refused():
     desk, (member_id,), _ = upgraded("a")
     other_type = m.JoinGroupRequest("g", 10_000, member_id, "connect", [m.Protocol("range", b"")], 30_000)
-    other_name = m.JoinGroupRequest("g", 10_000, "x", "consumer", [m.Protocol("mine", write_subscription(SubscriptionData(("t",))))], 30_000)
+    other_name = m.JoinGroupRequest(
+        "g",
+        10_000,
+        "x",
+        "consumer",
+        [m.Protocol("mine", write_subscription(SubscriptionData(("t",))))],
+        30_000,
+    )
     no_bytes = m.JoinGroupRequest("g", 10_000, member_id, "consumer", [m.Protocol("range", b"\x00")], 30_000)
     before = desk.group().members
     assert desk.send(other_type).error_code == INCONSISTENT_GROUP_PROTOCOL
@@ -223,17 +262,35 @@ def test_a_group_larger_than_the_other_protocol_allows_is_not_converted():
 def test_several_leave_at_once_each_with_its_own_code():
     desk, (one, two), _ = upgraded("a", "b")
     static = desk.send(classic_join(instance="i"))
-    leaving = [m.MemberIdentity("nobody"), m.MemberIdentity(one), m.MemberIdentity("", "i"), m.MemberIdentity(two, "i"), m.MemberIdentity("", "k")]
+    leaving = [
+        m.MemberIdentity("nobody"),
+        m.MemberIdentity(one),
+        m.MemberIdentity("", "i"),
+        m.MemberIdentity(two, "i"),
+        m.MemberIdentity("", "k"),
+    ]
     answer = desk.send(m.LeaveGroupRequest("g", members=leaving))
-    assert [each.error_code for each in answer.members] == [UNKNOWN_MEMBER_ID, NONE, NONE, FENCED_INSTANCE_ID, UNKNOWN_MEMBER_ID]
+    assert [each.error_code for each in answer.members] == [
+        UNKNOWN_MEMBER_ID,
+        NONE,
+        NONE,
+        FENCED_INSTANCE_ID,
+        UNKNOWN_MEMBER_ID,
+    ]
     assert [each.member_id for each in answer.members][2] == static.member_id
-    assert one not in desk.group().members and static.member_id not in desk.group().members and two in desk.group().members
+    assert (
+        one not in desk.group().members
+        and static.member_id not in desk.group().members
+        and two in desk.group().members
+    )
 
 
 def test_one_member_named_twice_fails_the_whole_request():
     desk, (one, _), _ = upgraded("a", "b")
     answer = desk.send(m.LeaveGroupRequest("g", members=[m.MemberIdentity(one), m.MemberIdentity(one)]))
-    assert [each.error_code for each in answer.members] == [UNKNOWN_MEMBER_ID] * 2 and one in desk.group().members
+    assert [each.error_code for each in answer.members] == [
+        UNKNOWN_MEMBER_ID
+    ] * 2 and one in desk.group().members
 
 
 def test_the_last_member_of_the_new_protocol_leaves_a_classic_group_that_rebalances():
@@ -242,7 +299,9 @@ def test_the_last_member_of_the_new_protocol_leaves_a_classic_group_that_rebalan
         come_again(desk, member_id, tuple(range(place, PARTITIONS, 2)))
     desk.send(m.ConsumerGroupHeartbeatRequest("g", newcomer.member_id, -1))
     group = desk.group()
-    assert isinstance(group, ClassicGroup) and group.state == "PreparingRebalance" and list(group.members) == ids
+    assert (
+        isinstance(group, ClassicGroup) and group.state == "PreparingRebalance" and list(group.members) == ids
+    )
     epoch = group.generation
     assert [beat(desk, member_id, epoch) for member_id in ids] == [REBALANCE_IN_PROGRESS] * 2
     desk.send(classic_join(ids[0], (0, 2)))
@@ -250,7 +309,10 @@ def test_the_last_member_of_the_new_protocol_leaves_a_classic_group_that_rebalan
     assert answer.error_code == NONE and answer.generation_id == epoch + 1 and answer.leader in ids
 
 
-@pytest.mark.parametrize(("policy", "kind"), [("bidirectional", ClassicGroup), ("upgrade", ConsumerGroup), ("downgrade", ConsumerGroup)])
+@pytest.mark.parametrize(
+    ("policy", "kind"),
+    [("bidirectional", ClassicGroup), ("upgrade", ConsumerGroup), ("downgrade", ConsumerGroup)],
+)
 def test_the_policy_says_which_way_a_group_may_go(policy, kind):
     desk, _, newcomer = upgraded("a", policy=policy)
     if policy == "downgrade":
@@ -265,7 +327,11 @@ def test_another_broker_takes_the_mixed_group_over_with_its_timers():
     before = desk.group()
     desk.fail_over()
     after = desk.group()
-    assert after is not before and after.members == before.members and (after.epoch, after.assignment_epoch) == (2, 2)
+    assert (
+        after is not before
+        and after.members == before.members
+        and (after.epoch, after.assignment_epoch) == (2, 2)
+    )
     assert after.members[member_id].classic == before.members[member_id].classic
     assert beat(desk, member_id, 1) == REBALANCE_IN_PROGRESS
     generation, share = come_again(desk, member_id, (0, 1, 2, 3))
@@ -279,7 +345,9 @@ def test_another_broker_takes_the_mixed_group_over_with_its_timers():
 def test_law_no_partition_has_two_owners_whoever_speaks_which_protocol(acts):
     """Each client holds what it was last told it may; it lets go as soon as it is told to."""
     desk, ids, newcomer = upgraded("a", "b")
-    held: dict[str, set[int]] = {member_id: set(range(place, PARTITIONS, 2)) for place, member_id in enumerate(ids)} | {newcomer.member_id: set()}
+    held: dict[str, set[int]] = {
+        member_id: set(range(place, PARTITIONS, 2)) for place, member_id in enumerate(ids)
+    } | {newcomer.member_id: set()}
     epochs = dict.fromkeys(ids, 1) | {newcomer.member_id: newcomer.member_epoch}
     by_name = {"a": ids[0], "b": ids[1], "new": newcomer.member_id}
     for act in acts:
@@ -298,7 +366,9 @@ def test_law_no_partition_has_two_owners_whoever_speaks_which_protocol(acts):
             assert answer.error_code == NONE
             epochs[member_id] = answer.member_epoch
             if answer.assignment is not None:
-                held[member_id] = {number for topic in answer.assignment.topic_partitions for number in topic.partitions}
+                held[member_id] = {
+                    number for topic in answer.assignment.topic_partitions for number in topic.partitions
+                }
         elif beat(desk, member_id, epochs[member_id]) == REBALANCE_IN_PROGRESS:
             epochs[member_id], share = come_again(desk, member_id, tuple(sorted(held[member_id])))
             held[member_id] = set(share)

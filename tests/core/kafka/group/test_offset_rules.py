@@ -1,4 +1,5 @@
-"""Rules of committed offsets and of the administrator's requests, one playbook each; what both coordinators do alike is held in both."""
+"""Rules of committed offsets and of the administrator's requests, one playbook each; what both coordinators
+do alike is held in both."""
 
 import pytest
 
@@ -22,7 +23,12 @@ def fetched(desk, is_stable=False):
 @BOTH
 def test_what_nobody_committed_is_minus_one_without_an_error(is_old):
     partition = fetched(Desk(is_old=is_old))
-    assert (partition.committed_offset, partition.committed_leader_epoch, partition.metadata, partition.error_code) == (-1, -1, "", NONE)
+    assert (
+        partition.committed_offset,
+        partition.committed_leader_epoch,
+        partition.metadata,
+        partition.error_code,
+    ) == (-1, -1, "", NONE)
 
 
 @BOTH
@@ -51,8 +57,13 @@ def test_retention_of_its_own_is_written_in_the_schema_that_has_it_and_loses_the
 @BOTH
 def test_stable_fetch_tells_of_an_open_transaction_and_not_of_one_that_ended(is_old):
     desk = Desk(is_old=is_old)
-    desk.send(m.TxnOffsetCommitRequest("tx", "g", 7, 0, [m.CommittedTopic("t", [m.CommittedPartition(0, 5)])]), 3)
-    assert (fetched(desk, True).error_code, fetched(desk, True).committed_offset) == (UNSTABLE_OFFSET_COMMIT, -1)
+    desk.send(
+        m.TxnOffsetCommitRequest("tx", "g", 7, 0, [m.CommittedTopic("t", [m.CommittedPartition(0, 5)])]), 3
+    )
+    assert (fetched(desk, True).error_code, fetched(desk, True).committed_offset) == (
+        UNSTABLE_OFFSET_COMMIT,
+        -1,
+    )
     assert fetched(desk).error_code == NONE
     desk.send(m.WriteTxnMarkers(7, 0, False))
     assert (fetched(desk, True).error_code, fetched(desk, True).committed_offset) == (NONE, -1)
@@ -76,7 +87,9 @@ def test_unknown_group_is_described_as_dead_without_an_error(is_old):
 
 
 @BOTH
-@pytest.mark.parametrize(("states", "expected"), [([], ["e", "g"]), (["sTABLE"], ["g"]), (["EMPTY"], ["e"]), (["Dead"], [])])
+@pytest.mark.parametrize(
+    ("states", "expected"), [([], ["e", "g"]), (["sTABLE"], ["g"]), (["EMPTY"], ["e"]), (["Dead"], [])]
+)
 def test_list_filters_by_state_whatever_its_case(is_old, states, expected):
     desk, _ = stable_group("a", is_old=is_old)
     desk.send(commit(1, "e"))
@@ -87,7 +100,10 @@ def test_list_filters_by_type_whatever_its_case_and_describe_keeps_the_protocols
     desk = Desk()
     desk.send(heartbeat848())
     desk.send(commit(1, "e"))
-    listed = {kind: [group.group_id for group in desk.send(m.ListGroupsRequest([], [kind]), 5).groups] for kind in ("CONSUMER", "classic")}
+    listed = {
+        kind: [group.group_id for group in desk.send(m.ListGroupsRequest([], [kind]), 5).groups]
+        for kind in ("CONSUMER", "classic")
+    }
     assert listed == {"CONSUMER": ["g"], "classic": ["e"]}
     assert desk.send(m.DescribeGroupsRequest(["g"]), 5).groups[0].group_state == "Dead"
     assert desk.send(m.ConsumerGroupDescribeRequest(["e"]), 0).groups[0].error_code == GROUP_ID_NOT_FOUND
@@ -100,8 +116,13 @@ def test_failover_forgets_ids_that_wait_and_starts_all_sessions_anew(is_old):
     desk.pass_until(desk.now_ms + 3_000)
     desk.fail_over()
     assert pending not in desk.group().pending_joins
-    assert {desk.deadlines[f"heartbeat-g-{member}"] for member in (leader, follower)} == {desk.now_ms + 10_000}
-    assert [desk.group().members[member].rebalance_timeout_ms for member in (leader, follower)] == [30_000, 30_000]
+    assert {desk.deadlines[f"heartbeat-g-{member}"] for member in (leader, follower)} == {
+        desk.now_ms + 10_000
+    }
+    assert [desk.group().members[member].rebalance_timeout_ms for member in (leader, follower)] == [
+        30_000,
+        30_000,
+    ]
 
 
 def test_partitions_of_a_deleted_topic_lose_their_offsets_in_every_group():

@@ -81,7 +81,9 @@ def test_unknown_group_and_unchosen_protocol_are_refused_with_other_codes(is_old
     assert code(desk.send(commit(3))) == (ILLEGAL_GENERATION if is_old else GROUP_ID_NOT_FOUND)
     desk.send(join(), 3, "a")
     (member,) = desk.group().members
-    assert desk.send(sync(0, member)).error_code == (INCONSISTENT_GROUP_PROTOCOL if is_old else REBALANCE_IN_PROGRESS)
+    assert desk.send(sync(0, member)).error_code == (
+        INCONSISTENT_GROUP_PROTOCOL if is_old else REBALANCE_IN_PROGRESS
+    )
 
 
 @BOTH
@@ -117,7 +119,9 @@ def test_failed_append_is_told_with_other_codes(is_old):
 def test_tombstone_of_an_expired_offset_leaves_an_open_transaction_alone_only_in_the_old_one(is_old):
     desk = Desk(is_old=is_old, offsets_retention_ms=1_000, offsets_retention_check_interval_ms=1_000)
     desk.send(commit(-1))
-    desk.send(m.TxnOffsetCommitRequest("tx", "g", 100, 0, [m.CommittedTopic("t", [m.CommittedPartition(0, 5)])]))
+    desk.send(
+        m.TxnOffsetCommitRequest("tx", "g", 100, 0, [m.CommittedTopic("t", [m.CommittedPartition(0, 5)])])
+    )
     desk.pass_until(1_000)
     assert len(desk.log) == (3 if is_old else 2), "an open transaction holds the offset in the new one"
     desk.send(m.WriteTxnMarkers(100, 0, True))
@@ -127,11 +131,14 @@ def test_tombstone_of_an_expired_offset_leaves_an_open_transaction_alone_only_in
 
 @BOTH
 def test_group_that_a_commit_made_is_listed_before_it_is_confirmed_by_the_old_one_alone(is_old):
-    """It adds the group to its cache before it appends (GroupCoordinator.scala, handleCommitOffsets); the offset waits in both."""
+    """It adds the group to its cache before it appends (GroupCoordinator.scala, handleCommitOffsets); the
+    offset waits in both."""
     desk = Desk(is_old=is_old)
     desk.is_held = True
     assert desk.send(commit(-1)) is None
-    assert [group.group_id for group in desk.send(m.ListGroupsRequest(), 5).groups] == (["g"] if is_old else [])
+    assert [group.group_id for group in desk.send(m.ListGroupsRequest(), 5).groups] == (
+        ["g"] if is_old else []
+    )
     assert desk.send(m.DescribeGroupsRequest(["g"]), 5).groups[0].group_state == (EMPTY if is_old else DEAD)
     asked = m.OffsetFetchRequest([m.OffsetFetchGroup("g", topics=[m.FetchedTopic("t", [0])])])
     assert desk.send(asked).groups[0].topics[0].partitions[0].committed_offset == -1

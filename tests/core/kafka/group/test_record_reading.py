@@ -1,4 +1,5 @@
-"""The offsets topic's records are read as they were written: every key and value that Kafka's own coordinator wrote in the recorded cases."""
+"""The offsets topic's records are read as they were written: every key and value that Kafka's own coordinator
+wrote in the recorded cases."""
 
 from __future__ import annotations
 
@@ -23,7 +24,10 @@ def written(name: str) -> Iterator[tuple[bytes, bytes | None]]:
     def records(value: Any) -> Iterator[tuple[bytes, bytes | None]]:
         if isinstance(value, dict):
             if "key_hex" in value:
-                yield bytes.fromhex(value["key_hex"]), bytes.fromhex(value["value_hex"]) if value.get("value_hex") else None
+                yield (
+                    bytes.fromhex(value["key_hex"]),
+                    bytes.fromhex(value["value_hex"]) if value.get("value_hex") else None,
+                )
             for part in value.values():
                 yield from records(part)
         elif isinstance(value, list):

@@ -1,4 +1,5 @@
-"""Records of `__consumer_offsets` in words: each that Kafka's coordinators wrote has its fields, and what is cut off has none."""
+"""Records of `__consumer_offsets` in words: each that Kafka's coordinators wrote has its fields, and what is
+cut off has none."""
 
 from __future__ import annotations
 
@@ -8,7 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from broker_core.kafka.assignors.subscription_bytes import SubscriptionData, write_assignment, write_subscription
+from broker_core.kafka.assignors.subscription_bytes import (
+    SubscriptionData,
+    write_assignment,
+    write_subscription,
+)
 from broker_core.kafka.group import records as r
 from broker_core.kafka.group.record_bytes import key_bytes, value_bytes
 from broker_core.kafka.group.record_words import described, in_words
@@ -43,21 +48,40 @@ def test_every_recorded_record_is_read() -> None:
         about = described(bytes.fromhex(key), None if value is None else bytes.fromhex(value))
         assert about is not None and (about["value"] is None) == (value is None), key
         kinds.add(about["kind"])
-    assert {"OffsetCommit", "GroupMetadata", "ConsumerGroupMetadata", "ConsumerGroupCurrentMemberAssignment"} <= kinds
+    assert {
+        "OffsetCommit",
+        "GroupMetadata",
+        "ConsumerGroupMetadata",
+        "ConsumerGroupCurrentMemberAssignment",
+    } <= kinds
 
 
 def test_a_commit_a_group_and_a_tombstone() -> None:
     key, value = r.OffsetCommitKey("g", "t", 3), r.OffsetCommitValue(42, 1, "", 1_000)
     about = described(key_bytes(key), value_bytes(value))
     assert about is not None and in_words(about["key"]) == "group=g topic=t partition=3"
-    assert in_words(about["value"]) == 'offset=42 leader_epoch=1 metadata="" commit_timestamp=1000 expire_timestamp=null'
+    assert (
+        in_words(about["value"])
+        == 'offset=42 leader_epoch=1 metadata="" commit_timestamp=1000 expire_timestamp=null'
+    )
     gone = described(key_bytes(key), None)
     assert gone is not None and in_words(gone["value"]) is None
-    member = r.StoredMember("c1-id", None, "c1", "/h", 300, 45, write_subscription(SubscriptionData(("t",))), write_assignment([("t", 0)]))
+    member = r.StoredMember(
+        "c1-id",
+        None,
+        "c1",
+        "/h",
+        300,
+        45,
+        write_subscription(SubscriptionData(("t",))),
+        write_assignment([("t", 0)]),
+    )
     group = r.GroupMetadataValue("consumer", 2, "range", "c1-id", 5, [member])
     about = described(key_bytes(r.GroupMetadataKey("g")), value_bytes(group))
     assert about is not None
-    assert about["value"]["members"][0]["subscription"] == ["t"] and about["value"]["members"][0]["assignment"] == ["t-0"]
+    assert about["value"]["members"][0]["subscription"] == ["t"] and about["value"]["members"][0][
+        "assignment"
+    ] == ["t-0"]
     assert "assignment=[t-0]" in (in_words(about["value"]) or "")
 
 

@@ -1,6 +1,8 @@
-"""Records of the offsets topic applied to a coordinator's state: whole logs, compacted ones, and records of what is not there.
+"""Records of the offsets topic applied to a coordinator's state: whole logs, compacted ones, and records of
+what is not there.
 
-A compacted log may have a record before the one that its group began with, and tombstones of what is gone (KAFKA-19862).
+A compacted log may have a record before the one that its group began with, and tombstones of what is gone
+(KAFKA-19862).
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ MEMBER = r.ConsumerGroupMemberMetadataValue("i", "east", "c", "/h", ["t", "u"], 
 PARTITIONS = [m.TopicPartitions(TOPIC_ID, [0, 1])]
 
 
-def holding(epoch: int, *numbers: int, state: int = STABLE, revoking: Sequence[int] = ()) -> r.ConsumerGroupCurrentMemberAssignmentValue:
+def holding(
+    epoch: int, *numbers: int, state: int = STABLE, revoking: Sequence[int] = ()
+) -> r.ConsumerGroupCurrentMemberAssignmentValue:
     assigned = [m.TopicPartitions(TOPIC_ID, list(numbers))] if numbers else []
     return r.ConsumerGroupCurrentMemberAssignmentValue(
         epoch, epoch - 1, state, assigned, [m.TopicPartitions(TOPIC_ID, list(revoking))] if revoking else []
@@ -40,37 +44,67 @@ def loaded(*records: r.LogRecord, is_old: bool = False) -> Desk:
 
 
 METADATA, SUBSCRIBED = r.ConsumerGroupMetadataKey("g"), r.ConsumerGroupMemberMetadataKey("g", "m")
-TARGET, TARGET_EPOCH = r.ConsumerGroupTargetAssignmentMemberKey("g", "m"), r.ConsumerGroupTargetAssignmentMetadataKey("g")
-CURRENT, TOPICS = r.ConsumerGroupCurrentMemberAssignmentKey("g", "m"), r.ConsumerGroupPartitionMetadataKey("g")
+TARGET, TARGET_EPOCH = (
+    r.ConsumerGroupTargetAssignmentMemberKey("g", "m"),
+    r.ConsumerGroupTargetAssignmentMetadataKey("g"),
+)
+CURRENT, TOPICS = (
+    r.ConsumerGroupCurrentMemberAssignmentKey("g", "m"),
+    r.ConsumerGroupPartitionMetadataKey("g"),
+)
 OFFSET, GROUP = r.OffsetCommitKey("g", "t", 0), r.GroupMetadataKey("g")
 
 
 def test_group_of_the_consumer_protocol_is_what_its_records_say() -> None:
     desk = loaded(
-        r.Record(SUBSCRIBED, MEMBER), r.Record(TOPICS, r.ConsumerGroupPartitionMetadataValue([r.StoredTopic(TOPIC_ID, "t", 6, [])])),
-        r.Record(METADATA, r.ConsumerGroupMetadataValue(4)), r.Record(TARGET, r.ConsumerGroupTargetAssignmentMemberValue(PARTITIONS)),
+        r.Record(SUBSCRIBED, MEMBER),
+        r.Record(TOPICS, r.ConsumerGroupPartitionMetadataValue([r.StoredTopic(TOPIC_ID, "t", 6, [])])),
+        r.Record(METADATA, r.ConsumerGroupMetadataValue(4)),
+        r.Record(TARGET, r.ConsumerGroupTargetAssignmentMemberValue(PARTITIONS)),
         r.Record(TARGET_EPOCH, r.ConsumerGroupTargetAssignmentMetadataValue(4)),
         r.Record(CURRENT, holding(4, 0, state=UNREVOKED_PARTITIONS, revoking=[1])),
-    )  # fmt: skip
+    )
     group = desk.group()
-    assert (group.epoch, group.assignment_epoch, group.target, list(group.topics)) == (4, 4, {"m": {TOPIC_ID: (0, 1)}}, ["t"])
+    assert (group.epoch, group.assignment_epoch, group.target, list(group.topics)) == (
+        4,
+        4,
+        {"m": {TOPIC_ID: (0, 1)}},
+        ["t"],
+    )
     member = group.members["m"]
-    assert (member.instance_id, member.rack_id, member.subscribed, member.server_assignor) == ("i", "east", {"t", "u"}, "range")
-    assert (member.epoch, member.previous_epoch, member.assigned, member.revoking) == (4, 3, {TOPIC_ID: {0}}, {TOPIC_ID: {1}})
+    assert (member.instance_id, member.rack_id, member.subscribed, member.server_assignor) == (
+        "i",
+        "east",
+        {"t", "u"},
+        "range",
+    )
+    assert (member.epoch, member.previous_epoch, member.assigned, member.revoking) == (
+        4,
+        3,
+        {TOPIC_ID: {0}},
+        {TOPIC_ID: {1}},
+    )
     assert group.owner_epochs == {(TOPIC_ID, 0): 4, (TOPIC_ID, 1): 4} and group.static_members == {"i": "m"}
-    assert desk.deadlines["rebalance-timeout-g-m"] == 9_000 and desk.deadlines["session-timeout-g-m"] == 45_000
+    assert (
+        desk.deadlines["rebalance-timeout-g-m"] == 9_000 and desk.deadlines["session-timeout-g-m"] == 45_000
+    )
 
 
 @pytest.mark.parametrize(
     "record",
     [
-        r.Record(SUBSCRIBED, MEMBER), r.Record(METADATA, r.ConsumerGroupMetadataValue(4)), r.Record(CURRENT, holding(4, 0)),
-        r.Record(TARGET, r.ConsumerGroupTargetAssignmentMemberValue(PARTITIONS)), r.Record(TOPICS, r.ConsumerGroupPartitionMetadataValue([])),
+        r.Record(SUBSCRIBED, MEMBER),
+        r.Record(METADATA, r.ConsumerGroupMetadataValue(4)),
+        r.Record(CURRENT, holding(4, 0)),
+        r.Record(TARGET, r.ConsumerGroupTargetAssignmentMemberValue(PARTITIONS)),
+        r.Record(TOPICS, r.ConsumerGroupPartitionMetadataValue([])),
         r.Record(TARGET_EPOCH, r.ConsumerGroupTargetAssignmentMetadataValue(4)),
     ],
     ids=lambda record: record.key.type.removeprefix("ConsumerGroup"),
-)  # fmt: skip
-def test_any_value_may_be_the_first_of_its_group_and_a_tombstone_of_nothing_is_nothing(record: r.Record) -> None:
+)
+def test_any_value_may_be_the_first_of_its_group_and_a_tombstone_of_nothing_is_nothing(
+    record: r.Record,
+) -> None:
     assert isinstance(loaded(record).group(), ConsumerGroup)
     assert loaded(r.Record(record.key, None)).group() is None
     classic = r.Record(GROUP, r.GroupMetadataValue("consumer", 1, None, None, 5, []))
@@ -83,10 +117,22 @@ def test_assignment_before_its_members_subscription_and_the_other_way_give_the_s
 
 
 def test_tombstone_of_a_current_assignment_lets_go_of_everything_before_the_member_is_gone() -> None:
-    desk = loaded(r.Record(SUBSCRIBED, MEMBER), r.Record(CURRENT, holding(4, 0, revoking=[1])), r.Record(CURRENT, None))
+    desk = loaded(
+        r.Record(SUBSCRIBED, MEMBER), r.Record(CURRENT, holding(4, 0, revoking=[1])), r.Record(CURRENT, None)
+    )
     member = desk.group().members["m"]
-    assert (member.epoch, member.previous_epoch, member.assigned, member.revoking) == (-1, -1, {}, {}) and desk.group().owner_epochs == {}
-    assert loaded(r.Record(SUBSCRIBED, MEMBER), r.Record(CURRENT, None), r.Record(SUBSCRIBED, None)).group().members == {}
+    assert (member.epoch, member.previous_epoch, member.assigned, member.revoking) == (
+        -1,
+        -1,
+        {},
+        {},
+    ) and desk.group().owner_epochs == {}
+    assert (
+        loaded(r.Record(SUBSCRIBED, MEMBER), r.Record(CURRENT, None), r.Record(SUBSCRIBED, None))
+        .group()
+        .members
+        == {}
+    )
 
 
 def test_state_of_a_newer_broker_is_unknown() -> None:
@@ -101,7 +147,10 @@ def test_numbers_of_a_target_stand_in_the_order_of_the_originals_set() -> None:
 
 def test_two_owners_of_one_partition_are_our_own_mistake() -> None:
     with pytest.raises(InvariantError, match="two owners"):
-        loaded(r.Record(CURRENT, holding(4, 0)), r.Record(r.ConsumerGroupCurrentMemberAssignmentKey("g", "n"), holding(4, 0)))
+        loaded(
+            r.Record(CURRENT, holding(4, 0)),
+            r.Record(r.ConsumerGroupCurrentMemberAssignmentKey("g", "n"), holding(4, 0)),
+        )
 
 
 def test_classic_group_with_members_takes_no_records_of_the_other_protocol() -> None:
@@ -121,20 +170,29 @@ def test_group_of_a_commit_becomes_what_its_own_records_say(is_commit_first: boo
 
 
 def test_later_record_of_a_classic_group_replaces_the_earlier_and_its_tombstone_ends_it() -> None:
-    first, second = (r.Record(GROUP, r.GroupMetadataValue("consumer", number, None, None, 5, [])) for number in (1, 2))
+    first, second = (
+        r.Record(GROUP, r.GroupMetadataValue("consumer", number, None, None, 5, [])) for number in (1, 2)
+    )
     assert loaded(first, second).group().generation == 2
     assert loaded(first, r.Record(GROUP, None)).group() is None
-    assert loaded(first, r.Record(METADATA, None)).group().generation == 1, "the tombstone of the other kind is not about it"
+    assert loaded(first, r.Record(METADATA, None)).group().generation == 1, (
+        "the tombstone of the other kind is not about it"
+    )
 
 
 @pytest.mark.parametrize("is_committed", [True, False])
 def test_transaction_that_ended_counts_and_an_open_one_is_still_open(is_committed: bool) -> None:
     value = r.OffsetCommitValue(7, -1, "", 5)
     desk = loaded(
-        r.Record(OFFSET, value, 100, 0), r.EndOfTransaction(100, 0, is_committed), r.Record(r.OffsetCommitKey("g", "t", 1), value, 100, 0)
+        r.Record(OFFSET, value, 100, 0),
+        r.EndOfTransaction(100, 0, is_committed),
+        r.Record(r.OffsetCommitKey("g", "t", 1), value, 100, 0),
     )
     store = desk.coordinator.state.offsets
-    assert ([place[2] for place in store.visible.present], store.is_pending(("g", "t", 1))) == ([0] if is_committed else [], True)
+    assert ([place[2] for place in store.visible.present], store.is_pending(("g", "t", 1))) == (
+        [0] if is_committed else [],
+        True,
+    )
     assert desk.group() is not None
 
 
@@ -149,7 +207,9 @@ def test_transaction_that_ended_counts_and_an_open_one_is_still_open(is_committe
     ],
     ids=["no generation", "generation", "offset", "deleted offset", "open transaction"],
 )
-def test_old_coordinator_has_a_group_if_something_of_it_is_left(records: list[r.LogRecord], is_there: bool) -> None:
+def test_old_coordinator_has_a_group_if_something_of_it_is_left(
+    records: list[r.LogRecord], is_there: bool
+) -> None:
     assert (loaded(*records, is_old=True).group() is not None) is is_there
     assert loaded(*records).group() is not None, "the new one has what its record says"
 
@@ -159,11 +219,18 @@ def test_loaded_members_have_their_timers_and_no_request_waits() -> None:
     desk.pass_until(9_000)
     desk.fail_over()
     group = desk.group()
-    assert {name: at_ms for name, at_ms in desk.deadlines.items() if name.startswith("heartbeat")} == dict.fromkeys(
-        (f"heartbeat-g-{member_id}" for member_id in ids), 19_000
+    assert {
+        name: at_ms for name, at_ms in desk.deadlines.items() if name.startswith("heartbeat")
+    } == dict.fromkeys((f"heartbeat-g-{member_id}" for member_id in ids), 19_000)
+    assert (group.waiting_count, group.pending_syncs, group.protocol, group.leader) == (
+        0,
+        {},
+        "range",
+        ids[0],
     )
-    assert (group.waiting_count, group.pending_syncs, group.protocol, group.leader) == (0, {}, "range", ids[0])
-    assert [member.assignment for member in group.members.values()] == [member_id.encode() for member_id in ids]
+    assert [member.assignment for member in group.members.values()] == [
+        member_id.encode() for member_id in ids
+    ]
     desk.send(leave(*ids))
     assert desk.group().generation == 2
 
@@ -184,8 +251,14 @@ def test_law_a_compacted_log_gives_the_same_group(acts: list[tuple[str, int]]) -
             desk.pass_until(desk.now_ms + 12_000)
         elif place < len(members):
             one = members[place]
-            held = [m.TopicPartitions(topic_id, sorted(numbers)) for topic_id, numbers in one.assigned.items()]
-            desk.send(m.ConsumerGroupHeartbeatRequest("g", one.member_id, -1 if act == "leave" else one.epoch, topic_partitions=held))
+            held = [
+                m.TopicPartitions(topic_id, sorted(numbers)) for topic_id, numbers in one.assigned.items()
+            ]
+            desk.send(
+                m.ConsumerGroupHeartbeatRequest(
+                    "g", one.member_id, -1 if act == "leave" else one.epoch, topic_partitions=held
+                )
+            )
     last = {record.key: number for number, record in enumerate(desk.log)}
     kept = [record for number, record in enumerate(desk.log) if last[record.key] == number]
     for compacted in (kept, [record for record in kept if record.value is not None]):
@@ -193,10 +266,17 @@ def test_law_a_compacted_log_gives_the_same_group(acts: list[tuple[str, int]]) -
         if desk.group() is None or again is None:
             assert (again is None) == (desk.group() is None)
             continue
-        assert (again.members, again.target, again.owner_epochs) == (desk.group().members, desk.group().target, desk.group().owner_epochs)
+        assert (again.members, again.target, again.owner_epochs) == (
+            desk.group().members,
+            desk.group().target,
+            desk.group().owner_epochs,
+        )
         assert (again.epoch, again.assignment_epoch, again.topics) == (
             desk.group().epoch,
             desk.group().assignment_epoch,
             desk.group().topics,
         )
-        assert (again.subscriber_counts, again.targeted) == (desk.group().subscriber_counts, desk.group().targeted)
+        assert (again.subscriber_counts, again.targeted) == (
+            desk.group().subscriber_counts,
+            desk.group().targeted,
+        )

@@ -1,4 +1,5 @@
-"""The same requests give the same records, to the byte, whatever order a process gives its sets of strings."""
+"""The same requests give the same records, to the byte, whatever order a process gives its sets of
+strings."""
 
 import os
 import subprocess
@@ -32,6 +33,13 @@ def test_records_do_not_depend_on_the_hash_seed():
     outputs = set()
     for seed in ("1", "2", "77"):
         environment = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
-        run = subprocess.run([sys.executable, "-c", PROGRAM], cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+        run = subprocess.run(
+            [sys.executable, "-c", PROGRAM],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         outputs.add(run.stdout)
     assert len(outputs) == 1 and int(outputs.pop().split()[0]) > 50

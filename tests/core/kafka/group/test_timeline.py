@@ -1,4 +1,5 @@
-"""The map that remembers what is not below the high watermark, against the plain idea: a copy of the map at the end of each append."""
+"""The map that remembers what is not below the high watermark, against the plain idea: a copy of the map at
+the end of each append."""
 
 from __future__ import annotations
 
@@ -66,14 +67,18 @@ def test_append_of_nothing_leaves_no_layer() -> None:
 
 
 STEP = st.one_of(
-    st.tuples(st.just("put"), st.sampled_from("abc"), st.integers(0, 9)), st.tuples(st.just("remove"), st.sampled_from("abc"), st.just(0)),
-    st.tuples(st.sampled_from(["seal", "undo"]), st.just(""), st.just(0)), st.tuples(st.just("commit"), st.just(""), st.integers(0, 12)),
-)  # fmt: skip
+    st.tuples(st.just("put"), st.sampled_from("abc"), st.integers(0, 9)),
+    st.tuples(st.just("remove"), st.sampled_from("abc"), st.just(0)),
+    st.tuples(st.sampled_from(["seal", "undo"]), st.just(""), st.just(0)),
+    st.tuples(st.just("commit"), st.just(""), st.integers(0, 12)),
+)
 
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(STEP, max_size=30))
-def test_law_readers_see_the_copy_of_the_last_append_that_is_confirmed(steps: list[tuple[str, str, int]]) -> None:
+def test_law_readers_see_the_copy_of_the_last_append_that_is_confirmed(
+    steps: list[tuple[str, str, int]],
+) -> None:
     line: Timeline[str, int] = Timeline()
     copies: list[tuple[int, dict[str, int]]] = [(0, {})]
     now: dict[str, int] = {}

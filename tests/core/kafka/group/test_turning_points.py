@@ -1,4 +1,5 @@
-"""What a coordinator tells of itself, from which words and pictures are made: kinds, rules, and the numbers in them."""
+"""What a coordinator tells of itself, from which words and pictures are made: kinds, rules, and the numbers
+in them."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from tests.core.kafka.group.desk import Desk, heartbeat848, join, sync
 
 
 class Hearing(Desk):
-    """heard: (kind without `kafka.group.`, rule, inputs, data) of each turning point, `group` left out. blamed: what was said to follow from what."""
+    """heard: (kind without `kafka.group.`, rule, inputs, data) of each turning point, `group` left out.
+    blamed: what was said to follow from what."""
 
     def __init__(self, **settings: Any) -> None:
         self.heard: list[tuple[str, str | None, dict[str, Any], dict[str, Any]]] = []
@@ -21,7 +23,12 @@ class Hearing(Desk):
     def tell(self, kind: str, rule: str | None, inputs: Any, data: Any) -> Cause:
         assert data["group"] == "g"
         self.heard.append(
-            (kind.removeprefix("kafka.group."), rule, dict(inputs), {name: value for name, value in data.items() if name != "group"})
+            (
+                kind.removeprefix("kafka.group."),
+                rule,
+                dict(inputs),
+                {name: value for name, value in data.items() if name != "group"},
+            )
         )
         return Cause(event=f"told:{len(self.heard)}")
 
@@ -40,24 +47,53 @@ def test_life_of_a_classic_group() -> None:
     one, two = desk.group().members
     assert desk.take() == [
         ("member_joined", None, {}, {"client": "a", "member_id": one}),
-        ("rebalance_started", "kafka.group.join", {"initial_delay_ms": 3_000}, {"members": 1, "generation": 0}),
+        (
+            "rebalance_started",
+            "kafka.group.join",
+            {"initial_delay_ms": 3_000},
+            {"members": 1, "generation": 0},
+        ),
         ("member_joined", None, {}, {"client": "b", "member_id": two}),
     ]
     desk.pass_until(6_000)
-    assert desk.take() == [("generation_started", "kafka.group.all_members_joined", {"members": 2}, {"generation": 1, "leader": one})]
+    assert desk.take() == [
+        (
+            "generation_started",
+            "kafka.group.all_members_joined",
+            {"members": 2},
+            {"generation": 1, "leader": one},
+        )
+    ]
     desk.send(sync(1, two)), desk.send(sync(1, one, {one: b"1", two: b"2"}))
     assert desk.take() == [("assigned", "kafka.assignor.range", {"members": 2}, {"generation": 1})]
     desk.send(join(one, rebalance_ms=40_000))
-    assert desk.take() == [("rebalance_started", "kafka.group.rejoin", {"rebalance_timeout_ms": 40_000}, {"members": 2, "generation": 1})]
+    assert desk.take() == [
+        (
+            "rebalance_started",
+            "kafka.group.rejoin",
+            {"rebalance_timeout_ms": 40_000},
+            {"members": 2, "generation": 1},
+        )
+    ]
     desk.pass_until(16_000)
     assert desk.take() == [
         ("member_expired", "kafka.group.session_timeout", {"session_timeout_ms": 10_000}, {"member_id": two}),
-        ("generation_started", "kafka.group.all_members_joined", {"members": 1}, {"generation": 2, "leader": one}),
+        (
+            "generation_started",
+            "kafka.group.all_members_joined",
+            {"members": 1},
+            {"generation": 2, "leader": one},
+        ),
     ]
     desk.send(leave(one))
     assert desk.take() == [
         ("member_left", None, {}, {"member_id": one}),
-        ("rebalance_started", "kafka.group.leave", {"rebalance_timeout_ms": 0}, {"members": 0, "generation": 2}),
+        (
+            "rebalance_started",
+            "kafka.group.leave",
+            {"rebalance_timeout_ms": 0},
+            {"members": 0, "generation": 2},
+        ),
     ]
 
 

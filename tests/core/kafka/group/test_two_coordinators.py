@@ -1,7 +1,10 @@
-"""The lane's small coordinator and the recorded one, side by side: the same requests at the same times, the same answers and the same group.
+"""The lane's small coordinator and the recorded one, side by side: the same requests at the same times, the
+same answers and the same group.
 
-docs/decisions/two-group-coordinators.md: a rule that changes for both is changed in both. Left out here is what differs on purpose or is only in
-one: ids that were given out and not used, static members, votes, and who never fetches what the leader has brought.
+docs/decisions/two-group-coordinators.md: a rule that changes for both is changed in both. Left out here is
+what differs on purpose or is only in
+one: ids that were given out and not used, static members, votes, and who never fetches what the leader has
+brought.
 """
 
 from __future__ import annotations
@@ -32,7 +35,8 @@ class HexDesk(Desk):
 
 
 class Both:
-    """One group in each coordinator. Member ids are the same in both; a member's connection is its place of arrival."""
+    """One group in each coordinator. Member ids are the same in both; a member's connection is its place of
+    arrival."""
 
     def __init__(self) -> None:
         self.desk = HexDesk()
@@ -43,10 +47,23 @@ class Both:
     def join(self, connection: int, member_id: str, topics: tuple[str, ...]) -> tuple[Any, Any]:
         """(answer of the recorded one, of the lane); None: parked."""
         metadata = write_subscription(SubscriptionData(topics), 0)
-        request = m.JoinGroupRequest("g", SESSION_S * 1_000, member_id, "consumer", [m.Protocol("range", metadata)], REBALANCE_S * 1_000)
+        request = m.JoinGroupRequest(
+            "g",
+            SESSION_S * 1_000,
+            member_id,
+            "consumer",
+            [m.Protocol("range", metadata)],
+            REBALANCE_S * 1_000,
+        )
         recorded = self.desk.send(request, 9, f"c{connection}")
         sent = self.lane.join(
-            connection, member_id, self.now_s, SESSION_S * SECOND_US, REBALANCE_S * SECOND_US, "range", Subscription(topics)
+            connection,
+            member_id,
+            self.now_s,
+            SESSION_S * SECOND_US,
+            REBALANCE_S * SECOND_US,
+            "range",
+            Subscription(topics),
         )
         return recorded, _answer(sent, connection, r.JoinGroupResponse)
 
@@ -64,14 +81,21 @@ class Both:
             assert (recorded.error_code, recorded.member_id) == (small.error_code, small.member_id)
             if small.error_code == r.NONE:
                 assert (recorded.generation_id, recorded.leader) == (small.generation_id, small.leader)
-                # The order of the list is that of Java's map there and of arrival here; range sorts it anyway.
+                # The order of the list is that of Java's map there and of arrival here; range sorts it
+                # anyway.
                 listed = sorted(each.member_id for each in recorded.members)
                 assert listed == sorted(known for known, _ in small.members) or recorded.members == []
 
     def sync(self, member_id: str, generation: int) -> None:
-        given_out = {known: [place] for place, known in enumerate(self.lane.group.members)} if self.lane.group.leader == member_id else {}
+        given_out = (
+            {known: [place] for place, known in enumerate(self.lane.group.members)}
+            if self.lane.group.leader == member_id
+            else {}
+        )
         parts = [m.MemberAssignment(known, bytes(numbers)) for known, numbers in given_out.items()]
-        recorded = self.desk.send(m.SyncGroupRequest("g", generation, member_id, None, "consumer", "range", parts))
+        recorded = self.desk.send(
+            m.SyncGroupRequest("g", generation, member_id, None, "consumer", "range", parts)
+        )
         connection = self.connections[member_id]
         sent = self.lane.sync(connection, member_id, given_out, generation, self.now_s)
         small = _answer(sent, connection, r.SyncGroupResponse)
@@ -81,13 +105,19 @@ class Both:
 
     def beat(self, member_id: str, generation: int) -> None:
         recorded = self.desk.send(m.HeartbeatRequest("g", generation, member_id))
-        assert recorded.error_code == self.lane.beat(self.connections[member_id], member_id, generation, self.now_s)
+        assert recorded.error_code == self.lane.beat(
+            self.connections[member_id], member_id, generation, self.now_s
+        )
 
     def commit(self, member_id: str, generation: int) -> None:
         topics = [m.CommittedTopic("t", [m.CommittedPartition(0, self.now_s)])]
         recorded = self.desk.send(m.OffsetCommitRequest("g", generation, member_id, topics))
         offset_commit(
-            self.lane.group, 1, r.OffsetCommitRequest("g", generation, member_id, {0: self.now_s}), self.now_s * SECOND_US, self.lane.out
+            self.lane.group,
+            1,
+            r.OffsetCommitRequest("g", generation, member_id, {0: self.now_s}),
+            self.now_s * SECOND_US,
+            self.lane.out,
         )
         ((_, small),) = self.lane.out.take()
         assert recorded.topics[0].partitions[0].error_code == small.error_code
@@ -126,11 +156,22 @@ class Both:
         )
         assert syncs[0] == syncs[1]
         timers = {
-            _as_recorded(name): at_us // MILLISECOND_US for name, at_us in self.lane.out.deadlines.items() if not name.startswith("sync")
+            _as_recorded(name): at_us // MILLISECOND_US
+            for name, at_us in self.lane.out.deadlines.items()
+            if not name.startswith("sync")
         }
-        # Of a member that waits the recorded one may have let its timer run out without a word, or the lane has set it with the request.
-        waiting = {f"heartbeat-g-{known}" for known, member in small.members.items() if member.awaits_join or member.awaits_sync}
-        recorded = {name: at_ms for name, at_ms in self.desk.deadlines.items() if name.startswith(("heartbeat", "join"))}
+        # Of a member that waits the recorded one may have let its timer run out without a word, or the lane
+        # has set it with the request.
+        waiting = {
+            f"heartbeat-g-{known}"
+            for known, member in small.members.items()
+            if member.awaits_join or member.awaits_sync
+        }
+        recorded = {
+            name: at_ms
+            for name, at_ms in self.desk.deadlines.items()
+            if name.startswith(("heartbeat", "join"))
+        }
         assert {name: at for name, at in timers.items() if name not in waiting} == {
             name: at for name, at in recorded.items() if name not in waiting
         }
@@ -146,7 +187,20 @@ def _as_recorded(name: str) -> str:
     return name.replace("session:", "heartbeat-").replace(":", "-")
 
 
-VERBS = ["enter", "rejoin", "change", "sync", "sync", "beat", "stale beat", "commit", "stale commit", "leave", "time", "time"]
+VERBS = [
+    "enter",
+    "rejoin",
+    "change",
+    "sync",
+    "sync",
+    "beat",
+    "stale beat",
+    "commit",
+    "stale commit",
+    "leave",
+    "time",
+    "time",
+]
 ACT = st.tuples(st.sampled_from(VERBS), st.integers(0, 3))
 
 

@@ -22,7 +22,9 @@ def fill(log: PartitionLog, count: int, keys: int = 1000) -> None:
 
 
 def rows(log: PartitionLog) -> Rows:
-    return [(record.offset, record.key, record.value) for batch in log.batches() for record in batch.records()]
+    return [
+        (record.offset, record.key, record.value) for batch in log.batches() for record in batch.records()
+    ]
 
 
 def is_sound(log: PartitionLog) -> bool:

@@ -1,4 +1,5 @@
-"""The index of aborted transactions: its rows in the file, which of them a reader needs, and what a cut, a roll and a torn file leave."""
+"""The index of aborted transactions: its rows in the file, which of them a reader needs, and what a cut, a
+roll and a torn file leave."""
 
 from typing import Any
 
@@ -9,7 +10,13 @@ from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.kafka.log.record_batch import ControlType
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.log.storage import StorageFull
-from broker_core.kafka.log.transaction_index import AbortedTransaction, add_aborted, read_aborted, replace_aborted, truncate_aborted
+from broker_core.kafka.log.transaction_index import (
+    AbortedTransaction,
+    add_aborted,
+    read_aborted,
+    replace_aborted,
+    truncate_aborted,
+)
 from broker_core.kafka.log.watermarks import Isolation
 from tests.core.kafka.log.small_logs import NOW, new_folder
 
@@ -38,7 +45,9 @@ def test_a_row_outlives_a_power_cut_with_its_marker() -> None:
     assert list(read_aborted(written(*ROWS).after_crash(), FILE)) == ROWS
 
 
-@pytest.mark.parametrize(("size", "whole"), [(3 * ROW_BYTES - 1, 2), (ROW_BYTES, 1), (ROW_BYTES - 1, 0), (0, 0)])
+@pytest.mark.parametrize(
+    ("size", "whole"), [(3 * ROW_BYTES - 1, 2), (ROW_BYTES, 1), (ROW_BYTES - 1, 0), (0, 0)]
+)
 def test_a_torn_last_row_is_left_out(size: int, whole: int) -> None:
     folder = written(*ROWS)
     folder.tear(FILE, size)
@@ -78,7 +87,12 @@ def send(log: PartitionLog, producer_id: int, count: int = 1, value: bytes = b"v
     entry = log.producers.entries.get(producer_id)
     sequence = 0 if entry is None else entry.last_sequence + 1
     log.append_pairs(
-        [(b"t", value)] * count, now_ms=NOW, producer_id=producer_id, producer_epoch=0, base_sequence=sequence, is_transactional=True
+        [(b"t", value)] * count,
+        now_ms=NOW,
+        producer_id=producer_id,
+        producer_epoch=0,
+        base_sequence=sequence,
+        is_transactional=True,
     )
 
 
@@ -99,22 +113,30 @@ def two_at_once(**settings: Any) -> PartitionLog:
     return log
 
 
-def test_an_aborted_transaction_spans_from_its_first_record_to_its_marker_and_a_committed_one_is_not_there() -> None:
+def test_an_aborted_transaction_spans_from_its_first_record_to_its_marker_and_a_committed_one_is_not_there() -> (
+    None
+):
     log = two_at_once()
     rows = log.aborted_transactions(0, log.log_end_offset)
-    assert [(row.producer_id, row.first_offset, row.last_offset) for row in rows] == [(8, 1, 4), (7, 0, 5)], "in the order of their markers"
+    assert [(row.producer_id, row.first_offset, row.last_offset) for row in rows] == [(8, 1, 4), (7, 0, 5)], (
+        "in the order of their markers"
+    )
 
 
 def test_the_row_says_what_was_stable_when_the_transaction_ended() -> None:
     log = two_at_once()
-    assert [row.last_stable_offset for row in log.aborted_transactions(0, 9)] == [0, 6], "7 was still open when 8 ended"
+    assert [row.last_stable_offset for row in log.aborted_transactions(0, 9)] == [0, 6], (
+        "7 was still open when 8 ended"
+    )
 
 
 @pytest.mark.parametrize(
     ("first", "end_exclusive", "producers"),
     [(0, 1, [7]), (0, 0, []), (1, 2, [8, 7]), (4, 5, [8, 7]), (5, 6, [7]), (6, 9, []), (0, 9, [8, 7])],
 )
-def test_a_reader_needs_those_that_touch_what_it_reads(first: int, end_exclusive: int, producers: list[int]) -> None:
+def test_a_reader_needs_those_that_touch_what_it_reads(
+    first: int, end_exclusive: int, producers: list[int]
+) -> None:
     assert [row.producer_id for row in two_at_once().aborted_transactions(first, end_exclusive)] == producers
 
 
@@ -149,7 +171,9 @@ def test_a_marker_without_a_transaction_leaves_no_row() -> None:
 
 
 @pytest.mark.parametrize(("cut", "rows", "stable"), [(5, [8], 0), (4, [], 0), (6, [8, 7], 6)])
-def test_a_cut_log_knows_only_the_transactions_whose_marker_it_still_has(cut: int, rows: list[int], stable: int) -> None:
+def test_a_cut_log_knows_only_the_transactions_whose_marker_it_still_has(
+    cut: int, rows: list[int], stable: int
+) -> None:
     log = two_at_once()
     log.truncate_to(cut, NOW)
     assert [row.producer_id for row in log.aborted_transactions(0, 9)] == rows

@@ -8,7 +8,13 @@ from broker_core.kafka.log.arrow_columns import COLUMNS, BrokenBatch, arrow_colu
 from broker_core.kafka.log.codecs import Codec
 from broker_core.kafka.log.errors import LogError
 from broker_core.kafka.log.record import Record
-from broker_core.kafka.log.record_batch import HEADER_SIZE, LOG_APPEND_TIME, BatchHeader, RecordBatch, encode_batch
+from broker_core.kafka.log.record_batch import (
+    HEADER_SIZE,
+    LOG_APPEND_TIME,
+    BatchHeader,
+    RecordBatch,
+    encode_batch,
+)
 
 CONTENT = st.none() | st.binary(max_size=20) | st.just(b"x" * 200)
 RECORDS = st.lists(
@@ -28,20 +34,27 @@ def encoded(described):
         for gap, timestamp, key, value, headers in rows:
             offset += gap + 1
             records.append(Record(offset, timestamp, key, value, headers))
-        batches.append(encode_batch(records, codec=codec, attributes=LOG_APPEND_TIME if is_append_time else 0))
+        batches.append(
+            encode_batch(records, codec=codec, attributes=LOG_APPEND_TIME if is_append_time else 0)
+        )
     return batches
 
 
 def as_record_py_reads(batches):
     return [
         {
-            "offset": record.offset, "timestamp_ms": record.timestamp, "key": record.key, "value": record.value,
+            "offset": record.offset,
+            "timestamp_ms": record.timestamp,
+            "key": record.key,
+            "value": record.value,
             "headers": [{"key": key, "value": value} for key, value in record.headers],
-            "key_bytes": None if record.key is None else len(record.key), "value_bytes": None if record.value is None else len(record.value),
+            "key_bytes": None if record.key is None else len(record.key),
+            "value_bytes": None if record.value is None else len(record.value),
             "record_bytes": record.size_in_bytes,
         }
-        for batch in batches for record in batch.records()
-    ]  # fmt: skip
+        for batch in batches
+        for record in batch.records()
+    ]
 
 
 def rows_of(batches):
@@ -67,7 +80,9 @@ def test_records_come_in_pieces_of_bounded_size_uncompressed(described, piece_by
 
 
 def test_a_batch_that_no_column_holds_is_broken_and_those_before_it_are_read(monkeypatch):
-    small, large = encoded([([(0, 5, b"k", b"v", ())], Codec.ZSTD, False), ([(0, 5, b"k", b"v" * 9_000, ())], Codec.ZSTD, False)])
+    small, large = encoded(
+        [([(0, 5, b"k", b"v", ())], Codec.ZSTD, False), ([(0, 5, b"k", b"v" * 9_000, ())], Codec.ZSTD, False)]
+    )
     monkeypatch.setattr("broker_core.kafka.log.arrow_columns._ARROW_BYTES_MAX", 8_000)
     reading = arrow_columns([small, small, large], ["key"])
     assert next(reading).num_rows == 2

@@ -1,7 +1,7 @@
 """The article's two walks through 00000000000003257573: offset 6506155, and time 1570793423501.
 
-The folder is made as the article lists it: a log of 1,073,741,513 bytes, sparse, with real batches where the walks read,
-and the rows of both indexes that the article prints.
+The folder is made as the article lists it: a log of 1,073,741,513 bytes, sparse, with real batches where the
+walks read, and the rows of both indexes that the article prints.
 """
 
 from pathlib import Path
@@ -26,18 +26,34 @@ INDEX_HEAD = [
     (3257871, 87281), (3257884, 91444), (3257896, 95884), (3257917, 100845),
 ]  # fmt: skip
 INDEX_TAIL = [
-    (6506124, 1073698512), (6506137, 1073702918), (6506150, 1073707263), (6506162, 1073711499), (6506176, 1073716197),
-    (6506188, 1073720433), (6506205, 1073725654), (6506217, 1073730060), (6506229, 1073734174), (6506243, 1073738288),
-]  # fmt: skip
+    (6506124, 1073698512),
+    (6506137, 1073702918),
+    (6506150, 1073707263),
+    (6506162, 1073711499),
+    (6506176, 1073716197),
+    (6506188, 1073720433),
+    (6506205, 1073725654),
+    (6506217, 1073730060),
+    (6506229, 1073734174),
+    (6506243, 1073738288),
+]
 TIME_HEAD = [
     (1570792689308, 3257685), (1570792689324, 3257742), (1570792689345, 3257795), (1570792689348, 3257813),
     (1570792689357, 3257867), (1570792689361, 3257881), (1570792689364, 3257896), (1570792689368, 3257915),
     (1570792689369, 3257927),
 ]  # fmt: skip
 TIME_TAIL = [
-    (TIME + 474, 6506136), (TIME + 477, 6506150), (TIME + 481, 6506159), (TIME + 485, 6506176), (TIME + 489, 6506188),
-    (TIME + 493, 6506204), (TIME + 496, 6506214), (TIME + 500, 6506228), (TIME + 503, 6506240), (TIME + 505, 6506248),
-]  # fmt: skip
+    (TIME + 474, 6506136),
+    (TIME + 477, 6506150),
+    (TIME + 481, 6506159),
+    (TIME + 485, 6506176),
+    (TIME + 489, 6506188),
+    (TIME + 493, 6506204),
+    (TIME + 496, 6506214),
+    (TIME + 500, 6506228),
+    (TIME + 503, 6506240),
+    (TIME + 505, 6506248),
+]
 
 
 def batch_of(offset: int, timestamp: int, size: int) -> bytes:
@@ -56,8 +72,12 @@ def time_of(offset: int) -> int:
 @pytest.fixture
 def segment(tmp_path: Path) -> Segment:
     name = f"{BASE:020d}"
-    (tmp_path / f"{name}.index").write_bytes(b"".join(OFFSET_ROW.pack(o - BASE, p) for o, p in INDEX_HEAD + INDEX_TAIL))
-    (tmp_path / f"{name}.timeindex").write_bytes(b"".join(TIME_ROW.pack(t, o - BASE) for t, o in TIME_HEAD + TIME_TAIL))
+    (tmp_path / f"{name}.index").write_bytes(
+        b"".join(OFFSET_ROW.pack(o - BASE, p) for o, p in INDEX_HEAD + INDEX_TAIL)
+    )
+    (tmp_path / f"{name}.timeindex").write_bytes(
+        b"".join(TIME_ROW.pack(t, o - BASE) for t, o in TIME_HEAD + TIME_TAIL)
+    )
     with (tmp_path / f"{name}.log").open("wb") as log:
         ends = [*INDEX_TAIL[1:], (NEXT_BASE, LOG_BYTES)]
         for (first, start), (end, end_position) in zip(INDEX_TAIL, ends, strict=True):
@@ -101,7 +121,8 @@ def test_the_segment_is_chosen_by_its_largest_time(segment: Segment) -> None:
 
 
 def test_the_article_s_rule_misses_records_between_two_rows() -> None:
-    """A row above the target stands at the append that brought it; what came between the rows lies before that."""
+    """A row above the target stands at the append that brought it; what came between the rows lies before
+    that."""
     log = PartitionLog.open(MemoryFolder(), LogSettings(index_interval_bytes=200), now_ms=0)
     for time in (100, 200, 300, 400, 500, 600, 700, 800):
         log.append_pairs([(b"k", b"v" * 10)], timestamp=time, now_ms=0)

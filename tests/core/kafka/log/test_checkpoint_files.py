@@ -46,10 +46,19 @@ def test_law_what_was_written_is_read(offsets: dict[tuple[str, int], int]) -> No
 @pytest.mark.parametrize(
     "content",
     [
-        b"", b"0\n", b"1\n1\nt 0 7\n", b"0\n2\nt 0 7\n", b"0\n0\nt 0 7\n", b"0\nx\nt 0 7\n", b"0\n1\nt 0\n", b"0\n1\nt 0 seven\n",
-        b"0\n1\nt zero 7\n", b"\xff\xfe", b"0\n1\nt 0 7\nt 1 8\n",
+        b"",
+        b"0\n",
+        b"1\n1\nt 0 7\n",
+        b"0\n2\nt 0 7\n",
+        b"0\n0\nt 0 7\n",
+        b"0\nx\nt 0 7\n",
+        b"0\n1\nt 0\n",
+        b"0\n1\nt 0 seven\n",
+        b"0\n1\nt zero 7\n",
+        b"\xff\xfe",
+        b"0\n1\nt 0 7\nt 1 8\n",
     ],
-)  # fmt: skip
+)
 def test_a_damaged_file_of_offsets_counts_as_missing(content: bytes) -> None:
     assert read_offsets(with_file(REPLICATION, content), REPLICATION) == {}
 
@@ -58,7 +67,9 @@ def test_a_topic_may_have_a_space_in_a_file_that_others_have_written() -> None:
     assert read_offsets(with_file(REPLICATION, b"0\n1\nmy topic 3 7\n"), REPLICATION) == {("my topic", 3): 7}
 
 
-@pytest.mark.parametrize("content", [b"0\n1\n1 2 3\n", b"0\n1\n1\n", b"0\n1\n1 two\n", b"0\n2\n1 2\n", b"7\n1\n1 2\n"])
+@pytest.mark.parametrize(
+    "content", [b"0\n1\n1 2 3\n", b"0\n1\n1\n", b"0\n1\n1 two\n", b"0\n2\n1 2\n", b"7\n1\n1 2\n"]
+)
 def test_a_damaged_file_of_epochs_counts_as_missing(content: bytes) -> None:
     assert read_leader_epochs(with_file(LEADER_EPOCH, content)) == []
 
@@ -72,7 +83,14 @@ def test_epochs_there_and_back() -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"version: 0\n", b"version: 0\ntopic_id: short\n", b"topic_id\n", b"version: 0\ntopic_id: " + b"A" * 24, b"\xff"],
+    [
+        b"",
+        b"version: 0\n",
+        b"version: 0\ntopic_id: short\n",
+        b"topic_id\n",
+        b"version: 0\ntopic_id: " + b"A" * 24,
+        b"\xff",
+    ],
 )
 def test_a_damaged_topic_id_counts_as_missing(content: bytes) -> None:
     assert read_topic_id(with_file(PARTITION_METADATA, content)) is None

@@ -1,4 +1,5 @@
-"""Where a round of the cleaner begins and ends, and what it writes into the indexes, as Kafka 3.9's cleaner does."""
+"""Where a round of the cleaner begins and ends, and what it writes into the indexes, as Kafka 3.9's cleaner
+does."""
 
 import pytest
 
@@ -10,11 +11,14 @@ from broker_core.kafka.log.retention import delete_records
 from broker_core.kafka.log.settings import LogSettings
 from tests.core.kafka.log.small_logs import NOW, new_folder, rows
 
-ROOMY = LogSettings(segment_bytes=100_000, index_interval_bytes=100, cleanup_compact=True, cleanup_delete=False)
+ROOMY = LogSettings(
+    segment_bytes=100_000, index_interval_bytes=100, cleanup_compact=True, cleanup_delete=False
+)
 
 
 def log_of(*segments: str, settings: LogSettings = ROOMY) -> PartitionLog:
-    """A log with a segment for each word, a record for each of its letters; the last word is in the active one."""
+    """A log with a segment for each word, a record for each of its letters; the last word is in the active
+    one."""
     log = PartitionLog.open(new_folder(), settings, now_ms=NOW)
     for index, keys in enumerate(segments):
         if index:
@@ -25,7 +29,14 @@ def log_of(*segments: str, settings: LogSettings = ROOMY) -> PartitionLog:
 
 
 def send(log: PartitionLog, key: bytes, sequence: int) -> None:
-    log.append_pairs([(key, b"v")], now_ms=NOW, producer_id=1, producer_epoch=0, base_sequence=sequence, is_transactional=True)
+    log.append_pairs(
+        [(key, b"v")],
+        now_ms=NOW,
+        producer_id=1,
+        producer_epoch=0,
+        base_sequence=sequence,
+        is_transactional=True,
+    )
 
 
 def test_the_segment_of_an_open_transaction_is_left_alone_whole() -> None:
@@ -55,7 +66,9 @@ def test_a_full_map_ends_the_round_behind_the_last_batch_it_has_read() -> None:
     log.append_marker(ControlType.COMMIT, producer_id=1, producer_epoch=0, coordinator_epoch=0, now_ms=NOW)
     log.append_pairs([(b"d", b"v")], now_ms=NOW)
     log.roll(NOW)
-    assert clean(log, log_to_clean(log, None, NOW), OffsetMap(96), NOW).end_offset == 4, "a, b, c fill it; the marker at 3 was read, d not"
+    assert clean(log, log_to_clean(log, None, NOW), OffsetMap(96), NOW).end_offset == 4, (
+        "a, b, c fill it; the marker at 3 was read, d not"
+    )
 
 
 def test_nothing_dirty_leaves_every_segment_as_it_is() -> None:
@@ -69,7 +82,9 @@ def test_nothing_dirty_leaves_every_segment_as_it_is() -> None:
 
 
 def test_max_compaction_lag_asks_when_a_dirty_segment_began() -> None:
-    topic = LogSettings(cleanup_compact=True, max_compaction_lag_ms=5000, min_cleanable_dirty_ratio_percent=99)
+    topic = LogSettings(
+        cleanup_compact=True, max_compaction_lag_ms=5000, min_cleanable_dirty_ratio_percent=99
+    )
     log = PartitionLog.open(new_folder(), topic, now_ms=NOW)
     log.append_pairs([(b"k", b"v")], now_ms=NOW, timestamp=NOW)
     log.append_pairs([(b"k", b"v")], now_ms=NOW, timestamp=NOW + 4000)
@@ -85,15 +100,21 @@ def test_the_time_index_names_the_last_offset_of_a_rewritten_batch() -> None:
     log.roll(NOW)
     clean(log, log_to_clean(log, None, NOW), OffsetMap(2400), NOW)
     assert [row[0] for row in rows(log)] == [2, 3, 5]
-    assert log.segments[0].time_index.last_entry == (NOW, 4), "the batch still ends at 4, though its record there is gone"
+    assert log.segments[0].time_index.last_entry == (NOW, 4), (
+        "the batch still ends at 4, though its record there is gone"
+    )
 
 
 @pytest.mark.parametrize("index_bytes", [24, 36, 48])
 def test_a_cleaned_segment_with_more_rows_than_its_index_has_room_for(index_bytes: int) -> None:
     """Segments that end each at one row of the time index: together they would have more than fit."""
     settings = LogSettings(
-        segment_bytes=20_000, index_interval_bytes=100, segment_index_bytes=index_bytes, cleanup_compact=True, cleanup_delete=False
-    )  # fmt: skip
+        segment_bytes=20_000,
+        index_interval_bytes=100,
+        segment_index_bytes=index_bytes,
+        cleanup_compact=True,
+        cleanup_delete=False,
+    )
     log = PartitionLog.open(new_folder(), settings, now_ms=NOW)
     for number in range(60):
         log.append_pairs([(b"key-%d" % number, b"v" * 50)], now_ms=NOW, timestamp=NOW + number)
@@ -108,7 +129,8 @@ def test_a_cleaned_segment_with_more_rows_than_its_index_has_room_for(index_byte
 
 
 def test_the_article_s_groups() -> None:
-    """Its second round: segments of 0.5, 0.4, 0.7 and 0.2 GB with log.segment.bytes of 1 GB become two; here in bytes, 1 GB as 10,000."""
+    """Its second round: segments of 0.5, 0.4, 0.7 and 0.2 GB with log.segment.bytes of 1 GB become two; here
+    in bytes, 1 GB as 10,000."""
     settings = LogSettings(segment_bytes=10_000, cleanup_compact=True, cleanup_delete=False)
     log = PartitionLog.open(new_folder(), settings, now_ms=NOW)
     for size in (5_000, 4_000, 7_000, 2_000):

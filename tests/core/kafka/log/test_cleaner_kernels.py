@@ -35,18 +35,29 @@ def test_columns_say_what_the_records_say(
 ) -> None:
     encoded = [encode_record(Record(*row), 0, 0) for row in drawn]
     columns = record_columns(b"".join(encoded), len(encoded))
-    assert encoded == [columns.data[start:end] for start, end in zip(columns.starts.tolist(), columns.ends.tolist(), strict=True)]
-    assert list(zip(columns.offset_deltas.tolist(), columns.timestamp_deltas.tolist(), columns.has_values.tolist(), strict=True)) == [
-        (offset, time, value is not None) for offset, time, _, value, _ in drawn
+    assert encoded == [
+        columns.data[start:end]
+        for start, end in zip(columns.starts.tolist(), columns.ends.tolist(), strict=True)
     ]
+    assert list(
+        zip(
+            columns.offset_deltas.tolist(),
+            columns.timestamp_deltas.tolist(),
+            columns.has_values.tolist(),
+            strict=True,
+        )
+    ) == [(offset, time, value is not None) for offset, time, _, value, _ in drawn]
     spans = zip(columns.key_starts.tolist(), columns.key_sizes.tolist(), strict=True)
-    assert [None if size < 0 else columns.data[start : start + size] for start, size in spans] == [key for _, _, key, _, _ in drawn]
+    assert [None if size < 0 else columns.data[start : start + size] for start, size in spans] == [
+        key for _, _, key, _, _ in drawn
+    ]
 
 
 @settings(deadline=None)  # the first call compiles
 @given(st.lists(rows, min_size=1, max_size=6), st.data())
 def test_what_the_reader_takes_the_columns_take(
-    drawn: list[tuple[int, int, bytes | None, bytes | None, tuple[tuple[bytes, bytes | None], ...]]], data: st.DataObject
+    drawn: list[tuple[int, int, bytes | None, bytes | None, tuple[tuple[bytes, bytes | None], ...]]],
+    data: st.DataObject,
 ) -> None:
     """Damaged bytes are refused, or read as the reader reads them; never read out of bounds."""
     damaged = bytearray(b"".join(encode_record(Record(*row), 0, 0) for row in drawn))

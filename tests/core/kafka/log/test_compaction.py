@@ -19,7 +19,9 @@ NOW = 100 * DAY_MS
 TOPIC = LogSettings(segment_bytes=700, index_interval_bytes=100, cleanup_delete=False, cleanup_compact=True)
 
 
-def compacted(log: PartitionLog, now_ms: int = NOW, checkpoint: int | None = None, memory_bytes: int = 48_000) -> Cleaned:
+def compacted(
+    log: PartitionLog, now_ms: int = NOW, checkpoint: int | None = None, memory_bytes: int = 48_000
+) -> Cleaned:
     return clean(log, log_to_clean(log, checkpoint, now_ms), OffsetMap(memory_bytes), now_ms)
 
 
@@ -28,7 +30,9 @@ def new_log(settings_of_topic: LogSettings = TOPIC) -> PartitionLog:
 
 
 def rows(log: PartitionLog) -> list[tuple[int, bytes | None, bytes | None]]:
-    return [(record.offset, record.key, record.value) for batch in log.batches() for record in batch.records()]
+    return [
+        (record.offset, record.key, record.value) for batch in log.batches() for record in batch.records()
+    ]
 
 
 def table(log: PartitionLog) -> dict[bytes | None, bytes]:
@@ -42,7 +46,9 @@ def table(log: PartitionLog) -> dict[bytes | None, bytes]:
 
 
 pairs = st.tuples(st.integers(0, 9).map(lambda n: b"key-%d" % n), st.none() | st.binary(max_size=12))
-batches = st.lists(st.tuples(st.lists(pairs, min_size=1, max_size=5), st.sampled_from(Codec)), min_size=1, max_size=30)
+batches = st.lists(
+    st.tuples(st.lists(pairs, min_size=1, max_size=5), st.sampled_from(Codec)), min_size=1, max_size=30
+)
 
 
 @settings(max_examples=60, deadline=None)
@@ -72,7 +78,9 @@ def test_a_reader_ends_up_with_the_same_table(
     assert len(keys) == len(set(keys)), "one record of each key below the active segment"
     for offset in range(log.log_end_offset):
         fetched = log.read(offset, 1)
-        assert fetched.base_offset <= max(offset, min((row[0] for row in after if row[0] >= offset), default=offset))
+        assert fetched.base_offset <= max(
+            offset, min((row[0] for row in after if row[0] >= offset), default=offset)
+        )
     again = PartitionLog.open(log.folder, TOPIC, now_ms=NOW)
     assert rows(again) == after
     assert again.log_end_offset == log.log_end_offset
@@ -105,7 +113,10 @@ def test_a_topic_of_append_times_is_cleaned_whatever_times_a_client_gave(base_ti
     log.append_pairs([(b"gone", b"2")], now_ms=NOW)
     log.roll(NOW)
     compacted(log)
-    assert [(record.offset, record.timestamp) for batch in log.batches() for record in batch.records()] == [(1, NOW), (2, NOW)]
+    assert [(record.offset, record.timestamp) for batch in log.batches() for record in batch.records()] == [
+        (1, NOW),
+        (2, NOW),
+    ]
 
 
 def test_small_neighbours_become_one_segment() -> None:
@@ -127,7 +138,9 @@ def test_the_ratio_is_strict_and_by_whole_segments() -> None:
     assert (todo.first_dirty_offset, todo.uncleanable_offset) == (2, 4)
     assert todo.clean_bytes == todo.cleanable_bytes
     assert not todo.is_due(50) and todo.is_due(49)
-    assert log_to_clean(log, 99, NOW).first_dirty_offset == 0, "a checkpoint above the log end is not believed"
+    assert log_to_clean(log, 99, NOW).first_dirty_offset == 0, (
+        "a checkpoint above the log end is not believed"
+    )
 
 
 def test_lags_hold_back_and_press_on() -> None:
@@ -147,7 +160,9 @@ def test_lags_hold_back_and_press_on() -> None:
 def test_an_open_transaction_is_not_passed() -> None:
     log = new_log(LogSettings(segment_bytes=100, cleanup_compact=True))
     fill(log, "abc")
-    log.append_pairs([(b"t", b"1")], now_ms=NOW, producer_id=1, producer_epoch=0, base_sequence=0, is_transactional=True)
+    log.append_pairs(
+        [(b"t", b"1")], now_ms=NOW, producer_id=1, producer_epoch=0, base_sequence=0, is_transactional=True
+    )
     fill(log, "abc")
     assert log_to_clean(log, None, NOW).uncleanable_offset == 3
 
@@ -186,7 +201,9 @@ def test_an_aborted_transaction_goes_and_its_marker_two_rounds_later() -> None:
 def test_a_producer_s_last_batch_stays_as_a_header() -> None:
     log = new_log(LogSettings(segment_bytes=100, cleanup_compact=True, cleanup_delete=False))
     for sequence in range(3):
-        log.append_pairs([(b"k", b"v" * 9)], now_ms=NOW, producer_id=7, producer_epoch=0, base_sequence=sequence)
+        log.append_pairs(
+            [(b"k", b"v" * 9)], now_ms=NOW, producer_id=7, producer_epoch=0, base_sequence=sequence
+        )
     fill(log, "kkk")
     compacted(log)
     (header,) = [batch.header for batch in log.batches() if batch.header.producer_id == 7]

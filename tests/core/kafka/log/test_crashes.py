@@ -9,7 +9,18 @@ from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.kafka.log.record_batch import ControlType
 from broker_core.kafka.log.retention import delete_old_segments
 from broker_core.kafka.log.settings import DAY_MS, LogSettings
-from tests.core.kafka.log.small_logs import NOW, TOPIC, Rows, compact, fill, is_sound, new_folder, prepared, rows, table
+from tests.core.kafka.log.small_logs import (
+    NOW,
+    TOPIC,
+    Rows,
+    compact,
+    fill,
+    is_sound,
+    new_folder,
+    prepared,
+    rows,
+    table,
+)
 
 
 def test_the_last_segment_cut_at_each_byte_of_its_last_4_kib() -> None:
@@ -40,12 +51,19 @@ def index_damage() -> Iterator[tuple[str, Callable[[MemoryFolder, str], None]]]:
     yield "empty", lambda folder, name: folder.tear(name, 0)
     yield "torn", lambda folder, name: folder.tear(name, len(folder.files[name].data) // 2 + 3)
     yield "zeros", lambda folder, name: folder.files[name].data.__setitem__(slice(None), bytes(4096))
-    yield "noise", lambda folder, name: folder.files[name].data.__setitem__(slice(None), bytes(byte * 37 % 251 for byte in range(120)))
+    yield (
+        "noise",
+        lambda folder, name: folder.files[name].data.__setitem__(
+            slice(None), bytes(byte * 37 % 251 for byte in range(120))
+        ),
+    )
 
 
 @pytest.mark.parametrize("was_closed", [True, False])
 @pytest.mark.parametrize("damage", [row[1] for row in index_damage()], ids=[row[0] for row in index_damage()])
-def test_each_index_file_lost_or_damaged(damage: Callable[[MemoryFolder, str], None], was_closed: bool) -> None:
+def test_each_index_file_lost_or_damaged(
+    damage: Callable[[MemoryFolder, str], None], was_closed: bool
+) -> None:
     folder = new_folder()
     log = PartitionLog.open(folder, TOPIC, now_ms=NOW)
     fill(log, 80)
@@ -70,7 +88,9 @@ def test_a_segment_too_long_for_its_indexes_keeps_its_records() -> None:
     fill(log, 60)
     expected = rows(log)
     log.flush(NOW)
-    again = PartitionLog.open(folder.after_crash(), LogSettings(index_interval_bytes=150, segment_index_bytes=48), now_ms=NOW)
+    again = PartitionLog.open(
+        folder.after_crash(), LogSettings(index_interval_bytes=150, segment_index_bytes=48), now_ms=NOW
+    )
     assert rows(again) == expected
     assert again.active.is_index_full
     assert is_sound(again) and len(again.segments) == 2
@@ -86,7 +106,9 @@ def test_a_flipped_bit_in_an_index_misleads_nobody() -> None:
         for bit in range(0, len(folder.files[name].data) * 8, 11):
             damaged = folder.after_crash()
             damaged.flip_bit(name, bit)
-            again = PartitionLog.open(damaged, LogSettings(index_interval_bytes=150), now_ms=NOW, was_closed=True)
+            again = PartitionLog.open(
+                damaged, LogSettings(index_interval_bytes=150), now_ms=NOW, was_closed=True
+            )
             for number in range(0, 60, 7):
                 assert again.read(number, 1).base_offset == number
                 assert again.offset_for_time(NOW + number) == (NOW + number, number), (name, bit)
@@ -109,9 +131,12 @@ def test_a_flipped_bit_in_the_log_ends_it_there() -> None:
 
 
 def crash_everywhere(
-    prepare: Callable[[MemoryFolder], PartitionLog], act: Callable[[PartitionLog], object], unflushed_bytes_kept: int
+    prepare: Callable[[MemoryFolder], PartitionLog],
+    act: Callable[[PartitionLog], object],
+    unflushed_bytes_kept: int,
 ) -> Iterator[tuple[MemoryFolder, Rows]]:
-    """Run `act` again and again, each time stopped one step later; give what is left, and what was there before."""
+    """Run `act` again and again, each time stopped one step later; give what is left, and what was there
+    before."""
     for steps in range(1000):
         folder = new_folder()
         log = prepare(folder)
@@ -139,13 +164,17 @@ def test_a_crash_at_each_step_of_a_roll(kept: int) -> None:
         again = PartitionLog.open(folder, TOPIC, now_ms=NOW)
         after = rows(again)
         assert after[: len(before)] == before
-        assert [row[2] for row in after[len(before) :]] == [b"value-0", b"value-1", b"value-2"][: len(after) - len(before)]
+        assert [row[2] for row in after[len(before) :]] == [b"value-0", b"value-1", b"value-2"][
+            : len(after) - len(before)
+        ]
         assert is_sound(again)
 
 
 @pytest.mark.parametrize("kept", [0, 10**6], ids=["nothing unflushed", "all"])
 def test_a_crash_at_each_step_of_retention(kept: int) -> None:
-    for folder, before in crash_everywhere(prepared, lambda log: delete_old_segments(log, NOW + 9 * DAY_MS), kept):
+    for folder, before in crash_everywhere(
+        prepared, lambda log: delete_old_segments(log, NOW + 9 * DAY_MS), kept
+    ):
         again = PartitionLog.open(folder, TOPIC, now_ms=NOW)
         after = rows(again)
         assert after == before[len(before) - len(after) :], "a whole end of the log, no gap"
@@ -166,7 +195,8 @@ def test_a_crash_at_each_step_of_a_compaction(kept: int) -> None:
 
 
 def test_a_crash_at_each_step_of_putting_things_in_order() -> None:
-    """The machine stops again while the next start deals with an unfinished swap; the start after that finds the same."""
+    """The machine stops again while the next start deals with an unfinished swap; the start after that finds
+    the same."""
     interrupted = 0
     for number, (folder, before) in enumerate(crash_everywhere(prepared, compact, 10**6)):
         if number % 16 or not any(name.endswith((".swap", ".cleaned")) for name in folder.names()):
@@ -212,11 +242,14 @@ def transaction(log: PartitionLog, producer_id: int, ending: ControlType) -> Non
 
 
 def test_what_stands_beside_the_log_is_made_anew() -> None:
-    """Aborted transactions and leader epochs are in the log itself: a crash may lose their files, not what they say."""
+    """Aborted transactions and leader epochs are in the log itself: a crash may lose their files, not what
+    they say."""
     folder = new_folder()
     log = PartitionLog.open(folder, TOPIC, now_ms=NOW)
     fill(log, 12)
-    for producer_id, ending in enumerate([ControlType.ABORT, ControlType.COMMIT, ControlType.ABORT, ControlType.ABORT]):
+    for producer_id, ending in enumerate(
+        [ControlType.ABORT, ControlType.COMMIT, ControlType.ABORT, ControlType.ABORT]
+    ):
         log.leader_epoch = producer_id
         transaction(log, producer_id, ending)
         fill(log, 5)
@@ -242,7 +275,14 @@ def test_a_crash_at_each_step_of_a_transaction_s_end(kept: int) -> None:
     def prepare(folder: MemoryFolder) -> PartitionLog:
         log = PartitionLog.open(folder, TOPIC, now_ms=NOW)
         fill(log, 3)
-        log.append_pairs([(b"t", b"v")], now_ms=NOW, producer_id=1, producer_epoch=0, base_sequence=0, is_transactional=True)
+        log.append_pairs(
+            [(b"t", b"v")],
+            now_ms=NOW,
+            producer_id=1,
+            producer_epoch=0,
+            base_sequence=0,
+            is_transactional=True,
+        )
         return log
 
     def abort(log: PartitionLog) -> None:

@@ -43,16 +43,31 @@ def test_a_folder_is_printed_file_by_file(folder: Path) -> None:
     assert text.splitlines()[:14] == [
         "Dumping flights-0/00000000000000000000.index",
         "offset: 2 position: 84",
-        f"offset: 3 position: {next(r.fields['position'] for r in dump_path(folder) if r.fields.get('baseOffset') == 3)}",
+        (
+            f"offset: 3 position: "
+            f"{next(r.fields['position'] for r in dump_path(folder) if r.fields.get('baseOffset') == 3)}"
+        ),
         "Dumping flights-0/00000000000000000000.log",
         "Log starting offset: 0",
         FIRST_BATCH + f"CreateTime: {NOW} size: 84 magic: 2 compresscodec: none crc: {crc} isvalid: true",
-        f"| offset: 0 CreateTime: {NOW} keySize: 2 valueSize: 7 sequence: -1 headerKeys: [] key: k0 payload: value-0",
-        f"| offset: 1 CreateTime: {NOW} keySize: -1 valueSize: -1 sequence: -1 headerKeys: [] key: null payload: null",
+        (
+            f"| offset: 0 CreateTime: {NOW} keySize: 2 valueSize: 7 sequence: -1 headerKeys: [] key: k0 "
+            f"payload: value-0"
+        ),
+        (
+            f"| offset: 1 CreateTime: {NOW} keySize: -1 valueSize: -1 sequence: -1 headerKeys: [] key: null "
+            f"payload: null"
+        ),
         text.splitlines()[8],
-        f"| offset: 2 CreateTime: {NOW + 1} keySize: 1 valueSize: 1 sequence: 0 headerKeys: [] key: t payload: \\xff",
+        (
+            f"| offset: 2 CreateTime: {NOW + 1} keySize: 1 valueSize: 1 sequence: 0 headerKeys: [] key: t "
+            f"payload: \\xff"
+        ),
         text.splitlines()[10],
-        f"| offset: 3 CreateTime: {NOW + 2} keySize: 4 valueSize: 6 sequence: -1 headerKeys: [] endTxnMarker: ABORT coordinatorEpoch: 3",
+        (
+            f"| offset: 3 CreateTime: {NOW + 2} keySize: 4 valueSize: 6 sequence: -1 headerKeys: [] "
+            f"endTxnMarker: ABORT coordinatorEpoch: 3"
+        ),
         "Dumping flights-0/00000000000000000000.timeindex",
         f"timestamp: {NOW + 1} offset: 2",
     ]
@@ -138,11 +153,18 @@ nullable = st.none() | st.binary(max_size=20)
 
 
 @given(
-    st.lists(st.tuples(nullable, nullable, st.lists(st.tuples(st.binary(max_size=4), nullable), max_size=2)), min_size=1),
+    st.lists(
+        st.tuples(nullable, nullable, st.lists(st.tuples(st.binary(max_size=4), nullable), max_size=2)),
+        min_size=1,
+    ),
     st.sampled_from([Codec.NONE, Codec.GZIP]),
 )
-def test_the_fields_cover_every_byte_once(rows: list[tuple[bytes, bytes, list[tuple[bytes, bytes]]]], codec: Codec) -> None:
-    records = [Record(offset, NOW, key, value, tuple(headers)) for offset, (key, value, headers) in enumerate(rows)]
+def test_the_fields_cover_every_byte_once(
+    rows: list[tuple[bytes, bytes, list[tuple[bytes, bytes]]]], codec: Codec
+) -> None:
+    records = [
+        Record(offset, NOW, key, value, tuple(headers)) for offset, (key, value, headers) in enumerate(rows)
+    ]
     batch = encode_batch(records, codec=codec)
     fields = batch_fields(batch)
     assert [field.start for field in fields] == [0, *(field.end_exclusive for field in fields[:-1])]
@@ -156,9 +178,16 @@ def test_control_records_of_a_kraft_quorum_have_their_names(tmp_path: Path) -> N
     """A cluster's metadata log holds them; what follows the type in the value is the quorum's own."""
     path = tmp_path / "00000000000000000000.log"
     keys = [b"\x00\x00\x00" + bytes([number]) for number in (2, 3, 4, 5, 6, 9)]
-    path.write_bytes(b"".join(encode_batch([Record(at, NOW, key, b"\x00\x00")], attributes=CONTROL).data for at, key in enumerate(keys)))
+    path.write_bytes(
+        b"".join(
+            encode_batch([Record(at, NOW, key, b"\x00\x00")], attributes=CONTROL).data
+            for at, key in enumerate(keys)
+        )
+    )
     rows = list(dump_path(path, deep=True))
     assert [row.fields["controlType"] for row in rows if row.kind == "record"] == [
         "LEADER_CHANGE(2)", "SNAPSHOT_HEADER(3)", "SNAPSHOT_FOOTER(4)", "KRAFT_VERSION(5)", "KRAFT_VOTERS(6)",
     ]  # fmt: skip
-    assert [str(row.fields["text"])[:10] for row in rows if row.kind == "problem"] == ["records at"], "9 is no type"
+    assert [str(row.fields["text"])[:10] for row in rows if row.kind == "problem"] == ["records at"], (
+        "9 is no type"
+    )

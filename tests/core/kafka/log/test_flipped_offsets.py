@@ -1,4 +1,5 @@
-"""A flipped bit in a batch's base offset. The CRC leaves it out, so only its neighbours tell; it is damage like any other."""
+"""A flipped bit in a batch's base offset. The CRC leaves it out, so only its neighbours tell; it is damage
+like any other."""
 
 from itertools import pairwise
 
@@ -37,8 +38,12 @@ def with_flipped(settings: LogSettings, count: int, name: str, position: int, bi
 
 
 @pytest.mark.parametrize("bit", [0, 4, 12, 31, 32, 40, 62, 63])
-@pytest.mark.parametrize(("settings", "count"), [(TOPIC, 30), (ONE_SEGMENT, 20)], ids=["segments", "one segment"])
-def test_a_log_with_a_flipped_offset_opens_reads_and_goes_on(settings: LogSettings, count: int, bit: int) -> None:
+@pytest.mark.parametrize(
+    ("settings", "count"), [(TOPIC, 30), (ONE_SEGMENT, 20)], ids=["segments", "one segment"]
+)
+def test_a_log_with_a_flipped_offset_opens_reads_and_goes_on(
+    settings: LogSettings, count: int, bit: int
+) -> None:
     whole = closed(settings, count)
     for name in [name for name in whole.names() if name.endswith(".log")]:
         for position in batch_positions(whole.read(name)):

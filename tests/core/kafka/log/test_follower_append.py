@@ -2,7 +2,13 @@
 
 import pytest
 
-from broker_core.kafka.log.errors import CorruptRecord, LogError, OffsetsOutOfOrder, RecordBatchTooLarge, UnexpectedAppendOffset
+from broker_core.kafka.log.errors import (
+    CorruptRecord,
+    LogError,
+    OffsetsOutOfOrder,
+    RecordBatchTooLarge,
+    UnexpectedAppendOffset,
+)
 from broker_core.kafka.log.memory_storage import MemoryFolder
 from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.kafka.log.record import Record
@@ -19,9 +25,13 @@ def batch(offset: int, *, epoch: int = 0, time: int = NOW, count: int = 1) -> by
 def test_many_batches_get_one_row_in_each_index() -> None:
     log = PartitionLog.open(MemoryFolder(), LogSettings(index_interval_bytes=100), now_ms=NOW)
     log.append_as_follower(batch(0) + batch(1), now_ms=NOW)
-    log.append_as_follower(b"".join(batch(offset, time=NOW + (9 if offset == 3 else 0)) for offset in range(2, 8)), now_ms=NOW)
+    log.append_as_follower(
+        b"".join(batch(offset, time=NOW + (9 if offset == 3 else 0)) for offset in range(2, 8)), now_ms=NOW
+    )
     active = log.active
-    assert [active.offset_index.entry(slot) for slot in range(active.offset_index.row_count)] == [(7, 2 * len(batch(0)))]
+    assert [active.offset_index.entry(slot) for slot in range(active.offset_index.row_count)] == [
+        (7, 2 * len(batch(0)))
+    ]
     assert [active.time_index.entry(slot) for slot in range(active.time_index.row_count)] == [(NOW + 9, 3)]
     assert [log.read(offset, 1).base_offset for offset in range(8)] == list(range(8))
 
@@ -66,7 +76,9 @@ def test_a_batch_without_times_after_one_with_does_not_roll_by_age() -> None:
         (batch(2) + batch(3)[:-1] + b"?", CorruptRecord),
     ],
 )
-def test_offsets_that_do_not_rise_are_refused_and_nothing_is_written(data: bytes, error: type[LogError]) -> None:
+def test_offsets_that_do_not_rise_are_refused_and_nothing_is_written(
+    data: bytes, error: type[LogError]
+) -> None:
     folder = MemoryFolder()
     log = PartitionLog.open(folder, now_ms=NOW)
     log.append_as_follower(batch(0) + batch(1), now_ms=NOW)
@@ -85,7 +97,11 @@ def test_the_epochs_of_all_batches_are_noted_and_an_older_one_removes_newer_ones
     log.append_as_follower(batch(6, epoch=3), now_ms=NOW)
     assert log.epochs.rows == [(0, 0), (1, 2), (3, 6)]
     log.epochs.assign(3, 9)
-    assert log.epochs.rows == [(0, 0), (1, 2), (3, 6)], "the newest epoch again, from a later offset, is no news"
+    assert log.epochs.rows == [(0, 0), (1, 2), (3, 6)], (
+        "the newest epoch again, from a later offset, is no news"
+    )
     assert not log.truncate_to(99, NOW)
     log.epochs.assign(5, 7)
-    assert not log.truncate_to(7, NOW) and log.epochs.rows[-1] == (3, 6), "a leader that wrote nothing leaves no epoch"
+    assert not log.truncate_to(7, NOW) and log.epochs.rows[-1] == (3, 6), (
+        "a leader that wrote nothing leaves no epoch"
+    )

@@ -9,7 +9,17 @@ from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.kafka.log.retention import delete_old_segments
 from broker_core.kafka.log.settings import DAY_MS
 from broker_core.kafka.log.storage import StorageFull
-from tests.core.kafka.log.small_logs import NOW, TOPIC, compact, fill, is_sound, new_folder, prepared, rows, table
+from tests.core.kafka.log.small_logs import (
+    NOW,
+    TOPIC,
+    compact,
+    fill,
+    is_sound,
+    new_folder,
+    prepared,
+    rows,
+    table,
+)
 
 
 def nearly_full(extra: int) -> tuple[MemoryFolder, PartitionLog]:
@@ -97,7 +107,8 @@ def fill_and_flush(log: PartitionLog) -> None:
 
 @pytest.mark.parametrize("act", [roll_and_fill, fill_and_flush, compact])
 def test_a_disk_that_fills_up_loses_nothing_that_was_flushed(act: Callable[[PartitionLog], object]) -> None:
-    """The process goes on and tries again, or the machine stops there: each key that was flushed still has its value or a newer one."""
+    """The process goes on and tries again, or the machine stops there: each key that was flushed still has
+    its value or a newer one."""
     was_full = 0
     for extra in range(0, 1500, 149):
         folder, log = nearly_full(extra)

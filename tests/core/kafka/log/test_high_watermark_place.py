@@ -1,4 +1,5 @@
-"""Where the high watermark is after a truncation inside a batch: Kafka keeps it as an offset, and looks its place up when it is next asked for.
+"""Where the high watermark is after a truncation inside a batch: Kafka keeps it as an offset, and looks its
+place up when it is next asked for.
 
 The oracle is written from UnifiedLog's words alone: an offset, and whether its place is known.
 """
@@ -46,7 +47,8 @@ def test_a_high_watermark_whose_place_is_known_stays_when_its_batch_is_cut() -> 
 
 @dataclass
 class Oracle:
-    """UnifiedLog.updateHighWatermark, fetchHighWatermarkMetadata, maybeIncrementHighWatermark, updateHighWatermarkWithLogEndOffset."""
+    """UnifiedLog.updateHighWatermark, fetchHighWatermarkMetadata, maybeIncrementHighWatermark,
+    updateHighWatermarkWithLogEndOffset."""
 
     log: PartitionLog
     offset: int = 0
@@ -68,7 +70,9 @@ class Oracle:
     def fetch(self) -> int:
         if self.is_offset_only:
             is_found = any(
-                batch.header.last_offset >= self.offset for segment in self.log.segments for _, batch in segment.batches()
+                batch.header.last_offset >= self.offset
+                for segment in self.log.segments
+                for _, batch in segment.batches()
             )
             self.update(self.offset if is_found else self.log.log_end_offset, False)
         return self.offset
@@ -81,7 +85,22 @@ class Oracle:
 
 
 steps = st.tuples(
-    st.sampled_from(["append", "append", "append", "update", "update", "increment", "cut", "cut", "read", "roll", "restart", "start"]),
+    st.sampled_from(
+        [
+            "append",
+            "append",
+            "append",
+            "update",
+            "update",
+            "increment",
+            "cut",
+            "cut",
+            "read",
+            "roll",
+            "restart",
+            "start",
+        ]
+    ),
     st.integers(0, 11),
 )
 

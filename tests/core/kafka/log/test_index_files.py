@@ -1,4 +1,5 @@
-"""The two indexes of a segment by themselves: look-ups by halves, what a cut leaves, when they are full, and what reaches their files."""
+"""The two indexes of a segment by themselves: look-ups by halves, what a cut leaves, when they are full, and
+what reaches their files."""
 
 import struct
 
@@ -19,14 +20,18 @@ NAME = "i"
 RISING = st.lists(st.integers(1, 5), max_size=40)
 
 
-def offset_index(*rows: tuple[int, int], folder: MemoryFolder | None = None, bytes_max: int = ROOM) -> OffsetIndex:
+def offset_index(
+    *rows: tuple[int, int], folder: MemoryFolder | None = None, bytes_max: int = ROOM
+) -> OffsetIndex:
     index = OffsetIndex((folder or MemoryFolder()).open(NAME), BASE, bytes_max)
     for row in rows:
         index.append(*row)
     return index
 
 
-def time_index(*rows: tuple[int, int], folder: MemoryFolder | None = None, bytes_max: int = ROOM) -> TimeIndex:
+def time_index(
+    *rows: tuple[int, int], folder: MemoryFolder | None = None, bytes_max: int = ROOM
+) -> TimeIndex:
     index = TimeIndex((folder or MemoryFolder()).open(NAME), BASE, bytes_max)
     for row in rows:
         index.maybe_append(*row)
@@ -38,18 +43,32 @@ def time_index(*rows: tuple[int, int], folder: MemoryFolder | None = None, bytes
 
 @pytest.mark.parametrize(
     ("asked", "found"),
-    [(BASE, (BASE, 0)), (1_004, (BASE, 0)), (1_005, (1_005, 70)), (1_008, (1_005, 70)), (1_009, (1_009, 140)), (9_999, (1_009, 140)), (5, (BASE, 0))],
-)  # fmt: skip
+    [
+        (BASE, (BASE, 0)),
+        (1_004, (BASE, 0)),
+        (1_005, (1_005, 70)),
+        (1_008, (1_005, 70)),
+        (1_009, (1_009, 140)),
+        (9_999, (1_009, 140)),
+        (5, (BASE, 0)),
+    ],
+)
 def test_an_offset_is_reached_from_the_last_row_at_or_below_it(asked: int, found: tuple[int, int]) -> None:
     assert offset_index((1_005, 70), (1_009, 140)).lookup(asked) == found
 
 
-@pytest.mark.parametrize(("asked", "found"), [(99, (-1, BASE)), (100, (100, 1_003)), (149, (100, 1_003)), (150, (150, 1_003)), (2**40, (150, 1_003))])
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [(99, (-1, BASE)), (100, (100, 1_003)), (149, (100, 1_003)), (150, (150, 1_003)), (2**40, (150, 1_003))],
+)
 def test_a_time_is_reached_from_the_last_row_at_or_below_it(asked: int, found: tuple[int, int]) -> None:
     assert time_index((100, 1_003), (150, 1_003)).lookup(asked) == found
 
 
-@pytest.mark.parametrize(("position", "found"), [(0, (1_005, 70)), (70, (1_005, 70)), (71, (1_009, 140)), (140, (1_009, 140)), (141, None)])
+@pytest.mark.parametrize(
+    ("position", "found"),
+    [(0, (1_005, 70)), (70, (1_005, 70)), (71, (1_009, 140)), (140, (1_009, 140)), (141, None)],
+)
 def test_the_first_row_from_a_position_on(position: int, found: tuple[int, int] | None) -> None:
     assert offset_index((1_005, 70), (1_009, 140)).first_at_or_after_position(position) == found
 
@@ -61,7 +80,11 @@ def test_a_new_record_is_looked_for_in_the_last_rows_first_and_an_old_one_below_
     for offset, bounds in ((BASE + 3_000, (first_warm, 2_999)), (BASE + 10, (0, first_warm))):
         probes: list[int] = []
         assert index.lookup(offset, probes).offset == offset
-        assert probes[0] == first_warm and all(bounds[0] <= probe <= bounds[1] for probe in probes) and len(probes) < 16
+        assert (
+            probes[0] == first_warm
+            and all(bounds[0] <= probe <= bounds[1] for probe in probes)
+            and len(probes) < 16
+        )
     nothing: list[int] = []
     assert index.lookup(BASE, nothing) == (BASE, 0) and nothing == [first_warm, 0]
 
@@ -77,16 +100,23 @@ def test_an_empty_index_is_asked_for_nothing() -> None:
 def test_law_a_look_up_is_the_last_of_the_rows_that_are_not_above(steps: list[int], asked: int) -> None:
     offsets = [BASE + sum(steps[: number + 1]) for number in range(len(steps))]
     index = offset_index(*((offset, 3 * number) for number, offset in enumerate(offsets)))
-    below = [OffsetPosition(offset, 3 * number) for number, offset in enumerate(offsets) if offset <= BASE + asked]
+    below = [
+        OffsetPosition(offset, 3 * number) for number, offset in enumerate(offsets) if offset <= BASE + asked
+    ]
     assert index.lookup(BASE + asked) == (below[-1] if below else (BASE, 0))
 
 
 @settings(max_examples=50, deadline=None)
 @given(RISING, st.integers(0, 250))
-def test_law_a_cut_leaves_the_rows_below_and_the_next_row_goes_on_from_there(steps: list[int], cut: int) -> None:
+def test_law_a_cut_leaves_the_rows_below_and_the_next_row_goes_on_from_there(
+    steps: list[int], cut: int
+) -> None:
     offsets = [BASE + sum(steps[: number + 1]) for number in range(len(steps))]
     folder = MemoryFolder()
-    positions, times = offset_index(*((offset, offset) for offset in offsets)), time_index(*((offset, offset) for offset in offsets), folder=folder)
+    positions, times = (
+        offset_index(*((offset, offset) for offset in offsets)),
+        time_index(*((offset, offset) for offset in offsets), folder=folder),
+    )
     positions.truncate_to(BASE + cut)
     times.truncate_to(BASE + cut)
     kept = [offset for offset in offsets if offset < BASE + cut]
@@ -147,7 +177,10 @@ def test_rows_reach_the_file_a_page_at_a_time_and_count_at_once() -> None:
     assert folder.files[NAME].size == 8 * ROWS_A_WRITE
     index.append(BASE + ROWS_A_WRITE + 1, 10_000)
     index.close_for_appends()
-    assert folder.files[NAME].size == 8 * (ROWS_A_WRITE + 1) and index.last_row() == (ROWS_A_WRITE + 1, 10_000)
+    assert folder.files[NAME].size == 8 * (ROWS_A_WRITE + 1) and index.last_row() == (
+        ROWS_A_WRITE + 1,
+        10_000,
+    )
 
 
 def test_a_closed_index_takes_rows_again_when_its_segment_is_opened() -> None:
@@ -186,12 +219,21 @@ def test_a_cut_of_rows_that_are_not_in_the_file_leaves_those_that_are() -> None:
 @pytest.mark.parametrize(
     ("rows", "log_size", "is_sound"),
     [
-        ([], 0, True), ([(0, 5)], 6, True), ([(0, 5)], 5, False), ([(1, 5), (2, 9)], 100, True), ([(2, 5), (2, 9)], 100, False),
-        ([(2, 5), (1, 9)], 100, False), ([(1, 9), (2, 9)], 100, False), ([(-1, 5)], 100, False), ([(1, -5)], 100, False),
+        ([], 0, True),
+        ([(0, 5)], 6, True),
+        ([(0, 5)], 5, False),
+        ([(1, 5), (2, 9)], 100, True),
+        ([(2, 5), (2, 9)], 100, False),
+        ([(2, 5), (1, 9)], 100, False),
+        ([(1, 9), (2, 9)], 100, False),
+        ([(-1, 5)], 100, False),
+        ([(1, -5)], 100, False),
         ([(0, 0), (0, 0)], 100, False),  # the zeros that a crash may leave
     ],
-)  # fmt: skip
-def test_which_rows_can_be_an_offset_index(rows: list[tuple[int, int]], log_size: int, is_sound: bool) -> None:
+)
+def test_which_rows_can_be_an_offset_index(
+    rows: list[tuple[int, int]], log_size: int, is_sound: bool
+) -> None:
     folder = MemoryFolder()
     folder.replace(NAME, b"".join(struct.pack(">ii", *row) for row in rows))
     index = offset_index(folder=folder)
@@ -204,9 +246,17 @@ def test_which_rows_can_be_an_offset_index(rows: list[tuple[int, int]], log_size
 
 @pytest.mark.parametrize(
     ("rows", "is_sound"),
-    [([], True), ([(7, 0)], True), ([(7, 1), (8, 1)], True), ([(7, 1), (7, 2)], False), ([(8, 1), (7, 2)], False), ([(7, 2), (8, 1)], False),
-     ([(-1, 0)], False), ([(7, -1)], False)],
-)  # fmt: skip
+    [
+        ([], True),
+        ([(7, 0)], True),
+        ([(7, 1), (8, 1)], True),
+        ([(7, 1), (7, 2)], False),
+        ([(8, 1), (7, 2)], False),
+        ([(7, 2), (8, 1)], False),
+        ([(-1, 0)], False),
+        ([(7, -1)], False),
+    ],
+)
 def test_which_rows_can_be_a_time_index(rows: list[tuple[int, int]], is_sound: bool) -> None:
     folder = MemoryFolder()
     folder.replace(NAME, b"".join(struct.pack(">qi", *row) for row in rows))

@@ -26,4 +26,6 @@ def test_a_reopened_segment_counts_from_its_end(was_closed: bool) -> None:
     again = PartitionLog.open(folder, TOPIC, now_ms=NOW, was_closed=was_closed)
     append(again, 5)
     positions = [position for _, position in again.active.offset_index.rows()]
-    assert positions == [4 * ONE_BATCH, 11 * ONE_BATCH], "250 bytes after the reopened end, not after the last row"
+    assert positions == [4 * ONE_BATCH, 11 * ONE_BATCH], (
+        "250 bytes after the reopened end, not after the last row"
+    )

@@ -38,7 +38,12 @@ def test_without_any_epoch_nothing_is_known() -> None:
 def test_an_offset_belongs_to_the_epoch_that_covers_it() -> None:
     epochs = epochs_of((2, 6), (4, 8))
     assert [epochs.epoch_of(offset) for offset in (5, 6, 7, 8, 99)] == [None, 2, 2, 4, 4]
-    assert (epochs.previous_row(4), epochs.next_row(2), epochs.row_of(3), epochs.row_of(4)) == ((2, 6), (4, 8), None, (4, 8))
+    assert (epochs.previous_row(4), epochs.next_row(2), epochs.row_of(3), epochs.row_of(4)) == (
+        (2, 6),
+        (4, 8),
+        None,
+        (4, 8),
+    )
     assert epochs.rows_between(7, 8) == [(2, 7)]
 
 

@@ -24,7 +24,13 @@ rows = st.lists(st.tuples(st.integers(0, 2**41), nullable, nullable), min_size=1
 
 
 def message(
-    offset: int, value: bytes | None, *, magic: int = 1, attributes: int = 0, timestamp: int = NOW, key: bytes | None = None
+    offset: int,
+    value: bytes | None,
+    *,
+    magic: int = 1,
+    attributes: int = 0,
+    timestamp: int = NOW,
+    key: bytes | None = None,
 ) -> bytes:
     """Write a message by the layout, for what no client writes any more."""
     body = struct.pack(">bb", magic, attributes) + (struct.pack(">q", timestamp) if magic else b"")
@@ -96,7 +102,10 @@ def test_offsets_inside_count_back_from_the_message_s_own(codec: Codec) -> None:
     assert read(bytes(batch.data)) == [(105, NOW, None, b"a"), (107, NOW + 1, None, b"c")]
     assert (batch.base_offset, batch.last_offset) == (105, 107)
     old = message(105, b"a", magic=0) + message(107, b"c", magic=0)
-    assert [row[0] for row in read(message(107, compress(codec, old), magic=0, attributes=codec))] == [105, 107]
+    assert [row[0] for row in read(message(107, compress(codec, old), magic=0, attributes=codec))] == [
+        105,
+        107,
+    ]
 
 
 def test_the_broker_s_time_is_that_of_all_records_inside() -> None:
@@ -119,7 +128,10 @@ def test_format_0_s_lz4_with_the_wrong_checksum_in_its_frame() -> None:
         (message(1, None, attributes=Codec.GZIP), InvalidRecord),
         (message(1, compress(Codec.GZIP, b""), attributes=Codec.GZIP), InvalidRecord),
         (message(1, compress(Codec.GZIP, message(1, b"a", magic=0)), attributes=Codec.GZIP), InvalidRecord),
-        (message(1, compress(Codec.GZIP, message(0, b"a", attributes=Codec.GZIP)), attributes=Codec.GZIP), InvalidRecord),
+        (
+            message(1, compress(Codec.GZIP, message(0, b"a", attributes=Codec.GZIP)), attributes=Codec.GZIP),
+            InvalidRecord,
+        ),
         (message(1, compress(Codec.GZIP, bytes(40)), attributes=Codec.GZIP), CorruptRecord),
         (message(1, b"no stream", attributes=Codec.GZIP), CodecFailed),
     ],
@@ -133,12 +145,17 @@ def test_a_compressed_message_that_is_none(data: bytes, error: type[Exception]) 
 def test_an_old_segment_is_printed(tmp_path: Path) -> None:
     inside = message(0, b"one", key=b"a") + message(1, b"two", key=b"b")
     path = tmp_path / "00000000000000000007.log"
-    path.write_bytes(message(7, b"zero", magic=0) + message(9, compress(Codec.GZIP, inside), attributes=Codec.GZIP))
+    path.write_bytes(
+        message(7, b"zero", magic=0) + message(9, compress(Codec.GZIP, inside), attributes=Codec.GZIP)
+    )
     rows = [row.text() for row in dump_path(path, deep=True)]
     assert [row.split(" crc")[0] for row in rows[1:]] == [
         "offset: 7 position: 0 NoTimestampType: -1 size: 30 magic: 0 compresscodec: none",
         "| offset: 7 NoTimestampType: -1 keySize: -1 valueSize: 4 key: null payload: zero",
-        f"offset: 9 position: 30 CreateTime: {NOW} size: {path.stat().st_size - 30} magic: 1 compresscodec: gzip",
+        (
+            f"offset: 9 position: 30 CreateTime: {NOW} size: {path.stat().st_size - 30} magic: 1 "
+            f"compresscodec: gzip"
+        ),
         f"| offset: 8 CreateTime: {NOW} keySize: 1 valueSize: 3 key: a payload: one",
         f"| offset: 9 CreateTime: {NOW} keySize: 1 valueSize: 3 key: b payload: two",
     ]
@@ -149,7 +166,10 @@ def test_a_compressed_message_whose_value_has_no_place_for_its_length(magic: int
     inner = message(0, b"a", magic=magic)
     data = bytearray(message(0, compress(Codec.GZIP, inner), magic=magic, attributes=Codec.GZIP, key=b"k"))
     key_at = 26 if magic else 18
-    for key_size in (len(data) - key_at - 7, 2**31 - 1):  # its last four bytes would begin one byte too late; far outside
+    for key_size in (
+        len(data) - key_at - 7,
+        2**31 - 1,
+    ):  # its last four bytes would begin one byte too late; far outside
         data[key_at : key_at + 4] = struct.pack(">i", key_size)
         with pytest.raises(OutsideMessage):
             list(only(bytes(data)).records())

@@ -75,15 +75,22 @@ def test_they_read_what_we_write(reader: Any, codecs: list[Codec], data: st.Data
     assert not read.has_next()
 
 
-@pytest.mark.parametrize(("builder", "codecs"), [row[1:] for row in BUILDERS], ids=[row[0] for row in BUILDERS])
+@pytest.mark.parametrize(
+    ("builder", "codecs"), [row[1:] for row in BUILDERS], ids=[row[0] for row in BUILDERS]
+)
 @settings(max_examples=40, deadline=None)
 @given(rows=rows, data=st.data())
 def test_we_read_what_they_write(builder: Any, codecs: list[Codec], rows: Rows, data: st.DataObject) -> None:
     codec = data.draw(st.sampled_from(codecs))
     made = builder(
-        magic=2, compression_type=int(codec), is_transactional=False, producer_id=9, producer_epoch=2, base_sequence=5,
+        magic=2,
+        compression_type=int(codec),
+        is_transactional=False,
+        producer_id=9,
+        producer_epoch=2,
+        base_sequence=5,
         batch_size=1 << 20,
-    )  # fmt: skip
+    )
     for offset, (time, key, value, its_headers) in enumerate(rows):
         assert made.append(offset, timestamp=time, key=key, value=value, headers=its_headers)
     (batch,) = records_only(bytes(made.build()))
@@ -105,17 +112,35 @@ def plain(record: Any) -> tuple[int, int, bytes | None, bytes | None, list[tuple
 
 @pytest.mark.parametrize("reader", [PythonRecords, AioRecords], ids=["kafka-python", "aiokafka"])
 @pytest.mark.parametrize("codec", [Codec.NONE, Codec.GZIP])
-def test_they_read_our_folder_and_we_print_what_they_wrote_into_it(reader: Any, codec: Codec, tmp_path: Path) -> None:
-    """What their producer built goes through our log; their reader gets it from our files, and so does dump_log."""
+def test_they_read_our_folder_and_we_print_what_they_wrote_into_it(
+    reader: Any, codec: Codec, tmp_path: Path
+) -> None:
+    """What their producer built goes through our log; their reader gets it from our files, and so does
+    dump_log."""
     builder = PythonBuilder if reader is AioRecords else AioBuilder
-    log = PartitionLog.open(DiskFolder(tmp_path / "flights-0"), LogSettings(segment_bytes=2000, index_interval_bytes=300), now_ms=NOW)
+    log = PartitionLog.open(
+        DiskFolder(tmp_path / "flights-0"),
+        LogSettings(segment_bytes=2000, index_interval_bytes=300),
+        now_ms=NOW,
+    )
     for number in range(0, 60, 3):
         made = builder(
-            magic=2, compression_type=int(codec), is_transactional=False, producer_id=-1, producer_epoch=-1, base_sequence=-1,
+            magic=2,
+            compression_type=int(codec),
+            is_transactional=False,
+            producer_id=-1,
+            producer_epoch=-1,
+            base_sequence=-1,
             batch_size=1 << 20,
-        )  # fmt: skip
+        )
         for delta in range(3):
-            made.append(delta, timestamp=NOW + number + delta, key=b"key-%d" % (number + delta), value=b"value", headers=[])
+            made.append(
+                delta,
+                timestamp=NOW + number + delta,
+                key=b"key-%d" % (number + delta),
+                value=b"value",
+                headers=[],
+            )
         log.append(bytes(made.build()), now_ms=NOW)
     log.close(NOW)
     expected = [(offset, NOW + offset, b"key-%d" % offset, b"value", []) for offset in range(60)]
@@ -130,5 +155,7 @@ def test_they_read_our_folder_and_we_print_what_they_wrote_into_it(reader: Any, 
             read += [plain(record) for record in batch]
     assert read == expected
     printed = [row.fields for row in dump_path(tmp_path / "flights-0", deep=True) if row.kind == "record"]
-    assert [(row["offset"], row["CreateTime"], row["key"]) for row in printed] == [(o, t, key.decode()) for o, t, key, _, _ in expected]
+    assert [(row["offset"], row["CreateTime"], row["key"]) for row in printed] == [
+        (o, t, key.decode()) for o, t, key, _, _ in expected
+    ]
     assert all(row.fields["isvalid"] for row in dump_path(tmp_path / "flights-0") if row.kind == "batch")

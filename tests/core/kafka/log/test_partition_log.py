@@ -80,7 +80,12 @@ def test_a_read_keeps_to_its_limits() -> None:
     assert size > 1, "the first batch comes whole"
     assert log.read(0, 1, at_least_one=False).data.nbytes == 1
     assert log.read(0, 10 * size).data.nbytes == 10 * size
-    assert [batch.header.base_offset for batch in records_only(log.read(3, 10**6, end_offset=7).data)] == [3, 4, 5, 6]
+    assert [batch.header.base_offset for batch in records_only(log.read(3, 10**6, end_offset=7).data)] == [
+        3,
+        4,
+        5,
+        6,
+    ]
     assert log.read(200, 100).data.nbytes == 0
     for outside in (-1, 201):
         with pytest.raises(OffsetOutOfRange):
@@ -104,7 +109,9 @@ ROLLS: list[tuple[RollReason, LogSettings, Callable[[PartitionLog], object]]] = 
 
 
 @pytest.mark.parametrize(("reason", "settings_of_topic", "push"), ROLLS, ids=[row[0] for row in ROLLS])
-def test_a_segment_rolls_by(reason: RollReason, settings_of_topic: LogSettings, push: Callable[[PartitionLog], object]) -> None:
+def test_a_segment_rolls_by(
+    reason: RollReason, settings_of_topic: LogSettings, push: Callable[[PartitionLog], object]
+) -> None:
     folder = MemoryFolder(now_ms=lambda: NOW)
     log = PartitionLog.open(folder, settings_of_topic, now_ms=NOW)
     log.append_pairs([(b"k", b"v")], now_ms=NOW)
@@ -118,7 +125,9 @@ def test_a_segment_rolls_by(reason: RollReason, settings_of_topic: LogSettings, 
 
 
 def test_a_segment_whose_index_was_full_takes_appends_again_after_a_cut() -> None:
-    log = PartitionLog.open(MemoryFolder(), LogSettings(segment_index_bytes=48, index_interval_bytes=0), now_ms=NOW)
+    log = PartitionLog.open(
+        MemoryFolder(), LogSettings(segment_index_bytes=48, index_interval_bytes=0), now_ms=NOW
+    )
     while not log.active.is_index_full:
         log.append_pairs([(b"k", b"v")], now_ms=NOW + log.log_end_offset)
     log.truncate_to(2, NOW)
@@ -131,8 +140,11 @@ def test_the_first_append_of_a_segment_has_no_row_and_the_interval_is_strict() -
     for _ in range(6):  # 80 bytes each
         assert log.active.size % 80 == 0
         log.append_pairs([(b"key", b"v" * 9)], now_ms=NOW)
-    # 0 and 80 and 160 bytes are not more than 160; behind 240 a row comes, then counting starts anew with that batch.
-    assert [log.active.offset_index.entry(slot) for slot in range(log.active.offset_index.row_count)] == [(3, 240)]
+    # 0 and 80 and 160 bytes are not more than 160; behind 240 a row comes, then counting starts anew with
+    # that batch.
+    assert [log.active.offset_index.entry(slot) for slot in range(log.active.offset_index.row_count)] == [
+        (3, 240)
+    ]
 
 
 def test_a_client_s_batch_gets_the_next_offsets() -> None:
@@ -147,7 +159,9 @@ def test_an_idempotent_producer_s_batch_stands_in_the_log_once() -> None:
     log = PartitionLog.open(MemoryFolder(), now_ms=NOW)
 
     def send(sequence: int, epoch: int = 0) -> tuple[int, bool]:
-        appended = log.append_pairs([(b"k", b"v")] * 2, now_ms=NOW, producer_id=7, producer_epoch=epoch, base_sequence=sequence)
+        appended = log.append_pairs(
+            [(b"k", b"v")] * 2, now_ms=NOW, producer_id=7, producer_epoch=epoch, base_sequence=sequence
+        )
         return appended.first_offset, appended.is_duplicate
 
     assert send(40) == (0, False), "nothing is known: any sequence will do"
@@ -168,7 +182,9 @@ def test_an_idempotent_producer_s_batch_stands_in_the_log_once() -> None:
 def test_sequences_run_from_the_largest_number_to_0() -> None:
     log = PartitionLog.open(MemoryFolder(), now_ms=NOW)
     for sequence in (2**31 - 2, 1):
-        log.append_pairs([(b"k", b"v")] * 3, now_ms=NOW, producer_id=7, producer_epoch=0, base_sequence=sequence)
+        log.append_pairs(
+            [(b"k", b"v")] * 3, now_ms=NOW, producer_id=7, producer_epoch=0, base_sequence=sequence
+        )
     assert log.log_end_offset == 6
 
 
@@ -201,7 +217,13 @@ def test_an_old_snapshot_gives_the_same_producers_as_reading_everything() -> Non
     folder = MemoryFolder(now_ms=lambda: NOW)
     log = PartitionLog.open(folder, LogSettings(segment_bytes=500), now_ms=NOW)
     for number in range(30):
-        log.append_pairs([(b"k", b"v" * 20)], now_ms=NOW, producer_id=number % 4, producer_epoch=0, base_sequence=number // 4)
+        log.append_pairs(
+            [(b"k", b"v" * 20)],
+            now_ms=NOW,
+            producer_id=number % 4,
+            producer_epoch=0,
+            base_sequence=number // 4,
+        )
     state = log.producers.entries
     with_snapshots = PartitionLog.open(folder, now_ms=NOW).producers.entries
     for name in folder.names():
@@ -209,7 +231,9 @@ def test_an_old_snapshot_gives_the_same_producers_as_reading_everything() -> Non
             folder.remove(name)
     without = PartitionLog.open(folder, now_ms=NOW).producers.entries
     assert without == state
-    assert {pid: entry.last_sequence for pid, entry in with_snapshots.items()} == {pid: entry.last_sequence for pid, entry in state.items()}
+    assert {pid: entry.last_sequence for pid, entry in with_snapshots.items()} == {
+        pid: entry.last_sequence for pid, entry in state.items()
+    }
     assert len(ProducerState().snapshot()) == 10, "as the article's folder lists it"
 
 

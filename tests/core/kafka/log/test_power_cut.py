@@ -1,4 +1,5 @@
-"""A power cut at any step of any history of appends, flushes, rolls and rounds of the cleaner takes no key back past its flushed state."""
+"""A power cut at any step of any history of appends, flushes, rolls and rounds of the cleaner takes no key
+back past its flushed state."""
 
 import random
 
@@ -68,7 +69,9 @@ def test_no_cut_takes_a_key_back_behind_what_was_flushed_of_it(seed: int) -> Non
                     log.flush(NOW)
                     flushed, recovery_point = newest(log), log.recovery_point
                 case "clean":
-                    checkpoint = clean(log, log_to_clean(log, checkpoint, NOW), OffsetMap(draw.choice([96, 2400])), NOW).end_offset
+                    checkpoint = clean(
+                        log, log_to_clean(log, checkpoint, NOW), OffsetMap(draw.choice([96, 2400])), NOW
+                    ).end_offset
     except Crashed:
         survived = newest(after_power_cut(folder, recovery_point))
     assert {key: offset for key, offset in flushed.items() if survived.get(key, -1) < offset} == {}

@@ -13,23 +13,38 @@ from tests.core.kafka.log.small_logs import NOW, fill, new_folder
 
 def send(log: PartitionLog, sequence: int, count: int = 1, epoch: int = 0, producer_id: int = 1) -> Appended:
     pairs = [(b"k", b"v")] * count
-    return log.append_pairs(pairs, now_ms=NOW, producer_id=producer_id, producer_epoch=epoch, base_sequence=sequence)
+    return log.append_pairs(
+        pairs, now_ms=NOW, producer_id=producer_id, producer_epoch=epoch, base_sequence=sequence
+    )
 
 
 def marker(log: PartitionLog, epoch: int = 0, producer_id: int = 1) -> None:
-    log.append_marker(ControlType.COMMIT, producer_id=producer_id, producer_epoch=epoch, coordinator_epoch=0, now_ms=NOW)
+    log.append_marker(
+        ControlType.COMMIT, producer_id=producer_id, producer_epoch=epoch, coordinator_epoch=0, now_ms=NOW
+    )
 
 
 def replicated(offset: int, *, sequence: int = 0, is_transactional: bool = False) -> bytes:
     attributes = TRANSACTIONAL if is_transactional else 0
     return bytes(
-        encode_batch([Record(offset, NOW, b"k", b"v")], attributes=attributes, producer_id=1, producer_epoch=0, base_sequence=sequence).data
+        encode_batch(
+            [Record(offset, NOW, b"k", b"v")],
+            attributes=attributes,
+            producer_id=1,
+            producer_epoch=0,
+            base_sequence=sequence,
+        ).data
     )
 
 
 def replicated_marker(offset: int, epoch: int) -> bytes:
     marker = encode_control_batch(
-        ControlType.ABORT, base_offset=offset, timestamp=NOW, producer_id=1, producer_epoch=epoch, coordinator_epoch=0
+        ControlType.ABORT,
+        base_offset=offset,
+        timestamp=NOW,
+        producer_id=1,
+        producer_epoch=epoch,
+        coordinator_epoch=0,
     )
     return bytes(marker.data)
 
@@ -72,10 +87,15 @@ def test_a_follower_takes_any_sequence_and_any_epoch_but_no_plain_batch_inside_a
     log = PartitionLog.open(MemoryFolder(), now_ms=NOW)
     log.append_as_follower(replicated(0, sequence=40) + replicated(1, sequence=7), now_ms=NOW)
     log.append_as_follower(replicated(2, sequence=8, is_transactional=True), now_ms=NOW)
-    for data in (replicated(3), replicated_marker(3, 0) + replicated(4, sequence=9, is_transactional=True) + replicated(5)):
+    for data in (
+        replicated(3),
+        replicated_marker(3, 0) + replicated(4, sequence=9, is_transactional=True) + replicated(5),
+    ):
         with pytest.raises(InvalidTxnState):
             log.append_as_follower(data, now_ms=NOW)
-    assert log.log_end_offset == 3 and log.producers.first_undecided_offset() == 2, "nothing of a refused append is noted"
+    assert log.log_end_offset == 3 and log.producers.first_undecided_offset() == 2, (
+        "nothing of a refused append is noted"
+    )
     log.append_as_follower(replicated_marker(3, 0) + replicated(4), now_ms=NOW)
     assert log.log_end_offset == 5
 

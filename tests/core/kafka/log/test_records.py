@@ -42,7 +42,9 @@ def test_what_is_written_is_read_back(records: list[Record], codec: Codec) -> No
 
 @given(st.lists(st.tuples(nullable, nullable), min_size=1, max_size=200))
 def test_pairs_are_written_as_records_are_one_by_one(pairs: list[tuple[bytes | None, bytes | None]]) -> None:
-    one_by_one = b"".join(encode_record(Record(i, 0, key, value), 0, 0) for i, (key, value) in enumerate(pairs))
+    one_by_one = b"".join(
+        encode_record(Record(i, 0, key, value), 0, 0) for i, (key, value) in enumerate(pairs)
+    )
     assert encode_pairs(pairs) == (one_by_one, len(pairs))
 
 
@@ -54,7 +56,9 @@ def test_long_keys_and_many_records_leave_the_table_of_numbers() -> None:
 
 
 @given(record_lists(), st.sampled_from(Codec), st.integers(0, 2**62), st.integers(0, 2**31 - 1))
-def test_the_broker_moves_a_batch_without_breaking_its_crc(records: list[Record], codec: Codec, offset: int, epoch: int) -> None:
+def test_the_broker_moves_a_batch_without_breaking_its_crc(
+    records: list[Record], codec: Codec, offset: int, epoch: int
+) -> None:
     moved = with_offset(encode_batch(records, codec=codec), offset, epoch)
     read = only_batch(bytes(moved.data))
     assert read.header == moved.header
@@ -74,7 +78,8 @@ def test_large_data_of_either_kind_goes_through_every_codec(codec: Codec) -> Non
 
 
 def test_ten_thousand_single_bit_flips_are_all_noticed() -> None:
-    """Every bit behind the fields that the broker may set, in batches of each codec: the CRC tells, or the walk does."""
+    """Every bit behind the fields that the broker may set, in batches of each codec: the CRC tells, or the
+    walk does."""
     flips = 0
     for codec in Codec:
         pairs = [(b"key-%d" % i, b"value-%d" % (i * i)) for i in range(40 if codec else 10)]
@@ -109,7 +114,8 @@ def test_a_damaged_stream_ends_in_an_error_of_ours_or_in_records(codec: Codec, d
 
 
 def test_a_gzip_stream_names_no_operating_system() -> None:
-    """As Java's since 16; recorded: each gzip batch of tests/vectors/kafka/records/batches.json begins with these bytes."""
+    """As Java's since 16; recorded: each gzip batch of tests/vectors/kafka/records/batches.json begins with
+    these bytes."""
     packed = compress(Codec.GZIP, b"abc" * 50)
     assert packed[:10].hex() == "1f8b08000000000000ff"
     assert decompress(Codec.GZIP, packed).data == b"abc" * 50

@@ -13,7 +13,8 @@ NOW = 100 * DAY_MS
 
 
 def log_with_bases(bases: list[int], end: int, **settings: int | bool) -> PartitionLog:
-    """A log whose segments begin at those offsets; each holds one batch, a day younger than the one before."""
+    """A log whose segments begin at those offsets; each holds one batch, a day younger than the one
+    before."""
     log = PartitionLog.open(
         MemoryFolder(now_ms=lambda: NOW), LogSettings(segment_ms=DAY_MS // 2, **settings), now_ms=NOW
     )  # fmt: skip
@@ -106,7 +107,8 @@ def test_delete_records_to_the_log_end_leaves_the_active_segment() -> None:
 
 
 def test_zeros_behind_a_sealed_time_index_do_not_make_its_segment_old() -> None:
-    """KAFKA-10207, KAFKA-19200. Kafka 3.9 reads them as a row of time 0 and deletes the segment; the rows are checked here, and rebuilt."""
+    """KAFKA-10207, KAFKA-19200. Kafka 3.9 reads them as a row of time 0 and deletes the segment; the rows are
+    checked here, and rebuilt."""
     settings = LogSettings(segment_bytes=200, index_interval_bytes=50, retention_ms=7 * DAY_MS)
     folder = MemoryFolder(now_ms=lambda: NOW)
     log = PartitionLog.open(folder, settings, now_ms=NOW)

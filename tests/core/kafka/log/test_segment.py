@@ -1,4 +1,5 @@
-"""One segment by itself: why it rolls and when exactly, its times, what a cut leaves, its files' names, and what a flush keeps."""
+"""One segment by itself: why it rolls and when exactly, its times, what a cut leaves, its files' names, and
+what a flush keeps."""
 
 import pytest
 
@@ -7,7 +8,16 @@ from broker_core.kafka.log.index_file import CorruptIndex
 from broker_core.kafka.log.memory_storage import MemoryFolder
 from broker_core.kafka.log.record import Record
 from broker_core.kafka.log.record_batch import HEADER_SIZE, encode_batch, with_offset
-from broker_core.kafka.log.segment import CLEANED, INDEX, LOG, SWAP, TIME_INDEX, RollReason, Segment, file_name
+from broker_core.kafka.log.segment import (
+    CLEANED,
+    INDEX,
+    LOG,
+    SWAP,
+    TIME_INDEX,
+    RollReason,
+    Segment,
+    file_name,
+)
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.log.storage import StorageFull
 from tests.core.kafka.log.small_logs import NOW
@@ -22,7 +32,9 @@ def batch(offset: int, time: int, count: int = 1) -> bytes:
     return bytes(with_offset(encode_batch(records), offset, 0).data)
 
 
-def segment(*batches: tuple[int, int], folder: MemoryFolder | None = None, settings: LogSettings = TOPIC) -> Segment:
+def segment(
+    *batches: tuple[int, int], folder: MemoryFolder | None = None, settings: LogSettings = TOPIC
+) -> Segment:
     """A segment of batches of one record: (offset, time)."""
     made = Segment(folder or MemoryFolder(now_ms=lambda: NOW), BASE, settings, NOW)
     for offset, time in batches:
@@ -41,18 +53,32 @@ def add(to: Segment, offset: int, time: int, count: int = 1) -> None:
 @pytest.mark.parametrize(
     ("batches", "incoming", "time", "last_offset", "now_ms", "reason"),
     [
-        ([], 500, 10, BASE, NOW, None), ([], 501, 10, BASE, NOW, "size"),
-        ([(BASE, 10)], 500 - ONE, 10, BASE + 1, NOW, None), ([(BASE, 10)], 501 - ONE, 10, BASE + 1, NOW, "size"),
-        ([(BASE, 10)], ONE, 910, BASE + 1, NOW, None), ([(BASE, 10)], ONE, 911, BASE + 1, NOW, "time"),
-        ([(BASE, 10)], ONE, 5, BASE + 1, NOW + 10**9, None),  # record time alone, where the segment began with one
-        ([(BASE, -1)], ONE, 10**9, BASE + 1, NOW + 900, None), ([(BASE, -1)], ONE, -1, BASE + 1, NOW + 901, "time"),  # else its own age
+        ([], 500, 10, BASE, NOW, None),
+        ([], 501, 10, BASE, NOW, "size"),
+        ([(BASE, 10)], 500 - ONE, 10, BASE + 1, NOW, None),
+        ([(BASE, 10)], 501 - ONE, 10, BASE + 1, NOW, "size"),
+        ([(BASE, 10)], ONE, 910, BASE + 1, NOW, None),
+        ([(BASE, 10)], ONE, 911, BASE + 1, NOW, "time"),
+        # record time alone, where the segment began with one
+        ([(BASE, 10)], ONE, 5, BASE + 1, NOW + 10**9, None),
+        # else its own age
+        ([(BASE, -1)], ONE, 10**9, BASE + 1, NOW + 900, None),
+        ([(BASE, -1)], ONE, -1, BASE + 1, NOW + 901, "time"),
         ([], ONE, 10**9, BASE, NOW + 10**9, None),  # an empty segment is never too old
-        ([(BASE, 10)], ONE, 10, BASE + 2**31 - 1, NOW, None), ([(BASE, 10)], ONE, 10, BASE + 2**31, NOW, "offset_span"),
-        ([(BASE, 10)], 501, 2_000, BASE + 2**31, NOW, "size"), ([(BASE, 10)], ONE, 2_000, BASE + 2**31, NOW, "time"),  # the first that holds
+        ([(BASE, 10)], ONE, 10, BASE + 2**31 - 1, NOW, None),
+        ([(BASE, 10)], ONE, 10, BASE + 2**31, NOW, "offset_span"),
+        # the first that holds
+        ([(BASE, 10)], 501, 2_000, BASE + 2**31, NOW, "size"),
+        ([(BASE, 10)], ONE, 2_000, BASE + 2**31, NOW, "time"),
     ],
-)  # fmt: skip
+)
 def test_why_and_when_exactly_the_next_append_goes_elsewhere(
-    batches: list[tuple[int, int]], incoming: int, time: int, last_offset: int, now_ms: int, reason: RollReason | None
+    batches: list[tuple[int, int]],
+    incoming: int,
+    time: int,
+    last_offset: int,
+    now_ms: int,
+    reason: RollReason | None,
 ) -> None:
     assert segment(*batches).should_roll(incoming, time, last_offset, now_ms) == reason
 
@@ -72,7 +98,10 @@ def test_the_age_counts_from_the_first_append_after_a_restart_too() -> None:
     segment((BASE, 10), (BASE + 1, 500), folder=folder).close()
     again = Segment(folder, BASE, TOPIC, NOW + 5)
     assert again.first_timestamp == 10
-    assert (again.should_roll(ONE, 910, BASE + 2, NOW), again.should_roll(ONE, 911, BASE + 2, NOW)) == (None, "time")
+    assert (again.should_roll(ONE, 910, BASE + 2, NOW), again.should_roll(ONE, 911, BASE + 2, NOW)) == (
+        None,
+        "time",
+    )
 
 
 # --- times
@@ -91,17 +120,27 @@ def test_without_a_time_a_segment_is_as_old_as_its_file() -> None:
 @pytest.mark.parametrize(
     ("time", "start", "found"),
     [
-        (30, BASE, (30, BASE)), (31, BASE, (90, BASE + 1)), (60, BASE + 2, (60, BASE + 2)), (61, BASE + 2, (90, BASE + 3)),
-        (91, BASE, None), (0, BASE + 9, None),
+        (30, BASE, (30, BASE)),
+        (31, BASE, (90, BASE + 1)),
+        (60, BASE + 2, (60, BASE + 2)),
+        (61, BASE + 2, (90, BASE + 3)),
+        (91, BASE, None),
+        (0, BASE + 9, None),
     ],
-)  # fmt: skip
-def test_the_first_record_that_is_late_enough_from_an_offset_on(time: int, start: int, found: tuple[int, int] | None) -> None:
+)
+def test_the_first_record_that_is_late_enough_from_an_offset_on(
+    time: int, start: int, found: tuple[int, int] | None
+) -> None:
     made = segment((BASE, 30), (BASE + 1, 90), (BASE + 2, 60), (BASE + 3, 90))
     assert made.find_timestamp(time, start) == found
 
 
-@pytest.mark.parametrize(("time", "start", "found"), [(30, 0, (50, 1)), (30, 2, (30, 2)), (40, 2, None), (10, 1, (50, 1))])
-def test_inside_a_batch_each_record_is_asked_for_its_time_and_its_offset(time: int, start: int, found: tuple[int, int] | None) -> None:
+@pytest.mark.parametrize(
+    ("time", "start", "found"), [(30, 0, (50, 1)), (30, 2, (30, 2)), (40, 2, None), (10, 1, (50, 1))]
+)
+def test_inside_a_batch_each_record_is_asked_for_its_time_and_its_offset(
+    time: int, start: int, found: tuple[int, int] | None
+) -> None:
     made = segment()
     records = [Record(number, at, b"k", b"v") for number, at in enumerate((10, 50, 30))]
     made.append(BASE + 2, 50, BASE + 2, bytes(with_offset(encode_batch(records), BASE, 0).data))
@@ -129,9 +168,18 @@ def test_closing_puts_the_largest_time_into_the_index_though_no_row_was_due() ->
 
 @pytest.mark.parametrize(
     ("offset", "found"),
-    [(BASE - 5, BASE), (BASE, BASE), (BASE + 2, BASE + 1), (BASE + 3, BASE + 1), (BASE + 4, BASE + 6), (BASE + 7, None)],
+    [
+        (BASE - 5, BASE),
+        (BASE, BASE),
+        (BASE + 2, BASE + 1),
+        (BASE + 3, BASE + 1),
+        (BASE + 4, BASE + 6),
+        (BASE + 7, None),
+    ],
 )
-def test_an_offset_is_in_the_batch_that_ends_at_or_above_it_also_across_a_gap(offset: int, found: int | None) -> None:
+def test_an_offset_is_in_the_batch_that_ends_at_or_above_it_also_across_a_gap(
+    offset: int, found: int | None
+) -> None:
     made = segment((BASE, 1))
     add(made, BASE + 1, 2, count=3)
     add(made, BASE + 6, 3)
@@ -144,7 +192,9 @@ def test_an_offset_is_in_the_batch_that_ends_at_or_above_it_also_across_a_gap(of
 def test_a_walk_finds_every_batch_whatever_it_reads_at_once(window_bytes: int) -> None:
     made = segment(*((BASE + number, number) for number in range(5)))
     walked = list(made.batches(ONE, 4 * ONE, window_bytes))
-    assert [(each.position, each.batch.header.base_offset) for each in walked] == [(number * ONE, BASE + number) for number in (1, 2, 3)]
+    assert [(each.position, each.batch.header.base_offset) for each in walked] == [
+        (number * ONE, BASE + number) for number in (1, 2, 3)
+    ]
 
 
 def test_a_look_up_tells_which_rows_and_batches_it_has_passed() -> None:
@@ -153,7 +203,10 @@ def test_a_look_up_tells_which_rows_and_batches_it_has_passed() -> None:
     assert rows == [3 * ONE, 6 * ONE]
     place, lookup = made.trace(BASE + 5)
     assert place is not None and place.position == 5 * ONE
-    assert lookup.entry == (BASE + 3, 3 * ONE) and [each.position for each in lookup.scanned] == [3 * ONE, 4 * ONE]
+    assert lookup.entry == (BASE + 3, 3 * ONE) and [each.position for each in lookup.scanned] == [
+        3 * ONE,
+        4 * ONE,
+    ]
 
 
 def test_a_row_that_points_elsewhere_is_not_believed_and_the_index_is_made_anew() -> None:
@@ -179,11 +232,18 @@ def test_a_file_that_ends_inside_a_batch_ends_there_and_one_with_a_wrong_length_
 # --- cutting
 
 
-@pytest.mark.parametrize(("offset", "kept", "cut"), [(BASE, 0, 4), (BASE + 1, 1, 3), (BASE + 3, 3, 1), (BASE + 4, 4, 0), (BASE - 1, 0, 4)])
-def test_a_cut_takes_the_batch_that_holds_the_offset_and_all_behind_it(offset: int, kept: int, cut: int) -> None:
+@pytest.mark.parametrize(
+    ("offset", "kept", "cut"),
+    [(BASE, 0, 4), (BASE + 1, 1, 3), (BASE + 3, 3, 1), (BASE + 4, 4, 0), (BASE - 1, 0, 4)],
+)
+def test_a_cut_takes_the_batch_that_holds_the_offset_and_all_behind_it(
+    offset: int, kept: int, cut: int
+) -> None:
     made = segment(*((BASE + number, 10 * number) for number in range(4)))
     assert made.truncate_to(offset, NOW + 1) == cut * ONE
-    assert [each.batch.header.base_offset for each in made.batches()] == [BASE + number for number in range(kept)]
+    assert [each.batch.header.base_offset for each in made.batches()] == [
+        BASE + number for number in range(kept)
+    ]
     assert made.max_timestamp == (10 * (kept - 1) if kept else -1)
     assert made.created_ms == (NOW if kept else NOW + 1), "emptied, it is as young as a new one"
 
@@ -214,7 +274,9 @@ def test_files_take_the_name_of_each_stage_and_the_log_comes_last() -> None:
     folder.rename = lambda old, new: (renamed.append(new), rename(old, new))[1]  # type: ignore[method-assign, func-returns-value]
     for stage in (SWAP, ""):
         made.change_stage(stage)
-        assert sorted(folder.names()) == sorted(file_name(BASE, suffix) + stage for suffix in (LOG, INDEX, TIME_INDEX))
+        assert sorted(folder.names()) == sorted(
+            file_name(BASE, suffix) + stage for suffix in (LOG, INDEX, TIME_INDEX)
+        )
         assert renamed[-1] == file_name(BASE, LOG) + stage, "it is what a restart goes by"
     assert made.find(BASE) is not None and made.log.name == file_name(BASE, LOG)
 

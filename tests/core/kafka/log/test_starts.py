@@ -1,4 +1,5 @@
-"""Opening a folder, step by step: what is put in order, in which words, and which parts of the log are read again."""
+"""Opening a folder, step by step: what is put in order, in which words, and which parts of the log are read
+again."""
 
 from typing import Any
 
@@ -7,7 +8,17 @@ import pytest
 from broker_core.kafka.log.memory_storage import MemoryFolder
 from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.kafka.log.recovery import load
-from broker_core.kafka.log.segment import CLEANED, DELETED, INDEX, LOG, SNAPSHOT, SWAP, TIME_INDEX, Segment, file_name
+from broker_core.kafka.log.segment import (
+    CLEANED,
+    DELETED,
+    INDEX,
+    LOG,
+    SNAPSHOT,
+    SWAP,
+    TIME_INDEX,
+    Segment,
+    file_name,
+)
 from broker_core.kafka.log.settings import LogSettings
 from tests.core.kafka.log.small_logs import NOW, Rows, new_folder, rows
 
@@ -31,7 +42,9 @@ def opened(folder: MemoryFolder, **how: Any) -> PartitionLog:
     return PartitionLog.open(folder, TOPIC, now_ms=NOW, **how)
 
 
-def steps(folder: MemoryFolder, *, was_closed: bool = True, recovery_point: int = 0, log_start_offset: int = 0) -> list[str]:
+def steps(
+    folder: MemoryFolder, *, was_closed: bool = True, recovery_point: int = 0, log_start_offset: int = 0
+) -> list[str]:
     return load(folder, TOPIC, NOW, was_closed, recovery_point, log_start_offset).steps
 
 
@@ -40,7 +53,9 @@ def damage(folder: MemoryFolder, base_offset: int) -> None:
     folder.flip_bit(file_name(base_offset, LOG), 8 * 150)
 
 
-def copied(folder: MemoryFolder, base_offset: int, stage: str, suffixes: tuple[str, ...] = (LOG, INDEX, TIME_INDEX)) -> None:
+def copied(
+    folder: MemoryFolder, base_offset: int, stage: str, suffixes: tuple[str, ...] = (LOG, INDEX, TIME_INDEX)
+) -> None:
     """Files beside a segment's own, as compaction makes them."""
     for suffix in suffixes:
         folder.replace(file_name(base_offset, suffix) + stage, folder.read(file_name(base_offset, suffix)))
@@ -56,7 +71,11 @@ def test_a_folder_in_order_needs_no_step() -> None:
 
 def test_an_empty_folder_becomes_a_log_that_begins_where_it_is_told() -> None:
     log = opened(new_folder(), log_start_offset=7)
-    assert (log.log_start_offset, log.log_end_offset, [segment.base_offset for segment in log.segments]) == (7, 7, [7])
+    assert (log.log_start_offset, log.log_end_offset, [segment.base_offset for segment in log.segments]) == (
+        7,
+        7,
+        [7],
+    )
 
 
 def test_what_is_no_segment_is_left_alone() -> None:
@@ -69,7 +88,9 @@ def test_what_is_no_segment_is_left_alone() -> None:
 # --- what a crash leaves beside the segments
 
 
-@pytest.mark.parametrize("name", [file_name(2, LOG) + DELETED, file_name(2, LOG) + CLEANED, "leader-epoch-checkpoint.tmp"])
+@pytest.mark.parametrize(
+    "name", [file_name(2, LOG) + DELETED, file_name(2, LOG) + CLEANED, "leader-epoch-checkpoint.tmp"]
+)
 def test_what_was_on_its_way_out_or_never_finished_is_removed(name: str) -> None:
     folder, before = filled()
     folder.replace(name, b"whatever")
@@ -93,7 +114,9 @@ def test_an_index_that_is_gone_is_made_anew(suffix: str) -> None:
     folder.lose(file_name(2, suffix))
     log = opened(folder, was_closed=True)
     assert rows(log) == before
-    assert [log.offset_for_time(NOW + number) for number in range(6)] == [(NOW + number, number) for number in range(6)]
+    assert [log.offset_for_time(NOW + number) for number in range(6)] == [
+        (NOW + number, number) for number in range(6)
+    ]
     log.close(NOW)
     assert folder.read(file_name(2, suffix)) == whole or suffix == INDEX
 
@@ -122,7 +145,10 @@ def test_a_swap_beside_a_cleaned_one_from_there_on_had_not_begun_and_is_undone()
     copied(folder, 2, CLEANED, (LOG,))
     said = steps(folder.after_crash())
     assert said[0] == f"{file_name(2, LOG)}{CLEANED}: removed"
-    assert said[1:] == [f"{file_name(2, suffix)}{SWAP}: removed, its swap had not begun in full" for suffix in (INDEX, LOG, TIME_INDEX)]
+    assert said[1:] == [
+        f"{file_name(2, suffix)}{SWAP}: removed, its swap had not begun in full"
+        for suffix in (INDEX, LOG, TIME_INDEX)
+    ]
     assert rows(opened(folder, was_closed=True)) == before
 
 
@@ -139,7 +165,9 @@ def test_a_swap_below_a_cleaned_one_of_a_later_segment_counts() -> None:
 
 
 @pytest.mark.parametrize(("recovery_point", "end"), [(0, 3), (1, 3), (2, 3), (3, 3), (4, 6), (5, 6), (6, 6)])
-def test_after_a_crash_the_segments_from_the_recovery_point_on_are_read_and_the_log_ends_at_what_is_not_sound(recovery_point: int, end: int) -> None:
+def test_after_a_crash_the_segments_from_the_recovery_point_on_are_read_and_the_log_ends_at_what_is_not_sound(
+    recovery_point: int, end: int
+) -> None:
     """What lies before is known to be flushed: its damage is found by whoever reads it."""
     folder, before = filled()
     damage(folder, 2)
@@ -177,11 +205,17 @@ def test_after_an_end_in_order_everything_counts_as_flushed() -> None:
 # --- where the log starts
 
 
-@pytest.mark.parametrize(("start", "first", "segments"), [(0, 0, [0, 2, 4]), (3, 3, [0, 2, 4]), (6, 6, [0, 2, 4])])
+@pytest.mark.parametrize(
+    ("start", "first", "segments"), [(0, 0, [0, 2, 4]), (3, 3, [0, 2, 4]), (6, 6, [0, 2, 4])]
+)
 def test_a_log_start_inside_the_log_hides_what_is_below(start: int, first: int, segments: list[int]) -> None:
     folder, before = filled()
     log = opened(folder, was_closed=True, log_start_offset=start)
-    assert (log.log_start_offset, log.log_end_offset, [segment.base_offset for segment in log.segments]) == (first, 6, segments)
+    assert (log.log_start_offset, log.log_end_offset, [segment.base_offset for segment in log.segments]) == (
+        first,
+        6,
+        segments,
+    )
     assert log.epochs.rows == [(0, start)]
     assert [row[0] for row in rows(log) if row[0] >= start] == [row[0] for row in before if row[0] >= start]
 
@@ -213,7 +247,13 @@ def test_a_producer_is_known_from_the_snapshot_and_what_follows_it() -> None:
     folder = new_folder()
     log = opened(folder)
     for number in range(5):
-        log.append_pairs([(b"k", b"v" * 10)], now_ms=NOW, producer_id=number % 2, producer_epoch=0, base_sequence=number // 2)
+        log.append_pairs(
+            [(b"k", b"v" * 10)],
+            now_ms=NOW,
+            producer_id=number % 2,
+            producer_epoch=0,
+            base_sequence=number // 2,
+        )
     log.close(NOW)
     for was_closed in (True, False):
         again = opened(folder.after_crash(1 << 20), was_closed=was_closed)
@@ -224,10 +264,14 @@ def test_a_snapshot_that_cannot_be_read_is_passed_over_for_an_older_one() -> Non
     folder = new_folder()
     log = opened(folder)
     for number in range(6):
-        log.append_pairs([(b"k", b"v" * 10)], now_ms=NOW, producer_id=1, producer_epoch=0, base_sequence=number)
+        log.append_pairs(
+            [(b"k", b"v" * 10)], now_ms=NOW, producer_id=1, producer_epoch=0, base_sequence=number
+        )
     log.close(NOW)
     damaged = folder.after_crash(1 << 20)
     damaged.flip_bit(file_name(6, ".snapshot"), 90)
     again = opened(damaged, was_closed=True)
     assert again.producers.entries[1].last_sequence == 5
-    assert again.append_pairs([(b"k", b"v")], now_ms=NOW, producer_id=1, producer_epoch=0, base_sequence=5).is_duplicate
+    assert again.append_pairs(
+        [(b"k", b"v")], now_ms=NOW, producer_id=1, producer_epoch=0, base_sequence=5
+    ).is_duplicate

@@ -50,12 +50,16 @@ class Teller:
         yield from ()
 
     def on_append(self, key: str, value: str | None = None) -> Iterator[str]:
-        appended = self.log.append_pairs([(key.encode(), None if value is None else value.encode())], now_ms=0)
+        appended = self.log.append_pairs(
+            [(key.encode(), None if value is None else value.encode())], now_ms=0
+        )
         yield f"offset {appended.first_offset}"
 
     def on_fill(self, count: str, every: int = 1) -> Iterator[str]:
         for number in range(int(count)):
-            self.log.append_pairs([(b"key-%d" % number, b"value-%d" % number)], now_ms=0, timestamp=number * every)
+            self.log.append_pairs(
+                [(b"key-%d" % number, b"value-%d" % number)], now_ms=0, timestamp=number * every
+            )
         yield f"log end {self.log.log_end_offset}"
 
     def on_show(self) -> Iterator[str]:
@@ -69,19 +73,36 @@ class Teller:
 
     def on_read(self, start: str) -> Iterator[str]:
         """What a reader gets who comes back to that offset; markers are not for readers."""
-        records = [record for batch in self.log.batches(int(start)) if not batch.header.is_control for record in batch.records()]
-        yield " ".join(f"{record.offset}:{text(record.key)}={text(record.value)}" for record in records if record.offset >= int(start))
+        records = [
+            record
+            for batch in self.log.batches(int(start))
+            if not batch.header.is_control
+            for record in batch.records()
+        ]
+        yield " ".join(
+            f"{record.offset}:{text(record.key)}={text(record.value)}"
+            for record in records
+            if record.offset >= int(start)
+        )
 
-    def on_send(self, key: str, value: str, producer: int, sequence: int, in_transaction: bool = False) -> Iterator[str]:
+    def on_send(
+        self, key: str, value: str, producer: int, sequence: int, in_transaction: bool = False
+    ) -> Iterator[str]:
         appended = self.log.append_pairs(
-            [(key.encode(), value.encode())], now_ms=0, producer_id=producer, producer_epoch=0, base_sequence=sequence,
+            [(key.encode(), value.encode())],
+            now_ms=0,
+            producer_id=producer,
+            producer_epoch=0,
+            base_sequence=sequence,
             is_transactional=in_transaction,
-        )  # fmt: skip
+        )
         yield f"offset {appended.first_offset}{', had it already' if appended.is_duplicate else ''}"
 
     def on_end(self, how: str, producer: int) -> Iterator[str]:
         control_type = ControlType[how.upper()]
-        appended = self.log.append_marker(control_type, producer_id=producer, producer_epoch=0, coordinator_epoch=0, now_ms=0)
+        appended = self.log.append_marker(
+            control_type, producer_id=producer, producer_epoch=0, coordinator_epoch=0, now_ms=0
+        )
         yield f"offset {appended.first_offset}"
 
     def on_batches(self) -> Iterator[str]:
@@ -130,10 +151,13 @@ class Teller:
 
     def on_compact(self, now_ms: str) -> Iterator[str]:
         self.cleaned_up_to = None if self.cleaned_up_to is None else 0
-        cleaned = clean(self.log, log_to_clean(self.log, self.cleaned_up_to, int(now_ms)), OffsetMap(4800), int(now_ms))
+        cleaned = clean(
+            self.log, log_to_clean(self.log, self.cleaned_up_to, int(now_ms)), OffsetMap(4800), int(now_ms)
+        )
         self.cleaned_up_to = cleaned.end_offset
         yield (
-            f"{cleaned.records_kept} of {cleaned.records_read} records kept, {cleaned.segments_before} segments "
+            f"{cleaned.records_kept} of {cleaned.records_read} records kept, {cleaned.segments_before} "
+            f"segments "
             f"became {cleaned.segments_after}, clean up to {cleaned.end_offset}"
         )
 
@@ -155,7 +179,9 @@ def text(content: bytes | None) -> str:
 def lookup(found: TimeLookup | None) -> str:
     if found is None:
         return "no record is as late"
-    result = "nothing" if found.found is None else f"time {found.found.timestamp} at offset {found.found.offset}"
+    result = (
+        "nothing" if found.found is None else f"time {found.found.timestamp} at offset {found.found.offset}"
+    )
     return f"time row {tuple(found.row)}, offset row {tuple(found.entry)}, found {result}"
 
 

@@ -20,7 +20,9 @@ def test_the_first_segment_that_is_late_enough_decides_alone() -> None:
     log = log_with_late_records_first()
     assert log.offset_for_time(NOW + 3) == (NOW + 5, 0)
     delete_records(log, 1)
-    assert log.offset_for_time(NOW + 3) is None, "nothing is left of it above the log start, and no later segment is asked"
+    assert log.offset_for_time(NOW + 3) is None, (
+        "nothing is left of it above the log start, and no later segment is asked"
+    )
     assert log.offset_for_time(NOW + 2) == (NOW + 2, 2)
 
 

@@ -16,11 +16,19 @@ def log() -> PartitionLog:
     return PartitionLog.open(MemoryFolder(), LogSettings(verifies_transactions=True), now_ms=NOW)
 
 
-def send(log: PartitionLog, sequence: int, guard: int | None = None, *, is_from_coordinator: bool = False) -> Appended:
+def send(
+    log: PartitionLog, sequence: int, guard: int | None = None, *, is_from_coordinator: bool = False
+) -> Appended:
     batch = encode_batch(
-        [Record(0, NOW, b"k", b"v")], attributes=TRANSACTIONAL, producer_id=1, producer_epoch=0, base_sequence=sequence
+        [Record(0, NOW, b"k", b"v")],
+        attributes=TRANSACTIONAL,
+        producer_id=1,
+        producer_epoch=0,
+        base_sequence=sequence,
     )
-    return log.append(batch.data, now_ms=NOW, verification_guard=guard, is_from_coordinator=is_from_coordinator)
+    return log.append(
+        batch.data, now_ms=NOW, verification_guard=guard, is_from_coordinator=is_from_coordinator
+    )
 
 
 def end(log: PartitionLog) -> None:
@@ -82,7 +90,12 @@ def test_a_batch_that_is_copied_or_read_again_uses_the_guard_up_too(log: Partiti
     assert not log.verifications.under_way
     log.start_verification(2, 0, 0, NOW)
     copied = encode_batch(
-        [Record(1, NOW, b"k", b"v")], attributes=TRANSACTIONAL, producer_id=2, producer_epoch=0, base_sequence=0, partition_leader_epoch=0
+        [Record(1, NOW, b"k", b"v")],
+        attributes=TRANSACTIONAL,
+        producer_id=2,
+        producer_epoch=0,
+        base_sequence=0,
+        partition_leader_epoch=0,
     )
     log.append_as_follower(copied.data, now_ms=NOW)
     assert not log.verifications.under_way

@@ -1,4 +1,5 @@
-"""How far consumers may read. Each number here was recorded from Kafka's own log, or follows from one that was."""
+"""How far consumers may read. Each number here was recorded from Kafka's own log, or follows from one that
+was."""
 
 import pytest
 
@@ -21,11 +22,20 @@ def opened(folder: MemoryFolder | None = None, **settings: int) -> PartitionLog:
 
 def in_transaction(log: PartitionLog, count: int = 1, sequence: int = 0, producer_id: int = 1) -> None:
     pairs = [(b"t", b"v")] * count
-    log.append_pairs(pairs, now_ms=NOW, producer_id=producer_id, producer_epoch=0, base_sequence=sequence, is_transactional=True)
+    log.append_pairs(
+        pairs,
+        now_ms=NOW,
+        producer_id=producer_id,
+        producer_epoch=0,
+        base_sequence=sequence,
+        is_transactional=True,
+    )
 
 
 def end(log: PartitionLog, control_type: ControlType = ControlType.COMMIT, producer_id: int = 1) -> None:
-    log.append_marker(control_type, producer_id=producer_id, producer_epoch=0, coordinator_epoch=4, now_ms=NOW)
+    log.append_marker(
+        control_type, producer_id=producer_id, producer_epoch=0, coordinator_epoch=4, now_ms=NOW
+    )
 
 
 def test_until_somebody_sets_it_the_high_watermark_is_the_log_end() -> None:
@@ -48,7 +58,12 @@ def test_the_high_watermark_stays_between_log_start_and_log_end() -> None:
     assert (log.raise_high_watermark(1), log.raise_high_watermark(4), log.high_watermark) == (False, True, 4)
     with pytest.raises(OffsetOutOfRange):
         log.raise_high_watermark(6)
-    assert (log.raise_log_start(3), log.raise_log_start(2), log.log_start_offset, log.recovery_point) == (True, False, 3, 3)
+    assert (log.raise_log_start(3), log.raise_log_start(2), log.log_start_offset, log.recovery_point) == (
+        True,
+        False,
+        3,
+        3,
+    )
     with pytest.raises(OffsetOutOfRange):
         log.raise_log_start(5)
     log.high_watermark = 0
@@ -89,8 +104,15 @@ def test_a_log_that_begins_anew_is_replicated_up_to_there() -> None:
     fill(log, 8)
     log.high_watermark = 3
     log.restart_at(20, NOW, log_start_offset=15)
-    assert (log.log_start_offset, log.high_watermark, log.log_end_offset, log.recovery_point) == (15, 20, 20, 0)
-    assert [name for name in folder.names() if name.endswith(".snapshot")] == ["00000000000000000020.snapshot"]
+    assert (log.log_start_offset, log.high_watermark, log.log_end_offset, log.recovery_point) == (
+        15,
+        20,
+        20,
+        0,
+    )
+    assert [name for name in folder.names() if name.endswith(".snapshot")] == [
+        "00000000000000000020.snapshot"
+    ]
 
 
 def test_an_open_transaction_holds_the_last_stable_offset() -> None:
@@ -103,7 +125,9 @@ def test_an_open_transaction_holds_the_last_stable_offset() -> None:
     assert log.last_stable_offset == 6
     assert [aborted[:3] for aborted in log.aborted_transactions(0, 6)] == [(1, 3, 5)]
     with pytest.raises(TransactionCoordinatorFenced):
-        log.append_marker(ControlType.COMMIT, producer_id=1, producer_epoch=0, coordinator_epoch=3, now_ms=NOW)
+        log.append_marker(
+            ControlType.COMMIT, producer_id=1, producer_epoch=0, coordinator_epoch=3, now_ms=NOW
+        )
     assert log.log_end_offset == 6
 
 
@@ -133,7 +157,11 @@ def test_a_cut_opens_a_transaction_again() -> None:
     log.high_watermark = 2
     assert log.last_stable_offset == 2
     log.truncate_to(1, NOW)
-    assert (log.last_stable_offset, log.first_unstable_offset, log.producers.first_undecided_offset()) == (0, 0, 0)
+    assert (log.last_stable_offset, log.first_unstable_offset, log.producers.first_undecided_offset()) == (
+        0,
+        0,
+        0,
+    )
 
 
 def test_a_marker_above_the_checkpointed_high_watermark_holds_again_after_a_restart() -> None:

@@ -49,7 +49,9 @@ def test_a_shorter_queue_is_drawn_more_often_and_none_never() -> None:
     ("queue_sizes", "usable_count"),
     [([5], None), ([5, 5, 5], None), ([5, 2], 0), ([], None)],
 )
-def test_the_draw_is_plain_where_queues_tell_nothing(queue_sizes: list[int], usable_count: int | None) -> None:
+def test_the_draw_is_plain_where_queues_tell_nothing(
+    queue_sizes: list[int], usable_count: int | None
+) -> None:
     assert PartitionLoads.of(queue_sizes, list(range(len(queue_sizes))), usable_count) is None
 
 
@@ -91,7 +93,9 @@ def test_round_robin_passes_over_partitions_without_a_leader_unless_none_has_one
 
 def test_round_robin_counts_on_past_the_largest_integer() -> None:
     keyless = RoundRobinPartitioner(2**31 - 1)
-    assert [keyless.place([], 10) for _ in range(3)] == [7, 0, 1], "2147483647, then its sign bit is cleared: 0, 1"
+    assert [keyless.place([], 10) for _ in range(3)] == [7, 0, 1], (
+        "2147483647, then its sign bit is cleared: 0, 1"
+    )
 
 
 def test_round_robin_refuses_a_topic_without_partitions_and_stays() -> None:

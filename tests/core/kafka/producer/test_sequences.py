@@ -1,4 +1,5 @@
-"""A producer's sequences: what an error of the broker means, by the producer's own books. Source: TransactionManager.canRetry and its neighbours."""
+"""A producer's sequences: what an error of the broker means, by the producer's own books. Source:
+TransactionManager.canRetry and its neighbours."""
 
 from __future__ import annotations
 
@@ -32,12 +33,18 @@ class Books:
         return batch
 
     def retries(self, error: ErrorCode, batch: Batch, log_start: int = 0) -> bool | None:
-        return self.sequences.may_retry(error, batch, log_start, self.batches, is_transactional=self.is_transactional)
+        return self.sequences.may_retry(
+            error, batch, log_start, self.batches, is_transactional=self.is_transactional
+        )
 
 
 def test_batches_of_a_partition_are_numbered_by_their_records_each_partition_from_0():
     books = Books()
-    assert [books.batch(3).base_sequence, books.batch(1).base_sequence, books.batch(2, THERE).base_sequence] == [0, 3, 0]
+    assert [
+        books.batch(3).base_sequence,
+        books.batch(1).base_sequence,
+        books.batch(2, THERE).base_sequence,
+    ] == [0, 3, 0]
 
 
 def test_an_error_that_is_none_of_sequences_is_not_decided_here():
@@ -59,19 +66,28 @@ def test_a_forgotten_idempotent_producer_needs_the_next_epoch_and_begins_at_0():
     waiting = books.batch()
     assert books.retries(FORGOTTEN, waiting) and books.sequences.is_bump_required
     books.sequences.bump(books.batches)
-    assert (waiting.producer_id, waiting.producer_epoch, waiting.base_sequence, waiting.is_reset) == (7, 1, 0, True)
+    assert (waiting.producer_id, waiting.producer_epoch, waiting.base_sequence, waiting.is_reset) == (
+        7,
+        1,
+        0,
+        True,
+    )
     assert books.batch().base_sequence == 2 and not books.sequences.is_bump_required
     assert books.retries(FORGOTTEN, waiting), "numbered anew already: it is only sent again"
     assert not books.sequences.is_bump_required
 
 
 @pytest.mark.parametrize(("log_start", "retries", "sequence"), [(12, True, 0), (11, False, 2)])
-def test_a_forgotten_transactional_one_begins_again_only_where_retention_took_its_records(log_start, retries, sequence):
+def test_a_forgotten_transactional_one_begins_again_only_where_retention_took_its_records(
+    log_start, retries, sequence
+):
     books = Books(is_transactional=True)
     books.sequences.acked(books.batch(), 10)  # offsets 10 and 11
     waiting = books.batch()
     assert books.retries(FORGOTTEN, waiting, log_start) is retries
-    assert waiting.base_sequence == sequence and not books.sequences.is_bump_required, "its epoch is the coordinator's to raise"
+    assert waiting.base_sequence == sequence and not books.sequences.is_bump_required, (
+        "its epoch is the coordinator's to raise"
+    )
 
 
 # --- OUT_OF_ORDER_SEQUENCE_NUMBER
@@ -120,7 +136,9 @@ def test_a_later_ack_resolves_the_doubt_and_none_costs_the_epoch():
     books.sequences.drop(lost)
     assert books.sequences.settled() == [], "the later one may still be acked"
     books.sequences.acked(later, 5)
-    assert books.sequences.settled() == [] and not books.sequences.unresolved, "the broker took it: so it has the first"
+    assert books.sequences.settled() == [] and not books.sequences.unresolved, (
+        "the broker took it: so it has the first"
+    )
     alone = books.batch()
     books.sequences.mark_unresolved(alone)
     books.sequences.drop(alone)
@@ -174,10 +192,19 @@ def test_a_new_id_forgets_every_partition():
     books.sequences.forget()
     books.sequences.adopt(8, 3)
     fresh = books.batch()
-    assert (fresh.producer_id, fresh.producer_epoch, fresh.base_sequence) == (8, 3, 0) and not books.sequences.unresolved
+    assert (fresh.producer_id, fresh.producer_epoch, fresh.base_sequence) == (
+        8,
+        3,
+        0,
+    ) and not books.sequences.unresolved
 
 
-@given(st.lists(st.tuples(st.sampled_from(["give", "ack", "expire", "settle", "refuse"]), st.integers(1, 3)), max_size=30))
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["give", "ack", "expire", "settle", "refuse"]), st.integers(1, 3)),
+        max_size=30,
+    )
+)
 def test_law_what_is_in_flight_is_numbered_without_gap_or_overlap(steps):
     """After each step, what is in flight to a partition in one epoch follows on from one another."""
     books = Books()
@@ -197,10 +224,18 @@ def test_law_what_is_in_flight_is_numbered_without_gap_or_overlap(steps):
         elif what == "settle":
             for partition in books.sequences.settled():
                 books.sequences.ask_bump(partition)
-        elif what == "refuse" and flying and books.retries(OUT_OF_ORDER, flying[0]) and books.sequences.is_bump_required:
+        elif (
+            what == "refuse"
+            and flying
+            and books.retries(OUT_OF_ORDER, flying[0])
+            and books.sequences.is_bump_required
+        ):
             books.sequences.bump(books.batches)
         if books.sequences.is_bump_required and not flying:
             books.sequences.bump(books.batches)
         assert books.sequences.of(HERE).in_flight == [batch.number for batch in flying]
         for one, following in pairwise(flying):
-            assert following.producer_epoch == one.producer_epoch and following.base_sequence == one.last_sequence + 1
+            assert (
+                following.producer_epoch == one.producer_epoch
+                and following.base_sequence == one.last_sequence + 1
+            )

@@ -10,7 +10,13 @@ from broker_core.kafka.log.record_batch import encode_batch
 from broker_core.kafka.log.watermarks import Isolation
 from broker_core.kafka.replication.brokers import Brokers, KnownBroker
 from broker_core.kafka.replication.fetch import FetchedPartition, PartitionFetch
-from broker_core.kafka.replication.fetcher import EpochQuestion, Fetcher, OffsetQuestion, Truncated, Truncation
+from broker_core.kafka.replication.fetcher import (
+    EpochQuestion,
+    Fetcher,
+    OffsetQuestion,
+    Truncated,
+    Truncation,
+)
 from broker_core.kafka.replication.partition import AppendedToLeader, LeaderAndIsr, Partition
 
 NOW = 0
@@ -26,11 +32,15 @@ def replica(broker: int, known: Brokers, min_isr: int = 1) -> Partition:
     return partition
 
 
-def decided(leader: int, epoch: int, partition_epoch: int, isr: tuple[int, ...], replicas: tuple[int, ...] = (1, 2, 3)) -> LeaderAndIsr:
+def decided(
+    leader: int, epoch: int, partition_epoch: int, isr: tuple[int, ...], replicas: tuple[int, ...] = (1, 2, 3)
+) -> LeaderAndIsr:
     return LeaderAndIsr(leader, epoch, partition_epoch, replicas, isr)
 
 
-def leader(isr: tuple[int, ...] = (1, 2, 3), min_isr: int = 1, replicas: tuple[int, ...] = (1, 2, 3)) -> Partition:
+def leader(
+    isr: tuple[int, ...] = (1, 2, 3), min_isr: int = 1, replicas: tuple[int, ...] = (1, 2, 3)
+) -> Partition:
     """Broker 1 leads with epoch 0."""
     partition = replica(1, brokers(), min_isr)
     partition.make_leader(decided(1, 0, 0, isr, replicas), NOW)
@@ -44,9 +54,17 @@ def append(partition: Partition, *values: str, acks: int = 1, now_ms: int = NOW)
 
 
 def fetch(
-    partition: Partition, follower: int, offset: int, *, now_ms: int = NOW, epoch: int | None = None, last: int | None = None, start: int = 0
+    partition: Partition,
+    follower: int,
+    offset: int,
+    *,
+    now_ms: int = NOW,
+    epoch: int | None = None,
+    last: int | None = None,
+    start: int = 0,
 ) -> FetchedPartition:
-    """A fetch of that follower, under its broker epoch and the leader epoch that holds, if no other is given."""
+    """A fetch of that follower, under its broker epoch and the leader epoch that holds, if no other is
+    given."""
     asked = PartitionFetch(offset, partition.leader_epoch if epoch is None else epoch, last, start)
     return partition.fetch_as_follower(follower, 100 + follower, asked, now_ms)
 
@@ -55,7 +73,9 @@ def controller_agrees(partition: Partition, now_ms: int = NOW) -> None:
     """The controller does what the leader has asked for."""
     request = partition.alter_partition.take_request()
     assert request is not None
-    answer = LeaderAndIsr(partition.broker_id, request.leader_epoch, request.partition_epoch + 1, (), sorted(request.members))
+    answer = LeaderAndIsr(
+        partition.broker_id, request.leader_epoch, request.partition_epoch + 1, (), sorted(request.members)
+    )
     partition.alter_partition_succeeded(answer, now_ms)
 
 
@@ -70,7 +90,11 @@ def values(partition: Partition) -> list[str]:
 
 
 def batches_in(answer: FetchedPartition) -> list[tuple[int, int]]:
-    return [(batch.header.base_offset, batch.header.last_offset) for batch in whole_batches(answer.data)] if answer.data else []
+    return (
+        [(batch.header.base_offset, batch.header.last_offset) for batch in whole_batches(answer.data)]
+        if answer.data
+        else []
+    )
 
 
 def follow(fetcher: Fetcher, of: Partition, epoch: int, partition_epoch: int) -> None:
@@ -80,12 +104,17 @@ def follow(fetcher: Fetcher, of: Partition, epoch: int, partition_epoch: int) ->
 
 
 def fetch_round(fetcher: Fetcher, of: Partition) -> list[Truncated]:
-    """One pass: what the follower asks before it fetches, one fetch, and what that makes it ask. Gives what was cut."""
+    """One pass: what the follower asks before it fetches, one fetch, and what that makes it ask. Gives what
+    was cut."""
     cuts = [fetcher.truncate_to_high_watermark(NOW)]
     while (request := fetcher.next_request()) is not None:
         try:
             if isinstance(request, EpochQuestion):
-                cuts.append(fetcher.epoch_answered(request, of.last_offset_for_epoch(request.epoch, request.leader_epoch), NOW))
+                cuts.append(
+                    fetcher.epoch_answered(
+                        request, of.last_offset_for_epoch(request.epoch, request.leader_epoch), NOW
+                    )
+                )
                 continue
             if isinstance(request, OffsetQuestion):
                 answer = of.list_offset(request.timestamp, Isolation.LOG_END, request.leader_epoch)

@@ -1,8 +1,9 @@
-"""Three brokers, one partition and a controller, in which a test does what it likes: crash, cut, fetch, elect, let time pass.
+"""Three brokers, one partition and a controller, in which a test does what it likes: crash, cut, fetch,
+elect, let time pass.
 
-Brokers learn the controller's decisions when `learn` says so, one broker after the other: in between there are two leaders, followers of the
-wrong one, and requests with old epochs. A crash keeps the log, for nothing is lost of what was written, and drops all else; the high watermark
-falls back to its last checkpoint.
+Brokers learn the controller's decisions when `learn` says so, one broker after the other: in between there
+are two leaders, followers of the wrong one, and requests with old epochs. A crash keeps the log, for nothing
+is lost of what was written, and drops all else; the high watermark falls back to its last checkpoint.
 """
 
 from dataclasses import dataclass, field
@@ -41,7 +42,13 @@ class Node:
 
 
 class SmallCluster:
-    def __init__(self, truncation: Truncation, min_isr: int, allows_unclean_election: bool = False, is_light: bool = False) -> None:
+    def __init__(
+        self,
+        truncation: Truncation,
+        min_isr: int,
+        allows_unclean_election: bool = False,
+        is_light: bool = False,
+    ) -> None:
         self.is_light = is_light
         self.now_ms = 0
         self.truncation, self.min_isr = truncation, min_isr
@@ -51,7 +58,9 @@ class SmallCluster:
         self.nodes = {broker: Node(broker) for broker in IDS}
         self.written = 0
         self.acked: dict[int, bytes] = {}  # offset -> what a produce with acks=-1 was answered for
-        self.waiting: list[tuple[int, int, int, list[bytes]]] = []  # broker, leader epoch, first offset, values
+        self.waiting: list[
+            tuple[int, int, int, list[bytes]]
+        ] = []  # broker, leader epoch, first offset, values
         for broker in IDS:
             self.start(broker)
         self.controller.create_topic_at(
@@ -80,18 +89,24 @@ class SmallCluster:
         node.partition = Partition(broker, self.known, self.epochs, self.min_isr)
         node.fetcher = Fetcher(node.partition, self.truncation)
         if not self.is_light:
-            node.partition.log = PartitionLog.open(node.folder, now_ms=self.now_ms, high_watermark=node.checkpoint)
+            node.partition.log = PartitionLog.open(
+                node.folder, now_ms=self.now_ms, high_watermark=node.checkpoint
+            )
         elif node.light is None:
             node.partition.log = node.light = LightLog.begin(now_ms=self.now_ms)
         else:
-            node.partition.log = node.light = node.light.reopened(now_ms=self.now_ms, high_watermark=node.checkpoint)
+            node.partition.log = node.light = node.light.reopened(
+                now_ms=self.now_ms, high_watermark=node.checkpoint
+            )
         self._tell_of_brokers()
 
     def crash(self, broker: int) -> None:
         node = self.nodes[broker]
         if node.partition is None:
             return
-        self.controller.heartbeat(broker, self.controller.brokers[broker].epoch, self.now_ms, wants_fence=True)
+        self.controller.heartbeat(
+            broker, self.controller.brokers[broker].epoch, self.now_ms, wants_fence=True
+        )
         node.partition = node.fetcher = None
         self._tell_of_brokers()
 
@@ -109,7 +124,9 @@ class SmallCluster:
         if node.partition is None or node.fetcher is None or node.told == now.partition_epoch:
             return
         node.told = now.partition_epoch
-        state = LeaderAndIsr(now.leader, now.leader_epoch, now.partition_epoch, now.replicas, now.isr, now.adding, now.removing)
+        state = LeaderAndIsr(
+            now.leader, now.leader_epoch, now.partition_epoch, now.replicas, now.isr, now.adding, now.removing
+        )
         if now.leader == broker:
             node.fetcher.stop()
             node.partition.make_leader(state, self.now_ms)
@@ -127,7 +144,9 @@ class SmallCluster:
         self.written += count
         batch: Any = light_batch(values, timestamp=self.now_ms)
         if not self.is_light:
-            batch = encode_batch([Record(index, self.now_ms, None, value) for index, value in enumerate(values)]).data
+            batch = encode_batch(
+                [Record(index, self.now_ms, None, value) for index, value in enumerate(values)]
+            ).data
         try:
             appended, _ = node.partition.append_as_leader(batch, -1, self.now_ms)
         except Refused:
@@ -151,11 +170,15 @@ class SmallCluster:
                     found = leader.partition.last_offset_for_epoch(request.epoch, request.leader_epoch)
                     node.fetcher.epoch_answered(request, found, self.now_ms)
                 case OffsetQuestion():
-                    answer = leader.partition.list_offset(request.timestamp, Isolation.LOG_END, request.leader_epoch)
+                    answer = leader.partition.list_offset(
+                        request.timestamp, Isolation.LOG_END, request.leader_epoch
+                    )
                     assert answer is not None
                     node.fetcher.offset_answered(request, answer.found.offset, self.now_ms)
                 case PartitionFetch():
-                    fetched = leader.partition.fetch_as_follower(broker, node.partition.broker_epoch, request, self.now_ms)
+                    fetched = leader.partition.fetch_as_follower(
+                        broker, node.partition.broker_epoch, request, self.now_ms
+                    )
                     node.fetcher.fetch_answered(request, fetched, self.now_ms)
         except (LogError, Refused) as error:
             assert request is not None
@@ -169,7 +192,9 @@ class SmallCluster:
         if partition is None or request is None:
             return
         try:
-            now, _ = self.controller.alter_partition(broker, partition.broker_epoch, KEY, request, self.now_ms)
+            now, _ = self.controller.alter_partition(
+                broker, partition.broker_epoch, KEY, request, self.now_ms
+            )
         except (Refused, NewLeaderElected) as refused:
             partition.alter_partition_failed(refused.code)
             return
@@ -183,7 +208,8 @@ class SmallCluster:
             node.checkpoint = node.partition.log.high_watermark
 
     def pass_time(self, ms: int) -> None:
-        """Time passes; leaders look for late members. No request to the controller is under way for as long as that."""
+        """Time passes; leaders look for late members. No request to the controller is under way for as long
+        as that."""
         for broker in IDS:
             self.alter(broker)
         self.now_ms += ms
@@ -209,7 +235,9 @@ class SmallCluster:
     def _tell_of_brokers(self) -> None:
         for broker, known in self.controller.brokers.items():
             is_alive = not known.is_fenced
-            self.known[broker] = KnownBroker(known.epoch, is_alive, known.is_fenced, known.is_in_controlled_shutdown)
+            self.known[broker] = KnownBroker(
+                known.epoch, is_alive, known.is_fenced, known.is_in_controlled_shutdown
+            )
 
     def _answer_produces(self) -> None:
         still = []
@@ -229,5 +257,9 @@ class SmallCluster:
 def records(log: PartitionLog) -> dict[int, bytes]:
     if isinstance(log, LightLog):
         light = (batch for batch in log.batches() if isinstance(batch, LightBatch))
-        return {batch.header.base_offset + index: value for batch in light for index, value in enumerate(batch.values)}
+        return {
+            batch.header.base_offset + index: value
+            for batch in light
+            for index, value in enumerate(batch.values)
+        }
     return {record.offset: record.value or b"" for batch in log.batches() for record in batch.records()}

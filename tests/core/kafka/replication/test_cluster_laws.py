@@ -37,7 +37,9 @@ class Watched:
 
     def __init__(self, cluster: SmallCluster) -> None:
         self.cluster = cluster
-        self.high_watermarks: dict[tuple[int, int, int], int] = {}  # (broker, its epoch, leader epoch) -> while it leads
+        self.high_watermarks: dict[
+            tuple[int, int, int], int
+        ] = {}  # (broker, its epoch, leader epoch) -> while it leads
 
     def happen(self, event: tuple[object, ...]) -> None:
         name, *args = event
@@ -55,12 +57,16 @@ class Watched:
             assert log.log_start_offset <= log.high_watermark <= log.log_end_offset
             if partition.is_leader:
                 key = (node.broker_id, partition.broker_epoch, partition.leader_epoch)
-                assert log.high_watermark >= self.high_watermarks.get(key, 0), "a leader's high watermark went back"
+                assert log.high_watermark >= self.high_watermarks.get(key, 0), (
+                    "a leader's high watermark went back"
+                )
                 self.high_watermarks[key] = log.high_watermark
                 if partition.leader_epoch == self.cluster.decided.leader_epoch:
                     for other in up:
                         if other.broker_id in self.cluster.decided.isr:
-                            assert log_of(other).log_end_offset >= log.high_watermark, "a member of the ISR lacks what is committed"
+                            assert log_of(other).log_end_offset >= log.high_watermark, (
+                                "a member of the ISR lacks what is committed"
+                            )
         self.check_matching(up)
 
     def check_matching(self, up: list[Node]) -> None:
@@ -69,7 +75,9 @@ class Watched:
         for index, (one_hw, one) in enumerate(logs):
             for other_hw, other in logs[index + 1 :]:
                 for offset in range(min(one_hw, other_hw)):
-                    assert one.get(offset) == other.get(offset), f"offset {offset} differs below the high watermarks"
+                    assert one.get(offset) == other.get(offset), (
+                        f"offset {offset} differs below the high watermarks"
+                    )
 
 
 @settings(max_examples=60, deadline=None)
@@ -94,21 +102,27 @@ def test_with_epochs_logs_match_below_the_high_watermark_and_nothing_acknowledge
 
 @settings(max_examples=30, deadline=None)
 @given(EVENTS, st.sampled_from(list(Truncation)))
-def test_the_same_events_give_the_same_bytes(events: list[tuple[object, ...]], truncation: Truncation) -> None:
+def test_the_same_events_give_the_same_bytes(
+    events: list[tuple[object, ...]], truncation: Truncation
+) -> None:
     folders = []
     for _ in range(2):
         cluster = SmallCluster(truncation, 1, allows_unclean_election=True)
         for name, *args in events:
             if name not in ("cut", "heal"):
                 getattr(cluster, str(name))(*args)
-        folders.append([{name: bytes(file.data) for name, file in node.folder.files.items()} for node in cluster.nodes.values()])
+        folders.append(
+            [
+                {name: bytes(file.data) for name, file in node.folder.files.items()}
+                for node in cluster.nodes.values()
+            ]
+        )
     assert folders[0] == folders[1]
 
 
-
-
 @pytest.mark.parametrize(
-    ("truncation", "survives"), [(Truncation.HIGH_WATERMARK, False), (Truncation.EPOCH_REQUEST, True), (Truncation.FETCH, True)]
+    ("truncation", "survives"),
+    [(Truncation.HIGH_WATERMARK, False), (Truncation.EPOCH_REQUEST, True), (Truncation.FETCH, True)],
 )
 def test_a_follower_that_restarts_in_the_isr_and_is_elected_has_lost_a_record_only_with_the_high_watermark(
     truncation: Truncation, survives: bool
@@ -133,8 +147,13 @@ def test_a_follower_that_restarts_in_the_isr_and_is_elected_has_lost_a_record_on
 
 @settings(max_examples=30, deadline=None)
 @given(EVENTS, st.sampled_from(list(Truncation)))
-def test_a_cluster_on_light_logs_goes_the_same_way(events: list[tuple[object, ...]], truncation: Truncation) -> None:
-    clusters = [SmallCluster(truncation, 1, allows_unclean_election=True, is_light=is_light) for is_light in (False, True)]
+def test_a_cluster_on_light_logs_goes_the_same_way(
+    events: list[tuple[object, ...]], truncation: Truncation
+) -> None:
+    clusters = [
+        SmallCluster(truncation, 1, allows_unclean_election=True, is_light=is_light)
+        for is_light in (False, True)
+    ]
     for name, *args in events:
         for cluster in clusters:
             if name not in ("cut", "heal"):
@@ -143,7 +162,10 @@ def test_a_cluster_on_light_logs_goes_the_same_way(events: list[tuple[object, ..
             (
                 cluster.decided,
                 cluster.acked,
-                [(log_of(node).high_watermark, log_of(node).epochs.rows, records(log_of(node))) for node in cluster.up()],
+                [
+                    (log_of(node).high_watermark, log_of(node).epochs.rows, records(log_of(node)))
+                    for node in cluster.up()
+                ],
             )
             for cluster in clusters
         ]

@@ -13,7 +13,9 @@ from tests.core.kafka.replication.brokers_of_a_test import NOW, append, decided,
 T0 = ("t", 0)
 
 
-def waiting(partition: Partition, offset: int, isolation: Isolation = Isolation.LOG_END, **asked: int) -> WaitingFetch:
+def waiting(
+    partition: Partition, offset: int, isolation: Isolation = Isolation.LOG_END, **asked: int
+) -> WaitingFetch:
     bytes_min = asked.pop("bytes_min", 1)
     asked_for = PartitionFetch(offset, partition.leader_epoch, **asked)
     return WaitingFetch.of(1, {T0: asked_for}, {T0: partition}, isolation, bytes_min, until_ms=NOW + 500)

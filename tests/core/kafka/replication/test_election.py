@@ -30,7 +30,9 @@ def test_without_anybody_there_is_no_leader_and_the_isr_stays() -> None:
 def test_an_unclean_leader_is_alone_in_the_isr_and_recovering() -> None:
     was = partition(isr=(3,), leader=-1)
     assert change(was, 1, 2) is None
-    assert change(was, 2, 1, election=Election.UNCLEAN) == PartitionChange(1, (1,), LeaderRecoveryState.RECOVERING)
+    assert change(was, 2, 1, election=Election.UNCLEAN) == PartitionChange(
+        1, (1,), LeaderRecoveryState.RECOVERING
+    )
 
 
 def test_a_preferred_election_takes_the_first_replica_then_the_leader() -> None:
@@ -40,7 +42,9 @@ def test_a_preferred_election_takes_the_first_replica_then_the_leader() -> None:
 
 
 @pytest.mark.parametrize(("version", "epoch"), [("3.9-IV0", 5), ("3.6-IV0", 5), ("3.5-IV2", 6)])
-def test_a_shrink_raised_the_leader_epoch_before_3_6_and_an_expansion_never_did(version: str, epoch: int) -> None:
+def test_a_shrink_raised_the_leader_epoch_before_3_6_and_an_expansion_never_did(
+    version: str, epoch: int
+) -> None:
     spoken = MetadataVersion.of(version)
     shrink = change(partition(), 1, 2, 3, isr=(1, 2), metadata_version=spoken)
     assert shrink is not None
@@ -58,7 +62,9 @@ def test_a_reassignment_ends_when_the_replicas_that_stay_are_in_sync() -> None:
 
 
 def test_the_epoch_of_the_same_leader_rises_when_a_replica_is_taken_out() -> None:
-    assert change(partition(), 1, 2, 3, replicas=(1, 2), isr=(1, 2)) == PartitionChange(leader=1, isr=(1, 2), replicas=(1, 2))
+    assert change(partition(), 1, 2, 3, replicas=(1, 2), isr=(1, 2)) == PartitionChange(
+        leader=1, isr=(1, 2), replicas=(1, 2)
+    )
 
 
 def test_eligible_leader_replicas_take_those_that_leave_an_isr_below_the_minimum() -> None:

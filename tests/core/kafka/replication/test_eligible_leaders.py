@@ -1,4 +1,5 @@
-"""Eligible leader replicas (KIP-966, metadata version 4.0): who may lead outside the ISR, and the last known leader when nobody is left."""
+"""Eligible leader replicas (KIP-966, metadata version 4.0): who may lead outside the ISR, and the last known
+leader when nobody is left."""
 
 from typing import Any
 
@@ -59,7 +60,9 @@ def test_without_the_feature_an_isr_never_becomes_empty_and_nobody_is_eligible()
 
 def test_an_eligible_replica_leads_when_the_isr_is_empty_and_is_alone_in_it_then() -> None:
     was = partition((), -1, elr=(3, 2))
-    assert change(was, 2, 3) == PartitionChange(leader=2, isr=(2,), elr=(3,)), "the first of the assignment that is eligible"
+    assert change(was, 2, 3) == PartitionChange(leader=2, isr=(2,), elr=(3,)), (
+        "the first of the assignment that is eligible"
+    )
 
 
 def test_an_eligible_replica_does_not_lead_while_the_isr_has_somebody_though_nobody_of_it_is_alive() -> None:
@@ -74,7 +77,9 @@ def test_a_leader_out_of_the_eligible_ones_loses_nothing_and_does_not_recover() 
 def test_an_unclean_leader_comes_after_the_eligible_ones() -> None:
     was = partition((), -1, elr=(3,))
     assert change(was, 1, 3, election=Election.UNCLEAN) == PartitionChange(leader=3, isr=(3,), elr=())
-    assert change(was, 1, 2, election=Election.UNCLEAN) == PartitionChange(leader=1, isr=(1,), leader_recovery_state=RECOVERING, elr=())
+    assert change(was, 1, 2, election=Election.UNCLEAN) == PartitionChange(
+        leader=1, isr=(1,), leader_recovery_state=RECOVERING, elr=()
+    )
 
 
 # --- the last known leader
@@ -87,7 +92,9 @@ def test_the_last_known_leader_is_elected_alive_or_not_when_nobody_is_eligible()
 
 
 @pytest.mark.parametrize("more", [{"elr": (2,)}, {"last_known_elr": (2, 3)}, {"last_known_elr": ()}])
-def test_it_is_not_elected_where_somebody_is_eligible_or_it_is_not_one_alone(more: dict[str, tuple[int, ...]]) -> None:
+def test_it_is_not_elected_where_somebody_is_eligible_or_it_is_not_one_alone(
+    more: dict[str, tuple[int, ...]],
+) -> None:
     was = partition((), -1, **{"last_known_elr": (3,), **more})
     assert change(was) is None
 
@@ -108,12 +115,22 @@ def test_without_the_last_known_leader_all_who_were_last_are_kept_instead() -> N
 
 @pytest.mark.parametrize(
     ("text", "recovery", "raises", "elr"),
-    [("3.1-IV0", False, True, False), ("3.2-IV0", True, True, False), ("3.5-IV2", True, True, False), ("3.6-IV0", True, False, False),
-     ("3.9", True, False, False), ("4.0-IV0", True, False, True)],
-)  # fmt: skip
+    [
+        ("3.1-IV0", False, True, False),
+        ("3.2-IV0", True, True, False),
+        ("3.5-IV2", True, True, False),
+        ("3.6-IV0", True, False, False),
+        ("3.9", True, False, False),
+        ("4.0-IV0", True, False, True),
+    ],
+)
 def test_what_a_metadata_version_brings(text: str, recovery: bool, raises: bool, elr: bool) -> None:
     spoken = MetadataVersion.of(text)
-    assert (spoken.has_leader_recovery, spoken.shrink_raises_leader_epoch, spoken.has_elr) == (recovery, raises, elr)
+    assert (spoken.has_leader_recovery, spoken.shrink_raises_leader_epoch, spoken.has_elr) == (
+        recovery,
+        raises,
+        elr,
+    )
 
 
 def test_before_3_2_an_unclean_leader_was_not_known_to_recover() -> None:
@@ -136,7 +153,9 @@ def test_a_recovery_state_that_holds_already_is_no_change(state: LeaderRecoveryS
     was = PartitionRegistration((1, 2), (1,), 1)
     assert ChangeBuilder(was, (1,).__contains__, leader_recovery_state=state).build() is None
     recovering = was._replace(leader_recovery_state=RECOVERING)
-    done = ChangeBuilder(recovering, (1,).__contains__, leader_recovery_state=LeaderRecoveryState.RECOVERED).build()
+    done = ChangeBuilder(
+        recovering, (1,).__contains__, leader_recovery_state=LeaderRecoveryState.RECOVERED
+    ).build()
     assert done == PartitionChange(leader_recovery_state=LeaderRecoveryState.RECOVERED)
 
 

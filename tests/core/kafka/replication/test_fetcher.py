@@ -1,4 +1,5 @@
-"""A follower and its leader, three ways of truncation: the article's stories of loss and divergence, and what a fetcher does in trouble."""
+"""A follower and its leader, three ways of truncation: the article's stories of loss and divergence, and what
+a fetcher does in trouble."""
 
 import pytest
 
@@ -47,7 +48,9 @@ def lead(partition: Partition, epoch: int) -> None:
     partition.make_leader(decided(partition.broker_id, epoch, epoch, (partition.broker_id,), (1, 2)), NOW)
 
 
-@pytest.mark.parametrize(("truncation", "survives"), [(Truncation.HIGH_WATERMARK, False), *((way, True) for way in WITH_EPOCHS)])
+@pytest.mark.parametrize(
+    ("truncation", "survives"), [(Truncation.HIGH_WATERMARK, False), *((way, True) for way in WITH_EPOCHS)]
+)
 def test_a_restarted_follower_that_is_elected_loses_a_committed_record_only_with_the_high_watermark(
     truncation: Truncation, survives: bool
 ) -> None:
@@ -88,7 +91,11 @@ def test_a_follower_copies_offsets_epochs_and_the_high_watermark(truncation: Tru
 
 @pytest.mark.parametrize(
     ("truncation", "offset", "step"),
-    [(Truncation.FETCH, 2, Step.FETCHING), (Truncation.EPOCH_REQUEST, 1, Step.TRUNCATING), (Truncation.HIGH_WATERMARK, 1, Step.TRUNCATING)],
+    [
+        (Truncation.FETCH, 2, Step.FETCHING),
+        (Truncation.EPOCH_REQUEST, 1, Step.TRUNCATING),
+        (Truncation.HIGH_WATERMARK, 1, Step.TRUNCATING),
+    ],
 )
 def test_where_a_fetcher_begins(truncation: Truncation, offset: int, step: Step) -> None:
     leading, fetcher = replicated(truncation)
@@ -98,7 +105,8 @@ def test_where_a_fetcher_begins(truncation: Truncation, offset: int, step: Step)
 
 
 def parted(truncation: Truncation) -> tuple[Partition, Fetcher]:
-    """The leader's epochs are 0, 2, 4 and the follower's 0, 1, 3: two rounds of questions until they agree."""
+    """The leader's epochs are 0, 2, 4 and the follower's 0, 1, 3: two rounds of questions until they
+    agree."""
     known = brokers()
     leading, second = replica(1, known), replica(2, known)
     for epoch in (0, 2, 4):
@@ -114,7 +122,9 @@ def parted(truncation: Truncation) -> tuple[Partition, Fetcher]:
 
 
 @pytest.mark.parametrize("truncation", WITH_EPOCHS)
-def test_an_epoch_that_the_follower_does_not_know_is_cut_at_the_largest_one_below(truncation: Truncation) -> None:
+def test_an_epoch_that_the_follower_does_not_know_is_cut_at_the_largest_one_below(
+    truncation: Truncation,
+) -> None:
     leading, fetcher = parted(truncation)
     cuts: list[Truncated] = []
     for _ in range(4):
@@ -189,4 +199,8 @@ def test_a_batch_that_begins_below_the_start_of_an_empty_log_restarts_it_there()
     for _ in range(3):
         fetch_round(fetcher, leading)
     log = fetcher.partition.log
-    assert log is not None and (log.segments[0].base_offset, log.log_start_offset, log.log_end_offset) == (0, 2, 3)
+    assert log is not None and (log.segments[0].base_offset, log.log_start_offset, log.log_end_offset) == (
+        0,
+        2,
+        3,
+    )

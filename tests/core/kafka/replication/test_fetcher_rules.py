@@ -1,4 +1,5 @@
-"""A fetcher by itself, rule by rule: what it asks next after each answer, refusal and question, and which answers it passes over."""
+"""A fetcher by itself, rule by rule: what it asks next after each answer, refusal and question, and which
+answers it passes over."""
 
 import pytest
 
@@ -9,7 +10,14 @@ from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.kafka.log.record import Record
 from broker_core.kafka.log.record_batch import encode_batch, with_offset
 from broker_core.kafka.replication.fetch import FetchedPartition, PartitionFetch
-from broker_core.kafka.replication.fetcher import EpochQuestion, Fetcher, OffsetQuestion, Step, Truncated, Truncation
+from broker_core.kafka.replication.fetcher import (
+    EpochQuestion,
+    Fetcher,
+    OffsetQuestion,
+    Step,
+    Truncated,
+    Truncation,
+)
 from broker_core.kafka.replication.partition import Partition
 from tests.core.kafka.replication.brokers_of_a_test import NOW, brokers, decided, hw, replica, values
 
@@ -27,8 +35,11 @@ def batch(base_offset: int, *texts: str, epoch: int = EPOCH) -> memoryview:
     return memoryview(with_offset(encode_batch(records), base_offset, epoch).data)
 
 
-def follower(truncation: Truncation = Truncation.FETCH, epochs: tuple[int, ...] = (1, 1, 3), high_watermark: int = 1) -> Fetcher:
-    """Broker 2 follows broker 1 in epoch 5. It has a record for each of the epochs, and knows that high watermark."""
+def follower(
+    truncation: Truncation = Truncation.FETCH, epochs: tuple[int, ...] = (1, 1, 3), high_watermark: int = 1
+) -> Fetcher:
+    """Broker 2 follows broker 1 in epoch 5. It has a record for each of the epochs, and knows that high
+    watermark."""
     partition = replica(2, brokers())
     fetcher = Fetcher(partition, truncation)
     for offset, epoch in enumerate(epochs):
@@ -46,9 +57,14 @@ def asked(fetcher: Fetcher) -> PartitionFetch:
 
 
 def answer(
-    *records: memoryview, high_watermark: int = 0, log_start: int = 0, diverging: tuple[int, int] | None = None
+    *records: memoryview,
+    high_watermark: int = 0,
+    log_start: int = 0,
+    diverging: tuple[int, int] | None = None,
 ) -> FetchedPartition:
-    return FetchedPartition(high_watermark, high_watermark, log_start, -1, memoryview(b"".join(records)), diverging)
+    return FetchedPartition(
+        high_watermark, high_watermark, log_start, -1, memoryview(b"".join(records)), diverging
+    )
 
 
 # --- what it asks
@@ -69,9 +85,12 @@ def test_the_first_request(truncation: Truncation, epochs: tuple[int, ...], requ
 
 
 @pytest.mark.parametrize(
-    ("truncation", "cut"), [(Truncation.HIGH_WATERMARK, Truncated(1)), (Truncation.EPOCH_REQUEST, None), (Truncation.FETCH, None)]
+    ("truncation", "cut"),
+    [(Truncation.HIGH_WATERMARK, Truncated(1)), (Truncation.EPOCH_REQUEST, None), (Truncation.FETCH, None)],
 )
-def test_only_where_epochs_are_not_compared_it_is_cut_before_it_asks(truncation: Truncation, cut: Truncated | None) -> None:
+def test_only_where_epochs_are_not_compared_it_is_cut_before_it_asks(
+    truncation: Truncation, cut: Truncated | None
+) -> None:
     fetcher = follower(truncation)
     assert fetcher.truncate_to_high_watermark(NOW) == cut
     assert len(values(fetcher.partition)) == (1 if cut else 3)
@@ -107,7 +126,9 @@ def test_a_replica_without_a_log_cannot_follow() -> None:
 
 def test_what_came_is_appended_and_the_next_fetch_names_its_epoch() -> None:
     fetcher = follower()
-    fetcher.fetch_answered(asked(fetcher), answer(batch(3, "a", epoch=4), batch(4, "b", "c"), high_watermark=9), NOW)
+    fetcher.fetch_answered(
+        asked(fetcher), answer(batch(3, "a", epoch=4), batch(4, "b", "c"), high_watermark=9), NOW
+    )
     assert asked(fetcher) == PartitionFetch(6, EPOCH, EPOCH, 0)
     assert (hw(fetcher.partition), fetcher.state is not None and fetcher.state.lag) == (6, 3)
 
@@ -115,9 +136,15 @@ def test_what_came_is_appended_and_the_next_fetch_names_its_epoch() -> None:
 def test_an_answer_without_records_brings_the_high_watermark_and_the_log_start() -> None:
     fetcher = follower()
     fetcher.fetch_answered(asked(fetcher), answer(high_watermark=3, log_start=2), NOW)
-    assert (hw(fetcher.partition), log_of(fetcher).log_start_offset, asked(fetcher)) == (3, 2, PartitionFetch(3, EPOCH, 3, 2))
+    assert (hw(fetcher.partition), log_of(fetcher).log_start_offset, asked(fetcher)) == (
+        3,
+        2,
+        PartitionFetch(3, EPOCH, 3, 2),
+    )
     fetcher.fetch_answered(asked(fetcher), answer(high_watermark=2, log_start=1), NOW)
-    assert (hw(fetcher.partition), log_of(fetcher).log_start_offset) == (2, 2), "the one may go back, the other may not"
+    assert (hw(fetcher.partition), log_of(fetcher).log_start_offset) == (2, 2), (
+        "the one may go back, the other may not"
+    )
 
 
 def test_a_damaged_batch_is_asked_for_again() -> None:
@@ -158,7 +185,11 @@ def test_a_high_watermark_alone_changes_nothing_in_what_is_asked() -> None:
     fetcher = follower()
     request = asked(fetcher)
     assert fetcher.high_watermark_told(request, 7)
-    assert (hw(fetcher.partition), asked(fetcher), fetcher.state is not None and fetcher.state.lag) == (3, request, 4)
+    assert (hw(fetcher.partition), asked(fetcher), fetcher.state is not None and fetcher.state.lag) == (
+        3,
+        request,
+        4,
+    )
 
 
 def test_a_log_that_was_changed_elsewhere_ends_the_fetcher_at_a_high_watermark_too() -> None:
@@ -178,21 +209,30 @@ def test_a_log_that_was_changed_elsewhere_ends_the_fetcher_at_a_high_watermark_t
         ((3, 2), Truncated(2)),
         ((1, 1), Truncated(1)),
         ((1, 2), Truncated(2)),
-        ((2, 9), Truncated(2, is_complete=False)),  # an epoch that is not known here: to the end of the one below it, and again
+        (
+            (2, 9),
+            Truncated(2, is_complete=False),
+        ),  # an epoch that is not known here: to the end of the one below it, and again
         ((0, 0), Truncated(0, is_complete=True)),  # older than all of ours: it ends, itself, where ours begin
         ((9, 2), Truncated(2)),  # above all of ours: where it ends there
         ((9, 9), Truncated(3)),
     ],
 )
-def test_where_a_log_is_cut_by_what_the_leader_says_of_an_epoch(leaders: tuple[int, int], cut: Truncated) -> None:
+def test_where_a_log_is_cut_by_what_the_leader_says_of_an_epoch(
+    leaders: tuple[int, int], cut: Truncated
+) -> None:
     fetcher = follower()
     assert fetcher.fetch_answered(asked(fetcher), answer(diverging=leaders), NOW) == cut
     assert len(values(fetcher.partition)) == cut.offset and fetcher.is_fetching
-    assert asked(fetcher).offset == cut.offset, "the next fetch names the epoch that is left, and so asks again"
+    assert asked(fetcher).offset == cut.offset, (
+        "the next fetch names the epoch that is left, and so asks again"
+    )
 
 
 @pytest.mark.parametrize(("leaders", "step"), [((3, 2), Step.FETCHING), ((2, 9), Step.TRUNCATING)])
-def test_by_questions_it_goes_on_asking_until_the_leader_names_an_epoch_that_it_has(leaders: tuple[int, int], step: Step) -> None:
+def test_by_questions_it_goes_on_asking_until_the_leader_names_an_epoch_that_it_has(
+    leaders: tuple[int, int], step: Step
+) -> None:
     fetcher = follower(Truncation.EPOCH_REQUEST)
     fetcher.epoch_answered(EpochQuestion(EPOCH, 3), leaders, NOW)
     assert fetcher.state is not None and fetcher.state.step is step
@@ -203,7 +243,9 @@ def test_by_questions_it_goes_on_asking_until_the_leader_names_an_epoch_that_it_
 def test_a_leader_that_knows_nothing_of_epochs_cuts_it_to_where_it_began() -> None:
     fetcher = follower(Truncation.EPOCH_REQUEST)
     assert fetcher.epoch_answered(EpochQuestion(EPOCH, 3), UNDEFINED, NOW) == Truncated(1)
-    assert asked(fetcher) == PartitionFetch(1, EPOCH, None, 0), "at its high watermark, and it names no epoch in a fetch"
+    assert asked(fetcher) == PartitionFetch(1, EPOCH, None, 0), (
+        "at its high watermark, and it names no epoch in a fetch"
+    )
 
 
 @pytest.mark.parametrize("question", [EpochQuestion(EPOCH - 1, 3), EpochQuestion(EPOCH + 1, 3)])
@@ -229,10 +271,13 @@ def test_a_divergence_is_of_no_interest_to_one_that_does_not_truncate_by_fetches
 @pytest.mark.parametrize(
     ("error", "is_failed", "asks"),
     [
-        (ErrorCode.FENCED_LEADER_EPOCH, True, None), (ErrorCode.OFFSET_OUT_OF_RANGE, False, LATEST), (ErrorCode.UNKNOWN_LEADER_EPOCH, False, None),
-        (ErrorCode.NOT_LEADER_OR_FOLLOWER, False, None), (ErrorCode.KAFKA_STORAGE_ERROR, False, None),
+        (ErrorCode.FENCED_LEADER_EPOCH, True, None),
+        (ErrorCode.OFFSET_OUT_OF_RANGE, False, LATEST),
+        (ErrorCode.UNKNOWN_LEADER_EPOCH, False, None),
+        (ErrorCode.NOT_LEADER_OR_FOLLOWER, False, None),
+        (ErrorCode.KAFKA_STORAGE_ERROR, False, None),
     ],
-)  # fmt: skip
+)
 def test_what_a_refusal_of_a_fetch_makes_of_it(error: ErrorCode, is_failed: bool, asks: int | None) -> None:
     fetcher = follower()
     request = asked(fetcher)

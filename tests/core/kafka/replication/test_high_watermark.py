@@ -98,13 +98,18 @@ def test_min_isr_is_asked_of_acks_all_alone_and_never_exceeds_the_replicas() -> 
 def test_a_waiting_produce_is_decided_by_the_high_watermark_or_the_loss_of_the_lead() -> None:
     partition, delayed = leader(isr=(1, 2), replicas=(1, 2)), DelayedProduces()
     for number, value in enumerate("abc"):
-        delayed.add(WaitingProduce(number, append(partition, value, acks=-1).appended.last_offset + 1, until_ms=100))
+        delayed.add(
+            WaitingProduce(number, append(partition, value, acks=-1).appended.last_offset + 1, until_ms=100)
+        )
     assert delayed.complete(partition) == []
     fetch(partition, 2, 1)
     assert delayed.complete(partition) == [(0, ErrorCode.NONE)]
     assert delayed.expire(99) == []
     partition.make_follower(decided(2, 1, 1, (), (1, 2)))
-    assert delayed.complete(partition) == [(1, ErrorCode.NOT_LEADER_OR_FOLLOWER), (2, ErrorCode.NOT_LEADER_OR_FOLLOWER)]
+    assert delayed.complete(partition) == [
+        (1, ErrorCode.NOT_LEADER_OR_FOLLOWER),
+        (2, ErrorCode.NOT_LEADER_OR_FOLLOWER),
+    ]
 
 
 def test_a_produce_whose_time_is_over_is_told_so_though_its_records_stay() -> None:

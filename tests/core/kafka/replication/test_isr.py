@@ -4,7 +4,15 @@ import pytest
 
 from broker_core.kafka.error_codes import ErrorCode
 from broker_core.kafka.replication.partition import Partition
-from tests.core.kafka.replication.brokers_of_a_test import NOW, append, controller_agrees, decided, fetch, hw, leader
+from tests.core.kafka.replication.brokers_of_a_test import (
+    NOW,
+    append,
+    controller_agrees,
+    decided,
+    fetch,
+    hw,
+    leader,
+)
 
 LAG_MS = 30_000
 
@@ -105,12 +113,21 @@ def test_the_request_names_each_member_with_its_broker_epoch() -> None:
 def test_a_change_that_was_not_made_is_forgotten(error: ErrorCode) -> None:
     partition = shrinking()
     partition.alter_partition_failed(error)
-    assert (isr(partition), partition.isr_state.is_pending, partition.alter_partition.in_flight) == ([1, 2], False, None)
+    assert (isr(partition), partition.isr_state.is_pending, partition.alter_partition.in_flight) == (
+        [1, 2],
+        False,
+        None,
+    )
 
 
 @pytest.mark.parametrize(
     "error",
-    [ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.INVALID_UPDATE_VERSION, ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.NEW_LEADER_ELECTED],
+    [
+        ErrorCode.FENCED_LEADER_EPOCH,
+        ErrorCode.INVALID_UPDATE_VERSION,
+        ErrorCode.UNKNOWN_TOPIC_ID,
+        ErrorCode.NEW_LEADER_ELECTED,
+    ],
 )
 def test_a_leader_that_has_missed_something_waits_for_metadata(error: ErrorCode) -> None:
     partition = shrinking()
@@ -130,7 +147,9 @@ def test_after_any_other_error_the_same_request_is_sent_again(error: ErrorCode) 
     assert partition.alter_partition.take_request() == first
 
 
-def test_an_answer_to_a_change_that_was_overtaken_is_passed_over_and_until_then_nothing_else_is_asked() -> None:
+def test_an_answer_to_a_change_that_was_overtaken_is_passed_over_and_until_then_nothing_else_is_asked() -> (
+    None
+):
     partition = shrinking()
     partition.make_leader(decided(1, 0, 1, (1, 2), (1, 2)), NOW)
     partition.maybe_shrink_isr(NOW + 2 * LAG_MS)
@@ -141,12 +160,18 @@ def test_an_answer_to_a_change_that_was_overtaken_is_passed_over_and_until_then_
     assert partition.isr_state.is_pending
 
 
-def test_the_same_leader_epoch_keeps_what_is_known_of_followers_and_an_older_partition_epoch_is_passed_over() -> None:
+def test_the_same_leader_epoch_keeps_what_is_known_of_followers_and_an_older_partition_epoch_is_passed_over() -> (
+    None
+):
     partition = leader()
     append(partition, "a")
     fetch(partition, 2, 1, now_ms=5)
     assert not partition.make_leader(decided(1, 0, 0, (1, 2)), 9)
-    assert (partition.followers[2].log_end_offset, partition.followers[2].last_caught_up_ms, isr(partition)) == (1, 5, [1, 2])
+    assert (
+        partition.followers[2].log_end_offset,
+        partition.followers[2].last_caught_up_ms,
+        isr(partition),
+    ) == (1, 5, [1, 2])
     partition.partition_epoch = 7
     assert not partition.make_leader(decided(1, 4, 6, (1,)), 9)
     assert (partition.leader_epoch, isr(partition)) == (0, [1, 2])

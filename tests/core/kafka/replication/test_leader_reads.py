@@ -1,4 +1,5 @@
-"""What a leader answers to followers, consumers and those that ask for offsets: the first check that fails decides."""
+"""What a leader answers to followers, consumers and those that ask for offsets: the first check that fails
+decides."""
 
 import pytest
 
@@ -30,7 +31,9 @@ def partition() -> Partition:
         (9, 1, ErrorCode.UNKNOWN_LEADER_EPOCH),
     ],
 )
-def test_a_fetch_is_checked_for_its_epoch_first_and_then_for_its_sender(partition: Partition, follower: int, epoch: int, code: ErrorCode) -> None:
+def test_a_fetch_is_checked_for_its_epoch_first_and_then_for_its_sender(
+    partition: Partition, follower: int, epoch: int, code: ErrorCode
+) -> None:
     with pytest.raises(Refused) as refused:
         fetch(partition, follower, 0, epoch=epoch)
     assert refused.value.code is code
@@ -41,7 +44,12 @@ def test_a_replica_that_does_not_lead_refuses(partition: Partition) -> None:
     with pytest.raises(Refused) as refused:
         fetch(partition, 2, 0)
     assert refused.value.code is ErrorCode.NOT_LEADER_OR_FOLLOWER
-    assert partition.fetch_as_consumer(PartitionFetch(0), Isolation.HIGH_WATERMARK, needs_leader=False).log_end_offset == 3
+    assert (
+        partition.fetch_as_consumer(
+            PartitionFetch(0), Isolation.HIGH_WATERMARK, needs_leader=False
+        ).log_end_offset
+        == 3
+    )
 
 
 def test_an_epoch_that_nobody_knows_is_out_of_range(partition: Partition) -> None:
@@ -54,7 +62,11 @@ def test_a_log_that_parts_gets_the_epoch_and_no_data_and_nothing_is_noted(
     partition: Partition, offset: int, last: int, diverging: tuple[int, int]
 ) -> None:
     answer = fetch(partition, 2, offset, last=last)
-    assert (answer.diverging, batches_in(answer), partition.followers[2].log_end_offset) == (diverging, [], -1)
+    assert (answer.diverging, batches_in(answer), partition.followers[2].log_end_offset) == (
+        diverging,
+        [],
+        -1,
+    )
 
 
 def test_without_the_last_epoch_an_offset_beyond_the_end_is_out_of_range(partition: Partition) -> None:
@@ -66,7 +78,10 @@ def test_a_fetch_from_before_the_brokers_restart_changes_nothing(partition: Part
     partition.brokers[2].epoch = 200
     with pytest.raises(Refused) as refused:
         fetch(partition, 2, 3)
-    assert (refused.value.code, partition.followers[2].log_end_offset) == (ErrorCode.NOT_LEADER_OR_FOLLOWER, -1)
+    assert (refused.value.code, partition.followers[2].log_end_offset) == (
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        -1,
+    )
 
 
 def test_consumers_get_no_batch_that_the_high_watermark_cuts(partition: Partition) -> None:
@@ -76,7 +91,9 @@ def test_consumers_get_no_batch_that_the_high_watermark_cuts(partition: Partitio
     assert (answer.high_watermark, batches_in(answer)) == (1, [])
 
 
-def test_latest_is_not_told_to_clients_before_the_new_leader_knows_what_was_committed(partition: Partition) -> None:
+def test_latest_is_not_told_to_clients_before_the_new_leader_knows_what_was_committed(
+    partition: Partition,
+) -> None:
     with pytest.raises(Refused) as refused:
         partition.list_offset(LATEST, Isolation.HIGH_WATERMARK)
     assert refused.value.code is ErrorCode.OFFSET_NOT_AVAILABLE

@@ -1,4 +1,5 @@
-"""A partition by itself, rule by rule: roles, markers, times, holes in its log, what a follower may append, and the purgatory of produces."""
+"""A partition by itself, rule by rule: roles, markers, times, holes in its log, what a follower may append,
+and the purgatory of produces."""
 
 import pytest
 
@@ -13,7 +14,18 @@ from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.log.watermarks import Isolation
 from broker_core.kafka.replication.delayed_produce import DelayedProduces, WaitingProduce
 from broker_core.kafka.replication.partition import LeaderAndIsr, Partition
-from tests.core.kafka.replication.brokers_of_a_test import NOW, append, batches_in, brokers, decided, fetch, hw, leader, replica, values
+from tests.core.kafka.replication.brokers_of_a_test import (
+    NOW,
+    append,
+    batches_in,
+    brokers,
+    decided,
+    fetch,
+    hw,
+    leader,
+    replica,
+    values,
+)
 
 TWO = (1, 2)
 
@@ -57,7 +69,9 @@ def test_only_a_higher_leader_epoch_makes_a_follower_begin_anew() -> None:
     assert partition.make_follower(decided(2, 3, 1, ()))
     assert not partition.make_follower(decided(2, 3, 2, ()))
     assert partition.make_follower(decided(3, 4, 3, ()))
-    assert not partition.make_follower(decided(2, 9, 2, ())), "of a partition epoch from before nothing is taken"
+    assert not partition.make_follower(decided(2, 9, 2, ())), (
+        "of a partition epoch from before nothing is taken"
+    )
     assert (partition.leader, partition.leader_epoch, partition.partition_epoch) == (3, 4, 3)
 
 
@@ -66,7 +80,11 @@ def test_a_follower_forgets_what_it_knew_as_a_leader() -> None:
     append(partition, "a")
     fetch(partition, 2, 1)
     partition.make_follower(decided(2, 1, 1, TWO, TWO))
-    assert (partition.followers, partition.epoch_start_offset, partition.isr_state.isr) == ({}, None, frozenset())
+    assert (partition.followers, partition.epoch_start_offset, partition.isr_state.isr) == (
+        {},
+        None,
+        frozenset(),
+    )
     assert (log_of(partition).leader_epoch, partition.is_under_min_isr) == (1, False)
 
 
@@ -82,7 +100,11 @@ def test_replicas_that_come_and_go_are_followed_or_forgotten_with_the_same_epoch
     append(partition, "a")
     fetch(partition, 2, 1)
     partition.make_leader(LeaderAndIsr(1, 0, 1, (1, 2, 3), TWO, adding=(3,)), NOW)
-    assert (sorted(partition.followers), partition.followers[2].log_end_offset, partition.followers[3].log_end_offset) == ([2, 3], 1, -1)
+    assert (
+        sorted(partition.followers),
+        partition.followers[2].log_end_offset,
+        partition.followers[3].log_end_offset,
+    ) == ([2, 3], 1, -1)
     partition.make_leader(decided(1, 0, 2, (1, 3), (1, 3)), NOW)
     assert sorted(partition.followers) == [3]
 
@@ -90,36 +112,52 @@ def test_replicas_that_come_and_go_are_followed_or_forgotten_with_the_same_epoch
 # --- appends
 
 
-@pytest.mark.parametrize(("isr", "min_isr", "is_refused"), [((1,), 2, True), (TWO, 2, False), ((1,), 1, False)])
-def test_a_marker_asks_for_enough_in_sync_as_acks_all_does(isr: tuple[int, ...], min_isr: int, is_refused: bool) -> None:
+@pytest.mark.parametrize(
+    ("isr", "min_isr", "is_refused"), [((1,), 2, True), (TWO, 2, False), ((1,), 1, False)]
+)
+def test_a_marker_asks_for_enough_in_sync_as_acks_all_does(
+    isr: tuple[int, ...], min_isr: int, is_refused: bool
+) -> None:
     partition = leader(isr=isr, min_isr=min_isr, replicas=TWO)
     log_of(partition).append_pairs(
         [(b"k", b"v")], now_ms=NOW, producer_id=7, producer_epoch=0, base_sequence=0, is_transactional=True
     )
     if is_refused:
-        assert refusal(lambda: partition.append_marker(ControlType.COMMIT, 7, 0, 0, NOW)) is ErrorCode.NOT_ENOUGH_REPLICAS
+        assert (
+            refusal(lambda: partition.append_marker(ControlType.COMMIT, 7, 0, 0, NOW))
+            is ErrorCode.NOT_ENOUGH_REPLICAS
+        )
         assert log_of(partition).log_end_offset == 1
     else:
         assert partition.append_marker(ControlType.COMMIT, 7, 0, 0, NOW).appended.last_offset == 1
 
 
-def test_a_marker_moves_the_high_watermark_where_nobody_follows_and_is_refused_where_it_does_not_lead() -> None:
+def test_a_marker_moves_the_high_watermark_where_nobody_follows_and_is_refused_where_it_does_not_lead() -> (
+    None
+):
     partition = leader(isr=(1,), replicas=(1,))
     assert partition.append_marker(ControlType.ABORT, 7, 0, 0, NOW).is_hw_raised and hw(partition) == 1
     partition.make_follower(decided(2, 1, 1, ()))
-    assert refusal(lambda: partition.append_marker(ControlType.ABORT, 7, 0, 0, NOW)) is ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert (
+        refusal(lambda: partition.append_marker(ControlType.ABORT, 7, 0, 0, NOW))
+        is ErrorCode.NOT_LEADER_OR_FOLLOWER
+    )
     assert refusal(lambda: append(partition, "x")) is ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
 @pytest.mark.parametrize(
     ("end", "first", "texts", "is_taken"),
     [
-        ((4, 4), 2, "abc", True), ((4, 4), 2, "ab", False), ((4, 4), 4, "a", True),  # the batch reaches the start: 4; or ends just below it
+        # the batch reaches the start: 4; or ends just below it
+        ((4, 4), 2, "abc", True), ((4, 4), 2, "ab", False), ((4, 4), 4, "a", True),
         ((4, 5), 3, "ab", False), ((4, 5), 5, "a", True), ((4, 4), 6, "a", True),
     ],
 )  # fmt: skip
-def test_what_a_follower_may_append_to_a_log_that_begins_at_an_offset(end: tuple[int, int], first: int, texts: str, is_taken: bool) -> None:
-    """Where DeleteRecords has cut into a batch, an empty log is given the whole batch, and begins below its start."""
+def test_what_a_follower_may_append_to_a_log_that_begins_at_an_offset(
+    end: tuple[int, int], first: int, texts: str, is_taken: bool
+) -> None:
+    """Where DeleteRecords has cut into a batch, an empty log is given the whole batch, and begins below its
+    start."""
     partition = replica(2, brokers())
     log = log_of(partition)
     log.restart_at(end[0], NOW)
@@ -151,27 +189,41 @@ def timed() -> Partition:
 @pytest.mark.parametrize(
     ("time", "isolation", "offset"),
     [
-        (10, Isolation.HIGH_WATERMARK, 0), (11, Isolation.HIGH_WATERMARK, 1), (20, Isolation.HIGH_WATERMARK, 1), (21, Isolation.HIGH_WATERMARK, None),
-        (21, Isolation.LOG_END, 2), (31, Isolation.LOG_END, None), (LATEST, Isolation.HIGH_WATERMARK, 2), (LATEST, Isolation.LOG_END, 3),
+        (10, Isolation.HIGH_WATERMARK, 0),
+        (11, Isolation.HIGH_WATERMARK, 1),
+        (20, Isolation.HIGH_WATERMARK, 1),
+        (21, Isolation.HIGH_WATERMARK, None),
+        (21, Isolation.LOG_END, 2),
+        (31, Isolation.LOG_END, None),
+        (LATEST, Isolation.HIGH_WATERMARK, 2),
+        (LATEST, Isolation.LOG_END, 3),
     ],
-)  # fmt: skip
-def test_a_time_finds_what_its_reader_may_see(timed: Partition, time: int, isolation: Isolation, offset: int | None) -> None:
+)
+def test_a_time_finds_what_its_reader_may_see(
+    timed: Partition, time: int, isolation: Isolation, offset: int | None
+) -> None:
     answer = timed.list_offset(time, isolation)
     assert (None if answer is None else answer.found.offset) == offset
 
 
-def test_while_the_new_leader_lags_a_client_is_not_told_that_there_is_nothing_and_a_replica_is(timed: Partition) -> None:
+def test_while_the_new_leader_lags_a_client_is_not_told_that_there_is_nothing_and_a_replica_is(
+    timed: Partition,
+) -> None:
     timed.make_leader(decided(1, 1, 1, TWO, TWO), NOW)
     assert refusal(lambda: timed.list_offset(21, Isolation.HIGH_WATERMARK)) is ErrorCode.OFFSET_NOT_AVAILABLE
     assert refusal(lambda: timed.list_offset(99, Isolation.TXN_COMMITTED)) is ErrorCode.OFFSET_NOT_AVAILABLE
     assert timed.list_offset(99, Isolation.LOG_END) is None
     seen = timed.list_offset(15, Isolation.HIGH_WATERMARK)
-    assert seen is not None and seen.found == (20, 1), "what is below the high watermark is known all the same"
+    assert seen is not None and seen.found == (20, 1), (
+        "what is below the high watermark is known all the same"
+    )
 
 
 def test_a_compacted_topic_deletes_no_records_by_request() -> None:
     partition = replica(1, brokers())
-    partition.log = PartitionLog.open(MemoryFolder(), LogSettings(cleanup_delete=False, cleanup_compact=True), now_ms=NOW, high_watermark=0)
+    partition.log = PartitionLog.open(
+        MemoryFolder(), LogSettings(cleanup_delete=False, cleanup_compact=True), now_ms=NOW, high_watermark=0
+    )
     partition.make_leader(decided(1, 0, 0, (1,), (1,)), NOW)
     assert refusal(lambda: partition.delete_records(0)) is ErrorCode.POLICY_VIOLATION
 
@@ -190,7 +242,8 @@ def test_the_low_watermark_is_not_known_before_every_living_follower_has_fetched
 
 
 def test_a_follower_that_asks_inside_a_hole_at_the_logs_end_has_everything() -> None:
-    """A truncation inside a batch takes it whole: below the log end there is no record, and the follower's own end may lie there."""
+    """A truncation inside a batch takes it whole: below the log end there is no record, and the follower's
+    own end may lie there."""
     partition = leader(isr=TWO, replicas=TWO)
     append(partition, "a")
     append(partition, "b", "c", "d")
@@ -222,7 +275,9 @@ def waiting(partition: Partition, *required: int) -> DelayedProduces:
     return delayed
 
 
-def test_what_the_high_watermark_has_passed_is_decided_wherever_it_stands_in_the_line(timed: Partition) -> None:
+def test_what_the_high_watermark_has_passed_is_decided_wherever_it_stands_in_the_line(
+    timed: Partition,
+) -> None:
     delayed = waiting(timed, 3, 2, 1)
     assert delayed.complete(timed) == [(1, ErrorCode.NONE), (2, ErrorCode.NONE)]
     assert [produce.number for produce in delayed.waiting] == [0]
@@ -242,7 +297,9 @@ def test_times_are_over_one_by_one_and_a_produce_without_a_limit_waits_for_ever(
     ("min_isr", "replicas", "error"),
     [(3, TWO, ErrorCode.NONE), (2, TWO, ErrorCode.NONE), (3, (1, 2, 3), ErrorCode.NOT_ENOUGH_REPLICAS)],
 )
-def test_a_minimum_above_the_replicas_counts_as_all_of_them(min_isr: int, replicas: tuple[int, ...], error: ErrorCode) -> None:
+def test_a_minimum_above_the_replicas_counts_as_all_of_them(
+    min_isr: int, replicas: tuple[int, ...], error: ErrorCode
+) -> None:
     partition = leader(isr=TWO, min_isr=min_isr, replicas=replicas)
     if error is ErrorCode.NONE:
         append(partition, "a", acks=-1)

@@ -1,4 +1,5 @@
-"""The light log's cleaner against the byte-exact one: after the same life both have the same batches, records, horizons, sizes and transactions."""
+"""The light log's cleaner against the byte-exact one: after the same life both have the same batches,
+records, horizons, sizes and transactions."""
 
 from __future__ import annotations
 
@@ -19,11 +20,26 @@ from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.replication.light_cleaner import clean_light
 from broker_core.kafka.replication.replica_log import LightLog, light_batch
 
-SETTINGS = LogSettings(segment_bytes=600, cleanup_delete=False, cleanup_compact=True, delete_retention_ms=50, segment_index_bytes=1 << 16)
+SETTINGS = LogSettings(
+    segment_bytes=600,
+    cleanup_delete=False,
+    cleanup_compact=True,
+    delete_retention_ms=50,
+    segment_index_bytes=1 << 16,
+)
 FIELDS = (
-    "base_offset", "last_offset", "record_count", "attributes", "base_timestamp", "max_timestamp", "producer_id", "producer_epoch",
-    "base_sequence", "partition_leader_epoch", "length",
-)  # fmt: skip
+    "base_offset",
+    "last_offset",
+    "record_count",
+    "attributes",
+    "base_timestamp",
+    "max_timestamp",
+    "producer_id",
+    "producer_epoch",
+    "base_sequence",
+    "partition_leader_epoch",
+    "length",
+)
 
 
 def fields_of(batch: RecordBatch) -> list[int]:
@@ -56,7 +72,9 @@ class Both:
             "is_transactional": is_transactional and producer >= 0,
         }  # fmt: skip
         values = [(key.hex(), None if value is None else value.hex()) for key, value in pairs]
-        batch = light_batch(values, timestamp=self.now_ms, size_in_bytes=HEADER_SIZE + len(encode_pairs(pairs)[0]), **about)
+        batch = light_batch(
+            values, timestamp=self.now_ms, size_in_bytes=HEADER_SIZE + len(encode_pairs(pairs)[0]), **about
+        )
         refused = [
             refusal_of(lambda: self.exact.append_pairs(pairs, now_ms=self.now_ms, **about)),
             refusal_of(lambda: self.light.append(batch, now_ms=self.now_ms)),
@@ -68,7 +86,12 @@ class Both:
 
     def end(self, producer: int, is_commit: bool) -> None:
         if producer in self.exact.producers.entries:
-            about: dict[str, Any] = {"producer_id": producer, "producer_epoch": 0, "coordinator_epoch": 0, "now_ms": self.now_ms}
+            about: dict[str, Any] = {
+                "producer_id": producer,
+                "producer_epoch": 0,
+                "coordinator_epoch": 0,
+                "now_ms": self.now_ms,
+            }
             control = ControlType.COMMIT if is_commit else ControlType.ABORT
             self.exact.append_marker(control, **about)
             self.light.append_marker(control, **about)
@@ -82,14 +105,22 @@ class Both:
         self.light.roll(self.now_ms)
 
     def clean(self) -> None:
-        todo, light_todo = log_to_clean(self.exact, self.cleaned_up_to, self.now_ms), log_to_clean(self.light, self.cleaned_up_to, self.now_ms)
+        todo, light_todo = (
+            log_to_clean(self.exact, self.cleaned_up_to, self.now_ms),
+            log_to_clean(self.light, self.cleaned_up_to, self.now_ms),
+        )
         assert todo == light_todo
-        done, light_done = clean(self.exact, todo, OffsetMap(1 << 16), self.now_ms), clean_light(self.light, light_todo, self.now_ms)
+        done, light_done = (
+            clean(self.exact, todo, OffsetMap(1 << 16), self.now_ms),
+            clean_light(self.light, light_todo, self.now_ms),
+        )
         assert done == light_done
         self.cleaned_up_to = done.end_offset
 
     def check(self) -> None:
-        assert [each.base_offset for each in self.exact.segments] == [each.base_offset for each in self.light.segments]
+        assert [each.base_offset for each in self.exact.segments] == [
+            each.base_offset for each in self.light.segments
+        ]
         mine, theirs = list(self.light.batches()), list(self.exact.batches())
         assert [fields_of(each) for each in mine] == [fields_of(each) for each in theirs]
         for light, exact in zip(mine, theirs, strict=True):
@@ -97,9 +128,13 @@ class Both:
                 continue
             values: Any = light.values  # type: ignore[attr-defined]
             kept = {
-                light.header.base_offset + delta: (bytes.fromhex(value[0]), None if value[1] is None else bytes.fromhex(value[1]))
-                for delta, value in enumerate(values) if value is not None
-            }  # fmt: skip
+                light.header.base_offset + delta: (
+                    bytes.fromhex(value[0]),
+                    None if value[1] is None else bytes.fromhex(value[1]),
+                )
+                for delta, value in enumerate(values)
+                if value is not None
+            }
             assert kept == {record.offset: (record.key, record.value) for record in exact.records()}
         end = self.exact.log_end_offset
         assert self.light.aborted_transactions(0, end) == self.exact.aborted_transactions(0, end)
@@ -136,7 +171,9 @@ def test_both_cleaners_leave_the_same(life: list[tuple[str, Any, int, bool]]) ->
     both.clean()
     both.check()
     restored = LightLog.from_json(both.light.to_json())
-    assert list(restored.batches()) == list(both.light.batches()), "a checkpoint keeps the gaps and the horizons"
+    assert list(restored.batches()) == list(both.light.batches()), (
+        "a checkpoint keeps the gaps and the horizons"
+    )
 
 
 def test_a_follower_that_is_new_gets_what_the_leader_has_left() -> None:

@@ -10,7 +10,13 @@ from broker_core.hashing.java_random import JavaRandom
 from broker_core.kafka.error_codes import Refused
 from broker_core.kafka.replication.placement import UsableBroker, place_replicas
 
-RACKS = [UsableBroker(1, "a"), UsableBroker(2, "a"), UsableBroker(3, "b"), UsableBroker(4, "b"), UsableBroker(5, "c")]
+RACKS = [
+    UsableBroker(1, "a"),
+    UsableBroker(2, "a"),
+    UsableBroker(3, "b"),
+    UsableBroker(4, "b"),
+    UsableBroker(5, "c"),
+]
 
 
 def test_replicas_of_a_partition_are_in_different_racks_while_there_are_any() -> None:
@@ -34,7 +40,11 @@ def test_a_fenced_broker_may_follow_and_does_not_lead() -> None:
 
 @pytest.mark.parametrize(
     ("brokers", "factor", "words"),
-    [(RACKS, 0, "must be positive"), (RACKS, 6, "only 5 broker"), ([UsableBroker(1, is_fenced=True)], 1, "currently fenced")],
+    [
+        (RACKS, 0, "must be positive"),
+        (RACKS, 6, "only 5 broker"),
+        ([UsableBroker(1, is_fenced=True)], 1, "currently fenced"),
+    ],
 )
 def test_what_cannot_be_placed_is_refused(brokers: list[UsableBroker], factor: int, words: str) -> None:
     with pytest.raises(Refused, match=words):

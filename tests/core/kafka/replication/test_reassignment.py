@@ -16,14 +16,24 @@ BROKERS = st.lists(st.integers(1, 6), min_size=1, max_size=5, unique=True).map(t
     ("current", "target", "replicas", "adding", "removing"),
     [
         ((1, 2, 3), (1, 2, 3), (1, 2, 3), (), ()),
-        ((1, 2, 3), (3, 1, 2), (3, 1, 2), (), ()),  # another order: the preferred leader is another one, nobody moves
+        (
+            (1, 2, 3),
+            (3, 1, 2),
+            (3, 1, 2),
+            (),
+            (),
+        ),  # another order: the preferred leader is another one, nobody moves
         ((1, 2), (1, 2, 3), (1, 2, 3), (3,), ()),
         ((1, 2, 3), (2,), (2, 1, 3), (), (1, 3)),
         ((3, 2, 1), (5, 4), (5, 4, 1, 2, 3), (4, 5), (1, 2, 3)),
     ],
 )
 def test_a_move_from_some_replicas_to_others(
-    current: tuple[int, ...], target: tuple[int, ...], replicas: tuple[int, ...], adding: tuple[int, ...], removing: tuple[int, ...]
+    current: tuple[int, ...],
+    target: tuple[int, ...],
+    replicas: tuple[int, ...],
+    adding: tuple[int, ...],
+    removing: tuple[int, ...],
 ) -> None:
     assert reassignment(current, target) == Reassignment(replicas, adding, removing)
 
@@ -42,7 +52,9 @@ MOVE = Reassignment((4, 2, 1, 3), (4,), (1, 3))
         ((), None),
     ],
 )
-def test_a_move_ends_when_all_that_stay_are_in_sync(isr: tuple[int, ...], ended: tuple[tuple[int, ...], tuple[int, ...]] | None) -> None:
+def test_a_move_ends_when_all_that_stay_are_in_sync(
+    isr: tuple[int, ...], ended: tuple[tuple[int, ...], tuple[int, ...]] | None
+) -> None:
     assert completed(MOVE, isr) == ended
 
 
@@ -73,10 +85,14 @@ def test_where_every_replica_is_being_added_there_is_nothing_to_go_back_to() -> 
 
 @settings(max_examples=50, deadline=None)
 @given(BROKERS, BROKERS)
-def test_law_a_move_can_be_taken_back_at_its_beginning_and_ends_at_its_target(current: tuple[int, ...], target: tuple[int, ...]) -> None:
+def test_law_a_move_can_be_taken_back_at_its_beginning_and_ends_at_its_target(
+    current: tuple[int, ...], target: tuple[int, ...]
+) -> None:
     move = reassignment(current, target)
     assert set(move.replicas) == {*current, *target} and len(move.replicas) == len(set(move.replicas))
-    moving = PartitionRegistration(move.replicas, current, current[0], adding=move.adding, removing=move.removing)
+    moving = PartitionRegistration(
+        move.replicas, current, current[0], adding=move.adding, removing=move.removing
+    )
     if moving.is_reassigning:
         assert set(reverted(moving).replicas) == set(current)
         assert completed(move, move.replicas) == (target, target)
@@ -85,12 +101,17 @@ def test_law_a_move_can_be_taken_back_at_its_beginning_and_ends_at_its_target(cu
 # --- a registration and its changes
 
 
-def test_the_leader_epoch_rises_with_every_change_that_names_a_leader_and_the_partition_epoch_with_every_one() -> None:
+def test_the_leader_epoch_rises_with_every_change_that_names_a_leader_and_the_partition_epoch_with_every_one() -> (
+    None
+):
     was = PartitionRegistration((1, 2), (1, 2), 1, 5, 9)
     for change, leader_epoch in (
-        (PartitionChange(isr=(1,)), 5), (PartitionChange(leader=1), 6), (PartitionChange(leader=-1), 6), (PartitionChange(replicas=(2, 1)), 5),
+        (PartitionChange(isr=(1,)), 5),
+        (PartitionChange(leader=1), 6),
+        (PartitionChange(leader=-1), 6),
+        (PartitionChange(replicas=(2, 1)), 5),
         (PartitionChange(leader_recovery_state=LeaderRecoveryState.RECOVERING), 5),
-    ):  # fmt: skip
+    ):
         now = was.merge(change)
         assert (now.leader_epoch, now.partition_epoch) == (leader_epoch, 10), change
 
@@ -98,7 +119,14 @@ def test_the_leader_epoch_rises_with_every_change_that_names_a_leader_and_the_pa
 def test_what_a_change_empties_is_empty_and_what_it_does_not_name_stays() -> None:
     was = PartitionRegistration((1, 2, 3), (1,), 1, adding=(3,), removing=(2,), elr=(2,), last_known_elr=(3,))
     now = was.merge(PartitionChange(isr=(), adding=(), elr=()))
-    assert (now.isr, now.adding, now.removing, now.elr, now.last_known_elr, now.replicas) == ((), (), (2,), (), (3,), (1, 2, 3))
+    assert (now.isr, now.adding, now.removing, now.elr, now.last_known_elr, now.replicas) == (
+        (),
+        (),
+        (2,),
+        (),
+        (3,),
+        (1, 2, 3),
+    )
 
 
 def test_the_preferred_leader_is_the_first_of_the_assignment() -> None:

@@ -1,4 +1,5 @@
-"""The light log is the byte-exact log without its bytes: the same steps give the same answers, errors and state."""
+"""The light log is the byte-exact log without its bytes: the same steps give the same answers, errors and
+state."""
 
 from __future__ import annotations
 
@@ -34,7 +35,14 @@ from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.log.watermarks import Isolation
 from broker_core.kafka.replication.fetcher import Fetcher, Truncation
 from broker_core.kafka.replication.partition import Partition
-from broker_core.kafka.replication.replica_log import MARKER_BYTES, LightBatch, LightLog, LightSegment, Payload, light_batch
+from broker_core.kafka.replication.replica_log import (
+    MARKER_BYTES,
+    LightBatch,
+    LightLog,
+    LightSegment,
+    Payload,
+    light_batch,
+)
 from broker_core.plain import from_plain, to_plain
 from tests.core.kafka.replication.brokers_of_a_test import NOW, brokers, decided, fetch_round, follow
 
@@ -45,7 +53,9 @@ REMEMBERED_BY_AN_INDEX = {"log-random-20260584"}  # a time that only a time inde
 
 def light(batch: RecordBatch) -> LightBatch:
     """The descriptor of a batch of bytes."""
-    values: tuple[Any, ...] = batch.control_type() if batch.header.is_control else tuple(record.value for record in batch.records())
+    values: tuple[Any, ...] = (
+        batch.control_type() if batch.header.is_control else tuple(record.value for record in batch.records())
+    )
     return LightBatch(batch.header, Payload(values, batch.size_in_bytes))  # type: ignore[arg-type]
 
 
@@ -56,13 +66,21 @@ class DrivenLightLog(DrivenLog):
         super().__init__(row)
         self.log = LightLog.begin(self.settings, now_ms=self.now_ms)
 
-    def append_as_leader(self, leader_epoch: int, records: int, size_bytes: int, timestamp: int | None = None) -> dict[str, Any]:
+    def append_as_leader(
+        self, leader_epoch: int, records: int, size_bytes: int, timestamp: int | None = None
+    ) -> dict[str, Any]:
         time = self.now_ms if timestamp is None else STARTED_MS + timestamp
         batch = light_batch(("v",) * records, timestamp=time, size_in_bytes=size_bytes)
         return kafka_log._offsets(self.log.append(batch, now_ms=self.now_ms, leader_epoch=leader_epoch))
 
-    def append(self, pid: int, epoch: int, sequence: int, records: int, leader_epoch: int, origin: str, **more: bool) -> dict[str, Any]:
-        batch = light(kafka_log.producer_batch(pid, epoch, sequence, records, self.now_ms, more.get("transactional", False)))
+    def append(
+        self, pid: int, epoch: int, sequence: int, records: int, leader_epoch: int, origin: str, **more: bool
+    ) -> dict[str, Any]:
+        batch = light(
+            kafka_log.producer_batch(
+                pid, epoch, sequence, records, self.now_ms, more.get("transactional", False)
+            )
+        )
         appended = self.log.append(
             batch,
             now_ms=self.now_ms,
@@ -79,8 +97,14 @@ class DrivenLightLog(DrivenLog):
     def read(self, offset: int, isolation: str) -> dict[str, Any]:
         fetched, aborted = self.log.read_as(Isolation[isolation], offset, 1 << 30)
         headers = [batch.header for batch in fetched.data]
-        answer: dict[str, Any] = {"batches": [[each.base_offset, each.last_offset, each.partition_leader_epoch] for each in headers]}
-        return answer if aborted is None else answer | {"aborted": [[row.producer_id, row.first_offset] for row in aborted]}
+        answer: dict[str, Any] = {
+            "batches": [[each.base_offset, each.last_offset, each.partition_leader_epoch] for each in headers]
+        }
+        return (
+            answer
+            if aborted is None
+            else answer | {"aborted": [[row.producer_id, row.first_offset] for row in aborted]}
+        )
 
     def reopen(self, log_start_checkpoint: int) -> None:
         assert isinstance(self.log, LightLog)
@@ -100,7 +124,9 @@ def recorded() -> Iterator[Any]:
 def test_it_answers_as_kafkas_log_did(monkeypatch: pytest.MonkeyPatch) -> None:
     # The recorder's files were younger than the clock of the steps.
     monkeypatch.setattr(
-        LightSegment, "largest_timestamp", property(lambda self: self.max_timestamp if self.max_timestamp >= 0 else FILES_WRITTEN_MS)
+        LightSegment,
+        "largest_timestamp",
+        property(lambda self: self.max_timestamp if self.max_timestamp >= 0 else FILES_WRITTEN_MS),
     )
     count = 0
     for row in recorded():
@@ -111,22 +137,32 @@ def test_it_answers_as_kafkas_log_did(monkeypatch: pytest.MonkeyPatch) -> None:
             got = log.take(step)
             got["after"] = log.state(expected["after"])
             if step["op"] == "read" and "aborted" in expected.get("answer", ()):
-                # Ours are those among the batches; the original, which looks into an index only, gives a few more.
+                # Ours are those among the batches; the original, which looks into an index only, gives a few
+                # more.
                 theirs, ours = expected["answer"].pop("aborted"), got["answer"].pop("aborted")
                 assert [each for each in ours if each not in theirs] == []
             assert got == expected, (row["name"], index, step["op"])
     assert count > 280
 
 
-# -- the law, by chance ------------------------------------------------------------------------------------------------
+# -- the law, by chance --------------------------------------------------------------------------------------
 
-PRODUCERS = st.tuples(st.integers(1, 2), st.integers(0, 1), st.integers(0, 4), st.integers(1, 3), st.booleans())
+PRODUCERS = st.tuples(
+    st.integers(1, 2), st.integers(0, 1), st.integers(0, 4), st.integers(1, 3), st.booleans()
+)
 STEPS = st.lists(
     st.one_of(
         st.tuples(st.just("append"), st.integers(0, 3), st.integers(1, 4)),
         st.tuples(st.just("produce"), PRODUCERS),
-        st.tuples(st.just("marker"), st.integers(1, 2), st.integers(0, 1), st.sampled_from(list(ControlType)[:2])),
-        st.tuples(st.sampled_from(["truncate_to", "watermark", "raise", "start", "restart_at", "read", "time", "epoch"]), st.integers(0, 25)),
+        st.tuples(
+            st.just("marker"), st.integers(1, 2), st.integers(0, 1), st.sampled_from(list(ControlType)[:2])
+        ),
+        st.tuples(
+            st.sampled_from(
+                ["truncate_to", "watermark", "raise", "start", "restart_at", "read", "time", "epoch"]
+            ),
+            st.integers(0, 25),
+        ),
         st.tuples(st.sampled_from(["roll", "retention", "reopen", "checkpoint"])),
     ),
     max_size=40,
@@ -157,11 +193,23 @@ class Both:
     def state(self, log: PartitionLog) -> object:
         producers = log.producers
         entries = {
-            producer: (entry.producer_epoch, list(entry.batches), entry.coordinator_epoch, entry.transaction_start, entry.last_timestamp)
+            producer: (
+                entry.producer_epoch,
+                list(entry.batches),
+                entry.coordinator_epoch,
+                entry.transaction_start,
+                entry.last_timestamp,
+            )
             for producer, entry in sorted(producers.entries.items())
         }
         return (
-            (log.log_start_offset, log.log_end_offset, log.high_watermark, log.last_stable_offset, log.first_unstable_offset),
+            (
+                log.log_start_offset,
+                log.log_end_offset,
+                log.high_watermark,
+                log.last_stable_offset,
+                log.first_unstable_offset,
+            ),
             [(segment.base_offset, segment.size) for segment in log.segments],
             (log.epochs.rows, entries, producers.first_undecided_offset()),
         )
@@ -179,7 +227,9 @@ class Both:
         return log.append(self.sent(log, batch), now_ms=self.now_ms)
 
     def marker(self, log: PartitionLog, pid: int, epoch: int, kind: ControlType) -> object:
-        return log.append_marker(kind, producer_id=pid, producer_epoch=epoch, coordinator_epoch=0, now_ms=self.now_ms)
+        return log.append_marker(
+            kind, producer_id=pid, producer_epoch=epoch, coordinator_epoch=0, now_ms=self.now_ms
+        )
 
     def truncate_to(self, log: PartitionLog, offset: int) -> object:
         return log.truncate_to(offset, self.now_ms)
@@ -210,7 +260,8 @@ class Both:
         return delete_old_segments(log, self.now_ms)
 
     def checkpoint(self, log: PartitionLog) -> None:
-        """Kept as plain data and taken back: nothing is to be seen of it. The other log has its files for that."""
+        """Kept as plain data and taken back: nothing is to be seen of it. The other log has its files for
+        that."""
         if isinstance(log, LightLog):
             kept = msgspec.json.encode(to_plain(log))
             self.light = from_plain(msgspec.json.decode(kept), LightLog)
@@ -222,9 +273,14 @@ class Both:
             return
         log.close(self.now_ms)
         self.bytes = PartitionLog.open(
-            self.folder, self.settings, now_ms=self.now_ms, was_closed=True, recovery_point=log.recovery_point,
-            log_start_offset=log.log_start_offset, high_watermark=0,
-        )  # fmt: skip
+            self.folder,
+            self.settings,
+            now_ms=self.now_ms,
+            was_closed=True,
+            recovery_point=log.recovery_point,
+            log_start_offset=log.log_start_offset,
+            high_watermark=0,
+        )
 
 
 setattr(Both, "raise", lambda self, log, offset: log.raise_high_watermark(offset))
@@ -232,7 +288,9 @@ setattr(Both, "raise", lambda self, log, offset: log.raise_high_watermark(offset
 
 @settings(max_examples=150, deadline=None)
 @given(STEPS)
-def test_the_same_steps_give_the_same_offsets_epochs_and_producer_errors(steps: list[tuple[Any, ...]]) -> None:
+def test_the_same_steps_give_the_same_offsets_epochs_and_producer_errors(
+    steps: list[tuple[Any, ...]],
+) -> None:
     both = Both()
     for name, *args in steps:
         both.take(name, *args)
@@ -258,7 +316,7 @@ def test_a_checkpoint_changes_nothing_for_a_log_that_is_cut_off_at_its_start() -
     assert [log.log_end_offset for log in found] == [5, 5] and to_plain(found[0]) == to_plain(found[1])
 
 
-# -- in place of the other ---------------------------------------------------------------------------------------------
+# -- in place of the other -----------------------------------------------------------------------------------
 
 
 def test_a_partition_and_its_fetcher_run_on_it() -> None:
@@ -274,7 +332,9 @@ def test_a_partition_and_its_fetcher_run_on_it() -> None:
     for _ in range(3):
         fetch_round(fetcher, first)
     assert second.log is not None and (second.log.high_watermark, second.log.epochs.rows) == (3, [(0, 0)])
-    assert [value for held in second.log.batches() if isinstance(held, LightBatch) for value in held.values] == [10, 11, 12]
+    assert [
+        value for held in second.log.batches() if isinstance(held, LightBatch) for value in held.values
+    ] == [10, 11, 12]
 
 
 @pytest.mark.parametrize(("bytes_max", "count"), [(0, 1), (100, 1), (199, 1), (200, 2), (300, 3), (1000, 3)])
@@ -288,7 +348,13 @@ def test_a_fetch_ends_between_two_batches_and_brings_at_least_one(bytes_max: int
 
 def test_a_marker_counts_as_long_as_its_bytes() -> None:
     batch = encode_control_batch(
-        ControlType.COMMIT, base_offset=0, timestamp=0, producer_id=1, producer_epoch=0, coordinator_epoch=0, partition_leader_epoch=0
+        ControlType.COMMIT,
+        base_offset=0,
+        timestamp=0,
+        producer_id=1,
+        producer_epoch=0,
+        coordinator_epoch=0,
+        partition_leader_epoch=0,
     )
     assert batch.size_in_bytes == MARKER_BYTES
     assert batch.header.attributes == CONTROL | TRANSACTIONAL
@@ -296,10 +362,14 @@ def test_a_marker_counts_as_long_as_its_bytes() -> None:
 
 
 def test_a_checkpoint_keeps_a_finished_transaction_that_a_cut_has_left_unreplicated() -> None:
-    """Cluster seed 20111. A cut above the high watermark reads the producers again; until it moves, nothing forgets what is replicated."""
+    """Cluster seed 20111. A cut above the high watermark reads the producers again; until it moves, nothing
+    forgets what is replicated."""
     log = LightLog.begin(now_ms=0)
     log.append(
-        light_batch(["t"], timestamp=0, producer_id=3, producer_epoch=0, base_sequence=0, is_transactional=True), now_ms=0
+        light_batch(
+            ["t"], timestamp=0, producer_id=3, producer_epoch=0, base_sequence=0, is_transactional=True
+        ),
+        now_ms=0,
     )
     log.append_marker(ControlType.COMMIT, producer_id=3, producer_epoch=0, coordinator_epoch=0, now_ms=0)
     for value in "ab":

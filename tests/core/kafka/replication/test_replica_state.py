@@ -1,4 +1,5 @@
-"""What a leader knows of one follower: by each of its fetches it was caught up now, when it fetched before, or as long ago as it was."""
+"""What a leader knows of one follower: by each of its fetches it was caught up now, when it fetched before,
+or as long ago as it was."""
 
 import pytest
 from hypothesis import given, settings
@@ -60,7 +61,9 @@ def test_the_leaders_end_that_counts_is_the_highest_that_a_fetch_met() -> None:
     ("end", "now_ms", "is_caught_up"),
     [(5, 10**9, True), (6, 10 + LAG_MS, True), (6, 11 + LAG_MS, False), (4, 11 + LAG_MS, False)],
 )
-def test_at_the_end_it_is_never_late_and_elsewhere_by_when_it_was_caught_up(end: int, now_ms: int, is_caught_up: bool) -> None:
+def test_at_the_end_it_is_never_late_and_elsewhere_by_when_it_was_caught_up(
+    end: int, now_ms: int, is_caught_up: bool
+) -> None:
     assert after((5, 10, 5)).is_caught_up(end, now_ms, LAG_MS) is is_caught_up
 
 
@@ -104,7 +107,9 @@ def test_elected_again_it_keeps_the_offsets_and_counts_from_its_own_end(is_in_sy
     assert state == ReplicaState(0, 5, 8, 90 if is_in_sync else None, 90 if is_in_sync else None, EPOCH)
 
 
-def test_a_member_that_fetches_the_old_end_of_a_leader_that_was_elected_again_is_caught_up_since_then() -> None:
+def test_a_member_that_fetches_the_old_end_of_a_leader_that_was_elected_again_is_caught_up_since_then() -> (
+    None
+):
     state = after((5, 10, 5))
     state.reset(90, 8, is_new_leader=False, is_in_sync=True)
     fetched(state, 8, 120, 12)
@@ -113,7 +118,9 @@ def test_a_member_that_fetches_the_old_end_of_a_leader_that_was_elected_again_is
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 4)), max_size=12))
-def test_law_who_always_asks_for_the_end_of_the_fetch_before_was_caught_up_at_that_fetch(steps: list[tuple[int, int]]) -> None:
+def test_law_who_always_asks_for_the_end_of_the_fetch_before_was_caught_up_at_that_fetch(
+    steps: list[tuple[int, int]],
+) -> None:
     """However much is written meanwhile: it stays in sync for ever, though it never reaches the end."""
     state, now_ms, end = ReplicaState(), 0, 3
     before: tuple[int, int] | None = None

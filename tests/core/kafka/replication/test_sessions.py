@@ -57,6 +57,10 @@ def test_a_broker_that_nobody_has_heard_of_has_none() -> None:
         (False, True, True, True, S.SHUTDOWN_NOW),  # it may be fenced and go, though it leads
     ],
 )  # fmt: skip
-def test_what_a_heartbeat_makes_of_a_broker(is_fenced: bool, wants_fence: bool, wants_shutdown: bool, leads: bool, becomes: S) -> None:
+def test_what_a_heartbeat_makes_of_a_broker(
+    is_fenced: bool, wants_fence: bool, wants_shutdown: bool, leads: bool, becomes: S
+) -> None:
     sessions = heard((1, 0), fenced=(1,) if is_fenced else ())
-    assert sessions.next_state(1, wants_fence=wants_fence, wants_shutdown=wants_shutdown, leads=leads) is becomes
+    assert (
+        sessions.next_state(1, wants_fence=wants_fence, wants_shutdown=wants_shutdown, leads=leads) is becomes
+    )

@@ -16,7 +16,12 @@ SIZE = 69
 
 
 def poll(
-    partitions: dict[TopicPartition, Partition], *, bytes_min: int, isolation: Isolation = Isolation.LOG_END, needs_leader: bool = True, **asked: int
+    partitions: dict[TopicPartition, Partition],
+    *,
+    bytes_min: int,
+    isolation: Isolation = Isolation.LOG_END,
+    needs_leader: bool = True,
+    **asked: int,
 ) -> WaitingFetch:
     """From the log end of each on."""
     fetches = {
@@ -26,8 +31,12 @@ def poll(
     return WaitingFetch.of(1, fetches, partitions, isolation, bytes_min, NOW + 500, needs_leader=needs_leader)
 
 
-@pytest.mark.parametrize(("bytes_min", "is_ready"), [(2 * SIZE - 1, True), (2 * SIZE, True), (2 * SIZE + 1, False)])
-def test_the_bytes_of_all_partitions_are_added_up_and_exactly_enough_is_enough(bytes_min: int, is_ready: bool) -> None:
+@pytest.mark.parametrize(
+    ("bytes_min", "is_ready"), [(2 * SIZE - 1, True), (2 * SIZE, True), (2 * SIZE + 1, False)]
+)
+def test_the_bytes_of_all_partitions_are_added_up_and_exactly_enough_is_enough(
+    bytes_min: int, is_ready: bool
+) -> None:
     partitions = {T0: leader(), T1: leader()}
     waiting = poll(partitions, bytes_min=bytes_min)
     for partition in partitions.values():
@@ -57,7 +66,9 @@ def test_who_reads_committed_records_waits_for_the_last_stable_offset() -> None:
     waiting = poll({T0: partition}, bytes_min=1, isolation=Isolation.TXN_COMMITTED)
     plain = poll({T0: partition}, bytes_min=1, isolation=Isolation.HIGH_WATERMARK)
     assert partition.log is not None
-    partition.log.append_pairs([(None, b"a")], now_ms=NOW, producer_id=7, producer_epoch=0, base_sequence=0, is_transactional=True)
+    partition.log.append_pairs(
+        [(None, b"a")], now_ms=NOW, producer_id=7, producer_epoch=0, base_sequence=0, is_transactional=True
+    )
     partition.log.high_watermark = 1
     assert (plain.is_ready({T0: partition}), waiting.is_ready({T0: partition})) == (True, False)
     partition.append_marker(ControlType.COMMIT, 7, 0, 0, NOW)
@@ -76,10 +87,15 @@ def test_a_consumer_at_a_follower_waits_on_until_the_replica_is_gone() -> None:
 
 
 @pytest.mark.parametrize(("last_epoch", "is_ready"), [(0, False), (1, True)])
-def test_an_epoch_of_the_readers_that_nobody_knows_here_is_told_at_once(last_epoch: int, is_ready: bool) -> None:
+def test_an_epoch_of_the_readers_that_nobody_knows_here_is_told_at_once(
+    last_epoch: int, is_ready: bool
+) -> None:
     partition = leader()
     append(partition, "a")
-    assert poll({T0: partition}, bytes_min=1_000, last_fetched_epoch=last_epoch).is_ready({T0: partition}) is is_ready
+    assert (
+        poll({T0: partition}, bytes_min=1_000, last_fetched_epoch=last_epoch).is_ready({T0: partition})
+        is is_ready
+    )
 
 
 def test_a_reader_below_the_end_counts_what_lies_between() -> None:

@@ -1,4 +1,5 @@
-"""The coordinator's writes and markers: what is answered when a record is decided, what a completion repeats, and who is passed over."""
+"""The coordinator's writes and markers: what is answered when a record is decided, what a completion repeats,
+and who is passed over."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ ME = (500, 0)
 
 
 class Slow:
-    """A coordinator whose log holds every record until the test decides on it. Tickets are answered by number."""
+    """A coordinator whose log holds every record until the test decides on it. Tickets are answered by
+    number."""
 
     def __init__(self, partitions: int = 1, led: tuple[int, ...] = (0,)) -> None:
         self.node = TransactionCoordinator(CoordinatorState(partitions))
@@ -64,12 +66,16 @@ class Slow:
 
     def init(self, name: str = "a", producer: tuple[int, int] = (-1, -1)) -> int:
         ticket = self.ticket()
-        self.node.init_producer_id(ticket, t.InitProducerIdRequest(name, 60_000, *producer), self.now_ms, self)
+        self.node.init_producer_id(
+            ticket, t.InitProducerIdRequest(name, 60_000, *producer), self.now_ms, self
+        )
         return ticket
 
     def add(self, *partitions: tuple[str, int], name: str = "a", producer: tuple[int, int] = ME) -> int:
         ticket = self.ticket()
-        self.node.add_partitions(ticket, t.AddPartitionsToTxnRequest(name, *producer, list(partitions)), self.now_ms, self)
+        self.node.add_partitions(
+            ticket, t.AddPartitionsToTxnRequest(name, *producer, list(partitions)), self.now_ms, self
+        )
         return ticket
 
     def end(self, committed: bool = True, name: str = "a", producer: tuple[int, int] = ME) -> int:
@@ -79,7 +85,9 @@ class Slow:
 
     def offsets(self) -> int:
         ticket = self.ticket()
-        self.node.add_offsets(ticket, t.AddOffsetsToTxnRequest("a", *ME, "g"), ("__consumer_offsets", 7), self.now_ms, self)
+        self.node.add_offsets(
+            ticket, t.AddOffsetsToTxnRequest("a", *ME, "g"), ("__consumer_offsets", 7), self.now_ms, self
+        )
         return ticket
 
     def ask(self, request: str) -> int:
@@ -136,14 +144,20 @@ def test_each_request_is_answered_when_its_record_is_written_and_not_before() ->
 
 
 CLIENT_SEES = {
-    E.NOT_LEADER_OR_FOLLOWER: E.NOT_COORDINATOR, E.KAFKA_STORAGE_ERROR: E.NOT_COORDINATOR, E.NOT_ENOUGH_REPLICAS: E.COORDINATOR_NOT_AVAILABLE,
-    E.NOT_ENOUGH_REPLICAS_AFTER_APPEND: E.COORDINATOR_NOT_AVAILABLE, E.REQUEST_TIMED_OUT: E.COORDINATOR_NOT_AVAILABLE,
-    E.UNKNOWN_TOPIC_OR_PARTITION: E.COORDINATOR_NOT_AVAILABLE, E.MESSAGE_TOO_LARGE: E.UNKNOWN_SERVER_ERROR,
-}  # fmt: skip
+    E.NOT_LEADER_OR_FOLLOWER: E.NOT_COORDINATOR,
+    E.KAFKA_STORAGE_ERROR: E.NOT_COORDINATOR,
+    E.NOT_ENOUGH_REPLICAS: E.COORDINATOR_NOT_AVAILABLE,
+    E.NOT_ENOUGH_REPLICAS_AFTER_APPEND: E.COORDINATOR_NOT_AVAILABLE,
+    E.REQUEST_TIMED_OUT: E.COORDINATOR_NOT_AVAILABLE,
+    E.UNKNOWN_TOPIC_OR_PARTITION: E.COORDINATOR_NOT_AVAILABLE,
+    E.MESSAGE_TOO_LARGE: E.UNKNOWN_SERVER_ERROR,
+}
 
 
 @pytest.mark.parametrize(("error", "seen"), CLIENT_SEES.items(), ids=lambda error: error.name)
-def test_a_record_that_is_not_written_takes_the_change_back_and_the_client_sees_a_coordinator_s_error(error: E, seen: E) -> None:
+def test_a_record_that_is_not_written_takes_the_change_back_and_the_client_sees_a_coordinator_s_error(
+    error: E, seen: E
+) -> None:
     for request, state in (("init", S.EMPTY), ("add", S.EMPTY), ("offsets", S.EMPTY), ("end", S.ONGOING)):
         desk = open_() if request == "end" else Slow()
         if request in ("add", "offsets"):
@@ -188,7 +202,9 @@ def test_before_there_is_a_topic_nobody_coordinates() -> None:
 
 def test_an_id_that_nobody_asked_for_has_no_transaction() -> None:
     desk = Slow()
-    assert [code for _, _, code in desk.answers[desk.add(P, Q)].results] == [E.INVALID_PRODUCER_ID_MAPPING] * 2
+    assert [code for _, _, code in desk.answers[desk.add(P, Q)].results] == [
+        E.INVALID_PRODUCER_ID_MAPPING
+    ] * 2
     assert desk.answers[desk.end()].error_code == E.INVALID_PRODUCER_ID_MAPPING
     assert desk.answers[desk.offsets()].error_code == E.INVALID_PRODUCER_ID_MAPPING
     verified = desk.node.verified(t.AddPartitionsToTxnRequest("a", *ME, [P], True))
@@ -198,7 +214,10 @@ def test_an_id_that_nobody_asked_for_has_no_transaction() -> None:
 def test_without_an_id_to_give_a_producer_is_told_to_come_back_and_nothing_is_kept() -> None:
     desk = Slow()
     desk.next_id = -1
-    assert desk.answers[desk.init()].error_code == E.COORDINATOR_LOAD_IN_PROGRESS and desk.node.state.led[0].ids == {}
+    assert (
+        desk.answers[desk.init()].error_code == E.COORDINATOR_LOAD_IN_PROGRESS
+        and desk.node.state.led[0].ids == {}
+    )
     ticket = desk.ticket()
     desk.node.init_producer_id(ticket, t.InitProducerIdRequest(), 0, desk)
     assert desk.answers[ticket] == t.InitProducerIdResponse(E.COORDINATOR_LOAD_IN_PROGRESS, -1, -1)
@@ -220,7 +239,13 @@ def test_markers_go_out_with_the_prepare_and_the_last_one_writes_the_end() -> No
     desk = prepared(P, Q)
     assert desk.calls == ["markers"]
     first, second = desk.markers()
-    assert (first.partition, first.producer_id, first.producer_epoch, first.is_commit, first.coordinator_epoch) == (P, 500, 0, True, 3)
+    assert (
+        first.partition,
+        first.producer_id,
+        first.producer_epoch,
+        first.is_commit,
+        first.coordinator_epoch,
+    ) == (P, 500, 0, True, 3)
     assert desk.markers() == [], "they are on their way"
     desk.node.marked(first, E.NONE, 0, desk)
     assert desk.written == [] and list(desk.known().partitions) == [Q]
@@ -238,7 +263,9 @@ def test_a_marker_that_could_not_be_written_now_goes_again(error: E) -> None:
     assert [again.partition for again in desk.markers()] == [P] and desk.known().state is S.PREPARE_COMMIT
 
 
-@pytest.mark.parametrize("error", [E.TRANSACTION_COORDINATOR_FENCED, E.INVALID_PRODUCER_EPOCH, E.UNKNOWN_SERVER_ERROR])
+@pytest.mark.parametrize(
+    "error", [E.TRANSACTION_COORDINATOR_FENCED, E.INVALID_PRODUCER_EPOCH, E.UNKNOWN_SERVER_ERROR]
+)
 def test_one_that_is_refused_for_good_is_given_up_and_the_transaction_left_as_it_is(error: E) -> None:
     desk = prepared()
     (marker,) = desk.markers()
@@ -251,7 +278,11 @@ def test_an_end_that_could_not_be_written_is_written_again() -> None:
     (marker,) = desk.markers()
     desk.node.marked(marker, E.NONE, 0, desk)
     desk.decide(E.NOT_ENOUGH_REPLICAS)
-    assert len(desk.written) == 1 and desk.known().state is S.PREPARE_COMMIT and desk.known().pending is S.COMPLETE_COMMIT
+    assert (
+        len(desk.written) == 1
+        and desk.known().state is S.PREPARE_COMMIT
+        and desk.known().pending is S.COMPLETE_COMMIT
+    )
     desk.decide()
     assert desk.known().state is S.COMPLETE_COMMIT
 
@@ -265,13 +296,17 @@ def test_who_resigned_has_no_markers_any_more_and_an_answer_to_one_means_nothing
 
 
 @pytest.mark.parametrize("state", [S.PREPARE_COMMIT, S.PREPARE_ABORT, S.ONGOING, S.COMPLETE_COMMIT])
-def test_who_is_elected_again_completes_what_was_prepared_under_its_new_epoch_and_forgets_its_older_markers(state: S) -> None:
+def test_who_is_elected_again_completes_what_was_prepared_under_its_new_epoch_and_forgets_its_older_markers(
+    state: S,
+) -> None:
     desk = prepared()
     records = [["a", 500, 0, -1, -1, 60_000, state.value, [["t", 1]], 10, 20]]
     desk.node.elected(0, 9, records, 30, desk)
     is_prepared = state in (S.PREPARE_COMMIT, S.PREPARE_ABORT)
     expected = [(Q, state is S.PREPARE_COMMIT, 9)] if is_prepared else []
-    assert [(marker.partition, marker.is_commit, marker.coordinator_epoch) for marker in desk.markers()] == expected
+    assert [
+        (marker.partition, marker.is_commit, marker.coordinator_epoch) for marker in desk.markers()
+    ] == expected
     assert desk.known().started_ms == 10 and desk.written == []
 
 
@@ -306,12 +341,18 @@ def test_only_what_lasts_too_long_is_aborted_and_it_says_what_was_in_it() -> Non
     assert desk.told == [] and desk.written == []
     desk.node.abort_timed_out(60_001, desk)
     ((kind, inputs, data),) = desk.told
-    assert kind == "kafka.transaction.timed_out" and inputs == {"transaction_timeout_us": 60_000_000, "partitions": ["t-0", "t-1"]}
+    assert kind == "kafka.transaction.timed_out" and inputs == {
+        "transaction_timeout_us": 60_000_000,
+        "partitions": ["t-0", "t-1"],
+    }
     assert data == {"transactional_id": "a", "producer_id": 500, "epoch_before": 0}
     desk.node.abort_timed_out(70_000, desk)
     assert len(desk.told) == 1, "its fence is being written"
     desk.decide()
-    assert [(marker.is_commit, marker.producer_epoch) for marker in desk.markers()] == [(False, 1), (False, 1)]
+    assert [(marker.is_commit, marker.producer_epoch) for marker in desk.markers()] == [
+        (False, 1),
+        (False, 1),
+    ]
 
 
 def test_a_time_out_whose_record_fails_is_tried_again_at_the_next_round_with_the_same_epoch() -> None:
@@ -321,4 +362,8 @@ def test_a_time_out_whose_record_fails_is_tried_again_at_the_next_round_with_the
     assert desk.known().state is S.ONGOING and desk.known().producer_epoch == 1, "no client has it"
     desk.node.abort_timed_out(70_001, desk)
     desk.decide()
-    assert (desk.known().state, desk.known().producer_epoch, desk.known().has_failed_fence) == (S.PREPARE_ABORT, 1, False)
+    assert (desk.known().state, desk.known().producer_epoch, desk.known().has_failed_fence) == (
+        S.PREPARE_ABORT,
+        1,
+        False,
+    )

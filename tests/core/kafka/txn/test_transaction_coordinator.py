@@ -1,4 +1,5 @@
-"""The transaction coordinator by itself: send it this, expect that; its log and the leaders are played by the test."""
+"""The transaction coordinator by itself: send it this, expect that; its log and the leaders are played by the
+test."""
 
 import pytest
 
@@ -17,7 +18,8 @@ T0, T1 = ("t", 0), ("t", 1)
 
 
 class Desk:
-    """A coordinator of one partition, whose log takes everything at once unless `holds` or `fails` say otherwise."""
+    """A coordinator of one partition, whose log takes everything at once unless `holds` or `fails` say
+    otherwise."""
 
     def __init__(self, records=(), epoch=3):
         self.log, self.answers, self.told, self.held = list(records), [], [], []
@@ -57,10 +59,16 @@ class Desk:
     def init(self, producer=(-1, -1), timeout_ms=60_000):
         self.node.init_producer_id(1, t.InitProducerIdRequest("a", timeout_ms, *producer), self.now_ms, self)
         answer = self.answers[-1]
-        return (answer.producer_id, answer.producer_epoch) if not answer.error_code else ErrorCode(answer.error_code)
+        return (
+            (answer.producer_id, answer.producer_epoch)
+            if not answer.error_code
+            else ErrorCode(answer.error_code)
+        )
 
     def add(self, producer, *partitions, verify_only=False):
-        self.node.add_partitions(1, t.AddPartitionsToTxnRequest("a", *producer, list(partitions), verify_only), self.now_ms, self)
+        self.node.add_partitions(
+            1, t.AddPartitionsToTxnRequest("a", *producer, list(partitions), verify_only), self.now_ms, self
+        )
         return [ErrorCode(code) for _, _, code in self.answers[-1].results]
 
     def end(self, producer, committed=True):
@@ -85,7 +93,9 @@ def test_transaction_goes_through_its_states_and_each_is_a_record():
     producer = desk.init()
     assert producer == (500, 0)
     assert desk.add(producer, T0, T1) == [NONE, NONE] and desk.known.state is TransactionState.ONGOING
-    assert desk.end(producer) is NONE and desk.known.state is TransactionState.PREPARE_COMMIT, "answered before the markers"
+    assert desk.end(producer) is NONE and desk.known.state is TransactionState.PREPARE_COMMIT, (
+        "answered before the markers"
+    )
     assert desk.mark() == [(T0, True, 0), (T1, True, 0)]
     assert [record[6] for record in desk.log] == ["empty", "ongoing", "prepare_commit", "complete_commit"]
     assert desk.known.partitions == {} and loaded(desk.log) == {"a": desk.known}
@@ -95,7 +105,11 @@ def test_next_instance_gets_the_next_epoch_and_the_one_before_is_refused():
     desk = Desk()
     old, new = desk.init(), desk.init()
     assert (old, new) == ((500, 0), (500, 1))
-    assert desk.add(old, T0) == [FENCED] and desk.end(old) is FENCED and desk.add((7, 0), T0) == [ErrorCode.INVALID_PRODUCER_ID_MAPPING]
+    assert (
+        desk.add(old, T0) == [FENCED]
+        and desk.end(old) is FENCED
+        and desk.add((7, 0), T0) == [ErrorCode.INVALID_PRODUCER_ID_MAPPING]
+    )
     assert desk.add(new, T0) == [NONE]
 
 
@@ -114,7 +128,11 @@ def test_requests_while_a_record_is_being_written_are_told_to_come_back():
     producer = desk.init()
     desk.holds = True
     desk.node.add_partitions(1, t.AddPartitionsToTxnRequest("a", *producer, [T0]), 0, desk)
-    assert desk.end(producer) is CONCURRENT and desk.init() is CONCURRENT and desk.add(producer, T1) == [CONCURRENT]
+    assert (
+        desk.end(producer) is CONCURRENT
+        and desk.init() is CONCURRENT
+        and desk.add(producer, T1) == [CONCURRENT]
+    )
     desk.release()
     assert desk.known.state is TransactionState.ONGOING and list(desk.known.partitions) == [T0]
 
@@ -149,7 +167,10 @@ def test_record_that_cannot_be_written_changes_nothing():
     desk = Desk()
     producer = desk.init()
     desk.fails = ErrorCode.NOT_ENOUGH_REPLICAS
-    assert desk.add(producer, T0) == [ErrorCode.COORDINATOR_NOT_AVAILABLE] and desk.known.state is TransactionState.EMPTY
+    assert (
+        desk.add(producer, T0) == [ErrorCode.COORDINATOR_NOT_AVAILABLE]
+        and desk.known.state is TransactionState.EMPTY
+    )
     desk.fails = ErrorCode.NOT_LEADER_OR_FOLLOWER
     assert desk.add(producer, T0) == [ErrorCode.NOT_COORDINATOR]
     desk.fails = None
@@ -161,7 +182,10 @@ def test_fence_that_could_not_be_written_does_not_use_up_another_epoch():
     producer = desk.init()
     desk.add(producer, T0)
     desk.fails = ErrorCode.NOT_ENOUGH_REPLICAS
-    assert desk.init() is ErrorCode.COORDINATOR_NOT_AVAILABLE and desk.init() is ErrorCode.COORDINATOR_NOT_AVAILABLE
+    assert (
+        desk.init() is ErrorCode.COORDINATOR_NOT_AVAILABLE
+        and desk.init() is ErrorCode.COORDINATOR_NOT_AVAILABLE
+    )
     desk.fails = None
     assert desk.init() is CONCURRENT and desk.mark() == [(T0, False, 1)] and desk.init() == (500, 2)
 
@@ -184,8 +208,13 @@ def test_next_coordinator_completes_what_was_prepared():
     desk.add(producer, T0, T1)
     desk.end(producer, committed=False)
     after = Desk(desk.log, epoch=4)
-    assert after.mark() == [(T0, False, 0), (T1, False, 0)] and after.known.state is TransactionState.COMPLETE_ABORT
-    assert {marker[0] for marker in desk.mark()} == {T0, T1}, "the old one does not know that it is one no more: its markers are fenced"
+    assert (
+        after.mark() == [(T0, False, 0), (T1, False, 0)]
+        and after.known.state is TransactionState.COMPLETE_ABORT
+    )
+    assert {marker[0] for marker in desk.mark()} == {T0, T1}, (
+        "the old one does not know that it is one no more: its markers are fenced"
+    )
 
 
 def test_next_coordinator_goes_on_with_an_open_transaction():
@@ -212,7 +241,9 @@ def test_marker_is_sent_again_until_a_leader_has_it_and_given_up_when_a_newer_co
     producer = desk.init()
     desk.add(producer, T0)
     desk.end(producer)
-    assert len(desk.mark(ErrorCode.NOT_LEADER_OR_FOLLOWER)) == len(desk.mark(ErrorCode.NETWORK_EXCEPTION)) == 1
+    assert (
+        len(desk.mark(ErrorCode.NOT_LEADER_OR_FOLLOWER)) == len(desk.mark(ErrorCode.NETWORK_EXCEPTION)) == 1
+    )
     assert len(desk.mark(ErrorCode.TRANSACTION_COORDINATOR_FENCED)) == 1 and desk.mark() == []
     assert desk.known.state is TransactionState.PREPARE_COMMIT, "the newer coordinator completes it"
 

@@ -1,4 +1,5 @@
-"""Orders carried out: what each does to a small lab's world, its card, its sentence, and to lanes that have nothing of the kind."""
+"""Orders carried out: what each does to a small lab's world, its card, its sentence, and to lanes that have
+nothing of the kind."""
 
 from typing import Any
 
@@ -31,21 +32,31 @@ def broker(lab: Lab, number: int) -> Json:
 @pytest.mark.parametrize(
     ("verb", "args", "seen"),
     [
-        ("crash", {}, {"condition": "crashed"}), ("cut_power", {}, {"condition": "crashed"}), ("pause", {}, {"condition": "paused"}),
-        ("stop", {}, {"stage": "shutting_down"}), ("slow_disk", {"write_us": 7_000}, {"disk": "slow"}),
-        ("skew_clock", {"skew_ms": 9}, {"skew_ms": 9}), ("skew_clock", {"skew_ms": -9}, {"skew_ms": -9}),
+        ("crash", {}, {"condition": "crashed"}),
+        ("cut_power", {}, {"condition": "crashed"}),
+        ("pause", {}, {"condition": "paused"}),
+        ("stop", {}, {"stage": "shutting_down"}),
+        ("slow_disk", {"write_us": 7_000}, {"disk": "slow"}),
+        ("skew_clock", {"skew_ms": 9}, {"skew_ms": 9}),
+        ("skew_clock", {"skew_ms": -9}, {"skew_ms": -9}),
     ],
-)  # fmt: skip
-def test_fault_is_done_to_the_broker_that_is_named_and_to_no_other(verb: str, args: dict[str, Any], seen: Json) -> None:
+)
+def test_fault_is_done_to_the_broker_that_is_named_and_to_no_other(
+    verb: str, args: dict[str, Any], seen: Json
+) -> None:
     lab = cluster_lab()
     before = broker(lab, 1)
     order(lab, f"cluster_{verb}", broker=2, **args)
     assert {name: broker(lab, 2)[name] for name in seen} == seen
-    assert {name: broker(lab, 1)[name] for name in ("condition", "stage")} == {name: before[name] for name in ("condition", "stage")}
+    assert {name: broker(lab, 1)[name] for name in ("condition", "stage")} == {
+        name: before[name] for name in ("condition", "stage")
+    }
     assert cards(lab) == [(f"{verb}_behind" if args.get("skew_ms", 0) < 0 else verb, ["broker-2"])]
 
 
-@pytest.mark.parametrize(("verb", "end"), [("pause", "resume"), ("crash", "come_back"), ("cut_power", "come_back")])
+@pytest.mark.parametrize(
+    ("verb", "end"), [("pause", "resume"), ("crash", "come_back"), ("cut_power", "come_back")]
+)
 def test_fault_can_be_ended(verb: str, end: str) -> None:
     lab = cluster_lab()
     order(lab, f"cluster_{verb}", broker=2, seconds=0.5)
@@ -56,7 +67,10 @@ def test_fault_can_be_ended(verb: str, end: str) -> None:
 def test_disk_that_is_lost_cannot_be_lost_again_and_that_is_foreseen() -> None:
     lab = cluster_lab()
     order(lab, "cluster_lose_disk", broker=2)
-    assert refusal(lambda: order(lab, "cluster_lose_disk", broker=2)) == ("args.broker", "args.broker: broker 2 has lost its disk already")
+    assert refusal(lambda: order(lab, "cluster_lose_disk", broker=2)) == (
+        "args.broker",
+        "args.broker: broker 2 has lost its disk already",
+    )
 
 
 def links(lab: Lab, name: str) -> Json:
@@ -67,9 +81,16 @@ def links(lab: Lab, name: str) -> Json:
 def test_link_is_cut_one_way_or_both_slowed_and_healed() -> None:
     lab = cluster_lab()
     order(lab, "cluster_cut_link", one="broker-2", other="broker-1", one_way=True)
-    assert links(lab, "broker-1>broker-2") == {"cut": ["broker-2"], "slow": {}, "verbs": ["heal_link", "cut_link", "slow_link"]}
+    assert links(lab, "broker-1>broker-2") == {
+        "cut": ["broker-2"],
+        "slow": {},
+        "verbs": ["heal_link", "cut_link", "slow_link"],
+    }
     order(lab, "cluster_cut_link", one="broker-1", other="broker-2")
-    assert links(lab, "broker-1>broker-2")["cut"] == ["broker-1", "broker-2"] and links(lab, "broker-1>controller")["cut"] == []
+    assert (
+        links(lab, "broker-1>broker-2")["cut"] == ["broker-1", "broker-2"]
+        and links(lab, "broker-1>controller")["cut"] == []
+    )
     order(lab, "cluster_slow_link", one="broker-2", other="broker-1", delay_us=9_000)
     assert links(lab, "broker-1>broker-2")["slow"] == {"broker-1": 9_000, "broker-2": 9_000}
     order(lab, "cluster_heal_link", one="broker-1", other="broker-2")
@@ -92,7 +113,9 @@ def test_fault_for_all_lanes_leaves_those_without_a_cluster_as_they_are() -> Non
     lab = cluster_lab({"model": "rabbitmq"}, {"model": "kafka", "id": "plain", "cluster": False})
     before = {name: lab.lanes[name].to_json() for name in ("rabbitmq", "plain")}
     told = order(lab, "cluster_crash", broker=1) + order(lab, "group_assignor")
-    assert {name: lab.lanes[name].to_json() for name in before} == before and {event["rig"] for event in told} <= {"kafka"}
+    assert {name: lab.lanes[name].to_json() for name in before} == before and {
+        event["rig"] for event in told
+    } <= {"kafka"}
     assert [entry["command"]["kind"] for entry in lab.history[1:]] == ["cluster_crash", "group_assignor"]
 
 
@@ -109,7 +132,12 @@ def test_writer_runs_is_paused_and_goes_on() -> None:
     for kind, condition in (("pause", "paused"), ("resume", "running")):
         order(lab, f"cluster_{kind}_writer", writer=2)
         assert lab.view()["rigs"]["kafka"]["cluster"]["clients"]["writer-2"]["condition"] == condition
-    assert [card[0] for card in cards(lab)] == ["create_topic", "start_writer", "pause_writer", "resume_writer"]
+    assert [card[0] for card in cards(lab)] == [
+        "create_topic",
+        "start_writer",
+        "pause_writer",
+        "resume_writer",
+    ]
 
 
 def pulsar(**lane: Any) -> Lab:
@@ -119,12 +147,17 @@ def pulsar(**lane: Any) -> Lab:
 @pytest.mark.parametrize(
     ("kind", "args", "code", "params"),
     [
-        ("hold_acks", {}, "pulsar.hold_acks", {}), ("release_acks", {}, "pulsar.release_acks", {}), ("seek", {"entry": 3}, "pulsar.seek", {}),
-        ("priority", {"level": 4}, "pulsar.priority", {"level": 4}), ("unsubscribe", {}, "pulsar.unsubscribe", {}),
+        ("hold_acks", {}, "pulsar.hold_acks", {}),
+        ("release_acks", {}, "pulsar.release_acks", {}),
+        ("seek", {"entry": 3}, "pulsar.seek", {}),
+        ("priority", {"level": 4}, "pulsar.priority", {"level": 4}),
+        ("unsubscribe", {}, "pulsar.unsubscribe", {}),
         ("redeliver", {}, "pulsar.redeliver", {}),
     ],
-)  # fmt: skip
-def test_order_to_a_pulsar_consumer_is_told_with_what_was_given(kind: str, args: dict[str, Any], code: str, params: Json) -> None:
+)
+def test_order_to_a_pulsar_consumer_is_told_with_what_was_given(
+    kind: str, args: dict[str, Any], code: str, params: Json
+) -> None:
     lab = pulsar()
     told = order(lab, f"pulsar_{kind}", "c1", **args)
     (event,) = [event for event in told if event["kind"] == f"pulsar.consumer.{kind}"]
@@ -158,15 +191,29 @@ def test_sticky_ranges_are_for_sticky_lanes_alone_when_the_order_is_for_all() ->
     lab.advance_to(SECOND)
     field, _ = refusal(lambda: order(lab, "pulsar_ranges", "c1", ranges=[[0, 9]]))
     assert field == "consumer", "in one of the lanes it makes no sense"
-    lab.submit({"command_id": "r", "kind": "pulsar_ranges", "rig": "sticky", "consumer": "c1", "args": {"ranges": [[0, 9]]}})
+    lab.submit(
+        {
+            "command_id": "r",
+            "kind": "pulsar_ranges",
+            "rig": "sticky",
+            "consumer": "c1",
+            "args": {"ranges": [[0, 9]]},
+        }
+    )
     lab.advance_to(2 * SECOND)
-    assert lab.lanes["sticky"].sentence["code"] == "pulsar.ranges" and lab.lanes["ring"].sentence["code"] == "none"
+    assert (
+        lab.lanes["sticky"].sentence["code"] == "pulsar.ranges"
+        and lab.lanes["ring"].sentence["code"] == "none"
+    )
 
 
 def test_lost_receipts_cut_only_what_the_broker_says_and_end_by_themselves() -> None:
     lab = lab_of("pulsar", seconds=2, receipts=True)
     told = order(lab, "pulsar_lose_receipts")
-    assert "pulsar.receipts.lost" in kinds(told) and lane_of(lab).sentence == {"code": "pulsar.lose_receipts", "params": {"seconds": 2}}
+    assert "pulsar.receipts.lost" in kinds(told) and lane_of(lab).sentence == {
+        "code": "pulsar.lose_receipts",
+        "params": {"seconds": 2},
+    }
     told = lab.advance_to(lab.now_us + 6 * SECOND)
     assert "pulsar.producer.sent_again" in kinds(told)
 
@@ -176,5 +223,7 @@ def test_order_for_a_crashed_consumer_of_a_replayed_past_does_nothing() -> None:
     lab = pulsar()
     order(lab, "pulsar_hold_acks", "c1")
     order(lab, "crash", "c2", seconds=1)
-    told = lab.submit({"command_id": "s", "kind": "set_algorithm", "rig": "pulsar", "args": {"algorithm": "shared"}})
+    told = lab.submit(
+        {"command_id": "s", "kind": "set_algorithm", "rig": "pulsar", "args": {"algorithm": "shared"}}
+    )
     assert kinds(told) == ["pulsar.algorithm_switched"] and lane_of(lab).consumers["c2"].state == "crashed"

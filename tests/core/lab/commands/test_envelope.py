@@ -1,4 +1,5 @@
-"""What all commands share: the first field that is wrong decides, either name of the lane is as good, and the journal's entry reads back."""
+"""What all commands share: the first field that is wrong decides, either name of the lane is as good, and the
+journal's entry reads back."""
 
 from typing import Any
 
@@ -11,18 +12,35 @@ from broker_core.lab.commands.clock import ClockCommand
 
 SOURCE = "def assign(members, partitions):\n    return {}\n"
 NEEDED: dict[str, dict[str, Any]] = {
-    "slow": {"rate": 3}, "speed": {"speed": 2.5}, "set_algorithm": {"algorithm": "range"}, "set_order": {"order": "draining"},
-    "cluster_slow_disk": {"broker": 2, "write_us": 5}, "cluster_skew_clock": {"broker": 1, "skew_ms": -5},
-    "cluster_cut_link": {"one": "broker-1", "other": "c1", "one_way": True}, "cluster_heal_link": {"one": "broker-1", "other": "controller"},
-    "cluster_slow_link": {"one": "broker-1", "other": "producer", "delay_us": 7}, "cluster_create_topic": {"topic": "t", "partitions": 2},
-    "cluster_reassign": {"topic": "t", "partition": 1, "replicas": [2, 1]}, "cluster_elect": {"topic": "t", "partition": 0, "unclean": True},
-    "cluster_start_writer": {"writer": 1, "topic": "t"}, "cluster_pause_writer": {"writer": 1}, "cluster_resume_writer": {"writer": 1},
-    "cluster_add_partitions": {"topic": "t", "count": 4}, "group_restart": {"down_s": 3, "assignors": ["range", "sticky"], "protocol": "classic"},
-    "group_subscribe": {"topics": ["b", "a", "b"]}, "pulsar_seek": {"time_us": 0}, "pulsar_priority": {"level": 2},
-    "group_pause_partition": {"partition": 1}, "group_resume_partition": {"topic": "t", "partition": 1}, "group_seek": {"partition": 1, "to": "end"},
-    "group_commit": {"partition": 1, "offset": 7}, "group_reset_offsets": {"topic": "t", "partition": 0, "offset": 0},
-    "cluster_send_record": {"partition": 1, "key": "k"}, "pulsar_ranges": {"ranges": [[0, 9]]}, "join": {"count": 3, "priority": 1},
-}  # fmt: skip
+    "slow": {"rate": 3},
+    "speed": {"speed": 2.5},
+    "set_algorithm": {"algorithm": "range"},
+    "set_order": {"order": "draining"},
+    "cluster_slow_disk": {"broker": 2, "write_us": 5},
+    "cluster_skew_clock": {"broker": 1, "skew_ms": -5},
+    "cluster_cut_link": {"one": "broker-1", "other": "c1", "one_way": True},
+    "cluster_heal_link": {"one": "broker-1", "other": "controller"},
+    "cluster_slow_link": {"one": "broker-1", "other": "producer", "delay_us": 7},
+    "cluster_create_topic": {"topic": "t", "partitions": 2},
+    "cluster_reassign": {"topic": "t", "partition": 1, "replicas": [2, 1]},
+    "cluster_elect": {"topic": "t", "partition": 0, "unclean": True},
+    "cluster_start_writer": {"writer": 1, "topic": "t"},
+    "cluster_pause_writer": {"writer": 1},
+    "cluster_resume_writer": {"writer": 1},
+    "cluster_add_partitions": {"topic": "t", "count": 4},
+    "group_restart": {"down_s": 3, "assignors": ["range", "sticky"], "protocol": "classic"},
+    "group_subscribe": {"topics": ["b", "a", "b"]},
+    "pulsar_seek": {"time_us": 0},
+    "pulsar_priority": {"level": 2},
+    "group_pause_partition": {"partition": 1},
+    "group_resume_partition": {"topic": "t", "partition": 1},
+    "group_seek": {"partition": 1, "to": "end"},
+    "group_commit": {"partition": 1, "offset": 7},
+    "group_reset_offsets": {"topic": "t", "partition": 0, "offset": 0},
+    "cluster_send_record": {"partition": 1, "key": "k"},
+    "pulsar_ranges": {"ranges": [[0, 9]]},
+    "join": {"count": 3, "priority": 1},
+}
 """Arguments of kinds that need some, or have something to lose on the way to the journal and back."""
 
 
@@ -36,7 +54,10 @@ def raw_of(kind: str) -> dict[str, Any]:
 @pytest.mark.parametrize("kind", COMMANDS)
 def test_entry_of_the_journal_reads_back_as_the_same_command(kind: str) -> None:
     command = command_from_json(raw_of(kind))
-    assert command_from_json(command.to_json()) == command and check_command(command.to_json()) == command.to_json()
+    assert (
+        command_from_json(command.to_json()) == command
+        and check_command(command.to_json()) == command.to_json()
+    )
 
 
 @pytest.mark.parametrize("kind", COMMANDS)
@@ -48,9 +69,14 @@ def test_entry_has_every_argument_of_its_kind_or_leaves_it_to_its_default(kind: 
 
 
 WRONG: list[tuple[str, dict[str, Any]]] = [
-    ("extra", {"extra": 1}), ("command_id", {"command_id": "-x"}), ("kind", {"kind": "explode"}), ("rig", {"rig": "K"}), ("args", {"args": 5}),
-    ("args.colour", {"args": {"colour": 1}}), ("consumer", {"consumer": ""}),
-]  # fmt: skip
+    ("extra", {"extra": 1}),
+    ("command_id", {"command_id": "-x"}),
+    ("kind", {"kind": "explode"}),
+    ("rig", {"rig": "K"}),
+    ("args", {"args": 5}),
+    ("args.colour", {"args": {"colour": 1}}),
+    ("consumer", {"consumer": ""}),
+]
 """Each field of a request made wrong, in the order in which they are looked at."""
 
 
@@ -58,7 +84,11 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
 def test_of_several_wrong_fields_the_first_one_decides(first: int) -> None:
     raw: dict[str, Any] = {"command_id": "x1", "kind": "leave"}
     for _, change in reversed(WRONG[first:]):
-        raw |= {"args": {**change["args"], **raw.get("args", {})}} if isinstance(change.get("args"), dict) and first == 5 else change
+        raw |= (
+            {"args": {**change["args"], **raw.get("args", {})}}
+            if isinstance(change.get("args"), dict) and first == 5
+            else change
+        )
     with pytest.raises(CommandError) as refused:
         command_from_json(raw)
     assert refused.value.field == WRONG[first][0]
@@ -79,7 +109,9 @@ def test_both_names_of_the_lane_at_once_are_refused_at_the_newer_one() -> None:
 
 
 def test_arguments_left_out_and_null_are_none() -> None:
-    assert command_from_json({"command_id": "x1", "kind": "join"}) == command_from_json({"command_id": "x1", "kind": "join", "args": None})
+    assert command_from_json({"command_id": "x1", "kind": "join"}) == command_from_json(
+        {"command_id": "x1", "kind": "join", "args": None}
+    )
 
 
 def test_field_that_is_no_name_is_not_repeated_to_whoever_sent_it() -> None:
@@ -100,7 +132,12 @@ def test_place_and_time_of_the_journal_are_known_fields_that_a_command_does_not_
 
 
 @pytest.mark.parametrize(
-    "kind", [kind for kind, made in COMMANDS.items() if issubclass(made, (ClockCommand, LaneCommand)) or kind[:4] == "set_"]
+    "kind",
+    [
+        kind
+        for kind, made in COMMANDS.items()
+        if issubclass(made, (ClockCommand, LaneCommand)) or kind[:4] == "set_"
+    ],
 )
 def test_order_that_is_about_no_consumer_refuses_one(kind: str) -> None:
     with pytest.raises(CommandError, match="leave this out") as refused:
@@ -111,7 +148,9 @@ def test_order_that_is_about_no_consumer_refuses_one(kind: str) -> None:
 @pytest.mark.parametrize("kind", [kind for kind in COMMANDS if issubclass(COMMANDS[kind], ConsumerCommand)])
 def test_order_about_a_consumer_asks_for_its_name_before_its_arguments(kind: str) -> None:
     with pytest.raises(CommandError, match=f"name the consumer for {kind}") as refused:
-        command_from_json(raw_of(kind) | {"consumer": None, "args": dict.fromkeys(COMMANDS[kind].ARGS, "wrong")})
+        command_from_json(
+            raw_of(kind) | {"consumer": None, "args": dict.fromkeys(COMMANDS[kind].ARGS, "wrong")}
+        )
     assert refused.value.field == "consumer" and kind in CONSUMER_KINDS
 
 

@@ -28,9 +28,10 @@ def test_who_may_leave_crash_and_come_back(kind: str, state: str) -> None:
     ("kind", "state", "reason"),
     [
         ("leave", "frozen", "frozen is frozen; resume or crash it"),
-        ("crash", "gone", "gone has crashed; it can rejoin or leave"), ("rejoin", "paused", "paused has not crashed"),
+        ("crash", "gone", "gone has crashed; it can rejoin or leave"),
+        ("rejoin", "paused", "paused has not crashed"),
     ],
-)  # fmt: skip
+)
 def test_refusal_says_what_can_be_done_instead(kind: str, state: str, reason: str) -> None:
     assert refused(page(one=ALL_STATES), kind, state) == ("consumer", reason)
 
@@ -49,7 +50,9 @@ def test_lane_in_which_it_makes_no_sense_refuses_for_all() -> None:
     assert refused(facts, "rejoin", "paused") == ("consumer", "paused has not crashed")
 
 
-@pytest.mark.parametrize(("there", "count", "field"), [(2, 1, None), (2, 2, "args.count"), (3, 1, "args.count"), (0, 3, None)])
+@pytest.mark.parametrize(
+    ("there", "count", "field"), [(2, 1, None), (2, 2, "args.count"), (3, 1, "args.count"), (0, 3, None)]
+)
 def test_as_many_may_join_as_the_lane_has_room_for(there: int, count: int, field: str | None) -> None:
     facts = page(Limits(consumers_max=3), one=rig("rabbitmq", *(f"c{number}" for number in range(there))))
     answer = refused(facts, "join", count=count)
@@ -77,7 +80,12 @@ def test_name_that_is_taken_in_one_lane_is_free_in_another() -> None:
 
 @pytest.mark.parametrize(
     ("args", "field"),
-    [({"count": 0}, "args.count"), ({"count": 4}, "args.count"), ({"priority": -1}, "args.priority"), ({"ranges": 3}, "args.ranges")],
+    [
+        ({"count": 0}, "args.count"),
+        ({"count": 4}, "args.count"),
+        ({"priority": -1}, "args.priority"),
+        ({"ranges": 3}, "args.ranges"),
+    ],
 )
 def test_what_a_join_cannot_ask_for(args: dict[str, Any], field: str) -> None:
     with pytest.raises(CommandError) as caught:
@@ -87,7 +95,10 @@ def test_what_a_join_cannot_ask_for(args: dict[str, Any], field: str) -> None:
 
 def test_one_that_has_a_name_or_ranges_of_its_own_comes_alone() -> None:
     assert misread("join", "c7", count=2) == ("args.count", "must be 1 when the consumer has a name")
-    assert misread("join", count=2, ranges=[[0, 9]]) == ("args.count", "must be 1 when the consumer has ranges of its own")
+    assert misread("join", count=2, ranges=[[0, 9]]) == (
+        "args.count",
+        "must be 1 when the consumer has ranges of its own",
+    )
     assert misread("join", "c7", count=1, ranges=[[0, 9]]) is None
 
 
@@ -95,16 +106,26 @@ def test_one_that_has_a_name_or_ranges_of_its_own_comes_alone() -> None:
 def test_what_only_pulsar_knows_is_refused_where_there_is_no_pulsar_lane(asked: dict[str, Any]) -> None:
     facts = page(one=rig("rabbitmq", "c1"), two=pulsar("c1", algorithm="sticky"))
     (name,) = asked
-    assert refused(facts, "join", lane="one", **asked) == (f"args.{name}", "is for a consumer of a Pulsar lane")
+    assert refused(facts, "join", lane="one", **asked) == (
+        f"args.{name}",
+        "is for a consumer of a Pulsar lane",
+    )
     assert refused(facts, "join", lane="two", **asked) is None and refused(facts, "join", **asked) is None
 
 
 def test_ranges_are_checked_by_the_rule_of_each_pulsar_lane_and_before_the_room() -> None:
     facts = page(Limits(consumers_max=1), one=pulsar("c1", algorithm="shared"))
-    assert refused(facts, "join", ranges=[[0, 9]]) == ("args.ranges", "only consumers with sticky ranges name their ranges")
+    assert refused(facts, "join", ranges=[[0, 9]]) == (
+        "args.ranges",
+        "only consumers with sticky ranges name their ranges",
+    )
     facts = page(one=pulsar("c1", algorithm="sticky"), two=rig("tubemq", "c1"))
     answer = refused(facts, "join", ranges=[[0, 9], [5, 20]])
-    assert answer is not None and answer[0] == "args.ranges" and answer[1].startswith("the client refuses them: ")
+    assert (
+        answer is not None
+        and answer[0] == "args.ranges"
+        and answer[1].startswith("the client refuses them: ")
+    )
 
 
 def test_only_what_was_asked_for_is_in_the_journal_and_no_caption_speaks_of_it() -> None:

@@ -6,7 +6,12 @@ from broker_core.errors import CommandError
 from broker_core.lab.limits import Limits
 from tests.core.lab.commands.pages import STATES, made, misread, page, refused, rig
 
-HELD = {"crashed": "has crashed", "gone": "has crashed", "frozen": "is frozen", "stuck": "is stuck in a record"}
+HELD = {
+    "crashed": "has crashed",
+    "gone": "has crashed",
+    "frozen": "is frozen",
+    "stuck": "is stuck in a record",
+}
 
 
 @pytest.mark.parametrize("kind", ["pause", "resume", "slow"])
@@ -19,19 +24,30 @@ def test_program_that_is_not_there_to_listen_takes_no_order_about_its_pace(kind:
 @pytest.mark.parametrize(
     ("kind", "who", "reason"),
     [
-        ("pause", "live", None), ("pause", "paused", "paused is already paused"), ("pause", "slow", None),
-        ("resume", "live", "live is neither paused nor slow"), ("resume", "paused", None), ("resume", "slow", None),
-        ("slow", "live", None), ("slow", "paused", None), ("slow", "slow", None),
+        ("pause", "live", None),
+        ("pause", "paused", "paused is already paused"),
+        ("pause", "slow", None),
+        ("resume", "live", "live is neither paused nor slow"),
+        ("resume", "paused", None),
+        ("resume", "slow", None),
+        ("slow", "live", None),
+        ("slow", "paused", None),
+        ("slow", "slow", None),
     ],
-)  # fmt: skip
+)
 def test_what_makes_sense_for_a_working_paused_and_slow_one(kind: str, who: str, reason: str | None) -> None:
-    assert refused(page(one=rig("rabbitmq", *STATES, "slow")), kind, who) == (None if reason is None else ("consumer", reason))
+    assert refused(page(one=rig("rabbitmq", *STATES, "slow")), kind, who) == (
+        None if reason is None else ("consumer", reason)
+    )
 
 
 def test_one_that_is_faster_than_the_scenario_says_has_a_pace_of_its_own_too() -> None:
     fast = rig("rabbitmq") | {"consumers": {"c1": {"state": "live", "capacity": 50}}}
     assert refused(page(one=fast), "resume", "c1") is None
-    assert refused(page(one=fast, consumer_rate=50), "resume", "c1") == ("consumer", "c1 is neither paused nor slow")
+    assert refused(page(one=fast, consumer_rate=50), "resume", "c1") == (
+        "consumer",
+        "c1 is neither paused nor slow",
+    )
 
 
 def test_pace_in_records_a_second_has_the_labs_limits_and_a_default() -> None:
@@ -42,7 +58,9 @@ def test_pace_in_records_a_second_has_the_labs_limits_and_a_default() -> None:
         made("slow", "c1", limits=Limits(service_per_second_max=4), rate=5)
 
 
-@pytest.mark.parametrize(("asked", "speed"), [(0.1, 0.1), (20, 20.0), (1.23456, 1.235), (0.0999, 0.1), (20.0004, 20.0)])
+@pytest.mark.parametrize(
+    ("asked", "speed"), [(0.1, 0.1), (20, 20.0), (1.23456, 1.235), (0.0999, 0.1), (20.0004, 20.0)]
+)
 def test_speed_is_kept_in_thousandths(asked: float, speed: float) -> None:
     assert made("speed", speed=asked).args() == {"speed": speed}
 
@@ -57,4 +75,7 @@ def test_a_step_is_for_a_clock_that_stands_and_the_other_orders_come_at_any_time
     assert refused(page(one=lane, is_playing=True), "step") == ("kind", "pause the lab before you step")
     assert refused(page(one=lane), "step") is None
     for is_playing in (True, False):
-        assert [refused(page(one=lane, is_playing=is_playing), kind) for kind in ("play", "pause_lab")] == [None, None]
+        assert [refused(page(one=lane, is_playing=is_playing), kind) for kind in ("play", "pause_lab")] == [
+            None,
+            None,
+        ]

@@ -1,4 +1,5 @@
-"""What a lab's Kafka lane sends, a linger at a time: which partition, which time, when a key is retired, and where a batch ends."""
+"""What a lab's Kafka lane sends, a linger at a time: which partition, which time, when a key is retired, and
+where a batch ends."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -44,7 +45,9 @@ def test_record_has_its_arrival_as_its_time_and_a_key_is_in_one_partition() -> N
                 assert record.key is not None and record.value is not None
                 places.setdefault(record.key, set()).add(number)
                 times.append(record.timestamp)
-    assert {len(numbers) for numbers in places.values()} == {1} and set(places) == {f"key-{n}".encode() for n in range(5)}
+    assert {len(numbers) for numbers in places.values()} == {1} and set(places) == {
+        f"key-{n}".encode() for n in range(5)
+    }
     assert sorted(times) == [EPOCH_MS + (index + 1) * 1_000 // 40 for index in range(120)]
 
 
@@ -57,16 +60,26 @@ def test_lane_that_restarts_its_count_sends_from_that_record_on_and_nothing_befo
 def test_content_that_nobody_wants_is_counted_and_not_made() -> None:
     whole, part = windows(producer(rate=40), 8), windows(producer(rate=40), 8, frozenset({1}))
     for one, other in zip(whole, part, strict=True):
-        assert {number: len(sent) for number, sent in one.records.items()} == {number: len(sent) for number, sent in other.records.items()}
+        assert {number: len(sent) for number, sent in one.records.items()} == {
+            number: len(sent) for number, sent in other.records.items()
+        }
         assert one.records.get(1) == other.records.get(1)
-        assert all(sent == Sent(-1, None, None) for number, records in other.records.items() if number != 1 for sent in records)
+        assert all(
+            sent == Sent(-1, None, None)
+            for number, records in other.records.items()
+            if number != 1
+            for sent in records
+        )
 
 
 def test_table_has_every_record_with_a_key_as_the_topic_has_it() -> None:
     keys = [[f"k{number}", 1] for number in range(6)]
     made = workload_from_json({"kind": "keys", "keys": keys, "keyless": 3, "rate": 20}, seed=3)
     for window in windows(LaneProducer(made, 3, 3), 40):
-        keyed = {number: [sent for sent in records if sent.key is not None] for number, records in window.records.items()}
+        keyed = {
+            number: [sent for sent in records if sent.key is not None]
+            for number, records in window.records.items()
+        }
         assert window.latest == {number: records for number, records in keyed.items() if records}
 
 
@@ -87,13 +100,19 @@ def test_key_is_retired_once_in_its_own_partition_at_the_first_linger_after_its_
     assert gone, "a key of weight 1 in 81 is away for a minute at times"
     for number, gone_us in gone:
         before = [(place, seen_us) for place, seen_us in at if seen_us < gone_us]
-        assert before[-1][0] == number and RETIRE_AFTER_US <= gone_us - before[-1][1] < RETIRE_AFTER_US + LINGER_US
+        assert (
+            before[-1][0] == number
+            and RETIRE_AFTER_US <= gone_us - before[-1][1] < RETIRE_AFTER_US + LINGER_US
+        )
 
 
 def test_keyless_records_are_in_no_table() -> None:
     made = workload_from_json({"kind": "keys", "keys": [], "keyless": 1, "rate": 40}, seed=3)
     found = windows(LaneProducer(made, 3, 3), 8)
-    assert all(window.latest == {} for window in found) and sum(len(sent) for window in found for sent in window.records.values()) == 80
+    assert (
+        all(window.latest == {} for window in found)
+        and sum(len(sent) for window in found for sent in window.records.values()) == 80
+    )
     assert {sent.key for window in found for records in window.records.values() for sent in records} == {None}
 
 
@@ -111,7 +130,9 @@ def test_batches_keep_the_order_and_none_is_larger_than_its_limit_but_for_a_sing
         batch = batch_at(memoryview(data), 0)
         assert isinstance(batch, RecordBatch)
         records = list(batch.records())
-        assert [record.offset for record in records] == list(range(len(records))), "each batch is numbered from 0"
+        assert [record.offset for record in records] == list(range(len(records))), (
+            "each batch is numbered from 0"
+        )
         assert len(data) <= bytes_max or len(records) == 1
         found += [(record.timestamp, record.key, record.value) for record in records]
     assert found == [tuple(each) for each in sent]

@@ -1,4 +1,5 @@
-"""The settings of a lab's log: what a person may type, what is left out, and what each of the two topics is set to."""
+"""The settings of a lab's log: what a person may type, what is left out, and what each of the two topics is
+set to."""
 
 import pytest
 
@@ -24,7 +25,9 @@ def test_each_setting_has_its_bounds_and_says_them(field: str) -> None:
         assert refused({**room, field: str(value)}) == field
 
 
-@pytest.mark.parametrize("text", ["", "-", "--5", "+5", "5.0", " 5", "5 ", "٥", "0x5", "1e3", "9" * 20, "5\n", "1_000"])
+@pytest.mark.parametrize(
+    "text", ["", "-", "--5", "+5", "5.0", " 5", "5 ", "٥", "0x5", "1e3", "9" * 20, "5\n", "1_000"]
+)
 def test_text_that_is_no_whole_number_is_refused(text: str) -> None:
     with pytest.raises(CommandError, match="must be a whole number from -1 to 9"):
         whole_number("f", text, -1, 9)
@@ -60,7 +63,12 @@ def test_topic_of_records_deletes_and_the_table_compacts() -> None:
     )
     records, latest = made.records(), made.latest()
     for topic in (records, latest):
-        assert (topic.segment_bytes, topic.index_interval_bytes, topic.message_bytes_max, topic.file_delete_delay_ms) == (8192, 7, 8192, 3)
+        assert (
+            topic.segment_bytes,
+            topic.index_interval_bytes,
+            topic.message_bytes_max,
+            topic.file_delete_delay_ms,
+        ) == (8192, 7, 8192, 3)
     assert (records.cleanup_delete, records.cleanup_compact, records.retention_ms) == (True, False, 9)
     assert (latest.cleanup_delete, latest.cleanup_compact, latest.delete_retention_ms) == (False, True, 11)
 

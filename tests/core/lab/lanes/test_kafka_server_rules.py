@@ -24,21 +24,26 @@ def test_where_members_assign_the_lanes_rule_stays(algorithm: str) -> None:
 @pytest.mark.parametrize(
     ("algorithm", "asked", "rule", "remote"),
     [
-        ("server_uniform", None, "server_uniform", None), ("server_range", None, "server_range", "range"),
-        ("server_uniform", "range", "server_uniform", "uniform"), ("server_range", "range", "server_range", "range"),
-        ("sticky", None, "server_uniform", None), ("sticky", "range", "server_range", "range"), ("range", None, "server_uniform", None),
+        ("server_uniform", None, "server_uniform", None),
+        ("server_range", None, "server_range", "range"),
+        ("server_uniform", "range", "server_uniform", "uniform"),
+        ("server_range", "range", "server_range", "range"),
+        ("sticky", None, "server_uniform", None),
+        ("sticky", "range", "server_range", "range"),
+        ("range", None, "server_uniform", None),
     ],
-)  # fmt: skip
+)
 def test_where_the_coordinator_assigns_the_lane_runs_one_of_its_two(
     algorithm: str, asked: str | None, rule: str, remote: str | None
 ) -> None:
-    """A members' rule says nothing there: the option does, and without it the coordinator takes its first, uniform."""
+    """A members' rule says nothing there: the option does, and without it the coordinator takes its first,
+    uniform."""
     options = {"group_protocol": "consumer"} | ({} if asked is None else {"remote_assignor": asked})
     made = with_server_rule(setup(algorithm, **options))
     assert (made.algorithm, made.options.get("remote_assignor")) == (rule, remote)
-    assert options == {"group_protocol": "consumer"} | ({} if asked is None else {"remote_assignor": asked}), (
-        "the scenario's options are as they were"
-    )
+    assert options == {"group_protocol": "consumer"} | (
+        {} if asked is None else {"remote_assignor": asked}
+    ), "the scenario's options are as they were"
 
 
 def test_members_of_a_classic_life_in_such_a_lane_have_kafkas_first_assignor() -> None:

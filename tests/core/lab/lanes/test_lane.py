@@ -1,4 +1,5 @@
-"""What all lanes share, on the quickest of them: the story that is kept, programs' lives, and what each verb does to a consumer."""
+"""What all lanes share, on the quickest of them: the story that is kept, programs' lives, and what each verb
+does to a consumer."""
 
 import pytest
 
@@ -35,12 +36,20 @@ def test_turning_points_of_a_lane_are_numbered_from_1_and_what_the_lab_tells_is_
         {"i": 1},
         {"d": 2},
     )
-    assert followed == Cause(event=event.id) and event.cause == Cause(command=1) and lane.why[-1]["id"] == event.id
+    assert (
+        followed == Cause(event=event.id)
+        and event.cause == Cause(command=1)
+        and lane.why[-1]["id"] == event.id
+    )
 
 
 def test_each_life_of_a_program_has_a_node_of_its_own() -> None:
     lane = lane_of(queue_of())
-    assert [lane.new_incarnation("n"), lane.new_incarnation("n"), lane.new_incarnation("n")] == ["n", "n~2", "n~3"]
+    assert [lane.new_incarnation("n"), lane.new_incarnation("n"), lane.new_incarnation("n")] == [
+        "n",
+        "n~2",
+        "n~3",
+    ]
     assert lane.new_incarnation("broker") == "broker~2", "a process of the lane's own has that name"
 
 
@@ -50,18 +59,32 @@ def test_paused_program_keeps_what_it_has_and_handles_nothing_until_it_resumes()
     consumer = lane_of(lab).consumers["c1"]
     done, held = dict(consumer.acked), lane_of(lab).held(consumer)
     lab.advance_to(lab.now_us + 3 * SECOND)
-    assert consumer.acked == done and held > 0 and lane_of(lab).held(consumer) >= held and lane_of(lab).state_word(consumer) == "paused"
+    assert (
+        consumer.acked == done
+        and held > 0
+        and lane_of(lab).held(consumer) >= held
+        and lane_of(lab).state_word(consumer) == "paused"
+    )
     order(lab, "resume", "c1", seconds=2)
     assert sum(consumer.acked.values()) > sum(done.values()) and lane_of(lab).state_word(consumer) == "live"
 
 
-@pytest.mark.parametrize(("rate", "word", "code"), [(2, "slow", "slow"), (50, "live", "fast"), (10, "live", "full_speed")])
+@pytest.mark.parametrize(
+    ("rate", "word", "code"), [(2, "slow", "slow"), (50, "live", "fast"), (10, "live", "full_speed")]
+)
 def test_pace_of_a_program_is_told_with_its_rate(rate: int, word: str, code: str) -> None:
     lab = queue_of()
     (told,) = order(lab, "slow", "c1", rate=rate)
     lane = lane_of(lab)
-    assert told["kind"] == "rabbitmq.consumer.slow" and told["data"] == {"consumer": "c1", "rate": rate} and told["cause"] == {"command": 1}
-    assert lane.state_word(lane.consumers["c1"]) == word and lane.sentence == {"code": code, "params": {"consumer": "c1", "rate": rate}}
+    assert (
+        told["kind"] == "rabbitmq.consumer.slow"
+        and told["data"] == {"consumer": "c1", "rate": rate}
+        and told["cause"] == {"command": 1}
+    )
+    assert lane.state_word(lane.consumers["c1"]) == word and lane.sentence == {
+        "code": code,
+        "params": {"consumer": "c1", "rate": rate},
+    }
 
 
 def test_first_resume_ends_the_pause_and_the_second_the_slowness() -> None:
@@ -88,12 +111,23 @@ def test_crash_silences_the_program_and_its_deadline_is_known() -> None:
     order(lab, "crash", "c2")
     lane = lane_of(lab)
     consumer = lane.consumers["c2"]
-    assert (consumer.state, consumer.deadline_from_us) == ("crashed", 5 * SECOND) and consumer.deadline_us is not None
-    assert lane.crash_positions == {"c2": 1} and "c2" not in lane.traffic.by_node and not lane.is_ghost("c2", "c2")
+    assert (consumer.state, consumer.deadline_from_us) == (
+        "crashed",
+        5 * SECOND,
+    ) and consumer.deadline_us is not None
+    assert (
+        lane.crash_positions == {"c2": 1}
+        and "c2" not in lane.traffic.by_node
+        and not lane.is_ghost("c2", "c2")
+    )
     assert lane.hand(consumer) == -1, "nobody works there any more"
     lab.advance_to(consumer.deadline_us + SECOND)
     gone = lane.consumers["c2"]
-    assert gone.state == "gone" and gone.deadline_us is gone.deadline_from_us is None and lane.crash_positions == {}
+    assert (
+        gone.state == "gone"
+        and gone.deadline_us is gone.deadline_from_us is None
+        and lane.crash_positions == {}
+    )
 
 
 def test_program_that_comes_back_has_a_new_node_and_its_rate_begins_anew() -> None:
@@ -102,7 +136,12 @@ def test_program_that_comes_back_has_a_new_node_and_its_rate_begins_anew() -> No
     order(lab, "rejoin", "c2")
     lane = lane_of(lab)
     consumer = lane.consumers["c2"]
-    assert (consumer.incarnation, consumer.joined_us, consumer.state, consumer.acked) == ("c2~2", 6 * SECOND, "live", {})
+    assert (consumer.incarnation, consumer.joined_us, consumer.state, consumer.acked) == (
+        "c2~2",
+        6 * SECOND,
+        "live",
+        {},
+    )
     assert consumer.deadline_us is consumer.deadline_from_us is None and lane.crash_positions == {"c2": 1}, (
         "its former life is not noticed yet"
     )
@@ -132,7 +171,12 @@ def test_one_who_leaves_is_out_of_the_lane_at_once_and_a_silent_one_with_its_for
 def test_request_and_answer_take_twice_the_delay_and_a_step_more_for_each_who_joins_at_the_time() -> None:
     lab = lab_of("rabbitmq", network_delay_us=10_000, seconds=5)
     lane = lane_of(lab)
-    assert (lane.delay_us, lane.jitter_us, lane.start_step_us, lane.answer_us) == (10_000, 1_000, 1_001, 22_000)
+    assert (lane.delay_us, lane.jitter_us, lane.start_step_us, lane.answer_us) == (
+        10_000,
+        1_000,
+        1_001,
+        22_000,
+    )
     order(lab, "join", count=5)
     assert lane.answer_us == 22_000 + 5 * 1_001
     lab.advance_to(lab.now_us + SECOND)
@@ -147,10 +191,14 @@ def test_program_works_on_one_message_and_one_that_is_not_there_on_none() -> Non
     assert lane.hand(lane.consumers["c1"]) == -1
 
 
-def test_lane_that_takes_anothers_place_counts_its_turning_points_on_and_says_so_where_nothing_else_was_said() -> None:
+def test_lane_that_takes_anothers_place_counts_its_turning_points_on_and_says_so_where_nothing_else_was_said() -> (
+    None
+):
     lab = queue_of()
     before = lane_of(lab).event_count
-    told = lab.submit({"command_id": "s", "kind": "set_algorithm", "rig": "rabbitmq", "args": {"algorithm": "prefetch_1"}})
+    told = lab.submit(
+        {"command_id": "s", "kind": "set_algorithm", "rig": "rabbitmq", "args": {"algorithm": "prefetch_1"}}
+    )
     assert kinds(told) == ["rabbitmq.algorithm_switched"] and lane_of(lab).event_count > before
     assert lane_of(lab).sentence == {"code": "switched", "params": {"algorithm": "prefetch_1"}}
 
@@ -158,7 +206,9 @@ def test_lane_that_takes_anothers_place_counts_its_turning_points_on_and_says_so
 def test_after_a_change_the_switched_lane_goes_on_telling_of_that_change() -> None:
     lab = queue_of()
     order(lab, "join", seconds=2)
-    lab.submit({"command_id": "s", "kind": "set_algorithm", "rig": "rabbitmq", "args": {"algorithm": "prefetch_1"}})
+    lab.submit(
+        {"command_id": "s", "kind": "set_algorithm", "rig": "rabbitmq", "args": {"algorithm": "prefetch_1"}}
+    )
     assert lane_of(lab).sentence["code"] == "rabbitmq.join"
 
 
@@ -201,7 +251,12 @@ def test_those_from_the_start_have_started_and_later_ones_have_joined() -> None:
 
 def test_only_a_change_of_pace_is_told_with_a_rate() -> None:
     lab = queue_of()
-    told = order(lab, "leave", "c1") + order(lab, "crash", "c2") + order(lab, "rejoin", "c2") + order(lab, "pause", "c2")
+    told = (
+        order(lab, "leave", "c1")
+        + order(lab, "crash", "c2")
+        + order(lab, "rejoin", "c2")
+        + order(lab, "pause", "c2")
+    )
     assert [kind for kind in kinds(told) if kind.startswith("rabbitmq.consumer.")] == [
         "rabbitmq.consumer.crashed",
         "rabbitmq.consumer.pause",
@@ -227,9 +282,9 @@ def test_crash_that_its_broker_finds_out_is_on_a_bill_of_its_own_that_says_so() 
 def test_what_nodes_told_is_the_lanes_story_and_leaves_the_lab_once() -> None:
     lab = queue_of()
     told = order(lab, "join", seconds=1)
-    assert kinds(told) == ["rabbitmq.consumer.subscribed"] and [event["id"] for event in lane_of(lab).why] == [
-        event["id"] for event in told
-    ]
+    assert kinds(told) == ["rabbitmq.consumer.subscribed"] and [
+        event["id"] for event in lane_of(lab).why
+    ] == [event["id"] for event in told]
     assert lab.advance_to(lab.now_us) == [] and lane_of(lab).out == []
 
 
@@ -238,4 +293,6 @@ def test_order_that_made_a_program_finish_is_counted_before_anybody_looks() -> N
     order(lab, "leave", "c1")
     lane = lane_of(lab)
     assert lane.ledger.tally.finished == [] and lane.traffic.finished == []
-    assert sum(record >= 0 for record in lane.ledger.tally.order.last) > 5, "the order of keys knows what was finished"
+    assert sum(record >= 0 for record in lane.ledger.tally.order.last) > 5, (
+        "the order of keys knows what was finished"
+    )

@@ -1,4 +1,5 @@
-"""Who owns which slots at one moment: small hash spaces by hand, held against a look at every slot, and the caches of a lab's own."""
+"""Who owns which slots at one moment: small hash spaces by hand, held against a look at every slot, and the
+caches of a lab's own."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -31,7 +32,8 @@ def assignment(raw: RawSlices, slots: int = SLOTS, first_slot: int = 0) -> Assig
 
 
 def holder(raw: RawSlices, slot: int) -> str | None:
-    """Of the first bound at or after the slot, else the ring's first; those who share a slice take its slots in turn."""
+    """Of the first bound at or after the slot, else the ring's first; those who share a slice take its slots
+    in turn."""
     found = next((one for bound, one in zip(*raw, strict=True) if bound >= slot), raw.holders[0])
     return found[slot % len(found)] if isinstance(found, tuple) else found
 
@@ -58,7 +60,9 @@ def test_shares_of_the_space_add_up_to_what_somebody_owns(raw: RawSlices) -> Non
 
 @settings(max_examples=25)
 @given(WHOLE, st.integers(0, 1_000))
-def test_messages_without_a_key_are_spread_to_the_last_one_where_every_slot_has_an_owner(raw: RawSlices, messages: int) -> None:
+def test_messages_without_a_key_are_spread_to_the_last_one_where_every_slot_has_an_owner(
+    raw: RawSlices, messages: int
+) -> None:
     made = assignment(raw)
     spread = made.spread(messages)
     assert sum(spread.values()) == messages
@@ -82,9 +86,15 @@ def test_dark_is_what_nobody_owns_or_a_dead_one(raw: RawSlices, dead: set[str], 
 
 @pytest.mark.parametrize(
     ("bounds", "holders"),
-    [([5, 5], ["1.1", "2.1"]), ([9, 5], ["1.1", "2.1"]), ([-1, 5], ["1.1", "2.1"]), ([5, SLOTS], ["1.1", "2.1"]), ([5], ["1.1", "2.1"])],
+    [
+        ([5, 5], ["1.1", "2.1"]),
+        ([9, 5], ["1.1", "2.1"]),
+        ([-1, 5], ["1.1", "2.1"]),
+        ([5, SLOTS], ["1.1", "2.1"]),
+        ([5], ["1.1", "2.1"]),
+    ],
     ids=["twice", "descending", "below the space", "above it", "more owners than slices"],
-)  # fmt: skip
+)
 def test_answer_that_no_selector_may_give_is_a_broken_law(bounds: list[int], holders: list[Owner]) -> None:
     with pytest.raises(InvariantError):
         assignment(RawSlices(bounds, holders)).check()
@@ -98,13 +108,21 @@ class Texts:
 
 def test_key_is_hashed_once_and_a_message_without_one_as_pulsar_3_2_does() -> None:
     hashes = KeyHashes(Texts())  # type: ignore[arg-type]  # nobody asks for more here
-    assert hashes[4] == murmur3_32(b"key-4") and hashes[NO_KEY] == murmur3_32("NONE_KEY") and set(hashes) == {4, NO_KEY}
+    assert (
+        hashes[4] == murmur3_32(b"key-4")
+        and hashes[NO_KEY] == murmur3_32("NONE_KEY")
+        and set(hashes) == {4, NO_KEY}
+    )
     assert (hashes.key_text(4), hashes.key_text(NO_KEY)) == ("key-4", "")
 
 
 def test_ordering_key_decides_in_place_of_the_key() -> None:
     hashes = KeyHashes(Texts(), ordering_keys=3)  # type: ignore[arg-type]
-    assert hashes[7] == hashes[1] == murmur3_32(b"key-1") and hashes.key_text(8) == "key-2" and hashes[NO_KEY] == murmur3_32("NONE_KEY")
+    assert (
+        hashes[7] == hashes[1] == murmur3_32(b"key-1")
+        and hashes.key_text(8) == "key-2"
+        and hashes[NO_KEY] == murmur3_32("NONE_KEY")
+    )
 
 
 @pytest.mark.parametrize(("node", "program"), [("c1", True), ("c1~2", True), ("(audit-1)", False)])
@@ -121,7 +139,9 @@ def test_assignment_is_the_same_object_until_the_selector_answers_otherwise() ->
     owners.forget()
     assert owners.now(broker) is first
     order(lab, "join", seconds=1)
-    assert owners.now(lane.reads.broker(lane)) is not first and set(owners.now(lane.reads.broker(lane)).slots_of) == {"c1", "c2", "c3"}
+    assert owners.now(lane.reads.broker(lane)) is not first and set(
+        owners.now(lane.reads.broker(lane)).slots_of
+    ) == {"c1", "c2", "c3"}
 
 
 def test_weights_are_the_messages_so_far_by_the_owner_of_now() -> None:

@@ -1,4 +1,5 @@
-"""The lab's plan for sticky ranges: nobody's slots are lost or given twice, whoever comes and however many come at once."""
+"""The lab's plan for sticky ranges: nobody's slots are lost or given twice, whoever comes and however many
+come at once."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,7 +25,9 @@ def test_newcomers_take_from_the_widest_and_the_space_stays_whole(waves: list[in
         owned = owned | plan.kept | plan.given
         assert slots(owned, half_open) == 65_536
         for name, pairs in owned.items():
-            assert not any(overlap(pairs, others, half_open) for other, others in owned.items() if other != name)
+            assert not any(
+                overlap(pairs, others, half_open) for other, others in owned.items() if other != name
+            )
 
 
 def test_of_several_newcomers_each_asks_once_though_a_later_one_takes_of_an_earlier() -> None:

@@ -1,4 +1,5 @@
-"""What is read of a RabbitMQ lane's nodes: who holds what, what waits at which place, and the rates that stand for shares."""
+"""What is read of a RabbitMQ lane's nodes: who holds what, what waits at which place, and the rates that
+stand for shares."""
 
 from typing import Any
 
@@ -35,17 +36,24 @@ def test_each_record_is_ready_in_somebodys_hands_or_done() -> None:
     queue = reads.queue(lane)
     held = sum(lane.held(consumer) for consumer in lane.consumers.values())
     assert held == reads.unacked(lane) == 15 and queue.ready > 0
-    assert lane.lag() == lab.record_count - queue.acked and queue.ready + held + queue.acked == queue.published
+    assert (
+        lane.lag() == lab.record_count - queue.acked and queue.ready + held + queue.acked == queue.published
+    )
 
 
 def test_picture_shows_the_head_of_the_queue_and_what_each_has_in_its_order() -> None:
     lab = busy(2, algorithm="prefetch_unlimited")
     picture = lane_of(lab).picture()
     assert (picture["ready"], picture["head"], picture["prefetch"], picture["name"]) == (0, [], 0, "records")
-    assert all(len(rows) == IN_FLIGHT_SHOWN for rows in picture["in_flight"].values()) and set(picture["in_flight"]) == {"c1", "c2"}
+    assert all(len(rows) == IN_FLIGHT_SHOWN for rows in picture["in_flight"].values()) and set(
+        picture["in_flight"]
+    ) == {"c1", "c2"}
     lab = busy(1)
     picture = lane_of(lab).picture()
-    held, head = [entry["record"] for entry in picture["in_flight"]["c1"]], [entry["record"] for entry in picture["head"]]
+    held, head = (
+        [entry["record"] for entry in picture["in_flight"]["c1"]],
+        [entry["record"] for entry in picture["head"]],
+    )
     assert held == list(range(held[0], held[0] + 5)) and head == list(range(held[-1] + 1, held[-1] + 13))
 
 
@@ -53,11 +61,23 @@ def test_record_is_routed_to_who_holds_it_to_its_place_in_the_queue_or_to_nobody
     lab = busy(1)
     lane = lane_of(lab)
     held = lane.picture()["in_flight"]["c1"][0]["record"]
-    assert lane.route(held, 0) == {"hash": None, "unit": None, "consumer": "c1", "place": None, "waits": False}
+    assert lane.route(held, 0) == {
+        "hash": None,
+        "unit": None,
+        "consumer": "c1",
+        "place": None,
+        "waits": False,
+    }
     newest = lane.route(lab.record_count - 1, 0)
     assert newest["consumer"] is None and newest["place"] == lane.picture()["ready"] > 0 and newest["waits"]
     calm = lab_of("rabbitmq", consumers=1, rate=1, consumer_rate=100, seconds=5.9)
-    assert lane_of(calm).route(0, 0) == {"hash": None, "unit": None, "consumer": None, "place": None, "waits": False}
+    assert lane_of(calm).route(0, 0) == {
+        "hash": None,
+        "unit": None,
+        "consumer": None,
+        "place": None,
+        "waits": False,
+    }
 
 
 def test_what_a_dead_program_holds_is_stuck_and_grows_while_it_is_given_more() -> None:

@@ -1,4 +1,5 @@
-"""What a lane's answers say of one another, at every moment of small random lives: owners, weights, darkness, lag and the picture agree."""
+"""What a lane's answers say of one another, at every moment of small random lives: owners, weights, darkness,
+lag and the picture agree."""
 
 import random
 from collections.abc import Iterator
@@ -12,11 +13,15 @@ from broker_core.lab.lanes.lane import Lane
 from tests.core.lab.small import lab_of, lane_of, order
 
 LANES: dict[str, dict[str, Any]] = {
-    "rabbitmq": {"model": "rabbitmq"}, "tubemq": {"model": "tubemq", "partitions": 6}, "kafka": {"model": "kafka", "cluster": False, "partitions": 6},
-    "ring": {"model": "pulsar"}, "sticky": {"model": "pulsar", "algorithm": "sticky"}, "shared": {"model": "pulsar", "algorithm": "shared"},
+    "rabbitmq": {"model": "rabbitmq"},
+    "tubemq": {"model": "tubemq", "partitions": 6},
+    "kafka": {"model": "kafka", "cluster": False, "partitions": 6},
+    "ring": {"model": "pulsar"},
+    "sticky": {"model": "pulsar", "algorithm": "sticky"},
+    "shared": {"model": "pulsar", "algorithm": "shared"},
     "failover": {"model": "pulsar", "algorithm": "failover", "partitions": 6},
     "cluster": {"model": "kafka", "partitions": 4, "brokers": 1, "offsets_partitions": 1},
-}  # fmt: skip
+}
 PARTITIONED = ("tubemq", "kafka", "failover", "cluster")
 KEYED = ("tubemq", "kafka", "cluster", "ring", "sticky")
 WAITS = (0, 1, 40_000, 700_000, 3_000_000, 20_000_000)
@@ -83,9 +88,11 @@ def test_where_every_key_has_an_owner_the_weights_are_all_records(name: str, see
 def test_picture_of_partitions_is_what_the_numbers_say(name: str, seed: int) -> None:
     for _, lane in looks(name, seed):
         rows = lane.picture()["partitions"]
-        assert list(rows) == list(lane.units() or {}) and {key for key, row in rows.items() if row["stopped"]} == set(
-            lane.reads.stopped(lane)
+        assert list(rows) == list(lane.units() or {}) and {
+            key for key, row in rows.items() if row["stopped"]
+        } == set(lane.reads.stopped(lane))
+        assert sum(row["lag"] for row in rows.values()) <= lane.lag() + sum(
+            lane.held(one) for one in lane.consumers.values()
         )
-        assert sum(row["lag"] for row in rows.values()) <= lane.lag() + sum(lane.held(one) for one in lane.consumers.values())
         if name != "tubemq":  # there the picture also shows who is registered, beside whom it falls to
             assert {key: row["owner"] for key, row in rows.items()} == lane.units()

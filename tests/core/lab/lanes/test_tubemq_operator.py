@@ -1,4 +1,5 @@
-"""What the lab itself knows of a TubeMQ group, and its operator, without a world: who reads what, and how the dead are taken off."""
+"""What the lab itself knows of a TubeMQ group, and its operator, without a world: who reads what, and how the
+dead are taken off."""
 
 import pytest
 from hypothesis import given, settings
@@ -61,8 +62,12 @@ def test_taking_over_from_one_who_still_reads_ends_no_pause() -> None:
 
 
 @settings(max_examples=25)
-@given(st.lists(st.tuples(st.booleans(), st.sampled_from("abc"), st.sets(st.sampled_from(KEYS))), max_size=12))
-def test_what_was_read_once_is_read_or_stopped_and_never_both(steps: list[tuple[bool, str, set[str]]]) -> None:
+@given(
+    st.lists(st.tuples(st.booleans(), st.sampled_from("abc"), st.sets(st.sampled_from(KEYS))), max_size=12)
+)
+def test_what_was_read_once_is_read_or_stopped_and_never_both(
+    steps: list[tuple[bool, str, set[str]]],
+) -> None:
     notes, ever = Notes(), set[str]()
     for now_us, (begins, client, keys) in enumerate(steps):
         if begins:
@@ -70,7 +75,10 @@ def test_what_was_read_once_is_read_or_stopped_and_never_both(steps: list[tuple[
             notes.begin_reading(client, sorted(keys), now_us)
         else:
             notes.stop_reading(client, now_us)
-        assert notes.readers.keys() | notes.stopped.keys() == ever and not notes.readers.keys() & notes.stopped.keys()
+        assert (
+            notes.readers.keys() | notes.stopped.keys() == ever
+            and not notes.readers.keys() & notes.stopped.keys()
+        )
 
 
 @pytest.fixture
@@ -82,16 +90,23 @@ def operator() -> tuple[Operator, Played]:
 
 def test_operator_connects_to_the_master_and_to_each_broker(operator: tuple[Operator, Played]) -> None:
     node, out = operator
-    assert out.connected == {1: "m", 2: "b1", 3: "b2"} and (node.state.master, node.state.brokers) == (1, {1: 2, 2: 3})
+    assert out.connected == {1: "m", 2: "b1", 3: "b2"} and (node.state.master, node.state.brokers) == (
+        1,
+        {1: 2, 2: 3},
+    )
 
 
-def test_dead_client_is_unregistered_at_each_broker_and_then_closed_at_the_master(operator: tuple[Operator, Played]) -> None:
+def test_dead_client_is_unregistered_at_each_broker_and_then_closed_at_the_master(
+    operator: tuple[Operator, Played],
+) -> None:
     """As the client itself would have sent it at the end of shutdown()."""
     node, out = operator
     assert play(node, out, PERSON, TakeOff("c", "g", ["2:t:0", "1:t:4", "2:t:1"])) == [
-        (3, r.RegisterRequestC2B(r.UNREGISTER, "c", "g", "2:t:0")), (2, r.RegisterRequestC2B(r.UNREGISTER, "c", "g", "1:t:4")),
-        (3, r.RegisterRequestC2B(r.UNREGISTER, "c", "g", "2:t:1")), (1, r.CloseRequestC2M("c", "g")),
-    ]  # fmt: skip
+        (3, r.RegisterRequestC2B(r.UNREGISTER, "c", "g", "2:t:0")),
+        (2, r.RegisterRequestC2B(r.UNREGISTER, "c", "g", "1:t:4")),
+        (3, r.RegisterRequestC2B(r.UNREGISTER, "c", "g", "2:t:1")),
+        (1, r.CloseRequestC2M("c", "g")),
+    ]
 
 
 def test_client_without_partitions_is_closed_all_the_same(operator: tuple[Operator, Played]) -> None:

@@ -1,5 +1,5 @@
-"""Scenario files that are made to hurt, or that a thousand mistakes went through: each is a lesson or a message with its place, soon and in
-little memory."""
+"""Scenario files that are made to hurt, or that a thousand mistakes went through: each is a lesson or a
+message with its place, soon and in little memory."""
 
 import json
 import random
@@ -105,7 +105,9 @@ def test_bomb_is_a_message_soon_and_in_little_memory(name: str) -> None:
     (f"a = 1 # {MANY[:9_000]} {'[' * 1_000}", 2, "is unknown"),
     ("\n" + "a" * 300 + " = 1", 3, "is a name or a number of more than 256 characters"),
 ])  # fmt: skip
-def test_limit_is_said_at_its_line_and_texts_and_comments_do_not_count(inner: str, line: int, said: str) -> None:
+def test_limit_is_said_at_its_line_and_texts_and_comments_do_not_count(
+    inner: str, line: int, said: str
+) -> None:
     with pytest.raises(FileError, match=re.escape(said)) as refused:
         scenario_from_text(f"seed = 1\n{inner}")
     assert refused.value.line == line
@@ -117,10 +119,34 @@ def test_each_file_that_comes_along_is_far_within_the_limits() -> None:
         assert read_lined(text).document
 
 
-# -- mistakes ----------------------------------------------------------------------------------------------------------
+# -- mistakes ------------------------------------------------------------------------------------------------
 
-NUMBERS = ("1e308", "1e309", "-1e308", "inf", "-inf", "+inf", "nan", "-nan", "9" * 30, "-" + "9" * 30, "9" * 250, "1e-400", "0.1e-300",
-           "9223372036854775808", "-1", "0", "true", "[]", "{}", '""', "2026-01-01", "2026-01-01T00:00:00Z", "12:00:00", "0x" + "f" * 60)  # fmt: skip
+NUMBERS = (
+    "1e308",
+    "1e309",
+    "-1e308",
+    "inf",
+    "-inf",
+    "+inf",
+    "nan",
+    "-nan",
+    "9" * 30,
+    "-" + "9" * 30,
+    "9" * 250,
+    "1e-400",
+    "0.1e-300",
+    "9223372036854775808",
+    "-1",
+    "0",
+    "true",
+    "[]",
+    "{}",
+    '""',
+    "2026-01-01",
+    "2026-01-01T00:00:00Z",
+    "12:00:00",
+    "0x" + "f" * 60,
+)
 NUMBER = re.compile(r"(?<=[=\[, ])-?\d+(?:\.\d+)?(?=[\s,\]]|$)")
 VALUE = re.compile(r"(?<== ).+$", re.MULTILINE)
 BYTES = "[]{}=.,\"'#\n\\ _-aé\x00\ud800\x7f0"
@@ -138,7 +164,11 @@ def mutated(chance: random.Random) -> str:
                 text = text[: found.start()] + chance.choice(NUMBERS) + text[found.end() :]
             case 2 if values := list(VALUE.finditer(text)):
                 found = chance.choice(values)
-                text = text[: found.start()] + chance.choice((*NUMBERS, '"x"', "[1]", '["a", 2]', "{a = 1}", "[[]]")) + text[found.end() :]
+                text = (
+                    text[: found.start()]
+                    + chance.choice((*NUMBERS, '"x"', "[1]", '["a", 2]', "{a = 1}", "[[]]"))
+                    + text[found.end() :]
+                )
             case 3:
                 text = "\n".join(lines[:place] + lines[place + 1 :])
             case 4:
@@ -149,7 +179,19 @@ def mutated(chance: random.Random) -> str:
             case 6:
                 text = text[: chance.randrange(len(text) + 1)]
             case _:
-                key = chance.choice(("seed", "lasts_s", "consumers", "workload.rate", "workload.keys", "a.b", "check", "lane", "title"))
+                key = chance.choice(
+                    (
+                        "seed",
+                        "lasts_s",
+                        "consumers",
+                        "workload.rate",
+                        "workload.keys",
+                        "a.b",
+                        "check",
+                        "lane",
+                        "title",
+                    )
+                )
                 text = f"{key} = {chance.choice(NUMBERS)}\n{text}"
     return text
 
@@ -164,30 +206,77 @@ def test_2000_files_with_mistakes_are_each_a_lesson_or_a_message(part: int) -> N
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before_kb < 100_000
 
 
-# -- numbers in any place ----------------------------------------------------------------------------------------------
+# -- numbers in any place ------------------------------------------------------------------------------------
 
 WRONG = (1e308, -1e308, float("inf"), float("-inf"), float("nan"), 10**400, -(10**400), 2**63, 2**64, 1e-300,
          True, None, "1", [], {}, [[]], {"a": {}})  # fmt: skip
 EVERYTHING = {
-    "name": "all", "seed": 3, "consumers": 2, "consumer_rate": 5,
+    "name": "all",
+    "seed": 3,
+    "consumers": 2,
+    "consumer_rate": 5,
     "workload": {"kind": "zipf", "keys": 9, "rate": 5, "exponent": 1.5},
     "lanes": [
-        {"model": "kafka", "partitions": 4, "network_delay_us": 500, "brokers": 3, "replication_factor": 2, "min_insync_replicas": 1, "acks": -1,
-         "idempotence": True, "truncation": "fetch", "lag_messages_max": 9, "racks": ["a", "b", "c"], "group_protocol": "classic",
-         "remote_assignor": "uniform", "offsets_partitions": 5, "static_members": False, "commits": "auto", "unclean_election": False,
-         "more_topics": [{"name": "b", "partitions": 3}], "groups": {"audit": {"consumers": 1, "rate": 10, "assignor": "range"}},
-         "session_timeout_ms": 6000, "heartbeat_interval_ms": 100, "placement_seed": 3},
-        {"model": "pulsar", "receiver_queue_size": 10, "points": 10, "nack_delay_us": 100_000, "priorities": {"c1": 1},
-         "subscriptions": {"audit": {"type": "shared", "consumers": 2, "rate": 3}}, "delayed_every": 3, "delay_us": 10},
-        {"model": "tubemq", "partitions": 6, "brokers": 3}, {"model": "rabbitmq", "prefetch": 3},
+        {
+            "model": "kafka",
+            "partitions": 4,
+            "network_delay_us": 500,
+            "brokers": 3,
+            "replication_factor": 2,
+            "min_insync_replicas": 1,
+            "acks": -1,
+            "idempotence": True,
+            "truncation": "fetch",
+            "lag_messages_max": 9,
+            "racks": ["a", "b", "c"],
+            "group_protocol": "classic",
+            "remote_assignor": "uniform",
+            "offsets_partitions": 5,
+            "static_members": False,
+            "commits": "auto",
+            "unclean_election": False,
+            "more_topics": [{"name": "b", "partitions": 3}],
+            "groups": {"audit": {"consumers": 1, "rate": 10, "assignor": "range"}},
+            "session_timeout_ms": 6000,
+            "heartbeat_interval_ms": 100,
+            "placement_seed": 3,
+        },
+        {
+            "model": "pulsar",
+            "receiver_queue_size": 10,
+            "points": 10,
+            "nack_delay_us": 100_000,
+            "priorities": {"c1": 1},
+            "subscriptions": {"audit": {"type": "shared", "consumers": 2, "rate": 3}},
+            "delayed_every": 3,
+            "delay_us": 10,
+        },
+        {"model": "tubemq", "partitions": 6, "brokers": 3},
+        {"model": "rabbitmq", "prefetch": 3},
     ],
     "lesson": {
-        "title": {"en": "a", "zh": "b"}, "line": {"en": "a", "zh": "b"}, "watch_for": {"en": "a", "zh": "b"},
-        "you_will_learn": {"en": "a", "zh": "b"}, "front": "kafka", "page": "stage", "lasts_us": 9_000_000,
-        "steps": [{"at_us": 1, "caption": {"en": "a", "zh": "b"}}, {"at_us": 5, "order": {"kind": "slow", "consumer": "c1", "args": {"rate": 2}}}],
-        "checks": [{"at_us": 5, "lane": "kafka", "number": "lag", "asks": {"at_most": 3}, "says": {"en": "a", "zh": "b"}}],
+        "title": {"en": "a", "zh": "b"},
+        "line": {"en": "a", "zh": "b"},
+        "watch_for": {"en": "a", "zh": "b"},
+        "you_will_learn": {"en": "a", "zh": "b"},
+        "front": "kafka",
+        "page": "stage",
+        "lasts_us": 9_000_000,
+        "steps": [
+            {"at_us": 1, "caption": {"en": "a", "zh": "b"}},
+            {"at_us": 5, "order": {"kind": "slow", "consumer": "c1", "args": {"rate": 2}}},
+        ],
+        "checks": [
+            {
+                "at_us": 5,
+                "lane": "kafka",
+                "number": "lag",
+                "asks": {"at_most": 3},
+                "says": {"en": "a", "zh": "b"},
+            }
+        ],
     },
-}  # fmt: skip
+}
 
 
 def places(value: object, way: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
@@ -209,7 +298,9 @@ def test_no_number_in_any_place_of_a_scenario_is_more_than_a_refusal_at_a_field(
     for way in places(EVERYTHING):
         for wrong in WRONG:
             try:
-                json.dumps(scenario_to_json(scenario_from_json(with_value(EVERYTHING, way, wrong))), allow_nan=False)
+                json.dumps(
+                    scenario_to_json(scenario_from_json(with_value(EVERYTHING, way, wrong))), allow_nan=False
+                )
             except CommandError as error:
                 refused += 1
                 assert error.field
@@ -222,7 +313,17 @@ def test_no_number_in_any_argument_of_a_command_is_more_than_a_refusal_at_a_fiel
         for name in sorted(made.ARGS):
             for wrong in WRONG:
                 try:
-                    command_from_json({"command_id": "x", "kind": kind, "consumer": "c1", "rig": "kafka", "args": {name: wrong}})
-                    command_from_json({"command_id": "x", "kind": kind, "rig": "kafka", "args": {name: wrong}})
+                    command_from_json(
+                        {
+                            "command_id": "x",
+                            "kind": kind,
+                            "consumer": "c1",
+                            "rig": "kafka",
+                            "args": {name: wrong},
+                        }
+                    )
+                    command_from_json(
+                        {"command_id": "x", "kind": kind, "rig": "kafka", "args": {name: wrong}}
+                    )
                 except CommandError as error:
                     assert error.field

@@ -1,4 +1,5 @@
-"""A lesson as a part of a scenario's JSON: what each field may hold, which lane may stand in front, and where a lab on its way stops."""
+"""A lesson as a part of a scenario's JSON: what each field may hold, which lane may stand in front, and where
+a lab on its way stops."""
 
 from typing import Any
 
@@ -18,7 +19,15 @@ HUGE = 10**400
 
 def raw(**changed: Any) -> dict[str, Any]:
     checks = [{"number": "lag", "asks": {"is": 0}, "says": BOTH}]
-    return {"title": BOTH, "line": BOTH, "watch_for": BOTH, "you_will_learn": BOTH, "lasts_us": 10_000, "checks": checks, **changed}
+    return {
+        "title": BOTH,
+        "line": BOTH,
+        "watch_for": BOTH,
+        "you_will_learn": BOTH,
+        "lasts_us": 10_000,
+        "checks": checks,
+        **changed,
+    }
 
 
 def lesson(**changed: Any) -> Lesson:
@@ -43,17 +52,30 @@ def step(at_us: int = 0, **changed: Any) -> dict[str, Any]:
 
 def test_lesson_reads_back_as_it_was_written() -> None:
     order = {"kind": "slow", "rig": "kafka", "consumer": "c1", "args": {"rate": 3}}
-    steps = [{"at_us": 0, "caption": BOTH}, {"at_us": 5, "order": order}, {"at_us": 5, "caption": BOTH, "order": {"kind": "join"}}]
-    made = lesson(steps=steps, front="kafka", page="groups", checks=check(at_us=9, lane="kafka", asks={"at_least": 1, "less_than": 2.5}))
+    steps = [
+        {"at_us": 0, "caption": BOTH},
+        {"at_us": 5, "order": order},
+        {"at_us": 5, "caption": BOTH, "order": {"kind": "join"}},
+    ]
+    made = lesson(
+        steps=steps,
+        front="kafka",
+        page="groups",
+        checks=check(at_us=9, lane="kafka", asks={"at_least": 1, "less_than": 2.5}),
+    )
     assert lesson_from_json(made.to_json(), LANES, Limits()) == made
     assert made.to_json()["steps"][1] == {"at_us": 5, "order": order}, "the ids of its orders are its own"
 
 
 def test_orders_of_a_lesson_have_ids_by_their_place_and_the_lab_is_paused_at_its_end() -> None:
     made = lesson(steps=[{"at_us": 0, "caption": BOTH}, step(5), step(7, order={"kind": "join"})])
-    assert [(entry["at_us"], entry["body"]["command_id"], entry["body"]["kind"]) for entry in made.script()] == [
-        (5, "lesson:2", "play"), (7, "lesson:3", "join"), (10_000, "lesson:end", "pause_lab"),
-    ]  # fmt: skip
+    assert [
+        (entry["at_us"], entry["body"]["command_id"], entry["body"]["kind"]) for entry in made.script()
+    ] == [
+        (5, "lesson:2", "play"),
+        (7, "lesson:3", "join"),
+        (10_000, "lesson:end", "pause_lab"),
+    ]
 
 
 def test_lanes_have_titles_in_each_language_and_only_lanes_that_there_are() -> None:
@@ -62,8 +84,14 @@ def test_lanes_have_titles_in_each_language_and_only_lanes_that_there_are() -> N
     assert lesson().lanes == {} and "lanes" not in lesson().to_json()
     assert refused(lanes=[]) == ("lanes", "must be an object")
     assert refused(lanes={"tubemq": BOTH}) == ("lanes.tubemq", "is unknown; known: kafka, rabbitmq")
-    assert refused(lanes={"kafka": {"en": "a"}}) == ("lanes.kafka.zh", "is missing: every text is in each language, en, zh")
-    assert refused(lanes={"kafka": {"en": "a" * 41, "zh": "b"}}) == ("lanes.kafka.en", "must be a text of 1 to 40 characters")
+    assert refused(lanes={"kafka": {"en": "a"}}) == (
+        "lanes.kafka.zh",
+        "is missing: every text is in each language, en, zh",
+    )
+    assert refused(lanes={"kafka": {"en": "a" * 41, "zh": "b"}}) == (
+        "lanes.kafka.en",
+        "must be a text of 1 to 40 characters",
+    )
 
 
 def test_check_without_a_time_is_at_the_end_and_without_a_lane_asks_the_lab() -> None:
@@ -82,7 +110,9 @@ def test_check_without_a_time_is_at_the_end_and_without_a_lane_asks_the_lab() ->
         (["kafka"], "stage", ("front", "must be one of kafka, rabbitmq")),
     ],
 )  # fmt: skip
-def test_page_is_one_that_the_lane_in_front_has(front: Any, page: str, answer: tuple[str, str] | None) -> None:
+def test_page_is_one_that_the_lane_in_front_has(
+    front: Any, page: str, answer: tuple[str, str] | None
+) -> None:
     assert refused(front=front, page=page) == answer
 
 
@@ -90,63 +120,103 @@ def test_page_is_one_that_the_lane_in_front_has(front: Any, page: str, answer: t
 @pytest.mark.parametrize(
     ("texts", "field"),
     [
-        (None, ""), ("text", ""), ({"en": "a"}, ".zh"), ({"en": "a", "zh": " \n"}, ".zh"), ({"en": "", "zh": "b"}, ".en"),
+        (None, ""),
+        ("text", ""),
+        ({"en": "a"}, ".zh"),
+        ({"en": "a", "zh": " \n"}, ".zh"),
+        ({"en": "", "zh": "b"}, ".en"),
         ({"en": 1, "zh": "b"}, ".en"),
-        ({"en": "a\x07b", "zh": "b"}, ".en"), ({"en": "a", "zh": "b", "de": "c"}, ".de"), ({"en": "\ud800", "zh": "b"}, ".en"),
+        ({"en": "a\x07b", "zh": "b"}, ".en"),
+        ({"en": "a", "zh": "b", "de": "c"}, ".de"),
+        ({"en": "\ud800", "zh": "b"}, ".en"),
     ],
-)  # fmt: skip
+)
 def test_text_is_in_each_language_and_holds_no_control_characters(name: str, texts: Any, field: str) -> None:
     answer = refused(**{name: texts})
     assert answer is not None and answer[0] == f"{name}{field}"
 
 
-@pytest.mark.parametrize(("name", "most"), [("title", 60), ("line", 200), ("watch_for", 2_000), ("you_will_learn", 2_000)])
+@pytest.mark.parametrize(
+    ("name", "most"), [("title", 60), ("line", 200), ("watch_for", 2_000), ("you_will_learn", 2_000)]
+)
 def test_text_has_a_greatest_length_without_the_blanks_at_its_edges(name: str, most: int) -> None:
     assert refused(**{name: {"en": f"  {'x' * most}\n", "zh": "b"}}) is None
-    assert refused(**{name: {"en": "x" * (most + 1), "zh": "b"}}) == (f"{name}.en", f"must be a text of 1 to {most} characters")
+    assert refused(**{name: {"en": "x" * (most + 1), "zh": "b"}}) == (
+        f"{name}.en",
+        f"must be a text of 1 to {most} characters",
+    )
 
 
 @pytest.mark.parametrize(
     ("written", "read"),
     [
-        ("一\n二", "一二"), ("用 c1\n和 c2", "用 c1 和 c2"), ("一\nc1", "一 c1"), ("c1\n一", "c1 一"), ("a\nb", "a b"), ("完。\nc1", "完。c1"),
-        ("，\nc1", "，c1"), ("  一 \n\n 二 ", "一二"), ("c1\n，好", "c1，好"),
+        ("一\n二", "一二"),
+        ("用 c1\n和 c2", "用 c1 和 c2"),
+        ("一\nc1", "一 c1"),
+        ("c1\n一", "c1 一"),
+        ("a\nb", "a b"),
+        ("完。\nc1", "完。c1"),
+        ("，\nc1", "，c1"),
+        ("  一 \n\n 二 ", "一二"),
+        ("c1\n，好", "c1，好"),
     ],
-)  # fmt: skip
-def test_lines_of_chinese_are_joined_without_a_blank_but_beside_a_latin_letter(written: str, read: str) -> None:
+)
+def test_lines_of_chinese_are_joined_without_a_blank_but_beside_a_latin_letter(
+    written: str, read: str
+) -> None:
     assert lesson(line={"en": "a\n  b", "zh": written}).line == {"en": "a b", "zh": read}
 
 
 @pytest.mark.parametrize(
     ("steps", "answer"),
     [
-        ({}, ("steps", f"must be a list of at most {STEPS_MAX} entries")), ([step()] * (STEPS_MAX + 1),
-        ("steps", f"must be a list of at most {STEPS_MAX} entries")),
-        ([3], ("steps.0", "must be an object")), ([step(), step(-1)], ("steps.1.at_us", "must be a whole number from 0 to 14400000000")),
+        ({}, ("steps", f"must be a list of at most {STEPS_MAX} entries")),
+        ([step()] * (STEPS_MAX + 1), ("steps", f"must be a list of at most {STEPS_MAX} entries")),
+        ([3], ("steps.0", "must be an object")),
+        ([step(), step(-1)], ("steps.1.at_us", "must be a whole number from 0 to 14400000000")),
         ([step(4), step(3)], ("steps.1.at_us", "time goes back: the step before it is at 4e-06 s")),
         ([step(10_001)], ("steps.0.at_us", "is after the end, 0.01 s")),
         ([{"at_us": 0}], ("steps.0", "does nothing: give it a caption, an order, or both")),
         ([step(order=3)], ("steps.0.order", "must be an object")),
         ([step(order={"kind": "leave"})], ("steps.0.order.consumer", "name the consumer for leave")),
-        ([step(order={"kind": "play", "rig": "kafka"})], ("steps.0.order.rig", "the clock belongs to the whole lab: leave this out")),
-        ([step(order={"kind": "join", "rig": "tubemq"})], ("steps.0.order.rig", "must be one of all, kafka, rabbitmq")),
-        ([step(note=1)], ("steps.0.note", "is unknown; known: at_us, caption, order")), ([step(10_000), step(10_000)], None),
+        (
+            [step(order={"kind": "play", "rig": "kafka"})],
+            ("steps.0.order.rig", "the clock belongs to the whole lab: leave this out"),
+        ),
+        (
+            [step(order={"kind": "join", "rig": "tubemq"})],
+            ("steps.0.order.rig", "must be one of all, kafka, rabbitmq"),
+        ),
+        ([step(note=1)], ("steps.0.note", "is unknown; known: at_us, caption, order")),
+        ([step(10_000), step(10_000)], None),
     ],
-)  # fmt: skip
-def test_steps_are_in_the_order_of_time_and_each_does_something(steps: Any, answer: tuple[str, str] | None) -> None:
+)
+def test_steps_are_in_the_order_of_time_and_each_does_something(
+    steps: Any, answer: tuple[str, str] | None
+) -> None:
     assert refused(steps=steps) == answer
 
 
 @pytest.mark.parametrize(
     ("checks", "field"),
     [
-        ([], "checks"), (None, "checks"), (check() * (CHECKS_MAX + 1), "checks"), ([3], "checks.0"), (check(at_us=0), "checks.0.at_us"),
-        (check(at_us=10_001), "checks.0.at_us"), (check(lane="tubemq"), "checks.0.lane"), (check(lane=None), "checks.0.lane"),
-        (check(number=""), "checks.0.number"), (check(number="x" * 201), "checks.0.number"), (check(number="a\nb"), "checks.0.number"),
-        (check(asks={}), "checks.0"), (check(asks={"equals": 1}), "checks.0.asks.equals"), (check(says=None), "checks.0.says"),
+        ([], "checks"),
+        (None, "checks"),
+        (check() * (CHECKS_MAX + 1), "checks"),
+        ([3], "checks.0"),
+        (check(at_us=0), "checks.0.at_us"),
+        (check(at_us=10_001), "checks.0.at_us"),
+        (check(lane="tubemq"), "checks.0.lane"),
+        (check(lane=None), "checks.0.lane"),
+        (check(number=""), "checks.0.number"),
+        (check(number="x" * 201), "checks.0.number"),
+        (check(number="a\nb"), "checks.0.number"),
+        (check(asks={}), "checks.0"),
+        (check(asks={"equals": 1}), "checks.0.asks.equals"),
+        (check(says=None), "checks.0.says"),
         (check(extra=1), "checks.0.extra"),
     ],
-)  # fmt: skip
+)
 def test_check_asks_something_of_a_number_before_the_end(checks: Any, field: str) -> None:
     answer = refused(checks=checks)
     assert answer is not None and answer[0] == field
@@ -155,14 +225,25 @@ def test_check_asks_something_of_a_number_before_the_end(checks: Any, field: str
 @pytest.mark.parametrize(
     ("asks", "is_one"),
     [
-        ({"is": "live"}, True), ({"is": True}, True), ({"is_not": 3}, True), ({"at_least": 0.5}, True), ({"at_least": "1"}, False),
+        ({"is": "live"}, True),
+        ({"is": True}, True),
+        ({"is_not": 3}, True),
+        ({"at_least": 0.5}, True),
+        ({"at_least": "1"}, False),
         ({"at_most": True}, False),
-        ({"is": None}, False), ({"is": [1]}, False), ({"is": "x" * 201}, False), ({"more_than": float("nan")}, False),
+        ({"is": None}, False),
+        ({"is": [1]}, False),
+        ({"is": "x" * 201}, False),
+        ({"more_than": float("nan")}, False),
         ({"less_than": float("inf")}, False),
-        ({"at_least": HUGE}, False), ({"is": -HUGE}, False), ({"at_least": 1, "less_than": "2"}, False),
+        ({"at_least": HUGE}, False),
+        ({"is": -HUGE}, False),
+        ({"at_least": 1, "less_than": "2"}, False),
     ],
-)  # fmt: skip
-def test_what_is_asked_is_a_number_and_of_an_exact_question_also_a_text_or_true_or_false(asks: dict[str, Any], is_one: bool) -> None:
+)
+def test_what_is_asked_is_a_number_and_of_an_exact_question_also_a_text_or_true_or_false(
+    asks: dict[str, Any], is_one: bool
+) -> None:
     answer = refused(checks=check(asks=asks))
     assert (answer is None) == is_one and (answer is None or answer[0] == f"checks.0.asks.{list(asks)[-1]}")
 
@@ -179,7 +260,9 @@ def test_number_that_no_lab_can_reach_is_refused_with_its_bounds(name: str, want
 
 @settings(max_examples=25)
 @given(st.lists(st.integers(1, 99), max_size=6), st.integers(0, 100), st.integers(1, 60))
-def test_lab_on_its_way_stops_at_the_first_moment_of_the_lesson_before_its_goal(times: list[int], now_us: int, ahead_us: int) -> None:
+def test_lab_on_its_way_stops_at_the_first_moment_of_the_lesson_before_its_goal(
+    times: list[int], now_us: int, ahead_us: int
+) -> None:
     made = lesson(steps=[step(at_us) for at_us in sorted(times)], checks=check(at_us=50))
     between = [at_us for at_us in (*times, 50) if now_us < at_us < now_us + ahead_us]
     assert made.stop_us(now_us, now_us + ahead_us) == min(between, default=now_us + ahead_us)

@@ -1,4 +1,5 @@
-"""The bill of one change, filled in by hand: what it counts as moved, which pause is its longest, and what its page is told."""
+"""The bill of one change, filled in by hand: what it counts as moved, which pause is its longest, and what
+its page is told."""
 
 from typing import Any
 
@@ -13,9 +14,18 @@ OWNERS = st.lists(st.sampled_from(["c1", "c2", None]), max_size=12)
 
 def bill(**changed: Any) -> Bill:
     facts: dict[str, Any] = {
-        "position": 3, "kind": "join", "consumer": "c2", "at_us": 1_000, "owners_before": None, "units_before": None, "space_before": None,
-        "shares_before": {}, "skew_before": None, "redelivered_from": 0, "keys_total": 0,
-    }  # fmt: skip
+        "position": 3,
+        "kind": "join",
+        "consumer": "c2",
+        "at_us": 1_000,
+        "owners_before": None,
+        "units_before": None,
+        "space_before": None,
+        "shares_before": {},
+        "skew_before": None,
+        "redelivered_from": 0,
+        "keys_total": 0,
+    }
     return Bill(**facts | changed)
 
 
@@ -37,7 +47,9 @@ def test_key_that_nobody_owns_any_more_has_moved_too() -> None:
 
 @settings(max_examples=25)
 @given(OWNERS, OWNERS)
-def test_keys_moved_are_those_whose_owner_is_another_one(before: list[str | None], now: list[str | None]) -> None:
+def test_keys_moved_are_those_whose_owner_is_another_one(
+    before: list[str | None], now: list[str | None]
+) -> None:
     one = bill(owners_before=before)
     one.compare(now, None, None)
     assert one.keys_moved == sum(before[key] != now[key] for key in range(min(len(before), len(now))))
@@ -69,7 +81,12 @@ def test_where_keys_have_no_owner_on_one_side_nothing_is_compared(
 ) -> None:
     one = bill(owners_before=owners_before, units_before=None)
     one.compare(owners, {"0": "c2"}, ([9], ["c2"], 10, 0))
-    assert (one.keys_moved, one.partitions_moved, one.partitions_total, one.space_moved_millionths) == (0, None, None, None)
+    assert (one.keys_moved, one.partitions_moved, one.partitions_total, one.space_moved_millionths) == (
+        0,
+        None,
+        None,
+        None,
+    )
 
 
 def test_share_of_the_space_that_moved_is_in_millionths_rounded_down() -> None:
@@ -110,9 +127,12 @@ def test_pause_of_no_length_is_a_pause_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "standing_us"), [("join", 9_500), ("crash", 9_500), ("pause", 9_000), ("slow", 9_000), ("full_speed", 9_000)]
+    ("kind", "standing_us"),
+    [("join", 9_500), ("crash", 9_500), ("pause", 9_000), ("slow", 9_000), ("full_speed", 9_000)],
 )
-def test_a_change_of_pace_counts_what_stood_still_before_it_from_its_own_beginning_on(kind: str, standing_us: int) -> None:
+def test_a_change_of_pace_counts_what_stood_still_before_it_from_its_own_beginning_on(
+    kind: str, standing_us: int
+) -> None:
     assert bill(kind=kind).standing_us(500, 10_000) == standing_us
     assert bill(kind=kind).standing_us(4_000, 10_000) == 6_000
 
@@ -136,11 +156,18 @@ def test_page_gets_what_came_twice_since_the_bill_was_opened_and_shares_as_numbe
     one = bill(redelivered_from=5, skew_before=1_500, keys_total=9)
     one.space_moved_millionths = 250_000
     view = one.to_view(12, 0)
-    assert (view["redelivered"], view["space_moved"], view["skew_before"], view["skew_after"]) == (7, 0.25, 1.5, None)
+    assert (view["redelivered"], view["space_moved"], view["skew_before"], view["skew_after"]) == (
+        7,
+        0.25,
+        1.5,
+        None,
+    )
 
 
 @pytest.mark.parametrize(("pause_us", "standing_us", "told"), [(50, 0, 50), (50, 80, 80), (0, 0, 0)])
-def test_page_gets_the_longer_of_the_pause_that_is_over_and_the_one_that_lasts(pause_us: int, standing_us: int, told: int) -> None:
+def test_page_gets_the_longer_of_the_pause_that_is_over_and_the_one_that_lasts(
+    pause_us: int, standing_us: int, told: int
+) -> None:
     one = bill()
     one.pause_us = pause_us
     assert one.to_view(0, standing_us)["pause_us"] == told

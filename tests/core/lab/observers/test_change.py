@@ -1,4 +1,5 @@
-"""What falls together is one entry of a bill: who is named, who is only counted, and what a list takes over from another."""
+"""What falls together is one entry of a bill: who is named, who is only counted, and what a list takes over
+from another."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -6,7 +7,12 @@ from hypothesis import strategies as st
 from broker_core.lab.observers.change import NAMES_KEPT, Change, add_changes, changes_view, note_change
 
 NAMES = st.sampled_from([f"c{number}" for number in range(1, 8)])
-NOTES = st.lists(st.tuples(st.sampled_from(["join", "leave", "crash"]), st.lists(NAMES, min_size=1, max_size=4, unique=True)), max_size=8)
+NOTES = st.lists(
+    st.tuples(
+        st.sampled_from(["join", "leave", "crash"]), st.lists(NAMES, min_size=1, max_size=4, unique=True)
+    ),
+    max_size=8,
+)
 
 
 def noted(*entries: tuple[str, list[str]]) -> list[Change]:
@@ -21,11 +27,16 @@ def seen(changes: list[Change]) -> list[tuple[str, list[str], int]]:
 
 
 def test_the_fourth_of_a_kind_is_counted_and_not_named() -> None:
-    assert seen(noted(("join", ["c1", "c2"]), ("join", ["c3", "c4", "c5"]))) == [("join", ["c1", "c2", "c3"], 5)]
+    assert seen(noted(("join", ["c1", "c2"]), ("join", ["c3", "c4", "c5"]))) == [
+        ("join", ["c1", "c2", "c3"], 5)
+    ]
 
 
 def test_entry_keeps_the_time_of_its_first() -> None:
-    assert [change.at_us for change in noted(("crash", ["c1"]), ("join", ["c2"]), ("crash", ["c3"]))] == [0, 1]
+    assert [change.at_us for change in noted(("crash", ["c1"]), ("join", ["c2"]), ("crash", ["c3"]))] == [
+        0,
+        1,
+    ]
 
 
 def test_one_that_is_named_already_is_not_counted_twice() -> None:
@@ -34,8 +45,14 @@ def test_one_that_is_named_already_is_not_counted_twice() -> None:
 
 def test_crash_that_is_found_out_is_told_only_where_the_crash_itself_is_not() -> None:
     assert seen(noted(("crash", ["c1", "c2"]), ("noticed", ["c2"]))) == [("crash", ["c1", "c2"], 2)]
-    assert seen(noted(("crash", ["c1"]), ("noticed", ["c2"]))) == [("crash", ["c1"], 1), ("noticed", ["c2"], 1)]
-    assert seen(noted(("leave", ["c1"]), ("noticed", ["c1"]))) == [("leave", ["c1"], 1), ("noticed", ["c1"], 1)]
+    assert seen(noted(("crash", ["c1"]), ("noticed", ["c2"]))) == [
+        ("crash", ["c1"], 1),
+        ("noticed", ["c2"], 1),
+    ]
+    assert seen(noted(("leave", ["c1"]), ("noticed", ["c1"]))) == [
+        ("leave", ["c1"], 1),
+        ("noticed", ["c1"], 1),
+    ]
 
 
 def test_of_two_found_out_at_once_one_without_its_crash_is_enough_to_tell_both() -> None:
@@ -44,12 +61,16 @@ def test_of_two_found_out_at_once_one_without_its_crash_is_enough_to_tell_both()
 
 @settings(max_examples=25)
 @given(NOTES)
-def test_an_entry_a_kind_at_most_three_names_none_twice_and_never_fewer_counted_than_named(entries: list[tuple[str, list[str]]]) -> None:
+def test_an_entry_a_kind_at_most_three_names_none_twice_and_never_fewer_counted_than_named(
+    entries: list[tuple[str, list[str]]],
+) -> None:
     changes = noted(*entries)
     assert len({change.kind for change in changes}) == len(changes)
     for change in changes:
         told = [name for kind, names in entries if kind == change.kind for name in names]
-        assert change.names == list(dict.fromkeys(told))[:NAMES_KEPT] and len(set(told)) <= change.count <= len(told)
+        assert change.names == list(dict.fromkeys(told))[:NAMES_KEPT] and len(
+            set(told)
+        ) <= change.count <= len(told)
 
 
 def test_list_that_takes_over_another_copies_it() -> None:

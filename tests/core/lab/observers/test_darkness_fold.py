@@ -1,4 +1,5 @@
-"""The fold of darkness by hand: each span between two reports counts with what was dark in it, whoever looks in between."""
+"""The fold of darkness by hand: each span between two reports counts with what was dark in it, whoever looks
+in between."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,4 +1,5 @@
-"""The large figure, from a lane on paper: which of its sentences comes first, and what a crash or a leave left without service, from when to when."""
+"""The large figure, from a lane on paper: which of its sentences comes first, and what a crash or a leave
+left without service, from when to when."""
 
 from typing import Any
 
@@ -218,8 +219,13 @@ def test_a_span_that_is_over_is_not_looked_at_again() -> None:
     assert subject_of(lane).part == 0
 
 
-@pytest.mark.parametrize(("kind", "before", "after", "code"), [("leave", 0, 3, "dark"), ("leave", 3, 3, "moved"), ("join", 0, 3, "moved")])
-def test_a_leave_that_leaves_more_dark_than_before_is_told_as_a_crash_is(kind: str, before: int, after: int, code: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "before", "after", "code"),
+    [("leave", 0, 3, "dark"), ("leave", 3, 3, "moved"), ("join", 0, 3, "moved")],
+)
+def test_a_leave_that_leaves_more_dark_than_before_is_told_as_a_crash_is(
+    kind: str, before: int, after: int, code: str
+) -> None:
     lane = dark(paper(consumer("c1")), before, 50)
     opened(lane, kind, "c2")
     dark(lane, after, 100)
@@ -228,8 +234,11 @@ def test_a_leave_that_leaves_more_dark_than_before_is_told_as_a_crash_is(kind: s
 
 
 @pytest.mark.parametrize(
-    ("kind", "state", "unnoticed"), [("crash", "crashed", True), ("crash", "gone", False), ("leave", "crashed", False)]
+    ("kind", "state", "unnoticed"),
+    [("crash", "crashed", True), ("crash", "gone", False), ("leave", "crashed", False)],
 )
-def test_only_a_crash_whose_consumer_is_still_counted_is_unnoticed(kind: str, state: str, unnoticed: bool) -> None:
+def test_only_a_crash_whose_consumer_is_still_counted_is_unnoticed(
+    kind: str, state: str, unnoticed: bool
+) -> None:
     assert Subject(kind, "c2", 0).is_unnoticed(paper(consumer("c2", state))) is unnoticed
     assert not Subject(kind, "c9", 0).is_unnoticed(paper(consumer("c2", state)))

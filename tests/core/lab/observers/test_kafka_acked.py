@@ -1,4 +1,5 @@
-"""Acknowledged records against a leader's log: what a new leader does not have is lost, what was deleted is not."""
+"""Acknowledged records against a leader's log: what a new leader does not have is lost, what was deleted is
+not."""
 
 import pytest
 from hypothesis import given, settings
@@ -32,7 +33,9 @@ def test_ack_of_what_was_acked_before_makes_the_range_no_shorter() -> None:
     assert acked(log_of(), (3, 0, 5), (3, 1, 2)).ranges == {"t-0": [[3, 0, 5]]}
 
 
-@pytest.mark.parametrize("other", [(4, 5, 2), (3, 6, 2), (2, 5, 2)], ids=["another leader", "a gap", "an older leader"])
+@pytest.mark.parametrize(
+    "other", [(4, 5, 2), (3, 6, 2), (2, 5, 2)], ids=["another leader", "a gap", "an older leader"]
+)
 def test_ack_that_does_not_follow_is_a_range_of_its_own(other: tuple[int, int, int]) -> None:
     epoch, base, count = other
     assert acked(log_of(), (3, 0, 5), other).ranges["t-0"] == [[3, 0, 5], [epoch, base, base + count]]
@@ -58,13 +61,27 @@ def test_records_that_the_leader_has_under_the_same_epoch_are_there() -> None:
 @pytest.mark.parametrize(
     ("ranges", "missing", "left"),
     [
-        ([(0, 0, 7)], 2, [[0, 0, 5]]), ([(0, 3, 4)], 2, [[0, 3, 5]]), ([(1, 5, 3)], 3, []), ([(2, 4, 3)], 1, [[2, 5, 7]]),
-        ([(2, 7, 9)], 7, [[2, 7, 9]]), ([(0, 5, 2)], 2, []), ([(3, 9, 1)], 1, []),
+        ([(0, 0, 7)], 2, [[0, 0, 5]]),
+        ([(0, 3, 4)], 2, [[0, 3, 5]]),
+        ([(1, 5, 3)], 3, []),
+        ([(2, 4, 3)], 1, [[2, 5, 7]]),
+        ([(2, 7, 9)], 7, [[2, 7, 9]]),
+        ([(0, 5, 2)], 2, []),
+        ([(3, 9, 1)], 1, []),
     ],
-    ids=["cut off at the end", "from within", "of an epoch that left nothing", "before its epoch began", "past the end", "another's offsets",
-         "after it all"],
-)  # fmt: skip
-def test_same_offset_under_another_epoch_is_another_record(ranges: list[tuple[int, int, int]], missing: int, left: list[list[int]]) -> None:
+    ids=[
+        "cut off at the end",
+        "from within",
+        "of an epoch that left nothing",
+        "before its epoch began",
+        "past the end",
+        "another's offsets",
+        "after it all",
+    ],
+)
+def test_same_offset_under_another_epoch_is_another_record(
+    ranges: list[tuple[int, int, int]], missing: int, left: list[list[int]]
+) -> None:
     """The log: offsets 0 to 4 of epoch 0, 5 to 8 of epoch 2."""
     log = log_of((0, 5), (2, 4))
     known = acked(log, *ranges)
@@ -94,7 +111,9 @@ def test_what_was_deleted_is_not_lost() -> None:
     st.lists(st.tuples(st.integers(0, 2), st.integers(1, 4)), max_size=5),
     st.lists(st.tuples(st.integers(0, 2), st.integers(1, 4)), max_size=5),
 )
-def test_lost_are_offsets_of_the_old_log_that_the_new_one_does_not_have(old: list[tuple[int, int]], new: list[tuple[int, int]]) -> None:
+def test_lost_are_offsets_of_the_old_log_that_the_new_one_does_not_have(
+    old: list[tuple[int, int]], new: list[tuple[int, int]]
+) -> None:
     """Two logs, epochs rising in each; all of the first was acknowledged."""
 
     def epochs(batches: list[tuple[int, int]]) -> list[int]:
@@ -121,7 +140,12 @@ def test_batch_that_was_sent_twice_is_there_before_itself() -> None:
     log = LightLog.begin(now_ms=0)
     for values in ([1, 2], [3], [1, 2]):
         log.append(light_batch(values, timestamp=1), now_ms=1, leader_epoch=0)
-    assert is_repeated(log, 3, 1) and is_repeated(log, 3, 3) and not is_repeated(log, 0, 1) and not is_repeated(log, 2, 3)
+    assert (
+        is_repeated(log, 3, 1)
+        and is_repeated(log, 3, 3)
+        and not is_repeated(log, 0, 1)
+        and not is_repeated(log, 2, 3)
+    )
     assert not is_repeated(log, 3, 2), "a batch is known by its first record"
 
 

@@ -1,4 +1,5 @@
-"""What the pages of a cluster draw over time is kept in the lab: the same for whoever looks, whenever, and after a restore."""
+"""What the pages of a cluster draw over time is kept in the lab: the same for whoever looks, whenever, and
+after a restore."""
 
 from __future__ import annotations
 
@@ -19,7 +20,16 @@ LANE: dict[str, Any] = {"model": "kafka", "partitions": 3}
 
 
 def lab_of(**lane: Any) -> Lab:
-    return Lab(scenario_from_json({"seed": 3, "consumers": 2, "lanes": [{**LANE, **lane}], "workload": {"kind": "uniform", "keys": 20, "rate": 9}}))
+    return Lab(
+        scenario_from_json(
+            {
+                "seed": 3,
+                "consumers": 2,
+                "lanes": [{**LANE, **lane}],
+                "workload": {"kind": "uniform", "keys": 20, "rate": 9},
+            }
+        )
+    )
 
 
 def kept(lab: Lab) -> ClusterHistory:
@@ -38,11 +48,17 @@ def test_it_is_what_a_look_at_each_second_finds() -> None:
         looked_at.advance_to(second * SECOND)
         panel = looked_at.view()["rigs"]["kafka"]
         for name, part in panel["cluster"]["partitions"].items():
-            seen.setdefault(second, {})[name] = {broker: copy["end"] for broker, copy in part["copies"].items()}
+            seen.setdefault(second, {})[name] = {
+                broker: copy["end"] for broker, copy in part["copies"].items()
+            }
         lags[second] = [part["lag"] for part in panel["group_health"]["partitions"].values()]
     left_alone.advance_to(40 * SECOND)
     assert kept(looked_at) == kept(left_alone)
-    assert {second: {name: part["ends"] for name, part in row.items()} for second, row in kept(left_alone).offsets.items() if second} == seen
+    assert {
+        second: {name: part["ends"] for name, part in row.items()}
+        for second, row in kept(left_alone).offsets.items()
+        if second
+    } == seen
     known = {second: row for second, row in kept(left_alone).lags.items() if second}
     assert len(known) > 10 and known == {second: lags[second] for second in known}
 
@@ -53,8 +69,14 @@ def test_a_view_carries_it_as_json() -> None:
     panels = json.loads(json.dumps(lab.view()["rigs"]["kafka"]))
     row = panels["cluster"]["history"]["20"][f"{panels['cluster']['topic']}-0"]
     large = panels["cluster"]["partitions"][f"{panels['cluster']['topic']}-0"]
-    assert row == {"leader": large["leader"], "high_watermark": large["high_watermark"], "ends": {b: c["end"] for b, c in large["copies"].items()}}
-    assert panels["group_health"]["history"]["20"] == [part["lag"] for part in panels["group_health"]["partitions"].values()]
+    assert row == {
+        "leader": large["leader"],
+        "high_watermark": large["high_watermark"],
+        "ends": {b: c["end"] for b, c in large["copies"].items()},
+    }
+    assert panels["group_health"]["history"]["20"] == [
+        part["lag"] for part in panels["group_health"]["partitions"].values()
+    ]
 
 
 def test_while_no_process_leads_there_is_no_high_watermark_and_the_copies_still_end_somewhere() -> None:

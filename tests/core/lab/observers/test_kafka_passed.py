@@ -1,4 +1,5 @@
-"""What a group has passed over: counted once, taken back when somebody reads it, and begun again where the log was cut."""
+"""What a group has passed over: counted once, taken back when somebody reads it, and begun again where the
+log was cut."""
 
 from broker_core.lab.observers.kafka_passed import PassedOver
 
@@ -16,7 +17,9 @@ def test_a_jump_back_or_to_where_it_is_passes_nothing_over() -> None:
     passed = PassedOver()
     passed.read("t-0", 9)
     assert passed.jump("t-0", 10, []) == passed.jump("t-0", 3, [(0, 3)]) == 0
-    assert passed.jump("t-1", 4, [(0, 4)]) == 4 and passed.jump("t-1", 4, [(0, 4)]) == 0, "two members meet the same gap"
+    assert passed.jump("t-1", 4, [(0, 4)]) == 4 and passed.jump("t-1", 4, [(0, 4)]) == 0, (
+        "two members meet the same gap"
+    )
 
 
 def test_after_a_cut_the_same_offsets_are_other_records() -> None:

@@ -1,4 +1,5 @@
-"""When partitions of a Kafka lane are read by nobody, told by hand: the first and the last of them, the bill's figure, and what is read again."""
+"""When partitions of a Kafka lane are read by nobody, told by hand: the first and the last of them, the
+bill's figure, and what is read again."""
 
 from typing import Any
 
@@ -10,7 +11,12 @@ from broker_core.events import Cause
 from broker_core.lab.observers.kafka_pause import KafkaNotes
 from tests.core.lab.small import consumer, paper
 
-STEPS = st.lists(st.tuples(st.integers(0, 20), st.booleans(), st.sampled_from("ab"), st.sets(st.integers(0, 3), min_size=1)), max_size=12)
+STEPS = st.lists(
+    st.tuples(
+        st.integers(0, 20), st.booleans(), st.sampled_from("ab"), st.sets(st.integers(0, 3), min_size=1)
+    ),
+    max_size=12,
+)
 
 
 def lane_with_bill() -> Any:
@@ -78,7 +84,9 @@ def test_partition_has_moved_when_somebody_else_reads_it_than_the_last_time_and_
 
 @settings(max_examples=25)
 @given(STEPS)
-def test_spans_add_up_and_nothing_is_read_and_paused_at_once(steps: list[tuple[int, bool, str, set[int]]]) -> None:
+def test_spans_add_up_and_nothing_is_read_and_paused_at_once(
+    steps: list[tuple[int, bool, str, set[int]]],
+) -> None:
     notes, lane, now_us, since, dark_us = KafkaNotes([0] * 4), lane_with_bill(), 0, dict[int, int](), 0
     for wait_us, stops, name, numbers in steps:
         now_us += wait_us
@@ -89,21 +97,33 @@ def test_spans_add_up_and_nothing_is_read_and_paused_at_once(steps: list[tuple[i
         else:
             resume(notes, lane, now_us, name, *sorted(numbers))
             dark_us += sum(now_us - since.pop(number) for number in list(since) if number in numbers)
-        assert notes.paused_us == since and not notes.readers.keys() & since.keys() and notes.dark_us == dark_us
+        assert (
+            notes.paused_us == since and not notes.readers.keys() & since.keys() and notes.dark_us == dark_us
+        )
     paused = [kind for kind, _ in lane.emitted]
     assert (
-        paused == ["kafka.group.partitions_paused", "kafka.group.partitions_resumed"] * (len(paused) // 2) + paused[len(paused) // 2 * 2 :]
+        paused
+        == ["kafka.group.partitions_paused", "kafka.group.partitions_resumed"] * (len(paused) // 2)
+        + paused[len(paused) // 2 * 2 :]
     )
 
 
 @pytest.mark.parametrize(
     ("reads", "redelivered", "high"),
     [
-        ([(0, 5)], 0, 5), ([(0, 5), (5, 9)], 0, 9), ([(0, 5), (3, 5)], 2, 5), ([(0, 5), (3, 9)], 2, 9), ([(0, 5), (1, 3)], 2, 5),
-        ([(0, 5), (7, 9)], 0, 9), ([(0, 5), (0, 5), (0, 5)], 10, 5), ([(0, 5), (2, 2)], 0, 5),
+        ([(0, 5)], 0, 5),
+        ([(0, 5), (5, 9)], 0, 9),
+        ([(0, 5), (3, 5)], 2, 5),
+        ([(0, 5), (3, 9)], 2, 9),
+        ([(0, 5), (1, 3)], 2, 5),
+        ([(0, 5), (7, 9)], 0, 9),
+        ([(0, 5), (0, 5), (0, 5)], 10, 5),
+        ([(0, 5), (2, 2)], 0, 5),
     ],
-)  # fmt: skip
-def test_records_below_the_highest_that_was_read_are_read_again(reads: list[tuple[int, int]], redelivered: int, high: int) -> None:
+)
+def test_records_below_the_highest_that_was_read_are_read_again(
+    reads: list[tuple[int, int]], redelivered: int, high: int
+) -> None:
     notes = KafkaNotes([0])
     for offset, end in reads:
         notes.note_reads(0, offset, end)

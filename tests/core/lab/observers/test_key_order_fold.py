@@ -1,4 +1,5 @@
-"""Order of keys, record by record: a stretch that ends anywhere counts the same, and a checkpoint holds records, not keys."""
+"""Order of keys, record by record: a stretch that ends anywhere counts the same, and a checkpoint holds
+records, not keys."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -37,7 +38,9 @@ def test_where_a_stretch_ends_does_not_matter(finished: list[tuple[int, int]], c
 
 @settings(max_examples=25)
 @given(st.lists(st.integers(0, 200), max_size=30), FINISHED)
-def test_order_from_a_checkpoint_counts_on_as_the_live_one(records: list[int], later: list[tuple[int, int]]) -> None:
+def test_order_from_a_checkpoint_counts_on_as_the_live_one(
+    records: list[int], later: list[tuple[int, int]]
+) -> None:
     """A record has one key: here its number modulo 7, 6 for none."""
 
     def codes_of(numbers: object) -> list[int]:

@@ -1,4 +1,5 @@
-"""The ledger, with a lane on paper: which change opens a bill, which goes on one that is open, when it is closed, and who made it dark."""
+"""The ledger, with a lane on paper: which change opens a bill, which goes on one that is open, when it is
+closed, and who made it dark."""
 
 from typing import Any
 
@@ -101,7 +102,11 @@ def test_bill_of_many_that_came_at_once_is_one_of_one_when_another_change_joins_
 
 def test_change_of_pace_leaves_an_open_bill_its_subject() -> None:
     lane = begun(begun(busy(), "join", "c2", 1), "slow", "c1", 2)
-    assert (lane.ledger.kept_bill.kind, lane.ledger.kept_bill.consumer, lane.ledger.kept_bill.position) == ("join", "c2", 2)
+    assert (lane.ledger.kept_bill.kind, lane.ledger.kept_bill.consumer, lane.ledger.kept_bill.position) == (
+        "join",
+        "c2",
+        2,
+    )
     assert lane.ledger.tally.subject.kind == "slow", "the large figure speaks of what was done last"
 
 
@@ -126,7 +131,9 @@ def test_story_begins_anew_with_a_command_and_goes_on_when_its_crash_is_noticed(
     [(1, "join", 1, []), (1, "slow", 0, []), (0, "join", 0, [("none", {})])],
     ids=["a change", "of pace", "from the start"],
 )
-def test_who_is_told_that_a_change_has_come_to_rest(position: int, kind: str, closed: int, said: list[Any]) -> None:
+def test_who_is_told_that_a_change_has_come_to_rest(
+    position: int, kind: str, closed: int, said: list[Any]
+) -> None:
     lane = rest(begun(busy(), kind, "c2", position), 50)
     assert lane.ledger.is_at_rest and len(lane.closed) == closed and lane.said == said
 
@@ -140,7 +147,9 @@ def test_it_is_told_once() -> None:
 def test_bill_is_whole_before_the_sentence_is_chosen_from_it() -> None:
     lane = begun(busy(units={"0": "c1"}, weights={"c1": 1}), "join", "c2", 1)
     seen = []
-    lane.narrator.on_settled = lambda lane, bill: seen.append((bill.partitions_moved, bill.skew_after, bill.settled))
+    lane.narrator.on_settled = lambda lane, bill: seen.append(
+        (bill.partitions_moved, bill.skew_after, bill.settled)
+    )
     rest(lane.set(units={"0": "c2"}), 50)
     assert seen == [(1, 2_000, True)]
 
@@ -217,7 +226,12 @@ def test_without_a_bill_no_pause_is_counted_and_nothing_was_before() -> None:
     lane = busy()
     lane.stopped = {"0": 1}
     lane.ledger.note_pause(3)
-    assert lane.ledger.standing_us() == 0 and lane.ledger.units_before() == {} and lane.ledger.is_at_rest and lane.ledger.bill is None
+    assert (
+        lane.ledger.standing_us() == 0
+        and lane.ledger.units_before() == {}
+        and lane.ledger.is_at_rest
+        and lane.ledger.bill is None
+    )
 
 
 def test_pause_that_is_over_is_on_the_bill_up_to_now() -> None:

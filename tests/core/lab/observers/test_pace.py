@@ -1,4 +1,5 @@
-"""Which sentence a change of pace gets: whether the program works at all comes first, then how fast against its own pace."""
+"""Which sentence a change of pace gets: whether the program works at all comes first, then how fast against
+its own pace."""
 
 import pytest
 
@@ -17,13 +18,20 @@ def test_a_pause_has_a_sentence_of_each_models_own(model: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "state", "service_us", "code"),
     [
-        ("slow", "paused", SLOW, "paced_later"), ("slow", "paused", OWN, "paced_later"), ("slow", "live", SLOW, "slow"),
-        ("slow", "live", OWN, "full_speed"), ("slow", "live", FAST, "fast"),
-        ("resume", "live", OWN, "full_speed"), ("resume", "live", SLOW, "resumed_slow"), ("resume", "live", FAST, "fast"),
+        ("slow", "paused", SLOW, "paced_later"),
+        ("slow", "paused", OWN, "paced_later"),
+        ("slow", "live", SLOW, "slow"),
+        ("slow", "live", OWN, "full_speed"),
+        ("slow", "live", FAST, "fast"),
+        ("resume", "live", OWN, "full_speed"),
+        ("resume", "live", SLOW, "resumed_slow"),
+        ("resume", "live", FAST, "fast"),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("model", MODELS)
-def test_what_is_said_of_a_consumer_after_the_order(model: str, kind: str, state: str, service_us: int, code: str) -> None:
+def test_what_is_said_of_a_consumer_after_the_order(
+    model: str, kind: str, state: str, service_us: int, code: str
+) -> None:
     assert pace_code(model, kind, consumer("c1", state, service_us, OWN)) == code
 
 

@@ -1,4 +1,5 @@
-"""What the page of a Pulsar subscription draws over time is kept in the lab: the same for whoever looks, whenever, and after a restore."""
+"""What the page of a Pulsar subscription draws over time is kept in the lab: the same for whoever looks,
+whenever, and after a restore."""
 
 from __future__ import annotations
 
@@ -31,7 +32,9 @@ def test_it_is_what_a_look_at_each_second_finds(algorithm: str) -> None:
         for _ in range(9):
             looked_at.advance_to(looked_at.now_us + SECOND)
             rows = looked_at.view()["rigs"]["pulsar"]["consumers"]
-            seen[str(looked_at.now_us // SECOND)] = {name: round(row["rate"] * 10) for name, row in rows.items()}
+            seen[str(looked_at.now_us // SECOND)] = {
+                name: round(row["rate"] * 10) for name, row in rows.items()
+            }
         left_alone.advance_to(looked_at.now_us)
     kept = history(left_alone)
     assert {second: row for second, row in kept.items() if second != "0"} == seen

@@ -1,4 +1,5 @@
-"""What is told of a Pulsar lane in each subscription type: small labs, a change, and the sentence that it leaves."""
+"""What is told of a Pulsar lane in each subscription type: small labs, a change, and the sentence that it
+leaves."""
 
 from typing import Any
 
@@ -31,8 +32,20 @@ def lived(algorithm: str, consumers: int, *steps: Step, **lane: Any) -> Lab:
         ("shared", 2, [step("join", count=2)], "shared.join_many", {"count": 2}),
         ("shared", 3, [step("leave", "c1")], None, {"consumer": "c1", "several": 1}),
         ("shared", 1, [step("leave", "c1")], "shared.leave_last", {}),
-        ("shared", 3, [step("crash", "c1", GIVEN_UP_S)], "shared.crash_noticed", {"consumer": "c1", "several": 1}),
-        ("shared", 2, [step("crash", "c1", GIVEN_UP_S)], "shared.crash_noticed", {"several": 0, "other": "c2"}),
+        (
+            "shared",
+            3,
+            [step("crash", "c1", GIVEN_UP_S)],
+            "shared.crash_noticed",
+            {"consumer": "c1", "several": 1},
+        ),
+        (
+            "shared",
+            2,
+            [step("crash", "c1", GIVEN_UP_S)],
+            "shared.crash_noticed",
+            {"several": 0, "other": "c2"},
+        ),
         ("shared", 1, [step("crash", "c1", GIVEN_UP_S)], "crash_noticed_last", {"consumer": "c1"}),
         ("shared", 2, [step("pause", "c1")], "paused", {}),
         ("failover", 1, [step("leave", "c1")], "failover.leave_last", {}),
@@ -40,11 +53,19 @@ def lived(algorithm: str, consumers: int, *steps: Step, **lane: Any) -> Lab:
         ("failover", 1, [step("crash", "c1", GIVEN_UP_S)], "failover.crash_noticed_last", {}),
         ("exclusive", 0, [step("join")], "exclusive.join", {"consumer": "c1", "count": 1}),
         ("exclusive", 1, [step("join")], "refused", {"consumer": "c2", "count": 1}),
-        ("exclusive", 1, [step("join", count=3)], "refused_many", {"count": 3, "refused": ["c2", "c3", "c4"]}),
+        (
+            "exclusive",
+            1,
+            [step("join", count=3)],
+            "refused_many",
+            {"count": 3, "refused": ["c2", "c3", "c4"]},
+        ),
         ("exclusive", 1, [step("leave", "c1")], "exclusive.leave", {"consumer": "c1"}),
     ],
-)  # fmt: skip
-def test_sentence_after_each_change(algorithm: str, consumers: int, steps: list[Step], code: str | None, params: dict[str, Any]) -> None:
+)
+def test_sentence_after_each_change(
+    algorithm: str, consumers: int, steps: list[Step], code: str | None, params: dict[str, Any]
+) -> None:
     sentence = lane_of(lived(algorithm, consumers, *steps)).sentence
     assert code is None or sentence["code"] == f"pulsar.{code}"
     assert params.items() <= sentence["params"].items()
@@ -53,7 +74,10 @@ def test_sentence_after_each_change(algorithm: str, consumers: int, steps: list[
 @pytest.mark.parametrize("kind", ["shared", "failover", "exclusive"])
 def test_pause_is_told_as_the_type_makes_it(kind: str) -> None:
     lane = lane_of(lived(kind, 1, step("pause", "c1")))
-    assert lane.sentence["code"] == "pulsar.paused" and lane.sentence_as_of_now()["code"] == f"pulsar.{kind}.paused"
+    assert (
+        lane.sentence["code"] == "pulsar.paused"
+        and lane.sentence_as_of_now()["code"] == f"pulsar.{kind}.paused"
+    )
 
 
 @pytest.mark.parametrize("partitions", [0, 1, 3])
@@ -75,7 +99,10 @@ def test_one_who_leaves_failover_without_a_partition_stood_by(is_active: bool) -
 
 def test_refusals_of_one_change_are_told_together_and_those_of_a_later_change_anew() -> None:
     lab = lived("exclusive", 1, step("join", count=2), step("join"))
-    assert lane_of(lab).sentence["params"]["refused"] == ["c4"] and lane_of(lab).sentence["code"] == "pulsar.refused"
+    assert (
+        lane_of(lab).sentence["params"]["refused"] == ["c4"]
+        and lane_of(lab).sentence["code"] == "pulsar.refused"
+    )
 
 
 def test_one_who_is_refused_on_every_partition_is_named_once() -> None:
@@ -83,26 +110,42 @@ def test_one_who_is_refused_on_every_partition_is_named_once() -> None:
     assert lane_of(lab).sentence["params"]["refused"] == ["c2"]
 
 
-@pytest.mark.parametrize(("deduplication", "code"), [(False, "pulsar.sent_again"), (True, "pulsar.sent_again_dropped")])
-def test_what_a_producer_sends_again_is_kept_twice_unless_the_broker_drops_it(deduplication: bool, code: str) -> None:
-    lab = lived("shared", 1, step("pulsar_lose_receipts", seconds=8), receipts=True, deduplication=deduplication)
+@pytest.mark.parametrize(
+    ("deduplication", "code"), [(False, "pulsar.sent_again"), (True, "pulsar.sent_again_dropped")]
+)
+def test_what_a_producer_sends_again_is_kept_twice_unless_the_broker_drops_it(
+    deduplication: bool, code: str
+) -> None:
+    lab = lived(
+        "shared", 1, step("pulsar_lose_receipts", seconds=8), receipts=True, deduplication=deduplication
+    )
     assert lane_of(lab).sentence["code"] == code and lane_of(lab).sentence["params"]["count"] > 0
 
 
 def test_unsubscribe_is_refused_while_another_one_is_connected_and_else_takes_the_cursor() -> None:
-    assert lane_of(lived("shared", 2, step("pulsar_unsubscribe", "c1"))).sentence["code"] == "pulsar.unsubscribe_refused"
-    assert lane_of(lived("shared", 1, step("pulsar_unsubscribe", "c1"))).sentence["code"] == "pulsar.unsubscribed"
+    assert (
+        lane_of(lived("shared", 2, step("pulsar_unsubscribe", "c1"))).sentence["code"]
+        == "pulsar.unsubscribe_refused"
+    )
+    assert (
+        lane_of(lived("shared", 1, step("pulsar_unsubscribe", "c1"))).sentence["code"]
+        == "pulsar.unsubscribed"
+    )
 
 
 @pytest.mark.parametrize(
     ("others", "expected"),
     [
-        ([], {"several": 1, "other": ""}), ([("c2", "live")], {"several": 0, "other": "c2"}),
+        ([], {"several": 1, "other": ""}),
+        ([("c2", "live")], {"several": 0, "other": "c2"}),
         ([("c2", "paused")], {"several": 0, "other": "c2"}),
-        ([("c2", "live"), ("c3", "live")], {"several": 1, "other": ""}), ([("c2", "crashed"), ("c3", "live")], {"several": 0, "other": "c3"}),
+        ([("c2", "live"), ("c3", "live")], {"several": 1, "other": ""}),
+        ([("c2", "crashed"), ("c3", "live")], {"several": 0, "other": "c3"}),
         ([("c2", "gone")], {"several": 1, "other": ""}),
     ],
-)  # fmt: skip
-def test_heir_is_named_where_it_is_the_only_one_alive(others: list[tuple[str, str]], expected: dict[str, Any]) -> None:
+)
+def test_heir_is_named_where_it_is_the_only_one_alive(
+    others: list[tuple[str, str]], expected: dict[str, Any]
+) -> None:
     rows: list[Consumer] = [consumer("c1"), *(consumer(name, state) for name, state in others)]
     assert others_of(paper(*rows), "c1") == expected

@@ -12,7 +12,8 @@ WEIGHTS = st.lists(st.integers(0, 1_000), min_size=1, max_size=6)
 
 def lane_with(weights: list[int]) -> object:
     return paper(
-        *(consumer(f"c{number}") for number in range(len(weights))), weights={f"c{number}": weight for number, weight in enumerate(weights)}
+        *(consumer(f"c{number}") for number in range(len(weights))),
+        weights={f"c{number}": weight for number, weight in enumerate(weights)},
     )
 
 
@@ -20,12 +21,18 @@ def lane_with(weights: list[int]) -> object:
 @given(WEIGHTS)
 def test_shares_fill_the_whole_but_for_what_rounding_drops(weights: list[int]) -> None:
     each = shares(lane_with(weights))  # type: ignore[arg-type]
-    assert sum(each.values()) in range(1_000_000 - len(weights), 1_000_001) if sum(weights) else set(each.values()) == {0}
+    assert (
+        sum(each.values()) in range(1_000_000 - len(weights), 1_000_001)
+        if sum(weights)
+        else set(each.values()) == {0}
+    )
 
 
 @settings(max_examples=25)
 @given(WEIGHTS)
-def test_skew_is_1_for_an_even_share_and_the_number_of_consumers_where_one_has_all(weights: list[int]) -> None:
+def test_skew_is_1_for_an_even_share_and_the_number_of_consumers_where_one_has_all(
+    weights: list[int],
+) -> None:
     skew = skew_milli(lane_with(weights))  # type: ignore[arg-type]
     if not sum(weights):
         assert skew is None

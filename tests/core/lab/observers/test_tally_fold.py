@@ -1,4 +1,5 @@
-"""The running bill by itself: what it takes from a bill, what it makes of finished records, and which figures a model has."""
+"""The running bill by itself: what it takes from a bill, what it makes of finished records, and which figures
+a model has."""
 
 import pytest
 
@@ -29,7 +30,8 @@ def test_looking_takes_nothing_over() -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys_have_owners", "partitions", "figures"), [(True, 12, (0, 40, 4)), (True, None, (0, None, 4)), (False, None, (None, None, 4))]
+    ("keys_have_owners", "partitions", "figures"),
+    [(True, 12, (0, 40, 4)), (True, None, (0, None, 4)), (False, None, (None, None, 4))],
 )
 def test_a_model_without_owners_has_no_moved_keys_and_one_without_partitions_no_sum(
     keys_have_owners: bool, partitions: int | None, figures: tuple[int | None, int | None, int]
@@ -37,7 +39,9 @@ def test_a_model_without_owners_has_no_moved_keys_and_one_without_partitions_no_
     tally = Tally()
     tally.darkness.fold(10, 2, 10)
     view = tally.to_view(30, None, 6, keys_have_owners, partitions)
-    assert (view["keys_moved"], view["dark_partition_us"], view["dark_us"]) == figures and view["redelivered"] == 6
+    assert (view["keys_moved"], view["dark_partition_us"], view["dark_us"]) == figures and view[
+        "redelivered"
+    ] == 6
 
 
 def test_finished_records_are_folded_once_and_in_their_order() -> None:

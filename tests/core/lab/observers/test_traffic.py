@@ -1,4 +1,5 @@
-"""What a lane counts while messages pass, fed by hand: in which second, for whom, in which order, and who else is told."""
+"""What a lane counts while messages pass, fed by hand: in which second, for whom, in which order, and who
+else is told."""
 
 from typing import Any
 
@@ -146,7 +147,12 @@ def test_a_watch_sees_each_step_when_it_happens_and_with_the_nodes_clock() -> No
     traffic.handled("c1", 4, 12)
     traffic.dropped("c1", 5, 13)
     traffic.let_go("c1", 14)
-    assert watch.told == [("received", "c1", 4, 10), ("handled", "c1", 4, 12), ("dropped", "c1", 5, 13), ("let_go", "c1", 14)]
+    assert watch.told == [
+        ("received", "c1", 4, 10),
+        ("handled", "c1", 4, 12),
+        ("dropped", "c1", 5, 13),
+        ("let_go", "c1", 14),
+    ]
 
 
 @pytest.mark.parametrize("watch", [None, Log()])

@@ -1,4 +1,5 @@
-"""What a timed run sees of a lane: spans of flight and of pause, each told by hand from its beginning to its end."""
+"""What a timed run sees of a lane: spans of flight and of pause, each told by hand from its beginning to its
+end."""
 
 from broker_core.analysis.order import Flight
 from broker_core.analysis.pause import Stop
@@ -97,4 +98,6 @@ def test_end_of_the_run_ends_every_span_once() -> None:
     watch.stopped({"0": 3}, 3)
     watch.finish(50)
     watch.finish(60)
-    assert watch.flights == [Flight(5, "c1", 1, 50), Flight(6, "c2", 2, 50)] and watch.stops == [Stop("0", 3, 50)]
+    assert watch.flights == [Flight(5, "c1", 1, 50), Flight(6, "c2", 2, 50)] and watch.stops == [
+        Stop("0", 3, 50)
+    ]

@@ -1,4 +1,5 @@
-"""The picture of a consumer group says what coordinator and programs say: at rest, mid-rebalance, with a silent member, without a coordinator."""
+"""The picture of a consumer group says what coordinator and programs say: at rest, mid-rebalance, with a
+silent member, without a coordinator."""
 
 import json
 
@@ -18,13 +19,29 @@ PROTOCOLS = ("classic", "consumer")
 
 
 def lab_of(protocol: str = "classic", consumers: int = 3, algorithm: str = "range", **options: object) -> Lab:
-    lane = {"model": "kafka", "brokers": 3, "group_protocol": protocol, "algorithm": algorithm, "offsets_partitions": 5, **options}
+    lane = {
+        "model": "kafka",
+        "brokers": 3,
+        "group_protocol": protocol,
+        "algorithm": algorithm,
+        "offsets_partitions": 5,
+        **options,
+    }
     return Lab(scenario_from_json({"lanes": [lane], "consumers": consumers}))
 
 
 def order(lab: Lab, kind: str, consumer: str | None = None, **args: object) -> None:
     position = lab.position + 1
-    lab.submit({"command_id": f"x{position}", "kind": kind, "rig": "kafka", "consumer": consumer, "args": args, "position": position})
+    lab.submit(
+        {
+            "command_id": f"x{position}",
+            "kind": kind,
+            "rig": "kafka",
+            "consumer": consumer,
+            "args": args,
+            "position": position,
+        }
+    )
 
 
 def group(lab: Lab) -> Json:
@@ -59,7 +76,13 @@ def test_at_rest_all_that_is_said_of_a_partition_agrees(protocol: str) -> None:
         assert member["topics"] == ["flights"]
         assert member["target"] == (None if protocol == "classic" else member["assigned"])
     for partition in view["partitions"].values():
-        assert partition["start"] <= (partition["committed"] or 0) <= partition["position"] <= partition["high_watermark"] <= partition["end"]
+        assert (
+            partition["start"]
+            <= (partition["committed"] or 0)
+            <= partition["position"]
+            <= partition["high_watermark"]
+            <= partition["end"]
+        )
         assert partition["owner"] == partition["given"] and partition["dark_us"] is None
 
 
@@ -70,16 +93,34 @@ def test_a_parked_join_a_silent_member_and_the_timers_that_decide() -> None:
     order(lab, "join")
     view = run(lab, 6)
     assert view["state"] == "PreparingRebalance"
-    assert {key: member["awaits"] for key, member in view["members"].items()} == {"c1": "join", "c2": None, "c3": "join", "c4": "join"}
-    assert (view["members"]["c2"]["condition"], view["members"]["c2"]["verbs"]) == ("crashed", ["rejoin", "leave"])
-    assert all(partition["owner"] is None and partition["dark_us"] is not None for partition in view["partitions"].values())
+    assert {key: member["awaits"] for key, member in view["members"].items()} == {
+        "c1": "join",
+        "c2": None,
+        "c3": "join",
+        "c4": "join",
+    }
+    assert (view["members"]["c2"]["condition"], view["members"]["c2"]["verbs"]) == (
+        "crashed",
+        ["rejoin", "leave"],
+    )
+    assert all(
+        partition["owner"] is None and partition["dark_us"] is not None
+        for partition in view["partitions"].values()
+    )
     session, join = view["timers"]["session:c2"], view["timers"]["join"]
-    assert (session["member"], session["of_us"], join["member"], join["of_us"]) == ("c2", 45 * SECOND, None, 300 * SECOND)
+    assert (session["member"], session["of_us"], join["member"], join["of_us"]) == (
+        "c2",
+        45 * SECOND,
+        None,
+        300 * SECOND,
+    )
     until_us = session["until_us"]
     lab.advance_to(until_us - 1)
     assert "c2" in group(lab)["members"]
     view = run(lab, 0.5)
-    assert view["members"]["c2"]["member_id"] is None and view["generation"] == 2  # its session, and nothing else, held the others up
+    assert (
+        view["members"]["c2"]["member_id"] is None and view["generation"] == 2
+    )  # its session, and nothing else, held the others up
 
 
 @pytest.mark.slow
@@ -90,10 +131,17 @@ def test_a_consumer_that_has_expired_stays_in_sight_and_can_be_started_again(pro
     order(lab, "crash", "c2")
     view = run(lab, 120)
     member = view["members"]["c2"]
-    assert (member["member_id"], member["condition"], member["verbs"], member["owned"]) == (None, "crashed", ["rejoin", "leave"], [])
+    assert (member["member_id"], member["condition"], member["verbs"], member["owned"]) == (
+        None,
+        "crashed",
+        ["rejoin", "leave"],
+        [],
+    )
     order(lab, "rejoin", "c2")
     view = run(lab, 30)
-    assert [member["condition"] for member in view["members"].values() if member["consumer"] == "c2"] == ["running"]
+    assert [member["condition"] for member in view["members"].values() if member["consumer"] == "c2"] == [
+        "running"
+    ]
     order(lab, "crash", "c2")
     run(lab, 120)
     order(lab, "leave", "c2")
@@ -103,7 +151,11 @@ def test_a_consumer_that_has_expired_stays_in_sight_and_can_be_started_again(pro
 def test_the_initial_delay_is_told_apart_from_the_join_phase() -> None:
     lab = lab_of()
     view = run(lab, 1)
-    assert (view["state"], list(view["timers"])[-1], view["timers"]["initial_delay"]["of_us"]) == ("PreparingRebalance", "initial_delay", 3 * SECOND)
+    assert (view["state"], list(view["timers"])[-1], view["timers"]["initial_delay"]["of_us"]) == (
+        "PreparingRebalance",
+        "initial_delay",
+        3 * SECOND,
+    )
 
 
 def test_who_does_not_poll_has_a_timer_of_its_own() -> None:
@@ -124,7 +176,10 @@ def test_without_a_coordinator_there_are_no_members_and_with_the_next_one_they_a
     order(lab, "cluster_crash", broker=view["coordinator"])
     at_once = group(lab)
     assert (at_once["coordinator"], at_once["state"], at_once["generation"]) == (None, None, None)
-    assert all(member["member_id"] is None for member in at_once["members"].values()) and len(at_once["members"]) == 3
+    assert (
+        all(member["member_id"] is None for member in at_once["members"].values())
+        and len(at_once["members"]) == 3
+    )
     later = run(lab, 20)
     assert later["coordinator"] not in (None, view["coordinator"])
     assert {key: member["member_id"] for key, member in later["members"].items()} == members
@@ -141,13 +196,19 @@ def test_epochs_follow_each_other_in_the_consumer_protocol() -> None:
         assert max(epochs) <= view["assignment_epoch"] <= view["generation"]
         behind = behind or min(epochs) < view["generation"]
         for key, member in view["members"].items():
-            assert not set(member["assigned"]) & {number for other, one in view["members"].items() if other != key for number in one["assigned"]}
+            assert not set(member["assigned"]) & {
+                number for other, one in view["members"].items() if other != key for number in one["assigned"]
+            }
     assert behind and set(epochs) == {view["generation"]}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("protocol", "table"), [("classic", CLASSIC_TRANSITIONS), ("consumer", CONSUMER_TRANSITIONS)])
-def test_no_group_ever_goes_a_way_that_its_table_does_not_have(protocol: str, table: dict[tuple[str, str], str]) -> None:
+@pytest.mark.parametrize(
+    ("protocol", "table"), [("classic", CLASSIC_TRANSITIONS), ("consumer", CONSUMER_TRANSITIONS)]
+)
+def test_no_group_ever_goes_a_way_that_its_table_does_not_have(
+    protocol: str, table: dict[tuple[str, str], str]
+) -> None:
     ways: dict[str, set[str]] = {}
     for (state, _event), after in table.items():
         ways.setdefault(state, set()).add(after)
@@ -163,7 +224,14 @@ def test_no_group_ever_goes_a_way_that_its_table_does_not_have(protocol: str, ta
 
     lab = lab_of(protocol, consumers=0)
     before, seen = group(lab)["state"], set()
-    for kind, name in (("join", None), ("join", None), ("crash", "c1"), ("leave", "c2"), ("join", None), ("leave", "c3")):
+    for kind, name in (
+        ("join", None),
+        ("join", None),
+        ("crash", "c1"),
+        ("leave", "c2"),
+        ("join", None),
+        ("leave", "c3"),
+    ):
         order(lab, kind, name)
         for _ in range(60):
             state = run(lab, 0.9)["state"]
@@ -174,7 +242,17 @@ def test_no_group_ever_goes_a_way_that_its_table_does_not_have(protocol: str, ta
 
 
 CONDITIONS = {"live": (), "crashed": ("crash",), "frozen": ("group_freeze",), "stuck": ("group_stick",)}
-OF_A_MEMBER = ("leave", "crash", "rejoin", "group_freeze", "group_thaw", "group_stick", "group_unstick", "group_restart", "group_subscribe")
+OF_A_MEMBER = (
+    "leave",
+    "crash",
+    "rejoin",
+    "group_freeze",
+    "group_thaw",
+    "group_stick",
+    "group_unstick",
+    "group_restart",
+    "group_subscribe",
+)
 
 
 @pytest.mark.parametrize("condition", CONDITIONS)
@@ -204,7 +282,9 @@ def test_more_partitions_are_dark_until_members_learn_of_them() -> None:
 def test_a_shorter_session_is_shown_as_long_as_it_is() -> None:
     for protocol in PROTOCOLS:
         lab = lab_of(protocol, session_timeout_ms=9_000)
-        assert {timer["of_us"] for timer in run(lab, 12)["timers"].values() if timer["kind"] == "session"} == {9 * SECOND}
+        assert {
+            timer["of_us"] for timer in run(lab, 12)["timers"].values() if timer["kind"] == "session"
+        } == {9 * SECOND}
 
 
 def test_looking_changes_nothing() -> None:
@@ -216,19 +296,29 @@ def test_looking_changes_nothing() -> None:
 
 
 def test_a_lanes_groups_may_have_the_old_coordinator() -> None:
-    """It serves a classic group through crash and failover, restores the same, and knows nothing of the consumer protocol."""
+    """It serves a classic group through crash and failover, restores the same, and knows nothing of the
+    consumer protocol."""
     lab = lab_of(group_coordinator="old", static_members=True)
     view = run(lab, 20)
     assert view["is_old"] and view["state"] == "Stable" and sum(map(len, owners(view).values())) == 12
     order(lab, "crash", "c2")
     run(lab, 50)
     committed = {number: partition["committed"] for number, partition in group(lab)["partitions"].items()}
-    lab.submit({"command_id": "f", "kind": "cluster_crash", "rig": "kafka", "args": {"broker": group(lab)["coordinator"]}})
+    lab.submit(
+        {
+            "command_id": "f",
+            "kind": "cluster_crash",
+            "rig": "kafka",
+            "args": {"broker": group(lab)["coordinator"]},
+        }
+    )
     other = Lab.restore(lab.scenario, lab.checkpoint())
     for each in (lab, other):
         view = run(each, 40)
     assert lab.view() == other.view() and view["state"] == "Stable"
-    assert set(owners(view)) == {"c1", "c3"} and all(view["partitions"][number]["committed"] >= offset for number, offset in committed.items())
+    assert set(owners(view)) == {"c1", "c3"} and all(
+        view["partitions"][number]["committed"] >= offset for number, offset in committed.items()
+    )
     assert not run(lab_of(), 1)["is_old"]
     with pytest.raises(CommandError) as refused:
         lab_of("consumer", group_coordinator="old")
@@ -247,7 +337,10 @@ def test_a_static_member_that_restarts_is_one_member_all_the_time(protocol: str)
         seen.append((member[0], member[1]["condition"], len(member[1]["assigned"]), member[1]["verbs"][0]))
         assert view["timers"]["session:c2~2"]["member"] == "c2~2"
         assert [part["given"] for part in view["partitions"].values()].count("c2~2") == 4
-    assert list(dict.fromkeys(seen)) == [("c2~2", "gone", 4, "group_subscribe"), ("c2~2", "running", 4, "group_subscribe")]
+    assert list(dict.fromkeys(seen)) == [
+        ("c2~2", "gone", 4, "group_subscribe"),
+        ("c2~2", "running", 4, "group_subscribe"),
+    ]
 
 
 def test_a_dead_process_that_is_no_member_is_not_shown_beside_its_next_life() -> None:
@@ -257,7 +350,9 @@ def test_a_dead_process_that_is_no_member_is_not_shown_beside_its_next_life() ->
     run(lab, 2)
     order(lab, "rejoin", "c2")
     view = run(lab, 0.2)
-    assert [(key, each["member_id"] is None) for key, each in view["members"].items() if each["consumer"] == "c2"] == [("c2~2", False)]
+    assert [
+        (key, each["member_id"] is None) for key, each in view["members"].items() if each["consumer"] == "c2"
+    ] == [("c2~2", False)]
 
 
 def test_a_next_life_that_was_refused_stands_beside_the_former_one() -> None:
@@ -275,10 +370,15 @@ def test_a_next_life_that_was_refused_stands_beside_the_former_one() -> None:
 def test_a_subscription_by_pattern_is_told_with_the_topics_that_it_means() -> None:
     lab = lab_of(more_topics=[{"name": "audit", "partitions": 2}])
     run(lab, 20)
-    assert {(member["pattern"], *member["topics"]) for member in group(lab)["members"].values()} == {(None, "flights")}
+    assert {(member["pattern"], *member["topics"]) for member in group(lab)["members"].values()} == {
+        (None, "flights")
+    }
     order(lab, "group_subscribe", "c2", pattern="fl.*|au.+")
     view = run(lab, 12)
-    assert (view["members"]["c2"]["pattern"], view["members"]["c2"]["topics"]) == ("fl.*|au.+", ["audit", "flights"])
+    assert (view["members"]["c2"]["pattern"], view["members"]["c2"]["topics"]) == (
+        "fl.*|au.+",
+        ["audit", "flights"],
+    )
     with pytest.raises(CommandError) as refused:
         order(lab, "group_subscribe", "c2", pattern="(a+)+")
     assert refused.value.field == "args.pattern"
@@ -287,8 +387,14 @@ def test_a_subscription_by_pattern_is_told_with_the_topics_that_it_means() -> No
 def test_members_that_are_upgraded_one_by_one_say_what_they_speak_and_one_assignor_is_for_all() -> None:
     lab = lab_of(algorithm="cooperative-sticky", migration_policy="bidirectional")
     view = run(lab, 15)
-    assert view["assignor"] == "cooperative-sticky" and {member["protocol"] for member in view["members"].values()} == {"classic"}
+    assert view["assignor"] == "cooperative-sticky" and {
+        member["protocol"] for member in view["members"].values()
+    } == {"classic"}
     order(lab, "group_restart", "c1", protocol="consumer")
     view = run(lab, 12)
     assert (view["protocol"], view["assignor"]) == ("consumer", "uniform")
-    assert {member["consumer"]: member["protocol"] for member in view["members"].values()} == {"c1": "consumer", "c2": "classic", "c3": "classic"}
+    assert {member["consumer"]: member["protocol"] for member in view["members"].values()} == {
+        "c1": "consumer",
+        "c2": "classic",
+        "c3": "classic",
+    }

@@ -42,8 +42,13 @@ def test_batches_on_their_way_and_those_that_wait():
     world = world_with_producer()
     send(world, 2, 3, 4)
     view = cluster_view(world)["producers"]["producer"]
-    assert [[batch["sequence"] for batch in flight["batches"]] for flight in view["in_flight"]["1"]] == [[1], [2]]
-    assert [(batch["partition"], batch["count"], batch["sequence"]) for batch in view["waiting"]["t-0"]] == [("t-0", 1, -1)]
+    assert [[batch["sequence"] for batch in flight["batches"]] for flight in view["in_flight"]["1"]] == [
+        [1],
+        [2],
+    ]
+    assert [(batch["partition"], batch["count"], batch["sequence"]) for batch in view["waiting"]["t-0"]] == [
+        ("t-0", 1, -1)
+    ]
     assert (view["acks"], view["max_in_flight"], view["id"] >= 0, view["epoch"]) == (-1, 2, True, 0)
     assert view["sequences"] == {"t-0": {"next": 3, "last_acked": 0}}
     world.advance(world.now_us + SECOND)
@@ -57,5 +62,7 @@ def test_a_batch_that_comes_back_says_how_often():
     verbs.crash(world, 1)
     world.advance(world.now_us + SECOND)
     view = cluster_view(world)["producers"]["producer"]
-    sent = [batch for flights in view["in_flight"].values() for flight in flights for batch in flight["batches"]]
+    sent = [
+        batch for flights in view["in_flight"].values() for flight in flights for batch in flight["batches"]
+    ]
     assert [batch["sequence"] for batch in sent + view["waiting"].get("t-0", []) if batch["attempts"]] == [1]

@@ -1,4 +1,5 @@
-"""When another broker takes over: foreseen at the crash, and then it happens at that moment; nothing is foreseen where nobody will."""
+"""When another broker takes over: foreseen at the crash, and then it happens at that moment; nothing is
+foreseen where nobody will."""
 
 from broker_core.events import Json
 from broker_core.lab.lab import Lab
@@ -11,7 +12,11 @@ TOPIC = "records"
 
 def cluster(seconds: float = 3) -> Lab:
     lane = {"model": "kafka", "brokers": 3, "partitions": 1, "replication_factor": 2, "offsets_partitions": 1}
-    lab = Lab(scenario_from_json({"lanes": [lane], "consumers": 0, "workload": {"kind": "uniform", "keys": 5, "rate": 5}}))
+    lab = Lab(
+        scenario_from_json(
+            {"lanes": [lane], "consumers": 0, "workload": {"kind": "uniform", "keys": 5, "rate": 5}}
+        )
+    )
     lab.advance_to(int(seconds * SECOND))
     return lab
 
@@ -27,7 +32,10 @@ def foreseen(lab: Lab, number: int = 0, topic: str = TOPIC) -> int | None:
 
 def test_leader_that_crashed_is_replaced_at_the_moment_that_was_foreseen() -> None:
     lab = cluster()
-    leader, (other,) = partition(lab)["leader"], [broker for broker in partition(lab)["isr"] if broker != partition(lab)["leader"]]
+    leader, (other,) = (
+        partition(lab)["leader"],
+        [broker for broker in partition(lab)["isr"] if broker != partition(lab)["leader"]],
+    )
     assert foreseen(lab) is None, "it runs"
     order(lab, "cluster_crash", broker=leader)
     at_us = foreseen(lab)

@@ -1,4 +1,5 @@
-"""What a page offers to do to a member of a group is what the lab does not refuse, and nothing that it would refuse."""
+"""What a page offers to do to a member of a group is what the lab does not refuse, and nothing that it would
+refuse."""
 
 import pytest
 
@@ -6,7 +7,17 @@ from broker_core.lab.views.kafka_group_verbs import group_verbs, member_verbs
 from tests.core.lab.commands.pages import STATES, cluster, page, refused
 from tests.core.lab.small import consumer
 
-KINDS = ["group_subscribe", "group_restart", "group_stick", "group_unstick", "group_freeze", "group_thaw", "leave", "crash", "rejoin"]
+KINDS = [
+    "group_subscribe",
+    "group_restart",
+    "group_stick",
+    "group_unstick",
+    "group_freeze",
+    "group_thaw",
+    "leave",
+    "crash",
+    "rejoin",
+]
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -19,10 +30,17 @@ def test_what_is_offered_is_what_is_not_refused(state: str) -> None:
 
 
 def test_end_of_a_hold_is_offered_first() -> None:
-    assert [member_verbs(consumer("x", state))[0] for state in ("frozen", "stuck", "crashed")] == ["group_thaw", "group_unstick", "rejoin"]
+    assert [member_verbs(consumer("x", state))[0] for state in ("frozen", "stuck", "crashed")] == [
+        "group_thaw",
+        "group_unstick",
+        "rejoin",
+    ]
 
 
 def test_group_can_get_members_and_partitions() -> None:
     facts = page(kafka=cluster("c1"))
-    assert [refused(facts, "join"), refused(facts, "cluster_add_partitions", topic="records", count=9)] == [None, None]
+    assert [refused(facts, "join"), refused(facts, "cluster_add_partitions", topic="records", count=9)] == [
+        None,
+        None,
+    ]
     assert group_verbs() == ["join", "cluster_add_partitions"]

@@ -1,4 +1,5 @@
-"""The panel of a Pulsar lane: what it shows is what the broker holds, and each idle consumer has its cause."""
+"""The panel of a Pulsar lane: what it shows is what the broker holds, and each idle consumer has its
+cause."""
 
 import json
 
@@ -20,11 +21,27 @@ SECOND = 1_000_000
 
 def lab_of(algorithm="consistent_hash", consumers=3, rate=40, **options) -> Lab:
     lane = {"model": "pulsar", "algorithm": algorithm, **options}
-    return Lab(scenario_from_json({"lanes": [lane], "consumers": consumers, "workload": {"kind": "uniform", "keys": 200, "rate": rate}}))
+    return Lab(
+        scenario_from_json(
+            {
+                "lanes": [lane],
+                "consumers": consumers,
+                "workload": {"kind": "uniform", "keys": 200, "rate": rate},
+            }
+        )
+    )
 
 
 def order(lab, kind, consumer=None, **args):
-    lab.submit({"command_id": f"x{lab.position + 1}", "kind": kind, "consumer": consumer, "lane": "all", "args": args})
+    lab.submit(
+        {
+            "command_id": f"x{lab.position + 1}",
+            "kind": kind,
+            "consumer": consumer,
+            "lane": "all",
+            "args": args,
+        }
+    )
 
 
 def run(lab, seconds):
@@ -44,7 +61,7 @@ def subscription(lab):
     return lane.reads.subscriptions(lane)[0]
 
 
-# -- the cursor -------------------------------------------------------------------------------------------------------------------------
+# -- the cursor ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("algorithm", ["consistent_hash", "auto_split", "shared", "failover_document"])
@@ -82,9 +99,14 @@ def test_the_numbers_of_a_cursor_agree_with_one_another():
     cursor, consumers = view["cursors"]["-1"], view["consumers"]
     unread = cursor["end"] - cursor["read"]
     assert cursor["backlog"] == cursor["end"] - 1 - cursor["mark_delete"] - cursor["acked_ahead"]
-    assert cursor["backlog"] == unread + cursor["waiting"] + sum(consumer["unacked"] for consumer in consumers.values())
+    assert cursor["backlog"] == unread + cursor["waiting"] + sum(
+        consumer["unacked"] for consumer in consumers.values()
+    )
     assert cursor["hole_count"] >= len(cursor["holes"]) > 0
-    assert min(consumer["oldest"] for consumer in consumers.values() if consumer["oldest"] is not None) == cursor["mark_delete"] + 1
+    assert (
+        min(consumer["oldest"] for consumer in consumers.values() if consumer["oldest"] is not None)
+        == cursor["mark_delete"] + 1
+    )
     assert cursor["joins"] == {"c4": consumers["c4"]["idle"]["limit"]}
 
 
@@ -99,7 +121,7 @@ def test_a_view_is_plain_and_the_same_after_a_restore():
     assert panel(Lab.restore(lab.scenario, lab.checkpoint())) == view
 
 
-# -- why idle -----------------------------------------------------------------------------------------------------------------------------
+# -- why idle ------------------------------------------------------------------------------------------------
 
 
 def test_one_that_works_is_not_idle():
@@ -117,11 +139,29 @@ def test_a_newcomer_names_the_first_unacknowledged_entry_and_who_has_it():
     run(lab, 3)
     known = subscription(lab)
     limit = next(iter(known.dispatcher.recently_joined.values()))
-    held = sorted(position for position in range(known.cursor.mark_delete + 1, limit) if not known.cursor.is_acked(position))
-    assert idle(lab, "c4") == {"code": "newcomer", "limit": limit, "position": held[0], "holder": "c1", "older": len(held)}
+    held = sorted(
+        position
+        for position in range(known.cursor.mark_delete + 1, limit)
+        if not known.cursor.is_acked(position)
+    )
+    assert idle(lab, "c4") == {
+        "code": "newcomer",
+        "limit": limit,
+        "position": held[0],
+        "holder": "c1",
+        "older": len(held),
+    }
     assert idle(lab, "c1") == {"code": "paused", "unacked": len(held)}
-    # The others have nothing either: with the replay set blocked nothing new is read. That is what people call "stuck behind one message".
-    assert idle(lab, "c2") == {"code": "behind_newcomer", "consumer": "c4", "limit": limit, "position": held[0], "holder": "c1", "older": len(held)}
+    # The others have nothing either: with the replay set blocked nothing new is read. That is what people
+    # call "stuck behind one message".
+    assert idle(lab, "c2") == {
+        "code": "behind_newcomer",
+        "consumer": "c4",
+        "limit": limit,
+        "position": held[0],
+        "holder": "c1",
+        "older": len(held),
+    }
     order(lab, "resume", "c1")
     run(lab, 60)
     assert panel(lab)["cursors"]["-1"]["joins"] == {} and idle(lab, "c4") is None
@@ -179,9 +219,13 @@ def test_what_is_at_a_former_connection_is_counted_so_that_the_numbers_agree(alg
     consumers, cursors = view["consumers"], view["cursors"].values()
     assert consumers["c1"]["former"] > 20 and consumers["c2"]["former"] == 0
     there = sum(cursor["end"] - cursor["read"] + cursor["waiting"] for cursor in cursors)
-    assert sum(cursor["backlog"] for cursor in cursors) == there + sum(known["unacked"] + known["former"] for known in consumers.values())
+    assert sum(cursor["backlog"] for cursor in cursors) == there + sum(
+        known["unacked"] + known["former"] for known in consumers.values()
+    )
     picture = whole(lab_view(lab))["rigs"]["pulsar"]["picture"]
-    assert algorithm != "shared" or (sorted(picture["ring"]) == ["c1", "c2", "c3"] and len(picture["in_flight"]["c1"]) == 24)
+    assert algorithm != "shared" or (
+        sorted(picture["ring"]) == ["c1", "c2", "c3"] and len(picture["in_flight"]["c1"]) == 24
+    )
     run(lab, 70)
     assert panel(lab)["consumers"]["c1"]["former"] == 0
 
@@ -191,7 +235,9 @@ def test_other_ranges_and_another_level_are_changes_whose_slices_and_partitions_
     run(lab, 3)
     order(lab, "pulsar_ranges", "c2", ranges=[[32768, 50000]])
     run(lab, 3)
-    assert [(row["from"], row["to"], row["slots"]) for row in panel(lab)["handed"]] == [("c2", None, 65535 - 50000)]
+    assert [(row["from"], row["to"], row["slots"]) for row in panel(lab)["handed"]] == [
+        ("c2", None, 65535 - 50000)
+    ]
     lab = lab_of("failover", consumers=2, partitions=2)
     run(lab, 3)
     order(lab, "pulsar_priority", "c1", level=1)
@@ -241,12 +287,19 @@ def test_under_draining_hashes_only_who_owns_the_slot_waits_and_names_it():
     held = list(known["2.1"].pending.values())
     for slot, entry in draining["slots"].items():
         assert entry["count"] == sum(subscription(lab).selector.slot(hash32) == int(slot) for hash32 in held)
-    assert view["consumers"]["c2"]["idle"] is None or view["consumers"]["c2"]["idle"]["code"] in ("draining", "nothing_to_read")
+    assert view["consumers"]["c2"]["idle"] is None or view["consumers"]["c2"]["idle"]["code"] in (
+        "draining",
+        "nothing_to_read",
+    )
 
 
 def test_a_key_whose_slot_drains_is_the_cause():
     lane = {"model": "pulsar", "algorithm": "auto_split", "order": "draining"}
-    lab = Lab(scenario_from_json({"lanes": [lane], "consumers": 1, "workload": {"kind": "uniform", "keys": 3, "rate": 15}}))
+    lab = Lab(
+        scenario_from_json(
+            {"lanes": [lane], "consumers": 1, "workload": {"kind": "uniform", "keys": 3, "rate": 15}}
+        )
+    )
     run(lab, 2)
     order(lab, "pause", "c1")
     run(lab, 2)
@@ -258,7 +311,11 @@ def test_a_key_whose_slot_drains_is_the_cause():
     slots = panel(lab)["draining"]["slots"]
     cause = idle(lab, next(iter(slots.values()))["to"])
     entry = slots[str(cause["slot"])]
-    assert cause == {"code": "draining", "slot": cause["slot"], "consumer": entry["from"], "count": entry["count"]} and entry["from"] == "c1"
+    assert (
+        cause
+        == {"code": "draining", "slot": cause["slot"], "consumer": entry["from"], "count": entry["count"]}
+        and entry["from"] == "c1"
+    )
 
 
 def test_standbys_say_so_and_a_switch_takes_its_second():
@@ -268,7 +325,10 @@ def test_standbys_say_so_and_a_switch_takes_its_second():
     order(lab, "leave", "c1")
     run(lab, 0.5)
     view = panel(lab)
-    assert view["failover"]["partitions"]["0"]["switching"] and view["failover"]["partitions"]["0"]["active"] == "c2"
+    assert (
+        view["failover"]["partitions"]["0"]["switching"]
+        and view["failover"]["partitions"]["0"]["active"] == "c2"
+    )
     assert idle(lab, "c3")["code"] in ("switching", "standby")
     run(lab, 2)
     assert not panel(lab)["failover"]["partitions"]["0"]["switching"]
@@ -279,7 +339,9 @@ def test_a_refused_one_names_the_error_and_an_exclusive_one_has_no_standbys():
     run(lab, 3)
     assert idle(lab, "c2") == {"code": "refused", "error": "ConsumerBusy"}
     view = panel(lab)
-    assert view["failover"]["order"] == [["c1", 0]] and {known["active"] for known in view["failover"]["partitions"].values()} == {"c1"}
+    assert view["failover"]["order"] == [["c1", 0]] and {
+        known["active"] for known in view["failover"]["partitions"].values()
+    } == {"c1"}
     assert {known["next"] for known in view["failover"]["partitions"].values()} == {None}
 
 
@@ -308,10 +370,14 @@ def test_crashed_then_gone():
     assert idle(lab, "c2")["code"] == "crashed"
     run(lab, 90)
     assert idle(lab, "c2") == {"code": "gone"}
-    assert sum(consumer["redelivered"] for consumer in panel(lab)["consumers"].values()) == lab.lanes["pulsar"].redelivered > 0
+    assert (
+        sum(consumer["redelivered"] for consumer in panel(lab)["consumers"].values())
+        == lab.lanes["pulsar"].redelivered
+        > 0
+    )
 
 
-# -- who took what ------------------------------------------------------------------------------------------------------------------------
+# -- who took what -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("algorithm", list(SELECTORS))
@@ -332,7 +398,9 @@ def test_what_changed_hands_is_what_the_two_cuts_differ_in(algorithm):
         mine += (bound - low) if owner == newcomer else 0
         low = bound
     mine += picture["space"] - 1 - low if picture["now"]["owners"][0] == newcomer else 0
-    assert bill is not None and abs(owned - mine) <= picture["space"] // 50  # a point that several share is shown with its first holder
+    assert (
+        bill is not None and abs(owned - mine) <= picture["space"] // 50
+    )  # a point that several share is shown with its first holder
 
 
 def test_handed_over_the_top_of_a_ring_and_to_nobody():
@@ -343,14 +411,20 @@ def test_handed_over_the_top_of_a_ring_and_to_nobody():
     assert handed(([15], ["a"]), ([15], ["a"]), 16) == []
 
 
-# -- whose rule, who is next --------------------------------------------------------------------------------------------------------------
+# -- whose rule, who is next ---------------------------------------------------------------------------------
 
 
 def test_each_algorithm_says_whose_rule_it_is():
     assert {name: rule_of(name) for name in SELECTORS} == {
-        "consistent_hash": "3.2", "consistent_hash_3_2_0": "3.2.0", "consistent_hash_current": "current", "auto_split": "3.2", "sticky": "3.2",
-        "ring_document": "document", "auto_split_document": "document", "sticky_document": "document",
-    }  # fmt: skip
+        "consistent_hash": "3.2",
+        "consistent_hash_3_2_0": "3.2.0",
+        "consistent_hash_current": "current",
+        "auto_split": "3.2",
+        "sticky": "3.2",
+        "ring_document": "document",
+        "auto_split_document": "document",
+        "sticky_document": "document",
+    }
     assert panel(lab_of(order="draining"))["rule"] == {"selector": "3.2", "order": "current"}
     assert panel(lab_of(order="recently_joined"))["rule"]["order"] == "3.2"
     assert panel(lab_of("shared"))["order"] is None
@@ -369,7 +443,8 @@ def test_next_is_who_the_picker_picks_once_the_active_one_has_left(partition):
 
 
 def test_who_waits_behind_a_batch_that_cannot_be_sent_is_told_so():
-    """3.2 reads what waits from its front again, 100 entries at a time: with one stuck consumer the other gets nothing either."""
+    """3.2 reads what waits from its front again, 100 entries at a time: with one stuck consumer the other
+    gets nothing either."""
     lab = lab_of("consistent_hash", consumers=2, rate=80, order="recently_joined", unacked_max=20)
     run(lab, 2)
     order(lab, "pulsar_hold_acks", "c1")
@@ -377,8 +452,14 @@ def test_who_waits_behind_a_batch_that_cannot_be_sent_is_told_so():
     told, dispatcher = idle(lab, "c2"), subscription(lab).dispatcher
     names = program_names(lab.lanes["pulsar"].reads.broker(lab.lanes["pulsar"]))
     assert told["code"] == "out_of_reach" and told["owner"] == "c1" and told["before"] >= 100
-    stuck = [names[dispatcher.owner(dispatcher.entries[position].hash32)] for position in dispatcher.replay.positions[: told["before"] + 1]]
-    assert stuck == ["c1"] * told["before"] + ["c2"] and dispatcher.replay.positions[told["before"]] == told["position"]
+    stuck = [
+        names[dispatcher.owner(dispatcher.entries[position].hash32)]
+        for position in dispatcher.replay.positions[: told["before"] + 1]
+    ]
+    assert (
+        stuck == ["c1"] * told["before"] + ["c2"]
+        and dispatcher.replay.positions[told["before"]] == told["position"]
+    )
     run(lab, 5)
     assert idle(lab, "c2") == told
     order(lab, "pulsar_release_acks", "c1")

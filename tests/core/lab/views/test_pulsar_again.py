@@ -1,4 +1,5 @@
-"""The ladder to the dead-letter topic as the page shows it: what the broker counts, and when the clients ask."""
+"""The ladder to the dead-letter topic as the page shows it: what the broker counts, and when the clients
+ask."""
 
 import pytest
 
@@ -27,7 +28,9 @@ def test_each_message_climbs_its_ladder_and_ends_as_a_dead_letter():
         assert (view["max"], view["delay_us"], view["in_retry_topic"]) == (3, 3 * SECOND, False)
         assert view["count"] == len(view["entries"])
         for position, entry in view["entries"].items():
-            assert entry["record"] == int(position) and int(position) % 20 == 0  # every 20th cannot be handled
+            assert (
+                entry["record"] == int(position) and int(position) % 20 == 0
+            )  # every 20th cannot be handled
             assert not subscription(lab).cursor.is_acked(int(position)) and 0 <= entry["times"] <= 3
     climbed = [times for times in seen if times is not None]
     # The fourth delivery fails at once and is the last: no full second sees it.
@@ -51,7 +54,9 @@ def test_without_a_policy_there_is_no_end_of_it():
 
 
 def test_with_a_retry_letter_topic_the_ladder_is_there():
-    lab = lab_of("shared", rate=10, fails_every=20, max_redeliver=3, nack_delay_us=3 * SECOND, retry_topic=True)
+    lab = lab_of(
+        "shared", rate=10, fails_every=20, max_redeliver=3, nack_delay_us=3 * SECOND, retry_topic=True
+    )
     run(lab, 12)
     view = again(lab)
     assert view["in_retry_topic"] and view["count"] == lab.lanes["pulsar"].picture()["retry_letters"] > 0
@@ -75,7 +80,11 @@ def test_one_whose_cumulative_acks_are_refused_says_so_before_it_is_blocked(algo
     lab = lab_of(algorithm, acks_cumulatively=True, unacked_max=50, rate=60)
     run(lab, 15)
     told = idle(lab, "c1")
-    assert told["code"] == "acks_refused" and told["count"] == panel(lab)["consumers"]["c1"]["refused_acks"] >= 50 and told["unacked"] >= 50
+    assert (
+        told["code"] == "acks_refused"
+        and told["count"] == panel(lab)["consumers"]["c1"]["refused_acks"] >= 50
+        and told["unacked"] >= 50
+    )
 
 
 @pytest.mark.parametrize("by_index", [False, True])
@@ -84,5 +93,7 @@ def test_in_batches_the_messages_that_cannot_be_handled_are_counted_and_named(by
     lab = lab_of("shared", fails_every=10, nack_delay_us=60_000_000, **options)
     run(lab, 6)
     view = panel(lab)["again"]
-    assert view["messages"] > view["count"] == len(view["entries"]) > 3, "two of the twenty messages of an entry"
+    assert view["messages"] > view["count"] == len(view["entries"]) > 3, (
+        "two of the twenty messages of an entry"
+    )
     assert {entry["record"] % 10 for entry in view["entries"].values()} == {0}

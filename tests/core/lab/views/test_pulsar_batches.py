@@ -1,4 +1,5 @@
-"""Batches of a Pulsar lane: what the page says of them is what the broker sent, by whose keys, and how far it is acknowledged."""
+"""Batches of a Pulsar lane: what the page says of them is what the broker sent, by whose keys, and how far it
+is acknowledged."""
 
 import pytest
 
@@ -35,7 +36,9 @@ def test_default_batches_mix_keys_and_go_where_the_first_key_belongs():
         assert entry["owners"][0] == entry["to"]  # the broker looks at the first key, and at no other
         assert len(entry["keys"]) == len(entry["owners"]) == len(entry["done"]) == 12
     # Nobody came or went, so what went astray so far is what the picture shows, entry by entry.
-    assert view["misplaced"] == sum(owner != entry["to"] for entry in entries for owner in entry["owners"]) > 100
+    assert (
+        view["misplaced"] == sum(owner != entry["to"] for entry in entries for owner in entry["owners"]) > 100
+    )
 
 
 def test_each_key_s_owner_is_the_selector_s():
@@ -43,7 +46,11 @@ def test_each_key_s_owner_is_the_selector_s():
     run(lab, 3)
     lane = lab.lanes["pulsar"]
     owners = dict(zip([lab.workload.key(code) for code in lane.keys.codes], lane.key_owners(), strict=False))
-    told = [pair for entry in batches(lab)["recent"].values() for pair in zip(entry["keys"], entry["owners"], strict=True)]
+    told = [
+        pair
+        for entry in batches(lab)["recent"].values()
+        for pair in zip(entry["keys"], entry["owners"], strict=True)
+    ]
     assert len(told) == 60 and all(owners[key] == owner for key, owner in told)
 
 
@@ -77,7 +84,10 @@ def test_with_batch_index_acks_the_broker_hears_of_single_messages(hears):
     letters = {position: entry["done"] for position, entry in view["recent"].items()}
     part = {position: done for position, done in letters.items() if 0 < done.count(ACKED) < len(done)}
     assert bool(part) is hears and bool(known.cursor.acked_in_batch) is hears
-    assert view["in_part"] == [len(known.cursor.acked_in_batch), sum(map(len, known.cursor.acked_in_batch.values()))]
+    assert view["in_part"] == [
+        len(known.cursor.acked_in_batch),
+        sum(map(len, known.cursor.acked_in_batch.values())),
+    ]
     if not hears:  # it is handled message by message, and acknowledged with the last one
         assert any(HANDLED in done and OPEN in done for done in letters.values())
     for position, done in letters.items():
@@ -90,11 +100,18 @@ def test_an_entry_that_is_sent_again_counts_again_and_says_who_has_it_now():
     order(lab, "pause", "c1")
     run(lab, 2)
     before = batches(lab)
-    mine = [position for position, entry in before["recent"].items() if entry["to"] == "c1" and OPEN in entry["done"]]
+    mine = [
+        position
+        for position, entry in before["recent"].items()
+        if entry["to"] == "c1" and OPEN in entry["done"]
+    ]
     order(lab, "leave", "c1")
     run(lab, 0.1)
     after = batches(lab)
-    assert mine and all(after["recent"][position]["to"] != "c1" and after["recent"][position]["times"] == 2 for position in mine)
+    assert mine and all(
+        after["recent"][position]["to"] != "c1" and after["recent"][position]["times"] == 2
+        for position in mine
+    )
     assert after["entries"] >= before["entries"] + len(mine)
 
 

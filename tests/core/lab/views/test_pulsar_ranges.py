@@ -16,11 +16,15 @@ RANGES = st.lists(st.tuples(st.integers(-99, 70_000), st.integers(-99, 70_000)),
 
 @settings(max_examples=25)
 @given(RANGES, st.sampled_from([", ", ";", "\n", " ,\n"]), st.sampled_from(["-", "..", " - ", " .. "]))
-def test_typed_ranges_are_read_as_they_were_meant(ranges: list[tuple[int, int]], between: str, sign: str) -> None:
+def test_typed_ranges_are_read_as_they_were_meant(
+    ranges: list[tuple[int, int]], between: str, sign: str
+) -> None:
     assert ranges_from_text(between.join(f"{first}{sign}{last}" for first, last in ranges)) == ranges
 
 
-@pytest.mark.parametrize("text", ["5", "5-", "-", "a-b", "0-9 10-19", "0—9", "0-1234567890", "0..9..12", "1.5-3", "０-９"])
+@pytest.mark.parametrize(
+    "text", ["5", "5-", "-", "a-b", "0-9 10-19", "0—9", "0-1234567890", "0..9..12", "1.5-3", "０-９"]
+)
 def test_text_that_is_no_range_is_said_again_in_part(text: str) -> None:
     with pytest.raises(CommandError, match="must be ranges such as 0-16383, 32768-49151") as refused:
         ranges_from_text(f"0-9, {text}")
@@ -31,7 +35,10 @@ def test_long_nonsense_is_cut_and_there_are_at_most_64_ranges() -> None:
     with pytest.raises(CommandError) as refused:
         ranges_from_text("x" * 900)
     assert refused.value.reason.endswith(f": {'x' * 32}")
-    assert len(ranges_from_text(",".join(["0-1"] * RANGES_MAX))) == RANGES_MAX and ranges_from_text(" ,, \n;") == []
+    assert (
+        len(ranges_from_text(",".join(["0-1"] * RANGES_MAX))) == RANGES_MAX
+        and ranges_from_text(" ,, \n;") == []
+    )
     with pytest.raises(CommandError, match="at most 64 ranges"):
         ranges_from_text(",".join(["0-1"] * (RANGES_MAX + 1)))
 
@@ -46,7 +53,13 @@ def test_two_consumers_share_the_space_and_each_may_keep_what_it_has() -> None:
     panel = panel_of()
     own = {name: [tuple(pair) for pair in known["ranges"]] for name, known in panel["consumers"].items()}
     for name, ranges in own.items():
-        assert check_ranges(panel, name, ranges) == {"refused": None, "covered": 65_536, "space": 65_536, "gaps": [], "overlaps": []}
+        assert check_ranges(panel, name, ranges) == {
+            "refused": None,
+            "covered": 65_536,
+            "space": 65_536,
+            "gaps": [],
+            "overlaps": [],
+        }
 
 
 def test_newcomer_that_wants_what_somebody_has_is_refused_with_whom_and_where() -> None:
@@ -58,24 +71,37 @@ def test_newcomer_that_wants_what_somebody_has_is_refused_with_whom_and_where() 
 
 
 def test_one_that_gives_a_part_up_leaves_a_gap() -> None:
-    """The rule of 3.2 serves between two ranges of one consumer, so only what is outside of them all is a gap."""
+    """The rule of 3.2 serves between two ranges of one consumer, so only what is outside of them all is a
+    gap."""
     panel = panel_of()
     first, last = panel["consumers"]["c2"]["ranges"][0]
     answer = check_ranges(panel, "c2", [(first + 100, last)])
-    assert (answer["refused"], answer["gaps"], answer["covered"]) == (None, [[first, first + 99]], 65_536 - 100)
+    assert (answer["refused"], answer["gaps"], answer["covered"]) == (
+        None,
+        [[first, first + 99]],
+        65_536 - 100,
+    )
 
 
 @pytest.mark.parametrize(
     ("ranges", "own"),
-    [([(0, 9), (5, 12)], [[5, 9, ""]]), ([(5, 12), (0, 9)], [[5, 9, ""]]), ([(0, 9), (10, 12)], []), ([(0, 9), (9, 9)], [[9, 9, ""]])],
+    [
+        ([(0, 9), (5, 12)], [[5, 9, ""]]),
+        ([(5, 12), (0, 9)], [[5, 9, ""]]),
+        ([(0, 9), (10, 12)], []),
+        ([(0, 9), (9, 9)], [[9, 9, ""]]),
+    ],
 )
-def test_ranges_that_overlap_one_another_are_told_as_its_own(ranges: list[tuple[int, int]], own: list[list[Any]]) -> None:
+def test_ranges_that_overlap_one_another_are_told_as_its_own(
+    ranges: list[tuple[int, int]], own: list[list[Any]]
+) -> None:
     answer = check_ranges(panel_of(consumers=0), "c1", ranges)
     assert answer["overlaps"] == own and (answer["refused"] is None) == (not own)
 
 
 @pytest.mark.parametrize(
-    ("ranges", "is_refused"), [([], True), ([(5, 2)], True), ([(0, 65_536)], True), ([(-1, 5)], True), ([(0, 65_535)], False)]
+    ("ranges", "is_refused"),
+    [([], True), ([(5, 2)], True), ([(0, 65_536)], True), ([(-1, 5)], True), ([(0, 65_535)], False)],
 )
 def test_what_the_client_would_not_send_is_refused_and_what_is_left_is_told_as_gaps(
     ranges: list[tuple[int, int]], is_refused: bool

@@ -1,4 +1,5 @@
-"""What the page says would happen is what happens: the same key, the same lab, after the join or the leave."""
+"""What the page says would happen is what happens: the same key, the same lab, after the join or the
+leave."""
 
 import json
 
@@ -24,18 +25,31 @@ def told(lab, key, name="c9"):
     return what_if(json.loads(json.dumps(panel(lab))), lab.lanes["pulsar"].algorithm, key, name)
 
 
-@pytest.mark.parametrize(("algorithm", "options"), [
-    *((name, {}) for name in OWNED), ("failover", {"failover_ring": True}), ("failover", {"topics": 4}), ("failover_document", {"topics": 4}),
-])
+@pytest.mark.parametrize(
+    ("algorithm", "options"),
+    [
+        *((name, {}) for name in OWNED),
+        ("failover", {"failover_ring": True}),
+        ("failover", {"topics": 4}),
+        ("failover_document", {"topics": 4}),
+    ],
+)
 def test_who_has_a_key_after_a_join_is_who_was_named_before(algorithm, options):
-    lab = lab_of(algorithm, consumers=3, **({"partitions": 5} if algorithm == "failover" and not options.get("topics") else {}), **options)
+    lab = lab_of(
+        algorithm,
+        consumers=3,
+        **({"partitions": 5} if algorithm == "failover" and not options.get("topics") else {}),
+        **options,
+    )
     run(lab, 3)
     name = next_name(lab.seen)
     before = {key: told(lab, key, name) for key in KEYS}
     order(lab, "join")
     run(lab, 3)
     assert list(lab.lanes["pulsar"].consumers)[-1] == name
-    assert {key: told(lab, key)["consumer"] for key in KEYS} == {key: answer["joins"]["consumer"] for key, answer in before.items()}
+    assert {key: told(lab, key)["consumer"] for key in KEYS} == {
+        key: answer["joins"]["consumer"] for key, answer in before.items()
+    }
 
 
 @pytest.mark.parametrize("algorithm", OWNED)
@@ -58,7 +72,9 @@ def test_the_slice_holds_the_slot_and_the_owner_is_the_lanes(algorithm, key):
     answer, view = told(lab, key), panel(lab)
     assert answer["hash31"] == answer["hash"] & 0x7FFFFFFF
     first, last = answer["range"]
-    assert first <= answer["slot"] <= last or (first > last and (answer["slot"] >= first or answer["slot"] <= last))
+    assert first <= answer["slot"] <= last or (
+        first > last and (answer["slot"] >= first or answer["slot"] <= last)
+    )
     assert answer["consumer"] in view["consumers"]
 
 
@@ -74,7 +90,10 @@ def _started(algorithm):
 def test_a_name_decides_where_a_newcomers_points_are_and_a_restart_under_another_name_moves_keys():
     lab = lab_of(consumers=3)
     run(lab, 2)
-    answers = [{key: told(lab, key, name)["joins"]["consumer"] == name for key in map(str, range(60))} for name in ("c4", "pod-7f9c", "pod-x2k1")]
+    answers = [
+        {key: told(lab, key, name)["joins"]["consumer"] == name for key in map(str, range(60))}
+        for name in ("c4", "pod-7f9c", "pod-x2k1")
+    ]
     assert answers[0] != answers[1] != answers[2]
     assert all(5 <= sum(taken.values()) <= 30 for taken in answers)
 
@@ -104,7 +123,11 @@ def test_a_second_exclusive_consumer_would_be_refused_in_the_brokers_words():
     lab = lab_of("exclusive", partitions=2, consumers=1)
     run(lab, 2)
     answer = told(lab, "k", "c2")
-    assert answer["joins"] == {"name": "c2", "consumer": None, "refused": "Exclusive consumer is already connected"}
+    assert answer["joins"] == {
+        "name": "c2",
+        "consumer": None,
+        "refused": "Exclusive consumer is already connected",
+    }
     assert answer["leaves"] == {"c1": None}
 
 
@@ -130,7 +153,12 @@ def test_ordering_key_that_the_producer_sets_decides_where_a_key_goes(algorithm,
         assert ordering_key == f"key-{code % 7}"
         answer = what_if(panel(lab), algorithm, key, "c9", ordering_key)
         assert answer["consumer"] == owner and (answer["key"], answer["ordering_key"]) == (key, ordering_key)
-    assert ordering_key_of(lab.workload, 7, "") is ordering_key_of(lab.workload, 7, "nobody's") is ordering_key_of(lab.workload, 0, "key-9") is None
+    assert (
+        ordering_key_of(lab.workload, 7, "")
+        is ordering_key_of(lab.workload, 7, "nobody's")
+        is ordering_key_of(lab.workload, 0, "key-9")
+        is None
+    )
 
 
 def test_a_key_that_is_too_long_is_refused_at_its_field():
@@ -139,11 +167,18 @@ def test_a_key_that_is_too_long_is_refused_at_its_field():
     assert refused.value.field == "key"
 
 
-# -- sticky ranges ----------------------------------------------------------------------------------------------------------------------------
+# -- sticky ranges -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("text", "found"), [("0-1", [(0, 1)]), (" 0 - 1 ;\n 5..9 ", [(0, 1), (5, 9)]), ("", []), ("-3-4", [(-3, 4)]), ("9-3,", [(9, 3)])]
+    ("text", "found"),
+    [
+        ("0-1", [(0, 1)]),
+        (" 0 - 1 ;\n 5..9 ", [(0, 1), (5, 9)]),
+        ("", []),
+        ("-3-4", [(-3, 4)]),
+        ("9-3,", [(9, 3)]),
+    ],
 )
 def test_ranges_as_people_write_them(text, found):
     assert ranges_from_text(text) == found
@@ -168,7 +203,11 @@ def test_what_ranges_would_cover_and_overlap_and_what_the_broker_says():
     gap = checked([(40000, 65535)])
     assert gap["refused"] is None and gap["gaps"] == [[32768, 39999]] and gap["covered"] == 65536 - 7232
     over = checked([(30000, 40000)])
-    assert over["refused"] == {"kind": "range_conflict", "message": over["refused"]["message"], "conflict": "c1"}
+    assert over["refused"] == {
+        "kind": "range_conflict",
+        "message": over["refused"]["message"],
+        "conflict": "c1",
+    }
     assert over["overlaps"] == [[30000, 32767, "c1"]] and over["gaps"] == [[40001, 65535]]
 
 
@@ -186,8 +225,12 @@ def test_half_open_ranges_of_the_article_may_meet():
     assert checked([(32768, 65536)], algorithm="sticky_document")["overlaps"] == []
 
 
-@pytest.mark.parametrize(("rule", "rule_of_order"), [("3.2", "recently_joined"), ("3.2", "out_of_order"), ("current", "draining")])
-def test_a_gap_within_the_ranges_of_one_consumer_is_served_by_the_rule_of_3_2_alone_and_the_page_says_so(rule, rule_of_order):
+@pytest.mark.parametrize(
+    ("rule", "rule_of_order"), [("3.2", "recently_joined"), ("3.2", "out_of_order"), ("current", "draining")]
+)
+def test_a_gap_within_the_ranges_of_one_consumer_is_served_by_the_rule_of_3_2_alone_and_the_page_says_so(
+    rule, rule_of_order
+):
     lab = lab_of("sticky", consumers=1, order=rule_of_order)
     run(lab, 2)
     order(lab, "pulsar_ranges", "c1", ranges=[[0, 20000], [40000, 65535]])
@@ -198,7 +241,9 @@ def test_a_gap_within_the_ranges_of_one_consumer_is_served_by_the_rule_of_3_2_al
     served = rule == "3.2"
     assert shown["rule"]["selector"] == rule and shown["draining"] is None
     assert answer["consumer"] == ("c1" if served else None) and (answer["range"] is None) is not served
-    assert ("c1" in lab.lanes["pulsar"].key_owners()) and (None in lab.lanes["pulsar"].key_owners()) is not served
+    assert ("c1" in lab.lanes["pulsar"].key_owners()) and (
+        None in lab.lanes["pulsar"].key_owners()
+    ) is not served
     assert (subscription(lab).waiting > 20) is not served
     if served:
         return

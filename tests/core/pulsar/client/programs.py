@@ -1,4 +1,5 @@
-"""A consuming program by itself, for tests: it is subscribed with each of its parts, and takes 100 microseconds for a message."""
+"""A consuming program by itself, for tests: it is subscribed with each of its parts, and takes 100
+microseconds for a message."""
 
 from __future__ import annotations
 
@@ -19,7 +20,10 @@ SERVICE_US = 100
 
 def consumer(kind: str = SHARED, *, queue_size: int = 1000, **options: Any) -> tuple[Any, Played]:
     """The consumer's node and its outbox. The code of a message's key is its number and 50."""
-    state, out = ConsumerState("c1", Program(SERVICE_US), ConsumerConfig(kind, queue_size=queue_size, **options)), Played("c1")
+    state, out = (
+        ConsumerState("c1", Program(SERVICE_US), ConsumerConfig(kind, queue_size=queue_size, **options)),
+        Played("c1"),
+    )
     node = Consumer(state, Counted(), lambda message: message + 50)
     for _, command in play(node, out, PERSON, Subscribe("broker", [])):
         play(node, out, 1, c.CommandSuccess(command.request_id))
@@ -27,7 +31,8 @@ def consumer(kind: str = SHARED, *, queue_size: int = 1000, **options: Any) -> t
 
 
 def messages(*entries: int, consumer_id: int = ONE, count: int = 0) -> list[c.CommandMessage]:
-    """Entries of one message each, whose number is that of the entry and ten times that of its part. count: how often they were asked for."""
+    """Entries of one message each, whose number is that of the entry and ten times that of its part. count:
+    how often they were asked for."""
     return [c.CommandMessage(consumer_id, entry, 10 * (consumer_id - 1) + entry, count) for entry in entries]
 
 

@@ -1,4 +1,5 @@
-"""Acknowledgements gather for a tenth of a second: when a group begins, what goes out with it, and what becomes of it when its consumer goes."""
+"""Acknowledgements gather for a tenth of a second: when a group begins, what goes out with it, and what
+becomes of it when its consumer goes."""
 
 import pytest
 from hypothesis import given, settings
@@ -46,7 +47,8 @@ def test_each_part_has_a_command_of_its_own_in_the_group():
 
 
 def test_first_one_of_another_part_does_not_put_the_group_off():
-    """Else a program that takes its messages from ever other partitions would tell its broker nothing for seconds."""
+    """Else a program that takes its messages from ever other partitions would tell its broker nothing for
+    seconds."""
     node, out = consumer(partitions=2)
     play(node, out, 1, *messages(1), *messages(1, 2, consumer_id=TWO))
     done(node, out, 2)
@@ -74,7 +76,10 @@ def test_cumulative_group_names_the_highest_of_each_part_only(kind):
 def test_without_a_group_time_a_cumulative_one_goes_out_for_each_message():
     node, out = consumer(FAILOVER, acks_cumulatively=True, ack_group_us=0)
     play(node, out, 1, *messages(5, 6))
-    assert done(node, out, 2) == [c.CommandAck(ONE, [5], True), c.CommandAck(ONE, [6], True)] and ACKS not in out.deadlines
+    assert (
+        done(node, out, 2) == [c.CommandAck(ONE, [5], True), c.CommandAck(ONE, [6], True)]
+        and ACKS not in out.deadlines
+    )
 
 
 def test_places_of_a_batch_gather_with_whole_entries_in_one_command():
@@ -82,7 +87,10 @@ def test_places_of_a_batch_gather_with_whole_entries_in_one_command():
     play(node, out, 1, *messages(3), batch(7, 70, 71, 72), *messages(8))
     done(node, out, 3)
     assert node.state.parts[ONE].has_gathered
-    assert group(node, out) == [c.CommandAck(ONE, [3], False, {7: [0, 1]})] and not node.state.parts[ONE].has_gathered
+    assert (
+        group(node, out) == [c.CommandAck(ONE, [3], False, {7: [0, 1]})]
+        and not node.state.parts[ONE].has_gathered
+    )
 
 
 def test_place_that_is_first_in_its_group_begins_it():
@@ -97,7 +105,11 @@ def test_batch_that_is_done_within_its_group_is_one_entry_and_does_not_put_the_g
     node, out = consumer(acks_batch_index=True)
     play(node, out, 1, batch(7, 70, 71))
     done(node, out, 2)
-    assert out.deadlines[ACKS] == 100 + GROUP_US and group(node, out) == [c.CommandAck(ONE, [7])] and node.state.parts[ONE].batches == {}
+    assert (
+        out.deadlines[ACKS] == 100 + GROUP_US
+        and group(node, out) == [c.CommandAck(ONE, [7])]
+        and node.state.parts[ONE].batches == {}
+    )
 
 
 def test_batch_that_is_done_does_not_put_off_the_group_that_another_entry_began():
@@ -119,8 +131,10 @@ def test_without_a_group_time_each_place_goes_out_by_itself():
     node, out = consumer(acks_batch_index=True, ack_group_us=0)
     play(node, out, 1, batch(7, 70, 71, 72))
     assert [done(node, out) for _ in range(3)] == [
-        [c.CommandAck(ONE, [], False, {7: [0]})], [c.CommandAck(ONE, [], False, {7: [1]})], [c.CommandAck(ONE, [7])],
-    ]  # fmt: skip
+        [c.CommandAck(ONE, [], False, {7: [0]})],
+        [c.CommandAck(ONE, [], False, {7: [1]})],
+        [c.CommandAck(ONE, [7])],
+    ]
 
 
 def test_rest_of_a_batch_names_its_places_in_the_whole_of_it():
@@ -136,8 +150,11 @@ def test_who_closes_its_consumer_sends_its_group_first(end):
     done(node, out, 3)
     sent = [command for _, command in play(node, out, PERSON, end)]
     assert sent[:4] == [
-        c.CommandAck(ONE, [1], False, {7: [0]}), c.CommandAck(TWO, [2]), c.CommandCloseConsumer(3, ONE), c.CommandCloseConsumer(4, TWO),
-    ]  # fmt: skip
+        c.CommandAck(ONE, [1], False, {7: [0]}),
+        c.CommandAck(TWO, [2]),
+        c.CommandCloseConsumer(3, ONE),
+        c.CommandCloseConsumer(4, TWO),
+    ]
     assert ACKS not in out.deadlines and all(not part.has_gathered for part in node.state.parts.values())
 
 
@@ -174,7 +191,9 @@ def test_what_a_stuck_program_held_goes_out_in_a_group_that_begins_with_its_rele
     play(node, out, 1, *messages(1), batch(7, 70, 71, 72), *messages(2))
     done(node, out, 3)
     play(node, out, PERSON, ReleaseAcks(), now_us=8_000_000)
-    assert out.deadlines[ACKS] == 8_000_000 + GROUP_US and group(node, out) == [c.CommandAck(ONE, [1], False, {7: [0, 1]})]
+    assert out.deadlines[ACKS] == 8_000_000 + GROUP_US and group(node, out) == [
+        c.CommandAck(ONE, [1], False, {7: [0, 1]})
+    ]
     assert node.state.held == [] and not node.state.holds_acks
 
 
@@ -184,18 +203,32 @@ def test_cumulative_where_it_cannot_be_is_told_once_and_each_refusal_is_counted(
     play(node, out, 1, *messages(1, 2, 3), batch(7, 70, 71))
     done(node, out, 5)
     assert node.state.refused_acks == 5 and [what for what, _ in out.told] == ["pulsar.ack.refused"]
-    assert [entry for _, _, entry, _ in node.state.tracked] == [1, 2, 3, 7], "as its tracker sees it they are unacknowledged: their time runs on"
+    assert [entry for _, _, entry, _ in node.state.tracked] == [1, 2, 3, 7], (
+        "as its tracker sees it they are unacknowledged: their time runs on"
+    )
 
 
 @settings(max_examples=50, deadline=None)
-@given(sizes=st.lists(st.integers(1, 4), min_size=1, max_size=8), group_us=st.sampled_from((0, 150, 450)), by_place=st.booleans(),
-       held=st.sets(st.integers(0, 12)))  # fmt: skip
-def test_each_entry_is_acknowledged_once_and_only_when_all_of_its_messages_are_done(sizes, group_us, by_place, held):
-    """Whenever it was stuck meanwhile: in the end the broker has heard of every entry, and of places of batches only, where it asked for them."""
+@given(
+    sizes=st.lists(st.integers(1, 4), min_size=1, max_size=8),
+    group_us=st.sampled_from((0, 150, 450)),
+    by_place=st.booleans(),
+    held=st.sets(st.integers(0, 12)),
+)
+def test_each_entry_is_acknowledged_once_and_only_when_all_of_its_messages_are_done(
+    sizes, group_us, by_place, held
+):
+    """Whenever it was stuck meanwhile: in the end the broker has heard of every entry, and of places of
+    batches only, where it asked for them."""
     node, out = consumer(ack_group_us=group_us, acks_batch_index=by_place)
     number = 0
     for entry, size in enumerate(sizes):
-        play(node, out, 1, batch(entry, *range(number, number + size)) if size > 1 else c.CommandMessage(ONE, entry, number))
+        play(
+            node,
+            out,
+            1,
+            batch(entry, *range(number, number + size)) if size > 1 else c.CommandMessage(ONE, entry, number),
+        )
         number += size
     acks, finished = [], 0
     while out.deadlines:
@@ -210,6 +243,11 @@ def test_each_entry_is_acknowledged_once_and_only_when_all_of_its_messages_are_d
         acks += group(node, out)
     whole = [entry for command in acks for entry in command.entries]
     assert sorted(whole) == list(range(len(sizes))) and len(whole) == len(set(whole))
-    places = {(entry, place) for command in acks for entry, places in (command.in_batch or {}).items() for place in places}
+    places = {
+        (entry, place)
+        for command in acks
+        for entry, places in (command.in_batch or {}).items()
+        for place in places
+    }
     assert by_place or not places
     assert all(0 <= place < sizes[entry] and sizes[entry] > 1 for entry, place in places)

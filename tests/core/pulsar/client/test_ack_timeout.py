@@ -1,4 +1,5 @@
-"""The ack time-out: what the program has taken has a clock that is counted in ticks, and what is not acknowledged in time is asked for again."""
+"""The ack time-out: what the program has taken has a clock that is counted in ticks, and what is not
+acknowledged in time is asked for again."""
 
 import pytest
 
@@ -44,11 +45,22 @@ def test_clock_begins_when_the_program_takes_the_message_and_not_when_it_arrives
     assert out.deadlines[TIME_OVER] == 2 * SECOND_US + OVER_US
 
 
-@pytest.mark.parametrize(("timeout_us", "taken_us", "over_us"), [
-    (2_000_000, 0, 3_000_000), (2_000_000, 999_999, 3_000_000), (2_000_000, 1_000_000, 4_000_000), (2_500_000, 0, 4_000_000),
-    (1_000_000, 400_000, 2_000_000), (30_000_000, 10_400_000, 41_000_000), (500_000, 0, 1_000_000), (500_000, 700_000, 1_500_000),
-])  # fmt: skip
-def test_time_is_over_at_the_first_tick_after_the_time_out_and_a_tick_is_a_second_or_the_shorter_time_out(timeout_us, taken_us, over_us):
+@pytest.mark.parametrize(
+    ("timeout_us", "taken_us", "over_us"),
+    [
+        (2_000_000, 0, 3_000_000),
+        (2_000_000, 999_999, 3_000_000),
+        (2_000_000, 1_000_000, 4_000_000),
+        (2_500_000, 0, 4_000_000),
+        (1_000_000, 400_000, 2_000_000),
+        (30_000_000, 10_400_000, 41_000_000),
+        (500_000, 0, 1_000_000),
+        (500_000, 700_000, 1_500_000),
+    ],
+)
+def test_time_is_over_at_the_first_tick_after_the_time_out_and_a_tick_is_a_second_or_the_shorter_time_out(
+    timeout_us, taken_us, over_us
+):
     node, out = consumer(ack_timeout_us=timeout_us)
     play(node, out, 1, *messages(1), now_us=taken_us)
     assert out.deadlines[TIME_OVER] == over_us and timeout_us <= over_us - taken_us
@@ -74,7 +86,9 @@ def test_batch_has_one_clock_from_its_first_message_to_its_last_acknowledgement(
     assert out.deadlines[TIME_OVER] == OVER_US
     done(node, out)  # 70, at 1.5 s
     assert out.deadlines[TIME_OVER] == OVER_US and len(node.state.tracked) == 1
-    assert done(node, out) == [c.CommandAck(ONE, [7])] and out.deadlines[TIME_OVER] == 3 * SECOND_US + OVER_US, "of 8, taken at 3 s"
+    assert (
+        done(node, out) == [c.CommandAck(ONE, [7])] and out.deadlines[TIME_OVER] == 3 * SECOND_US + OVER_US
+    ), "of 8, taken at 3 s"
 
 
 def test_batch_whose_time_is_over_is_asked_for_whatever_of_it_is_acknowledged():
@@ -101,10 +115,15 @@ def test_consumer_of_partitions_has_a_clock_for_each_message_of_a_batch():
     assert node.state.tracked == [(SECOND_US + OVER_US, ONE, 7, 1)]
 
 
-@pytest.mark.parametrize(("options", "timeout_us"), [
-    ({}, 0), ({"max_redeliver": 3}, 30 * SECOND_US), ({"max_redeliver": 3, "ack_timeout_us": TIMEOUT_US}, TIMEOUT_US),
-    ({"uses_retry_topic": True}, 0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("options", "timeout_us"),
+    [
+        ({}, 0),
+        ({"max_redeliver": 3}, 30 * SECOND_US),
+        ({"max_redeliver": 3, "ack_timeout_us": TIMEOUT_US}, TIMEOUT_US),
+        ({"uses_retry_topic": True}, 0),
+    ],
+)
 @pytest.mark.parametrize("kind", [EXCLUSIVE, FAILOVER, SHARED, KEY_SHARED])
 def test_dead_letter_policy_sets_a_time_out_of_thirty_seconds_where_there_is_none(kind, options, timeout_us):
     node, out = consumer(kind, **options)
@@ -116,7 +135,9 @@ def test_program_that_is_in_time_never_asks():
     node, out = consumer(ack_timeout_us=TIMEOUT_US)
     play(node, out, 1, *messages(1, 2))
     done(node, out)
-    assert out.deadlines[TIME_OVER] == OVER_US, "the first one is acknowledged, the second one has been taken at 100"
+    assert out.deadlines[TIME_OVER] == OVER_US, (
+        "the first one is acknowledged, the second one has been taken at 100"
+    )
     done(node, out)
     assert TIME_OVER not in out.deadlines and node.state.tracked == []
 
@@ -220,7 +241,11 @@ def test_where_one_has_everything_all_of_it_is_asked_for_and_no_clock_goes_on(ki
     play(node, out, 1, *messages(1, 2, 3, 4, 5, 6))
     done(node, out, 3)
     assert over(node, out) == [c.CommandRedeliverUnacknowledgedMessages(ONE, []), c.CommandFlow(ONE, 6)]
-    assert dropped(node) == [5, 6] and node.state.held == node.state.tracked == [] and TIME_OVER not in out.deadlines
+    assert (
+        dropped(node) == [5, 6]
+        and node.state.held == node.state.tracked == []
+        and TIME_OVER not in out.deadlines
+    )
     assert node.state.hand.entry == 4, "with which the program goes on"
 
 

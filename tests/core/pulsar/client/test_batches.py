@@ -1,4 +1,5 @@
-"""A batch at its consumer: taken apart, message by message, acknowledged as one entry; and what an old delivery of it may still do."""
+"""A batch at its consumer: taken apart, message by message, acknowledged as one entry; and what an old
+delivery of it may still do."""
 
 import pytest
 
@@ -15,7 +16,10 @@ def test_messages_of_a_batch_are_taken_in_its_order_between_what_came_before_and
     node, out = consumer()
     play(node, out, 1, *messages(1), batch(7, 70, 71), *messages(8))
     done(node, out, 4)
-    assert node.traffic.log == [("handled", number) for number in (1, 70, 71, 8)] and node.traffic.received_count == 4
+    assert (
+        node.traffic.log == [("handled", number) for number in (1, 70, 71, 8)]
+        and node.traffic.received_count == 4
+    )
 
 
 def test_each_message_keeps_what_its_batch_said_of_deliveries():
@@ -69,7 +73,8 @@ def test_batch_of_which_one_message_is_given_back_is_not_acknowledged_however_of
 
 
 def asked_again(node, out):
-    """Entry 7 is asked for again while its second message is in hand and the third is in the queue, behind a message of entry 1."""
+    """Entry 7 is asked for again while its second message is in hand and the third is in the queue, behind a
+    message of entry 1."""
     play(node, out, 1, batch(7, 70, 71), *messages(1), batch(9, 90, 91))
     done(node, out)
     while not (sent := wake(node, out, "ask_again")):
@@ -97,7 +102,13 @@ def test_second_delivery_that_was_on_its_way_makes_the_first_one_old_in_hand_and
     node, out = consumer(ack_group_us=0)
     play(node, out, 1, batch(7, 70, 71, 72))
     play(node, out, 1, batch(7, 70, 71, 72, count=1))
-    assert [message.places for message in node.state.queue] == [(~1,), (~2,), (0,), (1,), (2,)] and node.state.hand.places == (~0,)
+    assert [message.places for message in node.state.queue] == [
+        (~1,),
+        (~2,),
+        (0,),
+        (1,),
+        (2,),
+    ] and node.state.hand.places == (~0,)
     assert done(node, out, 5) == [] and done(node, out) == [c.CommandAck(ONE, [7])]
 
 
@@ -112,7 +123,13 @@ def test_old_delivery_stays_old_when_a_third_one_comes():
 def test_batch_of_another_part_at_the_same_position_is_not_made_old():
     node, out = consumer(partitions=2, ack_group_us=0)
     play(node, out, 1, batch(7, 70, 71, consumer_id=TWO), batch(7, 70, 71), batch(7, 70, 71, count=1))
-    assert node.state.hand.places == (0,) and [message.places[0] for message in node.state.queue] == [1, ~0, ~1, 0, 1]
+    assert node.state.hand.places == (0,) and [message.places[0] for message in node.state.queue] == [
+        1,
+        ~0,
+        ~1,
+        0,
+        1,
+    ]
 
 
 def test_place_of_an_old_delivery_is_still_told_where_places_are():

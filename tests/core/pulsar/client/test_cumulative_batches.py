@@ -1,4 +1,5 @@
-"""Everything up to a message that is one of a batch: what its client makes of that, and what the broker does with it. Facts 12.1, 11.5."""
+"""Everything up to a message that is one of a batch: what its client makes of that, and what the broker does
+with it. Facts 12.1, 11.5."""
 
 import pytest
 
@@ -18,7 +19,9 @@ def up_to(entry, in_batch=None, consumer_id=ONE):
 
 
 @pytest.mark.parametrize("kind", [EXCLUSIVE, FAILOVER])
-def test_without_index_acks_a_batch_counts_with_its_last_message_and_before_that_the_entry_before_it_does(kind):
+def test_without_index_acks_a_batch_counts_with_its_last_message_and_before_that_the_entry_before_it_does(
+    kind,
+):
     node, out = consumer(kind, acks_cumulatively=True, ack_group_us=0)
     play(node, out, 1, batch(7, 70, 71, 72))
     assert [done(node, out) for _ in range(3)] == [[up_to(6)], [], [up_to(7)]]
@@ -86,9 +89,15 @@ def test_individual_one_that_waits_for_its_group_is_known_too(acks_batch_index):
 
 
 @pytest.mark.parametrize("kind", [EXCLUSIVE, FAILOVER])
-@pytest.mark.parametrize(("ack", "mark_delete", "left"), [
-    (up_to(1), 1, {}), (up_to(1, {1: [0, 1]}), 0, {1: [0, 1]}), (up_to(1, {1: [0, 1, 2]}), 1, {}), (up_to(0, {0: [0]}), 0, {}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("ack", "mark_delete", "left"),
+    [
+        (up_to(1), 1, {}),
+        (up_to(1, {1: [0, 1]}), 0, {1: [0, 1]}),
+        (up_to(1, {1: [0, 1, 2]}), 1, {}),
+        (up_to(0, {0: [0]}), 0, {}),
+    ],
+)
 def test_broker_takes_everything_before_the_entry_and_the_places_of_its_batch(kind, ack, mark_delete, left):
     node, out = broker(failover_delay_us=0)
     play(node, out, A, c.CommandSubscribe(1, 1, "a", [], kind), c.CommandFlow(1, 100))

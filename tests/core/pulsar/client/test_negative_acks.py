@@ -1,4 +1,5 @@
-"""What a program cannot handle is asked for again after its delay: when the tracker looks, what it asks for together, what becomes of the rest."""
+"""What a program cannot handle is asked for again after its delay: when the tracker looks, what it asks for
+together, what becomes of the rest."""
 
 import pytest
 
@@ -28,10 +29,20 @@ def asked(*entries, consumer_id=ONE):
     return c.CommandRedeliverUnacknowledgedMessages(consumer_id, list(entries))
 
 
-@pytest.mark.parametrize(("delay_us", "every_us"), [
-    (60 * SECOND_US, 20 * SECOND_US), (3 * SECOND_US, SECOND_US), (SECOND_US, 333_334), (150_000, 50_000), (100_000, 33_334), (1_000, 33_334),
-])  # fmt: skip
-def test_tracker_looks_at_each_third_of_the_delay_which_counts_as_a_tenth_of_a_second_at_least(delay_us, every_us):
+@pytest.mark.parametrize(
+    ("delay_us", "every_us"),
+    [
+        (60 * SECOND_US, 20 * SECOND_US),
+        (3 * SECOND_US, SECOND_US),
+        (SECOND_US, 333_334),
+        (150_000, 50_000),
+        (100_000, 33_334),
+        (1_000, 33_334),
+    ],
+)
+def test_tracker_looks_at_each_third_of_the_delay_which_counts_as_a_tenth_of_a_second_at_least(
+    delay_us, every_us
+):
     node, out = consumer(cannot=5, nack_delay_us=delay_us)
     play(node, out, 1, *messages(5))
     done(node, out)
@@ -46,7 +57,9 @@ def test_third_look_asks_for_it_whether_or_not_its_delay_divides_by_three(delay_
     assert looks(node, out, 2) == []
     ((at_us, command),) = looks(node, out)
     assert command == asked(5) and delay_us <= at_us - 100 <= delay_us + 2
-    assert looks(node, out) == [] and ASK_AGAIN not in out.deadlines, "nothing waits any more: the tracker rests after one look more"
+    assert looks(node, out) == [] and ASK_AGAIN not in out.deadlines, (
+        "nothing waits any more: the tracker rests after one look more"
+    )
 
 
 def test_those_whose_time_has_come_at_one_look_are_asked_for_together_in_the_order_of_their_positions():
@@ -76,7 +89,9 @@ def test_one_that_is_given_back_before_the_tracker_rests_is_looked_at_in_its_ste
     looks(node, out, 3)  # the last one at 3,000,100
     play(node, out, 1, *messages(2), now_us=3_500_000)
     done(node, out)
-    assert looks(node, out, 3) == [] and looks(node, out) == [(7_000_100, asked(2))], "half a second after its delay"
+    assert looks(node, out, 3) == [] and looks(node, out) == [(7_000_100, asked(2))], (
+        "half a second after its delay"
+    )
 
 
 @pytest.mark.parametrize("kind", [SHARED, KEY_SHARED, EXCLUSIVE, FAILOVER])
@@ -124,7 +139,9 @@ def test_each_part_is_asked_for_its_own():
     play(node, out, 1, *messages(3), *messages(4, 3, consumer_id=TWO), *messages(1))
     done(node, out, 4)
     assert looks(node, out, 3) == [(300_100, asked(3))]
-    assert looks(node, out) == [(400_100, asked(3, 4, consumer_id=TWO)), (400_100, asked(1))], "in the order of those that waited"
+    assert looks(node, out) == [(400_100, asked(3, 4, consumer_id=TWO)), (400_100, asked(1))], (
+        "in the order of those that waited"
+    )
 
 
 def test_message_that_is_given_back_counts_as_taken_but_not_as_handled_nor_acknowledged():
@@ -136,12 +153,17 @@ def test_message_that_is_given_back_counts_as_taken_but_not_as_handled_nor_ackno
 
 
 def test_batch_of_which_two_messages_cannot_be_handled_is_asked_for_once_at_the_later_time():
-    """NegativeAcksTracker keeps a time for each entry, whatever its message's place in the batch; the second one replaces the first."""
+    """NegativeAcksTracker keeps a time for each entry, whatever its message's place in the batch; the second
+    one replaces the first."""
     node, out = consumer(cannot=10, nack_delay_us=300_000)
     play(node, out, 1, batch(7, 10, 11, 20))
     done(node, out, 3)
     assert node.state.waits_again == [(300_300, ONE, 7)] and out.deadlines[ASK_AGAIN] == 100_100
-    assert looks(node, out, 3) == [] and looks(node, out) == [(400_100, asked(7))] and node.state.waits_again == []
+    assert (
+        looks(node, out, 3) == []
+        and looks(node, out) == [(400_100, asked(7))]
+        and node.state.waits_again == []
+    )
 
 
 def test_batches_of_two_parts_at_one_position_wait_each_for_itself():
@@ -162,7 +184,10 @@ def test_where_one_has_everything_it_is_asked_for_all_and_again_for_what_still_w
     assert waiting(node) == [] and node.state.waits_again == [(300_300, ONE, 4)]
     assert node.state.parts[ONE].taken == 4 + 1, "what its queue drops it may be sent again"
     assert dropped(node) == [2, 4, 6] and node.state.hand.entry == 5
-    assert looks(node, out) == [(400_100, c.CommandRedeliverUnacknowledgedMessages(ONE, []))] and node.state.waits_again == []
+    assert (
+        looks(node, out) == [(400_100, c.CommandRedeliverUnacknowledgedMessages(ONE, []))]
+        and node.state.waits_again == []
+    )
 
 
 def test_failover_asks_for_all_of_the_part_that_it_concerns_only():
@@ -170,7 +195,9 @@ def test_failover_asks_for_all_of_the_part_that_it_concerns_only():
     play(node, out, 1, *messages(2), *messages(2, 3, consumer_id=TWO), *messages(3))
     done(node, out, 2)  # 2 of ONE at 100 us, and 12 of TWO at 200 us
     assert looks(node, out, 3) == [(300_100, c.CommandRedeliverUnacknowledgedMessages(ONE, []))]
-    assert node.state.waits_again == [(300_200, TWO, 2)] and waiting(node) == [], "3 of ONE is dropped, 13 of TWO in hand"
+    assert node.state.waits_again == [(300_200, TWO, 2)] and waiting(node) == [], (
+        "3 of ONE is dropped, 13 of TWO in hand"
+    )
     assert looks(node, out) == [(400_100, c.CommandRedeliverUnacknowledgedMessages(TWO, []))]
 
 

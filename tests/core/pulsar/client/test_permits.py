@@ -1,4 +1,5 @@
-"""Permits that a consumer grants: for its whole queue once, then for what its program has taken, each time that is half of it."""
+"""Permits that a consumer grants: for its whole queue once, then for what its program has taken, each time
+that is half of it."""
 
 from __future__ import annotations
 
@@ -18,16 +19,34 @@ from tests.core.pulsar.client.programs import ONE, TWO, batch, consumer, done, m
 
 
 def grants(sent):
-    return [(command.consumer_id, command.message_permits) for command in sent if isinstance(command, c.CommandFlow)]
+    return [
+        (command.consumer_id, command.message_permits)
+        for command in sent
+        if isinstance(command, c.CommandFlow)
+    ]
 
 
 def commands(sent):
     return [command for _, command in sent]
 
 
-@pytest.mark.parametrize(("queue_size", "each", "given_for_eight"), [
-    (1, 1, 8), (2, 1, 8), (3, 1, 8), (4, 2, 4), (5, 2, 4), (6, 3, 2), (7, 3, 2), (8, 4, 2), (9, 4, 2), (16, 8, 1), (17, 8, 1), (18, 0, 0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("queue_size", "each", "given_for_eight"),
+    [
+        (1, 1, 8),
+        (2, 1, 8),
+        (3, 1, 8),
+        (4, 2, 4),
+        (5, 2, 4),
+        (6, 3, 2),
+        (7, 3, 2),
+        (8, 4, 2),
+        (9, 4, 2),
+        (16, 8, 1),
+        (17, 8, 1),
+        (18, 0, 0),
+    ],
+)
 def test_half_of_the_queue_taken_rounded_down_means_permits_for_as_many(queue_size, each, given_for_eight):
     node, out = consumer(queue_size=queue_size)
     sent = commands(play(node, out, 1, *messages(*range(8))))
@@ -54,7 +73,12 @@ def test_message_in_hand_of_a_paused_program_is_handled_and_the_next_one_is_not_
     play(node, out, 1, *messages(1, 2))
     play(node, out, PERSON, Pause())
     assert done(node, out) == [] and node.state.program.finished == 1
-    assert waiting(node) == [2] and node.state.program.hand == -1 and node.state.hand is None and "done" not in out.deadlines
+    assert (
+        waiting(node) == [2]
+        and node.state.program.hand == -1
+        and node.state.hand is None
+        and "done" not in out.deadlines
+    )
 
 
 def test_each_message_of_a_batch_takes_a_permit_when_the_program_takes_it():
@@ -74,7 +98,10 @@ def test_new_subscription_grants_the_whole_queue_and_begins_to_count():
     play(node, out, 1, *messages(1, 2, 3))
     assert node.state.parts[ONE].taken == 1
     play(node, out, PERSON, Resubscribe([]))
-    assert commands(play(node, out, 1, c.CommandSuccess(3))) == [c.CommandFlow(ONE, 10)] and node.state.parts[ONE].taken == 0
+    assert (
+        commands(play(node, out, 1, c.CommandSuccess(3))) == [c.CommandFlow(ONE, 10)]
+        and node.state.parts[ONE].taken == 0
+    )
 
 
 def test_same_success_a_second_time_grants_nothing():
@@ -84,7 +111,8 @@ def test_same_success_a_second_time_grants_nothing():
 
 @pytest.mark.parametrize("ends", ["leave", "reset", "closed by the broker", "unsubscribed"])
 def test_success_of_a_former_subscription_grants_nothing(ends):
-    """It was under way when the consumer went: whoever grants permits now would grant them for somebody else."""
+    """It was under way when the consumer went: whoever grants permits now would grant them for somebody
+    else."""
     node, out = consumer()
     if ends == "leave":
         play(node, out, PERSON, Leave())
@@ -126,8 +154,14 @@ def test_what_is_asked_for_again_out_of_the_queue_gives_its_permits_back():
 
 
 @settings(max_examples=50, deadline=None)
-@given(queue_size=st.integers(1, 12), sizes=st.lists(st.integers(1, 4), max_size=20), pauses=st.lists(st.integers(0, 60), max_size=4))
-def test_permits_out_are_never_more_than_the_queue_has_room_for_and_half_of_it_comes_back(queue_size, sizes, pauses):
+@given(
+    queue_size=st.integers(1, 12),
+    sizes=st.lists(st.integers(1, 4), max_size=20),
+    pauses=st.lists(st.integers(0, 60), max_size=4),
+)
+def test_permits_out_are_never_more_than_the_queue_has_room_for_and_half_of_it_comes_back(
+    queue_size, sizes, pauses
+):
     """The broker's part is played here: it sends while it has permits, a batch even beyond them."""
     node, out = consumer(queue_size=queue_size)
     permits, sent, number, steps = queue_size, 0, 0, 0
@@ -139,7 +173,12 @@ def test_permits_out_are_never_more_than_the_queue_has_room_for_and_half_of_it_c
             permits -= len(numbers)
             sent += len(numbers)
             number += 1
-            answer = play(node, out, 1, c.CommandMessage(ONE, number, numbers[0], 0, numbers if len(numbers) > 1 else ()))
+            answer = play(
+                node,
+                out,
+                1,
+                c.CommandMessage(ONE, number, numbers[0], 0, numbers if len(numbers) > 1 else ()),
+            )
             permits += sum(count for _, count in grants(commands(answer)))
         if steps in pauses:
             play(node, out, PERSON, Pause())

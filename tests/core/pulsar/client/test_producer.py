@@ -1,4 +1,5 @@
-"""A producer: what gathers into which batch, by which partition a message goes, and what is sent again on the next connection."""
+"""A producer: what gathers into which batch, by which partition a message goes, and what is sent again on the
+next connection."""
 
 import pytest
 from hypothesis import given, settings
@@ -59,7 +60,11 @@ def test_batch_waits_for_its_delay_from_its_first_message_on():
 def test_full_batch_goes_out_at_once_and_the_next_one_begins_its_own_delay(most):
     node, out = producer(batching=DEFAULT, batch_max=most)
     sent = gather(node, out, *[(number, 1) for number in range(most)])
-    assert [command.message for command in sent] == [0] and BATCH_0 not in out.deadlines and node.state.waiting == {}
+    assert (
+        [command.message for command in sent] == [0]
+        and BATCH_0 not in out.deadlines
+        and node.state.waiting == {}
+    )
     gather(node, out, (most, 1), now_us=50)
     assert out.deadlines.get(BATCH_0) == (None if most == 1 else 50 + BATCH_DELAY_US)
 
@@ -80,22 +85,36 @@ def test_batch_of_one_is_a_message_by_itself(kind):
 def test_key_based_parts_a_batch_by_ordering_key_before_key_and_keeps_those_without_together():
     node, out = producer(batching=KEY_BASED)
     gather(node, out, (0, 1, 8), (1, 2, 8), (2, 8), (3, -1), (4, 2), (5, -1))
-    assert [(command.batch or (command.message,), command.key, command.ordering_key) for command in batch(node, out)] == [
-        ((0, 1, 2), 1, 8), ((4,), 2, -1), ((3, 5), -1, -1),
-    ]  # fmt: skip
+    assert [
+        (command.batch or (command.message,), command.key, command.ordering_key)
+        for command in batch(node, out)
+    ] == [
+        ((0, 1, 2), 1, 8),
+        ((4,), 2, -1),
+        ((3, 5), -1, -1),
+    ]
 
 
 def test_key_based_batch_has_its_highest_sequence_id_only():
     """Master's resolveStickyKey takes the metadata's sequence id, which KEY_BASED sets to the highest."""
     node, out = producer(batching=KEY_BASED)
     gather(node, out, (0, 1), (1, 2), (2, 1))
-    assert [(command.sequence_id, command.first_sequence_id) for command in batch(node, out)] == [(1, -1), (2, -1)]
+    assert [(command.sequence_id, command.first_sequence_id) for command in batch(node, out)] == [
+        (1, -1),
+        (2, -1),
+    ]
 
 
 @settings(max_examples=50, deadline=None)
-@given(keys=st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 2)), max_size=20), kind=st.sampled_from((DEFAULT, KEY_BASED)),
-       partitions=st.integers(0, 3), most=st.integers(1, 7))  # fmt: skip
-def test_every_message_is_sent_once_each_key_in_order_and_each_partition_by_rising_sequence_ids(keys, kind, partitions, most):
+@given(
+    keys=st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 2)), max_size=20),
+    kind=st.sampled_from((DEFAULT, KEY_BASED)),
+    partitions=st.integers(0, 3),
+    most=st.integers(1, 7),
+)
+def test_every_message_is_sent_once_each_key_in_order_and_each_partition_by_rising_sequence_ids(
+    keys, kind, partitions, most
+):
     node, out = producer(batching=kind, partitions=partitions, batch_max=most)
     sent = gather(node, out, *[(number, key, ordering) for number, (key, ordering) in enumerate(keys)])
     if node.state.waiting:
@@ -106,19 +125,35 @@ def test_every_message_is_sent_once_each_key_in_order_and_each_partition_by_risi
     for key in set(sticky) - {-1}:
         mine = [number for number in flat if sticky[number] == key]
         assert mine == sorted(mine), "a key's messages are in order"
-        assert len({command.producer_id for command in sent for number in (command.batch or (command.message,)) if sticky[number] == key}) == 1
+        assert (
+            len(
+                {
+                    command.producer_id
+                    for command in sent
+                    for number in (command.batch or (command.message,))
+                    if sticky[number] == key
+                }
+            )
+            == 1
+        )
     for producer_id in {command.producer_id for command in sent}:
         ids = [command.sequence_id for command in sent if command.producer_id == producer_id]
         assert ids == sorted(set(ids)), "or deduplication would drop what comes late"
     if kind == KEY_BASED:
-        assert all(len({sticky[number] for number in command.batch or (command.message,)}) == 1 for command in sent)
+        assert all(
+            len({sticky[number] for number in command.batch or (command.message,)}) == 1 for command in sent
+        )
 
 
 def test_delayed_message_ends_the_batch_before_it_and_goes_by_itself():
     node, out = producer(batching=KEY_BASED)
     gather(node, out, (0, 1), (1, 2))
     node.gather(2, 1, 0, out, deliver_at_us=9_000)
-    assert [(command.message, command.sequence_id, command.deliver_at_us) for _, command in out.take()] == [(0, 0, 0), (1, 1, 0), (2, 2, 9_000)]
+    assert [(command.message, command.sequence_id, command.deliver_at_us) for _, command in out.take()] == [
+        (0, 0, 0),
+        (1, 1, 0),
+        (2, 2, 9_000),
+    ]
     assert BATCH_0 not in out.deadlines and node.state.first_of_batch is None
 
 
@@ -154,13 +189,20 @@ def test_with_batches_what_has_no_key_goes_to_one_partition_for_ten_delays_and_t
     node, out = producer(batching=DEFAULT, partitions=3, batch_delay_us=2_000)
     for number, now_us in enumerate((0, 19_999, 20_000, 39_000, 41_000, 60_000)):
         node.gather(number, -1, now_us, out)
-    assert {place: [one.message for one in batch] for place, batch in node.state.waiting.items()} == {0: [0, 1, 5], 1: [2, 3], 2: [4]}
+    assert {place: [one.message for one in batch] for place, batch in node.state.waiting.items()} == {
+        0: [0, 1, 5],
+        1: [2, 3],
+        2: [4],
+    }
 
 
 def test_application_with_several_topics_takes_them_in_turn_whatever_gathers():
     node, out = producer(batching=DEFAULT, topics=2)
     gather(node, out, (0, -1), (1, -1), (2, -1))
-    assert {place: [one.message for one in batch] for place, batch in node.state.waiting.items()} == {0: [0, 2], 1: [1]}
+    assert {place: [one.message for one in batch] for place, batch in node.state.waiting.items()} == {
+        0: [0, 2],
+        1: [1],
+    }
 
 
 def test_delayed_message_ends_the_batch_of_its_own_partition_only():
@@ -191,7 +233,11 @@ def test_ordering_key_chooses_the_partition_before_the_key():
 
 def test_without_partitions_there_is_one_producer_and_no_turn():
     node, _ = producer()
-    assert [node.send(number, -1)[1].producer_id for number in range(3)] == [1, 1, 1] and node.state.next_partition == 0
+    assert [node.send(number, -1)[1].producer_id for number in range(3)] == [
+        1,
+        1,
+        1,
+    ] and node.state.next_partition == 0
 
 
 # --- connections
@@ -228,7 +274,9 @@ def test_batch_that_gathers_without_a_connection_goes_out_with_the_next_one():
     play(node, out, 1, Closed("reset"))
     gather(node, out, (0, 1), (1, 1))
     assert batch(node, out) == [] and list(node.state.unconfirmed) == [1]
-    assert [command for _, command in wake(node, out, RECONNECT)][1:] == [c.CommandSend(1, 0, 1, -1, 1, (0, 1), first_sequence_id=0)]
+    assert [command for _, command in wake(node, out, RECONNECT)][1:] == [
+        c.CommandSend(1, 0, 1, -1, 1, (0, 1), first_sequence_id=0)
+    ]
 
 
 def test_what_is_lost_without_receipts_is_lost():
@@ -240,7 +288,17 @@ def test_what_is_lost_without_receipts_is_lost():
 def test_receipt_that_comes_twice_or_for_nothing_confirms_once():
     node, out = producer(waits_for_receipts=True)
     gather(node, out, (0, 1), (1, 1))
-    assert play(node, out, 1, c.CommandSendReceipt(1, 0, 5), c.CommandSendReceipt(1, 0, -1), c.CommandSendReceipt(1, 77, 9)) == []
+    assert (
+        play(
+            node,
+            out,
+            1,
+            c.CommandSendReceipt(1, 0, 5),
+            c.CommandSendReceipt(1, 0, -1),
+            c.CommandSendReceipt(1, 77, 9),
+        )
+        == []
+    )
     assert list(node.state.unconfirmed) == [1]
 
 
@@ -252,7 +310,11 @@ def test_giving_up_needs_a_connection():
     wake(node, out, RECONNECT)
     play(node, out, PERSON, GiveUp(2_000), now_us=1_000_000)
     assert out.deadlines == {GIVES_UP: 1_002_000}
-    assert wake(node, out, GIVES_UP) == [] and out.closed == [2] and out.deadlines == {RECONNECT: 1_002_000 + RECONNECT_US}
+    assert (
+        wake(node, out, GIVES_UP) == []
+        and out.closed == [2]
+        and out.deadlines == {RECONNECT: 1_002_000 + RECONNECT_US}
+    )
 
 
 def test_partitions_are_confirmed_by_one_sequence_of_numbers():

@@ -1,4 +1,5 @@
-"""A quiet program step by step: what it sets, posts and opens its door for, what it has done when somebody looks, and what ends the quiet."""
+"""A quiet program step by step: what it sets, posts and opens its door for, what it has done when somebody
+looks, and what ends the quiet."""
 
 from __future__ import annotations
 
@@ -11,7 +12,14 @@ from broker_core.events import Cause
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.client.acks import ACKS
 from broker_core.pulsar.client.config import ConsumerConfig
-from broker_core.pulsar.client.consumer import Consumer, ConsumerState, HoldAcks, ReleaseAcks, Resubscribe, Subscribe
+from broker_core.pulsar.client.consumer import (
+    Consumer,
+    ConsumerState,
+    HoldAcks,
+    ReleaseAcks,
+    Resubscribe,
+    Subscribe,
+)
 from broker_core.pulsar.client.quiet import FLOW, GROUPS_MAX, ROOM
 from broker_core.pulsar.settings import SHARED
 from broker_core.sim.node import PERSON, Closed
@@ -19,7 +27,8 @@ from broker_core.sim.program import DONE, Leave, Pace, Pause, Program
 from tests.core.playbook import Counted, Played, play, wake
 
 GROUP_US = 1_050
-"""A group that begins with a message done at 100 leaves at 1,150: that is between two of a program that takes 100 us for each."""
+"""A group that begins with a message done at 100 leaves at 1,150: that is between two of a program that takes
+100 us for each."""
 
 
 @dataclass
@@ -88,14 +97,21 @@ def test_with_half_of_the_queue_there_it_wakes_for_its_permits_and_its_door_is_o
     assert out.door.room == ROOM and node.state.awaits_flow
 
 
-@pytest.mark.parametrize(("now_us", "log"), [(0, []), (99, []), (100, [0]), (299, [0, 1]), (300, [0, 1, 2]), (9_000, [0, 1, 2])])
+@pytest.mark.parametrize(
+    ("now_us", "log"), [(0, []), (99, []), (100, [0]), (299, [0, 1]), (300, [0, 1, 2]), (9_000, [0, 1, 2])]
+)
 def test_who_looks_sees_what_it_has_handled_by_then(now_us, log):
     node, out = quiet(0, 1, 2)
     node.settle(now_us, out)
     assert handled(node) == log == node.state.parts[1].acks and node.state.program.finished == len(log)
     left = [number for number in (0, 1, 2) if number not in log]
-    assert node.state.program.hand == (left[0] if left else -1) and [message.entry for message in node.state.queue] == left[1:]
-    assert out.take() == [] and out.deadlines == {ACKS: 100 + GROUP_US}, "looking sends nothing and sets nothing"
+    assert (
+        node.state.program.hand == (left[0] if left else -1)
+        and [message.entry for message in node.state.queue] == left[1:]
+    )
+    assert out.take() == [] and out.deadlines == {ACKS: 100 + GROUP_US}, (
+        "looking sends nothing and sets nothing"
+    )
 
 
 def test_looking_often_is_the_same_as_looking_once():
@@ -122,7 +138,11 @@ def test_idle_program_begins_with_what_comes_when_it_comes_and_for_its_reason():
     node.settle(699, out)
     assert node.state.hand is None and node.state.parts[1].taken == 1
     node.settle(750, out)
-    assert (node.state.program.hand, node.state.program.done_us, node.state.program.because) == (1, 800, Cause(command=1))
+    assert (node.state.program.hand, node.state.program.done_us, node.state.program.because) == (
+        1,
+        800,
+        Cause(command=1),
+    )
     assert node.state.parts[1].taken == 2
     node.settle(800, out)
     assert handled(node) == [0, 1] and node.state.hand is None and node.state.parts[1].taken == 2
@@ -133,7 +153,11 @@ def test_several_that_come_while_nobody_looks_are_each_begun_when_they_come():
     for at_us, number in ((300, 1), (320, 2), (700, 3)):
         out.arrive(at_us, number)
     node.settle(5_000, out)
-    assert handled(node) == [0, 1, 2, 3] and node.state.parts[1].taken == 4 and node.state.parts[1].acks == [0, 1, 2, 3]
+    assert (
+        handled(node) == [0, 1, 2, 3]
+        and node.state.parts[1].taken == 4
+        and node.state.parts[1].acks == [0, 1, 2, 3]
+    )
     assert node.state.program.done_us == 800
 
 
@@ -161,7 +185,9 @@ def test_message_that_is_done_as_its_group_leaves_is_in_the_next_one():
     node, out = quiet(0, 1, 2, ack_group_us=100)  # it leaves at 200
     assert wake(node, out, ACKS) == [(1, c.CommandAck(1, [0]))]
     assert node.state.program.hand == 1
-    assert [(message.entries, leaves_us) for _, message, leaves_us in out.posted] == [([1], 300)] and out.deadlines[ACKS] == 400
+    assert [(message.entries, leaves_us) for _, message, leaves_us in out.posted] == [
+        ([1], 300)
+    ] and out.deadlines[ACKS] == 400
 
 
 def test_last_group_of_an_idle_program_ends_the_quiet_and_shuts_the_door():
@@ -172,7 +198,9 @@ def test_last_group_of_an_idle_program_ends_the_quiet_and_shuts_the_door():
     assert node.state.program.is_quiet and out.deadlines[ACKS] == 5_100 + GROUP_US
 
 
-@pytest.mark.parametrize(("group_us", "size"), [(50, 1), (100, 1), (101, 2), (150, 2), (200, 2), (201, 3), (300, 3), (350, 4)])
+@pytest.mark.parametrize(
+    ("group_us", "size"), [(50, 1), (100, 1), (101, 2), (150, 2), (200, 2), (201, 3), (300, 3), (350, 4)]
+)
 def test_groups_are_posted_as_far_as_the_queue_tells_them(group_us, size):
     """A group has its first message and those that are done before it leaves."""
     node, out = quiet(*range(12), queue_size=1_000, ack_group_us=group_us)
@@ -182,9 +210,13 @@ def test_groups_are_posted_as_far_as_the_queue_tells_them(group_us, size):
     known = min((11 - first) // size, GROUPS_MAX)
     groups = [list(range(first + number * size, first + (number + 1) * size)) for number in range(known)]
     assert [message.entries for _, message, _ in out.posted] == groups
-    assert [leaves_us for *_, leaves_us in out.posted] == [(group[0] + 1) * 100 + group_us for group in groups]
+    assert [leaves_us for *_, leaves_us in out.posted] == [
+        (group[0] + 1) * 100 + group_us for group in groups
+    ]
     assert list(node.state.leaving) == [((group[0] + 1) * 100 + group_us, size) for group in groups]
-    assert out.deadlines[ACKS] == (first + known * size + 1) * 100 + group_us, "it wakes for the first one that is not known"
+    assert out.deadlines[ACKS] == (first + known * size + 1) * 100 + group_us, (
+        "it wakes for the first one that is not known"
+    )
 
 
 def test_no_more_than_so_many_groups_are_posted():
@@ -223,7 +255,9 @@ def test_permits_go_out_as_the_message_is_begun_that_makes_half_of_the_queue():
     node, out = quiet(*range(10))
     assert wake(node, out, FLOW) == [(1, c.CommandFlow(1, 10))]  # at 900
     assert node.state.program.hand == 9 and node.state.parts[1].taken == 0 and not node.state.awaits_flow
-    assert node.state.program.is_quiet and FLOW not in out.deadlines and out.door.room == 9, "ten more make the next half"
+    assert node.state.program.is_quiet and FLOW not in out.deadlines and out.door.room == 9, (
+        "ten more make the next half"
+    )
 
 
 def test_permits_withdraw_the_groups_that_would_leave_before_them_on_the_same_connection():
@@ -231,7 +265,9 @@ def test_permits_withdraw_the_groups_that_would_leave_before_them_on_the_same_co
     wake(node, out, ACKS)
     assert len(out.posted) == 3
     assert wake(node, out, FLOW) == [(1, c.CommandFlow(1, 10))]
-    assert [message.entries for _, message, _ in out.posted] == [[2, 3], [4, 5], [6, 7]], "at 900 all of them have left"
+    assert [message.entries for _, message, _ in out.posted] == [[2, 3], [4, 5], [6, 7]], (
+        "at 900 all of them have left"
+    )
     assert node.state.parts[1].acks == [8]
 
 
@@ -242,7 +278,13 @@ def test_wake_for_permits_that_are_no_longer_awaited_does_nothing():
     assert wake(node, out, FLOW) == [] and out.deadlines == {}
 
 
-ORDERS = [(PERSON, Pause()), (PERSON, Pace(300)), (PERSON, HoldAcks()), (PERSON, ReleaseAcks()), (1, c.CommandPing())]
+ORDERS = [
+    (PERSON, Pause()),
+    (PERSON, Pace(300)),
+    (PERSON, HoldAcks()),
+    (PERSON, ReleaseAcks()),
+    (1, c.CommandPing()),
+]
 
 
 @pytest.mark.parametrize(("connection", "order"), ORDERS)
@@ -255,11 +297,23 @@ def test_whatever_is_said_to_it_ends_the_quiet_with_the_message_in_hand(connecti
 
 
 def test_what_was_in_hand_is_gone_with_the_order_that_takes_it():
-    for connection, order in ((PERSON, Leave()), (PERSON, Resubscribe([])), (1, Closed("reset")), (1, c.CommandCloseConsumer(0, 1))):
+    for connection, order in (
+        (PERSON, Leave()),
+        (PERSON, Resubscribe([])),
+        (1, Closed("reset")),
+        (1, c.CommandCloseConsumer(0, 1)),
+    ):
         node, out = quiet(*range(12))
         play(node, out, connection, order, now_us=250)
-        assert not node.state.program.is_quiet and node.state.hand is None and DONE not in out.deadlines and FLOW not in out.deadlines
-        assert handled(node) == [0, 1] and {number for what, number in node.traffic.log if what == "dropped"} == set(range(2, 12))
+        assert (
+            not node.state.program.is_quiet
+            and node.state.hand is None
+            and DONE not in out.deadlines
+            and FLOW not in out.deadlines
+        )
+        assert handled(node) == [0, 1] and {
+            number for what, number in node.traffic.log if what == "dropped"
+        } == set(range(2, 12))
 
 
 def test_who_leaves_acknowledges_what_it_has_handled_by_then_and_takes_back_what_was_posted():
@@ -275,12 +329,17 @@ def test_idle_program_that_is_spoken_to_with_nothing_to_acknowledge_wakes_for_no
     wake(node, out, ACKS)
     play(node, out, 1, c.CommandMessage(1, 1, 1), now_us=5_000)
     play(node, out, PERSON, Pause(), now_us=5_050)
-    assert out.deadlines == {DONE: 5_100}, "no group has begun: that of the message in hand begins when it is done"
+    assert out.deadlines == {DONE: 5_100}, (
+        "no group has begun: that of the message in hand begins when it is done"
+    )
 
 
 def test_order_in_the_microsecond_in_which_half_of_the_queue_is_taken_sends_the_permits():
     node, out = quiet(*range(10))
-    assert play(node, out, PERSON, Pace(100), now_us=900) == [(1, c.CommandFlow(1, 10))] and FLOW not in out.deadlines
+    assert (
+        play(node, out, PERSON, Pace(100), now_us=900) == [(1, c.CommandFlow(1, 10))]
+        and FLOW not in out.deadlines
+    )
     assert node.state.parts[1].taken == 0
 
 
@@ -289,7 +348,11 @@ def test_message_that_comes_past_the_door_finds_the_program_as_far_as_it_is(now_
     node, out = quiet(0, 1)
     out.shut_door()
     play(node, out, 1, c.CommandMessage(1, 2, 2), now_us=now_us)
-    assert (node.state.program.hand, node.state.program.done_us, [message.entry for message in node.state.queue]) == (hand, done_us, queue)
+    assert (
+        node.state.program.hand,
+        node.state.program.done_us,
+        [message.entry for message in node.state.queue],
+    ) == (hand, done_us, queue)
     assert node.state.program.is_quiet
 
 
@@ -300,7 +363,16 @@ def test_batch_ends_the_quiet():
     assert out.deadlines == {ACKS: 100 + GROUP_US, DONE: 250}
 
 
-@pytest.mark.parametrize("options", [{"partitions": 2}, {"ack_group_us": 0}, {"cannot": 7}, {"ack_timeout_us": 10**6}, {"acks_cumulatively": True}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"partitions": 2},
+        {"ack_group_us": 0},
+        {"cannot": 7},
+        {"ack_timeout_us": 10**6},
+        {"acks_cumulatively": True},
+    ],
+)
 def test_program_of_which_more_shows_than_its_groups_wakes_for_each_message(options):
     node, out = quiet(1, 2, **options)
     assert not node.state.program.is_quiet and out.deadlines[DONE] == 100 and FLOW not in out.deadlines

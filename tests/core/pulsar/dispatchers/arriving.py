@@ -3,7 +3,8 @@
 from broker_core.pulsar.entry import Entry
 
 LOW, HIGH = 100, 40_000
-"""Hashes of two keys: with consumers a and b, in this order, auto-split gives the lower half to b and the upper to a."""
+"""Hashes of two keys: with consumers a and b, in this order, auto-split gives the lower half to b and the
+upper to a."""
 
 
 def arrive(dispatcher, *hashes):

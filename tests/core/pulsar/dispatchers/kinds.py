@@ -1,4 +1,5 @@
-"""The dispatchers of many consumers, for tests of what they have in common. By auto-split, a first and then b have the upper and the lower half."""
+"""The dispatchers of many consumers, for tests of what they have in common. By auto-split, a first and then b
+have the upper and the lower half."""
 
 from __future__ import annotations
 

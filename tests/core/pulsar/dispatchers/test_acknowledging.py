@@ -1,4 +1,5 @@
-"""Acknowledgements at a dispatcher: whoever sends them, for what is pending, waits, is acknowledged, or was never there."""
+"""Acknowledgements at a dispatcher: whoever sends them, for what is pending, waits, is acknowledged, or was
+never there."""
 
 import pytest
 
@@ -50,14 +51,21 @@ def test_what_is_acknowledged_already_or_does_not_exist_changes_nothing(kind, po
     before, cursor = dispatcher.to_json(), (dispatcher.cursor.mark_delete, dict(dispatcher.cursor.ahead))
     for by in ("a", "b", None):
         assert dispatcher.ack(positions, by) == []
-    assert dispatcher.to_json() == before and cursor == (dispatcher.cursor.mark_delete, dispatcher.cursor.ahead)
+    assert dispatcher.to_json() == before and cursor == (
+        dispatcher.cursor.mark_delete,
+        dispatcher.cursor.ahead,
+    )
 
 
 @KINDS
 def test_one_that_is_there_counts_though_another_of_the_command_does_not(kind):
     dispatcher = with_two(kind)
     dispatcher.ack([9, 0, 0, 1], "a")
-    assert dispatcher.pending() == {"a": [2, 4], "b": [3]} and dispatcher.cursor.mark_delete == 1 and dispatcher.unacked == 3
+    assert (
+        dispatcher.pending() == {"a": [2, 4], "b": [3]}
+        and dispatcher.cursor.mark_delete == 1
+        and dispatcher.unacked == 3
+    )
 
 
 @KINDS
@@ -77,7 +85,9 @@ def test_what_waits_to_be_sent_again_is_not_sent_once_it_is_acknowledged(kind):
     arrive(dispatcher, HIGH, HIGH)
     assert dispatcher.redeliver("a", [0, 1]) == [] and dispatcher.replay.positions == [0, 1]
     assert dispatcher.ack([0], "a") == []
-    assert dispatcher.flow("a", 5) == [("a", 1)] and 0 not in dispatcher.replay and dispatcher.sent_before == {1}
+    assert (
+        dispatcher.flow("a", 5) == [("a", 1)] and 0 not in dispatcher.replay and dispatcher.sent_before == {1}
+    )
 
 
 @KINDS
@@ -116,7 +126,8 @@ def test_batches_are_counted_off_by_their_messages_also_between_single_ones(kind
 
 @KINDS
 def test_batch_that_its_topic_does_not_keep_any_more_counts_as_one_message(kind):
-    """Another subscription's acknowledgements trim a topic only behind everybody, so this is for what should not be."""
+    """Another subscription's acknowledgements trim a topic only behind everybody, so this is for what should
+    not be."""
     dispatcher = kind()
     dispatcher.connect("a", "a", 100)
     come(dispatcher, HIGH, size=3)
@@ -170,7 +181,9 @@ def test_each_settled_entry_is_told_once_with_the_hash_it_had(kind):
 def test_laws_that_are_broken_are_found(kind):
     dispatcher = with_two(kind)
     del dispatcher.consumers["a"].pending[2]
-    with pytest.raises(InvariantError, match="5 entries are read and not acknowledged, and only 4 are sent or wait"):
+    with pytest.raises(
+        InvariantError, match="5 entries are read and not acknowledged, and only 4 are sent or wait"
+    ):
         dispatcher.check()
     dispatcher = with_two(kind)
     dispatcher.available -= 1

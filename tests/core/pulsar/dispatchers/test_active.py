@@ -1,4 +1,5 @@
-"""Exclusive and Failover at work: the active one reads on, and who becomes active reads again from mark-delete."""
+"""Exclusive and Failover at work: the active one reads on, and who becomes active reads again from
+mark-delete."""
 
 import pytest
 from hypothesis import given
@@ -76,9 +77,11 @@ def test_during_a_switch_nobody_is_given_anything_again() -> None:
     dispatcher.switch()
     publish(dispatcher, 2)
     dispatcher.connect("a", "a", 10, 0)
-    assert dispatcher.redeliver("a", []) == dispatcher.redeliver("b", []) == [] and dispatcher.sent_before == set()
+    assert (
+        dispatcher.redeliver("a", []) == dispatcher.redeliver("b", []) == []
+        and dispatcher.sent_before == set()
+    )
     assert dispatcher.switch() == [("a", 0), ("a", 1)] and dispatcher.sent_before == {0, 1}
-
 
 
 def test_cumulative_acknowledgement_takes_everything_before_it() -> None:
@@ -112,7 +115,15 @@ def test_documents_rule_for_one_topic_picks_who_subscribed_first() -> None:
     assert dispatcher.active == "a"
 
 
-@given(st.lists(st.tuples(st.sampled_from(["publish", "ack", "cumulative", "join", "leave", "flow", "switch"]), st.integers(0, 999)), max_size=60))
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["publish", "ack", "cumulative", "join", "leave", "flow", "switch"]),
+            st.integers(0, 999),
+        ),
+        max_size=60,
+    )
+)
 def test_laws_of_a_single_active_consumer(order: list[tuple[str, int]]) -> None:
     dispatcher, acked = failover(partition=1), set()
     for what, number in order:

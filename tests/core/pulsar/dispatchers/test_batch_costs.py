@@ -1,4 +1,5 @@
-"""An entry costs its unacknowledged messages: in permits, in the counts of them, and in their limits. Facts 11.4, 11.5, 4.9, 4.11."""
+"""An entry costs its unacknowledged messages: in permits, in the counts of them, and in their limits. Facts
+11.4, 11.5, 4.9, 4.11."""
 
 import pytest
 
@@ -47,7 +48,9 @@ def test_what_a_leaver_had_in_part_costs_the_next_one_the_rest(kind):
     dispatcher.connect("b", "b", 0)
     dispatcher.disconnect("a")
     assert dispatcher.unacked == 0
-    assert dispatcher.flow("b", 10) == [("b", 0)] and permits(dispatcher) == {"b": 8} and dispatcher.unacked == 2
+    assert (
+        dispatcher.flow("b", 10) == [("b", 0)] and permits(dispatcher) == {"b": 8} and dispatcher.unacked == 2
+    )
 
 
 @KINDS
@@ -76,7 +79,10 @@ def test_same_place_twice_and_a_place_of_what_is_acknowledged_count_nothing(kind
     dispatcher.ack([0], "a")
     dispatcher.ack_places(0, [2], "a")
     dispatcher.ack_places(9, [0], "a")
-    assert dispatcher.unacked == dispatcher.consumers["a"].unacked == 3 and dispatcher.cursor.acked_in_batch == {}
+    assert (
+        dispatcher.unacked == dispatcher.consumers["a"].unacked == 3
+        and dispatcher.cursor.acked_in_batch == {}
+    )
 
 
 @KINDS
@@ -102,7 +108,11 @@ def test_consumer_at_its_limit_is_released_by_a_whole_entry_only_and_then_by_all
     come(dispatcher, HIGH)
     assert dispatcher.consumers["a"].is_blocked and dispatcher.unacked == 8
     assert dispatcher.ack_places(0, range(6), "a") == [] and dispatcher.consumers["a"].is_blocked
-    assert dispatcher.ack([1], "a") == [("a", 2)] and not dispatcher.consumers["a"].is_blocked and dispatcher.unacked == 2
+    assert (
+        dispatcher.ack([1], "a") == [("a", 2)]
+        and not dispatcher.consumers["a"].is_blocked
+        and dispatcher.unacked == 2
+    )
 
 
 @KINDS
@@ -147,13 +157,20 @@ def test_active_consumer_pays_for_what_is_left_of_an_entry_as_well():
     dispatcher = ActiveDispatcher(SingleActiveDispatcher("persistent://public/default/t", is_exclusive=True))
     dispatcher.connect("a", "a", 20)
     dispatcher.entries[0] = Entry(0, 0, batch=tuple(range(10)))
-    assert dispatcher.arrived(0, dispatcher.entries[0]) == [("a", 0)] and dispatcher.consumers["a"].permits == 10
+    assert (
+        dispatcher.arrived(0, dispatcher.entries[0]) == [("a", 0)] and dispatcher.consumers["a"].permits == 10
+    )
     dispatcher.ack_places(0, range(7), "a")
     assert dispatcher.redeliver("a", []) == [("a", 0)] and dispatcher.consumers["a"].permits == 7
 
 
 def test_cursor_keeps_places_until_the_entry_is_acknowledged_however_that_happens():
-    ends = (lambda one: one.ack(1), lambda one: one.ack_all([1]), lambda one: one.ack_cumulative(2), lambda one: one.reset(0))
+    ends = (
+        lambda one: one.ack(1),
+        lambda one: one.ack_all([1]),
+        lambda one: one.ack_cumulative(2),
+        lambda one: one.reset(0),
+    )
     for end in ends:
         cursor = Cursor(end=4)
         assert cursor.ack_places(1, [2, 0]) == 2 and cursor.ack_places(1, [0]) == 0

@@ -1,4 +1,5 @@
-"""Delayed delivery: entries whose time has not come wait aside and hold nobody up; the broker wakes for the first of them."""
+"""Delayed delivery: entries whose time has not come wait aside and hold nobody up; the broker wakes for the
+first of them."""
 
 import pytest
 
@@ -27,7 +28,9 @@ def test_entry_waits_aside_until_its_time_and_those_behind_it_do_not_wait(kind):
 
 
 @KINDS
-@pytest.mark.parametrize(("at_us", "now_us", "waits"), [(0, 0, False), (500, 500, False), (499, 500, False), (501, 500, True)])
+@pytest.mark.parametrize(
+    ("at_us", "now_us", "waits"), [(0, 0, False), (500, 500, False), (499, 500, False), (501, 500, True)]
+)
 def test_entry_whose_time_has_come_when_it_is_read_does_not_wait(kind, at_us, now_us, waits):
     dispatcher = ready(kind)
     dispatcher.now_us = now_us
@@ -83,7 +86,9 @@ def test_entry_that_is_acknowledged_before_its_time_is_not_sent(kind):
 def test_entry_that_waits_for_its_time_is_read_and_not_at_anybody(kind):
     dispatcher = ready(kind)
     come(dispatcher, HIGH, at_us=500)
-    assert dispatcher.cursor.read_position == 1 and dispatcher.unacked == 0 and dispatcher.pending() == {"a": []}
+    assert (
+        dispatcher.cursor.read_position == 1 and dispatcher.unacked == 0 and dispatcher.pending() == {"a": []}
+    )
     assert dispatcher.available == 100
 
 

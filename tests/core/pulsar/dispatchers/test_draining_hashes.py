@@ -1,4 +1,5 @@
-"""Draining hashes step by step: which slots drain when owners change, what waits for them, and when it goes (PIP-379)."""
+"""Draining hashes step by step: which slots drain when owners change, what waits for them, and when it goes
+(PIP-379)."""
 
 import pytest
 
@@ -73,7 +74,8 @@ def test_acknowledging_a_slot_that_does_not_drain_counts_nothing_off():
 
 
 def test_own_entries_of_the_new_owner_are_not_counted_off():
-    """After a second move an entry of the slot may be at the new owner from before; only the former one's hold the slot up."""
+    """After a second move an entry of the slot may be at the new owner from before; only the former one's
+    hold the slot up."""
     dispatcher = moved(LOW)
     dispatcher.was_acked("b", LOW)
     assert slots(dispatcher) == {LOW: ("a", 1)}
@@ -98,7 +100,8 @@ def test_newcomers_that_leave_give_the_slots_back_and_nothing_drains():
 
 
 def test_second_newcomer_may_make_the_slots_of_the_first_drain():
-    """a has LOW's, b takes the slot over and gets nothing of it; then c takes it over: what must be acknowledged is still a's."""
+    """a has LOW's, b takes the slot over and gets nothing of it; then c takes it over: what must be
+    acknowledged is still a's."""
     dispatcher = moved(LOW, QUARTER)
     assert slots(dispatcher) == {LOW: ("a", 1), QUARTER: ("a", 1)}
     dispatcher.connect("c", "c", 100)
@@ -134,7 +137,9 @@ def test_interval_that_is_over_is_over_for_all_and_sends_what_may_go():
     arrive(dispatcher, LOW, LOW)
     dispatcher.ack([0], "a")
     dispatcher.has_timer = True
-    assert dispatcher.unblock() == [("b", 1), ("b", 2)] and not dispatcher.unblocked and not dispatcher.has_timer
+    assert (
+        dispatcher.unblock() == [("b", 1), ("b", 2)] and not dispatcher.unblocked and not dispatcher.has_timer
+    )
 
 
 def test_waiting_entries_go_as_far_as_permits_do_and_the_rest_with_the_next_ones():
@@ -142,7 +147,11 @@ def test_waiting_entries_go_as_far_as_permits_do_and_the_rest_with_the_next_ones
     assert dispatcher.consumers["b"].permits == 1
     assert arrive(dispatcher, LOW, LOW, LOW) == []
     dispatcher.ack([0], "a")
-    assert dispatcher.unblock() == [("b", 1)] and dispatcher.flow("b", 1) == [("b", 2)] and dispatcher.flow("b", 5) == [("b", 3)]
+    assert (
+        dispatcher.unblock() == [("b", 1)]
+        and dispatcher.flow("b", 1) == [("b", 2)]
+        and dispatcher.flow("b", 5) == [("b", 3)]
+    )
 
 
 def test_entry_without_permits_holds_only_later_ones_of_its_own_slot():
@@ -195,11 +204,17 @@ def test_checkpoint_keeps_what_drains_and_what_has_had_to_wait():
     dispatcher = moved(LOW, LOW, LOW + 1)
     arrive(dispatcher, LOW, LOW + 1)
     dispatcher.ack([2], "a")
-    again = DrainingDispatcher(selector_from_json(dispatcher.selector.to_json()), cursor=dispatcher.cursor, entries=dispatcher.entries)
+    again = DrainingDispatcher(
+        selector_from_json(dispatcher.selector.to_json()),
+        cursor=dispatcher.cursor,
+        entries=dispatcher.entries,
+    )
     again.restore(dispatcher.to_json())
     assert again.draining == dispatcher.draining and again.unblocked and again.drained == 1
     assert again.to_json() == dispatcher.to_json()
-    assert again.unblock() == [("b", 4)] and again.draining[LOW].blocked > dispatcher.draining[LOW].blocked == 1
+    assert (
+        again.unblock() == [("b", 4)] and again.draining[LOW].blocked > dispatcher.draining[LOW].blocked == 1
+    )
 
 
 def test_question_how_much_waits_for_a_consumer_changes_nothing():
@@ -208,6 +223,10 @@ def test_question_how_much_waits_for_a_consumer_changes_nothing():
     dispatcher.cursor.end += 1
     dispatcher.entries[4] = dispatcher.entries[1]
     before = dispatcher.to_json()
-    assert (dispatcher.waiting_for("a"), dispatcher.waiting_for("b"), dispatcher.waiting_for("nobody")) == (1, 2, 0)
+    assert (dispatcher.waiting_for("a"), dispatcher.waiting_for("b"), dispatcher.waiting_for("nobody")) == (
+        1,
+        2,
+        0,
+    )
     dispatcher.cursor.ack(2)
     assert dispatcher.waiting_for("b") == 1 and dispatcher.to_json() == before

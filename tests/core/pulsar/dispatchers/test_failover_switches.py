@@ -1,4 +1,5 @@
-"""Exclusive and Failover step by step: who is active where, what a switch sends again, what counts from whoever was active before."""
+"""Exclusive and Failover step by step: who is active where, what a switch sends again, what counts from
+whoever was active before."""
 
 import pytest
 from hypothesis import given, settings
@@ -30,14 +31,18 @@ def come(dispatcher, *sizes):
     sent = []
     for size in sizes:
         position = dispatcher.cursor.end
-        entry = dispatcher.entries[position] = Entry(0, position, batch=tuple(range(size)) if size > 1 else ())
+        entry = dispatcher.entries[position] = Entry(
+            0, position, batch=tuple(range(size)) if size > 1 else ()
+        )
         sent += dispatcher.arrived(position, entry)
     return sent
 
 
 def picker(partition, *consumers, **options):
     """consumers: names, or (name, level)."""
-    made = SingleActiveDispatcher(f"{TOPIC}-partition-{partition}" if partition >= 0 else TOPIC, partition, **options)
+    made = SingleActiveDispatcher(
+        f"{TOPIC}-partition-{partition}" if partition >= 0 else TOPIC, partition, **options
+    )
     for one in consumers:
         name, level = one if isinstance(one, tuple) else (one, 0)
         made.add(Standby(name, name, level))
@@ -78,11 +83,15 @@ def test_topic_without_partitions_asks_the_ring_of_names_whoever_came_first():
 
 def test_ring_of_partitions_is_masters_and_asks_their_full_names():
     by_ring = [picker(number, "A", "B", "C", uses_ring=True).active for number in range(12)]
-    assert set(by_ring) == {"A", "B", "C"} and by_ring != [picker(number, "A", "B", "C").active for number in range(12)]
+    assert set(by_ring) == {"A", "B", "C"} and by_ring != [
+        picker(number, "A", "B", "C").active for number in range(12)
+    ]
 
 
 def test_ring_is_of_the_best_level_only():
-    assert {picker(number, ("A", 1), ("B", 0), ("C", 1), uses_ring=True).active for number in range(8)} == {"B"}
+    assert {picker(number, ("A", 1), ("B", 0), ("C", 1), uses_ring=True).active for number in range(8)} == {
+        "B"
+    }
 
 
 def test_in_the_order_of_their_coming_neither_names_nor_levels_count():
@@ -91,10 +100,20 @@ def test_in_the_order_of_their_coming_neither_names_nor_levels_count():
     assert made.remove("A").switched is False and made.active == "C"
 
 
-@pytest.mark.parametrize(("partition", "joins", "switched", "notified"), [
-    (0, "A", True, "A"), (0, "AB", False, "B"), (1, "AB", True, "AB"), (0, "BA", True, "AB"), (1, "BA", False, "A"), (2, "ABC", True, "ABC"),
-])  # fmt: skip
-def test_all_are_told_of_a_switch_and_only_the_newcomer_that_it_stands_by(partition, joins, switched, notified):
+@pytest.mark.parametrize(
+    ("partition", "joins", "switched", "notified"),
+    [
+        (0, "A", True, "A"),
+        (0, "AB", False, "B"),
+        (1, "AB", True, "AB"),
+        (0, "BA", True, "AB"),
+        (1, "BA", False, "A"),
+        (2, "ABC", True, "ABC"),
+    ],
+)
+def test_all_are_told_of_a_switch_and_only_the_newcomer_that_it_stands_by(
+    partition, joins, switched, notified
+):
     made = picker(partition, *joins[:-1])
     change = made.add(Standby(joins[-1], joins[-1]))
     assert (change.switched, "".join(change.notified)) == (switched, notified)
@@ -114,7 +133,12 @@ def test_exclusive_is_active_whatever_its_partition_and_nobody_is_told():
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from("ABCDEFG"), st.integers(0, 2)), unique_by=lambda one: one[0], min_size=1), st.integers(0, 6))
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("ABCDEFG"), st.integers(0, 2)), unique_by=lambda one: one[0], min_size=1
+    ),
+    st.integers(0, 6),
+)
 def test_partitions_are_spread_evenly_over_the_best_level(consumers, more):
     level = min(level for _, level in consumers)
     best = sorted(name for name, known in consumers if known == level)
@@ -137,7 +161,10 @@ def test_active_one_reads_as_far_as_its_permits_and_standby_permits_wait():
 def test_reads_of_any_size_send_the_same(read_batch):
     dispatcher = failover(read_batch=read_batch)
     come(dispatcher, *[1] * 5)
-    assert dispatcher.connect("a", "a", 4) == [("a", 0), ("a", 1), ("a", 2), ("a", 3)] and dispatcher.consumers["a"].permits == 0
+    assert (
+        dispatcher.connect("a", "a", 4) == [("a", 0), ("a", 1), ("a", 2), ("a", 3)]
+        and dispatcher.consumers["a"].permits == 0
+    )
 
 
 def test_read_takes_whole_batches_beyond_its_permits():
@@ -153,7 +180,11 @@ def test_asked_for_again_means_all_that_is_not_acknowledged_whatever_is_named(ma
     dispatcher = make()
     come(dispatcher, 1, 1, 1, 1)
     dispatcher.ack([1], "a")
-    assert dispatcher.redeliver("a", [3]) == [("a", 0), ("a", 2), ("a", 3)] and dispatcher.sent_before == {0, 2, 3}
+    assert dispatcher.redeliver("a", [3]) == [("a", 0), ("a", 2), ("a", 3)] and dispatcher.sent_before == {
+        0,
+        2,
+        3,
+    }
     assert dispatcher.redeliver("a", []) == [("a", 0), ("a", 2), ("a", 3)]
 
 
@@ -250,5 +281,9 @@ def test_checkpoint_in_the_middle_of_a_switch_goes_on_the_same():
     dispatcher.connect("b", "b", 5)
     again = failover(1, delay_us=FAILOVER_DELAY_US, cursor=dispatcher.cursor, entries=dispatcher.entries)
     again.restore(dispatcher.to_json())
-    assert (again.active, again.switching, again.since_us) == ("b", True, 700) and again.to_json() == dispatcher.to_json()
+    assert (again.active, again.switching, again.since_us) == (
+        "b",
+        True,
+        700,
+    ) and again.to_json() == dispatcher.to_json()
     assert again.switch() == [("b", 0), ("b", 1)] and again.rewound == 2 and again.consumers["b"].permits == 3

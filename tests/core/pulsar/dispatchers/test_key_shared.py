@@ -1,4 +1,5 @@
-"""Key_Shared by the rule of 3.2: a key is at one consumer at a time and in order, nothing is lost, and newcomers wait for it."""
+"""Key_Shared by the rule of 3.2: a key is at one consumer at a time and in order, nothing is lost, and
+newcomers wait for it."""
 
 import pytest
 from hypothesis import given
@@ -44,18 +45,30 @@ def test_a_refused_consumer_changes_nothing() -> None:
 
 
 steps = st.lists(
-    st.tuples(st.sampled_from(["publish", "publish", "ack", "ack", "join", "leave", "flow"]), st.integers(0, 2**16)), min_size=5, max_size=80
+    st.tuples(
+        st.sampled_from(["publish", "publish", "ack", "ack", "join", "leave", "flow"]), st.integers(0, 2**16)
+    ),
+    min_size=5,
+    max_size=80,
 )
 
 
-@given(order=steps, algorithm=st.sampled_from(["auto_split", "consistent_hash"]), read_batch=st.integers(1, 9))
-def test_laws_of_an_ordered_subscription(order: list[tuple[str, int]], algorithm: str, read_batch: int) -> None:
-    """By the rule of 3.2, while nobody joins in the midst of what a leaver left: see the test after this one."""
-    obeys_the_laws(KeySharedDispatcher(SELECTORS[algorithm](), read_batch=read_batch), order, joins_during_replay=False)
+@given(
+    order=steps, algorithm=st.sampled_from(["auto_split", "consistent_hash"]), read_batch=st.integers(1, 9)
+)
+def test_laws_of_an_ordered_subscription(
+    order: list[tuple[str, int]], algorithm: str, read_batch: int
+) -> None:
+    """By the rule of 3.2, while nobody joins in the midst of what a leaver left: see the test after this
+    one."""
+    obeys_the_laws(
+        KeySharedDispatcher(SELECTORS[algorithm](), read_batch=read_batch), order, joins_during_replay=False
+    )
 
 
 def test_a_newcomer_may_get_a_leavers_message_past_an_older_one_of_its_key() -> None:
-    """A gap of 3.2's rule: the replay set is older than the join, so the newcomer's limit does not hold it back."""
+    """A gap of 3.2's rule: the replay set is older than the join, so the newcomer's limit does not hold it
+    back."""
     dispatcher = KeySharedDispatcher(SELECTORS["auto_split"](), read_batch=1)
     dispatcher.publish([KEYS[0], KEYS[0]])
     dispatcher.connect("a", "a", 1)
@@ -64,19 +77,32 @@ def test_a_newcomer_may_get_a_leavers_message_past_an_older_one_of_its_key() -> 
     assert dispatcher.connect("c", "c", 1) == [("c", 1)]
 
 
-@given(order=steps, algorithm=st.sampled_from(["auto_split", "consistent_hash", "consistent_hash_current"]), read_batch=st.integers(1, 9))
+@given(
+    order=steps,
+    algorithm=st.sampled_from(["auto_split", "consistent_hash", "consistent_hash_current"]),
+    read_batch=st.integers(1, 9),
+)
 def test_laws_with_draining_hashes(order: list[tuple[str, int]], algorithm: str, read_batch: int) -> None:
-    obeys_the_laws(DrainingDispatcher(SELECTORS[algorithm](), read_batch=read_batch), order, joins_during_replay=True)
+    obeys_the_laws(
+        DrainingDispatcher(SELECTORS[algorithm](), read_batch=read_batch), order, joins_during_replay=True
+    )
 
 
-def obeys_the_laws(dispatcher: KeySharedDispatcher | DrainingDispatcher, order: list[tuple[str, int]], *, joins_during_replay: bool) -> None:
+def obeys_the_laws(
+    dispatcher: KeySharedDispatcher | DrainingDispatcher,
+    order: list[tuple[str, int]],
+    *,
+    joins_during_replay: bool,
+) -> None:
     hashes: list[int] = []
     acked: set[int] = set()
     joined = 0
     for what, number in order:
         mark_delete = dispatcher.cursor.mark_delete
         names = list(dispatcher.consumers)
-        pending = sorted((position, name) for name, positions in dispatcher.pending().items() for position in positions)
+        pending = sorted(
+            (position, name) for name, positions in dispatcher.pending().items() for position in positions
+        )
         sent: list[Sent] = []
         if what == "publish":
             new = [KEYS[(number + place) % len(KEYS)] for place in range(number % 5 + 1)]
@@ -120,7 +146,9 @@ def obeys_the_laws(dispatcher: KeySharedDispatcher | DrainingDispatcher, order: 
 
 
 @pytest.mark.parametrize("kind", [KeySharedDispatcher, DrainingDispatcher])
-def test_no_more_goes_to_a_consumer_than_its_limit_of_unacknowledged_messages(kind: type[KeySharedDispatcher] | type[DrainingDispatcher]) -> None:
+def test_no_more_goes_to_a_consumer_than_its_limit_of_unacknowledged_messages(
+    kind: type[KeySharedDispatcher] | type[DrainingDispatcher],
+) -> None:
     """Found by a seeded life: what was sent beyond the limit was taken from the permits of others."""
     dispatcher = kind(SELECTORS["auto_split"](), unacked_max=3)
     dispatcher.publish(KEYS)
@@ -130,7 +158,9 @@ def test_no_more_goes_to_a_consumer_than_its_limit_of_unacknowledged_messages(ki
 
 
 @pytest.mark.parametrize("kind", [KeySharedDispatcher, DrainingDispatcher])
-def test_batches_of_one_read_may_exceed_the_limit_and_permits_still_add_up(kind: type[KeySharedDispatcher] | type[DrainingDispatcher]) -> None:
+def test_batches_of_one_read_may_exceed_the_limit_and_permits_still_add_up(
+    kind: type[KeySharedDispatcher] | type[DrainingDispatcher],
+) -> None:
     dispatcher = kind(SELECTORS["auto_split"](), unacked_max=3)
     for position, hash32 in enumerate(KEYS[:3]):
         dispatcher.entries[position] = Entry(hash32, position, batch=(1, 2))

@@ -1,4 +1,5 @@
-"""Limits of unacknowledged messages: who is blocked, what still goes out, and at which acknowledgement it is over."""
+"""Limits of unacknowledged messages: who is blocked, what still goes out, and at which acknowledgement it is
+over."""
 
 import pytest
 
@@ -47,7 +48,9 @@ def test_subscription_with_a_limit_of_one_is_never_below_half_of_it(kind):
 
 @KINDS
 @pytest.mark.parametrize(("limit", "released_at"), [(6, 3), (7, 3), (2, 1)])
-def test_consumer_at_its_limit_gets_more_when_half_of_it_is_acknowledged_with_what_it_granted_meanwhile(kind, limit, released_at):
+def test_consumer_at_its_limit_gets_more_when_half_of_it_is_acknowledged_with_what_it_granted_meanwhile(
+    kind, limit, released_at
+):
     dispatcher = kind(unacked_max=limit)
     dispatcher.connect("a", "a", limit + 1)
     assert len(arrive(dispatcher, *[HIGH] * (limit + 3))) == limit and dispatcher.consumers["a"].is_blocked
@@ -55,7 +58,10 @@ def test_consumer_at_its_limit_gets_more_when_half_of_it_is_acknowledged_with_wh
     for acked in range(limit - released_at - 1):
         assert dispatcher.ack([acked], "a") == [] and dispatcher.consumers["a"].is_blocked
     sent = dispatcher.ack([limit - released_at - 1], "a")
-    assert sent == [("a", limit), ("a", limit + 1)][: limit - released_at] and dispatcher.consumers["a"].withheld == 0
+    assert (
+        sent == [("a", limit), ("a", limit + 1)][: limit - released_at]
+        and dispatcher.consumers["a"].withheld == 0
+    )
     dispatcher.check()
 
 
@@ -85,8 +91,14 @@ def test_who_leaves_takes_its_part_of_the_limit_with_it(kind):
     dispatcher = kind(unacked_all_max=4)
     dispatcher.connect("a", "a", 100)
     arrive(dispatcher, *[HIGH] * 6)
-    assert dispatcher.disconnect("a") == [] and not dispatcher.is_full and dispatcher.unacked == dispatcher.available == 0
-    assert [position for _, position in dispatcher.connect("b", "b", 3)] == [0, 1, 2], "it begins again at mark-delete"
+    assert (
+        dispatcher.disconnect("a") == []
+        and not dispatcher.is_full
+        and dispatcher.unacked == dispatcher.available == 0
+    )
+    assert [position for _, position in dispatcher.connect("b", "b", 3)] == [0, 1, 2], (
+        "it begins again at mark-delete"
+    )
 
 
 @KINDS
@@ -113,7 +125,9 @@ def test_delayed_message_comes_when_it_is_due_though_others_wait_before_it(kind)
     dispatcher.ack([0], "a")
     if isinstance(dispatcher, DrainingDispatcher):
         dispatcher.unblock()
-    assert dispatcher.next_delayed_us == 500 and position not in {place for places in dispatcher.pending().values() for place in places}
+    assert dispatcher.next_delayed_us == 500 and position not in {
+        place for places in dispatcher.pending().values() for place in places
+    }
     dispatcher.flow("a", 5)
     dispatcher.now_us = 500
     assert [place for _, place in dispatcher.due()] == [position] and dispatcher.delayed == []

@@ -1,4 +1,5 @@
-"""Both order rules of Key_Shared, rule by rule: who waits for what, for how long, and what passes them meanwhile."""
+"""Both order rules of Key_Shared, rule by rule: who waits for what, for how long, and what passes them
+meanwhile."""
 
 import pytest
 
@@ -45,7 +46,9 @@ def test_one_hole_before_the_join_holds_the_newcomer_and_then_the_older_consumer
     dispatcher.publish([LOW, LOW, LOW])
     dispatcher.connect("b", "b", 100)
     dispatcher.ack([1, 2])
-    assert dispatcher.publish([LOW]) == [] and dispatcher.publish([HIGH]) == [], "the waiting message keeps the read in the replay set"
+    assert dispatcher.publish([LOW]) == [] and dispatcher.publish([HIGH]) == [], (
+        "the waiting message keeps the read in the replay set"
+    )
     assert dispatcher.ack([0]) == [("b", 3), ("a", 4)]
 
 
@@ -56,7 +59,10 @@ def test_newcomer_that_waits_gets_a_leavers_messages_of_before_its_join() -> Non
     for name in "bc":
         dispatcher.connect(name, name, 10)
     sent = dispatcher.disconnect("a")
-    assert sorted(position for _, position in sent) == [0, 1] and {consumer for consumer, _ in sent} <= {"b", "c"}
+    assert sorted(position for _, position in sent) == [0, 1] and {consumer for consumer, _ in sent} <= {
+        "b",
+        "c",
+    }
     assert dispatcher.recently_joined == {"b": 2, "c": 2}
 
 
@@ -97,7 +103,9 @@ def test_only_keys_with_unacknowledged_messages_drain() -> None:
     dispatcher.connect("a", "a", 10)
     dispatcher.publish([LOW, LOW, HIGH])
     dispatcher.connect("b", "b", 10)
-    assert {slot: (entry.consumer, entry.count) for slot, entry in dispatcher.draining.items()} == {LOW: ("a", 2)}
+    assert {slot: (entry.consumer, entry.count) for slot, entry in dispatcher.draining.items()} == {
+        LOW: ("a", 2)
+    }
     assert dispatcher.publish([LOW, LOW + 1, HIGH]) == [("b", 4), ("a", 5)]
     dispatcher.ack([0])
     assert LOW in dispatcher.draining and not dispatcher.unblocked
@@ -159,11 +167,17 @@ def test_another_consumer_may_acknowledge_what_one_has(kind: type[SharedDispatch
     dispatcher.publish([HIGH])
     dispatcher.connect("b", "b", 10)
     dispatcher.ack([0], "b")
-    assert dispatcher.pending() == {"a": [], "b": []} and dispatcher.cursor.backlog == 0 and dispatcher.unacked == 0
+    assert (
+        dispatcher.pending() == {"a": [], "b": []}
+        and dispatcher.cursor.backlog == 0
+        and dispatcher.unacked == 0
+    )
 
 
 @pytest.mark.parametrize("kind", [ordered, current, SharedDispatcher])
-def test_first_consumer_after_all_have_left_reads_again_from_mark_delete(kind: type[SharedDispatcher]) -> None:
+def test_first_consumer_after_all_have_left_reads_again_from_mark_delete(
+    kind: type[SharedDispatcher],
+) -> None:
     dispatcher = kind()
     dispatcher.connect("a", "a", 10)
     dispatcher.publish([LOW, HIGH, LOW])
@@ -184,8 +198,13 @@ def test_who_is_not_connected_leaves_grants_and_asks_for_nothing(kind: type[Shar
 
 
 def test_oldest_newcomer_limits_what_a_later_one_gets_of_a_leaver() -> None:
-    """Entry 2 lies before c's join, but not before b's: it waits until all before b's join is acknowledged."""
-    key = next(hash32 for hash32 in range(0, 2**31, 2**20) if ring_owner("bc", hash32) == "c" and ring_owner("abc", hash32) == "a")
+    """Entry 2 lies before c's join, but not before b's: it waits until all before b's join is
+    acknowledged."""
+    key = next(
+        hash32
+        for hash32 in range(0, 2**31, 2**20)
+        if ring_owner("bc", hash32) == "c" and ring_owner("abc", hash32) == "a"
+    )
     dispatcher = KeySharedDispatcher(SELECTORS["consistent_hash"]())
     dispatcher.connect("a", "a", 10)
     dispatcher.publish([key, key])
@@ -198,7 +217,8 @@ def test_oldest_newcomer_limits_what_a_later_one_gets_of_a_leaver() -> None:
 
 
 def test_replay_looks_behind_what_somebody_else_has_acknowledged() -> None:
-    """2 to 4 wait for b, 5 for permits of a; only three are looked at. With 2 acknowledged the third is 5, and it may go."""
+    """2 to 4 wait for b, 5 for permits of a; only three are looked at. With 2 acknowledged the third is 5,
+    and it may go."""
     dispatcher = ordered()
     dispatcher.connect("a", "a", 2)
     dispatcher.publish([LOW, LOW, LOW, LOW, LOW, HIGH])

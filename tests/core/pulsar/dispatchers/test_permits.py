@@ -1,4 +1,5 @@
-"""Permits at a dispatcher: what is granted, taken by messages and batches, withheld from who is blocked, and what all of them add up to."""
+"""Permits at a dispatcher: what is granted, taken by messages and batches, withheld from who is blocked, and
+what all of them add up to."""
 
 import pytest
 from hypothesis import given, settings
@@ -102,7 +103,12 @@ def test_what_a_blocked_consumer_grants_is_withheld_until_it_is_released(kind, r
     for _ in range(released_with):
         assert dispatcher.flow("a", 1) == []
     known = dispatcher.consumers["a"]
-    assert (known.is_blocked, known.permits, known.withheld, dispatcher.available) == (True, 0, released_with, 0)
+    assert (known.is_blocked, known.permits, known.withheld, dispatcher.available) == (
+        True,
+        0,
+        released_with,
+        0,
+    )
     sent = dispatcher.ack([0], "a")
     assert sent == [("a", 2)][:released_with], "and with it the limit is reached again"
     assert known.withheld == 0 and known.permits == max(released_with - 1, 0)
@@ -115,7 +121,11 @@ def test_limits_of_zero_are_none(kind):
     dispatcher.connect("a", "a", 500)
     assert len(arrive(dispatcher, *[HIGH] * 150)) == 150
     dispatcher.disconnect("a")
-    assert len(dispatcher.connect("b", "b", 500)) == 150 and not dispatcher.is_full and not dispatcher.consumers["b"].is_blocked
+    assert (
+        len(dispatcher.connect("b", "b", 500)) == 150
+        and not dispatcher.is_full
+        and not dispatcher.consumers["b"].is_blocked
+    )
 
 
 @KINDS
@@ -160,10 +170,19 @@ def test_no_read_is_larger_than_the_permits_of_all():
 
 
 @settings(max_examples=50, deadline=None)
-@given(kind=st.sampled_from([shared, ordered, current]), limit=st.sampled_from([0, 4]), steps=st.lists(st.tuples(
-    st.sampled_from(["come", "come", "flow", "ack", "again", "join", "leave"]), st.integers(0, 60)), max_size=40))  # fmt: skip
+@given(
+    kind=st.sampled_from([shared, ordered, current]),
+    limit=st.sampled_from([0, 4]),
+    steps=st.lists(
+        st.tuples(
+            st.sampled_from(["come", "come", "flow", "ack", "again", "join", "leave"]), st.integers(0, 60)
+        ),
+        max_size=40,
+    ),
+)
 def test_granted_is_taken_or_left(kind, limit, steps):
-    """Of each consumer: what it has granted is what it was sent, message by message, and what it has left or withheld."""
+    """Of each consumer: what it has granted is what it was sent, message by message, and what it has left or
+    withheld."""
     dispatcher = kind(unacked_max=limit)
     granted: dict[str, int] = {}
     taken: dict[str, int] = {}

@@ -1,4 +1,5 @@
-"""Shared: turns within a priority level, levels one after the other, and where the round stands after somebody came, left or was blocked."""
+"""Shared: turns within a priority level, levels one after the other, and where the round stands after
+somebody came, left or was blocked."""
 
 from collections import Counter
 
@@ -30,11 +31,18 @@ def taken(made, times=100):
     return "".join(found)
 
 
-@pytest.mark.parametrize(("consumers", "order"), [
-    ([("a", 0, 2), ("b", 0, 1), ("c", 0, 1), ("d", 1, 2), ("e", 1, 1)], "abcaded"),
-    ([("a", 1, 2), ("b", 0, 2)], "bbaa"), ([("a", 2, 1), ("b", 1, 1), ("c", 0, 1)], "cba"), ([("a", 0, 0), ("b", 3, 2)], "bb"),
-    ([("a", 5, 1), ("b", 5, 2), ("c", 5, 1)], "abcb"), ([("a", 0, 0), ("b", 0, 0)], ""), ([], ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("consumers", "order"),
+    [
+        ([("a", 0, 2), ("b", 0, 1), ("c", 0, 1), ("d", 1, 2), ("e", 1, 1)], "abcaded"),
+        ([("a", 1, 2), ("b", 0, 2)], "bbaa"),
+        ([("a", 2, 1), ("b", 1, 1), ("c", 0, 1)], "cba"),
+        ([("a", 0, 0), ("b", 3, 2)], "bb"),
+        ([("a", 5, 1), ("b", 5, 2), ("c", 5, 1)], "abcb"),
+        ([("a", 0, 0), ("b", 0, 0)], ""),
+        ([], ""),
+    ],
+)
 def test_turns_by_level_and_permits(consumers, order):
     assert taken(turns(*consumers)) == order
 
@@ -109,7 +117,9 @@ def test_turns_to_come_stand_at_the_index_where_nobody_has_permits():
     taken(made, 1)
     assert [known.consumer for known in made.upcoming()] == ["b", "a", "c"]
     taken(made)
-    assert [known.consumer for known in made.upcoming()] == ["c", "a", "b"], "index 2 is c's, which nobody has moved"
+    assert [known.consumer for known in made.upcoming()] == ["c", "a", "b"], (
+        "index 2 is c's, which nobody has moved"
+    )
 
 
 # --- the dispatcher over them
@@ -140,7 +150,11 @@ def test_worse_level_gets_something_only_when_the_better_one_has_no_permits():
 def test_turn_of_one_read_ends_with_its_permits_or_with_twenty():
     dispatcher = started(("a", 0, 0), ("b", 0, 0), ("c", 0, 0))
     arrive(dispatcher, *[HIGH] * 60)
-    dispatcher.consumers["a"].permits, dispatcher.consumers["b"].permits, dispatcher.consumers["c"].permits = 25, 10, 30
+    (
+        dispatcher.consumers["a"].permits,
+        dispatcher.consumers["b"].permits,
+        dispatcher.consumers["c"].permits,
+    ) = 25, 10, 30
     dispatcher.available = 65
     assert [name * count for name, count in (("a", 20), ("b", 10), ("c", 20), ("a", 5), ("c", 5))] == [
         name * count for name, count in _runs(dispatcher.read_on())
@@ -184,7 +198,11 @@ def test_checkpoint_keeps_whose_turn_it_is():
     arrive(dispatcher, HIGH, HIGH)
     again = SharedDispatcher(cursor=dispatcher.cursor, entries=dispatcher.entries)
     again.restore(dispatcher.to_json())
-    assert [known.consumer for known in again.turns.consumers] == ["b", "a", "c"] and again.turns.index == dispatcher.turns.index == 2
+    assert [known.consumer for known in again.turns.consumers] == [
+        "b",
+        "a",
+        "c",
+    ] and again.turns.index == dispatcher.turns.index == 2
     assert again.turns.find("a") is again.consumers["a"], "one consumer, known twice"
     assert arrive(again, HIGH, HIGH) == [("c", 2), ("a", 3)]
 

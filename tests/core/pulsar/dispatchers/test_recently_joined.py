@@ -1,4 +1,5 @@
-"""The rule of 3.2 step by step: who is recently joined and up to where, who is let go by which acknowledgement, and who stands behind them."""
+"""The rule of 3.2 step by step: who is recently joined and up to where, who is let go by which
+acknowledgement, and who stands behind them."""
 
 import pytest
 
@@ -19,7 +20,9 @@ def one(*hashes, permits=100, **options):
     return dispatcher
 
 
-@pytest.mark.parametrize(("acked", "limit"), [([], 3), ([0], 3), ([0, 1], 3), ([2], 3), ([1, 2], 3), ([0, 1, 2], None)])
+@pytest.mark.parametrize(
+    ("acked", "limit"), [([], 3), ([0], 3), ([0, 1], 3), ([2], 3), ([1, 2], 3), ([0, 1, 2], None)]
+)
 def test_newcomer_waits_from_the_read_position_on_while_anything_before_it_is_unacknowledged(acked, limit):
     dispatcher = one(HIGH, HIGH, HIGH)
     dispatcher.ack(acked, "a")
@@ -49,7 +52,11 @@ def test_newcomer_is_let_go_by_the_acknowledgement_that_closes_the_last_hole_bef
     dispatcher.connect("b", "b", 100)
     arrive(dispatcher, LOW)
     for position in order[:-1]:
-        assert dispatcher.ack([position], "a") == [] and dispatcher.recently_joined == {"b": 3} and dispatcher.let_go == []
+        assert (
+            dispatcher.ack([position], "a") == []
+            and dispatcher.recently_joined == {"b": 3}
+            and dispatcher.let_go == []
+        )
     dispatcher.has_news = False
     assert dispatcher.ack([order[-1]], "a") == [("b", 3)]
     assert dispatcher.recently_joined == {} and dispatcher.let_go == ["b"] and dispatcher.has_news
@@ -71,7 +78,9 @@ def test_who_joined_later_is_held_by_the_older_ones_holes_and_by_its_own():
     assert list(dispatcher.recently_joined.items()) == [("b", 1), ("c", 2)]
     assert dispatcher.ack([1], "a") == [] and dispatcher.let_go == []
     dispatcher.ack([0], "a")
-    assert dispatcher.recently_joined == {} and dispatcher.let_go == ["b", "c"], "one acknowledgement may let several go"
+    assert dispatcher.recently_joined == {} and dispatcher.let_go == ["b", "c"], (
+        "one acknowledgement may let several go"
+    )
 
 
 def test_newcomer_behind_one_that_must_wait_waits_though_its_limit_is_no_higher():
@@ -110,14 +119,15 @@ def test_last_one_to_leave_takes_what_was_remembered_with_it():
 
 
 def test_leaver_lets_an_older_newcomer_go_whose_join_nothing_lies_before_any_more():
-    """What the leaver had is sent to its new owner, acknowledged there, and with it the last hole is closed."""
+    """What the leaver had is sent to its new owner, acknowledged there, and with it the last hole is
+    closed."""
     dispatcher = one(HIGH)
     dispatcher.connect("b", "b", 100)
     dispatcher.connect("c", "c", 100)
     arrive(dispatcher, LOW)
     sent = dispatcher.disconnect("a")
     assert [position for _, position in sent] == [0] and dispatcher.recently_joined == {"b": 1, "c": 1}
-    (holder, _), = sent
+    ((holder, _),) = sent
     assert dispatcher.ack([0], holder) == [("c", 1)] and dispatcher.recently_joined == {}
 
 
@@ -141,7 +151,11 @@ def test_waiting_message_of_a_key_holds_the_next_one_of_it_in_the_same_read():
 def test_group_goes_as_far_as_the_limit_of_unacknowledged_messages():
     dispatcher = ordered(unacked_max=3)
     arrive(dispatcher, *[HIGH] * 5)
-    assert dispatcher.connect("a", "a", 100) == [("a", 0), ("a", 1), ("a", 2)] and dispatcher.replay.positions == [3, 4]
+    assert dispatcher.connect("a", "a", 100) == [
+        ("a", 0),
+        ("a", 1),
+        ("a", 2),
+    ] and dispatcher.replay.positions == [3, 4]
     assert dispatcher.ack([0], "a") == [] and dispatcher.ack([1], "a") == [("a", 3), ("a", 4)]
 
 
@@ -160,7 +174,11 @@ def test_with_a_newcomer_there_is_no_looking_ahead():
     arrive(dispatcher, HIGH)
     dispatcher.connect("b", "b", 100)
     assert arrive(dispatcher, LOW) == []
-    assert arrive(dispatcher, HIGH) == [] and dispatcher.flow("a", 1) == [] and dispatcher.cursor.read_position == 2
+    assert (
+        arrive(dispatcher, HIGH) == []
+        and dispatcher.flow("a", 1) == []
+        and dispatcher.cursor.read_position == 2
+    )
 
 
 def test_owner_is_looked_up_again_after_every_join_and_leave():
@@ -180,7 +198,14 @@ def test_checkpoint_keeps_who_is_recently_joined_oldest_first_and_goes_on_the_sa
     arrive(dispatcher, HIGH)
     dispatcher.connect("c", "c", 100)
     arrive(dispatcher, LOW)
-    again = KeySharedDispatcher(selector_from_json(dispatcher.selector.to_json()), cursor=dispatcher.cursor, entries=dispatcher.entries)
+    again = KeySharedDispatcher(
+        selector_from_json(dispatcher.selector.to_json()),
+        cursor=dispatcher.cursor,
+        entries=dispatcher.entries,
+    )
     again.restore(dispatcher.to_json())
-    assert list(again.recently_joined.items()) == [("b", 1), ("c", 2)] and again.to_json() == dispatcher.to_json()
+    assert (
+        list(again.recently_joined.items()) == [("b", 1), ("c", 2)]
+        and again.to_json() == dispatcher.to_json()
+    )
     assert again.ack([0, 1], "a") == [("c", 2)] and again.let_go == ["b", "c"]

@@ -1,4 +1,5 @@
-"""What is sent again: after a client asked for it, after its consumer left; in which order, to whom, and what it holds up meanwhile."""
+"""What is sent again: after a client asked for it, after its consumer left; in which order, to whom, and what
+it holds up meanwhile."""
 
 from tests.core.pulsar.dispatchers.arriving import HIGH, LOW, arrive
 from tests.core.pulsar.dispatchers.kinds import BY_KEY, KINDS, come, current, ordered, shared
@@ -75,7 +76,9 @@ def test_negative_acknowledgement_of_3_2_has_no_hash_until_a_read_has_looked_at_
     arrive(dispatcher, LOW)
     dispatcher.redeliver("b", [0])
     assert dispatcher.replay.positions == [0] and dispatcher.replay.counts == {}
-    assert dispatcher.flow("a", 5) == [] and dispatcher.replay.counts == {LOW: 1}, "a read looked for somebody who takes it"
+    assert dispatcher.flow("a", 5) == [] and dispatcher.replay.counts == {LOW: 1}, (
+        "a read looked for somebody who takes it"
+    )
     assert arrive(dispatcher, LOW, HIGH) == [("a", 2)] and dispatcher.flow("b", 9) == [("b", 0), ("b", 1)]
 
 
@@ -134,7 +137,9 @@ def test_full_subscription_of_nobody_is_not_full(kind):
     assert dispatcher.pending() == {"a": [0, 1]}
     dispatcher.disconnect("a")
     assert not dispatcher.is_full
-    assert positions(dispatcher.connect("b", "b", 9)) == [0, 1, 2] and dispatcher.is_full, "it is asked before a read, which may go beyond"
+    assert positions(dispatcher.connect("b", "b", 9)) == [0, 1, 2] and dispatcher.is_full, (
+        "it is asked before a read, which may go beyond"
+    )
 
 
 @KINDS
@@ -167,7 +172,9 @@ def test_blocked_consumer_that_gives_everything_back_gets_as_much_as_its_limit_a
     dispatcher = kind(unacked_max=3)
     dispatcher.connect("a", "a", 9)
     arrive(dispatcher, *[HIGH] * 5)
-    assert positions(dispatcher.redeliver("a", [0, 1, 2])) == [0, 1, 2] and dispatcher.consumers["a"].is_blocked
+    assert (
+        positions(dispatcher.redeliver("a", [0, 1, 2])) == [0, 1, 2] and dispatcher.consumers["a"].is_blocked
+    )
     assert dispatcher.consumers["a"].permits == 3
 
 

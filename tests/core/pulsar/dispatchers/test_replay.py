@@ -1,4 +1,5 @@
-"""A replay set beside a plain dict of the same positions: whatever comes and goes, and in which order, both say the same."""
+"""A replay set beside a plain dict of the same positions: whatever comes and goes, and in which order, both
+say the same."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -40,7 +41,9 @@ def test_it_is_the_set_of_positions_that_wait_with_the_hash_that_each_had_first(
         assert replay.positions == list(replay) == positions and len(replay) == len(plain)
         assert replay.first(3) == positions[:3]
         assert replay.counts == {hash32: hashes.count(hash32) for hash32 in hashes}
-        assert [replay.has_hash([hash32, 9]) for hash32 in range(4)] == [hash32 in hashes for hash32 in range(4)]
+        assert [replay.has_hash([hash32, 9]) for hash32 in range(4)] == [
+            hash32 in hashes for hash32 in range(4)
+        ]
         assert all((position in replay) == (position in plain) for position in range(MAX))
         again = ReplaySet(blocks=blocks)
         again.restore(replay.to_json())

@@ -11,7 +11,11 @@ def test_at_most_twenty_in_a_row_go_to_one() -> None:
     turns = SharedTurns()
     for name in ("a", "b"):
         turns.add(Receiver(name, permits=1_000))
-    assert [turns.take(100) for _ in range(3)] == [("a", ROUND_ROBIN_BATCH), ("b", ROUND_ROBIN_BATCH), ("a", ROUND_ROBIN_BATCH)]
+    assert [turns.take(100) for _ in range(3)] == [
+        ("a", ROUND_ROBIN_BATCH),
+        ("b", ROUND_ROBIN_BATCH),
+        ("a", ROUND_ROBIN_BATCH),
+    ]
 
 
 def test_a_removal_before_the_index_passes_over_one_consumer() -> None:
@@ -24,20 +28,26 @@ def test_a_removal_before_the_index_passes_over_one_consumer() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), max_size=8), st.integers(0, 9))
-def test_the_turns_to_come_begin_with_whose_turn_it_is_and_telling_them_changes_nothing(given: list[tuple[int, int]], turns_before: int) -> None:
+def test_the_turns_to_come_begin_with_whose_turn_it_is_and_telling_them_changes_nothing(
+    given: list[tuple[int, int]], turns_before: int
+) -> None:
     turns = SharedTurns()
     for place, (priority, permits) in enumerate(given):
         turns.add(Receiver(str(place), priority, permits))
     for _ in range(turns_before):
         turns.take(1)
     index, told = turns.index, turns.upcoming()
-    assert turns.index == index and sorted(known.consumer for known in told) == sorted(str(place) for place in range(len(given)))
+    assert turns.index == index and sorted(known.consumer for known in told) == sorted(
+        str(place) for place in range(len(given))
+    )
     name, _count = turns.take(1)
     assert name is None or told[0].consumer == name
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 5)), max_size=8), st.integers(1, 7))
-def test_all_permits_are_used_up_and_no_level_overtakes_a_better_one(given: list[tuple[int, int]], messages: int) -> None:
+def test_all_permits_are_used_up_and_no_level_overtakes_a_better_one(
+    given: list[tuple[int, int]], messages: int
+) -> None:
     turns = SharedTurns()
     for place, (priority, permits) in enumerate(given):
         turns.add(Receiver(str(place), priority, permits))

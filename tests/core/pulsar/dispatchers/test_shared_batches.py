@@ -1,4 +1,5 @@
-"""Shared, where entries hold several messages: how many entries go to whose turn it is. Fact 4.7: messages, by what an entry holds on average."""
+"""Shared, where entries hold several messages: how many entries go to whose turn it is. Fact 4.7: messages,
+by what an entry holds on average."""
 
 import pytest
 
@@ -7,13 +8,16 @@ from broker_core.pulsar.entry import Entry
 
 
 def shared(*sizes, consumers=("a", "b"), permits=1000, **options):
-    """These entries are there before anybody can take one; then each consumer may take so many messages. Gives what was sent, in order."""
+    """These entries are there before anybody can take one; then each consumer may take so many messages.
+    Gives what was sent, in order."""
     dispatcher = SharedDispatcher(**options)
     for consumer in consumers:
         dispatcher.connect(consumer, consumer, 0)
     for position, size in enumerate(sizes):
         first = 100 * position
-        dispatcher.entries[position] = Entry(0, first, batch=tuple(range(first, first + size)) if size > 1 else ())
+        dispatcher.entries[position] = Entry(
+            0, first, batch=tuple(range(first, first + size)) if size > 1 else ()
+        )
         dispatcher.arrived(position, dispatcher.entries[position])
     dispatcher._grant(dispatcher.consumers[consumers[-1]], permits)
     sent = [*dispatcher.flow(consumers[0], permits)]
@@ -37,7 +41,8 @@ def runs(sent):
     ([10] * 7, [("a", 2), ("b", 2), ("a", 2), ("b", 1)]),   # twenty messages are two entries
     ([7] * 6, [("a", 2), ("b", 2), ("a", 2)]),              # 20 / 7, rounded down
     ([30] * 3, [("a", 1), ("b", 1), ("a", 1)]),             # one at least
-    ([1, 1, 1, 1, 16, 16], [("a", 3), ("b", 3)]),           # 36 / 6 = 6 on average, so three entries, whatever they hold
+    # 36 / 6 = 6 on average, so three entries, whatever they hold
+    ([1, 1, 1, 1, 16, 16], [("a", 3), ("b", 3)]),
 ])  # fmt: skip
 def test_one_turn_is_twenty_messages_by_the_average_of_the_read(sizes, expected):
     _, sent = shared(*sizes)
@@ -52,7 +57,10 @@ def test_last_turn_is_what_is_left_of_the_messages_in_the_read():
 def test_turn_is_never_more_than_its_permits_on_average_but_one_entry_may_be():
     dispatcher, sent = shared(*[10] * 4, permits=15)
     assert runs(sent) == [("a", 1), ("b", 1), ("a", 1), ("b", 1)]
-    assert {name: known.permits for name, known in dispatcher.consumers.items()} == {"a": -5, "b": -5} and dispatcher.available == 0
+    assert {name: known.permits for name, known in dispatcher.consumers.items()} == {
+        "a": -5,
+        "b": -5,
+    } and dispatcher.available == 0
 
 
 def test_turn_is_no_more_than_what_is_left_of_the_consumers_limit():
@@ -64,7 +72,8 @@ def test_turn_is_no_more_than_what_is_left_of_the_consumers_limit():
 
 
 def test_what_comes_again_counts_as_the_entry_is_long_when_it_is_shared_out():
-    """The metadata says how many messages an entry holds; what of it is acknowledged the cursor alone knows."""
+    """The metadata says how many messages an entry holds; what of it is acknowledged the cursor alone
+    knows."""
     dispatcher, _ = shared(*[10] * 4, consumers=("a",))
     for position in range(4):
         dispatcher.ack_places(position, range(9), "a")

@@ -1,4 +1,5 @@
-"""A Shared subscription at work: nothing acknowledged is sent again, nothing else is lost, and limits hold."""
+"""A Shared subscription at work: nothing acknowledged is sent again, nothing else is lost, and limits
+hold."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +8,12 @@ from broker_core.pulsar.dispatchers.shared import SharedDispatcher
 from broker_core.pulsar.entry import Entry
 
 steps = st.lists(
-    st.tuples(st.sampled_from(["publish", "publish", "ack", "join", "leave", "flow", "again"]), st.integers(0, 2**16)), min_size=5, max_size=80
+    st.tuples(
+        st.sampled_from(["publish", "publish", "ack", "join", "leave", "flow", "again"]),
+        st.integers(0, 2**16),
+    ),
+    min_size=5,
+    max_size=80,
 )
 
 
@@ -49,7 +55,9 @@ def test_full_subscription_reads_nothing_new_but_sends_again() -> None:
     assert len(dispatcher.publish([0] * 4)) == 4 and dispatcher.is_full
     assert dispatcher.publish([0]) == []
     assert dispatcher.redeliver("c1", [0]) == [("c2", 0)]
-    assert dispatcher.ack([0, 1], "c2") == [], "exactly half of its limit is left: PersistentDispatcherMultipleConsumers.addUnAckedMessages"
+    assert dispatcher.ack([0, 1], "c2") == [], (
+        "exactly half of its limit is left: PersistentDispatcherMultipleConsumers.addUnAckedMessages"
+    )
     assert dispatcher.ack([2], "c1") == [("c1", 4)]
 
 
@@ -69,17 +77,27 @@ def test_batch_takes_a_permit_for_each_message_and_may_take_more_than_there_are(
     for position in range(2):
         entry = dispatcher.entries[position] = Entry(0, position, batch=(1, 2, 3))
         dispatcher.arrived(position, entry)
-    assert dispatcher.pending() == {"c1": [0]} and dispatcher.consumers["c1"].permits == -1 and dispatcher.available == 0
+    assert (
+        dispatcher.pending() == {"c1": [0]}
+        and dispatcher.consumers["c1"].permits == -1
+        and dispatcher.available == 0
+    )
     assert dispatcher.flow("c1", 1) == [] and dispatcher.flow("c1", 1) == [("c1", 1)]
 
 
 @given(steps, st.sampled_from([0, 3, 50]), st.integers(1, 9))
-def test_laws_of_a_shared_subscription(order: list[tuple[str, int]], unacked_max: int, read_batch: int) -> None:
-    dispatcher = SharedDispatcher(read_batch=read_batch, unacked_max=unacked_max, unacked_all_max=3 * unacked_max)
+def test_laws_of_a_shared_subscription(
+    order: list[tuple[str, int]], unacked_max: int, read_batch: int
+) -> None:
+    dispatcher = SharedDispatcher(
+        read_batch=read_batch, unacked_max=unacked_max, unacked_all_max=3 * unacked_max
+    )
     acked: set[int] = set()
     for what, number in order:
         mark_delete, names = dispatcher.cursor.mark_delete, list(dispatcher.consumers)
-        pending = [(position, name) for name, positions in dispatcher.pending().items() for position in positions]
+        pending = [
+            (position, name) for name, positions in dispatcher.pending().items() for position in positions
+        ]
         sent: list[tuple[str, int]] = []
         if what == "publish":
             sent = dispatcher.publish([0] * (number % 5 + 1))
@@ -97,7 +115,12 @@ def test_laws_of_a_shared_subscription(order: list[tuple[str, int]], unacked_max
             position, name = pending[number % len(pending)]
             sent = dispatcher.redeliver(name, [position])
         dispatcher.check()
-        again = SharedDispatcher(read_batch=read_batch, unacked_max=unacked_max, unacked_all_max=3 * unacked_max, entries=dispatcher.entries)
+        again = SharedDispatcher(
+            read_batch=read_batch,
+            unacked_max=unacked_max,
+            unacked_all_max=3 * unacked_max,
+            entries=dispatcher.entries,
+        )
         again.restore(dispatcher.to_json())
         assert again.to_json() == dispatcher.to_json() and again.consumers == dispatcher.consumers
         assert dispatcher.cursor.mark_delete >= mark_delete and not {position for _, position in sent} & acked

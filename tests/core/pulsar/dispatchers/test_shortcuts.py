@@ -1,4 +1,5 @@
-"""What a dispatcher remembers between two reads changes nothing of what it sends: beside each of them lives one that looks everything through."""
+"""What a dispatcher remembers between two reads changes nothing of what it sends: beside each of them lives
+one that looks everything through."""
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -39,7 +40,9 @@ class SlowDraining(Slow, DrainingDispatcher):
 
 
 WHAT = ["publish", "batch", "delayed", "time", "ack", "again", "join", "leave", "flow", "unblock"]
-steps = st.lists(st.tuples(st.sampled_from([*WHAT, "publish", "publish", "ack", "flow"]), st.integers(0, 40)), max_size=60)
+steps = st.lists(
+    st.tuples(st.sampled_from([*WHAT, "publish", "publish", "ack", "flow"]), st.integers(0, 40)), max_size=60
+)
 
 
 def order_of(what, number, dispatcher, clock):
@@ -50,16 +53,35 @@ def order_of(what, number, dispatcher, clock):
     if what in ("publish", "batch", "delayed"):
         position = dispatcher.cursor.end
         batch = tuple(range(number % 4 + 1)) if what == "batch" else ()
-        return "arrived", position, Entry(KEYS[number % len(KEYS)], position, batch=batch, deliver_at_us=clock + number if what == "delayed" else 0)
+        return (
+            "arrived",
+            position,
+            Entry(
+                KEYS[number % len(KEYS)],
+                position,
+                batch=batch,
+                deliver_at_us=clock + number if what == "delayed" else 0,
+            ),
+        )
     if what == "ack":
-        return "ack", sorted(position for positions in pending.values() for position in positions)[number % 7 :: 5]
+        return "ack", sorted(position for positions in pending.values() for position in positions)[
+            number % 7 :: 5
+        ]
     if what == "join" and f"c{number % 9}" not in names:
         return "connect", f"c{number % 9}", f"c{number % 9}", number % 7
     if what == "time":
-        return ("due",) if dispatcher.next_delayed_us is not None and dispatcher.next_delayed_us <= clock else None
+        return (
+            ("due",)
+            if dispatcher.next_delayed_us is not None and dispatcher.next_delayed_us <= clock
+            else None
+        )
     if what == "unblock":
         return ("unblock",) if isinstance(dispatcher, DrainingDispatcher) and dispatcher.unblocked else None
-    calls = {"again": ("redeliver", chosen, pending.get(chosen, [])[::2]), "leave": ("disconnect", chosen), "flow": ("flow", chosen, number % 9)}
+    calls = {
+        "again": ("redeliver", chosen, pending.get(chosen, [])[::2]),
+        "leave": ("disconnect", chosen),
+        "flow": ("flow", chosen, number % 9),
+    }
     return calls.get(what) if names else None
 
 
@@ -67,14 +89,26 @@ LIMIT_PASSED = [("publish", 0), ("batch", 2), ("join", 19), ("again", 0), ("publ
 
 
 @settings(max_examples=200, deadline=None)
-@example(LIMIT_PASSED, "auto_split", 1, 3, 0)  # a consumer that asked for a message again is at its limit, and is not blocked
-@given(steps, st.sampled_from(["auto_split", "consistent_hash"]), st.integers(1, 9), st.sampled_from([0, 3, 8]), st.sampled_from([0, 5, 12]))
-def test_what_is_remembered_changes_nothing_that_is_sent(order, algorithm, read_batch, unacked_max, unacked_all_max):
+@example(
+    LIMIT_PASSED, "auto_split", 1, 3, 0
+)  # a consumer that asked for a message again is at its limit, and is not blocked
+@given(
+    steps,
+    st.sampled_from(["auto_split", "consistent_hash"]),
+    st.integers(1, 9),
+    st.sampled_from([0, 3, 8]),
+    st.sampled_from([0, 5, 12]),
+)
+def test_what_is_remembered_changes_nothing_that_is_sent(
+    order, algorithm, read_batch, unacked_max, unacked_all_max
+):
     limits = {"read_batch": read_batch, "unacked_max": unacked_max, "unacked_all_max": unacked_all_max}
     unordered = {**limits, "allows_out_of_order": True}
     for *kinds, options in (
-        (KeySharedDispatcher, SlowOrder, limits), (KeySharedDispatcher, SlowOrder, unordered), (DrainingDispatcher, SlowDraining, limits),
-    ):  # fmt: skip
+        (KeySharedDispatcher, SlowOrder, limits),
+        (KeySharedDispatcher, SlowOrder, unordered),
+        (DrainingDispatcher, SlowDraining, limits),
+    ):
         fast, slow = (kind(SELECTORS[algorithm](), **options) for kind in kinds)
         clock = 0
         for what, number in order:
@@ -129,7 +163,8 @@ def test_as_many_may_wait_as_the_look_ahead_says_and_no_more(monkeypatch) -> Non
 
 
 def test_pass_goes_on_as_long_as_something_goes_or_has_been_acknowledged_meanwhile() -> None:
-    """Two at a time are looked at: the first two have been acknowledged by somebody else, what is behind them still goes."""
+    """Two at a time are looked at: the first two have been acknowledged by somebody else, what is behind them
+    still goes."""
     dispatcher = current(read_batch=2)
     dispatcher.connect("a", "a", 10)
     dispatcher.publish([HIGH] * 6)

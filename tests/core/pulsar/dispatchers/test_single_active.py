@@ -48,10 +48,15 @@ consumers = st.lists(st.tuples(st.text(max_size=4), st.integers(0, 2)), min_size
 
 
 @given(listed=consumers, number=st.integers(NOT_PARTITIONED, 9), order=st.randoms(use_true_random=False))
-def test_the_active_one_is_of_the_best_level_and_follows_from_who_is_there(listed: list[tuple[str, int]], number: int, order: object) -> None:
-    named = {f"{name}-{place}": Standby(str(place), f"{name}-{place}", priority) for place, (name, priority) in enumerate(listed)}
+def test_the_active_one_is_of_the_best_level_and_follows_from_who_is_there(
+    listed: list[tuple[str, int]], number: int, order: object
+) -> None:
+    named = {
+        f"{name}-{place}": Standby(str(place), f"{name}-{place}", priority)
+        for place, (name, priority) in enumerate(listed)
+    }
     shuffled = list(named.values())
-    order.shuffle(shuffled)     # type: ignore[attr-defined]
+    order.shuffle(shuffled)  # type: ignore[attr-defined]
     actives = set()
     for arrival in (list(named.values()), shuffled):
         topic = SingleActiveDispatcher("persistent://public/default/orders", number)
@@ -59,4 +64,6 @@ def test_the_active_one_is_of_the_best_level_and_follows_from_who_is_there(liste
             topic.add(standby)
         actives.add(topic.active)
     (active,) = actives
-    assert next(known.priority for known in named.values() if known.consumer == active) == min(priority for _name, priority in listed)
+    assert next(known.priority for known in named.values() if known.consumer == active) == min(
+        priority for _name, priority in listed
+    )

@@ -1,4 +1,5 @@
-"""Auto-split hash ranges: what a join takes and a leave gives, the documentation's rule beside the recorded one, and what a key notices of it."""
+"""Auto-split hash ranges: what a join takes and a leave gives, the documentation's rule beside the recorded
+one, and what a key notices of it."""
 
 from itertools import pairwise
 
@@ -34,20 +35,37 @@ def sizes(selector):
 
 
 @KINDS
-@pytest.mark.parametrize(("names", "owned"), [
-    ("a", "aaaaaaaa"), ("ab", "bbbbaaaa"), ("abc", "ccbbaaaa"), ("abcd", "ccbbddaa"), ("abcde", "ecbbddaa"),
-    ("abcdd", "ccbbaaaa"), ("abcda", "ccbbdddd"), ("abcdb", "ccddddaa"), ("abb", "aaaaaaaa"), ("aba", "bbbbbbbb"), ("abcabc", "........"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("names", "owned"),
+    [
+        ("a", "aaaaaaaa"),
+        ("ab", "bbbbaaaa"),
+        ("abc", "ccbbaaaa"),
+        ("abcd", "ccbbddaa"),
+        ("abcde", "ecbbddaa"),
+        ("abcdd", "ccbbaaaa"),
+        ("abcda", "ccbbdddd"),
+        ("abcdb", "ccddddaa"),
+        ("abb", "aaaaaaaa"),
+        ("aba", "bbbbbbbb"),
+        ("abcabc", "........"),
+    ],
+)
 def test_join_halves_the_largest_range_and_a_leavers_goes_to_its_right_neighbour(kind, names, owned):
-    """Drawn as the documentation draws it, over eight slots. By the recorded rule each bound belongs to the range below it."""
+    """Drawn as the documentation draws it, over eight slots. By the recorded rule each bound belongs to the
+    range below it."""
     selector = grown(kind, names, 8)
     drawn = "".join(owner or "." for owner in owners(selector))
     if kind is AutoSplitSelector and selector.owners:
-        drawn = drawn[1:] + selector.owners[-1]  # one slot further, and the last bound is a slot that no key has
+        drawn = (
+            drawn[1:] + selector.owners[-1]
+        )  # one slot further, and the last bound is a slot that no key has
     assert drawn == owned
 
 
-@pytest.mark.parametrize(("names", "owner"), [("A", "A"), ("AB", "B"), ("ABC", "C"), ("ABCD", "C"), ("ABCDD", "C"), ("ABCDC", "B")])
+@pytest.mark.parametrize(
+    ("names", "owner"), [("A", "A"), ("AB", "B"), ("ABC", "C"), ("ABCD", "C"), ("ABCDD", "C"), ("ABCDC", "B")]
+)
 def test_articles_key_is_where_the_worked_example_has_it(names, owner):
     selector = grown(AutoSplitSelector, names)
     assert selector.slot(ORDER_3459134) == 6067 and selector.select(ORDER_3459134) == owner
@@ -82,12 +100,19 @@ def test_newcomers_half_of_an_odd_range_is_the_larger_one_and_by_the_document_th
 @KINDS
 def test_hash_loses_its_top_bit_which_changes_no_slot_of_a_power_of_two(kind):
     selector = grown(kind, "abc")
-    assert all(selector.slot(hash32) == selector.slot(hash32 | 1 << 31) for hash32 in (0, 1, 6067, 65535, 65536, 2**31 - 1))
+    assert all(
+        selector.slot(hash32) == selector.slot(hash32 | 1 << 31)
+        for hash32 in (0, 1, 6067, 65535, 65536, 2**31 - 1)
+    )
 
 
 def test_bound_belongs_to_the_range_below_it_and_by_the_document_to_the_one_above():
     assert [grown(AutoSplitSelector, "ab").select(slot) for slot in (32767, 32768, 32769)] == ["b", "b", "a"]
-    assert [grown(AutoSplitDocumentSelector, "ab").select(slot) for slot in (32767, 32768, 32769)] == ["b", "a", "a"]
+    assert [grown(AutoSplitDocumentSelector, "ab").select(slot) for slot in (32767, 32768, 32769)] == [
+        "b",
+        "a",
+        "a",
+    ]
 
 
 @KINDS

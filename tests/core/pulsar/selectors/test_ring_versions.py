@@ -1,4 +1,5 @@
-"""Consistent hashing by version: where points are, what namesakes and shared points do, and which share of the keys a join or a leave moves."""
+"""Consistent hashing by version: where points are, what namesakes and shared points do, and which share of
+the keys a join or a leave moves."""
 
 import json
 from itertools import pairwise
@@ -35,12 +36,19 @@ def owners(selector):
 # --- points
 
 
-@pytest.mark.parametrize(("algorithm", "texts", "place"), [
-    ("consistent_hash_3_2_0", [f"c1{number}" for number in range(100)], lambda hash32: hash32 & MASK_31),
-    ("consistent_hash", [f"c1\0{number}" for number in range(100)], lambda hash32: hash32 & MASK_31),
-    ("consistent_hash_current", [f"c1\x000\0{number}" for number in range(100)], lambda hash32: (hash32 & MASK_31) % 65_535 + 1),
-    ("ring_document", [f"c1{number}" for number in range(1, 101)], lambda hash32: hash32),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("algorithm", "texts", "place"),
+    [
+        ("consistent_hash_3_2_0", [f"c1{number}" for number in range(100)], lambda hash32: hash32 & MASK_31),
+        ("consistent_hash", [f"c1\0{number}" for number in range(100)], lambda hash32: hash32 & MASK_31),
+        (
+            "consistent_hash_current",
+            [f"c1\x000\0{number}" for number in range(100)],
+            lambda hash32: (hash32 & MASK_31) % 65_535 + 1,
+        ),
+        ("ring_document", [f"c1{number}" for number in range(1, 101)], lambda hash32: hash32),
+    ],
+)
 def test_points_are_the_places_of_the_versions_strings(algorithm, texts, place):
     selector = ring(algorithm, "c1")
     assert set(selector.ring.points) == {place(murmur3_32(text)) for text in texts}
@@ -59,7 +67,9 @@ def test_articles_points_are_numbers_1_to_100_of_the_document_and_0_to_99_of_3_2
 @pytest.mark.parametrize("points", [1, 7, 250])
 def test_as_many_points_as_were_asked_for(algorithm, points):
     selector = ring(algorithm, "c1", points=points)
-    assert sum(len(selector.ring.holders(point)) for point in selector.ring.points) == points, "a point of its own twice counts twice"
+    assert sum(len(selector.ring.holders(point)) for point in selector.ring.points) == points, (
+        "a point of its own twice counts twice"
+    )
 
 
 @pytest.mark.parametrize("points", [0, -1])
@@ -102,7 +112,11 @@ def test_key_is_of_the_first_point_at_or_after_it_and_past_the_last_of_the_first
 def test_nobody_there_is_nobodys_key(algorithm):
     selector = ring(algorithm, "a")
     selector.remove("a")
-    assert set(owners(selector)) == {None} and selector.ranges() == {} and selector.slices() == ([selector.space - 1], [None])
+    assert (
+        set(owners(selector)) == {None}
+        and selector.ranges() == {}
+        and selector.slices() == ([selector.space - 1], [None])
+    )
 
 
 @EACH
@@ -112,7 +126,9 @@ def test_join_moves_what_the_newcomer_then_holds_and_a_leave_what_the_leaver_hel
     selector.add("c4", "c4")
     after = owners(selector)
     assert all(old == new or new == "c4" for old, new in zip(before, after, strict=True)) and "c4" in after
-    assert len({old for old, new in zip(before, after, strict=True) if old != new}) == 3, "it comes from all the others"
+    assert len({old for old, new in zip(before, after, strict=True) if old != new}) == 3, (
+        "it comes from all the others"
+    )
     selector.remove("c2")
     assert all(old == new or old == "c2" for old, new in zip(after, owners(selector), strict=True))
     selector.remove("c4")
@@ -155,14 +171,21 @@ def test_namesakes_of_current_have_points_of_their_own_by_the_smallest_free_inde
     selector.remove("a'")
     selector.add("again", "a")
     selector.add("more", "a")
-    assert [(consumer, member.name_index) for consumer, member in selector.members.items()] == [("a", 0), ("a''", 2), ("again", 1), ("more", 3)]
+    assert [(consumer, member.name_index) for consumer, member in selector.members.items()] == [
+        ("a", 0),
+        ("a''", 2),
+        ("again", 1),
+        ("more", 3),
+    ]
 
 
 def test_shared_point_of_3_2_stands_in_the_order_of_names_whoever_came_first():
     """c1 + 11 is c11 + 1: ten of their points are the same."""
     for names in (("c1", "c11"), ("c11", "c1")):
         selector = ring("consistent_hash_3_2_0", *names)
-        assert len(selector.ring.shared) == 10 and all(holders == ["c1", "c11"] for holders in selector.ring.shared.values())
+        assert len(selector.ring.shared) == 10 and all(
+            holders == ["c1", "c11"] for holders in selector.ring.shared.values()
+        )
         for point in selector.ring.shared:
             assert selector.select(point) == ("c1", "c11")[point % 2]
 
@@ -183,7 +206,9 @@ def test_consumer_of_current_that_hits_its_own_point_queues_after_itself():
     selector = RingSelector(RING_CURRENT, 2_000)
     selector.add("a")
     own = [point for point, holders in selector.ring.shared.items() if holders == ["a", "a"]]
-    assert own and len(selector.ring.points) == 2_000 - sum(len(holders) - 1 for holders in selector.ring.shared.values())
+    assert own and len(selector.ring.points) == 2_000 - sum(
+        len(holders) - 1 for holders in selector.ring.shared.values()
+    )
     selector.remove("a")
     assert len(selector.ring) == 0 and not selector.ring.shared
 
@@ -205,8 +230,12 @@ def test_3_2_reports_a_range_for_each_point_and_leaves_out_what_wraps():
     selector = ring("consistent_hash", "a", "b", points=3)
     points = selector.ring.points
     reported = sorted(pair for ranges in selector.ranges().values() for pair in ranges)
-    assert reported == [(start, point) for start, point in zip([0, *(point + 1 for point in points)], points, strict=False)]
-    assert all(selector.select(end) == name for name, ranges in selector.ranges().items() for _, end in ranges)
+    assert reported == [
+        (start, point) for start, point in zip([0, *(point + 1 for point in points)], points, strict=False)
+    ]
+    assert all(
+        selector.select(end) == name for name, ranges in selector.ranges().items() for _, end in ranges
+    )
 
 
 def test_3_2_reports_the_range_of_a_shared_point_for_each_of_its_holders():
@@ -240,6 +269,15 @@ def test_kept_ring_is_the_same_also_in_the_order_of_its_namesakes(algorithm):
 
 
 def test_versions_are_three_rings_and_the_document_a_fourth():
-    states = [json.dumps(selector.to_json()) for selector in (
-        RingSelector(RING_3_2_0), RingSelector(RING_3_2_1), RingSelector(RING_CURRENT), RingDocumentSelector())]  # fmt: skip
-    assert len(set(states)) == 4 and [selector_from_json(json.loads(text)).to_json() for text in states] == [json.loads(text) for text in states]
+    states = [
+        json.dumps(selector.to_json())
+        for selector in (
+            RingSelector(RING_3_2_0),
+            RingSelector(RING_3_2_1),
+            RingSelector(RING_CURRENT),
+            RingDocumentSelector(),
+        )
+    ]
+    assert len(set(states)) == 4 and [selector_from_json(json.loads(text)).to_json() for text in states] == [
+        json.loads(text) for text in states
+    ]

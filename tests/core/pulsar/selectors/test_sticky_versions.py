@@ -1,4 +1,5 @@
-"""Sticky ranges by version: whose a slot is, which newcomer is refused and in whose name, and what each version reports."""
+"""Sticky ranges by version: whose a slot is, which newcomer is refused and in whose name, and what each
+version reports."""
 
 import json
 
@@ -9,14 +10,19 @@ from hypothesis import strategies as st
 from broker_core.errors import CommandError
 from broker_core.pulsar.selectors import AssignRefused, selector_from_json
 from broker_core.pulsar.selectors.sticky_document import StickyDocumentSelector
-from broker_core.pulsar.selectors.sticky_ranges import StickyCurrentSelector, StickySelector, check_client_ranges
+from broker_core.pulsar.selectors.sticky_ranges import (
+    StickyCurrentSelector,
+    StickySelector,
+    check_client_ranges,
+)
 
 EACH = pytest.mark.parametrize("kind", [StickySelector, StickyCurrentSelector, StickyDocumentSelector])
 BROKERS = pytest.mark.parametrize("kind", [StickySelector, StickyCurrentSelector])
 
 
 def sticky(kind, size=100, **consumers):
-    """consumers: name -> its ranges, with both ends; those of the document are given their end and one more."""
+    """consumers: name -> its ranges, with both ends; those of the document are given their end and one
+    more."""
     selector = kind(size)
     for name, ranges in consumers.items():
         selector.add(name, ranges=given_to(kind, ranges))
@@ -43,9 +49,14 @@ def refusal(selector, ranges, name="n"):
 # --- whose a slot is
 
 
-@pytest.mark.parametrize(("kind", "owned"), [
-    (StickySelector, "..aa.bbbbb"), (StickyCurrentSelector, ".aa.b.bbb"), (StickyDocumentSelector, "..aa.b.bbb"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kind", "owned"),
+    [
+        (StickySelector, "..aa.bbbbb"),
+        (StickyCurrentSelector, ".aa.b.bbb"),
+        (StickyDocumentSelector, "..aa.b.bbb"),
+    ],
+)
 def test_ranges_hold_both_ends_and_what_nobody_asked_for_is_nobodys(kind, owned):
     """Only in 3.2 is b's hole between two of its ranges its own."""
     assert drawn(sticky(kind, 10, a=[(2, 3)], b=[(5, 5), (7, 9)])) == owned
@@ -60,11 +71,17 @@ def test_leavers_ranges_are_a_gap_that_a_newcomer_may_have(kind):
     assert drawn(selector) == "." * (1 - selector.first_slot) + "cc..bbbbb"
 
 
-@pytest.mark.parametrize(("kind", "ranges", "owned"), [
-    (StickySelector, [(0, 9)], "aaaaaaaaaa"), (StickySelector, [(3, 3)], "...a......"), (StickySelector, [(9, 9), (0, 0)], "aaaaaaaaaa"),
-    (StickyCurrentSelector, [(0, 9)], "aaaaaaaaa"), (StickyCurrentSelector, [(3, 3)], "..a......"),
-    (StickyCurrentSelector, [(9, 9), (1, 1)], "a.......a"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kind", "ranges", "owned"),
+    [
+        (StickySelector, [(0, 9)], "aaaaaaaaaa"),
+        (StickySelector, [(3, 3)], "...a......"),
+        (StickySelector, [(9, 9), (0, 0)], "aaaaaaaaaa"),
+        (StickyCurrentSelector, [(0, 9)], "aaaaaaaaa"),
+        (StickyCurrentSelector, [(3, 3)], "..a......"),
+        (StickyCurrentSelector, [(9, 9), (1, 1)], "a.......a"),
+    ],
+)
 def test_first_and_last_slot_may_be_had(kind, ranges, owned):
     assert drawn(sticky(kind, 10, a=ranges)) == owned
 
@@ -103,10 +120,16 @@ def test_list_that_cannot_be_is_refused_before_anybody_is_asked_about(kind, rang
 
 
 @EACH
-@pytest.mark.parametrize("asked", [[(10, 10)], [(19, 19)], [(5, 10)], [(19, 25)], [(12, 15)], [(0, 99)], [(50, 60), (15, 15)]])
+@pytest.mark.parametrize(
+    "asked", [[(10, 10)], [(19, 19)], [(5, 10)], [(19, 25)], [(12, 15)], [(0, 99)], [(50, 60), (15, 15)]]
+)
 def test_range_that_touches_anothers_is_refused_in_its_name(kind, asked):
     error = refusal(sticky(kind, a=[(10, 19)]), given_to(kind, asked))
-    assert (error.kind, error.conflict, error.message) == ("range_conflict", "a", "Range conflict with consumer a")
+    assert (error.kind, error.conflict, error.message) == (
+        "range_conflict",
+        "a",
+        "Range conflict with consumer a",
+    )
 
 
 @EACH
@@ -125,24 +148,34 @@ def test_of_several_in_the_way_3_2_names_the_highest_and_current_the_lowest(kind
 @BROKERS
 def test_first_range_of_the_list_that_conflicts_decides_whom_it_names(kind):
     selector = sticky(kind, a=[(10, 19)], b=[(30, 39)])
-    assert refusal(selector, [(50, 60), (35, 35), (15, 15)]).conflict == "b" and refusal(selector, [(15, 15), (35, 35)]).conflict == "a"
+    assert (
+        refusal(selector, [(50, 60), (35, 35), (15, 15)]).conflict == "b"
+        and refusal(selector, [(15, 15), (35, 35)]).conflict == "a"
+    )
 
 
 def test_hole_between_two_ranges_of_one_is_served_by_it_and_may_still_be_asked_for_in_3_2():
     selector = sticky(StickySelector, a=[(0, 10), (20, 30)])
     assert selector.select(15) == "a"
     selector.add("b", ranges=[(12, 18)])
-    assert drawn(selector)[:31] == "a" * 11 + "." + "b" * 7 + "." + "a" * 11, "and what is left of the hole is nobody's"
+    assert drawn(selector)[:31] == "a" * 11 + "." + "b" * 7 + "." + "a" * 11, (
+        "and what is left of the hole is nobody's"
+    )
 
 
 def test_overlaps_within_one_list_are_taken_by_3_2_lose_parts_and_are_refused_by_current():
     selector = sticky(StickySelector, a=[(0, 10), (5, 20)])
     assert selector.ranges() == {"a": [(0, 5), (10, 20)]} and drawn(selector)[:21] == "a" * 21
     error = refusal(sticky(StickyCurrentSelector), [(5, 20), (0, 10)])
-    assert (error.kind, error.message) == ("own_ranges_overlap", "Consumer's own ranges conflict: [0,10] overlaps with [5,20]")
+    assert (error.kind, error.message) == (
+        "own_ranges_overlap",
+        "Consumer's own ranges conflict: [0,10] overlaps with [5,20]",
+    )
 
 
-@pytest.mark.parametrize("ranges", [[(0, 10), (10, 20)], [(0, 10), (0, 10)], [(0, 20), (5, 6)], [(5, 6), (0, 20)]])
+@pytest.mark.parametrize(
+    "ranges", [[(0, 10), (10, 20)], [(0, 10), (0, 10)], [(0, 20), (5, 6)], [(5, 6), (0, 20)]]
+)
 def test_current_refuses_every_overlap_of_ones_own(ranges):
     assert refusal(sticky(StickyCurrentSelector), ranges).kind == "own_ranges_overlap"
 
@@ -150,7 +183,10 @@ def test_current_refuses_every_overlap_of_ones_own(ranges):
 def test_bounds_are_not_the_brokers_to_check():
     for kind in (StickySelector, StickyCurrentSelector):
         selector = sticky(kind, a=[(-5, 3), (98, 200)])
-        assert selector.select(98) == selector.select(99) == selector.select(2) == "a" and selector.slices()[0][-1] == 99
+        assert (
+            selector.select(98) == selector.select(99) == selector.select(2) == "a"
+            and selector.slices()[0][-1] == 99
+        )
     assert refusal(sticky(StickyDocumentSelector), [(0, 101)]).kind == "out_of_bounds"
     assert refusal(sticky(StickyDocumentSelector), [(-1, 5)]).kind == "out_of_bounds"
 
@@ -160,18 +196,33 @@ def test_articles_example_fits_as_it_is_written_and_conflicts_with_both_ends_hel
     told = StickyDocumentSelector()
     told.add("C1", ranges=mine)
     told.add("C2", ranges=others)
-    assert [told.select(slot) for slot in (0, 16383, 16384, 32768, 49152, 65535)] == ["C1", "C1", "C2", "C1", "C2", "C2"]
+    assert [told.select(slot) for slot in (0, 16383, 16384, 32768, 49152, 65535)] == [
+        "C1",
+        "C1",
+        "C2",
+        "C1",
+        "C2",
+        "C2",
+    ]
     for kind in (StickySelector, StickyCurrentSelector):
         selector = kind()
         selector.add("C1", ranges=mine)
         assert refusal(selector, others, "C2").conflict == "C1"
 
 
-@pytest.mark.parametrize(("ranges", "kind"), [
-    ([], "empty_ranges"), ([(5, 4)], "start_gt_end"), ([(0, 70_000), (9, 3)], "start_gt_end"), ([(0, 65_536)], "out_of_bounds"),
-    ([(-1, 4)], "out_of_bounds"), ([(0, 9), (9, 12)], "own_ranges_overlap"), ([(5, 6), (5, 6)], "own_ranges_overlap"),
-    ([(0, 9), (5, 70_000)], "own_ranges_overlap"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("ranges", "kind"),
+    [
+        ([], "empty_ranges"),
+        ([(5, 4)], "start_gt_end"),
+        ([(0, 70_000), (9, 3)], "start_gt_end"),
+        ([(0, 65_536)], "out_of_bounds"),
+        ([(-1, 4)], "out_of_bounds"),
+        ([(0, 9), (9, 12)], "own_ranges_overlap"),
+        ([(5, 6), (5, 6)], "own_ranges_overlap"),
+        ([(0, 9), (5, 70_000)], "own_ranges_overlap"),
+    ],
+)
 def test_client_refuses_what_the_first_wrong_range_is_wrong_for(ranges, kind):
     with pytest.raises(AssignRefused) as error:
         check_client_ranges(ranges)
@@ -189,10 +240,17 @@ def test_3_2_reports_pairs_of_ends_so_that_a_range_of_one_slot_upsets_what_follo
 
 
 def test_current_reports_what_touches_as_one():
-    assert sticky(StickyCurrentSelector, a=[(30, 39), (0, 9), (10, 19)], b=[(20, 29)]).ranges() == {"a": [(0, 19), (30, 39)], "b": [(20, 29)]}
+    assert sticky(StickyCurrentSelector, a=[(30, 39), (0, 9), (10, 19)], b=[(20, 29)]).ranges() == {
+        "a": [(0, 19), (30, 39)],
+        "b": [(20, 29)],
+    }
 
 
-ranges_of = st.lists(st.tuples(st.integers(0, 39), st.integers(0, 9)).map(lambda one: (one[0], min(one[0] + one[1], 39))), min_size=1, max_size=4)
+ranges_of = st.lists(
+    st.tuples(st.integers(0, 39), st.integers(0, 9)).map(lambda one: (one[0], min(one[0] + one[1], 39))),
+    min_size=1,
+    max_size=4,
+)
 
 
 @settings(max_examples=50, deadline=None)
@@ -214,11 +272,17 @@ def test_current_is_the_set_of_slots_that_each_was_given(steps):
         else:
             selector.add(name, ranges=ranges)
             given_[name] = set(wanted)
-        assert drawn(selector) == "".join(next((name for name, slots in given_.items() if slot in slots), ".") for slot in range(1, 40))
+        assert drawn(selector) == "".join(
+            next((name for name, slots in given_.items() if slot in slots), ".") for slot in range(1, 40)
+        )
 
 
 @settings(max_examples=50, deadline=None)
-@given(mine=ranges_of, others=ranges_of, kind=st.sampled_from([StickySelector, StickyCurrentSelector, StickyDocumentSelector]))
+@given(
+    mine=ranges_of,
+    others=ranges_of,
+    kind=st.sampled_from([StickySelector, StickyCurrentSelector, StickyDocumentSelector]),
+)
 def test_leaving_and_coming_again_gives_back_the_same(mine, others, kind):
     selector = kind(40)
     try:

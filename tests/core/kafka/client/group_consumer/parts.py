@@ -1,4 +1,5 @@
-"""The parts of a consumer without its program: a core that knows topic t and its coordinator, and what it sends."""
+"""The parts of a consumer without its program: a core that knows topic t and its coordinator, and what it
+sends."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ TopicPartition = tuple[str, int]
 
 
 class Parts:
-    """Partition i of topic t is led by broker i % 3 + 1 in leader epoch 0; broker 2 coordinates the group g."""
+    """Partition i of topic t is led by broker i % 3 + 1 in leader epoch 0; broker 2 coordinates the group
+    g."""
 
     def __init__(self, partitions: int = 3, **settings: Any) -> None:
         made = {"auto_offset_reset": "earliest"} | settings
@@ -42,7 +44,9 @@ class Parts:
 
     def sent(self) -> list[tuple[int, Any]]:
         """What was sent since the last call, as (broker, request); -1: to the coordinator."""
-        return [(self.state.network.broker_of[connection], message) for connection, message in self.out.take()]
+        return [
+            (self.state.network.broker_of[connection], message) for connection, message in self.out.take()
+        ]
 
     def requests(self) -> list[Any]:
         return [message for _, message in self.sent()]

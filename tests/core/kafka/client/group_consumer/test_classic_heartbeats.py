@@ -1,4 +1,5 @@
-"""A classic member's heartbeats, what their answers mean in each phase, and the clock of max.poll.interval.ms. By playbook."""
+"""A classic member's heartbeats, what their answers mean in each phase, and the clock of
+max.poll.interval.ms. By playbook."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ def heard(bench: Bench, code: int, now_us: int = 3 * SECOND) -> None:
 
 
 def in_phase(phase: str, **settings: Any) -> tuple[Bench, int]:
-    """A member in this phase of a rebalance, with the connection on which a late answer to a heartbeat comes."""
+    """A member in this phase of a rebalance, with the connection on which a late answer to a heartbeat
+    comes."""
     bench = member(0, assignors=["cooperative-sticky"], **settings)
     bench.node.wake("heartbeat", 3 * SECOND, bench.out)
     bench.node.wake("heartbeat", 6 * SECOND, bench.out)
@@ -47,7 +49,11 @@ def in_phase(phase: str, **settings: Any) -> tuple[Bench, int]:
     if phase in (JOINING, SYNCING):
         bench.answer(m.OffsetCommitRequest, OK_COMMIT, 6 * SECOND)
     if phase == SYNCING:
-        bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 2, "consumer", "cooperative-sticky", "other"), 6 * SECOND)
+        bench.answer(
+            m.JoinGroupRequest,
+            m.JoinGroupResponse("c1-id", 0, 2, "consumer", "cooperative-sticky", "other"),
+            6 * SECOND,
+        )
     assert bench.state.member.phase == phase
     return bench, first
 
@@ -55,7 +61,9 @@ def in_phase(phase: str, **settings: Any) -> tuple[Bench, int]:
 # --- when
 
 
-def test_they_begin_with_the_joingroup_s_answer_and_go_on_every_interval_late_by_the_member_s_own_bit() -> None:
+def test_they_begin_with_the_joingroup_s_answer_and_go_on_every_interval_late_by_the_member_s_own_bit() -> (
+    None
+):
     bench = Bench(heartbeat_interval_ms=2_000)
     bench.out.draw = lambda stream, limit: limit - 1
     bench.start()
@@ -64,7 +72,9 @@ def test_they_begin_with_the_joingroup_s_answer_and_go_on_every_interval_late_by
     bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 1, "consumer", "range", "other"), SECOND)
     late = 99_999
     assert bench.out.deadlines["heartbeat"] == 3 * SECOND + late
-    assert beat(bench, 3 * SECOND + late) == [m.HeartbeatRequest("g", 1, "c1-id", None)], "also before its SyncGroup is answered"
+    assert beat(bench, 3 * SECOND + late) == [m.HeartbeatRequest("g", 1, "c1-id", None)], (
+        "also before its SyncGroup is answered"
+    )
     assert bench.out.deadlines["heartbeat"] == 5 * SECOND + 2 * late
 
 
@@ -100,17 +110,26 @@ def test_without_a_coordinator_it_asks_for_one_instead_and_the_clock_goes_on() -
 @pytest.mark.parametrize(
     ("code", "phase", "member_id", "generation"),
     [
-        (0, IN, "c1-id", 1), (codes.REBALANCE_IN_PROGRESS, COMMITTING, "c1-id", 1), (codes.ILLEGAL_GENERATION, JOINING, "c1-id", -1),
-        (codes.UNKNOWN_MEMBER_ID, JOINING, "", -1), (codes.COORDINATOR_NOT_AVAILABLE, IN, "c1-id", 1), (codes.NOT_COORDINATOR, IN, "c1-id", 1),
-        (codes.FENCED_INSTANCE_ID, FAILED, "c1-id", 1), (30, FAILED, "c1-id", 1),
+        (0, IN, "c1-id", 1),
+        (codes.REBALANCE_IN_PROGRESS, COMMITTING, "c1-id", 1),
+        (codes.ILLEGAL_GENERATION, JOINING, "c1-id", -1),
+        (codes.UNKNOWN_MEMBER_ID, JOINING, "", -1),
+        (codes.COORDINATOR_NOT_AVAILABLE, IN, "c1-id", 1),
+        (codes.NOT_COORDINATOR, IN, "c1-id", 1),
+        (codes.FENCED_INSTANCE_ID, FAILED, "c1-id", 1),
+        (30, FAILED, "c1-id", 1),
     ],
-)  # fmt: skip
-def test_each_code_leads_where_the_original_goes(code: int, phase: str, member_id: str, generation: int) -> None:
+)
+def test_each_code_leads_where_the_original_goes(
+    code: int, phase: str, member_id: str, generation: int
+) -> None:
     bench = member(0)
     heard(bench, code)
     known = bench.state.member
     assert (known.phase, known.member_id, known.generation) == (phase, member_id, generation)
-    assert (bench.state.coordinator.node_id == -1) is (code in (codes.COORDINATOR_NOT_AVAILABLE, codes.NOT_COORDINATOR))
+    assert (bench.state.coordinator.node_id == -1) is (
+        code in (codes.COORDINATOR_NOT_AVAILABLE, codes.NOT_COORDINATOR)
+    )
     assert bench.state.owned == ([("t", 0)] if phase in (IN, COMMITTING) else [])
 
 
@@ -180,7 +199,9 @@ def test_who_was_late_loses_what_it_had_with_its_next_poll_and_joins_as_somebody
     bench.answer(m.LeaveGroupRequest, m.LeaveGroupResponse(), 60 * SECOND)
     assert bench.state.owned == [("t", 0)], "nobody has asked the program yet"
     bench.done(70 * SECOND)
-    assert bench.out.rules[-1] == "kafka.consumer.lost" and not bench.to(m.OffsetCommitRequest), "a late one commits nothing"
+    assert bench.out.rules[-1] == "kafka.consumer.lost" and not bench.to(m.OffsetCommitRequest), (
+        "a late one commits nothing"
+    )
     assert [request.member_id for _, request in bench.to(m.JoinGroupRequest)] == [""]
 
 

@@ -1,4 +1,5 @@
-"""A classic member through a rebalance: what its JoinGroup carries, the leader's part, and what goes wrong on the way. By playbook."""
+"""A classic member through a rebalance: what its JoinGroup carries, the leader's part, and what goes wrong on
+the way. By playbook."""
 
 from __future__ import annotations
 
@@ -51,13 +52,22 @@ def heard(bench: Bench, code: int = codes.REBALANCE_IN_PROGRESS, now_us: int = 3
     bench.answer(m.HeartbeatRequest, m.HeartbeatResponse(code), now_us)
 
 
-def joined(bench: Bench, *others: tuple[str, SubscriptionData], protocol: str = "range", generation: int = 1, **fields: Any) -> Any:
-    """The answer to its JoinGroup: it leads these others and itself. Returns its SyncGroup, None if there is none."""
+def joined(
+    bench: Bench,
+    *others: tuple[str, SubscriptionData],
+    protocol: str = "range",
+    generation: int = 1,
+    **fields: Any,
+) -> Any:
+    """The answer to its JoinGroup: it leads these others and itself. Returns its SyncGroup, None if there is
+    none."""
     ((connection, request),) = bench.to(m.JoinGroupRequest)
     offered = {each.name: each.metadata for each in request.protocols}
     members = [m.JoinGroupMember("c1-id", None, offered[protocol])]
     members += [m.JoinGroupMember(name, None, write_subscription(told)) for name, told in others]
-    answer = m.JoinGroupResponse("c1-id", 0, generation, "consumer", protocol, "c1-id", fields.get("skip_assignment", False), members)
+    answer = m.JoinGroupResponse(
+        "c1-id", 0, generation, "consumer", protocol, "c1-id", fields.get("skip_assignment", False), members
+    )
     bench.node.receive(connection, answer, fields.get("now_us", 0), bench.out)
     found = bench.to(m.SyncGroupRequest)
     return found[0][1] if found else None
@@ -75,7 +85,12 @@ def synced(bench: Bench, *numbers: int, code: int = 0, now_us: int = 0) -> Any:
 def late_sync(bench: Bench, *numbers: int, now_us: int = 0) -> None:
     """The answer to a SyncGroup that has been looked at."""
     bytes_ = write_assignment([("t", number) for number in numbers])
-    bench.node.receive(bench.state.network.connections[-1], m.SyncGroupResponse(0, "consumer", "range", bytes_), now_us, bench.out)
+    bench.node.receive(
+        bench.state.network.connections[-1],
+        m.SyncGroupResponse(0, "consumer", "range", bytes_),
+        now_us,
+        bench.out,
+    )
 
 
 # --- what a JoinGroup carries
@@ -83,14 +98,28 @@ def late_sync(bench: Bench, *numbers: int, now_us: int = 0) -> None:
 
 def test_it_offers_its_assignors_in_order_with_its_timeouts_and_its_names() -> None:
     bench = Bench(
-        assignors=["sticky", "range"], session_timeout_ms=9_000, max_poll_interval_ms=70_000, group_instance_id="one", client_rack="b"
+        assignors=["sticky", "range"],
+        session_timeout_ms=9_000,
+        max_poll_interval_ms=70_000,
+        group_instance_id="one",
+        client_rack="b",
     )
     bench.start()
     ((_, request),) = bench.to(m.JoinGroupRequest)
-    assert (request.session_timeout_ms, request.rebalance_timeout_ms, request.group_instance_id) == (9_000, 70_000, "one")
+    assert (request.session_timeout_ms, request.rebalance_timeout_ms, request.group_instance_id) == (
+        9_000,
+        70_000,
+        "one",
+    )
     assert [offered.name for offered in request.protocols] == ["sticky", "range"]
     told = read_subscription(request.protocols[1].metadata)
-    assert (told.topics, told.owned, told.generation, told.rack, told.user_data) == (("t",), (), -1, "b", None)
+    assert (told.topics, told.owned, told.generation, told.rack, told.user_data) == (
+        ("t",),
+        (),
+        -1,
+        "b",
+        None,
+    )
 
 
 def test_a_sticky_member_tells_what_it_had_and_of_which_generation_only_once_it_had_something() -> None:
@@ -98,11 +127,17 @@ def test_a_sticky_member_tells_what_it_had_and_of_which_generation_only_once_it_
     heard(bench)
     bench.answer(m.OffsetCommitRequest, OK_COMMIT)
     ((_, request),) = bench.to(m.JoinGroupRequest)
-    assert read_sticky_user_data(read_subscription(request.protocols[0].metadata).user_data) == ([("t", 0), ("t", 2)], 1)
+    assert read_sticky_user_data(read_subscription(request.protocols[0].metadata).user_data) == (
+        [("t", 0), ("t", 2)],
+        1,
+    )
 
 
 def test_a_cooperative_member_tells_what_it_owns_and_an_eager_one_has_given_it_up() -> None:
-    for assignors, owned in ((["cooperative-sticky"], (("t", 0), ("t", 2))), (["range", "cooperative-sticky"], ())):
+    for assignors, owned in (
+        (["cooperative-sticky"], (("t", 0), ("t", 2))),
+        (["range", "cooperative-sticky"], ()),
+    ):
         bench = member(0, 2, assignors=assignors)
         heard(bench)
         bench.answer(m.OffsetCommitRequest, OK_COMMIT)
@@ -116,7 +151,9 @@ def test_a_cooperative_member_tells_what_it_owns_and_an_eager_one_has_given_it_u
 
 def test_the_leader_assigns_topics_of_others_after_it_has_learnt_of_them() -> None:
     bench = started()
-    assert joined(bench, ("c2-id", SubscriptionData(("u",), None, (), -1, None)), now_us=SECOND) is None, "it does not know u"
+    assert joined(bench, ("c2-id", SubscriptionData(("u",), None, (), -1, None)), now_us=SECOND) is None, (
+        "it does not know u"
+    )
     ((connection, request),) = bench.to(r.MetadataRequest)
     assert request.topics == ["t", "u"]
     rows = [r.MetadataPartition(number, 0, 1, 0, [1], [1], []) for number in range(2)]
@@ -128,7 +165,9 @@ def test_the_leader_assigns_topics_of_others_after_it_has_learnt_of_them() -> No
 
 def test_a_topic_that_is_not_there_is_no_reason_to_wait_for_ever() -> None:
     bench = started()
-    assert joined(bench, ("c2-id", SubscriptionData(("t", "gone"), None, (), -1, None)), now_us=SECOND) is None
+    assert (
+        joined(bench, ("c2-id", SubscriptionData(("t", "gone"), None, (), -1, None)), now_us=SECOND) is None
+    )
     ((connection, _),) = bench.to(r.MetadataRequest)
     topics = [*bench.metadata().topics, r.MetadataTopic("gone", 3, [])]
     bench.node.receive(connection, r.MetadataResponse([r.MetadataBroker(1)], 1, topics), SECOND, bench.out)
@@ -146,7 +185,12 @@ def test_a_follower_brings_nothing() -> None:
     bench = started()
     bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 1, "consumer", "range", "other"))
     ((_, sync),) = bench.to(m.SyncGroupRequest)
-    assert (sync.assignments, sync.generation_id, sync.protocol_name, sync.protocol_type) == ([], 1, "range", "consumer")
+    assert (sync.assignments, sync.generation_id, sync.protocol_name, sync.protocol_type) == (
+        [],
+        1,
+        "range",
+        "consumer",
+    )
 
 
 def test_the_leader_lets_a_sticky_member_keep_what_it_says_it_had() -> None:
@@ -208,16 +252,24 @@ def test_an_assignor_that_fails_ends_the_program_which_leaves_the_group(answers:
     bench = started(assignors=["custom"], assignor_source=OWN)
     assert joined(bench, protocol="custom") is None
     bench.node.wake(ASSIGN, 0, bench.out)
-    assert bench.state.member.phase == FAILED and bench.state.owned == [] and "heartbeat" not in bench.out.deadlines
+    assert (
+        bench.state.member.phase == FAILED
+        and bench.state.owned == []
+        and "heartbeat" not in bench.out.deadlines
+    )
     assert [request.members[0].member_id for _, request in bench.to(m.LeaveGroupRequest)] == ["c1-id"]
     kind, data = bench.out.told[-1]
     assert (kind, data["reason"]) == ("kafka.consumer.assignor_failed", "name 'memberz' is not defined")
 
 
-def test_nothing_changes_while_a_users_function_is_worked_on_and_the_same_deadline_goes_on_afterwards(answers: Answers) -> None:
+def test_nothing_changes_while_a_users_function_is_worked_on_and_the_same_deadline_goes_on_afterwards(
+    answers: Answers,
+) -> None:
     answers += [Later(), Later(), {"assignment": {"c1-id": [["t", 1]]}}]
     bench = started(assignors=["custom"], assignor_source=OWN)
-    assert joined(bench, protocol="custom") is None and bench.out.deadlines[ASSIGN] == 0, "poll() is in assign()"
+    assert joined(bench, protocol="custom") is None and bench.out.deadlines[ASSIGN] == 0, (
+        "poll() is in assign()"
+    )
     before = to_plain(bench.state)
     for _ in range(2):
         with pytest.raises(Held):
@@ -228,12 +280,18 @@ def test_nothing_changes_while_a_users_function_is_worked_on_and_the_same_deadli
     assert given(sync) == {"c1-id": [("t", 1)]} and bench.state.member.answer is None
 
 
-def test_a_leader_that_lost_its_coordinator_before_its_function_was_asked_joins_again(answers: Answers) -> None:
+def test_a_leader_that_lost_its_coordinator_before_its_function_was_asked_joins_again(
+    answers: Answers,
+) -> None:
     bench = started(assignors=["custom"], assignor_source=OWN)
     joined(bench, protocol="custom")
     bench.node.core.lose_coordinator(0, bench.out)
     bench.node.wake(ASSIGN, 0, bench.out)
-    assert (bench.state.member.phase, bench.state.member.must_rejoin, bench.to(m.SyncGroupRequest)) == (OUT, True, [])
+    assert (bench.state.member.phase, bench.state.member.must_rejoin, bench.to(m.SyncGroupRequest)) == (
+        OUT,
+        True,
+        [],
+    )
 
 
 # --- answers to JoinGroup and SyncGroup
@@ -242,42 +300,66 @@ def test_a_leader_that_lost_its_coordinator_before_its_function_was_asked_joins_
 @pytest.mark.parametrize(
     ("code", "phase", "member_id", "asks_again"),
     [
-        (codes.UNKNOWN_MEMBER_ID, JOINING, "", True), (codes.REBALANCE_IN_PROGRESS, JOINING, "c1-id", True),
-        (codes.COORDINATOR_NOT_AVAILABLE, OUT, "c1-id", False), (codes.NOT_COORDINATOR, OUT, "c1-id", False),
-        (codes.GROUP_MAX_SIZE_REACHED, FAILED, "c1-id", False), (codes.INCONSISTENT_GROUP_PROTOCOL, FAILED, "c1-id", False),
-        (codes.FENCED_INSTANCE_ID, FAILED, "c1-id", False), (codes.INVALID_SESSION_TIMEOUT, FAILED, "c1-id", False),
+        (codes.UNKNOWN_MEMBER_ID, JOINING, "", True),
+        (codes.REBALANCE_IN_PROGRESS, JOINING, "c1-id", True),
+        (codes.COORDINATOR_NOT_AVAILABLE, OUT, "c1-id", False),
+        (codes.NOT_COORDINATOR, OUT, "c1-id", False),
+        (codes.GROUP_MAX_SIZE_REACHED, FAILED, "c1-id", False),
+        (codes.INCONSISTENT_GROUP_PROTOCOL, FAILED, "c1-id", False),
+        (codes.FENCED_INSTANCE_ID, FAILED, "c1-id", False),
+        (codes.INVALID_SESSION_TIMEOUT, FAILED, "c1-id", False),
     ],
-)  # fmt: skip
-def test_each_code_of_a_joingroup_leads_where_the_original_goes(code: int, phase: str, member_id: str, asks_again: bool) -> None:
+)
+def test_each_code_of_a_joingroup_leads_where_the_original_goes(
+    code: int, phase: str, member_id: str, asks_again: bool
+) -> None:
     bench = started()
     bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("", code), SECOND)
     assert (bench.state.member.phase, bench.state.member.member_id) == (phase, member_id)
-    assert bool(bench.to(m.JoinGroupRequest)) is asks_again and (bench.state.coordinator.node_id == -1) is (phase == OUT)
+    assert bool(bench.to(m.JoinGroupRequest)) is asks_again and (bench.state.coordinator.node_id == -1) is (
+        phase == OUT
+    )
     assert (bench.state.member.code == code) is (phase == FAILED)
 
 
 @pytest.mark.parametrize(
     ("code", "phase", "member_id", "generation"),
     [
-        (codes.UNKNOWN_MEMBER_ID, JOINING, "", -1), (codes.ILLEGAL_GENERATION, JOINING, "c1-id", -1),
-        (codes.REBALANCE_IN_PROGRESS, JOINING, "c1-id", 1), (codes.NOT_COORDINATOR, OUT, "c1-id", 1),
-        (codes.FENCED_INSTANCE_ID, FAILED, "c1-id", 1), (codes.INCONSISTENT_GROUP_PROTOCOL, FAILED, "c1-id", 1),
+        (codes.UNKNOWN_MEMBER_ID, JOINING, "", -1),
+        (codes.ILLEGAL_GENERATION, JOINING, "c1-id", -1),
+        (codes.REBALANCE_IN_PROGRESS, JOINING, "c1-id", 1),
+        (codes.NOT_COORDINATOR, OUT, "c1-id", 1),
+        (codes.FENCED_INSTANCE_ID, FAILED, "c1-id", 1),
+        (codes.INCONSISTENT_GROUP_PROTOCOL, FAILED, "c1-id", 1),
     ],
-)  # fmt: skip
-def test_each_code_of_a_syncgroup_leads_where_the_original_goes(code: int, phase: str, member_id: str, generation: int) -> None:
+)
+def test_each_code_of_a_syncgroup_leads_where_the_original_goes(
+    code: int, phase: str, member_id: str, generation: int
+) -> None:
     bench = started()
     joined(bench)
     bench.node.receive(bench.state.network.connections[-1], m.SyncGroupResponse(code), SECOND, bench.out)
     known = bench.state.member
-    assert (known.phase, known.member_id, known.generation) == (phase, member_id, generation) and known.given is None
+    assert (known.phase, known.member_id, known.generation) == (
+        phase,
+        member_id,
+        generation,
+    ) and known.given is None
 
 
 def test_an_assignment_of_nothing_is_an_assignment() -> None:
-    for answer in (m.SyncGroupResponse(0, "consumer", "range", write_assignment([])), m.SyncGroupResponse(0, "consumer", "range", b"")):
+    for answer in (
+        m.SyncGroupResponse(0, "consumer", "range", write_assignment([])),
+        m.SyncGroupResponse(0, "consumer", "range", b""),
+    ):
         bench = started()
         joined(bench)
         bench.node.receive(bench.state.network.connections[-1], answer, SECOND, bench.out)
-        assert (bench.state.member.phase, bench.state.owned, bench.state.member.previous_generation) == (IN, [], 1)
+        assert (bench.state.member.phase, bench.state.owned, bench.state.member.previous_generation) == (
+            IN,
+            [],
+            1,
+        )
         assert bench.out.deadlines["commit"] == 6 * SECOND and not bench.to(m.JoinGroupRequest)
 
 
@@ -285,7 +367,12 @@ def test_an_answer_that_comes_out_of_turn_changes_nothing() -> None:
     bench = member(0)
     before = (bench.state.member.phase, bench.state.owned)
     late_sync(bench, 1, now_us=SECOND)
-    bench.node.receive(bench.state.network.connections[-1], m.JoinGroupResponse("x", 0, 9, "consumer", "range", "x"), SECOND, bench.out)
+    bench.node.receive(
+        bench.state.network.connections[-1],
+        m.JoinGroupResponse("x", 0, 9, "consumer", "range", "x"),
+        SECOND,
+        bench.out,
+    )
     assert (bench.state.member.phase, bench.state.owned) == before and bench.state.member.generation == 1
 
 
@@ -295,26 +382,42 @@ def test_a_joingroup_s_answer_waits_for_the_record_in_hand() -> None:
     heard(bench)
     bench.answer(m.OffsetCommitRequest, OK_COMMIT)
     bench.records(0, 0, 10)
-    bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 2, "consumer", "cooperative-sticky", "other"))
-    assert bench.state.member.answer is not None and not bench.to(m.SyncGroupRequest) and "heartbeat" not in bench.out.deadlines
+    bench.answer(
+        m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 2, "consumer", "cooperative-sticky", "other")
+    )
+    assert (
+        bench.state.member.answer is not None
+        and not bench.to(m.SyncGroupRequest)
+        and "heartbeat" not in bench.out.deadlines
+    )
     bench.done(5 * SECOND)
     assert bench.to(m.SyncGroupRequest) and bench.out.deadlines["heartbeat"] == 8 * SECOND
 
 
 @pytest.mark.parametrize("what", ["heartbeat", "join", "sync"])
-def test_what_the_next_poll_does_follows_from_what_was_heard_meanwhile_and_not_from_the_record_before_it(what: str) -> None:
+def test_what_the_next_poll_does_follows_from_what_was_heard_meanwhile_and_not_from_the_record_before_it(
+    what: str,
+) -> None:
     bench = member(0, assignors=["cooperative-sticky"], max_poll_records=1)
     if what != "heartbeat":
         heard(bench)
         bench.answer(m.OffsetCommitRequest, OK_COMMIT, 3 * SECOND)
     if what == "sync":
-        bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 2, "consumer", "cooperative-sticky", "other"), 3 * SECOND)
+        bench.answer(
+            m.JoinGroupRequest,
+            m.JoinGroupResponse("c1-id", 0, 2, "consumer", "cooperative-sticky", "other"),
+            3 * SECOND,
+        )
     bench.records(0, 0, 10, now_us=3 * SECOND)
     bench.out.cause = Cause(event="test:heard")
     if what == "heartbeat":
         heard(bench, now_us=4 * SECOND)
     elif what == "join":
-        bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 2, "consumer", "cooperative-sticky", "other"), 4 * SECOND)
+        bench.answer(
+            m.JoinGroupRequest,
+            m.JoinGroupResponse("c1-id", 0, 2, "consumer", "cooperative-sticky", "other"),
+            4 * SECOND,
+        )
     else:
         synced(bench, 0, now_us=4 * SECOND)
     bench.out.cause = Cause(event="test:record")
@@ -326,14 +429,18 @@ def test_what_the_next_poll_does_follows_from_what_was_heard_meanwhile_and_not_f
 
 
 @pytest.mark.parametrize("where", [COMMITTING, JOINING, SYNCING, IN])
-def test_a_coordinator_that_is_lost_on_the_way_is_found_again_and_the_member_joins_with_its_id(where: str) -> None:
+def test_a_coordinator_that_is_lost_on_the_way_is_found_again_and_the_member_joins_with_its_id(
+    where: str,
+) -> None:
     bench = member(0, assignors=["range"])
     if where != IN:
         heard(bench)
     if where in (JOINING, SYNCING):
         bench.answer(m.OffsetCommitRequest, OK_COMMIT, 3 * SECOND)
     if where == SYNCING:
-        bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 2, "consumer", "range", "other"), 3 * SECOND)
+        bench.answer(
+            m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 2, "consumer", "range", "other"), 3 * SECOND
+        )
     assert bench.state.member.phase == where
     bench.out.take()
     bench.node.receive(bench.state.network.connections[-1], Closed("reset"), 4 * SECOND, bench.out)

@@ -1,4 +1,5 @@
-"""What a consumer knows of the cluster: whom it asks in turn, who leads, and what an answer changes of that."""
+"""What a consumer knows of the cluster: whom it asks in turn, who leads, and what an answer changes of
+that."""
 
 from __future__ import annotations
 
@@ -14,11 +15,16 @@ P, Q = ("t", 0), ("t", 1)
 
 def told(*rows: tuple[int, int], topic: str = "t", code: int = 0) -> r.MetadataTopic:
     """A topic whose partitions have these (leader, leader epoch)."""
-    partitions = [r.MetadataPartition(number, 0, leader, epoch, [leader, 9], [leader], []) for number, (leader, epoch) in enumerate(rows)]
+    partitions = [
+        r.MetadataPartition(number, 0, leader, epoch, [leader, 9], [leader], [])
+        for number, (leader, epoch) in enumerate(rows)
+    ]
     return r.MetadataTopic(topic, code, partitions)
 
 
-def answer(*topics: r.MetadataTopic, brokers: tuple[tuple[int, str | None], ...] = ((1, None), (2, None))) -> r.MetadataResponse:
+def answer(
+    *topics: r.MetadataTopic, brokers: tuple[tuple[int, str | None], ...] = ((1, None), (2, None))
+) -> r.MetadataResponse:
     return r.MetadataResponse([r.MetadataBroker(number, rack) for number, rack in brokers], 1, list(topics))
 
 
@@ -31,7 +37,9 @@ def view(*rows: tuple[int, int]) -> ClusterView:
 # --- whom it asks
 
 
-def test_it_begins_one_further_each_time_among_bootstrap_brokers_and_then_among_those_that_are_there() -> None:
+def test_it_begins_one_further_each_time_among_bootstrap_brokers_and_then_among_those_that_are_there() -> (
+    None
+):
     asked = ClusterView()
     assert [asked.in_turn([5, 6, 7]) for _ in range(4)] == [[5, 6, 7], [6, 7, 5], [7, 5, 6], [5, 6, 7]]
     asked.take(answer(told((1, 0))))
@@ -105,9 +113,18 @@ def test_racks_of_replicas_are_known_where_brokers_have_some() -> None:
 
 @pytest.mark.parametrize(
     ("pattern", "topics"),
-    [("t", ["t"]), ("t.*", ["t", "t1", "tt"]), (".*", ["at", "t", "t1", "tt"]), ("t|a", ["t"]), ("x", []), ("__.*", [])],
+    [
+        ("t", ["t"]),
+        ("t.*", ["t", "t1", "tt"]),
+        (".*", ["at", "t", "t1", "tt"]),
+        ("t|a", ["t"]),
+        ("x", []),
+        ("__.*", []),
+    ],
 )
-def test_a_pattern_means_topics_whose_whole_name_matches_and_never_the_brokers_own(pattern: str, topics: list[str]) -> None:
+def test_a_pattern_means_topics_whose_whole_name_matches_and_never_the_brokers_own(
+    pattern: str, topics: list[str]
+) -> None:
     assert matching(pattern, ["tt", "at", "t1", "t", "__consumer_offsets", "__transaction_state"]) == topics
 
 

@@ -17,8 +17,12 @@ from tests.core.kafka.client.group_consumer.parts import SECOND, Parts
 
 GONE = (codes.COORDINATOR_NOT_AVAILABLE, codes.NOT_COORDINATOR, codes.REQUEST_TIMED_OUT)
 OF_MEMBERSHIP = (
-    codes.UNKNOWN_MEMBER_ID, codes.ILLEGAL_GENERATION, codes.REBALANCE_IN_PROGRESS, codes.FENCED_INSTANCE_ID, codes.STALE_MEMBER_EPOCH,
-)  # fmt: skip
+    codes.UNKNOWN_MEMBER_ID,
+    codes.ILLEGAL_GENERATION,
+    codes.REBALANCE_IN_PROGRESS,
+    codes.FENCED_INSTANCE_ID,
+    codes.STALE_MEMBER_EPOCH,
+)
 
 
 class Member(Parts):
@@ -47,7 +51,9 @@ class Member(Parts):
 
     def answer(self, *rows: int, what: str = "commit:4:", now_us: int = SECOND) -> int:
         parts = [m.PartitionResult(number, code) for number, code in enumerate(rows)]
-        return self.committer.answered(m.OffsetCommitResponse([m.TopicResult("t", parts)]), what, now_us, self.out)
+        return self.committer.answered(
+            m.OffsetCommitResponse([m.TopicResult("t", parts)]), what, now_us, self.out
+        )
 
 
 # --- what is committed
@@ -57,7 +63,12 @@ def test_it_commits_where_it_is_with_the_epoch_of_the_record_before_it_and_as_wh
     member = Member(0, 1, group_instance_id="one")
     assert member.commit()
     ((_, request),) = member.sent()
-    assert (request.group_id, request.generation_id_or_member_epoch, request.member_id, request.group_instance_id) == ("g", 4, "c1-id", "one")
+    assert (
+        request.group_id,
+        request.generation_id_or_member_epoch,
+        request.member_id,
+        request.group_instance_id,
+    ) == ("g", 4, "c1-id", "one")
     member.commit()
     assert member.rows() == [("t", 0, 10, 2), ("t", 1, 10, 2)]
     assert [known.committed for known in member.state.subscribed.assigned.values()] == [10, 10]
@@ -67,7 +78,9 @@ def test_what_was_polled_and_is_not_handled_is_not_committed_from_the_first_such
     member = Member(0, 1, 2)
     member.state.loop.taken.extend([(("t", 1), 7, 0), (("t", 1), 8, 0), (("t", 0), 9, 0)])
     member.commit()
-    assert member.rows() == [("t", 0, 9, -1), ("t", 1, 7, -1), ("t", 2, 10, 2)], "the epoch is of the record before the position only"
+    assert member.rows() == [("t", 0, 9, -1), ("t", 1, 7, -1), ("t", 2, 10, 2)], (
+        "the epoch is of the record before the position only"
+    )
 
 
 def test_records_in_hand_of_a_partition_that_was_given_up_are_not_spoken_of() -> None:
@@ -112,7 +125,11 @@ def test_a_classic_member_commits_only_with_an_assignment_and_one_of_the_consume
     member = Member(0, group_protocol=protocol)
     member.state.member.phase, member.state.member.generation = phase, generation
     may = protocol == "consumer" or (phase in (IN, COMMITTING) and generation == 4)
-    assert member.commit() is may and bool(member.sent()) is may and member.state.commits.failed == (0 if may else 1)
+    assert (
+        member.commit() is may
+        and bool(member.sent()) is may
+        and member.state.commits.failed == (0 if may else 1)
+    )
 
 
 def test_without_a_coordinator_nothing_is_sent_and_nothing_has_failed() -> None:
@@ -124,7 +141,9 @@ def test_without_a_coordinator_nothing_is_sent_and_nothing_has_failed() -> None:
 # --- when
 
 
-@pytest.mark.parametrize(("commits", "has_clock"), [("auto", True), ("sync", False), ("async", False), ("never", False)])
+@pytest.mark.parametrize(
+    ("commits", "has_clock"), [("auto", True), ("sync", False), ("async", False), ("never", False)]
+)
 def test_only_auto_commit_has_a_clock(commits: str, has_clock: bool) -> None:
     member = Member(0, commits=commits, auto_commit_interval_ms=700)
     member.committer.restart(SECOND, member.out)
@@ -151,7 +170,11 @@ def test_each_code_of_a_commit_leads_where_the_original_goes(code: int) -> None:
     concerns = member.answer(0, code)
     assert concerns == (code if code in OF_MEMBERSHIP else codes.NONE)
     is_gone = code in GONE
-    assert (member.state.coordinator.node_id == -1, bool(member.failed), member.state.commits.is_due) == (is_gone, is_gone, is_gone)
+    assert (member.state.coordinator.node_id == -1, bool(member.failed), member.state.commits.is_due) == (
+        is_gone,
+        is_gone,
+        is_gone,
+    )
     assert (member.state.commits.done, member.state.commits.failed) == (0, 1)
 
 
@@ -162,8 +185,13 @@ def test_the_first_refusal_of_an_answer_counts_and_an_answer_without_one_is_done
     assert (member.state.commits.done, member.state.commits.failed) == (2, 1)
 
 
-@pytest.mark.parametrize(("waiting", "again"), [("", True), ("prepare", True), ("sync", True), ("given", False), ("given_sync", False)])
-def test_what_nobody_could_take_is_committed_again_unless_the_program_gave_it(waiting: str, again: bool) -> None:
+@pytest.mark.parametrize(
+    ("waiting", "again"),
+    [("", True), ("prepare", True), ("sync", True), ("given", False), ("given_sync", False)],
+)
+def test_what_nobody_could_take_is_committed_again_unless_the_program_gave_it(
+    waiting: str, again: bool
+) -> None:
     member = Member(0)
     member.answer(codes.NOT_COORDINATOR, what=f"commit:4:{waiting}")
     assert member.state.commits.is_due is again
@@ -173,7 +201,12 @@ def test_what_nobody_could_take_is_committed_again_unless_the_program_gave_it(wa
 
 
 def test_after_each_poll_the_program_commits_as_it_is_told_to() -> None:
-    for commits, sent, waits in (("sync", 1, True), ("async", 1, False), ("auto", 0, False), ("never", 0, False)):
+    for commits, sent, waits in (
+        ("sync", 1, True),
+        ("async", 1, False),
+        ("auto", 0, False),
+        ("never", 0, False),
+    ):
         bench = Bench(commits=commits, max_poll_records=2)
         bench.start()
         bench.join(0)
@@ -203,12 +236,17 @@ def test_the_program_that_waits_for_its_commit_polls_on_whatever_the_answer_is(c
     bench.join(0)
     bench.records(0, 0, 10)
     bench.done()
-    bench.answer(m.OffsetCommitRequest, m.OffsetCommitResponse([m.TopicResult("t", [m.PartitionResult(0, code)])]), SECOND)
+    bench.answer(
+        m.OffsetCommitRequest,
+        m.OffsetCommitResponse([m.TopicResult("t", [m.PartitionResult(0, code)])]),
+        SECOND,
+    )
     assert not bench.state.loop.awaits_commit and bench.state.loop.polled_us == SECOND
 
 
 def test_a_refusal_of_an_older_generation_s_commit_does_not_cost_the_membership_of_the_new_one() -> None:
-    """ConsumerCoordinator: the error is only acted on if the generation is still the one that was sent; it joins again all the same."""
+    """ConsumerCoordinator: the error is only acted on if the generation is still the one that was sent; it
+    joins again all the same."""
     bench = Bench(commits="async", assignors=["cooperative-sticky"], max_poll_records=1)
     bench.start()
     bench.join(0)
@@ -216,7 +254,12 @@ def test_a_refusal_of_an_older_generation_s_commit_does_not_cost_the_membership_
     bench.done()
     late = bench.to(m.OffsetCommitRequest)[0]
     bench.state.member.generation = 2
-    bench.node.receive(late[0], m.OffsetCommitResponse([m.TopicResult("t", [m.PartitionResult(0, codes.UNKNOWN_MEMBER_ID)])]), SECOND, bench.out)
+    bench.node.receive(
+        late[0],
+        m.OffsetCommitResponse([m.TopicResult("t", [m.PartitionResult(0, codes.UNKNOWN_MEMBER_ID)])]),
+        SECOND,
+        bench.out,
+    )
     (_, request) = bench.to(m.JoinGroupRequest)[0]
     assert request.member_id == "c1-id" and bench.state.owned == [("t", 0)]
 
@@ -227,8 +270,14 @@ def test_a_fenced_instance_ends_with_its_commit() -> None:
     bench.join(0)
     bench.records(0, 0, 10)
     bench.done()
-    bench.answer(m.OffsetCommitRequest, m.OffsetCommitResponse([m.TopicResult("t", [m.PartitionResult(0, codes.FENCED_INSTANCE_ID)])]))
-    assert bench.state.member.code == codes.FENCED_INSTANCE_ID and bench.out.told[-1][0] == "kafka.consumer.failed"
+    bench.answer(
+        m.OffsetCommitRequest,
+        m.OffsetCommitResponse([m.TopicResult("t", [m.PartitionResult(0, codes.FENCED_INSTANCE_ID)])]),
+    )
+    assert (
+        bench.state.member.code == codes.FENCED_INSTANCE_ID
+        and bench.out.told[-1][0] == "kafka.consumer.failed"
+    )
     assert not bench.to(m.JoinGroupRequest) and bench.state.owned == []
 
 
@@ -239,4 +288,6 @@ def test_a_member_of_the_consumer_protocol_commits_with_its_epoch_while_it_is_be
     bench.records(0, 0, 10)
     bench.done()
     (_, request) = bench.to(m.OffsetCommitRequest)[0]
-    assert (request.generation_id_or_member_epoch, request.member_id) == (3, "m1") and not bench.to(r.ListOffsetsRequest)
+    assert (request.generation_id_or_member_epoch, request.member_id) == (3, "m1") and not bench.to(
+        r.ListOffsetsRequest
+    )

@@ -46,7 +46,11 @@ def test_any_broker_is_asked_for_it_once_until_it_answers() -> None:
     parts = lost()
     assert not parts.core.has_coordinator(0, parts.out)
     assert parts.sent() == [(1, FindCoordinatorRequest("g", GROUP))]
-    assert not parts.core.has_coordinator(SECOND, parts.out) and parts.sent() == [] and "retry" not in parts.out.deadlines
+    assert (
+        not parts.core.has_coordinator(SECOND, parts.out)
+        and parts.sent() == []
+        and "retry" not in parts.out.deadlines
+    )
 
 
 @pytest.mark.parametrize(("now_us", "asks"), [(SECOND - 1, False), (SECOND, True)])
@@ -61,15 +65,27 @@ def test_with_nobody_to_ask_it_looks_again_and_has_asked_nobody() -> None:
     parts = lost()
     parts.state.network.broken_us = dict.fromkeys((1, 2, 3), SECOND)
     assert not parts.core.has_coordinator(SECOND, parts.out)
-    assert parts.sent() == [] and not parts.state.coordinator.is_asked and parts.out.deadlines["retry"] == SECOND + BACK_OFF
+    assert (
+        parts.sent() == []
+        and not parts.state.coordinator.is_asked
+        and parts.out.deadlines["retry"] == SECOND + BACK_OFF
+    )
 
 
-def test_who_says_that_it_is_not_the_coordinator_is_broken_with_and_everything_asked_there_has_failed() -> None:
+def test_who_says_that_it_is_not_the_coordinator_is_broken_with_and_everything_asked_there_has_failed() -> (
+    None
+):
     parts = Parts()
-    parts.core.ask_coordinator(m.HeartbeatRequest("g", 1, "m"), m.HeartbeatResponse, "heartbeat", 0, parts.out)
+    parts.core.ask_coordinator(
+        m.HeartbeatRequest("g", 1, "m"), m.HeartbeatResponse, "heartbeat", 0, parts.out
+    )
     assert parts.out.connected == {1: "broker-2"}
     parts.core.lose_coordinator(SECOND, parts.out)
-    assert parts.state.coordinator.node_id == -1 and parts.out.closed == [1] and parts.failed == [(-1, ["heartbeat"])]
+    assert (
+        parts.state.coordinator.node_id == -1
+        and parts.out.closed == [1]
+        and parts.failed == [(-1, ["heartbeat"])]
+    )
     parts.core.lose_coordinator(SECOND, parts.out)
     assert parts.failed[1:] == [(-1, [])], "without a connection nothing is lost on it"
 
@@ -86,7 +102,11 @@ def test_metadata_are_asked_for_when_they_are_stale_and_nobody_is_asked() -> Non
     assert parts.sent() == []
     cluster.is_asked = False
     parts.core.refresh_metadata(SECOND, parts.out)
-    assert parts.sent() == [(1, r.MetadataRequest(["t"]))] and (cluster.is_stale, cluster.is_asked, cluster.asked_us) == (False, True, SECOND)
+    assert parts.sent() == [(1, r.MetadataRequest(["t"]))] and (
+        cluster.is_stale,
+        cluster.is_asked,
+        cluster.asked_us,
+    ) == (False, True, SECOND)
 
 
 def test_they_grow_old_by_themselves() -> None:
@@ -102,7 +122,11 @@ def test_not_twice_within_the_back_off(now_us: int, asks: bool) -> None:
     cluster = parts.state.cluster
     cluster.is_stale, cluster.asked_us = True, SECOND
     parts.core.refresh_metadata(now_us, parts.out)
-    assert bool(parts.sent()) is asks and cluster.is_stale is not asks and ("retry" in parts.out.deadlines) is not asks
+    assert (
+        bool(parts.sent()) is asks
+        and cluster.is_stale is not asks
+        and ("retry" in parts.out.deadlines) is not asks
+    )
 
 
 def test_a_question_at_time_zero_counts_for_the_back_off() -> None:

@@ -1,4 +1,5 @@
-"""Fetch requests and sessions: who is asked for what, what a session names again, and what each answer does to it. No program, no group."""
+"""Fetch requests and sessions: who is asked for what, what a session names again, and what each answer does
+to it. No program, no group."""
 
 from __future__ import annotations
 
@@ -10,7 +11,12 @@ from broker_core.kafka.client.group_consumer.fetches import Fetcher, FetchState
 from broker_core.kafka.client.group_consumer.metadata import ClusterView, Leader
 from broker_core.kafka.client.group_consumer.network import Network, NetworkState
 from broker_core.kafka.client.group_consumer.settings import ConsumerSettings
-from broker_core.kafka.client.group_consumer.subscription import AWAIT_RESET, AWAIT_VALIDATION, INITIALIZING, Subscribed
+from broker_core.kafka.client.group_consumer.subscription import (
+    AWAIT_RESET,
+    AWAIT_VALIDATION,
+    INITIALIZING,
+    Subscribed,
+)
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.error_codes import ErrorCode as E
 from broker_core.kafka.replication.replica_log import light_batch
@@ -21,10 +27,15 @@ SECOND = 1_000_000
 
 
 class Fetching:
-    """A fetcher that reads partition i of topic t, led by broker leaders[i], from offset 0 in leader epoch 0."""
+    """A fetcher that reads partition i of topic t, led by broker leaders[i], from offset 0 in leader epoch
+    0."""
 
     def __init__(self, *leaders: int, **settings: Any) -> None:
-        self.subscribed, self.cluster, self.network = Subscribed(), ClusterView(is_stale=False), NetworkState()
+        self.subscribed, self.cluster, self.network = (
+            Subscribed(),
+            ClusterView(is_stale=False),
+            NetworkState(),
+        )
         self.state = FetchState()
         self.cluster.brokers = [1, 2, 3]
         self.cluster.leaders["t"] = [Leader(leader, 0) for leader in leaders]
@@ -44,7 +55,9 @@ class Fetching:
         self.fetcher.send(now_us, self.out)
         return {self.network.broker_of[connection]: message for connection, message in self.out.take()}
 
-    def answer(self, *parts: r.FetchedPartition, broker: int = 1, code: int = 0, now_us: int = 0) -> list[tuple[str, int]]:
+    def answer(
+        self, *parts: r.FetchedPartition, broker: int = 1, code: int = 0, now_us: int = 0
+    ) -> list[tuple[str, int]]:
         return self.fetcher.answered(broker, r.FetchResponse(list(parts), code), now_us)
 
 
@@ -52,9 +65,15 @@ def named(request: r.FetchRequest) -> list[tuple[int, int]]:
     return [(part.partition, part.fetch_offset) for part in request.partitions]
 
 
-def part(number: int = 0, *values: int, offset: int = 0, code: int = 0, prefers: int = -1, **fields: Any) -> r.FetchedPartition:
-    batches = (light_batch(values, timestamp=0, base_offset=offset, partition_leader_epoch=4),) if values else ()
-    return r.FetchedPartition("t", number, code, 90, 80, 10, batches, preferred_read_replica=prefers, **fields)
+def part(
+    number: int = 0, *values: int, offset: int = 0, code: int = 0, prefers: int = -1, **fields: Any
+) -> r.FetchedPartition:
+    batches = (
+        (light_batch(values, timestamp=0, base_offset=offset, partition_leader_epoch=4),) if values else ()
+    )
+    return r.FetchedPartition(
+        "t", number, code, 90, 80, 10, batches, preferred_read_replica=prefers, **fields
+    )
 
 
 # --- who is asked for what
@@ -62,7 +81,10 @@ def part(number: int = 0, *values: int, offset: int = 0, code: int = 0, prefers:
 
 def test_each_leader_is_asked_once_for_all_that_it_leads_and_not_again_before_its_answer() -> None:
     reading = Fetching(1, 2, 1)
-    assert {broker: named(request) for broker, request in reading.sent().items()} == {1: [(0, 0), (2, 0)], 2: [(1, 0)]}
+    assert {broker: named(request) for broker, request in reading.sent().items()} == {
+        1: [(0, 0), (2, 0)],
+        2: [(1, 0)],
+    }
     assert reading.sent() == {} and list(reading.state.pending) == [1, 2]
     reading.answer(broker=2)
     assert list(reading.sent()) == [2]
@@ -70,14 +92,30 @@ def test_each_leader_is_asked_once_for_all_that_it_leads_and_not_again_before_it
 
 def test_a_request_says_how_much_how_long_and_for_whom() -> None:
     reading = Fetching(
-        1, fetch_max_wait_ms=250, fetch_min_bytes=7, fetch_max_bytes=900, max_partition_fetch_bytes=300, isolation_level=1, client_rack="b"
+        1,
+        fetch_max_wait_ms=250,
+        fetch_min_bytes=7,
+        fetch_max_bytes=900,
+        max_partition_fetch_bytes=300,
+        isolation_level=1,
+        client_rack="b",
     )
     (request,) = reading.sent().values()
-    expected = r.FetchRequest(250, [r.FetchPartition("t", 0, 0, 0, partition_max_bytes=300)], 7, 900, 1, session_epoch=0, rack_id="b")
+    expected = r.FetchRequest(
+        250,
+        [r.FetchPartition("t", 0, 0, 0, partition_max_bytes=300)],
+        7,
+        900,
+        1,
+        session_epoch=0,
+        rack_id="b",
+    )
     assert request == expected and request.replica_id == -1
 
 
-@pytest.mark.parametrize("why", [INITIALIZING, AWAIT_RESET, AWAIT_VALIDATION, "paused", "revoking", "retry", "buffered"])
+@pytest.mark.parametrize(
+    "why", [INITIALIZING, AWAIT_RESET, AWAIT_VALIDATION, "paused", "revoking", "retry", "buffered"]
+)
 def test_what_is_not_to_be_read_now_is_not_asked_for(why: str) -> None:
     reading = Fetching(1, 1)
     known = reading.known()
@@ -88,7 +126,11 @@ def test_what_is_not_to_be_read_now_is_not_asked_for(why: str) -> None:
         reading.answer(part(0, 5))
         assert named(reading.sent()[1]) == [] and reading.state.sessions[1].sent == {Q: (0, 0)}
         return
-    known.is_paused, known.is_revoking, known.retry_us = why == "paused", why == "revoking", 10 if why == "retry" else 0
+    known.is_paused, known.is_revoking, known.retry_us = (
+        why == "paused",
+        why == "revoking",
+        10 if why == "retry" else 0,
+    )
     assert named(reading.sent(9)[1]) == [(1, 0)]
 
 
@@ -150,7 +192,9 @@ def test_a_new_leader_epoch_is_a_change() -> None:
     assert [(each.partition, each.current_leader_epoch) for each in request.partitions] == [(0, 1)]
 
 
-def test_a_partition_that_moves_to_another_broker_is_forgotten_by_one_session_and_named_by_the_other() -> None:
+def test_a_partition_that_moves_to_another_broker_is_forgotten_by_one_session_and_named_by_the_other() -> (
+    None
+):
     reading = Fetching(1, 1, 2)
     reading.sent()
     reading.answer(broker=1)
@@ -166,7 +210,9 @@ def test_an_error_of_the_whole_request_begins_a_new_session_and_nothing_of_the_a
     reading.sent()
     reading.answer()
     reading.sent()
-    assert reading.answer(part(0, 5), code=E.INVALID_FETCH_SESSION_EPOCH) == [] and not reading.state.completed
+    assert (
+        reading.answer(part(0, 5), code=E.INVALID_FETCH_SESSION_EPOCH) == [] and not reading.state.completed
+    )
     again = reading.sent()[1]
     assert (again.session_epoch, named(again)) == (0, [(0, 0)])
 
@@ -220,12 +266,19 @@ def test_what_was_asked_before_a_change_is_thrown_away(change: str) -> None:
     assert reading.answer(part(number, code=E.OFFSET_OUT_OF_RANGE), broker=1) == []
 
 
-@pytest.mark.parametrize("code", [E.NOT_LEADER_OR_FOLLOWER, E.FENCED_LEADER_EPOCH, E.UNKNOWN_TOPIC_OR_PARTITION, E.KAFKA_STORAGE_ERROR])
+@pytest.mark.parametrize(
+    "code",
+    [E.NOT_LEADER_OR_FOLLOWER, E.FENCED_LEADER_EPOCH, E.UNKNOWN_TOPIC_OR_PARTITION, E.KAFKA_STORAGE_ERROR],
+)
 def test_an_error_of_a_partition_means_newer_metadata_and_a_back_off_for_it_alone(code: E) -> None:
     reading = Fetching(1, 1, retry_backoff_ms=200)
     reading.sent()
     assert reading.answer(part(0, code=code), part(1, 5), now_us=SECOND) == []
-    assert reading.cluster.is_stale and reading.known().retry_us == SECOND + 200_000 and reading.known(Q).retry_us == 0
+    assert (
+        reading.cluster.is_stale
+        and reading.known().retry_us == SECOND + 200_000
+        and reading.known(Q).retry_us == 0
+    )
     assert [completed.partition for completed in reading.state.completed] == [Q]
 
 
@@ -247,13 +300,19 @@ def test_a_preferred_replica_is_read_from_until_metadata_would_be_old_and_counts
     reading.answer(broker=3)
     assert list(reading.sent(SECOND + 5)) == [3]
     reading.answer(broker=3)
-    assert list(reading.sent(SECOND + 6)) == [1] and reading.known().preferred_replica == -1 and not reading.cluster.is_stale
+    assert (
+        list(reading.sent(SECOND + 6)) == [1]
+        and reading.known().preferred_replica == -1
+        and not reading.cluster.is_stale
+    )
 
 
 def test_one_that_is_no_broker_any_more_is_given_up_with_a_question_for_metadata() -> None:
     reading = Fetching(1)
     reading.known().preferred_replica, reading.known().preferred_until_us = 7, SECOND
-    assert list(reading.sent()) == [1] and reading.cluster.is_stale and reading.known().preferred_replica == -1
+    assert (
+        list(reading.sent()) == [1] and reading.cluster.is_stale and reading.known().preferred_replica == -1
+    )
 
 
 def test_out_of_range_at_a_follower_means_to_ask_the_leader_before_anything_is_reset() -> None:

@@ -1,4 +1,5 @@
-"""What poll() gives the program of what was fetched: in which order, how much, and how positions move with it."""
+"""What poll() gives the program of what was fetched: in which order, how much, and how positions move with
+it."""
 
 from __future__ import annotations
 
@@ -13,10 +14,23 @@ from broker_core.kafka.client.group_consumer.subscription import AWAIT_RESET, AW
 from tests.core.kafka.client.group_consumer.test_fetch_sessions import Fetching, P, Q, R
 
 
-def completed(partition: tuple[str, int], *offsets: int, end: int | None = None, epoch: int = 0, begins: int | None = None) -> CompletedFetch:
-    """Records at these offsets, with their offset as value. end: where to go on; begins: the position that it was asked at."""
+def completed(
+    partition: tuple[str, int],
+    *offsets: int,
+    end: int | None = None,
+    epoch: int = 0,
+    begins: int | None = None,
+) -> CompletedFetch:
+    """Records at these offsets, with their offset as value. end: where to go on; begins: the position that it
+    was asked at."""
     first = begins if begins is not None else (offsets[0] if offsets else 0)
-    return CompletedFetch(partition, deque((offset, offset) for offset in offsets), first, end if end is not None else offsets[-1] + 1, epoch)
+    return CompletedFetch(
+        partition,
+        deque((offset, offset) for offset in offsets),
+        first,
+        end if end is not None else offsets[-1] + 1,
+        epoch,
+    )
 
 
 def holding(*fetches: CompletedFetch) -> Fetching:
@@ -39,19 +53,27 @@ def test_the_oldest_answer_is_emptied_first_and_a_poll_goes_on_into_the_next_one
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_no_poll_gives_more_than_max_poll_records(most: int) -> None:
     reading = holding(completed(P, 0, 1, 2, 3, 4, 5))
-    assert [len(given_by(reading, most)) for _ in range(6 // most)] == [most] * (6 // most) and given_by(reading, most) == []
+    assert [len(given_by(reading, most)) for _ in range(6 // most)] == [most] * (6 // most) and given_by(
+        reading, most
+    ) == []
 
 
 def test_past_the_last_record_the_position_is_where_the_batches_end() -> None:
     """What was compacted away, and the markers of transactions, are behind it."""
     reading = holding(completed(P, 0, 3, end=9, epoch=4))
     assert given_by(reading, 1) == [(0, 0)] and reading.known().position == 1
-    assert given_by(reading, 1) == [(0, 3)] and (reading.known().position, reading.known().offset_epoch) == (9, 4)
+    assert given_by(reading, 1) == [(0, 3)] and (reading.known().position, reading.known().offset_epoch) == (
+        9,
+        4,
+    )
 
 
 def test_batches_in_which_the_reader_sees_nothing_still_move_it_on() -> None:
     reading = holding(completed(P, end=7, epoch=2, begins=0), completed(Q, 0))
-    assert given_by(reading) == [(1, 0)] and (reading.known().position, reading.known().offset_epoch) == (7, 2)
+    assert given_by(reading) == [(1, 0)] and (reading.known().position, reading.known().offset_epoch) == (
+        7,
+        2,
+    )
 
 
 def test_a_position_says_of_which_epoch_the_record_before_it_is_also_in_the_middle() -> None:
@@ -111,7 +133,8 @@ FETCHES = st.lists(st.tuples(st.integers(0, 2), st.integers(1, 4), st.booleans()
 def test_law_each_partition_is_given_in_order_without_a_gap_whatever_is_paused_meanwhile(
     fetches: list[tuple[int, int, bool]], polls: list[tuple[int, int, bool]]
 ) -> None:
-    """A partition is fetched again when nothing of it is in the buffer; polls take some records, and pause or resume a partition before."""
+    """A partition is fetched again when nothing of it is in the buffer; polls take some records, and pause or
+    resume a partition before."""
     reading, ends = Fetching(1, 1, 1), [0, 0, 0]
     to_come: dict[tuple[str, int], deque[CompletedFetch]] = {partition: deque() for partition in (P, Q, R)}
     for number, count, has_marker in fetches:
@@ -121,7 +144,9 @@ def test_law_each_partition_is_given_in_order_without_a_gap_whatever_is_paused_m
 
     def poll(most: int) -> list[tuple[int, int]]:
         buffered = {fetch.partition for fetch in reading.state.completed}
-        reading.state.completed.extend(rest.popleft() for partition, rest in to_come.items() if rest and partition not in buffered)
+        reading.state.completed.extend(
+            rest.popleft() for partition, rest in to_come.items() if rest and partition not in buffered
+        )
         return given_by(reading, most)
 
     seen: list[tuple[int, int]] = []

@@ -1,4 +1,5 @@
-"""What the program's rebalance listener hears, in which order, under each protocol: assigned, revoked (and why), lost."""
+"""What the program's rebalance listener hears, in which order, under each protocol: assigned, revoked (and
+why), lost."""
 
 from __future__ import annotations
 
@@ -21,8 +22,14 @@ Heard = list[tuple[str, str | None, list[Any]]]
 
 def heard(out: Any) -> Heard:
     """What was told of partitions: (what, why, which)."""
-    rows = [(kind.removeprefix("kafka.consumer."), rule and rule.removeprefix("kafka.consumer."), data.get("partitions"))
-            for (kind, data), rule in zip(out.told, out.rules)]  # fmt: skip
+    rows = [
+        (
+            kind.removeprefix("kafka.consumer."),
+            rule and rule.removeprefix("kafka.consumer."),
+            data.get("partitions"),
+        )
+        for (kind, data), rule in zip(out.told, out.rules)
+    ]
     return [row for row in rows if row[0] in ("assigned", "revoked")]
 
 
@@ -45,14 +52,21 @@ def again(bench: Bench, *numbers: int, generation: int) -> None:
         bench.answer(m.OffsetCommitRequest, OK_COMMIT)
     name = bench.state.settings.assignors[0] if bench.state.settings.assignors else "range"
     bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, generation, "consumer", name, "other"))
-    bench.answer(m.SyncGroupRequest, m.SyncGroupResponse(0, "consumer", name, write_assignment([("t", number) for number in numbers])))
+    bench.answer(
+        m.SyncGroupRequest,
+        m.SyncGroupResponse(0, "consumer", name, write_assignment([("t", number) for number in numbers])),
+    )
     bench.offsets({})
 
 
 def test_an_eager_member_is_told_that_everything_goes_and_then_what_comes_though_it_is_the_same() -> None:
     bench = classic(0, 1)
     rebalanced(bench, 1, 0)
-    assert heard(bench.out) == [("assigned", None, [0, 1]), ("revoked", "eager", [0, 1]), ("assigned", None, [1, 0])]
+    assert heard(bench.out) == [
+        ("assigned", None, [0, 1]),
+        ("revoked", "eager", [0, 1]),
+        ("assigned", None, [1, 0]),
+    ]
     assert [known.position for known in bench.state.subscribed.assigned.values()] == [0, 0]
 
 

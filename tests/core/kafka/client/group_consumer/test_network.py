@@ -1,4 +1,5 @@
-"""A consumer's connections: one a broker and one to the coordinator, what is in flight on them, and what a time-out takes with it."""
+"""A consumer's connections: one a broker and one to the coordinator, what is in flight on them, and what a
+time-out takes with it."""
 
 from __future__ import annotations
 
@@ -6,7 +7,12 @@ from typing import Any
 
 import pytest
 
-from broker_core.kafka.client.group_consumer.network import COORDINATOR, RECONNECT_BACKOFF_US, Network, NetworkState
+from broker_core.kafka.client.group_consumer.network import (
+    COORDINATOR,
+    RECONNECT_BACKOFF_US,
+    Network,
+    NetworkState,
+)
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.group import messages as m
 from tests.core.playbook import Played
@@ -41,7 +47,9 @@ class Wire:
         self.network = Network(self.state, 30_000, "c1", ear)
         self.out: Any = Played("c1")
 
-    def ask(self, broker: int, what: str, now_us: int = 0, answer: type = m.HeartbeatResponse, **options: Any) -> int:
+    def ask(
+        self, broker: int, what: str, now_us: int = 0, answer: type = m.HeartbeatResponse, **options: Any
+    ) -> int:
         """Ask, and give the connection that it went over."""
         self.network.ask(broker, BEAT, answer, what, now_us, self.out, **options)
         return self.state.connections[broker]
@@ -54,9 +62,16 @@ class Wire:
 # --- connections
 
 
-def test_each_broker_has_a_connection_and_the_coordinator_one_of_its_own_though_it_is_the_same_broker() -> None:
+def test_each_broker_has_a_connection_and_the_coordinator_one_of_its_own_though_it_is_the_same_broker() -> (
+    None
+):
     wire = Wire()
-    connections = [wire.ask(3, "a"), wire.ask(3, "b"), wire.ask(COORDINATOR, "c", node="broker-3"), wire.ask(4, "d")]
+    connections = [
+        wire.ask(3, "a"),
+        wire.ask(3, "b"),
+        wire.ask(COORDINATOR, "c", node="broker-3"),
+        wire.ask(4, "d"),
+    ]
     assert connections == [1, 1, 2, 3] and wire.out.connected == {1: "broker-3", 2: "broker-3", 3: "broker-4"}
     assert wire.state.broker_of == {1: 3, 2: COORDINATOR, 3: 4}
 
@@ -115,7 +130,11 @@ def test_who_listens_hears_what_was_sent_what_came_and_what_was_lost_and_nothing
     wire.network.answered(connection, BEATEN)
     wire.network.lost(connection)
     wire.network.lost(connection)
-    assert wire.ear.heard == [("sent", "c1", connection, BEAT), ("received", connection, BEATEN), ("lost", connection)]
+    assert wire.ear.heard == [
+        ("sent", "c1", connection, BEAT),
+        ("received", connection, BEATEN),
+        ("lost", connection),
+    ]
 
 
 # --- time-outs
@@ -137,7 +156,11 @@ def test_with_nothing_in_flight_no_deadline_is_set_again() -> None:
     connection = wire.ask(3, "a")
     wire.network.answered(connection, BEATEN)
     del wire.out.deadlines[f"request:{connection}"]
-    assert wire.network.wake(connection, 30 * SECOND, wire.out) == [] and wire.out.deadlines == {} and wire.out.closed == []
+    assert (
+        wire.network.wake(connection, 30 * SECOND, wire.out) == []
+        and wire.out.deadlines == {}
+        and wire.out.closed == []
+    )
     assert wire.network.wake(99, 30 * SECOND, wire.out) == []
     wire.ask(3, "b", now_us=40 * SECOND)
     assert wire.due(connection) == 70 * SECOND
@@ -146,7 +169,9 @@ def test_with_nothing_in_flight_no_deadline_is_set_again() -> None:
 def test_a_request_with_a_longer_time_out_does_not_hide_a_shorter_one_behind_it() -> None:
     """A JoinGroup may take minutes; a heartbeat behind it on the same connection still has its 30 s."""
     wire = Wire()
-    connection = wire.ask(COORDINATOR, "join", answer=m.JoinGroupResponse, node="broker-1", longer_us=275 * SECOND)
+    connection = wire.ask(
+        COORDINATOR, "join", answer=m.JoinGroupResponse, node="broker-1", longer_us=275 * SECOND
+    )
     assert wire.due(connection) == 305 * SECOND
     wire.ask(COORDINATOR, "beat", now_us=SECOND)
     assert wire.network.wake(connection, 31 * SECOND, wire.out) == ["join", "beat"]
@@ -155,11 +180,15 @@ def test_a_request_with_a_longer_time_out_does_not_hide_a_shorter_one_behind_it(
 # --- whom it asks
 
 
-@pytest.mark.parametrize(("after_us", "waits"), [(RECONNECT_BACKOFF_US - 1, True), (RECONNECT_BACKOFF_US, False)])
+@pytest.mark.parametrize(
+    ("after_us", "waits"), [(RECONNECT_BACKOFF_US - 1, True), (RECONNECT_BACKOFF_US, False)]
+)
 def test_a_broker_whose_connection_broke_is_left_alone_for_the_back_off(after_us: int, waits: bool) -> None:
     wire = Wire()
     wire.state.broken_us[3] = SECOND
-    assert wire.network.is_backing_off(3, SECOND + after_us) is waits and not wire.network.is_backing_off(4, SECOND + after_us)
+    assert wire.network.is_backing_off(3, SECOND + after_us) is waits and not wire.network.is_backing_off(
+        4, SECOND + after_us
+    )
     assert wire.network.least_loaded([3, 4], SECOND + after_us) == (4 if waits else 3)
     assert wire.network.least_loaded([3], SECOND + after_us) == (None if waits else 3)
 
@@ -167,7 +196,9 @@ def test_a_broker_whose_connection_broke_is_left_alone_for_the_back_off(after_us
 def test_the_back_off_may_be_another_one() -> None:
     wire = Wire()
     wire.state.broken_us[COORDINATOR] = SECOND
-    assert [wire.network.is_backing_off(COORDINATOR, SECOND + after_us, 100_000) for after_us in (99_999, 100_000)] == [True, False]
+    assert [
+        wire.network.is_backing_off(COORDINATOR, SECOND + after_us, 100_000) for after_us in (99_999, 100_000)
+    ] == [True, False]
 
 
 def test_of_those_it_is_connected_to_the_least_busy_is_asked_and_the_first_of_equals() -> None:

@@ -1,4 +1,5 @@
-"""The program around the consumer: when it polls, what holds it up, and what goes on meanwhile. By playbook."""
+"""The program around the consumer: when it polls, what holds it up, and what goes on meanwhile. By
+playbook."""
 
 from __future__ import annotations
 
@@ -6,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from broker_core.kafka.client.group_consumer.consumer import CommitOffsets, GroupConsumer, Seek, Start, Stick, Subscribe
+from broker_core.kafka.client.group_consumer.consumer import (
+    CommitOffsets,
+    GroupConsumer,
+    Seek,
+    Start,
+    Stick,
+    Subscribe,
+)
 from broker_core.kafka.client.group_consumer.core import CLOSED, CLOSING
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.cluster.transaction_requests import FindCoordinatorRequest
@@ -51,7 +59,9 @@ def test_a_subscription_by_pattern_waits_for_the_topics_that_match() -> None:
 def test_a_new_pattern_holds_at_once_for_what_is_known_and_asks_for_the_rest() -> None:
     bench = member(0)
     bench.node.receive(0, Subscribe([], "t.*"), SECOND, bench.out)
-    assert bench.state.subscribed.topics == ["t"] and [request.topics for _, request in bench.to(r.MetadataRequest)] == [None]
+    assert bench.state.subscribed.topics == ["t"] and [
+        request.topics for _, request in bench.to(r.MetadataRequest)
+    ] == [None]
     assert not bench.to(m.JoinGroupRequest), "it is the same subscription"
 
 
@@ -93,7 +103,9 @@ def test_the_next_fetch_goes_out_before_the_program_works() -> None:
     bench = member(0, max_poll_records=1)
     bench.records(0, 0, 10)
     assert bench.state.program.hand == 10
-    assert [[part.fetch_offset for part in request.partitions] for _, request in bench.to(r.FetchRequest)] == [[1]]
+    assert [
+        [part.fetch_offset for part in request.partitions] for _, request in bench.to(r.FetchRequest)
+    ] == [[1]]
 
 
 # --- pause, pace
@@ -130,7 +142,11 @@ def test_a_stuck_program_is_done_with_its_record_when_it_comes_back_and_not_befo
     bench.done(100)
     assert bench.traffic.log == [] and bench.state.loop.is_overdue
     bench.node.receive(0, Stick(False), 9 * SECOND, bench.out)
-    assert bench.traffic.log == [("handled", 10)] and bench.state.program.hand == 11 and not bench.state.loop.is_overdue
+    assert (
+        bench.traffic.log == [("handled", 10)]
+        and bench.state.program.hand == 11
+        and not bench.state.loop.is_overdue
+    )
 
 
 def test_one_that_comes_back_in_time_loses_none() -> None:
@@ -150,14 +166,22 @@ def test_one_that_comes_back_in_time_loses_none() -> None:
 def test_a_seek_of_what_it_does_not_own_changes_nothing(named: tuple[str, int]) -> None:
     bench = member(0)
     bench.node.receive(0, Seek(*named, 7), 0, bench.out)
-    assert list(bench.state.subscribed.assigned) == [("t", 0)] and bench.state.subscribed.assigned["t", 0].position == 0
+    assert (
+        list(bench.state.subscribed.assigned) == [("t", 0)]
+        and bench.state.subscribed.assigned["t", 0].position == 0
+    )
 
 
 def test_a_seek_while_the_position_is_looked_for_wins() -> None:
     bench = Bench(commits="never")
     bench.start()
     bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", codes.MEMBER_ID_REQUIRED))
-    sync = m.SyncGroupResponse(0, "consumer", "range", b"\x00\x01\x00\x00\x00\x01\x00\x01t\x00\x00\x00\x01\x00\x00\x00\x00\xff\xff\xff\xff")
+    sync = m.SyncGroupResponse(
+        0,
+        "consumer",
+        "range",
+        b"\x00\x01\x00\x00\x00\x01\x00\x01t\x00\x00\x00\x01\x00\x00\x00\x00\xff\xff\xff\xff",
+    )
     bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 1, "consumer", "range", "other"))
     bench.answer(m.SyncGroupRequest, sync)
     bench.node.receive(0, Seek("t", 0, 33), 0, bench.out)
@@ -190,7 +214,11 @@ def test_a_broken_connection_to_a_leader_is_opened_again_after_the_back_off_and_
     bench.to(r.FetchRequest)
     connection = bench.state.network.connections[1]
     bench.node.receive(connection, Closed("reset"), SECOND, bench.out)
-    assert bench.state.network.broken_us == {1: SECOND} and not bench.to(r.FetchRequest) and bench.state.member.member_id == "c1-id"
+    assert (
+        bench.state.network.broken_us == {1: SECOND}
+        and not bench.to(r.FetchRequest)
+        and bench.state.member.member_id == "c1-id"
+    )
     bench.serve(SECOND)
     bench.node.wake("retry", SECOND + 100_000, bench.out)
     ((again, request),) = bench.to(r.FetchRequest)
@@ -221,7 +249,9 @@ def test_close_commits_unless_the_program_never_does_and_leaves_the_group_after_
     bench.node.receive(0, Leave(), 50, bench.out)
     assert bench.traffic.log == [("dropped", 10)] and bench.state.owned == []
     found = bench.to(m.OffsetCommitRequest)
-    assert [request.topics[0].partitions[0].committed_offset for _, request in found] == ([] if commits == "never" else [0])
+    assert [request.topics[0].partitions[0].committed_offset for _, request in found] == (
+        [] if commits == "never" else [0]
+    )
     assert bool(bench.to(m.LeaveGroupRequest)) is (commits == "never")
 
 
@@ -232,7 +262,11 @@ def test_close_hears_nothing_but_what_it_waits_for() -> None:
     bench.node.receive(fetch, r.FetchResponse([]), SECOND, bench.out)
     bench.node.receive(0, Subscribe(["u"]), SECOND, bench.out)
     bench.node.receive(fetch, Closed("reset"), SECOND, bench.out)
-    assert bench.state.member.phase == CLOSING and not bench.to(r.FetchRequest) and bench.state.subscribed.topics == ["t"]
+    assert (
+        bench.state.member.phase == CLOSING
+        and not bench.to(r.FetchRequest)
+        and bench.state.subscribed.topics == ["t"]
+    )
     bench.answer(m.OffsetCommitRequest, OK_COMMIT, 2 * SECOND)
     bench.answer(m.LeaveGroupRequest, m.LeaveGroupResponse(), 3 * SECOND)
     assert bench.state.member.phase == CLOSED and fetch not in bench.out.closed, "that one was closed already"
@@ -247,8 +281,14 @@ def test_close_waits_no_longer_than_for_its_coordinator_and_thirty_seconds(how: 
         bench.node.wake("close", 31 * SECOND, bench.out)
     else:
         bench.node.receive(bench.state.network.connections[-1], Closed("reset"), 2 * SECOND, bench.out)
-    assert bench.state.member.phase == CLOSED and bench.out.told[-1] == ("kafka.consumer.closed", {"client": "c1"})
-    assert bench.state.network.connections == {} and [name for name in bench.out.deadlines if not name.startswith("request:")] == []
+    assert bench.state.member.phase == CLOSED and bench.out.told[-1] == (
+        "kafka.consumer.closed",
+        {"client": "c1"},
+    )
+    assert (
+        bench.state.network.connections == {}
+        and [name for name in bench.out.deadlines if not name.startswith("request:")] == []
+    )
     bench.node.receive(0, Start(), 40 * SECOND, bench.out)
     assert not bench.to(r.MetadataRequest), "it does not come back"
 

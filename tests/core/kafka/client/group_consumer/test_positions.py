@@ -1,4 +1,5 @@
-"""Where a consumer begins, and whether a position still means the same: what it asks of whom, and what each answer leads to."""
+"""Where a consumer begins, and whether a position still means the same: what it asks of whom, and what each
+answer leads to."""
 
 from __future__ import annotations
 
@@ -9,7 +10,12 @@ import pytest
 from broker_core.kafka.client.group_consumer.core import FAILED
 from broker_core.kafka.client.group_consumer.metadata import Leader
 from broker_core.kafka.client.group_consumer.positions import Positions
-from broker_core.kafka.client.group_consumer.subscription import AWAIT_RESET, AWAIT_VALIDATION, FETCHING, INITIALIZING
+from broker_core.kafka.client.group_consumer.subscription import (
+    AWAIT_RESET,
+    AWAIT_VALIDATION,
+    FETCHING,
+    INITIALIZING,
+)
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.cluster.transaction_requests import FindCoordinatorRequest
 from broker_core.kafka.error_codes import ErrorCode as E
@@ -34,7 +40,10 @@ class Looking(Parts):
 
     def committed(self, *rows: tuple[int, int, int, int], now_us: int = 0) -> None:
         """Of each partition: number, committed offset, its leader epoch, error code."""
-        parts = [m.FetchedPartition(number, offset, committed_leader_epoch=epoch, error_code=code) for number, offset, epoch, code in rows]
+        parts = [
+            m.FetchedPartition(number, offset, committed_leader_epoch=epoch, error_code=code)
+            for number, offset, epoch, code in rows
+        ]
         answer = m.OffsetFetchResponse([m.OffsetFetchGroupResult("g", [m.FetchedTopicResult("t", parts)])])
         self.positions.answered_offsets(answer, now_us, self.out)
 
@@ -50,10 +59,14 @@ class Looking(Parts):
 
     def listed(self, *rows: tuple[int, int, int, int], now_us: int = 0) -> None:
         """Of each partition: number, offset, leader epoch, error code."""
-        answer = r.ListOffsetsResponse([r.ListedOffset("t", number, code, offset, -1, epoch) for number, offset, epoch, code in rows])
+        answer = r.ListOffsetsResponse(
+            [r.ListedOffset("t", number, code, offset, -1, epoch) for number, offset, epoch, code in rows]
+        )
         self.positions.answered_reset(answer, now_us, self.out)
 
-    def reading(self, position: int = 40, offset_epoch: int = 0, leader_epoch: int = 0, number: int = 0) -> None:
+    def reading(
+        self, position: int = 40, offset_epoch: int = 0, leader_epoch: int = 0, number: int = 0
+    ) -> None:
         known = self.known(number)
         known.seek(position, offset_epoch)
         known.leader_epoch = leader_epoch
@@ -63,7 +76,9 @@ class Looking(Parts):
         self.positions.metadata_changed()
 
     def ends(self, epoch: int, end: int, code: int = 0, now_us: int = 0) -> None:
-        self.positions.answered_validation(r.OffsetsForLeaderEpochResponse([r.EpochEnd("t", 0, code, epoch, end)]), now_us, self.out)
+        self.positions.answered_validation(
+            r.OffsetsForLeaderEpochResponse([r.EpochEnd("t", 0, code, epoch, end)]), now_us, self.out
+        )
 
 
 # --- committed offsets
@@ -72,7 +87,9 @@ class Looking(Parts):
 def test_the_coordinator_is_asked_once_for_all_partitions_and_only_for_offsets_that_will_stay() -> None:
     looking = Looking(0, 2)
     ((broker, request),) = looking.update()
-    assert broker == -1 and request == m.OffsetFetchRequest([m.OffsetFetchGroup("g", topics=[m.FetchedTopic("t", [0, 2])])], require_stable=True)
+    assert broker == -1 and request == m.OffsetFetchRequest(
+        [m.OffsetFetchGroup("g", topics=[m.FetchedTopic("t", [0, 2])])], require_stable=True
+    )
     assert looking.update() == [], "an answer is under way"
 
 
@@ -86,7 +103,9 @@ def test_a_member_of_the_consumer_protocol_says_who_it_is_and_of_which_epoch() -
 def test_without_a_coordinator_it_is_looked_for_and_nothing_counts_as_asked() -> None:
     looking = Looking()
     looking.state.coordinator.node_id = -1
-    assert [type(request) for _, request in looking.update()] == [FindCoordinatorRequest] and not looking.known().is_asked
+    assert [type(request) for _, request in looking.update()] == [
+        FindCoordinatorRequest
+    ] and not looking.known().is_asked
 
 
 def test_a_committed_offset_is_the_position_and_one_that_is_not_there_means_a_reset() -> None:
@@ -95,7 +114,12 @@ def test_a_committed_offset_is_the_position_and_one_that_is_not_there_means_a_re
     looking.committed((0, 7, 3, 0), (1, -1, -1, 0))
     first, second = looking.known(0), looking.known(1)
     assert (first.state, first.position, first.offset_epoch, first.committed) == (FETCHING, 7, 3, 7)
-    assert (second.state, second.position, second.reset, second.committed) == (AWAIT_RESET, -1, "earliest", -1)
+    assert (second.state, second.position, second.reset, second.committed) == (
+        AWAIT_RESET,
+        -1,
+        "earliest",
+        -1,
+    )
 
 
 def test_an_offset_of_zero_is_a_committed_offset() -> None:
@@ -119,36 +143,64 @@ def test_one_partition_in_an_open_transaction_waits_alone() -> None:
     looking.asked()
     looking.committed((0, -1, -1, codes.UNSTABLE_OFFSET_COMMIT), (1, 5, -1, 0), now_us=SECOND)
     known = looking.known(0)
-    assert (known.state, known.is_asked, known.retry_us) == (INITIALIZING, False, SECOND + BACK_OFF) and looking.known(1).position == 5
+    assert (known.state, known.is_asked, known.retry_us) == (
+        INITIALIZING,
+        False,
+        SECOND + BACK_OFF,
+    ) and looking.known(1).position == 5
     assert looking.update(SECOND + BACK_OFF - 1) == [] and looking.out.deadlines["retry"] == SECOND + BACK_OFF
     ((_, request),) = looking.update(SECOND + BACK_OFF)
     assert request.groups[0].topics == [m.FetchedTopic("t", [0])]
 
 
 @pytest.mark.parametrize("is_whole", [False, True], ids=["a group's error", "a call that failed"])
-@pytest.mark.parametrize("code", [codes.NOT_COORDINATOR, codes.COORDINATOR_NOT_AVAILABLE, 14, codes.UNKNOWN_MEMBER_ID, codes.STALE_MEMBER_EPOCH])
-def test_a_refusal_of_the_whole_question_means_to_ask_again_after_the_back_off(code: int, is_whole: bool) -> None:
+@pytest.mark.parametrize(
+    "code",
+    [
+        codes.NOT_COORDINATOR,
+        codes.COORDINATOR_NOT_AVAILABLE,
+        14,
+        codes.UNKNOWN_MEMBER_ID,
+        codes.STALE_MEMBER_EPOCH,
+    ],
+)
+def test_a_refusal_of_the_whole_question_means_to_ask_again_after_the_back_off(
+    code: int, is_whole: bool
+) -> None:
     looking = Looking(0, 1)
     looking.asked()
-    refusal: Any = m.FailedCall(code) if is_whole else m.OffsetFetchResponse([m.OffsetFetchGroupResult("g", [], code)])
+    refusal: Any = (
+        m.FailedCall(code) if is_whole else m.OffsetFetchResponse([m.OffsetFetchGroupResult("g", [], code)])
+    )
     looking.positions.answered_offsets(refusal, SECOND, looking.out)
     is_gone = code in (codes.NOT_COORDINATOR, codes.COORDINATOR_NOT_AVAILABLE)
-    assert (looking.state.coordinator.node_id == -1) is is_gone and (looking.failed == [(-1, ["offsets"])]) is is_gone
-    assert [(known.is_asked, known.retry_us) for known in looking.state.subscribed.assigned.values()] == [(False, SECOND + BACK_OFF)] * 2
+    assert (looking.state.coordinator.node_id == -1) is is_gone and (
+        looking.failed == [(-1, ["offsets"])]
+    ) is is_gone
+    assert [(known.is_asked, known.retry_us) for known in looking.state.subscribed.assigned.values()] == [
+        (False, SECOND + BACK_OFF)
+    ] * 2
 
 
 # --- resets
 
 
 @pytest.mark.parametrize(("where", "timestamp"), [("earliest", -2), ("latest", -1)])
-def test_each_leader_is_asked_for_the_end_that_the_settings_name_under_its_epoch(where: str, timestamp: int) -> None:
+def test_each_leader_is_asked_for_the_end_that_the_settings_name_under_its_epoch(
+    where: str, timestamp: int
+) -> None:
     looking = Looking(0, 1, 2, auto_offset_reset=where, isolation_level=1)
     looking.state.cluster.leaders["t"] = [Leader(1, 5), Leader(3, 6), Leader(1, 7)]
     looking.asked()
     looking.committed(*((number, -1, -1, 0) for number in range(3)))
     asked = dict(looking.update())
-    assert [(part.partition, part.timestamp, part.current_leader_epoch) for part in asked[1].partitions] == [(0, timestamp, 5), (2, timestamp, 7)]
-    assert [(part.partition, part.timestamp, part.current_leader_epoch) for part in asked[3].partitions] == [(1, timestamp, 6)]
+    assert [(part.partition, part.timestamp, part.current_leader_epoch) for part in asked[1].partitions] == [
+        (0, timestamp, 5),
+        (2, timestamp, 7),
+    ]
+    assert [(part.partition, part.timestamp, part.current_leader_epoch) for part in asked[3].partitions] == [
+        (1, timestamp, 6)
+    ]
     assert asked[1].isolation_level == 1, "read_committed's latest is the last stable offset"
 
 
@@ -165,20 +217,31 @@ def test_what_a_leader_lists_is_the_position_and_its_epoch_the_checked_one() -> 
     assert other.known().leader_epoch == 9, "never back"
 
 
-@pytest.mark.parametrize("row", [(0, -1, -1, 0), (0, 12, 4, E.NOT_LEADER_OR_FOLLOWER), (0, -1, -1, E.UNKNOWN_LEADER_EPOCH)])
-def test_an_offset_that_could_not_be_listed_is_asked_for_again_with_newer_metadata(row: tuple[int, int, int, int]) -> None:
+@pytest.mark.parametrize(
+    "row", [(0, -1, -1, 0), (0, 12, 4, E.NOT_LEADER_OR_FOLLOWER), (0, -1, -1, E.UNKNOWN_LEADER_EPOCH)]
+)
+def test_an_offset_that_could_not_be_listed_is_asked_for_again_with_newer_metadata(
+    row: tuple[int, int, int, int],
+) -> None:
     looking = Looking()
     looking.resetting()
     looking.listed(row, now_us=SECOND)
     known = looking.known()
-    assert looking.state.cluster.is_stale and (known.state, known.is_asked, known.retry_us) == (AWAIT_RESET, False, SECOND + BACK_OFF)
+    assert looking.state.cluster.is_stale and (known.state, known.is_asked, known.retry_us) == (
+        AWAIT_RESET,
+        False,
+        SECOND + BACK_OFF,
+    )
 
 
 def test_a_log_that_begins_at_zero_is_no_error() -> None:
     looking = Looking()
     looking.resetting()
     looking.listed((0, 0, 0, 0))
-    assert (looking.known().state, looking.known().position) == (FETCHING, 0) and not looking.state.cluster.is_stale
+    assert (looking.known().state, looking.known().position) == (
+        FETCHING,
+        0,
+    ) and not looking.state.cluster.is_stale
 
 
 def test_without_a_leader_newer_metadata_come_first_and_the_others_are_asked() -> None:
@@ -203,7 +266,10 @@ def test_none_ends_the_consumer_once_and_names_all_partitions_without_an_offset(
     looking = Looking(1, 2, 3, auto_offset_reset="none")
     looking.asked()
     looking.committed((1, -1, -1, 0), (2, 8, 0, 0), (3, -1, -1, 0), now_us=5)
-    told = ("kafka.consumer.threw", {"client": "c1", "error": "NoOffsetForPartitionException", "topic": "t", "partitions": [1, 3]})
+    told = (
+        "kafka.consumer.threw",
+        {"client": "c1", "error": "NoOffsetForPartitionException", "topic": "t", "partitions": [1, 3]},
+    )
     assert looking.ended == [5] and looking.out.told == [told]
     looking.state.member.phase = FAILED
     looking.positions.reset([("t", 1)], "OffsetOutOfRangeException", 6, looking.out)
@@ -222,7 +288,9 @@ def test_a_reset_leaves_no_position_and_tells_where_it_goes() -> None:
     assert looking.known().position == 80 and looking.out.told == [told]
 
 
-@pytest.mark.parametrize(("where", "offset", "is_told"), [("earliest", 12, False), ("latest", 0, False), ("latest", 12, True)])
+@pytest.mark.parametrize(
+    ("where", "offset", "is_told"), [("earliest", 12, False), ("latest", 0, False), ("latest", 12, True)]
+)
 def test_a_beginning_that_passes_nothing_over_is_not_told(where: str, offset: int, is_told: bool) -> None:
     looking = Looking(0, auto_offset_reset=where)
     looking.asked()
@@ -269,7 +337,9 @@ def test_the_new_leader_is_asked_where_the_last_epoch_that_was_read_ends() -> No
     [(2, 50, 40, False), (2, 40, 40, False), (2, 39, 39, True), (1, 10, 10, True)],
     ids=["ends later", "ends there", "was cut off", "of an older epoch"],
 )
-def test_a_position_stays_or_goes_back_to_the_end_of_its_epoch(epoch: int, end: int, position: int, told: bool) -> None:
+def test_a_position_stays_or_goes_back_to_the_end_of_its_epoch(
+    epoch: int, end: int, position: int, told: bool
+) -> None:
     looking = Looking()
     looking.reading(40, 2, 2)
     looking.led_by(3, 5)
@@ -298,7 +368,9 @@ def test_another_log_in_its_place_is_an_exception_where_nothing_is_reset(epoch: 
     looking.led_by(3, 5)
     looking.update()
     looking.ends(epoch, end, now_us=7)
-    assert looking.ended == [7] and [data["error"] for _, data in looking.out.told] == ["LogTruncationException"]
+    assert looking.ended == [7] and [data["error"] for _, data in looking.out.told] == [
+        "LogTruncationException"
+    ]
 
 
 def test_an_answer_to_a_question_that_is_not_open_any_more_moves_nothing() -> None:
@@ -306,7 +378,9 @@ def test_an_answer_to_a_question_that_is_not_open_any_more_moves_nothing() -> No
     looking.reading(40, 2, 2)
     looking.led_by(3, 5)
     looking.ends(2, 10)
-    assert looking.known().state == AWAIT_VALIDATION and looking.known().position == 40, "it was not asked yet"
+    assert looking.known().state == AWAIT_VALIDATION and looking.known().position == 40, (
+        "it was not asked yet"
+    )
     looking.update()
     looking.known().seek(90)
     looking.ends(2, 10)
@@ -323,7 +397,11 @@ def test_an_error_is_asked_again_with_newer_metadata_and_the_position_stays_unch
     looking.update()
     looking.ends(-1, -1, E.FENCED_LEADER_EPOCH, SECOND)
     known = looking.known()
-    assert looking.state.cluster.is_stale and (known.state, known.retry_us, known.leader_epoch) == (AWAIT_VALIDATION, SECOND + BACK_OFF, 2)
+    assert looking.state.cluster.is_stale and (known.state, known.retry_us, known.leader_epoch) == (
+        AWAIT_VALIDATION,
+        SECOND + BACK_OFF,
+        2,
+    )
 
 
 def test_a_new_epoch_makes_a_preferred_replica_one_no_more() -> None:
@@ -364,4 +442,7 @@ def test_after_any_connection_broke_whatever_was_asked_is_asked_again() -> None:
     looking.asked()
     looking.committed((0, 7, 0, 0))
     looking.positions.lost(SECOND, looking.out)
-    assert looking.known(0).retry_us == 0 and (looking.known(1).is_asked, looking.known(1).retry_us) == (False, SECOND + BACK_OFF)
+    assert looking.known(0).retry_us == 0 and (looking.known(1).is_asked, looking.known(1).retry_us) == (
+        False,
+        SECOND + BACK_OFF,
+    )

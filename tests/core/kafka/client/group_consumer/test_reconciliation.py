@@ -1,4 +1,5 @@
-"""A member of the consumer protocol (KIP-848): what each heartbeat says, each code of an answer, targets, and the end. By playbook."""
+"""A member of the consumer protocol (KIP-848): what each heartbeat says, each code of an answer, targets, and
+the end. By playbook."""
 
 from __future__ import annotations
 
@@ -48,11 +49,18 @@ def ticks(bench: Server, now_us: int = 5 * SECOND) -> None:
 
 
 def test_the_first_one_says_who_it_is_what_it_wants_and_how_long_it_may_take() -> None:
-    bench = Server(remote_assignor="uniform", client_rack="b", max_poll_interval_ms=70_000, group_instance_id="one")
+    bench = Server(
+        remote_assignor="uniform", client_rack="b", max_poll_interval_ms=70_000, group_instance_id="one"
+    )
     bench.start()
     (first,) = asked(bench)
     assert (first.member_id, first.member_epoch, first.instance_id, first.client_id) == ("", 0, "one", "c1")
-    assert (first.rebalance_timeout_ms, first.subscribed_topic_names, first.server_assignor, first.rack_id) == (70_000, ["t"], "uniform", "b")
+    assert (
+        first.rebalance_timeout_ms,
+        first.subscribed_topic_names,
+        first.server_assignor,
+        first.rack_id,
+    ) == (70_000, ["t"], "uniform", "b")
 
 
 def test_a_heartbeat_by_the_clock_says_nothing_that_is_known() -> None:
@@ -60,7 +68,12 @@ def test_a_heartbeat_by_the_clock_says_nothing_that_is_known() -> None:
     ticks(bench)
     (quiet,) = asked(bench)
     assert (quiet.member_id, quiet.member_epoch) == ("m1", 1) and held(quiet) is None
-    assert (quiet.rebalance_timeout_ms, quiet.subscribed_topic_names, quiet.server_assignor, quiet.rack_id) == (-1, None, None, None)
+    assert (
+        quiet.rebalance_timeout_ms,
+        quiet.subscribed_topic_names,
+        quiet.server_assignor,
+        quiet.rack_id,
+    ) == (-1, None, None, None)
 
 
 def test_while_one_is_under_way_the_next_waits_for_its_answer() -> None:
@@ -85,7 +98,9 @@ def test_the_interval_that_the_coordinator_names_counts_from_its_answer_and_its_
     assert bench.out.deadlines["heartbeat"] == 9 * SECOND
     bench.out.deadlines["heartbeat"] = 0
     ticks(bench, 9 * SECOND)
-    bench.answer(m.ConsumerGroupHeartbeatRequest, m.ConsumerGroupHeartbeatResponse(0, "m1", 1, 8_000), 10 * SECOND)
+    bench.answer(
+        m.ConsumerGroupHeartbeatRequest, m.ConsumerGroupHeartbeatResponse(0, "m1", 1, 8_000), 10 * SECOND
+    )
     assert bench.out.deadlines["heartbeat"] == 17 * SECOND, "the same interval moves nothing"
 
 
@@ -95,14 +110,28 @@ def test_the_interval_that_the_coordinator_names_counts_from_its_answer_and_its_
 @pytest.mark.parametrize(
     ("code", "phase", "owned", "epoch"),
     [
-        (codes.COORDINATOR_NOT_AVAILABLE, IN, [0], None), (codes.NOT_COORDINATOR, IN, [0], None),
-        (codes.FENCED_MEMBER_EPOCH, IN, [], 0), (codes.UNKNOWN_MEMBER_ID, IN, [], 0),
-        *((code, FAILED, [], None) for code in (codes.UNRELEASED_INSTANCE_ID, codes.UNSUPPORTED_ASSIGNOR, codes.FENCED_INSTANCE_ID,
-                                                codes.INVALID_REQUEST, codes.GROUP_MAX_SIZE_REACHED, 30)),
+        (codes.COORDINATOR_NOT_AVAILABLE, IN, [0], None),
+        (codes.NOT_COORDINATOR, IN, [0], None),
+        (codes.FENCED_MEMBER_EPOCH, IN, [], 0),
+        (codes.UNKNOWN_MEMBER_ID, IN, [], 0),
+        *(
+            (code, FAILED, [], None)
+            for code in (
+                codes.UNRELEASED_INSTANCE_ID,
+                codes.UNSUPPORTED_ASSIGNOR,
+                codes.FENCED_INSTANCE_ID,
+                codes.INVALID_REQUEST,
+                codes.GROUP_MAX_SIZE_REACHED,
+                30,
+            )
+        ),
     ],
-)  # fmt: skip
-def test_each_code_leads_where_the_original_goes(code: int, phase: str, owned: list[int], epoch: int | None) -> None:
-    """epoch: of the heartbeat that follows at once; None: none does. After any refusal the next one says everything."""
+)
+def test_each_code_leads_where_the_original_goes(
+    code: int, phase: str, owned: list[int], epoch: int | None
+) -> None:
+    """epoch: of the heartbeat that follows at once; None: none does. After any refusal the next one says
+    everything."""
     bench = reading(0)
     ticks(bench)
     bench.beat(1, None, code, 5 * SECOND)
@@ -128,7 +157,9 @@ def test_a_fenced_member_keeps_its_id_and_says_so_with_the_epoch_that_was_fenced
 def test_an_answer_without_an_id_does_not_take_the_one_it_has() -> None:
     bench = reading(0)
     ticks(bench)
-    bench.answer(m.ConsumerGroupHeartbeatRequest, m.ConsumerGroupHeartbeatResponse(0, None, 2, 5_000), 5 * SECOND)
+    bench.answer(
+        m.ConsumerGroupHeartbeatRequest, m.ConsumerGroupHeartbeatResponse(0, None, 2, 5_000), 5 * SECOND
+    )
     assert (bench.state.member.member_id, bench.state.member.generation) == ("m1", 2)
 
 
@@ -142,7 +173,9 @@ def test_only_auto_commit_commits_before_it_gives_up_and_only_if_something_goes(
         ticks(bench)
         bench.beat(2, target, now_us=5 * SECOND)
         waits = goes and commits == "auto"
-        assert (bench.state.member.phase == COMMITTING) is waits and bool(bench.to(m.OffsetCommitRequest)) is waits
+        assert (bench.state.member.phase == COMMITTING) is waits and bool(
+            bench.to(m.OffsetCommitRequest)
+        ) is waits
         assert ([number for _, number in bench.state.owned] == target) is not waits
 
 
@@ -174,7 +207,9 @@ def test_a_topic_that_becomes_known_completes_the_target_and_is_asked_for_no_mor
     bench = Server(pattern="t|u", topics=[], commits="never")
     bench.start()
     both = m.Assignment([m.TopicPartitions(topic_id(topic), [0]) for topic in ("t", "u")])
-    bench.answer(m.ConsumerGroupHeartbeatRequest, m.ConsumerGroupHeartbeatResponse(0, "m1", 1, 5_000, both), SECOND)
+    bench.answer(
+        m.ConsumerGroupHeartbeatRequest, m.ConsumerGroupHeartbeatResponse(0, "m1", 1, 5_000, both), SECOND
+    )
     assert bench.state.member.unresolved
     rows = bench.metadata().topics[0].partitions
     topics = [r.MetadataTopic(topic, 0, rows) for topic in ("t", "u")]
@@ -209,7 +244,10 @@ def test_partitions_of_several_topics_are_reported_topic_by_topic() -> None:
     bench = Server(topics=["t", "u"], commits="never")
     bench.start()
     rows = [m.TopicPartitions(topic_id("u"), [1]), m.TopicPartitions(topic_id("t"), [0, 2])]
-    bench.answer(m.ConsumerGroupHeartbeatRequest, m.ConsumerGroupHeartbeatResponse(0, "m1", 1, 5_000, m.Assignment(rows)))
+    bench.answer(
+        m.ConsumerGroupHeartbeatRequest,
+        m.ConsumerGroupHeartbeatResponse(0, "m1", 1, 5_000, m.Assignment(rows)),
+    )
     (report,) = asked(bench)
     assert report.topic_partitions == rows and bench.state.owned == [("u", 1), ("t", 0), ("t", 2)]
 
@@ -218,7 +256,9 @@ def test_partitions_of_several_topics_are_reported_topic_by_topic() -> None:
 
 
 @pytest.mark.parametrize("is_committing", [False, True])
-def test_with_the_coordinator_lost_it_reads_on_gives_up_what_it_was_giving_up_and_says_everything_again(is_committing: bool) -> None:
+def test_with_the_coordinator_lost_it_reads_on_gives_up_what_it_was_giving_up_and_says_everything_again(
+    is_committing: bool,
+) -> None:
     bench = reading(0, 1)
     if is_committing:
         ticks(bench)
@@ -232,7 +272,11 @@ def test_with_the_coordinator_lost_it_reads_on_gives_up_what_it_was_giving_up_an
         bench.serve(6 * SECOND + step * 100_000)
         bench.node.wake("retry", 6 * SECOND + step * 100_000, bench.out)
     (again,) = asked(bench)
-    assert (again.member_epoch, again.subscribed_topic_names, held(again)) == (2 if is_committing else 1, ["t"], owned)
+    assert (again.member_epoch, again.subscribed_topic_names, held(again)) == (
+        2 if is_committing else 1,
+        ["t"],
+        owned,
+    )
 
 
 def test_a_target_that_waits_for_the_record_in_hand_still_waits_when_the_coordinator_is_lost() -> None:
@@ -252,18 +296,26 @@ def test_a_target_that_waits_for_the_record_in_hand_still_waits_when_the_coordin
 
 
 @pytest.mark.parametrize(("instance", "epoch"), [(None, -1), ("one", -2)])
-def test_a_late_poll_leaves_with_the_epoch_of_its_kind_and_the_next_one_joins_with_its_id(instance: str | None, epoch: int) -> None:
+def test_a_late_poll_leaves_with_the_epoch_of_its_kind_and_the_next_one_joins_with_its_id(
+    instance: str | None, epoch: int
+) -> None:
     bench = reading(0, max_poll_interval_ms=60_000, group_instance_id=instance, max_poll_records=1)
     bench.records(0, 0, 10)
     bench.node.wake("poll_interval", 60 * SECOND, bench.out)
     (left,) = asked(bench)
     assert (left.member_epoch, left.topic_partitions, left.subscribed_topic_names) == (epoch, None, None)
-    assert bench.state.member.phase == OUT and "heartbeat" not in bench.out.deadlines and bench.out.told[-1][0] == "kafka.consumer.poll_timeout"
+    assert (
+        bench.state.member.phase == OUT
+        and "heartbeat" not in bench.out.deadlines
+        and bench.out.told[-1][0] == "kafka.consumer.poll_timeout"
+    )
     ticks(bench, 63 * SECOND)
     assert asked(bench) == [], "out of the group nobody beats"
     bench.done(70 * SECOND)
     (again,) = asked(bench)
-    assert (again.member_id, again.member_epoch, held(again)) == ("m1", 0, []) and bench.out.rules[-1] == "kafka.consumer.lost"
+    assert (again.member_id, again.member_epoch, held(again)) == ("m1", 0, []) and bench.out.rules[
+        -1
+    ] == "kafka.consumer.lost"
 
 
 def test_an_answer_that_comes_after_it_left_gives_it_nothing() -> None:
@@ -272,9 +324,15 @@ def test_an_answer_that_comes_after_it_left_gives_it_nothing() -> None:
     ticks(bench, 58 * SECOND)
     late = bench.to(m.ConsumerGroupHeartbeatRequest)[0][0]
     bench.node.wake("poll_interval", 60 * SECOND, bench.out)
-    answer = m.ConsumerGroupHeartbeatResponse(0, "m1", 9, 5_000, m.Assignment([m.TopicPartitions(topic_id("t"), [4])]))
+    answer = m.ConsumerGroupHeartbeatResponse(
+        0, "m1", 9, 5_000, m.Assignment([m.TopicPartitions(topic_id("t"), [4])])
+    )
     bench.node.receive(late, answer, 61 * SECOND, bench.out)
-    assert (bench.state.member.phase, bench.state.member.generation, bench.state.member.given) == (OUT, 1, None)
+    assert (bench.state.member.phase, bench.state.member.generation, bench.state.member.given) == (
+        OUT,
+        1,
+        None,
+    )
 
 
 def test_close_commits_leaves_and_hangs_up_when_that_is_answered() -> None:
@@ -284,7 +342,11 @@ def test_close_commits_leaves_and_hangs_up_when_that_is_answered() -> None:
     bench.answer(m.OffsetCommitRequest, OK_COMMIT, SECOND)
     assert not bench.out.closed
     request = bench.answer(m.ConsumerGroupHeartbeatRequest, m.ConsumerGroupHeartbeatResponse(), 2 * SECOND)
-    assert request.member_epoch == -1 and bench.state.member.phase == CLOSED and sorted(bench.out.closed) == sorted(bench.out.connected)
+    assert (
+        request.member_epoch == -1
+        and bench.state.member.phase == CLOSED
+        and sorted(bench.out.closed) == sorted(bench.out.connected)
+    )
 
 
 def test_who_subscribes_to_nothing_says_nothing() -> None:

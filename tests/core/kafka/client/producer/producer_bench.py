@@ -1,4 +1,5 @@
-"""A producer on a bench: what it sends is kept, each answer is given by hand, and chance always falls in the middle. No broker, no world."""
+"""A producer on a bench: what it sends is kept, each answer is given by hand, and chance always falls in the
+middle. No broker, no world."""
 
 from __future__ import annotations
 
@@ -28,21 +29,33 @@ class Middle(Played):
 
 
 class Heard:
-    """What the application was told of its records: acked (base offset, values, attempts), failed (code, values)."""
+    """What the application was told of its records: acked (base offset, values, attempts), failed (code,
+    values)."""
 
     def __init__(self) -> None:
         self.acked_batches: list[tuple[int, list[int], int]] = []
         self.failures: list[tuple[str, list[int]]] = []
 
-    def acked(self, producer: str, partition: TopicPartition, base_offset: int, values: list[int], attempts: int, now_us: int) -> None:
+    def acked(
+        self,
+        producer: str,
+        partition: TopicPartition,
+        base_offset: int,
+        values: list[int],
+        attempts: int,
+        now_us: int,
+    ) -> None:
         self.acked_batches.append((base_offset, values, attempts))
 
-    def failed(self, producer: str, partition: TopicPartition, error: ErrorCode, values: list[int], now_us: int) -> None:
+    def failed(
+        self, producer: str, partition: TopicPartition, error: ErrorCode, values: list[int], now_us: int
+    ) -> None:
         self.failures.append((error.name, values))
 
 
 class Bench:
-    """A producer of topic t whose partition i is led by broker leaders[i], -1: by nobody. With idempotence it has id 9 and epoch 3."""
+    """A producer of topic t whose partition i is led by broker leaders[i], -1: by nobody. With idempotence it
+    has id 9 and epoch 3."""
 
     def __init__(self, leaders: tuple[int, ...] = (0, 0), **options: Any) -> None:
         options = {"enable_idempotence": False} | options
@@ -59,9 +72,19 @@ class Bench:
 
     def metadata(self, *, is_error: bool = False) -> r.MetadataResponse:
         if is_error:
-            return r.MetadataResponse([], -1, [r.MetadataTopic("t", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, [])])
+            return r.MetadataResponse(
+                [], -1, [r.MetadataTopic("t", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, [])]
+            )
         rows = [
-            r.MetadataPartition(number, 0 if leader >= 0 else ErrorCode.LEADER_NOT_AVAILABLE, leader, self.epoch, [0, 1], [0, 1], [])
+            r.MetadataPartition(
+                number,
+                0 if leader >= 0 else ErrorCode.LEADER_NOT_AVAILABLE,
+                leader,
+                self.epoch,
+                [0, 1],
+                [0, 1],
+                [],
+            )
             for number, leader in enumerate(self.leaders)
         ]
         brokers = [r.MetadataBroker(number) for number in sorted({0, *self.leaders} - {-1})]
@@ -72,7 +95,9 @@ class Bench:
     def order(self, order: Any, now_us: int = 0) -> None:
         self.asked += play(self.node, self.out, PERSON, order, now_us=now_us)
 
-    def send(self, *values: int, partition: int = 0, now_us: int = 0, size: int = RECORD, key_hash: int = -1) -> None:
+    def send(
+        self, *values: int, partition: int = 0, now_us: int = 0, size: int = RECORD, key_hash: int = -1
+    ) -> None:
         for value in values:
             self.node.send(Unsent(value, "t", key_hash, partition, size), now_us, self.out)
         self.asked += self.out.take()
@@ -83,17 +108,27 @@ class Bench:
         self.asked += self.out.take()
 
     def answer(self, kind: type, response: Any, now_us: int = 0, broker: int | None = None) -> Any:
-        """Answer the oldest request of this kind, at this broker. Returns it. A connection answers in the order of its requests."""
+        """Answer the oldest request of this kind, at this broker. Returns it. A connection answers in the
+        order of its requests."""
         place = next(
             place for place, (connection, message) in enumerate(self.asked)
             if isinstance(message, kind) and broker in (None, self.broker_of(connection))
         )  # fmt: skip
         connection, request = self.asked.pop(place)
-        assert all(earlier != connection for earlier, _ in self.asked[:place]), "an older request of the connection has no answer"
+        assert all(earlier != connection for earlier, _ in self.asked[:place]), (
+            "an older request of the connection has no answer"
+        )
         self.asked += play(self.node, self.out, connection, response, now_us=now_us)
         return request
 
-    def produced(self, *codes: int, now_us: int = 0, broker: int | None = None, base_offset: int = 0, log_start: int = 0) -> Any:
+    def produced(
+        self,
+        *codes: int,
+        now_us: int = 0,
+        broker: int | None = None,
+        base_offset: int = 0,
+        log_start: int = 0,
+    ) -> Any:
         """Answer the oldest produce: a code for each of its partitions; none: all went well."""
         request = next(
             message for connection, message in self.asked
@@ -127,16 +162,25 @@ class Bench:
     def produces(self) -> list[tuple[int, dict[int, list[int]]]]:
         """Produces without an answer: (broker, partition -> values)."""
         return [
-            (self.broker_of(connection), {part.index: list(part.records.values) for part in message.partitions})
-            for connection, message in self.asked if isinstance(message, r.ProduceRequest)
-        ]  # fmt: skip
+            (
+                self.broker_of(connection),
+                {part.index: list(part.records.values) for part in message.partitions},
+            )
+            for connection, message in self.asked
+            if isinstance(message, r.ProduceRequest)
+        ]
 
     def headers(self) -> list[tuple[int, int, int]]:
         """Of each batch on its way: (producer id, epoch, first sequence)."""
         return [
-            (part.records.header.producer_id, part.records.header.producer_epoch, part.records.header.base_sequence)
-            for request in self.waiting(r.ProduceRequest) for part in request.partitions
-        ]  # fmt: skip
+            (
+                part.records.header.producer_id,
+                part.records.header.producer_epoch,
+                part.records.header.base_sequence,
+            )
+            for request in self.waiting(r.ProduceRequest)
+            for part in request.partitions
+        ]
 
     def kinds(self) -> list[str]:
         return [kind.removeprefix("kafka.producer.") for kind, _ in self.out.told]

@@ -1,4 +1,5 @@
-"""Where records wait: what goes into which batch, when one is due, what the buffer holds, and where a batch that comes back stands."""
+"""Where records wait: what goes into which batch, when one is due, what the buffer holds, and where a batch
+that comes back stands."""
 
 from __future__ import annotations
 
@@ -42,7 +43,9 @@ def shape(accumulator: Accumulator) -> list[list[int]]:
         ((50, 900, 50), [[0], [1], [2]]),
     ],
 )
-def test_a_batch_takes_records_up_to_batch_size_and_one_that_is_larger_is_alone(sizes: tuple[int, ...], batches: list[list[int]]) -> None:
+def test_a_batch_takes_records_up_to_batch_size_and_one_that_is_larger_is_alone(
+    sizes: tuple[int, ...], batches: list[list[int]]
+) -> None:
     assert shape(filled(*sizes)) == batches
 
 
@@ -70,7 +73,9 @@ def test_partitions_have_queues_of_their_own_and_numbers_in_common() -> None:
         batch = accumulator.append(partition, 1, 150, 0, SMALL)
         assert batch is not None
         numbers.append(batch.number)
-    assert numbers == [1, 2, 3] and list(accumulator.queues[P]) == [1, 3] and list(accumulator.queues[Q]) == [2]
+    assert (
+        numbers == [1, 2, 3] and list(accumulator.queues[P]) == [1, 3] and list(accumulator.queues[Q]) == [2]
+    )
 
 
 # --- the buffer
@@ -139,7 +144,9 @@ def test_one_that_came_back_is_due_after_its_back_off_or_at_once_under_a_newer_l
     batch.attempts, batch.retry_at_us, batch.sent_epoch = 1, 900, 4
     accumulator.put_back(batch, None)
     for epoch, due_us in ((3, 900), (4, 900), (5, 0)):
-        assert accumulator.due_us(P, SMALL, epoch, at_once=True) == due_us, "nobody shortens a back-off but a new leader"
+        assert accumulator.due_us(P, SMALL, epoch, at_once=True) == due_us, (
+            "nobody shortens a back-off but a new leader"
+        )
 
 
 def test_only_the_first_of_a_queue_says_when() -> None:
@@ -206,7 +213,10 @@ def test_queues_are_weighed_once_every_partition_has_had_a_batch_and_slow_broker
     accumulator, leaders = Accumulator(10_000), {0: 5, 1: 6, 2: 5}
     for number in (0, 0, 2):
         accumulator.append(("t", number), 0, 200, 0, SMALL)
-    assert accumulator.queue_sizes("t", leaders, {}) is None and accumulator.queue_sizes("u", leaders, {}) is None
+    assert (
+        accumulator.queue_sizes("t", leaders, {}) is None
+        and accumulator.queue_sizes("u", leaders, {}) is None
+    )
     accumulator.append(Q, 0, 200, 0, SMALL)
     accumulator.take(Q)
     assert accumulator.queue_sizes("t", leaders, {}) == ([2, 0, 1], [0, 1, 2], 3)
@@ -216,17 +226,22 @@ def test_queues_are_weighed_once_every_partition_has_had_a_batch_and_slow_broker
 
 STEPS = st.lists(
     st.one_of(
-        st.tuples(st.just("append"), st.integers(0, 1), st.integers(1, 400)), st.tuples(st.just("take"), st.integers(0, 1), st.just(0)),
-        st.tuples(st.just("back"), st.just(0), st.just(0)), st.tuples(st.just("decide"), st.integers(0, 5), st.just(0)),
+        st.tuples(st.just("append"), st.integers(0, 1), st.integers(1, 400)),
+        st.tuples(st.just("take"), st.integers(0, 1), st.just(0)),
+        st.tuples(st.just("back"), st.just(0), st.just(0)),
+        st.tuples(st.just("decide"), st.integers(0, 5), st.just(0)),
     ),
     max_size=40,
-)  # fmt: skip
+)
 
 
 @settings(max_examples=40, deadline=None)
 @given(STEPS)
-def test_law_every_byte_is_free_or_reserved_and_every_record_is_in_one_batch(steps: list[tuple[str, int, int]]) -> None:
-    """Whatever happens: the buffer adds up, a batch is in its queue or on its way, and a partition's records keep their order of arrival."""
+def test_law_every_byte_is_free_or_reserved_and_every_record_is_in_one_batch(
+    steps: list[tuple[str, int, int]],
+) -> None:
+    """Whatever happens: the buffer adds up, a batch is in its queue or on its way, and a partition's records
+    keep their order of arrival."""
     accumulator, flying, taken_in, decided = Accumulator(1_500), list[Batch](), list[int](), list[int]()
     for value, (what, number, size) in enumerate(steps):
         partition = ("t", number)
@@ -245,5 +260,7 @@ def test_law_every_byte_is_free_or_reserved_and_every_record_is_in_one_batch(ste
         assert accumulator.free + sum(batch.reserved for batch in batches) == 1_500 and accumulator.free >= 0
         assert sorted([value for batch in batches for value in batch.values] + decided) == taken_in
         waiting = [number for queue in accumulator.queues.values() for number in queue]
-        assert sorted(waiting + [batch.number for batch in flying]) == list(accumulator.batches) and all(accumulator.queues.values())
+        assert sorted(waiting + [batch.number for batch in flying]) == list(accumulator.batches) and all(
+            accumulator.queues.values()
+        )
         assert [batch.created_us for batch in batches] == sorted(batch.created_us for batch in batches)

@@ -1,4 +1,5 @@
-"""What each answer of a coordinator leads to: a table of requests and codes. Source: the handlers of TransactionManager."""
+"""What each answer of a coordinator leads to: a table of requests and codes. Source: the handlers of
+TransactionManager."""
 
 from __future__ import annotations
 
@@ -17,8 +18,12 @@ from broker_core.kafka.group import messages as m
 from tests.core.kafka.client.producer.producer_bench import MILLISECOND, SECOND, Bench
 
 INIT, ADD, ADD_OFFSETS, COMMIT_OFFSETS, END = (
-    t.InitProducerIdRequest, t.AddPartitionsToTxnRequest, t.AddOffsetsToTxnRequest, m.TxnOffsetCommitRequest, t.EndTxnRequest
-)  # fmt: skip
+    t.InitProducerIdRequest,
+    t.AddPartitionsToTxnRequest,
+    t.AddOffsetsToTxnRequest,
+    m.TxnOffsetCommitRequest,
+    t.EndTxnRequest,
+)
 KINDS: list[type] = [INIT, ADD, ADD_OFFSETS, COMMIT_OFFSETS, END]
 
 
@@ -33,7 +38,8 @@ def response(kind: type, code: int) -> Any:
 
 
 def asking(kind: type, *, is_commit: bool = True) -> Bench:
-    """A transactional producer that has asked this, and has no answer. Broker 1 coordinates it and its group g; broker 0 leads."""
+    """A transactional producer that has asked this, and has no answer. Broker 1 coordinates it and its group
+    g; broker 0 leads."""
     bench = Bench((0, 0), transactional_id="tx", enable_idempotence=True)
     bench.order(o.InitTransactions())
     bench.answer(t.FindCoordinatorRequest, t.FindCoordinatorResponse(0, 1))
@@ -83,18 +89,29 @@ def test_what_may_pass_is_asked_again_of_the_same_broker_after_the_back_off(kind
 
 @pytest.mark.parametrize(
     ("kind", "code"),
-    [(kind, code) for kind in KINDS for code in (E.NOT_COORDINATOR, E.COORDINATOR_NOT_AVAILABLE)] + [(COMMIT_OFFSETS, E.REQUEST_TIMED_OUT)],
+    [(kind, code) for kind in KINDS for code in (E.NOT_COORDINATOR, E.COORDINATOR_NOT_AVAILABLE)]
+    + [(COMMIT_OFFSETS, E.REQUEST_TIMED_OUT)],
     ids=lambda value: value.__name__ if isinstance(value, type) else value.name,
 )
-def test_who_is_no_coordinator_is_looked_for_under_the_right_name_and_asked_again(kind: type, code: E) -> None:
+def test_who_is_no_coordinator_is_looked_for_under_the_right_name_and_asked_again(
+    kind: type, code: E
+) -> None:
     bench = asking(kind)
     (before,) = bench.waiting(kind)
     bench.answer(kind, response(kind, code), SECOND)
     assert not bench.waiting(t.FindCoordinatorRequest)
     bench.wake(SECOND + 100 * MILLISECOND)
     found = bench.answer(t.FindCoordinatorRequest, t.FindCoordinatorResponse(0, 0), 2 * SECOND)
-    assert found == (t.FindCoordinatorRequest("g", t.GROUP) if kind is COMMIT_OFFSETS else t.FindCoordinatorRequest("tx", t.TRANSACTION))
-    assert [(bench.broker_of(connection), request) for connection, request in bench.asked if isinstance(request, kind)] == [(0, before)]
+    assert found == (
+        t.FindCoordinatorRequest("g", t.GROUP)
+        if kind is COMMIT_OFFSETS
+        else t.FindCoordinatorRequest("tx", t.TRANSACTION)
+    )
+    assert [
+        (bench.broker_of(connection), request)
+        for connection, request in bench.asked
+        if isinstance(request, kind)
+    ] == [(0, before)]
     assert (bench.state.transaction.coordinator == 0) is (kind is not COMMIT_OFFSETS)
 
 
@@ -106,7 +123,9 @@ def test_each_refusal_doubles_the_wait_and_success_ends_that(kind: type) -> None
         waits.append((bench.state.transaction.retry_at_us - now_us) // MILLISECOND)
         now_us = bench.state.transaction.retry_at_us
         bench.wake(now_us)
-    assert waits == [100, 200, 400, 800, 1_000] and bench.state.counts.errors == {E.COORDINATOR_LOAD_IN_PROGRESS: 5}
+    assert waits == [100, 200, 400, 800, 1_000] and bench.state.counts.errors == {
+        E.COORDINATOR_LOAD_IN_PROGRESS: 5
+    }
     bench.answer(kind, response(kind, 0), now_us)
     assert bench.state.transaction.failures == 0
 
@@ -134,16 +153,22 @@ def test_each_refusal_doubles_the_wait_and_success_ends_that(kind: type) -> None
     ],
     ids=lambda value: value.__name__ if isinstance(value, type) else getattr(value, "name", str(value)),
 )  # fmt: skip
-def test_what_does_not_pass_fails_the_transaction_or_the_producer(kind: type, code: int, phase: Phase, error: E) -> None:
+def test_what_does_not_pass_fails_the_transaction_or_the_producer(
+    kind: type, code: int, phase: Phase, error: E
+) -> None:
     bench = asking(kind)
     bench.answer(kind, response(kind, code), SECOND)
     transaction = bench.state.transaction
     assert (transaction.phase, transaction.error) == (phase, error) and transaction.retry_at_us <= SECOND
     bench.wake(2 * SECOND)
-    assert not any(bench.waiting(other) for other in KINDS), "until the application says what to do nothing is asked"
+    assert not any(bench.waiting(other) for other in KINDS), (
+        "until the application says what to do nothing is asked"
+    )
     if phase is Phase.FATAL_ERROR:
         what = "fenced" if error is E.PRODUCER_FENCED else "failed"
-        assert bench.kinds()[-1] == what and bench.out.told[-1][1] == ({"transactional_id": "tx"} if what == "fenced" else {"error": error.name})
+        assert bench.kinds()[-1] == what and bench.out.told[-1][1] == (
+            {"transactional_id": "tx"} if what == "fenced" else {"error": error.name}
+        )
         with pytest.raises(CommandError, match=error.name):
             bench.order(o.BeginTransaction())
     else:
@@ -155,18 +180,27 @@ def test_an_end_that_went_well_is_counted_as_what_it_was(is_commit: bool) -> Non
     bench = asking(END, is_commit=is_commit)
     bench.answer(END, response(END, 0))
     counts = bench.state.counts
-    assert (counts.committed, counts.aborted) == ((1, 0) if is_commit else (0, 1)) and bench.state.transaction.phase is Phase.READY
+    assert (counts.committed, counts.aborted) == (
+        (1, 0) if is_commit else (0, 1)
+    ) and bench.state.transaction.phase is Phase.READY
 
 
 @pytest.mark.parametrize("kind", [ADD, ADD_OFFSETS, END], ids=lambda kind: kind.__name__)
-def test_an_id_that_the_coordinator_does_not_know_is_not_ended_but_asked_for_anew_also_while_it_commits(kind: type) -> None:
-    """TransactionManager.abortableErrorIfPossible: whatever the producer is at, the next epoch is required."""
+def test_an_id_that_the_coordinator_does_not_know_is_not_ended_but_asked_for_anew_also_while_it_commits(
+    kind: type,
+) -> None:
+    """TransactionManager.abortableErrorIfPossible: whatever the producer is at, the next epoch is
+    required."""
     bench = asking(kind)
     bench.answer(kind, response(kind, E.INVALID_PRODUCER_ID_MAPPING))
     bench.order(o.AbortTransaction())
     assert bench.waiting(INIT) == [t.InitProducerIdRequest("tx", 60_000, 9, 3)] and not bench.waiting(END)
     bench.answer(INIT, t.InitProducerIdResponse(0, 20, 0))
-    assert bench.state.counts.aborted == 1 and not bench.state.transaction.is_id_lost and bench.state.transaction.phase is Phase.READY
+    assert (
+        bench.state.counts.aborted == 1
+        and not bench.state.transaction.is_id_lost
+        and bench.state.transaction.phase is Phase.READY
+    )
     assert bench.out.told[-1] == ("kafka.producer.id_given", {"producer_id": 20, "epoch": 0})
 
 
@@ -178,7 +212,10 @@ def test_of_two_batches_that_fail_only_the_first_is_told_as_the_transaction_s_en
     assert bench.produces() == [(0, {0: [7]}), (0, {1: [8]})]
     bench.produced(E.MESSAGE_TOO_LARGE)
     bench.produced(E.INVALID_TIMESTAMP)
-    assert bench.kinds().count("transaction_failed") == 1 and bench.state.transaction.error is E.MESSAGE_TOO_LARGE
+    assert (
+        bench.kinds().count("transaction_failed") == 1
+        and bench.state.transaction.error is E.MESSAGE_TOO_LARGE
+    )
     assert bench.heard.failures == [("MESSAGE_TOO_LARGE", [7]), ("INVALID_TIMESTAMP", [8])]
 
 
@@ -186,7 +223,9 @@ def test_of_two_batches_that_fail_only_the_first_is_told_as_the_transaction_s_en
 
 
 @pytest.mark.parametrize("is_transactional", [False, True])
-def test_a_new_id_makes_every_partition_begin_at_zero_and_the_first_one_of_all_keeps_what_is_numbered(is_transactional: bool) -> None:
+def test_a_new_id_makes_every_partition_begin_at_zero_and_the_first_one_of_all_keeps_what_is_numbered(
+    is_transactional: bool,
+) -> None:
     bench = asking(INIT) if is_transactional else Bench((0,), enable_idempotence=True)
     if is_transactional:
         bench.state.sequences.of(("t", 0)).next_sequence = 8
@@ -217,23 +256,35 @@ def test_partitions_that_were_added_let_their_batches_go_and_one_refusal_lets_no
     bench.send(8, partition=1)
     bench.answer(ADD, response(ADD, 0))
     assert bench.produces() == [(0, {0: [7]})]
-    results: list[tuple[str, int, int]] = [("t", 1, E.OPERATION_NOT_ATTEMPTED), ("t", 2, E.COORDINATOR_LOAD_IN_PROGRESS)]
+    results: list[tuple[str, int, int]] = [
+        ("t", 1, E.OPERATION_NOT_ATTEMPTED),
+        ("t", 2, E.COORDINATOR_LOAD_IN_PROGRESS),
+    ]
     bench.answer(ADD, t.AddPartitionsToTxnResponse(results))
     assert bench.produces() == [(0, {0: [7]})] and list(bench.state.transaction.pending) == [("t", 1)]
 
 
 def test_of_several_offsets_the_first_that_was_refused_decides() -> None:
     bench = asking(COMMIT_OFFSETS)
-    rows = [m.PartitionResult(0, 0), m.PartitionResult(1, E.NOT_COORDINATOR), m.PartitionResult(2, E.PRODUCER_FENCED)]
+    rows = [
+        m.PartitionResult(0, 0),
+        m.PartitionResult(1, E.NOT_COORDINATOR),
+        m.PartitionResult(2, E.PRODUCER_FENCED),
+    ]
     bench.answer(COMMIT_OFFSETS, m.TxnOffsetCommitResponse([m.TopicResult("t", rows)]), SECOND)
-    assert bench.state.transaction.phase is Phase.IN_TRANSACTION and bench.state.transaction.group_coordinators == {}
+    assert (
+        bench.state.transaction.phase is Phase.IN_TRANSACTION
+        and bench.state.transaction.group_coordinators == {}
+    )
 
 
 # --- connections
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_a_connection_that_breaks_with_the_question_means_to_look_for_the_coordinator_and_ask_again(kind: type) -> None:
+def test_a_connection_that_breaks_with_the_question_means_to_look_for_the_coordinator_and_ask_again(
+    kind: type,
+) -> None:
     bench = asking(kind)
     (before,) = bench.waiting(kind)
     bench.breaks(1, SECOND)
@@ -241,7 +292,10 @@ def test_a_connection_that_breaks_with_the_question_means_to_look_for_the_coordi
     found = 0
     for step in range(1, 12):
         bench.wake(SECOND + step * 50 * MILLISECOND)
-        for request, answer in ((r.MetadataRequest, bench.metadata()), (t.FindCoordinatorRequest, t.FindCoordinatorResponse(0, 1))):
+        for request, answer in (
+            (r.MetadataRequest, bench.metadata()),
+            (t.FindCoordinatorRequest, t.FindCoordinatorResponse(0, 1)),
+        ):
             if bench.waiting(request):
                 found += request is t.FindCoordinatorRequest
                 bench.answer(request, answer, SECOND + step * 50 * MILLISECOND)

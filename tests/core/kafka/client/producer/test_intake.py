@@ -62,11 +62,15 @@ def test_each_topic_has_a_sticky_partition_of_its_own() -> None:
     bench.state.topics["u"] = None
     bench.send(1, partition=-1)
     bench.node.send(Unsent(2, "u", -1, -1, RECORD), 0, bench.out)
-    assert [batch.topic_partition for batch in bench.state.accumulator.batches.values()] == [("t", 2**30 % 3), ("u", 2**30 % 5)]
+    assert [batch.topic_partition for batch in bench.state.accumulator.batches.values()] == [
+        ("t", 2**30 % 3),
+        ("u", 2**30 % 5),
+    ]
 
 
 def test_the_switch_waits_until_the_batch_is_full_so_that_none_is_cut_short() -> None:
-    """batch.size bytes of records have gone there, but the last ones opened a second batch, which is not full."""
+    """batch.size bytes of records have gone there, but the last ones opened a second batch, which is not
+    full."""
     bench = Bench((0, 0), linger_us=SECOND, batch_size=1_000, max_in_flight=1)
     draws = iter([0, 1, 0, 1])
     bench.out.draw = lambda stream, limit: next(draws)
@@ -81,11 +85,20 @@ def test_the_switch_waits_until_the_batch_is_full_so_that_none_is_cut_short() ->
 
 
 @pytest.mark.parametrize(("is_adaptive", "turns"), [(True, [0, 1, 1, 2, 2, 2]), (False, [0, 1, 2, 0, 1, 2])])
-def test_where_queues_differ_the_draw_is_weighed_and_without_adaptive_partitioning_it_is_not(is_adaptive: bool, turns: list[int]) -> None:
-    """Queues of 3, 2 and 1: weights 1, 2, 3. Source: BuiltInPartitioner.updatePartitionLoadStats, its cumulative frequency table."""
+def test_where_queues_differ_the_draw_is_weighed_and_without_adaptive_partitioning_it_is_not(
+    is_adaptive: bool, turns: list[int]
+) -> None:
+    """Queues of 3, 2 and 1: weights 1, 2, 3. Source: BuiltInPartitioner.updatePartitionLoadStats, its
+    cumulative frequency table."""
     went = []
     for draw in range(6):
-        bench = Bench((0, 0, 0), linger_us=SECOND, batch_size=HEADER + RECORD, max_in_flight=1, adaptive_partitioning=is_adaptive)
+        bench = Bench(
+            (0, 0, 0),
+            linger_us=SECOND,
+            batch_size=HEADER + RECORD,
+            max_in_flight=1,
+            adaptive_partitioning=is_adaptive,
+        )
         bench.send(0)  # on its way, so that the rest waits
         for partition in (0, 0, 0, 1, 1, 2):
             bench.send(9, partition=partition)
@@ -96,7 +109,9 @@ def test_where_queues_differ_the_draw_is_weighed_and_without_adaptive_partitioni
 
 
 @pytest.mark.parametrize(("patience_us", "is_used"), [(0, True), (SECOND, False)])
-def test_without_an_availability_timeout_a_slow_broker_gets_keyless_records_all_the_same(patience_us: int, is_used: bool) -> None:
+def test_without_an_availability_timeout_a_slow_broker_gets_keyless_records_all_the_same(
+    patience_us: int, is_used: bool
+) -> None:
     bench = Bench((0, 0, 1), max_in_flight=1, availability_timeout_us=patience_us, batch_size=HEADER + RECORD)
     for number in range(3):
         bench.send(number, partition=number)
@@ -115,7 +130,11 @@ def test_a_partition_that_is_not_there_is_refused_and_nothing_is_counted() -> No
     bench = Bench((0, 0))
     with pytest.raises(CommandError, match="t has 2 partitions") as refused:
         bench.send(1, partition=2)
-    assert refused.value.field == "partition" and bench.state.counts.sent == 0 and not bench.state.accumulator.batches
+    assert (
+        refused.value.field == "partition"
+        and bench.state.counts.sent == 0
+        and not bench.state.accumulator.batches
+    )
     bench.send(1, partition=1)
     assert bench.state.counts.sent == 1
 
@@ -133,10 +152,14 @@ def test_a_record_of_a_new_topic_waits_for_its_metadata_which_are_asked_for() ->
     bench = Bench((0, 0))
     bench.node.send(Unsent(1, "new", -1, -1, RECORD), SECOND, bench.out)
     bench.asked += bench.out.take()
-    assert [request.topics for request in bench.waiting(r.MetadataRequest)] == [["t", "new"]] and blocked(bench) == [1]
+    assert [request.topics for request in bench.waiting(r.MetadataRequest)] == [["t", "new"]] and blocked(
+        bench
+    ) == [1]
     topics = [r.MetadataTopic("new", 0, [r.MetadataPartition(0, 0, 0, 0, [0], [0], [])])]
     bench.answer(r.MetadataRequest, r.MetadataResponse([r.MetadataBroker(0)], 0, topics), SECOND)
-    assert blocked(bench) == [] and [batch.topic_partition for batch in bench.state.accumulator.batches.values()] == [("new", 0)]
+    assert blocked(bench) == [] and [
+        batch.topic_partition for batch in bench.state.accumulator.batches.values()
+    ] == [("new", 0)]
 
 
 def test_everything_sent_after_a_record_that_waits_waits_with_it() -> None:
@@ -222,7 +245,11 @@ def test_one_that_has_failed_for_good_refuses_what_waits_and_what_comes() -> Non
     bench = Bench(**ONE_BATCH)
     bench.send(1, 2, 3)
     bench.produced(ErrorCode.PRODUCER_FENCED)
-    assert bench.heard.failures == [("PRODUCER_FENCED", [1]), ("PRODUCER_FENCED", [2]), ("PRODUCER_FENCED", [3])]
+    assert bench.heard.failures == [
+        ("PRODUCER_FENCED", [1]),
+        ("PRODUCER_FENCED", [2]),
+        ("PRODUCER_FENCED", [3]),
+    ]
     assert blocked(bench) == [] and bench.state.counts.dropped == 2 and bench.state.counts.failed == 1
     with pytest.raises(CommandError, match="PRODUCER_FENCED"):
         bench.send(4)

@@ -1,4 +1,5 @@
-"""How a producer learns who leads: when it asks, what it believes, and how it waits while answers bring nothing new (KIP-580)."""
+"""How a producer learns who leads: when it asks, what it believes, and how it waits while answers bring
+nothing new (KIP-580)."""
 
 from __future__ import annotations
 
@@ -87,7 +88,9 @@ def test_an_old_picture_is_asked_for_again_only_a_max_age_after_a_failure() -> N
 # --- what it believes
 
 
-def test_an_answer_with_a_topic_that_the_broker_does_not_know_keeps_what_was_known_and_is_asked_again() -> None:
+def test_an_answer_with_a_topic_that_the_broker_does_not_know_keeps_what_was_known_and_is_asked_again() -> (
+    None
+):
     bench = Bench((0, 1))
     assert ask(bench, SECOND)
     bench.answer(r.MetadataRequest, bench.metadata(is_error=True), SECOND)
@@ -116,7 +119,15 @@ def test_brokers_are_those_of_the_last_answer() -> None:
 def test_an_older_leader_epoch_is_of_a_broker_that_is_behind() -> None:
     metadata = Metadata()
     told = [(1, 5), (2, 4), (1, 5), (-1, 4), (-1, 6), (1, 5), (3, 6)]
-    assert [metadata.learn_leader(("t", 0), leader, epoch) for leader, epoch in told] == [True, False, False, False, True, False, True]
+    assert [metadata.learn_leader(("t", 0), leader, epoch) for leader, epoch in told] == [
+        True,
+        False,
+        False,
+        False,
+        True,
+        False,
+        True,
+    ]
     assert metadata.leader(("t", 0)) == (3, 6)
 
 

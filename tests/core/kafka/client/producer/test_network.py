@@ -1,4 +1,5 @@
-"""A producer's connections: whom it asks, what breaks with one, and how long a broker is left alone afterwards."""
+"""A producer's connections: whom it asks, what breaks with one, and how long a broker is left alone
+afterwards."""
 
 from __future__ import annotations
 
@@ -61,7 +62,9 @@ def test_before_metadata_it_asks_a_bootstrap_broker_and_afterwards_only_those_th
 
 
 @pytest.mark.parametrize(("after_us", "is_overdue"), [(30 * SECOND - 1, False), (30 * SECOND, True)])
-def test_a_request_without_an_answer_for_request_timeout_breaks_the_connection_and_all_on_it_come_back(after_us: int, is_overdue: bool) -> None:
+def test_a_request_without_an_answer_for_request_timeout_breaks_the_connection_and_all_on_it_come_back(
+    after_us: int, is_overdue: bool
+) -> None:
     bench = Bench((0, 1))
     bench.send(1, now_us=SECOND)
     bench.send(2, now_us=2 * SECOND)
@@ -121,7 +124,13 @@ def test_an_answer_on_a_connection_that_was_given_up_says_nothing() -> None:
     bench.send(1)
     connection = bench.state.links[0].connection
     bench.wake(30 * SECOND)
-    play(bench.node, bench.out, connection, r.ProduceResponse([r.ProducedPartition("t", 0, 0, 0)]), now_us=31 * SECOND)
+    play(
+        bench.node,
+        bench.out,
+        connection,
+        r.ProduceResponse([r.ProducedPartition("t", 0, 0, 0)]),
+        now_us=31 * SECOND,
+    )
     assert bench.heard.acked_batches == [] and len(bench.state.accumulator.batches) == 1
 
 
@@ -156,7 +165,9 @@ def test_a_broker_counts_as_slow_from_when_a_batch_for_it_was_due_and_it_took_no
 
 
 @pytest.mark.parametrize(("after_us", "is_used"), [(SECOND, True), (SECOND + 1, False)])
-def test_a_slow_broker_gets_no_keyless_records_after_the_availability_timeout(after_us: int, is_used: bool) -> None:
+def test_a_slow_broker_gets_no_keyless_records_after_the_availability_timeout(
+    after_us: int, is_used: bool
+) -> None:
     bench = Bench((0, 0, 1), max_in_flight=1, availability_timeout_us=SECOND, batch_size=161)
     for number in range(3):
         bench.send(number, partition=number)
@@ -177,9 +188,14 @@ def test_with_nobody_there_it_goes_on_asking() -> None:
     out: Any = Middle("p")
     ((connection, _),) = play(node, out, PERSON, o.Connect([3], ["t"]))
     assert out.connected == {1: "broker-3"}
-    assert play(node, out, connection, Closed("refused"), now_us=SECOND) == [] and node.state.metadata.is_wanted
+    assert (
+        play(node, out, connection, Closed("refused"), now_us=SECOND) == [] and node.state.metadata.is_wanted
+    )
     waits = SECOND + 100 * MILLISECOND  # retry.backoff.ms, which is more than reconnect.backoff.ms
     while not out.sent:
         node.wake("sender", out.deadlines.pop("sender"), out)
     assert node.state.links and node.state.metadata.is_asked and out.connected[2] == "broker-3"
-    assert node.state.metadata.allowed_us == waits and ErrorCode.NETWORK_EXCEPTION not in node.state.counts.errors
+    assert (
+        node.state.metadata.allowed_us == waits
+        and ErrorCode.NETWORK_EXCEPTION not in node.state.counts.errors
+    )

@@ -1,4 +1,5 @@
-"""The small producer of a lane without a cluster: where it connects, which partition a record goes to, and that nothing else happens."""
+"""The small producer of a lane without a cluster: where it connects, which partition a record goes to, and
+that nothing else happens."""
 
 from __future__ import annotations
 
@@ -43,8 +44,12 @@ def test_records_without_a_key_stay_for_a_batch_s_worth_of_bytes_and_then_turn_b
     node, out = producer()
     went = [node.send_keyless(number, 100, out) for number in range(7)]
     assert [request.partition for _, request in went] == [0, 0, 0, 1, 1, 1, 2]
-    assert [request.record for _, request in went] == list(range(7)) and {connection for connection, _ in went} == {1}
-    assert set(out.asked) == {(KEYLESS_STREAM, DRAW_LIMIT)} and len(out.asked) == 3, "the first one, and one for each turn"
+    assert [request.record for _, request in went] == list(range(7)) and {
+        connection for connection, _ in went
+    } == {1}
+    assert set(out.asked) == {(KEYLESS_STREAM, DRAW_LIMIT)} and len(out.asked) == 3, (
+        "the first one, and one for each turn"
+    )
 
 
 def test_a_keyed_record_between_does_not_move_the_keyless_ones_on() -> None:
@@ -52,7 +57,11 @@ def test_a_keyed_record_between_does_not_move_the_keyless_ones_on() -> None:
     node.place_keyless(200, out)
     node.send(1, 7)
     node.send(2, 7)
-    assert node.place_keyless(40, out) == 0 and node.place_keyless(10, out) == 0 and node.place_keyless(1, out) == 1
+    assert (
+        node.place_keyless(40, out) == 0
+        and node.place_keyless(10, out) == 0
+        and node.place_keyless(1, out) == 1
+    )
 
 
 def test_the_last_keyless_partition_is_remembered_for_the_page() -> None:

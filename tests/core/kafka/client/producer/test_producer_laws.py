@@ -1,4 +1,5 @@
-"""Laws of the producer against brokers that answer anything at all: every record gets one last word, and every byte comes back."""
+"""Laws of the producer against brokers that answer anything at all: every record gets one last word, and
+every byte comes back."""
 
 from __future__ import annotations
 
@@ -17,17 +18,29 @@ from broker_core.plain import from_plain, to_plain
 from tests.core.kafka.client.producer.producer_bench import HEADER, MILLISECOND, RECORD, SECOND, Bench
 
 CODES = [
-    E.NONE, E.NONE, E.NONE, E.NOT_ENOUGH_REPLICAS, E.NOT_LEADER_OR_FOLLOWER, E.REQUEST_TIMED_OUT, E.MESSAGE_TOO_LARGE,
-    E.OUT_OF_ORDER_SEQUENCE_NUMBER, E.DUPLICATE_SEQUENCE_NUMBER, E.UNKNOWN_PRODUCER_ID, E.INVALID_TIMESTAMP,
-]  # fmt: skip
+    E.NONE,
+    E.NONE,
+    E.NONE,
+    E.NOT_ENOUGH_REPLICAS,
+    E.NOT_LEADER_OR_FOLLOWER,
+    E.REQUEST_TIMED_OUT,
+    E.MESSAGE_TOO_LARGE,
+    E.OUT_OF_ORDER_SEQUENCE_NUMBER,
+    E.DUPLICATE_SEQUENCE_NUMBER,
+    E.UNKNOWN_PRODUCER_ID,
+    E.INVALID_TIMESTAMP,
+]
 STEPS = st.lists(
     st.one_of(
-        st.tuples(st.just("send"), st.integers(-1, 2)), st.tuples(st.just("send"), st.integers(0, 2)),
-        st.tuples(st.just("answer"), st.integers(0, len(CODES) - 1)), st.tuples(st.just("break"), st.integers(0, 1)),
-        st.tuples(st.just("wait"), st.sampled_from([1, 60, 150, 900, 2_500])), st.tuples(st.just("move"), st.integers(0, 2)),
+        st.tuples(st.just("send"), st.integers(-1, 2)),
+        st.tuples(st.just("send"), st.integers(0, 2)),
+        st.tuples(st.just("answer"), st.integers(0, len(CODES) - 1)),
+        st.tuples(st.just("break"), st.integers(0, 1)),
+        st.tuples(st.just("wait"), st.sampled_from([1, 60, 150, 900, 2_500])),
+        st.tuples(st.just("move"), st.integers(0, 2)),
     ),
     max_size=40,
-)  # fmt: skip
+)
 
 
 class Chaos:
@@ -35,9 +48,14 @@ class Chaos:
 
     def __init__(self, **options: Any) -> None:
         self.bench = Bench(
-            (0, 1, 0), batch_size=HEADER + 2 * RECORD, buffer_memory=6 * (HEADER + 2 * RECORD), max_block_us=SECOND, request_timeout_us=2 * SECOND,
-            delivery_timeout_us=6 * SECOND, **options,
-        )  # fmt: skip
+            (0, 1, 0),
+            batch_size=HEADER + 2 * RECORD,
+            buffer_memory=6 * (HEADER + 2 * RECORD),
+            max_block_us=SECOND,
+            request_timeout_us=2 * SECOND,
+            delivery_timeout_us=6 * SECOND,
+            **options,
+        )
         self.now_us, self.sent = 0, 0
         self.on_wire: dict[tuple[int, ...], list[int]] = {}
         self.most = self.bench.state.settings.max_in_flight
@@ -57,7 +75,9 @@ class Chaos:
                 closed = len(bench.out.closed)
                 bench.wake(self.now_us)
                 gone = set(bench.out.closed[closed:])  # nobody answers on a connection that is closed
-                bench.asked = [(connection, message) for connection, message in bench.asked if connection not in gone]
+                bench.asked = [
+                    (connection, message) for connection, message in bench.asked if connection not in gone
+                ]
             case "move":
                 leaders = list(bench.leaders)
                 leaders[number] = 1 - leaders[number]
@@ -72,7 +92,9 @@ class Chaos:
         connection, message = bench.asked[0]
         broker = bench.broker_of(connection)
         if isinstance(message, r.ProduceRequest):
-            bench.produced(*[code] * len(message.partitions), now_us=self.now_us, broker=broker, base_offset=5)
+            bench.produced(
+                *[code] * len(message.partitions), now_us=self.now_us, broker=broker, base_offset=5
+            )
         elif isinstance(message, r.MetadataRequest):
             bench.answer(r.MetadataRequest, bench.metadata(), self.now_us, broker)
         else:
@@ -82,14 +104,19 @@ class Chaos:
         """What holds after every step."""
         state, bench = self.bench.state, self.bench
         assert all(len(link.flights) <= self.most for link in state.links.values())
-        assert state.accumulator.free + sum(batch.reserved for batch in state.accumulator.batches.values()) == state.settings.buffer_memory
+        assert (
+            state.accumulator.free + sum(batch.reserved for batch in state.accumulator.batches.values())
+            == state.settings.buffer_memory
+        )
         for request in bench.waiting(r.ProduceRequest):
             for part in request.partitions:
                 header = part.records.header
                 if state.is_idempotent:
                     name = (header.producer_id, header.producer_epoch, part.index, header.base_sequence)
                     values = list(part.records.values)
-                    assert self.on_wire.setdefault(name, values) == values, "one number means one batch, also when it is sent again"
+                    assert self.on_wire.setdefault(name, values) == values, (
+                        "one number means one batch, also when it is sent again"
+                    )
 
     def settle(self) -> None:
         """All goes well from now on, until every record has its last word."""
@@ -103,13 +130,20 @@ class Chaos:
         raise AssertionError("it does not come to rest")
 
 
-KINDS = [{}, {"max_in_flight": 1}, {"enable_idempotence": True}, {"enable_idempotence": True, "max_in_flight": 2}]
+KINDS = [
+    {},
+    {"max_in_flight": 1},
+    {"enable_idempotence": True},
+    {"enable_idempotence": True, "max_in_flight": 2},
+]
 
 
 @pytest.mark.parametrize("options", KINDS, ids=str)
 @settings(max_examples=25, deadline=None)
 @given(steps=STEPS)
-def test_law_every_record_gets_one_last_word_and_every_byte_comes_back(options: dict[str, Any], steps: list[tuple[str, int]]) -> None:
+def test_law_every_record_gets_one_last_word_and_every_byte_comes_back(
+    options: dict[str, Any], steps: list[tuple[str, int]]
+) -> None:
     chaos = Chaos(**options)
     for what, number in steps:
         chaos.step(what, number)
@@ -118,7 +152,11 @@ def test_law_every_record_gets_one_last_word_and_every_byte_comes_back(options: 
     acked = [value for _, values, _ in bench.heard.acked_batches for value in values]
     failed = [value for _, values in bench.heard.failures for value in values]
     assert sorted(acked + failed) == list(range(chaos.sent))
-    assert state.accumulator.free == state.settings.buffer_memory and not state.accumulator.muted and not state.accumulator.queues
+    assert (
+        state.accumulator.free == state.settings.buffer_memory
+        and not state.accumulator.muted
+        and not state.accumulator.queues
+    )
     assert state.counts.acked + state.counts.failed + state.counts.dropped == state.counts.sent == chaos.sent
     assert not any(entry.in_flight for entry in state.sequences.partitions.values())
     assert from_plain(to_plain(state), ProducerState) == state
@@ -126,7 +164,9 @@ def test_law_every_record_gets_one_last_word_and_every_byte_comes_back(options: 
 
 @settings(max_examples=25, deadline=None)
 @given(steps=STEPS)
-def test_law_a_producer_that_is_closed_at_any_moment_comes_to_rest_and_hangs_up(steps: list[tuple[str, int]]) -> None:
+def test_law_a_producer_that_is_closed_at_any_moment_comes_to_rest_and_hangs_up(
+    steps: list[tuple[str, int]],
+) -> None:
     chaos = Chaos(enable_idempotence=True)
     for what, number in steps:
         chaos.step(what, number)

@@ -1,4 +1,5 @@
-"""The sender: which batches leave in which produce, who waits for whom, and when it looks again. By playbook."""
+"""The sender: which batches leave in which produce, who waits for whom, and when it looks again. By
+playbook."""
 
 from __future__ import annotations
 
@@ -51,8 +52,11 @@ def test_a_produce_takes_one_batch_of_each_partition_and_the_next_one_follows_at
 
 
 def test_max_request_size_cuts_a_produce_and_the_next_one_begins_where_it_ended() -> None:
-    """max.request.size of two batches, three partitions, one request in flight: nobody is left out for ever."""
-    bench = Bench((0, 0, 0), linger_us=SECOND, **ALONE, max_in_flight=1, max_request_size=2 * (HEADER + RECORD))
+    """max.request.size of two batches, three partitions, one request in flight: nobody is left out for
+    ever."""
+    bench = Bench(
+        (0, 0, 0), linger_us=SECOND, **ALONE, max_in_flight=1, max_request_size=2 * (HEADER + RECORD)
+    )
     nobody_leads(bench)
     for number in range(3):
         bench.send(number, 10 + number, partition=number)
@@ -85,14 +89,18 @@ def test_partitions_of_a_produce_are_in_order_whichever_was_sent_to_first() -> N
 
 
 @pytest.mark.parametrize("most", [1, 2, 5])
-def test_no_more_requests_than_allowed_are_in_flight_to_one_broker_and_each_broker_counts_for_itself(most: int) -> None:
+def test_no_more_requests_than_allowed_are_in_flight_to_one_broker_and_each_broker_counts_for_itself(
+    most: int,
+) -> None:
     bench = Bench((0, 1), **ALONE, max_in_flight=most)
     for value in range(7):
         bench.send(value, partition=0)
         bench.send(value, partition=1)
     assert [len(bench.state.links[broker].flights) for broker in (0, 1)] == [most, most]
     bench.produced(broker=1)
-    assert [broker for broker, _ in bench.produces()].count(1) == most, "an answer makes room for the next one"
+    assert [broker for broker, _ in bench.produces()].count(1) == most, (
+        "an answer makes room for the next one"
+    )
 
 
 def test_while_no_request_may_go_records_gather_in_one_batch() -> None:
@@ -110,12 +118,16 @@ def test_with_one_in_flight_a_partition_is_muted_until_its_batch_is_decided_and_
     bench.produced(broker=1)
     assert list(bench.state.accumulator.muted) == [("t", 0)]
     bench.produced(NOT_NOW, broker=0)
-    assert not bench.state.accumulator.muted and bench.produces() == [], "the first waits for its back-off, the second for the first"
+    assert not bench.state.accumulator.muted and bench.produces() == [], (
+        "the first waits for its back-off, the second for the first"
+    )
     bench.wake(100 * MILLISECOND)
     assert bench.produces() == [(0, {0: [1]})]
 
 
-def test_a_muted_partition_that_moves_to_another_broker_waits_for_the_word_on_its_batch_at_the_old_one() -> None:
+def test_a_muted_partition_that_moves_to_another_broker_waits_for_the_word_on_its_batch_at_the_old_one() -> (
+    None
+):
     bench = Bench((0, 1), max_in_flight=1, **ALONE)
     bench.send(1, 2)
     bench.leaders, bench.epoch = (1, 1), 1
@@ -148,7 +160,12 @@ def test_a_batch_travels_with_its_numbers_its_bytes_and_the_time_of_its_first_re
     batch.number_from(9, 3, 4, True)
     sent = as_sent(batch)
     header = sent.header
-    assert (header.producer_id, header.producer_epoch, header.base_sequence, header.is_transactional) == (9, 3, 4, True)
+    assert (header.producer_id, header.producer_epoch, header.base_sequence, header.is_transactional) == (
+        9,
+        3,
+        4,
+        True,
+    )
     assert (header.base_timestamp, sent.values, len(sent.data)) == (7, (5, 6), 300)
 
 
@@ -259,7 +276,9 @@ def test_close_sends_what_lingers_waits_for_its_answers_and_then_hangs_up() -> N
     bench.produced(broker=1)
     assert bench.out.closed == []
     bench.produced(broker=0)
-    assert sorted(bench.out.closed) == [1, 2] and not bench.state.links and "sender" not in bench.out.deadlines
+    assert (
+        sorted(bench.out.closed) == [1, 2] and not bench.state.links and "sender" not in bench.out.deadlines
+    )
 
 
 def test_close_waits_for_a_batch_that_backs_off() -> None:

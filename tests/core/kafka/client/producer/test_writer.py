@@ -6,7 +6,14 @@ from typing import Any
 
 from broker_core.kafka.client.producer import orders as o
 from broker_core.kafka.client.producer.states import Phase
-from broker_core.kafka.client.producer.writer import EVERY_US, OTHERS_RECORD, RECORDS_A_TRANSACTION, WRITE, Writer, WriterState
+from broker_core.kafka.client.producer.writer import (
+    EVERY_US,
+    OTHERS_RECORD,
+    RECORDS_A_TRANSACTION,
+    WRITE,
+    Writer,
+    WriterState,
+)
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.cluster import transaction_requests as t
 from broker_core.kafka.error_codes import ErrorCode
@@ -17,7 +24,8 @@ from tests.core.playbook import play, wake
 
 
 class App:
-    """The application with a broker that leads, coordinates and takes everything; `silent` kinds it does not answer."""
+    """The application with a broker that leads, coordinates and takes everything; `silent` kinds it does not
+    answer."""
 
     def __init__(self) -> None:
         self.heard = Heard()
@@ -65,7 +73,10 @@ class App:
 
 def test_it_starts_by_asking_for_its_id_and_writes_nothing_before_its_first_half_second() -> None:
     app = App()
-    assert app.log == ["Metadata", "FindCoordinator", "InitProducerId"] and app.state.transaction.phase is Phase.READY
+    assert (
+        app.log == ["Metadata", "FindCoordinator", "InitProducerId"]
+        and app.state.transaction.phase is Phase.READY
+    )
     assert app.out.deadlines[WRITE] == EVERY_US and app.heard.acked_batches == []
 
 
@@ -75,7 +86,10 @@ def test_a_transaction_is_four_records_one_each_half_second_and_then_its_commit(
     assert app.steps(RECORDS_A_TRANSACTION - 1) == ["Produce"] * 3
     assert app.steps(1) == ["EndTxn"] and app.state.counts.committed == 1
     assert app.steps(1) == ["AddPartitionsToTxn", "Produce"], "and the next one begins"
-    assert app.now_us == 6 * EVERY_US and [values for _, values, _ in app.heard.acked_batches] == [[OTHERS_RECORD]] * 5
+    assert (
+        app.now_us == 6 * EVERY_US
+        and [values for _, values, _ in app.heard.acked_batches] == [[OTHERS_RECORD]] * 5
+    )
 
 
 def test_over_a_minute_it_does_the_same_again_and_again() -> None:
@@ -95,7 +109,9 @@ def test_while_its_commit_waits_nothing_new_begins() -> None:
     app = App()
     app.silent = (t.EndTxnRequest,)
     app.steps(5)
-    assert app.state.transaction.phase is Phase.COMMITTING and app.steps(4) == [] and app.state.counts.sent == 4
+    assert (
+        app.state.transaction.phase is Phase.COMMITTING and app.steps(4) == [] and app.state.counts.sent == 4
+    )
 
 
 def test_after_an_error_it_aborts_and_begins_again_under_the_next_epoch() -> None:

@@ -1,4 +1,5 @@
-"""Builders for playbooks of classic groups: requests that wait, groups of static members, a rebalance in which everybody is back but one."""
+"""Builders for playbooks of classic groups: requests that wait, groups of static members, a rebalance in
+which everybody is back but one."""
 
 from __future__ import annotations
 
@@ -24,13 +25,16 @@ def beat(member_id: str, generation: int = 1, instance: str | None = None) -> m.
 
 def leave(*members: str | tuple[str, str | None]) -> m.LeaveGroupRequest:
     """Members by id, or by (id, instance id)."""
-    named = [m.MemberIdentity(member) if isinstance(member, str) else m.MemberIdentity(*member) for member in members]
+    named = [
+        m.MemberIdentity(member) if isinstance(member, str) else m.MemberIdentity(*member)
+        for member in members
+    ]
     return m.LeaveGroupRequest("g", members=named)
 
 
 def static_group(*instances: str, synced: bool = True, **settings: Any) -> tuple[Desk, list[str]]:
-    """A group of static members in generation 1. Returns the ids in the order of the instances; the first one leads. synced: Stable, each with
-    its own id as its assignment; else CompletingRebalance."""
+    """A group of static members in generation 1. Returns the ids in the order of the instances; the first one
+    leads. synced: Stable, each with its own id as its assignment; else CompletingRebalance."""
     desk = Desk(**settings)
     for instance in instances:
         desk.send(join(instance=instance), 5, instance)
@@ -40,13 +44,16 @@ def static_group(*instances: str, synced: bool = True, **settings: Any) -> tuple
     assert group.state == COMPLETING and group.leader == ids[0]
     if synced:
         for member_id in reversed(ids):
-            desk.send(sync(1, member_id, {known: known.encode() for known in ids} if member_id == ids[0] else None))
+            desk.send(
+                sync(1, member_id, {known: known.encode() for known in ids} if member_id == ids[0] else None)
+            )
         assert group.state == STABLE
     return desk, ids
 
 
 def completing_group(*clients: str, **settings: Any) -> tuple[Desk, list[str]]:
-    """A group of dynamic members in generation 1 whose leader has not synced. Returns the ids, the leader first."""
+    """A group of dynamic members in generation 1 whose leader has not synced. Returns the ids, the leader
+    first."""
     desk = Desk(**settings)
     for client in clients:
         desk.send(join(), 3, client)

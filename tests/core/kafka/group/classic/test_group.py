@@ -1,4 +1,5 @@
-"""The books of one classic group, without a coordinator: places, votes, leaders, checks, and the record that holds it."""
+"""The books of one classic group, without a coordinator: places, votes, leaders, checks, and the record that
+holds it."""
 
 from __future__ import annotations
 
@@ -22,7 +23,11 @@ def subscribed(*topics: str) -> bytes:
 
 
 def member(
-    member_id: str, *names: str, instance: str | None = None, rebalance_ms: int = 30_000, topics: tuple[str, ...] = ("t",)
+    member_id: str,
+    *names: str,
+    instance: str | None = None,
+    rebalance_ms: int = 30_000,
+    topics: tuple[str, ...] = ("t",),
 ) -> ClassicMember:
     offered = [Protocol(name, subscribed(*topics)) for name in names or ("range",)]
     return ClassicMember(member_id, instance, "c", "/h", rebalance_ms, 10_000, "consumer", offered)
@@ -51,10 +56,17 @@ def test_an_empty_group_takes_any_type_that_offers_something() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "names", "is_taken"),
-    [("consumer", ["sticky"], True), ("consumer", ["range"], False), ("consumer", ["own", "sticky"], True), ("consumer", [], False),
-     ("connect", ["sticky"], False)],
-)  # fmt: skip
-def test_others_need_the_groups_type_and_a_protocol_that_every_member_offers(kind: str, names: list[str], is_taken: bool) -> None:
+    [
+        ("consumer", ["sticky"], True),
+        ("consumer", ["range"], False),
+        ("consumer", ["own", "sticky"], True),
+        ("consumer", [], False),
+        ("connect", ["sticky"], False),
+    ],
+)
+def test_others_need_the_groups_type_and_a_protocol_that_every_member_offers(
+    kind: str, names: list[str], is_taken: bool
+) -> None:
     group = group_of(member("a", "range", "sticky"), member("b", "sticky", "mine"))
     group.enter(REBALANCE, 0)
     assert group.supports(kind, [Protocol(name, b"") for name in names]) is is_taken
@@ -96,10 +108,20 @@ def test_members_that_agree_on_nothing_cannot_be_put_together() -> None:
 
 @pytest.mark.parametrize(
     ("member_id", "instance", "code"),
-    [("s", "i", None), ("d", None, None), ("s", None, None), ("gone", None, UNKNOWN_MEMBER_ID), ("s", "nobody", UNKNOWN_MEMBER_ID),
-     ("gone", "i", FENCED_INSTANCE_ID), ("d", "i", FENCED_INSTANCE_ID), ("", "i", FENCED_INSTANCE_ID)],
-)  # fmt: skip
-def test_the_instance_is_looked_at_before_the_id(member_id: str, instance: str | None, code: int | None) -> None:
+    [
+        ("s", "i", None),
+        ("d", None, None),
+        ("s", None, None),
+        ("gone", None, UNKNOWN_MEMBER_ID),
+        ("s", "nobody", UNKNOWN_MEMBER_ID),
+        ("gone", "i", FENCED_INSTANCE_ID),
+        ("d", "i", FENCED_INSTANCE_ID),
+        ("", "i", FENCED_INSTANCE_ID),
+    ],
+)
+def test_the_instance_is_looked_at_before_the_id(
+    member_id: str, instance: str | None, code: int | None
+) -> None:
     assert refusal(group_of(member("s", instance="i"), member("d")), member_id, instance) == code
 
 
@@ -125,7 +147,10 @@ def test_leader_that_has_joined_stays_and_one_that_has_not_is_followed_in_javas_
     ids=["majority", "a first choice of one alone does not count", "only what all offer"],
 )
 def test_vote(offers: list[tuple[str, ...]], chosen: str) -> None:
-    assert group_of(*(member(f"m{place}", *names) for place, names in enumerate(offers))).select_protocol() == chosen
+    assert (
+        group_of(*(member(f"m{place}", *names) for place, names in enumerate(offers))).select_protocol()
+        == chosen
+    )
 
 
 @pytest.mark.parametrize(("is_old", "chosen"), [(False, "range"), (True, "roundrobin")])
@@ -142,7 +167,11 @@ def test_update_replaces_protocols_and_timeouts_and_keeps_the_counts_right() -> 
     request = JoinGroupRequest("g", 7_000, "a", "consumer", [Protocol("sticky", b"new")], 9_000)
     group.update(group.members["a"], request)
     one = group.members["a"]
-    assert (one.session_timeout_ms, one.rebalance_timeout_ms, one.metadata("sticky")) == (7_000, 9_000, b"new")
+    assert (one.session_timeout_ms, one.rebalance_timeout_ms, one.metadata("sticky")) == (
+        7_000,
+        9_000,
+        b"new",
+    )
     assert group.offered_counts == {"range": 1, "sticky": 2} and group.select_protocol() == "sticky"
     with pytest.raises(Refused):
         one.metadata("range")
@@ -170,7 +199,9 @@ def test_generation_without_members_empties_the_group() -> None:
     group.drop("a")
     group.begin_generation(7)
     assert (group.state, group.generation, group.protocol, group.leader) == (EMPTY, 1, None, None)
-    assert group.subscribed_topics == set(), "a group of consumers that nobody reads for: nothing is subscribed to"
+    assert group.subscribed_topics == set(), (
+        "a group of consumers that nobody reads for: nothing is subscribed to"
+    )
     assert not group.is_subscribed("t")
 
 
@@ -179,7 +210,9 @@ def test_generation_without_members_empties_the_group() -> None:
     [(b"", None), (b"\x00\x01", None), (b"\xff\xff", None), (subscribed("t"), {"t"})],
     ids=["no bytes", "cut", "version", "whole"],
 )
-def test_subscription_that_is_none_leaves_the_topics_unknown_and_then_all_of_them_count(metadata: bytes, topics: set[str] | None) -> None:
+def test_subscription_that_is_none_leaves_the_topics_unknown_and_then_all_of_them_count(
+    metadata: bytes, topics: set[str] | None
+) -> None:
     one = member("a")
     one.protocols = [Protocol("range", metadata)]
     group = group_of(one)
@@ -205,12 +238,18 @@ def test_group_of_others_than_consumers_is_subscribed_to_nothing() -> None:
 
 
 def test_longest_rebalance_timeout_counts() -> None:
-    assert group_of(member("a", rebalance_ms=5), member("b", rebalance_ms=9), member("c", rebalance_ms=7)).rebalance_timeout_ms() == 9
+    assert (
+        group_of(
+            member("a", rebalance_ms=5), member("b", rebalance_ms=9), member("c", rebalance_ms=7)
+        ).rebalance_timeout_ms()
+        == 9
+    )
     assert ClassicGroup("g").rebalance_timeout_ms() == 0
 
 
 @pytest.mark.parametrize(
-    ("state", "event"), [(STABLE, "leader synced"), (EMPTY, "all joined"), (PREPARING, "rebalance"), (COMPLETING, "all left")]
+    ("state", "event"),
+    [(STABLE, "leader synced"), (EMPTY, "all joined"), (PREPARING, "rebalance"), (COMPLETING, "all left")],
 )
 def test_way_that_the_table_does_not_have_is_our_own_mistake(state: str, event: str) -> None:
     with pytest.raises(InvariantError, match=state):
@@ -220,13 +259,22 @@ def test_way_that_the_table_does_not_have_is_our_own_mistake(state: str, event: 
 def test_record_before_version_1_has_one_timeout_for_both_and_loads_so() -> None:
     stored = StoredMember("a", None, "c", "/h", -1, 12_000, subscribed("t"), b"x")
     group = ClassicGroup.from_value("g", GroupMetadataValue("consumer", 4, "range", "a", -1, [stored]))
-    assert (group.members["a"].rebalance_timeout_ms, group.members["a"].session_timeout_ms) == (12_000, 12_000)
+    assert (group.members["a"].rebalance_timeout_ms, group.members["a"].session_timeout_ms) == (
+        12_000,
+        12_000,
+    )
     assert (group.state, group.state_since_ms, group.members["a"].is_new) == (STABLE, None, False)
 
 
 def test_record_of_an_empty_group_has_no_type_and_no_leader() -> None:
     group = ClassicGroup.from_value("g", GroupMetadataValue("", 3, None, None, 77, []))
-    assert (group.state, group.protocol_type, group.generation, group.state_since_ms, group.leader) == (EMPTY, None, 3, 77, None)
+    assert (group.state, group.protocol_type, group.generation, group.state_since_ms, group.leader) == (
+        EMPTY,
+        None,
+        3,
+        77,
+        None,
+    )
     assert group.to_record().value == GroupMetadataValue("", 3, None, None, 77, [])
 
 
@@ -235,10 +283,17 @@ NAMES = st.lists(st.sampled_from(["range", "sticky", "mine"]), min_size=1, uniqu
 
 @settings(max_examples=40, deadline=None)
 @given(
-    st.dictionaries(st.text("abcz-9", min_size=1, max_size=4), st.tuples(NAMES, st.binary(max_size=3)), min_size=1, max_size=6),
+    st.dictionaries(
+        st.text("abcz-9", min_size=1, max_size=4),
+        st.tuples(NAMES, st.binary(max_size=3)),
+        min_size=1,
+        max_size=6,
+    ),
     st.booleans(),
 )
-def test_law_what_a_record_holds_is_written_again_the_same(offers: dict[str, tuple[list[str], bytes]], is_old: bool) -> None:
+def test_law_what_a_record_holds_is_written_again_the_same(
+    offers: dict[str, tuple[list[str], bytes]], is_old: bool
+) -> None:
     group = ClassicGroup("g", is_old=is_old)
     for number, (member_id, (names, assignment)) in enumerate(offers.items()):
         one = member(member_id, "both", *names, instance=f"i{number}" if number % 2 else None)
@@ -252,12 +307,18 @@ def test_law_what_a_record_holds_is_written_again_the_same(offers: dict[str, tup
     again = loaded.to_record().value
     assert isinstance(again, GroupMetadataValue)
     # A successor's map has the members in the order of the record, so two in one slot may change places.
-    assert sorted(again.members, key=lambda each: each.member_id) == sorted(value.members, key=lambda each: each.member_id)
+    assert sorted(again.members, key=lambda each: each.member_id) == sorted(
+        value.members, key=lambda each: each.member_id
+    )
     assert (again.generation, again.protocol, again.leader, again.protocol_type) == (
         value.generation,
         value.protocol,
         value.leader,
         "consumer",
     )
-    assert loaded.static_members == group.static_members and loaded.subscribed_topics == {"t"} and loaded.waiting_count == 0
+    assert (
+        loaded.static_members == group.static_members
+        and loaded.subscribed_topics == {"t"}
+        and loaded.waiting_count == 0
+    )
     assert loaded.leader == group.leader and loaded.member_peak == len(offers)

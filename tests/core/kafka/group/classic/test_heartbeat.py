@@ -1,4 +1,5 @@
-"""Heartbeats and sessions of a classic group: who is refused, what restarts a session, and what its end costs in each state."""
+"""Heartbeats and sessions of a classic group: who is refused, what restarts a session, and what its end costs
+in each state."""
 
 from __future__ import annotations
 
@@ -24,9 +25,16 @@ BOTH = pytest.mark.parametrize("is_old", [False, True], ids=["new", "old"])
 @pytest.mark.parametrize("state", [STABLE, PREPARING, COMPLETING])
 @pytest.mark.parametrize(
     ("who", "generation", "instance", "code"),
-    [("nobody", 9, None, UNKNOWN_MEMBER_ID), ("nobody", 9, "i", FENCED_INSTANCE_ID), ("two", 9, "i", FENCED_INSTANCE_ID),
-     ("one", 9, "k", UNKNOWN_MEMBER_ID), ("one", 9, "i", ILLEGAL_GENERATION), ("one", 0, None, ILLEGAL_GENERATION), ("one", 1, "i", None)],
-)  # fmt: skip
+    [
+        ("nobody", 9, None, UNKNOWN_MEMBER_ID),
+        ("nobody", 9, "i", FENCED_INSTANCE_ID),
+        ("two", 9, "i", FENCED_INSTANCE_ID),
+        ("one", 9, "k", UNKNOWN_MEMBER_ID),
+        ("one", 9, "i", ILLEGAL_GENERATION),
+        ("one", 0, None, ILLEGAL_GENERATION),
+        ("one", 1, "i", None),
+    ],
+)
 def test_first_check_that_fails_decides_and_only_a_good_one_restarts_the_session(
     who: str, generation: int, instance: str | None, code: int | None, state: str, is_old: bool
 ) -> None:
@@ -36,7 +44,9 @@ def test_first_check_that_fails_decides_and_only_a_good_one_restarts_the_session
     before = dict(desk.deadlines)
     desk.pass_until(desk.now_ms + 1_000)
     answer = desk.send(beat({"one": one, "two": two}.get(who, who), generation, instance))
-    assert answer == m.HeartbeatResponse(code if code is not None else REBALANCE_IN_PROGRESS if state == PREPARING else NONE)
+    assert answer == m.HeartbeatResponse(
+        code if code is not None else REBALANCE_IN_PROGRESS if state == PREPARING else NONE
+    )
     assert desk.group().state == state
     if code is None:
         assert desk.deadlines == before | {session_of(one): desk.now_ms + 10_000}
@@ -52,8 +62,11 @@ def test_group_without_a_name_or_that_is_not_there_is_refused(is_old: bool) -> N
 
 
 @pytest.mark.parametrize("is_old", [False, True], ids=["new", "old"])
-def test_heartbeat_of_one_whose_join_waits_is_answered_and_its_timer_is_the_new_coordinators_affair(is_old: bool) -> None:
-    """Who waits for the coordinator is not silent: the old one stops its timer, the new one passes over the end of it."""
+def test_heartbeat_of_one_whose_join_waits_is_answered_and_its_timer_is_the_new_coordinators_affair(
+    is_old: bool,
+) -> None:
+    """Who waits for the coordinator is not silent: the old one stops its timer, the new one passes over the
+    end of it."""
     desk, (one, two) = stable_group("a", "b", is_old=is_old)
     park(desk, join(one))
     assert desk.send(beat(one)).error_code == REBALANCE_IN_PROGRESS

@@ -1,4 +1,5 @@
-"""JoinGroup in a classic group: what is refused first, what a refusal leaves as it was, and who is told what at the end of a join phase."""
+"""JoinGroup in a classic group: what is refused first, what a refusal leaves as it was, and who is told what
+at the end of a join phase."""
 
 from __future__ import annotations
 
@@ -22,7 +23,14 @@ from broker_core.kafka.group.codes import (
     UNKNOWN_SERVER_ERROR,
 )
 from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, STABLE
-from tests.core.kafka.group.classic.parked import beat, completing_group, leave, park, session_of, static_group
+from tests.core.kafka.group.classic.parked import (
+    beat,
+    completing_group,
+    leave,
+    park,
+    session_of,
+    static_group,
+)
 from tests.core.kafka.group.desk import Desk, join, stable_group, sync
 
 BOTH = pytest.mark.parametrize("is_old", [False, True], ids=["new", "old"])
@@ -30,9 +38,16 @@ METADATA = write_subscription(SubscriptionData(("t",)), 0)
 
 
 def asked(
-    member_id: str = "", kind: str = "consumer", name: str = "range", session_ms: int = 10_000, group: str = "g", **more: Any
+    member_id: str = "",
+    kind: str = "consumer",
+    name: str = "range",
+    session_ms: int = 10_000,
+    group: str = "g",
+    **more: Any,
 ) -> m.JoinGroupRequest:
-    return m.JoinGroupRequest(group, session_ms, member_id, kind, [m.Protocol(name, METADATA)], 30_000, **more)
+    return m.JoinGroupRequest(
+        group, session_ms, member_id, kind, [m.Protocol(name, METADATA)], 30_000, **more
+    )
 
 
 @BOTH
@@ -49,11 +64,24 @@ def asked(
     ],
     ids=["group id", "session", "protocol before member", "type", "member", "instance", "fenced"],
 )
-def test_first_check_that_fails_decides_and_nothing_changes(request_: m.JoinGroupRequest, code: int, carried: str, is_old: bool) -> None:
+def test_first_check_that_fails_decides_and_nothing_changes(
+    request_: m.JoinGroupRequest, code: int, carried: str, is_old: bool
+) -> None:
     desk, ids = static_group("i", is_old=is_old)
-    before = (dict(desk.deadlines), list(desk.log), desk.group().state, list(desk.group().members), desk.group().waiting_count)
+    before = (
+        dict(desk.deadlines),
+        list(desk.log),
+        desk.group().state,
+        list(desk.group().members),
+        desk.group().waiting_count,
+    )
     answer = desk.send(request_)
-    assert (answer.error_code, answer.member_id, answer.generation_id, answer.members) == (code, carried, -1, [])
+    assert (answer.error_code, answer.member_id, answer.generation_id, answer.members) == (
+        code,
+        carried,
+        -1,
+        [],
+    )
     assert before == (desk.deadlines, desk.log, desk.group().state, ids, desk.group().waiting_count)
 
 
@@ -82,13 +110,18 @@ def test_group_of_a_request_that_is_refused_is_there_from_then_on_and_empty(is_o
     assert (desk.group().state, desk.group().members, len(desk.log)) == (EMPTY, {}, 0 if is_old else 1)
 
 
-@pytest.mark.parametrize(("version", "instance", "begins"), [(4, None, "a-"), (9, None, "a-"), (3, None, "a-"), (5, "web-1", "web-1-")])
+@pytest.mark.parametrize(
+    ("version", "instance", "begins"),
+    [(4, None, "a-"), (9, None, "a-"), (3, None, "a-"), (5, "web-1", "web-1-")],
+)
 def test_id_begins_with_the_client_or_the_instance(version: int, instance: str | None, begins: str) -> None:
     desk = Desk()
     answer = desk.send(asked(group_instance_id=instance), version, "a")
     (member_id,) = [answer.member_id] if answer else list(desk.group().members)
     assert member_id.startswith(begins)
-    assert (answer is not None) is (version >= 4 and instance is None), "who is old or static is parked at once"
+    assert (answer is not None) is (version >= 4 and instance is None), (
+        "who is old or static is parked at once"
+    )
 
 
 @BOTH
@@ -101,7 +134,9 @@ def test_id_that_was_given_to_a_dynamic_member_cannot_become_a_static_one(is_old
 
 
 @BOTH
-def test_new_member_has_five_minutes_whatever_its_session_and_its_session_begins_with_its_answer(is_old: bool) -> None:
+def test_new_member_has_five_minutes_whatever_its_session_and_its_session_begins_with_its_answer(
+    is_old: bool,
+) -> None:
     desk = Desk(is_old=is_old, new_member_join_timeout_ms=70_000, initial_rebalance_delay_ms=20_000)
     desk.send(join(session_ms=6_000), 3, "a")
     (member_id,) = desk.group().members
@@ -127,9 +162,16 @@ def test_members_are_listed_for_the_leader_alone_and_everybody_learns_who_leads(
     tickets = [park(desk, join(leader))]
     answer = desk.send(join(follower))
     to_leader = desk.answers[tickets[0]]
-    assert [each.member_id for each in to_leader.members] == [each.member_id for each in desk.group().in_order()]
+    assert [each.member_id for each in to_leader.members] == [
+        each.member_id for each in desk.group().in_order()
+    ]
     assert all(each.metadata == METADATA for each in to_leader.members) and answer.members == []
-    assert (to_leader.leader, answer.leader, answer.generation_id, answer.protocol_name) == (leader, leader, 2, "range")
+    assert (to_leader.leader, answer.leader, answer.generation_id, answer.protocol_name) == (
+        leader,
+        leader,
+        2,
+        "range",
+    )
     assert (answer.protocol_type, answer.error_code, answer.skip_assignment) == ("consumer", NONE, False)
 
 
@@ -144,7 +186,9 @@ def test_rejoin_in_the_sync_phase_is_answered_again_unless_something_changed(is_
 
 
 @BOTH
-def test_leader_that_comes_again_rebalances_a_stable_group_and_a_follower_is_told_of_the_present_one(is_old: bool) -> None:
+def test_leader_that_comes_again_rebalances_a_stable_group_and_a_follower_is_told_of_the_present_one(
+    is_old: bool,
+) -> None:
     desk, (leader, follower) = stable_group("a", "b", is_old=is_old)
     told = desk.send(join(follower))
     assert (told.generation_id, told.leader, told.members, desk.group().state) == (1, leader, [], STABLE)
@@ -159,7 +203,9 @@ def test_second_join_of_a_waiting_member_takes_the_place_of_the_first_and_counts
     second = park(desk, join(leader, protocols=("range", "sticky")))
     assert desk.group().waiting_count == 1
     desk.send(join(follower))
-    assert second in desk.answers and first not in desk.answers, "as in the original, the first is never answered"
+    assert second in desk.answers and first not in desk.answers, (
+        "as in the original, the first is never answered"
+    )
 
 
 @BOTH
@@ -172,15 +218,22 @@ def test_full_group_refuses_before_it_gives_an_id(version: int, is_old: bool) ->
 
 
 @pytest.mark.parametrize(("is_old", "state"), [(False, PREPARING), (True, COMPLETING)], ids=["new", "old"])
-def test_id_that_finds_the_group_full_is_lost_and_ends_the_join_phase_in_the_old_coordinator_alone(is_old: bool, state: str) -> None:
-    """docs/kafka/groups.md: a newcomer that is refused a place may end the join phase. In the new one it lasts the rebalance timeout."""
+def test_id_that_finds_the_group_full_is_lost_and_ends_the_join_phase_in_the_old_coordinator_alone(
+    is_old: bool, state: str
+) -> None:
+    """docs/kafka/groups.md: a newcomer that is refused a place may end the join phase. In the new one it
+    lasts the rebalance timeout."""
     desk, (leader,) = stable_group("a", is_old=is_old, max_size=2)
     pending = desk.send(join(session_ms=60_000), 9, "late").member_id
     park(desk, join(), 3, "b")
     waiting = park(desk, join(leader))
     answer = desk.send(join(pending))
     assert (answer.error_code, answer.member_id) == (GROUP_MAX_SIZE_REACHED, "")
-    assert desk.group().pending_joins == {} and desk.group().state == state and (waiting in desk.answers) is is_old
+    assert (
+        desk.group().pending_joins == {}
+        and desk.group().state == state
+        and (waiting in desk.answers) is is_old
+    )
     desk.pass_until(desk.now_ms + 30_000)
     assert desk.answers[waiting].generation_id == 2
 

@@ -1,4 +1,5 @@
-"""How a join phase of a classic group begins and ends: the initial delay, the rebalance timeout, static members that did not come back."""
+"""How a join phase of a classic group begins and ends: the initial delay, the rebalance timeout, static
+members that did not come back."""
 
 from __future__ import annotations
 
@@ -7,7 +8,14 @@ import pytest
 from broker_core.kafka.group import messages as m
 from broker_core.kafka.group.codes import MEMBER_ID_REQUIRED, REBALANCE_IN_PROGRESS, UNKNOWN_MEMBER_ID
 from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, STABLE
-from tests.core.kafka.group.classic.parked import beat, completing_group, leave, park, session_of, static_group
+from tests.core.kafka.group.classic.parked import (
+    beat,
+    completing_group,
+    leave,
+    park,
+    session_of,
+    static_group,
+)
 from tests.core.kafka.group.desk import Desk, join, stable_group, sync
 
 BOTH = pytest.mark.parametrize("is_old", [False, True], ids=["new", "old"])
@@ -16,9 +24,17 @@ BOTH = pytest.mark.parametrize("is_old", [False, True], ids=["new", "old"])
 @BOTH
 @pytest.mark.parametrize(
     ("rebalance_ms", "ends_ms"),
-    [(1_000, [3_000]), (3_000, [3_000]), (4_000, [3_000, 4_000]), (9_000, [3_000, 6_000, 9_000]), (10_000, [3_000, 6_000, 9_000, 10_000])],
+    [
+        (1_000, [3_000]),
+        (3_000, [3_000]),
+        (4_000, [3_000, 4_000]),
+        (9_000, [3_000, 6_000, 9_000]),
+        (10_000, [3_000, 6_000, 9_000, 10_000]),
+    ],
 )
-def test_initial_delay_is_prolonged_by_newcomers_up_to_the_rebalance_timeout(rebalance_ms: int, ends_ms: list[int], is_old: bool) -> None:
+def test_initial_delay_is_prolonged_by_newcomers_up_to_the_rebalance_timeout(
+    rebalance_ms: int, ends_ms: list[int], is_old: bool
+) -> None:
     desk = Desk(is_old=is_old)
     desk.send(join(rebalance_ms=rebalance_ms), 3, "a")
     seen = []
@@ -40,7 +56,9 @@ def test_initial_delay_is_not_prolonged_by_who_began_it_nor_by_who_comes_again(i
 
 
 @BOTH
-def test_longest_rebalance_timeout_of_the_first_members_is_looked_at_when_the_first_one_joins(is_old: bool) -> None:
+def test_longest_rebalance_timeout_of_the_first_members_is_looked_at_when_the_first_one_joins(
+    is_old: bool,
+) -> None:
     """What is left of the delay is reckoned once: later members with more patience do not prolong it."""
     desk = Desk(is_old=is_old)
     desk.send(join(rebalance_ms=4_000), 3, "a")
@@ -85,7 +103,11 @@ def test_end_of_the_rebalance_timeout_removes_who_is_missing_and_answers_who_is_
     assert desk.group().state == PREPARING
     desk.pass_until(started_ms + 30_000)
     assert [desk.answers[ticket].generation_id for ticket in tickets] == [2, 2]
-    assert three not in desk.group().members and session_of(three) not in desk.deadlines and "join-g" not in desk.deadlines
+    assert (
+        three not in desk.group().members
+        and session_of(three) not in desk.deadlines
+        and "join-g" not in desk.deadlines
+    )
     assert ("kafka.group.member_removed", "kafka.group.rebalance_timeout") in desk.told
 
 
@@ -102,22 +124,32 @@ def test_static_member_that_is_missing_keeps_its_place_and_is_told_of_nothing(is
 
 
 @BOTH
-def test_join_phase_without_anybody_begins_again_while_static_members_have_their_sessions(is_old: bool) -> None:
+def test_join_phase_without_anybody_begins_again_while_static_members_have_their_sessions(
+    is_old: bool,
+) -> None:
     desk = Desk(is_old=is_old)
     for instance in ("i", "j"):
         desk.send(join(instance=instance), 5, instance)
     desk.send(join(), 3, "d")
     desk.pass_until(6_000)
     one, two, dynamic = desk.group().members
-    desk.send(sync(1, two)), desk.send(sync(1, dynamic)), desk.send(sync(1, one, dict.fromkeys(desk.group().members, b"x")))
+    (
+        desk.send(sync(1, two)),
+        desk.send(sync(1, dynamic)),
+        desk.send(sync(1, one, dict.fromkeys(desk.group().members, b"x"))),
+    )
     desk.send(leave(dynamic))
     for second in range(7, 50):
         desk.pass_until(second * 1_000)
         desk.send(beat(one, instance="i")), desk.send(beat(two, instance="j"))
-    assert (desk.group().state, desk.group().generation, desk.group().leader) == (PREPARING, 1, one), "nobody to lead: it waits again"
+    assert (desk.group().state, desk.group().generation, desk.group().leader) == (PREPARING, 1, one), (
+        "nobody to lead: it waits again"
+    )
     assert desk.deadlines["join-g"] == 66_000 and list(desk.group().members) == [one, two]
     desk.pass_until(59_000)
-    assert (desk.group().state, desk.group().members, desk.group().generation) == (EMPTY, {}, 2), "the sessions decide"
+    assert (desk.group().state, desk.group().members, desk.group().generation) == (EMPTY, {}, 2), (
+        "the sessions decide"
+    )
 
 
 @BOTH
@@ -128,7 +160,9 @@ def test_leader_that_is_missing_and_static_stays_a_member_and_another_leads(is_o
         desk.send(beat(one, instance="i"))
         desk.pass_until(desk.now_ms + 5_000)
     answer = desk.answers[ticket]
-    assert answer.leader == two == desk.group().leader and {each.group_instance_id for each in answer.members} == {"i", "j"}
+    assert answer.leader == two == desk.group().leader and {
+        each.group_instance_id for each in answer.members
+    } == {"i", "j"}
     assert one in desk.group().members
 
 
@@ -140,7 +174,9 @@ def test_known_member_that_waits_outlives_its_session_and_the_others_do_not(is_o
     desk.send(beat(two))
     desk.pass_until(desk.now_ms + 9_999)
     assert desk.group().state == PREPARING and list(desk.group().members) == [one, two]
-    assert (session_of(one) in desk.deadlines) is False, "the old one lets none run, that of the new one is over"
+    assert (session_of(one) in desk.deadlines) is False, (
+        "the old one lets none run, that of the new one is over"
+    )
     desk.pass_until(desk.now_ms + 1)
     assert list(desk.group().members) == [one] and desk.group().state == COMPLETING
 
@@ -153,7 +189,10 @@ def test_newcomers_id_holds_up_a_later_join_phase_until_it_comes_again_with_it(i
     waiting = park(desk, join(one))
     assert desk.group().state == PREPARING
     told = desk.send(join(answer.member_id), 9, "b")
-    assert (told.generation_id, desk.answers[waiting].generation_id) == (2, 2) and desk.group().pending_joins == {}
+    assert (told.generation_id, desk.answers[waiting].generation_id) == (
+        2,
+        2,
+    ) and desk.group().pending_joins == {}
 
 
 @BOTH
@@ -198,7 +237,9 @@ def test_timers_of_a_group_that_is_gone_do_nothing(phase: str, is_old: bool) -> 
     desk.coordinator.state.groups.remove("g")
     told = len(desk.told)
     desk.pass_until(400_000)
-    assert desk.group() is None and len(desk.told) == told and set(desk.deadlines) == {"expire-group-metadata"}
+    assert (
+        desk.group() is None and len(desk.told) == told and set(desk.deadlines) == {"expire-group-metadata"}
+    )
 
 
 def test_group_that_is_larger_than_a_new_limit_rebalances_when_it_is_loaded() -> None:

@@ -1,13 +1,27 @@
-"""LeaveGroup in a classic group: each member has its own code, those who stay share again once, and who waited is told."""
+"""LeaveGroup in a classic group: each member has its own code, those who stay share again once, and who
+waited is told."""
 
 from __future__ import annotations
 
 import pytest
 
 from broker_core.kafka.group import messages as m
-from broker_core.kafka.group.codes import FENCED_INSTANCE_ID, INVALID_GROUP_ID, NONE, REBALANCE_IN_PROGRESS, UNKNOWN_MEMBER_ID
+from broker_core.kafka.group.codes import (
+    FENCED_INSTANCE_ID,
+    INVALID_GROUP_ID,
+    NONE,
+    REBALANCE_IN_PROGRESS,
+    UNKNOWN_MEMBER_ID,
+)
 from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, STABLE
-from tests.core.kafka.group.classic.parked import beat, completing_group, leave, park, session_of, static_group
+from tests.core.kafka.group.classic.parked import (
+    beat,
+    completing_group,
+    leave,
+    park,
+    session_of,
+    static_group,
+)
 from tests.core.kafka.group.desk import Desk, join, stable_group, sync
 
 BOTH = pytest.mark.parametrize("is_old", [False, True], ids=["new", "old"])
@@ -23,15 +37,31 @@ def test_each_member_has_its_own_code_and_a_refused_one_costs_nothing(is_old: bo
     before = (dict(desk.deadlines), list(desk.log))
     answer = desk.send(leave("nobody", (one, "j"), ("nobody", "i"), (one, "k"), ("", "k"), ("", None)))
     assert codes(answer) == [
-        UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, FENCED_INSTANCE_ID, UNKNOWN_MEMBER_ID, UNKNOWN_MEMBER_ID, UNKNOWN_MEMBER_ID,
-    ]  # fmt: skip
-    assert answer.error_code == NONE and [member.member_id for member in answer.members] == ["nobody", one, "nobody", one, "", ""]
+        UNKNOWN_MEMBER_ID,
+        FENCED_INSTANCE_ID,
+        FENCED_INSTANCE_ID,
+        UNKNOWN_MEMBER_ID,
+        UNKNOWN_MEMBER_ID,
+        UNKNOWN_MEMBER_ID,
+    ]
+    assert answer.error_code == NONE and [member.member_id for member in answer.members] == [
+        "nobody",
+        one,
+        "nobody",
+        one,
+        "",
+        "",
+    ]
     assert desk.group().state == STABLE and (desk.deadlines, desk.log) == before
 
 
 @BOTH
-@pytest.mark.parametrize("named", [("MEMBER", "i"), ("MEMBER", None), ("", "i")], ids=["both", "id", "instance"])
-def test_static_member_leaves_by_its_id_its_instance_or_both(named: tuple[str, str | None], is_old: bool) -> None:
+@pytest.mark.parametrize(
+    "named", [("MEMBER", "i"), ("MEMBER", None), ("", "i")], ids=["both", "id", "instance"]
+)
+def test_static_member_leaves_by_its_id_its_instance_or_both(
+    named: tuple[str, str | None], is_old: bool
+) -> None:
     desk, (one, two) = static_group("i", "j", is_old=is_old)
     answer = desk.send(leave((named[0].replace("MEMBER", one), named[1])))
     assert codes(answer) == [NONE] and answer.members[0].group_instance_id == named[1]
@@ -44,9 +74,13 @@ def test_static_member_leaves_by_its_id_its_instance_or_both(named: tuple[str, s
 def test_before_version_3_the_answer_has_the_one_members_code(version: int, is_old: bool) -> None:
     desk, (one, _) = stable_group("a", "b", is_old=is_old)
     asked = m.LeaveGroupRequest("g", one) if version < 3 else leave(one)
-    assert desk.send(asked, version) == (m.LeaveGroupResponse() if version < 3 else m.LeaveGroupResponse(0, [m.MemberResponse(one, None)]))
+    assert desk.send(asked, version) == (
+        m.LeaveGroupResponse() if version < 3 else m.LeaveGroupResponse(0, [m.MemberResponse(one, None)])
+    )
     again = desk.send(asked, version)
-    assert (again.error_code, codes(again)) == ((UNKNOWN_MEMBER_ID, []) if version < 3 else (NONE, [UNKNOWN_MEMBER_ID]))
+    assert (again.error_code, codes(again)) == (
+        (UNKNOWN_MEMBER_ID, []) if version < 3 else (NONE, [UNKNOWN_MEMBER_ID])
+    )
 
 
 @BOTH
@@ -63,7 +97,11 @@ def test_who_waits_in_join_is_told_that_it_is_not_known(is_old: bool) -> None:
     ticket = park(desk, join(one))
     assert codes(desk.send(leave(one))) == [NONE]
     assert (desk.answers[ticket].error_code, desk.answers[ticket].member_id) == (UNKNOWN_MEMBER_ID, "")
-    assert desk.group().waiting_count == 0 and desk.group().state == PREPARING and list(desk.group().members) == [two, three]
+    assert (
+        desk.group().waiting_count == 0
+        and desk.group().state == PREPARING
+        and list(desk.group().members) == [two, three]
+    )
 
 
 @BOTH
@@ -99,8 +137,16 @@ def test_last_member_empties_the_group_in_one_step_and_the_log_says_since_when(i
     desk.pass_until(8_000)
     desk.send(leave(only))
     value = desk.log[-1].value
-    assert (value.generation, value.members, value.protocol, value.leader, value.current_state_timestamp) == (2, [], None, None, 8_000)
-    assert (desk.group().state, desk.group().protocol_type) == (EMPTY, "consumer"), "its offsets still belong to consumers"
+    assert (value.generation, value.members, value.protocol, value.leader, value.current_state_timestamp) == (
+        2,
+        [],
+        None,
+        None,
+        8_000,
+    )
+    assert (desk.group().state, desk.group().protocol_type) == (EMPTY, "consumer"), (
+        "its offsets still belong to consumers"
+    )
     assert [name for name in desk.deadlines if name != "expire-group-metadata"] == []
 
 
@@ -132,12 +178,16 @@ def test_id_that_was_given_out_ends_what_waited_for_it(is_old: bool) -> None:
 
 
 @BOTH
-def test_leader_is_followed_in_the_order_of_the_map_and_the_members_learn_it_with_their_join(is_old: bool) -> None:
+def test_leader_is_followed_in_the_order_of_the_map_and_the_members_learn_it_with_their_join(
+    is_old: bool,
+) -> None:
     desk, (leader, two, three) = stable_group("a", "b", "c", is_old=is_old)
     desk.send(leave(leader))
     follows = desk.group().order_of_ids()[0]
     assert desk.group().leader == follows
-    assert [desk.send(beat(member_id)).error_code for member_id in (two, three)] == [REBALANCE_IN_PROGRESS] * 2
+    assert [desk.send(beat(member_id)).error_code for member_id in (two, three)] == [
+        REBALANCE_IN_PROGRESS
+    ] * 2
     first = park(desk, join(two))
     second = desk.send(join(three))
     assert {desk.answers[first].leader, second.leader} == {follows}
@@ -149,4 +199,7 @@ def test_what_is_told_of_a_leave_comes_before_the_rebalance(is_old: bool) -> Non
     desk, (_, two) = stable_group("a", "b", is_old=is_old)
     before = len(desk.told)
     desk.send(leave(two))
-    assert desk.told[before:] == [("kafka.group.member_left", None), ("kafka.group.rebalance_started", "kafka.group.leave")]
+    assert desk.told[before:] == [
+        ("kafka.group.member_left", None),
+        ("kafka.group.rebalance_started", "kafka.group.leave"),
+    ]

@@ -1,4 +1,5 @@
-"""SyncGroup in a classic group: the leader's assignment is written before anybody has it; what is refused first; what a failed write costs."""
+"""SyncGroup in a classic group: the leader's assignment is written before anybody has it; what is refused
+first; what a failed write costs."""
 
 from __future__ import annotations
 
@@ -18,7 +19,14 @@ from broker_core.kafka.group.codes import (
     UNKNOWN_MEMBER_ID,
 )
 from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, STABLE
-from tests.core.kafka.group.classic.parked import beat, completing_group, leave, park, session_of, static_group
+from tests.core.kafka.group.classic.parked import (
+    beat,
+    completing_group,
+    leave,
+    park,
+    session_of,
+    static_group,
+)
 from tests.core.kafka.group.desk import Desk, join, stable_group, sync
 
 BOTH = pytest.mark.parametrize("is_old", [False, True], ids=["new", "old"])
@@ -52,15 +60,26 @@ def asked(
         (asked("MEMBER", 1, "consumer", "sticky"), INCONSISTENT_GROUP_PROTOCOL),
     ],
 )
-def test_first_check_that_fails_decides_and_nothing_changes(request_: m.SyncGroupRequest, code: int, is_old: bool) -> None:
+def test_first_check_that_fails_decides_and_nothing_changes(
+    request_: m.SyncGroupRequest, code: int, is_old: bool
+) -> None:
     desk, (member_id,) = static_group("i", synced=False, is_old=is_old)
     request_ = m.SyncGroupRequest(
-        request_.group_id, request_.generation_id, request_.member_id.replace("MEMBER", member_id), request_.group_instance_id,
-        request_.protocol_type, request_.protocol_name, [m.MemberAssignment(member_id, b"x")],
-    )  # fmt: skip
+        request_.group_id,
+        request_.generation_id,
+        request_.member_id.replace("MEMBER", member_id),
+        request_.group_instance_id,
+        request_.protocol_type,
+        request_.protocol_name,
+        [m.MemberAssignment(member_id, b"x")],
+    )
     before = dict(desk.deadlines)
     assert desk.send(request_) == m.SyncGroupResponse(code)
-    assert desk.deadlines == before and desk.group().state == COMPLETING and list(desk.group().pending_syncs) == [member_id]
+    assert (
+        desk.deadlines == before
+        and desk.group().state == COMPLETING
+        and list(desk.group().pending_syncs) == [member_id]
+    )
 
 
 @BOTH
@@ -76,7 +95,9 @@ def test_versions_before_5_name_no_protocol_and_are_answered(is_old: bool) -> No
     desk, (_, follower) = stable_group("a", "b", is_old=is_old)
     answer = desk.send(asked(follower, 1, None, None), 4)
     assert (answer.error_code, answer.assignment) == (NONE, follower.encode())
-    assert (answer.protocol_type, answer.protocol_name) == ("consumer", "range"), "what version 4 leaves out when it is written"
+    assert (answer.protocol_type, answer.protocol_name) == ("consumer", "range"), (
+        "what version 4 leaves out when it is written"
+    )
 
 
 @BOTH
@@ -105,10 +126,17 @@ def test_record_of_a_generation_has_every_members_part(is_old: bool) -> None:
     desk.pass_until(7_500)
     desk.send(sync(1, leader, {second: b"2"}))
     value = desk.log[-1].value
-    assert (value.generation, value.protocol_type, value.protocol, value.leader) == (1, "consumer", "range", leader)
+    assert (value.generation, value.protocol_type, value.protocol, value.leader) == (
+        1,
+        "consumer",
+        "range",
+        leader,
+    )
     assert {stored.member_id: stored.assignment for stored in value.members} == {leader: b"", second: b"2"}
     assert value.current_state_timestamp == 6_000, "since the sync phase began"
-    assert {(stored.rebalance_timeout, stored.session_timeout) for stored in value.members} == {(30_000, 10_000)}
+    assert {(stored.rebalance_timeout, stored.session_timeout) for stored in value.members} == {
+        (30_000, 10_000)
+    }
 
 
 @BOTH
@@ -117,7 +145,11 @@ def test_answered_members_have_a_new_session_and_who_has_not_synced_has_not(is_o
     park(desk, sync(1, second))
     desk.pass_until(9_000)
     desk.send(sync(1, leader))
-    assert [desk.deadlines[session_of(member_id)] for member_id in (leader, second, third)] == [19_000, 19_000, 16_000]
+    assert [desk.deadlines[session_of(member_id)] for member_id in (leader, second, third)] == [
+        19_000,
+        19_000,
+        16_000,
+    ]
 
 
 @BOTH
@@ -146,7 +178,9 @@ def test_sync_phase_that_is_over_removes_who_has_not_synced_static_or_not(who: i
     assert list(desk.group().members) == ids
     desk.pass_until(36_000)
     assert list(desk.group().members) == [stays] and desk.group().state == PREPARING
-    assert ("kafka.group.member_removed", "kafka.group.sync_timeout") in desk.told and session_of(goes) not in desk.deadlines
+    assert ("kafka.group.member_removed", "kafka.group.sync_timeout") in desk.told and session_of(
+        goes
+    ) not in desk.deadlines
 
 
 @BOTH
@@ -165,7 +199,9 @@ def test_failed_write_tells_everybody_who_waits_and_begins_a_rebalance(is_old: b
     waiting = park(desk, sync(1, follower))
     desk.next_error = NOT_LEADER_OR_FOLLOWER
     answer = desk.send(sync(1, leader, {leader: b"1", follower: b"2"}))
-    assert [answer.error_code, desk.answers[waiting].error_code] == [NOT_COORDINATOR] * 2 and answer.assignment == b""
+    assert [answer.error_code, desk.answers[waiting].error_code] == [
+        NOT_COORDINATOR
+    ] * 2 and answer.assignment == b""
     assert (desk.group().state, desk.group().generation) == (PREPARING, 1)
     assert [member.assignment for member in desk.group().members.values()] == [b"", b""]
     assert desk.told[-1] == ("kafka.group.rebalance_started", "kafka.group.append_failed")
@@ -183,7 +219,9 @@ def test_write_that_is_not_confirmed_in_time_fails_and_its_record_stays_in_the_l
     assert desk.answers[ticket].error_code == COORDINATOR_NOT_AVAILABLE and desk.group().state == PREPARING
     desk.let_go()
     desk.fail_over()
-    assert (desk.group().state, desk.group().members[leader].assignment) == (STABLE, b"1"), "a successor finds it"
+    assert (desk.group().state, desk.group().members[leader].assignment) == (STABLE, b"1"), (
+        "a successor finds it"
+    )
 
 
 @BOTH
@@ -191,7 +229,11 @@ def test_assigned_is_told_by_the_chosen_protocol_and_the_group_is_described_with
     desk, (leader,) = stable_group("a", is_old=is_old)
     assert desk.told[-1] == ("kafka.group.assigned", "kafka.assignor.range")
     (described,) = desk.send(m.DescribeGroupsRequest(["g"]), 5).groups
-    assert (described.group_state, described.protocol_type, described.protocol_data) == (STABLE, "consumer", "range")
+    assert (described.group_state, described.protocol_type, described.protocol_data) == (
+        STABLE,
+        "consumer",
+        "range",
+    )
     (member,) = described.members
     assert (member.member_id, member.member_assignment, member.client_id, member.client_host) == (
         leader,
@@ -212,6 +254,10 @@ def test_group_that_is_not_stable_is_described_without_subscriptions(is_old: boo
     desk.send(sync(1, leader, {leader: b"x"}))
     desk.send(join(), 3, "b")
     (described,) = desk.send(m.DescribeGroupsRequest(["g"]), 5).groups
-    assert (described.group_state, described.protocol_data, described.protocol_type) == (PREPARING, "", "consumer")
+    assert (described.group_state, described.protocol_data, described.protocol_type) == (
+        PREPARING,
+        "",
+        "consumer",
+    )
     assert {member.member_metadata for member in described.members} == {b""}
     assert {member.member_id: member.member_assignment for member in described.members}[leader] == assignment

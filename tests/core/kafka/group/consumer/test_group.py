@@ -1,4 +1,5 @@
-"""The books of a group of the consumer protocol, without a coordinator: owners, targets, counts, and who may commit or fetch."""
+"""The books of a group of the consumer protocol, without a coordinator: owners, targets, counts, and who may
+commit or fetch."""
 
 from __future__ import annotations
 
@@ -9,9 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_core.errors import InvariantError
-from broker_core.kafka.group.codes import ILLEGAL_GENERATION, STALE_MEMBER_EPOCH, UNKNOWN_MEMBER_ID, UNSUPPORTED_VERSION, Refused
+from broker_core.kafka.group.codes import (
+    ILLEGAL_GENERATION,
+    STALE_MEMBER_EPOCH,
+    UNKNOWN_MEMBER_ID,
+    UNSUPPORTED_VERSION,
+    Refused,
+)
 from broker_core.kafka.group.consumer.group import ConsumerGroup
-from broker_core.kafka.group.consumer.member import STABLE, UNRELEASED_PARTITIONS, UNREVOKED_PARTITIONS, ConsumerMember
+from broker_core.kafka.group.consumer.member import (
+    STABLE,
+    UNRELEASED_PARTITIONS,
+    UNREVOKED_PARTITIONS,
+    ConsumerMember,
+)
 from broker_core.kafka.group.messages import NamedTopicPartitions
 from broker_core.kafka.group.records import ClassicMemberMetadata, Record, SupportedProtocol
 from broker_core.kafka.group.topics import Topic, TopicsImage
@@ -67,19 +79,36 @@ def test_what_is_not_a_members_own_cannot_be_let_go_of() -> None:
 
 
 def test_member_that_goes_takes_all_its_counts_along() -> None:
-    one = member("m", 1, instance_id="i", subscribed=frozenset({"t", "u"}), server_assignor="range", classic=classic("range", "sticky"))
+    one = member(
+        "m",
+        1,
+        instance_id="i",
+        subscribed=frozenset({"t", "u"}),
+        server_assignor="range",
+        classic=classic("range", "sticky"),
+    )
     group = group_of(one, member("n", subscribed=frozenset({"t"})))
     assert (group.subscriber_counts, group.assignor_counts) == ({"t": 2, "u": 1}, {"range": 1})
-    assert (group.classic_count, group.classic_protocol_counts, group.static_members) == (1, {"range": 1, "sticky": 1}, {"i": "m"})
+    assert (group.classic_count, group.classic_protocol_counts, group.static_members) == (
+        1,
+        {"range": 1, "sticky": 1},
+        {"i": "m"},
+    )
     group.drop_member("m")
     assert (group.subscriber_counts, group.assignor_counts, group.owner_epochs) == ({"t": 1}, {}, {})
     assert (group.classic_count, group.classic_protocol_counts, group.static_members) == (0, {}, {})
 
 
 def test_member_that_asks_for_something_else_is_counted_once() -> None:
-    group = group_of(member("m", subscribed=frozenset({"t"}), server_assignor="range", classic=classic("range")))
+    group = group_of(
+        member("m", subscribed=frozenset({"t"}), server_assignor="range", classic=classic("range"))
+    )
     group.put_member(member("m", subscribed=frozenset({"u"}), server_assignor="uniform"))
-    assert (group.subscriber_counts, group.assignor_counts, group.classic_count) == ({"u": 1}, {"uniform": 1}, 0)
+    assert (group.subscriber_counts, group.assignor_counts, group.classic_count) == (
+        {"u": 1},
+        {"uniform": 1},
+        0,
+    )
     assert group.is_subscribed("u") and not group.is_subscribed("t") and group.member_peak == 1
 
 
@@ -89,7 +118,9 @@ def test_target_moves_to_its_new_member_whichever_record_comes_first() -> None:
     group.put_target("n", {A: (2, 3)})
     assert group.targeted == {(A, 1): "m", (A, 2): "n", (A, 3): "n", (B, 1): "m"}
     group.put_target("m", {A: (1,)})
-    assert group.targeted == {(A, 1): "m", (A, 2): "n", (A, 3): "n"}, "what went to another is not taken from it"
+    assert group.targeted == {(A, 1): "m", (A, 2): "n", (A, 3): "n"}, (
+        "what went to another is not taken from it"
+    )
     group.drop_target("n")
     assert group.targeted == {(A, 1): "m"} and group.target == {"m": {A: (1,)}}
 
@@ -104,29 +135,41 @@ def test_static_members_target_is_that_of_whoever_has_its_instance() -> None:
 @pytest.mark.parametrize(
     ("epoch", "assigned", "members", "state"),
     [
-        (0, 0, [], "Empty"), (7, 3, [], "Empty"), (6, 5, [member("m")], "Assigning"), (5, 5, [member("m")], "Stable"),
+        (0, 0, [], "Empty"),
+        (7, 3, [], "Empty"),
+        (6, 5, [member("m")], "Assigning"),
+        (5, 5, [member("m")], "Stable"),
         (5, 5, [member("m"), member("n", epoch=4)], "Reconciling"),
         (5, 5, [member("m", state=UNRELEASED_PARTITIONS)], "Reconciling"),
         (5, 5, [member("m", state=UNREVOKED_PARTITIONS, epoch=4)], "Reconciling"),
     ],
-)  # fmt: skip
-def test_state_follows_from_members_and_epochs(epoch: int, assigned: int, members: list[ConsumerMember], state: str) -> None:
+)
+def test_state_follows_from_members_and_epochs(
+    epoch: int, assigned: int, members: list[ConsumerMember], state: str
+) -> None:
     assert group_of(*members, epoch=epoch, assignment_epoch=assigned).state == state
 
 
 @pytest.mark.parametrize(
     ("who", "epoch", "is_transactional", "version", "code"),
     [
-        ("nobody", 5, False, 8, UNKNOWN_MEMBER_ID), ("", -1, False, 9, UNKNOWN_MEMBER_ID), ("new", 9, False, 8, UNSUPPORTED_VERSION),
-        ("new", 9, False, 9, STALE_MEMBER_EPOCH), ("new", 4, False, 9, STALE_MEMBER_EPOCH), ("new", 5, False, 9, None),
-        ("new", 5, True, 3, None), ("new", 4, True, 3, STALE_MEMBER_EPOCH), ("old", 4, False, 8, ILLEGAL_GENERATION),
+        ("nobody", 5, False, 8, UNKNOWN_MEMBER_ID),
+        ("", -1, False, 9, UNKNOWN_MEMBER_ID),
+        ("new", 9, False, 8, UNSUPPORTED_VERSION),
+        ("new", 9, False, 9, STALE_MEMBER_EPOCH),
+        ("new", 4, False, 9, STALE_MEMBER_EPOCH),
+        ("new", 5, False, 9, None),
+        ("new", 5, True, 3, None),
+        ("new", 4, True, 3, STALE_MEMBER_EPOCH),
+        ("old", 4, False, 8, ILLEGAL_GENERATION),
         ("old", 5, False, 2, None),
     ],
-)  # fmt: skip
+)
 def test_commit_is_checked_for_member_version_and_epoch(
     who: str, epoch: int, is_transactional: bool, version: int, code: int | None
 ) -> None:
-    """An old client cannot know member epochs; a classic member calls them generations, and may be of any version."""
+    """An old client cannot know member epochs; a classic member calls them generations, and may be of any
+    version."""
     group = group_of(member("new"), member("old", classic=classic("range")))
     assert code_of(group.check_commit, who, epoch, is_transactional, version) == code
 
@@ -139,20 +182,41 @@ def test_group_without_members_takes_a_commit_without_an_epoch_alone() -> None:
 
 @pytest.mark.parametrize(
     ("who", "epoch", "code"),
-    [(None, -1, None), (None, 3, UNKNOWN_MEMBER_ID), ("new", 5, None), ("new", -1, STALE_MEMBER_EPOCH), ("old", 4, ILLEGAL_GENERATION),
-     ("gone", 5, UNKNOWN_MEMBER_ID), ("", -1, UNKNOWN_MEMBER_ID)],
-)  # fmt: skip
-def test_fetch_that_names_a_member_must_be_at_its_epoch(who: str | None, epoch: int, code: int | None) -> None:
-    assert code_of(group_of(member("new"), member("old", classic=classic("range"))).check_fetch, who, epoch) == code
+    [
+        (None, -1, None),
+        (None, 3, UNKNOWN_MEMBER_ID),
+        ("new", 5, None),
+        ("new", -1, STALE_MEMBER_EPOCH),
+        ("old", 4, ILLEGAL_GENERATION),
+        ("gone", 5, UNKNOWN_MEMBER_ID),
+        ("", -1, UNKNOWN_MEMBER_ID),
+    ],
+)
+def test_fetch_that_names_a_member_must_be_at_its_epoch(
+    who: str | None, epoch: int, code: int | None
+) -> None:
+    assert (
+        code_of(group_of(member("new"), member("old", classic=classic("range"))).check_fetch, who, epoch)
+        == code
+    )
 
 
 @pytest.mark.parametrize(
     ("kind", "names", "is_taken"),
-    [("consumer", ["range"], True), ("consumer", ["mine", "range"], True), ("consumer", ["sticky"], False), ("connect", ["range"], False),
-     ("consumer", [], False)],
-)  # fmt: skip
-def test_classic_newcomer_must_offer_what_all_classic_members_do(kind: str, names: list[str], is_taken: bool) -> None:
-    group = group_of(member("a", classic=classic("range", "sticky")), member("b", classic=classic("range")), member("new"))
+    [
+        ("consumer", ["range"], True),
+        ("consumer", ["mine", "range"], True),
+        ("consumer", ["sticky"], False),
+        ("connect", ["range"], False),
+        ("consumer", [], False),
+    ],
+)
+def test_classic_newcomer_must_offer_what_all_classic_members_do(
+    kind: str, names: list[str], is_taken: bool
+) -> None:
+    group = group_of(
+        member("a", classic=classic("range", "sticky")), member("b", classic=classic("range")), member("new")
+    )
     assert group.supports_classic(kind, names) is is_taken
     assert ConsumerGroup("h").supports_classic("consumer", names) is bool(names)
 
@@ -185,7 +249,10 @@ def test_only_topics_that_exist_are_written() -> None:
     image = TopicsImage.of([Topic("t", A, 3, (("east",), (), ("west", "east")))])
     stored = ConsumerGroup("g").topics_for({"gone": 1, "t": 2}, image)
     assert list(stored) == ["t"] and stored["t"].num_partitions == 3
-    assert [(part.partition, sorted(part.racks)) for part in stored["t"].partition_metadata] == [(0, ["east"]), (2, ["east", "west"])]
+    assert [(part.partition, sorted(part.racks)) for part in stored["t"].partition_metadata] == [
+        (0, ["east"]),
+        (2, ["east", "west"]),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -205,11 +272,18 @@ def test_assignor_that_most_members_ask_for(
 ) -> None:
     group = group_of(*(member(f"m{place}", server_assignor=name) for place, name in enumerate(asked)))
     assert group.preferred_assignor() == present
-    assert group.preferred_assignor_with(member("x", server_assignor=old), member("x", server_assignor=new)) == would
+    assert (
+        group.preferred_assignor_with(member("x", server_assignor=old), member("x", server_assignor=new))
+        == would
+    )
 
 
-@pytest.mark.parametrize(("now_ms", "epoch", "needs"), [(99, 7, False), (100, 7, True), (99, 6, True), (0, 8, False)])
-def test_topics_are_looked_up_when_their_time_is_over_or_the_write_of_the_last_look_was_lost(now_ms: int, epoch: int, needs: bool) -> None:
+@pytest.mark.parametrize(
+    ("now_ms", "epoch", "needs"), [(99, 7, False), (100, 7, True), (99, 6, True), (0, 8, False)]
+)
+def test_topics_are_looked_up_when_their_time_is_over_or_the_write_of_the_last_look_was_lost(
+    now_ms: int, epoch: int, needs: bool
+) -> None:
     assert ConsumerGroup("g", epoch=epoch, refresh_at_ms=100, refresh_epoch=7).needs_refresh(now_ms) is needs
 
 
@@ -224,18 +298,31 @@ def test_tombstones_take_members_apart_before_the_group_goes() -> None:
     group = group_of(member("m"), member("n"))
     tombstones = group.tombstones()
     records = [record for record in tombstones if isinstance(record, Record) and record.value is None]
-    assert len(records) == len(tombstones) and [record.key.type.removeprefix("ConsumerGroup") for record in records] == [
-        *["CurrentMemberAssignment"] * 2, *["TargetAssignmentMember"] * 2, "TargetAssignmentMetadata", *["MemberMetadata"] * 2,
-        "PartitionMetadata", "Metadata",
-    ]  # fmt: skip
+    assert len(records) == len(tombstones) and [
+        record.key.type.removeprefix("ConsumerGroup") for record in records
+    ] == [
+        *["CurrentMemberAssignment"] * 2,
+        *["TargetAssignmentMember"] * 2,
+        "TargetAssignmentMetadata",
+        *["MemberMetadata"] * 2,
+        "PartitionMetadata",
+        "Metadata",
+    ]
 
 
 def test_described_group_leaves_topics_out_that_are_gone() -> None:
-    one = member("m", 2, 1, subscribed=frozenset({"u", "t"}), rack_id="east").with_(revoking={B: frozenset({0})})
+    one = member("m", 2, 1, subscribed=frozenset({"u", "t"}), rack_id="east").with_(
+        revoking={B: frozenset({0})}
+    )
     group = group_of(one, epoch=6, assignment_epoch=5)
     group.put_target("m", {A: (1,), B: (0,)})
     told = group.described("uniform", TopicsImage.of([Topic("t", A, 3)]))
-    assert (told.group_state, told.group_epoch, told.assignment_epoch, told.assignor_name) == ("Assigning", 6, 5, "uniform")
+    assert (told.group_state, told.group_epoch, told.assignment_epoch, told.assignor_name) == (
+        "Assigning",
+        6,
+        5,
+        "uniform",
+    )
     (shown,) = told.members
     assert (shown.subscribed_topic_names, shown.rack_id, shown.member_epoch) == (["t", "u"], "east", 5)
     assert shown.assignment.topic_partitions == [NamedTopicPartitions(A, "t", [1, 2])]
@@ -253,7 +340,9 @@ CHANGE = st.tuples(
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(CHANGE, max_size=12))
-def test_law_the_books_are_what_counting_the_members_gives(changes: list[tuple[str, str, set[int], set[str], str | None]]) -> None:
+def test_law_the_books_are_what_counting_the_members_gives(
+    changes: list[tuple[str, str, set[int], set[str], str | None]],
+) -> None:
     group = ConsumerGroup("g")
     for epoch, (name, act, numbers, topics, assignor) in enumerate(changes):
         if act == "drop":
@@ -261,8 +350,12 @@ def test_law_the_books_are_what_counting_the_members_gives(changes: list[tuple[s
                 group.drop_member(name)
         else:
             free = {number for number in numbers if (A, number) not in group.owner_epochs}
-            group.put_member(member(name, *free, epoch=epoch, subscribed=frozenset(topics), server_assignor=assignor))
-        held = {(A, number): one.epoch for one in group.members.values() for number in one.assigned.get(A, ())}
+            group.put_member(
+                member(name, *free, epoch=epoch, subscribed=frozenset(topics), server_assignor=assignor)
+            )
+        held = {
+            (A, number): one.epoch for one in group.members.values() for number in one.assigned.get(A, ())
+        }
         assert group.owner_epochs == held
         subscribed = [topic for one in group.members.values() for topic in one.subscribed]
         assert group.subscriber_counts == {topic: subscribed.count(topic) for topic in subscribed}

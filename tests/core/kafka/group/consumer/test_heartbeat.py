@@ -1,4 +1,5 @@
-"""ConsumerGroupHeartbeat: what is refused first, what an answer says, and what the coordinator writes for it."""
+"""ConsumerGroupHeartbeat: what is refused first, what an answer says, and what the coordinator writes for
+it."""
 
 from __future__ import annotations
 
@@ -23,20 +24,33 @@ from broker_core.kafka.group.codes import (
 )
 from tests.core.kafka.group.desk import TOPIC_ID, Desk, heartbeat848, stable_group
 
-WHOLE: dict[str, Any] = {"rebalance_timeout_ms": 10_000, "subscribed_topic_names": ["t"], "topic_partitions": []}
+WHOLE: dict[str, Any] = {
+    "rebalance_timeout_ms": 10_000,
+    "subscribed_topic_names": ["t"],
+    "topic_partitions": [],
+}
 
 
-def beat(member_id: str = "", epoch: int = 0, group: str = "g", **fields: Any) -> m.ConsumerGroupHeartbeatRequest:
+def beat(
+    member_id: str = "", epoch: int = 0, group: str = "g", **fields: Any
+) -> m.ConsumerGroupHeartbeatRequest:
     return m.ConsumerGroupHeartbeatRequest(group, member_id, epoch, **fields)
 
 
 def held(answer: m.ConsumerGroupHeartbeatResponse) -> list[int] | None:
-    return None if answer.assignment is None else [number for topic in answer.assignment.topic_partitions for number in topic.partitions]
+    return (
+        None
+        if answer.assignment is None
+        else [number for topic in answer.assignment.topic_partitions for number in topic.partitions]
+    )
 
 
 def kinds(desk: Desk, since: int = 0) -> list[str]:
     """What was written, in the words of the records; a tombstone ends in +."""
-    return [record.key.type.removeprefix("ConsumerGroup") + ("+" if record.value is None else "") for record in desk.log[since:]]
+    return [
+        record.key.type.removeprefix("ConsumerGroup") + ("+" if record.value is None else "")
+        for record in desk.log[since:]
+    ]
 
 
 @pytest.mark.parametrize(
@@ -66,14 +80,21 @@ def kinds(desk: Desk, since: int = 0) -> list[str]:
         (beat("ONE", 2), FENCED_MEMBER_EPOCH),
     ],
 )
-def test_first_check_that_fails_decides_and_nothing_changes(request_: m.ConsumerGroupHeartbeatRequest, code: int) -> None:
+def test_first_check_that_fails_decides_and_nothing_changes(
+    request_: m.ConsumerGroupHeartbeatRequest, code: int
+) -> None:
     desk = Desk()
     one = desk.send(heartbeat848(instance_id="i")).member_id
     request_ = msgspec.structs.replace(request_, member_id=request_.member_id.replace("ONE", one))
     before = (dict(desk.deadlines), list(desk.log), dict(desk.group().members))
     desk.pass_until(1_000)
     answer = desk.send(request_)
-    assert (answer.error_code, answer.member_id, answer.member_epoch, answer.assignment) == (code, None, 0, None)
+    assert (answer.error_code, answer.member_id, answer.member_epoch, answer.assignment) == (
+        code,
+        None,
+        0,
+        None,
+    )
     assert (desk.deadlines, desk.log, desk.group().members) == before and desk.group("other") is None
 
 
@@ -82,7 +103,12 @@ def test_member_that_joins_again_with_its_id_and_holds_nothing_is_taken_back() -
     desk = Desk()
     one = desk.send(heartbeat848()).member_id
     again = desk.send(heartbeat848(one))
-    assert (again.error_code, again.member_id, again.member_epoch, held(again)) == (NONE, one, 1, [0, 1, 2, 3, 4, 5])
+    assert (again.error_code, again.member_id, again.member_epoch, held(again)) == (
+        NONE,
+        one,
+        1,
+        [0, 1, 2, 3, 4, 5],
+    )
     assert len(desk.group().members) == 1 and desk.group().epoch == 1
 
 
@@ -90,16 +116,28 @@ def test_join_writes_what_it_changes_in_the_order_of_the_original() -> None:
     desk = Desk(partitions=2)
     one = desk.send(heartbeat848()).member_id
     assert kinds(desk) == [
-        "MemberMetadata", "PartitionMetadata", "Metadata", "TargetAssignmentMember", "TargetAssignmentMetadata", "CurrentMemberAssignment",
-    ]  # fmt: skip
+        "MemberMetadata",
+        "PartitionMetadata",
+        "Metadata",
+        "TargetAssignmentMember",
+        "TargetAssignmentMetadata",
+        "CurrentMemberAssignment",
+    ]
     metadata, topics, epoch, target, target_epoch, current = (record.value for record in desk.log)
-    assert (metadata.subscribed_topic_names, metadata.rebalance_timeout_ms, metadata.client_id, metadata.client_host) == (
+    assert (
+        metadata.subscribed_topic_names,
+        metadata.rebalance_timeout_ms,
+        metadata.client_id,
+        metadata.client_host,
+    ) == (
         ["t"],
         10_000,
         "c",
         "/127.0.0.1",
     )
-    assert [(topic.topic_name, topic.num_partitions, topic.topic_id) for topic in topics.topics] == [("t", 2, TOPIC_ID)]
+    assert [(topic.topic_name, topic.num_partitions, topic.topic_id) for topic in topics.topics] == [
+        ("t", 2, TOPIC_ID)
+    ]
     assert (epoch.epoch, target_epoch.assignment_epoch) == (1, 1)
     assert target.topic_partitions == current.assigned_partitions == [m.TopicPartitions(TOPIC_ID, [0, 1])]
     assert (current.member_epoch, current.previous_member_epoch, current.state) == (1, 0, 0)
@@ -116,7 +154,9 @@ def test_heartbeat_with_nothing_new_writes_nothing_and_restarts_the_session() ->
     assert len(desk.log) == before and desk.deadlines[f"session-timeout-g-{one}"] == 50_000
 
 
-@pytest.mark.parametrize("left_out", [None, "rebalance_timeout_ms", "subscribed_topic_names", "topic_partitions"])
+@pytest.mark.parametrize(
+    "left_out", [None, "rebalance_timeout_ms", "subscribed_topic_names", "topic_partitions"]
+)
 def test_only_a_heartbeat_that_says_everything_is_told_everything(left_out: str | None) -> None:
     desk = Desk()
     one = desk.send(heartbeat848()).member_id
@@ -130,11 +170,22 @@ def test_what_a_member_leaves_out_stays_as_it_was_and_what_it_says_is_written() 
     before = len(desk.log)
     desk.send(beat(one, 1, rebalance_timeout_ms=20_000))
     member = desk.group().members[one]
-    assert (member.rack_id, member.server_assignor, member.rebalance_timeout_ms, member.subscribed) == ("east", "range", 20_000, {"t"})
-    assert kinds(desk, before) == ["MemberMetadata"] and desk.group().epoch == 1, "no other partitions follow from that"
+    assert (member.rack_id, member.server_assignor, member.rebalance_timeout_ms, member.subscribed) == (
+        "east",
+        "range",
+        20_000,
+        {"t"},
+    )
+    assert kinds(desk, before) == ["MemberMetadata"] and desk.group().epoch == 1, (
+        "no other partitions follow from that"
+    )
     desk.send(beat(one, 1, rack_id="west", server_assignor="uniform"))
     member = desk.group().members[one]
-    assert (member.rack_id, member.server_assignor, member.rebalance_timeout_ms) == ("west", "uniform", 20_000) and desk.group().epoch == 1
+    assert (member.rack_id, member.server_assignor, member.rebalance_timeout_ms) == (
+        "west",
+        "uniform",
+        20_000,
+    ) and desk.group().epoch == 1
 
 
 def test_other_client_or_host_of_the_same_member_is_written() -> None:
@@ -149,8 +200,14 @@ def test_other_topics_raise_the_epoch_and_those_that_do_not_exist_give_nothing()
     desk = Desk(partitions=2)
     one = desk.send(heartbeat848()).member_id
     answer = desk.send(beat(one, 1, subscribed_topic_names=["t", "nowhere"]))
-    assert (answer.member_epoch, held(answer)) == (2, None), "a new epoch, the same partitions: they are not told again"
-    answer = desk.send(beat(one, 2, subscribed_topic_names=["nowhere"], topic_partitions=[m.TopicPartitions(TOPIC_ID, [0, 1])]))
+    assert (answer.member_epoch, held(answer)) == (2, None), (
+        "a new epoch, the same partitions: they are not told again"
+    )
+    answer = desk.send(
+        beat(
+            one, 2, subscribed_topic_names=["nowhere"], topic_partitions=[m.TopicPartitions(TOPIC_ID, [0, 1])]
+        )
+    )
     assert (answer.member_epoch, held(answer)) == (2, []), "it has to let go first"
     answer = desk.send(beat(one, 2, topic_partitions=[]))
     assert (answer.member_epoch, desk.group().epoch, desk.group().state) == (3, 3, "Stable")
@@ -161,7 +218,10 @@ def test_same_topics_in_another_order_are_no_change() -> None:
     desk = Desk()
     one = desk.send(beat("", 0, **WHOLE | {"subscribed_topic_names": ["t", "u"]})).member_id
     before = len(desk.log)
-    assert desk.send(beat(one, 1, subscribed_topic_names=["u", "t", "u"])).member_epoch == 1 and len(desk.log) == before
+    assert (
+        desk.send(beat(one, 1, subscribed_topic_names=["u", "t", "u"])).member_epoch == 1
+        and len(desk.log) == before
+    )
 
 
 def test_full_group_takes_no_newcomer_and_lets_its_members_speak() -> None:
@@ -201,7 +261,9 @@ def test_failed_write_takes_everything_back() -> None:
     desk.next_error = NOT_ENOUGH_REPLICAS
     assert desk.send(beat(one, 1, subscribed_topic_names=["t", "u"])).error_code == COORDINATOR_NOT_AVAILABLE
     assert (desk.group().members, desk.group().epoch, desk.group().subscriber_counts) == before
-    assert desk.send(beat(one, 1, subscribed_topic_names=["t", "u"])).member_epoch == 2, "and may be said again"
+    assert desk.send(beat(one, 1, subscribed_topic_names=["t", "u"])).member_epoch == 2, (
+        "and may be said again"
+    )
 
 
 def test_answer_waits_for_the_high_watermark_and_readers_see_the_past_until_then() -> None:

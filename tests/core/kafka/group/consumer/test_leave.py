@@ -1,4 +1,5 @@
-"""How members of a KIP-848 group go: they leave, for good or for a while, or their time is over; and what their places become."""
+"""How members of a KIP-848 group go: they leave, for good or for a while, or their time is over; and what
+their places become."""
 
 from __future__ import annotations
 
@@ -18,13 +19,17 @@ from broker_core.kafka.group.codes import (
 from tests.core.kafka.group.desk import TOPIC_ID, Desk, heartbeat848
 
 
-def beat(member_id: str, epoch: int, instance: str | None = None, **fields: Any) -> m.ConsumerGroupHeartbeatRequest:
+def beat(
+    member_id: str, epoch: int, instance: str | None = None, **fields: Any
+) -> m.ConsumerGroupHeartbeatRequest:
     return m.ConsumerGroupHeartbeatRequest("g", member_id, epoch, instance_id=instance, **fields)
 
 
 def written(desk: Desk, since: int) -> list[tuple[str, bool]]:
     """(kind, whether it is a tombstone)."""
-    return [(record.key.type.removeprefix("ConsumerGroup"), record.value is None) for record in desk.log[since:]]
+    return [
+        (record.key.type.removeprefix("ConsumerGroup"), record.value is None) for record in desk.log[since:]
+    ]
 
 
 def timers(desk: Desk, member_id: str) -> list[str]:
@@ -37,7 +42,8 @@ def held(answer: m.ConsumerGroupHeartbeatResponse) -> list[int]:
 
 
 def owner_and_newcomer(**settings: Any) -> tuple[Desk, str, str, list[int]]:
-    """An owner of all six partitions that was told to let three go, the newcomer that waits, and what the owner may keep."""
+    """An owner of all six partitions that was told to let three go, the newcomer that waits, and what the
+    owner may keep."""
     desk = Desk(**settings)
     one, two = desk.send(heartbeat848()).member_id, desk.send(heartbeat848()).member_id
     return desk, one, two, held(desk.send(heartbeat848(one, 1)))
@@ -48,7 +54,12 @@ def test_leave_removes_the_member_with_all_its_timers_and_raises_the_epoch() -> 
     assert len(timers(desk, one)) == 2
     before = len(desk.log)
     answer = desk.send(beat(one, -1))
-    assert (answer.error_code, answer.member_id, answer.member_epoch, answer.assignment) == (NONE, one, -1, None)
+    assert (answer.error_code, answer.member_id, answer.member_epoch, answer.assignment) == (
+        NONE,
+        one,
+        -1,
+        None,
+    )
     assert written(desk, before) == [
         ("CurrentMemberAssignment", True),
         ("TargetAssignmentMember", True),
@@ -65,7 +76,12 @@ def test_last_member_leaves_an_empty_group_without_topics_behind() -> None:
     before = len(desk.log)
     desk.send(beat(one, -1))
     assert written(desk, before)[3:] == [("PartitionMetadata", False), ("Metadata", False)]
-    assert (desk.group().state, desk.group().epoch, desk.group().topics, desk.group().subscriber_counts) == ("Empty", 2, {}, {})
+    assert (desk.group().state, desk.group().epoch, desk.group().topics, desk.group().subscriber_counts) == (
+        "Empty",
+        2,
+        {},
+        {},
+    )
     again = desk.send(heartbeat848())
     assert (again.member_epoch, held(again)) == (3, [0, 1, 2, 3, 4, 5]), "the epochs go on"
 
@@ -86,7 +102,10 @@ def test_session_counts_from_the_last_heartbeat_and_its_end_removes_the_member()
     desk.pass_until(34_999)
     assert one in desk.group().members
     desk.pass_until(35_000)
-    assert desk.group().members == {} and desk.told[-1] == ("kafka.group.member_expired", "kafka.group.session_timeout")
+    assert desk.group().members == {} and desk.told[-1] == (
+        "kafka.group.member_expired",
+        "kafka.group.session_timeout",
+    )
     assert timers(desk, one) == [] and desk.group().epoch == 2
 
 
@@ -105,7 +124,10 @@ def test_end_of_a_session_that_cannot_be_written_is_tried_again_half_a_second_la
     desk.pass_until(45_000)
     assert one in desk.group().members and desk.deadlines[f"session-timeout-g-{one}"] == 45_500
     desk.pass_until(45_500)
-    assert desk.group().members == {} and len([kind for kind, _ in desk.told if kind == "kafka.group.member_expired"]) == 2
+    assert (
+        desk.group().members == {}
+        and len([kind for kind, _ in desk.told if kind == "kafka.group.member_expired"]) == 2
+    )
 
 
 def test_end_of_a_rebalance_timeout_that_cannot_be_written_is_tried_again_half_a_second_later() -> None:
@@ -138,7 +160,10 @@ def test_rebalance_timer_of_an_epoch_that_is_over_removes_nobody() -> None:
     desk.send(heartbeat848(one, 1, owned=kept))
     desk.coordinator.state.timers[f"rebalance-timeout-g-{one}"] = timer
     desk.coordinator.wake(f"rebalance-timeout-g-{one}", desk.now_ms, desk)
-    assert one in desk.group().members and ("kafka.group.member_expired", "kafka.group.rebalance_timeout") not in desk.told
+    assert (
+        one in desk.group().members
+        and ("kafka.group.member_expired", "kafka.group.rebalance_timeout") not in desk.told
+    )
 
 
 @pytest.mark.parametrize("name", ["session-timeout", "rebalance-timeout"])
@@ -153,7 +178,10 @@ def test_timers_of_a_member_or_a_group_that_is_gone_do_nothing(name: str) -> Non
         before = len(desk.log), len(desk.told)
         desk.coordinator.state.timers[f"{name}-g-{one}"] = timer
         desk.coordinator.wake(f"{name}-g-{one}", desk.now_ms, desk)
-        assert (len(desk.log), len(desk.told)) == before and f"{name}-g-{one}" not in desk.coordinator.state.timers
+        assert (
+            len(desk.log),
+            len(desk.told),
+        ) == before and f"{name}-g-{one}" not in desk.coordinator.state.timers
 
 
 def test_failover_starts_sessions_anew_and_the_rebalance_timer_of_who_still_has_to_let_go() -> None:
@@ -161,8 +189,10 @@ def test_failover_starts_sessions_anew_and_the_rebalance_timer_of_who_still_has_
     desk.pass_until(8_000)
     desk.fail_over()
     assert {name: at_ms for name, at_ms in desk.deadlines.items() if "timeout" in name} == {
-        f"session-timeout-g-{one}": 28_000, f"session-timeout-g-{two}": 28_000, f"rebalance-timeout-g-{one}": 18_000,
-    }  # fmt: skip
+        f"session-timeout-g-{one}": 28_000,
+        f"session-timeout-g-{two}": 28_000,
+        f"rebalance-timeout-g-{one}": 18_000,
+    }
 
 
 def test_leave_for_a_while_keeps_the_place_and_lets_go_of_what_was_to_be_let_go() -> None:
@@ -187,19 +217,32 @@ def test_who_left_for_a_while_is_fenced_under_its_old_id_and_replaced_by_a_new_p
     before = len(desk.log)
     back = desk.send(heartbeat848(instance_id="i"))
     assert (back.member_epoch, held(back)) == (1, [0, 1, 2, 3, 4, 5]) and back.member_id != one
-    assert written(desk, before)[:3] == [("CurrentMemberAssignment", True), ("TargetAssignmentMember", True), ("MemberMetadata", True)]
-    assert desk.group().members[back.member_id].rack_id == "east" and desk.group().static_members == {"i": back.member_id}
+    assert written(desk, before)[:3] == [
+        ("CurrentMemberAssignment", True),
+        ("TargetAssignmentMember", True),
+        ("MemberMetadata", True),
+    ]
+    assert desk.group().members[back.member_id].rack_id == "east" and desk.group().static_members == {
+        "i": back.member_id
+    }
     assert desk.group().epoch == 1 and list(desk.group().target) == [back.member_id]
     assert desk.send(beat(one, 1, "i")).error_code == FENCED_INSTANCE_ID
     assert desk.send(beat(one, -1, "i")).error_code == FENCED_INSTANCE_ID
 
 
-def test_new_process_that_reads_other_topics_raises_the_epoch_and_is_shared_with_instead_of_the_old_one() -> None:
+def test_new_process_that_reads_other_topics_raises_the_epoch_and_is_shared_with_instead_of_the_old_one() -> (
+    None
+):
     desk = Desk()
     one, two = desk.send(heartbeat848(instance_id="i")).member_id, desk.send(heartbeat848()).member_id
     desk.send(beat(one, -2, "i"))
-    back = desk.send(beat("", 0, "i", rebalance_timeout_ms=10_000, subscribed_topic_names=["t", "u"], topic_partitions=[]))
-    assert (back.error_code, desk.group().epoch) == (NONE, 3) and set(desk.group().members) == {two, back.member_id}
+    back = desk.send(
+        beat("", 0, "i", rebalance_timeout_ms=10_000, subscribed_topic_names=["t", "u"], topic_partitions=[])
+    )
+    assert (back.error_code, desk.group().epoch) == (NONE, 3) and set(desk.group().members) == {
+        two,
+        back.member_id,
+    }
     shares = {member_id: len(numbers.get(TOPIC_ID, ())) for member_id, numbers in desk.group().target.items()}
     assert shares == {two: 3, back.member_id: 3}
 

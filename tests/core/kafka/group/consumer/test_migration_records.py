@@ -1,4 +1,5 @@
-"""What an upgrade and a downgrade of a group write, whom they answer, and what they refuse (KIP-848's online migration)."""
+"""What an upgrade and a downgrade of a group write, whom they answer, and what they refuse (KIP-848's online
+migration)."""
 
 from __future__ import annotations
 
@@ -6,7 +7,12 @@ from typing import Any
 
 import pytest
 
-from broker_core.kafka.assignors.subscription_bytes import SubscriptionData, read_assignment, write_assignment, write_subscription
+from broker_core.kafka.assignors.subscription_bytes import (
+    SubscriptionData,
+    read_assignment,
+    write_assignment,
+    write_subscription,
+)
 from broker_core.kafka.group import messages as m
 from broker_core.kafka.group.classic.group import ClassicGroup
 from broker_core.kafka.group.codes import (
@@ -25,7 +31,10 @@ from tests.core.kafka.group.desk import TOPIC_ID, Desk, heartbeat848, join, sync
 
 def kinds(desk: Desk, since: int) -> list[str]:
     """What was written; a tombstone ends in +."""
-    return [record.key.type.removeprefix("ConsumerGroup") + ("+" if record.value is None else "") for record in desk.log[since:]]
+    return [
+        record.key.type.removeprefix("ConsumerGroup") + ("+" if record.value is None else "")
+        for record in desk.log[since:]
+    ]
 
 
 def classic_group(
@@ -49,22 +58,36 @@ def test_upgrade_ends_the_classic_group_and_writes_every_member_before_the_newco
     newcomer = desk.send(heartbeat848())
     # First what the group was, as of its generation; then what the newcomer changes.
     assert kinds(desk, before)[:10] == [
-        "GroupMetadata+", "MemberMetadata", "MemberMetadata", "Metadata", "TargetAssignmentMember", "TargetAssignmentMember",
-        "TargetAssignmentMetadata", "CurrentMemberAssignment", "CurrentMemberAssignment", "MemberMetadata",
-    ]  # fmt: skip
+        "GroupMetadata+",
+        "MemberMetadata",
+        "MemberMetadata",
+        "Metadata",
+        "TargetAssignmentMember",
+        "TargetAssignmentMember",
+        "TargetAssignmentMetadata",
+        "CurrentMemberAssignment",
+        "CurrentMemberAssignment",
+        "MemberMetadata",
+    ]
     assert (
         desk.log[before + 3].value.epoch == desk.log[before + 6].value.assignment_epoch == 1
         and desk.log[before + 9].key.member_id == newcomer.member_id
     )
     written = desk.log[before + 1].value
-    assert (written.rebalance_timeout_ms, written.subscribed_topic_names, written.server_assignor) == (30_000, ["t"], None)
+    assert (written.rebalance_timeout_ms, written.subscribed_topic_names, written.server_assignor) == (
+        30_000,
+        ["t"],
+        None,
+    )
     assert written.classic_member_metadata.session_timeout_ms == 10_000
     assert [protocol.name for protocol in written.classic_member_metadata.supported_protocols] == ["range"]
     current = {record.key.member_id: record.value for record in desk.log[before + 7 : before + 9]}
     assert {member_id: value.assigned_partitions for member_id, value in current.items()} == {
         ids[0]: [m.TopicPartitions(TOPIC_ID, [0])], ids[1]: [m.TopicPartitions(TOPIC_ID, [1])],
     }  # fmt: skip
-    assert {(value.member_epoch, value.previous_member_epoch, value.state) for value in current.values()} == {(1, 1, 0)}
+    assert {(value.member_epoch, value.previous_member_epoch, value.state) for value in current.values()} == {
+        (1, 1, 0)
+    }
 
 
 def test_upgraded_members_keep_their_own_sessions() -> None:
@@ -72,8 +95,9 @@ def test_upgraded_members_keep_their_own_sessions() -> None:
     desk.pass_until(9_000)
     newcomer = desk.send(heartbeat848()).member_id
     assert {name: at_ms for name, at_ms in desk.deadlines.items() if name.startswith("session")} == {
-        **{f"session-timeout-g-{member_id}": 19_000 for member_id in ids}, f"session-timeout-g-{newcomer}": 54_000,
-    }  # fmt: skip
+        **{f"session-timeout-g-{member_id}": 19_000 for member_id in ids},
+        f"session-timeout-g-{newcomer}": 54_000,
+    }
     assert ("kafka.group.upgraded", None) in desk.told
 
 
@@ -92,7 +116,10 @@ def test_who_waits_in_join_is_sent_to_join_again() -> None:
     waiting = park(desk, join(one))
     assert desk.send(heartbeat848()).error_code == NONE
     answer = desk.answers[waiting]
-    assert (answer.error_code, answer.member_id) == (REBALANCE_IN_PROGRESS, one) and one in desk.group().members
+    assert (answer.error_code, answer.member_id) == (
+        REBALANCE_IN_PROGRESS,
+        one,
+    ) and one in desk.group().members
 
 
 def test_who_waits_in_sync_is_sent_to_join_again() -> None:
@@ -106,9 +133,15 @@ def test_who_waits_in_sync_is_sent_to_join_again() -> None:
 
 @pytest.mark.parametrize(
     ("assignment", "code"),
-    [(b"", GROUP_ID_NOT_FOUND), (b"\x00", GROUP_ID_NOT_FOUND), (bytes.fromhex("0000000000017fff"), UNKNOWN_SERVER_ERROR)],
+    [
+        (b"", GROUP_ID_NOT_FOUND),
+        (b"\x00", GROUP_ID_NOT_FOUND),
+        (bytes.fromhex("0000000000017fff"), UNKNOWN_SERVER_ERROR),
+    ],
 )
-def test_assignment_that_is_none_of_the_consumer_protocol_keeps_the_group_classic(assignment: bytes, code: int) -> None:
+def test_assignment_that_is_none_of_the_consumer_protocol_keeps_the_group_classic(
+    assignment: bytes, code: int
+) -> None:
     desk, (only,) = classic_group("a", assignments=[assignment])
     before = len(desk.log)
     assert desk.send(heartbeat848()).error_code == code
@@ -143,13 +176,20 @@ def test_downgrade_ends_every_record_of_the_group_and_writes_it_as_a_stable_clas
     answer = desk.send(m.ConsumerGroupHeartbeatRequest("g", newcomer, -1))
     assert (answer.error_code, answer.member_epoch) == (NONE, -1)
     assert kinds(desk, before) == [
-        *["CurrentMemberAssignment+"] * 3, *["TargetAssignmentMember+"] * 3, "TargetAssignmentMetadata+", *["MemberMetadata+"] * 3,
-        "PartitionMetadata+", "Metadata+", "GroupMetadata",
-    ]  # fmt: skip
+        *["CurrentMemberAssignment+"] * 3,
+        *["TargetAssignmentMember+"] * 3,
+        "TargetAssignmentMetadata+",
+        *["MemberMetadata+"] * 3,
+        "PartitionMetadata+",
+        "Metadata+",
+        "GroupMetadata",
+    ]
     value = desk.log[-1].value
     assert (value.generation, value.protocol, value.protocol_type) == (2, "range", "consumer")
     assert sorted(stored.member_id for stored in value.members) == sorted(ids) and value.leader in ids
-    assert {(stored.session_timeout, stored.rebalance_timeout) for stored in value.members} == {(10_000, 30_000)}
+    assert {(stored.session_timeout, stored.rebalance_timeout) for stored in value.members} == {
+        (10_000, 30_000)
+    }
     assert ("kafka.group.rebalance_started", "kafka.group.downgraded") in desk.told[told:]
     desk.fail_over()
     assert isinstance(desk.group(), ClassicGroup) and desk.group().state == "Stable", (
@@ -164,17 +204,24 @@ def test_downgraded_members_have_the_target_that_was_theirs_in_the_version_they_
     desk.send(m.ConsumerGroupHeartbeatRequest("g", newcomer, -1))
     for stored in desk.log[-1].value.members:
         assert stored.assignment[:2] == b"\x00\x00", "they subscribed in version 0"
-        assert {number for _, number in read_assignment(stored.assignment).partitions} == set(target[stored.member_id].get(TOPIC_ID, ()))
+        assert {number for _, number in read_assignment(stored.assignment).partitions} == set(
+            target[stored.member_id].get(TOPIC_ID, ())
+        )
 
 
 def test_classic_member_that_comes_again_must_still_agree_with_the_others() -> None:
     desk, (only,) = classic_group("a")
     newcomer = desk.send(heartbeat848()).member_id
     metadata = write_subscription(SubscriptionData(("t",)), 1)
-    offered, narrowed = [m.Protocol("mine", metadata), m.Protocol("range", metadata)], [m.Protocol("mine", metadata)]
+    offered, narrowed = (
+        [m.Protocol("mine", metadata), m.Protocol("range", metadata)],
+        [m.Protocol("mine", metadata)],
+    )
     desk.send(m.JoinGroupRequest("g", 10_000, "", "consumer", offered, 30_000, "i"))
     static = desk.group().static_members["i"]
-    assert desk.send(m.JoinGroupRequest("g", 10_000, static, "consumer", narrowed, 30_000, "i")).error_code == 23, "a rejoin must agree"
+    assert (
+        desk.send(m.JoinGroupRequest("g", 10_000, static, "consumer", narrowed, 30_000, "i")).error_code == 23
+    ), "a rejoin must agree"
     assert only in desk.group().members and newcomer in desk.group().members
 
 

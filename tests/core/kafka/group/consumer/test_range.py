@@ -1,4 +1,5 @@
-"""The server's range assignor, without a coordinator: runs, who stands first, unequal subscriptions; and the sets of Java that order topics."""
+"""The server's range assignor, without a coordinator: runs, who stands first, unequal subscriptions; and the
+sets of Java that order topics."""
 
 from __future__ import annotations
 
@@ -10,7 +11,12 @@ from hypothesis import strategies as st
 
 from broker_core.kafka.group.codes import UNKNOWN_SERVER_ERROR, Refused
 from broker_core.kafka.group.consumer.assignor import GroupSpec, MemberSpec
-from broker_core.kafka.group.consumer.java_sets import copied_numbers, in_topic_order, partition_hash, topic_id_hash
+from broker_core.kafka.group.consumer.java_sets import (
+    copied_numbers,
+    in_topic_order,
+    partition_hash,
+    topic_id_hash,
+)
 from broker_core.kafka.group.consumer.range import assign_range
 
 
@@ -21,8 +27,13 @@ def topic_id(number: int) -> str:
 T, U = topic_id(1), topic_id(2)
 
 
-def spec(topics: dict[str, tuple[str, ...]], counts: dict[str, int], instances: dict[str, str] | None = None) -> GroupSpec:
-    members = {member_id: MemberSpec((instances or {}).get(member_id), asked, {}) for member_id, asked in topics.items()}
+def spec(
+    topics: dict[str, tuple[str, ...]], counts: dict[str, int], instances: dict[str, str] | None = None
+) -> GroupSpec:
+    members = {
+        member_id: MemberSpec((instances or {}).get(member_id), asked, {})
+        for member_id, asked in topics.items()
+    }
     return GroupSpec(members, len(set(map(frozenset, topics.values()))) <= 1, {}, counts)
 
 
@@ -33,7 +44,10 @@ def test_nobody_and_nothing() -> None:
 
 
 def test_first_members_have_one_more_of_each_topic() -> None:
-    assert assign_range(spec({"b": (T, U), "a": (T, U)}, {T: 3, U: 1})) == {"a": {T: (0, 1), U: (0,)}, "b": {T: (2,)}}
+    assert assign_range(spec({"b": (T, U), "a": (T, U)}, {T: 3, U: 1})) == {
+        "a": {T: (0, 1), U: (0,)},
+        "b": {T: (2,)},
+    }
 
 
 def test_more_members_than_partitions_leave_the_last_without_any() -> None:
@@ -66,18 +80,24 @@ def test_topic_without_metadata_fails_the_whole_assignment() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(
-    st.dictionaries(st.sampled_from("abcd"), st.lists(st.sampled_from([T, U]), unique=True).map(tuple), min_size=1),
+    st.dictionaries(
+        st.sampled_from("abcd"), st.lists(st.sampled_from([T, U]), unique=True).map(tuple), min_size=1
+    ),
     st.integers(0, 9),
     st.integers(0, 9),
 )
-def test_law_runs_tile_each_topic_once_and_differ_by_one_at_most(topics: dict[str, tuple[str, ...]], of_t: int, of_u: int) -> None:
+def test_law_runs_tile_each_topic_once_and_differ_by_one_at_most(
+    topics: dict[str, tuple[str, ...]], of_t: int, of_u: int
+) -> None:
     given_out = assign_range(spec(topics, {T: of_t, U: of_u}))
     assert list(given_out) == sorted(topics)
     for topic, count in ((T, of_t), (U, of_u)):
         readers = [name for name in sorted(topics) if topic in topics[name]]
         runs = [given_out[name].get(topic, ()) for name in readers]
         assert [number for run in runs for number in run] == (list(range(count)) if readers else [])
-        assert sorted(map(len, runs), reverse=True) == list(map(len, runs)) and (not runs or len(runs[0]) - len(runs[-1]) <= 1)
+        assert sorted(map(len, runs), reverse=True) == list(map(len, runs)) and (
+            not runs or len(runs[0]) - len(runs[-1]) <= 1
+        )
         assert all(topic not in given_out[name] for name in topics if name not in readers)
 
 

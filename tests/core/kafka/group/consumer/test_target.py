@@ -40,7 +40,9 @@ def target(desk: Desk) -> dict[str, dict[str, tuple[int, ...]]]:
 
 
 def with_topics(desk: Desk, **counts: int) -> None:
-    desk.topics = TopicsImage.of([Topic(name, TOPIC_ID if name == "t" else OTHER_ID, count) for name, count in counts.items()])
+    desk.topics = TopicsImage.of(
+        [Topic(name, TOPIC_ID if name == "t" else OTHER_ID, count) for name, count in counts.items()]
+    )
     desk.coordinator.topics_changed(desk.topics, list(counts))
 
 
@@ -60,9 +62,17 @@ def test_newcomer_writes_its_own_part_and_those_that_change_and_then_the_epoch()
     before = len(desk.log)
     newcomer = enter(desk)
     assert written(desk, before) == [
-        "MemberMetadata", "Metadata", *["TargetAssignmentMember"] * 3, "TargetAssignmentMetadata", "CurrentMemberAssignment",
-    ]  # fmt: skip
-    parts = {record.key.member_id for record in desk.log[before:] if record.key.type.endswith("TargetAssignmentMember")}
+        "MemberMetadata",
+        "Metadata",
+        *["TargetAssignmentMember"] * 3,
+        "TargetAssignmentMetadata",
+        "CurrentMemberAssignment",
+    ]
+    parts = {
+        record.key.member_id
+        for record in desk.log[before:]
+        if record.key.type.endswith("TargetAssignmentMember")
+    }
     assert parts == {*ids, newcomer}
     assert sorted(len(mine[TOPIC_ID]) for mine in target(desk).values()) == [2, 2, 2]
 
@@ -79,13 +89,22 @@ def test_part_that_stays_the_same_is_not_written_again() -> None:
     with_topics(desk, t=7)
     before = len(desk.log)
     beat(desk, one)
-    parts = [record.key.member_id for record in desk.log[before:] if record.key.type.endswith("TargetAssignmentMember")]
+    parts = [
+        record.key.member_id
+        for record in desk.log[before:]
+        if record.key.type.endswith("TargetAssignmentMember")
+    ]
     assert len(parts) == 1, "the seventh partition is one member's"
-    assert written(desk, before)[:2] == ["PartitionMetadata", "Metadata"] and (desk.group().epoch, desk.group().assignment_epoch) == (3, 3)
+    assert written(desk, before)[:2] == ["PartitionMetadata", "Metadata"] and (
+        desk.group().epoch,
+        desk.group().assignment_epoch,
+    ) == (3, 3)
     assert sum(len(mine[TOPIC_ID]) for mine in target(desk).values()) == 7 and {one, two} == set(target(desk))
 
 
-def test_topics_are_looked_at_by_the_next_heartbeat_of_anybody_and_only_if_they_changed_for_the_group() -> None:
+def test_topics_are_looked_at_by_the_next_heartbeat_of_anybody_and_only_if_they_changed_for_the_group() -> (
+    None
+):
     desk, (one, two) = settled("a", "b")
     before = len(desk.log)
     with_topics(desk, t=6, elsewhere=3)
@@ -125,18 +144,22 @@ def test_lost_write_of_a_look_at_the_topics_is_made_good_by_the_next_heartbeat()
 @pytest.mark.parametrize(
     ("asked", "assignors", "rule"),
     [
-        ([None, None], ("uniform", "range"), "uniform"), ([None, None], ("range", "uniform"), "range"),
-        (["range", None], ("uniform", "range"), "range"), (["range", "uniform", "uniform"], ("range", "uniform"), "uniform"),
+        ([None, None], ("uniform", "range"), "uniform"),
+        ([None, None], ("range", "uniform"), "range"),
+        (["range", None], ("uniform", "range"), "range"),
+        (["range", "uniform", "uniform"], ("range", "uniform"), "uniform"),
         (["uniform", "range", "range"], ("uniform", "range"), "range"),
     ],
-)  # fmt: skip
+)
 def test_assignor_is_the_one_most_members_ask_for_or_the_first_of_the_broker(
     asked: list[str | None], assignors: tuple[str, ...], rule: str
 ) -> None:
     desk = Desk(consumer_assignors=assignors)
     for name in asked:
         enter(desk, server_assignor=name)
-    assert [told for kind, told in desk.told if kind == "kafka.group.target_assigned"][-1] == f"kafka.assignor.{rule}"
+    assert [told for kind, told in desk.told if kind == "kafka.group.target_assigned"][
+        -1
+    ] == f"kafka.assignor.{rule}"
     (described,) = desk.send(m.ConsumerGroupDescribeRequest(["g"]), 0).groups
     assert described.assignor_name == rule
 
@@ -172,8 +195,12 @@ def test_racks_of_the_topics_are_written_and_a_move_of_a_replica_raises_the_epoc
     desk.topics = TopicsImage.of([Topic("t", TOPIC_ID, 1, (("east", "west"),))])
     desk.coordinator.topics_changed(desk.topics, ["t"])
     one = enter(desk)
-    (topic,) = next(record.value for record in desk.log if record.key.type == "ConsumerGroupPartitionMetadata").topics
-    assert [(part.partition, sorted(part.racks)) for part in topic.partition_metadata] == [(0, ["east", "west"])]
+    (topic,) = next(
+        record.value for record in desk.log if record.key.type == "ConsumerGroupPartitionMetadata"
+    ).topics
+    assert [(part.partition, sorted(part.racks)) for part in topic.partition_metadata] == [
+        (0, ["east", "west"])
+    ]
     desk.topics = TopicsImage.of([Topic("t", TOPIC_ID, 1, (("east", "north"),))])
     desk.coordinator.topics_changed(desk.topics, ["t"])
     assert beat(desk, one).member_epoch == 2
@@ -188,5 +215,7 @@ def test_three_members_settle_within_two_rounds_of_heartbeats() -> None:
     for member_id in ids:
         assert beat(desk, member_id).member_epoch == 3
     answer = beat(desk, newcomer)
-    assert answer.assignment is not None and [len(topic.partitions) for topic in answer.assignment.topic_partitions] == [3]
+    assert answer.assignment is not None and [
+        len(topic.partitions) for topic in answer.assignment.topic_partitions
+    ] == [3]
     assert desk.group().state == "Stable"

@@ -1,4 +1,5 @@
-"""The server's uniform assignor, without a coordinator: quotas, what stays where it is, unequal subscriptions, and its laws."""
+"""The server's uniform assignor, without a coordinator: quotas, what stays where it is, unequal
+subscriptions, and its laws."""
 
 from __future__ import annotations
 
@@ -19,11 +20,20 @@ T, U, V = (base64.urlsafe_b64encode(bytes([0] * 15 + [number])).decode().rstrip(
 LAW = settings(max_examples=20, deadline=None)
 
 
-def spec(topics: dict[str, tuple[str, ...]], counts: dict[str, int], had: dict[str, Target] | None = None) -> GroupSpec:
+def spec(
+    topics: dict[str, tuple[str, ...]], counts: dict[str, int], had: dict[str, Target] | None = None
+) -> GroupSpec:
     """topics: member -> what it reads. had: what the present target gives to whom."""
     held = had or {}
-    members = {member_id: MemberSpec(None, asked, held.get(member_id, {})) for member_id, asked in topics.items()}
-    targeted = {(topic, number): member_id for member_id, target in held.items() for topic, numbers in target.items() for number in numbers}
+    members = {
+        member_id: MemberSpec(None, asked, held.get(member_id, {})) for member_id, asked in topics.items()
+    }
+    targeted = {
+        (topic, number): member_id
+        for member_id, target in held.items()
+        for topic, numbers in target.items()
+        for number in numbers
+    }
     return GroupSpec(members, len(set(map(frozenset, topics.values()))) <= 1, targeted, counts)
 
 
@@ -74,7 +84,9 @@ def test_new_partitions_fill_up_and_take_nothing_away() -> None:
 
 
 def test_topic_that_nobody_reads_any_more_goes_and_its_room_is_used() -> None:
-    given_out = assign_uniform(spec({"a": (U,), "b": (U,)}, {U: 4}, {"a": {T: (0, 1), U: (3,)}, "b": {T: (2,)}}))
+    given_out = assign_uniform(
+        spec({"a": (U,), "b": (U,)}, {U: 4}, {"a": {T: (0, 1), U: (3,)}, "b": {T: (2,)}})
+    )
     assert given_out == {"a": {U: (0, 3)}, "b": {U: (1, 2)}}
 
 
@@ -140,18 +152,26 @@ def groups(draw: st.DrawFn, is_equal: bool) -> GroupSpec:
     counts = {topic: draw(st.integers(0, 6)) for topic in (T, U, V)}
     shared = tuple(draw(st.lists(st.sampled_from([T, U, V]), unique=True)))
     names = draw(st.permutations("abcde"))[: draw(st.integers(1, 5))]
-    topics = {name: shared if is_equal else tuple(draw(st.lists(st.sampled_from([T, U, V]), unique=True))) for name in names}
+    topics = {
+        name: shared if is_equal else tuple(draw(st.lists(st.sampled_from([T, U, V]), unique=True)))
+        for name in names
+    }
     had: dict[str, dict[str, list[int]]] = {name: {} for name in names}
     for topic, count in counts.items():
         for number in range(count):
             owner = draw(st.sampled_from([None, *names]))
             if owner is not None:
                 had[owner].setdefault(topic, []).append(number)
-    return spec(topics, counts, {name: {topic: tuple(numbers) for topic, numbers in mine.items()} for name, mine in had.items()})
+    return spec(
+        topics,
+        counts,
+        {name: {topic: tuple(numbers) for topic, numbers in mine.items()} for name, mine in had.items()},
+    )
 
 
 def assigned(group: GroupSpec) -> dict[str, Target]:
-    """What the assignor gives out. With unequal subscriptions the original gives up where it would move a partition a second time."""
+    """What the assignor gives out. With unequal subscriptions the original gives up where it would move a
+    partition a second time."""
     try:
         return assign_uniform(group)
     except Refused:
@@ -168,8 +188,14 @@ def test_law_each_partition_that_somebody_reads_has_one_reader(is_equal: bool, d
     given_out = assigned(group)
     owners = Counter(place for target in given_out.values() for place in places(target))
     asked = {topic for member in group.members.values() for topic in member.topic_ids}
-    assert owners == Counter((topic, number) for topic in asked for number in range(group.partition_counts[topic]))
-    assert all(topic in group.members[member_id].topic_ids for member_id, target in given_out.items() for topic in target)
+    assert owners == Counter(
+        (topic, number) for topic in asked for number in range(group.partition_counts[topic])
+    )
+    assert all(
+        topic in group.members[member_id].topic_ids
+        for member_id, target in given_out.items()
+        for topic in target
+    )
 
 
 @LAW
@@ -203,5 +229,13 @@ def test_law_no_unequal_reader_could_take_one_from_a_reader_with_two_more(group:
 def test_law_a_second_look_moves_nothing(is_equal: bool, data: st.DataObject) -> None:
     group = data.draw(groups(is_equal))
     first = assigned(group)
-    again = assigned(spec({name: member.topic_ids for name, member in group.members.items()}, dict(group.partition_counts), first))
-    assert {name: places(target) for name, target in again.items()} == {name: places(target) for name, target in first.items()}
+    again = assigned(
+        spec(
+            {name: member.topic_ids for name, member in group.members.items()},
+            dict(group.partition_counts),
+            first,
+        )
+    )
+    assert {name: places(target) for name, target in again.items()} == {
+        name: places(target) for name, target in first.items()
+    }

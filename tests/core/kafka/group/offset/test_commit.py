@@ -25,14 +25,20 @@ BOTH = pytest.mark.parametrize("is_old", [False, True], ids=["new", "old"])
 
 
 def topics(*offsets: tuple[int, int], metadata: str | None = "") -> list[m.CommittedTopic]:
-    return [m.CommittedTopic("t", [m.CommittedPartition(number, offset, 3, metadata) for number, offset in offsets])]
+    return [
+        m.CommittedTopic(
+            "t", [m.CommittedPartition(number, offset, 3, metadata) for number, offset in offsets]
+        )
+    ]
 
 
 def commit(member_id: str = "", generation: int = -1, instance: str | None = None) -> m.OffsetCommitRequest:
     return m.OffsetCommitRequest("g", generation, member_id, topics((0, 7)), instance)
 
 
-def transactional(member_id: str = "", generation: int = -1, instance: str | None = None, group: str = "g") -> m.TxnOffsetCommitRequest:
+def transactional(
+    member_id: str = "", generation: int = -1, instance: str | None = None, group: str = "g"
+) -> m.TxnOffsetCommitRequest:
     return m.TxnOffsetCommitRequest("tx", group, 100, 5, topics((0, 7)), generation, member_id, instance)
 
 
@@ -78,7 +84,14 @@ CASES = [
 @pytest.mark.parametrize("is_transactional", [False, True], ids=["plain", "transactional"])
 @pytest.mark.parametrize(("state", "who", "generation", "instance", "plain", "in_transaction"), CASES)
 def test_first_check_that_fails_decides_and_a_refusal_writes_nothing(
-    state: str, who: str, generation: int, instance: str | None, plain: int, in_transaction: int, is_transactional: bool, is_old: bool
+    state: str,
+    who: str,
+    generation: int,
+    instance: str | None,
+    plain: int,
+    in_transaction: int,
+    is_transactional: bool,
+    is_old: bool,
 ) -> None:
     desk, (one, two) = in_state(state, is_old)
     member_id = {"ONE": one, "TWO": two}.get(who, who)
@@ -88,21 +101,27 @@ def test_first_check_that_fails_decides_and_a_refusal_writes_nothing(
     answer = desk.send((transactional if is_transactional else commit)(member_id, generation, instance))
     assert code(answer) == expected and desk.group().state == state
     assert len(desk.log) == before + (expected == NONE)
-    # A member that is heard of by a commit lives; a transaction is the producer's, and tells nothing of the member.
+    # A member that is heard of by a commit lives; a transaction is the producer's, and tells nothing of the
+    # member.
     is_heard = expected == NONE and not is_transactional and state in (STABLE, PREPARING)
     assert desk.deadlines == (deadlines | {session_of(one): desk.now_ms + 10_000} if is_heard else deadlines)
 
 
 @pytest.mark.parametrize(
-    ("version", "is_old", "expected"), [(9, False, GROUP_ID_NOT_FOUND), (8, False, ILLEGAL_GENERATION), (9, True, ILLEGAL_GENERATION)]
+    ("version", "is_old", "expected"),
+    [(9, False, GROUP_ID_NOT_FOUND), (8, False, ILLEGAL_GENERATION), (9, True, ILLEGAL_GENERATION)],
 )
-def test_unknown_group_with_a_generation_is_told_by_the_version(version: int, is_old: bool, expected: int) -> None:
+def test_unknown_group_with_a_generation_is_told_by_the_version(
+    version: int, is_old: bool, expected: int
+) -> None:
     desk = Desk(is_old=is_old)
     assert code(desk.send(commit("m", 3), version)) == expected
     assert desk.group() is None and desk.log == []
 
 
-@pytest.mark.parametrize(("is_old", "expected"), [(False, ILLEGAL_GENERATION), (True, UNKNOWN_MEMBER_ID)], ids=["new", "old"])
+@pytest.mark.parametrize(
+    ("is_old", "expected"), [(False, ILLEGAL_GENERATION), (True, UNKNOWN_MEMBER_ID)], ids=["new", "old"]
+)
 def test_transaction_for_an_unknown_group_with_a_generation(is_old: bool, expected: int) -> None:
     """docs/kafka/groups.md: the old coordinator leaves an Empty group behind."""
     desk = Desk(is_old=is_old)
@@ -122,26 +141,47 @@ def test_group_needs_a_name_for_a_transaction_and_has_none_for_old_simple_consum
 def test_each_partition_is_written_and_answered_for_itself(is_old: bool) -> None:
     desk = Desk(is_old=is_old, offset_metadata_max_bytes=3)
     asked = [
-        m.CommittedTopic("t", [m.CommittedPartition(0, 5, 1, "abc"), m.CommittedPartition(1, 6, 2, "abcd"), m.CommittedPartition(2, 7)]),
+        m.CommittedTopic(
+            "t",
+            [
+                m.CommittedPartition(0, 5, 1, "abc"),
+                m.CommittedPartition(1, 6, 2, "abcd"),
+                m.CommittedPartition(2, 7),
+            ],
+        ),
         m.CommittedTopic("u", [m.CommittedPartition(0, 8, -1, None)]),
     ]
     desk.pass_until(1_234)
     answer = desk.send(m.OffsetCommitRequest("g", -1, "", asked))
-    assert [(topic.name, [(part.partition_index, part.error_code) for part in topic.partitions]) for topic in answer.topics] == [
-        ("t", [(0, NONE), (1, OFFSET_METADATA_TOO_LARGE), (2, NONE)]), ("u", [(0, NONE)]),
-    ]  # fmt: skip
     assert [
-        (record.key.topic, record.key.partition, record.value.offset, record.value.leader_epoch, record.value.metadata)
+        (topic.name, [(part.partition_index, part.error_code) for part in topic.partitions])
+        for topic in answer.topics
+    ] == [
+        ("t", [(0, NONE), (1, OFFSET_METADATA_TOO_LARGE), (2, NONE)]),
+        ("u", [(0, NONE)]),
+    ]
+    assert [
+        (
+            record.key.topic,
+            record.key.partition,
+            record.value.offset,
+            record.value.leader_epoch,
+            record.value.metadata,
+        )
         for record in desk.log
     ] == [("t", 0, 5, 1, "abc"), ("t", 2, 7, -1, ""), ("u", 0, 8, -1, "")]
-    assert {(record.key.group, record.value.commit_timestamp, record.producer_id) for record in desk.log} == {("g", 1_234, -1)}
+    assert {(record.key.group, record.value.commit_timestamp, record.producer_id) for record in desk.log} == {
+        ("g", 1_234, -1)
+    }
 
 
 @BOTH
 def test_transactional_record_names_its_producer(is_old: bool) -> None:
     desk = Desk(is_old=is_old)
     desk.send(transactional())
-    assert [(record.producer_id, record.producer_epoch, record.value.offset) for record in desk.log] == [(100, 5, 7)]
+    assert [(record.producer_id, record.producer_epoch, record.value.offset) for record in desk.log] == [
+        (100, 5, 7)
+    ]
     assert desk.send(m.WriteTxnMarkers(100, 5, True)).error_code == NONE
     assert (desk.log[-1].producer_id, desk.log[-1].producer_epoch, desk.log[-1].commit) == (100, 5, True)
 
@@ -156,12 +196,17 @@ def test_commit_without_partitions_is_answered_and_writes_nothing(is_old: bool) 
 @pytest.mark.parametrize(
     ("who", "epoch", "version", "plain", "in_transaction"),
     [
-        ("nobody", 1, 9, UNKNOWN_MEMBER_ID, UNKNOWN_MEMBER_ID), ("", -1, 9, UNKNOWN_MEMBER_ID, UNKNOWN_MEMBER_ID),
-        ("ONE", 1, 8, UNSUPPORTED_VERSION, NONE), ("ONE", 0, 9, STALE_MEMBER_EPOCH, ILLEGAL_GENERATION),
-        ("ONE", 2, 9, STALE_MEMBER_EPOCH, ILLEGAL_GENERATION), ("ONE", 1, 9, NONE, NONE),
+        ("nobody", 1, 9, UNKNOWN_MEMBER_ID, UNKNOWN_MEMBER_ID),
+        ("", -1, 9, UNKNOWN_MEMBER_ID, UNKNOWN_MEMBER_ID),
+        ("ONE", 1, 8, UNSUPPORTED_VERSION, NONE),
+        ("ONE", 0, 9, STALE_MEMBER_EPOCH, ILLEGAL_GENERATION),
+        ("ONE", 2, 9, STALE_MEMBER_EPOCH, ILLEGAL_GENERATION),
+        ("ONE", 1, 9, NONE, NONE),
     ],
-)  # fmt: skip
-def test_in_a_group_of_the_consumer_protocol_the_epoch_counts(who: str, epoch: int, version: int, plain: int, in_transaction: int) -> None:
+)
+def test_in_a_group_of_the_consumer_protocol_the_epoch_counts(
+    who: str, epoch: int, version: int, plain: int, in_transaction: int
+) -> None:
     desk = Desk()
     one = desk.send(heartbeat848()).member_id
     member_id = who.replace("ONE", one)
@@ -181,4 +226,6 @@ def test_commit_waits_for_the_high_watermark_and_is_told_when_that_is_late() -> 
     assert code(desk.answers[ticket]) == 15
     desk.let_go()
     fetched = desk.send(m.OffsetFetchRequest([m.OffsetFetchGroup("g", topics=[m.FetchedTopic("t", [0])])]))
-    assert fetched.groups[0].topics[0].partitions[0].committed_offset == 7, "though it counts once it is confirmed"
+    assert fetched.groups[0].topics[0].partitions[0].committed_offset == 7, (
+        "though it counts once it is confirmed"
+    )

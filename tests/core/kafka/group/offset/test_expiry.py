@@ -1,4 +1,5 @@
-"""The look for expired offsets: how often, from when the retention counts in each state, what goes along, and what a failed write costs."""
+"""The look for expired offsets: how often, from when the retention counts in each state, what goes along, and
+what a failed write costs."""
 
 from __future__ import annotations
 
@@ -16,7 +17,13 @@ SHORT: dict[str, Any] = {"offsets_retention_ms": 10_000, "offsets_retention_chec
 
 
 def commit(
-    desk: Desk, *numbers: int, topic: str = "t", member_id: str = "", generation: int = -1, version: int = 9, retention_ms: int = -1
+    desk: Desk,
+    *numbers: int,
+    topic: str = "t",
+    member_id: str = "",
+    generation: int = -1,
+    version: int = 9,
+    retention_ms: int = -1,
 ) -> None:
     topics = [m.CommittedTopic(topic, [m.CommittedPartition(number, 7) for number in numbers])]
     answer = desk.send(m.OffsetCommitRequest("g", generation, member_id, topics, None, retention_ms), version)
@@ -41,7 +48,9 @@ def test_looks_come_at_the_interval_from_loading_on(is_old: bool) -> None:
 
 
 @BOTH
-def test_simple_consumers_offsets_go_one_by_one_from_their_commits_and_the_group_with_the_last(is_old: bool) -> None:
+def test_simple_consumers_offsets_go_one_by_one_from_their_commits_and_the_group_with_the_last(
+    is_old: bool,
+) -> None:
     desk = Desk(is_old=is_old, **SHORT)
     commit(desk, 0)
     desk.pass_until(5_500)
@@ -53,7 +62,9 @@ def test_simple_consumers_offsets_go_one_by_one_from_their_commits_and_the_group
     before = len(desk.log)
     desk.pass_until(16_000)
     assert there(desk) == [] and desk.group() is None
-    assert [record.key.type for record in desk.log[before:]] == (["OffsetCommit"] if is_old else ["OffsetCommit", "GroupMetadata"])
+    assert [record.key.type for record in desk.log[before:]] == (
+        ["OffsetCommit"] if is_old else ["OffsetCommit", "GroupMetadata"]
+    )
 
 
 @BOTH
@@ -134,13 +145,19 @@ def test_consumer_protocol_counts_from_the_commit_also_when_the_group_is_empty()
     desk.pass_until(11_000)
     assert there(desk) == [] and desk.group() is None
     kinds = [record.key.type for record in desk.log[before:]]
-    assert kinds[0] == "OffsetCommit" and kinds[-1] == "ConsumerGroupMetadata" and {record.value for record in desk.log[before:]} == {None}
+    assert (
+        kinds[0] == "OffsetCommit"
+        and kinds[-1] == "ConsumerGroupMetadata"
+        and {record.value for record in desk.log[before:]} == {None}
+    )
 
 
 def test_open_transaction_keeps_its_partition_and_with_it_the_group() -> None:
     desk = Desk(**SHORT)
     commit(desk, 0, 1)
-    desk.send(m.TxnOffsetCommitRequest("tx", "g", 100, 0, [m.CommittedTopic("t", [m.CommittedPartition(0, 9)])]))
+    desk.send(
+        m.TxnOffsetCommitRequest("tx", "g", 100, 0, [m.CommittedTopic("t", [m.CommittedPartition(0, 9)])])
+    )
     desk.pass_until(20_000)
     assert there(desk) == [("t", 0)] and desk.group() is not None
     desk.send(m.WriteTxnMarkers(100, 0, False))
@@ -149,9 +166,12 @@ def test_open_transaction_keeps_its_partition_and_with_it_the_group() -> None:
 
 
 def test_group_with_nothing_but_an_open_transaction_goes_as_in_the_original() -> None:
-    """docs/kafka/groups.md: kept as it is. What the transaction commits later is stored, and nobody can fetch it: there is no group."""
+    """docs/kafka/groups.md: kept as it is. What the transaction commits later is stored, and nobody can fetch
+    it: there is no group."""
     desk = Desk(**SHORT)
-    desk.send(m.TxnOffsetCommitRequest("tx", "g", 100, 0, [m.CommittedTopic("t", [m.CommittedPartition(0, 9)])]))
+    desk.send(
+        m.TxnOffsetCommitRequest("tx", "g", 100, 0, [m.CommittedTopic("t", [m.CommittedPartition(0, 9)])])
+    )
     desk.pass_until(1_000)
     assert desk.group() is None and (desk.log[-1].key.type, desk.log[-1].value) == ("GroupMetadata", None)
     desk.send(m.WriteTxnMarkers(100, 0, True))
@@ -167,7 +187,11 @@ def test_look_whose_tombstones_are_refused_is_repeated_half_a_second_later() -> 
     desk.pass_until(9_999)
     desk.next_error = NOT_ENOUGH_REPLICAS
     desk.pass_until(10_000)
-    assert there(desk) == [("t", 0)] and desk.group() is not None and desk.deadlines["expire-group-metadata"] == 10_500
+    assert (
+        there(desk) == [("t", 0)]
+        and desk.group() is not None
+        and desk.deadlines["expire-group-metadata"] == 10_500
+    )
     desk.pass_until(10_500)
     assert there(desk) == [] and desk.group() is None and desk.deadlines["expire-group-metadata"] == 15_500
 

@@ -1,4 +1,5 @@
-"""The committed offsets of a partition of the offsets topic, record by record: transactions, tombstones, what readers still see."""
+"""The committed offsets of a partition of the offsets topic, record by record: transactions, tombstones, what
+readers still see."""
 
 from __future__ import annotations
 
@@ -79,7 +80,9 @@ def test_commit_that_is_later_in_the_log_wins_whenever_the_transaction_ends() ->
 
 
 @pytest.mark.parametrize("order", [(7, 8), (8, 7)])
-def test_of_two_transactions_the_later_record_wins_in_whichever_order_they_end(order: tuple[int, int]) -> None:
+def test_of_two_transactions_the_later_record_wins_in_whichever_order_they_end(
+    order: tuple[int, int],
+) -> None:
     log = Log()
     log.commit(T0, 70, 7)
     log.commit(T0, 80, 8)
@@ -97,7 +100,9 @@ def test_end_of_a_transaction_that_touched_nothing_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize(("keeps_pending", "after"), [(False, None), (True, 9)], ids=["new", "old"])
-def test_tombstone_takes_what_transactions_hold_along_in_the_new_coordinator(keeps_pending: bool, after: int | None) -> None:
+def test_tombstone_takes_what_transactions_hold_along_in_the_new_coordinator(
+    keeps_pending: bool, after: int | None
+) -> None:
     log = Log(keeps_pending)
     log.commit(T0, 5)
     log.commit(T0, 9, 7)
@@ -127,7 +132,9 @@ def test_places_of_open_transactions_come_transaction_by_transaction() -> None:
     assert log.store.pending_places("h") == [place(OTHER)] and log.store.pending_places("nobody") == []
 
 
-def test_what_is_forgotten_of_a_place_leaves_the_group_open_and_what_is_forgotten_of_a_group_does_not() -> None:
+def test_what_is_forgotten_of_a_place_leaves_the_group_open_and_what_is_forgotten_of_a_group_does_not() -> (
+    None
+):
     log = Log(keeps_pending=True)
     log.commit(T0, 5, 7)
     log.commit(OTHER, 6, 7)
@@ -141,10 +148,20 @@ def test_what_is_forgotten_of_a_place_leaves_the_group_open_and_what_is_forgotte
 
 @pytest.mark.parametrize(
     ("expire_at", "base", "now", "is_expired"),
-    [(None, 0, 99, False), (None, 0, 100, True), (None, 50, 149, False), (None, 50, 150, True), (120, 0, 119, False), (120, 0, 120, True),
-     (120, 1_000, 120, True), (500, 0, 400, False)],
-)  # fmt: skip
-def test_own_expiry_counts_instead_of_the_brokers_retention(expire_at: int | None, base: int, now: int, is_expired: bool) -> None:
+    [
+        (None, 0, 99, False),
+        (None, 0, 100, True),
+        (None, 50, 149, False),
+        (None, 50, 150, True),
+        (120, 0, 119, False),
+        (120, 0, 120, True),
+        (120, 1_000, 120, True),
+        (500, 0, 400, False),
+    ],
+)
+def test_own_expiry_counts_instead_of_the_brokers_retention(
+    expire_at: int | None, base: int, now: int, is_expired: bool
+) -> None:
     assert CommittedOffset(0, 5, -1, "", 0, expire_at).is_expired(base, now, 100) is is_expired
 
 
@@ -161,7 +178,9 @@ def test_readers_see_a_place_until_its_tombstone_is_confirmed_and_not_before_its
     assert log.store.committed_places("h") == []
     log.store.seal(4)
     log.store.commit(4)
-    assert log.store.committed_places("g") == [place(T1)] and log.store.committed_places("h") == [place(OTHER)]
+    assert log.store.committed_places("g") == [place(T1)] and log.store.committed_places("h") == [
+        place(OTHER)
+    ]
 
 
 def test_offsets_never_change_before_their_record_is_in_the_log() -> None:
@@ -172,13 +191,21 @@ def test_offsets_never_change_before_their_record_is_in_the_log() -> None:
         log.store.undo()
 
 
-STEP = st.tuples(st.sampled_from(["plain", "txn", "end", "tombstone"]), st.integers(0, 2), st.sampled_from([7, 8]), st.booleans())
+STEP = st.tuples(
+    st.sampled_from(["plain", "txn", "end", "tombstone"]),
+    st.integers(0, 2),
+    st.sampled_from([7, 8]),
+    st.booleans(),
+)
 
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(STEP, max_size=25))
-def test_law_a_place_has_the_latest_record_of_those_that_count(steps: list[tuple[str, int, int, bool]]) -> None:
-    """Read again from the whole log: plain commits count at once, those of a transaction once it is committed, a tombstone voids all before."""
+def test_law_a_place_has_the_latest_record_of_those_that_count(
+    steps: list[tuple[str, int, int, bool]],
+) -> None:
+    """Read again from the whole log: plain commits count at once, those of a transaction once it is
+    committed, a tombstone voids all before."""
     log = Log()
     history: list[tuple[str, int, int, bool]] = []
     for step in steps:
@@ -197,7 +224,10 @@ def test_law_a_place_has_the_latest_record_of_those_that_count(steps: list[tuple
         for at, (kind, of, producer, _) in enumerate(history):
             if kind == "end" or of != number:
                 continue
-            ends = next((is_committed for k, _, who, is_committed in history[at:] if k == "end" and who == producer), False)
+            ends = next(
+                (is_committed for k, _, who, is_committed in history[at:] if k == "end" and who == producer),
+                False,
+            )
             if kind == "tombstone":
                 counted = None
             elif kind == "plain" or (ends and not _is_voided(history, at, number, producer)):
