@@ -6,7 +6,6 @@
 # The newest Python that the locks are made for; another: make PYTHON=/path/to/python3.11
 PYTHON ?= $(shell for p in python3.12 python3.11 python3; do command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 13))' 2>/dev/null && echo $$p && exit; done; echo python3)
 VENV := .venv/bin
-SEEDS ?= 20
 export HOST PORT REDIS_URL DATABASE_URL
 # Where the environment forbids keeping bytecode, each of the many processes would compile all sources anew.
 export PYTHONDONTWRITEBYTECODE :=
@@ -25,10 +24,11 @@ run: install
 
 # The JavaScript's tests first and pytest last, so that its summary closes the output. On all cores runs what shares no process and no
 # clock with others, with one Spark for all who need it; what is marked `alone` (tests/conftest.py) follows, one after another; nothing of the core is.
+# The simulations try other lives at each commit: 40 of each kind, or SEEDS. Each part ends with what every folder took.
 test: install-dev node browser postgres
 	node --test tests/js/*.test.mjs
-	HIGHWATER_SEEDS=$(SEEDS) HIGHWATER_CLUSTER_SEEDS=200 HIGHWATER_GROUP_SEEDS=200 HIGHWATER_SUBSCRIPTION_SEEDS=200 $(VENV)/python -m pytest -n auto --dist loadgroup -q -m "not alone"
-	$(VENV)/python -m pytest -q -m alone --ignore=tests/core
+	HIGHWATER_SEEDS=$(or $(SEEDS),40) $(VENV)/python -m pytest -n auto --dist loadgroup -q --folders -m "not alone"
+	$(VENV)/python -m pytest -q --folders -m alone --ignore=tests/core
 
 check: install-dev
 	$(VENV)/ruff format --check .
@@ -46,13 +46,12 @@ bench-smoke: install-dev
 
 seed: install-dev
 	@test -n "$(SEED)" || { echo "Which seed? make seed SEED=7" >&2; exit 2; }
-	SEED=$(SEED) $(VENV)/python -m pytest -q tests/simulation
+	SEED=$(SEED) $(VENV)/python -m pytest -q $(or $(TESTS),tests/simulation)
 
-# Whole labs; Kafka clusters under faults, 500 steps each, and consumer groups on them; Pulsar's subscriptions, and a million messages through
+# Whole labs (at most 200); Kafka clusters under faults, 500 steps each, and consumer groups on them; Pulsar's subscriptions, and a million messages through
 # Key_Shared; then the core's laws on other examples than those of `make test`.
 simulate: install-dev
-	HIGHWATER_SEEDS=$(or $(LAB_SEEDS),200) HIGHWATER_CLUSTER_SEEDS=$(or $(CLUSTER_SEEDS),2000) HIGHWATER_GROUP_SEEDS=$(or $(GROUP_SEEDS),2000) \
-	HIGHWATER_SUBSCRIPTION_SEEDS=$(or $(SUBSCRIPTION_SEEDS),2000) HIGHWATER_PULSAR_MESSAGES=$(or $(MESSAGES),1000000) \
+	HIGHWATER_SEEDS=$(or $(SEEDS),2000) HIGHWATER_PULSAR_MESSAGES=$(or $(MESSAGES),1000000) \
 	$(VENV)/python -m pytest -n auto -q tests/simulation/test_seeds.py tests/simulation/test_cluster_seeds.py tests/simulation/test_group_seeds.py \
 	tests/simulation/test_subscription_seeds.py tests/simulation/test_key_shared_laws.py
 	HIGHWATER_NEW_EXAMPLES=1 $(VENV)/python -m pytest -n auto -q tests/core

@@ -8,6 +8,7 @@ import pytest
 
 from mqsite.keeper import ROOT
 from mqsite.messages import compile_messages
+from tests.durations import Folders
 
 CORE = ROOT / "tests" / "core"
 
@@ -20,6 +21,10 @@ hypothesis.settings.register_profile("new", deadline=None)
 hypothesis.settings.load_profile("new" if os.environ.get("HIGHWATER_NEW_EXAMPLES") else "same")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--folders", action="store_true", help="say at the end what each folder of tests took")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Compile the catalogues, once, before any worker of xdist starts: they are not in the repository."""
     config.addinivalue_line(
@@ -28,6 +33,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "slow: takes seconds of processor time, so `make check` leaves it to `make test`"
     )
+    if config.getoption("folders"):
+        config.pluginmanager.register(Folders(), "folders")
     if not hasattr(config, "workerinput"):
         compile_messages(ROOT / "locale")
 

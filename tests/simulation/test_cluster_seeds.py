@@ -1,11 +1,7 @@
 """Seeded lives of a Kafka cluster under faults: its laws hold at every step, it comes to rest when all is
 mended, and every loss is explained.
-
-`make seed SEED=7` reruns one; HIGHWATER_CLUSTER_SEEDS says how many: 200 in `make test`, 2,000 in `make
-simulate`.
 """
 
-import os
 from collections import Counter
 
 import pytest
@@ -14,17 +10,12 @@ from broker_core.kafka.replication.fetcher import Truncation
 from broker_core.lab.checkpoint import decode, encode
 from broker_core.sim import keeping
 from tests.simulation.cluster_life import Life
+from tests.simulation.seeds import seeds
 
-SEEDS = (
-    [int(os.environ["SEED"])]
-    if "SEED" in os.environ
-    else range(int(os.environ.get("HIGHWATER_CLUSTER_SEEDS", "6")))
-)
 STEPS = 500
-FOUND = [20111]  # a seed that once failed is tried each time
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds())
 def test_laws_hold_whatever_happens(seed):
     life = Life(seed).run(STEPS)
     assert life.acked, "somebody wrote"
@@ -39,7 +30,7 @@ def test_laws_hold_whatever_happens(seed):
         assert life.lost_acked == 0 and not lost
 
 
-@pytest.mark.parametrize("seed", [*SEEDS, *FOUND])
+@pytest.mark.parametrize("seed", seeds(found=[20111]))
 def test_cluster_goes_on_the_same_after_a_restore(seed):
     """In the middle of its faults, through the bytes of a checkpoint."""
     life, other = Life(seed), Life(seed)

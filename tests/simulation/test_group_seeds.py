@@ -1,34 +1,25 @@
 """Seeded lives of consumer groups under faults, and what must hold in all of them.
 
-    one owner      per partition and generation, or member epoch                                             group_life.py: check
-    no zombie      commits of a generation that is over are not in the log; commits that were answered are   group_ledger.py
-    at least once  nothing confirmed is skipped, no commit passes what nobody handled, a reader begins where the group has committed
-    duplicates     what a lane counts as read twice is what was read twice, record by record
-    rest           at most three rebalances after the last member came or went, and everything subscribed to has its owner
-    restore        from a checkpoint at any point a world goes on the same
-
-`make seed SEED=7` reruns one; HIGHWATER_GROUP_SEEDS says how many: 200 in `make test`, 2,000 in `make
-simulate`.
+one owner      per partition and generation, or member epoch                                             group_life.py: check
+no zombie      commits of a generation that is over are not in the log; commits that were answered are   group_ledger.py
+at least once  nothing confirmed is skipped, no commit passes what nobody handled, a reader begins where the group has committed
+duplicates     what a lane counts as read twice is what was read twice, record by record
+rest           at most three rebalances after the last member came or went, and everything subscribed to has its owner
+restore        from a checkpoint at any point a world goes on the same
 """
-
-import os
 
 import pytest
 
 from broker_core.lab.checkpoint import decode, encode
 from broker_core.sim.keeping import keep, restored
 from tests.simulation.group_life import SECOND, TOPICS, GroupLife
+from tests.simulation.seeds import seeds
 
-SEEDS = (
-    [int(os.environ["SEED"])]
-    if "SEED" in os.environ
-    else range(int(os.environ.get("HIGHWATER_GROUP_SEEDS", "6")))
-)
 STEPS = 60
 QUIET_US, REBALANCES_MAX = 60 * SECOND, 3
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds())
 def test_group_outlives_its_faults(seed):
     life = GroupLife(seed).run(STEPS)
     what = f"seed {seed}: {life.what}"
@@ -60,7 +51,7 @@ def test_group_outlives_its_faults(seed):
     )
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds())
 def test_group_goes_on_the_same_after_a_restore(seed):
     """In the middle of its faults, through the bytes of a checkpoint: with everything that waits, is on its
     way, or is known only to a node."""

@@ -1,20 +1,16 @@
 """Seeded life of a whole lab: people come, crash, slow down and leave at random, and in the end every record
 has been served.
-
-`make seed SEED=7` reruns one; HIGHWATER_SEEDS says how many `make test` runs.
 """
-
-import os
 
 import pytest
 
 from broker_core.errors import CommandError
 from broker_core.lab.journal import Journal
 from tests.core.lab.journals import random_life
+from tests.simulation.seeds import seeds
 
-SEEDS = (
-    [int(os.environ["SEED"])] if "SEED" in os.environ else range(int(os.environ.get("HIGHWATER_SEEDS", "6")))
-)
+LIVES_MAX = 200
+"""Seconds of processor time each: `make simulate` tries so many, not thousands."""
 CALM_S = 180
 """A Pulsar consumer's receiver queue of 1,000 messages is 100 s of work, and more arrives for it
 meanwhile."""
@@ -52,7 +48,7 @@ def heal(lab):
     order(lab, "join", args={"count": 30})
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(LIVES_MAX))
 def test_every_record_is_served_once_things_calm_down(seed):
     scenario, journal, lab = random_life(seed, 30)
     assert Journal(scenario, journal).seek(lab.now_us).checkpoint() == lab.checkpoint()

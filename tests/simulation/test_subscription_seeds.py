@@ -1,26 +1,17 @@
 """Seeded lives of Pulsar subscriptions: nothing is lost, nothing acknowledged comes again, mark-delete never
 goes back, a key is at one consumer.
-
-`make seed SEED=7` reruns one; HIGHWATER_SUBSCRIPTION_SEEDS says how many: 200 in `make test`, 2,000 in `make
-simulate`.
 """
-
-import os
 
 import pytest
 
 from broker_core.pulsar.settings import EXCLUSIVE
+from tests.simulation.seeds import seeds
 from tests.simulation.subscription_life import MS, SubscriptionLife
 
-SEEDS = (
-    [int(os.environ["SEED"])]
-    if "SEED" in os.environ
-    else range(int(os.environ.get("HIGHWATER_SUBSCRIPTION_SEEDS", "12")))
-)
 STEPS = 80
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds())
 def test_everything_that_was_sent_is_handled_or_a_dead_letter(seed):
     life = SubscriptionLife(seed).run(STEPS)
     what = f"seed {seed}: {life.type} {life.order} {life.config}"
