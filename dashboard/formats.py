@@ -1,7 +1,7 @@
 """How figures and words are written: groups with no-break spaces, percent, durations, clock, and a text with
 its places filled.
 
-static/js/say.js writes them in the same way; tests/dashboard/test_presentation.py holds the two together.
+static/js/base/say.js writes them in the same way; tests/dashboard/test_presentation.py holds the two together.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""A lesson's checks in words. static/js/lesson.js writes them in the same way on the Stage."""
+"""A lesson's checks in words. static/js/lesson/words.js writes them in the same way on the Stage."""
 
 from collections.abc import Mapping
 from functools import reduce

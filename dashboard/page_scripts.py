@@ -2,11 +2,13 @@
 says every later one.
 
 The engine is QuickJS, which speaks ES2020 and knows no files, so the modules that a function needs are
-written one behind the other, each in a function of its own; a module here imports only its neighbours, by
-`import { names } from "./module.js";`, and exports functions and constants by name.
+written one behind the other, each in a function of its own. A module has the name of its file below static/js,
+`stage/present`; it imports others by `import { names } from "../base/say.js";`, and exports functions and
+constants by name.
 """
 
 import json
+import posixpath
 import re
 import threading
 from functools import cache
@@ -15,9 +17,9 @@ from typing import Any
 import quickjs
 from django.conf import settings
 
-_IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";$', re.MULTILINE)
+_IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[\w./]+)\.js";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (const|function) (\w+)", re.MULTILINE)
-_MODULES = ("present", "paint")
+_MODULES = ("stage/present", "drawing/paint")
 _CALL = (
     "globalThis.call = (module, name, given) => JSON.stringify(modules[module][name](...JSON.parse(given)));"
 )
@@ -48,8 +50,16 @@ def _write(module: str, written: dict[str, str]) -> None:
     if module in written:
         return
     text = (settings.BASE_DIR / "static" / "js" / f"{module}.js").read_text(encoding="utf-8")
-    for _names, needed in _IMPORT.findall(text):
-        _write(needed, written)
+    for _names, address in _IMPORT.findall(text):
+        _write(_module_at(address, module), written)
     exports = ", ".join(name for _kind, name in _EXPORT.findall(text))
-    body = _EXPORT.sub(r"\1 \2", _IMPORT.sub(r"const {\1} = modules.\2;", text))
-    written[module] = f"modules.{module} = (() => {{\n{body}\nreturn {{ {exports} }};\n}})();\n"
+    body = _IMPORT.sub(
+        lambda found: f'const {{{found[1]}}} = modules["{_module_at(found[2], module)}"];', text
+    )
+    body = _EXPORT.sub(r"\1 \2", body)
+    written[module] = f'modules["{module}"] = (() => {{\n{body}\nreturn {{ {exports} }};\n}})();\n'
+
+
+def _module_at(address: str, module: str) -> str:
+    """The module that `module` imports from `address`."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(module), address))

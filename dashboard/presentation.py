@@ -1,6 +1,6 @@
 """The view as words and figures: what the templates draw in the first frame.
 
-What is said, and how, is in static/js/present.js, which also says every later frame in the browser.
+What is said, and how, is in static/js/stage/present.js, which also says every later frame in the browser.
 """
 
 from collections.abc import Mapping
@@ -13,22 +13,22 @@ Json = dict[str, Any]
 
 def present(view: Json, words: Mapping[str, str]) -> Json:
     """Everything written on the Stage: `slots` by name, and `lanes` in the view's order."""
-    shown: Json = call("present", "present", view, words)
+    shown: Json = call("stage/present", "present", view, words)
     return shown
 
 
 def lesson_panel(view: Json, words: Mapping[str, str]) -> Json | None:
     """What the panel of the view's lesson says, with its caption; None: the lab plays none."""
-    shown: Json | None = call("present", "lessonPanel", view, words)
+    shown: Json | None = call("stage/present", "lessonPanel", view, words)
     return shown
 
 
 def paint(color: int | None) -> str:
     """The fill of a consumer's colour, which the lane's CSS or a pattern of the page knows."""
-    return str(call("paint", "paint", color))
+    return str(call("drawing/paint", "paint", color))
 
 
 def textures() -> Json:
     """The patterns that paint refers to: {diagonal, dots, draining: [{id, hue}]}."""
-    made: Json = call("paint", "textures")
+    made: Json = call("drawing/paint", "textures")
     return made

@@ -4,7 +4,7 @@ their words from here.
 A text may hold named places: `{consumer}` takes the parameter as it is, `{pause_us}` (a name that ends in
 `_us`) a duration, a number is grouped by thousands, and `{count?record|records}` gives the first word for 1
 and the second otherwise. The words of both languages travel with the page as JSON, so the language changes in
-place; static/js/say.js fills the same places in the same way. A page carries what every page says and what is
+place; static/js/base/say.js fills the same places in the same way. A page carries what every page says and what is
 said only there.
 """
 

@@ -1,5 +1,5 @@
 """What the terms of the pages mean: the one place for definitions. A page says `{% term "skew" "figure.skew"
-%}`, or puts data-term="skew" on what it draws; static/js/tips.js shows the definition on hover, focus and
+%}`, or puts data-term="skew" on what it draws; static/js/base/tips.js shows the definition on hover, focus and
 touch. The end of a page lists all of its terms, too.
 """
 

@@ -115,7 +115,7 @@ def words() -> dict[str, dict[str, str]]:
 
 
 def facts(event: dict[str, Any]) -> dict[str, Any]:
-    """What fills a sentence, as static/js/why.js puts it together."""
+    """What fills a sentence, as static/js/stage/why.js puts it together."""
     return {**event["inputs"], **event["data"]}
 
 

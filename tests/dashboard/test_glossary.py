@@ -35,7 +35,7 @@ def marked(*folders: str) -> set[str]:
 @pytest.mark.parametrize(
     ("item", "folders"),
     [
-        ("stage", ["templates/dashboard/partials", "static/js/visuals"]),
+        ("stage", ["templates/dashboard/partials", "static/js/stage/visuals"]),
         ("log", ["static/js/log"]),
         ("groups", ["static/js/groups"]),
         ("analyze", ["templates/dashboard/analyze", "static/js/analyze"]),

@@ -65,16 +65,16 @@ def test_the_servers_engine_answers_what_the_browsers_would(
 def test_figures_of_the_servers_own_pages_are_written_as_the_lanes_are(value: int, digits: int) -> None:
     unit = {"millisecond": "ms", "second": "s", "minute": "min"}
     share = value / 10**15
-    assert formats.number(value) == call("say", "number", value)
-    assert formats.percent(share, digits) == call("say", "percent", share, digits)
-    assert formats.figure(share, digits) == call("say", "figure", share, digits)
+    assert formats.number(value) == call("base/say", "number", value)
+    assert formats.percent(share, digits) == call("base/say", "percent", share, digits)
+    assert formats.figure(share, digits) == call("base/say", "figure", share, digits)
     for us in (value, value % 100_000_000):
-        assert formats.seconds(us, unit) == call("say", "seconds", us, unit)
-        assert formats.clock(us) == call("say", "clock", us)
-        assert formats.clock(-us) == call("say", "clock", -us) == "0:00.0"
+        assert formats.seconds(us, unit) == call("base/say", "seconds", us, unit)
+        assert formats.clock(us) == call("base/say", "clock", us)
+        assert formats.clock(-us) == call("base/say", "clock", -us) == "0:00.0"
     text = "{n?one record|{n} records} of {who} in {wait_us}, {nobody}"
     params = {"n": value % 3, "who": "{n}", "wait_us": value}
-    assert formats.fill(text, params, unit) == call("say", "fill", text, params, unit)
+    assert formats.fill(text, params, unit) == call("base/say", "fill", text, params, unit)
 
 
 @pytest.mark.parametrize("name", NAMES)

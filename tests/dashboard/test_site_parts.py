@@ -162,23 +162,25 @@ def run(module: str, call: str) -> Any:
     written: dict[str, str] = {}
     page_scripts._write(module, written)
     return quickjs.Context().eval(
-        "const modules = {};" + "".join(written.values()) + f"modules.{module}.{call}"
+        "const modules = {};" + "".join(written.values()) + f'modules["{module}"].{call}'
     )
 
 
 def test_modules_are_written_after_those_they_import_and_each_once(modules: Path) -> None:
-    (modules / "base.js").write_text("let made = 0;\nexport const next = () => ++made;\n")
-    (modules / "left.js").write_text(
-        'import { next } from "./base.js";\nexport function left() { return next(); }\n'
+    for folder in ("base", "stage"):
+        (modules / folder).mkdir()
+    (modules / "base" / "count.js").write_text("let made = 0;\nexport const next = () => ++made;\n")
+    (modules / "stage" / "left.js").write_text(
+        'import { next } from "../base/count.js";\nexport function left() { return next(); }\n'
     )
-    (modules / "top.js").write_text(
-        'import { left } from "./left.js";\nimport { next } from "./base.js";\nexport const sum = () => '
-        "left() * 10 + next();\n"
+    (modules / "stage" / "top.js").write_text(
+        'import { left } from "./left.js";\nimport {\n  next,\n} from "../base/count.js";\n'
+        "export const sum = () => left() * 10 + next();\n"
     )
     written: dict[str, str] = {}
-    page_scripts._write("top", written)
-    assert list(written) == ["base", "left", "top"]
-    assert run("top", "sum()") == 12, "one counter for both"
+    page_scripts._write("stage/top", written)
+    assert list(written) == ["base/count", "stage/left", "stage/top"]
+    assert run("stage/top", "sum()") == 12, "one counter for both"
 
 
 def test_what_a_module_keeps_to_itself_is_not_the_others(modules: Path) -> None:

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { createAnnouncer } from "../../static/js/announce.js";
+import { createAnnouncer } from "../../static/js/stage/announce.js";
 
 function listener(colon = ": ") {
   const heard = [];

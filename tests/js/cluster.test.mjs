@@ -6,7 +6,7 @@ import { cutsBetween, wordsAt } from "../../static/js/cluster/cuts.js";
 import * as map from "../../static/js/cluster/map.js";
 import { along, crossed, linkLines } from "../../static/js/cluster/links.js";
 import { boxesOf, columnsOf, layout as network } from "../../static/js/cluster/network.js";
-import { widthOf } from "../../static/js/cluster/labels.js";
+import { widthOf } from "../../static/js/drawing/labels.js";
 import { geometry, layout as copies } from "../../static/js/cluster/partition.js";
 import { brokersOf, nextWriter, offered, orderOf } from "../../static/js/cluster/operator_orders.js";
 import * as producer from "../../static/js/cluster/producer.js";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { createDemo } from "../../static/js/demo.js";
+import { createDemo } from "../../static/js/stage/demo.js";
 
 const DEMO = { command_id: "demo:join", after_ms: 8000 };
 const fresh = () => ({ playing: true, timeline: { 0: { kind: "join" } } });

@@ -3,14 +3,14 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { cutsBetween, wordsAt } from "../../static/js/cluster/cuts.js";
-import { createLabels, widthOf } from "../../static/js/cluster/labels.js";
+import { createLabels, widthOf } from "../../static/js/drawing/labels.js";
 import { rise, ticks, windowOf } from "../../static/js/cluster/window.js";
 import { flown, messageWords } from "../../static/js/cluster/wire.js";
 import { sweep } from "../../static/js/groups/timers.js";
 import { direction, spark } from "../../static/js/groups/trend.js";
 import { heightOf, narrowing, searchRows, span } from "../../static/js/log/index_search.js";
 import { hitOf, hopsOf } from "../../static/js/log/scan.js";
-import { clusters } from "../../static/js/visuals/timeline.js";
+import { clusters } from "../../static/js/stage/visuals/timeline.js";
 
 const say = (code, params = {}) => `${code} ${JSON.stringify(params)}`;
 const copy = (end, high = end, start = 0) => ({ start, end, high_watermark: high, followers: {} });

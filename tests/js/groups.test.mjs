@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { widthOf } from "../../static/js/cluster/labels.js";
+import { widthOf } from "../../static/js/drawing/labels.js";
 import { FIGURES, cellsOf, ownRow, stateWords } from "../../static/js/groups/comparison.js";
 import { partitionOrder, partitionVerbs } from "../../static/js/groups/at_partition.js";
 import * as grid from "../../static/js/groups/grid.js";
@@ -18,7 +18,7 @@ import { groupTimer, left, ownTimers, rings, sweep } from "../../static/js/group
 import { direction, lagsOf } from "../../static/js/groups/trend.js";
 import { BY_PATTERN, chosenWords, patternOrder, verbsOf } from "../../static/js/groups/verbs.js";
 import { counts, doing, findingsOf, gridWords, headline, messageWords, sub, tagsOf } from "../../static/js/groups/words.js";
-import { speaker } from "../../static/js/say.js";
+import { speaker } from "../../static/js/base/say.js";
 import { load, say } from "./fixtures/load.mjs";
 
 const ALL = load("groups").map((view) => ({ ...view, ...view.rigs.kafka })), [empty, first, rest, silent, nobody, epochs, large, committed] = ALL;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { orderOf } from "../../static/js/keys.js";
+import { orderOf } from "../../static/js/stage/keys.js";
 
 const on = (key, isWriting = false, extra = {}) => orderOf({ key, target: { closest: () => (isWriting ? {} : null) }, ...extra });
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { lessonOf } from "../../static/js/lesson.js";
+import { lessonOf } from "../../static/js/lesson/words.js";
 
 const say = (code, params) => (code === "lesson.language" ? "en" : code.startsWith("check.state.") ? `word of ${code.slice(12)}` : code === "check.is" ? params.value : code === "check.asked" ? params.asked : code);
 

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import * as clientGrid from "../../static/js/visuals/client_grid.js";
-import * as hashRing from "../../static/js/visuals/hash_ring.js";
-import { isLit, spokenOf } from "../../static/js/visuals/lit.js";
-import * as queueDispatch from "../../static/js/visuals/queue_dispatch.js";
-import { sideOf, titleOf } from "../../static/js/why_panel.js";
+import * as clientGrid from "../../static/js/stage/visuals/client_grid.js";
+import * as hashRing from "../../static/js/stage/visuals/hash_ring.js";
+import { isLit, spokenOf } from "../../static/js/stage/visuals/lit.js";
+import * as queueDispatch from "../../static/js/stage/visuals/queue_dispatch.js";
+import { sideOf, titleOf } from "../../static/js/stage/why_panel.js";
 import { load } from "./fixtures/load.mjs";
 
 const view = load("stage"), say = (code) => code;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { createLive } from "../../static/js/live.js";
-import { applyPatch } from "../../static/js/patch.js";
+import { createLive } from "../../static/js/feed/live.js";
+import { applyPatch } from "../../static/js/feed/patch.js";
 
 function live(start) {
   const seen = [], asked = [], drawn = [];

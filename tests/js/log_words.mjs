@@ -1,7 +1,7 @@
 // Reads {folder, words} from standard input and prints what the log page writes: for the test that holds it against log_presentation.py.
 import { readFileSync } from "node:fs";
 
-import { speaker } from "../../static/js/say.js";
+import { speaker } from "../../static/js/base/say.js";
 import { choices, replicaWords } from "../../static/js/log/replica.js";
 import { folderTable } from "../../static/js/log/tables.js";
 import { behind, sub } from "../../static/js/log/words.js";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { present } from "../../static/js/present.js";
+import { present } from "../../static/js/stage/present.js";
 import { load } from "./fixtures/load.mjs";
 
 const WORDS = {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { overloadWords } from "../../static/js/overload.js";
+import { overloadWords } from "../../static/js/lane/overload.js";
 import { load, say } from "./fixtures/load.mjs";
 
 const rig = (kind, ...consumers) => ({ picture: { kind }, consumers: Object.fromEntries(consumers.map(([state, capacity, share], place) => [`c${place}`, { state, capacity, share }])) });

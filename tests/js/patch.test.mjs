@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { applyPatch } from "../../static/js/patch.js";
+import { applyPatch } from "../../static/js/feed/patch.js";
 
 test("add, replace and remove change objects and lists in place", () => {
   const document = { a: 1, list: [1, 2, 3], deep: { "x/y": { "~": 0 } } };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { present, routes } from "../../static/js/present.js";
+import { present, routes } from "../../static/js/stage/present.js";
 import { load } from "./fixtures/load.mjs";
 
 test("the record's way through every lane can be had without the rest of the lane, in the same words", () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { entry } from "../../static/js/roving.js";
+import { entry } from "../../static/js/base/roving.js";
 
 const part = (name, pressed = null) => ({ name, hasAttribute: () => pressed !== null, getAttribute: () => pressed });
 

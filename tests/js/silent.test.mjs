@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { sentence } from "../../static/js/lane_sentence.js";
-import { present } from "../../static/js/present.js";
+import { sentence } from "../../static/js/lane/sentence.js";
+import { present } from "../../static/js/stage/present.js";
 import { load, say } from "./fixtures/load.mjs";
 
 const LANES = ["pulsar", "kafka", "tubemq", "rabbitmq"];

@@ -4,7 +4,7 @@ import test from "node:test";
 
 import { handovers, owned, seen, windowOf } from "../../static/js/pulsar/space.js";
 import { slotAt } from "../../static/js/pulsar/ranges.js";
-import { fingerprint, moved, segments } from "../../static/js/visuals/slices.js";
+import { fingerprint, moved, segments } from "../../static/js/drawing/slices.js";
 
 const SPACE = 24;
 

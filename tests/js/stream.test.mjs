@@ -4,12 +4,12 @@ import test from "node:test";
 
 import { combinations, numbers, parse, wrongParams } from "../../static/js/analyze/strategy_ids.js";
 import { heard, STAGES, wholePart } from "../../static/js/analyze/progress_part.js";
-import { billCovers, heroCovers, listed, rebalanceFor } from "../../static/js/covers.js";
-import { createFreshness } from "../../static/js/freshness.js";
-import { lessonCaption, lessonOf } from "../../static/js/lesson.js";
-import { createLive } from "../../static/js/live.js";
-import { applyPatch } from "../../static/js/patch.js";
-import { refusalIn } from "../../static/js/refusal.js";
+import { billCovers, heroCovers, listed, rebalanceFor } from "../../static/js/lane/covers.js";
+import { createFreshness } from "../../static/js/feed/freshness.js";
+import { lessonCaption, lessonOf } from "../../static/js/lesson/words.js";
+import { createLive } from "../../static/js/feed/live.js";
+import { applyPatch } from "../../static/js/feed/patch.js";
+import { refusalIn } from "../../static/js/feed/refusal.js";
 
 const say = (code, params) => (params ? `${code} ${Object.values(params).join(",")}` : code);
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { createThrottle } from "../../static/js/throttle.js";
+import { createThrottle } from "../../static/js/base/throttle.js";
 
 function throttled(t) {
   t.mock.timers.enable({ apis: ["setTimeout"] });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { fill } from "../../static/js/say.js";
-import { chain } from "../../static/js/why.js";
+import { fill } from "../../static/js/base/say.js";
+import { chain } from "../../static/js/stage/why.js";
 import { load } from "./fixtures/load.mjs";
 
 const words = {

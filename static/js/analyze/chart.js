@@ -1,10 +1,10 @@
 // One chart of a page: drawn by Plotly when it comes near, with the same numbers as a table beside it, for screen readers, and on request
 // (its own button, or key T for all).
 
-import { page, speak } from "../chrome.js";
-import { setTerm } from "../dom.js";
-import { fillCells } from "../lanes.js";
-import { colorsOf, loadPlotly } from "../plotly.js";
+import { page, speak } from "../base/chrome.js";
+import { setTerm } from "../base/dom.js";
+import { fillCells } from "../stage/lanes.js";
+import { colorsOf, loadPlotly } from "../drawing/plotly.js";
 
 const NEAR = "600px 0px";
 

@@ -1,9 +1,9 @@
 // Two finished studies side by side: what differs, the ranking of both, and the shares and churn of each on axes that both share.
 
-import { onLanguage, page, say, words } from "../chrome.js";
-import { fillCells } from "../lanes.js";
-import { NONE } from "../say.js";
-import { ask } from "./api.js";
+import { onLanguage, page, say, words } from "../base/chrome.js";
+import { fillCells } from "../stage/lanes.js";
+import { NONE } from "../base/say.js";
+import { ask } from "../base/requests.js";
 import { createChart, tablesByKey } from "./chart.js";
 import * as churn from "./charts/churn.js";
 import { writeLegend } from "./charts/legend.js";

@@ -1,6 +1,6 @@
 // Two results as one: what their requests ask for differently, and the ranking of both with the differences. Node tests it.
 
-import { NONE, figure, number, speaker } from "../say.js";
+import { NONE, figure, number, speaker } from "../base/say.js";
 import { scored, stoodWords, strategyWords } from "./result.js";
 
 const LABELS_MAX = 14;

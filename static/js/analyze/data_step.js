@@ -1,13 +1,13 @@
 // Step 1: where the records come from, which column is the key, and the first rows as a table.
 
-import { page, say, speak } from "../chrome.js";
-import { Refusal } from "../commands.js";
-import { send } from "./api.js";
+import { page, say, speak } from "../base/chrome.js";
+import { Refusal } from "../base/commands.js";
+import { send } from "../base/requests.js";
 import { el } from "./el.js";
-import { clearErrors, showErrors } from "./field_errors.js";
+import { clearErrors, showErrors } from "../base/field_errors.js";
 import { createFolderBrowser } from "./folder_browser.js";
 import { showPreview } from "./preview_table.js";
-import { reasonOf } from "./reasons.js";
+import { reasonOf } from "../base/reasons.js";
 import { bytes } from "./sizes.js";
 import { upload } from "./upload.js";
 

@@ -1,7 +1,7 @@
 // An element with its attributes and children, for what a script adds to a page. `say`: the code of its words, which change with the
 // language; on…: a listener; everything else is an attribute, left out when it is null or false.
 
-import { speak } from "../chrome.js";
+import { speak } from "../base/chrome.js";
 
 export function el(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);

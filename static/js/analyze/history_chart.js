@@ -1,6 +1,6 @@
 // The membership history as a step chart: how many consumers there are after each change. Node tests the arithmetic.
 
-import { draw } from "../draw.js";
+import { draw } from "../drawing/shapes.js";
 
 const HEIGHT = 132, TOP = 18, BOTTOM = 26, LEFT = 34, RIGHT = 12, LABEL_WIDTH = 34;
 

@@ -1,10 +1,10 @@
 // Step 3: who joins and leaves. The server says what a history comes to, step by step; here it is only asked for and drawn.
 
-import { page, say, speak } from "../chrome.js";
-import { Refusal } from "../commands.js";
-import { send } from "./api.js";
+import { page, say, speak } from "../base/chrome.js";
+import { Refusal } from "../base/commands.js";
+import { send } from "../base/requests.js";
 import { el } from "./el.js";
-import { clearErrors, showErrors } from "./field_errors.js";
+import { clearErrors, showErrors } from "../base/field_errors.js";
 import { render } from "./history_chart.js";
 
 const KINDS = ["join", "leave", "crash", "rejoin"], REST_MS = 200, RATES = ["rate", "consumer_rate"];

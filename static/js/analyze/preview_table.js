@@ -1,6 +1,6 @@
 // The first rows of a source; the columns that were picked say what for, and the key's stands out.
 
-import { say } from "../chrome.js";
+import { say } from "../base/chrome.js";
 import { el } from "./el.js";
 import { visible } from "./visible.js";
 

@@ -1,7 +1,7 @@
 // The panel of a study that waits or runs: its stages, the one under way with what is done of it, rows, rate, tasks and time.
 
-import { page, say, speak, words } from "../chrome.js";
-import { NONE, number, seconds } from "../say.js";
+import { page, say, speak, words } from "../base/chrome.js";
+import { NONE, number, seconds } from "../base/say.js";
 import { STAGES, wholePart } from "./progress_part.js";
 
 const BEFORE = ["queued", "preparing", "starting_spark"];

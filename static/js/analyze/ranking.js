@@ -1,6 +1,6 @@
 // The ranking's rows: written again when weights or language change. A row keeps its element while it moves, so that a focus is not lost.
 
-import { page, say, speak, words } from "../chrome.js";
+import { page, say, speak, words } from "../base/chrome.js";
 import { rankingRows } from "./result.js";
 
 const CELLS = ["place", "score", "skew", "churn", "pause", "stood", "order", "why"], LABELLED = ["skew", "churn", "pause", "order"];

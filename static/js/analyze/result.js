@@ -1,6 +1,6 @@
 // What a study's result says in words and figures: the browser's half of dashboard/study_presentation.py, line by line.
 
-import { NONE, figure, halfUp, percent, seconds, speaker } from "../say.js";
+import { NONE, figure, halfUp, percent, seconds, speaker } from "../base/say.js";
 
 export function strategyWords(strategy, words) {
   const say = speaker(words), code = `strategy.${strategy.model}.${strategy.algorithm}`;

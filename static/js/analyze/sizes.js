@@ -1,6 +1,6 @@
 // Bytes as a person reads them: units of 1000 as on a disk's label, one digit below ten.
 
-import { halfUp } from "../say.js";
+import { halfUp } from "../base/say.js";
 
 const UNITS = ["B", "kB", "MB", "GB", "TB"];
 

@@ -1,16 +1,16 @@
 // The Analyze page: the list of studies, and the form for a new one. Whatever the server refuses is said at its field, and nothing that was
 // entered is lost.
 
-import { onLanguage, page, say, speak } from "../chrome.js";
-import { Refusal } from "../commands.js";
-import { createNotice } from "../notice.js";
-import { send } from "./api.js";
+import { onLanguage, page, say, speak } from "../base/chrome.js";
+import { Refusal } from "../base/commands.js";
+import { createNotice } from "../base/notice.js";
+import { send } from "../base/requests.js";
 import { createDelete } from "./delete_study.js";
 import { createDataStep } from "./data_step.js";
-import { clearErrors, clearWhenChanged, showErrors } from "./field_errors.js";
+import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.js";
 import { createHistoryStep } from "./history_step.js";
 import { labTitles } from "./lab_titles.js";
-import { refusalOf } from "./reasons.js";
+import { refusalOf } from "../base/reasons.js";
 import { createStrategiesStep } from "./strategies_step.js";
 import { createStudyList } from "./study_list.js";
 import { createWatchForm } from "./watch_form.js";

@@ -1,11 +1,11 @@
 // One study: how far it is while it runs, then its ranking, its charts, and what can be done with it.
 
-import { onLanguage, page, say, speak, words } from "../chrome.js";
-import { keepRemark } from "../remark.js";
-import { createNotice } from "../notice.js";
-import { placePopovers } from "../place.js";
-import { percent } from "../say.js";
-import { ask, send } from "./api.js";
+import { onLanguage, page, say, speak, words } from "../base/chrome.js";
+import { keepRemark } from "../base/remark.js";
+import { createNotice } from "../base/notice.js";
+import { placePopovers } from "../base/place.js";
+import { percent } from "../base/say.js";
+import { ask, send } from "../base/requests.js";
 import { createChart, tablesByKey } from "./chart.js";
 import * as churn from "./charts/churn.js";
 import { stepChoice, stepWords } from "./charts/consumers.js";
@@ -18,7 +18,7 @@ import { createDelete } from "./delete_study.js";
 import { follow, isOver } from "./progress.js";
 import { showProgress } from "./progress_panel.js";
 import { createRanking } from "./ranking.js";
-import { refusalOf } from "./reasons.js";
+import { refusalOf } from "../base/reasons.js";
 import { head, shortNames, strategyWords, unowned, verdictWords } from "./result.js";
 import { createWeights } from "./weights.js";
 

@@ -1,7 +1,7 @@
 // The visitor's studies, newest first, each with how far it is; asked for again while one of them is under way.
 
-import { page, say, speak } from "../chrome.js";
-import { ask, send } from "./api.js";
+import { page, say, speak } from "../base/chrome.js";
+import { ask, send } from "../base/requests.js";
 import { wholePart } from "./progress_part.js";
 
 const POLL_MS = 2000;

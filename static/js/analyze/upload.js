@@ -1,8 +1,8 @@
 // Sends a file with its progress; fetch tells nothing of a body on its way, so this is an XMLHttpRequest.
 
-import { page } from "../chrome.js";
-import { Refusal } from "../commands.js";
-import { csrf } from "./api.js";
+import { page } from "../base/chrome.js";
+import { Refusal } from "../base/commands.js";
+import { csrf } from "../base/requests.js";
 
 // -> { done: promise of {upload, name, bytes, kind, preview}, stop() }
 export function upload(file, onProgress) {

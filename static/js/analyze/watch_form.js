@@ -1,11 +1,11 @@
 // The form for a live study: a lab, or a Kafka log that grows on the server.
 
-import { page } from "../chrome.js";
-import { Refusal } from "../commands.js";
-import { send } from "./api.js";
-import { clearErrors, showErrors } from "./field_errors.js";
+import { page } from "../base/chrome.js";
+import { Refusal } from "../base/commands.js";
+import { send } from "../base/requests.js";
+import { clearErrors, showErrors } from "../base/field_errors.js";
 import { createFolderBrowser } from "./folder_browser.js";
-import { reasonOf } from "./reasons.js";
+import { reasonOf } from "../base/reasons.js";
 
 const NAME_MAX = 64;
 const $ = (id) => document.getElementById(id);

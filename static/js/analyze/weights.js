@@ -1,10 +1,10 @@
 // What matters to the reader: constraints that must hold, and a slider for each term. Their numbers change at once; the server ranks, a moment
 // after the last movement, and says what is wrong with it; the request is in the address, so that a shared link shows the same order.
 
-import { page, say } from "../chrome.js";
-import { Refusal } from "../commands.js";
-import { ask } from "./api.js";
-import { clearErrors, showErrors } from "./field_errors.js";
+import { page, say } from "../base/chrome.js";
+import { Refusal } from "../base/commands.js";
+import { ask } from "../base/requests.js";
+import { clearErrors, showErrors } from "../base/field_errors.js";
 
 const REST_MS = 120;
 export const TERMS = ["skew", "churn", "pause", "order"], BOUNDS = ["pause_s_max", "skew_max"];

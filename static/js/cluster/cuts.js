@@ -1,6 +1,6 @@
 // A truncation: what a copy has lost falls off its strip, with how much it was, and fades. Nothing is cut without being seen.
 
-import { round } from "../draw.js";
+import { round } from "../drawing/shapes.js";
 import { stripX } from "./partition.js";
 import { rise } from "./window.js";
 

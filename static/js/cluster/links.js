@@ -1,7 +1,7 @@
 // The links that a person can cut, as lines: to controller and clients above the brokers, straight; between brokers below them, each on a level of
 // its own, so that no two share a way and each has room for the words of its messages.
 
-import { round } from "../draw.js";
+import { round } from "../drawing/shapes.js";
 
 const ALL_LINKS = 4, FIRST = 24, LEVEL = 42, LAST = 22, LEVELS = 2, APART = 14, INNERMOST = 6, ASIDE = 22, CORNER = 8, CONTROLLER_HALF = 50;
 

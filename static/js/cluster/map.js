@@ -1,7 +1,7 @@
 // All partitions as small pictures: a bar per copy up to its end, the level of the high watermark, and the state by colour and sign. One press
 // makes a partition the large one.
 
-import { round } from "../draw.js";
+import { round } from "../drawing/shapes.js";
 
 const FEW = 24, LARGE = { tile: 58, tall: 48, gap: 6, hasBars: true }, SMALL = { tile: 32, tall: 26, gap: 4, hasBars: false }, LABEL = 18;
 const SIGN = { healthy: "", under_replicated: "−", below_min_isr: "!", offline: "×" };

@@ -1,20 +1,20 @@
 // The cluster page: takes frames, draws at most once per animation frame, and turns presses, keys and strokes across links into commands.
 
-import { onLanguage, page, say, speak } from "../chrome.js";
-import { draw } from "../draw.js";
-import { createFreshness } from "../freshness.js";
-import { createFeed } from "../lane_feed.js";
-import { createTransport, onKeys } from "../lane_transport.js";
-import { createLessonStrip } from "../lesson_strip.js";
+import { onLanguage, page, say, speak } from "../base/chrome.js";
+import { draw } from "../drawing/shapes.js";
+import { createFreshness } from "../feed/freshness.js";
+import { createFeed } from "../lane/feed.js";
+import { createTransport, onKeys } from "../lane/transport.js";
+import { createLessonStrip } from "../lesson/strip.js";
 import { writeTable } from "../log/tables.js";
-import { createNotice } from "../notice.js";
-import { createOrders } from "../orders.js";
-import { createRoving } from "../roving.js";
-import { clock } from "../say.js";
-import { createThrottle } from "../throttle.js";
+import { createNotice } from "../base/notice.js";
+import { createOrders } from "../lane/orders.js";
+import { createRoving } from "../base/roving.js";
+import { clock } from "../base/say.js";
+import { createThrottle } from "../base/throttle.js";
 import { createCards } from "./cards.js";
 import { createCuts, cutsBetween } from "./cuts.js";
-import { writeLogLinks } from "./log_links.js";
+import { writeLogLinks } from "../lane/log_links.js";
 import * as map from "./map.js";
 import { crossed, linkLines } from "./links.js";
 import { columnsOf, layout as network } from "./network.js";

@@ -1,8 +1,8 @@
 // Offsets of the large partition over time, as the lab has kept them.
 
-import { colorsOf } from "../plotly.js";
-import { SEPARATORS } from "../say.js";
-import { createTimeChart, minutes, timesOf } from "../time_chart.js";
+import { colorsOf } from "../drawing/plotly.js";
+import { SEPARATORS } from "../base/say.js";
+import { createTimeChart, minutes, timesOf } from "../drawing/time_chart.js";
 
 const DASHES = ["solid", "dash", "dot", "dashdot", "longdash"];
 

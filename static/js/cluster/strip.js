@@ -1,16 +1,16 @@
 // One copy of a partition as a strip: its records upward, the flag of its high watermark, its open end, and at its left a bracket for each leader epoch.
 // A leader's fill is full, a follower's 35 %; hatched is what consumers cannot see. In the ISR: a firm outline. Ink alone: colours are consumers'.
 
-import { round } from "../draw.js";
-import { number } from "../say.js";
-import { widthOf } from "./labels.js";
+import { round } from "../drawing/shapes.js";
+import { number } from "../base/say.js";
+import { widthOf } from "../drawing/labels.js";
 import { breaksOf, rise } from "./window.js";
 
 const OPEN = 7, RECORD_LEAST = 7, FOOT_APART = 20, LIFT = 6, TOOTH = 5, TORN = 4, BRACKET = 3, BESIDE = 8, WORDS_LEAST = 14, SHELL_LEAST = 30;
 export const FLAG_ROOM = 14;                            // px from the strip to its number
 
 // copy: of the view. at: {x, width, base: y of the bottom, window, room: px at the left of the strip, leaderEnd: what the copy is to have, or null}.
-// -> shapes for draw.js, all ids under `id`.
+// -> shapes for drawing/shapes.js, all ids under `id`.
 export function layout(id, copy, { x, width, base, window, room = 0, leaderEnd = null, say }) {
   const y = (offset) => round(base - rise(window, offset)), right = x + width, shapes = [], hidden = Math.min(copy.high_watermark, copy.end);
   const from = Math.max(copy.start, window.low), isRunning = copy.role !== "not_running", top = y(copy.end), mark = y(copy.high_watermark);

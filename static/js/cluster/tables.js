@@ -1,6 +1,6 @@
 // The pictures as tables: what a screen reader reads, and what key T shows in their place.
 
-import { NONE, number } from "../say.js";
+import { NONE, number } from "../base/say.js";
 import { linkWords, stageOf } from "./network.js";
 import { doing, roleWords } from "./partition.js";
 

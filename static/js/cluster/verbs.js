@@ -1,6 +1,6 @@
 // What can be done to what is chosen: a button each, with its key. Which verbs there are says the server; here is how each is written and sent.
 
-import { sentences } from "../say.js";
+import { sentences } from "../base/say.js";
 import { clientWords, linkName, linkWords, nodeWords, stageOf } from "./network.js";
 
 // The key of a verb; one key may stand for two that are never there together.

@@ -1,6 +1,6 @@
 // The page's sentences: how the cluster is, what the large partition's state means, and what a fault has done.
 
-import { clock, number, sentences } from "../say.js";
+import { clock, number, sentences } from "../base/say.js";
 import { linkName, nodeWords } from "./network.js";
 
 const WORST = ["offline", "below_min_isr", "under_replicated"];

@@ -1,8 +1,8 @@
 // The small form about one partition: what the chosen member's program can call, else what an operator can do, and a record that is sent there.
 // Which verbs there are says the server; what it refuses stands at its field.
 
-import { clearErrors, clearWhenChanged, showErrors } from "../analyze/field_errors.js";
-import { Refusal } from "../commands.js";
+import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.js";
+import { Refusal } from "../base/commands.js";
 import { createVerbs } from "../cluster/verbs.js";
 import { lanesOf } from "./lanes.js";
 

@@ -1,6 +1,6 @@
 // The same history under each assignor and protocol: a row each, as the worker brings them; of each figure a bar against the largest.
 
-import { NONE, number } from "../say.js";
+import { NONE, number } from "../base/say.js";
 
 export const FIGURES = ["generation", "moved", "spread", "dark_us", "dark_most", "duplicates"];
 const POLL_MS = 700, LEAST_IS_BEST = ["moved", "spread", "dark_us", "dark_most", "duplicates"];

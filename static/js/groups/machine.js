@@ -1,7 +1,7 @@
 // The states of the group and what leads from one to the next, as the coordinator's table has them; the state it is in is lit, and so is the
 // way by which it came.
 
-import { round } from "../draw.js";
+import { round } from "../drawing/shapes.js";
 
 const BOX_HEIGHT = 34, STEP = 72, BOX_WIDTH = 164, TOP = 6, FADES_MS = 2500;
 

@@ -1,6 +1,6 @@
 // The members as a list of buttons: colour, name, what it does, its generation or epoch. One press chooses whom the verbs are about.
 
-import { paint } from "../paint.js";
+import { paint } from "../drawing/paint.js";
 import { doing, isBehind, tagsOf } from "./words.js";
 
 export const COORDINATOR = "@coordinator";

@@ -1,6 +1,6 @@
 // One message with all that it says: a card beside its dot in the chart, while it is pointed at, has the focus, or was pressed.
 
-import { place } from "../place.js";
+import { place } from "../base/place.js";
 import { messageWords } from "./words.js";
 
 export function createMessage(card, parts) {

@@ -1,6 +1,6 @@
 // All groups that read the topic, the lab's own first: each gets every record, and in each one member gets a record.
 
-import { NONE, number } from "../say.js";
+import { NONE, number } from "../base/say.js";
 import { readBy } from "./lanes.js";
 import { runs } from "./tables.js";
 

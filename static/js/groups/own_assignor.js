@@ -1,7 +1,7 @@
 // The code pane of a user's own assignor: its text, what is wrong with it at its line, and what came of it in the group.
 
-import { Refusal } from "../commands.js";
-import { sentences } from "../say.js";
+import { Refusal } from "../base/commands.js";
+import { sentences } from "../base/say.js";
 import { faultsOf } from "./words.js";
 
 const EXAMPLE = `COOPERATIVE = False

@@ -1,21 +1,21 @@
 // The page of a consumer group: takes frames, draws at most once per animation frame, and turns presses and keys into commands.
 
-import { onLanguage, page, say, speak } from "../chrome.js";
-import { setTerm } from "../dom.js";
-import { draw } from "../draw.js";
-import { readComparison, startComparison } from "../commands.js";
-import { createFreshness } from "../freshness.js";
-import { createFeed } from "../lane_feed.js";
-import { createTransport, onKeys } from "../lane_transport.js";
-import { createLessonStrip } from "../lesson_strip.js";
+import { onLanguage, page, say, speak } from "../base/chrome.js";
+import { setTerm } from "../base/dom.js";
+import { draw } from "../drawing/shapes.js";
+import { readComparison, startComparison } from "../base/commands.js";
+import { createFreshness } from "../feed/freshness.js";
+import { createFeed } from "../lane/feed.js";
+import { createTransport, onKeys } from "../lane/transport.js";
+import { createLessonStrip } from "../lesson/strip.js";
 import { writeTable } from "../log/tables.js";
-import { createNotice } from "../notice.js";
-import { overloadWords } from "../overload.js";
-import { createOrders } from "../orders.js";
-import { createRoving } from "../roving.js";
-import { NONE, clock, number } from "../say.js";
-import { createThrottle } from "../throttle.js";
-import { logAddress } from "../cluster/log_links.js";
+import { createNotice } from "../base/notice.js";
+import { overloadWords } from "../lane/overload.js";
+import { createOrders } from "../lane/orders.js";
+import { createRoving } from "../base/roving.js";
+import { NONE, clock, number } from "../base/say.js";
+import { createThrottle } from "../base/throttle.js";
+import { logAddress } from "../lane/log_links.js";
 import { createVerbs } from "../cluster/verbs.js";
 import { createAtPartition } from "./at_partition.js";
 import { createByPattern } from "./by_pattern.js";

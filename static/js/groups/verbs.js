@@ -1,7 +1,7 @@
 // What can be done to whom is chosen. Which verbs there are says the server; here is how each is written, keyed and sent.
 
 import { verbsOf as clusterVerbs } from "../cluster/verbs.js";
-import { sentences } from "../say.js";
+import { sentences } from "../base/say.js";
 import { COORDINATOR } from "./members.js";
 
 export const BY_PATTERN = "group_subscribe_pattern";

@@ -3,7 +3,7 @@
 import { heldBy, isHeld, lagOf, lanesOf, ownedBy, readersOf, readsCommitted } from "./lanes.js";
 import { codeName, NAMES } from "./rows.js";
 import { statusWords } from "./status.js";
-import { inTurn, sentences } from "../say.js";
+import { inTurn, sentences } from "../base/say.js";
 
 const REBALANCING = ["PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"];
 

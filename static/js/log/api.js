@@ -1,6 +1,6 @@
 // The log's own addresses: the folder, a look-up, a batch, what compaction does. Each is a plain reading of the server.
 
-import { Refusal } from "../commands.js";
+import { Refusal } from "../base/commands.js";
 
 export const SETTINGS = ["segment_bytes", "index_interval_bytes", "retention_bytes", "retention_ms"];
 

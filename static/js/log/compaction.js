@@ -1,7 +1,7 @@
 // Compaction before and after: one column an offset. What stays is solid and keeps its column; what a later record of the same key
 // supersedes is struck through; a tombstone has its own sign; clean, dirty and active part are told apart by walls.
 
-import { draw, round } from "../draw.js";
+import { draw, round } from "../drawing/shapes.js";
 import { size, textWidth } from "./format.js";
 
 export const HEIGHT = 168;

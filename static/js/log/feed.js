@@ -1,10 +1,10 @@
 // Tells when the lab's Kafka lane has written more, or its group has committed: by the lab's own feed. The folder itself is asked for by
 // the listeners, at most once a second.
 
-import { createFreshness } from "../freshness.js";
-import { createLive } from "../live.js";
-import { applyPatch } from "../patch.js";
-import { openSocket } from "../socket.js";
+import { createFreshness } from "../feed/freshness.js";
+import { createLive } from "../feed/live.js";
+import { applyPatch } from "../feed/patch.js";
+import { openSocket } from "../feed/socket.js";
 
 const APART_MS = 1000;
 

@@ -1,6 +1,6 @@
 // The fields of a batch under the names of Kafka's record format, and their values as a person reads them.
 
-import { number } from "../say.js";
+import { number } from "../base/say.js";
 import { instant } from "./format.js";
 
 const NAMES = {

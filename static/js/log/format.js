@@ -1,6 +1,6 @@
 // How the log page writes bytes and times: the browser's half of what dashboard/log_presentation.py writes, and what only the browser says.
 
-import { NONE, halfUp, number } from "../say.js";
+import { NONE, halfUp, number } from "../base/say.js";
 
 const NARROW = "\u202f", UNITS = ["B", "kB", "MB", "GB", "TB"];
 

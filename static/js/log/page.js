@@ -1,10 +1,10 @@
 // The log page: holds the folder that the server sent, asks again as the lab writes, and turns what a person does into readings.
 
-import { onLanguage, page, say, speak, words } from "../chrome.js";
-import { Refusal } from "../commands.js";
-import { createGone } from "../gone.js";
-import { createNotice } from "../notice.js";
-import { clock, number, sentences } from "../say.js";
+import { onLanguage, page, say, speak, words } from "../base/chrome.js";
+import { Refusal } from "../base/commands.js";
+import { createGone } from "../feed/gone.js";
+import { createNotice } from "../base/notice.js";
+import { clock, number, sentences } from "../base/say.js";
 import { SETTINGS, createApi } from "./api.js";
 import { createBatchView } from "./batch_view.js";
 import * as compaction from "./compaction.js";
@@ -15,7 +15,7 @@ import { createLookup } from "./lookup.js";
 import { isBelow } from "./offsets.js";
 import { entryAt } from "./places.js";
 import { choices, createTexts, isText, replicaWords, writeSelect } from "./replica.js";
-import { createRoving } from "../roving.js";
+import { createRoving } from "../base/roving.js";
 import { createSettings } from "./settings_form.js";
 import { cleanTable, folderTable, writeTable } from "./tables.js";
 import { createUpload } from "./upload.js";

@@ -1,6 +1,6 @@
 // Where a picture shows the bytes and offsets of a partition's folder: every segment to scale by its bytes, deleted ones first.
 
-import { number } from "../say.js";
+import { number } from "../base/say.js";
 import { figuresWidth } from "./format.js";
 import { distance, isBelow } from "./offsets.js";
 

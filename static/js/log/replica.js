@@ -1,6 +1,6 @@
 // Which log is looked at: the lane's as one log, or a replica on one of the cluster's brokers; what that replica is; and the texts of its checkpoints.
 
-import { number, sentences } from "../say.js";
+import { number, sentences } from "../base/say.js";
 
 const GONE = new Set(["crashed", "stopped", "disk_lost", "paused"]);
 

@@ -1,7 +1,7 @@
 // The log page's pictures as tables: what a screen reader reads, and what key T shows in their place.
 
-import { setTerm } from "../dom.js";
-import { NONE, number } from "../say.js";
+import { setTerm } from "../base/dom.js";
+import { NONE, number } from "../base/say.js";
 import { fate } from "./compaction.js";
 import { instant } from "./format.js";
 

@@ -1,6 +1,6 @@
 // A look-up on the page: one tier a step, each with its sentence, its picture and its table. The tier of the current moment is lit.
 
-import { createRoving } from "../roving.js";
+import { createRoving } from "../base/roving.js";
 import * as indexSearch from "./index_search.js";
 import * as scan from "./scan.js";
 import { indexTable, scanTable, writeTable } from "./tables.js";

@@ -1,7 +1,7 @@
 // Opening a segment of a real Kafka: files are dropped or picked, checked here before a byte is sent, and sent with their progress.
 
-import { cookie } from "../commands.js";
-import { number, percent } from "../say.js";
+import { cookie } from "../base/commands.js";
+import { number, percent } from "../base/say.js";
 import { mebibytes, size } from "./format.js";
 
 const KINDS = [".log", ".index", ".timeindex"];

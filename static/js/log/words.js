@@ -1,6 +1,6 @@
 // What the log page says about a folder and about each moment of a look-up. The head's two lines are also dashboard/log_presentation.py's.
 
-import { NONE, number } from "../say.js";
+import { NONE, number } from "../base/say.js";
 import { SETTINGS } from "./api.js";
 import { duration, size, span } from "./format.js";
 import { isBelow, plus } from "./offsets.js";

@@ -1,9 +1,9 @@
 // The table of consumers: two lines each, its name and state with figures and, where it has nothing to do, why. Rows are kept from frame to frame,
 // so that what has the focus keeps it; a row's name is the button that chooses it.
 
-import { setTerm } from "../dom.js";
-import { paint } from "../paint.js";
-import { NONE, number, percent, sentences } from "../say.js";
+import { setTerm } from "../base/dom.js";
+import { paint } from "../drawing/paint.js";
+import { NONE, number, percent, sentences } from "../base/say.js";
 import { idleWords, isWorth } from "./words.js";
 
 const COLUMNS = ["consumer", "share", "permits", "unacked", "queue", "redelivered", "rate"];

@@ -1,9 +1,9 @@
 // The editor of sticky ranges: who, one of the consumers or a newcomer, which ranges, what the server says of them while one types, and the order
 // to take them or to join with them.
 
-import { speak } from "../chrome.js";
+import { speak } from "../base/chrome.js";
 import { createVerbs } from "../cluster/verbs.js";
-import { draw } from "../draw.js";
+import { draw } from "../drawing/shapes.js";
 import { findings, layout, written } from "./editor.js";
 import { isSticky, joinOf } from "./newcomer.js";
 import { createAsker } from "./what_if.js";

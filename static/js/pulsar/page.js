@@ -1,20 +1,20 @@
 // The page of a Pulsar subscription: takes frames, draws at most once per animation frame, turns presses and keys into orders, and asks the server
 // "what if". No rule is worked out here.
 
-import { onLanguage, page, say, speak } from "../chrome.js";
+import { onLanguage, page, say, speak } from "../base/chrome.js";
 import { createVerbs } from "../cluster/verbs.js";
-import { draw } from "../draw.js";
-import { createFreshness } from "../freshness.js";
-import { createFeed } from "../lane_feed.js";
-import { createTransport, onKeys } from "../lane_transport.js";
-import { createLessonStrip } from "../lesson_strip.js";
+import { draw } from "../drawing/shapes.js";
+import { createFreshness } from "../feed/freshness.js";
+import { createFeed } from "../lane/feed.js";
+import { createTransport, onKeys } from "../lane/transport.js";
+import { createLessonStrip } from "../lesson/strip.js";
 import { writeTable } from "../log/tables.js";
-import { createNotice } from "../notice.js";
-import { createOrders } from "../orders.js";
-import { lastChange } from "../lane_sentence.js";
-import { clock, number, percent } from "../say.js";
-import { createThrottle } from "../throttle.js";
-import { fingerprint } from "../visuals/slices.js";
+import { createNotice } from "../base/notice.js";
+import { createOrders } from "../lane/orders.js";
+import { lastChange } from "../lane/sentence.js";
+import { clock, number, percent } from "../base/say.js";
+import { createThrottle } from "../base/throttle.js";
+import { fingerprint } from "../drawing/slices.js";
 import * as batches from "./batches.js";
 import { chip, createConsumers, rows as consumerRows } from "./consumers.js";
 import * as cursor from "./cursor.js";

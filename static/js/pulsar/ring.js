@@ -2,10 +2,10 @@
 // the giver's colour within the taker's. A tick for each point. Drawn as one dashed circle per owner and band: a ring of thousands of
 // points costs a few elements.
 
-import { round } from "../draw.js";
-import { paint, waitingPaint } from "../paint.js";
-import { ROUND, byOwner, dash } from "../visuals/hash_ring.js";
-import { segments } from "../visuals/slices.js";
+import { round } from "../drawing/shapes.js";
+import { paint, waitingPaint } from "../drawing/paint.js";
+import { ROUND, byOwner, dash } from "../stage/visuals/hash_ring.js";
+import { segments } from "../drawing/slices.js";
 import { handovers } from "./space.js";
 
 const TICKS_MAX = 1700, TICK = 12, MARGIN = 22, PARTS = { was: [0.5, 0.57], given: [0.585, 0.655], taken: [0.655, 0.725], now: [0.74, 0.93], ticks: [0.94, 1] };

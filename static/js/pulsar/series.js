@@ -1,8 +1,8 @@
 // What each consumer finishes a second, and the skew, over virtual time, as the lab has kept them.
 
-import { colorsOf } from "../plotly.js";
-import { SEPARATORS } from "../say.js";
-import { createTimeChart, minutes, timesOf } from "../time_chart.js";
+import { colorsOf } from "../drawing/plotly.js";
+import { SEPARATORS } from "../base/say.js";
+import { createTimeChart, minutes, timesOf } from "../drawing/time_chart.js";
 
 const EVEN = 1, SKEW_TOP_LEAST = 1.5;   // so that a skew of 1.02 is drawn as the little that it is
 const DASHES = ["solid", "dash", "dot"], HUES = 7;

@@ -1,6 +1,6 @@
 // The hash space as pieces: what the lens shows of it, and what changed hands. Arithmetic over the server's two cuts; who owns what is said there.
 
-import { segments } from "../visuals/slices.js";
+import { segments } from "../drawing/slices.js";
 
 // -> [from, to, giver, taker] in slots: the pieces of `now` whose owner was another before. Owners are places in picture.names, -1 nobody.
 export function handovers({ now, before, space }, isRing) {

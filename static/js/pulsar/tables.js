@@ -1,6 +1,6 @@
 // The pictures as tables: what a screen reader reads, and what key T shows in their place.
 
-import { NONE, number, percent } from "../say.js";
+import { NONE, number, percent } from "../base/say.js";
 import { owned } from "./space.js";
 import { table as standbysTable } from "./standbys.js";
 

@@ -1,8 +1,8 @@
 // "What if": the server says where a typed key goes, now and after the next join or a leave. Asked when somebody types, and again when the
 // consumers are others; an answer that was overtaken is dropped.
 
-import { Refusal } from "../commands.js";
-import { number } from "../say.js";
+import { Refusal } from "../base/commands.js";
+import { number } from "../base/say.js";
 
 const PAUSE_MS = 250;
 

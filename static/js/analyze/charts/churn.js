@@ -1,6 +1,6 @@
 // Keys moved since the start, over the changes: 1 is as if every key had moved once.
 
-import { figure } from "../../say.js";
+import { figure } from "../../base/say.js";
 import { shortNames } from "../result.js";
 import { axis, colorOf, cutWords, endNames, endRoom, ground, lineOf, plain, plotHeight, shown } from "./ends.js";
 

@@ -1,7 +1,7 @@
 // The colour of each consumer of a study: by the order in which they first were there, as in a lab. A chart's dots cannot be textured, so
 // the second seven carry a cross and the third a point, where the Stage has diagonals and dots.
 
-import { number } from "../../say.js";
+import { number } from "../../base/say.js";
 
 const HUES = 7, SYMBOLS = ["circle", "circle-x", "circle-dot"];
 

@@ -1,7 +1,7 @@
 // What line charts share: a colour for each model, a dash for each strategy of it, and its name with the last value at the line's end,
 // pushed apart where lines meet, with a leader from the end to the name. There is no legend.
 
-import { SEPARATORS } from "../../say.js";
+import { SEPARATORS } from "../../base/say.js";
 
 const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "12px,3px,2px,3px,2px,3px", "2px,5px", "18px,5px", "6px,2px"];
 const STRATEGIES_MAX = 24, LINE_PX = 17, PLOT_PX = 244, LEAD_PX = 18, LETTER_PX = 7.2, HAN_PX = 13, ROOM_MAX = 184;

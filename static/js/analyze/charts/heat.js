@@ -1,7 +1,7 @@
 // Strategy by change: how many of the known keys got another owner. Ink only; its strength has a step in the middle, so that the number
 // on it, ink below and panel above, always has a contrast of 4.5.
 
-import { NONE, halfUp, percent } from "../../say.js";
+import { NONE, halfUp, percent } from "../../base/say.js";
 import { hasSizes, shortNames } from "../result.js";
 import { stepWords } from "./consumers.js";
 import { axis, ground, plain, rowNames, rowNamesWidth } from "./ends.js";

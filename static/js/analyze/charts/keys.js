@@ -1,6 +1,6 @@
 // The hottest keys by their records. Records without a key are hatched; an approximate count says the least and the most that it can be.
 
-import { number, percent } from "../../say.js";
+import { number, percent } from "../../base/say.js";
 import { shortNames } from "../result.js";
 import { bytes } from "../sizes.js";
 import { visibleLetter } from "../visible.js";

@@ -1,6 +1,6 @@
 // What waits after one change, second by second, a line a strategy, with what still waits at its end; measured by running the lab on a sample.
 
-import { number } from "../../say.js";
+import { number } from "../../base/say.js";
 import { shortNames } from "../result.js";
 import { axis, colorOf, cutWords, endNames, endRoom, ground, lineOf, plain, plotHeight, shown } from "./ends.js";
 

@@ -1,7 +1,7 @@
 // Share per consumer after one step, a row a strategy: a dot a consumer, a line from the least to the most, one dashed line for the fair
 // share. Dots that would cover each other are above and below their row.
 
-import { figure, percent } from "../../say.js";
+import { figure, percent } from "../../base/say.js";
 import { shortNames } from "../result.js";
 import { hueOf, identities, symbolOf } from "./consumers.js";
 import { axis, cutWords, ground, plain, rowNames, rowNamesWidth, shown } from "./ends.js";

@@ -1,6 +1,6 @@
 // One measure of a live study over its windows: a line a rig, told apart by colour and dash, with name and newest value at its end.
 
-import { figure, number } from "../../say.js";
+import { figure, number } from "../../base/say.js";
 import { axis, colorOf, endNames, ground, lineOf, plain } from "./ends.js";
 
 const HEIGHT = 190, TOP = 10, BOTTOM = 34, SHOWN_MAX = 300, EPOCH_US = 1e14, DIGITS = { skew: 2, throughput: 1, rebalance_cost: 1 }, LEFT = 52, ROOM = 126, TICK = 76, SHOWN_MIN = 60, STEP = 2.5, RIGS_MAX = 10;

@@ -1,0 +1,26 @@
+// Requests of the Analyze pages. Nothing is sent twice by itself: a study that was started is started.
+
+import { page } from "./chrome.js";
+import { Refusal, cookie } from "./commands.js";
+
+export const ask = (url) => answerOf(fetch(url, { credentials: "same-origin", headers: language() }));
+
+export const send = (url, body) => write("POST", url, body);
+export const change = (url, body) => write("PATCH", url, body);
+
+const write = (method, url, body) =>
+  answerOf(fetch(url, { method, credentials: "same-origin", body: JSON.stringify(body), headers: { "Content-Type": "application/json", ...csrf(), ...language() } }));
+
+export const remove = (url) => answerOf(fetch(url, { method: "DELETE", credentials: "same-origin", headers: { ...csrf(), ...language() } }));
+
+export const csrf = () => ({ "X-CSRFToken": cookie("csrftoken") || page.csrf });
+
+// The server's refusals come in the language that the page shows, also when it was changed a moment ago.
+const language = () => ({ "Accept-Language": page.language });
+
+// -> the answer as JSON; throws Refusal {status, fields} for anything refused, TypeError where nobody answers.
+async function answerOf(request) {
+  const answer = await request, body = await answer.json().catch(() => ({}));
+  if (answer.ok) return body;
+  throw new Refusal(answer.status, body.fields ?? {});
+}

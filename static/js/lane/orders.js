@@ -1,0 +1,60 @@
+// Sends a person's orders: a refusal is a message at the control, somebody else's lab offers a copy of one's own.
+
+import { page, say } from "../base/chrome.js";
+import { Refusal, fork, submit } from "../base/commands.js";
+import { tellGone } from "../feed/gone.js";
+
+// isStopped(): the lab broke down and moves no more.
+export function createOrders({ isStopped, notice }) {
+  // -> true once it is stored.
+  async function command(near, order) {
+    near?.setAttribute("aria-busy", "true");
+    try {
+      if (isStopped()) return document.getElementById("stopped-copy")?.focus();
+      if (!page.owner) return offerCopy(near);
+      await send(order, near);
+      return true;
+    } catch (error) {
+      fail(error, near);
+    } finally {
+      near?.removeAttribute("aria-busy");
+    }
+  }
+
+  // For a form, which shows a refusal itself: fails with it. Somebody else's lab refuses with 403.
+  async function send(order, near) {
+    let isTold = false;
+    const told = (code, kind) => {
+      isTold = true;
+      notice(say(code), { near, kind });
+    };
+    const answer = await submit(page, order, { onPending: () => told("notice.pending", "done"), onRetry: () => told("notice.network", "error") });
+    if (isTold) notice(say("notice.arrived"), { near, kind: "done" });
+    return answer;
+  }
+
+  function fail(error, near) {
+    if (error instanceof Refusal && error.status === 403) offerCopy(near);
+    else if (error instanceof Refusal && error.status === 404 && "lab" in error.fields) tellGone(notice);
+    else if (error instanceof Refusal && error.message) notice(say("notice.refused", { reason: error.message }), { near });
+    else if (error instanceof Refusal) notice(say("notice.failed", { status: error.status }), { near });
+    else notice(say("notice.unreachable"), { near });
+  }
+
+  function offerCopy(near) {
+    notice(say("notice.own_copy"), { near, kind: "offer", label: say("notice.make_copy"), onAction: () => copyTo({}, near) });
+  }
+
+  const copyTo = (changes, near) => moveTo(fork(page, changes), near);
+
+  async function moveTo(opening, near) {
+    try {
+      const { id } = await opening;
+      location.assign(page.urls.lab.replace("{id}", id));
+    } catch (error) {
+      fail(error, near);
+    }
+  }
+
+  return { command, copyTo, fail, moveTo, send };
+}

@@ -1,0 +1,279 @@
+// The Stage: takes frames from live.js, draws at most once per animation frame, and turns what a person does into commands.
+
+import { createAnnouncer } from "./announce.js";
+import { onLanguage, page, say, speak, words } from "../base/chrome.js";
+import { submit } from "../base/commands.js";
+import { createControls, isStopped } from "./controls.js";
+import { createDemo } from "./demo.js";
+import { textOnce } from "../base/dom.js";
+import { createFreshness } from "../feed/freshness.js";
+import { createGone } from "../feed/gone.js";
+import { createLane, fillCells } from "./lanes.js";
+import { laneName } from "../lane/name.js";
+import { createLesson } from "../lesson/panel.js";
+import { createLive } from "../feed/live.js";
+import { paint } from "../drawing/paint.js";
+import { applyPatch } from "../feed/patch.js";
+import { ROWS_MAX, present, routes, showsAbout } from "./present.js";
+import { createScope } from "./scope.js";
+import { figure } from "../base/say.js";
+import { refusalIn } from "../feed/refusal.js";
+import { createRoving } from "../base/roving.js";
+import { openSocket } from "../feed/socket.js";
+import { visited } from "./visit.js";
+import * as clientGrid from "./visuals/client_grid.js";
+import * as hashRing from "./visuals/hash_ring.js";
+import * as partitionGrid from "./visuals/partition_grid.js";
+import * as queueDispatch from "./visuals/queue_dispatch.js";
+import * as rangeSplit from "./visuals/range_split.js";
+import { createSkewChart } from "./visuals/skew_chart.js";
+import { SHORT, TALL, WIDTH } from "./visuals/size.js";
+import * as stream from "./visuals/stream.js";
+import * as timeline from "./visuals/timeline.js";
+import { createWhyPanel } from "./why_panel.js";
+
+await visited;
+
+const VISUALS = { ring: hashRing, ranges: rangeSplit, grid: partitionGrid, clients: clientGrid, queue: queueDispatch };
+const REST_MS = 250;
+const LOW = matchMedia("(max-height: 800px) and (min-width: 641px)");   // as in stage.css
+const $ = (id) => document.getElementById(id);
+const main = $("main"), freshness = createFreshness();
+const slots = [...document.querySelectorAll("[data-slot]")].filter((element) => !element.closest("[data-lane]"))
+  .map((element) => [element.dataset.slot, textOnce(element)]);
+const lanes = [...document.querySelectorAll("[data-lane]")].map((root) => ({
+  id: root.dataset.lane, root, ...createLane(root, $("row")), picture: root.querySelector("[data-picture]"), kind: null, seq: -1, twinAt: -Infinity,
+}));
+const laneOf = new Map(lanes.map((lane) => [lane.id, lane]));
+const tabs = new Map([...document.querySelectorAll("[data-tab]")].map((tab) => [tab.dataset.tab, tab]));
+const tabTexts = new Map([...tabs].map(([id, tab]) => [id, textOnce(tab.querySelector("b"))]));
+const skewChart = createSkewChart($("skew"), page.urls.plotly, () => redraw());
+const scope = createScope(document, () => redraw());
+const whyPanel = createWhyPanel($("why"), { laneOf: (id) => laneOf.get(id).root, now: () => ({ view, say, words: words() }), onLight: () => redraw() });
+const lesson = $("lesson") && createLesson($("lesson"));
+const announce = createAnnouncer((text) => { $("announce").textContent = text; }, say);
+const aroundMarks = createRoving($("timeline"), '[role="button"]', ["Enter"]);     // Space plays and pauses
+const limits = Object.fromEntries(lanes.map(({ id }) => [id, ROWS_MAX]));
+
+let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, isForced = true, sizes = null, drawMs = 0;
+let socket = null, speedKey = "", timelineKey = "", timelineAt = -Infinity, changeKey = "", isSecondHalf = false, isTurn = false, restTimer = 0;
+
+// -- drawing ---------------------------------------------------------------------------------------------------------------------------
+
+function schedule() {
+  if (isDirty) return;
+  isDirty = true;
+  requestAnimationFrame(drawFrame);
+}
+
+function measure() {
+  sizes = { stream: $("stream").getBoundingClientRect().width, timeline: $("timeline").getBoundingClientRect().width, narrow: innerWidth <= 640, height: LOW.matches ? SHORT : TALL };
+  for (const { picture } of lanes) picture.setAttribute("viewBox", `0 0 ${WIDTH} ${sizes.height}`);
+}
+
+// A forced frame is drawn whole, another one in two halves, an animation frame apart, so that neither holds the page up. A message that comes
+// in between waits for the second half (`onMessage`), and the way of the record is written in all lanes at once: they show the same record.
+function drawFrame() {
+  if (!isDirty) return;
+  isDirty = false;
+  if (!sizes) measure();
+  const begun = performance.now(), half = Math.ceil(view.rig_order.length / 2);
+  if (isForced) {
+    drawPart(view.rig_order, begun, true);
+    isSecondHalf = false;
+  } else {
+    drawPart(isSecondHalf ? view.rig_order.slice(half) : view.rig_order.slice(0, half), begun, !isSecondHalf);
+    isSecondHalf = !isSecondHalf;
+    if (isSecondHalf) schedule();
+  }
+  main.dataset.seq = Math.min(...lanes.map((lane) => lane.seq));
+  isForced = false;
+  drawMs = performance.now() - begun;
+}
+
+// The lanes `ids`, and with them, when `withHead`, what is above and below the lanes.
+function drawPart(ids, now, withHead) {
+  const withTwins = isForced || ids.some((id) => now - laneOf.get(id).twinAt > 1000);
+  const shown = present(view, words(), { limits, withTwins, only: ids, scope: scope.scope() });
+  for (const texts of shown.lanes) drawLane(laneOf.get(texts.id), texts, now);
+  if (!withHead) return;
+  for (const texts of routes(view, words())) if (!ids.includes(texts.id)) laneOf.get(texts.id).writeRoute({ ...texts, route_paint: paint(texts.route_color) });
+  for (const [name, set] of slots) set(shown.slots[name]);
+  lesson?.write(shown.lesson);
+  if (sizes.stream > 40) stream.render($("stream"), view, { width: sizes.stream, say });
+  if (sizes.timeline > 40 && isTimelineDue(now)) aroundMarks(() => timeline.render($("timeline"), view, { width: sizes.timeline, say }));
+  $("lanes").toggleAttribute("data-about", Object.values(view.rigs).some(showsAbout));
+  whyPanel.write();
+  drawTransport();
+  drawChart(withTwins);
+  showFreshness();
+}
+
+// Its ticks drift by a pixel in many frames: twice a second will do, but a new command shows at once.
+function isTimelineDue(now) {
+  const key = `${Object.keys(view.timeline).length}/${view.caption.code}/${page.language}`;
+  if (!isForced && key === timelineKey && now - timelineAt < 500) return false;
+  [timelineKey, timelineAt] = [key, now];
+  return true;
+}
+
+function drawLane(lane, texts, now) {
+  texts.route_paint = paint(texts.route_color);
+  tabTexts.get(lane.id)?.(texts.slots.hero);
+  lane.write(texts);
+  lane.seq = seq;
+  if (texts.twin) lane.twinAt = now;
+  const { bill, sentence } = view.rigs[lane.id];
+  announce(lane.id, texts.slots.tab, texts.slots.sentence, `${sentence.code}/${bill?.position}/${bill?.settled}`);
+  if (sizes.narrow && !lane.root.hasAttribute("data-open")) return;   // one lane at a time on a phone
+  const rig = view.rigs[lane.id], { kind } = rig.picture, visual = VISUALS[kind];
+  if (lane.kind !== kind) {
+    speak(lane.picture, `picture.${kind}_label`, "sayLabel");
+    lane.kind = kind;
+  }
+  lane.root.toggleAttribute("data-still", rig.order.length > 40 || view.speed > 4);
+  visual.render(lane.picture, rig, { say, at: view.at_us, height: sizes.height, lit: whyPanel.litOf(lane.id) });
+  lane.picture.dataset.seq = seq;
+}
+
+function drawTransport() {
+  const icon = `#v-${view.playing ? "pause" : "play"}`;
+  if ($("play-icon").getAttribute("href") !== icon) {
+    $("play-icon").setAttribute("href", icon);
+    speak($("play"), view.playing ? "pause" : "play", "sayLabel");
+    $("step").disabled = view.playing;
+  }
+  if (speedKey === String(view.speed)) return;
+  speedKey = String(view.speed);
+  for (const button of document.querySelectorAll("[data-speed]")) button.setAttribute("aria-pressed", String(Number(button.dataset.speed) === view.speed));
+}
+
+function drawChart(withTable) {
+  skewChart(view, seq, { say, isForced });
+  const fold = $("skew-twin").closest("details");
+  if (!fold.open || !withTable) return;
+  const table = $("skew-twin"), recent = Object.keys(view.history).map(Number).sort((a, b) => b - a).slice(0, 60);
+  const rows = [[say("chart.time"), ...view.rig_order.map((id) => laneName(id, view, say))],
+    ...recent.map((second) => [`${Math.floor(second / 60)}:${String(second % 60).padStart(2, "0")}`, ...view.rig_order.map((id) => figure(view.history[second][id], 2))])];
+  while (table.rows.length > rows.length) table.deleteRow(-1);
+  rows.forEach((texts, index) => fillCells(table.rows[index] ?? table.insertRow(), texts, index ? "td" : "th"));
+}
+
+function showFreshness() {
+  const { state, ms } = isStopped(view) ? { state: "stopped", ms: null } : freshness.state(view.playing, drawMs), pill = $("fresh");
+  if (state === "stopped" && $("stopped").hidden) {
+    $("stopped-reason").textContent = view.feed.failed;
+    $("stopped").hidden = false;
+  }
+  if (pill.dataset.state !== state) {
+    pill.dataset.state = state;
+    speak($("fresh-word"), `fresh.${state}`);
+  }
+  const text = ms === null ? "" : `${ms}\u202fms`;
+  if ($("fresh-ms").textContent !== text) $("fresh-ms").textContent = text;
+}
+
+// -- frames ----------------------------------------------------------------------------------------------------------------------------
+
+const receive = createLive({
+  applyPatch,
+  requestSnapshot: (unanswered) => socket.askSnapshot(unanswered),
+  acknowledge: (seq) => socket?.acknowledge(seq),
+  onChange(newView, newSeq, events) {
+    [view, seq] = [newView, newSeq];
+    const reason = refusalIn(events, page.language);
+    if (reason !== null) controls.notice(say("notice.refused", { reason }), { near: $("add") });
+    freshness.frame(view.at_us, view.speed, view.playing);
+    if (isChange() || !view.playing) redraw();
+    else drawInTurn();
+  },
+});
+
+// Whether this frame carries the effect of a command or the end of a change, and not traffic alone.
+function isChange() {
+  const marks = view.rig_order.map((id) => [view.rigs[id].bill?.position, view.rigs[id].bill?.settled, view.rigs[id].sentence.code]);
+  const key = [Object.keys(view.timeline).at(-1), view.caption.code, ...marks].join();
+  const isNew = key !== changeKey;
+  changeKey = key;
+  return isNew;
+}
+
+// Of frames with traffic alone every other one is drawn, five a second: as fast as figures can be read. The last before a rest always is.
+function drawInTurn() {
+  clearTimeout(restTimer);
+  restTimer = setTimeout(redraw, REST_MS);
+  isTurn = !isTurn;
+  if (isTurn) schedule();
+}
+
+// A frame that does not fit the view is a gap like any other: ask for the whole.
+function onMessage(message) {
+  gone.frame();
+  if (isSecondHalf) drawFrame();   // a patch changes the view in place, and this half belongs to the view as it is
+  try {
+    receive(message);
+  } catch (error) {
+    console.warn("frame refused, asking for a snapshot", error);
+    socket.askSnapshot(() => socket.askSnapshot(() => {}));
+  }
+}
+
+function measureAgain() {
+  sizes = null;
+  redraw();
+}
+
+function redraw() {
+  isForced = true;
+  schedule();
+}
+
+const controls = createControls({ view: () => view, laneOf: scope.laneOf }), gone = createGone(controls.notice);
+socket = openSocket(page.urls.socket, {
+  onMessage,
+  onState(state) {
+    if (state === "open") freshness.opened();
+    else freshness.closed();
+    if (state === "full") controls.notice(say("notice.full"), { near: $("fresh") });
+    gone.state(state);
+    showFreshness();
+  },
+});
+receive({ type: "snapshot", epoch: page.epoch, seq: page.seq, view });
+
+// -- what the page itself does ---------------------------------------------------------------------------------------------------------
+
+createDemo(page.demo, { view: () => view, submit: (order) => submit(page, order).catch(() => {}) });   // refused: it stays as it is
+window.highwater = { view: () => view, page, drop: () => socket.drop() };   // for tests, and for people who open the console
+onLanguage(() => {
+  $("announce").textContent = "";   // it was said in the other language, and is over
+  redraw();
+});
+addEventListener("resize", measureAgain);
+// What is wide enough changes without the window, too: a bar that opens, a font that comes late.
+const watcher = new ResizeObserver(measureAgain);
+for (const id of ["stream", "timeline"]) watcher.observe($(id));
+setInterval(showFreshness, 1000);
+
+document.addEventListener("click", (event) => {
+  const why = event.target.closest("[data-why]"), more = event.target.closest("[data-more]"), tab = event.target.closest("[data-tab]");
+  if (why) whyPanel.show(why.dataset.why);
+  if (more) {
+    limits[more.dataset.more] += ROWS_MAX * 2;
+    redraw();
+  }
+  if (tab) {
+    event.preventDefault();
+    openLane(tab.dataset.tab);
+  }
+});
+
+function openLane(id) {
+  for (const lane of lanes) lane.root.toggleAttribute("data-open", lane.id === id);
+  for (const [name, tab] of tabs) {
+    if (name === id) tab.setAttribute("aria-current", "true");
+    else tab.removeAttribute("aria-current");
+  }
+  redraw();
+}
+openLane(view.lesson?.front ?? lanes[0].id);

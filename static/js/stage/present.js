@@ -1,0 +1,392 @@
+// The view as words and figures, frame after frame. The server runs this same file for the first frame (dashboard/page_scripts.py), so a
+// change of what a lane says is made here and nowhere else. No rule of a model is here.
+
+import { billCovers, heroCovers, listed } from "../lane/covers.js";
+import { laneName, laneTitle, tabName } from "../lane/name.js";
+import { sentence, timeLeft } from "../lane/sentence.js";
+import { lessonCaption, lessonOf } from "../lesson/words.js";
+import { overloadWords } from "../lane/overload.js";
+import { paint } from "../drawing/paint.js";
+import { NONE, clock, figure, inTurn, number, percent, ratio, seconds, sentences, speaker } from "../base/say.js";
+import { twin } from "./twins.js";
+
+export const ROWS_MAX = 24;
+const BAR_WIDTH = 312, SEGMENTS_MAX = 4, FOUR = 4;
+const OF_FOUR = ["start", "join", "join_many", "leave", "rejoin"];    // captions that count the lanes
+const OF_ALL = ["join", "leave", "crash", "rejoin", "pause", "resume", "slow"];   // orders that all lanes have
+const PRIMARY = { pulsar: ["exclusive", "failover", "shared", "consistent_hash"], kafka: ["range", "sticky", "cooperative-sticky"] };
+const PAUSING = ["kafka", "tubemq"];                    // a change stops partitions there until it is over
+
+// limits: rig id -> how many rows its list shows. withTwins: tables cost more than they are looked at, so the caller says when. only: the lanes to present.
+// scope: where the verbs act, "all" lanes or the row's own "lane".
+export function present(view, words, { limits = {}, withTwins = true, only = view.rig_order, scope = "all" } = {}) {
+  const say = speaker(words), workload = view.workload;
+  return {
+    lesson: lessonOf(view, say),
+    slots: {
+      caption: lessonCaption(view, say) || caption(view, say),
+      sub: sub(view, say),
+      clock: clock(view.at_us),
+      seed: String(view.seed),
+      workload: say(`workload.${workload.kind}`),
+      key: say(`key.${workload.key ?? "key"}`),
+      rate: number(workload.rate),
+      ...current(view, say),
+    },
+    lanes: only.map((id) => lane(id, view.rigs[id], view, words, say, limits[id] ?? ROWS_MAX, withTwins, scope)),
+  };
+}
+
+// What the panel of a lesson says on a page of one lane, whose own title says what the lane does.
+export function lessonPanel(view, words) {
+  const say = speaker(words), lesson = lessonOf(view, say);
+  return lesson && { ...lesson, slots: { ...lesson.slots, caption: lessonCaption(view, say) }, tabs: Object.fromEntries(view.rig_order.map((id) => [id, tabName(id, view, say)])) };
+}
+
+// An order that gives a disk, a clock or a link an amount is another one without it, or with one below 0.
+function amountOf(code, { write_us: writeUs, skew_ms: skewMs, delay_us: delayUs, one_way: isOneWay }) {
+  if (code === "cluster_slow_disk") return writeUs ? [code, writeUs] : ["cluster_quick_disk", null];
+  if (code === "cluster_skew_clock") return skewMs ? [skewMs > 0 ? code : `${code}_behind`, Math.abs(skewMs) * 1000] : ["cluster_set_clock", null];
+  if (code === "cluster_slow_link") return delayUs === null ? ["cluster_quick_link", null] : [code, delayUs];
+  return [code === "cluster_cut_link" && isOneWay ? `${code}_one_way` : code, null];
+}
+
+export function caption(view, say) {
+  let [code, amountUs] = amountOf(view.caption.code, view.caption.params);
+  const params = { ...view.caption.params, ...(amountUs === null ? {} : { amount_us: amountUs }) };
+  if (code === "join" && (params.count ?? 1) > 1) code = "join_many";
+  if (params.by === "demo") code = "join_demo";
+  if (params.gone) code = "leave_gone";
+  if (params.full_speed) code = "full_speed";
+  if (code === "leave" && !view.consumer_count) code = "leave_last";
+  if (OF_FOUR.includes(code) && view.rig_order.length !== FOUR) {
+    code += "_lanes";
+    params.lanes = view.rig_order.length;
+  }
+  if (params.rig) {
+    const model = view.rigs[params.rig]?.model ?? params.rig, lane = laneName(params.rig, view, say);
+    if (OF_ALL.includes(view.caption.code) && !params.gone) {
+      const many = view.caption.code === "join" && (params.count ?? 1) > 1 ? "_many" : "", did = params.full_speed ? code : view.caption.code;
+      return say("caption.in_lane", { did: say(`covers.${did}${many}`, { ...params, who: params.consumer }), lane });
+    }
+    if (code !== "set_algorithm") {
+      const said = say(`caption.${code}`, params);
+      return view.rig_order.length > 1 ? say("list.named", { name: lane, what: said }) : said;
+    }
+    params.algorithm = say(`${model}.${params.algorithm}`);
+    params.rig = say(`rig.${model}`);
+  }
+  return say(`caption.${code}`, params);
+}
+
+// The line below the caption: after a crash who has noticed it so far, else what flows.
+function sub(view, say) {
+  if (view.caption.code === "crash") return noticedBy(view, say);
+  const flights = view.workload.kind === "flights", silent = silentInAll(view).length;
+  return say(silent ? "sub.silent" : "sub", {
+    record_count: view.record_count, key_count: view.key_count, consumer_count: view.consumer_count + silent, silent_count: silent,
+    records_noun: say(flights ? "noun.flights" : "noun.records"),
+    keys_noun: say(flights ? `noun.${view.workload.key}` : "noun.keys"),
+  });
+}
+
+// Consumers that are silent in a lane and alive in none: brokers still count them.
+function silentInAll({ rigs, rig_order }) {
+  const all = rig_order.flatMap((id) => Object.values(rigs[id].consumers));
+  const alive = new Set(all.filter(({ state }) => !["crashed", "gone"].includes(state)).map(({ name }) => name));
+  return [...new Set(all.filter(({ state, name }) => state === "crashed" && !alive.has(name)).map(({ name }) => name))];
+}
+
+// A crashed consumer's state tells: "crashed" until its lane has noticed, "gone" from then on. Where it had not yet arrived, nobody ever notices.
+function noticedBy(view, say) {
+  const noticed = [], waiting = [], unknown = [];
+  for (const id of view.caption.params.rig ? [view.caption.params.rig] : view.rig_order) {
+    const { consumers, sentence: told } = view.rigs[id], isSilent = consumers[view.caption.params.consumer]?.state === "crashed";
+    const isUnknown = /\.crash_unknown(_idle)?$/.test(told.code) && told.params.consumer === view.caption.params.consumer;
+    (isUnknown ? unknown : isSilent ? waiting : noticed).push(laneName(id, view, say));
+  }
+  if (!unknown.length) return noticedOrNot(noticed, waiting, say);
+  const others = noticed.length || waiting.length ? [noticedOrNot(noticed, waiting, say)] : [];
+  return sentences([...others, say("sub.unknown", { lanes: listed(unknown, say) })]);
+}
+
+function noticedOrNot(noticed, waiting, say) {
+  if (!waiting.length) return say(noticed.length === FOUR ? "sub.noticed_by_four" : "sub.noticed_by_all");
+  return say(noticed.length ? "sub.noticed" : "sub.unnoticed", { noticed: listed(noticed, say), waiting: listed(waiting, say), count: waiting.length });
+}
+
+export function lastRecord(view) {
+  let last = null;
+  for (const index in view.recent) if (last === null || Number(index) > last) last = Number(index);
+  return last;
+}
+
+function current(view, say) {
+  const slots = { record_index: "", record_key: "", record_flight: "", record_route: "", record_when: "" };
+  const last = lastRecord(view);
+  if (last === null) return slots;
+  const { key, row } = view.recent[last];
+  slots.record_index = `#${number(last)}`;
+  slots.record_key = key || say("workload.no_key");
+  if (row) {
+    const [, month, day] = row.date.split("-");
+    slots.record_flight = `${row.carrier} ${row.flight}`;
+    slots.record_route = `${row.origin}–${row.dest}`;
+    slots.record_when = say("date", { day: String(Number(day)), month: say(`month.${Number(month)}`), time: row.time });
+  }
+  return slots;
+}
+
+function lane(id, rig, view, words, say, limit, withTwins, scope) {
+  const { model, route, bill } = rig;
+  const serving = rig.order.filter((name) => isCounted(rig.consumers[name])).length;
+  const fair = serving ? 1 / serving : null, scale = barScale(rig, fair);
+  const where = scope === "all" && view.rig_order.length > 1 ? say("where.all") : say("where.one", { lane: laneName(id, view, say) });
+  const hidden = rig.order.slice(limit).map((name) => rig.consumers[name].share);
+  return {
+    id, model,
+    has_cluster: "cluster" in rig,
+    shows_about: showsAbout(rig),
+    slots: {
+      title: laneTitle(id, view, say),
+      note: note(model, rig, say),
+      rule: isOwn(rig) ? say("algorithm.own_name") : say(`${model}.${rig.algorithm}`),
+      about: isOwn(rig) ? say("algorithm.own", { rule: say(`kafka.${rig.algorithm}`) }) : isUpgraded(rig) ? upgradedWords(rig, say) : say(`${model}.${rig.algorithm}.about`),
+      tab: laneName(id, view, say),
+      ...hero(rig.hero, view.at_us, say),
+      hero_covers: heroCovers(rig, say),
+      sentence: sentence(rig, view, say),
+      ...routeWords(shapeOf(model, rig.picture), route, say),
+      fair: small(fair),
+      more: hidden.length
+        ? say("rows.more", { count: hidden.length, low: percent(least(hidden), 1), high: percent(most(hidden), 1) }) : "",
+      idle: idleWords(rig, say),
+      overload: overloadWords(rig, view.workload.rate, say),
+      empty: rig.order.length ? "" : say("rows.none"),
+    },
+    note_term: noteTerm(model, rig),
+    figures: figures(model, rig, bill, words, say),
+    tally: tally(rig.tally, words, say),
+    route_color: routeColor(route, rig.consumers),
+    algorithms: algorithms(model, rig, say, words),
+    fair_x: fair === null ? null : figure((fair / scale) * BAR_WIDTH, 1),
+    rows: rig.order.slice(0, limit).map((name) => row(rig.consumers[name], scale, view.at_us, words, say, where)),
+    twin: withTwins ? { ...twin(rig, words), caption: billCovers(rig, say) } : null,
+  };
+}
+
+// Whom the skew counts, too: a removed one as long as it keeps a share.
+const isCounted = ({ state, share }) => state !== "gone" || share > 0;
+
+// Pulsar's subscription types look like what other systems have: partitions, or one queue for all.
+const shapeOf = (model, picture) => (model === "pulsar" ? { grid: "kafka", queue: "turns" }[picture.kind] ?? model : model);
+
+const least = (list) => list.reduce((a, b) => Math.min(a, b));
+const most = (list) => list.reduce((a, b) => Math.max(a, b));
+
+// The current record's way through a lane: what every lane shows in the same frame, also those that are drawn a frame later.
+export function routes(view, words) {
+  const say = speaker(words);
+  return view.rig_order.map((id) => {
+    const { model, route, consumers, picture } = view.rigs[id];
+    return { id, slots: routeWords(shapeOf(model, picture), route, say), route_color: routeColor(route, consumers) };
+  });
+}
+
+const routeColor = (route, consumers) => (route?.consumer ? consumers[route.consumer]?.color ?? null : null);
+
+
+// What the group's number is: a group of the consumer protocol (KIP-848) has no generation.
+const epochName = ({ group }) => (group?.protocol === "consumer" ? "group_epoch" : "generation");
+
+// The glossary's term for the note beside the title, empty where the note is none.
+function noteTerm(model, rig) {
+  if (model !== "kafka") return "";
+  if (rig.picture.state !== "Stable") return "rebalance";
+  return rig.algorithms.some(({ id, document }) => document && id === rig.algorithm) ? "" : epochName(rig);
+}
+
+function note(model, rig, say) {
+  if (model === "kafka" && rig.picture.state !== "Stable") return say(`phase.${rig.picture.state}`);
+  const isArticle = rig.algorithms.some(({ id, document }) => document && id === rig.algorithm);
+  if (model === "kafka" && !isArticle) return say(`note.${epochName(rig)}`, { generation: rig.picture.generation });
+  return say(`${model}.${rig.algorithm}.note`);
+}
+
+// The members run a function of the user's own, and nobody the lane's rule.
+const isOwn = ({ group }) => Boolean(group?.is_own);
+
+// A group of KIP-848 in a lane whose rule is one of the members': the coordinator assigns to all of them, and asks nobody for that rule.
+const isUpgraded = ({ group, algorithm }) => group?.protocol === "consumer" && group.assignor !== null && !algorithm.startsWith("server_");
+
+function upgradedWords({ group, algorithm }, say) {
+  const classic = inTurn(Object.values(group.members).filter(({ protocol }) => protocol === "classic").map(({ consumer }) => consumer));
+  const params = { assignor: say(`kafka.server_${group.assignor}`), rule: say(`kafka.${algorithm}`), names: listed(classic, say), count: classic.length };
+  return say(classic.length ? "algorithm.upgrading" : "algorithm.upgraded", params);
+}
+
+// Whether a line says about the rule what its name does not: an article's rule, or one that nobody is asked for.
+export const showsAbout = (rig) => isOwn(rig) || isUpgraded(rig) || rig.algorithms.some(({ id, document }) => document && id === rig.algorithm);
+
+// The large figure and what it is of. what: undefined in a view that older code has stored, until its lab moves again.
+function hero(what, at, say) {
+  if (!what) return { hero: NONE, hero_note: "" };
+  const params = { ...what };
+  let { code } = what, value;
+  if (code === "next") return { hero: say("hero.next"), hero_note: say(`next.${what.way}`) };
+  if ("since_us" in what) {
+    const until = what.until_us ?? null;
+    params.lasted_us = Math.max(0, (until ?? at) - what.since_us);
+    if (until !== null) code = `was_${code}`;
+  }
+  if (["waits", "in_hands", "queued"].includes(code)) value = number(what.lag);
+  else if (code === "empty" || code === "keyless") value = percent(code === "empty" ? 1 : 0);
+  else if (!what.whole) return { hero: NONE, hero_note: say("hero.no_keys") };
+  else {
+    value = percent(what.part / what.whole);
+    if ((code === "dark" || code === "was_dark") && !what.part) code = "served_none";
+  }
+  return { hero: value, hero_note: say(`hero.${code}`, params) };
+}
+
+// The running bill since the lab began, as term, label and value; a dash where the model knows no such thing.
+function tally(known, words, say) {
+  const whole = (value) => (value === null || value === undefined ? NONE : number(value));
+  const values = {
+    keys_moved: whole(known?.keys_moved), dark: seconds(known?.dark_us ?? null, words), redelivered: whole(known?.redelivered),
+    out_of_order: whole(known?.out_of_order),
+  };
+  return Object.entries(values).map(([term, value]) => ({ term, label: say(`tally.${term}`), value }));
+}
+
+// The same four in the same places of each lane; `reason` says why there is no figure.
+function figures(model, rig, bill, words, say) {
+  const known = bill ?? {};
+  const item = (code, value, before = "", after = "") => ({ term: code, label: say(`figure.${code}`), before, value, after, reason: value === NONE ? say("figure.none") : "" });
+  const never = (code) => ({ ...item(code.split("_")[0], NONE), reason: say(`never.${model}.${code}`) });
+  const whole = (value) => (value === null || value === undefined ? NONE : number(value));
+  const list = [], shape = shapeOf(model, rig.picture), isShared = shape === "turns";
+  if (shape === "pulsar") {
+    list.push(item("space", percent(known.space_moved, 1)));
+  } else if (shape === "rabbitmq" || isShared) {
+    list.push(never("partitions"));
+  } else {
+    const total = known.partitions_total;
+    list.push(item("partitions", whole(known.partitions_moved), "", total === null || total === undefined ? "" : `/${number(total)}`));
+  }
+  list.push(item("redelivered", whole(known.redelivered)));
+  list.push(PAUSING.includes(shape) ? item("pause", seconds(known.pause_us, words)) : never(isShared ? "pause_shared" : "pause"));
+  const before = known.skew_before;
+  const skew = item("skew", ratio(rig.skew), before === null || before === undefined ? "" : `${ratio(before)} →`);
+  list.push(rig.skew === null || rig.skew === undefined ? { ...skew, reason: say("idle") } : skew);
+  return list;
+}
+
+// How many have nothing to do for want of a partition, and why.
+function idleWords({ model, idle }, say) {
+  if (!idle) return "";
+  const byRule = model === "kafka" && idle.of <= idle.partitions;
+  return say(`${model}.idle${byRule ? "_by_rule" : ""}`, idle);
+}
+
+function routeWords(shape, route, say) {
+  if (route === null) return { route_key: say("route.none"), route_unit: "", route_to: "" };
+  let unit;
+  if (shape === "pulsar") unit = route.hash === null ? "" : number(route.hash);
+  else if (shape === "kafka") unit = route.unit === null ? "" : say("route.partition", { unit: route.unit });
+  else if (shape === "tubemq") unit = route.unit ?? "";
+  else if (shape === "turns") unit = say("route.turn");
+  else unit = route.place === null ? say("route.queue") : say("route.place", { place: route.place });
+  const key = route.keyless || route.key === null ? say("route.keyless") : route.key;
+  return { route_key: key, route_unit: unit, route_to: routeTo(shape, route, say) };
+}
+
+// Short, as it stands in one line with a key and a place of any length: what waits in a queue waits for whoever is free first.
+function routeTo(shape, { consumer, waits }, say) {
+  const isQueue = ["rabbitmq", "turns"].includes(shape);
+  if (isQueue && waits && !consumer) return say("route.waiting");
+  const to = consumer || say(isQueue ? "route.free" : "route.nobody");
+  return waits ? say("route.waits", { to }) : to;
+}
+
+// The switch changes only with the rule and the language, so its words are kept.
+const switches = new WeakMap();
+
+function algorithms(model, rig, say, words) {
+  const kept = switches.get(rig.algorithms);
+  if (kept?.algorithm === rig.algorithm && kept.words === words && kept.isOwn === isOwn(rig)) return kept.list;
+  const list = switchOf(model, rig, say);
+  switches.set(rig.algorithms, { algorithm: rig.algorithm, words, list, isOwn: isOwn(rig) });
+  return list;
+}
+
+function switchOf(model, rig, say) {
+  const offered = rig.algorithms.map(({ id, document }) => ({
+    id, document, pressed: id === rig.algorithm && !isOwn(rig), label: say(`${model}.${id}`), about: say(`${model}.${id}.about`),
+  }));
+  const first = PRIMARY[model] ?? [], names = offered.map(({ id }) => id);
+  const room = offered.length <= SEGMENTS_MAX ? SEGMENTS_MAX : Math.max(SEGMENTS_MAX - 1, first.length);
+  const shown = [...first.filter((id) => names.includes(id)), ...names.filter((id) => !first.includes(id))].slice(0, room);
+  // Among four an article's rule, whose name is long, takes the room of two.
+  const isLong = shown.length === SEGMENTS_MAX && offered.some(({ pressed, document }) => pressed && document);
+  if (!shown.includes(rig.algorithm)) shown.splice(isLong ? -2 : -1, 2, rig.algorithm);
+  for (const item of offered) item.shown = shown.includes(item.id);
+  return offered;
+}
+
+function barScale(rig, fair) {
+  let largest = 0;
+  for (const name in rig.consumers) largest = Math.max(largest, rig.consumers[name].share ?? 0, rig.consumers[name].share_before ?? 0);
+  if (fair && largest <= 2 * fair) return Math.min(1, 2 * fair);
+  const wanted = fair ? Math.min(largest, 4 * fair) : largest;
+  const steps = wanted > 0.1 ? 20 : wanted > 0.02 ? 100 : 500;
+  return Math.min(1, Math.ceil(wanted * steps) / steps) || 1;
+}
+
+function row(consumer, scale, at, words, say, where) {
+  const { state } = consumer, share = consumer.share ?? 0, before = consumer.share_before ?? 0;
+  const [width, was] = [share, before].map((part) => Math.min(1, part / scale) * BAR_WIDTH);
+  const left = state === "crashed" ? timeLeft(consumer.deadline_us, at) : null;
+  return {
+    name: consumer.name,
+    paint: paint(consumer.color),
+    state,
+    word: state === "live" ? "" : say(`state.${state}`),
+    left: left === null ? "" : seconds(left, words),
+    arc: left === null ? "" : figure(arc(consumer, at), 1),
+    share: small(consumer.share),
+    rate: figure(consumer.rate, 1),
+    width: figure(width, 1),
+    was_x: figure(width, 1),
+    was_width: figure(Math.max(0, was - width), 1),
+    verbs: verbsOf(state, consumer.name, where, words, say),
+  };
+}
+
+const small = (share) => percent(share, share && share < 0.0095 ? 1 : 0);
+
+function arc(consumer, at) {
+  const begun = consumer.deadline_from_us ?? null, deadline = consumer.deadline_us;
+  if (begun === null || deadline <= begun) return 0;
+  return 100 * Math.min(1, Math.max(0, (deadline - at) / (deadline - begun)));
+}
+
+// The same list for the same consumer and state, so that the writing code sees at a glance that nothing changed.
+const verbLists = new WeakMap();
+
+function verbsOf(state, name, where, words, say) {
+  if (!verbLists.has(words)) verbLists.set(words, new Map());
+  const lists = verbLists.get(words), key = `${state} ${name} ${where}`;
+  if (!lists.has(key)) lists.set(key, verbs(state).map((kind) => ({ kind, label: say(verbCode(kind, state), { consumer: name, where }) })));
+  return lists.get(key);
+}
+
+// Resume ends a pause first, then the slowness.
+const verbCode = (kind, state) => (kind === "resume" && state === "slow" ? "verb.full_speed" : `verb.${kind}`);
+
+export function verbs(state) {
+  if (state === "crashed" || state === "gone") return ["leave", "rejoin"];
+  if (state === "frozen") return ["crash", "group_thaw"];
+  if (state === "stuck") return ["leave", "crash", "group_unstick"];
+  return ["leave", "crash", state === "paused" ? "resume" : "pause", state === "slow" ? "resume" : "slow"];
+}
