@@ -201,26 +201,12 @@ class Broker:
             **capped("skipped", list(skipped), LISTED_MAX),
         }
 
-    def published(
-        self, connection: int, channel: int, routing_key: str, message: int, now_us: int, out: Outbox
-    ) -> None:
-        """What `receive` does with a `BasicPublish`, for a publisher whose messages nobody sees on their
-        way."""
-        known = self.connections[connection]
-        if channel in known.channels:
-            known.was_heard = True
-            self.route(routing_key, message, now_us, out)
-        else:
-            self.receive(connection, m.BasicPublish(channel, routing_key, message), now_us, out)
-
     def route(self, routing_key: str, message: int, now_us: int, out: Outbox) -> None:
         """By the default exchange, to the queue that the routing key names; where there is none, the message
         is dropped."""
         queue = self.queues.get(routing_key)
         if queue is not None:
-            deliveries = queue.publish(message)
-            if deliveries:
-                self.deliver(deliveries, now_us, out)
+            self.deliver(queue.publish(message), now_us, out)
 
     def deliver(self, deliveries: Sequence[Delivery], now_us: int, out: Outbox) -> None:
         """Send what a queue gave out, in its order."""
@@ -229,10 +215,8 @@ class Broker:
             channel, tag, _ = consumers[key]
             if redelivered:
                 self.state.redelivered += 1
-            # `channel.deliver`, written out: this is what every message goes through.
-            delivery_tag = channel.last_tag = channel.last_tag + 1
-            channel.unacked[delivery_tag] = key, message, now_us
-            out.feed(
+            delivery_tag = channel.deliver(key, message, now_us)
+            out.send(
                 channel.connection, BasicDeliver(channel.number, tag, delivery_tag, redelivered, message)
             )
 
@@ -405,17 +389,7 @@ def basic_publish(
 def basic_ack(
     broker: Broker, known: Connection, channel: Channel, method: m.BasicAck, now_us: int, out: Outbox
 ) -> None:
-    if not method.multiple:  # the usual case, short for speed
-        found = channel.unacked.pop(method.delivery_tag, None)
-        if found is None:
-            refuse_tag(broker, known, channel, method, now_us, out)
-            return
-        key, message, _ = found
-        deliveries = broker.consumers[key][2].ack(key, message)
-        if deliveries:
-            broker.deliver(deliveries, now_us, out)
-        return
-    settled = channel.settle(method.delivery_tag, True)
+    settled = channel.settle(method.delivery_tag, method.multiple)
     if settled is None:
         refuse_tag(broker, known, channel, method, now_us, out)
         return

@@ -28,7 +28,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Self
 
-from broker_core.errors import CommandError, InvariantError
+from broker_core.errors import CommandError
 from broker_core.plain import from_plain, to_plain
 
 Delivery = tuple[str, int, bool]
@@ -148,31 +148,8 @@ class WorkQueue:
             raise CommandError("position", f"{position} is not after {state.last}")
         state.last = position
         state.published += 1
-        if not self._ring:
-            self.fresh.append(position)
-            return []
-        # The usual case, short for speed: messages wait only while the ring is empty, so this one is next.
-        consumer = self._ring[0]
-        if not consumer.prefetch or len(consumer.unacked) < consumer.prefetch:
-            self._ring.rotate(-1)
-            consumer.unacked[position] = False
-            return [(consumer.name, position, False)]
         self.fresh.append(position)
         return self._dispatch()
-
-    @property
-    def only_waits(self) -> bool:
-        """Whether a message that arrives now only waits: no consumer is in the ring."""
-        return not self._ring
-
-    def wait(self, positions: range) -> None:
-        """Messages arrive one after the other, and only wait. Raises InvariantError where a consumer's turn
-        has come."""
-        if self._ring or positions[0] <= self.state.last:
-            raise InvariantError(f"messages from {positions[0]} on do not only wait behind {self.state.last}")
-        self.state.last = positions[-1]
-        self.state.published += len(positions)
-        self.fresh.extend(positions)
 
     def ack(self, consumer: str, *positions: int) -> list[Delivery]:
         """The consumer is done with messages. If it was out of the ring it joins at the back and may take
@@ -180,9 +157,6 @@ class WorkQueue:
 
         Raises CommandError for a message that it does not hold.
         """
-        next_one = self.ack_for_next(consumer, positions[0]) if len(positions) == 1 else None
-        if next_one is not None:
-            return [(consumer, next_one, False)]
         holder = self._known(consumer)
         self._give_up(holder, positions)
         self.state.acked += len(positions)
@@ -190,24 +164,6 @@ class WorkQueue:
             return []
         self._join_ring(holder)
         return self._dispatch()
-
-    def ack_for_next(self, consumer: str, position: int) -> int | None:
-        """`ack` in a backlog, the usual case, short for speed: a consumer that was at its limit is alone in
-        the ring, takes the next message, and its turn passes it by again. Returns that message; None, and
-        nothing has changed, in any other case."""
-        holder, fresh = self.consumers.get(consumer), self.fresh
-        if holder is None or not holder.is_out or self._ring or self.requeued or len(fresh) < 2:
-            return None
-        unacked = holder.unacked
-        if len(unacked) != holder.prefetch or position not in unacked:
-            return None
-        del unacked[position]
-        next_one = fresh.popleft()
-        unacked[next_one] = False
-        self.state.acked += 1
-        out = self._out
-        out[consumer] = out.pop(consumer)
-        return next_one
 
     def nack(self, consumer: str, *positions: int) -> list[Delivery]:
         """The consumer gives messages back (basic.nack or basic.reject with requeue): old places,

@@ -21,7 +21,6 @@ from broker_core.lab.observers.in_flight import Watch
 from broker_core.lab.observers.rabbitmq import RabbitMqNarrator
 from broker_core.lab.pieces import Pieces
 from broker_core.rabbitmq import methods as m
-from broker_core.rabbitmq.backlog import Backlog
 from broker_core.rabbitmq.broker import Broker, BrokerState
 from broker_core.rabbitmq.channel import CONSUMER_TIMEOUT_US
 from broker_core.rabbitmq.client.publisher import Declare, Publisher, PublisherState
@@ -94,8 +93,7 @@ class RabbitMqRules:
         return slot, cast(Publisher, slot.node).publish
 
     def stream(self, lane: Lane) -> Stream:
-        slot, publish = self.publisher(lane)
-        return Backlog(slot, lane.world.slots[BROKER], publish)
+        return Stream(*self.publisher(lane))
 
     def join(self, lane: Lane, joiners: Sequence[Consumer], cause: Cause) -> None:
         for consumer in joiners:

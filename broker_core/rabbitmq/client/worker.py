@@ -1,8 +1,7 @@
 """A consuming program: one connection, one channel, manual acknowledgements, one message at a time.
 
-The client library buffers what it was sent; the program handles it in order and acknowledges each message by
-itself. As long as nobody asks anything else of it, it plans all that (`plan.py`); step by step it goes while
-it is paused or somebody watches each of its messages.
+The client library buffers what it was sent; the program handles it in order of delivery, and acknowledges
+each message when it is done with it.
 """
 
 from __future__ import annotations
@@ -13,15 +12,11 @@ from typing import Any
 
 import msgspec
 
-from broker_core.events import Cause
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.client import CHANNEL, TAG
-from broker_core.rabbitmq.client.plan import Planned, arrived, go_ahead, recall, settle
 from broker_core.rabbitmq.methods import BasicAck, BasicDeliver
 from broker_core.sim.node import Closed, Outbox
 from broker_core.sim.program import DONE, Leave, Pace, Pause, Program, Resume, Traffic
-
-NO_CAUSE = Cause()
 
 
 class Subscribe(msgspec.Struct, frozen=True, tag="rabbitmq.worker.subscribe", array_like=True):
@@ -33,8 +28,7 @@ class Subscribe(msgspec.Struct, frozen=True, tag="rabbitmq.worker.subscribe", ar
 @dataclass(slots=True)
 class WorkerState:
     """name: of the program, for people. buffer: (delivery tag, message) as they came. hand_tag: of the
-    message in hand. ahead: what it has planned, in order. refused: the code of the channel or connection
-    exception that ended its consuming."""
+    message in hand. refused: the code of the channel or connection exception that ended its consuming."""
 
     name: str
     queue: str
@@ -43,7 +37,6 @@ class WorkerState:
     connection: int = 0
     buffer: deque[tuple[int, int]] = field(default_factory=deque)
     hand_tag: int = 0
-    ahead: deque[Planned] = field(default_factory=deque)
     refused: int = 0
 
 
@@ -55,18 +48,13 @@ class Worker:
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         state, program = self.state, self.state.program
         if type(message) is BasicDeliver:
-            if self.traffic.is_watched:
-                self.traffic.received(out.name, message.message, now_us)
-            elif state.ahead or (program.is_free and not state.buffer):
-                arrived(self, message, now_us, out)
-                return
+            self.traffic.received(out.name, message.message, now_us)
             if program.is_free:
                 state.hand_tag = message.delivery_tag
                 program.take(message.message, now_us, out)
             else:
                 state.buffer.append((message.delivery_tag, message.message))
             return
-        self.recall(now_us, out)
         match message:
             case Subscribe(broker):
                 state.connection = out.connect(broker)
@@ -96,14 +84,11 @@ class Worker:
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         state = self.state
         if name != DONE:
-            self.recall(now_us, out)
             out.send(state.connection, m.Heartbeat())
             out.deadline(name, now_us + m.HEARTBEAT_SEND_US)
-        elif state.ahead or state.program.hand < 0:  # what was planned is done
-            settle(self, now_us, out)
-        else:
-            state.program.done(now_us, out, self.traffic)
-            out.send(state.connection, BasicAck(CHANNEL, state.hand_tag))
+            return
+        state.program.done(now_us, out, self.traffic)
+        out.send(state.connection, BasicAck(CHANNEL, state.hand_tag))
         self.take(now_us, out)
 
     def consume(self, out: Outbox) -> None:
@@ -124,38 +109,11 @@ class Worker:
             self.consume(out)
 
     def take(self, now_us: int, out: Outbox) -> None:
-        """The program goes on, unless it is paused: it plans what it has, or takes the next message if it is
-        free and there is one."""
+        """The program takes the next message, if it is free and there is one."""
         state = self.state
-        if state.program.is_paused or not state.connection:
-            return
-        if not self.traffic.is_watched:
-            go_ahead(self, now_us, out)
-        elif state.buffer and state.program.hand < 0:
+        if state.buffer and state.program.is_free:
             state.hand_tag, message = state.buffer.popleft()
             state.program.take(message, now_us, out)
-
-    def expect(self, message: BasicDeliver, at_us: int, because: Cause | None, out: Outbox) -> None:
-        """The program takes this message when it has arrived and those before it are done."""
-        state = self.state
-        ahead, program = state.ahead, state.program
-        done_us = ahead[-1][1] if ahead else at_us
-        if done_us <= at_us:  # it is idle then
-            done_us, program.because = at_us, because or NO_CAUSE
-        done_us += program.service_us
-        ahead.append((at_us, done_us, message, because))
-        out.post(state.connection, BasicAck(CHANNEL, message.delivery_tag), done_us, program.because)
-
-    def recall(self, now_us: int, out: Outbox) -> None:
-        if self.state.ahead:
-            recall(self, now_us, out)
-        out.shut_door()
-
-    def settle(self, now_us: int, out: Outbox) -> None:
-        settle(self, now_us, out)
-
-    def thaw(self, now_us: int, out: Outbox) -> None:
-        """What came due while the process was stopped comes due now, by itself."""
 
     def let_go(self, now_us: int, out: Outbox) -> None:
         """What it was sent and has not acknowledged is the broker's again."""

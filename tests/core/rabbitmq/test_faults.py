@@ -34,11 +34,9 @@ def design(traffic: Counted) -> Design:
     )  # fmt: skip
 
 
-def begun(prefetch: int = 2, is_watched: bool = False) -> tuple[World, Counted]:
-    """All are connected, and half a second is over. is_watched: the workers go step by step, else they
-    plan."""
+def begun(prefetch: int = 2) -> tuple[World, Counted]:
+    """All are connected, and half a second is over."""
     traffic = Counted()
-    traffic.is_watched = is_watched
     world = World("rabbit", design(traffic), 7)
     world.start("broker", "broker", BrokerState())
     world.start("publisher", "publisher", PublisherState("q"))
@@ -87,9 +85,8 @@ def done(traffic: Counted) -> list[int]:
     return [message for what, message in traffic.log if what == "handled"]
 
 
-@pytest.mark.parametrize("is_watched", [False, True])
-def test_without_a_fault_each_message_is_handled_once(is_watched: bool) -> None:
-    world, traffic = begun(is_watched=is_watched)
+def test_without_a_fault_each_message_is_handled_once() -> None:
+    world, traffic = begun()
     publish(world, *range(10))
     after(world, SECOND_US)
     assert (
@@ -99,9 +96,8 @@ def test_without_a_fault_each_message_is_handled_once(is_watched: bool) -> None:
     )
 
 
-@pytest.mark.parametrize("is_watched", [False, True])
-def test_reset_gives_what_a_worker_held_to_the_other_at_once(is_watched: bool) -> None:
-    world, traffic = begun(is_watched=is_watched)
+def test_reset_gives_what_a_worker_held_to_the_other_at_once() -> None:
+    world, traffic = begun()
     publish(world, 0, 1, 2, 3)
     after(world, 2 * MILLISECOND_US + MILLISECOND_US // 2)
     connection = world.connection("w1", "broker")

@@ -150,29 +150,6 @@ def test_renamed_connection_is_known_by_the_name_its_program_gave() -> None:
     assert out.told[-1][1]["consumer"] == "orders"
 
 
-def test_published_without_a_message_in_between_is_the_same_as_received() -> None:
-    outs = []
-    for is_seen in (True, False):
-        node, out = broker(0, 0)
-        node.connections[P].was_heard = False
-        for message in range(3):
-            if is_seen:
-                node.receive(P, m.BasicPublish(1, "q", message), 0, out)
-            else:
-                node.published(P, 1, "q", message, 0, out)
-        assert node.connections[P].was_heard, "a sign of life"
-        outs.append(out.take())
-    assert outs[0] == outs[1] and len(outs[0]) == 3
-
-
-def test_published_on_a_channel_that_is_not_open_is_the_same_connection_exception() -> None:
-    node, out = broker()
-    node.published(P, 7, "q", 0, 0, out)
-    assert out.take() == [
-        (P, m.ConnectionClose(504, "CHANNEL_ERROR - expected 'channel.open'"))
-    ] and out.closed == [P]
-
-
 def test_message_for_a_queue_that_is_not_there_is_dropped_without_a_word() -> None:
     node, out = broker(0)
     assert play(node, out, P, m.BasicPublish(1, "nowhere", 0)) == [] and out.closed == []
