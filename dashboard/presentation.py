@@ -19,7 +19,7 @@ def present(view: Json, words: Mapping[str, str]) -> Json:
 
 def lesson_panel(view: Json, words: Mapping[str, str]) -> Json | None:
     """What the panel of the view's lesson says, with its caption; None: the lab plays none."""
-    shown: Json | None = call("stage/present", "lessonPanel", view, words)
+    shown: Json | None = call("lesson/words", "lessonPanel", view, words)
     return shown
 
 

@@ -124,7 +124,7 @@ def test_a_row_that_retention_takes_gives_its_focus_to_the_next(log: Page) -> No
     first = log.evaluate("() => document.activeElement.dataset.offset")
     log.evaluate(
         """async (first) => {
-          const { writeTable } = await import('/static/js/log/tables.js'), table = document.getElementById('folder-twin');
+          const { writeTable } = await import('/static/js/base/table.js'), table = document.getElementById('folder-twin');
           const texts = [...table.tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.textContent));
           const offsets = [...table.tBodies[0].rows].map((row) => row.querySelector('button')?.dataset.offset ?? null);
           writeTable(table, { head: texts[0], rows: texts, offsets: offsets.map((offset) => (offset === first ? null : offset)) });

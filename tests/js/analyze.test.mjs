@@ -2,18 +2,18 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { strength, mix, rgb } from "../../static/js/analyze/charts/heat.js";
 import * as churn from "../../static/js/analyze/charts/churn.js";
+import { hueOf, identities, symbolOf } from "../../static/js/analyze/charts/consumers.js";
+import { endNames, plain } from "../../static/js/analyze/charts/ends.js";
+import { strength, mix, rgb } from "../../static/js/analyze/charts/heat.js";
 import * as heat from "../../static/js/analyze/charts/heat.js";
 import * as keys from "../../static/js/analyze/charts/keys.js";
 import * as lag from "../../static/js/analyze/charts/lag.js";
 import * as share from "../../static/js/analyze/charts/share.js";
-import { hueOf, identities, symbolOf } from "../../static/js/analyze/charts/consumers.js";
-import { endNames, plain } from "../../static/js/analyze/charts/ends.js";
 import { chartOf, gather, timeWords } from "../../static/js/analyze/charts/windows.js";
-import { labTitles } from "../../static/js/analyze/lab_titles.js";
 import { bothRanked, COMPARED, differences, oneScale, RANKED, signed, signedShare } from "../../static/js/analyze/comparison.js";
 import { layout as historyLayout } from "../../static/js/analyze/history_chart.js";
+import { labTitles } from "../../static/js/analyze/lab_titles.js";
 import { head, rankingRows, scored, shortNames } from "../../static/js/analyze/result.js";
 import { load, say } from "./fixtures/load.mjs";
 

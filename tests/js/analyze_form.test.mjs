@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { combinations, numbers, parse, wrongParams } from "../../static/js/analyze/strategy_ids.js";
-import { bytes } from "../../static/js/analyze/sizes.js";
-import { visible } from "../../static/js/analyze/visible.js";
 import { heard, wholePart } from "../../static/js/analyze/progress_part.js";
+import { bytes } from "../../static/js/analyze/sizes.js";
+import { combinations, numbers, parse, wrongParams } from "../../static/js/analyze/strategy_ids.js";
+import { visible } from "../../static/js/analyze/visible.js";
 
 const RING = { model: "pulsar", algorithm: "consistent_hash", params: [{ name: "points" }] };
 const MODULO = { model: "tubemq", algorithm: "modulo", params: [{ name: "partitions" }, { name: "brokers" }] };

@@ -3,12 +3,11 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { cutsBetween, wordsAt } from "../../static/js/cluster/cuts.js";
-import * as map from "../../static/js/cluster/map.js";
 import { along, crossed, linkLines } from "../../static/js/cluster/links.js";
+import * as map from "../../static/js/cluster/map.js";
 import { boxesOf, columnsOf, layout as network } from "../../static/js/cluster/network.js";
-import { widthOf } from "../../static/js/drawing/labels.js";
-import { geometry, layout as copies } from "../../static/js/cluster/partition.js";
 import { brokersOf, nextWriter, offered, orderOf } from "../../static/js/cluster/operator_orders.js";
+import { geometry, layout as copies } from "../../static/js/cluster/partition.js";
 import * as producer from "../../static/js/cluster/producer.js";
 import { layout as series, rowsOf as samplesOf } from "../../static/js/cluster/series.js";
 import { copiesTable, linksList, nodesTable, partitionsTable } from "../../static/js/cluster/tables.js";
@@ -16,6 +15,7 @@ import { chosenTitle, chosenWords, verbsOf } from "../../static/js/cluster/verbs
 import { rise, windowOf } from "../../static/js/cluster/window.js";
 import { flightOf, flown, held as onWire, waysOf } from "../../static/js/cluster/wire.js";
 import { cardWords, headline, partitionWords } from "../../static/js/cluster/words.js";
+import { widthOf } from "../../static/js/drawing/labels.js";
 import { load, say } from "./fixtures/load.mjs";
 
 const [well, sending, unnoticed, moved, back, large] = load("cluster").map((view) => ({ ...view, cluster: view.rigs.kafka.cluster }));

@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { bytes } from "../../static/js/analyze/sizes.js";
+import { clock, figure, fill, halfUp, inTurn, number, percent, seconds, speaker, tickCode } from "../../static/js/base/say.js";
+import { isTextured, paint, textOn, textures, waitingPaint } from "../../static/js/drawing/paint.js";
 import { address, duration, instant, mebibytes, size, span, textWidth } from "../../static/js/log/format.js";
 import { distance, isBelow, plus } from "../../static/js/log/offsets.js";
-import { isTextured, paint, textOn, textures, waitingPaint } from "../../static/js/drawing/paint.js";
-import { clock, figure, fill, halfUp, inTurn, number, percent, seconds, speaker, tickCode } from "../../static/js/base/say.js";
 
 const words = { millisecond: "ms", second: "s", minute: "min", "log.hour": "h", "log.day": "d" };
 const plain = (text) => text.replaceAll("\u202f", " ");

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { cutsBetween, wordsAt } from "../../static/js/cluster/cuts.js";
-import { createLabels, widthOf } from "../../static/js/drawing/labels.js";
 import { rise, ticks, windowOf } from "../../static/js/cluster/window.js";
 import { flown, messageWords } from "../../static/js/cluster/wire.js";
+import { createLabels, widthOf } from "../../static/js/drawing/labels.js";
 import { sweep } from "../../static/js/groups/timers.js";
 import { direction, spark } from "../../static/js/groups/trend.js";
 import { heightOf, narrowing, searchRows, span } from "../../static/js/log/index_search.js";

@@ -2,23 +2,23 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
+import { speaker } from "../../static/js/base/say.js";
 import { widthOf } from "../../static/js/drawing/labels.js";
-import { FIGURES, cellsOf, ownRow, stateWords } from "../../static/js/groups/comparison.js";
 import { partitionOrder, partitionVerbs } from "../../static/js/groups/at_partition.js";
+import { FIGURES, cellsOf, ownRow, stateWords } from "../../static/js/groups/comparison.js";
 import * as grid from "../../static/js/groups/grid.js";
 import * as machine from "../../static/js/groups/machine.js";
 import { COORDINATOR, inOrder, rowsOf as memberRows, stillChosen } from "../../static/js/groups/members.js";
+import { hiddenOf } from "../../static/js/groups/more.js";
+import { othersTable } from "../../static/js/groups/others.js";
 import { ownWords } from "../../static/js/groups/own_assignor.js";
 import { codeName, labelOf, noteWords, rowsOf, toneOf } from "../../static/js/groups/rows.js";
 import { broken, geometry, layout as sequence, moment, placed } from "../../static/js/groups/sequence.js";
-import { othersTable } from "../../static/js/groups/others.js";
 import { membersTable, messagesTable, partitionsTable, runs, statesList } from "../../static/js/groups/tables.js";
-import { hiddenOf } from "../../static/js/groups/more.js";
 import { groupTimer, left, ownTimers, rings, sweep } from "../../static/js/groups/timers.js";
 import { direction, lagsOf } from "../../static/js/groups/trend.js";
 import { BY_PATTERN, chosenWords, patternOrder, verbsOf } from "../../static/js/groups/verbs.js";
 import { counts, doing, findingsOf, gridWords, headline, messageWords, sub, tagsOf } from "../../static/js/groups/words.js";
-import { speaker } from "../../static/js/base/say.js";
 import { load, say } from "./fixtures/load.mjs";
 
 const ALL = load("groups").map((view) => ({ ...view, ...view.rigs.kafka })), [empty, first, rest, silent, nobody, epochs, large, committed] = ALL;

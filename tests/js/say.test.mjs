@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import test from "node:test";
 
+import { clock, fill, inTurn, number, percent, ratio, seconds, sentences } from "../../static/js/base/say.js";
 import { createFreshness } from "../../static/js/feed/freshness.js";
 import { moment } from "../../static/js/groups/sequence.js";
-import { clock, fill, inTurn, number, percent, ratio, seconds, sentences } from "../../static/js/base/say.js";
 
 const words = { second: "s", minute: "min" };
 

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { handovers, owned, seen, windowOf } from "../../static/js/pulsar/space.js";
-import { slotAt } from "../../static/js/pulsar/ranges.js";
 import { fingerprint, moved, segments } from "../../static/js/drawing/slices.js";
+import { slotAt } from "../../static/js/pulsar/ranges.js";
+import { handovers, owned, seen, windowOf } from "../../static/js/pulsar/space.js";
 
 const SPACE = 24;
 

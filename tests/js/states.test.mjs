@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
+import { twin } from "../../static/js/stage/twins.js";
 import * as clientGrid from "../../static/js/stage/visuals/client_grid.js";
 import * as hashRing from "../../static/js/stage/visuals/hash_ring.js";
 import * as partitionGrid from "../../static/js/stage/visuals/partition_grid.js";
@@ -11,7 +12,6 @@ import { SHORT, TALL, WIDTH, nameEvery } from "../../static/js/stage/visuals/siz
 import * as skewChart from "../../static/js/stage/visuals/skew_chart.js";
 import * as stream from "../../static/js/stage/visuals/stream.js";
 import * as timeline from "../../static/js/stage/visuals/timeline.js";
-import { twin } from "../../static/js/stage/twins.js";
 import { load, say } from "./fixtures/load.mjs";
 
 const VISUALS = { ring: hashRing, ranges: rangeSplit, grid: partitionGrid, clients: clientGrid, queue: queueDispatch };

@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { combinations, numbers, parse, wrongParams } from "../../static/js/analyze/strategy_ids.js";
 import { heard, STAGES, wholePart } from "../../static/js/analyze/progress_part.js";
-import { billCovers, heroCovers, listed, rebalanceFor } from "../../static/js/lane/covers.js";
+import { combinations, numbers, parse, wrongParams } from "../../static/js/analyze/strategy_ids.js";
 import { createFreshness } from "../../static/js/feed/freshness.js";
-import { lessonCaption, lessonOf } from "../../static/js/lesson/words.js";
 import { createLive } from "../../static/js/feed/live.js";
 import { applyPatch } from "../../static/js/feed/patch.js";
 import { refusalIn } from "../../static/js/feed/refusal.js";
+import { billCovers, heroCovers, listed, rebalanceFor } from "../../static/js/lane/covers.js";
+import { lessonCaption, lessonOf } from "../../static/js/lesson/words.js";
 
 const say = (code, params) => (params ? `${code} ${Object.values(params).join(",")}` : code);
 

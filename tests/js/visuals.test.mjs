@@ -2,6 +2,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
+import { figure } from "../../static/js/base/say.js";
+import { moved, segments } from "../../static/js/drawing/slices.js";
+import { twin } from "../../static/js/stage/twins.js";
 import * as clientGrid from "../../static/js/stage/visuals/client_grid.js";
 import * as hashRing from "../../static/js/stage/visuals/hash_ring.js";
 import * as partitionGrid from "../../static/js/stage/visuals/partition_grid.js";
@@ -9,11 +12,8 @@ import * as queueDispatch from "../../static/js/stage/visuals/queue_dispatch.js"
 import * as rangeSplit from "../../static/js/stage/visuals/range_split.js";
 import { SHORT, TALL, WIDTH } from "../../static/js/stage/visuals/size.js";
 import * as skewChart from "../../static/js/stage/visuals/skew_chart.js";
-import { moved, segments } from "../../static/js/drawing/slices.js";
 import * as stream from "../../static/js/stage/visuals/stream.js";
 import * as timeline from "../../static/js/stage/visuals/timeline.js";
-import { figure } from "../../static/js/base/say.js";
-import { twin } from "../../static/js/stage/twins.js";
 import { NAMES, load, say } from "./fixtures/load.mjs";
 
 const VISUALS = { ring: hashRing, ranges: rangeSplit, grid: partitionGrid, clients: clientGrid, queue: queueDispatch };

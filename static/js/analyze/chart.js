@@ -3,7 +3,7 @@
 
 import { page, speak } from "../base/chrome.js";
 import { setTerm } from "../base/dom.js";
-import { fillCells } from "../stage/lanes.js";
+import { fillCells } from "../base/dom.js";
 import { colorsOf, loadPlotly } from "../drawing/plotly.js";
 
 const NEAR = "600px 0px";

@@ -1,14 +1,14 @@
 // Two finished studies side by side: what differs, the ranking of both, and the shares and churn of each on axes that both share.
 
 import { onLanguage, page, say, words } from "../base/chrome.js";
-import { fillCells } from "../stage/lanes.js";
-import { NONE } from "../base/say.js";
+import { fillCells } from "../base/dom.js";
 import { ask } from "../base/requests.js";
+import { NONE } from "../base/say.js";
 import { createChart, tablesByKey } from "./chart.js";
 import * as churn from "./charts/churn.js";
+import { stepWords } from "./charts/consumers.js";
 import { writeLegend } from "./charts/legend.js";
 import * as share from "./charts/share.js";
-import { stepWords } from "./charts/consumers.js";
 import { bothRanked, COMPARED, differences, oneScale, RANKED } from "./comparison.js";
 import { el } from "./el.js";
 

@@ -2,12 +2,12 @@
 
 import { page, say, speak } from "../base/chrome.js";
 import { Refusal } from "../base/commands.js";
+import { clearErrors, showErrors } from "../base/field_errors.js";
+import { reasonOf } from "../base/reasons.js";
 import { send } from "../base/requests.js";
 import { el } from "./el.js";
-import { clearErrors, showErrors } from "../base/field_errors.js";
 import { createFolderBrowser } from "./folder_browser.js";
 import { showPreview } from "./preview_table.js";
-import { reasonOf } from "../base/reasons.js";
 import { bytes } from "./sizes.js";
 import { upload } from "./upload.js";
 

@@ -1,8 +1,8 @@
 // Deleting a study for good: asked once, in a dialog that says what goes.
 
 import { page, say } from "../base/chrome.js";
-import { remove } from "../base/requests.js";
 import { reasonOf } from "../base/reasons.js";
+import { remove } from "../base/requests.js";
 
 const $ = (id) => document.getElementById(id);
 

@@ -1,9 +1,9 @@
 // The folders of the server, as a path that leads back and a list that leads on. The choice is the current folder, or a file in it.
 
 import { page, onLanguage, say, speak } from "../base/chrome.js";
+import { reasonOf } from "../base/reasons.js";
 import { ask } from "../base/requests.js";
 import { el } from "./el.js";
-import { reasonOf } from "../base/reasons.js";
 import { bytes } from "./sizes.js";
 
 // onlyLogs: offer Kafka's logs alone. onChange(chosen): { name, kind, topics }, or null where nothing here can be read.

@@ -2,9 +2,9 @@
 
 import { page, say, speak } from "../base/chrome.js";
 import { Refusal } from "../base/commands.js";
+import { clearErrors, showErrors } from "../base/field_errors.js";
 import { send } from "../base/requests.js";
 import { el } from "./el.js";
-import { clearErrors, showErrors } from "../base/field_errors.js";
 import { render } from "./history_chart.js";
 
 const KINDS = ["join", "leave", "crash", "rejoin"], REST_MS = 200, RATES = ["rate", "consumer_rate"];

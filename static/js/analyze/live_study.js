@@ -2,12 +2,12 @@
 
 import { onLanguage, page, say, speak, words } from "../base/chrome.js";
 import { createNotice } from "../base/notice.js";
+import { refusalOf } from "../base/reasons.js";
 import { ask, send } from "../base/requests.js";
 import { createChart, tablesByKey } from "./chart.js";
 import { chartOf, gather } from "./charts/windows.js";
 import { createDelete } from "./delete_study.js";
 import { follow, isOver } from "./progress.js";
-import { refusalOf } from "../base/reasons.js";
 
 const REFRESH_MS = 1000, POLL_MS = 2000, OLD_MS = 5000, KEPT_MAX = 4000;
 const BEFORE = ["queued", "preparing", "starting_spark", "cancelling"];

@@ -1,8 +1,8 @@
 // How far a study is: by its websocket, and by asking every two seconds while that is closed.
 
 import { page } from "../base/chrome.js";
-import { openSocket } from "../feed/socket.js";
 import { ask } from "../base/requests.js";
+import { openSocket } from "../feed/socket.js";
 import { heard } from "./progress_part.js";
 
 const POLL_MS = 2000;

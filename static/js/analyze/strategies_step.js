@@ -1,8 +1,8 @@
 // Step 2: strategies by model. A parameter may hold several numbers; each combination is a separate strategy.
 
 import { page, say, speak } from "../base/chrome.js";
-import { el } from "./el.js";
 import { clearErrors } from "../base/field_errors.js";
+import { el } from "./el.js";
 import { combinations, parse, wrongParams } from "./strategy_ids.js";
 
 const $ = (id) => document.getElementById(id), paramField = (id, name) => `strategies.of.${id}:${name}`;

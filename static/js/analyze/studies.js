@@ -3,14 +3,14 @@
 
 import { onLanguage, page, say, speak } from "../base/chrome.js";
 import { Refusal } from "../base/commands.js";
-import { createNotice } from "../base/notice.js";
-import { send } from "../base/requests.js";
-import { createDelete } from "./delete_study.js";
-import { createDataStep } from "./data_step.js";
 import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.js";
+import { createNotice } from "../base/notice.js";
+import { refusalOf } from "../base/reasons.js";
+import { send } from "../base/requests.js";
+import { createDataStep } from "./data_step.js";
+import { createDelete } from "./delete_study.js";
 import { createHistoryStep } from "./history_step.js";
 import { labTitles } from "./lab_titles.js";
-import { refusalOf } from "../base/reasons.js";
 import { createStrategiesStep } from "./strategies_step.js";
 import { createStudyList } from "./study_list.js";
 import { createWatchForm } from "./watch_form.js";

@@ -1,11 +1,12 @@
 // One study: how far it is while it runs, then its ranking, its charts, and what can be done with it.
 
 import { onLanguage, page, say, speak, words } from "../base/chrome.js";
-import { keepRemark } from "../base/remark.js";
 import { createNotice } from "../base/notice.js";
 import { placePopovers } from "../base/place.js";
-import { percent } from "../base/say.js";
+import { refusalOf } from "../base/reasons.js";
+import { keepRemark } from "../base/remark.js";
 import { ask, send } from "../base/requests.js";
+import { percent } from "../base/say.js";
 import { createChart, tablesByKey } from "./chart.js";
 import * as churn from "./charts/churn.js";
 import { stepChoice, stepWords } from "./charts/consumers.js";
@@ -18,7 +19,6 @@ import { createDelete } from "./delete_study.js";
 import { follow, isOver } from "./progress.js";
 import { showProgress } from "./progress_panel.js";
 import { createRanking } from "./ranking.js";
-import { refusalOf } from "../base/reasons.js";
 import { head, shortNames, strategyWords, unowned, verdictWords } from "./result.js";
 import { createWeights } from "./weights.js";
 

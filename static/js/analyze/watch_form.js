@@ -2,10 +2,10 @@
 
 import { page } from "../base/chrome.js";
 import { Refusal } from "../base/commands.js";
-import { send } from "../base/requests.js";
 import { clearErrors, showErrors } from "../base/field_errors.js";
-import { createFolderBrowser } from "./folder_browser.js";
 import { reasonOf } from "../base/reasons.js";
+import { send } from "../base/requests.js";
+import { createFolderBrowser } from "./folder_browser.js";
 
 const NAME_MAX = 64;
 const $ = (id) => document.getElementById(id);

@@ -3,8 +3,8 @@
 
 import { page, say } from "../base/chrome.js";
 import { Refusal } from "../base/commands.js";
-import { ask } from "../base/requests.js";
 import { clearErrors, showErrors } from "../base/field_errors.js";
+import { ask } from "../base/requests.js";
 
 const REST_MS = 120;
 export const TERMS = ["skew", "churn", "pause", "order"], BOUNDS = ["pause_s_max", "skew_max"];

@@ -23,3 +23,16 @@ export function setTerm(element, term, isReached = true) {
   if (!wanted) element.removeAttribute("tabindex");
   else if (element.tabIndex !== (isReached ? 0 : -1) || !element.hasAttribute("tabindex")) element.tabIndex = isReached ? 0 : -1;
 }
+
+// The row's cells have these texts. tag: "th" or "td", of those that are new.
+export function fillCells(row, texts, tag) {
+  while (row.children.length > texts.length) row.lastElementChild.remove();
+  texts.forEach((text, index) => {
+    let cell = row.children[index];
+    if (!cell) {
+      cell = row.appendChild(document.createElement(tag));
+      if (tag === "th") cell.scope = "col";
+    }
+    if (cell.textContent !== text) cell.textContent = text;
+  });
+}

@@ -1,8 +1,8 @@
 // Where brokers and the controller stand, and the links between them: the columns of the whole picture.
 
-import { round } from "../drawing/shapes.js";
 import { inTurn, number } from "../base/say.js";
 import { widthOf } from "../drawing/labels.js";
+import { round } from "../drawing/shapes.js";
 import { roomOf } from "./links.js";
 
 export const BOX_HEIGHT = 46;

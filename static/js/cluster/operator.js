@@ -1,8 +1,8 @@
 // An operator's buttons and forms: three of the orders ask something first, in a small form; what the controller would refuse stands at its field.
 
-import { clearErrors, showErrors } from "../base/field_errors.js";
 import { speak } from "../base/chrome.js";
 import { Refusal } from "../base/commands.js";
+import { clearErrors, showErrors } from "../base/field_errors.js";
 import { KEYS, brokersOf, nextWriter, offered, orderOf, whole } from "./operator_orders.js";
 
 const FORMS = ["create_topic", "add_partitions", "reassign"];

@@ -1,31 +1,32 @@
 // The cluster page: takes frames, draws at most once per animation frame, and turns presses, keys and strokes across links into commands.
 
 import { onLanguage, page, say, speak } from "../base/chrome.js";
+import { createNotice } from "../base/notice.js";
+import { createRoving } from "../base/roving.js";
+import { clock } from "../base/say.js";
+import { writeTable } from "../base/table.js";
+import { createThrottle } from "../base/throttle.js";
 import { draw } from "../drawing/shapes.js";
 import { createFreshness } from "../feed/freshness.js";
 import { createFeed } from "../lane/feed.js";
-import { createTransport, onKeys } from "../lane/transport.js";
-import { createLessonStrip } from "../lesson/strip.js";
-import { writeTable } from "../log/tables.js";
-import { createNotice } from "../base/notice.js";
+import { writeLogLinks } from "../lane/log_links.js";
 import { createOrders } from "../lane/orders.js";
-import { createRoving } from "../base/roving.js";
-import { clock } from "../base/say.js";
-import { createThrottle } from "../base/throttle.js";
+import { createTransport, onKeys } from "../lane/transport.js";
+import { createVerbs } from "../lane/verb_buttons.js";
+import { createLessonStrip } from "../lesson/strip.js";
 import { createCards } from "./cards.js";
 import { createCuts, cutsBetween } from "./cuts.js";
-import { writeLogLinks } from "../lane/log_links.js";
-import * as map from "./map.js";
 import { crossed, linkLines } from "./links.js";
+import * as map from "./map.js";
 import { columnsOf, layout as network } from "./network.js";
 import { createOperator } from "./operator.js";
 import { geometry, layout as copies } from "./partition.js";
 import * as producer from "./producer.js";
 import { createSeries, rowsOf as samplesOf } from "./series.js";
 import { copiesTable, linksList, nodesTable, partitionsTable } from "./tables.js";
-import { chosenTitle, chosenWords, createVerbs, verbsOf } from "./verbs.js";
-import { FLIES_MS, SLOW, createFlights, flightOf, flown, held as onWire, waysOf } from "./wire.js";
+import { chosenTitle, chosenWords, verbsOf } from "./verbs.js";
 import { createWidths } from "./widths.js";
+import { FLIES_MS, SLOW, createFlights, flightOf, flown, held as onWire, waysOf } from "./wire.js";
 import { headline, partitionWords, sub } from "./words.js";
 
 const $ = (id) => document.getElementById(id);

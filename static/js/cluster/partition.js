@@ -1,9 +1,9 @@
 // The partition that is looked at: its copies in the columns of their brokers, on one scale of offsets, with the leader's high watermark as
 // a level across all of them.
 
-import { round } from "../drawing/shapes.js";
 import { number } from "../base/say.js";
 import { wrapped } from "../drawing/labels.js";
+import { round } from "../drawing/shapes.js";
 import { STAGES } from "./network.js";
 import { FLAG_ROOM, layout as strip } from "./strip.js";
 import { BREAK, breaksOf, rise, ticks, windowOf } from "./window.js";

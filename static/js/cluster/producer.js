@@ -1,8 +1,8 @@
 // The producer: for each broker a box for each produce request that has no answer yet, the oldest first, with its batch or how many it has; below,
 // the batches that wait to be sent.
 
-import { round } from "../drawing/shapes.js";
 import { number, sentences } from "../base/say.js";
+import { round } from "../drawing/shapes.js";
 
 const ROW = 30, LEFT = 62, LETTER = 8, GAP = 5, HEIGHT = 22;
 

@@ -1,7 +1,7 @@
 // Offsets of the large partition over time, as the lab has kept them.
 
-import { colorsOf } from "../drawing/plotly.js";
 import { SEPARATORS } from "../base/say.js";
+import { colorsOf } from "../drawing/plotly.js";
 import { createTimeChart, minutes, timesOf } from "../drawing/time_chart.js";
 
 const DASHES = ["solid", "dash", "dot", "dashdot", "longdash"];

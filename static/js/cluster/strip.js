@@ -1,9 +1,9 @@
 // One copy of a partition as a strip: its records upward, the flag of its high watermark, its open end, and at its left a bracket for each leader epoch.
 // A leader's fill is full, a follower's 35 %; hatched is what consumers cannot see. In the ISR: a firm outline. Ink alone: colours are consumers'.
 
-import { round } from "../drawing/shapes.js";
 import { number } from "../base/say.js";
 import { widthOf } from "../drawing/labels.js";
+import { round } from "../drawing/shapes.js";
 import { breaksOf, rise } from "./window.js";
 
 const OPEN = 7, RECORD_LEAST = 7, FOOT_APART = 20, LIFT = 6, TOOTH = 5, TORN = 4, BRACKET = 3, BESIDE = 8, WORDS_LEAST = 14, SHELL_LEAST = 30;

@@ -1,8 +1,8 @@
 // What is on the wire. In slow motion, or while the lab stands, each message is where it is, with its numbers; else a dot flies for what has
 // just been fetched and answered, as the copies' ends tell.
 
-import { round } from "../drawing/shapes.js";
 import { createLabels, widthOf } from "../drawing/labels.js";
+import { round } from "../drawing/shapes.js";
 import { along, keyOf } from "./links.js";
 import { boxesOf } from "./network.js";
 

@@ -1,8 +1,8 @@
 // A chart of Plotly's over virtual time: drawn at most once a second while it is on screen, and when it comes there, as a paused lab sends no frame
 // that would draw it.
 
-import { loadPlotly } from "./plotly.js";
 import { createThrottle } from "../base/throttle.js";
+import { loadPlotly } from "./plotly.js";
 
 const EVERY_MS = 1000, NARROW = 520;
 

@@ -1,9 +1,9 @@
 // The small form about one partition: what the chosen member's program can call, else what an operator can do, and a record that is sent there.
 // Which verbs there are says the server; what it refuses stands at its field.
 
-import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.js";
 import { Refusal } from "../base/commands.js";
-import { createVerbs } from "../cluster/verbs.js";
+import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.js";
+import { createVerbs } from "../lane/verb_buttons.js";
 import { lanesOf } from "./lanes.js";
 
 const SEEK = "group_seek", WITH_OFFSET = [SEEK, "group_commit", "group_reset_offsets"];

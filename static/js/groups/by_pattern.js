@@ -1,8 +1,8 @@
 // The small form that asks a member for a pattern of topics: what the server refuses stands at its field, and what was typed stays.
 
-import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.js";
 import { speak } from "../base/chrome.js";
 import { Refusal } from "../base/commands.js";
+import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.js";
 import { BY_PATTERN, patternOrder } from "./verbs.js";
 
 // box: with the button of the verb. send(order): a promise that fails with a Refusal.

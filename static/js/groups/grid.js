@@ -4,10 +4,10 @@
 //   open cell     target of the consumer protocol  minus           was told to give it up
 //   exclamation   owns it, and nothing is read: its poll loop is stuck, it has paused the partition, or nobody leads it
 
-import { widthOf as wordsWidth } from "../drawing/labels.js";
-import { round } from "../drawing/shapes.js";
-import { isTextured, paint, textOn, waitingPaint } from "../drawing/paint.js";
 import { NONE, number } from "../base/say.js";
+import { widthOf as wordsWidth } from "../drawing/labels.js";
+import { isTextured, paint, textOn, waitingPaint } from "../drawing/paint.js";
+import { round } from "../drawing/shapes.js";
 import { heldBy, isAtWork, lagOf, lanesOf, readsCommitted } from "./lanes.js";
 import { statusOf, wordsOf } from "./status.js";
 import { left } from "./timers.js";

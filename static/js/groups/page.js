@@ -1,22 +1,22 @@
 // The page of a consumer group: takes frames, draws at most once per animation frame, and turns presses and keys into commands.
 
 import { onLanguage, page, say, speak } from "../base/chrome.js";
-import { setTerm } from "../base/dom.js";
-import { draw } from "../drawing/shapes.js";
 import { readComparison, startComparison } from "../base/commands.js";
-import { createFreshness } from "../feed/freshness.js";
-import { createFeed } from "../lane/feed.js";
-import { createTransport, onKeys } from "../lane/transport.js";
-import { createLessonStrip } from "../lesson/strip.js";
-import { writeTable } from "../log/tables.js";
+import { setTerm } from "../base/dom.js";
 import { createNotice } from "../base/notice.js";
-import { overloadWords } from "../lane/overload.js";
-import { createOrders } from "../lane/orders.js";
 import { createRoving } from "../base/roving.js";
 import { NONE, clock, number } from "../base/say.js";
+import { writeTable } from "../base/table.js";
 import { createThrottle } from "../base/throttle.js";
+import { draw } from "../drawing/shapes.js";
+import { createFreshness } from "../feed/freshness.js";
+import { createFeed } from "../lane/feed.js";
 import { logAddress } from "../lane/log_links.js";
-import { createVerbs } from "../cluster/verbs.js";
+import { createOrders } from "../lane/orders.js";
+import { overloadWords } from "../lane/overload.js";
+import { createTransport, onKeys } from "../lane/transport.js";
+import { createVerbs } from "../lane/verb_buttons.js";
+import { createLessonStrip } from "../lesson/strip.js";
 import { createAtPartition } from "./at_partition.js";
 import { createByPattern } from "./by_pattern.js";
 import { createComparison, ownRow } from "./comparison.js";
@@ -26,9 +26,9 @@ import { COORDINATOR, createMembers, inOrder, rowsOf, stillChosen } from "./memb
 import { createMessage } from "./message.js";
 import { createMore } from "./more.js";
 import { othersTable } from "./others.js";
+import { createOwnAssignor } from "./own_assignor.js";
 import { layout as sequence, moment, needed } from "./sequence.js";
 import { membersTable, messagesTable, partitionsTable, statesList } from "./tables.js";
-import { createOwnAssignor } from "./own_assignor.js";
 import { lagsOf } from "./trend.js";
 import { chosenWords, verbsOf } from "./verbs.js";
 import { epochWords, findingsOf, gridWords, headline, sub } from "./words.js";

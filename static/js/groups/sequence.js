@@ -1,9 +1,9 @@
 // The sequence chart: the coordinator's lifeline at the left, a lifeline for each member, time downward; the newest row stands above the line
 // "now". Time is not to scale: rows follow each other, and a long silence is a gap with its length. Below "now" the timers run out.
 
-import { round } from "../drawing/shapes.js";
-import { paint } from "../drawing/paint.js";
 import { NARROW, halfUp } from "../base/say.js";
+import { paint } from "../drawing/paint.js";
+import { round } from "../drawing/shapes.js";
 import { NAMES, labelOf, noteWords, rowsOf, toneOf } from "./rows.js";
 import { arcs, rings } from "./timers.js";
 

@@ -1,8 +1,8 @@
 // The timers that run: an arc along a lifeline from the last sign of life to now, and a ring at its foot that empties as the time runs out.
 
-import { round } from "../drawing/shapes.js";
-import { widthOf } from "../drawing/labels.js";
 import { NARROW, halfUp } from "../base/say.js";
+import { widthOf } from "../drawing/labels.js";
+import { round } from "../drawing/shapes.js";
 
 const RADIUS = 12, LOW = 0.34, ARCS_MOST = 8, APART = 4;       // of more members only the arcs that matter
 

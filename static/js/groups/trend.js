@@ -1,7 +1,7 @@
 // Lag over the last minute, a value a virtual second, as the lab has kept it; its line with an arrow: up, down, or level.
 
-import { round } from "../drawing/shapes.js";
 import { NONE } from "../base/say.js";
+import { round } from "../drawing/shapes.js";
 
 const KEPT = 60, LEAST = 2, SCATTERS = 2;
 export const LOOKS_BACK = 30;

@@ -1,7 +1,7 @@
 // What can be done to whom is chosen. Which verbs there are says the server; here is how each is written, keyed and sent.
 
-import { verbsOf as clusterVerbs } from "../cluster/verbs.js";
 import { sentences } from "../base/say.js";
+import { brokerVerbs } from "../lane/broker_verbs.js";
 import { COORDINATOR } from "./members.js";
 
 export const BY_PATTERN = "group_subscribe_pattern";
@@ -45,7 +45,7 @@ function morePartitions(group, say) {
 // Of its broker, as on the cluster page; without one those that are down can come back.
 function coordinatorVerbs(group, cluster, say) {
   const brokers = group.coordinator !== null ? [String(group.coordinator)] : Object.keys(cluster.brokers);
-  return brokers.flatMap((broker) => clusterVerbs(cluster, `broker-${broker}`, say)
+  return brokers.flatMap((broker) => brokerVerbs(cluster, broker, say)
     .filter(({ verb }) => OF_COORDINATOR.includes(verb) && (group.coordinator !== null || verb === "come_back" || verb === "resume"))
     .map((verb) => ({ ...verb, id: `${verb.id}-${broker}`, text: group.coordinator === null ? `${verb.text} (${say("groups.on_broker", { broker: Number(broker) })})` : verb.text })));
 }

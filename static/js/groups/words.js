@@ -1,9 +1,9 @@
 // The page's sentences: how the group is, what it runs on, what one member is doing, and what a message says.
 
+import { inTurn, sentences } from "../base/say.js";
 import { heldBy, isHeld, lagOf, lanesOf, ownedBy, readersOf, readsCommitted } from "./lanes.js";
 import { codeName, NAMES } from "./rows.js";
 import { statusWords } from "./status.js";
-import { inTurn, sentences } from "../base/say.js";
 
 const REBALANCING = ["PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"];
 

@@ -1,11 +1,11 @@
 // The Labs page: a new lab, another name in place, deletion with undo. The rows are the server's.
 
-import { change, remove, send } from "../base/requests.js";
-import { clearErrors, showErrors } from "../base/field_errors.js";
-import { refusalOf } from "../base/reasons.js";
 import { onLanguage, page, say, speak } from "../base/chrome.js";
 import { Refusal } from "../base/commands.js";
+import { clearErrors, showErrors } from "../base/field_errors.js";
 import { createNotice } from "../base/notice.js";
+import { refusalOf } from "../base/reasons.js";
+import { change, remove, send } from "../base/requests.js";
 
 const MARGIN_S = 2;      // an undo that is pressed must still arrive in time
 const $ = (id) => document.getElementById(id);

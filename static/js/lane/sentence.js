@@ -1,7 +1,7 @@
 // What a lane says: the crashes that nothing has noticed yet, then what happened last.
 
-import { listed, rebalanceFor } from "./covers.js";
 import { sentences } from "../base/say.js";
+import { listed, rebalanceFor } from "./covers.js";
 
 const NAMED_MAX = 3;
 

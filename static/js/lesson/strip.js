@@ -2,7 +2,7 @@
 
 import { words } from "../base/chrome.js";
 import { createLesson } from "./panel.js";
-import { lessonPanel } from "../stage/present.js";
+import { lessonPanel } from "./words.js";
 
 // Gives what writes a view's lesson; where the lab plays none, that does nothing.
 export function createLessonStrip() {

@@ -1,7 +1,7 @@
 // A lesson in words: its caption, and what its panel shows. The server runs this file, too. Whether a check holds is the lab's to say.
 
-import { laneName } from "../lane/name.js";
-import { NONE, clock, number } from "../base/say.js";
+import { NONE, clock, number, speaker } from "../base/say.js";
+import { laneName, tabName } from "../lane/name.js";
 
 const DECIMALS = 1000;
 const STATES = new Set(["slow", "paused", "crashed", "waiting", "failed", "gone"]), STATE_OF_ONE = /^consumers\.[^.]+\.state$/;
@@ -36,6 +36,12 @@ export function lessonOf(view, say) {
     },
     checks,
   };
+}
+
+// What the panel of a lesson says on a page of one lane, whose own title says what the lane does.
+export function lessonPanel(view, words) {
+  const say = speaker(words), lesson = lessonOf(view, say);
+  return lesson && { ...lesson, slots: { ...lesson.slots, caption: lessonCaption(view, say) }, tabs: Object.fromEntries(view.rig_order.map((id) => [id, tabName(id, view, say)])) };
 }
 
 // view: where the checks ask more than one lane, so that each names its own, else null.

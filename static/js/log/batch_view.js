@@ -1,8 +1,9 @@
 // One batch: its position, its bytes and fields, its records, and the way to its neighbours.
 
+import { writeTable } from "../base/table.js";
 import { tellBelow } from "./below.js";
 import { createHex } from "./hex.js";
-import { recordsTable, writeTable } from "./tables.js";
+import { recordsTable } from "./tables.js";
 
 const PHONE = "(max-width: 640px)";
 

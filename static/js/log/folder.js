@@ -2,8 +2,8 @@
 // end, what waits for deletion hatched, the lines that retention, committed position and high watermark have reached. Files that somebody
 // brought along are closed, and end where the last of them ends.
 
-import { draw, round } from "../drawing/shapes.js";
 import { number } from "../base/say.js";
+import { draw, round } from "../drawing/shapes.js";
 import { duration, figuresWidth, size, textWidth } from "./format.js";
 import { isBelow } from "./offsets.js";
 import { byteAt, offsetAt, places } from "./places.js";

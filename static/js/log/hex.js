@@ -1,7 +1,7 @@
 // A batch's bytes and the list of its fields. The field under the pointer, or with the focus, is inverted in both together.
 
-import { address } from "./format.js";
 import { fieldName, fieldValue, rows } from "./fields.js";
+import { address } from "./format.js";
 
 const WHOLE = new Set(["attributes", "base_timestamp"]);   // told whole, on two lines if necessary
 

@@ -1,8 +1,8 @@
 // One index file searched by halves: a row for each slot looked at, with what was still possible; below, the rows around the answer, each
 // joined to the byte of the log that it points at.
 
-import { draw, round } from "../drawing/shapes.js";
 import { number } from "../base/say.js";
+import { draw, round } from "../drawing/shapes.js";
 import { figuresWidth } from "./format.js";
 
 const ROW = 9, TOP = 12, ZOOM = 12, ZOOM_AT = 12, BOX = 28, BAR = 34, FUNNEL = 26;

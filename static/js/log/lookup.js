@@ -1,15 +1,15 @@
 // The look-up's form and its player: the request, its rule, and the step that the page shows.
 
+import { page } from "../base/chrome.js";
 import { Refusal } from "../base/commands.js";
 import { number } from "../base/say.js";
 import { firstExample } from "./example.js";
 import { instant } from "./format.js";
+import { isBelow } from "./offsets.js";
 import { createPlayer } from "./player.js";
 import { LONG_MAX, fieldError, isLong, plainNumber } from "./settings_form.js";
-import { isBelow } from "./offsets.js";
 import { createTiers } from "./tiers.js";
 import { message, stepWords } from "./words.js";
-import { page } from "../base/chrome.js";
 
 const AGAIN_MS = 700;
 const $ = (id) => document.getElementById(id);

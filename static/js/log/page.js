@@ -2,9 +2,11 @@
 
 import { onLanguage, page, say, speak, words } from "../base/chrome.js";
 import { Refusal } from "../base/commands.js";
-import { createGone } from "../feed/gone.js";
 import { createNotice } from "../base/notice.js";
+import { createRoving } from "../base/roving.js";
 import { clock, number, sentences } from "../base/say.js";
+import { writeTable } from "../base/table.js";
+import { createGone } from "../feed/gone.js";
 import { SETTINGS, createApi } from "./api.js";
 import { createBatchView } from "./batch_view.js";
 import * as compaction from "./compaction.js";
@@ -15,9 +17,8 @@ import { createLookup } from "./lookup.js";
 import { isBelow } from "./offsets.js";
 import { entryAt } from "./places.js";
 import { choices, createTexts, isText, replicaWords, writeSelect } from "./replica.js";
-import { createRoving } from "../base/roving.js";
 import { createSettings } from "./settings_form.js";
-import { cleanTable, folderTable, writeTable } from "./tables.js";
+import { cleanTable, folderTable } from "./tables.js";
 import { createUpload } from "./upload.js";
 import { behind, isOld, isUnfinished, remarks, settingsLine, sub, turning } from "./words.js";
 

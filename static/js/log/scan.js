@@ -1,7 +1,7 @@
 // One gap of the index, batch by batch: headers are read one after another until a batch reaches the offset.
 
-import { draw, round } from "../drawing/shapes.js";
 import { number } from "../base/say.js";
+import { draw, round } from "../drawing/shapes.js";
 import { figuresWidth } from "./format.js";
 import { isBelow } from "./offsets.js";
 

@@ -1,9 +1,10 @@
 // A look-up on the page: one tier a step, each with its sentence, its picture and its table. The tier of the current moment is lit.
 
 import { createRoving } from "../base/roving.js";
+import { writeTable } from "../base/table.js";
 import * as indexSearch from "./index_search.js";
 import * as scan from "./scan.js";
-import { indexTable, scanTable, writeTable } from "./tables.js";
+import { indexTable, scanTable } from "./tables.js";
 import { lookWords, stepWords } from "./words.js";
 
 const SVG = "http://www.w3.org/2000/svg", LEAST = 560;

@@ -2,8 +2,8 @@
 // broker looks at an entry's first key alone, so with default batching a column has many colours, and each message of another owner is outlined.
 // Where keys have no owner a column has one colour.
 
-import { isTextured, paint, textOn } from "../drawing/paint.js";
 import { NONE, number, percent, sentences } from "../base/say.js";
+import { isTextured, paint, textOn } from "../drawing/paint.js";
 
 const COLUMN = 80, ROW = 22, HEAD = 52, WHO = { y: 22, h: 24 }, LETTERS = 7, DONE = { a: "acked", h: "handled", ".": "open" }, MARK = { acked: "✓", handled: "•" };
 

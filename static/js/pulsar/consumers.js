@@ -2,8 +2,8 @@
 // so that what has the focus keeps it; a row's name is the button that chooses it.
 
 import { setTerm } from "../base/dom.js";
-import { paint } from "../drawing/paint.js";
 import { NONE, number, percent, sentences } from "../base/say.js";
+import { paint } from "../drawing/paint.js";
 import { idleWords, isWorth } from "./words.js";
 
 const COLUMNS = ["consumer", "share", "permits", "unacked", "queue", "redelivered", "rate"];

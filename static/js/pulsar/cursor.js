@@ -1,9 +1,9 @@
 // A cursor as a strip. Above: the whole of what is not done, with mark-delete, holes, read position and the join positions of newcomers, to
 // scale. Below: the first entries after mark-delete one by one, each in the colour of who holds it.
 
-import { round } from "../drawing/shapes.js";
-import { paint } from "../drawing/paint.js";
 import { number } from "../base/say.js";
+import { paint } from "../drawing/paint.js";
+import { round } from "../drawing/shapes.js";
 
 export const TALL = 194;
 const UNREAD = -3, WAITING = -2, ACKED = -1;

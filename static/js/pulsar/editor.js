@@ -1,8 +1,8 @@
 // Sticky ranges as they are typed: the server says what they would cover, what overlaps, and whether client and broker would take them.
 
-import { round } from "../drawing/shapes.js";
-import { paint } from "../drawing/paint.js";
 import { number, percent } from "../base/say.js";
+import { paint } from "../drawing/paint.js";
+import { round } from "../drawing/shapes.js";
 
 const Y = 6, H = 18;
 

@@ -2,8 +2,8 @@
 // to take them or to join with them.
 
 import { speak } from "../base/chrome.js";
-import { createVerbs } from "../cluster/verbs.js";
 import { draw } from "../drawing/shapes.js";
+import { createVerbs } from "../lane/verb_buttons.js";
 import { findings, layout, written } from "./editor.js";
 import { isSticky, joinOf } from "./newcomer.js";
 import { createAsker } from "./what_if.js";

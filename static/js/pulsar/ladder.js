@@ -1,8 +1,8 @@
 // What is asked for again, a column for each entry: a step for each time it was sent, the last one in the colour of who has it; at the foot the
 // dead-letter topic. Where nothing ends the ladder, the number stands in place of steps that do not fit.
 
-import { paint } from "../drawing/paint.js";
 import { NONE, clock, number } from "../base/say.js";
+import { paint } from "../drawing/paint.js";
 
 const LEFT = 84, COLUMN = 60, ROW = 20, HEAD = 44, STEPS_MAX = 8;
 

@@ -1,8 +1,8 @@
 // The zoom lens: a window of the hash space, unrolled and to scale, each slice with its first and last slot. Points of the ring are the ends of slices.
 
-import { round } from "../drawing/shapes.js";
-import { isTextured, paint, textOn, waitingPaint } from "../drawing/paint.js";
 import { number } from "../base/say.js";
+import { isTextured, paint, textOn, waitingPaint } from "../drawing/paint.js";
+import { round } from "../drawing/shapes.js";
 import { seen } from "./space.js";
 
 const WAS = { y: 4, h: 14 }, NOW = { y: 24, h: 42 }, PIECES_MAX = 400;

@@ -2,19 +2,19 @@
 // "what if". No rule is worked out here.
 
 import { onLanguage, page, say, speak } from "../base/chrome.js";
-import { createVerbs } from "../cluster/verbs.js";
+import { createNotice } from "../base/notice.js";
+import { clock, number, percent } from "../base/say.js";
+import { writeTable } from "../base/table.js";
+import { createThrottle } from "../base/throttle.js";
 import { draw } from "../drawing/shapes.js";
+import { fingerprint } from "../drawing/slices.js";
 import { createFreshness } from "../feed/freshness.js";
 import { createFeed } from "../lane/feed.js";
-import { createTransport, onKeys } from "../lane/transport.js";
-import { createLessonStrip } from "../lesson/strip.js";
-import { writeTable } from "../log/tables.js";
-import { createNotice } from "../base/notice.js";
 import { createOrders } from "../lane/orders.js";
 import { lastChange } from "../lane/sentence.js";
-import { clock, number, percent } from "../base/say.js";
-import { createThrottle } from "../base/throttle.js";
-import { fingerprint } from "../drawing/slices.js";
+import { createTransport, onKeys } from "../lane/transport.js";
+import { createVerbs } from "../lane/verb_buttons.js";
+import { createLessonStrip } from "../lesson/strip.js";
 import * as batches from "./batches.js";
 import { chip, createConsumers, rows as consumerRows } from "./consumers.js";
 import * as cursor from "./cursor.js";

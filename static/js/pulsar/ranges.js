@@ -1,8 +1,8 @@
 // The ranges at true scale: the line of all slots before the last change above, now below, and what changed hands between them, the giver's
 // colour over the taker's. Hatched: nobody serves it.
 
-import { round } from "../drawing/shapes.js";
 import { isTextured, paint, textOn, waitingPaint } from "../drawing/paint.js";
+import { round } from "../drawing/shapes.js";
 import { segments } from "../drawing/slices.js";
 import { handovers } from "./space.js";
 

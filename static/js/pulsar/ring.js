@@ -2,9 +2,9 @@
 // the giver's colour within the taker's. A tick for each point. Drawn as one dashed circle per owner and band: a ring of thousands of
 // points costs a few elements.
 
-import { round } from "../drawing/shapes.js";
+import { ROUND, byOwner, dash } from "../drawing/arcs.js";
 import { paint, waitingPaint } from "../drawing/paint.js";
-import { ROUND, byOwner, dash } from "../stage/visuals/hash_ring.js";
+import { round } from "../drawing/shapes.js";
 import { segments } from "../drawing/slices.js";
 import { handovers } from "./space.js";
 

@@ -1,7 +1,7 @@
 // Shared: the consumers in the order of their turns, each with the permits it has left and the messages it holds. The topmost is next.
 
-import { paint } from "../drawing/paint.js";
 import { number } from "../base/say.js";
+import { paint } from "../drawing/paint.js";
 
 const ROW = 30, HEAD = 26, NAME = 84, WORDS = 150, LEVEL = 76;
 

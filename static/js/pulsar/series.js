@@ -1,7 +1,7 @@
 // What each consumer finishes a second, and the skew, over virtual time, as the lab has kept them.
 
-import { colorsOf } from "../drawing/plotly.js";
 import { SEPARATORS } from "../base/say.js";
+import { colorsOf } from "../drawing/plotly.js";
 import { createTimeChart, minutes, timesOf } from "../drawing/time_chart.js";
 
 const EVEN = 1, SKEW_TOP_LEAST = 1.5;   // so that a skew of 1.02 is drawn as the little that it is

@@ -1,8 +1,8 @@
 // Exclusive and Failover: partitions down, consumers across in the order in which the broker has them. Who is active is filled, who comes
 // next when it leaves is framed, the others stand by. During the second of a switch the active one is hatched: it does not read yet.
 
-import { isTextured, paint, textOn, waitingPaint } from "../drawing/paint.js";
 import { NONE, number } from "../base/say.js";
+import { isTextured, paint, textOn, waitingPaint } from "../drawing/paint.js";
 
 const ROW = 30, HEAD = 46, LEFT = 104, COLUMN_LEAST = 50, COLUMN_MOST = 128, BACKLOG = 84, PHONE = 560, LEFT_PHONE = 68, BACKLOG_PHONE = 64;
 

@@ -1,8 +1,8 @@
 // The page's sentences: what holds the subscription up, which rule runs, and why a consumer has nothing to do.
 
+import { number, percent, sentences } from "../base/say.js";
 import { listed } from "../lane/covers.js";
 import { overloadWords } from "../lane/overload.js";
-import { number, percent, sentences } from "../base/say.js";
 import { owned } from "./space.js";
 
 // Causes that somebody should know of, the worst first; the others are as they should be.

@@ -2,11 +2,11 @@
 
 import { page, say } from "../base/chrome.js";
 import { beginAnew } from "../base/commands.js";
-import { listenToKeys } from "./keys.js";
 import { createNotice } from "../base/notice.js";
-import { createOrders } from "../lane/orders.js";
 import { placePopovers } from "../base/place.js";
 import { takeRemark } from "../base/remark.js";
+import { createOrders } from "../lane/orders.js";
+import { listenToKeys } from "./keys.js";
 import { momentLink } from "./share.js";
 
 const $ = (id) => document.getElementById(id);

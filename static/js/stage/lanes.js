@@ -1,6 +1,6 @@
 // Writes what present.js says into the lanes: slots, figures, switch, rows and tables. Touches only what changed.
 
-import { setTerm, textOnce } from "../base/dom.js";
+import { fillCells, setTerm, textOnce } from "../base/dom.js";
 
 export function createLane(root, rowTemplate) {
   const slots = [...root.querySelectorAll("[data-slot]")].map((element) => [element.dataset.slot, textOnce(element)]);
@@ -166,16 +166,4 @@ function createTwin(root) {
     twin.rows.forEach((cells, index) => fillCells(body.rows[index] ?? body.insertRow(), cells, "td"));
     more(twin.more);
   };
-}
-
-export function fillCells(row, texts, tag) {
-  while (row.children.length > texts.length) row.lastElementChild.remove();
-  texts.forEach((text, index) => {
-    let cell = row.children[index];
-    if (!cell) {
-      cell = row.appendChild(document.createElement(tag));
-      if (tag === "th") cell.scope = "col";
-    }
-    if (cell.textContent !== text) cell.textContent = text;
-  });
 }

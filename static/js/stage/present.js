@@ -1,13 +1,13 @@
 // The view as words and figures, frame after frame. The server runs this same file for the first frame (dashboard/page_scripts.py), so a
 // change of what a lane says is made here and nowhere else. No rule of a model is here.
 
+import { NONE, clock, figure, inTurn, number, percent, ratio, seconds, sentences, speaker } from "../base/say.js";
+import { paint } from "../drawing/paint.js";
 import { billCovers, heroCovers, listed } from "../lane/covers.js";
-import { laneName, laneTitle, tabName } from "../lane/name.js";
+import { laneName, laneTitle } from "../lane/name.js";
+import { overloadWords } from "../lane/overload.js";
 import { sentence, timeLeft } from "../lane/sentence.js";
 import { lessonCaption, lessonOf } from "../lesson/words.js";
-import { overloadWords } from "../lane/overload.js";
-import { paint } from "../drawing/paint.js";
-import { NONE, clock, figure, inTurn, number, percent, ratio, seconds, sentences, speaker } from "../base/say.js";
 import { twin } from "./twins.js";
 
 export const ROWS_MAX = 24;
@@ -35,12 +35,6 @@ export function present(view, words, { limits = {}, withTwins = true, only = vie
     },
     lanes: only.map((id) => lane(id, view.rigs[id], view, words, say, limits[id] ?? ROWS_MAX, withTwins, scope)),
   };
-}
-
-// What the panel of a lesson says on a page of one lane, whose own title says what the lane does.
-export function lessonPanel(view, words) {
-  const say = speaker(words), lesson = lessonOf(view, say);
-  return lesson && { ...lesson, slots: { ...lesson.slots, caption: lessonCaption(view, say) }, tabs: Object.fromEntries(view.rig_order.map((id) => [id, tabName(id, view, say)])) };
 }
 
 // An order that gives a disk, a clock or a link an amount is another one without it, or with one below 0.

@@ -1,7 +1,7 @@
 // The consumers of a step in the colours of a chart's dots, which a chart of many rows has no place to name.
 
-import { paint } from "../../drawing/paint.js";
 import { percent } from "../../base/say.js";
+import { paint } from "../../drawing/paint.js";
 import { shortNames } from "../result.js";
 import { identities } from "./consumers.js";
 

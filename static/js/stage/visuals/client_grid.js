@@ -2,8 +2,8 @@
 // the former owner's colour; a cell of a client that has crashed, or that another one still holds, is hatched; one nobody has registered
 // is void. All cells have one size: a larger one would look like more.
 
-import { draw, round } from "../../drawing/shapes.js";
 import { isTextured, paint, textOn, waitingPaint } from "../../drawing/paint.js";
+import { draw, round } from "../../drawing/shapes.js";
 import { light } from "./lit.js";
 import { TALL, WIDTH, nameEvery } from "./size.js";
 

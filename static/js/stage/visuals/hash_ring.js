@@ -2,13 +2,13 @@
 // hatched = nobody serves it. Each
 // consumer is one stroke-dash circle per band (1 kB for 100 points), so a ring of thousands of points costs a few elements.
 
-import { draw, round } from "../../drawing/shapes.js";
+import { ROUND, byOwner, dash } from "../../drawing/arcs.js";
 import { paint, waitingPaint } from "../../drawing/paint.js";
+import { draw, round } from "../../drawing/shapes.js";
+import { fingerprint, moved, segments } from "../../drawing/slices.js";
 import { light } from "./lit.js";
 import { TALL, WIDTH } from "./size.js";
-import { fingerprint, moved, segments } from "../../drawing/slices.js";
 
-export const ROUND = 36000;                                  // path length of the whole ring
 const TICKS_MAX = 1600, TICK = 24, OUTLINED_MAX = 600;
 const CX = WIDTH / 2, HOLE = 54;                      // HOLE: the radius left for four lines of words, as far as the height allows
 
@@ -38,9 +38,8 @@ function bands(picture, color, rig, height) {
   if (picture.before) band(picture.before, "was", ringOf(0, 0.15));
   band(picture.now, "now", ringOf(0.24, 0.7));
   if (picture.points && picture.points <= TICKS_MAX) {
-    const points = new Map();
-    picture.now.bounds.forEach((bound, index) => push(points, picture.now.owners[index], [bound, bound]));
-    for (const [owner, pieces] of points) circle(`tick-${picture.names[owner]}`, ...ringOf(0.71, 0.83), paint(color(owner)), dash(pieces, picture.space, TICK));
+    const points = picture.now.bounds.map((bound, index) => [bound, bound, picture.now.owners[index], false]);
+    for (const [owner, , pieces] of byOwner(points)) circle(`tick-${picture.names[owner]}`, ...ringOf(0.71, 0.83), paint(color(owner)), dash(pieces, picture.space, TICK));
   }
   if (picture.before) {
     const pieces = moved(picture, true), isCrowded = pieces.length > OUTLINED_MAX, [raisedAt, raisedWidth] = ringOf(0.26, 0.98);
@@ -54,34 +53,6 @@ function bands(picture, color, rig, height) {
   }
   for (const part of [0, 0.15, 0.24]) shapes.push({ id: `rim-${part}`, tag: "circle", cx: CX, cy, r: at(part), fill: "none", class: "o" });
   return shapes;
-}
-
-// -> [owner, isDark, pieces], by owner; what an owner serves before what it does not.
-export function byOwner(pieces) {
-  const owners = new Map();
-  for (const [from, to, owner, isDark] of pieces) push(owners, owner * 2 + Number(isDark), [from, to]);
-  return [...owners].sort(([a], [b]) => a - b).map(([key, own]) => [Math.floor(key / 2), key % 2 !== 0, own]);
-}
-
-function push(map, key, value) {
-  const list = map.get(key);
-  if (list) list.push(value);
-  else map.set(key, [value]);
-}
-
-// Pieces [from, to] in slots -> "0 gap dash gap dash ... end". A point is a piece without length and gets `least`.
-export function dash(pieces, space, least = 0) {
-  const out = [0];
-  let at = 0;
-  for (const [from, to] of pieces) {
-    const start = Math.max(at, Math.round((from / space) * ROUND)), end = Math.min(ROUND, Math.max(start + Math.max(1, least), Math.round((to / space) * ROUND)));
-    if (end <= start) continue;
-    if (start === at && out.length > 1) out[out.length - 1] += end - start;
-    else out.push(start - at, end - start);
-    at = end;
-  }
-  out.push(ROUND);
-  return out.join(" ");
 }
 
 function needle({ needle: slot, space }, height) {

@@ -2,9 +2,9 @@
 // outline and leaves a dashed cell behind; a paused one is hatched; one without owner is empty. On a cluster a bar ends at the log end
 // offset (LEO), a mark stands at the high watermark (HW), and what is above the mark, which consumers cannot see yet, is hatched.
 
-import { draw, round } from "../../drawing/shapes.js";
-import { paint, waitingPaint } from "../../drawing/paint.js";
 import { number } from "../../base/say.js";
+import { paint, waitingPaint } from "../../drawing/paint.js";
+import { draw, round } from "../../drawing/shapes.js";
 import { light } from "./lit.js";
 import { LETTERS, TALL, WIDTH, nameEvery } from "./size.js";
 

@@ -2,8 +2,8 @@
 // prefetch slot, a bent arrow a record that comes a second time; what a dead program holds is hatched. Many consumers become one small
 // gauge each. What the former connection of one who has come back holds has a row, or a gauge, of its own, before the others. Pulsar's Shared is drawn the same way, with whose turn is next.
 
-import { draw, round } from "../../drawing/shapes.js";
 import { paint, waitingPaint } from "../../drawing/paint.js";
+import { draw, round } from "../../drawing/shapes.js";
 import { light } from "./lit.js";
 import { TALL, WIDTH, nameEvery } from "./size.js";
 

@@ -1,11 +1,11 @@
 // Pulsar's hash ranges, true to scale: the line of all slots, above before the last change, below now; a band joins what changed hands.
 // Hatched: nobody serves it.
 
-import { draw, round } from "../../drawing/shapes.js";
 import { isTextured, paint, textOn, waitingPaint } from "../../drawing/paint.js";
+import { draw, round } from "../../drawing/shapes.js";
+import { moved, segments } from "../../drawing/slices.js";
 import { light } from "./lit.js";
 import { TALL, WIDTH } from "./size.js";
-import { moved, segments } from "../../drawing/slices.js";
 
 const OUTLINED_MAX = 24, STROKED_WIDTH = 4;
 const WAS_TOP = 22, BELOW = 52;                      // BELOW: three lines of words under the lower bar

@@ -2,11 +2,11 @@
 // most once a second, and seldom while it is not on screen. Lines differ by dash and weight and carry their name at the end; colour stays
 // with the consumers.
 
-import { laneName } from "../../lane/name.js";
-import { colorsOf, loadPlotly } from "../../drawing/plotly.js";
 import { figure } from "../../base/say.js";
 import { createThrottle } from "../../base/throttle.js";
+import { colorsOf, loadPlotly } from "../../drawing/plotly.js";
 import { minutes } from "../../drawing/time_chart.js";
+import { laneName } from "../../lane/name.js";
 
 const DASHES = { pulsar: "solid", kafka: "dash", tubemq: "dot", rabbitmq: "longdashdot" };
 const WEIGHTS = { pulsar: 2.5, kafka: 2, tubemq: 2, rabbitmq: 1.5 };

@@ -2,10 +2,10 @@
 // cross = crashed, half = slow or paused. Changes that would overlap are one mark with their number. The newest has its name in
 // bold; older names show where there is room. A mark that is pressed, or has the focus, says what was done and when.
 
+import { clock, tickCode } from "../../base/say.js";
+import { paint } from "../../drawing/paint.js";
 import { draw, round } from "../../drawing/shapes.js";
 import { laneName } from "../../lane/name.js";
-import { paint } from "../../drawing/paint.js";
-import { clock, tickCode } from "../../base/say.js";
 
 const LINE = 20, TEXT = 44, LETTER = 7.4, APART = 20, TOLD_MAX = 8;
 

@@ -1,0 +1,60 @@
+// A table whose rows are kept from one writing to the next: only their texts change, so that what has the focus keeps it.
+
+import { setTerm } from "./dom.js";
+
+// {head: [words], terms?: [the glossary's term of each head, or null], rows: [[words]], offsets: [offset of each row or null]}. A row that can be
+// looked up has its first cell as a button: a stop of the Tab key only while the tables are what is shown.
+export function writeTable(table, { head, terms = [], rows, offsets }, label = "") {
+  const body = table.tBodies[0], held = buttons(body).indexOf(document.activeElement), before = lines.get(body) ?? new Map(), after = new Map();
+  const heads = table.tHead.rows[0] ?? table.tHead.insertRow(), reached = isReached(table);
+  writeCells(heads, head, null, "th", reached);
+  [...heads.cells].forEach((cell, place) => setTerm(cell, terms[place], reached));
+  for (const row of [...body.rows]) if (!before.has(row.dataset.key)) row.remove();
+  rows.forEach((texts, place) => {
+    const key = keyOf(texts, offsets[place], after), row = before.get(key) ?? document.createElement("tr");
+    row.dataset.key = key;
+    after.set(key, row);
+    writeCells(row, texts, offsets[place], "td", reached);
+  });
+  for (const [key, row] of before) if (!after.has(key)) row.remove();
+  [...after.values()].forEach((row, place) => { if (body.rows[place] !== row) body.insertBefore(row, body.rows[place] ?? null); });
+  lines.set(body, after);
+  if (label) table.setAttribute("aria-label", label);
+  if (held >= 0 && !body.contains(document.activeElement)) buttons(body)[Math.min(held, buttons(body).length - 1)]?.focus();
+}
+
+const lines = new WeakMap();                            // a table's body: its rows by key
+const buttons = (body) => [...body.querySelectorAll("button")];
+
+// A deleted segment may have the base offset of a live one: a row that cannot be looked up is another row.
+function keyOf(texts, offset, taken) {
+  const key = offset === null || offset === undefined ? `-${texts[0]}` : String(offset);
+  let own = key;
+  for (let again = 2; taken.has(own); again += 1) own = `${key}/${again}`;
+  return own;
+}
+
+function writeCells(row, texts, offset, tag, reached) {
+  while (row.cells.length > texts.length) row.lastChild.remove();
+  texts.forEach((text, place) => {
+    const cell = row.cells[place] ?? row.appendChild(document.createElement(tag));
+    if (tag === "th") cell.scope = "col";
+    const isButton = place === 0 && offset !== null && offset !== undefined, holder = isButton ? buttonIn(cell) : cell;
+    if (isButton) {
+      holder.dataset.offset = offset;
+      holder.tabIndex = reached ? 0 : -1;
+    }
+    if (holder.textContent !== text) holder.textContent = text;
+  });
+}
+
+// A table beside its picture is for screen readers until the tables are what is shown; one without a picture is always there.
+const isReached = (element) => !element.closest(".twin-box") || document.body.hasAttribute("data-twins");
+
+function buttonIn(cell) {
+  if (cell.firstElementChild) return cell.firstElementChild;
+  const button = cell.appendChild(document.createElement("button"));
+  button.type = "button";
+  button.className = "link";
+  return button;
+}

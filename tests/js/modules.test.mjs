@@ -1,0 +1,70 @@
+// What may import what in static/js: a page's folder asks the shared ones, never another page's, and nothing imports itself in a circle.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { posix } from "node:path";
+import test from "node:test";
+
+const ROOT = new URL("../../static/js/", import.meta.url);
+const IMPORT = /^(?:import|export)\s(?:[^"]*?\sfrom\s)?"([^"]+)"|\bimport\("([^"]+)"\)/gm;
+// What pages share, each only from those before it.
+const SHARED = ["base", "feed", "drawing", "lane", "lesson"];
+
+const read = (name) => readFileSync(new URL(name, ROOT), "utf8");
+const modules = readdirSync(ROOT, { recursive: true }).filter((name) => name.endsWith(".js")).sort();
+const importsOf = (name, text) => [...text.matchAll(IMPORT)].map(([, address, late]) => posix.join(posix.dirname(name), address ?? late));
+const graph = new Map(modules.map((name) => [name, importsOf(name, read(name))]));
+
+// The modules of a circle, the first one again at its end; null without one.
+function circleIn(edges) {
+  const done = new Set();
+  const walk = (name, way) => {
+    if (way.includes(name)) return [...way.slice(way.indexOf(name)), name];
+    if (done.has(name)) return null;
+    for (const next of edges.get(name) ?? []) {
+      const found = walk(next, [...way, name]);
+      if (found) return found;
+    }
+    done.add(name);
+    return null;
+  };
+  for (const name of edges.keys()) {
+    const found = walk(name, []);
+    if (found) return found;
+  }
+  return null;
+}
+
+// Why a module of one folder may not import one of another; "" where it may.
+function wrongOf(from, to) {
+  const [here, there] = [from, to].map((name) => name.split("/")[0]);
+  if (here === there) return "";
+  if (!SHARED.includes(there)) return `${from} imports ${to}, which is another page's`;
+  const isBefore = !SHARED.includes(here) || SHARED.indexOf(there) < SHARED.indexOf(here);
+  return isBefore ? "" : `${from} imports ${to}, which is for those above it`;
+}
+
+test("every module that is imported is there", () => {
+  assert.ok(modules.length > 100);
+  for (const [name, imported] of graph) for (const other of imported) assert.ok(existsSync(new URL(other, ROOT)), `${name}: ${other}`);
+});
+
+test("modules import one another in no circle", () => assert.equal(circleIn(graph), null));
+
+test("a circle is found, however it is written", () => {
+  const texts = { "a/one.js": 'import { x } from "./two.js";', "a/two.js": 'import {\n  y,\n  z,\n} from "../b/three.js";', "b/three.js": 'export * from "../a/one.js";' };
+  const edges = new Map(Object.entries(texts).map(([name, text]) => [name, importsOf(name, text)]));
+  assert.deepEqual(circleIn(edges), ["a/one.js", "a/two.js", "b/three.js", "a/one.js"]);
+  assert.deepEqual(importsOf("a/one.js", 'const { x } = await import("../b/x.js");\nimport "./y.js";'), ["b/x.js", "a/y.js"]);
+});
+
+test("a page's modules import its own and those that pages share, which import none of a page's", () => {
+  assert.deepEqual([...graph].flatMap(([name, imported]) => imported.map((other) => wrongOf(name, other)).filter(Boolean)), []);
+});
+
+test("another page's module is refused, and a shared one that builds on what is above it", () => {
+  assert.match(wrongOf("groups/page.js", "cluster/verbs.js"), /another page's/);
+  assert.match(wrongOf("base/say.js", "lane/name.js"), /above it/);
+  assert.equal(wrongOf("groups/page.js", "lane/name.js"), "");
+});
+
+test("no module stands outside a folder", () => assert.deepEqual(modules.filter((name) => !name.includes("/")), []));
