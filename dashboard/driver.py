@@ -21,6 +21,7 @@ from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab import journal
 from broker_core.lab.commands import CONSUMER_KINDS
+from broker_core.lab.facts import facts_text
 from broker_core.lab.journal import Checkpoint
 from broker_core.lab.lab import Lab as CoreLab
 from broker_core.lab.patch import diff
@@ -400,6 +401,7 @@ class LabDriver:
             self.floor_us,
             self.seq_floor,
             encode(self.view),
+            facts_text(self.core.facts()),
             decisions,
             events,
             checkpoint,

@@ -1,39 +1,31 @@
-"""What the last view already tells about a command: so that an impossible one is refused at once, at its
+"""What is known of a command before the worker has it: so that an impossible one is refused at once, at its
 field.
 
-Asked is the command's own check, the one that the lab asks when it carries the command out
-(broker_core/lab/commands/). A view may be a second old in what time changes by itself, never in what commands
-change, which is all that a check looks at; and the worker's answer counts.
+Asked is the command's own check, with the facts that the worker stored beside the lab's last view
+(`broker_core/lab/facts.py`). They may be a second old in what time changes, never in what commands change;
+and the worker's answer counts.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from broker_core.errors import CommandError
-from broker_core.lab.commands import command_from_json
-from broker_core.lab.commands.facts import facts_of_view
-from broker_core.lab.limits import Limits
+from broker_core.lab.commands.base import Command
+from broker_core.lab.facts import LabFacts
 from dashboard.errors import in_words
 
 
-def refusal_known(view: Mapping[str, Any], body: Mapping[str, Any], limits: Limits) -> dict[str, str]:
-    """The field and reason for which the lab of this view would refuse a checked command; {} when it may well
-    take it."""
+def refusal_known(facts: LabFacts, command: Command) -> dict[str, str]:
+    """The field and reason for which the lab would refuse the command; {} when it may well take it."""
     try:
-        command_from_json(body, limits).check_all(facts_of_view(dict(view), limits))
+        command.check_all(facts)
     except CommandError as error:
         return {error.field: in_words(error)}
     return {}
 
 
-def growth_known(view: Mapping[str, Any], body: Mapping[str, Any], limits: Limits) -> tuple[int, str] | None:
-    """How many parts the lab of this view has more after a checked command, and the field that says so; None
-    for a command that adds nothing."""
-    command = command_from_json(body, limits)
-    if not command.GROWS:
-        return None
+def growth_known(facts: LabFacts, command: Command) -> tuple[int, str] | None:
+    """How many parts the lab has more after the command, and the field that says so; None for a command that
+    adds nothing."""
     try:
-        growth = command.growth(facts_of_view(dict(view), limits))
+        growth = command.growth(facts)
     except CommandError:
         return None  # there is no such lane: the worker says it
     return (growth, command.GROWS) if growth > 0 else None

@@ -50,6 +50,7 @@ class Commit:
     clock_floor_us: int
     seq_floor: int
     view_text: str
+    facts_text: str
     decisions: Sequence[Decision] = ()
     events: Sequence[Json] = ()
     checkpoint: journal.Checkpoint | None = None
@@ -150,7 +151,13 @@ def _write(commit: Commit) -> None:
     )
     if not updated:
         raise LeaseLost(commit.lab_id)
-    view = {"epoch": commit.epoch, "seq": commit.seq, "at_us": commit.at_us, "text": commit.view_text}
+    view = {
+        "epoch": commit.epoch,
+        "seq": commit.seq,
+        "at_us": commit.at_us,
+        "text": commit.view_text,
+        "facts": commit.facts_text,
+    }
     if not StoredView.objects.filter(pk=commit.lab_id).update(**view):
         StoredView.objects.create(lab_id=commit.lab_id, **view)
     for decision in commit.decisions:

@@ -161,6 +161,7 @@ class StoredView(models.Model):
     seq = models.BigIntegerField()
     at_us = models.BigIntegerField()
     text = models.TextField()  # JSON
+    facts = models.TextField(default="")  # what a command's check may know: broker_core/lab/facts.py
 
 
 class Pulse(models.Model):

@@ -6,10 +6,12 @@ from django.db.models import OuterRef, Subquery
 from django.utils.translation import gettext as _
 
 from broker_core.events import Json
+from broker_core.lab.facts import LabFacts, facts_from_text
 from broker_core.lab.rules import RULES_VERSION
 from dashboard import access
 from dashboard.errors import Refused
 from dashboard.frames import snapshot_text
+from dashboard.limits import core_limits
 from dashboard.models import DEMO_SLUG, Lab, StoredCommand, StoredEvent, StoredView
 from dashboard.stored import Damaged, DamagedRow, intact, object_in
 
@@ -112,6 +114,12 @@ def lab_snapshot(*, lab_id: str) -> Json | None:
     if row is None or view is None:
         return None
     return {"lab": lab_id, "epoch": row.epoch, "seq": row.seq, "at_us": row.at_us, "view": view}
+
+
+def lab_facts(*, lab_id: str) -> LabFacts | None:
+    """What a command's check may know of the lab; None before the worker said it."""
+    text = StoredView.objects.filter(pk=lab_id).values_list("facts", flat=True).first()
+    return None if text is None else facts_from_text(text, core_limits())
 
 
 def lab_snapshot_text(*, lab_id: str) -> tuple[int, int, str] | None:

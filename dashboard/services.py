@@ -21,9 +21,11 @@ from kombu.exceptions import OperationalError
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.lab.commands import check_command
+from broker_core.lab.commands import check_command, command_from_json
+from broker_core.lab.commands.base import Command
 from broker_core.lab.commands.group import DeployAssignor
 from broker_core.lab.commands.membership import DEMO_JOIN_ID
+from broker_core.lab.facts import LabFacts
 from broker_core.lab.journal import Cut, Journal
 from broker_core.lab.rules import RULES_VERSION
 from broker_core.lab.scenario import Scenario, parts_of_scenario, scenario_from_json, scenario_to_json
@@ -213,7 +215,9 @@ def _fork_here(parent: Lab, token: str, visitor: str | None) -> Lab:
     if view is not None:
         # The parent may rest because nobody watched it; the copy has not been driven yet at all.
         text = encode({**(shown or {}), "feed": feed_state(0)})
-        StoredView.objects.create(lab=lab, epoch=0, seq=view.seq, at_us=view.at_us, text=text)
+        StoredView.objects.create(
+            lab=lab, epoch=0, seq=view.seq, at_us=view.at_us, text=text, facts=view.facts
+        )
     return lab
 
 
@@ -377,10 +381,11 @@ def lab_submit(*, lab_id: str, request: Any, bearer: str | None = None, visitor:
     wrong in itself or known to be impossible now, 429 too many are waiting.
     """
     try:
-        body = check_command(request, core_limits())
+        ordered = command_from_json(request, core_limits())
     except CommandError as error:
         raise Refused(400, {error.field: in_words(error)}) from error
-    if body["kind"] == DeployAssignor.kind and body["args"]["source"] is not None and not is_available():
+    body = ordered.to_json()
+    if isinstance(ordered, DeployAssignor) and ordered.source is not None and not is_available():
         raise Refused(
             400,
             {
@@ -415,8 +420,8 @@ def lab_submit(*, lab_id: str, request: Any, bearer: str | None = None, visitor:
             and StoredCommand.objects.filter(lab=lab).exclude(command_id__startswith="lab:").exists()
         ):
             raise Refused(409, {"lab": _("was changed by hand before: the demo adds no consumer")})
-        view = _check_now(lab, body)
-        if view is not None and (more := growth_known(view, body, core_limits())) is not None:
+        facts = _check_now(lab, ordered)
+        if facts is not None and (more := growth_known(facts, ordered)) is not None:
             grow(lab, *more)
         Lab.objects.filter(pk=lab.pk).update(position=F("position") + 1)
         command = StoredCommand.objects.create(
@@ -426,19 +431,18 @@ def lab_submit(*, lab_id: str, request: Any, bearer: str | None = None, visitor:
     return _receipt(lab.pk, command)
 
 
-def _check_now(lab: Lab, body: Json) -> Json | None:
+def _check_now(lab: Lab, ordered: Command) -> LabFacts | None:
     """Refuse at once what is certain to be refused. With others waiting nothing is certain: then the worker
-    answers. Returns the last view."""
+    answers. Returns what is known of the lab."""
     if lab.status == Lab.Status.FAILED:
         raise selectors.lab_has_stopped(lab.failed_reason)
     waiting = StoredCommand.objects.filter(lab=lab, state=StoredCommand.State.ACCEPTED).count()
     if waiting >= settings.COMMANDS_PENDING_MAX:
         raise Refused(429, {"lab": _("too many commands are waiting: send this one again later")})
-    stored = selectors.lab_snapshot(lab_id=lab.pk)
-    view: Json | None = None if stored is None else stored["view"]
-    if view is not None and not waiting and (refusal := refusal_known(view, body, core_limits())):
+    facts = selectors.lab_facts(lab_id=lab.pk)
+    if facts is not None and not waiting and (refusal := refusal_known(facts, ordered)):
         raise Refused(400, refusal)
-    return view
+    return facts
 
 
 def _receipt(lab_id: str, command: StoredCommand) -> Json:

@@ -15,9 +15,9 @@ from broker_core.events import Json
 from broker_core.lab import checkpoint as checkpoints
 from broker_core.lab.commands import command_from_json
 from broker_core.lab.commands.base import ALL, Command, LaneCommand
-from broker_core.lab.commands.facts import facts_of_lab
 from broker_core.lab.commands.membership import DEMO_JOIN_ID, Join
 from broker_core.lab.consumer import Consumer
+from broker_core.lab.facts import LabFacts, facts_of_lane
 from broker_core.lab.keys import LiveKeys
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.setup import LaneSetup
@@ -27,6 +27,7 @@ from broker_core.lab.observers.in_flight import Watch
 from broker_core.lab.past import LanePast
 from broker_core.lab.pieces import Pieces, whole
 from broker_core.lab.scenario import LANE_KINDS, LaneSpec, Scenario, step_end_us
+from broker_core.lab.sizing import parts_of_lab
 from broker_core.lab.view import Shown, lab_view
 from broker_core.lab.workload import Workload, workload_from_json
 from broker_core.plain import kept, take_back
@@ -220,7 +221,8 @@ class Lab(LabState):
             raise CommandError(
                 "position", "{position} is not after {last}", position=position, last=self.position
             )
-        ordered.check_all(facts_of_lab(self))
+        ordered.check_all(self.facts())
+        ordered.ask(self)
         yield from ordered.carry_out(self, position)
         self.position = position
         if self.lesson is not None:
@@ -229,6 +231,11 @@ class Lab(LabState):
             lane.count_handled()  # an order may have made a program finish what it had in hand
             lane.check_invariants()
         return self._collect()
+
+    def facts(self) -> LabFacts:
+        """What a command's check may know of the lab."""
+        lanes = {lane.id: facts_of_lane(lane) for lane in self.lanes.values()}
+        return LabFacts(lanes, self.playing, self.limits, parts_of_lab(self))
 
     # What commands do with a lab (broker_core/lab/commands/):
 

@@ -1,12 +1,13 @@
-"""What the view already rules out is refused at once, just as the lab itself would refuse it."""
+"""What the stored facts already rules out is refused at once, just as the lab itself would refuse it."""
 
 from typing import Any
 
 import pytest
 
 from broker_core.errors import CommandError
-from broker_core.lab.commands import COMMANDS, CONSUMER_KINDS, check_command
+from broker_core.lab.commands import COMMANDS, CONSUMER_KINDS, check_command, command_from_json
 from broker_core.lab.commands.clock import ClockCommand
+from broker_core.lab.facts import facts_from_text, facts_text
 from broker_core.lab.lab import Lab
 from broker_core.lab.limits import DEFAULT_LIMITS
 from broker_core.lab.scenario import scenario_from_json
@@ -43,7 +44,9 @@ def lab() -> Lab:
 
 def agree(lab: Lab, command: dict[str, Any]) -> str | None:
     """The field at which view and lab refuse a command alike; None when both take it."""
-    foreseen = refusal_known(lab.view(), command, DEFAULT_LIMITS)
+    known = facts_from_text(facts_text(lab.facts()), DEFAULT_LIMITS)
+    assert known is not None
+    foreseen = refusal_known(known, command_from_json(command))
     try:
         lab.submit({**command, "position": lab.position + 1})
         refused = {}

@@ -143,7 +143,15 @@ def test_the_database_answers_while_it_does() -> None:
 
 def commit(lab_id: str = "lab", epoch: int = 0, seq: int = 3, **rest: Any) -> Commit:
     return Commit(
-        lab_id, epoch, seq, at_us=500, clock_floor_us=900, seq_floor=1_003, view_text='{"n":1}', **rest
+        lab_id,
+        epoch,
+        seq,
+        at_us=500,
+        clock_floor_us=900,
+        seq_floor=1_003,
+        view_text='{"n":1}',
+        facts_text='{"f":1}',
+        **rest,
     )
 
 

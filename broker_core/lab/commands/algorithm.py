@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.lab.commands.base import ALL, Command
-from broker_core.lab.commands.facts import LabFacts, LaneFacts
+from broker_core.lab.facts import LabFacts
 from broker_core.lab.lanes.pulsar_options import ORDERS
 from broker_core.lab.limits import Limits
 from broker_core.lab.pieces import Stops
+from broker_core.lab.pulsar.facts import PulsarFacts
+from broker_core.lab.shared.facts import LaneFacts
 from broker_core.lab.size import LaneSize
 
 if TYPE_CHECKING:
@@ -51,8 +53,8 @@ class SetAlgorithm(Command):
                 "args.algorithm", "{lane} already runs {algorithm}", lane=lane.id, algorithm=self.algorithm
             )
 
-    def grown(self, lane: LaneFacts, size: LaneSize) -> LaneSize | None:
-        return lane.size_under(self.algorithm)
+    def grown(self, lane: LaneFacts) -> LaneSize | None:
+        return lane.sizes.get(self.algorithm)
 
     def carry_out(self, lab: "Lab", position: int) -> Stops:
         yield from lab.switch(self.lane, self.algorithm, position)
@@ -87,7 +89,7 @@ class SetOrder(Command):
 
     def check(self, lab: LabFacts) -> None:
         (lane,) = self.targets(lab)
-        if lane.order is None:
+        if not isinstance(lane, PulsarFacts) or lane.order is None:
             raise CommandError("rig", "only Key_Shared has an order rule")
         if self.order == lane.order:
             raise CommandError(

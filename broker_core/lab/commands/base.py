@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab import fields
-from broker_core.lab.commands.facts import LabFacts, LaneFacts
+from broker_core.lab.facts import LabFacts
 from broker_core.lab.limits import Limits
 from broker_core.lab.pieces import Stops
+from broker_core.lab.shared.facts import LaneFacts
 from broker_core.lab.size import LaneSize, check_parts
 
 if TYPE_CHECKING:
@@ -48,17 +49,15 @@ class Command(ABC):
     GROWS: ClassVar[str] = ""
     """The field that makes a lab larger, of a kind that does."""
 
-    def grown(self, lane: LaneFacts, size: LaneSize) -> LaneSize | None:
-        """What a lane of this size is after it; None: it is not known, or stays."""
+    def grown(self, lane: LaneFacts) -> LaneSize | None:
+        """What the lane's size is after it; None: it stays."""
         return None
 
     def growth(self, lab: LabFacts) -> int:
-        """How many parts more the lab has after it (`lab/size.py`), as far as that is known."""
+        """How many parts more the lab has after it (`lab/size.py`)."""
         if not self.GROWS:
             return 0
-        sizes = [
-            (size, self.grown(lane, size)) for lane in self.targets(lab) if (size := lane.size) is not None
-        ]
+        sizes = [(lane.size, self.grown(lane)) for lane in self.targets(lab)]
         return sum(grown.parts - size.parts for size, grown in sizes if grown is not None)
 
     def check_all(self, lab: LabFacts) -> None:
@@ -68,9 +67,13 @@ class Command(ABC):
         if growth > 0:
             check_parts(self.GROWS, lab.parts + growth, lab.limits)
 
+    def ask(self, lab: "Lab") -> None:  # noqa: B027  # most kinds have nothing to ask
+        """Raise CommandError at the field for which the lab's nodes themselves would refuse it now; asked
+        after `check_all`, and nothing changes."""
+
     @abstractmethod
     def carry_out(self, lab: "Lab", position: int) -> Stops:
-        """Do it now, stopping after each lane (`lab/pieces.py`). `check_all` has been asked before. position:
+        """Do it now, stopping after each lane (`lab/pieces.py`). `check_all` and `ask` come before. position:
         the command's place in the journal."""
 
     def args(self) -> Json:

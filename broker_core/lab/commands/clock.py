@@ -7,7 +7,7 @@ from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab import fields
 from broker_core.lab.commands.base import ALL, Command
-from broker_core.lab.commands.facts import LabFacts
+from broker_core.lab.facts import LabFacts
 from broker_core.lab.limits import Limits
 from broker_core.lab.pieces import Stops
 

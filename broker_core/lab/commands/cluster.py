@@ -14,9 +14,10 @@ from broker_core.kafka.cluster import verbs
 from broker_core.kafka.cluster.cluster import BROKERS_MAX
 from broker_core.kafka.cluster.names import broker_node
 from broker_core.kafka.cluster.state import DOWN, SHUTTING_DOWN
-from broker_core.lab.commands.base import LaneCommand
-from broker_core.lab.commands.facts import LabFacts, LaneFacts
+from broker_core.lab.commands.base import Command, LaneCommand
+from broker_core.lab.facts import LabFacts
 from broker_core.lab.fields import whole
+from broker_core.lab.kafka.facts import KafkaFacts
 from broker_core.lab.pieces import Stops
 from broker_core.lab.views.kafka_links import are_linked
 from broker_core.lab.views.panels import cluster_notes
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane
 
 NODE_LETTERS_MAX = 32
+
+
+def clusters(command: Command, lab: LabFacts) -> list[KafkaFacts]:
+    """The Kafka lanes that a command is for."""
+    return [lane for lane in command.targets(lab) if isinstance(lane, KafkaFacts)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +60,7 @@ class ClusterCommand(LaneCommand):
         return None
 
     def check(self, lab: LabFacts) -> None:
-        holding = [lane for lane in self.targets(lab) if lane.nodes]
+        holding = clusters(self, lab)
         if not holding:
             raise CommandError("rig", "there is no Kafka cluster with brokers to name in this lab")
         for lane in holding:
@@ -66,7 +72,7 @@ class ClusterCommand(LaneCommand):
     def field_of(self, node: str) -> str:
         return "args.broker"
 
-    def check_in(self, lane: LaneFacts) -> None:
+    def check_in(self, lane: KafkaFacts) -> None:
         """Refuse what the lane's brokers and links are not ready for, as far as that is known."""
 
     def carry_out(self, lab: "Lab", position: int) -> Stops:
@@ -106,7 +112,7 @@ class BrokerCommand(ClusterCommand):
     def nodes(self) -> list[str]:
         return [broker_node(self.broker)]
 
-    def check_in(self, lane: LaneFacts) -> None:
+    def check_in(self, lane: KafkaFacts) -> None:
         known = lane.broker(self.broker)
         if known is None or self.verb in known.verbs:
             return
@@ -193,7 +199,7 @@ class SlowDisk(BrokerCommand):
     def amount_us(self) -> int | None:
         return self.write_us or None
 
-    def check_in(self, lane: LaneFacts) -> None:
+    def check_in(self, lane: KafkaFacts) -> None:
         """A disk can always be given another speed."""
 
     def do(self, lane: "Lane", cause: Cause) -> None:
@@ -228,7 +234,7 @@ class SkewClock(BrokerCommand):
     def amount_us(self) -> int | None:
         return abs(self.skew_ms) * 1_000 or None
 
-    def check_in(self, lane: LaneFacts) -> None:
+    def check_in(self, lane: KafkaFacts) -> None:
         """A clock can always be set."""
 
     def do(self, lane: "Lane", cause: Cause) -> None:
@@ -301,9 +307,9 @@ class CutLink(LinkCommand):
     def card(self) -> tuple[str, list[str]]:
         return "cut_link_one_way" if self.one_way else self.verb, self.nodes()
 
-    def check_in(self, lane: LaneFacts) -> None:
+    def check_in(self, lane: KafkaFacts) -> None:
         ways = lane.cut(self.one, self.other)
-        if ways is not None and (self.one in ways if self.one_way else len(ways) == 2):
+        if self.one in ways if self.one_way else len(ways) == 2:
             raise CommandError("args.one", "the link is cut already")
 
     def do(self, lane: "Lane", cause: Cause) -> None:
@@ -313,8 +319,8 @@ class CutLink(LinkCommand):
 class HealLink(LinkCommand):
     kind: ClassVar[str] = "cluster_heal_link"
 
-    def check_in(self, lane: LaneFacts) -> None:
-        if lane.cut(self.one, self.other) == []:
+    def check_in(self, lane: KafkaFacts) -> None:
+        if not lane.cut(self.one, self.other):
             raise CommandError("args.one", "the link is not cut")
 
     def do(self, lane: "Lane", cause: Cause) -> None:

@@ -18,8 +18,9 @@ from broker_core.kafka.cluster.cluster import transaction_topic
 from broker_core.kafka.cluster.names import writer_node
 from broker_core.lab.commands.cluster import ClusterCommand
 from broker_core.lab.commands.cluster_operator import topic_name
-from broker_core.lab.commands.facts import LaneFacts
 from broker_core.lab.fields import CONSUMER_NAME, whole
+from broker_core.lab.kafka.facts import KafkaFacts
+from broker_core.lab.shared.facts import LaneFacts
 from broker_core.lab.size import LaneSize
 from broker_core.lab.views.kafka_cluster import brokers_of, has_topic
 from broker_core.sim.slot import PAUSED, RUNNING
@@ -68,7 +69,7 @@ class StartWriter(ClusterCommand):
     def card(self) -> tuple[str, list[str]]:
         return self.verb, [writer_node(self.writer), self.transactional_id]
 
-    def check_in(self, lane: LaneFacts) -> None:
+    def check_in(self, lane: KafkaFacts) -> None:
         if writer_node(self.writer) in lane.writers:
             raise CommandError("args.writer", "there is a {name} already", name=writer_node(self.writer))
         if self.topic == lane.own_topic:
@@ -78,14 +79,13 @@ class StartWriter(ClusterCommand):
                 topic=self.topic,
             )
 
-    def grown(self, lane: LaneFacts, size: LaneSize) -> LaneSize | None:
+    def grown(self, lane: LaneFacts) -> LaneSize | None:
         """The topic of the transaction coordinators' records is counted with each, though the first one alone
         makes it."""
-        return (
-            size.grown(clients=1, replicas=TRANSACTION_PARTITIONS * min(3, size.brokers))
-            if lane.nodes
-            else None
-        )
+        if not isinstance(lane, KafkaFacts):
+            return None
+        size = lane.size
+        return size.grown(clients=1, replicas=TRANSACTION_PARTITIONS * min(3, size.brokers))
 
     def do(self, lane: "Lane", cause: Cause) -> None:
         world, brokers = lane.world, list(brokers_of(lane.world))
@@ -119,7 +119,7 @@ class WriterCommand(ClusterCommand):
     def field_of(self, node: str) -> str:
         return "args.writer"
 
-    def check_in(self, lane: LaneFacts) -> None:
+    def check_in(self, lane: KafkaFacts) -> None:
         if lane.writers.get(writer_node(self.writer)) != self.condition:
             raise CommandError(
                 "args.writer",

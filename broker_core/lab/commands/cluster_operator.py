@@ -18,14 +18,18 @@ from broker_core.events import Cause, Json
 from broker_core.kafka.cluster import verbs
 from broker_core.kafka.cluster.cluster import BROKERS_MAX, PARTITIONS_MAX, TopicPlan
 from broker_core.kafka.cluster.control_requests import ToolRequest
-from broker_core.kafka.error_codes import ErrorCode
+from broker_core.kafka.cluster.foreseen import refusal_of
+from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.lab.commands.cluster import ClusterCommand
-from broker_core.lab.commands.facts import LaneFacts
 from broker_core.lab.fields import whole
+from broker_core.lab.kafka.facts import KafkaFacts
+from broker_core.lab.shared.facts import LaneFacts
 from broker_core.lab.size import LaneSize
 from broker_core.lab.views.kafka_cluster import partition_name
+from broker_core.lab.views.panels import cluster_notes
 
 if TYPE_CHECKING:
+    from broker_core.lab.lab import Lab
     from broker_core.lab.lanes.lane import Lane
 
 TOPIC_NAME = re.compile(r"(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}")
@@ -46,8 +50,16 @@ class OperatorCommand(ClusterCommand):
     def nodes(self) -> list[str]:
         return ["controller"]
 
-    def check_in(self, lane: LaneFacts) -> None:
-        refused = lane.refused(self.request())
+    def check_in(self, lane: KafkaFacts) -> None:
+        self._raise(lane.refused(self.request()))
+
+    def ask(self, lab: "Lab") -> None:
+        """The controller knows who is alive."""
+        for lane in lab.lanes_of(self.lane):
+            if cluster_notes(lane) is not None:
+                self._raise(refusal_of(lane.world, self.request()))
+
+    def _raise(self, refused: Refused | None) -> None:
         if refused is not None:
             field = self.FIELDS.get(refused.code, next(iter(self.FIELDS.values())))
             raise CommandError(
@@ -99,7 +111,7 @@ class CreateTopic(OperatorCommand):
             "min_insync_replicas": self.min_insync_replicas, "unclean_election": self.unclean_election,
         }  # fmt: skip
 
-    def check_in(self, lane: LaneFacts) -> None:
+    def check_in(self, lane: KafkaFacts) -> None:
         there = sum(lane.topics.values())
         if there + self.partitions > PARTITIONS_MAX:
             raise CommandError(
@@ -110,12 +122,10 @@ class CreateTopic(OperatorCommand):
             )
         OperatorCommand.check_in(self, lane)
 
-    def grown(self, lane: LaneFacts, size: LaneSize) -> LaneSize | None:
-        return (
-            size.grown(partitions=self.partitions, replicas=self.partitions * self.replication_factor)
-            if lane.nodes
-            else None
-        )
+    def grown(self, lane: LaneFacts) -> LaneSize | None:
+        if not isinstance(lane, KafkaFacts):
+            return None
+        return lane.size.grown(partitions=self.partitions, replicas=self.partitions * self.replication_factor)
 
     def card(self) -> tuple[str, list[str]]:
         return self.verb, [self.topic]
@@ -169,9 +179,11 @@ class Reassign(OperatorCommand):
             "replicas": None if self.replicas is None else list(self.replicas),
         }
 
-    def grown(self, lane: LaneFacts, size: LaneSize) -> LaneSize | None:
+    def grown(self, lane: LaneFacts) -> LaneSize | None:
         """Until they have caught up, the former replicas stay, too."""
-        return size.grown(replicas=len(self.replicas or ())) if lane.nodes else None
+        if not isinstance(lane, KafkaFacts):
+            return None
+        return lane.size.grown(replicas=len(self.replicas or ()))
 
     def card(self) -> tuple[str, list[str]]:
         name = partition_name(self.topic, self.partition)

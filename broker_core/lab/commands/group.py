@@ -25,11 +25,13 @@ from broker_core.kafka.client.group_consumer.settings import CLASSIC, CONSUMER
 from broker_core.kafka.cluster import verbs
 from broker_core.kafka.cluster.cluster import PARTITIONS_MAX
 from broker_core.lab.commands.base import Command, ConsumerCommand
-from broker_core.lab.commands.cluster import ClusterCommand
-from broker_core.lab.commands.facts import LabFacts, LaneFacts
+from broker_core.lab.commands.cluster import ClusterCommand, clusters
+from broker_core.lab.facts import LabFacts
 from broker_core.lab.fields import LANE_ID, whole
+from broker_core.lab.kafka.facts import KafkaFacts
 from broker_core.lab.lanes import kafka_cluster_verbs
 from broker_core.lab.limits import Limits
+from broker_core.lab.shared.facts import LaneFacts
 from broker_core.lab.size import LaneSize
 
 if TYPE_CHECKING:
@@ -45,12 +47,10 @@ class MemberCommand(ConsumerCommand):
     """An order about one consumer, in each lane that has it and a cluster."""
 
     def check(self, lab: LabFacts) -> None:
-        if not any(lane.nodes for lane in self.targets(lab)):
+        lanes = clusters(self, lab)
+        if not lanes:
             raise CommandError("rig", "there is no Kafka cluster with a consumer group in this lab")
-        ConsumerCommand.check(
-            self,
-            LabFacts({lane.id: lane for lane in self.targets(lab) if lane.nodes}, lab.is_playing, lab.limits),
-        )
+        ConsumerCommand.check(self, LabFacts({lane.id: lane for lane in lanes}, lab.is_playing, lab.limits))
 
     def carry_out_in(self, lane: "Lane", position: int) -> None:
         if kafka_cluster_verbs.has_group(lane):
@@ -259,20 +259,21 @@ class AddPartitions(ClusterCommand):
         return []
 
     def check(self, lab: LabFacts) -> None:
-        holding = [lane for lane in self.targets(lab) if lane.nodes]
+        holding = clusters(self, lab)
         if holding and not any(lane.partitions(self.topic) for lane in holding):
             raise CommandError("args.topic", "there is no topic {topic}", topic=self.topic)
         ClusterCommand.check(self, lab)
 
-    def check_in(self, lane: LaneFacts) -> None:
+    def check_in(self, lane: KafkaFacts) -> None:
         now = lane.partitions(self.topic)
         if now and self.count <= now:
             raise CommandError("args.count", "must be more than the {now} partitions that there are", now=now)
 
-    def grown(self, lane: LaneFacts, size: LaneSize) -> LaneSize | None:
-        more = self.count - now if lane.nodes and (now := lane.partitions(self.topic)) else 0
+    def grown(self, lane: LaneFacts) -> LaneSize | None:
+        now = lane.partitions(self.topic) if isinstance(lane, KafkaFacts) else 0
+        more = self.count - now if now else 0
         # With a replica on each broker: how many the topic has is not among the facts.
-        return size.grown(partitions=more, replicas=more * size.brokers) if more > 0 else None
+        return lane.size.grown(partitions=more, replicas=more * lane.size.brokers) if more > 0 else None
 
     def carry_out_in(self, lane: "Lane", position: int) -> None:
         # It is no fault: it has no card.
@@ -308,7 +309,7 @@ class DeployAssignor(ClusterCommand):
     def nodes(self) -> list[str]:
         return []
 
-    def check_in(self, lane: LaneFacts) -> None:
+    def check_in(self, lane: KafkaFacts) -> None:
         """A group can always be given another assignor."""
 
     def carry_out_in(self, lane: "Lane", position: int) -> None:

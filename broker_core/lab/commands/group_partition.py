@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from broker_core.errors import CommandError
 from broker_core.events import Cause, Json
@@ -22,11 +22,12 @@ from broker_core.kafka.cluster.cluster import PARTITIONS_MAX
 from broker_core.kafka.group.states import DEAD, EMPTY
 from broker_core.lab.commands.base import Command
 from broker_core.lab.commands.cluster import ClusterCommand
-from broker_core.lab.commands.facts import LaneFacts
 from broker_core.lab.commands.group import MemberCommand
 from broker_core.lab.fields import LANE_ID, whole
+from broker_core.lab.kafka.facts import KafkaFacts
 from broker_core.lab.lanes import kafka_cluster_partition_verbs as verbs
 from broker_core.lab.limits import Limits
+from broker_core.lab.shared.facts import LaneFacts
 from broker_core.lab.views.kafka_cluster import partition_name
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def read_offset(args: Json) -> int:
     return whole("args.offset", args.get("offset"), 0, OFFSET_MAX)
 
 
-def place_in(lane: LaneFacts, topic: str | None, number: int) -> tuple[str, int]:
+def place_in(lane: KafkaFacts, topic: str | None, number: int) -> tuple[str, int]:
     """The partition in this lane. Raises CommandError where there is none."""
     name = topic or lane.own_topic
     count = lane.partitions(name)
@@ -83,11 +84,12 @@ class PartitionCommand(MemberCommand):
 
     def check_in(self, lane: LaneFacts) -> None:
         self.refuse_held(lane)
-        self.check_place(lane, *place_in(lane, self.topic, self.partition))
+        cluster = cast(KafkaFacts, lane)  # `check` asks no others
+        self.check_place(cluster, *place_in(cluster, self.topic, self.partition))
 
-    def check_place(self, lane: LaneFacts, topic: str, number: int) -> None:
+    def check_place(self, lane: KafkaFacts, topic: str, number: int) -> None:
         """As the consumer does, which throws for a partition that is not assigned to it."""
-        owned = lane.owned(self.consumer)
+        owned = lane.owned_by(self.consumer)
         if owned is not None and (topic, number) not in owned:
             raise CommandError(
                 "args.partition",
@@ -96,8 +98,8 @@ class PartitionCommand(MemberCommand):
                 name=partition_name(topic, number),
             )
 
-    def is_paused(self, lane: LaneFacts, topic: str, number: int) -> bool | None:
-        owned = lane.owned(self.consumer)
+    def is_paused(self, lane: KafkaFacts, topic: str, number: int) -> bool | None:
+        owned = lane.owned_by(self.consumer)
         return None if owned is None else owned[topic, number]
 
     def topic_in(self, lane: Lane) -> str:
@@ -110,7 +112,7 @@ class PausePartition(PartitionCommand):
 
     kind: ClassVar[str] = "group_pause_partition"
 
-    def check_place(self, lane: LaneFacts, topic: str, number: int) -> None:
+    def check_place(self, lane: KafkaFacts, topic: str, number: int) -> None:
         PartitionCommand.check_place(self, lane, topic, number)
         if self.is_paused(lane, topic, number):
             raise CommandError(
@@ -130,7 +132,7 @@ class ResumePartition(PartitionCommand):
 
     kind: ClassVar[str] = "group_resume_partition"
 
-    def check_place(self, lane: LaneFacts, topic: str, number: int) -> None:
+    def check_place(self, lane: KafkaFacts, topic: str, number: int) -> None:
         PartitionCommand.check_place(self, lane, topic, number)
         if self.is_paused(lane, topic, number) is False:
             raise CommandError(
@@ -198,7 +200,7 @@ class CommitOffset(PartitionCommand):
     def args(self) -> Json:
         return {"topic": self.topic, "partition": self.partition, "offset": self.offset}
 
-    def check_place(self, lane: LaneFacts, topic: str, number: int) -> None:
+    def check_place(self, lane: KafkaFacts, topic: str, number: int) -> None:
         """Any partition will do."""
 
     def do(self, lane: Lane, position: int) -> None:
@@ -215,7 +217,7 @@ class PlaceCommand(ClusterCommand):
     def nodes(self) -> list[str]:
         return []
 
-    def check_in(self, lane: LaneFacts) -> None:
+    def check_in(self, lane: KafkaFacts) -> None:
         place_in(lane, self.topic, self.partition)
 
     def topic_in(self, lane: Lane) -> str:
@@ -242,7 +244,7 @@ class ResetOffsets(PlaceCommand):
     def args(self) -> Json:
         return {"topic": self.topic, "partition": self.partition, "offset": self.offset}
 
-    def check_in(self, lane: LaneFacts) -> None:
+    def check_in(self, lane: KafkaFacts) -> None:
         PlaceCommand.check_in(self, lane)
         state = lane.group_state
         if state == "":

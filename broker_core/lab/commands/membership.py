@@ -8,12 +8,13 @@ from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab import fields
 from broker_core.lab.commands.base import Command, ConsumerCommand
-from broker_core.lab.commands.facts import LabFacts, LaneFacts
 from broker_core.lab.commands.sticky import check_ranges_of, read_ranges
 from broker_core.lab.consumer import GONE, Consumer
+from broker_core.lab.facts import LabFacts
 from broker_core.lab.lanes.pulsar_options import PRIORITY_MAX
 from broker_core.lab.limits import Limits
 from broker_core.lab.pieces import Stops
+from broker_core.lab.shared.facts import LaneFacts
 from broker_core.lab.size import LaneSize
 from broker_core.pulsar.selectors.protocol import Range
 
@@ -92,8 +93,8 @@ class Join(Command):
                     "consumer", "{consumer} is already in {lane}", consumer=self.consumer, lane=lane.id
                 )
 
-    def grown(self, lane: LaneFacts, size: LaneSize) -> LaneSize:
-        return size.grown(consumers=self.count)
+    def grown(self, lane: LaneFacts) -> LaneSize:
+        return lane.size.grown(consumers=self.count)
 
     def carry_out(self, lab: "Lab", position: int) -> Stops:
         names = [self.consumer] if self.consumer is not None else lab.free_names(self.count)

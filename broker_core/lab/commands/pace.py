@@ -9,10 +9,10 @@ from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab import fields
 from broker_core.lab.commands.base import ConsumerCommand
-from broker_core.lab.commands.facts import LaneFacts
 from broker_core.lab.consumer import Consumer
 from broker_core.lab.limits import Limits
 from broker_core.lab.observers.pace import ends_no_pause
+from broker_core.lab.shared.facts import LaneFacts
 
 if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from broker_core.errors import CommandError
 from broker_core.events import Cause, Json
 from broker_core.lab.commands.base import ALL, ConsumerCommand
-from broker_core.lab.commands.facts import LabFacts, LaneFacts
 from broker_core.lab.commands.sticky import check_ranges_of, read_ranges
 from broker_core.lab.consumer import CRASHED, GONE, Consumer
+from broker_core.lab.facts import LabFacts
 from broker_core.lab.fields import whole
 from broker_core.lab.lanes.pulsar_options import PRIORITY_MAX
 from broker_core.lab.limits import Limits
 from broker_core.lab.pieces import Stops
+from broker_core.lab.shared.facts import LaneFacts
 from broker_core.pulsar.client.consumer import (
     ConsumerOrder,
     ConsumerState,

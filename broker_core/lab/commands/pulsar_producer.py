@@ -11,10 +11,11 @@ from broker_core.clock import SECOND_US
 from broker_core.errors import CommandError
 from broker_core.events import Cause, Json
 from broker_core.lab.commands.base import LaneCommand
-from broker_core.lab.commands.facts import LabFacts
+from broker_core.lab.facts import LabFacts
 from broker_core.lab.fields import whole
 from broker_core.lab.lanes.pulsar_reading import BROKER, PRODUCER
 from broker_core.lab.pieces import Stops
+from broker_core.lab.pulsar.facts import PulsarFacts
 from broker_core.pulsar.client.producer import GiveUp
 from broker_core.sim.network import CUT
 
@@ -44,7 +45,7 @@ class LoseReceipts(LaneCommand):
         return {"seconds": self.seconds}
 
     def check(self, lab: LabFacts) -> None:
-        if not any(lane.has_receipts for lane in self.targets(lab)):
+        if not any(isinstance(lane, PulsarFacts) and lane.has_receipts for lane in self.targets(lab)):
             raise CommandError(
                 "rig", "no producer here waits for receipts: give a Pulsar lane the option receipts"
             )

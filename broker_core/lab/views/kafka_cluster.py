@@ -99,17 +99,6 @@ def has_topic(world: World, name: str) -> bool:
     return name in controller.rules.topics
 
 
-def partition_count(world: World, topic: str) -> int | None:
-    """How many partitions a shown topic has, 0 where there is none of that name; None: the world has no
-    cluster."""
-    slot = world.slots.get(CONTROLLER)
-    if slot is None:
-        return None
-    controller: ControllerState = slot.node.state
-    known = controller.rules.topics.get(topic)
-    return 0 if known is None or not is_shown(topic) else len(known.partitions)
-
-
 def partition_name(topic: str, number: int) -> str:
     """As Kafka names its folder.
 

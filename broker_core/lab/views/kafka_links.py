@@ -110,12 +110,17 @@ def are_linked(one: str, other: str) -> bool:
     return "broker-" in (one[:7], other[:7])
 
 
-def cut_ways(world: World, one: str, other: str) -> list[str]:
-    """Who of two nodes is not heard by the other."""
-    routes = (
-        (sender, world.routes.get((sender, receiver))) for sender, receiver in ((one, other), (other, one))
-    )
-    return [sender for sender, route in routes if route is not None and route.is_cut]
+def cut_links(world: World) -> dict[str, list[str]]:
+    """The links that are cut, "one>other" in the order of their names -> who of the two is not heard."""
+    names = {name: name for name in nodes_of(world)} | {
+        node: name for name, node in clients_of(world).items()
+    }
+    cuts: dict[str, list[str]] = {}
+    for (sender, receiver), route in world.routes.items():
+        if route.is_cut and sender in names and receiver in names:
+            one, other = sorted((names[sender], names[receiver]))
+            cuts.setdefault(f"{one}>{other}", []).append(names[sender])
+    return cuts
 
 
 def _brokers_of(world: World, client: str, node: str) -> Iterable[str]:

@@ -15,8 +15,8 @@ from typing import TypeVar
 from broker_core.clock import SECOND_US
 from broker_core.errors import InvariantError
 from broker_core.lab.commands import command_from_json
-from broker_core.lab.commands.facts import LabFacts, facts_of_lane
 from broker_core.lab.consumer import GONE, Consumer
+from broker_core.lab.facts import LabFacts, facts_of_lane
 from broker_core.lab.keys import LiveKeys
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.setup import LaneSetup

@@ -8,6 +8,7 @@ from typing import Any
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab.consumer import Consumer
+from broker_core.lab.facts import LabFacts, facts_from_text, facts_text
 from broker_core.lab.lab import Lab
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.observers.ledger import Ledger
@@ -48,6 +49,13 @@ def order(lab: Lab, kind: str, consumer: str | None = None, seconds: float = 0, 
     """Order it, let so many seconds pass, and give what was told."""
     told = lab.submit({"command_id": f"o{lab.position}", "kind": kind, "consumer": consumer, "args": args})
     return told + lab.advance_to(lab.now_us + int(seconds * SECOND))
+
+
+def stored(lab: Lab) -> LabFacts:
+    """What a web process knows of the lab."""
+    facts = facts_from_text(facts_text(lab.facts()), lab.limits)
+    assert facts is not None
+    return facts
 
 
 def refusal(act: Callable[[], object]) -> tuple[str, str]:

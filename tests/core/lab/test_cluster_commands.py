@@ -5,10 +5,9 @@ import pytest
 
 from broker_core.errors import CommandError
 from broker_core.lab.commands import command_from_json
-from broker_core.lab.commands.facts import facts_of_lab, facts_of_view
 from broker_core.lab.lab import Lab
-from broker_core.lab.limits import DEFAULT_LIMITS
 from broker_core.lab.scenario import scenario_from_json
+from tests.core.lab.small import stored
 
 SECOND = 1_000_000
 LANE = {"model": "kafka", "brokers": 3, "min_insync_replicas": 2, "partitions": 3, "offsets_partitions": 3}
@@ -90,7 +89,7 @@ def test_a_wrong_order_is_a_message_at_its_field_and_changes_nothing(kind, args,
 def test_cut_links_are_refused_by_what_a_page_knows_too():
     lab = lab_on_a_cluster()
     order(lab, "cut_link", one="broker-1", other="broker-2", one_way=True)
-    facts = facts_of_view(lab.view(), DEFAULT_LIMITS)
+    facts = stored(lab)
 
     def check(kind, **args):
         command_from_json({"command_id": "x", "kind": kind, "args": args}).check(facts)
@@ -125,7 +124,7 @@ def test_what_a_broker_is_not_ready_for_is_refused_with_its_condition_at_once_an
     lab = lab_on_a_cluster()
     if done is not None:
         order(lab, done, 20, broker=1)
-    facts = facts_of_view(lab.view(), DEFAULT_LIMITS)
+    facts = stored(lab)
     with pytest.raises(CommandError, match=reason):
         command_from_json({"command_id": "x", "kind": f"cluster_{kind}", "args": {"broker": 1}}).check(facts)
     with pytest.raises(CommandError, match=reason):
@@ -145,7 +144,7 @@ def test_a_broker_that_shuts_down_may_be_down_by_now_so_only_the_lab_knows():
     order(lab, "stop", broker=1)
     assert cluster(lab)["brokers"]["1"]["stage"] == "shutting_down"
     command_from_json({"command_id": "x", "kind": "cluster_come_back", "args": {"broker": 1}}).check(
-        facts_of_view(lab.view(), DEFAULT_LIMITS)
+        stored(lab)
     )
     with pytest.raises(CommandError, match="broker 1 is shutting down"):
         order(lab, "stop", broker=1)
@@ -277,7 +276,7 @@ def test_a_page_foresees_the_controllers_error_word_for_word(kind, args):
     lab = lab_on_a_cluster()
     command = command_from_json({"command_id": "x", "kind": kind, "args": args})
     said = []
-    for facts in (facts_of_view(lab.view(), DEFAULT_LIMITS), facts_of_lab(lab)):
+    for facts in (stored(lab), lab.facts()):
         with pytest.raises(CommandError) as refused:
             command.check(facts)
         said.append(str(refused.value))

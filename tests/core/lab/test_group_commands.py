@@ -10,10 +10,9 @@ import pytest
 from broker_core.errors import CommandError
 from broker_core.kafka.assignors import custom
 from broker_core.lab.commands import command_from_json
-from broker_core.lab.commands.facts import facts_of_view
 from broker_core.lab.lab import Lab
-from broker_core.lab.limits import DEFAULT_LIMITS
 from broker_core.lab.scenario import scenario_from_json
+from tests.core.lab.small import stored
 
 pytestmark = pytest.mark.slow
 
@@ -257,9 +256,7 @@ def test_what_makes_no_sense_is_refused_at_its_field_and_changes_nothing(
         order(lab, kind, **parts)
     assert refused.value.field == field and lab.checkpoint() == before
     with pytest.raises(CommandError) as foreseen:
-        command_from_json({"command_id": "x", "kind": kind, **parts}).check(
-            facts_of_view(lab.view(), DEFAULT_LIMITS)
-        )
+        command_from_json({"command_id": "x", "kind": kind, **parts}).check(stored(lab))
     assert foreseen.value.field == field
 
 

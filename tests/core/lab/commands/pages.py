@@ -1,90 +1,82 @@
-"""Views as a web process has them, written by hand, and commands checked against them: no lab runs."""
+"""Facts as a web process has them, written by hand, and commands checked against them: no lab runs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from broker_core.clock import SECOND_US
+import msgspec
+
 from broker_core.errors import CommandError
-from broker_core.events import Json
 from broker_core.lab.commands import command_from_json
 from broker_core.lab.commands.base import Command
-from broker_core.lab.commands.facts import LabFacts, facts_of_view
+from broker_core.lab.facts import LabFacts
+from broker_core.lab.kafka.facts import BrokerFacts, KafkaFacts
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
+from broker_core.lab.pulsar.facts import PulsarFacts
+from broker_core.lab.shared.facts import ConsumerFacts, LaneFacts
+from broker_core.lab.size import LaneSize
 
 STATES = ("live", "paused", "crashed", "gone", "frozen", "stuck")
 """Each consumer of a page is called by its state here."""
-PACE = 10
 
 
-def rows(*names: str, capacity: int = PACE) -> Json:
-    """Consumers of a view; one called `gone` or `paused` is so, and `slow` works at another pace."""
+def consumers(names: Sequence[str]) -> dict[str, ConsumerFacts]:
+    """Each is as its name says: one called `gone` or `paused` is so, and `slow` works at another pace."""
     return {
-        name: {"state": name if name in STATES else "live", "capacity": 2 if name == "slow" else capacity}
+        name: ConsumerFacts(
+            name in ("crashed", "gone"), name == "paused", name == "slow", name == "frozen", name == "stuck"
+        )
         for name in names
     }
 
 
-def rig(model: str, *names: str, algorithm: str = "one", **more: Any) -> Json:
-    algorithms = [{"id": known} for known in ("one", "two", "three")]
+def common(model: str, names: Sequence[str], algorithm: str) -> dict[str, Any]:
+    size = LaneSize(model, len(names))
+    known = ["one", "two", "three"]
     return {
-        "model": model,
-        "algorithm": algorithm,
-        "algorithms": algorithms,
-        "consumers": rows(*names),
-        **more,
-    }
+        "id": "", "model": model, "algorithm": algorithm, "algorithms": known, "consumers": consumers(names),
+        "size": size, "sizes": dict.fromkeys(known, size),
+    }  # fmt: skip
+
+
+def rig(model: str, *names: str, algorithm: str = "one") -> LaneFacts:
+    return LaneFacts(**common(model, names, algorithm))
 
 
 def pulsar(
-    *names: str, algorithm: str = "one", order: str | None = None, producer: Json | None = None
-) -> Json:
-    return rig("pulsar", *names, algorithm=algorithm, pulsar={"order": order, "producer": producer})
+    *names: str, algorithm: str = "one", order: str | None = None, has_receipts: bool = False
+) -> PulsarFacts:
+    return PulsarFacts(**common("pulsar", names, algorithm), order=order, has_receipts=has_receipts)
 
 
 def cluster(
     *names: str,
     brokers: Mapping[int, tuple[str, list[str]]] | None = None,
-    links: Json | None = None,
-    writers: Json | None = None,
-    topics: Json | None = None,
-) -> Json:
+    links: Mapping[str, list[str]] | None = None,
+    writers: dict[str, str] | None = None,
+    topics: dict[str, int] | None = None,
+) -> KafkaFacts:
     """brokers: number -> (stage, verbs). links: "a>b" -> who is not heard. writers: name -> condition.
-    topics: name -> partitions."""
-    clients = {"producer": {"kind": "producer", "condition": "running", "verbs": []}}
-    clients |= {name: {"kind": "consumer", "condition": "running", "verbs": []} for name in names}
-    clients |= {
-        name: {"kind": "producer", "condition": condition, "verbs": ["x"]}
-        for name, condition in (writers or {}).items()
-    }
+    topics: name -> partitions. As it is stored: without what time changes."""
     known: Mapping[int, tuple[str, list[str]]] = brokers or {
         number: ("running", ["stop", "pause", "crash", "cut_power", "lose_disk"]) for number in (1, 2, 3)
     }
-    return rig(
-        "kafka",
-        *names,
-        cluster={
-            "brokers": {
-                str(number): {"stage": stage, "verbs": verbs} for number, (stage, verbs) in known.items()
-            },
-            "clients": clients,
-            "topic": "records",
-            "partitions": {
-                f"{name}-{number}": {}
-                for name, count in (topics or {"records": 3}).items()
-                for number in range(count)
-            },
-            "links": {name: {"cut": cut} for name, cut in (links or {}).items()},
-        },
-    )
+    return KafkaFacts(
+        **common("kafka", names, "one"),
+        nodes=[*(f"broker-{number}" for number in known), "controller", "producer", *names, *(writers or {})],
+        brokers={number: BrokerFacts(stage, verbs) for number, (stage, verbs) in known.items()},
+        topics=topics or {"records": 3},
+        own_topic="records",
+        cuts=dict(links or {}),
+        writers=writers or {},
+        group_state="Stable",
+        owned={},
+    ).settled()
 
 
-def page(
-    limits: Limits = DEFAULT_LIMITS, is_playing: bool = False, consumer_rate: int = PACE, **rigs: Json
-) -> LabFacts:
-    """What a view with these lanes, by id, tells."""
-    view = {"consumer_rate": consumer_rate, "playing": is_playing, "rigs": rigs, "rig_order": list(rigs)}
-    assert SECOND_US % consumer_rate == 0, "a pace that a service time in microseconds gives back"
-    return facts_of_view(view, limits)
+def page(limits: Limits = DEFAULT_LIMITS, is_playing: bool = False, **rigs: LaneFacts) -> LabFacts:
+    """What is known of a lab with these lanes, by id."""
+    lanes = {name: msgspec.structs.replace(lane, id=name) for name, lane in rigs.items()}
+    return LabFacts(lanes, is_playing, limits)
 
 
 def made(

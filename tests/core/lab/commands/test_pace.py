@@ -41,15 +41,6 @@ def test_what_makes_sense_for_a_working_paused_and_slow_one(kind: str, who: str,
     )
 
 
-def test_one_that_is_faster_than_the_scenario_says_has_a_pace_of_its_own_too() -> None:
-    fast = rig("rabbitmq") | {"consumers": {"c1": {"state": "live", "capacity": 50}}}
-    assert refused(page(one=fast), "resume", "c1") is None
-    assert refused(page(one=fast, consumer_rate=50), "resume", "c1") == (
-        "consumer",
-        "c1 is neither paused nor slow",
-    )
-
-
 def test_pace_in_records_a_second_has_the_labs_limits_and_a_default() -> None:
     assert made("slow", "c1").args() == {"rate": 2}
     assert misread("slow", "c1", rate=0) == ("args.rate", "must be a whole number from 1 to 100000")

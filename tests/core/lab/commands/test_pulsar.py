@@ -141,7 +141,7 @@ def test_in_the_articles_notation_the_end_is_excluded_so_65536_is_an_end() -> No
 
 
 def test_receipts_can_be_lost_where_a_producer_waits_for_them() -> None:
-    waits = pulsar("c1", producer={"waiting": 0})
+    waits = pulsar("c1", has_receipts=True)
     assert refused(page(one=waits, two=rig("kafka")), "pulsar_lose_receipts", seconds=25) is None
     for facts in (page(one=pulsar("c1")), page(two=rig("kafka"))):
         answer = refused(facts, "pulsar_lose_receipts")

@@ -1,0 +1,1 @@
+"""A Kafka lane of a lab."""

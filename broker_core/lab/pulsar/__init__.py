@@ -1,0 +1,1 @@
+"""A Pulsar lane of a lab."""

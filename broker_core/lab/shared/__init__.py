@@ -1,0 +1,1 @@
+"""What the lanes of all four models have in common."""
