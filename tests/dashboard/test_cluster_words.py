@@ -93,10 +93,14 @@ FAMILIES = {
 
 
 def codes_said() -> set[str]:
-    files = [*(ROOT / "static/js/cluster").glob("*.js"), ROOT / "templates/dashboard/cluster.html"]
+    files = [
+        *(ROOT / "static/js/cluster").glob("*.js"),
+        ROOT / "static/js/lane/log_links.js",
+        ROOT / "templates/dashboard/cluster.html",
+    ]
     text = "\n".join(file.read_text() for file in files)
     literal = set(re.findall(r"""["'`](cluster\.[a-z_.]+[a-z])["'`]""", text))
-    heads = re.findall(r"head: \[(.*?)\]\.map\(\(code\) => say\(`cluster\.column", text)
+    heads = re.findall(r"head: \[([^\]]*)\]\s*\.map\(\s*\(code\) =>\s*say\(`cluster\.column", text)
     columns = {f"cluster.column.{name}" for names in heads for name in re.findall(r'"(\w+)"', names)}
     return (
         literal

@@ -106,12 +106,12 @@ def codes_said() -> set[str]:
     files = [*(ROOT / "static/js/groups").glob("*.js"), ROOT / "templates/dashboard/groups.html"]
     text = "\n".join(file.read_text() for file in files)
     literal = set(re.findall(r"""["'`](groups\.[a-zA-Z_.]+[a-z])["'`]""", text))
-    heads = re.findall(r"head: \[(.*?)\]\.map\(\(code\) => say\(`groups\.column", text, re.DOTALL)
+    heads = re.findall(r"head: (\[[^;]*?\])\s*\.map\(\s*\(code\) =>\s*say\(`groups\.column", text)
     columns = {f"groups.column.{name}" for names in heads for name in re.findall(r'"(\w+)"', names)}
     figures = {
         f"groups.{name}"
-        for names in re.findall(r"figures = now.protocol(.*?);", text, re.DOTALL)
-        for name in re.findall(r'\["(\w+)"', names)
+        for names in re.findall(r"figures =\s*now.protocol(.*?);", text, re.DOTALL)
+        for name in re.findall(r'\[\s*"(\w+)"', names)
     }
     return (
         literal

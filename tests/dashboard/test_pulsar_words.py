@@ -68,7 +68,7 @@ def codes_said() -> set[str]:
     files = [*(ROOT / "static/js/pulsar").glob("*.js"), ROOT / "templates/dashboard/pulsar.html"]
     text = "\n".join(file.read_text() for file in files)
     literal = set(re.findall(r"""["'`](subscription\.[a-z_.]+[a-z])["'`]""", text))
-    heads = re.findall(r"(?:head: |COLUMNS = )\[(.*?)\]", text)
+    heads = re.findall(r"(?:head: |COLUMNS = )\[([^\]]*)\]", text)
     columns = {f"subscription.column.{name}" for names in heads for name in re.findall(r'"(\w+)"', names)}
     chosen = {f"subscription.{name}" for name in ("from_nobody", "to_nobody", "handed_one")}
     return (
@@ -97,5 +97,5 @@ def test_every_place_is_one_that_the_script_fills() -> None:
 
 def test_the_causes_of_the_headline_are_those_of_the_script() -> None:
     script = (ROOT / "static/js/pulsar/words.js").read_text()
-    worth = re.search(r"WORTH = \[(.*?)\]", script)
+    worth = re.search(r"WORTH = \[([^\]]*)\]", script)
     assert worth and ("crashed", *re.findall(r'"(\w+)"', worth[1])) == HEADS and set(HEADS) <= set(CODES)

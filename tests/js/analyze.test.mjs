@@ -1,4 +1,5 @@
-// The arithmetic of the Analyze pages: charts are whole and true to the result, ids and numbers survive, and what two studies differ in.
+// The arithmetic of the Analyze pages: charts are whole and true to the result, ids and numbers survive, and what two
+// studies differ in.
 import assert from "node:assert/strict";
 import test from "node:test";
 
@@ -11,18 +12,33 @@ import * as keys from "../../static/js/analyze/charts/keys.js";
 import * as lag from "../../static/js/analyze/charts/lag.js";
 import * as share from "../../static/js/analyze/charts/share.js";
 import { chartOf, gather, timeWords } from "../../static/js/analyze/charts/windows.js";
-import { bothRanked, COMPARED, differences, oneScale, RANKED, signed, signedShare } from "../../static/js/analyze/comparison.js";
+import {
+  bothRanked, COMPARED, differences, oneScale, RANKED, signed, signedShare,
+} from "../../static/js/analyze/comparison.js";
 import { layout as historyLayout } from "../../static/js/analyze/history_chart.js";
 import { labTitles } from "../../static/js/analyze/lab_titles.js";
 import { head, rankingRows, scored, shortNames } from "../../static/js/analyze/result.js";
 import { load, say } from "./fixtures/load.mjs";
 
-const COLORS = { ink: "#1B2128", muted: "#57606A", rule: "#DCDFE3", panel: "#FFFFFF", outline: "#1B2128", font: "sans-serif", mono: "monospace", model: { pulsar: "#2F5FC4", kafka: "#B3470A", tubemq: "#00766C", rabbitmq: "#8B3A92" }, identity: ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442"] };
-const words = new Proxy({}, { get: (_, code) => (String(code).endsWith(".short") ? String(code).split(".").slice(1, 3).join(" ") : String(code)), has: () => true });
+const COLORS = {
+  ink: "#1B2128", muted: "#57606A", rule: "#DCDFE3", panel: "#FFFFFF", outline: "#1B2128", font: "sans-serif",
+  mono: "monospace", model: { pulsar: "#2F5FC4", kafka: "#B3470A", tubemq: "#00766C", rabbitmq: "#8B3A92" },
+  identity: ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442"],
+};
+const words = new Proxy(
+  {},
+  {
+    get: (_, code) => (String(code).endsWith(".short") ? String(code).split(".").slice(1, 3).join(" ") : String(code)),
+    has: () => true,
+  },
+);
 const study = () => load("study");
 const context = (more = {}) => {
   const result = study();
-  return { result, order: result.ranking.map(({ id }) => id), picked: result.ranking[0].id, step: 2, say, words, colors: COLORS, width: 640, ...more };
+  return {
+    result, order: result.ranking.map(({ id }) => id), picked: result.ranking[0].id, step: 2, say, words,
+    colors: COLORS, width: 640, ...more,
+  };
 };
 
 const CHARTS = { share, heat, churn, keys, lag };
@@ -44,21 +60,31 @@ for (const [name, chart] of Object.entries(CHARTS)) {
   });
 }
 
-test("share: every consumer of the step is a dot in its own colour, and the fair share is one over their number", () => {
-  const { result, order } = context(), { traces, layout } = share.layout(context()), { members } = result.steps[2], places = identities(result);
+test("share: every consumer of the step is a dot in its own colour, " +
+  "and the fair share is one over their number", () => {
+  const { result, order } = context(), { traces, layout } = share.layout(context()), { members } = result.steps[2];
+  const places = identities(result);
   const even = order.filter((id) => {
-    const shares = Object.values(result.strategies.find((strategy) => strategy.id === id).steps[2].consumers).map((consumer) => consumer.share);
+    const shares = Object.values(result.strategies.find((strategy) => strategy.id === id).steps[2].consumers).map(
+      (consumer) => consumer.share,
+    );
     return Math.max(...shares) - Math.min(...shares) < 5e-4;
   });
   assert.equal(traces[0].x.length, members.length * (order.length - even.length));
   assert.equal(traces[1].x.length, even.length);
   const fair = layout.shapes.at(-1);
   assert.equal(fair.x0, 100 / members.length);
-  traces[0].text.forEach((text, index) => assert.equal(traces[0].marker.color[index], COLORS.identity[hueOf(places.get(JSON.parse(text.slice(text.indexOf("{"))).name.split(" ")[0]))]));
+  traces[0].text.forEach((text, index) =>
+    assert.equal(
+      traces[0].marker.color[index],
+      COLORS.identity[hueOf(places.get(JSON.parse(text.slice(text.indexOf("{"))).name.split(" ")[0]))],
+    ),
+  );
 });
 
 test("share: dots of one row that would cover each other stand at different heights", () => {
-  const { traces, layout } = share.layout(context({ width: 390 })), [low, high] = layout.xaxis.range, perPixel = (high - low) / (390 - layout.margin.l - layout.margin.r);
+  const { traces, layout } = share.layout(context({ width: 390 })), [low, high] = layout.xaxis.range;
+  const perPixel = (high - low) / (390 - layout.margin.l - layout.margin.r);
   const [dots] = traces, seen = [];
   dots.x.forEach((x, index) => {
     for (const [otherX, otherY] of seen) {
@@ -72,14 +98,18 @@ test("share: dots of one row that would cover each other stand at different heig
 test("heat: the number on a cell has a contrast of 4.5 on every strength of ink, light and dark", () => {
   for (const [ink, panel] of [["#1B2128", "#FFFFFF"], ["#E7ECF1", "#1B2128"]]) {
     for (let part = 0; part <= 100; part += 1) {
-      const cell = luminance(mix(rgb(ink), rgb(panel), strength(part / 100))), text = luminance(mix(rgb(part > 60 ? panel : ink), [0, 0, 0], 1));
+      const cell = luminance(mix(rgb(ink), rgb(panel), strength(part / 100)));
+      const text = luminance(mix(rgb(part > 60 ? panel : ink), [0, 0, 0], 1));
       assert.ok((Math.max(cell, text) + 0.05) / (Math.min(cell, text) + 0.05) >= 4.5, `${part} % of ${ink}`);
     }
   }
 });
 
 function luminance(color) {
-  const [r, g, b] = color.match(/\d+/g).map((value) => Number(value) / 255).map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+  const [r, g, b] = color
+    .match(/\d+/g)
+    .map((value) => Number(value) / 255)
+    .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
@@ -99,12 +129,15 @@ test("heat: a crash after which nobody took over is told of, other zeros are not
 });
 
 test("heat: the table has the bytes moved beside the keys where sizes are known", () => {
-  const given = context(), { result, order } = given, owned = order.findIndex((id) => !id.startsWith("rabbitmq")), unowned = order.findIndex((id) => id.startsWith("rabbitmq"));
+  const given = context(), { result, order } = given, owned = order.findIndex((id) => !id.startsWith("rabbitmq"));
+  const unowned = order.findIndex((id) => id.startsWith("rabbitmq"));
   const step = result.strategies.find(({ id }) => id === order[owned]).steps[1];
   assert.equal(heat.table(given).rows.length, order.length + 1, "Zipf keys have no payload");
   Object.assign(step, { bytes_moved: 25, keys_moved_share: 0.5 });
   result.workload.bytes = 100;
-  for (const source of [{ kind: "csv", key: "id", size: "bytes" }, { kind: "lab" }, { kind: "kafka_log" }, { kind: "folder", name: "logs" }]) {
+  for (const source of [
+    { kind: "csv", key: "id", size: "bytes" }, { kind: "lab" }, { kind: "kafka_log" }, { kind: "folder", name: "logs" },
+  ]) {
     const { rows } = heat.table({ ...given, result: { ...result, request: { ...result.request, source } } });
     assert.equal(rows.length, 2 * order.length + 1);
     assert.deepEqual([rows[2 * owned][1], rows[2 * owned + 1][1]], ["50.0\u202f%", "25.0\u202f%"]);
@@ -117,24 +150,38 @@ test("heat: the table has the bytes moved beside the keys where sizes are known"
 test("heat: a cell picks its strategy and its change", () => {
   const given = context(), { traces } = heat.layout(given);
   const [row, column] = traces[0].customdata.at(-1);
-  assert.deepEqual(heat.picks(given, { customdata: [row, column] }), { id: given.order.at(-1), step: given.result.steps.length - 1 });
+  assert.deepEqual(heat.picks(given, { customdata: [row, column] }), {
+    id: given.order.at(-1), step: given.result.steps.length - 1,
+  });
 });
 
 test("names at line ends never cover each other and stay in the picture", () => {
   const ends = [1, 1.01, 1.02, 9, 9, 9].map((value) => ({ text: String(value), value, bold: false }));
-  const names = endNames(ends, { low: 0, high: 9, plotHeight: 240 }), places = names.map(({ y, ay }) => y - ay / 240).sort((a, b) => a - b);
+  const names = endNames(ends, { low: 0, high: 9, plotHeight: 240 });
+  const places = names.map(({ y, ay }) => y - ay / 240).sort((a, b) => a - b);
   for (let i = 1; i < places.length; i += 1) assert.ok(places[i] - places[i - 1] > 16 / 240);
   assert.ok(places.at(-1) <= 1);
-  names.forEach(({ text, y }, place) => assert.deepEqual([text, y], [String(ends[place].value), ends[place].value / 9], "its leader begins at its line's end"));
+  names.forEach(({ text, y }, place) =>
+    assert.deepEqual(
+      [text, y],
+      [String(ends[place].value), ends[place].value / 9],
+      "its leader begins at its line's end",
+    ),
+  );
 });
 
 test("names stand beside the longest line, also where all lines end before the axis does", () => {
   const ends = [{ text: "a", value: 1, short: 200 }, { text: "b", value: 5, short: 260 }];
   const names = endNames(ends, { low: 0, high: 9, plotHeight: 240, plotWidth: 400 });
-  assert.deepEqual(names.map(({ x, ax }) => x * 400 + ax), [218, 218], "a leader across the empty part would look like a line that goes on");
+  assert.deepEqual(
+    names.map(({ x, ax }) => x * 400 + ax),
+    [218, 218],
+    "a leader across the empty part would look like a line that goes on",
+  );
 });
 
-test("lag: a name has the last value and its leader begins there; lines of a model share its colour, and no two look the same", () => {
+test("lag: a name has the last value and its leader begins there; lines of a model share its colour, " +
+  "and no two look the same", () => {
   const given = context(), { traces, layout } = lag.layout(given), [, high] = layout.yaxis.range;
   assert.equal(layout.annotations.length, traces.length);
   traces.forEach(({ y, line }, place) => {
@@ -150,43 +197,69 @@ test("lag: a name has the last value and its leader begins there; lines of a mod
 test("lag: a line that ends before the others has its leader from there", () => {
   const given = context();
   given.result.strategies[0].steps[2].lag = [[0, 9], [1, 4]];
-  const { traces, layout } = lag.layout(given), last = Math.max(...traces.flatMap(({ x }) => x)), place = traces.findIndex(({ x }) => x.length === 2);
+  const { traces, layout } = lag.layout(given), last = Math.max(...traces.flatMap(({ x }) => x));
+  const place = traces.findIndex(({ x }) => x.length === 2);
   assert.ok(Math.abs(layout.annotations[place].x - 1 / last) < 1e-9);
 });
 
 // The study with `count` strategies, each of its own again and again.
 function many(count, picked = null) {
   const given = context(), own = given.result.strategies.filter(({ model }) => model !== "rabbitmq");
-  const strategies = Array.from({ length: count }, (_, place) => ({ ...own[place % own.length], id: `${own[place % own.length].id}#${place}` }));
+  const strategies = Array.from({ length: count }, (_, place) => ({
+    ...own[place % own.length], id: `${own[place % own.length].id}#${place}`,
+  }));
   const order = strategies.map(({ id }) => id);
   return { ...given, result: { ...given.result, strategies }, order, picked: order[picked ?? 0] };
 }
 
-for (const [name, rowsOf] of [["share", ({ layout }) => layout.yaxis.range[0] + 0.5], ["churn", ({ traces }) => traces.length], ["lag", ({ traces }) => traces.length]]) {
+for (const [name, rowsOf] of [
+  ["share", ({ layout }) => layout.yaxis.range[0] + 0.5], ["churn", ({ traces }) => traces.length],
+  ["lag", ({ traces }) => traces.length],
+]) {
   test(`${name}: 24 strategies have room each, and a chart of more says which it shows`, () => {
     const chart = CHARTS[name];
     assert.deepEqual([rowsOf(chart.layout(many(24))), chart.cut(many(24))], [24, ""]);
-    assert.deepEqual([rowsOf(chart.layout(many(31))), chart.cut(many(31))], [24, say("chart.cut", { shown: 24, count: 31 })]);
+    assert.deepEqual(
+      [rowsOf(chart.layout(many(31))), chart.cut(many(31))],
+      [24, say("chart.cut", { shown: 24, count: 31 })],
+    );
     const last = chart.layout(many(31, 30));
     assert.deepEqual([rowsOf(last), chart.cut(many(31, 30))], [24, say("chart.cut_picked", { shown: 24, count: 31 })]);
     if (!chart.lineAt) return;
     assert.equal(chart.lineAt(many(31, 30), 23), many(31).order[30]);
-    const { margin } = last.layout, inner = last.height - margin.t - margin.b, places = last.layout.annotations.map(({ y, ay }) => y * inner - ay).sort((a, b) => a - b);
+    const { margin } = last.layout, inner = last.height - margin.t - margin.b;
+    const places = last.layout.annotations.map(({ y, ay }) => y * inner - ay).sort((a, b) => a - b);
     for (let place = 1; place < places.length; place += 1) assert.ok(places[place] - places[place - 1] > 16.9);
-    assert.equal(chart.cut({ ...many(31), result: { ...many(31).result, strategies: many(31).result.strategies.map((strategy, place) => (place < 8 ? none(strategy) : strategy)) } }), "");
+    assert.equal(
+      chart.cut({
+        ...many(31),
+        result: {
+          ...many(31).result,
+          strategies: many(31).result.strategies.map((strategy, place) => (place < 8 ? none(strategy) : strategy)),
+        },
+      }),
+      "",
+    );
   });
 }
 
 // A strategy that neither chart of lines can draw.
-const none = (strategy) => ({ ...strategy, totals: { ...strategy.totals, churn: null }, steps: strategy.steps.map((at) => ({ ...at, lag: null })) });
+const none = (strategy) => ({
+  ...strategy, totals: { ...strategy.totals, churn: null }, steps: strategy.steps.map((at) => ({ ...at, lag: null })),
+});
 
 test("a key with markup in it stays a text, an empty one and none are told apart", () => {
   assert.equal(plain("<b>&"), "&lt;b&gt;&amp;");
   const { result } = context();
-  result.hot_keys = [{ key: null, key_hex: "", records: 5, error: 2, share: 0.5, owners: {} }, { key: "", key_hex: "", records: 4, error: 0, share: 0.4, owners: {} }, { key: null, key_hex: "ff00", records: 1, error: 0, share: 0.1, owners: {} }];
+  result.hot_keys = [
+    { key: null, key_hex: "", records: 5, error: 2, share: 0.5, owners: {} },
+    { key: "", key_hex: "", records: 4, error: 0, share: 0.4, owners: {} },
+    { key: null, key_hex: "ff00", records: 1, error: 0, share: 0.1, owners: {} },
+  ];
   const { traces } = keys.layout(context({ result })), { rows } = keys.table(context({ result, picked: null }));
   assert.equal(new Set(rows.map(([name]) => name)).size, 3);
-  assert.deepEqual(traces[0].text, ["5–7", "4", "1"]);       // an approximate count is never too high: at least 5, at most 5 + 2
+  // an approximate count is never too high: at least 5, at most 5 + 2
+  assert.deepEqual(traces[0].text, ["5–7", "4", "1"]);
 });
 
 test("a long key is cut and says how long it is, a short one stays whole, control characters are seen", () => {
@@ -194,7 +267,9 @@ test("a long key is cut and says how long it is, a short one stays whole, contro
   assert.equal(keys.keyWords({ key: text, key_hex: "", key_bytes: 1e6 }, say), "KKKKKKKKKK… 1.0\u202fMB");
   assert.match(keys.keyWords({ key: null, key_hex: hex, key_bytes: 1e6 }, say, 64), /^0x(ff)+…? ?/);
   assert.ok([...keys.keyWords({ key: null, key_hex: hex, key_bytes: 1e6 }, say, 64)].length <= 64);
-  for (const key of ["N725MQ", "客户-3", "\u{1F600}\u{1F600}"]) assert.equal(keys.keyWords({ key, key_hex: "00", key_bytes: Buffer.byteLength(key) }, say), key);
+  for (const key of ["N725MQ", "客户-3", "\u{1F600}\u{1F600}"]) {
+    assert.equal(keys.keyWords({ key, key_hex: "00", key_bytes: Buffer.byteLength(key) }, say), key);
+  }
   assert.equal(keys.keyWords({ key: "a\nb", key_hex: "610a62", key_bytes: 3 }, say), "a\\x0ab");
 });
 
@@ -204,12 +279,16 @@ test("consumers beyond seven keep a hue and get another mark", () => {
 });
 
 test("strategies that would read the same name their parameters", () => {
-  const twice = [{ id: "a", model: "kafka", algorithm: "range", params: { partitions: 12 } }, { id: "b", model: "kafka", algorithm: "range", params: { partitions: 24 } }];
+  const twice = [
+    { id: "a", model: "kafka", algorithm: "range", params: { partitions: 12 } },
+    { id: "b", model: "kafka", algorithm: "range", params: { partitions: 24 } },
+  ];
   assert.equal(new Set(shortNames(twice, words).values()).size, 2);
 });
 
 test("the headline names a winner only where there is one", () => {
-  const { result } = context(), texts = { ...Object.fromEntries(["study.best", "study.best_equal", "study.one"].map((code) => [code, code])) };
+  const { result } = context();
+  const texts = { ...Object.fromEntries(["study.best", "study.best_equal", "study.one"].map((code) => [code, code])) };
   const sayable = new Proxy(texts, { get: (known, code) => known[code] ?? String(code), has: () => true });
   assert.equal(head(result, result.ranking, sayable).title, "study.best");
   const equal = result.ranking.map((entry) => ({ ...entry, is_best: true }));
@@ -246,7 +325,10 @@ test("two studies: the same differ in nothing, another history is named, and dif
   const a = study(), b = study();
   assert.deepEqual(differences(a, b, { say, words }), []);
   b.request.weights = { ...b.request.weights, churn: 70 };
-  assert.deepEqual(differences(a, b, { say, words }).map(([, ...sides]) => sides.map((text) => text.includes("70"))), [[false, true]]);
+  assert.deepEqual(
+    differences(a, b, { say, words }).map(([, ...sides]) => sides.map((text) => text.includes("70"))),
+    [[false, true]],
+  );
   b.request.weights = a.request.weights;
   b.steps = b.steps.slice(0, -1);
   assert.equal(differences(a, b, { say, words }).length, 1);
@@ -258,38 +340,67 @@ test("two studies: the same differ in nothing, another history is named, and dif
   const ours = rankingRows(b, b.ranking, words);
   for (const { id, b: texts } of rows) {
     const row = ours.find((row) => row.id === id);
-    for (const part of texts ? [...RANKED, "stood"] : []) assert.equal(texts[part], row[part], `${part} reads as on the study's own page`);
+    for (const part of texts ? [...RANKED, "stood"] : []) {
+      assert.equal(texts[part], row[part], `${part} reads as on the study's own page`);
+    }
   }
   assert.ok(!COMPARED.includes("score"), "a score is relative to the strategies of its own study");
-  assert.ok(rows.filter(({ difference }) => difference).every(({ difference }) => COMPARED.every((part) => difference[part] === "0" || difference[part] === "–")));
+  assert.ok(
+    rows
+      .filter(({ difference }) => difference)
+      .every(({ difference }) => COMPARED.every((part) => difference[part] === "0" || difference[part] === "–")),
+  );
   const named = { "compare.points": "{value} points" };
-  assert.deepEqual([[0.1, 0.05], [0, 0.00123], [null, 1], [0.1, 0.100001]].map(([to, from]) => signedShare(to, from, named)), ["+5.00 points", "−0.12 points", "–", "0"]);
-  assert.deepEqual([signed(2, 1.5, 1), signed(1.5, 2, 1), signed(1, 1.001, 2), signed(null, 1, 1)], ["+0.5", "−0.5", "0", "–"]);
+  assert.deepEqual(
+    [
+      [0.1, 0.05], [0, 0.00123], [null, 1], [0.1, 0.100001],
+    ].map(([to, from]) => signedShare(to, from, named)),
+    ["+5.00 points", "−0.12 points", "–", "0"],
+  );
+  assert.deepEqual(
+    [signed(2, 1.5, 1), signed(1.5, 2, 1), signed(1, 1.001, 2), signed(null, 1, 1)],
+    ["+0.5", "−0.5", "0", "–"],
+  );
   assert.equal(signed(6.774, 9.735, 2), "−2.97", "9.74 becomes 6.77: the difference of what is shown");
 });
 
 test("live windows: a narrow picture has room for each of its times", () => {
-  const windows = gather(Array.from({ length: 300 }, (_, place) => ({ start_us: 1.7e15 + place * 1e6, rig: "orders", throughput: 5 })));
-  const times = (width) => chartOf("throughput").layout({ windows, words: {}, say, colors: COLORS, width }).layout.xaxis.tickvals.length;
+  const windows = gather(
+    Array.from({ length: 300 }, (_, place) => ({ start_us: 1.7e15 + place * 1e6, rig: "orders", throughput: 5 })),
+  );
+  const times = (width) =>
+    chartOf("throughput").layout({ windows, words: {}, say, colors: COLORS, width }).layout.xaxis.tickvals.length;
   assert.ok(times(330) <= 3 && times(330) >= 2, String(times(330)));
   assert.ok(times(640) >= 5);
-  assert.equal(chartOf("throughput").layout({ windows, words: {}, say, colors: COLORS, width: 330 }).traces[0].x.length, 60);
+  assert.equal(
+    chartOf("throughput").layout({ windows, words: {}, say, colors: COLORS, width: 330 }).traces[0].x.length,
+    60,
+  );
 });
 
 test("churn: changes are counted in whole numbers, each once", () => {
   for (const count of [1, 3, 8, 9, 40]) {
-    const given = context(), steps = Array.from({ length: count + 1 }, (_, step) => ({ ...given.result.steps[0], step }));
-    const strategies = given.result.strategies.map((strategy) => ({ ...strategy, steps: steps.map(({ step }) => ({ ...strategy.steps[0], step, churn_so_far: 0 })) }));
+    const given = context();
+    const steps = Array.from({ length: count + 1 }, (_, step) => ({ ...given.result.steps[0], step }));
+    const strategies = given.result.strategies.map((strategy) => ({
+      ...strategy, steps: steps.map(({ step }) => ({ ...strategy.steps[0], step, churn_so_far: 0 })),
+    }));
     const { dtick } = churn.layout({ ...given, result: { ...given.result, steps, strategies } }).layout.xaxis;
     assert.ok(Number.isInteger(dtick) && dtick >= 1 && count / dtick <= 8, `${count} changes, a tick every ${dtick}`);
   }
 });
 
 test("live windows: a window told again replaces itself, rigs that have no such figure are left out", () => {
-  const row = (second, rig, more) => ({ start_us: second * 1e6, end_us: (second + 1) * 1e6, rig, throughput: 10, lag: null, skew: 1.2, hw_lag: null, rebalance_cost: 0, ...more });
-  const windows = gather([row(1, "pulsar"), row(0, "pulsar"), row(1, "kafka", { hw_lag: 7 }), row(1, "pulsar", { throughput: 12 })]);
+  const row = (second, rig, more) => ({
+    start_us: second * 1e6, end_us: (second + 1) * 1e6, rig, throughput: 10, lag: null, skew: 1.2, hw_lag: null,
+    rebalance_cost: 0, ...more,
+  });
+  const windows = gather([
+    row(1, "pulsar"), row(0, "pulsar"), row(1, "kafka", { hw_lag: 7 }), row(1, "pulsar", { throughput: 12 }),
+  ]);
   assert.deepEqual(windows.starts, [0, 1e6]);
-  const throughput = chartOf("throughput").layout({ windows, words, colors: COLORS, say }), lead = chartOf("hw_lag").layout({ windows, words, colors: COLORS, say });
+  const throughput = chartOf("throughput").layout({ windows, words, colors: COLORS, say });
+  const lead = chartOf("hw_lag").layout({ windows, words, colors: COLORS, say });
   assert.deepEqual(throughput.traces[0].y, [10, 12]);
   assert.equal(lead.traces.length, 1);
   assert.equal(chartOf("skew").table({ windows, words, say }).rows.length, 2);
@@ -313,16 +424,23 @@ test("two studies side by side: their charts have the same axes, and nothing of 
     if (chart === churn) assert.deepEqual(layouts[0].layout.yaxis.range, layouts[1].layout.yaxis.range);
     for (const { traces, layout: { xaxis, yaxis } } of layouts) {
       const inside = (values, [low, high]) => values.every((value) => value >= low && value <= high);
-      for (const trace of traces) assert.ok(inside(trace.x, xaxis.range) && (chart === share || inside(trace.y, yaxis.range)));
+      for (const trace of traces) {
+        assert.ok(inside(trace.x, xaxis.range) && (chart === share || inside(trace.y, yaxis.range)));
+      }
     }
   }
 });
 
 test("labs are chosen by the names that the Labs page gives them", () => {
   const told = (code, params) => (code === "labs.unnamed" ? `${params.workload}, ${params.time}` : code.split(".")[1]);
-  const flights = (id, name, created = "2026-11-22 14:58") => ({ id, name, created, codes: ["workload.flights", "key.carrier"] });
+  const flights = (id, name, created = "2026-11-22 14:58") => ({
+    id, name, created, codes: ["workload.flights", "key.carrier"],
+  });
   const orders = { id: "d", name: "orders", created: "", codes: ["workload.keys"] };
   assert.deepEqual(labTitles([flights("a", "Rush hour"), flights("b", ""), orders], told),
     ["Rush hour · flights · carrier", "flights, 2026-11-22 14:58 · carrier", "orders · keys"]);
-  assert.deepEqual(labTitles([flights("a", ""), flights("b", "")], told).map((title) => title.slice(-4)), [" · a", " · b"]);
+  assert.deepEqual(
+    labTitles([flights("a", ""), flights("b", "")], told).map((title) => title.slice(-4)),
+    [" · a", " · b"],
+  );
 });

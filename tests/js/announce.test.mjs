@@ -7,7 +7,16 @@ import { createAnnouncer } from "../../static/js/stage/announce.js";
 function listener(colon = ": ") {
   const heard = [];
   let time = 0, due = null;
-  const note = createAnnouncer((text) => heard.push(text), (code, { name, what }) => `${name}${colon}${what}`, { now: () => time, after: (act, ms) => { due = { act, at: time + ms }; } });
+  const note = createAnnouncer(
+    (text) => heard.push(text),
+    (code, { name, what }) => `${name}${colon}${what}`,
+    {
+      now: () => time,
+      after: (act, ms) => {
+        due = { act, at: time + ms };
+      },
+    },
+  );
   const pass = (ms) => {
     time += ms;
     if (due && due.at <= time) {
@@ -28,7 +37,8 @@ test("what stood there when the page opened, and a countdown, are not said", () 
   assert.deepEqual(heard, []);
 });
 
-test("lanes that change together are said together, with their latest words, and the next at least four seconds later", () => {
+test("lanes that change together are said together, with their latest words, " +
+  "and the next at least four seconds later", () => {
   const { heard, note, pass } = listener();
   for (const lane of ["Kafka", "TubeMQ"]) note(lane, lane, "before", "a");
   note("Kafka", "Kafka", "12 s left.", "b");

@@ -1,4 +1,5 @@
-// The arithmetic under the cluster's and the log's pictures: which offsets are in sight, where words find room, what a search still holds possible.
+// The arithmetic under the cluster's and the log's pictures: which offsets are in sight, where words find room, what a
+// search still holds possible.
 import assert from "node:assert/strict";
 import test from "node:test";
 
@@ -15,7 +16,7 @@ import { clusters } from "../../static/js/stage/visuals/timeline.js";
 const say = (code, params = {}) => `${code} ${JSON.stringify(params)}`;
 const copy = (end, high = end, start = 0) => ({ start, end, high_watermark: high, followers: {} });
 
-// -- the window over the copies ---------------------------------------------------------------------------------------------------------
+// -- the window over the copies ---------------------------------------------------------------------------------------
 
 test("the newest end of all copies is in sight, and the window ends above it", () => {
   for (const end of [0, 5, 40, 1000, 1_000_000]) {
@@ -36,7 +37,11 @@ test("the window stays while the ends fit, and moves when one leaves it", () => 
   assert.equal(windowOf({ 1: copy(before.high) }, 300, before), before);
   assert.notEqual(windowOf({ 1: copy(before.high + 1) }, 300, before), before);
   assert.notEqual(windowOf({ 1: copy(100) }, 301, before), before, "another height is another picture");
-  assert.notEqual(windowOf({ 1: copy(100), 2: copy(before.low - 1) }, 300, before), before, "a copy that fell below it");
+  assert.notEqual(
+    windowOf({ 1: copy(100), 2: copy(before.low - 1) }, 300, before),
+    before,
+    "a copy that fell below it",
+  );
 });
 
 test("nothing below the log's start is shown", () => {
@@ -45,7 +50,10 @@ test("nothing below the log's start is shown", () => {
 });
 
 test("an offset's place rises with the offset and is clipped to the window", () => {
-  const window = windowOf({ 1: copy(50) }, 300), places = [window.low - 9, window.low, window.low + 1, window.high, window.high + 9].map((offset) => rise(window, offset));
+  const window = windowOf({ 1: copy(50) }, 300);
+  const places = [window.low - 9, window.low, window.low + 1, window.high, window.high + 9].map((offset) =>
+    rise(window, offset),
+  );
   assert.equal(places[0], 0);
   assert.equal(places[1], 0);
   assert.ok(Math.abs(places[2] - window.pitch) < 1e-9);
@@ -56,15 +64,20 @@ test("numbers at the axis are round, in sight, and far enough apart to be read",
   for (const end of [10, 90, 5000, 123_456]) {
     const window = windowOf({ 1: copy(end), 2: copy(end, Math.max(0, end - 40)) }, 300), found = ticks(window);
     assert.ok(found.length >= 1 && found.every((offset) => offset >= window.low && offset <= window.high));
-    found.slice(1).forEach((offset, place) => assert.ok((offset - found[place]) * window.pitch >= 28 || offset - found[place] === 5000));
+    found
+      .slice(1)
+      .forEach((offset, place) =>
+        assert.ok((offset - found[place]) * window.pitch >= 28 || offset - found[place] === 5000),
+      );
     assert.ok(found.every((offset) => offset % (found[1] - found[0] || 1) === 0));
   }
 });
 
-// -- words beside marks -----------------------------------------------------------------------------------------------------------------
+// -- words beside marks -----------------------------------------------------------------------------------------------
 
 test("words stand right of their mark, else left, else a line away, else nowhere", () => {
-  const labels = createLabels([], [0, 0, 200, 100]), at = (x, y, text) => { const found = labels(x, y, text); return found && [found.isEnd, found.y - y - 4]; };
+  const labels = createLabels([], [0, 0, 200, 100]);
+  const at = (x, y, text) => { const found = labels(x, y, text); return found && [found.isEnd, found.y - y - 4]; };
   assert.deepEqual(at(20, 50, "hello"), [false, 0]);
   assert.deepEqual(at(20, 50, "hello"), [false, -17], "the place is taken; left of the mark is outside");
   assert.deepEqual(at(180, 50, "hello"), [true, 0]);
@@ -76,18 +89,27 @@ test("no two words are in one place, and none outside its bounds", () => {
   const bounds = [0, 0, 300, 120], labels = createLabels([], bounds), boxes = [];
   for (let mark = 0; mark < 40; mark += 1) {
     const text = "offset ".repeat(1 + (mark % 3)), found = labels((mark * 71) % 300, 20 + ((mark * 37) % 80), text);
-    if (found) boxes.push([found.isEnd ? found.x - widthOf(text) : found.x, found.y - 12, found.isEnd ? found.x : found.x + widthOf(text), found.y + 4]);
+    if (found) {
+      boxes.push([
+        found.isEnd ? found.x - widthOf(text) : found.x, found.y - 12, found.isEnd ? found.x : found.x + widthOf(text),
+        found.y + 4,
+      ]);
+    }
   }
   assert.ok(boxes.length > 5);
   boxes.forEach((one, place) => {
     assert.ok(one[0] >= bounds[0] && one[2] <= bounds[2] && one[1] >= bounds[1] && one[3] <= bounds[3]);
-    boxes.slice(place + 1).forEach((other) => assert.ok(one[2] <= other[0] || one[0] >= other[2] || one[3] <= other[1] || one[1] >= other[3]));
+    boxes
+      .slice(place + 1)
+      .forEach((other) =>
+        assert.ok(one[2] <= other[0] || one[0] >= other[2] || one[3] <= other[1] || one[1] >= other[3]),
+      );
   });
 });
 
 test("Chinese letters take more room", () => assert.ok(widthOf("主题") > widthOf("ab")));
 
-// -- cuts and flights -------------------------------------------------------------------------------------------------------------------
+// -- cuts and flights -------------------------------------------------------------------------------------------------
 
 test("a cut is told for each copy that ends earlier, down to where its log began before", () => {
   const before = { copies: { 1: copy(50), 2: copy(40), 3: copy(30, 30, 20) } };
@@ -106,34 +128,71 @@ test("the words of a cut stand above what falls, clear of the new end and the fo
 
 function partition(ends, known, leader = 1) {
   const copies = Object.fromEntries(Object.entries(ends).map(([broker, end]) => [broker, copy(end)]));
-  if (copies[leader]) copies[leader].followers = Object.fromEntries(Object.entries(known).map(([broker, end]) => [broker, { end }]));
+  if (copies[leader]) {
+    copies[leader].followers = Object.fromEntries(Object.entries(known).map(([broker, end]) => [broker, { end }]));
+  }
   return { leader, copies };
 }
 
 test("a fetch flies when the leader hears another end, records fly when a follower's end rose", () => {
-  const dots = flown(partition({ 1: 10, 2: 5, 3: 5 }, { 2: 5, 3: 5 }), partition({ 1: 10, 2: 8, 3: 5 }, { 2: 6, 3: 5 }), say);
-  assert.deepEqual(dots.map(({ kind, from, to, offset }) => [kind, from, to, offset]), [["request", "2", "1", 6], ["answer", "1", "2", 8]]);
+  const dots = flown(
+    partition({ 1: 10, 2: 5, 3: 5 }, { 2: 5, 3: 5 }),
+    partition({ 1: 10, 2: 8, 3: 5 }, { 2: 6, 3: 5 }),
+    say,
+  );
+  assert.deepEqual(
+    dots.map(({ kind, from, to, offset }) => [kind, from, to, offset]),
+    [
+      ["request", "2", "1", 6], ["answer", "1", "2", 8],
+    ],
+  );
   assert.match(dots[1].text, /"count":3/);
 });
 
 test("nothing flies before a second view, without a leader, or where nothing changed", () => {
   const same = partition({ 1: 10, 2: 5 }, { 2: 5 });
-  assert.deepEqual([flown(null, same, say), flown(same, { ...same, leader: -1 }, say), flown(same, structuredClone(same), say)], [[], [], []]);
-  assert.deepEqual(flown(same, partition({ 1: 10, 2: 3 }, { 2: 5 }), say), [], "a copy that was cut did not get records");
+  assert.deepEqual(
+    [flown(null, same, say), flown(same, { ...same, leader: -1 }, say), flown(same, structuredClone(same), say)],
+    [[], [], []],
+  );
+  assert.deepEqual(
+    flown(same, partition({ 1: 10, 2: 3 }, { 2: 5 }), say),
+    [],
+    "a copy that was cut did not get records",
+  );
 });
 
 test("each message says what is in it, and a refusal its code", () => {
-  const told = (kind, ...part) => messageWords(kind, part.length ? ["t", 0, ...part] : null, (code, params) => `${code}${params ? ` ${Object.values(params).join(",")}` : ""}`);
-  assert.deepEqual([told("heartbeat"), told("produce", 3, -1), told("produce", 3, 7), told("produced", 5, null), told("produced", 5, "NOT_LEADER")], [
-    "cluster.wire.heartbeat", "cluster.wire.produce 3,-1", "cluster.wire.produce_seq 3,7", "cluster.wire.produced 5", "cluster.wire.refused NOT_LEADER",
-  ]);
-  assert.deepEqual([told("fetched", 0, 4, 9, null, -1), told("fetched", 0, 0, 9, null, -1), told("fetched", 0, 0, 9, "FENCED", -1), told("fetched", 0, 0, 9, null, 2, 7)], [
-    "cluster.wire.fetched 4,9", "cluster.wire.fetched_none 0,9", "cluster.wire.refused FENCED", "cluster.wire.diverging 2,7",
-  ]);
+  const told = (kind, ...part) =>
+    messageWords(
+      kind,
+      part.length ? ["t", 0, ...part] : null,
+      (code, params) => `${code}${params ? ` ${Object.values(params).join(",")}` : ""}`,
+    );
+  assert.deepEqual(
+    [
+      told("heartbeat"), told("produce", 3, -1), told("produce", 3, 7), told("produced", 5, null),
+      told("produced", 5, "NOT_LEADER"),
+    ],
+    [
+      "cluster.wire.heartbeat", "cluster.wire.produce 3,-1", "cluster.wire.produce_seq 3,7", "cluster.wire.produced 5",
+      "cluster.wire.refused NOT_LEADER",
+    ],
+  );
+  assert.deepEqual(
+    [
+      told("fetched", 0, 4, 9, null, -1), told("fetched", 0, 0, 9, null, -1), told("fetched", 0, 0, 9, "FENCED", -1),
+      told("fetched", 0, 0, 9, null, 2, 7),
+    ],
+    [
+      "cluster.wire.fetched 4,9", "cluster.wire.fetched_none 0,9", "cluster.wire.refused FENCED",
+      "cluster.wire.diverging 2,7",
+    ],
+  );
   assert.equal(told("alter_partition", [1, 2]), "cluster.wire.alter_partition 1 2");
 });
 
-// -- timers and trends ------------------------------------------------------------------------------------------------------------------
+// -- timers and trends ------------------------------------------------------------------------------------------------
 
 test("a sweep is nothing at 0, a whole circle at 1, and the long way round after a half", () => {
   assert.equal(sweep(0, 0, 10, 0), "");
@@ -144,19 +203,25 @@ test("a sweep is nothing at 0, a whole circle at 1, and the long way round after
 });
 
 test("a trend needs four values, and a change of two records that counts against their scatter", () => {
-  assert.deepEqual([[], [1, 2, 3], [5, 5, 5, 5], [0, 0, 9, 9], [9, 9, 0, 0], [0, 0, 1, 1], [100, 100, 107, 107], [100, 100, 109, 109]].map(direction), [null, null, "level", "up", "down", "level", "up", "up"]);
+  assert.deepEqual(
+    [
+      [], [1, 2, 3], [5, 5, 5, 5], [0, 0, 9, 9], [9, 9, 0, 0], [0, 0, 1, 1], [100, 100, 107, 107], [100, 100, 109, 109],
+    ].map(direction),
+    [null, null, "level", "up", "down", "level", "up", "up"],
+  );
   assert.equal(direction([...Array(50).fill(900), ...Array(30).fill(5)]), "level", "only the last seconds count");
 });
 
 test("a line of lags begins at the right edge, and one value is a dash", () => {
   const at = { x: 0, y: 0, width: 118, height: 20, say };
   assert.deepEqual(spark("s", [4], at).map(({ id, text }) => [id, text]), [["s-none", "–"]]);
-  const [line] = spark("s", [0, 0, 10, 10], at), points = line.d.slice(1).split("L").map((pair) => pair.split(" ").map(Number));
+  const [line] = spark("s", [0, 0, 10, 10], at);
+  const points = line.d.slice(1).split("L").map((pair) => pair.split(" ").map(Number));
   assert.deepEqual(points, [[112, 20], [114, 20], [116, 2], [118, 2]]);
   assert.equal(spark("s", [0, 0, 0, 0], at)[0].d.includes("NaN"), false);
 });
 
-// -- searching the index ----------------------------------------------------------------------------------------------------------------
+// -- searching the index ----------------------------------------------------------------------------------------------
 
 // As Kafka's AbstractIndex looks: the middle, rounded up, until one slot is left.
 function probesFor(entries, target) {
@@ -196,8 +261,14 @@ test("the bytes shown reach from the first row to the end, and hold the gap that
   const around = [[10, 1000], [20, 3000]];
   assert.deepEqual(span({ around, around_first_slot: 0, entries: 9 }, null, 9000), { from: 1000, to: 5000 });
   assert.deepEqual(span({ around, around_first_slot: 7, entries: 9 }, null, 9000), { from: 1000, to: 9000 });
-  assert.deepEqual(span({ around, around_first_slot: 0, entries: 9 }, { from: 500, to: 7000 }, 9000), { from: 500, to: 7000 });
-  assert.deepEqual(span({ around: [], entries: 0 }, null, 0), { from: 0, to: 1 }, "an index without rows, a log without bytes");
+  assert.deepEqual(span({ around, around_first_slot: 0, entries: 9 }, { from: 500, to: 7000 }, 9000), {
+    from: 500, to: 7000,
+  });
+  assert.deepEqual(
+    span({ around: [], entries: 0 }, null, 0),
+    { from: 0, to: 1 },
+    "an index without rows, a log without bytes",
+  );
 });
 
 test("the scan stops at the first batch that ends at or above the offset; without one it reads all", () => {
@@ -207,10 +278,12 @@ test("the scan stops at the first batch that ends at or above the offset; withou
   assert.deepEqual([hopsOf(step, 5), hopsOf(step, null)], [1, 2]);
 });
 
-// -- the timeline -----------------------------------------------------------------------------------------------------------------------
+// -- the timeline -----------------------------------------------------------------------------------------------------
 
 test("marks are never nearer than their width, and no change is lost", () => {
-  const places = Array.from({ length: 90 }, (_, place) => ({ at: (place * place * 7) % 640 })).sort((a, b) => a.at - b.at);
+  const places = Array.from({ length: 90 }, (_, place) => ({ at: (place * place * 7) % 640 })).sort(
+    (a, b) => a.at - b.at,
+  );
   const marks = clusters(places, ({ at }) => at);
   assert.equal(marks.reduce((sum, { ticks: own }) => sum + own.length, 0), 90);
   marks.slice(1).forEach(({ at }, place) => assert.ok(marks[place].at - at >= 20));

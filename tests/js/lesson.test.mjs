@@ -4,11 +4,26 @@ import { test } from "node:test";
 
 import { lessonOf } from "../../static/js/lesson/words.js";
 
-const say = (code, params) => (code === "lesson.language" ? "en" : code.startsWith("check.state.") ? `word of ${code.slice(12)}` : code === "check.is" ? params.value : code === "check.asked" ? params.asked : code);
+const say = (code, params) =>
+  code === "lesson.language"
+    ? "en"
+    : code.startsWith("check.state.")
+      ? `word of ${code.slice(12)}`
+      : code === "check.is"
+        ? params.value
+        : code === "check.asked"
+          ? params.asked
+          : code;
 
 function checked(number, came, asked = came) {
   const own = { en: "" }, check = { lane: "kafka", number, at_us: 0, asks: { is: asked }, says: own };
-  const view = { at_us: 0, lesson: { title: own, watch_for: own, you_will_learn: own, lasts_us: 9, meddled_us: null, captions: [], checks: [check], results: { 0: { came, holds: came === asked } } } };
+  const view = {
+    at_us: 0,
+    lesson: {
+      title: own, watch_for: own, you_will_learn: own, lasts_us: 9, meddled_us: null, captions: [], checks: [check],
+      results: { 0: { came, holds: came === asked } },
+    },
+  };
   const [{ figure, about }] = lessonOf(view, say).checks;
   return [figure, about];
 }
@@ -26,9 +41,18 @@ test("any other value is as the file writes it", () => {
 
 test("where checks ask several lanes each names its own as the Stage does", () => {
   const own = { en: "" }, ask = (lane) => ({ lane, number: "lag", at_us: 0, asks: { is: 1 }, says: own });
-  const view = { at_us: 0, rigs: { kafka: { model: "kafka" }, old: { model: "kafka" } }, lesson: { title: own, watch_for: own, you_will_learn: own, lasts_us: 9, meddled_us: null, captions: [], checks: [ask("kafka"), ask("old")], results: {} } };
+  const view = {
+    at_us: 0, rigs: { kafka: { model: "kafka" }, old: { model: "kafka" } },
+    lesson: {
+      title: own, watch_for: own, you_will_learn: own, lasts_us: 9, meddled_us: null, captions: [],
+      checks: [ask("kafka"), ask("old")], results: {},
+    },
+  };
   assert.deepEqual(lessonOf(view, say).checks.map(({ about }) => about), ["rig.kafka · 1", "rig.kafka old · 1"]);
   view.lesson.lanes = { old: { en: "High watermark", zh: "高水位" } };
   const named = (code, params) => (code === "list.named" ? `${params.name}: ${params.what}` : say(code, params));
-  assert.deepEqual(lessonOf(view, named).checks.map(({ about }) => about), ["rig.kafka · 1", "rig.kafka: High watermark · 1"]);
+  assert.deepEqual(
+    lessonOf(view, named).checks.map(({ about }) => about),
+    ["rig.kafka · 1", "rig.kafka: High watermark · 1"],
+  );
 });

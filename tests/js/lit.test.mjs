@@ -15,21 +15,28 @@ const litIds = (layout, rig, event) => {
 };
 
 test("a client's step lights its row and the partitions that it registered", () => {
-  const rig = view.rigs.tubemq, event = rig.why.find(({ kind, data }) => kind === "tubemq.client.connected" && data.consumer === "c4");
+  const rig = view.rigs.tubemq;
+  const event = rig.why.find(({ kind, data }) => kind === "tubemq.client.connected" && data.consumer === "c4");
   const ids = litIds(clientGrid.layout, rig, event);
-  for (const id of ["sw-c4", "name-c4", ...event.data.partitions.map((key) => `cell-${key}`)]) assert.ok(ids.includes(id), id);
+  for (const id of ["sw-c4", "name-c4", ...event.data.partitions.map((key) => `cell-${key}`)]) {
+    assert.ok(ids.includes(id), id);
+  }
   assert.ok(!ids.includes("sw-c3") && !ids.includes("cell-1:flights:1"));
 });
 
 test("a newcomer's step lights its points, and the ranges that it names", () => {
-  const rig = view.rigs.pulsar, event = { inputs: {}, data: { consumer: "c4", largest: [{ start: 10, end: 20, consumer: "c1", keys: 2 }] } };
+  const rig = view.rigs.pulsar;
+  const event = { inputs: {}, data: { consumer: "c4", largest: [{ start: 10, end: 20, consumer: "c1", keys: 2 }] } };
   const ids = litIds(hashRing.layout, rig, event);
   assert.ok(ids.includes("tick-c4") && ids.includes("raised-c4") && !ids.includes("now-c1"));
   assert.deepEqual(spokenOf(event, rig).ranges, [[10, 20]]);
 });
 
 test("a step of RabbitMQ lights the consumer's hands and who got records", () => {
-  const rig = view.rigs.rabbitmq, ids = litIds(queueDispatch.layout, rig, { inputs: {}, data: { consumer: "c4", received: [{ consumer: "c3", records: 1 }] } });
+  const rig = view.rigs.rabbitmq;
+  const ids = litIds(queueDispatch.layout, rig, {
+    inputs: {}, data: { consumer: "c4", received: [{ consumer: "c3", records: 1 }] },
+  });
   assert.ok(ids.includes("hand-c4-0") && ids.includes("sw-c3") && !ids.includes("sw-c2"));
 });
 
@@ -48,9 +55,15 @@ test("the panel stands at the right, at the left of the last lane, below where t
 });
 
 test("the panel's title calls its lane as the heading above the picture does", () => {
-  const told = (id, rig, lesson) => titleOf(id, { rigs: { [id]: rig }, lesson }, (code, params) => (params ? `${code} ${params.lane ?? `${params.name}: ${params.what}`}` : code));
+  const told = (id, rig, lesson) =>
+    titleOf(id, { rigs: { [id]: rig }, lesson }, (code, params) =>
+      params ? `${code} ${params.lane ?? `${params.name}: ${params.what}`}` : code,
+    );
   assert.equal(told("pulsar", { model: "pulsar", picture: { type: "Failover" } }), "why.title lane.pulsar.Failover");
   assert.equal(told("old", { model: "pulsar", picture: { type: "Key_Shared" } }), "why.title lane.pulsar old");
   assert.equal(told("kafka", { model: "kafka", picture: {} }), "why.title lane.kafka");
-  assert.equal(told("old", { model: "kafka", picture: {} }, { lanes: { old: { "lesson.language": "High watermark" } } }), "why.title list.named rig.kafka: High watermark");
+  assert.equal(
+    told("old", { model: "kafka", picture: {} }, { lanes: { old: { "lesson.language": "High watermark" } } }),
+    "why.title list.named rig.kafka: High watermark",
+  );
 });

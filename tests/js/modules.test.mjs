@@ -1,4 +1,5 @@
-// What may import what in static/js: a page's folder asks the shared ones, never another page's, and nothing imports itself in a circle.
+// What may import what in static/js: a page's folder asks the shared ones, never another page's, and nothing imports
+// itself in a circle.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { posix } from "node:path";
@@ -11,7 +12,8 @@ const SHARED = ["base", "feed", "drawing", "lane", "lesson"];
 
 const read = (name) => readFileSync(new URL(name, ROOT), "utf8");
 const modules = readdirSync(ROOT, { recursive: true }).filter((name) => name.endsWith(".js")).sort();
-const importsOf = (name, text) => [...text.matchAll(IMPORT)].map(([, address, late]) => posix.join(posix.dirname(name), address ?? late));
+const importsOf = (name, text) =>
+  [...text.matchAll(IMPORT)].map(([, address, late]) => posix.join(posix.dirname(name), address ?? late));
 const graph = new Map(modules.map((name) => [name, importsOf(name, read(name))]));
 
 // The modules of a circle, the first one again at its end; null without one.
@@ -45,20 +47,30 @@ function wrongOf(from, to) {
 
 test("every module that is imported is there", () => {
   assert.ok(modules.length > 100);
-  for (const [name, imported] of graph) for (const other of imported) assert.ok(existsSync(new URL(other, ROOT)), `${name}: ${other}`);
+  for (const [name, imported] of graph) {
+    for (const other of imported) assert.ok(existsSync(new URL(other, ROOT)), `${name}: ${other}`);
+  }
 });
 
 test("modules import one another in no circle", () => assert.equal(circleIn(graph), null));
 
 test("a circle is found, however it is written", () => {
-  const texts = { "a/one.js": 'import { x } from "./two.js";', "a/two.js": 'import {\n  y,\n  z,\n} from "../b/three.js";', "b/three.js": 'export * from "../a/one.js";' };
+  const texts = {
+    "a/one.js": 'import { x } from "./two.js";', "a/two.js": 'import {\n  y,\n  z,\n} from "../b/three.js";',
+    "b/three.js": 'export * from "../a/one.js";',
+  };
   const edges = new Map(Object.entries(texts).map(([name, text]) => [name, importsOf(name, text)]));
   assert.deepEqual(circleIn(edges), ["a/one.js", "a/two.js", "b/three.js", "a/one.js"]);
-  assert.deepEqual(importsOf("a/one.js", 'const { x } = await import("../b/x.js");\nimport "./y.js";'), ["b/x.js", "a/y.js"]);
+  assert.deepEqual(importsOf("a/one.js", 'const { x } = await import("../b/x.js");\nimport "./y.js";'), [
+    "b/x.js", "a/y.js",
+  ]);
 });
 
 test("a page's modules import its own and those that pages share, which import none of a page's", () => {
-  assert.deepEqual([...graph].flatMap(([name, imported]) => imported.map((other) => wrongOf(name, other)).filter(Boolean)), []);
+  assert.deepEqual(
+    [...graph].flatMap(([name, imported]) => imported.map((other) => wrongOf(name, other)).filter(Boolean)),
+    [],
+  );
 });
 
 test("another page's module is refused, and a shared one that builds on what is above it", () => {
@@ -68,3 +80,18 @@ test("another page's module is refused, and a shared one that builds on what is 
 });
 
 test("no module stands outside a folder", () => assert.deepEqual(modules.filter((name) => !name.includes("/")), []));
+
+// -- the shape of a file ----------------------------------------------------------------------------------------------
+
+const COLUMNS_MAX = 120;
+const TESTS = new URL("./", import.meta.url);
+const tests = readdirSync(TESTS, { recursive: true }).filter((name) => name.endsWith(".mjs"));
+const files = [...modules.map((name) => new URL(name, ROOT)), ...tests.map((name) => new URL(name, TESTS))];
+const linesOf = (file) => readFileSync(file, "utf8").trimEnd().split("\n");
+
+test("no line of a module or of its tests is wider than 120 columns", () => {
+  const wide = files.flatMap((file) =>
+    linesOf(file).flatMap((line, place) => ([...line].length > COLUMNS_MAX ? [`${file.pathname}:${place + 1}`] : [])),
+  );
+  assert.deepEqual(wide, []);
+});

@@ -6,8 +6,9 @@ import { present } from "../../static/js/stage/present.js";
 import { load } from "./fixtures/load.mjs";
 
 const WORDS = {
-  "sub.noticed": "noticed by {noticed}; {waiting} waits.", "sub.unnoticed": "{waiting} waits.", "sub.noticed_by_all": "noticed.", "sub.unknown": "unknown to {lanes}.",
-  "list.comma": ", ", "list.and": "{first} and {last}",
+  "sub.noticed": "noticed by {noticed}; {waiting} waits.", "sub.unnoticed": "{waiting} waits.",
+  "sub.noticed_by_all": "noticed.", "sub.unknown": "unknown to {lanes}.", "list.comma": ", ",
+  "list.and": "{first} and {last}",
 };
 
 function sub(states) {

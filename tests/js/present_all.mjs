@@ -1,4 +1,5 @@
-// Reads {view, words} from standard input and prints what present.js says in Node: for the test of the engine that the server runs it in.
+// Reads {view, words} from standard input and prints what present.js says in Node: for the test of the engine that the
+// server runs it in.
 import { readFileSync } from "node:fs";
 
 import { present } from "../../static/js/stage/present.js";

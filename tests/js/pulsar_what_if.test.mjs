@@ -5,7 +5,10 @@ import test from "node:test";
 import { lines } from "../../static/js/pulsar/what_if.js";
 import { say } from "./fixtures/load.mjs";
 
-const ANSWER = { key: "k", hash: 6067, slot: null, range: null, partition: null, topic: null, consumer: "c1", joins: { name: "c9", consumer: "c1", refused: null }, leaves: {} };
+const ANSWER = {
+  key: "k", hash: 6067, slot: null, range: null, partition: null, topic: null, consumer: "c1",
+  joins: { name: "c9", consumer: "c1", refused: null }, leaves: {},
+};
 
 function tellsHash(type, { partitions = 0, topics = 0, ...answer } = {}) {
   const rig = { order: ["c1"], pulsar: { type, partitions, topics, consumers: { c1: { connected: true } } } };

@@ -26,10 +26,13 @@ test("what happened while the lab was set up, before its clock began, is at its 
 });
 
 test("a ratio has four places at most, the point among them or not", () => {
-  assert.deepEqual([1, 1.276, 9.994, 9.995, 13, 99.94, 99.95, 512, null].map(ratio), ["1.00", "1.28", "9.99", "10.0", "13.0", "99.9", "100", "512", "–"]);
+  assert.deepEqual([1, 1.276, 9.994, 9.995, 13, 99.94, 99.95, 512, null].map(ratio), [
+    "1.00", "1.28", "9.99", "10.0", "13.0", "99.9", "100", "512", "–",
+  ]);
 });
 
-test("names stand in turn, each once", () => assert.deepEqual(inTurn(["c10", "c2", "audit", "c1", "b2", "c2"]), ["audit", "c1", "b2", "c2", "c10"]));
+test("names stand in turn, each once", () =>
+  assert.deepEqual(inTurn(["c10", "c2", "audit", "c1", "b2", "c2"]), ["audit", "c1", "b2", "c2", "c10"]));
 
 test("between sentences stands a blank, after a Chinese full stop none", () => {
   assert.equal(sentences(["One.", "Two."]), "One. Two.");
@@ -74,8 +77,12 @@ test("what lasted less than half a tenth of a second is not said to have lasted 
 });
 
 test("what parts names in a row comes from the catalogue: in Chinese it is another sign", () => {
-  const root = new URL("../../static/js/", import.meta.url), inputs = ["pulsar/editor.js", "analyze/strategies_step.js", "analyze/watch_form.js", "log/words.js"];   // what is typed or stored as it is; <time, offset>
+  // what is typed or stored as it is; <time, offset>
+  const root = new URL("../../static/js/", import.meta.url);
+  const inputs = ["pulsar/editor.js", "analyze/strategies_step.js", "analyze/watch_form.js", "log/words.js"];
   const files = readdirSync(root, { recursive: true }).filter((name) => name.endsWith(".js") && !inputs.includes(name));
-  const found = files.filter((name) => /join\("(, |; |: )"\)|\}(, |: )\$\{/.test(readFileSync(new URL(name, root), "utf8")));
+  const found = files.filter((name) =>
+    /join\("(, |; |: )"\)|\}(, |: )\$\{/.test(readFileSync(new URL(name, root), "utf8")),
+  );
   assert.deepEqual(found.filter((name) => !name.includes("vendor")), []);
 });

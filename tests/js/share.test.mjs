@@ -6,7 +6,10 @@ import { load } from "./fixtures/load.mjs";
 
 test("a link names the moment on screen, the last change by then and the speed", () => {
   const view = { ...load("stage"), at_us: 83_250_000, speed: 0.5, timeline: { 2: {}, 10: {}, 9: {} } };
-  assert.equal(momentLink(view, "http://lab.test/lab/x1/?at_us=1#kafka"), "http://lab.test/lab/x1/?at_us=83250000&position=10&speed=0.5");
+  assert.equal(
+    momentLink(view, "http://lab.test/lab/x1/?at_us=1#kafka"),
+    "http://lab.test/lab/x1/?at_us=83250000&position=10&speed=0.5",
+  );
 });
 
 test("before the first change the position is 0", () => {

@@ -1,4 +1,5 @@
-// Cuts of the hash space as laws over many made-up cuts: pieces tile the space, and what moved is what has another owner slot by slot.
+// Cuts of the hash space as laws over many made-up cuts: pieces tile the space, and what moved is what has another
+// owner slot by slot.
 import assert from "node:assert/strict";
 import test from "node:test";
 
@@ -54,14 +55,18 @@ test("pieces tile the space in order, each slot with its owner and whether that 
 test("neighbours of one owner are one piece, unless one of them is dead", () => {
   for (const { now, isRing } of CASES) {
     const pieces = segments(now, SPACE, isRing);
-    pieces.slice(1).forEach(([, , owner, isDark], place) => assert.ok(owner !== pieces[place][2] || isDark !== pieces[place][3]));
+    pieces
+      .slice(1)
+      .forEach(([, , owner, isDark], place) => assert.ok(owner !== pieces[place][2] || isDark !== pieces[place][3]));
   }
 });
 
 test("what moved is every slot that has another owner than before, and no other", () => {
   for (const { now, before, isRing } of CASES) {
     const told = new Map();
-    for (const [from, to, owner] of moved({ now, before, space: SPACE }, isRing)) for (let slot = from; slot < to; slot += 1) told.set(slot, owner);
+    for (const [from, to, owner] of moved({ now, before, space: SPACE }, isRing)) {
+      for (let slot = from; slot < to; slot += 1) told.set(slot, owner);
+    }
     for (let slot = 0; slot < SPACE; slot += 1) {
       const is = ownerOf(now, slot, isRing);
       assert.equal(told.get(slot), is === ownerOf(before, slot, isRing) ? undefined : is, `slot ${slot}`);
@@ -74,7 +79,9 @@ test("a handover names the giver and the taker of the same slots", () => {
     const pieces = handovers({ now, before, space: SPACE }, isRing);
     for (const [from, to, giver, taker] of pieces) {
       assert.notEqual(giver, taker);
-      for (let slot = from; slot < to; slot += 1) assert.deepEqual([ownerOf(before, slot, isRing), ownerOf(now, slot, isRing)], [giver, taker]);
+      for (let slot = from; slot < to; slot += 1) {
+        assert.deepEqual([ownerOf(before, slot, isRing), ownerOf(now, slot, isRing)], [giver, taker]);
+      }
     }
     const size = (list) => list.reduce((sum, [from, to]) => sum + to - from, 0);
     assert.equal(size(pieces), size(moved({ now, before, space: SPACE }, isRing)));
@@ -109,7 +116,10 @@ test("a bound beyond the space does not lead out of it", () => {
 test("the mark of a cut is the same for the same cut, and another for another bound, owner or death", () => {
   const cut = { bounds: [3, 9, 20], owners: [0, 1, 2], dark: [0, 0, 0] }, mark = fingerprint(cut);
   assert.equal(fingerprint(structuredClone(cut)), mark);
-  for (const other of [{ ...cut, bounds: [3, 10, 20] }, { ...cut, owners: [0, 2, 2] }, { ...cut, dark: [0, 1, 0] }, { bounds: [3, 9], owners: [0, 1] }, null]) {
+  for (const other of [
+    { ...cut, bounds: [3, 10, 20] }, { ...cut, owners: [0, 2, 2] }, { ...cut, dark: [0, 1, 0] },
+    { bounds: [3, 9], owners: [0, 1] }, null,
+  ]) {
     assert.notEqual(fingerprint(other), mark);
   }
 });
@@ -124,11 +134,20 @@ test("the lens is as wide as it is asked to be, stays within the space, and show
 
 test("through the lens each piece is cut to the window and keeps its own ends", () => {
   const picture = { space: SPACE, kind: "ranges" }, cut = { bounds: [9, 19, 23], owners: [0, 1, 0] };
-  assert.deepEqual(seen(cut, picture, { from: 5, to: 21 }), [[5, 10, 0, false, 0, 10], [10, 20, 1, false, 10, 20], [20, 21, 0, false, 20, 24]]);
-  assert.deepEqual(seen(cut, picture, { from: 10, to: 20 }), [[10, 20, 1, false, 10, 20]], "a piece that only touches the window is not in it");
+  assert.deepEqual(seen(cut, picture, { from: 5, to: 21 }), [
+    [5, 10, 0, false, 0, 10], [10, 20, 1, false, 10, 20], [20, 21, 0, false, 20, 24],
+  ]);
+  assert.deepEqual(
+    seen(cut, picture, { from: 10, to: 20 }),
+    [[10, 20, 1, false, 10, 20]],
+    "a piece that only touches the window is not in it",
+  );
 });
 
 test("a point of the picture is a slot of the space, also at and beyond its edges", () => {
   const picture = { space: 65_536 };
-  assert.deepEqual([-5, 0, 140, 279.99, 280, 999].map((x) => slotAt([x, 0], picture, 280)), [0, 0, 32_768, 65_533, 65_535, 65_535]);
+  assert.deepEqual(
+    [-5, 0, 140, 279.99, 280, 999].map((x) => slotAt([x, 0], picture, 280)),
+    [0, 0, 32_768, 65_533, 65_535, 65_535],
+  );
 });

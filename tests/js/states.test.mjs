@@ -1,4 +1,5 @@
-// The pictures of a lane in the states that nobody records: nobody there, one alone, all crashed, many more than there are rows.
+// The pictures of a lane in the states that nobody records: nobody there, one alone, all crashed, many more than there
+// are rows.
 import assert from "node:assert/strict";
 import test from "node:test";
 
@@ -22,17 +23,26 @@ const stage = () => load("stage");
 function without(value, gone) {
   if (Array.isArray(value)) return value.filter((item) => !gone.has(item)).map((item) => without(item, gone));
   if (value === null || typeof value !== "object") return gone.has(value) ? null : value;
-  return Object.fromEntries(Object.entries(value).filter(([name]) => !gone.has(name)).map(([name, item]) => [name, without(item, gone)]));
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name]) => !gone.has(name))
+      .map(([name, item]) => [name, without(item, gone)]),
+  );
 }
 
 // The lane with these consumers alone: a cut of the hash space goes to the first of them, or to nobody.
 function only(rig, names) {
   const gone = new Set(rig.order.filter((name) => !names.includes(name))), picture = without(rig.picture, gone);
   if (rig.picture.now) {
-    const whole = names.length ? { bounds: [picture.space - 1], owners: [0], dark: [0] } : { bounds: [], owners: [], dark: [] };
+    const whole = names.length
+      ? { bounds: [picture.space - 1], owners: [0], dark: [0] }
+      : { bounds: [], owners: [], dark: [] };
     Object.assign(picture, { names: [...names], now: whole, before: null, needle: null, connected: names.length });
   }
-  return { ...rig, order: [...names], consumers: without(rig.consumers, gone), picture, skew: names.length ? 1 : null, bill: null };
+  return {
+    ...rig, order: [...names], consumers: without(rig.consumers, gone), picture, skew: names.length ? 1 : null,
+    bill: null,
+  };
 }
 
 function crashed(rig) {
@@ -59,14 +69,20 @@ function many(rig, count) {
 }
 
 const STATES = {
-  nobody: (rig) => only(rig, []), "one alone": (rig) => only(rig, [rig.order.at(-1)]), "all crashed": crashed, "forty more": (rig) => many(rig, 40),
+  nobody: (rig) => only(rig, []), "one alone": (rig) => only(rig, [rig.order.at(-1)]), "all crashed": crashed,
+  "forty more": (rig) => many(rig, 40),
 };
 
 function isWhole(shapes, where) {
   const ids = shapes.map(({ id }) => id);
   assert.equal(new Set(ids).size, ids.length, `${where}: an id twice`);
   for (const shape of shapes) {
-    for (const [name, value] of Object.entries(shape)) assert.ok(value !== undefined && !/NaN|undefined|Infinity/.test(String(value)), `${where}: ${shape.id} ${name} = ${value}`);
+    for (const [name, value] of Object.entries(shape)) {
+      assert.ok(
+        value !== undefined && !/NaN|undefined|Infinity/.test(String(value)),
+        `${where}: ${shape.id} ${name} = ${value}`,
+      );
+    }
     if (shape.tag === "rect") assert.ok(Number(shape.width) >= 0 && Number(shape.height) >= 0, `${where}: ${shape.id}`);
   }
 }
@@ -75,7 +91,12 @@ for (const [state, change] of Object.entries(STATES)) {
   for (const id of ["pulsar", "kafka", "tubemq", "rabbitmq"]) {
     test(`${id}, ${state}: the picture and its table are whole, tall and short`, () => {
       const view = stage(), rig = change(view.rigs[id]);
-      for (const height of [TALL, SHORT]) isWhole(VISUALS[rig.picture.kind].layout(rig, { say, at: view.at_us, current: null, height }), `${id} ${height}`);
+      for (const height of [TALL, SHORT]) {
+        isWhole(
+          VISUALS[rig.picture.kind].layout(rig, { say, at: view.at_us, current: null, height }),
+          `${id} ${height}`,
+        );
+      }
       const { head, rows } = twin(rig, words);
       for (const row of rows) assert.equal(row.length, head.length, `${id}: a row of the table`);
     });
@@ -86,12 +107,15 @@ test("who is alone has everything: one colour on the ring, every slot of the ran
   const view = stage(), rig = only(view.rigs.pulsar, ["c3"]);
   const owned = hashRing.layout(rig, { say }).filter(({ id }) => /^now-c/.test(id));
   assert.deepEqual(owned.map(({ id }) => id), ["now-c3"]);
-  const line = rangeSplit.layout({ ...rig, picture: { ...rig.picture, kind: "ranges" } }, { say }).filter(({ id }) => /^now-\d/.test(id));
+  const line = rangeSplit
+    .layout({ ...rig, picture: { ...rig.picture, kind: "ranges" } }, { say })
+    .filter(({ id }) => /^now-\d/.test(id));
   assert.deepEqual(line.map(({ x, width }) => [x, width]), [[0, WIDTH]]);
 });
 
 test("nobody's space is void, and it is not hatched as if somebody waited", () => {
-  const rig = only(stage().rigs.pulsar, []), picture = { ...rig.picture, kind: "ranges", now: { bounds: [rig.picture.space - 1], owners: [-1], dark: [0] } };
+  const rig = only(stage().rigs.pulsar, []);
+  const picture = { ...rig.picture, kind: "ranges", now: { bounds: [rig.picture.space - 1], owners: [-1], dark: [0] } };
   const [nobody] = rangeSplit.layout({ ...rig, picture }, { say }).filter(({ id }) => /^now-\d/.test(id));
   assert.equal(nobody.fill, "url(#void)");
 });
@@ -101,14 +125,18 @@ test("where rows are lower than a letter, names stand in every nth", () => {
 });
 
 test("all crashed: everything that somebody has is hatched, in the queue as on the ring", () => {
-  const { rigs } = stage(), hands = queueDispatch.layout(crashed(rigs.rabbitmq), { say, at: 0 }).filter(({ id, fill, stroke }) => id.startsWith("hand-") && (fill ?? stroke));
+  const { rigs } = stage();
+  const hands = queueDispatch
+    .layout(crashed(rigs.rabbitmq), { say, at: 0 })
+    .filter(({ id, fill, stroke }) => id.startsWith("hand-") && (fill ?? stroke));
   assert.ok(hands.length > 0 && hands.every(({ fill, stroke }) => /wait-/.test(`${fill}${stroke}`)));
   const slices = hashRing.layout(crashed(rigs.pulsar), { say }).filter(({ id }) => /^now-c\d/.test(id));
   assert.ok(slices.length > 0 && slices.every(({ id }) => id.endsWith("-dark")));
 });
 
 test("an empty queue says that it is empty, or that all is in somebody's hands", () => {
-  const rig = structuredClone(stage().rigs.rabbitmq), hint = () => queueDispatch.layout(rig, { say, at: 0 }).find(({ id }) => id === "hint").text;
+  const rig = structuredClone(stage().rigs.rabbitmq);
+  const hint = () => queueDispatch.layout(rig, { say, at: 0 }).find(({ id }) => id === "hint").text;
   rig.picture.head = [];
   assert.match(hint(), /^picture\.none_ready .*25/);
   rig.picture.unacked = 0;
@@ -138,7 +166,14 @@ test("one record alone is the current one, at the right end of the strip", () =>
 });
 
 test("records without a key have a line of their own name, and more keys than lines share the last", () => {
-  const strip = (keys) => stream.layout({ recent: Object.fromEntries(keys.map((key, place) => [place, { key }])), workload: { kind: "zipf" } }, { width: 640, say }).filter(({ tag }) => tag === "text").map(({ title }) => title);
+  const strip = (keys) =>
+    stream
+      .layout(
+        { recent: Object.fromEntries(keys.map((key, place) => [place, { key }])), workload: { kind: "zipf" } },
+        { width: 640, say },
+      )
+      .filter(({ tag }) => tag === "text")
+      .map(({ title }) => title);
   assert.deepEqual(strip([null, null, "a"]), ["workload.no_key {}", "a"]);
   assert.deepEqual(strip(["a", "a", "b", "c", "d"]), ["a", "b", "workload.others {}"]);
   assert.deepEqual(strip(["b", "a"]), ["a", "b"], "equal ones by name");

@@ -1,11 +1,14 @@
-// Reads {result, ranking, verdict, words} from standard input and prints what analyze/result.js says: for the test that holds it against
-// study_presentation.py.
+// Reads {result, ranking, verdict, words} from standard input and prints what analyze/result.js says: for the test that
+// holds it against study_presentation.py.
 import { readFileSync } from "node:fs";
 
 import { head, rankingRows, shortNames, unowned, verdictWords } from "../../static/js/analyze/result.js";
 
 const { result, ranking, verdict, words } = JSON.parse(readFileSync(0, "utf8"));
-process.stdout.write(JSON.stringify({
-  head: head(result, ranking, words), rows: rankingRows(result, ranking, words), short: Object.fromEntries(shortNames(result.strategies, words)),
-  unowned: unowned(result, words), sure: verdictWords(result, verdict, words),
-}));
+process.stdout.write(
+  JSON.stringify({
+    head: head(result, ranking, words), rows: rankingRows(result, ranking, words),
+    short: Object.fromEntries(shortNames(result.strategies, words)), unowned: unowned(result, words),
+    sure: verdictWords(result, verdict, words),
+  }),
+);

@@ -9,7 +9,8 @@ function throttled(t) {
   const drawn = [], due = createThrottle(() => now);
   return {
     drawn,
-    ask: (what, { everyMs = 1000, isForced = false } = {}) => due(() => drawn.push(`${what} at ${now}`), { everyMs, isForced }),
+    ask: (what, { everyMs = 1000, isForced = false } = {}) =>
+      due(() => drawn.push(`${what} at ${now}`), { everyMs, isForced }),
     pass: (ms) => {
       now += ms;
       t.mock.timers.tick(ms);

@@ -1,5 +1,5 @@
-// One chart of a page: drawn by Plotly when it comes near, with the same numbers as a table beside it, for screen readers, and on request
-// (its own button, or key T for all).
+// One chart of a page: drawn by Plotly when it comes near, with the same numbers as a table beside it, for screen
+// readers, and on request (its own button, or key T for all).
 
 import { page, speak } from "../base/chrome.js";
 import { setTerm } from "../base/dom.js";
@@ -8,12 +8,14 @@ import { colorsOf, loadPlotly } from "../drawing/plotly.js";
 
 const NEAR = "600px 0px";
 
-// make: { layout(context) -> { traces, layout, height, minWidth }, table(context) -> { head, rows }, lineAt?(context, trace), cut?(context) }.
-// Of a chart with lineAt, the line under the pointer, or under whose name it is, stands out; a name belongs to the trace of its place. cut:
-// words for what only the table has, or none.
+// make: { layout(context) -> { traces, layout, height, minWidth }, table(context) -> { head, rows }, lineAt?(context,
+// trace), cut?(context) }. Of a chart with lineAt, the line under the pointer, or under whose name it is, stands out; a
+// name belongs to the trace of its place. cut: words for what only the table has, or none.
 export function createChart(section, make, { onPick = null } = {}) {
-  const root = section.querySelector(".plot"), box = section.querySelector(".plot-box"), wait = section.querySelector(".plot-wait");
-  const button = section.querySelector("[data-as-table]"), twin = section.querySelector(".twin"), cut = section.querySelector("[data-cut]");
+  const root = section.querySelector(".plot"), box = section.querySelector(".plot-box");
+  const wait = section.querySelector(".plot-wait");
+  const button = section.querySelector("[data-as-table]"), twin = section.querySelector(".twin");
+  const cut = section.querySelector("[data-cut]");
   let context = null, isNear = false, isDrawn = false, isHeard = false, width = 0;
 
   const isOff = () => Math.abs(box.clientWidth - width) > 1;
@@ -28,7 +30,12 @@ export function createChart(section, make, { onPick = null } = {}) {
     try {
       const Plotly = await loadPlotly(page.urls.plotly);
       const size = { autosize: false, width: Math.max(width, drawing.minWidth) };
-      await Plotly.react(root, drawing.traces, { ...drawing.layout, ...size }, { displayModeBar: false, responsive: false });
+      await Plotly.react(
+        root,
+        drawing.traces,
+        { ...drawing.layout, ...size },
+        { displayModeBar: false, responsive: false },
+      );
       if (!isHeard) listen();
       isDrawn = true;
       wait.hidden = true;
@@ -61,8 +68,12 @@ export function createChart(section, make, { onPick = null } = {}) {
 
   function light(place) {
     root.toggleAttribute("data-lit", place !== null);
-    root.querySelectorAll(".scatterlayer .trace").forEach((line, index) => line.toggleAttribute("data-lit", index === place));
-    for (const name of root.querySelectorAll(".annotation")) name.toggleAttribute("data-lit", Number(name.dataset.index) === place);
+    root
+      .querySelectorAll(".scatterlayer .trace")
+      .forEach((line, index) => line.toggleAttribute("data-lit", index === place));
+    for (const name of root.querySelectorAll(".annotation")) {
+      name.toggleAttribute("data-lit", Number(name.dataset.index) === place);
+    }
   }
 
   if (make.lineAt) {
@@ -76,7 +87,9 @@ export function createChart(section, make, { onPick = null } = {}) {
   function writeTable() {
     const { head, rows, terms = [] } = make.table(context);
     while (twin.rows.length > rows.length + 1) twin.deleteRow(-1);
-    [head, ...rows].forEach((texts, index) => fillCells(twin.rows[index] ?? twin.insertRow(), texts, index ? "td" : "th"));
+    [head, ...rows].forEach((texts, index) =>
+      fillCells(twin.rows[index] ?? twin.insertRow(), texts, index ? "td" : "th"),
+    );
     [...twin.rows[0].cells].forEach((cell, place) => setTerm(cell, terms[place], section.hasAttribute("data-twin")));
   }
 
@@ -112,7 +125,15 @@ export function createChart(section, make, { onPick = null } = {}) {
 // Key T turns all charts of a page into tables and back.
 export function tablesByKey(charts) {
   document.addEventListener("keydown", (event) => {
-    if (event.key.toLowerCase() !== "t" || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, dialog")) return;
+    if (
+      event.key.toLowerCase() !== "t" ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey ||
+      event.target.closest("input, select, textarea, dialog")
+    ) {
+      return;
+    }
     const isTable = !charts.every(({ section }) => section.hasAttribute("data-twin"));
     for (const chart of charts) chart.showTable(isTable);
   });

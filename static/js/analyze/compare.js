@@ -1,4 +1,5 @@
-// Two finished studies side by side: what differs, the ranking of both, and the shares and churn of each on axes that both share.
+// Two finished studies side by side: what differs, the ranking of both, and the shares and churn of each on axes that
+// both share.
 
 import { onLanguage, page, say, words } from "../base/chrome.js";
 import { fillCells } from "../base/dom.js";
@@ -14,7 +15,9 @@ import { el } from "./el.js";
 
 const $ = (id) => document.getElementById(id), SIDES = ["a", "b"];
 let results = null;
-const charts = SIDES.map((side) => ({ share: createChart($(`chart-share-${side}`), share), churn: createChart($(`chart-churn-${side}`), churn) }));
+const charts = SIDES.map((side) => ({
+  share: createChart($(`chart-share-${side}`), share), churn: createChart($(`chart-churn-${side}`), churn),
+}));
 tablesByKey(charts.flatMap((pair) => Object.values(pair)));
 
 async function start() {
@@ -54,14 +57,30 @@ function show() {
 }
 
 function rankRow({ name, a, b, difference }) {
-  return el("tr", {}, el("th", { scope: "row" }, name), ...cells(a, RANKED, "compare.only_b"), ...cells(b, RANKED, "compare.only_a"), ...cells(difference, COMPARED));
+  return el(
+    "tr",
+    {},
+    el("th", { scope: "row" }, name),
+    ...cells(a, RANKED, "compare.only_b"),
+    ...cells(b, RANKED, "compare.only_a"),
+    ...cells(difference, COMPARED),
+  );
 }
 
 // One group of columns, or one cell over all of them where a study lacks the strategy.
 function cells(texts, parts, missing = null) {
-  if (!texts) return [missing ? el("td", { class: "m s side", colspan: String(parts.length), say: missing }) : el("td", { class: "m r side", colspan: String(parts.length) }, NONE)];
+  if (!texts) {
+    return [
+      missing
+        ? el("td", { class: "m s side", colspan: String(parts.length), say: missing })
+        : el("td", { class: "m r side", colspan: String(parts.length) }, NONE),
+    ];
+  }
   return parts.map((part, index) => {
-    const stood = part === "pause" && texts.stood ? el("span", { class: "s m stood", title: say("rank.stood") }, texts.stood) : null;
+    const stood =
+      part === "pause" && texts.stood
+        ? el("span", { class: "s m stood", title: say("rank.stood") }, texts.stood)
+        : null;
     return el("td", { class: index ? "n r" : "n r side" }, texts[part], stood);
   });
 }

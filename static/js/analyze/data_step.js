@@ -19,9 +19,10 @@ export function createDataStep(form, { onChange }) {
   const folder = createFolderBrowser(form.querySelector("[data-folder]"), { onChange: () => refresh() });
   let file = null, preview = null, sending = null, asked = 0, isAsking = false;
   const kind = () => form.elements.kind.value;
-  const fileKind = () => (kind() === "file" ? file?.kind : kind() === "folder" ? preview?.kind ?? folder?.chosen()?.kind : null);
+  const fileKind = () =>
+    kind() === "file" ? file?.kind : kind() === "folder" ? (preview?.kind ?? folder?.chosen()?.kind) : null;
 
-  // -- the kind of data ----------------------------------------------------------------------------------------------------------------
+  // -- the kind of data -----------------------------------------------------------------------------------------------
 
   function showKind() {
     for (const panel of form.querySelectorAll("[data-panel]")) panel.hidden = panel.dataset.panel !== kind();
@@ -52,9 +53,10 @@ export function createDataStep(form, { onChange }) {
     return column === "time" ? names.find((name) => TIME_LIKE.test(name)) ?? "" : "";
   }
 
-  // -- the first rows ------------------------------------------------------------------------------------------------------------------
+  // -- the first rows -------------------------------------------------------------------------------------------------
 
-  // The server reads them again when the kind, the file or how it is read changed; which column is the key is only marked.
+  // The server reads them again when the kind, the file or how it is read changed; which column is the key is only
+  // marked.
   async function refresh() {
     const source = read(), turn = (asked += 1);
     fileError("");
@@ -90,7 +92,8 @@ export function createDataStep(form, { onChange }) {
   // How the chosen column's values repeat, so whether it can serve as the key; the server counted.
   function showKeyUse() {
     const name = form.elements.column_key.value, use = preview?.columns.find((column) => column.name === name)?.use;
-    const isAsked = preview && !$("columns").hidden, code = use ? `data.key_is.${use.code}` : isAsked && !name && !preview.key ? "data.key_none" : "";
+    const isAsked = preview && !$("columns").hidden;
+    const code = use ? `data.key_is.${use.code}` : isAsked && !name && !preview.key ? "data.key_none" : "";
     $("key-use").hidden = !isAsked || !code;
     $("key-use").toggleAttribute("data-warning", Boolean(use) && !["repeats", "few", "rare"].includes(use.code));
     if (!code) return;
@@ -110,11 +113,12 @@ export function createDataStep(form, { onChange }) {
     if (preview?.bad) speak($("preview-bad"), "data.bad", "say", { bad: preview.bad });
   }
 
-  // -- a file --------------------------------------------------------------------------------------------------------------------------
+  // -- a file ---------------------------------------------------------------------------------------------------------
 
   async function take(chosen) {
     if (!chosen) return;
-    const limit = page.offer.upload_bytes_max, label = { name: chosen.name, size: bytes(chosen.size), limit: bytes(limit) };
+    const limit = page.offer.upload_bytes_max;
+    const label = { name: chosen.name, size: bytes(chosen.size), limit: bytes(limit) };
     fileError("");
     clearErrors($("data"));
     if (chosen.size > limit) return fileError(say("data.too_big", label));
@@ -149,7 +153,9 @@ export function createDataStep(form, { onChange }) {
   // One column whose name holds another separator was cut at the wrong one.
   function delimiterOf({ kind: found, preview: first }) {
     const names = first?.columns ?? [];
-    return found === "csv" && names.length === 1 ? [";", "\t", "|"].find((mark_) => names[0].name.includes(mark_)) : null;
+    return found === "csv" && names.length === 1
+      ? [";", "\t", "|"].find((mark_) => names[0].name.includes(mark_))
+      : null;
   }
 
   function again() {
@@ -171,27 +177,41 @@ export function createDataStep(form, { onChange }) {
     again();
     $("file").focus();
   });
-  for (const name of ["dragenter", "dragover"]) drop.addEventListener(name, (event) => { event.preventDefault(); drop.dataset.over = ""; });
+  for (const name of ["dragenter", "dragover"]) {
+    drop.addEventListener(name, (event) => {
+      event.preventDefault();
+      drop.dataset.over = "";
+    });
+  }
   for (const name of ["dragleave", "drop"]) drop.addEventListener(name, () => delete drop.dataset.over);
   drop.addEventListener("drop", (event) => {
     event.preventDefault();
     take(event.dataTransfer.files[0]);
   });
 
-  // -- the part of the request ---------------------------------------------------------------------------------------------------------
+  // -- the part of the request ----------------------------------------------------------------------------------------
 
   function read() {
     const { elements } = form, whole = (name) => (elements[name].value === "" ? null : Number(elements[name].value));
     switch (kind()) {
-      case "flights": return { kind: "flights", key: elements.flights_key.value };
-      case "lab": return { kind: "lab", lab: elements.source_lab.value, records: whole("lab_records") };
+      case "flights":
+        return { kind: "flights", key: elements.flights_key.value };
+      case "lab":
+        return { kind: "lab", lab: elements.source_lab.value, records: whole("lab_records") };
       case "zipf": {
-        const source = { kind: elements.shape.value, keys: whole("keys"), records: whole("records"), seed: whole("seed") };
+        const source = {
+          kind: elements.shape.value, keys: whole("keys"), records: whole("records"), seed: whole("seed"),
+        };
         return source.kind === "zipf" ? { ...source, exponent: whole("exponent") } : source;
       }
-      case "folder": return { kind: "folder", name: folder?.chosen()?.name ?? "", ...(folder?.topic() ? { topic: folder.topic() } : {}), ...columns() };
+      case "folder":
+        return {
+          kind: "folder", name: folder?.chosen()?.name ?? "", ...(folder?.topic() ? { topic: folder.topic() } : {}),
+          ...columns(),
+        };
       default: {
-        const csv = file?.kind === "csv" ? { delimiter: elements.delimiter.value, header: elements.header.checked } : {};
+        const csv =
+          file?.kind === "csv" ? { delimiter: elements.delimiter.value, header: elements.header.checked } : {};
         return { kind: file?.kind ?? "csv", upload: file?.upload ?? "", ...csv, ...columns() };
       }
     }
@@ -199,10 +219,15 @@ export function createDataStep(form, { onChange }) {
 
   function columns() {
     if (!WITH_COLUMNS.includes(fileKind())) return {};
-    return Object.fromEntries(COLUMNS.map((column) => [column, form.elements[`column_${column}`].value || (column === "key" ? "" : null)]));
+    return Object.fromEntries(
+      COLUMNS.map((column) => [column, form.elements[`column_${column}`].value || (column === "key" ? "" : null)]),
+    );
   }
 
-  const withoutColumns = (source) => (kind() === "file" || kind() === "folder" ? Object.fromEntries(Object.entries(source).filter(([name]) => !COLUMNS.includes(name))) : source);
+  const withoutColumns = (source) =>
+    kind() === "file" || kind() === "folder"
+      ? Object.fromEntries(Object.entries(source).filter(([name]) => !COLUMNS.includes(name)))
+      : source;
 
   form.addEventListener("change", ({ target }) => {
     if (target.name === "kind" || target.name === "shape") showKind();
@@ -218,17 +243,27 @@ export function createDataStep(form, { onChange }) {
     title() {
       if (kind() === "file") return file?.name ?? "";
       if (kind() === "folder") return [folder?.chosen()?.name, folder?.topic()].filter(Boolean).join(say("list.comma"));
-      if (kind() === "flights") return [say("data.flights"), say(`key.${form.elements.flights_key.value}`)].join(say("list.comma"));
+      if (kind() === "flights") {
+        return [say("data.flights"), say(`key.${form.elements.flights_key.value}`)].join(say("list.comma"));
+      }
       if (kind() === "lab") return `${say("data.lab_which")} ${form.elements.source_lab.value}`;
       return [say(`workload.${form.elements.shape.value}`), form.elements.keys.value].join(say("list.comma"));
     },
     // Fill in what an earlier study asked for; an upload that is gone is asked for again.
     fill(source) {
-      const { elements } = form, values = { flights: { flights_key: source.key }, lab: { source_lab: source.lab, lab_records: source.records } };
-      const generated = { shape: source.kind, keys: source.keys, records: source.records, exponent: source.exponent, seed: source.seed };
-      const isGenerated = source.kind === "zipf" || source.kind === "uniform", isFile = !isGenerated && !values[source.kind] && source.kind !== "folder";
+      const { elements } = form;
+      const values = {
+        flights: { flights_key: source.key }, lab: { source_lab: source.lab, lab_records: source.records },
+      };
+      const generated = {
+        shape: source.kind, keys: source.keys, records: source.records, exponent: source.exponent, seed: source.seed,
+      };
+      const isGenerated = source.kind === "zipf" || source.kind === "uniform";
+      const isFile = !isGenerated && !values[source.kind] && source.kind !== "folder";
       elements.kind.value = isGenerated ? "zipf" : isFile ? "file" : source.kind;
-      for (const [name, value] of Object.entries(isGenerated ? generated : values[source.kind] ?? {})) if (value !== undefined && value !== null) elements[name].value = value;
+      for (const [name, value] of Object.entries(isGenerated ? generated : (values[source.kind] ?? {}))) {
+        if (value !== undefined && value !== null) elements[name].value = value;
+      }
       for (const column of COLUMNS) elements[`column_${column}`].dataset.wanted = source[column] ?? "";
       if (source.upload) {
         file = { upload: source.upload, kind: source.kind, name: source.file ?? source.upload };

@@ -1,5 +1,5 @@
-// An element with its attributes and children, for what a script adds to a page. `say`: the code of its words, which change with the
-// language; on…: a listener; everything else is an attribute, left out when it is null or false.
+// An element with its attributes and children, for what a script adds to a page. `say`: the code of its words, which
+// change with the language; on…: a listener; everything else is an attribute, left out when it is null or false.
 
 import { speak } from "../base/chrome.js";
 

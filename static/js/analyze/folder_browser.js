@@ -1,4 +1,5 @@
-// The folders of the server, as a path that leads back and a list that leads on. The choice is the current folder, or a file in it.
+// The folders of the server, as a path that leads back and a list that leads on. The choice is the current folder, or a
+// file in it.
 
 import { page, onLanguage, say, speak } from "../base/chrome.js";
 import { reasonOf } from "../base/reasons.js";
@@ -27,7 +28,10 @@ export function createFolderBrowser(root, { onlyLogs = false, onChange }) {
     }
     const picked = here.entries.find((entry) => entry.name === file);
     if (picked) choose({ name: file, kind: null, topics: null, bytes: picked.bytes });
-    else choose(here.kind && (!onlyLogs || here.topics) ? { name: here.name, kind: here.kind, topics: here.topics } : null);
+    else
+      choose(
+        here.kind && (!onlyLogs || here.topics) ? { name: here.name, kind: here.kind, topics: here.topics } : null,
+      );
   }
 
   // Where an earlier study read: a folder and its topic, or a file in one.
@@ -58,8 +62,13 @@ export function createFolderBrowser(root, { onlyLogs = false, onChange }) {
   }
 
   function show() {
-    const parts = here.name ? here.name.split("/") : [], crumb = (text, name) => el("button", { type: "button", class: "link", onclick: () => open(name) }, text);
-    const trail = parts.map((text, place) => [el("span", { class: "m", "aria-hidden": "true" }, "/"), crumb(text, parts.slice(0, place + 1).join("/"))]).flat();
+    const parts = here.name ? here.name.split("/") : [];
+    const crumb = (text, name) => el("button", { type: "button", class: "link", onclick: () => open(name) }, text);
+    const trail = parts
+      .map((text, place) => [
+        el("span", { class: "m", "aria-hidden": "true" }, "/"), crumb(text, parts.slice(0, place + 1).join("/")),
+      ])
+      .flat();
     part("crumbs").replaceChildren(crumb(say("data.folder_all"), null), ...trail);
     const entries = here.entries.filter((entry) => entry.folder || !onlyLogs);
     part("entries").replaceChildren(...entries.map(row));
@@ -73,9 +82,20 @@ export function createFolderBrowser(root, { onlyLogs = false, onChange }) {
   }
 
   const row = (entry) => {
-    const name = `${entry.name.split("/").at(-1)}${entry.folder ? "/" : ""}`, size = entry.bytes === null ? "" : bytes(entry.bytes);
-    const act = () => (entry.folder ? open(entry.name) : choose({ name: entry.name, kind: null, topics: null, bytes: entry.bytes }));
-    return el("li", {}, el("button", { type: "button", "aria-pressed": entry.folder ? null : String(chosen?.name === entry.name), onclick: act }, el("span", { class: "n" }, name), el("span", { class: "n m s" }, size)));
+    const name = `${entry.name.split("/").at(-1)}${entry.folder ? "/" : ""}`;
+    const size = entry.bytes === null ? "" : bytes(entry.bytes);
+    const act = () =>
+      entry.folder ? open(entry.name) : choose({ name: entry.name, kind: null, topics: null, bytes: entry.bytes });
+    return el(
+      "li",
+      {},
+      el(
+        "button",
+        { type: "button", "aria-pressed": entry.folder ? null : String(chosen?.name === entry.name), onclick: act },
+        el("span", { class: "n" }, name),
+        el("span", { class: "n m s" }, size),
+      ),
+    );
   };
 
   function showTopics() {
@@ -86,7 +106,8 @@ export function createFolderBrowser(root, { onlyLogs = false, onChange }) {
   }
 
   function showFound() {
-    const kind = chosen?.kind ? say(`data.folder_${chosen.kind}`) : "", size = chosen?.bytes === undefined ? "" : bytes(chosen.bytes);
+    const kind = chosen?.kind ? say(`data.folder_${chosen.kind}`) : "";
+    const size = chosen?.bytes === undefined ? "" : bytes(chosen.bytes);
     if (chosen?.topics) {
       const partitions = chosen.topics.reduce((sum, each) => sum + each.partitions, 0);
       part("found").textContent = say("data.folder_log", { topics: chosen.topics.length, partitions });

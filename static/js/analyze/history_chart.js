@@ -6,7 +6,8 @@ const HEIGHT = 132, TOP = 18, BOTTOM = 26, LEFT = 34, RIGHT = 12, LABEL_WIDTH = 
 
 export function layout(steps, { width }) {
   const counts = steps.map(({ members }) => members.length), high = Math.max(1, ...counts), base = HEIGHT - BOTTOM;
-  const pitch = (width - LEFT - RIGHT) / steps.length, x = (place) => LEFT + place * pitch, y = (count) => base - (count / high) * (base - TOP);
+  const pitch = (width - LEFT - RIGHT) / steps.length, x = (place) => LEFT + place * pitch;
+  const y = (count) => base - (count / high) * (base - TOP);
   let path = `M${x(0).toFixed(1)} ${y(counts[0]).toFixed(1)}`;
   counts.forEach((count, place) => { path += `V${y(count).toFixed(1)}H${x(place + 1).toFixed(1)}`; });
   const shapes = [
@@ -17,7 +18,12 @@ export function layout(steps, { width }) {
   ];
   const every = Math.max(1, Math.ceil(LABEL_WIDTH / pitch));
   steps.forEach(({ label, step }, place) => {
-    if (step % every === 0) shapes.push({ id: `label-${step}`, tag: "text", x: (x(place) + pitch / 2).toFixed(1), y: base + 18, "text-anchor": "middle", text: label });
+    if (step % every === 0) {
+      shapes.push({
+        id: `label-${step}`, tag: "text", x: (x(place) + pitch / 2).toFixed(1), y: base + 18, "text-anchor": "middle",
+        text: label,
+      });
+    }
   });
   return shapes;
 }

@@ -1,4 +1,5 @@
-// Step 3: who joins and leaves. The server says what a history comes to, step by step; here it is only asked for and drawn.
+// Step 3: who joins and leaves. The server says what a history comes to, step by step; here it is only asked for and
+// drawn.
 
 import { page, say, speak } from "../base/chrome.js";
 import { Refusal } from "../base/commands.js";
@@ -8,20 +9,32 @@ import { el } from "./el.js";
 import { render } from "./history_chart.js";
 
 const KINDS = ["join", "leave", "crash", "rejoin"], REST_MS = 200, RATES = ["rate", "consumer_rate"];
-const USUAL = [["join"], ["join"], ["join"], ["join"], ["crash", "c3"], ["rejoin", "c3"], ["leave", "c8"], ["leave", "c7"], ["leave", "c6"], ["leave", "c5"]];
+const USUAL = [
+  ["join"], ["join"], ["join"], ["join"], ["crash", "c3"], ["rejoin", "c3"], ["leave", "c8"], ["leave", "c7"],
+  ["leave", "c6"], ["leave", "c5"],
+];
 const $ = (id) => document.getElementById(id);
 
 export function createHistoryStep(form, { onChange }) {
   let steps = null, thinned = null, timer = 0, asked = 0;
   const kind = () => form.elements.history.value, list = $("changes");
 
-  // -- the editor ----------------------------------------------------------------------------------------------------------------------
+  // -- the editor -----------------------------------------------------------------------------------------------------
 
   function add(change = { kind: "join", consumer: null, at: null }) {
-    const what = el("select", { "data-part": "kind", sayLabel: "history.what" }, ...KINDS.map((name) => el("option", { value: name, say: `history.${name}` })));
+    const what = el(
+      "select",
+      { "data-part": "kind", sayLabel: "history.what" },
+      ...KINDS.map((name) => el("option", { value: name, say: `history.${name}` })),
+    );
     what.value = change.kind;
-    const who = el("input", { type: "text", class: "short", "data-part": "consumer", sayLabel: "history.who", maxlength: "32", value: change.consumer ?? "" });
-    const at = el("input", { type: "number", min: "0", step: "1", "data-part": "at", sayLabel: "history.at", value: change.at ?? "" });
+    const who = el("input", {
+      type: "text", class: "short", "data-part": "consumer", sayLabel: "history.who", maxlength: "32",
+      value: change.consumer ?? "",
+    });
+    const at = el("input", {
+      type: "number", min: "0", step: "1", "data-part": "at", sayLabel: "history.at", value: change.at ?? "",
+    });
     const remove = el("button", { type: "button", class: "tool", onclick: () => take(item) }, "×");
     const item = el("li", {}, el("span", { class: "num" }), what, who, at, remove);
     list.append(item);
@@ -47,39 +60,55 @@ export function createHistoryStep(form, { onChange }) {
     ask();
   }
 
-  // Places in the list are what the server's refusals name. A joiner without a name gets the next free one, which is shown as a hint.
+  // Places in the list are what the server's refusals name. A joiner without a name gets the next free one, which is
+  // shown as a hint.
   function number() {
     [...list.children].forEach((item, place) => {
       item.dataset.field = `history.changes.${place}`;
       item.querySelector(".num").textContent = place + 1;
-      for (const part of item.querySelectorAll("[data-part]")) part.dataset.field = `history.changes.${place}.${part.dataset.part}`;
+      for (const part of item.querySelectorAll("[data-part]")) {
+        part.dataset.field = `history.changes.${place}.${part.dataset.part}`;
+      }
       item.querySelector("button").setAttribute("aria-label", say("history.remove", { number: place + 1 }));
     });
   }
 
   const changes = () => [...list.children].map((item) => {
     const part = (name) => item.querySelector(`[data-part=${name}]`).value.trim();
-    return { kind: part("kind"), consumer: part("consumer") || null, at: form.elements.placed.checked ? placeOf(part("at")) : null };
+    return {
+      kind: part("kind"), consumer: part("consumer") || null,
+      at: form.elements.placed.checked ? placeOf(part("at")) : null,
+    };
   });
 
   // One that is missing goes as it is: the server refuses it at its field.
   const placeOf = (text) => (text === "" ? "" : Number(text));
 
-  // -- the request ---------------------------------------------------------------------------------------------------------------------
+  // -- the request ----------------------------------------------------------------------------------------------------
 
   function read() {
     const whole = (name) => (form.elements[name].value === "" ? null : Number(form.elements[name].value));
     switch (kind()) {
-      case "rolling_restart": return { kind: "rolling_restart", consumers: whole("rolling_consumers") };
-      case "autoscale": return { kind: "autoscale", from: whole("from"), to: whole("to") };
-      case "crash_storm": return { kind: "crash_storm", consumers: whole("storm_consumers"), crashes: whole("crashes"), seed: whole("storm_seed") };
-      case "lab": return { kind: "lab", lab: form.elements.history_lab.value };
-      default: return { kind: "given", start: whole("start"), changes: changes() };
+      case "rolling_restart":
+        return { kind: "rolling_restart", consumers: whole("rolling_consumers") };
+      case "autoscale":
+        return { kind: "autoscale", from: whole("from"), to: whole("to") };
+      case "crash_storm":
+        return {
+          kind: "crash_storm", consumers: whole("storm_consumers"), crashes: whole("crashes"),
+          seed: whole("storm_seed"),
+        };
+      case "lab":
+        return { kind: "lab", lab: form.elements.history_lab.value };
+      default:
+        return { kind: "given", start: whole("start"), changes: changes() };
     }
   }
 
   function service() {
-    const given = RATES.map((name) => [name, form.elements[name].value === "" ? null : Number(form.elements[name].value)]);
+    const given = RATES.map((name) => [
+      name, form.elements[name].value === "" ? null : Number(form.elements[name].value),
+    ]);
     return Object.fromEntries(given);
   }
 
@@ -100,7 +129,12 @@ export function createHistoryStep(form, { onChange }) {
       if (turn !== asked) return;
       steps = thinned = null;
       const homeless = refusal instanceof Refusal ? showErrors($("history"), refusal.fields, { isFocused: false }) : [];
-      if (homeless.length || !(refusal instanceof Refusal) || !refusal.message) error = refusal instanceof Refusal ? refusal.message || say("notice.failed", { status: refusal.status }) : say("notice.unreachable");
+      if (homeless.length || !(refusal instanceof Refusal) || !refusal.message) {
+        error =
+          refusal instanceof Refusal
+            ? refusal.message || say("notice.failed", { status: refusal.status })
+            : say("notice.unreachable");
+      }
     }
     $("history-error").hidden = !error;
     $("history-error").textContent = error;
@@ -111,7 +145,9 @@ export function createHistoryStep(form, { onChange }) {
   // A rate that the timed runs cannot keep is said where it is entered.
   function showThinned() {
     $("rate-thinned").hidden = !thinned;
-    if (thinned) speak($("rate-thinned"), thinned.only_beyond ? "service.thinned_beyond" : "service.thinned", "say", thinned);
+    if (thinned) {
+      speak($("rate-thinned"), thinned.only_beyond ? "service.thinned_beyond" : "service.thinned", "say", thinned);
+    }
   }
 
   function show() {
@@ -121,9 +157,17 @@ export function createHistoryStep(form, { onChange }) {
     if (!steps) return;
     render(chart, steps);
     const counts = steps.map(({ members }) => members.length);
-    chart.setAttribute("aria-label", say("history.chart_label", { first: counts[0], last: counts.at(-1), changes: steps.length - 1, low: Math.min(...counts), high: Math.max(...counts) }));
+    chart.setAttribute(
+      "aria-label",
+      say("history.chart_label", {
+        first: counts[0], last: counts.at(-1), changes: steps.length - 1, low: Math.min(...counts),
+        high: Math.max(...counts),
+      }),
+    );
     if (kind() !== "given") return;
-    [...list.children].forEach((item, place) => { item.querySelector("[data-part=consumer]").placeholder = steps[place + 1]?.consumer ?? ""; });
+    [...list.children].forEach((item, place) => {
+      item.querySelector("[data-part=consumer]").placeholder = steps[place + 1]?.consumer ?? "";
+    });
   }
 
   function showKind() {
@@ -136,7 +180,10 @@ export function createHistoryStep(form, { onChange }) {
     add().querySelector("select").focus();
     ask();
   });
-  $("history").addEventListener("input", ({ target }) => (target.closest("[data-history]") || RATES.includes(target.name)) && ask());
+  $("history").addEventListener(
+    "input",
+    ({ target }) => (target.closest("[data-history]") || RATES.includes(target.name)) && ask(),
+  );
   $("history").addEventListener("change", ({ target }) => {
     if (target.name === "history") showKind();
     if (target.name === "placed") showPlaces();
@@ -155,11 +202,15 @@ export function createHistoryStep(form, { onChange }) {
     fill(history) {
       const { elements } = form;
       elements.history.value = history.kind;
-      const values = {
-        rolling_restart: { rolling_consumers: history.consumers }, autoscale: { from: history.from, to: history.to },
-        crash_storm: { storm_consumers: history.consumers, crashes: history.crashes, storm_seed: history.seed }, lab: { history_lab: history.lab }, given: { start: history.start },
-      }[history.kind] ?? {};
-      for (const [name, value] of Object.entries(values)) if (value !== undefined && value !== null) elements[name].value = value;
+      const values =
+        {
+          rolling_restart: { rolling_consumers: history.consumers }, autoscale: { from: history.from, to: history.to },
+          crash_storm: { storm_consumers: history.consumers, crashes: history.crashes, storm_seed: history.seed },
+          lab: { history_lab: history.lab }, given: { start: history.start },
+        }[history.kind] ?? {};
+      for (const [name, value] of Object.entries(values)) {
+        if (value !== undefined && value !== null) elements[name].value = value;
+      }
       if (history.kind !== "given") return;
       elements.placed.checked = history.changes.some(({ at }) => at !== null && at !== undefined);
       list.replaceChildren();

@@ -56,7 +56,8 @@ function showCount(name) {
 // A measure may have its chart and still no figure: a folder without its checkpoint.
 function showUntold({ starts, rigs, of }) {
   for (const measure of measures) {
-    const none = $(`${measure}-none`), isTold = starts.some((start) => rigs.some((rig) => (of(start, rig)?.[measure] ?? null) !== null));
+    const none = $(`${measure}-none`);
+    const isTold = starts.some((start) => rigs.some((rig) => (of(start, rig)?.[measure] ?? null) !== null));
     if (!none) continue;
     none.hidden = isTold || !starts.length;
     $(`chart-${measure}`).toggleAttribute("data-empty", !none.hidden);
@@ -65,7 +66,17 @@ function showUntold({ starts, rigs, of }) {
 
 function showState() {
   const age = heardAt === null ? null : Date.now() - heardAt, isEnded = isOver(study);
-  const state = isEnded ? study.state : how === "disconnected" ? how : study.state === "queued" ? "queued" : age === null ? "connecting" : age > OLD_MS ? "behind" : "live";
+  const state = isEnded
+    ? study.state
+    : how === "disconnected"
+      ? how
+      : study.state === "queued"
+        ? "queued"
+        : age === null
+          ? "connecting"
+          : age > OLD_MS
+            ? "behind"
+            : "live";
   $("fresh").dataset.state = state;
   speak($("fresh-word"), `fresh.${state}`);
   $("newest").textContent = age === null || isEnded ? "" : say("live.newest", { age_us: Math.round(age / 1000) * 1e6 });

@@ -7,8 +7,8 @@ import { heard } from "./progress_part.js";
 
 const POLL_MS = 2000;
 
-// onStudy(study, how): a study as the API tells it; how: "live" by the socket, "polling" by asking, "disconnected". onWindows(rows): of a
-// live study. onFull(): there was no room for one more socket.
+// onStudy(study, how): a study as the API tells it; how: "live" by the socket, "polling" by asking, "disconnected".
+// onWindows(rows): of a live study. onFull(): there was no room for one more socket.
 export function follow(id, { onStudy, onFull, onWindows = () => {} }) {
   let study = null, isOpen = false;
 

@@ -1,4 +1,5 @@
-// The panel of a study that waits or runs: its stages, the one under way with what is done of it, rows, rate, tasks and time.
+// The panel of a study that waits or runs: its stages, the one under way with what is done of it, rows, rate, tasks and
+// time.
 
 import { page, say, speak, words } from "../base/chrome.js";
 import { NONE, number, seconds } from "../base/say.js";
@@ -18,11 +19,13 @@ export function showProgress({ state, progress, started_at: startedAt, worker, m
   $("before").hidden = !before;
   if (before) speak($("before"), `stage.${stage}`);
   for (const item of $("stages").children) {
-    const place = STAGES.indexOf(item.dataset.stage), mark = at < 0 ? "later" : place < at ? "over" : place === at ? "now" : "later";
+    const place = STAGES.indexOf(item.dataset.stage);
+    const mark = at < 0 ? "later" : place < at ? "over" : place === at ? "now" : "later";
     item.dataset.mark = mark;
     if (mark === "now") item.setAttribute("aria-current", "step");
     else item.removeAttribute("aria-current");
-    item.querySelector("[data-done]").textContent = mark === "now" && progress.total > 1 ? say("study.of", { done: progress.done, total: progress.total }) : "";
+    item.querySelector("[data-done]").textContent =
+      mark === "now" && progress.total > 1 ? say("study.of", { done: progress.done, total: progress.total }) : "";
   }
   const bar = $("bar"), part = wholePart(progress);
   if (part === null) bar.removeAttribute("value");
@@ -35,5 +38,8 @@ export function showProgress({ state, progress, started_at: startedAt, worker, m
   };
   for (const [name, text] of Object.entries(figures)) $(`progress-${name}`).textContent = text;
   $("cancel").hidden = !mine;
-  document.title = part === null ? `${say(isQueued ? "study.queued" : "study.running")} · Highwater` : `${Math.floor(part * 100)} % · ${page.study.name}`;
+  document.title =
+    part === null
+      ? `${say(isQueued ? "study.queued" : "study.running")} · Highwater`
+      : `${Math.floor(part * 100)} % · ${page.study.name}`;
 }

@@ -9,5 +9,6 @@ export function wholePart({ stage, done, total }) {
 }
 
 // The study after a message. One that began while its page was open had no start and, perhaps, nobody to run it before.
-export const heard = (study, { state, started_at, progress }) =>
-  ({ ...study, state, started_at, progress, worker: study.worker || (study.state === "queued" && state === "running") });
+export const heard = (study, { state, started_at, progress }) => ({
+  ...study, state, started_at, progress, worker: study.worker || (study.state === "queued" && state === "running"),
+});

@@ -1,16 +1,19 @@
-// The ranking's rows: written again when weights or language change. A row keeps its element while it moves, so that a focus is not lost.
+// The ranking's rows: written again when weights or language change. A row keeps its element while it moves, so that a
+// focus is not lost.
 
 import { page, say, speak, words } from "../base/chrome.js";
 import { rankingRows } from "./result.js";
 
-const CELLS = ["place", "score", "skew", "churn", "pause", "stood", "order", "why"], LABELLED = ["skew", "churn", "pause", "order"];
+const CELLS = ["place", "score", "skew", "churn", "pause", "stood", "order", "why"];
+const LABELLED = ["skew", "churn", "pause", "order"];
 
 export function createRanking(body, template, { onPick }) {
   const rows = new Map();
 
   function rowOf(id) {
     if (rows.has(id)) return rows.get(id);
-    const element = [...body.rows].find((row) => row.dataset.strategy === id) ?? template.content.firstElementChild.cloneNode(true);
+    const element =
+      [...body.rows].find((row) => row.dataset.strategy === id) ?? template.content.firstElementChild.cloneNode(true);
     element.dataset.strategy = id;
     element.querySelector("[data-pick]").addEventListener("click", () => onPick(id));
     rows.set(id, element);
@@ -22,7 +25,10 @@ export function createRanking(body, template, { onPick }) {
     texts.forEach((text, index) => {
       const element = rowOf(text.id), before = body.rows[index];
       for (const name of CELLS) element.querySelector(`[data-cell="${name}"]`).textContent = text[name];
-      for (const name of LABELLED) element.querySelector(`[data-cell="${name}"]`).closest("td").dataset.label = say(`rank.${name}`);   // a phone has no head row
+      // a phone has no head row
+      for (const name of LABELLED) {
+        element.querySelector(`[data-cell="${name}"]`).closest("td").dataset.label = say(`rank.${name}`);
+      }
       const stood = element.querySelector("[data-cell=stood]");
       stood.hidden = !text.stood;
       stood.title = say("rank.stood");

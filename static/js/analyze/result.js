@@ -24,17 +24,28 @@ export function shortNames(strategies, words) {
 export function head(result, ranking, words) {
   const say = speaker(words), { workload, steps, strategies, request } = result;
   const { kind, key } = request.source, isFlights = kind === "flights";
-  const records = say(`study.these.${isFlights ? "flights" : kind === "zipf" || kind === "uniform" ? "keys" : "records"}`);
+  const records = say(
+    `study.these.${isFlights ? "flights" : kind === "zipf" || kind === "uniform" ? "keys" : "records"}`,
+  );
   const first = strategies.find(({ id }) => id === ranking[0]?.id);
   const equal = ranking.filter(({ is_best: isBest }) => isBest).length - 1;
-  const code = ranking[0]?.excluded.length ? "study.best_none" : strategies.length === 1 ? "study.one" : equal ? "study.best_equal" : "study.best";
+  const code = ranking[0]?.excluded.length
+    ? "study.best_none"
+    : strategies.length === 1
+      ? "study.one"
+      : equal
+        ? "study.best_equal"
+        : "study.best";
   const counts = steps.map(({ members }) => members.length), low = Math.min(...counts), high = Math.max(...counts);
   const facts = say("study.facts", {
-    records: workload.records, noun: say(isFlights ? "noun.flights" : "noun.records"),
-    keys: workload.keys, keys_noun: say(isFlights && words[`noun.${key}`] ? `noun.${key}` : "noun.keys"), strategies: strategies.length, changes: steps.length - 1,
+    records: workload.records, noun: say(isFlights ? "noun.flights" : "noun.records"), keys: workload.keys,
+    keys_noun: say(isFlights && words[`noun.${key}`] ? `noun.${key}` : "noun.keys"), strategies: strategies.length,
+    changes: steps.length - 1,
   });
   return {
-    title: first ? say(code, { strategy: strategyWords(first, words).best, records, count: equal }) : request.name || result.name,
+    title: first
+      ? say(code, { strategy: strategyWords(first, words).best, records, count: equal })
+      : request.name || result.name,
     facts: facts + say(low === high ? "study.facts_steady" : "study.facts_range", { low, high }),
   };
 }
@@ -53,34 +64,42 @@ export function verdictWords({ strategies }, verdict, words) {
 export function unowned({ strategies }, words) {
   const left = strategies.filter(({ totals }) => totals.unowned_share);
   if (!left.length) return "";
-  const say = speaker(words), names = shortNames(strategies, words), share = Math.max(...left.map(({ totals }) => totals.unowned_share));
-  return say("study.unowned", { strategies: left.map(({ id }) => names.get(id)).join(say("list.comma")), share: percent(share) });
+  const say = speaker(words), names = shortNames(strategies, words);
+  const share = Math.max(...left.map(({ totals }) => totals.unowned_share));
+  return say("study.unowned", {
+    strategies: left.map(({ id }) => names.get(id)).join(say("list.comma")), share: percent(share),
+  });
 }
 
 // Whether a record's size is known, not its key's alone: a column says it, or the source has the payloads.
 export const hasSizes = ({ request: { source } }) =>
-  Boolean(source.size || source.payload) || ["lab", "flights", "kafka_log"].includes(source.kind) || (source.kind === "folder" && !source.key);
+  Boolean(source.size || source.payload) ||
+  ["lab", "flights", "kafka_log"].includes(source.kind) ||
+  (source.kind === "folder" && !source.key);
 
-// The ranking as rows of texts, best first, those that a constraint excludes last; all that are tied with the first are best.
+// The ranking as rows of texts, best first, those that a constraint excludes last; all that are tied with the first are
+// best.
 export function rankingRows(result, ranking, words) {
-  const byId = new Map(result.strategies.map((strategy) => [strategy.id, strategy])), names = shortNames(result.strategies, words);
+  const byId = new Map(result.strategies.map((strategy) => [strategy.id, strategy]));
+  const names = shortNames(result.strategies, words);
   return ranking.map(({ id, place, score, why, excluded, is_best: isBest }) => {
     const strategy = byId.get(id), { totals } = strategy, { model, name } = strategyWords(strategy, words);
     return {
       place: place === null ? NONE : String(place), id, model, name, document: Boolean(strategy.document),
       score: figure(score, 0), is_best: isBest, is_excluded: excluded.length > 0, bar: halfUp(score ?? 0, 1),
       skew: scored("skew", totals.skew), churn: scored("churn", totals.churn),
-      pause: scored("pause", totals.waited_share), stood: stoodWords(totals.pause_partition_s, words), order: scored("order", totals.order_share),
-      why: reasonWords(why, names, words),
+      pause: scored("pause", totals.waited_share), stood: stoodWords(totals.pause_partition_s, words),
+      order: scored("order", totals.order_share), why: reasonWords(why, names, words),
     };
   });
 }
 
 // The total time that partitions were paused; nothing where there are none.
 export const stoodWords = (partitionSeconds, words) =>
-  (partitionSeconds === null || partitionSeconds === undefined ? "" : seconds(Math.floor(partitionSeconds * 1e6), words));
+  partitionSeconds === null || partitionSeconds === undefined ? "" : seconds(Math.floor(partitionSeconds * 1e6), words);
 
-// A term's figure as it is read: ratios with two digits, shares in percent, none of all a plain 0, a dash where it does not apply.
+// A term's figure as it is read: ratios with two digits, shares in percent, none of all a plain 0, a dash where it does
+// not apply.
 export function scored(term, value) {
   if (term === "skew" || term === "churn") return figure(value, 2);
   return value === 0 ? "0" : percent(value, 2);
@@ -94,11 +113,15 @@ export function reasonWords(why, names, words) {
 
 function sentence(code, params, names, words) {
   const say = speaker(words), written = { ...params };
-  const told = (term, { value, other }) => ({ term: say(`weight.${term}`), value: scored(term, value), other: scored(term, other) });
+  const told = (term, { value, other }) => ({
+    term: say(`weight.${term}`), value: scored(term, value), other: scored(term, other),
+  });
   if ("than" in params) written.than = names.get(params.than);
   if ("parts" in params) written.parts = params.parts.map((part) => partWords(part, words)).join(say("list.comma"));
   if ("broken" in params) written.parts = params.broken.map((each) => brokenWords(each, words)).join(say("list.comma"));
-  for (const side of ["ahead", "behind"]) if (side in params) written[side] = say("why.pair", told(params[side].term, params[side]));
+  for (const side of ["ahead", "behind"]) {
+    if (side in params) written[side] = say("why.pair", told(params[side].term, params[side]));
+  }
   if (!("term" in params)) return say(`why.${code}`, written);
   Object.assign(written, told(params.term, params));
   if (code !== "best") return say(`why.${code}`, written);
@@ -109,13 +132,16 @@ function sentence(code, params, names, words) {
 
 // One term, the points that it cost, its figure, and what more is known of it.
 function partWords({ term, points, value, step, step_share: share, is_owned: isOwned }, words) {
-  const kind = share ? "_step" : isOwned === false ? "_unowned" : "", more = share ? { step, step_share: percent(share) } : {};
+  const kind = share ? "_step" : isOwned === false ? "_unowned" : "";
+  const more = share ? { step, step_share: percent(share) } : {};
   return speaker(words)(`why.lost.${term}${kind}`, { points: figure(points, 0), value: scored(term, value), ...more });
 }
 
 // A constraint that a strategy breaks, with its figure.
 function brokenWords({ code, params: { count, value, limit, is_owned: isOwned } }, words) {
   const say = speaker(words);
-  if (code === "keeps_order") return say(`why.excluded.keeps_order${isOwned ? "" : "_unowned"}`, { count, value: scored("order", value) });
+  if (code === "keeps_order") {
+    return say(`why.excluded.keeps_order${isOwned ? "" : "_unowned"}`, { count, value: scored("order", value) });
+  }
   return say(`why.excluded.${code}`, { value: figure(value, code === "pause_s_max" ? 1 : 2), limit });
 }

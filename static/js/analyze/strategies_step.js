@@ -11,20 +11,48 @@ export function createStrategiesStep({ onChange }) {
   const families = page.offer.strategies, rows = new Map();
 
   for (const model of [...new Set(families.map((family) => family.model))]) {
-    const offered = families.filter((family) => family.model === model), articles = offered.filter((family) => family.document), own = offered.filter((family) => !family.document);
+    const offered = families.filter((family) => family.model === model);
+    const articles = offered.filter((family) => family.document), own = offered.filter((family) => !family.document);
     const group = el("fieldset", {}, el("legend", { say: `rig.${model}` }), ...own.map(row));
-    if (articles.length) group.append(el("details", {}, el("summary", { class: "s m", say: "strategies.document" }), ...articles.map(row)));
+    if (articles.length) {
+      group.append(
+        el("details", {}, el("summary", { class: "s m", say: "strategies.document" }), ...articles.map(row)),
+      );
+    }
     $("models").append(group);
   }
 
   function row(family) {
-    const id = `${family.model}.${family.algorithm}`, box = el("input", { type: "checkbox", name: "strategy", value: id, id: `pick-${id}` });
+    const id = `${family.model}.${family.algorithm}`;
+    const box = el("input", { type: "checkbox", name: "strategy", value: id, id: `pick-${id}` });
     const label = family.algorithm === "queue" ? "strategy.rabbitmq.queue.short" : `${id}`;
-    const params = family.params.map(({ name, default: usual, min, max }) => el("label", { title: `${min}–${max}` }, el("span", { say: `param.${name}` }),
-      el("input", { type: "text", class: "short", inputmode: "numeric", name: `${id}:${name}`, "data-field": paramField(id, name), value: String(usual), oninput: () => { box.checked = true; onChange(); } })));
-    const element = el("div", { class: "choice", "data-family": id }, box, el("label", { for: `pick-${id}`, say: label }), params.length ? el("div", { class: "params" }, ...params) : null);
+    const params = family.params.map(({ name, default: usual, min, max }) =>
+      el(
+        "label",
+        { title: `${min}–${max}` },
+        el("span", { say: `param.${name}` }),
+        el("input", {
+          type: "text", class: "short", inputmode: "numeric", name: `${id}:${name}`, "data-field": paramField(id, name),
+          value: String(usual),
+          oninput: () => {
+            box.checked = true;
+            onChange();
+          },
+        }),
+      ),
+    );
+    const element = el(
+      "div",
+      { class: "choice", "data-family": id },
+      box,
+      el("label", { for: `pick-${id}`, say: label }),
+      params.length ? el("div", { class: "params" }, ...params) : null,
+    );
     box.addEventListener("change", onChange);
-    rows.set(id, { family, box, element, inputs: new Map(family.params.map(({ name }, place) => [name, params[place].querySelector("input")])) });
+    rows.set(id, {
+      family, box, element,
+      inputs: new Map(family.params.map(({ name }, place) => [name, params[place].querySelector("input")])),
+    });
     return element;
   }
 
@@ -38,7 +66,9 @@ export function createStrategiesStep({ onChange }) {
     for (const [id, { box, inputs, element }] of rows) {
       box.checked = chosen.has(id);
       for (const [name, input] of inputs) {
-        const values = [...new Set((chosen.get(id) ?? []).map((params) => params[name]).filter((value) => value !== undefined))];
+        const values = [
+          ...new Set((chosen.get(id) ?? []).map((params) => params[name]).filter((value) => value !== undefined)),
+        ];
         if (values.length) input.value = values.join(", ");
       }
       if (box.checked) element.closest("details")?.setAttribute("open", "");
@@ -47,13 +77,21 @@ export function createStrategiesStep({ onChange }) {
   }
 
   const texts = (inputs) => Object.fromEntries([...inputs].map(([name, input]) => [name, input.value]));
-  const read = () => [...rows.values()].filter(({ box }) => box.checked).flatMap(({ family, inputs }) => combinations(family, texts(inputs)));
+  const read = () =>
+    [...rows.values()]
+      .filter(({ box }) => box.checked)
+      .flatMap(({ family, inputs }) => combinations(family, texts(inputs)));
 
   // What the form knows to be wrong before it asks the server: field -> which numbers a parameter takes.
   function wrong() {
     const chosen = [...rows].filter(([, { box }]) => box.checked);
-    return Object.fromEntries(chosen.flatMap(([id, { family, inputs }]) => wrongParams(family, texts(inputs)).map(({ name, min, max }) =>
-      [paramField(id, name), say("strategies.numbers", { param: say(`param.${name}`), low: min, high: max })])));
+    return Object.fromEntries(
+      chosen.flatMap(([id, { family, inputs }]) =>
+        wrongParams(family, texts(inputs)).map(({ name, min, max }) => [
+          paramField(id, name), say("strategies.numbers", { param: say(`param.${name}`), low: min, high: max }),
+        ]),
+      ),
+    );
   }
 
   $("strategies-default").addEventListener("click", () => set(page.offer.default));

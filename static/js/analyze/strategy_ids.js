@@ -6,7 +6,11 @@ export const numbers = (text) => text.split(/[,，;\s]+/).filter(Boolean);
 // The ids that a family with these texts means: every combination of its parameters' numbers.
 export function combinations(family, texts) {
   let ids = [[]];
-  for (const { name } of family.params) ids = ids.flatMap((id) => (numbers(texts[name]).length ? numbers(texts[name]) : ["-"]).map((value) => [...id, `${name}=${value}`]));
+  for (const { name } of family.params) {
+    ids = ids.flatMap((id) =>
+      (numbers(texts[name]).length ? numbers(texts[name]) : ["-"]).map((value) => [...id, `${name}=${value}`]),
+    );
+  }
   return ids.map((parts) => `${family.model}.${family.algorithm}${parts.length ? `:${parts.join(",")}` : ""}`);
 }
 

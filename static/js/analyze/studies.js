@@ -1,5 +1,5 @@
-// The Analyze page: the list of studies, and the form for a new one. Whatever the server refuses is said at its field, and nothing that was
-// entered is lost.
+// The Analyze page: the list of studies, and the form for a new one. Whatever the server refuses is said at its field,
+// and nothing that was entered is lost.
 
 import { onLanguage, page, say, speak } from "../base/chrome.js";
 import { Refusal } from "../base/commands.js";
@@ -47,14 +47,15 @@ function summary() {
   hideSettled();
   strategies.showCount();
   const count = strategies.read().length, changes = history.changes();
-  $("form-summary").textContent = changes === null ? say("strategies.count", { count }) : say("new.summary", { strategies: count, changes });
+  $("form-summary").textContent =
+    changes === null ? say("strategies.count", { count }) : say("new.summary", { strategies: count, changes });
 }
 
 function request() {
   const { elements } = form;
   return {
-    name: elements.name.value.trim() || data.title().slice(0, NAME_MAX) || say("new.title"), source: data.read(), strategies: strategies.read(), history: history.read(),
-    service: history.service(),
+    name: elements.name.value.trim() || data.title().slice(0, NAME_MAX) || say("new.title"), source: data.read(),
+    strategies: strategies.read(), history: history.read(), service: history.service(),
   };
 }
 
@@ -101,7 +102,9 @@ function fillFrom(earlier) {
   form.elements.name.value = earlier.name ?? "";
   if (earlier.source) data.fill(earlier.source);
   if (earlier.history) history.fill(earlier.history);
-  for (const name of ["rate", "consumer_rate"]) if (earlier.service?.[name]) form.elements[name].value = earlier.service[name];
+  for (const name of ["rate", "consumer_rate"]) {
+    if (earlier.service?.[name]) form.elements[name].value = earlier.service[name];
+  }
 }
 
 if (page.request && !page.request.live) fillFrom(page.request);

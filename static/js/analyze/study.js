@@ -27,7 +27,7 @@ const notice = createNotice($("notice")), fail = (error, near) => notice(refusal
 const askDelete = createDelete({ onGone: () => location.assign(page.urls.analyze) });
 let study = page.study, result = null, ranking = null, verdict = null, picked = null, step = 0, how = "connecting";
 
-// -- how far it is ---------------------------------------------------------------------------------------------------------------------
+// -- how far it is ----------------------------------------------------------------------------------------------------
 
 function showState() {
   const isDone = study?.state === "done";
@@ -74,7 +74,7 @@ $("cancel").addEventListener("click", async () => {
 });
 
 
-// -- its result ------------------------------------------------------------------------------------------------------------------------
+// -- its result -------------------------------------------------------------------------------------------------------
 
 const writeRanking = createRanking($("ranking"), $("rank-row"), { onPick: pick });
 const weights = createWeights($("weights"), {
@@ -86,8 +86,9 @@ const weights = createWeights($("weights"), {
   },
 });
 const charts = {
-  share: createChart($("chart-share"), share), heat: createChart($("chart-heat"), heat, { onPick: pickCell }), churn: createChart($("chart-churn"), churn, { onPick: pickLine(churn) }),
-  keys: createChart($("chart-keys"), keys), lag: createChart($("chart-lag"), lag, { onPick: pickLine(lag) }),
+  share: createChart($("chart-share"), share), heat: createChart($("chart-heat"), heat, { onPick: pickCell }),
+  churn: createChart($("chart-churn"), churn, { onPick: pickLine(churn) }), keys: createChart($("chart-keys"), keys),
+  lag: createChart($("chart-lag"), lag, { onPick: pickLine(lag) }),
 };
 tablesByKey(Object.values(charts));
 
@@ -127,13 +128,16 @@ function showResult() {
 }
 
 function drawCharts() {
-  const context = { result, order: ranking.map(({ id }) => id), picked, step, say, words: words() }, at = result.steps[step];
+  const context = { result, order: ranking.map(({ id }) => id), picked, step, say, words: words() };
+  const at = result.steps[step];
   $("share-step").textContent = $("lag-step").textContent = stepWords(at, say);
   $("step").value = String(step);
   $("step-back").disabled = step === 0;
   $("step-on").disabled = step === result.steps.length - 1;
   writeLegend($("share-legend"), $("legend-item"), context);
-  $("keys-sub").textContent = result.hot_keys.length ? say("keys.sub", { share: percent(result.hot_keys[0].share, 2) }) : "";
+  $("keys-sub").textContent = result.hot_keys.length
+    ? say("keys.sub", { share: percent(result.hot_keys[0].share, 2) })
+    : "";
   $("keys-error").hidden = !result.hot_keys.some(({ error }) => error > 0);
   $("lag-none").hidden = !lag.isEmpty(context);
   $("chart-lag").toggleAttribute("data-empty", lag.isEmpty(context));
@@ -145,11 +149,14 @@ function showUntaken(found) {
   $("heat-untaken").hidden = !found;
   if (!found) return;
   const names = shortNames(result.strategies, words()), comma = say("list.comma");
-  $("heat-untaken").textContent = say("heat.untaken", { consumers: found.consumers.join(comma), strategies: found.strategies.map((id) => names.get(id)).join(comma) });
+  $("heat-untaken").textContent = say("heat.untaken", {
+    consumers: found.consumers.join(comma), strategies: found.strategies.map((id) => names.get(id)).join(comma),
+  });
 }
 
 function showUse() {
-  const strategy = result.strategies.find(({ id }) => id === picked), { model, name } = strategyWords(strategy, words());
+  const strategy = result.strategies.find(({ id }) => id === picked);
+  const { model, name } = strategyWords(strategy, words());
   $("use-of").textContent = `${model} ${name}`;
   $("use-excluded").hidden = !ranking.some(({ id, excluded }) => id === picked && excluded.length);
   $("use").replaceChildren(...strategy.config.map(({ file, lines, for: versions }) => {
@@ -194,7 +201,7 @@ $("step-back").addEventListener("click", () => choose(step - 1));
 $("step-on").addEventListener("click", () => choose(step + 1));
 $("result-retry").addEventListener("click", fetchResult);
 
-// -- what can be done with it ----------------------------------------------------------------------------------------------------------
+// -- what can be done with it -----------------------------------------------------------------------------------------
 
 async function copy(text, near) {
   try {
@@ -216,14 +223,18 @@ $("share").addEventListener("click", async (event) => {
 });
 
 placePopovers();
-for (const button of document.querySelectorAll("[data-delete]")) button.addEventListener("click", () => askDelete(study));
+for (const button of document.querySelectorAll("[data-delete]")) {
+  button.addEventListener("click", () => askDelete(study));
+}
 
 $("open").addEventListener("click", async (event) => {
   const near = event.currentTarget;
   near.disabled = true;
   speak($("open-word"), "study.opening");
   try {
-    const { id, left_out: leftOut } = await send(`${page.urls.studies}${study.id}/open/`, { strategies: oneOfEachModel() });
+    const { id, left_out: leftOut } = await send(`${page.urls.studies}${study.id}/open/`, {
+      strategies: oneOfEachModel(),
+    });
     keepRemark(id, leftOut);
     location.assign(page.urls.lab.replace("{id}", id));
   } catch (error) {
@@ -236,7 +247,9 @@ $("open").addEventListener("click", async (event) => {
 // The Stage has a lane a model: the picked strategy, and of the other models the best.
 function oneOfEachModel() {
   const modelOf = new Map(result.strategies.map(({ id, model }) => [id, model])), chosen = new Map();
-  for (const id of [picked, ...ranking.map((entry) => entry.id)]) if (id && !chosen.has(modelOf.get(id))) chosen.set(modelOf.get(id), id);
+  for (const id of [picked, ...ranking.map((entry) => entry.id)]) {
+    if (id && !chosen.has(modelOf.get(id))) chosen.set(modelOf.get(id), id);
+  }
   return [...chosen.values()];
 }
 

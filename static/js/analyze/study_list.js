@@ -34,7 +34,9 @@ export function createStudyList({ onError, onDelete }) {
     // a template's words do not change with the language
     speak(cancel, "studies.cancel");
     speak(row.querySelector("[data-delete]"), "studies.delete");
-    row.querySelector("[data-delete]").addEventListener("click", () => onDelete(studies.find(({ id }) => id === study.id)));
+    row
+      .querySelector("[data-delete]")
+      .addEventListener("click", () => onDelete(studies.find(({ id }) => id === study.id)));
     cancel.addEventListener("click", async () => {
       cancel.disabled = true;
       try {
@@ -49,7 +51,8 @@ export function createStudyList({ onError, onDelete }) {
   }
 
   function write(row, study) {
-    const link = row.querySelector("a"), cancel = row.querySelector("[data-cancel]"), bar = row.querySelector("progress"), error = row.querySelector(".bad");
+    const link = row.querySelector("a"), cancel = row.querySelector("[data-cancel]");
+    const bar = row.querySelector("progress"), error = row.querySelector(".bad");
     const part = study.state === "running" && !study.live ? wholePart(study.progress) : null;
     row.dataset.state = study.state;
     link.href = page.urls.study.replace("{id}", study.id);
@@ -58,7 +61,10 @@ export function createStudyList({ onError, onDelete }) {
     cancel.setAttribute("aria-label", say("studies.cancel_named", { name: study.name }));
     row.querySelector("[data-delete]").hidden = isUnderWay(study);
     row.querySelector("[data-delete]").setAttribute("aria-label", say("studies.delete_named", { name: study.name }));
-    const texts = [say(study.live && study.state === "running" ? "studies.live" : `state.${study.state}`), ...sizes(study), study.created_at.slice(0, 16).replace("T", " ")];
+    const texts = [
+      say(study.live && study.state === "running" ? "studies.live" : `state.${study.state}`), ...sizes(study),
+      study.created_at.slice(0, 16).replace("T", " "),
+    ];
     row.querySelector(".line").textContent = texts.join(" · ");
     bar.hidden = !isUnderWay(study) || study.live;
     bar.setAttribute("aria-label", say("study.progress"));
@@ -70,7 +76,10 @@ export function createStudyList({ onError, onDelete }) {
 
   function sizes({ summary }) {
     if (!summary) return [];
-    return [...(summary.records ? [say("studies.records", { records: summary.records })] : []), ...(summary.strategies ? [say("studies.strategies", { strategies: summary.strategies })] : [])];
+    return [
+      ...(summary.records ? [say("studies.records", { records: summary.records })] : []),
+      ...(summary.strategies ? [say("studies.strategies", { strategies: summary.strategies })] : []),
+    ];
   }
 
   async function poll() {

@@ -9,7 +9,10 @@ export function upload(file, onProgress) {
   const request = new XMLHttpRequest(), body = new FormData();
   body.append("file", file);
   const done = new Promise((resolve, reject) => {
-    request.upload.addEventListener("progress", (event) => event.lengthComputable && onProgress(event.loaded / event.total));
+    request.upload.addEventListener(
+      "progress",
+      (event) => event.lengthComputable && onProgress(event.loaded / event.total),
+    );
     request.addEventListener("load", () => {
       const answer = parse(request.responseText);
       if (request.status === 201) resolve(answer);
@@ -18,7 +21,9 @@ export function upload(file, onProgress) {
     for (const name of ["error", "abort", "timeout"]) request.addEventListener(name, () => reject(new TypeError(name)));
   });
   request.open("POST", page.urls.uploads);
-  for (const [name, value] of Object.entries({ ...csrf(), "Accept-Language": page.language })) request.setRequestHeader(name, value);
+  for (const [name, value] of Object.entries({ ...csrf(), "Accept-Language": page.language })) {
+    request.setRequestHeader(name, value);
+  }
   request.send(body);
   return { done, stop: () => request.abort() };
 }

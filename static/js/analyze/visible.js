@@ -2,4 +2,5 @@
 
 export const visible = (text) => [...text].map(visibleLetter).join("");
 
-export const visibleLetter = (letter) => (letter < " " || letter === "\u007f" ? `\\x${letter.codePointAt(0).toString(16).padStart(2, "0")}` : letter);
+export const visibleLetter = (letter) =>
+  letter < " " || letter === "\u007f" ? `\\x${letter.codePointAt(0).toString(16).padStart(2, "0")}` : letter;

@@ -11,7 +11,13 @@ const NAME_MAX = 64;
 const $ = (id) => document.getElementById(id);
 
 export function createWatchForm(form) {
-  const folder = createFolderBrowser(form.querySelector("[data-folder]"), { onlyLogs: true, onChange: (chosen) => { $("watch-from").hidden = !chosen; show(); } });
+  const folder = createFolderBrowser(form.querySelector("[data-folder]"), {
+    onlyLogs: true,
+    onChange: (chosen) => {
+      $("watch-from").hidden = !chosen;
+      show();
+    },
+  });
   const kind = () => form.elements.watch.value, noLabs = !page.offer.labs.length;
 
   function show() {
@@ -25,11 +31,19 @@ export function createWatchForm(form) {
 
   function request() {
     const lab = form.elements.lab;
-    if (kind() === "lab") return { name: lab.selectedOptions[0].text.slice(0, NAME_MAX), source: { kind: "lab", lab: lab.value } };
+    if (kind() === "lab") {
+      return { name: lab.selectedOptions[0].text.slice(0, NAME_MAX), source: { kind: "lab", lab: lab.value } };
+    }
     const { name } = folder.chosen(), topic = folder.topic(), title = topic ? `${name}, ${topic}` : name;
     // The server's clock, as the page learned it: a browser's may be minutes off.
     const now = Math.round(page.offer.now_ms + performance.now());
-    return { name: title.slice(-NAME_MAX), source: { kind: "folder", name, format: "kafka_log", topic, ...(form.elements.watch_from.value === "now" ? { from_ms: now } : {}) } };
+    return {
+      name: title.slice(-NAME_MAX),
+      source: {
+        kind: "folder", name, format: "kafka_log", topic,
+        ...(form.elements.watch_from.value === "now" ? { from_ms: now } : {}),
+      },
+    };
   }
 
   form.addEventListener("change", ({ target }) => target.name === "watch" && show());
@@ -42,7 +56,10 @@ export function createWatchForm(form) {
       const { id } = await send(page.urls.studies, { live: true, ...request() });
       location.assign(page.urls.study.replace("{id}", id));
     } catch (error) {
-      const homeless = error instanceof Refusal && Object.keys(error.fields).length ? showErrors(form, error.fields) : [reasonOf(error)];
+      const homeless =
+        error instanceof Refusal && Object.keys(error.fields).length
+          ? showErrors(form, error.fields)
+          : [reasonOf(error)];
       $("watch-error").hidden = !homeless.length;
       $("watch-error").textContent = homeless.join(" ");
       $("watch-start").disabled = false;

@@ -1,5 +1,6 @@
-// What matters to the reader: constraints that must hold, and a slider for each term. Their numbers change at once; the server ranks, a moment
-// after the last movement, and says what is wrong with it; the request is in the address, so that a shared link shows the same order.
+// What matters to the reader: constraints that must hold, and a slider for each term. Their numbers change at once; the
+// server ranks, a moment after the last movement, and says what is wrong with it; the request is in the address, so
+// that a shared link shows the same order.
 
 import { page, say } from "../base/chrome.js";
 import { Refusal } from "../base/commands.js";
@@ -11,13 +12,16 @@ export const TERMS = ["skew", "churn", "pause", "order"], BOUNDS = ["pause_s_max
 
 // onRanking is given the server's answer: { weights, constraints, ranking, verdict }.
 export function createWeights(root, { onRanking }) {
-  const input = (name) => root.querySelector(`[name="${name}"]`), sliders = TERMS.map(input), bounds = BOUNDS.map(input), order = input("keeps_order");
+  const input = (name) => root.querySelector(`[name="${name}"]`), sliders = TERMS.map(input);
+  const bounds = BOUNDS.map(input), order = input("keeps_order");
   const note = root.querySelector("[data-note]");
   let timer = 0, asked = 0;
 
-  const values = () => Object.fromEntries([
-    ...sliders.map((slider) => [slider.name, slider.value]), ["keeps_order", String(order.checked)], ...bounds.map((bound) => [bound.name, written(bound)]),
-  ]);
+  const values = () =>
+    Object.fromEntries([
+      ...sliders.map((slider) => [slider.name, slider.value]), ["keeps_order", String(order.checked)],
+      ...bounds.map((bound) => [bound.name, written(bound)]),
+    ]);
 
   // A text that is not a number has no value; the server has to refuse it, not to take it for an empty one.
   const written = (bound) => (bound.validity.badInput ? "?" : bound.value);
@@ -42,7 +46,8 @@ export function createWeights(root, { onRanking }) {
       onRanking(answer);
     } catch (error) {
       if (turn !== asked) return;
-      const homeless = error instanceof Refusal ? showErrors(root, error.fields, { isFocused: false }) : [say("weights.stale")];
+      const homeless =
+        error instanceof Refusal ? showErrors(root, error.fields, { isFocused: false }) : [say("weights.stale")];
       note.hidden = !homeless.length;
       note.textContent = homeless.join(" ");
     }

@@ -23,15 +23,20 @@ export function speak(element, code, label = "say", params = null) {
 }
 
 function remember(name, value) {
-  document.cookie = `${name}=${value}; path=/; max-age=31536000; samesite=lax${location.protocol === "https:" ? "; secure" : ""}`;
+  const secure = location.protocol === "https:" ? "; secure" : "";
+  document.cookie = `${name}=${value}; path=/; max-age=31536000; samesite=lax${secure}`;
 }
 
 function setLanguage(language) {
   page.language = language;
   remember(page.cookies.language, language);
   document.documentElement.lang = language === "en" ? "en" : "zh-Hans";
-  for (const element of document.querySelectorAll("[data-say]")) element.textContent = say(element.dataset.say, JSON.parse(element.dataset.params ?? "{}"));
-  for (const element of document.querySelectorAll("[data-say-label]")) element.setAttribute("aria-label", say(element.dataset.sayLabel));
+  for (const element of document.querySelectorAll("[data-say]")) {
+    element.textContent = say(element.dataset.say, JSON.parse(element.dataset.params ?? "{}"));
+  }
+  for (const element of document.querySelectorAll("[data-say-label]")) {
+    element.setAttribute("aria-label", say(element.dataset.sayLabel));
+  }
   for (const element of document.querySelectorAll("[data-say-title]")) element.title = say(element.dataset.sayTitle);
   const button = document.getElementById("language");
   button.textContent = language === "en" ? "中文" : "English";
@@ -56,6 +61,10 @@ function showTheme() {
 }
 
 createTips(say);
-document.getElementById("language").addEventListener("click", () => setLanguage(page.language === "en" ? "zh-hans" : "en"));
-document.getElementById("theme").addEventListener("click", () => setTheme(THEMES[(THEMES.indexOf(page.theme) + 1) % THEMES.length]));
+document
+  .getElementById("language")
+  .addEventListener("click", () => setLanguage(page.language === "en" ? "zh-hans" : "en"));
+document
+  .getElementById("theme")
+  .addEventListener("click", () => setTheme(THEMES[(THEMES.indexOf(page.theme) + 1) % THEMES.length]));
 showTheme();

@@ -11,10 +11,14 @@ export class Refusal extends Error {
   }
 }
 
-export const cookie = (name) => document.cookie.split("; ").find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? "";
+export const cookie = (name) =>
+  document.cookie
+    .split("; ")
+    .find((pair) => pair.startsWith(`${name}=`))
+    ?.slice(name.length + 1) ?? "";
 
-// onPending: once, where no answer has come after a moment; onRetry: before each further try. A server that takes a request and never answers
-// is as good as gone: the try ends, and the same command is sent again.
+// onPending: once, where no answer has come after a moment; onRetry: before each further try. A server that takes a
+// request and never answers is as good as gone: the try ends, and the same command is sent again.
 export async function post(url, body, { csrf, onPending, onRetry }) {
   const pending = setTimeout(() => onPending?.(), PENDING_AFTER_MS);
   try {
@@ -29,14 +33,17 @@ async function tried(url, body, { csrf, onRetry }) {
     let answer;
     try {
       answer = await fetch(url, {
-        method: "POST", credentials: "same-origin", body: JSON.stringify(body), signal: AbortSignal.timeout(ANSWERS_WITHIN_MS),
+        method: "POST", credentials: "same-origin", body: JSON.stringify(body),
+        signal: AbortSignal.timeout(ANSWERS_WITHIN_MS),
         headers: { "Content-Type": "application/json", "X-CSRFToken": cookie("csrftoken") || csrf },
       });
     } catch (error) {
       if (attempt + 1 >= TRIES) throw error;
     }
     if (answer?.ok) return answer.json();
-    if (answer && answer.status < 500) throw new Refusal(answer.status, (await answer.json().catch(() => ({}))).fields ?? {});
+    if (answer && answer.status < 500) {
+      throw new Refusal(answer.status, (await answer.json().catch(() => ({}))).fields ?? {});
+    }
     if (answer && attempt + 1 >= TRIES) throw new Refusal(answer.status, {});
     onRetry?.();
     await new Promise((done) => setTimeout(done, WAIT_MS[Math.min(attempt, WAIT_MS.length - 1)]));
@@ -44,11 +51,16 @@ async function tried(url, body, { csrf, onRetry }) {
 }
 
 export const submit = (page, command, options = {}) =>
-  post(page.urls.commands, { command_id: crypto.randomUUID?.() ?? randomId(), lane: "all", ...command }, { csrf: page.csrf, ...options });
+  post(
+    page.urls.commands,
+    { command_id: crypto.randomUUID?.() ?? randomId(), lane: "all", ...command },
+    { csrf: page.csrf, ...options },
+  );
 
 export const fork = (page, changes = {}) => post(page.urls.fork, changes, { csrf: page.csrf });
 
-// A lab that starts again with the same scenario, under the same name: a copy of what was done would stop at the same place.
+// A lab that starts again with the same scenario, under the same name: a copy of what was done would stop at the same
+// place.
 export async function beginAnew(page) {
   const [{ scenario }, { name }] = await Promise.all([read(page.urls.journal), read(`${page.urls.labs}${page.lab}/`)]);
   return post(page.urls.labs, { scenario, ...(name ? { name } : {}) }, { csrf: page.csrf });

@@ -9,8 +9,8 @@ export function textOnce(element) {
   };
 }
 
-// What an element names is a term of the glossary: its definition comes on hover, focus and touch. term: "" or null for none. isReached: the
-// Tab key stops there, which it must not where a table is only for screen readers.
+// What an element names is a term of the glossary: its definition comes on hover, focus and touch. term: "" or null for
+// none. isReached: the Tab key stops there, which it must not where a table is only for screen readers.
 export function setTerm(element, term, isReached = true) {
   const wanted = term ?? "";
   if ((element.dataset.term ?? "") !== wanted) {
@@ -21,7 +21,9 @@ export function setTerm(element, term, isReached = true) {
     }
   }
   if (!wanted) element.removeAttribute("tabindex");
-  else if (element.tabIndex !== (isReached ? 0 : -1) || !element.hasAttribute("tabindex")) element.tabIndex = isReached ? 0 : -1;
+  else if (element.tabIndex !== (isReached ? 0 : -1) || !element.hasAttribute("tabindex")) {
+    element.tabIndex = isReached ? 0 : -1;
+  }
 }
 
 // The row's cells have these texts. tag: "th" or "td", of those that are new.

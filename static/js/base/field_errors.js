@@ -1,10 +1,12 @@
-// Puts what the server refuses beside the control it is about. A control names its part of the request in data-field; a refusal of a
-// deeper part ("history.changes.2.at") goes to the nearest control above it, one that nobody has to the foot of the form.
+// Puts what the server refuses beside the control it is about. A control names its part of the request in data-field; a
+// refusal of a deeper part ("history.changes.2.at") goes to the nearest control above it, one that nobody has to the
+// foot of the form.
 
 const HOMES = ".field, .choice, .check, li", PREFIX = "error-", INPUTS = "input, select, textarea";
 let number = 0;
 
-// -> the texts that found no control. isFocused: the first wrong one gets the focus, as after a press of the button; not while one types.
+// -> the texts that found no control. isFocused: the first wrong one gets the focus, as after a press of the button;
+// not while one types.
 export function showErrors(form, fields, { isFocused = true } = {}) {
   clearErrors(form);
   const homeless = [];
@@ -41,7 +43,9 @@ export function clearWhenChanged(form) {
 
 function controlOf(form, name) {
   for (let part = name; part; part = part.slice(0, Math.max(0, part.lastIndexOf(".")))) {
-    const found = [...form.querySelectorAll(`[data-field="${CSS.escape(part)}"]`)].find((control) => control.offsetParent !== null);
+    const found = [...form.querySelectorAll(`[data-field="${CSS.escape(part)}"]`)].find(
+      (control) => control.offsetParent !== null,
+    );
     if (found) return found;
   }
   return null;

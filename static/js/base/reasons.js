@@ -8,4 +8,5 @@ export function reasonOf(error) {
   return error.message || say("notice.failed", { status: error.status });
 }
 
-export const refusalOf = (error) => (error instanceof Refusal && error.message ? say("notice.refused", { reason: error.message }) : reasonOf(error));
+export const refusalOf = (error) =>
+  error instanceof Refusal && error.message ? say("notice.refused", { reason: error.message }) : reasonOf(error);

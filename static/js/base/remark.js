@@ -1,4 +1,5 @@
-// What a new lab's page says once about where the lab comes from: what of a study it cannot play, of which moment it is a copy.
+// What a new lab's page says once about where the lab comes from: what of a study it cannot play, of which moment it is
+// a copy.
 
 import { sentences as joined } from "./say.js";
 

@@ -9,9 +9,15 @@ export const send = (url, body) => write("POST", url, body);
 export const change = (url, body) => write("PATCH", url, body);
 
 const write = (method, url, body) =>
-  answerOf(fetch(url, { method, credentials: "same-origin", body: JSON.stringify(body), headers: { "Content-Type": "application/json", ...csrf(), ...language() } }));
+  answerOf(
+    fetch(url, {
+      method, credentials: "same-origin", body: JSON.stringify(body),
+      headers: { "Content-Type": "application/json", ...csrf(), ...language() },
+    }),
+  );
 
-export const remove = (url) => answerOf(fetch(url, { method: "DELETE", credentials: "same-origin", headers: { ...csrf(), ...language() } }));
+export const remove = (url) =>
+  answerOf(fetch(url, { method: "DELETE", credentials: "same-origin", headers: { ...csrf(), ...language() } }));
 
 export const csrf = () => ({ "X-CSRFToken": cookie("csrftoken") || page.csrf });
 

@@ -1,4 +1,5 @@
-// How words and figures are written: the browser's half of dashboard/formats.py. Words come from the page's catalogue by code.
+// How words and figures are written: the browser's half of dashboard/formats.py. Words come from the page's catalogue
+// by code.
 
 export const NONE = "–";
 export const NARROW = "\u202f";
@@ -34,9 +35,11 @@ export function seconds(us, words) {
   return `${halfUp(value / 60)}${NARROW}${words.minute}`;
 }
 
-// Virtual time. What happened while a lab was set up, before its clock began, has a negative time and is shown at the beginning.
+// Virtual time. What happened while a lab was set up, before its clock began, has a negative time and is shown at the
+// beginning.
 export function clock(us) {
-  const tenths = Math.max(0, Math.floor(us / 100_000)), rest = tenths % 600, minutes = Math.floor(tenths / 600) % 60, hours = Math.floor(tenths / 36_000);
+  const tenths = Math.max(0, Math.floor(us / 100_000)), rest = tenths % 600, minutes = Math.floor(tenths / 600) % 60;
+  const hours = Math.floor(tenths / 36_000);
   const tail = `${String(Math.floor(rest / 10)).padStart(2, "0")}.${rest % 10}`;
   return hours ? `${hours}:${String(minutes).padStart(2, "0")}:${tail}` : `${minutes}:${tail}`;
 }
@@ -61,6 +64,7 @@ export const sentences = (list) => list.join(" ").replaceAll(/([。！？）]) /
 
 export const speaker = (words) => (code, params = {}) => fill(words[code] ?? code, params, words);
 
-// The timeline's few words for an order: several who join are counted, and a resume that ends no pause is told as what it is.
+// The timeline's few words for an order: several who join are counted, and a resume that ends no pause is told as what
+// it is.
 export const tickCode = ({ kind, count, full_speed: isFullSpeed }) =>
   `tick.${isFullSpeed ? "full_speed" : kind}${kind === "join" && count > 1 ? "_many" : ""}`;

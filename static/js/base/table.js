@@ -1,11 +1,14 @@
-// A table whose rows are kept from one writing to the next: only their texts change, so that what has the focus keeps it.
+// A table whose rows are kept from one writing to the next: only their texts change, so that what has the focus keeps
+// it.
 
 import { setTerm } from "./dom.js";
 
-// {head: [words], terms?: [the glossary's term of each head, or null], rows: [[words]], offsets: [offset of each row or null]}. A row that can be
-// looked up has its first cell as a button: a stop of the Tab key only while the tables are what is shown.
+// {head: [words], terms?: [the glossary's term of each head, or null], rows: [[words]], offsets: [offset of each row or
+// null]}. A row that can be looked up has its first cell as a button: a stop of the Tab key only while the tables are
+// what is shown.
 export function writeTable(table, { head, terms = [], rows, offsets }, label = "") {
-  const body = table.tBodies[0], held = buttons(body).indexOf(document.activeElement), before = lines.get(body) ?? new Map(), after = new Map();
+  const body = table.tBodies[0], held = buttons(body).indexOf(document.activeElement);
+  const before = lines.get(body) ?? new Map(), after = new Map();
   const heads = table.tHead.rows[0] ?? table.tHead.insertRow(), reached = isReached(table);
   writeCells(heads, head, null, "th", reached);
   [...heads.cells].forEach((cell, place) => setTerm(cell, terms[place], reached));
@@ -17,10 +20,14 @@ export function writeTable(table, { head, terms = [], rows, offsets }, label = "
     writeCells(row, texts, offsets[place], "td", reached);
   });
   for (const [key, row] of before) if (!after.has(key)) row.remove();
-  [...after.values()].forEach((row, place) => { if (body.rows[place] !== row) body.insertBefore(row, body.rows[place] ?? null); });
+  [...after.values()].forEach((row, place) => {
+    if (body.rows[place] !== row) body.insertBefore(row, body.rows[place] ?? null);
+  });
   lines.set(body, after);
   if (label) table.setAttribute("aria-label", label);
-  if (held >= 0 && !body.contains(document.activeElement)) buttons(body)[Math.min(held, buttons(body).length - 1)]?.focus();
+  if (held >= 0 && !body.contains(document.activeElement)) {
+    buttons(body)[Math.min(held, buttons(body).length - 1)]?.focus();
+  }
 }
 
 const lines = new WeakMap();                            // a table's body: its rows by key
@@ -48,7 +55,8 @@ function writeCells(row, texts, offset, tag, reached) {
   });
 }
 
-// A table beside its picture is for screen readers until the tables are what is shown; one without a picture is always there.
+// A table beside its picture is for screen readers until the tables are what is shown; one without a picture is always
+// there.
 const isReached = (element) => !element.closest(".twin-box") || document.body.hasAttribute("data-twins");
 
 function buttonIn(cell) {

@@ -1,4 +1,5 @@
-// What costs much to draw is drawn at most once in so many milliseconds, and what came last always: in a paused lab nothing comes after it.
+// What costs much to draw is drawn at most once in so many milliseconds, and what came last always: in a paused lab
+// nothing comes after it.
 
 // -> due(draw, {everyMs, isForced}): draws now, or as soon as it may; a later call takes the place of one that waits.
 export function createThrottle(now = () => performance.now()) {

@@ -1,5 +1,6 @@
-// Short explanations beside what they are about: a term's definition (data-term) or a text of the element's own (data-tip). One box for the
-// page, in the top layer, so that nothing cuts it off. It opens on hover, focus and touch and closes with Escape; a mouse may enter it.
+// Short explanations beside what they are about: a term's definition (data-term) or a text of the element's own
+// (data-tip). One box for the page, in the top layer, so that nothing cuts it off. It opens on hover, focus and touch
+// and closes with Escape; a mouse may enter it.
 
 import { place } from "./place.js";
 
@@ -20,7 +21,9 @@ export function createTips(say) {
     if (!text) return hide();
     shown = element;
     box.textContent = text;
-    if (!element.hasAttribute("aria-describedby") && element instanceof HTMLElement) element.setAttribute("aria-describedby", "tip");
+    if (!element.hasAttribute("aria-describedby") && element instanceof HTMLElement) {
+      element.setAttribute("aria-describedby", "tip");
+    }
     if (!box.matches(":popover-open")) box.showPopover();
     place(box, element);
   }
@@ -44,9 +47,12 @@ export function createTips(say) {
     else if (explained(event)) open(explained(event));
     else if (shown && shown !== document.activeElement) hideSoon();
   });
-  document.addEventListener("focusin", (event) => (explained(event)?.matches(":focus-visible") ? open(explained(event)) : undefined));
+  document.addEventListener("focusin", (event) =>
+    explained(event)?.matches(":focus-visible") ? open(explained(event)) : undefined,
+  );
   document.addEventListener("focusout", (event) => (explained(event) === shown ? hideSoon() : undefined));
-  // A tap opens what it meets and closes everything else. A term in a label must not press the field that the label is of.
+  // A tap opens what it meets and closes everything else. A term in a label must not press the field that the label is
+  // of.
   document.addEventListener("click", (event) => {
     const element = explained(event);
     if (element) open(element);

@@ -11,10 +11,15 @@ export function createCards(panel, list) {
       if (key === shown) return;
       shown = key;
       list.replaceChildren(...cards.reverse().map(({ title, when, was, now, means }) => {
-        const item = document.createElement("li"), head = document.createElement("p"), time = el("span", when, "n m s"), facts = document.createElement("dl");
+        const item = document.createElement("li"), head = document.createElement("p"), time = el("span", when, "n m s");
+        const facts = document.createElement("dl");
         head.append(el("b", title), " ", time);
         facts.className = "s";
-        for (const [word, text] of [[say("cluster.was"), was], [say("cluster.now"), now]]) facts.append(el("dt", word, "m"), el("dd", text));
+        for (const [word, text] of [
+          [say("cluster.was"), was], [say("cluster.now"), now],
+        ]) {
+          facts.append(el("dt", word, "m"), el("dd", text));
+        }
         const meaning = document.createElement("ul");
         meaning.className = "s";
         meaning.append(...means.map((text) => el("li", text)));

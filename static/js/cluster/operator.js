@@ -1,4 +1,5 @@
-// An operator's buttons and forms: three of the orders ask something first, in a small form; what the controller would refuse stands at its field.
+// An operator's buttons and forms: three of the orders ask something first, in a small form; what the controller would
+// refuse stands at its field.
 
 import { speak } from "../base/chrome.js";
 import { Refusal } from "../base/commands.js";
@@ -10,7 +11,9 @@ const FORMS = ["create_topic", "add_partitions", "reassign"];
 // box: with a button for each verb. forms: verb -> form. send(order): a promise that fails with a Refusal.
 export function createOperator(box, forms, { send, fail, look }) {
   let open = null, cluster = null, name = null;
-  const buttons = Object.fromEntries([...box.querySelectorAll("[data-operator]")].map((button) => [button.dataset.operator, button]));
+  const buttons = Object.fromEntries(
+    [...box.querySelectorAll("[data-operator]")].map((button) => [button.dataset.operator, button]),
+  );
 
   function show(verb) {
     open = verb;
@@ -23,7 +26,8 @@ export function createOperator(box, forms, { send, fail, look }) {
     if (verb === "add_partitions") {
       const topic = name.slice(0, name.lastIndexOf("-"));
       speak(forms[verb].querySelector("[data-of]"), "cluster.partitions_of", "say", { topic });
-      forms[verb].elements.count.value = 1 + Object.keys(cluster.partitions).filter((one) => one.slice(0, one.lastIndexOf("-")) === topic).length;
+      forms[verb].elements.count.value =
+        1 + Object.keys(cluster.partitions).filter((one) => one.slice(0, one.lastIndexOf("-")) === topic).length;
     }
     if (verb === "reassign") {
       speak(forms[verb].querySelector("[data-of]"), "cluster.reassign_of", "say", { partition: name });
@@ -41,7 +45,12 @@ export function createOperator(box, forms, { send, fail, look }) {
       if (verb === "create_topic") look(`${values.topic}-0`);
       if (FORMS.includes(verb)) close(verb);
     } catch (error) {
-      const isAtField = FORMS.includes(verb) && error instanceof Refusal && error.status !== 403 && Object.keys(error.fields).length && !showErrors(forms[verb], error.fields).length;
+      const isAtField =
+        FORMS.includes(verb) &&
+        error instanceof Refusal &&
+        error.status !== 403 &&
+        Object.keys(error.fields).length &&
+        !showErrors(forms[verb], error.fields).length;
       if (!isAtField) fail(error, near);
     } finally {
       near.removeAttribute("aria-busy");
@@ -68,10 +77,16 @@ export function createOperator(box, forms, { send, fail, look }) {
       const { elements } = forms[verb], near = forms[verb].querySelector("[type=submit]");
       if (verb === "add_partitions") return order(verb, { count: whole(elements.count.value) }, near);
       if (verb === "reassign") return order(verb, { replicas: brokersOf(elements.replicas.value) }, near);
-      return order(verb, {
-        topic: elements.topic.value.trim(), partitions: whole(elements.partitions.value), replication_factor: whole(elements.replication_factor.value),
-        min_insync_replicas: whole(elements.min_insync_replicas.value), unclean_election: elements.unclean_election.checked,
-      }, near);
+      return order(
+        verb,
+        {
+          topic: elements.topic.value.trim(), partitions: whole(elements.partitions.value),
+          replication_factor: whole(elements.replication_factor.value),
+          min_insync_replicas: whole(elements.min_insync_replicas.value),
+          unclean_election: elements.unclean_election.checked,
+        },
+        near,
+      );
     });
     forms[verb].addEventListener("keydown", (event) => {
       if (event.key !== "Escape") return;
@@ -86,7 +101,9 @@ export function createOperator(box, forms, { send, fail, look }) {
       if ((open === "reassign" || open === "add_partitions") && newName !== name) show(null);
       [cluster, name] = [newCluster, newName];
       const now = offered(cluster, name);
-      for (const [verb, button] of Object.entries(buttons)) if (button.disabled === now.includes(verb)) button.disabled = !now.includes(verb);
+      for (const [verb, button] of Object.entries(buttons)) {
+        if (button.disabled === now.includes(verb)) button.disabled = !now.includes(verb);
+      }
     },
     // A verb by its key; false: it has none, or makes no sense now.
     pressKey(key) {

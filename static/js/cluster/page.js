@@ -1,4 +1,5 @@
-// The cluster page: takes frames, draws at most once per animation frame, and turns presses, keys and strokes across links into commands.
+// The cluster page: takes frames, draws at most once per animation frame, and turns presses, keys and strokes across
+// links into commands.
 
 import { onLanguage, page, say, speak } from "../base/chrome.js";
 import { createNotice } from "../base/notice.js";
@@ -30,17 +31,22 @@ import { FLIES_MS, SLOW, createFlights, flightOf, flown, held as onWire, waysOf 
 import { headline, partitionWords, sub } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
-const SVG = "http://www.w3.org/2000/svg", TALL = 600, TALL_LEAST = 440, TALL_PHONE = 520, ROUND = 250, TWINS_EVERY_MS = 1000, MAP_EVERY_MS = 400, STROKE_LEAST = 14;
+const SVG = "http://www.w3.org/2000/svg", TALL = 600, TALL_LEAST = 440, TALL_PHONE = 520, ROUND = 250;
+const TWINS_EVERY_MS = 1000, MAP_EVERY_MS = 400, STROKE_LEAST = 14;
 const main = $("main"), picture = $("picture"), freshness = createFreshness(), notice = createNotice($("notice"));
 const still = matchMedia("(prefers-reduced-motion: reduce)"), lane = page.cluster.lane;
-const drawing = picture.appendChild(document.createElementNS(SVG, "g")), overlay = picture.appendChild(document.createElementNS(SVG, "g"));
-const isStill = () => still.matches || !view.playing, flights = createFlights(overlay, isStill), showCuts = createCuts(overlay, () => still.matches);
-const aroundPicture = createRoving(drawing, '[role="button"]', ["Enter"]), aroundMap = createRoving($("map"), '[role="button"]', ["Enter"]);
+const drawing = picture.appendChild(document.createElementNS(SVG, "g"));
+const overlay = picture.appendChild(document.createElementNS(SVG, "g"));
+const isStill = () => still.matches || !view.playing, flights = createFlights(overlay, isStill);
+const showCuts = createCuts(overlay, () => still.matches);
+const aroundPicture = createRoving(drawing, '[role="button"]', ["Enter"]);
+const aroundMap = createRoving($("map"), '[role="button"]', ["Enter"]);
 const widthOf = createWidths(schedule);
 const series = createSeries($("series"), page.urls.plotly), cards = createCards($("cards-panel"), $("cards"));
 
 const writeLesson = createLessonStrip(), mapDue = createThrottle(), twinsDue = createThrottle();
-let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, grid = null, lines = [], place = null, before = null, flownAt = -Infinity, mapShown = null;
+let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, grid = null, lines = [], place = null;
+let before = null, flownAt = -Infinity, mapShown = null;
 let name = new URLSearchParams(location.search).get("partition"), chosen = null;
 let awaited = null;                                    // the first partition of a topic that was just ordered
 
@@ -51,9 +57,11 @@ function readerOf(now) {
   if (name === null || map.topicOf(name) !== now.topic) return null;
   return view.rigs[lane].picture.partitions[name.slice(name.lastIndexOf("-") + 1)]?.owner ?? null;
 }
-const linksShown = (now) => ({ held: heldBy(now), chosen, leader: now.partitions[name]?.leader ?? null, reader: readerOf(now) });
+const linksShown = (now) => ({
+  held: heldBy(now), chosen, leader: now.partitions[name]?.leader ?? null, reader: readerOf(now),
+});
 
-// -- drawing ---------------------------------------------------------------------------------------------------------------------------
+// -- drawing ----------------------------------------------------------------------------------------------------------
 
 function schedule() {
   if (isDirty) return;
@@ -66,7 +74,14 @@ function drawFrame(isForced = false) {
   const now = cluster();
   if (awaited in now.partitions) [name, place, before, awaited] = [awaited, null, null, null];
   if (!(name in now.partitions)) name = Object.keys(now.partitions)[0] ?? null;
-  if (chosen !== null && !(chosen in now.links) && !(chosen in now.clients) && !(chosen.slice(chosen.indexOf("-") + 1) in now.brokers)) chosen = null;
+  if (
+    chosen !== null &&
+    !(chosen in now.links) &&
+    !(chosen in now.clients) &&
+    !(chosen.slice(chosen.indexOf("-") + 1) in now.brokers)
+  ) {
+    chosen = null;
+  }
   document.body.toggleAttribute("data-still", isStill());
   setText($("title"), headline(now, say));
   setText($("sub"), sub(now, say));
@@ -88,7 +103,8 @@ function drawFrame(isForced = false) {
 }
 
 function drawPicture(now) {
-  const box = picture.parentElement, height = innerWidth <= 640 ? TALL_PHONE : Math.min(TALL, Math.max(TALL_LEAST, innerHeight - ROUND));
+  const box = picture.parentElement;
+  const height = innerWidth <= 640 ? TALL_PHONE : Math.min(TALL, Math.max(TALL_LEAST, innerHeight - ROUND));
   const shown = linksShown(now), ends = Object.values(now.partitions[name]?.copies ?? {}).map(({ end }) => end);
   const width = grid?.width;
   grid = columnsOf(now, widthOf(box), shown.held, Math.max(0, ...ends), shown.reader);
@@ -161,14 +177,20 @@ function drawTables(now) {
   const first = producerShown(now);
   if (first) write("producer-twin", producer.table(first, say), say("cluster.producer"));
   const links = linksList(now, say);
-  if ($("links-twin").textContent !== links.join("")) $("links-twin").replaceChildren(...links.map((textContent) => Object.assign(document.createElement("li"), { textContent })));
+  if ($("links-twin").textContent !== links.join("")) {
+    $("links-twin").replaceChildren(
+      ...links.map((textContent) => Object.assign(document.createElement("li"), { textContent })),
+    );
+  }
 }
 
 function drawTransport() {
   speak($("play"), view.playing ? "pause" : "play", "sayLabel");
   setAttribute($("play-icon"), "href", view.playing ? "#v-pause" : "#v-play");
   $("step").disabled = view.playing;
-  for (const button of document.querySelectorAll("[data-speed]")) setAttribute(button, "aria-pressed", String(Number(button.dataset.speed) === view.speed));
+  for (const button of document.querySelectorAll("[data-speed]")) {
+    setAttribute(button, "aria-pressed", String(Number(button.dataset.speed) === view.speed));
+  }
   setText($("clock"), clock(view.at_us));
   setText($("series-title"), name === null ? "" : say("cluster.series", { partition: name }));
 }
@@ -183,14 +205,21 @@ function setAttribute(element, attribute, value) {
   if (element.getAttribute(attribute) !== String(value)) element.setAttribute(attribute, value);
 }
 
-// -- what a person does ----------------------------------------------------------------------------------------------------------------
+// -- what a person does -----------------------------------------------------------------------------------------------
 
 const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice });
 const order = (near, command) => orders.command(near, { lane, ...command });
 const verbs = createVerbs($("verbs"), (verb, near) => order(near, verb.order));
-const operator = createOperator($("operator"), { create_topic: $("create-topic"), add_partitions: $("add-partitions"), reassign: $("reassign") }, {
-  send: (command) => orders.send({ lane, ...command }), fail: orders.fail, look: (topic) => { awaited = topic; },
-});
+const operator = createOperator(
+  $("operator"),
+  { create_topic: $("create-topic"), add_partitions: $("add-partitions"), reassign: $("reassign") },
+  {
+    send: (command) => orders.send({ lane, ...command }), fail: orders.fail,
+    look: (topic) => {
+      awaited = topic;
+    },
+  },
+);
 
 function choose(part) {
   chosen = chosen === part ? null : part;
@@ -225,7 +254,13 @@ function showLeader() {
 // A stroke that begins beside everything and crosses a link cuts it; one that crosses a cut link heals it.
 let stroke = null;
 picture.addEventListener("pointerdown", (event) => {
-  if (event.button || event.pointerType === "touch" && event.isPrimary === false || event.target.closest("[data-broker], [data-client]")) return;
+  if (
+    event.button ||
+    (event.pointerType === "touch" && event.isPrimary === false) ||
+    event.target.closest("[data-broker], [data-client]")
+  ) {
+    return;
+  }
   stroke = { from: pointOf(event), line: null };
 });
 picture.addEventListener("pointermove", (event) => {
@@ -245,7 +280,8 @@ addEventListener("pointerup", (event) => {
     const verb = verbsOf(cluster(), key, say).find((one) => one.id === "heal_link" || one.id === "cut_link");
     if (verb) order(picture, verb.order);
   }
-  // The click that ends a stroke chooses nothing. There is none where what the stroke began on is gone: then the next click is a person's own.
+  // The click that ends a stroke chooses nothing. There is none where what the stroke began on is gone: then the next
+  // click is a person's own.
   const swallow = (click) => click.stopPropagation();
   addEventListener("click", swallow, { capture: true, once: true });
   setTimeout(() => removeEventListener("click", swallow, { capture: true }));
@@ -267,7 +303,7 @@ onKeys((event) => {
   return true;
 });
 
-// -- frames ----------------------------------------------------------------------------------------------------------------------------
+// -- frames -----------------------------------------------------------------------------------------------------------
 
 const feed = createFeed({
   freshness, notice, near: $("verbs"), current: () => view,

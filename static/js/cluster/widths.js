@@ -1,5 +1,5 @@
-// How wide the boxes of the pictures are. To ask an element in the middle of a frame makes the browser lay the page out at once, again for each
-// picture; so the browser tells it here, once, when a box has become another width.
+// How wide the boxes of the pictures are. To ask an element in the middle of a frame makes the browser lay the page out
+// at once, again for each picture; so the browser tells it here, once, when a box has become another width.
 
 // onChange(): a box has another width than when it was last looked at.
 export function createWidths(onChange) {

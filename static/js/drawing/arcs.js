@@ -20,7 +20,8 @@ export function dash(pieces, space, least = 0) {
   const out = [0];
   let at = 0;
   for (const [from, to] of pieces) {
-    const start = Math.max(at, Math.round((from / space) * ROUND)), end = Math.min(ROUND, Math.max(start + Math.max(1, least), Math.round((to / space) * ROUND)));
+    const start = Math.max(at, Math.round((from / space) * ROUND));
+    const end = Math.min(ROUND, Math.max(start + Math.max(1, least), Math.round((to / space) * ROUND)));
     if (end <= start) continue;
     if (start === at && out.length > 1) out[out.length - 1] += end - start;
     else out.push(start - at, end - start);

@@ -15,8 +15,8 @@ export const isTextured = (color) => (color - 1) % PAINTS >= HUES;
 
 export const textOn = (color) => (((color - 1) % PAINTS) + 1 === 1 ? "var(--on-id-1)" : "var(--on-id)");
 
-// The patterns behind the fills above, for the page's <defs>: colours 8 to 14 have a diagonal, 15 to 21 dots; every hue has one for what
-// waits to be handed over.
+// The patterns behind the fills above, for the page's <defs>: colours 8 to 14 have a diagonal, 15 to 21 dots; every hue
+// has one for what waits to be handed over.
 export function textures() {
   const hues = Array.from({ length: HUES }, (_, place) => place + 1);
   return {

@@ -1,7 +1,7 @@
 // Plotly, fetched when the first chart asks for it, and the colours that a chart takes from the tokens of the page.
 
-// Plotly's bundle carries the map library's stylesheet and would put it into the page as an inline style, which our content security
-// policy forbids; it does not when an element of this id is there.
+// Plotly's bundle carries the map library's stylesheet and would put it into the page as an inline style, which our
+// content security policy forbids; it does not when an element of this id is there.
 const MAP_STYLE_ID = "9f215cf04c5486422605d13261cb87401f4e7763b6296af81e98efbc0130da53";
 
 let loading = null;
@@ -33,7 +33,8 @@ function fetchScript(source) {
 export function colorsOf(element) {
   const style = getComputedStyle(element), get = (name) => style.getPropertyValue(name).trim();
   return {
-    ink: get("--ink"), muted: get("--muted"), rule: get("--rule"), panel: get("--panel"), outline: get("--outline"), font: get("--ui"), mono: get("--mono"),
+    ink: get("--ink"), muted: get("--muted"), rule: get("--rule"), panel: get("--panel"), outline: get("--outline"),
+    font: get("--ui"), mono: get("--mono"),
     model: Object.fromEntries(["pulsar", "kafka", "tubemq", "rabbitmq"].map((name) => [name, get(`--model-${name}`)])),
     identity: [1, 2, 3, 4, 5, 6, 7].map((place) => get(`--id-${place}`)),
   };

@@ -1,5 +1,6 @@
 // Writes shapes into an SVG root, keyed by id: only what changed since the last frame touches the document. A shape is
-// { id, tag, text?, title?, of?, ...attributes }, title being its tooltip, of whom it shows; shapes that are gone are removed, new ones are put in the order of the list.
+// { id, tag, text?, title?, of?, ...attributes }, title being its tooltip, of whom it shows; shapes that are gone are
+// removed, new ones are put in the order of the list.
 
 const SVG = "http://www.w3.org/2000/svg";
 const NOT_WRITTEN = new Set(["id", "tag", "title", "of"]);

@@ -1,5 +1,5 @@
-// A cut of the hash space, {bounds, owners}: slice i is (bounds[i-1], bounds[i]]. On a ring, what is above the last bound belongs to
-// the first slice's owner. Shared by the ring and the ranges.
+// A cut of the hash space, {bounds, owners}: slice i is (bounds[i-1], bounds[i]]. On a ring, what is above the last
+// bound belongs to the first slice's owner. Shared by the ring and the ranges.
 
 // -> [from, to, owner, isDark] in slots, in order, neighbours of one owner joined; isDark: its owner is dead.
 export function segments(cut, space, isRing) {
@@ -34,6 +34,8 @@ export function moved({ now, before, space }, isRing) {
 export function fingerprint(cut) {
   if (!cut) return "none";
   let mark = cut.bounds.length;
-  for (let i = 0; i < cut.bounds.length; i += 1) mark = (Math.imul(mark, 31) + cut.bounds[i] * 7 + cut.owners[i] + (cut.dark?.[i] ? 3 : 0)) | 0;
+  for (let i = 0; i < cut.bounds.length; i += 1) {
+    mark = (Math.imul(mark, 31) + cut.bounds[i] * 7 + cut.owners[i] + (cut.dark?.[i] ? 3 : 0)) | 0;
+  }
   return mark;
 }

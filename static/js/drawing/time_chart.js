@@ -1,13 +1,13 @@
-// A chart of Plotly's over virtual time: drawn at most once a second while it is on screen, and when it comes there, as a paused lab sends no frame
-// that would draw it.
+// A chart of Plotly's over virtual time: drawn at most once a second while it is on screen, and when it comes there, as
+// a paused lab sends no frame that would draw it.
 
 import { createThrottle } from "../base/throttle.js";
 import { loadPlotly } from "./plotly.js";
 
 const EVERY_MS = 1000, NARROW = 520;
 
-// -> refresh(make, {key, isForced}). make(isNarrow): -> {traces, layout}, or null where there is nothing to draw yet; key: of what it is, and
-// another one is drawn at once.
+// -> refresh(make, {key, isForced}). make(isNarrow): -> {traces, layout}, or null where there is nothing to draw yet;
+// key: of what it is, and another one is drawn at once.
 export function createTimeChart(root, source) {
   const due = createThrottle();
   let isSeen = false, shown = null, latest = null;
@@ -33,7 +33,8 @@ export function createTimeChart(root, source) {
 
 // x: the samples' seconds. -> whole tens or half minutes among them, so few that none touches the next.
 export function timesOf(x, isNarrow) {
-  const [first, last] = [x[0] ?? 0, x.at(-1) ?? 0], step = last - first > (isNarrow ? 45 : 90) ? 30 : 10, from = Math.ceil(first / step) * step;
+  const [first, last] = [x[0] ?? 0, x.at(-1) ?? 0], step = last - first > (isNarrow ? 45 : 90) ? 30 : 10;
+  const from = Math.ceil(first / step) * step;
   return Array.from({ length: Math.max(0, Math.floor((last - from) / step) + 1) }, (_, place) => from + place * step);
 }
 

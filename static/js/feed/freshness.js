@@ -1,5 +1,5 @@
-// How old the picture is. The server's virtual clock against ours: the quickest frame of the last minute is taken for the way itself,
-// and the lag is how much later than that a frame comes.
+// How old the picture is. The server's virtual clock against ours: the quickest frame of the last minute is taken for
+// the way itself, and the lag is how much later than that a frame comes.
 
 const WINDOW = 600, BEHIND_MS = 1000, SILENT_MS = 3000;
 

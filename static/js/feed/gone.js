@@ -5,9 +5,12 @@ import { say } from "../base/chrome.js";
 const LABS = "/labs/";
 
 export const tellGone = (notice) =>
-  notice(say("notice.gone"), { near: document.getElementById("fresh"), label: say("notice.to_labs"), onAction: () => location.assign(LABS) });
+  notice(say("notice.gone"), {
+    near: document.getElementById("fresh"), label: say("notice.to_labs"), onAction: () => location.assign(LABS),
+  });
 
-// It is tried again and again, and told once, until a frame says that the lab is there again. -> {state: of the socket, frame}
+// It is tried again and again, and told once, until a frame says that the lab is there again. -> {state: of the socket,
+// frame}
 export function createGone(notice) {
   let isTold = false;
   return {

@@ -1,9 +1,12 @@
 // One gap-free stream of frames, whatever the network does. Snapshots exist only at frame boundaries.
 // A snapshot of an older epoch was written by a worker that has since lost the lab; so was a frame.
 
-// start: {epoch, seq, view} that the page was drawn with, so that nothing older is taken. Without it the first snapshot counts.
-// acknowledge(seq): of what is shown, and of what is passed over because it is older: else the server would wait for it.
-export function createLive({ applyPatch, requestSnapshot, onChange, acknowledge, start = { epoch: -1, seq: -1, view: null } }) {
+// start: {epoch, seq, view} that the page was drawn with, so that nothing older is taken. Without it the first snapshot
+// counts. acknowledge(seq): of what is shown, and of what is passed over because it is older: else the server would
+// wait for it.
+export function createLive({
+  applyPatch, requestSnapshot, onChange, acknowledge, start = { epoch: -1, seq: -1, view: null },
+}) {
   let { epoch, seq, view } = start, asked = false;
   return function receive(message) {
     const from = message.epoch ?? 0;
@@ -21,10 +24,12 @@ export function createLive({ applyPatch, requestSnapshot, onChange, acknowledge,
       onChange(view, seq, message.events ?? []);
       acknowledge(seq);
     } else if (message.seq <= seq) {
-      acknowledge(message.seq);             // it is in the snapshot already
+      acknowledge(message.seq); // it is in the snapshot already
     } else if (!asked) {
-      asked = true;                         // the answer includes what was missed; the socket asks again after 2 s
-      requestSnapshot(() => { asked = false; });
+      asked = true; // the answer includes what was missed; the socket asks again after 2 s
+      requestSnapshot(() => {
+        asked = false;
+      });
     }
   };
 }

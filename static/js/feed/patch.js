@@ -1,5 +1,5 @@
-// RFC 6902, as far as the server uses it: add, remove and replace. Changes the document in place and gives it back; an operation that
-// does not fit throws, and the caller asks for a snapshot.
+// RFC 6902, as far as the server uses it: add, remove and replace. Changes the document in place and gives it back; an
+// operation that does not fit throws, and the caller asks for a snapshot.
 
 export function applyPatch(document, operations) {
   for (const operation of operations) document = applyOne(document, operation);
@@ -14,7 +14,11 @@ function applyOne(document, { op, path, value }) {
   }
   if (path[0] !== "/") throw new Error(`not a pointer: ${path}`);
   const keys = path.slice(1).split("/");
-  if (path.includes("~")) keys.forEach((part, index) => { keys[index] = part.replaceAll("~1", "/").replaceAll("~0", "~"); });
+  if (path.includes("~")) {
+    keys.forEach((part, index) => {
+      keys[index] = part.replaceAll("~1", "/").replaceAll("~0", "~");
+    });
+  }
   const last = keys.pop();
   let holder = document;
   for (const key of keys) {
@@ -36,10 +40,13 @@ function changeList(list, op, key, value, path) {
 }
 
 function changeObject(holder, op, key, value, path) {
-  if (holder === null || typeof holder !== "object" || (op !== "add" && !has(holder, key))) throw new Error(`nothing at ${path}`);
+  if (holder === null || typeof holder !== "object" || (op !== "add" && !has(holder, key))) {
+    throw new Error(`nothing at ${path}`);
+  }
   if (op === "remove") delete holder[key];
-  else if (key === "__proto__") Object.defineProperty(holder, key, { value, writable: true, enumerable: true, configurable: true });
-  else holder[key] = value;
+  else if (key === "__proto__") {
+    Object.defineProperty(holder, key, { value, writable: true, enumerable: true, configurable: true });
+  } else holder[key] = value;
 }
 
 function has(holder, key) {

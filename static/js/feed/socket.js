@@ -1,7 +1,9 @@
-// The lab's websocket: brings frames, acknowledges what has been drawn, asks for a snapshot again after 2 s, and comes back by itself.
+// The lab's websocket: brings frames, acknowledges what has been drawn, asks for a snapshot again after 2 s, and comes
+// back by itself.
 
 const ASK_AGAIN_MS = 2000, RETRY_MS = [250, 500, 1000, 2000, 4000];
-const NO_ROOM = 4430, ROOM_MS = 30_000;   // too many sockets of this network, or in all: it opens again when there may be room
+// too many sockets of this network, or in all: it opens again when there may be room
+const NO_ROOM = 4430, ROOM_MS = 30_000;
 const GONE = 4404, GONE_MS = 5000;        // the lab is deleted; its owner can restore it
 
 export function openSocket(url, { onMessage, onState }) {
@@ -18,7 +20,10 @@ export function openSocket(url, { onMessage, onState }) {
     socket.addEventListener("close", ({ code }) => {
       onState(code === NO_ROOM ? "full" : code === GONE ? "gone" : "closed");
       clearTimeout(asking);
-      setTimeout(connect, code === NO_ROOM ? ROOM_MS : code === GONE ? GONE_MS : RETRY_MS[Math.min(tries, RETRY_MS.length - 1)]);
+      setTimeout(
+        connect,
+        code === NO_ROOM ? ROOM_MS : code === GONE ? GONE_MS : RETRY_MS[Math.min(tries, RETRY_MS.length - 1)],
+      );
       tries += 1;
     });
   }

@@ -1,5 +1,5 @@
-// The small form about one partition: what the chosen member's program can call, else what an operator can do, and a record that is sent there.
-// Which verbs there are says the server; what it refuses stands at its field.
+// The small form about one partition: what the chosen member's program can call, else what an operator can do, and a
+// record that is sent there. Which verbs there are says the server; what it refuses stands at its field.
 
 import { Refusal } from "../base/commands.js";
 import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.js";
@@ -8,21 +8,29 @@ import { lanesOf } from "./lanes.js";
 
 const SEEK = "group_seek", WITH_OFFSET = [SEEK, "group_commit", "group_reset_offsets"];
 
-// -> [{id, verb, text, about, key, consumer: of whom, "": of nobody, args}]; a seek is three: to the offset, to the beginning, to the end.
+// -> [{id, verb, text, about, key, consumer: of whom, "": of nobody, args}]; a seek is three: to the offset, to the
+// beginning, to the end.
 export function partitionVerbs(group, chosen, say) {
   const member = group.members[chosen], isMembers = Boolean(member?.partition_verbs?.length);
   const verbs = isMembers ? member.partition_verbs : group.partition_verbs ?? [];
-  return verbs.flatMap((verb) => [made(verb, "", {}), ...(verb === SEEK ? ["beginning", "end"].map((to) => made(verb, `_${to}`, { to })) : [])]);
+  return verbs.flatMap((verb) => [
+    made(verb, "", {}), ...(verb === SEEK ? ["beginning", "end"].map((to) => made(verb, `_${to}`, { to })) : []),
+  ]);
 
   function made(verb, ending, args) {
     const code = `${verb}${ending}`;
-    return { id: code, verb, text: say(`groups.verb.${code}`), about: say(`groups.verb_about.${code}`), key: "", consumer: isMembers ? member.consumer : "", args };
+    return {
+      id: code, verb, text: say(`groups.verb.${code}`), about: say(`groups.verb_about.${code}`), key: "",
+      consumer: isMembers ? member.consumer : "", args,
+    };
   }
 }
 
 // What a press orders. offset: as typed. A text that is no number goes as it is: the server says so.
 export function partitionOrder({ verb, consumer, args }, { topic, number, offset }) {
-  const typed = offset.trim(), asked = WITH_OFFSET.includes(verb) && !args.to ? { offset: /^\d{1,15}$/.test(typed) ? Number(typed) : typed || null } : {};
+  const typed = offset.trim();
+  const asked =
+    WITH_OFFSET.includes(verb) && !args.to ? { offset: /^\d{1,15}$/.test(typed) ? Number(typed) : typed || null } : {};
   return { kind: verb, ...(consumer ? { consumer } : {}), args: { topic, partition: number, ...asked, ...args } };
 }
 
@@ -38,7 +46,9 @@ export function createAtPartition(form, { send, fail, say }) {
     clearErrors(form);
     near.setAttribute("aria-busy", "true");
     try {
-      await send(partitionOrder(verb, { topic: place.topic, number: place.number, offset: form.elements.offset.value }));
+      await send(
+        partitionOrder(verb, { topic: place.topic, number: place.number, offset: form.elements.offset.value }),
+      );
     } catch (error) {
       const isOwn = error instanceof Refusal && error.status !== 403 && Object.keys(error.fields).length > 0;
       if (!isOwn || showErrors(form, error.fields).length) fail(error, near);
@@ -56,7 +66,11 @@ export function createAtPartition(form, { send, fail, say }) {
     if (names !== shown) {
       shown = names;
       const before = select.value;
-      select.replaceChildren(...places.map(({ name }) => Object.assign(document.createElement("option"), { value: name, textContent: name })));
+      select.replaceChildren(
+        ...places.map(({ name }) =>
+          Object.assign(document.createElement("option"), { value: name, textContent: name }),
+        ),
+      );
       if (places.some(({ name }) => name === before)) select.value = before;
     }
     verbs.write(partitionVerbs(group, chosen, say));

@@ -1,4 +1,5 @@
-// The small form that asks a member for a pattern of topics: what the server refuses stands at its field, and what was typed stays.
+// The small form that asks a member for a pattern of topics: what the server refuses stands at its field, and what was
+// typed stays.
 
 import { speak } from "../base/chrome.js";
 import { Refusal } from "../base/commands.js";

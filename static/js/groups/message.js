@@ -1,4 +1,5 @@
-// One message with all that it says: a card beside its dot in the chart, while it is pointed at, has the focus, or was pressed.
+// One message with all that it says: a card beside its dot in the chart, while it is pointed at, has the focus, or was
+// pressed.
 
 import { place } from "../base/place.js";
 import { messageWords } from "./words.js";
@@ -29,7 +30,10 @@ export function createMessage(card, parts) {
 }
 
 function list(target, rows) {
-  target.replaceChildren(...rows.flatMap(([name, value]) => [
-    Object.assign(document.createElement("dt"), { textContent: name, className: "m" }), Object.assign(document.createElement("dd"), { textContent: value === "" ? "∅" : value, className: "n" }),
-  ]));
+  target.replaceChildren(
+    ...rows.flatMap(([name, value]) => [
+      Object.assign(document.createElement("dt"), { textContent: name, className: "m" }),
+      Object.assign(document.createElement("dd"), { textContent: value === "" ? "∅" : value, className: "n" }),
+    ]),
+  );
 }

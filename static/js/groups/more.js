@@ -3,7 +3,8 @@
 // Columns of which nothing is seen. xs: where they begin, in px of the drawing.
 export const hiddenOf = (xs, { scrollLeft, clientWidth }) => xs.filter((x) => x >= scrollLeft + clientWidth).length;
 
-// box: scrolls sideways. line: below it. words(hidden): the sentence about so many columns. -> write(xs): where its columns begin now.
+// box: scrolls sideways. line: below it. words(hidden): the sentence about so many columns. -> write(xs): where its
+// columns begin now.
 export function createMore(box, line, words) {
   let columns = [];
   function show() {

@@ -12,16 +12,31 @@ const sum = (consumers) => consumers.reduce((total, { finished }) => total + (fi
 function rowsOf(name, state, lag, consumers, say) {
   return [
     [name, state ?? NONE, number(sum(consumers)), known(lag)],
-    ...consumers.map((consumer) => [INSIDE + consumer.name, runs(consumer.partitions, say), known(consumer.finished), ""]),
+    ...consumers.map((consumer) => [
+      INSIDE + consumer.name, runs(consumer.partitions, say), known(consumer.finished), "",
+    ]),
   ];
 }
 
 // {head, terms, rows, offsets} as writeTable takes them.
 export function othersTable(group, lag, say) {
-  const own = Object.entries(group.members).map(([key, { consumer, finished }]) => ({ name: consumer, partitions: readBy(key, group, group.topic), finished }));
+  const own = Object.entries(group.members).map(([key, { consumer, finished }]) => ({
+    name: consumer, partitions: readBy(key, group, group.topic), finished,
+  }));
   const rows = rowsOf(group.group_id, group.state, lag, own, say);
   for (const [name, other] of Object.entries(group.groups)) {
-    rows.push(...rowsOf(name, other.state, other.lag, Object.entries(other.consumers).map(([consumer, one]) => ({ name: consumer, ...one })), say));
+    rows.push(
+      ...rowsOf(
+        name,
+        other.state,
+        other.lag,
+        Object.entries(other.consumers).map(([consumer, one]) => ({ name: consumer, ...one })),
+        say,
+      ),
+    );
   }
-  return { head: ["group", "owned", "handled", "lag"].map((code) => say(`groups.column.${code}`)), terms: [null, null, null, "group_lag"], rows, offsets: rows.map(() => null) };
+  return {
+    head: ["group", "owned", "handled", "lag"].map((code) => say(`groups.column.${code}`)),
+    terms: [null, null, null, "group_lag"], rows, offsets: rows.map(() => null),
+  };
 }

@@ -1,4 +1,5 @@
-// The code pane of a user's own assignor: its text, what is wrong with it at its line, and what came of it in the group.
+// The code pane of a user's own assignor: its text, what is wrong with it at its line, and what came of it in the
+// group.
 
 import { Refusal } from "../base/commands.js";
 import { sentences } from "../base/say.js";

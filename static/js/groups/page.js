@@ -1,4 +1,5 @@
-// The page of a consumer group: takes frames, draws at most once per animation frame, and turns presses and keys into commands.
+// The page of a consumer group: takes frames, draws at most once per animation frame, and turns presses and keys into
+// commands.
 
 import { onLanguage, page, say, speak } from "../base/chrome.js";
 import { readComparison, startComparison } from "../base/commands.js";
@@ -34,25 +35,35 @@ import { chosenWords, verbsOf } from "./verbs.js";
 import { epochWords, findingsOf, gridWords, headline, sub } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
-const TALL = 580, TALL_PHONE = 520, SHORT = 300, LEAST_WIDE = 260, TWINS_EVERY_MS = 1000, GRID_EVERY_MS = 250, MANY = 24, OFFSETS_TOPIC = "__consumer_offsets";
-const main = $("main"), picture = $("sequence"), freshness = createFreshness(), notice = createNotice($("notice")), pass = machine.createPast();
+const TALL = 580, TALL_PHONE = 520, SHORT = 300, LEAST_WIDE = 260, TWINS_EVERY_MS = 1000, GRID_EVERY_MS = 250;
+const MANY = 24, OFFSETS_TOPIC = "__consumer_offsets";
+const main = $("main"), picture = $("sequence"), freshness = createFreshness(), notice = createNotice($("notice"));
+const pass = machine.createPast();
 const still = matchMedia("(prefers-reduced-motion: reduce)"), { lane, machines, own_off: isOwnOff } = page.groups;
 const around = createRoving(picture, '[role="button"]', ["Enter", " "]);
 const writeMessage = createMessage($("message"), {
-  title: $("message-title"), about: $("message-about"), code: $("message-code"), times: $("message-times"), asked: $("message-asked"), answered: $("message-answered"), askedHead: $("message-asked-head"), answeredHead: $("message-answered-head"),
+  title: $("message-title"), about: $("message-about"), code: $("message-code"), times: $("message-times"),
+  asked: $("message-asked"), answered: $("message-answered"), askedHead: $("message-asked-head"),
+  answeredHead: $("message-answered-head"),
 });
 
-const moreMembers = createMore(picture.parentElement, $("sequence-more"), (count) => say("groups.more_members", { count }));
-const moreFigures = createMore($("grid").parentElement, $("grid-more"), (count) => say("groups.more_figures", { count }));
+const moreMembers = createMore(picture.parentElement, $("sequence-more"), (count) =>
+  say("groups.more_members", { count }),
+);
+const moreFigures = createMore($("grid").parentElement, $("grid-more"), (count) =>
+  say("groups.more_figures", { count }),
+);
 const writeLesson = createLessonStrip(), gridDue = createThrottle(), twinsDue = createThrottle();
 let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false;
 let tall = 0, consumer = null, chosen = null, isFolded = true, looked = null, kept = null;
 
-const group = () => ({ ...view.rigs[lane].group, also: view.rigs[lane].group_topics }), health = () => view.rigs[lane].group_health;
+const group = () => ({ ...view.rigs[lane].group, also: view.rigs[lane].group_topics });
+const health = () => view.rigs[lane].group_health;
 const isPhone = () => innerWidth <= 640;
-const roomOf = (svg) => Math.max(LEAST_WIDE, Math.floor(svg.parentElement.clientWidth));      // no width at all while tables are shown in its place
+// no width at all while tables are shown in its place
+const roomOf = (svg) => Math.max(LEAST_WIDE, Math.floor(svg.parentElement.clientWidth));
 
-// -- drawing ---------------------------------------------------------------------------------------------------------------------------
+// -- drawing ----------------------------------------------------------------------------------------------------------
 
 function schedule() {
   if (isDirty) return;
@@ -84,7 +95,9 @@ function drawFrame(isForced = false) {
   drawMembers(now);
   drawFindings(now);
   own.draw();
-  gridDue(() => drawGrid(group()), { everyMs: GRID_EVERY_MS, isForced: isForced || Object.keys(now.partitions).length <= MANY });
+  gridDue(() => drawGrid(group()), {
+    everyMs: GRID_EVERY_MS, isForced: isForced || Object.keys(now.partitions).length <= MANY,
+  });
   drawMessage(now);
   drawTransport();
   writeLesson(view);
@@ -115,10 +128,22 @@ function drawSequence(now) {
 }
 
 function drawGrid(now) {
-  const svg = $("grid"), made = grid.layout(now, { members: inOrder(now, view.consumers), consumers: view.consumers, available: roomOf(svg), isPhone: isPhone(), atUs: view.at_us, health: health(), lags: lagsOf(health()), say });
+  const svg = $("grid");
+  const made = grid.layout(now, {
+    members: inOrder(now, view.consumers), consumers: view.consumers, available: roomOf(svg), isPhone: isPhone(),
+    atUs: view.at_us, health: health(), lags: lagsOf(health()), say,
+  });
   svg.setAttribute("height", grid.height(now));
   svg.style.setProperty("width", `${made.width}px`);
-  svg.setAttribute("aria-label", setText($("grid-words"), gridWords(now, health(), say, { lags: lagsOf(health()), overload: overloadWords(view.rigs[lane], view.workload.rate, say) })));
+  svg.setAttribute(
+    "aria-label",
+    setText(
+      $("grid-words"),
+      gridWords(now, health(), say, {
+        lags: lagsOf(health()), overload: overloadWords(view.rigs[lane], view.workload.rate, say),
+      }),
+    ),
+  );
   draw(svg, made.shapes);
   moreFigures(made.figures);
 }
@@ -126,21 +151,39 @@ function drawGrid(now) {
 function drawStates(now) {
   const known = machines[now.protocol], svg = $("machine"), past = pass(known, now.state);
   svg.setAttribute("height", machine.height(known));
-  svg.setAttribute("aria-label", now.state === null ? say("groups.unknown") : say("groups.state_now", { state: now.state }));
+  svg.setAttribute(
+    "aria-label",
+    now.state === null ? say("groups.unknown") : say("groups.state_now", { state: now.state }),
+  );
   draw(svg, machine.layout(known, now.state, { width: roomOf(svg), past, say }));
   if (past.length && view.playing) setTimeout(schedule, 600);
-  const figures = now.protocol === "consumer"
-    ? [["group_epoch", now.generation, false], ["assignment_epoch", now.assignment_epoch, now.assignment_epoch !== null && now.assignment_epoch < now.generation], ["member_epoch", spread(now), isSpread(now)]]
-    : [["generation", now.generation, false]];
+  const figures =
+    now.protocol === "consumer"
+      ? [
+          ["group_epoch", now.generation, false],
+          [
+            "assignment_epoch", now.assignment_epoch,
+            now.assignment_epoch !== null && now.assignment_epoch < now.generation,
+          ],
+          ["member_epoch", spread(now), isSpread(now)],
+        ]
+      : [["generation", now.generation, false]];
   const key = JSON.stringify([figures, page.language]);
   if ($("epochs").dataset.key !== key) {
     $("epochs").dataset.key = key;
     $("epochs").replaceChildren(...figures.map(([code, value, isBehind]) => {
       const box = document.createElement("div");
       box.className = isBehind ? "behind" : "";
-      const word = Object.assign(document.createElement("span"), { className: "s m", textContent: say(`groups.${code}`) });
+      const word = Object.assign(document.createElement("span"), {
+        className: "s m", textContent: say(`groups.${code}`),
+      });
       setTerm(word, code);
-      box.append(Object.assign(document.createElement("b"), { textContent: value === null ? NONE : typeof value === "number" ? number(value) : value }), word);
+      box.append(
+        Object.assign(document.createElement("b"), {
+          textContent: value === null ? NONE : typeof value === "number" ? number(value) : value,
+        }),
+        word,
+      );
       return box;
     }));
   }
@@ -149,7 +192,8 @@ function drawStates(now) {
 
 // The members' epochs, from the lowest to the highest; without -2, which says that a static member is away.
 function spread(now) {
-  const epochs = Object.values(now.members).map(({ epoch }) => epoch).filter((epoch) => epoch !== null && epoch >= 0), low = Math.min(...epochs), high = Math.max(...epochs);
+  const epochs = Object.values(now.members).map(({ epoch }) => epoch).filter((epoch) => epoch !== null && epoch >= 0);
+  const low = Math.min(...epochs), high = Math.max(...epochs);
   return epochs.length ? (low === high ? number(low) : `${number(low)}–${number(high)}`) : "–";
 }
 
@@ -161,21 +205,32 @@ function drawMembers(now) {
   byPattern.write(member?.verbs.includes("group_subscribe") ? member : null);
   writeVerbs();
   writeAtPartition(now, chosen);
-  setText($("at-partition-of"), member?.partition_verbs?.length ? say("groups.at_partition_of", { member: member.consumer }) : say("groups.at_partition"));
+  setText(
+    $("at-partition-of"),
+    member?.partition_verbs?.length
+      ? say("groups.at_partition_of", { member: member.consumer })
+      : say("groups.at_partition"),
+  );
   setText($("verbs-about"), chosenWords(now, chosen, say));
 }
 
 const writeVerbs = () => verbs.write(verbsOf(group(), view.rigs[lane].cluster, chosen, say, byPattern.isOpen()));
 
 function drawFindings(now) {
-  const found = findingsOf(now, health(), view.at_us, say), key = JSON.stringify([found, page.language]), list = $("findings");
+  const found = findingsOf(now, health(), view.at_us, say), key = JSON.stringify([found, page.language]);
+  const list = $("findings");
   if (list.dataset.key === key) return;
   list.dataset.key = key;
   const rows = found.length ? found : [{ text: say("groups.finding.none"), until: "" }];
   list.replaceChildren(...rows.map(({ text, until }) => {
     const item = document.createElement("li");
     item.append(text);
-    if (until) item.append(/[。）]$/.test(text) ? "" : " ", Object.assign(document.createElement("span"), { className: "m", textContent: until }));
+    if (until) {
+      item.append(
+        /[。）]$/.test(text) ? "" : " ",
+        Object.assign(document.createElement("span"), { className: "m", textContent: until }),
+      );
+    }
     return item;
   }));
 }
@@ -192,14 +247,20 @@ function drawTables(now) {
   write("members-twin", membersTable(now, view.consumers, view.at_us, say), say("groups.members"));
   write("grid-twin", partitionsTable(now, health(), lagsOf(health()), say), say("groups.grid"));
   const states = statesList(machines[now.protocol], now.state, say);
-  if ($("machine-twin").textContent !== states.join("")) $("machine-twin").replaceChildren(...states.map((textContent) => Object.assign(document.createElement("li"), { textContent })));
+  if ($("machine-twin").textContent !== states.join("")) {
+    $("machine-twin").replaceChildren(
+      ...states.map((textContent) => Object.assign(document.createElement("li"), { textContent })),
+    );
+  }
 }
 
 function drawTransport() {
   speak($("play"), view.playing ? "pause" : "play", "sayLabel");
   $("play-icon").setAttribute("href", view.playing ? "#v-pause" : "#v-play");
   $("step").disabled = view.playing;
-  for (const button of document.querySelectorAll("[data-speed]")) button.setAttribute("aria-pressed", String(Number(button.dataset.speed) === view.speed));
+  for (const button of document.querySelectorAll("[data-speed]")) {
+    button.setAttribute("aria-pressed", String(Number(button.dataset.speed) === view.speed));
+  }
   setText($("clock"), clock(view.at_us));
 }
 
@@ -208,14 +269,19 @@ function setText(element, text) {
   return text;
 }
 
-// -- what a person does ----------------------------------------------------------------------------------------------------------------
+// -- what a person does -----------------------------------------------------------------------------------------------
 
 const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice });
 const order = (near, command) => orders.command(near, { lane, ...command });
-const press = (verb, near) => (verb.order === null ? byPattern.press(group().members[chosen]) : order(near, verb.order));
+const press = (verb, near) =>
+  verb.order === null ? byPattern.press(group().members[chosen]) : order(near, verb.order);
 const verbs = createVerbs($("verbs"), press);
-const byPattern = createByPattern($("by-pattern"), $("verbs"), { send: (one) => orders.send({ lane, ...one }, $("by-pattern")), fail: orders.fail, onShow: () => writeVerbs() });
-const writeAtPartition = createAtPartition($("at-partition"), { send: (one) => orders.send({ lane, ...one }, $("at-partition")), fail: orders.fail, say });
+const byPattern = createByPattern($("by-pattern"), $("verbs"), {
+  send: (one) => orders.send({ lane, ...one }, $("by-pattern")), fail: orders.fail, onShow: () => writeVerbs(),
+});
+const writeAtPartition = createAtPartition($("at-partition"), {
+  send: (one) => orders.send({ lane, ...one }, $("at-partition")), fail: orders.fail, say,
+});
 const writeMembers = createMembers($("members"), choose);
 
 function choose(key) {
@@ -267,7 +333,7 @@ function chooseByNumber(place) {
   if (found) choose(found[0]);
 }
 
-// -- frames ----------------------------------------------------------------------------------------------------------------------------
+// -- frames -----------------------------------------------------------------------------------------------------------
 
 const feed = createFeed({
   freshness, notice, near: $("verbs"), current: () => view,
@@ -277,13 +343,21 @@ const feed = createFeed({
   },
 });
 
-const comparison = createComparison({ button: $("compare"), words: $("compare-words"), table: $("compare-table") }, {
-  read: () => readComparison(page), start: () => startComparison(page), onRefused: orders.fail, say, clock, own: () => ownRow(group(), view.rigs[lane].algorithm),
-});
+const comparison = createComparison(
+  { button: $("compare"), words: $("compare-words"), table: $("compare-table") },
+  {
+    read: () => readComparison(page), start: () => startComparison(page), onRefused: orders.fail, say, clock,
+    own: () => ownRow(group(), view.rigs[lane].algorithm),
+  },
+);
 
-const own = createOwnAssignor({ source: $("own-source"), run: $("own-run"), back: $("own-back"), words: $("own-words") }, {
-  deploy: (source, near) => orders.send({ lane, kind: "group_assignor", args: { source } }, near), onRefused: orders.fail, say, rig: () => view.rigs[lane], isOff: isOwnOff,
-});
+const own = createOwnAssignor(
+  { source: $("own-source"), run: $("own-run"), back: $("own-back"), words: $("own-words") },
+  {
+    deploy: (source, near) => orders.send({ lane, kind: "group_assignor", args: { source } }, near),
+    onRefused: orders.fail, say, rig: () => view.rigs[lane], isOff: isOwnOff,
+  },
+);
 
 onLanguage(() => {
   drawFrame(true);

@@ -11,14 +11,17 @@ const MARGIN_S = 2;      // an undo that is pressed must still arrive in time
 const $ = (id) => document.getElementById(id);
 const notice = createNotice($("notice")), labs = new Map(page.labs.map((lab) => [lab.id, lab]));
 const urlOf = (id) => `${page.urls.labs}${id}/`;
-const titleOf = ({ name, workload_code: code, created: time }) => name || say("labs.unnamed", { workload: say(code), time });
+const titleOf = ({ name, workload_code: code, created: time }) =>
+  name || say("labs.unnamed", { workload: say(code), time });
 const rowOf = (id) => $("labs").querySelector(`tr[data-lab="${CSS.escape(id)}"]`);
 const tell = (code, params) => { $("told").textContent = say(code, params); };
 
 function write(lab) {
   const row = rowOf(lab.id), name = titleOf(lab);
   row.querySelector("[data-name]").textContent = name;
-  for (const act of ["rename", "delete"]) row.querySelector(`[data-${act}]`)?.setAttribute("aria-label", say(`labs.${act}_named`, { name }));
+  for (const act of ["rename", "delete"]) {
+    row.querySelector(`[data-${act}]`)?.setAttribute("aria-label", say(`labs.${act}_named`, { name }));
+  }
 }
 
 // -> what was refused at a field is shown there; anything else is a notice near the control.
@@ -30,7 +33,7 @@ function fail(error, form, near) {
   notice(refusalOf(error), { near });
 }
 
-// -- a new one -------------------------------------------------------------------------------------------------------------------------
+// -- a new one --------------------------------------------------------------------------------------------------------
 
 $("new").addEventListener("submit", async (event) => {
   event.preventDefault();
@@ -47,7 +50,7 @@ $("new").addEventListener("submit", async (event) => {
 });
 addEventListener("pageshow", () => { $("begin").disabled = false; });      // somebody who comes back wants another one
 
-// -- another name ----------------------------------------------------------------------------------------------------------------------
+// -- another name -----------------------------------------------------------------------------------------------------
 
 function rename(row) {
   const lab = labs.get(row.dataset.lab), link = row.querySelector("[data-name]"), acts = row.querySelector(".acts");
@@ -82,7 +85,7 @@ function rename(row) {
   });
 }
 
-// -- deletion and undo -----------------------------------------------------------------------------------------------------------------
+// -- deletion and undo ------------------------------------------------------------------------------------------------
 
 async function drop(row) {
   const lab = labs.get(row.dataset.lab), button = row.querySelector("[data-delete]");
@@ -97,9 +100,12 @@ async function drop(row) {
 }
 
 function offerUndo(row, lab, undoS) {
-  const offer = $("undo").content.firstElementChild.cloneNode(true), undo = offer.querySelector("[data-undo]"), name = titleOf(lab);
+  const offer = $("undo").content.firstElementChild.cloneNode(true), undo = offer.querySelector("[data-undo]");
+  const name = titleOf(lab);
   const words = () => {
-    offer.querySelector("[data-told]").textContent = say("labs.deleted", { name: titleOf(lab), count: Math.round(undoS) });
+    offer.querySelector("[data-told]").textContent = say("labs.deleted", {
+      name: titleOf(lab), count: Math.round(undoS),
+    });
     undo.setAttribute("aria-label", say("labs.undo_named", { name: titleOf(lab) }));
   };
   offer.dataset.of = lab.id;
@@ -136,10 +142,13 @@ function offerUndo(row, lab, undoS) {
 
 // A row leaves; focus inside it moves to a neighbour.
 function leave(place, row) {
-  const isHeld = place.contains(document.activeElement), neighbour = place.nextElementSibling ?? place.previousElementSibling;
+  const isHeld = place.contains(document.activeElement);
+  const neighbour = place.nextElementSibling ?? place.previousElementSibling;
   place.remove();
   labs.delete(row.dataset.lab);
-  if (isHeld) (neighbour?.querySelector("[data-delete], [data-undo]") ?? neighbour?.querySelector("a") ?? $("name")).focus();
+  if (isHeld) {
+    (neighbour?.querySelector("[data-delete], [data-undo]") ?? neighbour?.querySelector("a") ?? $("name")).focus();
+  }
 }
 
 $("labs")?.addEventListener("click", ({ target }) => {

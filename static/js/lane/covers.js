@@ -4,7 +4,8 @@ import { clock } from "../base/say.js";
 
 const NAMED_MAX = 3, BEGIN_NO_REBALANCE = ["start", "crash"];
 
-// What the figures of the lane cover: the bill, or all that left something without service; empty before the first change.
+// What the figures of the lane cover: the bill, or all that left something without service; empty before the first
+// change.
 export const heroCovers = (rig, say) =>
   (rig.hero?.changes?.length ? covers(rig.hero.changes, rig.hero.since_us, say) : ofBill(rig, say));
 

@@ -1,4 +1,5 @@
-// What the pages of one lane share of their feed: frames as they come, the pill that says how fresh they are, and what the worker has refused.
+// What the pages of one lane share of their feed: frames as they come, the pill that says how fresh they are, and what
+// the worker has refused.
 
 import { page, say, speak } from "../base/chrome.js";
 import { createGone } from "../feed/gone.js";
@@ -27,7 +28,8 @@ export function createFeed({ freshness, notice, near, current, take }) {
     },
   });
   function tell() {
-    const view = current(), pill = $("fresh"), { state, ms } = view.feed?.failed ? { state: "stopped", ms: null } : freshness.state(view.playing, 0);
+    const view = current(), pill = $("fresh");
+    const { state, ms } = view.feed?.failed ? { state: "stopped", ms: null } : freshness.state(view.playing, 0);
     if (pill.dataset.state !== state) {
       pill.dataset.state = state;
       speak($("fresh-word"), `fresh.${state}`);

@@ -19,5 +19,10 @@ export const tabName = (id, view, say) => lessons(id, view, say) ?? id;
 export function laneTitle(id, view, say) {
   const { model, picture: { type } } = view.rigs[id];
   if (lessons(id, view, say) !== null) return laneName(id, view, say);
-  return named(say(model === "pulsar" && type && type !== "Key_Shared" ? `lane.pulsar.${type}` : `lane.${model}`), id, view, say);
+  return named(
+    say(model === "pulsar" && type && type !== "Key_Shared" ? `lane.pulsar.${type}` : `lane.${model}`),
+    id,
+    view,
+    say,
+  );
 }

@@ -28,7 +28,9 @@ export function createOrders({ isStopped, notice }) {
       isTold = true;
       notice(say(code), { near, kind });
     };
-    const answer = await submit(page, order, { onPending: () => told("notice.pending", "done"), onRetry: () => told("notice.network", "error") });
+    const answer = await submit(page, order, {
+      onPending: () => told("notice.pending", "done"), onRetry: () => told("notice.network", "error"),
+    });
     if (isTold) notice(say("notice.arrived"), { near, kind: "done" });
     return answer;
   }
@@ -36,13 +38,16 @@ export function createOrders({ isStopped, notice }) {
   function fail(error, near) {
     if (error instanceof Refusal && error.status === 403) offerCopy(near);
     else if (error instanceof Refusal && error.status === 404 && "lab" in error.fields) tellGone(notice);
-    else if (error instanceof Refusal && error.message) notice(say("notice.refused", { reason: error.message }), { near });
-    else if (error instanceof Refusal) notice(say("notice.failed", { status: error.status }), { near });
+    else if (error instanceof Refusal && error.message) {
+      notice(say("notice.refused", { reason: error.message }), { near });
+    } else if (error instanceof Refusal) notice(say("notice.failed", { status: error.status }), { near });
     else notice(say("notice.unreachable"), { near });
   }
 
   function offerCopy(near) {
-    notice(say("notice.own_copy"), { near, kind: "offer", label: say("notice.make_copy"), onAction: () => copyTo({}, near) });
+    notice(say("notice.own_copy"), {
+      near, kind: "offer", label: say("notice.make_copy"), onAction: () => copyTo({}, near),
+    });
   }
 
   const copyTo = (changes, near) => moveTo(fork(page, changes), near);

@@ -2,8 +2,8 @@
 
 const WORKING = ["live", "slow"];
 
-// Who handles records now: of consumers with partitions or ranges of their own those that have some; of a queue all. One that still waits to be
-// served handles nothing yet.
+// Who handles records now: of consumers with partitions or ranges of their own those that have some; of a queue all.
+// One that still waits to be served handles nothing yet.
 const isWorking = ({ state, share }, { kind }) => WORKING.includes(state) && (kind === "queue" || share !== 0);
 
 // rate: records that come a second. "" while the load is within what they handle, and where no consumer is at work.

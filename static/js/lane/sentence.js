@@ -12,8 +12,8 @@ const isDarkSinceStart = (rig) => rig.tally?.dark_us > 0;
 const WIDTH_MAX = 88;
 const widthOf = (text) => [...text].reduce((width, letter) => width + (letter > "\u2e80" ? 2 : 1), 0);
 
-// What happened last in a lane, in words; before it, where there is room, the crashes that still go on, unless it is about them. (The line of
-// figures counts them in any case.)
+// What happened last in a lane, in words; before it, where there is room, the crashes that still go on, unless it is
+// about them. (The line of figures counts them in any case.)
 export function sentence(rig, view, say) {
   const silent = silentWords(rig, say), last = lastChange(rig, view, say);
   const both = sentences([silent, last]);
@@ -26,7 +26,8 @@ export function lastChange(rig, view, say) {
   if ("deadline_us" in params) params.left_us = timeLeft(params.deadline_us, view.at_us);
   if ("algorithm" in params) params.algorithm = say(`${rig.model}.${params.algorithm}`);
   if ("members" in params) params.who = rebalanceFor(rig, say) || params.consumer;
-  if (params.limit) params.reason = say(`assignor.reason.${params.limit}`, params);      // else it is Python's own sentence
+  // else it is Python's own sentence
+  if (params.limit) params.reason = say(`assignor.reason.${params.limit}`, params);
   if (rig.sentence.code === "none" && isDarkSinceStart(rig)) return say("none_dark", { dark_us: rig.tally.dark_us });
   return say(rig.sentence.code, params);
 }
@@ -40,4 +41,5 @@ function silentWords({ order, consumers, sentence: { code, params } }, say) {
 }
 
 // Whole seconds, rounded up: it must not say 0 s while the broker still waits.
-export const timeLeft = (deadline, at) => (deadline === null ? null : Math.max(0, Math.ceil((deadline - at) / 1e6)) * 1e6);
+export const timeLeft = (deadline, at) =>
+  deadline === null ? null : Math.max(0, Math.ceil((deadline - at) / 1e6)) * 1e6;

@@ -1,4 +1,5 @@
-// What the pages of one lane share of their lower bar and their keys: run and pause, one step, speed, tables in place of pictures.
+// What the pages of one lane share of their lower bar and their keys: run and pause, one step, speed, tables in place
+// of pictures.
 
 const $ = (id) => document.getElementById(id);
 
@@ -25,7 +26,8 @@ export function createTransport({ send, current, redraw }) {
 
 const isTyping = (event) => event.target.closest("input, textarea, select") !== null;
 
-// act(event): whether the page has done something for this key. Space never presses the button that happens to have the focus.
+// act(event): whether the page has done something for this key. Space never presses the button that happens to have the
+// focus.
 export function onKeys(act) {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || isTyping(event)) return;

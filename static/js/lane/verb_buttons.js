@@ -1,4 +1,5 @@
-// The verbs of what is chosen as buttons; touches the document only where something is another. isOpen: of a verb that opens a form.
+// The verbs of what is chosen as buttons; touches the document only where something is another. isOpen: of a verb that
+// opens a form.
 
 export function createVerbs(box, onPress) {
   let shown = "", verbs = [];

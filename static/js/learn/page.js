@@ -3,5 +3,7 @@
 import { onLanguage, page } from "../base/chrome.js";
 
 onLanguage(() => {
-  for (const element of document.querySelectorAll("[data-en]")) element.textContent = page.language === "en" ? element.dataset.en : element.dataset.zh;
+  for (const element of document.querySelectorAll("[data-en]")) {
+    element.textContent = page.language === "en" ? element.dataset.en : element.dataset.zh;
+  }
 });

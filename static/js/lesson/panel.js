@@ -3,7 +3,9 @@
 import { textOnce } from "../base/dom.js";
 
 export function createLesson(root) {
-  const slots = [...root.querySelectorAll("[data-lesson]")].map((element) => [element.dataset.lesson, textOnce(element), element]);
+  const slots = [...root.querySelectorAll("[data-lesson]")].map((element) => [
+    element.dataset.lesson, textOnce(element), element,
+  ]);
   const rows = [...root.querySelectorAll("[data-check]")].map((row) => ({
     row, texts: [...row.querySelectorAll("[data-of]")].map((element) => [element.dataset.of, textOnce(element)]),
   }));

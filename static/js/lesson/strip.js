@@ -6,13 +6,16 @@ import { lessonPanel } from "./words.js";
 
 // Gives what writes a view's lesson; where the lab plays none, that does nothing.
 export function createLessonStrip() {
-  const root = document.getElementById("lesson"), caption = document.querySelector("[data-lesson-caption]"), tabs = [...document.querySelectorAll("[data-lane-tab]")];
+  const root = document.getElementById("lesson"), caption = document.querySelector("[data-lesson-caption]");
+  const tabs = [...document.querySelectorAll("[data-lane-tab]")];
   if (!root) return () => {};
   const { write } = createLesson(root);
   return (view) => {
     const shown = lessonPanel(view, words());
     if (caption.textContent !== shown.slots.caption) caption.textContent = shown.slots.caption;
-    for (const tab of tabs) if (tab.textContent !== shown.tabs[tab.dataset.laneTab]) tab.textContent = shown.tabs[tab.dataset.laneTab];
+    for (const tab of tabs) {
+      if (tab.textContent !== shown.tabs[tab.dataset.laneTab]) tab.textContent = shown.tabs[tab.dataset.laneTab];
+    }
     write(shown);
   };
 }

@@ -1,14 +1,17 @@
-// A lesson in words: its caption, and what its panel shows. The server runs this file, too. Whether a check holds is the lab's to say.
+// A lesson in words: its caption, and what its panel shows. The server runs this file, too. Whether a check holds is
+// the lab's to say.
 
 import { NONE, clock, number, speaker } from "../base/say.js";
 import { laneName, tabName } from "../lane/name.js";
 
 const DECIMALS = 1000;
-const STATES = new Set(["slow", "paused", "crashed", "waiting", "failed", "gone"]), STATE_OF_ONE = /^consumers\.[^.]+\.state$/;
+const STATES = new Set(["slow", "paused", "crashed", "waiting", "failed", "gone"]);
+const STATE_OF_ONE = /^consumers\.[^.]+\.state$/;
 const languageOf = (say) => say("lesson.language");
 const shortClock = (us) => clock(us).replace(/\.0$/, "");
 
-// The lesson's caption, before the first one its title; empty where it has no lesson, or where somebody gave an order of their own after it.
+// The lesson's caption, before the first one its title; empty where it has no lesson, or where somebody gave an order
+// of their own after it.
 export function lessonCaption(view, say) {
   const { lesson } = view;
   if (!lesson) return "";
@@ -21,16 +24,25 @@ export function lessonOf(view, say) {
   if (!lesson) return null;
   const own = (text) => text[languageOf(say)], isOver = view.at_us >= lesson.lasts_us;
   const isOneOfSeveral = new Set(lesson.checks.map(({ lane }) => lane)).size > 1;
-  const checks = lesson.checks.map((check, place) => checkOf(check, lesson.results[place], isOneOfSeveral ? view : null, say));
-  const known = checks.filter(({ state }) => state !== "not_yet"), held = known.filter(({ state }) => state === "holds").length;
+  const checks = lesson.checks.map((check, place) =>
+    checkOf(check, lesson.results[place], isOneOfSeveral ? view : null, say),
+  );
+  const known = checks.filter(({ state }) => state !== "not_yet");
+  const held = known.filter(({ state }) => state === "holds").length;
   return {
     is_over: isOver,
     slots: {
       title: own(lesson.title),
-      progress: isOver ? say("lesson.over") : say("lesson.progress", { now: shortClock(view.at_us - (view.at_us % 1e6)), end: shortClock(lesson.lasts_us) }),
+      progress: isOver
+        ? say("lesson.over")
+        : say("lesson.progress", {
+            now: shortClock(view.at_us - (view.at_us % 1e6)), end: shortClock(lesson.lasts_us),
+          }),
       watch: own(lesson.watch_for),
       learn: own(lesson.you_will_learn),
-      sum: known.length ? say(known.length < checks.length ? "lesson.so_far" : "lesson.sum", { count: held, total: known.length }) : "",
+      sum: known.length
+        ? say(known.length < checks.length ? "lesson.so_far" : "lesson.sum", { count: held, total: known.length })
+        : "",
       note: lesson.meddled_us === null ? "" : say("lesson.meddled", { time: shortClock(lesson.meddled_us) }),
       told: known.length ? toldOf(newest(lesson, checks), say) : "",
     },
@@ -41,7 +53,12 @@ export function lessonOf(view, say) {
 // What the panel of a lesson says on a page of one lane, whose own title says what the lane does.
 export function lessonPanel(view, words) {
   const say = speaker(words), lesson = lessonOf(view, say);
-  return lesson && { ...lesson, slots: { ...lesson.slots, caption: lessonCaption(view, say) }, tabs: Object.fromEntries(view.rig_order.map((id) => [id, tabName(id, view, say)])) };
+  return (
+    lesson && {
+      ...lesson, slots: { ...lesson.slots, caption: lessonCaption(view, say) },
+      tabs: Object.fromEntries(view.rig_order.map((id) => [id, tabName(id, view, say)])),
+    }
+  );
 }
 
 // view: where the checks ask more than one lane, so that each names its own, else null.
@@ -66,7 +83,9 @@ const toldOf = ({ word, figure, text }, say) => say("check.told", { word, figure
 // The check that was answered last.
 function newest(lesson, checks) {
   const places = Object.keys(lesson.results).map(Number);
-  return checks[places.reduce((best, place) => (lesson.checks[place].at_us >= lesson.checks[best].at_us ? place : best), places[0])];
+  return checks[
+    places.reduce((best, place) => (lesson.checks[place].at_us >= lesson.checks[best].at_us ? place : best), places[0])
+  ];
 }
 
 // As dashboard/lesson_words.py writes it.

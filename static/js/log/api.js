@@ -8,15 +8,21 @@ export const SETTINGS = ["segment_bytes", "index_interval_bytes", "retention_byt
 export function createApi(base, state) {
   async function get(path, params = {}) {
     const url = new URL(base + path, location.href);
-    const all = { rig: state().rig, broker: state().broker, topic: state().topic, partition: state().partition, ...state().settings, ...params };
-    for (const [name, value] of Object.entries(all)) if (value !== null && value !== undefined) url.searchParams.set(name, value);
+    const all = {
+      rig: state().rig, broker: state().broker, topic: state().topic, partition: state().partition, ...state().settings,
+      ...params,
+    };
+    for (const [name, value] of Object.entries(all)) {
+      if (value !== null && value !== undefined) url.searchParams.set(name, value);
+    }
     const answer = await fetch(url, { credentials: "same-origin" });
     if (answer.ok) return answer.json();
     throw new Refusal(answer.status, (await answer.json().catch(() => ({}))).fields ?? {});
   }
   return {
     folder: () => get(""),
-    lookup: ({ kind, value, rule }) => get("lookup/", kind === "timestamp" ? { timestamp: value, rule } : { offset: value }),
+    lookup: ({ kind, value, rule }) =>
+      get("lookup/", kind === "timestamp" ? { timestamp: value, rule } : { offset: value }),
     batch: ({ segment, position }) => get("batch/", { segment, position }),
     clean: () => get("clean/"),
     file: (name) => get("file/", { name }),

@@ -15,7 +15,9 @@ export function createBatchView({ say, speak, onOpen }) {
   const below = [
     tellBelow($("hex").closest("[data-scroll]"), () => [...$("hex").rows], (rows) => {
       const bytes = rows.reduce((sum, row) => sum + row.cells.length - 1, 0);
-      $("batch-more").textContent = [rest("log.bytes_below", bytes), rest("log.more_bytes", batch.truncated)].filter(Boolean).join(say("list.comma"));
+      $("batch-more").textContent = [rest("log.bytes_below", bytes), rest("log.more_bytes", batch.truncated)]
+        .filter(Boolean)
+        .join(say("list.comma"));
     }),
     tellBelow($("fields"), () => [...$("fields").querySelectorAll("[data-field]")], (items) => {
       $("fields-more").textContent = rest("log.fields_below", items.length);
@@ -40,7 +42,9 @@ export function createBatchView({ say, speak, onOpen }) {
     $("batch").dataset.seq = batch.position;
   }
 
-  for (const way of ["previous", "next"]) $(`batch-${way}`).addEventListener("click", () => batch?.[way] && onOpen(batch[way]));
+  for (const way of ["previous", "next"]) {
+    $(`batch-${way}`).addEventListener("click", () => batch?.[way] && onOpen(batch[way]));
+  }
   matchMedia(PHONE).addEventListener("change", draw);
   return {
     show(newBatch) {

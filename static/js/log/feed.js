@@ -1,5 +1,5 @@
-// Tells when the lab's Kafka lane has written more, or its group has committed: by the lab's own feed. The folder itself is asked for by
-// the listeners, at most once a second.
+// Tells when the lab's Kafka lane has written more, or its group has committed: by the lab's own feed. The folder
+// itself is asked for by the listeners, at most once a second.
 
 import { createFreshness } from "../feed/freshness.js";
 import { createLive } from "../feed/live.js";
@@ -8,8 +8,8 @@ import { openSocket } from "../feed/socket.js";
 
 const APART_MS = 1000;
 
-// onGrown(): the lane has moved on. onFresh({state, ms}). onFull(): there was no room for one more socket. gone: tells of
-// a lab that is deleted. partition(): which one is looked at.
+// onGrown(): the lane has moved on. onFresh({state, ms}). onFull(): there was no room for one more socket. gone: tells
+// of a lab that is deleted. partition(): which one is looked at.
 export function watchLab({ url, rig, partition, onGrown, onFresh, onFull, gone }) {
   const freshness = createFreshness();
   let socket = null, view = null, mark = "", last = -Infinity, timer = 0;

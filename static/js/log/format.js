@@ -1,4 +1,5 @@
-// How the log page writes bytes and times: the browser's half of what dashboard/log_presentation.py writes, and what only the browser says.
+// How the log page writes bytes and times: the browser's half of what dashboard/log_presentation.py writes, and what
+// only the browser says.
 
 import { NONE, halfUp, number } from "../base/say.js";
 
@@ -37,8 +38,11 @@ export function span(us, words) {
   const seconds = Math.floor(us / 1e6), unit = (value, code) => `${value}${NARROW}${words[code]}`;
   if (seconds < 60) return unit(seconds, "second");
   if (seconds < 3600) return unit(Math.floor(seconds / 60), "minute");
-  const hours = Math.floor(seconds / 3600), [first, second] = hours < 48
-    ? [unit(hours, "log.hour"), [Math.floor(seconds / 60) % 60, "minute"]] : [unit(Math.floor(hours / 24), "log.day"), [hours % 24, "log.hour"]];
+  const hours = Math.floor(seconds / 3600);
+  const [first, second] =
+    hours < 48
+      ? [unit(hours, "log.hour"), [Math.floor(seconds / 60) % 60, "minute"]]
+      : [unit(Math.floor(hours / 24), "log.day"), [hours % 24, "log.hour"]];
   return second[0] ? `${first} ${unit(...second)}` : first;
 }
 

@@ -1,4 +1,5 @@
-// A batch's bytes and the list of its fields. The field under the pointer, or with the focus, is inverted in both together.
+// A batch's bytes and the list of its fields. The field under the pointer, or with the focus, is inverted in both
+// together.
 
 import { fieldName, fieldValue, rows } from "./fields.js";
 import { address } from "./format.js";
@@ -33,7 +34,10 @@ export function createHex(table, list) {
   }
 
   const ofCell = (event) => event.target.closest("[data-field]");
-  table.addEventListener("pointerover", (event) => ofCell(event) && choose(Number(ofCell(event).dataset.field), "bytes"));
+  table.addEventListener(
+    "pointerover",
+    (event) => ofCell(event) && choose(Number(ofCell(event).dataset.field), "bytes"),
+  );
   list.addEventListener("pointerover", (event) => ofCell(event) && choose(Number(ofCell(event).dataset.field), "list"));
   list.addEventListener("focusin", (event) => {
     const item = ofCell(event);
@@ -57,7 +61,8 @@ export function createHex(table, list) {
       line.append(make("th", "", address(row.address)));
       line.firstChild.scope = "row";
       for (const { text, field, isFirst } of row.cells) {
-        const isContent = field >= 0 && batch.fields[field].record !== null, cell = make("td", `${isFirst ? "first" : ""}${isContent ? " record" : ""}`.trim(), text);
+        const isContent = field >= 0 && batch.fields[field].record !== null;
+        const cell = make("td", `${isFirst ? "first" : ""}${isContent ? " record" : ""}`.trim(), text);
         cell.dataset.field = field;
         if (field >= 0) cells[field].push(cell);
         line.append(cell);
@@ -71,15 +76,24 @@ export function createHex(table, list) {
         record = field.record;
         lines.push(make("li", "which m", say("log.record_of", { offset: batch.records[record]?.offset ?? record })));
       }
-      const item = make("li", `${field.name === "crc" && !batch.crc_ok ? "wrong" : ""}${WHOLE.has(field.name) ? " whole" : ""}`.trim()), value = fieldValue(field, batch, say);
+      const item = make(
+        "li",
+        `${field.name === "crc" && !batch.crc_ok ? "wrong" : ""}${WHOLE.has(field.name) ? " whole" : ""}`.trim(),
+      );
+      const value = fieldValue(field, batch, say);
       item.dataset.field = index;
       item.tabIndex = -1;
-      item.append(make("span", "n m", address(field.start)), make("span", "", fieldName(field, batch, say)), make("span", "n v", value));
+      item.append(
+        make("span", "n m", address(field.start)),
+        make("span", "", fieldName(field, batch, say)),
+        make("span", "n v", value),
+      );
       item.lastChild.title = value;
       lines.push(item);
       return item;
     });
-    const held = before.indexOf(document.activeElement), next = items[Math.min(Math.max(0, held), items.length - 1)] ?? null;
+    const held = before.indexOf(document.activeElement);
+    const next = items[Math.min(Math.max(0, held), items.length - 1)] ?? null;
     list.replaceChildren(...lines);
     tabItem = null;
     stop(next);

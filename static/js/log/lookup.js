@@ -18,7 +18,8 @@ const WALKS = [{ kind: "offset", value: 6506155 }, { kind: "timestamp", value: 1
 
 export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDrawn, onFault }) {
   const input = $("value"), tiers = createTiers($("steps"), { say, folder });
-  let kind = "offset", rule = "kafka", answer = null, asked = 0, isPlaying = false, isOwn = false, isRefused = false;   // isOwn: somebody asked for it
+  // isOwn: somebody asked for it
+  let kind = "offset", rule = "kafka", answer = null, asked = 0, isPlaying = false, isOwn = false, isRefused = false;
 
   const player = createPlayer({
     onMoment(moment, place, count) {
@@ -42,11 +43,16 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
   }
 
   function form() {
-    for (const button of document.querySelectorAll("[data-by]")) button.setAttribute("aria-pressed", String(button.dataset.by === kind));
-    for (const button of document.querySelectorAll("[data-rule]")) button.setAttribute("aria-pressed", String(button.dataset.rule === rule));
+    for (const button of document.querySelectorAll("[data-by]")) {
+      button.setAttribute("aria-pressed", String(button.dataset.by === kind));
+    }
+    for (const button of document.querySelectorAll("[data-rule]")) {
+      button.setAttribute("aria-pressed", String(button.dataset.rule === rule));
+    }
     $("rule").hidden = kind !== "timestamp";
     $("rule-about").hidden = rule !== "document";
-    $("instant").textContent = kind === "timestamp" && isLong(plainNumber(input.value)) ? instant(Number(plainNumber(input.value))) : "";
+    $("instant").textContent =
+      kind === "timestamp" && isLong(plainNumber(input.value)) ? instant(Number(plainNumber(input.value))) : "";
     speak(input, `log.value_${kind}`, "sayLabel");
   }
 
@@ -62,7 +68,8 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
     try {
       const found = await api.lookup(target);
       if (turn !== asked) return;
-      if (isFirst && !isOwn && found.found === null) return setTimeout(() => answer ?? begin(), AGAIN_MS);   // retention was faster
+      // retention was faster
+      if (isFirst && !isOwn && found.found === null) return setTimeout(() => answer ?? begin(), AGAIN_MS);
       answer = found;
       refuse("");
       words();
@@ -73,7 +80,8 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
       if (isHeld && !$("steps").contains(document.activeElement)) input.focus();
     } catch (error) {
       if (isFirst) return setTimeout(() => answer ?? begin(), AGAIN_MS);
-      const texts = error instanceof Refusal ? error.fields[target.kind] ?? error.fields.value ?? error.fields.rule : null;
+      const texts =
+        error instanceof Refusal ? (error.fields[target.kind] ?? error.fields.value ?? error.fields.rule) : null;
       if (texts) refuse([texts].flat().join(" "));
       else {
         putOld(true);
@@ -152,10 +160,13 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
   }));
 
   function exampleWords() {
-    [...$("examples").children].forEach((button, place) => { button.textContent = `${say(`log.by_${examples[place].kind}`)} ${examples[place].value}`; });
+    [...$("examples").children].forEach((button, place) => {
+      button.textContent = `${say(`log.by_${examples[place].kind}`)} ${examples[place].value}`;
+    });
   }
 
-  // The look-up that the address names, else the article's, else one in the last closed segment: at its end, so that the page is whole at once.
+  // The look-up that the address names, else the article's, else one in the last closed segment: at its end, so that
+  // the page is whole at once.
   function begin(query = new URLSearchParams()) {
     const { start_offset: start, end_offset: end } = folder(), first = examples[0];
     if (!isBelow(start, end)) return;
@@ -202,7 +213,9 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
     params() {
       if (!answer || !isOwn) return {};
       const { kind: by, value } = answer.target;
-      return by === "timestamp" ? { timestamp: value, ...(answer.rule === "document" ? { rule: "document" } : {}) } : { offset: value };
+      return by === "timestamp"
+        ? { timestamp: value, ...(answer.rule === "document" ? { rule: "document" } : {}) }
+        : { offset: value };
     },
   };
 }

@@ -1,5 +1,6 @@
-// Offsets and times reach up to 2^63. The server writes them as numbers while a number is exact, and as text beyond (dashboard/logs/source.py,
-// `exact`): they are compared and reckoned with here, and nowhere by `<` and `+`, which would take text for text.
+// Offsets and times reach up to 2^63. The server writes them as numbers while a number is exact, and as text beyond
+// (dashboard/logs/source.py, `exact`): they are compared and reckoned with here, and nowhere by `<` and `+`, which
+// would take text for text.
 
 export const isBelow = (one, other) => BigInt(one) < BigInt(other);
 

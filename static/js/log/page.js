@@ -1,4 +1,5 @@
-// The log page: holds the folder that the server sent, asks again as the lab writes, and turns what a person does into readings.
+// The log page: holds the folder that the server sent, asks again as the lab writes, and turns what a person does into
+// readings.
 
 import { onLanguage, page, say, speak, words } from "../base/chrome.js";
 import { Refusal } from "../base/commands.js";
@@ -23,19 +24,25 @@ import { createUpload } from "./upload.js";
 import { behind, isOld, isUnfinished, remarks, settingsLine, sub, turning } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
-const FOLDER_LEAST = 640, CLEAN_LEAST = 560, TURNINGS_SHOWN = 3, EPOCH_MS = 1e11, AGAIN_MS = 500, REPLICA_AGAIN_MS = 1000, CLEAN_APART_MS = 10_000, CLEAN_AGAIN_MS = 2000;
+const FOLDER_LEAST = 640, CLEAN_LEAST = 560, TURNINGS_SHOWN = 3, EPOCH_MS = 1e11, AGAIN_MS = 500;
+const REPLICA_AGAIN_MS = 1000, CLEAN_APART_MS = 10_000, CLEAN_AGAIN_MS = 2000;
 const main = $("main"), query = new URLSearchParams(location.search), notice = createNotice($("notice"));
 
-let folder = JSON.parse($("folder-data").textContent), clean = null, asked = 0, isAsking = false, againTimer = 0, cleanAt = -Infinity;
-let isLookupDue = false, isOtherLog = false;            // what was looked up is to be looked up in the new folder; or something else, for it is of another log
+let folder = JSON.parse($("folder-data").textContent), clean = null, asked = 0, isAsking = false, againTimer = 0;
+let cleanAt = -Infinity;
+// what was looked up is to be looked up in the new folder; or something else, for it is of another log
+let isLookupDue = false, isOtherLog = false;
 // Settings of the address count where the server took them.
 const chosen = {
   rig: query.get("rig"), ...placeOf(folder, query),
-  settings: Object.fromEntries(SETTINGS.filter((name) => query.get(name) === String(folder.settings[name])).map((name) => [name, query.get(name)])),
+  settings: Object.fromEntries(
+    SETTINGS.filter((name) => query.get(name) === String(folder.settings[name])).map((name) => [name, query.get(name)]),
+  ),
 };
 let defaults = Object.keys(chosen.settings).length ? null : folder.settings;
 const api = createApi(page.log.api, () => chosen);
-let shown = placeNow();                                 // what was last answered for: where a choice that is refused goes back to
+// what was last answered for: where a choice that is refused goes back to
+let shown = placeNow();
 
 // The server has checked the address: where it took another place than was asked for, that one counts.
 function placeOf(answer, asked) {
@@ -48,16 +55,21 @@ function placeNow() {
   return { broker: chosen.broker, topic: chosen.topic, partition: chosen.partition };
 }
 
-// -- the folder ------------------------------------------------------------------------------------------------------------------------
+// -- the folder -------------------------------------------------------------------------------------------------------
 
 const aroundFolder = createRoving($("folder")), folderBox = $("folder").parentElement;
 let isAtEnd = true;                                     // the active segment is looked at, and stays in sight
-folderBox.addEventListener("scroll", () => { isAtEnd = folderBox.scrollLeft + folderBox.clientWidth >= folderBox.scrollWidth - 8; });
+folderBox.addEventListener("scroll", () => {
+  isAtEnd = folderBox.scrollLeft + folderBox.clientWidth >= folderBox.scrollWidth - 8;
+});
 
 function drawFolder() {
-  const width = Math.max(FOLDER_LEAST, Math.floor(folderBox.clientWidth)), funnelTo = document.querySelector(".left").clientWidth;
+  const width = Math.max(FOLDER_LEAST, Math.floor(folderBox.clientWidth));
+  const funnelTo = document.querySelector(".left").clientWidth;
   $("folder").style.setProperty("width", `${width}px`);
-  aroundFolder(() => folderPicture.render($("folder"), folder, { width, say, words: words(), funnelTo, ...lookup.ofFolder() }));
+  aroundFolder(() =>
+    folderPicture.render($("folder"), folder, { width, say, words: words(), funnelTo, ...lookup.ofFolder() }),
+  );
   if (isAtEnd) folderBox.scrollLeft = folderBox.scrollWidth;
   $("folder").dataset.seq = main.dataset.seq = folder.end_offset;
 }
@@ -72,16 +84,26 @@ function drawWords() {
   $("behind").textContent = behind(folder, say, words());
   $("folder").setAttribute("aria-label", say("log.folder_label", { folder: folder.folder }));
   writeTable($("folder-twin"), folderTable(folder, say), say("log.folder"));
-  const files = [...folder.segments.flatMap((segment) => segment.files), ...folder.other_files], bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  const files = [...folder.segments.flatMap((segment) => segment.files), ...folder.other_files];
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   $("files-words").textContent = say("log.files", { count: files.length, size: size(bytes) });
-  const above = (folder.top_files ?? []).map((file) => ({ ...file, name: `../${file.name}` }));   // of the broker: beside this folder
+  // of the broker: beside this folder
+  const above = (folder.top_files ?? []).map((file) => ({ ...file, name: `../${file.name}` }));
   const rows = [...files, ...above].map(({ name, bytes: count }) => [name, number(count)]);
   writeTable($("files"), { head: [say("log.file_name"), say("log.file_bytes")], rows, offsets: rows.map(() => null) });
   texts.write(rows.map(([name]) => name).filter(isText));
   drawTurning();
-  $("damage").replaceChildren(...remarks(folder, say).map(([textContent, isDamage]) => Object.assign(document.createElement("li"), { textContent, className: isDamage ? "wrong" : "m" })));
+  $("damage").replaceChildren(
+    ...remarks(folder, say).map(([textContent, isDamage]) =>
+      Object.assign(document.createElement("li"), { textContent, className: isDamage ? "wrong" : "m" }),
+    ),
+  );
   if (!$("settings-line")) return;
-  $("settings-line").replaceChildren(...settingsLine(folder, words()).map((text) => Object.assign(document.createElement("span"), { textContent: text })));
+  $("settings-line").replaceChildren(
+    ...settingsLine(folder, words()).map((text) =>
+      Object.assign(document.createElement("span"), { textContent: text }),
+    ),
+  );
 }
 
 function drawChoices() {
@@ -94,7 +116,9 @@ function drawChoices() {
 function drawTurning() {
   if (!$("turning")) return;                            // nobody saw how files came to be that were opened
   const newest = folder.turning.slice(-TURNINGS_SHOWN).reverse();
-  const texts = newest.map((event) => [event.at_ms > EPOCH_MS ? instant(event.at_ms).slice(11, 21) : clock(event.at_ms * 1000), turning(event, say)]);
+  const texts = newest.map((event) => [
+    event.at_ms > EPOCH_MS ? instant(event.at_ms).slice(11, 21) : clock(event.at_ms * 1000), turning(event, say),
+  ]);
   const list = texts.length ? texts : [["", say("log.turning_none")]];
   if ($("turning").textContent === list.flat().join("")) return;
   $("turning").replaceChildren(...list.map(([time, text]) => {
@@ -114,7 +138,8 @@ function take(answer) {
   drawFolder();
   address();
   askAgain();
-  const isThere = isBelow(folder.start_offset, folder.end_offset) && (isOtherLog || !isUnfinished(folder) || lookup.isWithin(folder));
+  const isThere =
+    isBelow(folder.start_offset, folder.end_offset) && (isOtherLog || !isUnfinished(folder) || lookup.isWithin(folder));
   if (lookup.isIdle()) lookup.begin(query);
   else if (isLookupDue && isThere) lookup[isOtherLog ? "begin" : "again"]();
   else lookup.folderCame();
@@ -144,7 +169,8 @@ async function grown() {
     if (performance.now() - cleanAt > CLEAN_APART_MS) readClean();
   } catch (error) {
     if (error instanceof Refusal && error.status === 404 && chosen.broker !== null) return leaveReplica(error);
-    setTimeout(grown, AGAIN_MS);                        // the folder is being written, or the server is away: the pill says which
+    // the folder is being written, or the server is away: the pill says which
+    setTimeout(grown, AGAIN_MS);
   } finally {
     isAsking = false;
   }
@@ -169,7 +195,7 @@ function address() {
   history.replaceState(null, "", text ? `?${text}` : location.pathname);
 }
 
-// -- look-up and batch -----------------------------------------------------------------------------------------------------------------
+// -- look-up and batch ------------------------------------------------------------------------------------------------
 
 const batchView = createBatchView({ say, speak, onOpen: openBatch });
 const lookup = createLookup({
@@ -197,7 +223,7 @@ function fail(error, near) {
   else notice(say("notice.unreachable"), { near });
 }
 
-// -- compaction ------------------------------------------------------------------------------------------------------------------------
+// -- compaction -------------------------------------------------------------------------------------------------------
 
 const aroundClean = createRoving($("clean-picture"), "[data-record]");
 for (const kind of ["pointerover", "focusin"]) {
@@ -235,7 +261,8 @@ function drawClean() {
   // A lab's clean view is of its compacted topic; an opened folder's is of itself, under the name it was opened by.
   const name = folder.kind === "lab" ? `${clean.log.topic}-${clean.log.partition}` : folder.folder;
   speak($("clean-title"), "log.clean", "say", { folder: name });
-  const box = $("clean-picture").parentElement, width = Math.max(CLEAN_LEAST, compaction.least(clean), Math.floor(box.clientWidth));
+  const box = $("clean-picture").parentElement;
+  const width = Math.max(CLEAN_LEAST, compaction.least(clean), Math.floor(box.clientWidth));
   $("clean-picture").style.setProperty("width", `${width}px`);
   $("clean-picture").setAttribute("aria-label", say("log.clean_label"));
   aroundClean(() => compaction.render($("clean-picture"), clean, { width, say }));
@@ -245,15 +272,19 @@ function drawClean() {
   tellRecord($("clean-picture").querySelector(".told"));
 }
 
-// -- choosing, settings, opening a file ------------------------------------------------------------------------------------------------
+// -- choosing, settings, opening a file -------------------------------------------------------------------------------
 
 for (const name of ["broker", "topic", "partition"]) {
   $(name)?.addEventListener("change", async () => {
-    const opened = folder.partitions.find(({ partition, log }) => log && name === "partition" && String(partition) === $(name).value);
+    const opened = folder.partitions.find(
+      ({ partition, log }) => log && name === "partition" && String(partition) === $(name).value,
+    );
     if (opened) return location.assign(page.log.page.replace("{id}", opened.log));
     chosen[name] = $(name).value || null;
     // A broker's topics are others than the lane's own two.
-    if (name === "broker" && (chosen.broker === null) !== (shown.broker === null)) chosen.topic = chosen.partition = null;
+    if (name === "broker" && (chosen.broker === null) !== (shown.broker === null)) {
+      chosen.topic = chosen.partition = null;
+    }
     if (name === "topic") chosen.partition = null;
     try {
       isLookupDue = isOtherLog = true;                  // the worker may only now begin to write it
@@ -276,7 +307,8 @@ const settings = $("settings") && createSettings($("settings"), {
     asked += 1;                                         // what is still under way was asked with the settings before
     chosen.settings = values;
     if (!Object.keys(values).length) defaults = answer.settings;
-    isLookupDue = true;                                 // other settings, another folder: the worker begins it with the first record
+    // other settings, another folder: the worker begins it with the first record
+    isLookupDue = true;
     take(answer);
     readClean();
   },
@@ -297,11 +329,13 @@ for (const kind of ["dragover", "drop"]) {
     if (!event.dataTransfer?.types.includes("Files")) return;
     event.preventDefault();
     if (!$("open-dialog").open) $("open-dialog").showModal();
-    if (kind === "drop" && !event.defaultPrevented && event.dataTransfer.files.length) upload.take(event.dataTransfer.files);
+    if (kind === "drop" && !event.defaultPrevented && event.dataTransfer.files.length) {
+      upload.take(event.dataTransfer.files);
+    }
   });
 }
 
-// -- what the page itself does ---------------------------------------------------------------------------------------------------------
+// -- what the page itself does ----------------------------------------------------------------------------------------
 
 document.addEventListener("click", (event) => {
   const part = event.target.closest("svg [data-offset], .twin [data-offset]");
@@ -316,7 +350,14 @@ function pointedAt(box, x) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, dialog, [role='button']")) return;
+  if (
+    event.ctrlKey ||
+    event.metaKey ||
+    event.altKey ||
+    event.target.closest("input, select, textarea, dialog, [role='button']")
+  ) {
+    return;
+  }
   const isOnControl = event.target.closest("button, a, summary, [tabindex='0']");
   const keys = { ArrowLeft: lookup.back, ArrowRight: lookup.next, " ": lookup.toggle };
   if (event.key.toLowerCase() === "t") {
@@ -329,7 +370,8 @@ document.addEventListener("keydown", (event) => {
 // The focus goes from a row to its picture, which the tables replaced until then.
 function toggleTables() {
   const isTables = document.body.toggleAttribute("data-twins"), row = document.activeElement.closest(".twin-box");
-  for (const box of document.querySelectorAll(".twin-box")) box.tabIndex = isTables ? 0 : -1;   // what scrolls is reached by the keyboard
+  // what scrolls is reached by the keyboard
+  for (const box of document.querySelectorAll(".twin-box")) box.tabIndex = isTables ? 0 : -1;
   redraw();                                             // a hidden picture has no size to be drawn to
   if (!isTables) row?.parentElement.querySelector(".pic [tabindex='0']")?.focus();
 }
@@ -357,8 +399,10 @@ addEventListener("resize", redraw);
 redraw();
 askAgain();
 if (page.log.socket) {
-  watchLab({ url: page.log.socket, rig: page.log.rig, partition: () => String(folder.partition), onGrown: grown, onFresh: showFresh,
-    onFull: () => notice(say("notice.full"), { near: $("fresh") }), gone: createGone(notice) });
+  watchLab({
+    url: page.log.socket, rig: page.log.rig, partition: () => String(folder.partition), onGrown: grown,
+    onFresh: showFresh, onFull: () => notice(say("notice.full"), { near: $("fresh") }), gone: createGone(notice),
+  });
 }
 lookup.begin(query);
 readClean();

@@ -1,5 +1,6 @@
-// A look-up as moments, one after another: the segment is chosen, each slot of an index is looked at, the row is found, each batch header
-// is passed, the batch is found. `moments` is arithmetic; the player walks through them by hand or by itself.
+// A look-up as moments, one after another: the segment is chosen, each slot of an index is looked at, the row is found,
+// each batch header is passed, the batch is found. `moments` is arithmetic; the player walks through them by hand or by
+// itself.
 
 import { hopsOf } from "./scan.js";
 
@@ -15,7 +16,9 @@ export function moments(lookup) {
     }
     if (step.step === "scan") {
       const hops = Math.max(0, hopsOf(step, lookup.found)), stride = Math.max(1, Math.ceil(hops / HOPS_MAX)), list = [];
-      for (let scanned = 0; scanned < hops; scanned += stride) list.push({ step: index, probes: 0, scanned, isResult: false });
+      for (let scanned = 0; scanned < hops; scanned += stride) {
+        list.push({ step: index, probes: 0, scanned, isResult: false });
+      }
       return [...list, { step: index, probes: 0, scanned: hops, isResult: true }];
     }
     return [{ step: index, probes: 0, scanned: 0, isResult: true }];

@@ -1,4 +1,5 @@
-// Which log is looked at: the lane's as one log, or a replica on one of the cluster's brokers; what that replica is; and the texts of its checkpoints.
+// Which log is looked at: the lane's as one log, or a replica on one of the cluster's brokers; what that replica is;
+// and the texts of its checkpoints.
 
 import { number, sentences } from "../base/say.js";
 
@@ -6,12 +7,17 @@ const GONE = new Set(["crashed", "stopped", "disk_lost", "paused"]);
 
 // The choices as [value, text] of each select. dashboard/log_presentation.py writes the first ones.
 export function choices(folder, say) {
-  const brokers = (folder.brokers ?? []).map(({ id, condition }) => [String(id), say(GONE.has(condition) ? `log.broker.${condition}` : "log.broker", { broker: id })]);
+  const brokers = (folder.brokers ?? []).map(({ id, condition }) => [
+    String(id), say(GONE.has(condition) ? `log.broker.${condition}` : "log.broker", { broker: id }),
+  ]);
   const isEnd = folder.broker !== null && folder.broker !== undefined;
   return {
     broker: brokers.length ? [["", say("log.whole_lane")], ...brokers] : [],
     topic: (folder.topics ?? []).map((topic) => [topic, topic]),
-    partition: (folder.partitions ?? []).map(({ partition, end_offset: end }) => [String(partition), isEnd && end > 0 ? say("log.partition_end", { partition, end: number(end) }) : String(partition)]),
+    partition: (folder.partitions ?? []).map(({ partition, end_offset: end }) => [
+      String(partition),
+      isEnd && end > 0 ? say("log.partition_end", { partition, end: number(end) }) : String(partition),
+    ]),
   };
 }
 
@@ -22,7 +28,9 @@ export function writeSelect(select, options, chosen) {
   if (label) label.hidden = options.length < 2;
   const key = JSON.stringify(options);
   if (select.dataset.key !== key) {
-    select.replaceChildren(...options.map(([value, text]) => Object.assign(document.createElement("option"), { value, textContent: text })));
+    select.replaceChildren(
+      ...options.map(([value, text]) => Object.assign(document.createElement("option"), { value, textContent: text })),
+    );
     select.dataset.key = key;
   }
   if (select.value !== chosen) select.value = chosen;
@@ -32,11 +40,18 @@ export function writeSelect(select, options, chosen) {
 export function replicaWords(folder, say) {
   const { replica, broker } = folder;
   if (!replica) return "";
-  const about = { broker, leader: replica.leader, hw: number(folder.high_watermark), leo: number(folder.end_offset), start: number(folder.start_offset) };
+  const about = {
+    broker, leader: replica.leader, hw: number(folder.high_watermark), leo: number(folder.end_offset),
+    start: number(folder.start_offset),
+  };
   if (replica.condition === "disk_lost") return say("log.replica.disk_lost", about);
   const behind = replica.leader_end === null ? 0 : replica.leader_end - folder.end_offset;
-  const list = [say(replica.role === "not_running" ? `log.replica.${replica.condition}` : `log.replica.${replica.role}`, about)];
-  if (replica.role === "follows" && behind) list.push(say(behind > 0 ? "log.replica.behind" : "log.replica.ahead", { count: Math.abs(behind) }));
+  const list = [
+    say(replica.role === "not_running" ? `log.replica.${replica.condition}` : `log.replica.${replica.role}`, about),
+  ];
+  if (replica.role === "follows" && behind) {
+    list.push(say(behind > 0 ? "log.replica.behind" : "log.replica.ahead", { count: Math.abs(behind) }));
+  }
   if (replica.condition === "paused") list.push(say("log.replica.paused", about));
   list.push(say("log.replica.marks", about));
   if (replica.gaps) list.push(say("log.replica.gaps", { count: replica.gaps }));
@@ -48,7 +63,8 @@ export const isText = (name) => /(^|\/)(\.kafka_cleanshutdown|partition\.metadat
 
 // The checkpoints as buttons; the one that is open has its text below.
 export function createTexts(box, { api, say, onFault }) {
-  const list = box.querySelector("[data-names]"), text = box.querySelector("pre"), title = box.querySelector("[data-title]");
+  const list = box.querySelector("[data-names]"), text = box.querySelector("pre");
+  const title = box.querySelector("[data-title]");
   let open = null, turn = 0;
 
   async function read(name, near) {
@@ -69,7 +85,9 @@ export function createTexts(box, { api, say, onFault }) {
     title.textContent = open ?? "";
     text.hidden = open === null;
     title.hidden = open === null;
-    for (const button of list.querySelectorAll("button")) button.setAttribute("aria-expanded", String(button.dataset.name === open));
+    for (const button of list.querySelectorAll("button")) {
+      button.setAttribute("aria-expanded", String(button.dataset.name === open));
+    }
   }
 
   list.addEventListener("click", ({ target }) => {

@@ -1,4 +1,5 @@
-// The log's settings as a person may try them: numbers are checked at their field, here for being numbers and by the server for the rest.
+// The log's settings as a person may try them: numbers are checked at their field, here for being numbers and by the
+// server for the rest.
 
 import { SETTINGS } from "./api.js";
 
@@ -27,7 +28,8 @@ export function fieldError(input, text) {
 export function createSettings(form, { say, defaults, onApply, onFault }) {
   const inputs = new Map(SETTINGS.map((name) => [name, form.querySelector(`#${name}`)]).filter(([, input]) => input));
 
-  const touched = new Set();                            // what a person has typed and not applied yet: a growing folder leaves it alone
+  // what a person has typed and not applied yet: a growing folder leaves it alone
+  const touched = new Set();
   for (const [name, input] of inputs) input.addEventListener("input", () => touched.add(name));
 
   // shown: the settings that act on the topic; a field for another one would do nothing.

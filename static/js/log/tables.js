@@ -6,29 +6,39 @@ import { instant } from "./format.js";
 
 const ROWS_MAX = 200;
 
-// {head: [words], terms?: [the glossary's term of each head, or null], rows: [[words]], offsets: [offset of each row or null]}
+// {head: [words], terms?: [the glossary's term of each head, or null], rows: [[words]], offsets: [offset of each row or
+// null]}
 export function folderTable(folder, say) {
   const rows = folder.segments.map((segment) => [
-    ...[segment.base_offset, segment.bytes, segment.records, segment.index_entries].map((value) => (value === null ? NONE : number(value))), state(segment, say),
+    ...[segment.base_offset, segment.bytes, segment.records, segment.index_entries].map((value) =>
+      value === null ? NONE : number(value),
+    ),
+    state(segment, say),
   ]);
   const offsets = folder.segments.map((segment) => (segment.state === "deleted" ? null : segment.base_offset));
   return {
-    head: ["base", "size", "count", "entries", "state"].map((code) => say(`log.column.${code}`)), terms: ["segment", null, null, "index", "retention"],
-    rows, offsets,
+    head: ["base", "size", "count", "entries", "state"].map((code) => say(`log.column.${code}`)),
+    terms: ["segment", null, null, "index", "retention"], rows, offsets,
   };
 }
 
 export function state(segment, say) {
   if (segment.state === "deleted" && segment.deletes_in_ms === null) return say("log.state.gone");
-  if (segment.state === "deleted") return say("log.state.deleted", { left_us: Math.ceil(segment.deletes_in_ms / 1000) * 1e6 });
+  if (segment.state === "deleted") {
+    return say("log.state.deleted", { left_us: Math.ceil(segment.deletes_in_ms / 1000) * 1e6 });
+  }
   return say(`log.state.${segment.active ? "active" : segment.state}`);
 }
 
 export function indexTable(step, say) {
   const isTime = step.kind === "time", first = step.around_first_slot ?? 0;
-  const rows = step.around.map(([value, points], row) => [isTime ? String(value) : number(value), number(points), number(first + row)]);
+  const rows = step.around.map(([value, points], row) => [
+    isTime ? String(value) : number(value), number(points), number(first + row),
+  ]);
   return {
-    head: [isTime ? "timestamp" : "offset", isTime ? "offset" : "position", "slot"].map((code) => say(`log.column.${code}`)),
+    head: [isTime ? "timestamp" : "offset", isTime ? "offset" : "position", "slot"].map((code) =>
+      say(`log.column.${code}`),
+    ),
     terms: [null, null, "index"], rows, offsets: step.around.map(([value, points]) => (isTime ? points : value)),
   };
 }
@@ -48,19 +58,27 @@ export function cleanTable(data, say) {
   return {
     head: [say("log.column.offset"), say("log.column.key"), say("log.zone_word"), say("log.fate")],
     terms: [null, null, "compaction", "tombstone"],
-    rows: data.before.map((record) => [number(record.offset), String(record.key ?? ""), say(`log.zone.${record.zone}.short`), fate(record, kept.has(record.offset), say)]),
+    rows: data.before.map((record) => [
+      number(record.offset), String(record.key ?? ""), say(`log.zone.${record.zone}.short`),
+      fate(record, kept.has(record.offset), say),
+    ]),
     offsets: data.before.map(() => null),
   };
 }
 
 export function recordsTable(batch, say) {
-  const content = (part) => (part === null ? say("log.null") : part.bytes === 0 ? say("log.empty") : (part.text ?? `0x${part.hex}`));
-  const headers = (list) => list.map((header) => `${header.key?.text ?? header.key}=${content(header.value)}`).join(say("list.comma"));
+  const content = (part) =>
+    part === null ? say("log.null") : part.bytes === 0 ? say("log.empty") : (part.text ?? `0x${part.hex}`);
+  const headers = (list) =>
+    list.map((header) => `${header.key?.text ?? header.key}=${content(header.value)}`).join(say("list.comma"));
   return {
     head: ["offset", "timestamp", "key", "value", "headers"].map((code) => say(`log.column.${code}`)),
-    rows: batch.records.slice(0, ROWS_MAX).map((record) => [
-      number(record.offset), instant(record.timestamp), content(record.key), content(record.value), headers(record.headers ?? []),
-    ]),
+    rows: batch.records
+      .slice(0, ROWS_MAX)
+      .map((record) => [
+        number(record.offset), instant(record.timestamp), content(record.key), content(record.value),
+        headers(record.headers ?? []),
+      ]),
     offsets: batch.records.slice(0, ROWS_MAX).map(() => null),
   };
 }

@@ -1,4 +1,5 @@
-// A look-up on the page: one tier a step, each with its sentence, its picture and its table. The tier of the current moment is lit.
+// A look-up on the page: one tier a step, each with its sentence, its picture and its table. The tier of the current
+// moment is lit.
 
 import { createRoving } from "../base/roving.js";
 import { writeTable } from "../base/table.js";
@@ -23,10 +24,12 @@ export function createTiers(root, { say, folder }) {
 
   function tier(step, place) {
     const section = make("section", "tier", root), sentence = make("p", "step", section);
-    const no = make("b", "no", sentence), line = make("span", "", sentence), texts = [make("span", "", line), make("b", "n", line), make("span", "", line)];
+    const no = make("b", "no", sentence), line = make("span", "", sentence);
+    const texts = [make("span", "", line), make("b", "n", line), make("span", "", line)];
     no.textContent = String(place + 1);
     if (step.step === "segment") return { kind: kindOf(step), section, texts };
-    const look = make("p", "look s m", section), box = make("div", "pic scroll", section), svg = box.appendChild(document.createElementNS(SVG, "svg"));
+    const look = make("p", "look s m", section), box = make("div", "pic scroll", section);
+    const svg = box.appendChild(document.createElementNS(SVG, "svg"));
     svg.setAttribute("role", "group");
     box.dataset.scroll = "";
     const twinBox = make("div", "twin-box", section), twin = make("table", "twin", twinBox);
@@ -42,16 +45,20 @@ export function createTiers(root, { say, folder }) {
   // Tiers of the same kind are kept: what has the focus in one of them keeps it.
   function open(newLookup) {
     lookup = newLookup;
-    const kept = tiers.findIndex(({ kind }, place) => !lookup.steps[place] || kindOf(lookup.steps[place]) !== kind), same = kept < 0 ? tiers : tiers.slice(0, kept);
+    const kept = tiers.findIndex(({ kind }, place) => !lookup.steps[place] || kindOf(lookup.steps[place]) !== kind);
+    const same = kept < 0 ? tiers : tiers.slice(0, kept);
     for (const { section } of tiers.slice(same.length)) section.remove();
     tiers = [...same, ...lookup.steps.slice(same.length).map((step, place) => tier(step, same.length + place))];
   }
 
-  // A look-up may go on in the next segment: what belongs to a step are the segment chosen before it and the scan that follows.
+  // A look-up may go on in the next segment: what belongs to a step are the segment chosen before it and the scan that
+  // follows.
   const scanOf = (place) => lookup.steps.slice(place).find((step) => step.step === "scan") ?? null;
-  const chosenAt = (place) => lookup.steps.slice(0, place + 1).findLast((step) => step.step === "segment")?.chosen ?? null;
+  const chosenAt = (place) =>
+    lookup.steps.slice(0, place + 1).findLast((step) => step.step === "segment")?.chosen ?? null;
   const bytesAt = (place) => {
-    const chosen = chosenAt(place), found = folder().segments.find(({ base_offset, state }) => base_offset === chosen && state !== "deleted");
+    const chosen = chosenAt(place);
+    const found = folder().segments.find(({ base_offset, state }) => base_offset === chosen && state !== "deleted");
     if (found) sizes.set(chosen, found.bytes);
     return sizes.get(chosen) ?? scanOf(place)?.to ?? 1;
   };
@@ -64,18 +71,24 @@ export function createTiers(root, { say, folder }) {
       section.toggleAttribute("data-lit", isLit);
       section.toggleAttribute("data-ahead", place > moment.step);
       section.dataset.tier = step.step;
-      stepWords(lookup, step, say).forEach((text, part) => { texts[part].textContent = part === 0 || isDone ? text : part === 1 ? "…" : ""; });
+      stepWords(lookup, step, say).forEach((text, part) => {
+        texts[part].textContent = part === 0 || isDone ? text : part === 1 ? "…" : "";
+      });
       if (!svg) return;
       look.textContent = isLit ? lookWords(lookup, moment, say) : "";
       const width = Math.max(LEAST, Math.floor(box.clientWidth)), gap = scanOf(place);
       svg.style.setProperty("min-width", `${LEAST}px`);
       if (step.step === "index") {
         const probes = isDone ? step.probes.length : isLit ? moment.probes : 0;
-        around(() => indexSearch.render(svg, step, { width, probes, isResult: isDone, gap, segmentBytes: bytesAt(place), say }));
+        around(() =>
+          indexSearch.render(svg, step, { width, probes, isResult: isDone, gap, segmentBytes: bytesAt(place), say }),
+        );
         svg.setAttribute("aria-label", say(step.kind === "time" ? "log.time_label" : "log.index_label"));
         writeTable(twin, indexTable(step, say), say(step.kind === "time" ? "log.time_label" : "log.index_label"));
       } else {
-        around(() => scan.render(svg, step, { width, scanned: isLit ? moment.scanned : 0, isFound: isDone, found: lookup.found }));
+        around(() =>
+          scan.render(svg, step, { width, scanned: isLit ? moment.scanned : 0, isFound: isDone, found: lookup.found }),
+        );
         svg.setAttribute("aria-label", say("log.scan_label"));
         writeTable(twin, scanTable(step, say), say("log.scan_label"));
       }

@@ -1,4 +1,5 @@
-// Opening a segment of a real Kafka: files are dropped or picked, checked here before a byte is sent, and sent with their progress.
+// Opening a segment of a real Kafka: files are dropped or picked, checked here before a byte is sent, and sent with
+// their progress.
 
 import { cookie } from "../base/commands.js";
 import { number, percent } from "../base/say.js";
@@ -8,25 +9,31 @@ const KINDS = [".log", ".index", ".timeindex"];
 
 // What is wrong with the files, as [code, params]; null: nothing.
 export function fault(files, bytesMax) {
-  const bytes = files.reduce((sum, file) => sum + file.size, 0), hasKind = (name, kinds) => kinds.some((kind) => name.toLowerCase().endsWith(kind));
+  const bytes = files.reduce((sum, file) => sum + file.size, 0);
+  const hasKind = (name, kinds) => kinds.some((kind) => name.toLowerCase().endsWith(kind));
   const wrong = files.find(({ name }) => !hasKind(name, KINDS));
   if (wrong) return ["log.wrong_kind", { name: wrong.name }];
   const logs = files.filter(({ name }) => hasKind(name, [".log"]));
   if (!logs.length) return ["log.no_log", {}];
   const empty = logs.find((file) => !file.size);
   if (empty) return ["log.is_empty", { name: empty.name }];
-  return bytes > bytesMax ? ["log.too_large", { bytes: number(bytes), most: number(bytesMax), limit: mebibytes(bytesMax) }] : null;
+  return bytes > bytesMax
+    ? ["log.too_large", { bytes: number(bytes), most: number(bytesMax), limit: mebibytes(bytesMax) }]
+    : null;
 }
 
 export function createUpload(dialog, { page, say, onLanguage }) {
   const $ = (id) => dialog.querySelector(`#${id}`);
-  const input = $("file"), zone = $("drop"), words = $("upload-words"), bar = $("upload-bar"), error = $("upload-error"), send = $("upload");
+  const input = $("file"), zone = $("drop"), words = $("upload-words"), bar = $("upload-bar");
+  const error = $("upload-error"), send = $("upload");
   let files = [], problem = null, isSending = false;
 
   function show() {
     error.textContent = problem ? say(...problem) : "";
     error.hidden = !problem;
-    if (!isSending) words.textContent = files.length ? say("log.chosen", { count: files.length, size: size(total()) }) : "";
+    if (!isSending) {
+      words.textContent = files.length ? say("log.chosen", { count: files.length, size: size(total()) }) : "";
+    }
     send.disabled = isSending || !files.length || Boolean(problem);
   }
 
@@ -47,7 +54,8 @@ export function createUpload(dialog, { page, say, onLanguage }) {
     request.upload.addEventListener("progress", ({ loaded, total: all }) => {
       const share = all ? loaded / all : 0;
       bar.value = share;
-      words.textContent = share < 1 ? say("log.uploading", { percent: percent(share), size: size(bytes) }) : say("log.reading");
+      words.textContent =
+        share < 1 ? say("log.uploading", { percent: percent(share), size: size(bytes) }) : say("log.reading");
     });
     request.addEventListener("loadend", () => finish(request));
     [isSending, bar.hidden, bar.value] = [true, false, 0];
@@ -60,7 +68,11 @@ export function createUpload(dialog, { page, say, onLanguage }) {
     const answer = read(request.responseText);
     if (request.status === 201) return location.assign(page.log.page.replace("{id}", answer.log));
     const reason = Object.values(answer.fields ?? {}).flat().join(" ");
-    problem = reason ? ["log.refused", { reason }] : request.status ? ["log.refused_status", { status: request.status }] : ["notice.unreachable", {}];
+    problem = reason
+      ? ["log.refused", { reason }]
+      : request.status
+        ? ["log.refused_status", { status: request.status }]
+        : ["notice.unreachable", {}];
     bar.hidden = true;
     show();
     send.disabled = false;

@@ -10,6 +10,9 @@ try {
   location.replace(page.urls.lab.replace("{id}", id));     // so that "back" does not make another copy
 } catch (error) {
   const reason = document.getElementById("reason");
-  reason.textContent = error instanceof Refusal && error.message ? say("notice.refused", { reason: error.message }) : say("notice.unreachable");
+  reason.textContent =
+    error instanceof Refusal && error.message
+      ? say("notice.refused", { reason: error.message })
+      : say("notice.unreachable");
   reason.hidden = false;
 }

@@ -1,5 +1,5 @@
-// The table of consumers: two lines each, its name and state with figures and, where it has nothing to do, why. Rows are kept from frame to frame,
-// so that what has the focus keeps it; a row's name is the button that chooses it.
+// The table of consumers: two lines each, its name and state with figures and, where it has nothing to do, why. Rows
+// are kept from frame to frame, so that what has the focus keeps it; a row's name is the button that chooses it.
 
 import { setTerm } from "../base/dom.js";
 import { NONE, number, percent, sentences } from "../base/say.js";
@@ -18,10 +18,12 @@ export function rows(rig, chosen, say) {
     const isDone = known.idle?.code === "nothing_to_read" && consumer.state !== "slow";
     const state = stateOf(consumer, known, isDone, say);
     return {
-      name, color: consumer.color, state: known.priority ? say("subscription.with_level", { state, priority: known.priority }) : state, idle: whyOf(known, isDone, name, say), isBad: isWorth(known.idle) || known.former > 0, isChosen: name === chosen,
+      name, color: consumer.color,
+      state: known.priority ? say("subscription.with_level", { state, priority: known.priority }) : state,
+      idle: whyOf(known, isDone, name, say), isBad: isWorth(known.idle) || known.former > 0, isChosen: name === chosen,
       cells: [
-        name, hasOwners ? percent(consumer.share, 1) : NONE, number(known.permits), number(known.unacked), number(known.queue),
-        number(known.redelivered), consumer.rate.toFixed(1),
+        name, hasOwners ? percent(consumer.share, 1) : NONE, number(known.permits), number(known.unacked),
+        number(known.queue), number(known.redelivered), consumer.rate.toFixed(1),
       ],
     };
   });
@@ -35,12 +37,15 @@ function stateOf({ state }, known, isDone, say) {
   if (isDone) return say("subscription.state.caught_up");
   if (known.refused) return say("subscription.state.refused");
   if (state !== "live" && state !== "waiting") return say(`state.${state}`);
-  return say(`subscription.state.${known.connected ? "connected" : known.idle?.code === "unsubscribed" ? "unsubscribed" : "connecting"}`);
+  if (known.connected) return say("subscription.state.connected");
+  return say(`subscription.state.${known.idle?.code === "unsubscribed" ? "unsubscribed" : "connecting"}`);
 }
 
 // Why it is idle; and what is still at its former connection.
 function whyOf({ idle, former }, isDone, name, say) {
-  const words = [isDone ? null : idleWords(idle, say, name), former ? say("subscription.former", { count: former }) : null].filter((text) => text !== null);
+  const words = [
+    isDone ? null : idleWords(idle, say, name), former ? say("subscription.former", { count: former }) : null,
+  ].filter((text) => text !== null);
   return words.length ? sentences(words) : null;
 }
 
@@ -101,8 +106,12 @@ export function createConsumers(table, onChoose) {
 // A consumer's colour beside its name, with its texture. color: null for who has none yet.
 export function chip(color = null) {
   const [svg, rect] = ["svg", "rect"].map((tag) => document.createElementNS("http://www.w3.org/2000/svg", tag));
-  for (const [name, value] of Object.entries({ width: 12, height: 12, "aria-hidden": "true" })) svg.setAttribute(name, value);
-  for (const [name, value] of Object.entries({ x: 0.5, y: 0.5, width: 11, height: 11, rx: 2, class: "o" })) rect.setAttribute(name, value);
+  for (const [name, value] of Object.entries({ width: 12, height: 12, "aria-hidden": "true" })) {
+    svg.setAttribute(name, value);
+  }
+  for (const [name, value] of Object.entries({ x: 0.5, y: 0.5, width: 11, height: 11, rx: 2, class: "o" })) {
+    rect.setAttribute(name, value);
+  }
   if (color !== null) rect.setAttribute("fill", paint(color));
   svg.append(rect);
   return svg;

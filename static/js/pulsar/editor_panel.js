@@ -1,5 +1,5 @@
-// The editor of sticky ranges: who, one of the consumers or a newcomer, which ranges, what the server says of them while one types, and the order
-// to take them or to join with them.
+// The editor of sticky ranges: who, one of the consumers or a newcomer, which ranges, what the server says of them
+// while one types, and the order to take them or to join with them.
 
 import { speak } from "../base/chrome.js";
 import { draw } from "../drawing/shapes.js";
@@ -14,7 +14,9 @@ const KIND = "pulsar_ranges", NEWCOMER = "";
 export function createEditor($, { url, lane, kinds, order, say, colorOf, fillSelect, fillList, newcomer }) {
   const who = $("editor-who"), text = $("editor-ranges");
   let now = null, answer = null, askedFor = "", shownFor = null, picked = null, joinsBeside = null;
-  const asker = createAsker({ url, inputs: [text], params: () => ({ rig: lane, consumer: who.value, ranges: text.value }), show });
+  const asker = createAsker({
+    url, inputs: [text], params: () => ({ rig: lane, consumer: who.value, ranges: text.value }), show,
+  });
   const verbs = createVerbs($("editor-verbs"), async (verb, near) => {
     const beside = picked === NEWCOMER ? now.order : null;
     if (!answer || !(await order(near, verb.order)) || !beside) return;
@@ -26,7 +28,8 @@ export function createEditor($, { url, lane, kinds, order, say, colorOf, fillSel
     shownFor = answer = null;
     write(now);
   }
-  text.addEventListener("input", () => {                // until the server has judged what is typed now there is nothing to order
+  // until the server has judged what is typed now there is nothing to order
+  text.addEventListener("input", () => {
     answer = null;
     verbs.write([]);
   });
@@ -52,15 +55,30 @@ export function createEditor($, { url, lane, kinds, order, say, colorOf, fillSel
     const width = Math.floor($("editor-bar").parentElement.clientWidth);
     $("editor-bar").style.setProperty("width", `${width}px`);
     $("editor-bar").setAttribute("aria-label", say("subscription.editor"));
-    draw($("editor-bar"), layout(answer, now.pulsar.consumers, { who: who.value, width, colorOf: (name) => colorOf(name) ?? 8 }));
+    draw(
+      $("editor-bar"),
+      layout(answer, now.pulsar.consumers, { who: who.value, width, colorOf: (name) => colorOf(name) ?? 8 }),
+    );
   }
 
   // It subscribes again with these; where the registry has no such order, there is no button.
   function orderOf() {
     if (!answer || isBlank()) return [];
-    if (who.value === NEWCOMER) return [{ id: "join-with", text: say("subscription.join_with_ranges"), about: "", key: "", order: joinOf({ ...newcomer.given(), ranges: answer.ranges }) }];
+    if (who.value === NEWCOMER) {
+      return [
+        {
+          id: "join-with", text: say("subscription.join_with_ranges"), about: "", key: "",
+          order: joinOf({ ...newcomer.given(), ranges: answer.ranges }),
+        },
+      ];
+    }
     if (!(KIND in kinds) || !(who.value in now.consumers)) return [];
-    return [{ id: KIND, text: say("subscription.take_ranges"), about: "", key: "", order: { kind: KIND, consumer: who.value, args: { ranges: answer.ranges } } }];
+    return [
+      {
+        id: KIND, text: say("subscription.take_ranges"), about: "", key: "",
+        order: { kind: KIND, consumer: who.value, args: { ranges: answer.ranges } },
+      },
+    ];
   }
 
   function write(rig) {
@@ -93,7 +111,8 @@ export function createEditor($, { url, lane, kinds, order, say, colorOf, fillSel
 
   // For the form of a newcomer: its ranges are typed here.
   function openFor(name) {
-    pick(name);                                         // what has the focus is another control: the list of names follows
+    // what has the focus is another control: the list of names follows
+    pick(name);
     text.focus();
     text.scrollIntoView({ block: "center" });
   }

@@ -1,5 +1,6 @@
-// A newcomer that asks for something of its own at its join: a name, a priority level where the type knows levels, sticky ranges where the rule
-// has them. Left empty, each is as the lane has it. Ranges are typed in their editor, which says at once what they would do.
+// A newcomer that asks for something of its own at its join: a name, a priority level where the type knows levels,
+// sticky ranges where the rule has them. Left empty, each is as the lane has it. Ranges are typed in their editor,
+// which says at once what they would do.
 
 const LEVELS = ["Failover", "Shared"];
 

@@ -1,5 +1,5 @@
-// The page of a Pulsar subscription: takes frames, draws at most once per animation frame, turns presses and keys into orders, and asks the server
-// "what if". No rule is worked out here.
+// The page of a Pulsar subscription: takes frames, draws at most once per animation frame, turns presses and keys into
+// orders, and asks the server "what if". No rule is worked out here.
 
 import { onLanguage, page, say, speak } from "../base/chrome.js";
 import { createNotice } from "../base/notice.js";
@@ -35,18 +35,20 @@ import { createAsker, lines } from "./what_if.js";
 import { handedWords, headline, rulesWords, spaceTitle, spaceWords } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
-const TWINS_EVERY_MS = 1000, RING_MOST = 440, BESIDE_LEAST = 210, RING_BESIDE = 330, WIDE_LEAST = 240, LENS_STEP = 2, LENS_START = 24, HANDED_SHOWN = 6, HAND_MS = 1600, DRAINING_ROWS = 12;
+const TWINS_EVERY_MS = 1000, RING_MOST = 440, BESIDE_LEAST = 210, RING_BESIDE = 330, WIDE_LEAST = 240, LENS_STEP = 2;
+const LENS_START = 24, HANDED_SHOWN = 6, HAND_MS = 1600, DRAINING_ROWS = 12;
 const main = $("main"), freshness = createFreshness(), notice = createNotice($("notice")), lane = page.pulsar.lane;
 const still = matchMedia("(prefers-reduced-motion: reduce)"), series = createSeries($("series"), page.urls.plotly);
 
 const writeLesson = createLessonStrip(), twinsDue = createThrottle();
 let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, bandsAt = "", bands = [], handAt = null;
-let ladderTall = 0, batchesTall = 0, batchesKind = "", chosen = null, answer = null, askedFor = "", levelFor = "", partition = null, at = null, span = null, size = 0;
+let ladderTall = 0, batchesTall = 0, batchesKind = "", chosen = null, answer = null, askedFor = "", levelFor = "";
+let partition = null, at = null, span = null, size = 0;
 
 const rig = () => view.rigs[lane];
 const colorOf = (name) => rig().consumers[name]?.color ?? view.consumers[name]?.color ?? null;
 
-// -- drawing ---------------------------------------------------------------------------------------------------------------------------
+// -- drawing ----------------------------------------------------------------------------------------------------------
 
 function schedule() {
   if (isDirty) return;
@@ -81,7 +83,9 @@ function drawFrame(isForced = false) {
   drawTransport();
   writeLesson(view);
   // Who looks at the tables sees the numbers of the words beside them; who hears them is not flooded.
-  twinsDue(() => drawTables(rig()), { everyMs: TWINS_EVERY_MS, isForced: isForced || document.body.hasAttribute("data-twins") });
+  twinsDue(() => drawTables(rig()), {
+    everyMs: TWINS_EVERY_MS, isForced: isForced || document.body.hasAttribute("data-twins"),
+  });
   setText($("series-many"), now.order.length > NAMED_MOST ? say("subscription.series_many", { most: NAMED_MOST }) : "");
   series(rowsOf(view, lane), { say, colorOf, isForced });
   main.dataset.seq = seq;
@@ -111,10 +115,14 @@ function drawSpace(now) {
   $("round").setAttribute("height", round.tall(picture));
   $("round").setAttribute("aria-label", spaceWords(now, say));
   $("round").style.setProperty("width", `${wide}px`);
-  draw($("round"), round.layout(picture, pulsar.consumers, { width: wide, colorOf, permitsMost: pulsar.queue_size, chosen, say }));
+  draw(
+    $("round"),
+    round.layout(picture, pulsar.consumers, { width: wide, colorOf, permitsMost: pulsar.queue_size, chosen, say }),
+  );
 }
 
-// The width of a picture within its panel. Before the first layout a panel has none: then as much as a small phone shows.
+// The width of a picture within its panel. Before the first layout a panel has none: then as much as a small phone
+// shows.
 const spaceWide = () => Math.max(WIDE_LEAST, Math.floor($("space-title").parentElement.clientWidth));
 
 function drawHashes(now) {
@@ -126,22 +134,39 @@ function drawHashes(now) {
   size = !isRing ? wide : Math.min(RING_MOST, isBeside ? wide - BESIDE_LEAST : wide);
   if (isRing) main.querySelector(".space-pics").dataset.ring = isBeside ? "beside" : "alone";
   else delete main.querySelector(".space-pics").dataset.ring;
-  const key = `${fingerprint(picture.now)}/${fingerprint(picture.before)}/${picture.names}/${size}/${page.language}/${picture.kind}`;
+  const cuts = [picture.now, picture.before].map(fingerprint);
+  const key = [...cuts, picture.names, size, page.language, picture.kind].join("/");
   if (key !== bandsAt) {
     bands = isRing ? ring.bands(picture, colorOf, size) : ranges.bands(picture, colorOf, size, say);
     bandsAt = key;
   }
   const draining = Object.keys(pulsar.draining?.slots ?? {}).map(Number);
   const live = Object.values(pulsar.consumers).filter(({ connected }) => connected).length;
-  const middle = [[number(live), "big b"], [say("picture.on_ring"), ""], [say("picture.unacked", { unacked: Object.values(pulsar.consumers).reduce((sum, { unacked, former }) => sum + unacked + former, 0) }), "m"]];
+  const middle = [
+    [number(live), "big b"], [say("picture.on_ring"), ""],
+    [
+      say("picture.unacked", {
+        unacked: Object.values(pulsar.consumers).reduce((sum, { unacked, former }) => sum + unacked + former, 0),
+      }),
+      "m",
+    ],
+  ];
   svg.setAttribute("width", size);
   svg.setAttribute("height", isRing ? size : ranges.TALL);
   svg.setAttribute("aria-label", `${spaceTitle(pulsar, picture, say)}. ${spaceWords(now, say)}`);
-  draw(svg, [...bands, ...(isRing ? ring.marks(picture, size, { lens: window, slot, draining, lines: middle }) : ranges.marks(picture, size, { lens: window, slot, draining, number }))]);
+  draw(svg, [
+    ...bands,
+    ...(isRing
+      ? ring.marks(picture, size, { lens: window, slot, draining, lines: middle })
+      : ranges.marks(picture, size, { lens: window, slot, draining, number })),
+  ]);
   showHanding(now);
   $("lens").style.setProperty("width", `${wide}px`);
   $("lens").setAttribute("aria-label", setText($("lens-words"), `${number(window.from)}..${number(window.to - 1)}`));
-  draw($("lens"), lens.layout(picture, { window, width: wide, colorOf, slot, draining: pulsar.draining?.slots ?? {}, say }));
+  draw(
+    $("lens"),
+    lens.layout(picture, { window, width: wide, colorOf, slot, draining: pulsar.draining?.slots ?? {}, say }),
+  );
   $("lens-at").value = Math.round((at / picture.space) * 1000);
   $("lens-out").disabled = span >= picture.space;
   $("lens-in").disabled = span <= 16;
@@ -164,8 +189,12 @@ function showHanding({ picture }) {
 
 function drawHanded({ pulsar, picture, bill }) {
   const shown = pulsar.handed.slice(0, HANDED_SHOWN), texts = shown.map((row) => handedWords(row, picture.space, say));
-  if (pulsar.handed.length > shown.length) texts.push(say("subscription.handed_more", { count: pulsar.handed.length - shown.length }));
-  if (texts.length && bill?.space_moved) texts.unshift(say("subscription.handed_all", { part: percent(bill.space_moved, 1) }));
+  if (pulsar.handed.length > shown.length) {
+    texts.push(say("subscription.handed_more", { count: pulsar.handed.length - shown.length }));
+  }
+  if (texts.length && bill?.space_moved) {
+    texts.unshift(say("subscription.handed_all", { part: percent(bill.space_moved, 1) }));
+  }
   if (!texts.length) texts.push(say(picture.before ? "subscription.handed_nothing" : "subscription.handed_none"));
   fillList($("handed"), texts.map((text) => [text, false]));
 }
@@ -201,16 +230,27 @@ function drawLadder({ pulsar: { again } }) {
 function drawCursor(now) {
   const { cursors } = now.pulsar, names = Object.keys(cursors);
   if (!(partition in cursors)) [partition] = names;
-  fillSelect($("partition"), names.map((name) => [name, name === "-1" ? say("subscription.no_partition") : name]), partition);
+  fillSelect(
+    $("partition"),
+    names.map((name) => [name, name === "-1" ? say("subscription.no_partition") : name]),
+    partition,
+  );
   $("partition-choice").hidden = names.length < 2;
   const place = now.pulsar.topics ? "subscription.topic" : "subscription.partition";
   if ($("partition-word").dataset.say !== place) speak($("partition-word"), place);
-  fillSelect($("seek-by"), ["entry", "time"].map((by) => [by, say(`subscription.seek_by.${by}`)]), $("seek-by").value || "entry");
+  fillSelect(
+    $("seek-by"),
+    ["entry", "time"].map((by) => [by, say(`subscription.seek_by.${by}`)]),
+    $("seek-by").value || "entry",
+  );
   setText($("seek-kept"), say("subscription.seek_kept", cursors[partition]));
   const one = cursors[partition], width = Math.max(WIDE_LEAST, Math.floor($("strip").parentElement.clientWidth));
   $("strip").setAttribute("height", cursor.TALL);
   $("strip").style.setProperty("width", `${width}px`);
-  $("strip").setAttribute("aria-label", setText($("cursor-words"), now.pulsar.exists ? cursor.words(one, say) : say("subscription.no_cursor")));
+  $("strip").setAttribute(
+    "aria-label",
+    setText($("cursor-words"), now.pulsar.exists ? cursor.words(one, say) : say("subscription.no_cursor")),
+  );
   draw($("strip"), now.pulsar.exists ? cursor.layout(one, { width, order: now.order, colorOf, say }) : []);
   const key = ["acked", "unacked", "again", "unread"].map((kind) => [kind, say(`subscription.key.${kind}`)]);
   if ($("strip-key").dataset.key !== page.language) {
@@ -243,7 +283,12 @@ function drawAnswer(now) {
 
 function showAnswer(found, problem) {
   answer = found;
-  const now = rig(), rowsOf = found ? lines(found, now, say) : problem ? [[say("subscription.answer.not"), problem, null, null]] : [];
+  const now = rig();
+  const rowsOf = found
+    ? lines(found, now, say)
+    : problem
+      ? [[say("subscription.answer.not"), problem, null, null]]
+      : [];
   $("answer").replaceChildren(...rowsOf.flatMap(([word, text, name]) => {
     const [term, value] = [document.createElement("dt"), document.createElement("dd")];
     term.textContent = word;
@@ -260,8 +305,14 @@ function drawDraining({ pulsar }) {
   const { draining } = pulsar;
   $("draining-panel").hidden = !draining;
   if (!draining) return;
-  setText($("draining-words"), say("subscription.draining_words", { count: draining.count, drained: draining.drained }));
-  const table = drainingTable({ slots: Object.fromEntries(Object.entries(draining.slots).slice(0, DRAINING_ROWS)) }, say);
+  setText(
+    $("draining-words"),
+    say("subscription.draining_words", { count: draining.count, drained: draining.drained }),
+  );
+  const table = drainingTable(
+    { slots: Object.fromEntries(Object.entries(draining.slots).slice(0, DRAINING_ROWS)) },
+    say,
+  );
   $("draining").hidden = !table.rows.length;
   writeTable($("draining"), { ...table, offsets: table.rows.map(() => null) }, say("subscription.draining"));
   const left = draining.count - table.rows.length;
@@ -273,7 +324,9 @@ function drawDraining({ pulsar }) {
 function drawBeside({ pulsar: { subscriptions, producer } }) {
   const table = othersTable(subscriptions, say);
   $("others-panel").hidden = !table.rows.length;
-  if (table.rows.length) writeTable($("others"), { ...table, offsets: table.rows.map(() => null) }, say("subscription.others"));
+  if (table.rows.length) {
+    writeTable($("others"), { ...table, offsets: table.rows.map(() => null) }, say("subscription.others"));
+  }
   $("receipts-panel").hidden = !producer;
   if (!producer) return;
   setText($("receipts-words"), say("subscription.receipts_words", producer));
@@ -294,7 +347,9 @@ function drawTransport() {
   speak($("play"), view.playing ? "pause" : "play", "sayLabel");
   $("play-icon").setAttribute("href", view.playing ? "#v-pause" : "#v-play");
   $("step").disabled = view.playing;
-  for (const button of document.querySelectorAll("[data-speed]")) button.setAttribute("aria-pressed", String(Number(button.dataset.speed) === view.speed));
+  for (const button of document.querySelectorAll("[data-speed]")) {
+    button.setAttribute("aria-pressed", String(Number(button.dataset.speed) === view.speed));
+  }
   setText($("clock"), clock(view.at_us));
 }
 
@@ -307,7 +362,11 @@ function fillList(list, texts) {
   const key = JSON.stringify(texts);
   if (list.dataset.key === key) return;
   list.dataset.key = key;
-  list.replaceChildren(...texts.map(([textContent, isBad]) => Object.assign(document.createElement("li"), { textContent, className: isBad ? "bad" : "" })));
+  list.replaceChildren(
+    ...texts.map(([textContent, isBad]) =>
+      Object.assign(document.createElement("li"), { textContent, className: isBad ? "bad" : "" }),
+    ),
+  );
 }
 
 function fillSelect(select, options, value) {
@@ -315,20 +374,29 @@ function fillSelect(select, options, value) {
   if (select.dataset.key !== key) {
     select.dataset.key = key;
     select.replaceChildren(...options.map(([id, text]) => new Option(text, id)));
-    select.value = value;                               // also while it has the focus: new options forget which one was chosen
+    // also while it has the focus: new options forget which one was chosen
+    select.value = value;
   }
   if (select.value !== value && document.activeElement !== select) select.value = value;
 }
 
-// -- what a person does ----------------------------------------------------------------------------------------------------------------
+// -- what a person does -----------------------------------------------------------------------------------------------
 
 const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice });
 const order = (near, command) => orders.command(near, { lane, ...command });
 const verbs = createVerbs($("verbs"), (verb, near) => order(near, verb.order));
 const writeConsumers = createConsumers($("consumers"), choose);
-const rules = createRules({ types: $("types"), rule: $("rule"), order: $("order"), ruleChoice: $("rule-choice"), orderChoice: $("order-choice"), about: $("rule-about") }, { kinds: page.pulsar.verbs, order, say, fillSelect });
+const rules = createRules(
+  {
+    types: $("types"), rule: $("rule"), order: $("order"), ruleChoice: $("rule-choice"), orderChoice: $("order-choice"),
+    about: $("rule-about"),
+  },
+  { kinds: page.pulsar.verbs, order, say, fillSelect },
+);
 const newcomer = createNewcomer($, { order, toRanges: () => editor.openFor("") });
-const editor = createEditor($, { url: page.pulsar.ranges, lane, kinds: page.pulsar.verbs, order, say, colorOf, fillSelect, fillList, newcomer });
+const editor = createEditor($, {
+  url: page.pulsar.ranges, lane, kinds: page.pulsar.verbs, order, say, colorOf, fillSelect, fillList, newcomer,
+});
 const asker = createAsker({
   url: page.pulsar.key, inputs: [$("ask-key"), $("ask-name")], show: showAnswer,
   params: () => ({ rig: lane, key: $("ask-key").value, name: $("ask-name").value.trim() }),
@@ -337,14 +405,17 @@ $("ask").addEventListener("submit", (event) => {
   event.preventDefault();
   asker.ask();
 });
-// What is asked of the chosen consumer with a number: to seek its subscription to an entry or a moment, and its priority level.
+// What is asked of the chosen consumer with a number: to seek its subscription to an entry or a moment, and its
+// priority level.
 const byNumber = (form, kind, args) => {
   $(form).addEventListener("submit", (event) => {
     event.preventDefault();
     if (chosen !== null) order($(form), { kind, consumer: chosen, args: args() });
   });
 };
-byNumber("seek", "pulsar_seek", () => ($("seek-by").value === "time" ? { time_us: Number($("seek-to").value) * 1e6 } : { entry: Number($("seek-to").value) }));
+byNumber("seek", "pulsar_seek", () =>
+  $("seek-by").value === "time" ? { time_us: Number($("seek-to").value) * 1e6 } : { entry: Number($("seek-to").value) },
+);
 byNumber("level", "pulsar_priority", () => ({ level: Number($("level-value").value) }));
 $("partition").addEventListener("change", () => {
   partition = $("partition").value;
@@ -375,7 +446,8 @@ addEventListener("pointerup", () => { isHeld = false; });
 addEventListener("pointercancel", () => { isHeld = false; });
 
 function follow(event) {
-  const { left, top } = $("space").getBoundingClientRect(), { picture } = rig(), point = [event.clientX - left, event.clientY - top];
+  const { left, top } = $("space").getBoundingClientRect(), { picture } = rig();
+  const point = [event.clientX - left, event.clientY - top];
   const slot = picture.kind === "ring" ? ring.slotAt(point, picture, size) : ranges.slotAt(point, picture, size);
   if (slot === null) return;
   at = slot;
@@ -395,7 +467,10 @@ $("lens-in").addEventListener("click", () => zoom(1 / LENS_STEP));
 $("lens-out").addEventListener("click", () => zoom(LENS_STEP));
 
 const transport = createTransport({ send: order, current: () => view, redraw: () => drawFrame(true) });
-const keys = { ...transport, "[": () => move(-1), "]": () => move(1), "+": () => zoom(1 / LENS_STEP), "=": () => zoom(1 / LENS_STEP), "-": () => zoom(LENS_STEP), n: newcomer.open };
+const keys = {
+  ...transport, "[": () => move(-1), "]": () => move(1), "+": () => zoom(1 / LENS_STEP), "=": () => zoom(1 / LENS_STEP),
+  "-": () => zoom(LENS_STEP), n: newcomer.open,
+};
 
 onKeys((event) => {
   const own = keys[event.key.toLowerCase()], verb = own ? null : verbs.byKey(event.key);
@@ -406,7 +481,7 @@ onKeys((event) => {
   return true;
 });
 
-// -- frames ----------------------------------------------------------------------------------------------------------------------------
+// -- frames -----------------------------------------------------------------------------------------------------------
 
 const feed = createFeed({
   freshness, notice, near: $("verbs"), current: () => view,

@@ -1,4 +1,5 @@
-// Type of the subscription, and which rule chooses and keeps the order: what runs is pressed, what is pressed is ordered.
+// Type of the subscription, and which rule chooses and keeps the order: what runs is pressed, what is pressed is
+// ordered.
 
 const TYPES = ["Key_Shared", "Failover", "Shared", "Exclusive"];
 const OF_TYPE = { exclusive: "Exclusive", failover: "Failover", failover_document: "Failover", shared: "Shared" };
@@ -6,21 +7,29 @@ const ORDERS = ["recently_joined", "draining", "out_of_order"];
 
 const typeOf = (algorithm) => OF_TYPE[algorithm] ?? "Key_Shared";
 
-export function createRules({ types, rule, order: orderSelect, ruleChoice, orderChoice, about }, { kinds, order, say, fillSelect }) {
+export function createRules(
+  { types, rule, order: orderSelect, ruleChoice, orderChoice, about },
+  { kinds, order, say, fillSelect },
+) {
   let now = null;
-  types.append(...TYPES.map((type) => {
-    const button = Object.assign(document.createElement("button"), { type: "button" });
-    button.dataset.type = type;
-    return button;
-  }));
-  const pick = (algorithm, near) => algorithm && algorithm !== now.algorithm && order(near, { kind: "set_algorithm", args: { algorithm } });
+  types.append(
+    ...TYPES.map((type) => {
+      const button = Object.assign(document.createElement("button"), { type: "button" });
+      button.dataset.type = type;
+      return button;
+    }),
+  );
+  const pick = (algorithm, near) =>
+    algorithm && algorithm !== now.algorithm && order(near, { kind: "set_algorithm", args: { algorithm } });
   types.addEventListener("click", (event) => {
     const button = event.target.closest("button");
     const { type } = button?.dataset ?? {};
     if (button && type !== now.pulsar.type) pick(now.algorithms.find(({ id }) => typeOf(id) === type)?.id, button);
   });
   rule.addEventListener("change", () => pick(rule.value, rule));
-  orderSelect.addEventListener("change", () => order(orderSelect, { kind: "set_order", args: { order: orderSelect.value } }));
+  orderSelect.addEventListener("change", () =>
+    order(orderSelect, { kind: "set_order", args: { order: orderSelect.value } }),
+  );
   return {
     write(rig) {
       now = rig;
@@ -31,11 +40,24 @@ export function createRules({ types, rule, order: orderSelect, ruleChoice, order
         if (button.textContent !== name) button.textContent = name;
       }
       ruleChoice.hidden = mine.length < 2;
-      fillSelect(rule, mine.map(({ id }) => [id, say("subscription.rule_option", { rule: say(`pulsar.${id}`), note: say(`pulsar.${id}.note`) })]), rig.algorithm);
+      fillSelect(
+        rule,
+        mine.map(({ id }) => [
+          id, say("subscription.rule_option", { rule: say(`pulsar.${id}`), note: say(`pulsar.${id}.note`) }),
+        ]),
+        rig.algorithm,
+      );
       orderChoice.hidden = runs === null;
-      if (runs !== null) fillSelect(orderSelect, ORDERS.map((one) => [one, say(`subscription.order_words.${one}`)]), runs);
+      if (runs !== null) {
+        fillSelect(
+          orderSelect,
+          ORDERS.map((one) => [one, say(`subscription.order_words.${one}`)]),
+          runs,
+        );
+      }
       orderSelect.disabled = !("set_order" in kinds);
-      const byRing = rig.algorithm === "failover" && (!rig.pulsar.partitions || rig.pulsar.failover?.uses_ring), words = say(byRing ? "subscription.about_ring" : `pulsar.${rig.algorithm}.about`);
+      const byRing = rig.algorithm === "failover" && (!rig.pulsar.partitions || rig.pulsar.failover?.uses_ring);
+      const words = say(byRing ? "subscription.about_ring" : `pulsar.${rig.algorithm}.about`);
       if (about.textContent !== words) about.textContent = words;
     },
   };

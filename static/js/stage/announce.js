@@ -1,13 +1,17 @@
-// Says a lane's new sentence to people who listen instead of looking: politely, once per change, never more than every few seconds. A
-// countdown inside a sentence is not a change.
+// Says a lane's new sentence to people who listen instead of looking: politely, once per change, never more than every
+// few seconds. A countdown inside a sentence is not a change.
 
 import { sentences } from "../base/say.js";
 
 const PAUSE_MS = 4000;
 
 // write(text): puts it where a screen reader hears it.
-export function createAnnouncer(write, say, { now = () => performance.now(), after = setTimeout, pauseMs = PAUSE_MS } = {}) {
-  const keys = new Map(), waiting = new Map();           // lane -> what it last told of; lane -> the words to say
+export function createAnnouncer(
+  write,
+  say,
+  { now = () => performance.now(), after = setTimeout, pauseMs = PAUSE_MS } = {},
+) {
+  const keys = new Map(), waiting = new Map(); // lane -> what it last told of; lane -> the words to say
   let said = -Infinity, isDue = false;
 
   function flush() {
@@ -26,6 +30,7 @@ export function createAnnouncer(write, say, { now = () => performance.now(), aft
     waiting.set(name, sentence);
     if (isDue) return;
     isDue = true;
-    after(flush, Math.max(250, said + pauseMs - now()));   // a moment, so that lanes that change together are heard together
+    // a moment, so that lanes that change together are heard together
+    after(flush, Math.max(250, said + pauseMs - now()));
   };
 }

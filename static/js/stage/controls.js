@@ -1,4 +1,5 @@
-// What a person does, turned into commands: buttons, keys, forms. A refusal is a message at the control; the view changes only by frames.
+// What a person does, turned into commands: buttons, keys, forms. A refusal is a message at the control; the view
+// changes only by frames.
 
 import { page, say } from "../base/chrome.js";
 import { beginAnew } from "../base/commands.js";
@@ -17,7 +18,11 @@ export const isStopped = (view) => Boolean(page.stopped || view.feed?.failed);
 export function createControls({ view, laneOf }) {
   const notice = createNotice($("notice")), remark = takeRemark(page.lab);
   if (remark) notice(remark, { near: $("share"), kind: "done" });
-  if (page.refused) notice(say("notice.no_copy", { reason: page.refused }), { label: say("notice.make_copy"), onAction: () => copyTo({}, null) });
+  if (page.refused) {
+    notice(say("notice.no_copy", { reason: page.refused }), {
+      label: say("notice.make_copy"), onAction: () => copyTo({}, null),
+    });
+  }
 
   const { command, copyTo, moveTo } = createOrders({ isStopped: () => isStopped(view()), notice });
 
@@ -28,7 +33,8 @@ export function createControls({ view, laneOf }) {
   function toggleTables() {
     const isOn = document.body.toggleAttribute("data-twins");
     $("twins").setAttribute("aria-pressed", String(isOn));
-    for (const box of document.querySelectorAll(".twin-box")) box.tabIndex = isOn ? 0 : -1;   // what scrolls is reached by the keyboard
+    // what scrolls is reached by the keyboard
+    for (const box of document.querySelectorAll(".twin-box")) box.tabIndex = isOn ? 0 : -1;
   }
 
   // On a phone, one button holds the rare controls.
@@ -43,12 +49,15 @@ export function createControls({ view, laneOf }) {
       await navigator.clipboard.writeText(link);
       notice(say("moment.copied"), { near, kind: "done" });
     } catch {
-      notice(say("notice.copy_by_hand", { link }), { near, kind: "done" });   // no clipboard without https, or not allowed
+      // no clipboard without https, or not allowed
+      notice(say("notice.copy_by_hand", { link }), { near, kind: "done" });
     }
   }
 
   $("add").addEventListener("click", (event) => add(1, event.currentTarget));
-  $("add-ten").addEventListener("click", (event) => add(Number(event.currentTarget.dataset.count), event.currentTarget));
+  $("add-ten").addEventListener("click", (event) =>
+    add(Number(event.currentTarget.dataset.count), event.currentTarget),
+  );
   $("play").addEventListener("click", (event) => play(event.currentTarget));
   $("step").addEventListener("click", (event) => step(event.currentTarget));
   $("twins").addEventListener("click", toggleTables);
@@ -60,8 +69,9 @@ export function createControls({ view, laneOf }) {
     const button = event.target.closest("button");
     if (!button) return;
     const { verb, algorithm, speed, key } = button.dataset, lane = button.closest("[data-lane]")?.dataset.lane;
-    if (verb) command(button, { kind: verb, lane: laneOf(lane), consumer: button.closest("[data-consumer]").dataset.consumer });
-    else if (button.dataset.add) command(button, { kind: "join", lane: button.dataset.add, args: { count: 1 } });
+    if (verb) {
+      command(button, { kind: verb, lane: laneOf(lane), consumer: button.closest("[data-consumer]").dataset.consumer });
+    } else if (button.dataset.add) command(button, { kind: "join", lane: button.dataset.add, args: { count: 1 } });
     else if (algorithm) changeRule(button, algorithm);
     else if (speed) command(button, { kind: "speed", args: { speed: Number(speed) } });
     else if (key) copyTo({ workload: { key } }, button);
@@ -72,10 +82,14 @@ export function createControls({ view, laneOf }) {
   function changeRule(button, algorithm) {
     const lane = button.closest("[data-lane]"), rig = lane.dataset.lane;
     lane.querySelector("[popover]")?.hidePopover();
-    if (view().rigs[rig].algorithm !== algorithm) command(lane.querySelector(".seg"), { kind: "set_algorithm", lane: rig, args: { algorithm } });
+    if (view().rigs[rig].algorithm !== algorithm) {
+      command(lane.querySelector(".seg"), { kind: "set_algorithm", lane: rig, args: { algorithm } });
+    }
   }
 
-  listenToKeys(document, { play: () => play($("play")), add: () => add(1, $("add")), step: () => step($("step")), tables: toggleTables });
+  listenToKeys(document, {
+    play: () => play($("play")), add: () => add(1, $("add")), step: () => step($("step")), tables: toggleTables,
+  });
 
   return { notice };
 }

@@ -1,10 +1,13 @@
-// A demo that is left alone shows what it is for: after a while without a press it adds a consumer. It is a command like any other; its id is
-// the same in every tab, so that a lab gets it once. It never races a visitor: a press ends the wait for good, also one that only arrives as a
-// click (a screen reader's), and a hand on its way to the button begins it again.
+// A demo that is left alone shows what it is for: after a while without a press it adds a consumer. It is a command
+// like any other; its id is the same in every tab, so that a lab gets it once. It never races a visitor: a press ends
+// the wait for good, also one that only arrives as a click (a screen reader's), and a hand on its way to the button
+// begins it again.
 
-const PRESSES = ["pointerdown", "keydown", "click"], SIGNS = ["pointermove", "wheel", "scroll", "focusin"], EARLY = { capture: true };
+const PRESSES = ["pointerdown", "keydown", "click"], SIGNS = ["pointermove", "wheel", "scroll", "focusin"];
+const EARLY = { capture: true };
 
-// demo: {command_id, after_ms}, or null where the lab is not the visitor's own fresh demo. The time counts while the page is visible.
+// demo: {command_id, after_ms}, or null where the lab is not the visitor's own fresh demo. The time counts while the
+// page is visible.
 export function createDemo(demo, { view, submit, target = document, after = setTimeout, forget = clearTimeout }) {
   if (!demo) return;
   let timer = 0;
@@ -31,4 +34,5 @@ export function createDemo(demo, { view, submit, target = document, after = setT
 }
 
 // It plays, and nothing was done to it since its start, in this tab or in another one.
-export const isUntouched = (view) => view.playing && !view.feed?.failed && Object.keys(view.timeline).every((position) => position === "0");
+export const isUntouched = (view) =>
+  view.playing && !view.feed?.failed && Object.keys(view.timeline).every((position) => position === "0");

@@ -1,5 +1,5 @@
-// The Stage's keyboard. Space is play and pause wherever the focus is, so that it never does again what was pressed last; only where one
-// writes or chooses it keeps its own meaning. Enter presses what has the focus.
+// The Stage's keyboard. Space is play and pause wherever the focus is, so that it never does again what was pressed
+// last; only where one writes or chooses it keeps its own meaning. Enter presses what has the focus.
 
 const WRITES = "input, textarea, select, [contenteditable]:not([contenteditable='false'])";
 const ORDERS = { " ": "play", a: "add", s: "step", ".": "step", t: "tables" };

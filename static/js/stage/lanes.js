@@ -4,10 +4,13 @@ import { fillCells, setTerm, textOnce } from "../base/dom.js";
 
 export function createLane(root, rowTemplate) {
   const slots = [...root.querySelectorAll("[data-slot]")].map((element) => [element.dataset.slot, textOnce(element)]);
-  const list = root.querySelector(".row-list"), fair = root.querySelector(".fair line"), more = root.querySelector("[data-more]");
+  const list = root.querySelector(".row-list"), fair = root.querySelector(".fair line");
+  const more = root.querySelector("[data-more]");
   const routeSwatch = root.querySelector(".route rect"), algorithms = [...root.querySelectorAll("[data-algorithm]")];
-  const figures = createFigures(root.querySelector(".figures")), tally = createTally(root.querySelector(".tally")), twin = createTwin(root);
-  const covers = root.querySelector('[data-slot="hero_covers"]'), rows = new Map(), note = root.querySelector('[data-slot="note"]');
+  const figures = createFigures(root.querySelector(".figures")), tally = createTally(root.querySelector(".tally"));
+  const twin = createTwin(root);
+  const covers = root.querySelector('[data-slot="hero_covers"]'), rows = new Map();
+  const note = root.querySelector('[data-slot="note"]');
   let fairX = null, rules = null;
   for (const element of list.children) rows.set(element.dataset.consumer, createRow(element));
 
@@ -40,7 +43,8 @@ export function createLane(root, rowTemplate) {
 
 function createFigures(root) {
   const cells = [...root.children].map((box) => ({
-    label: textOnce(box.querySelector(".label")), parts: [...box.lastElementChild.children].map(textOnce), reason: reasonOnce(box.lastElementChild),
+    label: textOnce(box.querySelector(".label")), parts: [...box.lastElementChild.children].map(textOnce),
+    reason: reasonOnce(box.lastElementChild),
   }));
   return (figures) => figures.forEach(({ label, before, value, after, reason }, index) => {
     cells[index].label(label);
@@ -62,7 +66,9 @@ function reasonOnce(element) {
 }
 
 function createTally(root) {
-  const cells = [...root.children].map((box) => ({ label: textOnce(box.querySelector(".label")), value: textOnce(box.lastElementChild) }));
+  const cells = [...root.children].map((box) => ({
+    label: textOnce(box.querySelector(".label")), value: textOnce(box.lastElementChild),
+  }));
   return (tally) => tally.forEach(({ label, value }, index) => {
     cells[index].label(label);
     cells[index].value(value);
@@ -95,7 +101,13 @@ function writeRows(list, rows, template, wanted) {
     row.element.remove();
     rows.delete(name);
     // The focus goes on to the same verb of a neighbour; without one to the list, which says that it is empty.
-    if (verb) (neighbour?.querySelector(`[data-verb="${verb}"]`) ?? neighbour?.querySelector("[data-verb]") ?? list.closest(".list")).focus();
+    if (verb) {
+      (
+        neighbour?.querySelector(`[data-verb="${verb}"]`) ??
+        neighbour?.querySelector("[data-verb]") ??
+        list.closest(".list")
+      ).focus();
+    }
   }
   let place = list.firstElementChild;
   for (const data of wanted) {
@@ -112,8 +124,11 @@ function writeRows(list, rows, template, wanted) {
 
 function createRow(element) {
   const field = (name) => textOnce(element.querySelector(`[data-field="${name}"]`));
-  const fields = { name: field("name"), word: field("word"), left: field("left"), share: field("share"), rate: field("rate") };
-  const paints = [...element.querySelectorAll(".paint")], now = element.querySelector(".now"), was = element.querySelector(".was");
+  const fields = {
+    name: field("name"), word: field("word"), left: field("left"), share: field("share"), rate: field("rate"),
+  };
+  const paints = [...element.querySelectorAll(".paint")], now = element.querySelector(".now");
+  const was = element.querySelector(".was");
   const arc = element.querySelector(".left"), buttons = element.querySelector(".vb"), old = {};
   const changed = (name, value) => old[name] !== value && ((old[name] = value), true);
   return {
@@ -157,7 +172,8 @@ function writeVerbs(box, verbs) {
 }
 
 function createTwin(root) {
-  const head = root.querySelector(".twin thead tr"), body = root.querySelector(".twin tbody"), more = textOnce(root.querySelector("[data-twin-more]"));
+  const head = root.querySelector(".twin thead tr"), body = root.querySelector(".twin tbody");
+  const more = textOnce(root.querySelector("[data-twin-more]"));
   const caption = textOnce(root.querySelector("[data-twin-caption]"));
   return (twin) => {
     caption(twin.caption);

@@ -1,4 +1,5 @@
-// The Stage: takes frames from live.js, draws at most once per animation frame, and turns what a person does into commands.
+// The Stage: takes frames from live.js, draws at most once per animation frame, and turns what a person does into
+// commands.
 
 import { onLanguage, page, say, speak, words } from "../base/chrome.js";
 import { submit } from "../base/commands.js";
@@ -42,23 +43,28 @@ const main = $("main"), freshness = createFreshness();
 const slots = [...document.querySelectorAll("[data-slot]")].filter((element) => !element.closest("[data-lane]"))
   .map((element) => [element.dataset.slot, textOnce(element)]);
 const lanes = [...document.querySelectorAll("[data-lane]")].map((root) => ({
-  id: root.dataset.lane, root, ...createLane(root, $("row")), picture: root.querySelector("[data-picture]"), kind: null, seq: -1, twinAt: -Infinity,
+  id: root.dataset.lane, root, ...createLane(root, $("row")), picture: root.querySelector("[data-picture]"), kind: null,
+  seq: -1, twinAt: -Infinity,
 }));
 const laneOf = new Map(lanes.map((lane) => [lane.id, lane]));
 const tabs = new Map([...document.querySelectorAll("[data-tab]")].map((tab) => [tab.dataset.tab, tab]));
 const tabTexts = new Map([...tabs].map(([id, tab]) => [id, textOnce(tab.querySelector("b"))]));
 const skewChart = createSkewChart($("skew"), page.urls.plotly, () => redraw());
 const scope = createScope(document, () => redraw());
-const whyPanel = createWhyPanel($("why"), { laneOf: (id) => laneOf.get(id).root, now: () => ({ view, say, words: words() }), onLight: () => redraw() });
+const whyPanel = createWhyPanel($("why"), {
+  laneOf: (id) => laneOf.get(id).root, now: () => ({ view, say, words: words() }), onLight: () => redraw(),
+});
 const lesson = $("lesson") && createLesson($("lesson"));
 const announce = createAnnouncer((text) => { $("announce").textContent = text; }, say);
 const aroundMarks = createRoving($("timeline"), '[role="button"]', ["Enter"]);     // Space plays and pauses
 const limits = Object.fromEntries(lanes.map(({ id }) => [id, ROWS_MAX]));
 
-let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, isForced = true, sizes = null, drawMs = 0;
-let socket = null, speedKey = "", timelineKey = "", timelineAt = -Infinity, changeKey = "", isSecondHalf = false, isTurn = false, restTimer = 0;
+let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, isForced = true, sizes = null;
+let drawMs = 0;
+let socket = null, speedKey = "", timelineKey = "", timelineAt = -Infinity, changeKey = "", isSecondHalf = false;
+let isTurn = false, restTimer = 0;
 
-// -- drawing ---------------------------------------------------------------------------------------------------------------------------
+// -- drawing ----------------------------------------------------------------------------------------------------------
 
 function schedule() {
   if (isDirty) return;
@@ -67,12 +73,16 @@ function schedule() {
 }
 
 function measure() {
-  sizes = { stream: $("stream").getBoundingClientRect().width, timeline: $("timeline").getBoundingClientRect().width, narrow: innerWidth <= 640, height: LOW.matches ? SHORT : TALL };
+  sizes = {
+    stream: $("stream").getBoundingClientRect().width, timeline: $("timeline").getBoundingClientRect().width,
+    narrow: innerWidth <= 640, height: LOW.matches ? SHORT : TALL,
+  };
   for (const { picture } of lanes) picture.setAttribute("viewBox", `0 0 ${WIDTH} ${sizes.height}`);
 }
 
-// A forced frame is drawn whole, another one in two halves, an animation frame apart, so that neither holds the page up. A message that comes
-// in between waits for the second half (`onMessage`), and the way of the record is written in all lanes at once: they show the same record.
+// A forced frame is drawn whole, another one in two halves, an animation frame apart, so that neither holds the page
+// up. A message that comes in between waits for the second half (`onMessage`), and the way of the record is written in
+// all lanes at once: they show the same record.
 function drawFrame() {
   if (!isDirty) return;
   isDirty = false;
@@ -97,11 +107,15 @@ function drawPart(ids, now, withHead) {
   const shown = present(view, words(), { limits, withTwins, only: ids, scope: scope.scope() });
   for (const texts of shown.lanes) drawLane(laneOf.get(texts.id), texts, now);
   if (!withHead) return;
-  for (const texts of routes(view, words())) if (!ids.includes(texts.id)) laneOf.get(texts.id).writeRoute({ ...texts, route_paint: paint(texts.route_color) });
+  for (const texts of routes(view, words())) {
+    if (!ids.includes(texts.id)) laneOf.get(texts.id).writeRoute({ ...texts, route_paint: paint(texts.route_color) });
+  }
   for (const [name, set] of slots) set(shown.slots[name]);
   lesson?.write(shown.lesson);
   if (sizes.stream > 40) stream.render($("stream"), view, { width: sizes.stream, say });
-  if (sizes.timeline > 40 && isTimelineDue(now)) aroundMarks(() => timeline.render($("timeline"), view, { width: sizes.timeline, say }));
+  if (sizes.timeline > 40 && isTimelineDue(now)) {
+    aroundMarks(() => timeline.render($("timeline"), view, { width: sizes.timeline, say }));
+  }
   $("lanes").toggleAttribute("data-about", Object.values(view.rigs).some(showsAbout));
   whyPanel.write();
   drawTransport();
@@ -145,7 +159,9 @@ function drawTransport() {
   }
   if (speedKey === String(view.speed)) return;
   speedKey = String(view.speed);
-  for (const button of document.querySelectorAll("[data-speed]")) button.setAttribute("aria-pressed", String(Number(button.dataset.speed) === view.speed));
+  for (const button of document.querySelectorAll("[data-speed]")) {
+    button.setAttribute("aria-pressed", String(Number(button.dataset.speed) === view.speed));
+  }
 }
 
 function drawChart(withTable) {
@@ -153,14 +169,20 @@ function drawChart(withTable) {
   const fold = $("skew-twin").closest("details");
   if (!fold.open || !withTable) return;
   const table = $("skew-twin"), recent = Object.keys(view.history).map(Number).sort((a, b) => b - a).slice(0, 60);
-  const rows = [[say("chart.time"), ...view.rig_order.map((id) => laneName(id, view, say))],
-    ...recent.map((second) => [`${Math.floor(second / 60)}:${String(second % 60).padStart(2, "0")}`, ...view.rig_order.map((id) => figure(view.history[second][id], 2))])];
+  const rows = [
+    [say("chart.time"), ...view.rig_order.map((id) => laneName(id, view, say))],
+    ...recent.map((second) => [
+      `${Math.floor(second / 60)}:${String(second % 60).padStart(2, "0")}`,
+      ...view.rig_order.map((id) => figure(view.history[second][id], 2)),
+    ]),
+  ];
   while (table.rows.length > rows.length) table.deleteRow(-1);
   rows.forEach((texts, index) => fillCells(table.rows[index] ?? table.insertRow(), texts, index ? "td" : "th"));
 }
 
 function showFreshness() {
-  const { state, ms } = isStopped(view) ? { state: "stopped", ms: null } : freshness.state(view.playing, drawMs), pill = $("fresh");
+  const { state, ms } = isStopped(view) ? { state: "stopped", ms: null } : freshness.state(view.playing, drawMs);
+  const pill = $("fresh");
   if (state === "stopped" && $("stopped").hidden) {
     $("stopped-reason").textContent = view.feed.failed;
     $("stopped").hidden = false;
@@ -173,7 +195,7 @@ function showFreshness() {
   if ($("fresh-ms").textContent !== text) $("fresh-ms").textContent = text;
 }
 
-// -- frames ----------------------------------------------------------------------------------------------------------------------------
+// -- frames -----------------------------------------------------------------------------------------------------------
 
 const receive = createLive({
   applyPatch,
@@ -191,14 +213,17 @@ const receive = createLive({
 
 // Whether this frame carries the effect of a command or the end of a change, and not traffic alone.
 function isChange() {
-  const marks = view.rig_order.map((id) => [view.rigs[id].bill?.position, view.rigs[id].bill?.settled, view.rigs[id].sentence.code]);
+  const marks = view.rig_order.map((id) => [
+    view.rigs[id].bill?.position, view.rigs[id].bill?.settled, view.rigs[id].sentence.code,
+  ]);
   const key = [Object.keys(view.timeline).at(-1), view.caption.code, ...marks].join();
   const isNew = key !== changeKey;
   changeKey = key;
   return isNew;
 }
 
-// Of frames with traffic alone every other one is drawn, five a second: as fast as figures can be read. The last before a rest always is.
+// Of frames with traffic alone every other one is drawn, five a second: as fast as figures can be read. The last before
+// a rest always is.
 function drawInTurn() {
   clearTimeout(restTimer);
   restTimer = setTimeout(redraw, REST_MS);
@@ -241,10 +266,12 @@ socket = openSocket(page.urls.socket, {
 });
 receive({ type: "snapshot", epoch: page.epoch, seq: page.seq, view });
 
-// -- what the page itself does ---------------------------------------------------------------------------------------------------------
+// -- what the page itself does ----------------------------------------------------------------------------------------
 
-createDemo(page.demo, { view: () => view, submit: (order) => submit(page, order).catch(() => {}) });   // refused: it stays as it is
-window.highwater = { view: () => view, page, drop: () => socket.drop() };   // for tests, and for people who open the console
+// refused: it stays as it is
+createDemo(page.demo, { view: () => view, submit: (order) => submit(page, order).catch(() => {}) });
+// for tests, and for people who open the console
+window.highwater = { view: () => view, page, drop: () => socket.drop() };
 onLanguage(() => {
   $("announce").textContent = "";   // it was said in the other language, and is over
   redraw();
@@ -256,7 +283,8 @@ for (const id of ["stream", "timeline"]) watcher.observe($(id));
 setInterval(showFreshness, 1000);
 
 document.addEventListener("click", (event) => {
-  const why = event.target.closest("[data-why]"), more = event.target.closest("[data-more]"), tab = event.target.closest("[data-tab]");
+  const why = event.target.closest("[data-why]"), more = event.target.closest("[data-more]");
+  const tab = event.target.closest("[data-tab]");
   if (why) whyPanel.show(why.dataset.why);
   if (more) {
     limits[more.dataset.more] += ROWS_MAX * 2;

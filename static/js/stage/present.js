@@ -1,5 +1,6 @@
-// The view as words and figures, frame after frame. The server runs this same file for the first frame (dashboard/page_scripts.py), so a
-// change of what a lane says is made here and nowhere else. No rule of a model is here.
+// The view as words and figures, frame after frame. The server runs this same file for the first frame
+// (dashboard/page_scripts.py), so a change of what a lane says is made here and nowhere else. No rule of a model is
+// here.
 
 import { NONE, clock, figure, inTurn, number, percent, ratio, seconds, sentences, speaker } from "../base/say.js";
 import { paint } from "../drawing/paint.js";
@@ -14,10 +15,13 @@ export const ROWS_MAX = 24;
 const BAR_WIDTH = 312, SEGMENTS_MAX = 4, FOUR = 4;
 const OF_FOUR = ["start", "join", "join_many", "leave", "rejoin"];    // captions that count the lanes
 const OF_ALL = ["join", "leave", "crash", "rejoin", "pause", "resume", "slow"];   // orders that all lanes have
-const PRIMARY = { pulsar: ["exclusive", "failover", "shared", "consistent_hash"], kafka: ["range", "sticky", "cooperative-sticky"] };
+const PRIMARY = {
+  pulsar: ["exclusive", "failover", "shared", "consistent_hash"], kafka: ["range", "sticky", "cooperative-sticky"],
+};
 const PAUSING = ["kafka", "tubemq"];                    // a change stops partitions there until it is over
 
-// limits: rig id -> how many rows its list shows. withTwins: tables cost more than they are looked at, so the caller says when. only: the lanes to present.
+// limits: rig id -> how many rows its list shows. withTwins: tables cost more than they are looked at, so the caller
+// says when. only: the lanes to present.
 // scope: where the verbs act, "all" lanes or the row's own "lane".
 export function present(view, words, { limits = {}, withTwins = true, only = view.rig_order, scope = "all" } = {}) {
   const say = speaker(words), workload = view.workload;
@@ -40,7 +44,9 @@ export function present(view, words, { limits = {}, withTwins = true, only = vie
 // An order that gives a disk, a clock or a link an amount is another one without it, or with one below 0.
 function amountOf(code, { write_us: writeUs, skew_ms: skewMs, delay_us: delayUs, one_way: isOneWay }) {
   if (code === "cluster_slow_disk") return writeUs ? [code, writeUs] : ["cluster_quick_disk", null];
-  if (code === "cluster_skew_clock") return skewMs ? [skewMs > 0 ? code : `${code}_behind`, Math.abs(skewMs) * 1000] : ["cluster_set_clock", null];
+  if (code === "cluster_skew_clock") {
+    return skewMs ? [skewMs > 0 ? code : `${code}_behind`, Math.abs(skewMs) * 1000] : ["cluster_set_clock", null];
+  }
   if (code === "cluster_slow_link") return delayUs === null ? ["cluster_quick_link", null] : [code, delayUs];
   return [code === "cluster_cut_link" && isOneWay ? `${code}_one_way` : code, null];
 }
@@ -60,7 +66,8 @@ export function caption(view, say) {
   if (params.rig) {
     const model = view.rigs[params.rig]?.model ?? params.rig, lane = laneName(params.rig, view, say);
     if (OF_ALL.includes(view.caption.code) && !params.gone) {
-      const many = view.caption.code === "join" && (params.count ?? 1) > 1 ? "_many" : "", did = params.full_speed ? code : view.caption.code;
+      const many = view.caption.code === "join" && (params.count ?? 1) > 1 ? "_many" : "";
+      const did = params.full_speed ? code : view.caption.code;
       return say("caption.in_lane", { did: say(`covers.${did}${many}`, { ...params, who: params.consumer }), lane });
     }
     if (code !== "set_algorithm") {
@@ -78,8 +85,8 @@ function sub(view, say) {
   if (view.caption.code === "crash") return noticedBy(view, say);
   const flights = view.workload.kind === "flights", silent = silentInAll(view).length;
   return say(silent ? "sub.silent" : "sub", {
-    record_count: view.record_count, key_count: view.key_count, consumer_count: view.consumer_count + silent, silent_count: silent,
-    records_noun: say(flights ? "noun.flights" : "noun.records"),
+    record_count: view.record_count, key_count: view.key_count, consumer_count: view.consumer_count + silent,
+    silent_count: silent, records_noun: say(flights ? "noun.flights" : "noun.records"),
     keys_noun: say(flights ? `noun.${view.workload.key}` : "noun.keys"),
   });
 }
@@ -91,12 +98,15 @@ function silentInAll({ rigs, rig_order }) {
   return [...new Set(all.filter(({ state, name }) => state === "crashed" && !alive.has(name)).map(({ name }) => name))];
 }
 
-// A crashed consumer's state tells: "crashed" until its lane has noticed, "gone" from then on. Where it had not yet arrived, nobody ever notices.
+// A crashed consumer's state tells: "crashed" until its lane has noticed, "gone" from then on. Where it had not yet
+// arrived, nobody ever notices.
 function noticedBy(view, say) {
   const noticed = [], waiting = [], unknown = [];
   for (const id of view.caption.params.rig ? [view.caption.params.rig] : view.rig_order) {
-    const { consumers, sentence: told } = view.rigs[id], isSilent = consumers[view.caption.params.consumer]?.state === "crashed";
-    const isUnknown = /\.crash_unknown(_idle)?$/.test(told.code) && told.params.consumer === view.caption.params.consumer;
+    const { consumers, sentence: told } = view.rigs[id];
+    const isSilent = consumers[view.caption.params.consumer]?.state === "crashed";
+    const isUnknown =
+      /\.crash_unknown(_idle)?$/.test(told.code) && told.params.consumer === view.caption.params.consumer;
     (isUnknown ? unknown : isSilent ? waiting : noticed).push(laneName(id, view, say));
   }
   if (!unknown.length) return noticedOrNot(noticed, waiting, say);
@@ -106,7 +116,9 @@ function noticedBy(view, say) {
 
 function noticedOrNot(noticed, waiting, say) {
   if (!waiting.length) return say(noticed.length === FOUR ? "sub.noticed_by_four" : "sub.noticed_by_all");
-  return say(noticed.length ? "sub.noticed" : "sub.unnoticed", { noticed: listed(noticed, say), waiting: listed(waiting, say), count: waiting.length });
+  return say(noticed.length ? "sub.noticed" : "sub.unnoticed", {
+    noticed: listed(noticed, say), waiting: listed(waiting, say), count: waiting.length,
+  });
 }
 
 export function lastRecord(view) {
@@ -135,17 +147,22 @@ function lane(id, rig, view, words, say, limit, withTwins, scope) {
   const { model, route, bill } = rig;
   const serving = rig.order.filter((name) => isCounted(rig.consumers[name])).length;
   const fair = serving ? 1 / serving : null, scale = barScale(rig, fair);
-  const where = scope === "all" && view.rig_order.length > 1 ? say("where.all") : say("where.one", { lane: laneName(id, view, say) });
+  const where =
+    scope === "all" && view.rig_order.length > 1
+      ? say("where.all")
+      : say("where.one", { lane: laneName(id, view, say) });
   const hidden = rig.order.slice(limit).map((name) => rig.consumers[name].share);
   return {
-    id, model,
-    has_cluster: "cluster" in rig,
-    shows_about: showsAbout(rig),
+    id, model, has_cluster: "cluster" in rig, shows_about: showsAbout(rig),
     slots: {
       title: laneTitle(id, view, say),
       note: note(model, rig, say),
       rule: isOwn(rig) ? say("algorithm.own_name") : say(`${model}.${rig.algorithm}`),
-      about: isOwn(rig) ? say("algorithm.own", { rule: say(`kafka.${rig.algorithm}`) }) : isUpgraded(rig) ? upgradedWords(rig, say) : say(`${model}.${rig.algorithm}.about`),
+      about: isOwn(rig)
+        ? say("algorithm.own", { rule: say(`kafka.${rig.algorithm}`) })
+        : isUpgraded(rig)
+          ? upgradedWords(rig, say)
+          : say(`${model}.${rig.algorithm}.about`),
       tab: laneName(id, view, say),
       ...hero(rig.hero, view.at_us, say),
       hero_covers: heroCovers(rig, say),
@@ -153,15 +170,14 @@ function lane(id, rig, view, words, say, limit, withTwins, scope) {
       ...routeWords(shapeOf(model, rig.picture), route, say),
       fair: small(fair),
       more: hidden.length
-        ? say("rows.more", { count: hidden.length, low: percent(least(hidden), 1), high: percent(most(hidden), 1) }) : "",
+        ? say("rows.more", { count: hidden.length, low: percent(least(hidden), 1), high: percent(most(hidden), 1) })
+        : "",
       idle: idleWords(rig, say),
       overload: overloadWords(rig, view.workload.rate, say),
       empty: rig.order.length ? "" : say("rows.none"),
     },
-    note_term: noteTerm(model, rig),
-    figures: figures(model, rig, bill, words, say),
-    tally: tally(rig.tally, words, say),
-    route_color: routeColor(route, rig.consumers),
+    note_term: noteTerm(model, rig), figures: figures(model, rig, bill, words, say),
+    tally: tally(rig.tally, words, say), route_color: routeColor(route, rig.consumers),
     algorithms: algorithms(model, rig, say, words),
     fair_x: fair === null ? null : figure((fair / scale) * BAR_WIDTH, 1),
     rows: rig.order.slice(0, limit).map((name) => row(rig.consumers[name], scale, view.at_us, words, say, where)),
@@ -173,12 +189,14 @@ function lane(id, rig, view, words, say, limit, withTwins, scope) {
 const isCounted = ({ state, share }) => state !== "gone" || share > 0;
 
 // Pulsar's subscription types look like what other systems have: partitions, or one queue for all.
-const shapeOf = (model, picture) => (model === "pulsar" ? { grid: "kafka", queue: "turns" }[picture.kind] ?? model : model);
+const shapeOf = (model, picture) =>
+  model === "pulsar" ? ({ grid: "kafka", queue: "turns" }[picture.kind] ?? model) : model;
 
 const least = (list) => list.reduce((a, b) => Math.min(a, b));
 const most = (list) => list.reduce((a, b) => Math.max(a, b));
 
-// The current record's way through a lane: what every lane shows in the same frame, also those that are drawn a frame later.
+// The current record's way through a lane: what every lane shows in the same frame, also those that are drawn a frame
+// later.
 export function routes(view, words) {
   const say = speaker(words);
   return view.rig_order.map((id) => {
@@ -210,17 +228,27 @@ function note(model, rig, say) {
 // The members run a function of the user's own, and nobody the lane's rule.
 const isOwn = ({ group }) => Boolean(group?.is_own);
 
-// A group of KIP-848 in a lane whose rule is one of the members': the coordinator assigns to all of them, and asks nobody for that rule.
-const isUpgraded = ({ group, algorithm }) => group?.protocol === "consumer" && group.assignor !== null && !algorithm.startsWith("server_");
+// A group of KIP-848 in a lane whose rule is one of the members': the coordinator assigns to all of them, and asks
+// nobody for that rule.
+const isUpgraded = ({ group, algorithm }) =>
+  group?.protocol === "consumer" && group.assignor !== null && !algorithm.startsWith("server_");
 
 function upgradedWords({ group, algorithm }, say) {
-  const classic = inTurn(Object.values(group.members).filter(({ protocol }) => protocol === "classic").map(({ consumer }) => consumer));
-  const params = { assignor: say(`kafka.server_${group.assignor}`), rule: say(`kafka.${algorithm}`), names: listed(classic, say), count: classic.length };
+  const classic = inTurn(
+    Object.values(group.members)
+      .filter(({ protocol }) => protocol === "classic")
+      .map(({ consumer }) => consumer),
+  );
+  const params = {
+    assignor: say(`kafka.server_${group.assignor}`), rule: say(`kafka.${algorithm}`), names: listed(classic, say),
+    count: classic.length,
+  };
   return say(classic.length ? "algorithm.upgrading" : "algorithm.upgraded", params);
 }
 
 // Whether a line says about the rule what its name does not: an article's rule, or one that nobody is asked for.
-export const showsAbout = (rig) => isOwn(rig) || isUpgraded(rig) || rig.algorithms.some(({ id, document }) => document && id === rig.algorithm);
+export const showsAbout = (rig) =>
+  isOwn(rig) || isUpgraded(rig) || rig.algorithms.some(({ id, document }) => document && id === rig.algorithm);
 
 // The large figure and what it is of. what: undefined in a view that older code has stored, until its lab moves again.
 function hero(what, at, say) {
@@ -247,8 +275,8 @@ function hero(what, at, say) {
 function tally(known, words, say) {
   const whole = (value) => (value === null || value === undefined ? NONE : number(value));
   const values = {
-    keys_moved: whole(known?.keys_moved), dark: seconds(known?.dark_us ?? null, words), redelivered: whole(known?.redelivered),
-    out_of_order: whole(known?.out_of_order),
+    keys_moved: whole(known?.keys_moved), dark: seconds(known?.dark_us ?? null, words),
+    redelivered: whole(known?.redelivered), out_of_order: whole(known?.out_of_order),
   };
   return Object.entries(values).map(([term, value]) => ({ term, label: say(`tally.${term}`), value }));
 }
@@ -256,7 +284,9 @@ function tally(known, words, say) {
 // The same four in the same places of each lane; `reason` says why there is no figure.
 function figures(model, rig, bill, words, say) {
   const known = bill ?? {};
-  const item = (code, value, before = "", after = "") => ({ term: code, label: say(`figure.${code}`), before, value, after, reason: value === NONE ? say("figure.none") : "" });
+  const item = (code, value, before = "", after = "") => ({
+    term: code, label: say(`figure.${code}`), before, value, after, reason: value === NONE ? say("figure.none") : "",
+  });
   const never = (code) => ({ ...item(code.split("_")[0], NONE), reason: say(`never.${model}.${code}`) });
   const whole = (value) => (value === null || value === undefined ? NONE : number(value));
   const list = [], shape = shapeOf(model, rig.picture), isShared = shape === "turns";
@@ -266,10 +296,21 @@ function figures(model, rig, bill, words, say) {
     list.push(never("partitions"));
   } else {
     const total = known.partitions_total;
-    list.push(item("partitions", whole(known.partitions_moved), "", total === null || total === undefined ? "" : `/${number(total)}`));
+    list.push(
+      item(
+        "partitions",
+        whole(known.partitions_moved),
+        "",
+        total === null || total === undefined ? "" : `/${number(total)}`,
+      ),
+    );
   }
   list.push(item("redelivered", whole(known.redelivered)));
-  list.push(PAUSING.includes(shape) ? item("pause", seconds(known.pause_us, words)) : never(isShared ? "pause_shared" : "pause"));
+  list.push(
+    PAUSING.includes(shape)
+      ? item("pause", seconds(known.pause_us, words))
+      : never(isShared ? "pause_shared" : "pause"),
+  );
   const before = known.skew_before;
   const skew = item("skew", ratio(rig.skew), before === null || before === undefined ? "" : `${ratio(before)} →`);
   list.push(rig.skew === null || rig.skew === undefined ? { ...skew, reason: say("idle") } : skew);
@@ -295,7 +336,8 @@ function routeWords(shape, route, say) {
   return { route_key: key, route_unit: unit, route_to: routeTo(shape, route, say) };
 }
 
-// Short, as it stands in one line with a key and a place of any length: what waits in a queue waits for whoever is free first.
+// Short, as it stands in one line with a key and a place of any length: what waits in a queue waits for whoever is free
+// first.
 function routeTo(shape, { consumer, waits }, say) {
   const isQueue = ["rabbitmq", "turns"].includes(shape);
   if (isQueue && waits && !consumer) return say("route.waiting");
@@ -316,11 +358,15 @@ function algorithms(model, rig, say, words) {
 
 function switchOf(model, rig, say) {
   const offered = rig.algorithms.map(({ id, document }) => ({
-    id, document, pressed: id === rig.algorithm && !isOwn(rig), label: say(`${model}.${id}`), about: say(`${model}.${id}.about`),
+    id, document, pressed: id === rig.algorithm && !isOwn(rig), label: say(`${model}.${id}`),
+    about: say(`${model}.${id}.about`),
   }));
   const first = PRIMARY[model] ?? [], names = offered.map(({ id }) => id);
   const room = offered.length <= SEGMENTS_MAX ? SEGMENTS_MAX : Math.max(SEGMENTS_MAX - 1, first.length);
-  const shown = [...first.filter((id) => names.includes(id)), ...names.filter((id) => !first.includes(id))].slice(0, room);
+  const shown = [...first.filter((id) => names.includes(id)), ...names.filter((id) => !first.includes(id))].slice(
+    0,
+    room,
+  );
   // Among four an article's rule, whose name is long, takes the room of two.
   const isLong = shown.length === SEGMENTS_MAX && offered.some(({ pressed, document }) => pressed && document);
   if (!shown.includes(rig.algorithm)) shown.splice(isLong ? -2 : -1, 2, rig.algorithm);
@@ -330,7 +376,9 @@ function switchOf(model, rig, say) {
 
 function barScale(rig, fair) {
   let largest = 0;
-  for (const name in rig.consumers) largest = Math.max(largest, rig.consumers[name].share ?? 0, rig.consumers[name].share_before ?? 0);
+  for (const name in rig.consumers) {
+    largest = Math.max(largest, rig.consumers[name].share ?? 0, rig.consumers[name].share_before ?? 0);
+  }
   if (fair && largest <= 2 * fair) return Math.min(1, 2 * fair);
   const wanted = fair ? Math.min(largest, 4 * fair) : largest;
   const steps = wanted > 0.1 ? 20 : wanted > 0.02 ? 100 : 500;
@@ -371,7 +419,12 @@ const verbLists = new WeakMap();
 function verbsOf(state, name, where, words, say) {
   if (!verbLists.has(words)) verbLists.set(words, new Map());
   const lists = verbLists.get(words), key = `${state} ${name} ${where}`;
-  if (!lists.has(key)) lists.set(key, verbs(state).map((kind) => ({ kind, label: say(verbCode(kind, state), { consumer: name, where }) })));
+  if (!lists.has(key)) {
+    lists.set(
+      key,
+      verbs(state).map((kind) => ({ kind, label: say(verbCode(kind, state), { consumer: name, where }) })),
+    );
+  }
   return lists.get(key);
 }
 

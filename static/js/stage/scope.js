@@ -1,4 +1,5 @@
-// Where the verbs of a row act: in all lanes, or only in the lane whose row was pressed. One choice for the page, shown in each lane.
+// Where the verbs of a row act: in all lanes, or only in the lane whose row was pressed. One choice for the page, shown
+// in each lane.
 
 export function createScope(page, onChange) {
   const choices = [...page.querySelectorAll("[data-scope]")], adders = [...page.querySelectorAll("[data-add]")];
@@ -10,6 +11,7 @@ export function createScope(page, onChange) {
     onChange();
   }
   for (const choice of choices) choice.addEventListener("change", () => set(choice.value));
-  for (const choice of choices) choice.value = scope;    // a browser that comes back to the page may have kept the old one
+  // a browser that comes back to the page may have kept the old one
+  for (const choice of choices) choice.value = scope;
   return { scope: () => scope, laneOf: (lane) => (scope === "all" ? "all" : lane) };
 }

@@ -3,7 +3,8 @@
 import { NONE, clock, fill, number, percent } from "../base/say.js";
 
 const ROWS_MAX = 60;
-const dash = (value) => (value === null || value === undefined ? NONE : typeof value === "number" ? number(value) : value);
+const dash = (value) =>
+  value === null || value === undefined ? NONE : typeof value === "number" ? number(value) : value;
 
 export function twin(rig, words) {
   const [head, rows] = TABLES[rig.picture.kind](rig.picture, rig, words);
@@ -47,29 +48,48 @@ function owner(partition, words) {
   return partition.stopped ? fill(words["twin.paused"], { owner: name }, words) : name;
 }
 
-// The two lags by their names: a client's records-lag is what it can read above its position, kafka-consumer-groups reports what is above
-// the committed offset. Both count up to the high watermark; in a lane without replicas that is the end.
+// The two lags by their names: a client's records-lag is what it can read above its position, kafka-consumer-groups
+// reports what is above the committed offset. Both count up to the high watermark; in a lane without replicas that is
+// the end.
 function grid(picture, rig, words) {
   if (picture.type) return actives(picture, words);
   if (Object.values(picture.partitions).some((p) => "high_watermark" in p)) return replicated(picture, words);
-  const rows = Object.entries(picture.partitions).map(([key, p]) =>
-    [key, owner(p, words), number(p.end), number(p.position), number(p.end - p.position), number(p.committed), number(p.end - p.committed), dash(p.before)]);
+  const rows = Object.entries(picture.partitions).map(([key, p]) => [
+    key, owner(p, words), number(p.end), number(p.position), number(p.end - p.position), number(p.committed),
+    number(p.end - p.committed), dash(p.before),
+  ]);
   const head = ["partition", "owner", "end", "position", "records_lag", "committed", "committed_lag", "before"];
   return [head.map((name) => `twin.${name}`), rows];
 }
 
 // A partition on a cluster: the picture's lag is records-lag and what lies between HW and LEO.
 function replicated(picture, words) {
-  const rows = Object.entries(picture.partitions).map(([key, p]) =>
-    [key, owner(p, words), number(p.high_watermark), number(p.end), number(p.position), number(p.high_watermark - p.position), number(p.committed), number(p.high_watermark - p.committed), number(p.passed_over ?? 0), dash(p.before)]);
-  return [["partition", "owner", "hw", "leo", "position", "records_lag", "committed", "committed_lag", "passed_over", "before"].map((name) => `twin.${name}`), rows];
+  const rows = Object.entries(picture.partitions).map(([key, p]) => [
+    key, owner(p, words), number(p.high_watermark), number(p.end), number(p.position),
+    number(p.high_watermark - p.position), number(p.committed), number(p.high_watermark - p.committed),
+    number(p.passed_over ?? 0), dash(p.before),
+  ]);
+  return [
+    [
+      "partition", "owner", "hw", "leo", "position", "records_lag", "committed", "committed_lag", "passed_over",
+      "before",
+    ].map((name) => `twin.${name}`),
+    rows,
+  ];
 }
 
 // Pulsar's Exclusive and Failover: who is active on a partition, who comes next, and its cursor.
 function actives(picture, words) {
-  const rows = Object.entries(picture.partitions).map(([key, p]) =>
-    [key, owner(p, words), p.standbys.slice(0, 2).join(" ") + (p.standbys.length > 2 ? " …" : "") || NONE, number(p.end), number(p.position), number(p.committed - 1), number(p.lag), dash(p.before)]);
-  return [["partition", "active", "standbys", "end", "read_position", "mark_delete", "backlog", "before"].map((name) => `twin.${name}`), rows];
+  const rows = Object.entries(picture.partitions).map(([key, p]) => [
+    key, owner(p, words), p.standbys.slice(0, 2).join(" ") + (p.standbys.length > 2 ? " …" : "") || NONE, number(p.end),
+    number(p.position), number(p.committed - 1), number(p.lag), dash(p.before),
+  ]);
+  return [
+    ["partition", "active", "standbys", "end", "read_position", "mark_delete", "backlog", "before"].map(
+      (name) => `twin.${name}`,
+    ),
+    rows,
+  ];
 }
 
 function clients(picture, rig, words) {
@@ -85,7 +105,9 @@ function queue(picture, rig, words) {
   };
   const former = Object.entries(picture.former ?? {}).map(([name, { unacked, until_us: until, records }]) =>
     line(fill(words["twin.former"], { name, clock: clock(until) }, words), unacked, records));
-  const rows = Object.entries(picture.in_flight).map(([name, records]) => line(name, rig.consumers[name]?.unacked ?? records.length, records));
+  const rows = Object.entries(picture.in_flight).map(([name, records]) =>
+    line(name, rig.consumers[name]?.unacked ?? records.length, records),
+  );
   return [["twin.consumer", "twin.in_flight", "twin.records"], [...former, ...rows]];
 }
 

@@ -1,16 +1,18 @@
-// "Why?": the chain of causes of a lane's last change, as the core recorded it: what happened, because of what, by which rule, from what.
+// "Why?": the chain of causes of a lane's last change, as the core recorded it: what happened, because of what, by
+// which rule, from what.
 
 import { clock, number, seconds, tickCode } from "../base/say.js";
 
 const LONGEST = 400, CLOCK_TIMES = ["deadline_us", "paused_from_us"];
 
-// -> [{ clock, what, cause, rule, facts: [[label, value]], left }], oldest first: plain texts that Node tests. left: how many turning points
-// before this one a long chain has left out, in words.
+// -> [{ clock, what, cause, rule, facts: [[label, value]], left }], oldest first: plain texts that Node tests. left:
+// how many turning points before this one a long chain has left out, in words.
 export function chain(rig, timeline, { say, words }) {
   const known = new Map(rig.why.map((event) => [event.id, event]));
   return rig.why.map((event, index) => ({
-    clock: clock(event.at_us), what: what(event, say), cause: because(event.cause, known, timeline, say), rule: event.rule ?? "",
-    facts: facts(event, rig.model, say, words), left: leftOut(index ? event.seq - rig.why[index - 1].seq - 1 : 0, say),
+    clock: clock(event.at_us), what: what(event, say), cause: because(event.cause, known, timeline, say),
+    rule: event.rule ?? "", facts: facts(event, rig.model, say, words),
+    left: leftOut(index ? event.seq - rig.why[index - 1].seq - 1 : 0, say),
   }));
 }
 
@@ -37,7 +39,8 @@ function because(cause, known, timeline, say) {
   return say(cause.command === 0 ? "why.start" : command.by === "demo" ? "why.demo" : "why.you", { did });
 }
 
-// What went into the decision and came out of it, but for what the event's words have said already and what is not known.
+// What went into the decision and came out of it, but for what the event's words have said already and what is not
+// known.
 function facts(event, model, say, words) {
   const said = words[codeOf(event)] ?? "", list = [];
   for (const [name, value] of Object.entries({ ...event.inputs, ...event.data })) {
@@ -56,7 +59,11 @@ function plain(name, value, model, say, words) {
   if (name === "algorithm") return say(`${model}.${value}`);
   if (typeof value === "number") return number(value);
   if (Array.isArray(value) && words[`each.${name}`]) {
-    return value.map((item) => say(`each.${name}${item.dead ? "_dead" : ""}`, { ...item, consumer: item.consumer ?? say("each.nobody") })).join("\n");
+    return value
+      .map((item) =>
+        say(`each.${name}${item.dead ? "_dead" : ""}`, { ...item, consumer: item.consumer ?? say("each.nobody") }),
+      )
+      .join("\n");
   }
   const text = spread(value, say);
   return text.length > LONGEST ? `${text.slice(0, LONGEST)} …` : text;
@@ -64,8 +71,16 @@ function plain(name, value, model, say, words) {
 
 // Lists and tables in words: names such as 1:flights:3 stay as they are.
 function spread(value, say) {
-  if (Array.isArray(value)) return value.length ? value.map((item) => (Array.isArray(item) ? item.join("–") : spread(item, say))).join(say("list.comma")) : "–";
-  if (value !== null && typeof value === "object") return Object.entries(value).map(([name, item]) => say("list.named", { name, what: spread(item, say) })).join(say("list.semicolon"));
+  if (Array.isArray(value)) {
+    return value.length
+      ? value.map((item) => (Array.isArray(item) ? item.join("–") : spread(item, say))).join(say("list.comma"))
+      : "–";
+  }
+  if (value !== null && typeof value === "object") {
+    return Object.entries(value)
+      .map(([name, item]) => say("list.named", { name, what: spread(item, say) }))
+      .join(say("list.semicolon"));
+  }
   return String(value);
 }
 

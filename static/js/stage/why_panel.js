@@ -1,5 +1,6 @@
-// "Why?" as a panel beside its lane's picture, which stays visible and goes on: at the right of the lane, at the left of the last one, below
-// the picture where there is no room beside it. A step that has the pointer or the focus lights what it speaks of.
+// "Why?" as a panel beside its lane's picture, which stays visible and goes on: at the right of the lane, at the left
+// of the last one, below the picture where there is no room beside it. A step that has the pointer or the focus lights
+// what it speaks of.
 
 import { billCovers } from "../lane/covers.js";
 import { laneTitle } from "../lane/name.js";
@@ -20,7 +21,8 @@ export const titleOf = (id, view, say) => say("why.title", { lane: laneTitle(id,
 
 // laneOf: rig id -> the lane's element. now: () -> { view, say, words }. onLight: the picture must be drawn again.
 export function createWhyPanel(panel, { laneOf, now, onLight }) {
-  const title = panel.querySelector("h2"), list = panel.querySelector("ol"), covers = panel.querySelector("#why-covers");
+  const title = panel.querySelector("h2"), list = panel.querySelector("ol");
+  const covers = panel.querySelector("#why-covers");
   let open = null, key = "", words = null, step = null;
 
   function show(id) {
@@ -34,7 +36,9 @@ export function createWhyPanel(panel, { laneOf, now, onLight }) {
     opener(id).setAttribute("aria-expanded", "true");
     write();
     title.focus({ preventScroll: true });
-    (panel.dataset.side === "below" ? lane.querySelector(".pic") : panel).scrollIntoView({ block: panel.dataset.side === "below" ? "start" : "nearest" });
+    (panel.dataset.side === "below" ? lane.querySelector(".pic") : panel).scrollIntoView({
+      block: panel.dataset.side === "below" ? "start" : "nearest",
+    });
   }
 
   // From the picture down: the figures, sentences and "Why?" of the lane that it covers stay in sight.
@@ -88,7 +92,10 @@ export function createWhyPanel(panel, { laneOf, now, onLight }) {
   list.addEventListener("focusin", (event) => light(placeOf(event.target)));
   list.addEventListener("focusout", (event) => list.contains(event.relatedTarget) || light(null));
   panel.querySelector("[data-close]").addEventListener("click", hide);
-  document.addEventListener("keydown", (event) => event.key === "Escape" && !document.querySelector(":popover-open") && hide());
+  document.addEventListener(
+    "keydown",
+    (event) => event.key === "Escape" && !document.querySelector(":popover-open") && hide(),
+  );
   addEventListener("resize", () => open && stand());
 
   return {

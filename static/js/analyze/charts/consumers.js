@@ -1,5 +1,5 @@
-// The colour of each consumer of a study: by the order in which they first were there, as in a lab. A chart's dots cannot be textured, so
-// the second seven carry a cross and the third a point, where the Stage has diagonals and dots.
+// The colour of each consumer of a study: by the order in which they first were there, as in a lab. A chart's dots
+// cannot be textured, so the second seven carry a cross and the third a point, where the Stage has diagonals and dots.
 
 import { number } from "../../base/say.js";
 
@@ -8,7 +8,9 @@ const HUES = 7, SYMBOLS = ["circle", "circle-x", "circle-dot"];
 // -> Map name -> place from 1.
 export function identities(result) {
   const places = new Map();
-  for (const { members } of result.steps) for (const name of members) if (!places.has(name)) places.set(name, places.size + 1);
+  for (const { members } of result.steps) {
+    for (const name of members) if (!places.has(name)) places.set(name, places.size + 1);
+  }
   return places;
 }
 
@@ -21,4 +23,7 @@ export function stepWords(step, say) {
   return say(`step.${step.kind}`, { consumer: step.consumer });
 }
 
-export const stepChoice = (step, say) => (step.step === 0 ? stepWords(step, say) : say("step.numbered", { step: number(step.step), what: stepWords(step, say) }));
+export const stepChoice = (step, say) =>
+  step.step === 0
+    ? stepWords(step, say)
+    : say("step.numbered", { step: number(step.step), what: stepWords(step, say) });

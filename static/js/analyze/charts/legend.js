@@ -7,7 +7,8 @@ import { identities } from "./consumers.js";
 
 const LEGEND_MAX = 16;
 
-// After them, of strategies under which records have no consumer, how many those are. template: an <li> with a <rect> and a <span>.
+// After them, of strategies under which records have no consumer, how many those are. template: an <li> with a <rect>
+// and a <span>.
 export function writeLegend(list, template, { result, step, say, words }) {
   const places = identities(result), { members } = result.steps[step];
   list.replaceChildren(...members.slice(0, LEGEND_MAX).map((name) => {
@@ -17,7 +18,8 @@ export function writeLegend(list, template, { result, step, say, words }) {
     return item;
   }));
   if (members.length > LEGEND_MAX) list.append(remark(say("shares.more", { count: members.length - LEGEND_MAX })));
-  const names = shortNames(result.strategies, words), left = result.strategies.filter(({ steps }) => steps[step].unowned_share);
+  const names = shortNames(result.strategies, words);
+  const left = result.strategies.filter(({ steps }) => steps[step].unowned_share);
   const shares = left.map(({ id, steps }) => `${names.get(id)} ${percent(steps[step].unowned_share)}`);
   if (shares.length) list.append(remark(say("shares.unowned", { shares: shares.join(say("list.comma")) })));
 }

@@ -1,5 +1,5 @@
-// Share per consumer after one step, a row a strategy: a dot a consumer, a line from the least to the most, one dashed line for the fair
-// share. Dots that would cover each other are above and below their row.
+// Share per consumer after one step, a row a strategy: a dot a consumer, a line from the least to the most, one dashed
+// line for the fair share. Dots that would cover each other are above and below their row.
 
 import { figure, percent } from "../../base/say.js";
 import { shortNames } from "../result.js";
@@ -12,21 +12,26 @@ export const cut = (context) => cutWords(context);
 
 const fairOf = ({ result, step }) => 100 / result.steps[step].members.length;
 
-const sharesOf = ({ strategy }, step) => Object.entries(strategy.steps[step].consumers).map(([name, { share }]) => ({ name, share: (share ?? 0) * 100 }));
+const sharesOf = ({ strategy }, step) =>
+  Object.entries(strategy.steps[step].consumers).map(([name, { share }]) => ({ name, share: (share ?? 0) * 100 }));
 
-// What the axis has to hold: { x: [least, most] in per cent of the records }. Several charts side by side share one: context.scale.
+// What the axis has to hold: { x: [least, most] in per cent of the records }. Several charts side by side share one:
+// context.scale.
 export function extent(context) {
-  const fair = fairOf(context), all = shown(context).flatMap((row) => sharesOf(row, context.step)).map(({ share }) => share);
+  const fair = fairOf(context);
+  const all = shown(context).flatMap((row) => sharesOf(row, context.step)).map(({ share }) => share);
   return { x: [Math.min(fair, ...all), Math.max(fair, ...all)] };
 }
 
 export function layout(context) {
-  const { result, step, say, words, colors, width, picked } = context, names = shortNames(result.strategies, words), places = identities(result);
+  const { result, step, say, words, colors, width, picked } = context, names = shortNames(result.strategies, words);
+  const places = identities(result);
   const rows = shown(context), fair = fairOf(context), shares = rows.map((row) => sharesOf(row, step));
   const [low, high] = (context.scale ?? extent(context)).x, pad = Math.max((high - low) * 0.06, low * 0.05);
   const range = [Math.max(0, low - pad), high + pad], left = rowNamesWidth(rows.map(({ strategy }) => strategy), names);
   const perPixel = (range[1] - range[0]) / Math.max(80, width - left - 16);
-  const dots = { x: [], y: [], text: [], color: [], symbol: [] }, hollow = { x: [], y: [], text: [] }, lines = [], notes = [];
+  const dots = { x: [], y: [], text: [], color: [], symbol: [] }, hollow = { x: [], y: [], text: [] }, lines = [];
+  const notes = [];
   rows.forEach(({ strategy }, row) => {
     const list = [...shares[row]].sort((a, b) => a.share - b.share), name = plain(names.get(strategy.id));
     if (!list.length) return;
@@ -35,10 +40,16 @@ export function layout(context) {
       hollow.x.push(most);
       hollow.y.push(row);
       hollow.text.push(say("list.named", { name, what: percent(most / 100, 1) }));
-      notes.push({ x: most, y: row, xanchor: "left", xshift: 12, showarrow: false, text: plain(say("shares.all", { count: list.length })), font: { color: colors.muted } });
+      notes.push({
+        x: most, y: row, xanchor: "left", xshift: 12, showarrow: false,
+        text: plain(say("shares.all", { count: list.length })), font: { color: colors.muted },
+      });
       return;
     }
-    lines.push({ type: "line", x0: least, x1: most, y0: row, y1: row, layer: "below", line: { color: strategy.id === picked ? colors.ink : colors.muted, width: strategy.id === picked ? 2 : 1 } });
+    lines.push({
+      type: "line", x0: least, x1: most, y0: row, y1: row, layer: "below",
+      line: { color: strategy.id === picked ? colors.ink : colors.muted, width: strategy.id === picked ? 2 : 1 },
+    });
     const taken = [];
     for (const { name: consumer, share } of list) {
       const level = freeLevel(taken, share, DOT * perPixel), place = places.get(consumer);
@@ -50,21 +61,39 @@ export function layout(context) {
       dots.symbol.push(symbolOf(place));
     }
   });
-  const marker = { size: DOT - 1, line: { color: colors.outline, width: 1 } }, hover = { mode: "markers", type: "scatter", hovertemplate: "%{text}<extra></extra>", cliponaxis: false };
+  const marker = { size: DOT - 1, line: { color: colors.outline, width: 1 } };
+  const hover = { mode: "markers", type: "scatter", hovertemplate: "%{text}<extra></extra>", cliponaxis: false };
   return {
     height: TOP + BOTTOM + ROW * rows.length, minWidth: 0,
     traces: [
-      { ...hover, x: dots.x, y: dots.y, text: dots.text, marker: { ...marker, color: dots.color, symbol: dots.symbol } },
+      {
+        ...hover, x: dots.x, y: dots.y, text: dots.text, marker: { ...marker, color: dots.color, symbol: dots.symbol },
+      },
       { ...hover, x: hollow.x, y: hollow.y, text: hollow.text, marker: { ...marker, color: colors.panel } },
     ],
     layout: {
       ...ground(colors, TOP + BOTTOM + ROW * rows.length, { l: left, r: 16, t: TOP, b: BOTTOM }),
       xaxis: axis(colors, { range, nticks: 6, title: { text: say("shares.axis"), font: { size: 13 }, standoff: 6 } }),
       yaxis: axis(colors, { range: [rows.length - 0.5, -0.5], showgrid: false, showticklabels: false, ticks: "" }),
-      shapes: [...lines, { type: "line", x0: fair, x1: fair, y0: 0, y1: 1, yref: "paper", layer: "below", line: { color: colors.ink, width: 1, dash: "3px,2px" } }],
+      shapes: [
+        ...lines,
+        {
+          type: "line", x0: fair, x1: fair, y0: 0, y1: 1, yref: "paper", layer: "below",
+          line: { color: colors.ink, width: 1, dash: "3px,2px" },
+        },
+      ],
       annotations: [
-        ...notes, ...rowNames(rows.map(({ strategy }) => strategy), names, picked, colors),
-        { x: fair, y: 1, yref: "paper", yanchor: "bottom", showarrow: false, text: plain(say("shares.fair", { share: percent(fair / 100, 1) })), font: { color: colors.ink } },
+        ...notes,
+        ...rowNames(
+          rows.map(({ strategy }) => strategy),
+          names,
+          picked,
+          colors,
+        ),
+        {
+          x: fair, y: 1, yref: "paper", yanchor: "bottom", showarrow: false,
+          text: plain(say("shares.fair", { share: percent(fair / 100, 1) })), font: { color: colors.ink },
+        },
       ],
     },
   };
@@ -80,7 +109,8 @@ function freeLevel(taken, share, near) {
 }
 
 export function table({ result, step, say, words, order }) {
-  const { members } = result.steps[step], byId = new Map(result.strategies.map((strategy) => [strategy.id, strategy])), names = shortNames(result.strategies, words);
+  const { members } = result.steps[step], byId = new Map(result.strategies.map((strategy) => [strategy.id, strategy]));
+  const names = shortNames(result.strategies, words);
   const isLeft = result.strategies.some(({ steps }) => steps[step].unowned_share);
   return {
     head: [say("twin.strategy"), say("twin.skew"), ...members, ...(isLeft ? [say("twin.unowned")] : [])],

@@ -1,9 +1,12 @@
-// One measure of a live study over its windows: a line a rig, told apart by colour and dash, with name and newest value at its end.
+// One measure of a live study over its windows: a line a rig, told apart by colour and dash, with name and newest value
+// at its end.
 
 import { figure, number } from "../../base/say.js";
 import { axis, colorOf, endNames, ground, lineOf, plain } from "./ends.js";
 
-const HEIGHT = 190, TOP = 10, BOTTOM = 34, SHOWN_MAX = 300, EPOCH_US = 1e14, DIGITS = { skew: 2, throughput: 1, rebalance_cost: 1 }, LEFT = 52, ROOM = 126, TICK = 76, SHOWN_MIN = 60, STEP = 2.5, RIGS_MAX = 10;
+const HEIGHT = 190, TOP = 10, BOTTOM = 34, SHOWN_MAX = 300, EPOCH_US = 1e14;
+const DIGITS = { skew: 2, throughput: 1, rebalance_cost: 1 }, LEFT = 52, ROOM = 126, TICK = 76, SHOWN_MIN = 60;
+const STEP = 2.5, RIGS_MAX = 10;
 
 // rows: windows in any order, the last told of a window and rig counts. -> { rigs, starts, of(start, rig) }
 export function gather(rows) {
@@ -24,35 +27,56 @@ export function timeWords(us) {
   return `${minutes}:${String(whole % 60).padStart(2, "0")}`;
 }
 
-export const valueWords = (measure, value) => (value === null || value === undefined ? "–" : measure in DIGITS ? figure(value, DIGITS[measure]) : number(Math.round(value)));
+export const valueWords = (measure, value) =>
+  value === null || value === undefined
+    ? "–"
+    : measure in DIGITS
+      ? figure(value, DIGITS[measure])
+      : number(Math.round(value));
 
 export const rigWords = (rig, words) => words[`rig.${rig}`] ?? rig;
 
-// A lab's rigs are models; a log's topics are not, and are told apart by dash alone. Dashes also where colours differ: rigs often have one line.
+// A lab's rigs are models; a log's topics are not, and are told apart by dash alone. Dashes also where colours differ:
+// rigs often have one line.
 const inkOf = (rig, colors) => (rig in colors.model ? colorOf(rig, colors) : colors.ink);
 
 export const chartOf = (measure) => ({
   layout({ windows, words, say, colors, width = 640 }) {
     // Fewer windows where there is less room: lines that go up and down within a pixel or two are a smear.
-    const { of } = windows, starts = windows.starts.slice(-Math.max(SHOWN_MIN, Math.floor((width - LEFT - ROOM) / STEP)));
-    const rigs = windows.rigs.filter((rig) => starts.some((start) => of(start, rig)?.[measure] !== null && of(start, rig)?.[measure] !== undefined)).slice(0, RIGS_MAX);
-    const lines = rigs.map((rig, index) => ({ rig, index, y: starts.map((start) => of(start, rig)?.[measure] ?? null) }));
+    const { of } = windows;
+    const starts = windows.starts.slice(-Math.max(SHOWN_MIN, Math.floor((width - LEFT - ROOM) / STEP)));
+    const rigs = windows.rigs
+      .filter((rig) =>
+        starts.some((start) => of(start, rig)?.[measure] !== null && of(start, rig)?.[measure] !== undefined),
+      )
+      .slice(0, RIGS_MAX);
+    const lines = rigs.map((rig, index) => ({
+      rig, index, y: starts.map((start) => of(start, rig)?.[measure] ?? null),
+    }));
     const values = lines.flatMap(({ y }) => y).filter((value) => value !== null), isSkew = measure === "skew";
-    const low = isSkew ? 1 : 0, high = Math.max(low + (isSkew ? 0.2 : 1), ...values) * 1.04, every = Math.max(1, Math.ceil(starts.length / Math.max(2, Math.floor((width - LEFT - ROOM) / TICK))));
+    const low = isSkew ? 1 : 0, high = Math.max(low + (isSkew ? 0.2 : 1), ...values) * 1.04;
+    const every = Math.max(1, Math.ceil(starts.length / Math.max(2, Math.floor((width - LEFT - ROOM) / TICK))));
     const ticks = starts.filter((_, place) => place % every === 0);
     const ends = lines.map(({ rig, y }) => {
       const value = y.filter((each) => each !== null).at(-1);
-      return { text: `${valueWords(measure, value)} ${rigWords(rig, words)}`, value, color: inkOf(rig, colors), bold: false };
+      return {
+        text: `${valueWords(measure, value)} ${rigWords(rig, words)}`, value, color: inkOf(rig, colors), bold: false,
+      };
     });
     return {
       height: HEIGHT, minWidth: 0,
       traces: lines.map(({ rig, index, y }) => ({
-        type: "scatter", mode: starts.length > 1 ? "lines" : "markers", x: starts, y, connectgaps: false, line: { ...lineOf({ model: rig, dash: index }, false, colors), color: inkOf(rig, colors) }, marker: { color: inkOf(rig, colors) },
+        type: "scatter", mode: starts.length > 1 ? "lines" : "markers", x: starts, y, connectgaps: false,
+        line: { ...lineOf({ model: rig, dash: index }, false, colors), color: inkOf(rig, colors) },
+        marker: { color: inkOf(rig, colors) },
         hovertemplate: `${say("list.named", { name: plain(rigWords(rig, words)), what: "%{y:.4~g}" })}<extra></extra>`,
       })),
       layout: {
         ...ground(colors, HEIGHT, { l: LEFT, r: ROOM, t: TOP, b: BOTTOM }),
-        xaxis: axis(colors, { range: [starts[0] ?? 0, Math.max(starts.at(-1) ?? 0, (starts[0] ?? 0) + 1e6)], tickvals: ticks, ticktext: ticks.map(timeWords), tickangle: 0, showgrid: false }),
+        xaxis: axis(colors, {
+          range: [starts[0] ?? 0, Math.max(starts.at(-1) ?? 0, (starts[0] ?? 0) + 1e6)], tickvals: ticks,
+          ticktext: ticks.map(timeWords), tickangle: 0, showgrid: false,
+        }),
         yaxis: axis(colors, { range: [low, high], nticks: 4 }),
         annotations: endNames(ends, { low, high, plotHeight: HEIGHT - TOP - BOTTOM }),
       },
@@ -62,7 +86,9 @@ export const chartOf = (measure) => ({
     const newest = windows.starts.slice(-30).reverse();
     return {
       head: [say("live.window"), ...windows.rigs.map((rig) => rigWords(rig, words))],
-      rows: newest.map((start) => [timeWords(start), ...windows.rigs.map((rig) => valueWords(measure, windows.of(start, rig)?.[measure]))]),
+      rows: newest.map((start) => [
+        timeWords(start), ...windows.rigs.map((rig) => valueWords(measure, windows.of(start, rig)?.[measure])),
+      ]),
     };
   },
 });

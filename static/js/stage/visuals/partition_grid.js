@@ -1,6 +1,7 @@
-// Kafka: partitions across, consumers down, the lag of each partition beneath to scale. A partition that changed hands has a heavy
-// outline and leaves a dashed cell behind; a paused one is hatched; one without owner is empty. On a cluster a bar ends at the log end
-// offset (LEO), a mark stands at the high watermark (HW), and what is above the mark, which consumers cannot see yet, is hatched.
+// Kafka: partitions across, consumers down, the lag of each partition beneath to scale. A partition that changed hands
+// has a heavy outline and leaves a dashed cell behind; a paused one is hatched; one without owner is empty. On a
+// cluster a bar ends at the log end offset (LEO), a mark stands at the high watermark (HW), and what is above the mark,
+// which consumers cannot see yet, is hatched.
 
 import { number } from "../../base/say.js";
 import { paint, waitingPaint } from "../../drawing/paint.js";
@@ -8,7 +9,8 @@ import { draw, round } from "../../drawing/shapes.js";
 import { light } from "./lit.js";
 import { LETTERS, TALL, WIDTH, nameEvery } from "./size.js";
 
-const LEFT = 55, RIGHT = WIDTH, TOP = 22, ROWS_MAX = 12, FIGURE = 18;   // FIGURE: the line of the largest lag's number, above its bar
+// FIGURE: the line of the largest lag's number, above its bar
+const LEFT = 55, RIGHT = WIDTH, TOP = 22, ROWS_MAX = 12, FIGURE = 18;
 
 // Above the lags, down to `base`, there is room for the rows.
 function bandsOf(height) {
@@ -18,19 +20,30 @@ function bandsOf(height) {
 
 export function layout(rig, { say, current, height: pictureHeight = TALL }) {
   const { picture } = rig, keys = Object.keys(picture.partitions), shapes = [];
-  const pitch = (RIGHT - LEFT) / Math.max(1, keys.length), cell = Math.max(2, Math.min(19.5, pitch - (pitch > 8 ? 3 : 1)));
+  const pitch = (RIGHT - LEFT) / Math.max(1, keys.length);
+  const cell = Math.max(2, Math.min(19.5, pitch - (pitch > 8 ? 3 : 1)));
   const { names, hidden } = visible(rig, picture);
   const { base, rowsHeight } = bandsOf(pictureHeight);
-  const lines = Math.max(1, names.length), height = Math.min(27, rowsHeight / lines), box = Math.max(4, Math.min(19, height - 2));
+  const lines = Math.max(1, names.length), height = Math.min(27, rowsHeight / lines);
+  const box = Math.max(4, Math.min(19, height - 2));
   const rowOf = new Map(names.map((name, index) => [name, index]));
-  const x = (column) => round(LEFT + column * pitch + (pitch - cell) / 2), y = (row) => round(TOP + row * height + (height - box) / 2);
+  const x = (column) => round(LEFT + column * pitch + (pitch - cell) / 2);
+  const y = (row) => round(TOP + row * height + (height - box) / 2);
   const place = current?.unit ?? null;
   const every = Math.ceil(18 / pitch), isActives = Boolean(picture.type);
 
   names.forEach((name, row) => {
     const { color } = rig.consumers[name];
-    shapes.push({ id: `sw-${name}`, tag: "rect", x: 0.5, y: round(TOP + row * height + height / 2 - 5), width: 10, height: 10, rx: 2, fill: paint(color), class: "o" });
-    if (row % nameEvery(height) === 0) shapes.push({ id: `name-${name}`, tag: "text", x: 14, y: round(TOP + row * height + height / 2 + 4.5), class: "n", text: clip(name) });
+    shapes.push({
+      id: `sw-${name}`, tag: "rect", x: 0.5, y: round(TOP + row * height + height / 2 - 5), width: 10, height: 10,
+      rx: 2, fill: paint(color), class: "o",
+    });
+    if (row % nameEvery(height) === 0) {
+      shapes.push({
+        id: `name-${name}`, tag: "text", x: 14, y: round(TOP + row * height + height / 2 + 4.5), class: "n",
+        text: clip(name),
+      });
+    }
     if (!isActives || cell < 14) {
       const points = keys.map((_, column) => `M${x(column) + cell / 2 - 1} ${round(y(row) + box / 2)}h2`).join("");
       shapes.push({ id: `dots-${name}`, tag: "path", d: points, class: "dots" });
@@ -38,11 +51,22 @@ export function layout(rig, { say, current, height: pictureHeight = TALL }) {
   });
   keys.forEach((key, column) => {
     const part = picture.partitions[key];
-    if (column % every === 0) shapes.push({ id: `no-${key}`, tag: "text", x: round(LEFT + (column + 0.5) * pitch), y: 15, class: "n m mid", text: key });
-    if (isActives && cell >= 14) standbys(shapes, key, part, rowOf, round(LEFT + (column + 0.5) * pitch), (row) => round(TOP + row * height + height / 2 + 4.5));
+    if (column % every === 0) {
+      shapes.push({
+        id: `no-${key}`, tag: "text", x: round(LEFT + (column + 0.5) * pitch), y: 15, class: "n m mid", text: key,
+      });
+    }
+    if (isActives && cell >= 14) {
+      standbys(shapes, key, part, rowOf, round(LEFT + (column + 0.5) * pitch), (row) =>
+        round(TOP + row * height + height / 2 + 4.5),
+      );
+    }
     const hasMoved = part.before !== null && part.before !== part.owner;
     if (hasMoved && rowOf.has(part.before)) {
-      shapes.push({ id: `was-${key}`, tag: "rect", x: x(column), y: y(rowOf.get(part.before)), width: cell, height: box, rx: 2, class: "gap" });
+      shapes.push({
+        id: `was-${key}`, tag: "rect", x: x(column), y: y(rowOf.get(part.before)), width: cell, height: box, rx: 2,
+        class: "gap",
+      });
     }
     const owner = part.owner ?? part.before, row = rowOf.get(owner);
     if (row === undefined) return;
@@ -55,18 +79,33 @@ export function layout(rig, { say, current, height: pictureHeight = TALL }) {
   });
   const largest = lags(shapes, keys, picture, rig, x, cell, pictureHeight);
   if (place !== null && keys.includes(place)) {
-    shapes.push({ id: "current", tag: "rect", x: x(keys.indexOf(place)) - 2, y: 2, width: cell + 4, height: pictureHeight - 4, rx: 3, class: "frame" });
+    shapes.push({
+      id: "current", tag: "rect", x: x(keys.indexOf(place)) - 2, y: 2, width: cell + 4, height: pictureHeight - 4,
+      rx: 3, class: "frame",
+    });
   }
   if (largest) shapes.push(largest);   // after the frame: its halo keeps the line off the figure
-  if (hidden) shapes.push({ id: "more", tag: "text", x: 0, y: base - 5 - (onCluster(picture) ? 2 : 1) * LETTERS, class: "n m", text: `+${hidden}` });
-  shapes.push({ id: "lag-word", tag: "text", "data-term": "lag", x: 0, y: base - 4, class: "m", text: say("picture.lag") });
+  if (hidden) {
+    shapes.push({
+      id: "more", tag: "text", x: 0, y: base - 5 - (onCluster(picture) ? 2 : 1) * LETTERS, class: "n m",
+      text: `+${hidden}`,
+    });
+  }
+  shapes.push({
+    id: "lag-word", tag: "text", "data-term": "lag", x: 0, y: base - 4, class: "m", text: say("picture.lag"),
+  });
   if (onCluster(picture)) {
-    shapes.push({ id: "hw-word", tag: "text", "data-term": "high_watermark", x: 0, y: base - 4 - LETTERS, class: "m", text: say("picture.hw") });
+    shapes.push({
+      id: "hw-word", tag: "text", "data-term": "high_watermark", x: 0, y: base - 4 - LETTERS, class: "m",
+      text: say("picture.hw"),
+    });
     shapes.push({ id: "hw-key", tag: "path", d: `M26 ${base - 8 - LETTERS}h12`, class: "mark" });
-    keys.forEach((key, column) => shapes.push({
-      id: `about-${key}`, tag: "rect", x: round(LEFT + column * pitch), y: 2, width: round(pitch), height: base - 2, class: "about",
-      "data-tip": offsets(key, picture.partitions[key], say),
-    }));
+    keys.forEach((key, column) =>
+      shapes.push({
+        id: `about-${key}`, tag: "rect", x: round(LEFT + column * pitch), y: 2, width: round(pitch), height: base - 2,
+        class: "about", "data-tip": offsets(key, picture.partitions[key], say),
+      }),
+    );
   }
   return shapes;
 }
@@ -82,11 +121,16 @@ function offsets(key, { leader_broker: broker, high_watermark: hw, end, position
 // Pulsar's Failover: who comes after the active one, by number.
 function standbys(shapes, key, part, rowOf, x, yOf) {
   part.standbys.forEach((name, place) => {
-    if (rowOf.has(name)) shapes.push({ id: `next-${key}-${name}`, tag: "text", x, y: yOf(rowOf.get(name)), class: "n m mid", text: String(place + 2) });
+    if (rowOf.has(name)) {
+      shapes.push({
+        id: `next-${key}-${name}`, tag: "text", x, y: yOf(rowOf.get(name)), class: "n m mid", text: String(place + 2),
+      });
+    }
   });
 }
 
-// All consumers while there is room for a row each; in a larger group those that hold or held a partition, and how many do not.
+// All consumers while there is room for a row each; in a larger group those that hold or held a partition, and how many
+// do not.
 function visible(rig, picture) {
   if (rig.order.length <= ROWS_MAX) return { names: rig.order, hidden: 0 };
   const owners = new Set();
@@ -107,12 +151,20 @@ function lags(shapes, keys, picture, rig, x, cell, pictureHeight) {
   const scale = lagHeight / Math.max(24, most);
   let largest = null;
   keys.forEach((key, column) => {
-    const part = picture.partitions[key], height = round(Math.max(0, part.lag) * scale), color = rig.consumers[part.owner]?.color;
-    shapes.push({ id: `lag-${key}`, tag: "rect", x: x(column) + 2, y: round(base - height), width: Math.max(1, cell - 4), height, fill: color ? paint(color) : "url(#void)", class: "lag o" });
-    if (part.high_watermark !== undefined) watermark(shapes, key, part, x(column), cell, round(base - height), scale, base);
+    const part = picture.partitions[key], height = round(Math.max(0, part.lag) * scale);
+    const color = rig.consumers[part.owner]?.color;
+    shapes.push({
+      id: `lag-${key}`, tag: "rect", x: x(column) + 2, y: round(base - height), width: Math.max(1, cell - 4), height,
+      fill: color ? paint(color) : "url(#void)", class: "lag o",
+    });
+    if (part.high_watermark !== undefined) {
+      watermark(shapes, key, part, x(column), cell, round(base - height), scale, base);
+    }
     if (!largest && most > 0 && part.lag === most) {
       const half = 4 * String(most).length, middle = Math.min(x(column) + cell / 2, RIGHT - half);
-      largest = { id: "most", tag: "text", x: round(middle), y: round(base - height - 4), class: "n mid halo", text: number(most) };
+      largest = {
+        id: "most", tag: "text", x: round(middle), y: round(base - height - 4), class: "n mid halo", text: number(most),
+      };
     }
   });
   shapes.push({ id: "base", tag: "path", d: `M${LEFT} ${base + 0.5}H${RIGHT}`, class: "rule" });
@@ -122,7 +174,12 @@ function lags(shapes, keys, picture, rig, x, cell, pictureHeight) {
 // The mark at the high watermark, and over the part of the bar above it the hatch.
 function watermark(shapes, key, { end, high_watermark: hw }, x, cell, top, scale, base) {
   const y = round(Math.min(base, top + (end - hw) * scale));
-  if (y > top) shapes.push({ id: `unseen-${key}`, tag: "rect", x: x + 2, y: top, width: Math.max(1, cell - 4), height: round(y - top), fill: "url(#above-hw)", class: "thin" });
+  if (y > top) {
+    shapes.push({
+      id: `unseen-${key}`, tag: "rect", x: x + 2, y: top, width: Math.max(1, cell - 4), height: round(y - top),
+      fill: "url(#above-hw)", class: "thin",
+    });
+  }
   shapes.push({ id: `hw-${key}`, tag: "path", d: `M${x} ${y}h${cell}`, class: "mark" });
 }
 

@@ -1,5 +1,5 @@
-// The pictures' own measure: as wide as the narrowest lane, where a unit is a pixel. A wider lane draws them larger and never smaller, so that
-// text of 13 units is never under 13 pixels. A low window (a projector) has the short ones.
+// The pictures' own measure: as wide as the narrowest lane, where a unit is a pixel. A wider lane draws them larger and
+// never smaller, so that text of 13 units is never under 13 pixels. A low window (a projector) has the short ones.
 
 export const WIDTH = 280, TALL = 208, SHORT = 152, LETTERS = 13;
 

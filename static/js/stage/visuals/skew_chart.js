@@ -1,6 +1,6 @@
-// Skew over time for all lanes, drawn by Plotly (loaded when the chart comes near, so that it is there on a print or a long picture) at
-// most once a second, and seldom while it is not on screen. Lines differ by dash and weight and carry their name at the end; colour stays
-// with the consumers.
+// Skew over time for all lanes, drawn by Plotly (loaded when the chart comes near, so that it is there on a print or a
+// long picture) at most once a second, and seldom while it is not on screen. Lines differ by dash and weight and carry
+// their name at the end; colour stays with the consumers.
 
 import { figure } from "../../base/say.js";
 import { createThrottle } from "../../base/throttle.js";
@@ -12,46 +12,67 @@ const DASHES = { pulsar: "solid", kafka: "dash", tubemq: "dot", rabbitmq: "longd
 const WEIGHTS = { pulsar: 2.5, kafka: 2, tubemq: 2, rabbitmq: 1.5 };
 const SEEN = 0.3;                                      // of the chart on screen
 const NEAR = "800px 0px", SEEN_EVERY_MS = 1000, NEAR_EVERY_MS = 10_000;
-const LEFT = 44, BESIDE = 176, TICK_WIDTH = 52;         // in pixels: left of the lines, left and right of them, a tick's words
+// in pixels: left of the lines, left and right of them, a tick's words
+const LEFT = 44, BESIDE = 176, TICK_WIDTH = 52;
 const GAP = 0.06;                                      // of the height, between the names at the line ends
 
 // -> { traces, layout }, plain data that Node tests.
 export function layout(view, { say, colors, width = 1000 }) {
   const seconds = Object.keys(view.history).map(Number).sort((a, b) => a - b);
   // The lines end at this moment, with the lane's own figure: at the last whole second it was another one.
-  const now = Math.round(view.at_us / 1e5) / 10, isNewer = now > (seconds.at(-1) ?? -1), moments = isNewer ? [...seconds, now] : seconds;
+  const now = Math.round(view.at_us / 1e5) / 10, isNewer = now > (seconds.at(-1) ?? -1);
+  const moments = isNewer ? [...seconds, now] : seconds;
   const traces = view.rig_order.map((id) => ({
-    x: moments, y: moments.map((at) => (at === now ? view.rigs[id].skew : view.history[at]?.[id]) ?? null), name: laneName(id, view, say), mode: "lines", type: "scatter",
-    line: { color: colors.ink, width: WEIGHTS[view.rigs[id].model], dash: DASHES[view.rigs[id].model] }, hovertemplate: "%{y:.2f}",
+    x: moments, y: moments.map((at) => (at === now ? view.rigs[id].skew : view.history[at]?.[id]) ?? null),
+    name: laneName(id, view, say), mode: "lines", type: "scatter",
+    line: { color: colors.ink, width: WEIGHTS[view.rigs[id].model], dash: DASHES[view.rigs[id].model] },
+    hovertemplate: "%{y:.2f}",
   }));
   const values = traces.flatMap((trace) => trace.y).filter((value) => value !== null);
   const high = Math.max(1.2, ...values), low = 1 - (high - 1) * 0.05, top = high + (high - 1) * 0.08;
   const last = moments.at(-1) ?? 0, first = moments[0] ?? 0;
-  const step = [5, 10, 15, 30, 60, 120, 300, 600].find((size) => (last - first) / size <= Math.min(8, (width - BESIDE) / TICK_WIDTH)) ?? 1200;
+  const step =
+    [5, 10, 15, 30, 60, 120, 300, 600].find(
+      (size) => (last - first) / size <= Math.min(8, (width - BESIDE) / TICK_WIDTH),
+    ) ?? 1200;
   const ticks = [];
   for (let at = Math.ceil(first / step) * step; at <= last; at += step) ticks.push(at);
   return {
     traces,
     layout: {
-      margin: { l: LEFT, r: BESIDE - LEFT, t: 8, b: 32 }, height: 200, autosize: true, showlegend: false, hovermode: "x unified",
-      paper_bgcolor: colors.panel, plot_bgcolor: colors.panel, font: { family: colors.font, size: 13, color: colors.muted },
+      margin: { l: LEFT, r: BESIDE - LEFT, t: 8, b: 32 }, height: 200, autosize: true, showlegend: false,
+      hovermode: "x unified", paper_bgcolor: colors.panel, plot_bgcolor: colors.panel,
+      font: { family: colors.font, size: 13, color: colors.muted },
       hoverlabel: { bgcolor: colors.panel, bordercolor: colors.rule, font: { color: colors.ink } },
-      xaxis: { range: [first, Math.max(first + 10, last)], tickvals: ticks, ticktext: ticks.map(minutes), tickangle: 0, showgrid: false, linecolor: colors.rule, ticks: "outside", tickcolor: colors.rule, fixedrange: true },
-      yaxis: { range: [low, top], nticks: 4, tickformat: ".2f", gridcolor: colors.rule, zeroline: false, fixedrange: true },
+      xaxis: {
+        range: [first, Math.max(first + 10, last)], tickvals: ticks, ticktext: ticks.map(minutes), tickangle: 0,
+        showgrid: false, linecolor: colors.rule, ticks: "outside", tickcolor: colors.rule, fixedrange: true,
+      },
+      yaxis: {
+        range: [low, top], nticks: 4, tickformat: ".2f", gridcolor: colors.rule, zeroline: false, fixedrange: true,
+      },
       annotations: names(traces, last, low, top, colors),
     },
   };
 }
 
-// Each name at its line's end, pushed apart where lines meet, with the figure of this moment: none where nobody is left to share.
+// Each name at its line's end, pushed apart where lines meet, with the figure of this moment: none where nobody is left
+// to share.
 function names(traces, last, low, top, colors) {
-  const ends = traces.map((trace) => ({ name: trace.name, value: trace.y.filter((value) => value !== null).at(-1), now: trace.y.at(-1) })).filter(({ value }) => value !== undefined);
+  const ends = traces
+    .map((trace) => ({
+      name: trace.name, value: trace.y.filter((value) => value !== null).at(-1), now: trace.y.at(-1),
+    }))
+    .filter(({ value }) => value !== undefined);
   ends.sort((a, b) => a.value - b.value);
   let floor = -Infinity;
   return ends.map(({ name, value, now }) => {
     const height = (value - low) / (top - low), y = Math.max(height, floor + GAP * 1.6);
     floor = y;
-    return { x: 1, xref: "paper", xanchor: "left", xshift: 8, y, yref: "paper", yanchor: "middle", showarrow: false, text: `${name} ${figure(now, 2)}`, font: { size: 13, color: colors.ink }, captureevents: false };
+    return {
+      x: 1, xref: "paper", xanchor: "left", xshift: 8, y, yref: "paper", yanchor: "middle", showarrow: false,
+      text: `${name} ${figure(now, 2)}`, font: { size: 13, color: colors.ink }, captureevents: false,
+    };
   });
 }
 

@@ -9,7 +9,9 @@ export function layout(view, { width, say }) {
   const isFlights = view.workload.kind === "flights";
   const nameOf = (record) => (isFlights ? record.row?.origin : record.key ?? say("workload.no_key")) ?? "";
   const counts = new Map();
-  for (const index of indexes) counts.set(nameOf(view.recent[index]), (counts.get(nameOf(view.recent[index])) ?? 0) + 1);
+  for (const index of indexes) {
+    counts.set(nameOf(view.recent[index]), (counts.get(nameOf(view.recent[index])) ?? 0) + 1);
+  }
   const frequent = [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).map(([name]) => name);
   const lines = isFlights ? frequent.slice(0, LINES).sort() : frequent.slice(0, LINES - 1);
   if (!isFlights && frequent.length > LINES - 1) lines.push(say("workload.others"));
@@ -22,11 +24,16 @@ export function layout(view, { width, say }) {
     path += `M${x(place).toFixed(1)} ${lineY(lines, nameOf(view.recent[index])) - 4}h${side}v8h-${side}z`;
   });
   const labels = shortened(lines);
-  const shapes = lines.map((name, line) => ({ id: `line-${line}`, tag: "text", x: 0, y: 13 + line * PITCH, class: "n m", text: labels[line], title: name }));
+  const shapes = lines.map((name, line) => ({
+    id: `line-${line}`, tag: "text", x: 0, y: 13 + line * PITCH, class: "n m", text: labels[line], title: name,
+  }));
   shapes.push({ id: "marks", tag: "path", d: path, class: "marks" });
   if (indexes.length) {
     const last = indexes.length - 1;
-    shapes.push({ id: "last", tag: "rect", x: x(last).toFixed(1), y: lineY(lines, nameOf(view.recent[indexes[last]])) - 4, width: 8, height: 8, class: "ink" });
+    shapes.push({
+      id: "last", tag: "rect", x: x(last).toFixed(1), y: lineY(lines, nameOf(view.recent[indexes[last]])) - 4, width: 8,
+      height: 8, class: "ink",
+    });
   }
   return shapes;
 }
@@ -37,7 +44,8 @@ export function shortened(names) {
   return letters.map((all, place) => {
     const alike = letters.filter((_, other) => heads[other] === heads[place]);
     if (all.length <= LETTERS || alike.length < 2) return heads[place];
-    const common = all.findIndex((letter, at) => alike.some((other) => other[at] !== letter)), from = Math.min(common < 0 ? all.length : common, all.length - LETTERS + 1);
+    const common = all.findIndex((letter, at) => alike.some((other) => other[at] !== letter));
+    const from = Math.min(common < 0 ? all.length : common, all.length - LETTERS + 1);
     return `…${all.slice(from, from + LETTERS - 1).join("")}`;
   });
 }

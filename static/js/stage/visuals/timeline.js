@@ -1,6 +1,7 @@
-// Changes by virtual time: a mark for each change, in the colour of its consumer. Shape says what: full = joined, ring = left,
-// cross = crashed, half = slow or paused. Changes that would overlap are one mark with their number. The newest has its name in
-// bold; older names show where there is room. A mark that is pressed, or has the focus, says what was done and when.
+// Changes by virtual time: a mark for each change, in the colour of its consumer. Shape says what: full = joined, ring
+// = left, cross = crashed, half = slow or paused. Changes that would overlap are one mark with their number. The newest
+// has its name in bold; older names show where there is room. A mark that is pressed, or has the focus, says what was
+// done and when.
 
 import { clock, tickCode } from "../../base/say.js";
 import { paint } from "../../drawing/paint.js";
@@ -10,18 +11,24 @@ import { laneName } from "../../lane/name.js";
 const LINE = 20, TEXT = 44, LETTER = 7.4, APART = 20, TOLD_MAX = 8;
 
 export function layout(view, { width, say }) {
-  const ticks = Object.entries(view.timeline).map(([position, tick]) => ({ position, ...tick })).sort((a, b) => a.position - b.position);
-  const from = ticks.length >= 60 ? ticks[0].at_us : 0, span = Math.max(1, view.at_us - from), left = 10, right = Math.max(60, width - 14);
+  const ticks = Object.entries(view.timeline)
+    .map(([position, tick]) => ({ position, ...tick }))
+    .sort((a, b) => a.position - b.position);
+  const from = ticks.length >= 60 ? ticks[0].at_us : 0, span = Math.max(1, view.at_us - from), left = 10;
+  const right = Math.max(60, width - 14);
   const x = (at) => round(left + ((at - from) / span) * (right - left));
-  const shapes = [{ id: "line", tag: "path", d: `M${left} ${LINE}H${right}`, class: "axis" }], marks = clusters(ticks, (tick) => x(tick.at_us));
+  const shapes = [{ id: "line", tag: "path", d: `M${left} ${LINE}H${right}`, class: "axis" }];
+  const marks = clusters(ticks, (tick) => x(tick.at_us));
   for (const { ticks: own, at } of marks) shapes.push(...(own.length === 1 ? mark(own[0], at) : many(own, at)));
   shapes.push({ id: "now", tag: "path", d: `M${right} 8V32`, class: "here" });
   shapes.push(...labels(marks, right, view, say));
-  for (const { ticks: own, at } of [...marks].reverse()) shapes.push(hit(own, at, view, say));   // in the order of time: arrow keys follow it
+  // in the order of time: arrow keys follow it
+  for (const { ticks: own, at } of [...marks].reverse()) shapes.push(hit(own, at, view, say));
   return shapes;
 }
 
-// -> [{ at, ticks }], the newest first: what is nearer than APART to a mark's newest change belongs to that mark. Marks are APART or more.
+// -> [{ at, ticks }], the newest first: what is nearer than APART to a mark's newest change belongs to that mark. Marks
+// are APART or more.
 export function clusters(ticks, x) {
   const found = [];
   for (const tick of [...ticks].reverse()) {
@@ -35,7 +42,10 @@ export function clusters(ticks, x) {
 const many = (ticks, x) => {
   const { position } = ticks.at(-1), half = ticks.length > 9 ? 9 : 7;
   return [
-    { id: `tick-${position}`, tag: "rect", x: x - half, y: LINE - 9, width: 2 * half, height: 18, rx: 7, class: "o panel" },
+    {
+      id: `tick-${position}`, tag: "rect", x: x - half, y: LINE - 9, width: 2 * half, height: 18, rx: 7,
+      class: "o panel",
+    },
     { id: `tick-${position}-n`, tag: "text", x, y: LINE + 4.5, class: "n mid", text: String(ticks.length) },
   ];
 };
@@ -49,27 +59,43 @@ function what(tick, view, say) {
 
 // What a finger, a mouse or the focus meets: larger than the mark. Its caption is the same for all three.
 function hit(ticks, x, view, say) {
-  const told = ticks.slice(-TOLD_MAX).map((tick) => `${clock(tick.at_us)} ${what(tick, view, say)}`), hidden = ticks.length - told.length;
+  const told = ticks.slice(-TOLD_MAX).map((tick) => `${clock(tick.at_us)} ${what(tick, view, say)}`);
+  const hidden = ticks.length - told.length;
   const text = [...(hidden ? [say("picture.more", { count: hidden })] : []), ...told].join("\n");
   return {
-    id: `hit-${ticks.at(-1).position}`, tag: "rect", x: round(x - APART / 2), y: 2, width: APART, height: 36, rx: 4, class: "hit",
-    role: "button", "aria-label": text.replaceAll("\n", say("covers.comma")), "data-tip": text, "data-part": ticks.at(-1).position,
+    id: `hit-${ticks.at(-1).position}`, tag: "rect", x: round(x - APART / 2), y: 2, width: APART, height: 36, rx: 4,
+    class: "hit", role: "button", "aria-label": text.replaceAll("\n", say("covers.comma")), "data-tip": text,
+    "data-part": ticks.at(-1).position,
   };
 }
 
 function mark({ position, kind, color }, x) {
   const id = `tick-${position}`, fill = paint(color);
   if (kind === "leave") {
-    return [{ id: `${id}-e`, tag: "circle", cx: x, cy: LINE, r: 6.5, class: "o panel" }, { id, tag: "circle", cx: x, cy: LINE, r: 4.5, fill: "none", stroke: fill, "stroke-width": 3 }];
+    return [
+      { id: `${id}-e`, tag: "circle", cx: x, cy: LINE, r: 6.5, class: "o panel" },
+      { id, tag: "circle", cx: x, cy: LINE, r: 4.5, fill: "none", stroke: fill, "stroke-width": 3 },
+    ];
   }
   if (kind === "crash") {
-    return [{ id: `${id}-e`, tag: "circle", cx: x, cy: LINE, r: 6, class: "o", fill }, { id, tag: "path", d: `M${x - 3} ${LINE - 3}L${x + 3} ${LINE + 3}M${x + 3} ${LINE - 3}L${x - 3} ${LINE + 3}`, class: "cross" }];
+    return [
+      { id: `${id}-e`, tag: "circle", cx: x, cy: LINE, r: 6, class: "o", fill },
+      {
+        id, tag: "path", d: `M${x - 3} ${LINE - 3}L${x + 3} ${LINE + 3}M${x + 3} ${LINE - 3}L${x - 3} ${LINE + 3}`,
+        class: "cross",
+      },
+    ];
   }
   if (kind === "slow" || kind === "pause") {
     return [{ id, tag: "path", d: `M${x - 6} ${LINE}A6 6 0 0 0 ${x + 6} ${LINE}Z`, class: "o", fill }];
   }
   if (kind === "set_algorithm") {
-    return [{ id, tag: "rect", x: x - 5, y: LINE - 5, width: 10, height: 10, class: "o panel", transform: `rotate(45 ${x} ${LINE})` }];
+    return [
+      {
+        id, tag: "rect", x: x - 5, y: LINE - 5, width: 10, height: 10, class: "o panel",
+        transform: `rotate(45 ${x} ${LINE})`,
+      },
+    ];
   }
   return [{ id, tag: "circle", cx: x, cy: LINE, r: 6, class: "o", fill }];
 }
@@ -84,7 +110,9 @@ function labels(marks, right, view, say) {
     const at = Math.min(right - half + 8, Math.max(half, x));
     if (placed.some(([from, to]) => at + half + 8 > from && at - half - 8 < to)) continue;
     placed.push([at - half, at + half]);
-    shapes.push({ id: `name-${tick.position}`, tag: "text", x: round(at), y: TEXT, class: index === 0 ? "mid b" : "mid m", text });
+    shapes.push({
+      id: `name-${tick.position}`, tag: "text", x: round(at), y: TEXT, class: index === 0 ? "mid b" : "mid m", text,
+    });
   }
   return shapes;
 }
