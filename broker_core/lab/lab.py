@@ -23,6 +23,7 @@ from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.lesson.run import LessonRun
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
+from broker_core.lab.messages import Messages, Sent
 from broker_core.lab.observers.in_flight import Watch
 from broker_core.lab.past import LanePast
 from broker_core.lab.pieces import Pieces, whole
@@ -58,6 +59,7 @@ class LabState:
     history: list[Json] = field(default_factory=list)
     position: int = 0
     orders: dict[str, str] = field(default_factory=dict)
+    sent: dict[int, Sent] = field(default_factory=dict)  # messages that people sent, by their command
 
 
 class Lab(LabState):
@@ -84,6 +86,7 @@ class Lab(LabState):
         self.clock = VirtualClock()
         self.workload: Workload = workload or workload_from_json(scenario.workload, limits, scenario.seed)
         self.keys = LiveKeys()
+        self.messages = Messages(self.workload, self.sent)
         self.shown = Shown()
         self.lesson = None if scenario.lesson is None else LessonRun(scenario.lesson)
         self.lanes: dict[str, Lane] = {}
@@ -147,7 +150,7 @@ class Lab(LabState):
             options,
             self.scenario.seed,
             self.keys,
-            self.workload,
+            self.messages,
             self.scenario.consumers,
             self.service_us,
         )
@@ -378,6 +381,7 @@ class Lab(LabState):
         lab = cls(scenario, limits, begin=False)
         lab.clock.now_us = state["now_us"]
         take_back(lab, LabState, state)
+        lab.messages.sent = lab.sent
         lab.keys.restore(*lab.workload.distinct_until(lab.record_count))
         for spec in scenario.lanes:
             lane_state = state["rigs"][spec.id]

@@ -69,6 +69,10 @@ class FlightsWorkload(EvenArrivals):
         """The key's text: "N14228", "UA", "JFK-LAX" or "JFK"."""
         return self._keys[code]
 
+    def code_of(self, key: str) -> int | None:
+        """The code of the key with this text; None: no record can have it."""
+        return self._keys.index(key) if key in self._keys else None
+
     def distinct_until(self, count: int) -> tuple[list[int], list[int]]:
         """Codes of the keys among the first `count` records by first appearance, and the record in which each
         appeared first."""

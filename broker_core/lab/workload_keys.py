@@ -82,6 +82,11 @@ class KeysWorkload(EvenArrivals):
         """The key itself."""
         return self.weighted[code][0]
 
+    def code_of(self, key: str) -> int | None:
+        """The code of the key with this text; None: no record can have it."""
+        data = key.encode()
+        return next((code for code, (known, _) in enumerate(self.weighted) if known == data), None)
+
     def distinct_until(self, count: int) -> tuple[list[int], list[int]]:
         """Codes of the keys among the first `count` records by first appearance, and the record in which each
         appeared first."""

@@ -59,6 +59,12 @@ class SyntheticWorkload(EvenArrivals):
         """The key's text."""
         return f"key-{code}"
 
+    def code_of(self, key: str) -> int | None:
+        """The code of the key with this text; None: no record can have it."""
+        number = key.removeprefix("key-")
+        code = int(number) if number.isascii() and number.isdigit() else -1
+        return code if 0 <= code < self.keys and self.key(code) == key else None
+
     def distinct_until(self, count: int) -> tuple[list[int], list[int]]:
         """Codes of the keys among the first `count` records by first appearance, and the record in which each
         appeared first."""

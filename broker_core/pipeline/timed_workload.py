@@ -92,6 +92,11 @@ class SequenceWorkload(EvenArrivals):
         """The key itself."""
         return self.keys[code]
 
+    def code_of(self, key: str) -> int | None:
+        """The code of the key with this text; None: no record can have it."""
+        data = key.encode()
+        return next((code for code, known in enumerate(self.keys) if known == data), None)
+
     def distinct_until(self, count: int) -> tuple[list[int], list[int]]:
         """Codes of the keys among the first `count` records by first appearance, and the record in which each
         appeared first."""

@@ -63,7 +63,9 @@ class ReplicaTeller:
             if lane is not None and (self._told.get(folder) != mark or not (folder / REPLICA).exists()):
                 write_json(
                     folder / REPLICA,
-                    replica_view(lane.world, request[BROKER], (request["topic"], request["partition"])),
+                    replica_view(
+                        lane.world, request[BROKER], (request["topic"], request["partition"]), lane.messages
+                    ),
                 )
                 self._told[folder] = mark
         self._due_s = wall_s + min(APART_S, max(WRITE_S, SHARE * (time.perf_counter() - started_s)))

@@ -20,6 +20,7 @@ from broker_core.lab.commands.cluster import ClusterCommand
 from broker_core.lab.commands.cluster_operator import topic_name
 from broker_core.lab.fields import CONSUMER_NAME, whole
 from broker_core.lab.kafka.facts import KafkaFacts
+from broker_core.lab.messages import first_of_program
 from broker_core.lab.shared.facts import LaneFacts
 from broker_core.lab.size import LaneSize
 from broker_core.lab.views.kafka_cluster import brokers_of, has_topic
@@ -93,7 +94,11 @@ class StartWriter(ClusterCommand):
         if not has_topic(world, plan.name):  # as Kafka makes it when the first transactional client asks
             verbs.order_tool(world, verbs.create_topic_request(plan), cause)
         node = writer_node(self.writer)
-        world.start(node, WRITER, WriterState.for_topic(self.topic, self.transactional_id))
+        world.start(
+            node,
+            WRITER,
+            WriterState.for_topic(self.topic, self.transactional_id, first_of_program(self.writer)),
+        )
         world.order(node, Connect(brokers, [self.topic]), cause)
 
 

@@ -1,6 +1,6 @@
 """The bytes of a light log's batch: what a broker would have written where a lab's broker keeps a descriptor.
 
-    a record of the lab     key and payload of the workload's record          a record of a person's test writer   no key, no value
+    a message of the lab    its key and payload (`lab/messages.py`)
     __consumer_offsets      the very key and value, which the light log keeps in hexadecimal
 
 Offsets, epochs, producers, sequences and times are the descriptor's own. The lab's time 0 is 2013-01-01
@@ -16,7 +16,6 @@ from typing import Any
 import msgspec
 
 from broker_core.errors import InvariantError
-from broker_core.kafka.client.producer.writer import OTHERS_RECORD
 from broker_core.kafka.group import records as r
 from broker_core.kafka.group.record_bytes import value_bytes
 from broker_core.kafka.group.record_reading import UnknownRecord, read_key, read_value
@@ -24,7 +23,7 @@ from broker_core.kafka.log.record import Record, encode_record
 from broker_core.kafka.log.record_batch import encode_control_batch, seal
 from broker_core.kafka.replication.light_batch import LightBatch
 from broker_core.lab.keys import NO_KEY
-from broker_core.lab.workload import Workload
+from broker_core.lab.messages import Messages
 
 Pair = tuple[bytes | None, bytes | None]
 
@@ -32,8 +31,8 @@ Pair = tuple[bytes | None, bytes | None]
 class BatchWriter:
     """Writes the batches of one lab. shift_ms: what a node's time lacks to the log's."""
 
-    def __init__(self, workload: Workload, shift_ms: int) -> None:
-        self.workload, self.shift_ms = workload, shift_ms
+    def __init__(self, messages: Messages, shift_ms: int) -> None:
+        self.messages, self.shift_ms = messages, shift_ms
 
     def data_of(self, batch: LightBatch) -> bytes:
         """The batch as it is on disk, with the gaps that compaction has left."""
@@ -77,12 +76,9 @@ class BatchWriter:
             key_hex, value_hex = value
             key = bytes.fromhex(key_hex)
             return key, None if value_hex is None else self._on_lab_clock(key, bytes.fromhex(value_hex))
-        if value == OTHERS_RECORD:
-            return None, b""
-        (code,) = self.workload.codes_of([value])
-        return None if code == NO_KEY else self.workload.key_bytes(code), self.workload.payload(
-            value
-        ).encode()
+        messages = self.messages
+        code = messages.key_code(value)
+        return None if code == NO_KEY else messages.key_bytes(code), messages.payload(value).encode()
 
     def _on_lab_clock(self, key: bytes, value: bytes) -> bytes:
         """A value of the offsets topic with its times moved: of a commit, and of a classic group's state."""

@@ -33,6 +33,7 @@ from broker_core.lab.kafka_log.producer import EPOCH_MS
 from broker_core.lab.kafka_log.read_only import base_offset_of
 from broker_core.lab.kafka_log.replica_bytes import BatchWriter
 from broker_core.lab.kafka_log.settings import LaneSettings
+from broker_core.lab.messages import Messages, Sent
 from broker_core.lab.workload import Workload
 
 TURNING_MAX = 60
@@ -58,7 +59,7 @@ class ReplicaLog:
     ) -> None:
         self.name, self.settings, self.generation = name, settings, generation
         self.log: PartitionLog | None = None
-        self._new_folder, self._workload = new_folder, workload
+        self._new_folder, self._messages = new_folder, Messages(workload)
         self._rows: list[tuple[int, LightBatch]] = []  # what is written: base offset of its segment, batch
         self._texts: dict[tuple[str, str], str] = {}
         self._cleaned_up_to: int | None = None
@@ -76,7 +77,8 @@ class ReplicaLog:
                 self._tell(now_ms, TRUNCATED, LOST, base_offset=0, records=0)
             self._close(now_ms)
             return {**state, "generation": self.generation, "replica": None, "logs": {}}
-        self._bring(replica, now_ms, BatchWriter(self._workload, EPOCH_MS - told["clock_ms"]))
+        self._messages.sent = {int(place): Sent(int(place), *each) for place, each in told["sent"].items()}
+        self._bring(replica, now_ms, BatchWriter(self._messages, EPOCH_MS - told["clock_ms"]))
         self._write_texts("", told["broker"]["files"])
         self._write_texts(self.name, replica["files"])
         assert self.log is not None

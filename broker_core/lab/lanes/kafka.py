@@ -67,7 +67,7 @@ class KafkaRules:
 
     def __init__(self, setup: LaneSetup) -> None:
         self.assignor = ASSIGNORS[setup.algorithm]
-        self.texts = setup.texts
+        self.messages = setup.messages
         self.reads = KafkaReading(setup)
         self.narrator = KafkaNarrator(self.reads)
 
@@ -124,7 +124,7 @@ class KafkaRules:
 
     def size_of(self, index: int) -> int:
         """A record's size in bytes."""
-        return len(self.texts.payload(index).encode())
+        return self.messages.size(index)
 
     def stream(self, lane: Lane) -> Written:
         slot, publish = self.publisher(lane)

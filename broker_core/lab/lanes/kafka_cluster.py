@@ -26,7 +26,7 @@ from broker_core.kafka.client.group_consumer.settings import CONSUMER as CONSUME
 from broker_core.kafka.client.producer import orders as producer_orders
 from broker_core.kafka.client.producer.node import ClusterProducer
 from broker_core.kafka.client.producer.state import ProducerState, Unsent
-from broker_core.kafka.client.producer.writer import OTHERS_RECORD, Writer, WriterState
+from broker_core.kafka.client.producer.writer import Writer, WriterState
 from broker_core.kafka.cluster import cluster
 from broker_core.kafka.cluster.broker import Broker
 from broker_core.kafka.cluster.names import broker_node
@@ -56,6 +56,7 @@ from broker_core.lab.lanes.kafka_server_rules import (
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.readers import READER, Unseen
 from broker_core.lab.lanes.setup import LaneSetup
+from broker_core.lab.messages import FIRST_OF_PROGRAMS
 from broker_core.lab.observers.in_flight import Watch
 from broker_core.lab.observers.kafka_cluster import KafkaClusterNarrator
 from broker_core.lab.observers.kafka_group_traffic import Listening
@@ -117,21 +118,21 @@ class LabTime:
         self.inner, self.is_watched = inner, inner.is_watched
 
     def received(self, program: str, message: int, now_us: int) -> None:
-        if message != OTHERS_RECORD:
+        if message < FIRST_OF_PROGRAMS:
             self.inner.received(program, message, now_us - AHEAD_US)
 
     def handled(self, program: str, message: int, now_us: int) -> None:
-        if message != OTHERS_RECORD:
+        if message < FIRST_OF_PROGRAMS:
             self.inner.handled(program, message, now_us - AHEAD_US)
 
     def handled_quietly(self, program: str, messages: Sequence[tuple[int, int]]) -> None:
         self.inner.handled_quietly(
             program,
-            [(now_us - AHEAD_US, message) for now_us, message in messages if message != OTHERS_RECORD],
+            [(now_us - AHEAD_US, message) for now_us, message in messages if message < FIRST_OF_PROGRAMS],
         )
 
     def dropped(self, program: str, message: int, now_us: int) -> None:
-        if message != OTHERS_RECORD:
+        if message < FIRST_OF_PROGRAMS:
             self.inner.dropped(program, message, now_us - AHEAD_US)
 
 
@@ -144,7 +145,7 @@ class KafkaClusterRules:
         self.assignor = members_assignor(setup.algorithm)
         self.options = setup.options
         self.seed = setup.seed
-        self.texts = setup.texts
+        self.messages = setup.messages
         self.reads = KafkaClusterReading(setup)
         self.narrator = KafkaClusterNarrator(self.reads)
         self.plan = plan_of(setup.options)
@@ -230,11 +231,8 @@ class KafkaClusterRules:
         producer, reads = cast(ClusterProducer, slot.node), self.reads
 
         def publish(index: int, code: int) -> tuple[int, Any]:
-            size = (
-                RECORD_OVERHEAD + len(self.texts.payload(index).encode())
-                if code == NO_KEY
-                else RECORD_OVERHEAD
-            )
+            # Only what has no key goes by bytes to a partition.
+            size = RECORD_OVERHEAD + (self.messages.size(index) if code == NO_KEY else 0)
             key_hash = -1 if code == NO_KEY else reads.hashes[code]
             producer.send(Unsent(index, reads.topic, key_hash, -1, size), lane.world.now_us + AHEAD_US, slot)
             return 0, None

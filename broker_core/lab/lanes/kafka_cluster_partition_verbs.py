@@ -22,13 +22,13 @@ from broker_core.kafka.client.group_consumer.consumer import (
     Seek,
 )
 from broker_core.kafka.client.producer.orders import Send
-from broker_core.kafka.client.producer.writer import OTHERS_RECORD
 from broker_core.kafka.group.messages import CommittedPartition, CommittedTopic, OffsetCommitRequest
 from broker_core.kafka.producer.partitioner import positive_key_hash
 from broker_core.lab.lanes.kafka_cluster import OPERATOR, RECORD_OVERHEAD, KafkaClusterRules
 from broker_core.lab.lanes.kafka_cluster_group import GROUP_ID, coordinating, logs_of
 from broker_core.lab.lanes.kafka_cluster_reading import PRODUCER
 from broker_core.lab.lanes.lane import Lane
+from broker_core.lab.messages import Sent
 from broker_core.lab.views.kafka_cluster import partition_name, topics_of
 
 NO_MEMBER = -1
@@ -102,7 +102,9 @@ def reset_offsets(lane: Lane, topic: str, number: int, offset: int, cause: Cause
 
 
 def send_record(lane: Lane, topic: str, number: int, key: str | None, cause: Cause) -> None:
-    """key: its hash says where the record would have gone by it."""
+    """key: its hash says where the record would have gone by it. cause: the command, whose position names the
+    message."""
+    message = lane.messages.send(Sent(cause.command or 0, key))
     inputs: Json = {}
     key_hash = -1
     if key is not None:
@@ -116,7 +118,7 @@ def send_record(lane: Lane, topic: str, number: int, key: str | None, cause: Cau
         {"topic": topic, "partition": number},
     )
     lane.say_ordered("kafka.partition_named", partition=partition_name(topic, number))
-    lane.world.order(PRODUCER, Send(OTHERS_RECORD, topic, key_hash, number, RECORD_OVERHEAD), told)
+    lane.world.order(PRODUCER, Send(message, topic, key_hash, number, RECORD_OVERHEAD), told)
     _rules(lane).forget_caches()
 
 

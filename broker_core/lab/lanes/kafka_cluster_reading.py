@@ -35,7 +35,8 @@ from broker_core.lab.lanes.kafka_cluster_group import (
 )  # fmt: skip
 from broker_core.lab.lanes.kafka_cluster_settings import group_settings, isolation_level
 from broker_core.lab.lanes.kafka_server_rules import assigns_at_server, members_assignor
-from broker_core.lab.lanes.setup import KeyText, LaneSetup
+from broker_core.lab.lanes.setup import LaneSetup
+from broker_core.lab.messages import Messages
 from broker_core.lab.observers.kafka_faults import ClusterNotes
 from broker_core.lab.observers.kafka_passed import runs_of
 from broker_core.lab.views.kafka_cluster import partition_name
@@ -50,11 +51,11 @@ PRODUCER = "producer"
 class KeyHashes(dict[int, int]):
     """Key code -> murmur2 of the key, positive; each worked out when it is first asked for."""
 
-    def __init__(self, texts: KeyText) -> None:
-        self.texts = texts
+    def __init__(self, messages: Messages) -> None:
+        self.messages = messages
 
     def __missing__(self, code: int) -> int:
-        found = self[code] = positive_key_hash(self.texts.key_bytes(code))
+        found = self[code] = positive_key_hash(self.messages.key_bytes(code))
         return found
 
 
@@ -71,9 +72,9 @@ class KafkaClusterReading:
         self.partition_count: int = setup.options["partitions"]
         self.initial_delay_ms: int = group_settings(setup.options).initial_rebalance_delay_ms
         self.of_rule = assigns_at_server(setup.options) or members_assignor(setup.algorithm).cooperative
-        self.texts = setup.texts
+        self.messages = setup.messages
         self.notes = ClusterNotes([0] * self.partition_count, topic=self.topic)
-        self.hashes = KeyHashes(setup.texts)
+        self.hashes = KeyHashes(setup.messages)
         self.shared: Shared | None = None
 
     def forget(self) -> None:

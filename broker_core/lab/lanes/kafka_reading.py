@@ -20,7 +20,8 @@ from broker_core.kafka.producer.placement import Placement
 from broker_core.lab.consumer import Consumer
 from broker_core.lab.keys import NO_KEY
 from broker_core.lab.lanes.kafka_group import CONSUMER, Shared, consumer_state, group_of, look
-from broker_core.lab.lanes.setup import KeyText, LaneSetup
+from broker_core.lab.lanes.setup import LaneSetup
+from broker_core.lab.messages import Messages
 from broker_core.lab.observers.kafka_names import consumer_name
 from broker_core.lab.observers.kafka_pause import KafkaNotes
 from broker_core.sim.slot import RUNNING, Slot
@@ -34,11 +35,11 @@ PRODUCER = "producer"
 class KeyPartitions(dict[int, int]):
     """Key code -> partition, each worked out when it is first asked for."""
 
-    def __init__(self, placement: Placement, texts: KeyText) -> None:
-        self.placement, self.texts = placement, texts
+    def __init__(self, placement: Placement, messages: Messages) -> None:
+        self.placement, self.messages = placement, messages
 
     def __missing__(self, code: int) -> int:
-        number = self[code] = self.placement.of_key(self.texts.key_bytes(code))
+        number = self[code] = self.placement.of_key(self.messages.key_bytes(code))
         return number
 
 
@@ -52,9 +53,9 @@ class KafkaReading:
         self.topic: str = setup.options["topic"]
         self.partition_count: int = setup.options["partitions"]
         self.is_cooperative = ASSIGNORS[setup.algorithm].cooperative
-        self.texts = setup.texts
+        self.messages = setup.messages
         self.notes = KafkaNotes([0] * self.partition_count)
-        self.partitions = KeyPartitions(Placement(self.partition_count), setup.texts)
+        self.partitions = KeyPartitions(Placement(self.partition_count), setup.messages)
         self.shared: Shared | None = None
 
     def forget(self) -> None:
@@ -199,7 +200,7 @@ class KafkaReading:
 
     def route(self, lane: Lane, index: int, code: int) -> Json:
         number = self.placed(lane).last if code == NO_KEY else self.partitions[code]
-        key_hash = None if code == NO_KEY else murmur2(self.texts.key_bytes(code)) & POSITIVE_MASK
+        key_hash = None if code == NO_KEY else murmur2(self.messages.key_bytes(code)) & POSITIVE_MASK
         shared = self.look(lane)
         return {
             "hash": key_hash,

@@ -90,7 +90,7 @@ class Lane(LaneState):
         self.seed = setup.seed
         self.options = setup.options
         self.keys = setup.keys
-        self.texts = setup.texts
+        self.messages = setup.messages
         self.out: list[TurningPoint] = []
         self.has_told = False  # since the model's laws were looked at last
         self.heard: dict[
@@ -211,7 +211,7 @@ class Lane(LaneState):
         finished = self.traffic.take_finished()
         if finished:
             self.ledger.tally.finished.extend(finished)
-            self.ledger.tally.fold_finished(self.texts.codes_of)
+            self.ledger.tally.fold_finished(self.messages.codes_of)
 
     @property
     def is_changing(self) -> bool:
@@ -590,7 +590,7 @@ class Lane(LaneState):
         """Become the lane that `to_json` described, in pieces."""
         take_back(self, LaneState, state)
         take_back(self.ledger, LedgerState, state["ledger"])
-        self.ledger.tally.order.know_keys(self.texts.codes_of)
+        self.ledger.tally.order.know_keys(self.messages.codes_of)
         self.reads.notes = from_plain(state["notes"], type(self.reads.notes))
         self.traffic.by_node = {
             consumer.incarnation: consumer

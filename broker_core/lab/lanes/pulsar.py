@@ -177,7 +177,7 @@ class PulsarRules:
 
     def design(self, lane: Lane) -> Design:
         self.lane = lane  # its caches are warm or cold as the lane is, also when that has been restored
-        hash_of, traffic, key_of = self.reads.owners.hashes.__getitem__, lane.traffic, lane.texts.key_code
+        hash_of, traffic, key_of = self.reads.owners.hashes.__getitem__, lane.traffic, lane.messages.key_code
         unseen = Unseen()
         overhears = BatchEar(lane, self.reads).sent if self.batching else None
         return Design(

@@ -22,7 +22,7 @@ from broker_core.errors import InvariantError
 from broker_core.hashing.hash_range import Owner
 from broker_core.hashing.murmur3 import murmur3_32
 from broker_core.lab.keys import NO_KEY, LiveKeys
-from broker_core.lab.lanes.setup import KeyText
+from broker_core.lab.messages import Messages
 from broker_core.lab.observers.bill import Space
 from broker_core.lab.observers.darkness import SPACE_UNITS
 from broker_core.lab.slices import dark_slots, named_owners
@@ -42,8 +42,8 @@ class KeyHashes(dict[int, int]):
     the producer sets an ordering key, that of one of the first so many keys; 0: it sets none, and the key
     itself decides."""
 
-    def __init__(self, texts: KeyText, ordering_keys: int = 0) -> None:
-        self.texts, self.ordering_keys = texts, ordering_keys
+    def __init__(self, messages: Messages, ordering_keys: int = 0) -> None:
+        self.messages, self.ordering_keys = messages, ordering_keys
 
     def __missing__(self, code: int) -> int:
         value = self[code] = murmur3_32(NO_KEY_HASH_KEY if code == NO_KEY else self.key_bytes(code))
@@ -51,7 +51,7 @@ class KeyHashes(dict[int, int]):
 
     def key_bytes(self, code: int) -> bytes:
         """Of a key, or of the ordering key that its messages have."""
-        return self.texts.key_bytes(code % self.ordering_keys if self.ordering_keys else code)
+        return self.messages.key_bytes(code % self.ordering_keys if self.ordering_keys else code)
 
     def key_text(self, code: int) -> str:
         """The text of the key that decides who gets a message; "" for a message without one."""
@@ -211,7 +211,7 @@ class Owners:
 
     def __init__(
         self,
-        texts: KeyText,
+        messages: Messages,
         keys: LiveKeys,
         selector: Selector,
         ordering_keys: int = 0,
@@ -220,7 +220,7 @@ class Owners:
         """keys: the lab's. selector: an empty one of the lane's rule; it says which slot a hash has.
         spreads_keyless: whether each message without a key has a hash of its own, by its number; then NO_KEY
         has no owner."""
-        self.hashes = KeyHashes(texts, ordering_keys)
+        self.hashes = KeyHashes(messages, ordering_keys)
         self.keys = keys
         self.nobody = selector
         self._slot = selector.slot

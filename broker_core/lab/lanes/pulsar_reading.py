@@ -87,7 +87,7 @@ class PulsarReading:
         )
         spreads_keyless = self.has_order and setup.options.get("order") == DRAINING
         self.owners = Owners(
-            setup.texts, setup.keys, selector, setup.options.get("ordering_keys", 0), spreads_keyless
+            setup.messages, setup.keys, selector, setup.options.get("ordering_keys", 0), spreads_keyless
         )
         self._notes = Notes()
         self.fresh: list[int] | None = [] if self.counts_keys else None

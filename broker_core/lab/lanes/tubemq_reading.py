@@ -61,7 +61,7 @@ class TubeMqReading:
         """The partition of a key."""
         key = self.routes.get(code)
         if key is None:
-            number = string_hash_unsigned(java_text(lane.texts.key_bytes(code))) % len(self.partition_keys)
+            number = string_hash_unsigned(java_text(lane.messages.key_bytes(code))) % len(self.partition_keys)
             key = self.routes[code] = self.partition_keys[number]
         return key
 
@@ -244,7 +244,7 @@ class TubeMqReading:
         else:
             key, key_hash = (
                 self.partition_of(lane, code),
-                string_hash_unsigned(java_text(lane.texts.key_bytes(code))),
+                string_hash_unsigned(java_text(lane.messages.key_bytes(code))),
             )
         waits = key in self.notes.stopped
         return {

@@ -77,7 +77,7 @@ class BatchEar:
         notes, entry = self.reads.notes.batches, subscription.entries[position]
         messages = list(entry.batch or (entry.message,))
         sent = subscription.cursor.places_left(position, entry.size) or range(entry.size)
-        codes = self.lane.texts.codes_of(messages)
+        codes = self.lane.messages.codes_of(messages)
         hashes = [self.reads.owners.hashes[code] for code in codes]
         holders: list[str | None] = []
         if isinstance(dispatcher, KeyDispatcher):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from broker_core.events import Json
+from broker_core.lab.messages import FIRST_SENT
 from broker_core.lab.observers.bill import Bill
 from broker_core.lab.observers.change import Change
 from broker_core.lab.observers.darkness import Darkness
@@ -40,8 +41,12 @@ class Tally:
             self.keys_moved += bill.keys_moved
 
     def fold_finished(self, codes_of: Callable[[Sequence[int]], Sequence[int]]) -> None:
-        """Take in what programs finished in a stretch. codes_of: key codes of records."""
-        self.order.finish(self.finished, codes_of(self.finished))
+        """Take in what programs finished in a stretch. codes_of: key codes of records. What a person sent has no
+        place in the order of the workload's records."""
+        records = self.finished
+        if max(records, default=0) >= FIRST_SENT:
+            records = [record for record in records if record < FIRST_SENT]
+        self.order.finish(records, codes_of(records))
         self.finished.clear()
 
     def to_view(

@@ -1,7 +1,7 @@
 """What one broker has on its disk of one partition: its own batches, offsets and checkpoint files, whether
 its process runs or not.
 
-    {"at_us", "broker": {"id", "condition", "files"}, "replicas": [...], "replica": {"start", ..., "segments",
+    {"at_us", "sent", "broker": {"id", "condition", "files"}, "replicas": [...], "replica": {"start", ..., "segments",
     "files"} or None}
 
 The batches are the light log's columns (`kafka/replication/light_columns.py`), from the log start on; of a
@@ -20,6 +20,7 @@ from broker_core.kafka.replication.light_columns import columns_of
 from broker_core.kafka.replication.light_segment import LightSegment
 from broker_core.kafka.replication.replica_log import LightLog
 from broker_core.kafka.txn.records import TRANSACTION_STATE_TOPIC
+from broker_core.lab.messages import Messages
 from broker_core.lab.views.kafka_cluster import brokers_of
 from broker_core.lab.views.kafka_copies import FOLLOWS, LEADS, NOT_RUNNING, WITHOUT_LEADER
 from broker_core.sim.slot import PAUSED, RUNNING
@@ -28,10 +29,11 @@ from broker_core.sim.world import World
 LOST, STOPPED = "disk_lost", "stopped"
 
 
-def replica_view(world: World, broker: int, key: TopicPartition) -> Json:
+def replica_view(world: World, broker: int, key: TopicPartition, messages: Messages) -> Json:
     """One replica, and which others the broker has: [topic, partition, log start, log end, whether it leads],
     by name.
 
+    `sent`: of the messages that people sent, keys and payloads, which no other process can work out.
     `replica` is None where the broker has none of that partition. Raises KeyError for a broker that is not
     there.
     """
@@ -52,6 +54,7 @@ def replica_view(world: World, broker: int, key: TopicPartition) -> Json:
     return {
         "at_us": world.now_us,
         "clock_ms": world.design.ahead_us // 1_000,
+        "sent": {str(place): [sent.key, sent.payload] for place, sent in messages.sent.items()},
         "broker": {"id": broker, "condition": condition, "files": _texts(state.disk.folder)},
         "replicas": [
             [*each, held.log_start_offset, held.log_end_offset, is_there and _role(state, each) == LEADS]

@@ -68,7 +68,7 @@ def entry_view(
         "at_us": sent.at_us,
         "times": sent.times,
         "size": len(sent.messages),
-        "keys": [reads.owners.hashes.key_text(code) for code in lane.texts.codes_of(messages)],
+        "keys": [reads.owners.hashes.key_text(code) for code in lane.messages.codes_of(messages)],
         "owners": sent.owners[:MESSAGES_SHOWN],
         "done": done_of(reads, lane, subscriptions[sent.place], sent)[:MESSAGES_SHOWN],
     }

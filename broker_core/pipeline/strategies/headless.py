@@ -21,8 +21,10 @@ from broker_core.lab.keys import LiveKeys
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.limits import DEFAULT_LIMITS
+from broker_core.lab.messages import Messages
 from broker_core.lab.observers.bill import Bill
 from broker_core.lab.scenario import LANE_KINDS, LaneSpec
+from broker_core.lab.workload_keys import KeysWorkload
 from broker_core.pipeline.strategies.base import Step
 
 REST_S_MAX = 3_600
@@ -31,36 +33,15 @@ REST_S_MAX = 3_600
 State = TypeVar("State")
 
 
-class _NoTexts:
-    """There are no records, so nobody asks."""
-
-    def key_code(self, index: int) -> int:
-        raise InvariantError("a lane without records has no key codes")
-
-    def codes_of(self, records: Sequence[int]) -> list[int]:
-        raise InvariantError("a lane without records has no key codes")
-
-    def key(self, code: int) -> str:
-        raise InvariantError("a lane without records has no keys")
-
-    def key_bytes(self, code: int) -> bytes:
-        raise InvariantError("a lane without records has no keys")
-
-    def payload(self, index: int) -> str:
-        raise InvariantError("a lane without records has no payloads")
-
-
 def lane_states(
     spec: LaneSpec, steps: Sequence[Step], seed: int, read: Callable[[Lane, Bill | None], State]
 ) -> list[State]:
     """What `read` sees of the lane after each step. It gets the lane at rest, and the bill of the change
     (None: this step changed nothing by itself, see `Strategy.routes`). Raises CommandError where the lane
     refuses a change, InvariantError where one never comes to rest."""
-    lane = (
-        LANE_KINDS[spec.model]
-        .make(LaneSetup(spec.id, spec.algorithm, spec.options, seed, LiveKeys(), _NoTexts()), None)
-        .begin()
-    )
+    no_records = Messages(KeysWorkload(rate=1, seed=seed, name="none", weighted=(), keyless=1))
+    setup = LaneSetup(spec.id, spec.algorithm, spec.options, seed, LiveKeys(), no_records)
+    lane = LANE_KINDS[spec.model].make(setup, None).begin()
     states: list[State] = []
     waiting: list[str] = []
     for place, step in enumerate(steps):

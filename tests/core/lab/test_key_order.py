@@ -36,7 +36,7 @@ def out_of_order(lane, written_down):
     """Records finished after a later one of their key."""
     highest, count = {}, 0
     for _, message in sorted(written_down.get(id(lane.traffic), (None, []))[1]):
-        code = lane.texts.key_code(message)
+        code = lane.messages.key_code(message)
         if code >= 0:
             count += message < highest.get(code, -1)
             highest[code] = max(highest.get(code, -1), message)

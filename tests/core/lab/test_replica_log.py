@@ -65,7 +65,7 @@ class Folder:
         return self.state["logs"].get(self.name, {})
 
     def look(self, lab: Lab, broker: int) -> Json:
-        return self.take(replica_view(lab.lanes["kafka"].world, broker, self.key))
+        return self.take(replica_view(lab.lanes["kafka"].world, broker, self.key, lab.messages))
 
     @property
     def files(self) -> MemoryFolder:
@@ -203,6 +203,7 @@ def view_of(log: LightLog, **more: Any) -> Json:
     return {
         "at_us": 0,
         "clock_ms": 0,
+        "sent": {},
         "broker": {"id": 1, "condition": "running", "files": {}},
         "replicas": [],
         "replica": {**replica, **more},
@@ -332,4 +333,4 @@ def test_a_broker_without_that_partition_and_one_that_is_not_there() -> None:
         each[:2] for each in folder.state["replicas"]
     ]
     with pytest.raises(KeyError):
-        replica_view(world, 9, ("flights", 0))
+        replica_view(world, 9, ("flights", 0), lab.messages)

@@ -25,21 +25,20 @@ from broker_core.sim.node import PERSON, Outbox
 EVERY_US = 500_000
 RECORDS_A_TRANSACTION = 4
 WRITE = "write"
-OTHERS_RECORD = -1
-"""The value of its records: no record of a lab's workload has it."""
 
 
 @dataclass(slots=True)
 class WriterState(ProducerState):
-    """topic: where it writes. written: records of the open transaction."""
+    """A producer with a loop of its own."""
 
-    topic: str = ""
-    written: int = 0
+    topic: str = ""  # where it writes
+    written: int = 0  # records of the open transaction
+    next_message: int = 0  # the id of its next record, which counts up
 
     @classmethod
-    def for_topic(cls, topic: str, transactional_id: str) -> WriterState:
+    def for_topic(cls, topic: str, transactional_id: str, first_message: int = 0) -> WriterState:
         settings = ProducerSettings(transactional_id=transactional_id)
-        return cls(settings, Accumulator(settings.buffer_memory), topic=topic)
+        return cls(settings, Accumulator(settings.buffer_memory), topic=topic, next_message=first_message)
 
 
 class Writer(ClusterProducer):
@@ -79,5 +78,6 @@ class Writer(ClusterProducer):
 
     def send_one(self, now_us: int, out: Outbox) -> None:
         state = self.state
-        self.send(Unsent(OTHERS_RECORD, state.topic, -1, -1, 100), now_us, out)
+        self.send(Unsent(state.next_message, state.topic, -1, -1, 100), now_us, out)
         state.written += 1
+        state.next_message += 1
