@@ -79,6 +79,31 @@ test("another page's module is refused, and a shared one that builds on what is 
   assert.equal(wrongOf("groups/page.js", "lane/name.js"), "");
 });
 
+// Names of other modules that this text calls and neither imports nor declares: what is imported or given to a function
+// stands somewhere without a call.
+function strangersIn(text) {
+  const code = text.replace(/^\s*\/\/.*$|\s\/\/ .*$/gm, "");
+  return EXPORTED.filter((name) => {
+    const all = [...code.matchAll(new RegExp(`(?<![.\\w$])${name}\\b(\\()?`, "g"))];
+    if (!all.length || all.some(([, isCall]) => !isCall)) return false;
+    return !new RegExp(`function ${name}\\(|^ *(?:async )?${name}\\([^()]*\\) \\{$`, "m").test(code);
+  });
+}
+
+const EXPORT = /^export (?:async )?(?:function|const|class) (\w+)/gm;
+const EXPORTED = [...new Set(modules.flatMap((name) => [...read(name).matchAll(EXPORT)].map(([, own]) => own)))];
+
+test("a module imports what it calls of another", () => {
+  assert.deepEqual(modules.flatMap((name) => strangersIn(read(name)).map((other) => `${name} calls ${other}`)), []);
+});
+
+test("a call without its import is found, one of a function's own or of a parameter is none", () => {
+  assert.deepEqual(strangersIn("// fillCells is of dom.js\nrows.forEach((row) => fillCells(row));"), ["fillCells"]);
+  assert.deepEqual(strangersIn('import { fillCells } from "./dom.js";\nfillCells(row);'), []);
+  assert.deepEqual(strangersIn("function fillCells(row) {}\nfillCells(row);"), []);
+  assert.deepEqual(strangersIn("const act = ({ fillCells }) => fillCells(1);\ntable.fillCells(2);"), []);
+});
+
 test("no module stands outside a folder", () => assert.deepEqual(modules.filter((name) => !name.includes("/")), []));
 
 // -- the shape of a file ----------------------------------------------------------------------------------------------

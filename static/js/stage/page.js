@@ -3,7 +3,7 @@
 
 import { onLanguage, page, say, speak, words } from "../base/chrome.js";
 import { submit } from "../base/commands.js";
-import { textOnce } from "../base/dom.js";
+import { fillCells, textOnce } from "../base/dom.js";
 import { createRoving } from "../base/roving.js";
 import { figure } from "../base/say.js";
 import { paint } from "../drawing/paint.js";
