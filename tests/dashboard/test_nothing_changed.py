@@ -135,15 +135,24 @@ def test_table_has_every_kind_that_changes_a_lane() -> None:
     assert set(CASES) == {kind for kind, command in COMMANDS.items() if not issubclass(command, ClockCommand)}
 
 
-@pytest.mark.parametrize("scope", ["all lanes", "one lane"])
-@pytest.mark.parametrize("moment", SECONDS)
-@pytest.mark.parametrize("kind", CASES)
+def orders() -> list[tuple[str, str, str]]:
+    """Kind, moment and scope of each order that there is: to one lane as well where it is not one lane that it
+    changes in all of them."""
+    return [
+        (kind, moment, scope)
+        for kind, (changed, _, _) in CASES.items()
+        for moment in SECONDS
+        for scope in ("all lanes", "one lane")
+        if (kind not in ONE_LANE if scope == "all lanes" else kind in ONE_LANE or len(changed) > 1)
+        and not (moment == "as it starts" and kind in OF_OWNERS)
+    ]
+
+
+@pytest.mark.parametrize(("kind", "moment", "scope"), orders())
 def test_a_lane_that_was_changed_does_not_say_that_nothing_has(
     kind: str, moment: str, scope: str, words: dict[str, str]
 ) -> None:
     changed, args, before = CASES[kind]
-    if (scope == "all lanes" and kind in ONE_LANE) or (moment == "as it starts" and kind in OF_OWNERS):
-        pytest.skip("no such order")
     count = 0 if kind in OF_EMPTY_GROUP else 3
     lab = Lab(
         scenario_from_json(

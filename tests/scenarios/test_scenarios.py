@@ -1,5 +1,5 @@
 """The scenario files that come along: each of them plays to its end, and every number that it names comes
-true, at other seeds, too."""
+true, at another seed, too."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from broker_core.lab.lesson.play import Came, play
 SCENARIOS = shelf()
 
 
-@pytest.mark.parametrize("seed", [None, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 4))])
+@pytest.mark.parametrize("seed", [None, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_scenario(name, seed):
     scenario = scenario_from_text(read_file(SCENARIOS[name]), seed)

@@ -8,6 +8,10 @@ from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import Scenario, scenario_from_json
 
 SCENARIO = {"workload": {"kind": "uniform", "keys": 200, "rate": 20}, "consumer_rate": 10}
+THREE_LANES = [{"model": "pulsar"}, {"model": "tubemq"}, {"model": "rabbitmq"}]
+"""A Kafka cluster costs several times what these cost together: a law is held on them in many lives, and with
+Kafka's lane beside them in one."""
+ALL_LANES = [{"model": "pulsar"}, {"model": "kafka"}, {"model": "tubemq"}, {"model": "rabbitmq"}]
 ALGORITHMS = {
     "pulsar": [
         "auto_split",

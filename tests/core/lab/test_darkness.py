@@ -2,12 +2,12 @@
 serves."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
-from tests.core.lab.journals import random_life
+from tests.core.lab.journals import ALL_LANES, THREE_LANES, random_life
 
 SECOND = 1_000_000
 
@@ -33,9 +33,10 @@ def order(lab, kind, consumer=None, **args):
 
 @pytest.mark.slow
 @settings(max_examples=8, deadline=None)
-@given(seed=st.integers(0, 10_000), step_us=st.integers(20_000, 400_000))
-def test_the_fold_knows_at_every_moment_what_nobody_serves(seed, step_us):
-    scenario, journal, lived = random_life(seed, 12)
+@given(seed=st.integers(0, 10_000), step_us=st.integers(20_000, 400_000), lanes=st.just(THREE_LANES))
+@example(seed=7, step_us=150_000, lanes=ALL_LANES)
+def test_the_fold_knows_at_every_moment_what_nobody_serves(seed, step_us, lanes):
+    scenario, journal, lived = random_life(seed, 12, lanes=lanes)
     lab = Lab(scenario)
     for command in [*journal, None]:
         until_us = lived.now_us if command is None else command["at_us"]

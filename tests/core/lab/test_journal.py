@@ -16,12 +16,12 @@ from broker_core.lab.lab import Lab
 from broker_core.lab.pieces import whole
 from broker_core.lab.replay import Replay
 from broker_core.lab.scenario import scenario_from_json
-from tests.core.lab.journals import random_life
+from tests.core.lab.journals import ALL_LANES, THREE_LANES, random_life
 
 SECOND = 1_000_000
 SCENARIO = scenario_from_json({"workload": {"kind": "uniform", "keys": 50, "rate": 20}, "consumer_rate": 10})
-few = settings(max_examples=4, deadline=None)
-seeds = st.integers(0, 10_000)
+few = settings(max_examples=8, deadline=None)
+seeds, three = st.integers(0, 10_000), st.just(THREE_LANES)
 
 
 def lived(orders, scenario=SCENARIO):
@@ -58,9 +58,10 @@ def watched(scenario, commands, until_us, cadence_s=1.0):
 
 @pytest.mark.slow
 @few
-@given(seed=seeds)
-def test_replay_of_the_journal_gives_the_same_bytes(seed):
-    scenario, commands, lab = random_life(seed, 12)
+@given(seed=seeds, lanes=three)
+@example(seed=1, lanes=ALL_LANES)
+def test_replay_of_the_journal_gives_the_same_bytes(seed, lanes):
+    scenario, commands, lab = random_life(seed, 12, lanes=lanes)
     again = Journal(scenario, commands).seek(lab.now_us)
     assert again.checkpoint() == lab.checkpoint()
     assert json.dumps(again.view()) == json.dumps(lab.view())
@@ -68,9 +69,10 @@ def test_replay_of_the_journal_gives_the_same_bytes(seed):
 
 @pytest.mark.slow
 @few
-@given(seed=seeds, slices=st.lists(st.integers(1_000, 9 * SECOND), min_size=1, max_size=5))
-def test_replay_in_slices_tells_what_a_replay_at_once_tells(seed, slices):
-    scenario, commands, lab = random_life(seed, 8)
+@given(seed=seeds, slices=st.lists(st.integers(1_000, 9 * SECOND), min_size=1, max_size=5), lanes=three)
+@example(seed=2, slices=[1_000, 70_000, 9 * SECOND], lanes=ALL_LANES)
+def test_replay_in_slices_tells_what_a_replay_at_once_tells(seed, slices, lanes):
+    scenario, commands, lab = random_life(seed, 8, lanes=lanes)
     at_once = Replay(begin(scenario, None)[0], commands, lab.now_us)
     sliced = Replay(begin(scenario, None)[0], commands, lab.now_us)
     told = {at_once: [], sliced: []}
@@ -86,10 +88,10 @@ def test_replay_in_slices_tells_what_a_replay_at_once_tells(seed, slices):
 
 @pytest.mark.slow
 @few
-@given(seed=seeds)
-@example(seed=2999)  # amid a pass of a TubeMQ client, whose calls came back as plain dicts
-def test_restored_checkpoint_goes_on_as_if_nothing_had_happened(seed):
-    scenario, _, lab = random_life(seed, 8)
+@given(seed=seeds, lanes=three)
+@example(seed=2999, lanes=ALL_LANES)  # amid a pass of a TubeMQ client, whose calls came back as plain dicts
+def test_restored_checkpoint_goes_on_as_if_nothing_had_happened(seed, lanes):
+    scenario, _, lab = random_life(seed, 8, lanes=lanes)
     twin, error = begin(scenario, lab.checkpoint())
     assert error is None and twin.view() == lab.view()
     assert twin.advance_to(lab.now_us + 40 * SECOND) == lab.advance_to(lab.now_us + 40 * SECOND)
@@ -98,9 +100,10 @@ def test_restored_checkpoint_goes_on_as_if_nothing_had_happened(seed):
 
 @pytest.mark.slow
 @few
-@given(seed=seeds, cut=st.integers(0, 8))
-def test_replay_from_any_checkpoint_is_the_replay_from_the_start(seed, cut):
-    scenario, commands, lab = random_life(seed, 8)
+@given(seed=seeds, cut=st.integers(0, 8), lanes=three)
+@example(seed=3, cut=4, lanes=ALL_LANES)
+def test_replay_from_any_checkpoint_is_the_replay_from_the_start(seed, cut, lanes):
+    scenario, commands, lab = random_life(seed, 8, lanes=lanes)
     half = Journal(scenario, commands).seek(until_position=cut)
     lab_2, error = begin(scenario, half.checkpoint())
     assert error is None
@@ -109,7 +112,7 @@ def test_replay_from_any_checkpoint_is_the_replay_from_the_start(seed, cut):
 
 @pytest.mark.parametrize("state", [b"", b"of another version", b"x" * 100])
 def test_a_checkpoint_that_cannot_be_read_costs_nothing_but_time(state):
-    scenario, commands, lab = random_life(5, 6)
+    scenario, commands, lab = random_life(5, 6, lanes=THREE_LANES)
     fresh, error = begin(scenario, state)
     assert isinstance(error, ReplayError) and fresh.now_us == 0
     journal = Journal(scenario, commands, {Mark(commands[3]["at_us"], 3): state})
@@ -204,14 +207,13 @@ def test_the_nearest_checkpoint_is_the_last_one_by_then():
 
 @pytest.mark.slow
 @few
-@example(seed=2)  # a switch of Failover that rewound, and a look at its view
-@example(seed=545)  # consumers of Pulsar that attached in another order than they connected
-@example(
-    seed=190
-)  # followers of one leader that had begun to fetch a partition in another order than they connected
-@given(seed=seeds)
-def test_seek_lands_in_every_moment_that_was_lived(seed):
-    scenario, commands, lab = random_life(seed, 9)
+@example(seed=2, lanes=ALL_LANES)  # a switch of Failover that rewound, and a look at its view
+@example(seed=545, lanes=ALL_LANES)  # consumers of Pulsar that attached in another order than they connected
+# followers of one leader that had begun to fetch a partition in another order than they connected
+@example(seed=190, lanes=ALL_LANES)
+@given(seed=seeds, lanes=three)
+def test_seek_lands_in_every_moment_that_was_lived(seed, lanes):
+    scenario, commands, lab = random_life(seed, 9, lanes=lanes)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(journals, "CHECKPOINT_RECORDS", 100)
         journal, seen = watched(scenario, commands, lab.now_us, cadence_s=0.5)
@@ -231,9 +233,10 @@ def test_seek_lands_in_every_moment_that_was_lived(seed):
 
 @pytest.mark.slow
 @few
-@given(seed=seeds, part=st.floats(0, 1))
-def test_a_fork_shares_everything_up_to_the_moment_and_goes_its_own_way(seed, part):
-    scenario, commands, lab = random_life(seed, 8)
+@given(seed=seeds, part=st.floats(0, 1), lanes=three)
+@example(seed=4, part=0.6, lanes=ALL_LANES)
+def test_a_fork_shares_everything_up_to_the_moment_and_goes_its_own_way(seed, part, lanes):
+    scenario, commands, lab = random_life(seed, 8, lanes=lanes)
     journal, _ = watched(scenario, commands, lab.now_us)
     until_us = int(lab.now_us * part)
     untouched = [dict(command) for command in journal.commands], dict(journal.checkpoints)
@@ -248,11 +251,11 @@ def test_a_fork_shares_everything_up_to_the_moment_and_goes_its_own_way(seed, pa
     there.advance_to(until_us + 5 * SECOND)
     assert fork.seek(until_us + 5 * SECOND).checkpoint() == there.checkpoint()
     assert "own" not in journal.seek(lab.now_us).seen and (journal.commands, journal.checkpoints) == untouched
-    assert journal.seek(lab.now_us).checkpoint() == lab.checkpoint(), "the original is as it was"
+    assert journal.seek(lab.now_us).checkpoint() == lab.checkpoint(), "the original is unchanged"
 
 
 def test_a_fork_at_the_end_of_a_journal_without_its_future_lives_the_same_future():
-    scenario, commands, lab = random_life(11, 12)
+    scenario, commands, lab = random_life(11, 12, lanes=THREE_LANES)
     fork = Journal(scenario, commands).fork(commands[5]["at_us"])
     fork.commands.extend(commands[len(fork.commands) :])
     assert fork.seek(lab.now_us).checkpoint() == lab.checkpoint()

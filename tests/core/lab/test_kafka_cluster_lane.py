@@ -14,7 +14,7 @@ from broker_core.lab.journal import Journal
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json, scenario_to_json
 from broker_core.lab.views.kafka_cluster import cluster_view
-from tests.core.lab.journals import random_life
+from tests.core.lab.journals import SCENARIO, random_life
 
 pytestmark = pytest.mark.slow
 
@@ -170,7 +170,7 @@ def test_each_step_of_a_rebalance_on_the_cluster_follows_from_the_order_that_beg
 @settings(max_examples=3, deadline=None)
 @given(seed=st.integers(0, 10_000), parts=st.lists(st.integers(1, 4_000_000), min_size=1, max_size=8))
 def test_time_in_pieces_equals_time_at_once(seed: int, parts: list[int]) -> None:
-    scenario, _, _ = random_life(seed, 4, lanes=LANES)
+    scenario = scenario_from_json({**SCENARIO, "seed": seed, "lanes": LANES})
     pieces, whole = Lab(scenario), Lab(scenario)
     events = []
     for part in parts:
