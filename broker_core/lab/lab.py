@@ -6,6 +6,7 @@ over the whole stretch by itself, and the turning points are put in order afterw
 lane.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -238,7 +239,9 @@ class Lab(LabState):
     def facts(self) -> LabFacts:
         """What a command's check may know of the lab."""
         lanes = {lane.id: facts_of_lane(lane) for lane in self.lanes.values()}
-        return LabFacts(lanes, self.playing, self.limits, parts_of_lab(self))
+        return LabFacts(
+            lanes, self.playing, self.limits, parts_of_lab(self.lanes.values(), self.workload.key_count or 0)
+        )
 
     # What commands do with a lab (broker_core/lab/commands/):
 
@@ -257,7 +260,7 @@ class Lab(LabState):
         return names
 
     def join_lanes(
-        self, lanes: list[Lane], names: list[str], position: int, set_to: Json | None = None
+        self, lanes: Iterable[Lane], names: list[str], position: int, set_to: Json | None = None
     ) -> Pieces[None]:
         """These consumers join now, at the pace of all. set_to: what they ask their broker for in Pulsar
         lanes, beside what the lane says."""

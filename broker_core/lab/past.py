@@ -9,7 +9,7 @@ through the lane, so that the answer comes at once however long the lab has run.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from broker_core.clock import SECOND_US
 from broker_core.errors import CommandError
@@ -17,23 +17,35 @@ from broker_core.events import Json
 from broker_core.lab.commands import command_from_json
 from broker_core.lab.commands.base import ALL, ConsumerCommand, LaneCommand
 from broker_core.lab.commands.membership import Join
+from broker_core.lab.lanes.lane import Lane
+from broker_core.lab.limits import Limits
 from broker_core.lab.pieces import Pieces
 from broker_core.lab.replay import Replay
-
-if TYPE_CHECKING:
-    from broker_core.lab.lab import Lab
-    from broker_core.lab.lanes.lane import Lane
+from broker_core.lab.shared.ordered_lab import OrderedLab
+from broker_core.lab.workload_base import Workload
 
 SWITCH_RECORDS_MAX = 20_000
 SWITCH_STRETCH_US = SECOND_US // 10
 """The most that passes between two stops."""
 
 
+class LabOfPast(OrderedLab, Protocol):
+    """What a lane's past asks of its lab (`Lab`)."""
+
+    record_count: int
+    history: list[Json]
+    workload: Workload
+    limits: Limits
+
+    @property
+    def now_us(self) -> int: ...
+
+
 class LanePast:
     """A new lane of a lab, on its way from the lab's beginning to its present. position: of the last command;
     those who are there from the start are command 0. without: kinds of commands that are left out."""
 
-    def __init__(self, lab: Lab, lane: Lane, *, without: Collection[str] = ()) -> None:
+    def __init__(self, lab: LabOfPast, lane: Lane, *, without: Collection[str] = ()) -> None:
         self.lab, self.lane, self.without = lab, lane, without
         self.position = -1
         lane.first_record = lane.next_record = max(0, lab.record_count - SWITCH_RECORDS_MAX)

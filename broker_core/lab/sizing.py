@@ -3,23 +3,20 @@ costs)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Sequence
+from typing import Any
 
 from broker_core.events import Json
 from broker_core.kafka.cluster.controller_node import ControllerState
 from broker_core.kafka.cluster.names import CONTROLLER
 from broker_core.lab.lanes.kafka_cluster_settings import plan_of
+from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.pulsar import PARTITIONS
 from broker_core.lab.lanes.pulsar_options import TYPE_OF
 from broker_core.lab.limits import Limits
 from broker_core.lab.size import LaneSize, check_parts, keys_parts
 from broker_core.lab.views.kafka_links import writers_of
 from broker_core.pulsar.selectors.consistent_hash import POINTS
-
-if TYPE_CHECKING:
-    from broker_core.lab.lab import Lab
-    from broker_core.lab.lanes.lane import Lane
 
 
 def size_of(model: str, algorithm: str, options: Json, consumers: int) -> LaneSize:
@@ -82,11 +79,9 @@ def size_of_lane(lane: Lane, algorithm: str | None = None) -> LaneSize:
     )
 
 
-def parts_of_lab(lab: Lab) -> int:
-    """What a living lab costs now."""
-    return sum(size_of_lane(lane).parts for lane in lab.lanes.values()) + keys_parts(
-        len(lab.lanes), lab.workload.key_count or 0
-    )
+def parts_of_lab(lanes: Collection[Lane], keys: int) -> int:
+    """What a living lab costs now. keys: of its workload, 0 for an unknown number."""
+    return sum(size_of_lane(lane).parts for lane in lanes) + keys_parts(len(lanes), keys)
 
 
 def check_scenario_size(lanes: Sequence[Any], where: str, consumers: int, keys: int, limits: Limits) -> int:

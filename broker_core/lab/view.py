@@ -4,26 +4,58 @@ What changes with every record is kept in objects keyed by id and not in lists, 
 small (`patch.py`).
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from broker_core.clock import SECOND_US
 from broker_core.events import Json
 from broker_core.lab.consumer import CRASHED, GONE, LIVE, Consumer
+from broker_core.lab.keys import LiveKeys
+from broker_core.lab.lanes.lane import Lane
+from broker_core.lab.messages import Messages
 from broker_core.lab.observers.hero import hero_view
 from broker_core.lab.observers.history import HISTORY_KEPT_S
 from broker_core.lab.observers.idle import idle_view
 from broker_core.lab.observers.sentence import sentence_view
 from broker_core.lab.observers.shares import shares, skew_milli
 from broker_core.lab.pieces import Pieces
+from broker_core.lab.scenario import Scenario
 from broker_core.lab.sizing import parts_of_lab, size_of_lane
 from broker_core.lab.views.panels import panels_of
-
-if TYPE_CHECKING:
-    from broker_core.lab.lab import Lab
-    from broker_core.lab.lanes.lane import Lane
+from broker_core.lab.workload import Workload
 
 RECENT_SHOWN = 64
+
+
+class ShownLab(Protocol):
+    """What a picture asks of a lab (`Lab`)."""
+
+    record_count: int
+    playing: bool
+    speed_milli: int
+    caption: Json
+    seen: dict[str, int]
+    timeline: dict[int, Json]
+    scenario: Scenario
+    workload: Workload
+    messages: Messages
+    keys: LiveKeys
+    lanes: dict[str, Lane]
+    shown: Shown
+
+    @property
+    def now_us(self) -> int: ...
+
+    @property
+    def lesson(self) -> LessonShown | None: ...
+
+
+class LessonShown(Protocol):
+    """What a picture asks of a lab's lesson."""
+
+    def view(self, now_us: int) -> Json: ...
 
 
 @dataclass(slots=True)
@@ -36,7 +68,7 @@ class Shown:
     seconds: dict[str, Json] = field(default_factory=dict)
     seconds_until: int = 0
 
-    def recent_records(self, lab: "Lab") -> dict[str, Json]:
+    def recent_records(self, lab: ShownLab) -> dict[str, Json]:
         """The last records, by index, the oldest first."""
         workload, last = lab.workload, lab.record_count
         first = max(0, last - RECENT_SHOWN, self.records_until)
@@ -49,7 +81,7 @@ class Shown:
         _keep_newest(self.records, RECENT_SHOWN)
         return self.records.copy()
 
-    def history(self, lab: "Lab") -> dict[str, Json]:
+    def history(self, lab: ShownLab) -> dict[str, Json]:
         """Skew of each lane at the end of each virtual second."""
         second = lab.now_us // SECOND_US
         for at in range(max(1, second - HISTORY_KEPT_S + 1, self.seconds_until + 1), second + 1):
@@ -66,7 +98,7 @@ def _keep_newest(entries: dict[str, Json], count: int) -> None:
         del entries[key]
 
 
-def lab_view(lab: "Lab") -> Pieces[Json]:
+def lab_view(lab: ShownLab) -> Pieces[Json]:
     """The view of a whole lab, lane by lane; its parts are described in docs/interface.md."""
     lanes: Json = {}
     for lane_id, lane in lab.lanes.items():
@@ -88,12 +120,12 @@ def lab_view(lab: "Lab") -> Pieces[Json]:
         "history": lab.shown.history(lab),
         "rig_order": list(lab.lanes),
         "rigs": lanes,
-        "parts": parts_of_lab(lab),
+        "parts": parts_of_lab(lab.lanes.values(), lab.workload.key_count or 0),
         **({} if lab.lesson is None else {"lesson": lab.lesson.view(lab.now_us)}),
     }
 
 
-def lab_numbers(lab: "Lab") -> Json:
+def lab_numbers(lab: ShownLab) -> Json:
     """The lab's own numbers, of no lane."""
     present = {
         name
@@ -110,7 +142,7 @@ def lab_numbers(lab: "Lab") -> Json:
     }
 
 
-def lane_view(lab: "Lab", lane: "Lane") -> Json:
+def lane_view(lab: ShownLab, lane: Lane) -> Json:
     """One lane."""
     ledger, last_bill = lane.ledger, lane.ledger.bill
     share_of = shares(lane)
@@ -118,10 +150,10 @@ def lane_view(lab: "Lab", lane: "Lane") -> Json:
     last = lab.record_count - 1
     route: Json | None = None
     if last >= 0:
-        code = lab.workload.key_code(last)
+        code = lab.messages.key_code(last)
         route = {
             "record": last,
-            "key": lab.workload.key(code) if code >= 0 else None,
+            "key": lab.messages.key(code) if code >= 0 else None,
             "keyless": code < 0,
             **lane.route(last, code),
         }
@@ -165,7 +197,7 @@ def lane_view(lab: "Lab", lane: "Lane") -> Json:
     }
 
 
-def _consumer_view(lane: "Lane", consumer: Consumer, share: int, before: int | None) -> Json:
+def _consumer_view(lane: Lane, consumer: Consumer, share: int, before: int | None) -> Json:
     return {
         "name": consumer.name,
         "color": consumer.color,

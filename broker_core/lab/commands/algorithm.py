@@ -1,7 +1,7 @@
 """Another rule for a lane: its algorithm, or how Key_Shared keeps a key in order."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 from broker_core.errors import CommandError, Names
 from broker_core.events import Json
@@ -12,10 +12,8 @@ from broker_core.lab.limits import Limits
 from broker_core.lab.pieces import Stops
 from broker_core.lab.pulsar.facts import PulsarFacts
 from broker_core.lab.shared.facts import LaneFacts
+from broker_core.lab.shared.ordered_lab import OrderedLab
 from broker_core.lab.size import LaneSize
-
-if TYPE_CHECKING:
-    from broker_core.lab.lab import Lab
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +54,7 @@ class SetAlgorithm(Command):
     def grown(self, lane: LaneFacts) -> LaneSize | None:
         return lane.sizes.get(self.algorithm)
 
-    def carry_out(self, lab: "Lab", position: int) -> Stops:
+    def carry_out(self, lab: OrderedLab, position: int) -> Stops:
         yield from lab.switch(self.lane, self.algorithm, position)
         lab.note(self, position, [])
 
@@ -96,6 +94,6 @@ class SetOrder(Command):
                 "args.order", "{lane} already runs {algorithm}", lane=lane.id, algorithm=self.order
             )
 
-    def carry_out(self, lab: "Lab", position: int) -> Stops:
+    def carry_out(self, lab: OrderedLab, position: int) -> Stops:
         yield from lab.switch_order(self.lane, self.order, position)
         lab.note(self, position, [])

@@ -3,21 +3,19 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab import fields
+from broker_core.lab.consumer import Consumer
 from broker_core.lab.facts import LabFacts
+from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.limits import Limits
 from broker_core.lab.pieces import Stops
 from broker_core.lab.shared.facts import LaneFacts
+from broker_core.lab.shared.ordered_lab import OrderedLab
 from broker_core.lab.size import LaneSize, check_parts
-
-if TYPE_CHECKING:
-    from broker_core.lab.consumer import Consumer
-    from broker_core.lab.lab import Lab
-    from broker_core.lab.lanes.lane import Lane
 
 ALL = "all"
 
@@ -67,12 +65,12 @@ class Command(ABC):
         if growth > 0:
             check_parts(self.GROWS, lab.parts + growth, lab.limits)
 
-    def ask(self, lab: "Lab") -> None:  # noqa: B027  # most kinds have nothing to ask
+    def ask(self, lab: OrderedLab) -> None:  # noqa: B027  # most kinds have nothing to ask
         """Raise CommandError at the field for which the lab's nodes themselves would refuse it now; asked
         after `check_all`, and nothing changes."""
 
     @abstractmethod
-    def carry_out(self, lab: "Lab", position: int) -> Stops:
+    def carry_out(self, lab: OrderedLab, position: int) -> Stops:
         """Do it now, stopping after each lane (`lab/pieces.py`). `check_all` and `ask` come before. position:
         the command's place in the journal."""
 
@@ -127,7 +125,7 @@ class LaneCommand(Command):
         """The arguments as this class's fields. Raises CommandError at the one that is wrong."""
 
     @abstractmethod
-    def carry_out_in(self, lane: "Lane", position: int) -> None:
+    def carry_out_in(self, lane: Lane, position: int) -> None:
         """In one lane; where the lane has nothing of the kind, nothing happens."""
 
 
@@ -175,7 +173,7 @@ class ConsumerCommand(Command):
     def check_in(self, lane: LaneFacts) -> None:
         """Raise CommandError if it makes no sense for this consumer in this lane."""
 
-    def carry_out(self, lab: "Lab", position: int) -> Stops:
+    def carry_out(self, lab: OrderedLab, position: int) -> Stops:
         lanes = [lane for lane in lab.lanes_of(self.lane) if self.consumer in lane.consumers]
         meaning = self.meaning([lane.consumers[self.consumer] for lane in lanes])
         for lane in lanes:
@@ -183,12 +181,12 @@ class ConsumerCommand(Command):
             yield None
         lab.note(self, position, [self.consumer], meaning)
 
-    def meaning(self, consumers: Sequence["Consumer"]) -> Json:
+    def meaning(self, consumers: Sequence[Consumer]) -> Json:
         """What a caption must know of them as they are before the order, in its lanes: the same order can be
         another matter."""
         return {}
 
-    def carry_out_in(self, lane: "Lane", position: int) -> None:
+    def carry_out_in(self, lane: Lane, position: int) -> None:
         """In one lane, which has the consumer."""
         lane.change(self.kind, self.consumer, position)
 

@@ -1,7 +1,7 @@
 """The lab's clock: play, pause_lab, step, speed. None of them changes what a lane does, only when."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
@@ -10,9 +10,7 @@ from broker_core.lab.commands.base import ALL, Command
 from broker_core.lab.facts import LabFacts
 from broker_core.lab.limits import Limits
 from broker_core.lab.pieces import Stops
-
-if TYPE_CHECKING:
-    from broker_core.lab.lab import Lab
+from broker_core.lab.shared.ordered_lab import OrderedLab
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +40,7 @@ class ClockCommand(Command):
 class Play(ClockCommand):
     kind: ClassVar[str] = "play"
 
-    def carry_out(self, lab: "Lab", position: int) -> Stops:
+    def carry_out(self, lab: OrderedLab, position: int) -> Stops:
         lab.playing = True
         return ()
 
@@ -51,7 +49,7 @@ class Play(ClockCommand):
 class PauseLab(ClockCommand):
     kind: ClassVar[str] = "pause_lab"
 
-    def carry_out(self, lab: "Lab", position: int) -> Stops:
+    def carry_out(self, lab: OrderedLab, position: int) -> Stops:
         lab.playing = False
         return ()
 
@@ -66,7 +64,7 @@ class Step(ClockCommand):
         if lab.is_playing:
             raise CommandError("kind", "pause the lab before you step")
 
-    def carry_out(self, lab: "Lab", position: int) -> Stops:
+    def carry_out(self, lab: OrderedLab, position: int) -> Stops:
         return lab.step()
 
 
@@ -86,6 +84,6 @@ class Speed(ClockCommand):
     def args(self) -> Json:
         return {"speed": self.speed}
 
-    def carry_out(self, lab: "Lab", position: int) -> Stops:
+    def carry_out(self, lab: OrderedLab, position: int) -> Stops:
         lab.speed_milli = round(self.speed * 1000)
         return ()

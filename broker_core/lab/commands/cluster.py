@@ -6,7 +6,7 @@ What each does to the world: `broker_core/kafka/cluster/verbs.py`. Each begins a
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from broker_core.errors import CommandError
 from broker_core.events import Cause, Json
@@ -18,14 +18,12 @@ from broker_core.lab.commands.base import Command, LaneCommand
 from broker_core.lab.facts import LabFacts
 from broker_core.lab.fields import whole
 from broker_core.lab.kafka.facts import KafkaFacts
+from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.pieces import Stops
+from broker_core.lab.shared.ordered_lab import OrderedLab
 from broker_core.lab.views.kafka_links import are_linked
 from broker_core.lab.views.panels import cluster_notes
 from broker_core.sim.slot import CRASHED, PAUSED
-
-if TYPE_CHECKING:
-    from broker_core.lab.lab import Lab
-    from broker_core.lab.lanes.lane import Lane
 
 NODE_LETTERS_MAX = 32
 
@@ -44,7 +42,7 @@ class ClusterCommand(LaneCommand):
         """Whom it is about, by the names of nodes."""
 
     @abstractmethod
-    def do(self, lane: "Lane", cause: Cause) -> None:
+    def do(self, lane: Lane, cause: Cause) -> None:
         """Do it. Raises CommandError where it makes no sense, and then nothing has changed."""
 
     @property
@@ -75,7 +73,7 @@ class ClusterCommand(LaneCommand):
     def check_in(self, lane: KafkaFacts) -> None:
         """Refuse what the lane's brokers and links are not ready for, as far as that is known."""
 
-    def carry_out(self, lab: "Lab", position: int) -> Stops:
+    def carry_out(self, lab: OrderedLab, position: int) -> Stops:
         for lane in lab.lanes_of(self.lane):
             if cluster_notes(lane) is not None:
                 self.carry_out_in(lane, position)
@@ -83,7 +81,7 @@ class ClusterCommand(LaneCommand):
                 yield None
         lab.note(self, position, [])
 
-    def carry_out_in(self, lane: "Lane", position: int) -> None:
+    def carry_out_in(self, lane: Lane, position: int) -> None:
         notes = cluster_notes(lane)
         if notes is not None:
             notes.faults.begin(lane.world, position, *self.card(), self.amount_us())
@@ -130,49 +128,49 @@ class BrokerCommand(ClusterCommand):
 class StopBroker(BrokerCommand):
     kind: ClassVar[str] = "cluster_stop"
 
-    def do(self, lane: "Lane", cause: Cause) -> None:
+    def do(self, lane: Lane, cause: Cause) -> None:
         verbs.stop(lane.world, self.broker, cause)
 
 
 class CrashBroker(BrokerCommand):
     kind: ClassVar[str] = "cluster_crash"
 
-    def do(self, lane: "Lane", cause: Cause) -> None:
+    def do(self, lane: Lane, cause: Cause) -> None:
         verbs.crash(lane.world, self.broker, cause)
 
 
 class CutPower(BrokerCommand):
     kind: ClassVar[str] = "cluster_cut_power"
 
-    def do(self, lane: "Lane", cause: Cause) -> None:
+    def do(self, lane: Lane, cause: Cause) -> None:
         verbs.cut_power(lane.world, self.broker, cause)
 
 
 class LoseDisk(BrokerCommand):
     kind: ClassVar[str] = "cluster_lose_disk"
 
-    def do(self, lane: "Lane", cause: Cause) -> None:
+    def do(self, lane: Lane, cause: Cause) -> None:
         verbs.lose_disk(lane.world, self.broker, cause)
 
 
 class PauseBroker(BrokerCommand):
     kind: ClassVar[str] = "cluster_pause"
 
-    def do(self, lane: "Lane", cause: Cause) -> None:
+    def do(self, lane: Lane, cause: Cause) -> None:
         verbs.pause(lane.world, self.broker, cause)
 
 
 class ResumeBroker(BrokerCommand):
     kind: ClassVar[str] = "cluster_resume"
 
-    def do(self, lane: "Lane", cause: Cause) -> None:
+    def do(self, lane: Lane, cause: Cause) -> None:
         verbs.resume(lane.world, self.broker)
 
 
 class ComeBack(BrokerCommand):
     kind: ClassVar[str] = "cluster_come_back"
 
-    def do(self, lane: "Lane", cause: Cause) -> None:
+    def do(self, lane: Lane, cause: Cause) -> None:
         verbs.come_back(lane.world, self.broker, cause)
 
 
@@ -202,7 +200,7 @@ class SlowDisk(BrokerCommand):
     def check_in(self, lane: KafkaFacts) -> None:
         """A disk can always be given another speed."""
 
-    def do(self, lane: "Lane", cause: Cause) -> None:
+    def do(self, lane: Lane, cause: Cause) -> None:
         verbs.slow_disk(lane.world, self.broker, self.write_us)
 
 
@@ -237,7 +235,7 @@ class SkewClock(BrokerCommand):
     def check_in(self, lane: KafkaFacts) -> None:
         """A clock can always be set."""
 
-    def do(self, lane: "Lane", cause: Cause) -> None:
+    def do(self, lane: Lane, cause: Cause) -> None:
         verbs.skew_clock(lane.world, self.broker, self.skew_ms)
 
 
@@ -277,7 +275,7 @@ class LinkCommand(ClusterCommand):
         if not are_linked(self.one, self.other):
             raise CommandError("args.other", "a client is linked with brokers alone")
 
-    def ends(self, lane: "Lane") -> tuple[str, str]:
+    def ends(self, lane: Lane) -> tuple[str, str]:
         """The two as nodes of the lane's world."""
         one, other = (
             lane.consumers[name].incarnation if name in lane.consumers else name
@@ -312,7 +310,7 @@ class CutLink(LinkCommand):
         if self.one in ways if self.one_way else len(ways) == 2:
             raise CommandError("args.one", "the link is cut already")
 
-    def do(self, lane: "Lane", cause: Cause) -> None:
+    def do(self, lane: Lane, cause: Cause) -> None:
         verbs.cut_link(lane.world, *self.ends(lane), one_way=self.one_way, cause=cause)
 
 
@@ -323,7 +321,7 @@ class HealLink(LinkCommand):
         if not lane.cut(self.one, self.other):
             raise CommandError("args.one", "the link is not cut")
 
-    def do(self, lane: "Lane", cause: Cause) -> None:
+    def do(self, lane: Lane, cause: Cause) -> None:
         verbs.heal_link(lane.world, *self.ends(lane))
 
 
@@ -352,7 +350,7 @@ class SlowLink(LinkCommand):
     def amount_us(self) -> int | None:
         return self.delay_us
 
-    def do(self, lane: "Lane", cause: Cause) -> None:
+    def do(self, lane: Lane, cause: Cause) -> None:
         verbs.slow_link(lane.world, *self.ends(lane), self.delay_us)
 
 

@@ -7,7 +7,7 @@ its pause is a zombie, and is fenced. The program: `broker_core/kafka/client/pro
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from broker_core.errors import CommandError
 from broker_core.events import Cause, Json
@@ -20,14 +20,12 @@ from broker_core.lab.commands.cluster import ClusterCommand
 from broker_core.lab.commands.cluster_operator import topic_name
 from broker_core.lab.fields import CONSUMER_NAME, whole
 from broker_core.lab.kafka.facts import KafkaFacts
+from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.messages import first_of_program
 from broker_core.lab.shared.facts import LaneFacts
 from broker_core.lab.size import LaneSize
 from broker_core.lab.views.kafka_cluster import brokers_of, has_topic
 from broker_core.sim.slot import PAUSED, RUNNING
-
-if TYPE_CHECKING:
-    from broker_core.lab.lanes.lane import Lane
 
 WRITER = "writer"
 WRITERS_MAX = 8
@@ -88,7 +86,7 @@ class StartWriter(ClusterCommand):
         size = lane.size
         return size.grown(clients=1, replicas=TRANSACTION_PARTITIONS * min(3, size.brokers))
 
-    def do(self, lane: "Lane", cause: Cause) -> None:
+    def do(self, lane: Lane, cause: Cause) -> None:
         world, brokers = lane.world, list(brokers_of(lane.world))
         plan = transaction_topic(TRANSACTION_PARTITIONS, min(3, len(brokers)))
         if not has_topic(world, plan.name):  # as Kafka makes it when the first transactional client asks
@@ -139,7 +137,7 @@ class PauseWriter(WriterCommand):
     kind: ClassVar[str] = "cluster_pause_writer"
     condition: ClassVar[str] = RUNNING
 
-    def do(self, lane: "Lane", cause: Cause) -> None:
+    def do(self, lane: Lane, cause: Cause) -> None:
         lane.world.pause(writer_node(self.writer), cause)
 
 
@@ -149,7 +147,7 @@ class ResumeWriter(WriterCommand):
     kind: ClassVar[str] = "cluster_resume_writer"
     condition: ClassVar[str] = PAUSED
 
-    def do(self, lane: "Lane", cause: Cause) -> None:
+    def do(self, lane: Lane, cause: Cause) -> None:
         lane.world.resume(writer_node(self.writer))
 
 

@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from broker_core.errors import CommandError
 from broker_core.events import Cause, Json
@@ -23,14 +23,12 @@ from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.lab.commands.cluster import ClusterCommand
 from broker_core.lab.fields import whole
 from broker_core.lab.kafka.facts import KafkaFacts
+from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.shared.facts import LaneFacts
+from broker_core.lab.shared.ordered_lab import OrderedLab
 from broker_core.lab.size import LaneSize
 from broker_core.lab.views.kafka_cluster import partition_name
 from broker_core.lab.views.panels import cluster_notes
-
-if TYPE_CHECKING:
-    from broker_core.lab.lab import Lab
-    from broker_core.lab.lanes.lane import Lane
 
 TOPIC_NAME = re.compile(r"(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}")
 """Source: Kafka 3.9 clients Topic.validate."""
@@ -53,7 +51,7 @@ class OperatorCommand(ClusterCommand):
     def check_in(self, lane: KafkaFacts) -> None:
         self._raise(lane.refused(self.request()))
 
-    def ask(self, lab: "Lab") -> None:
+    def ask(self, lab: OrderedLab) -> None:
         """The controller knows who is alive."""
         for lane in lab.lanes_of(self.lane):
             if cluster_notes(lane) is not None:
@@ -66,7 +64,7 @@ class OperatorCommand(ClusterCommand):
                 f"args.{field}", "{error}: {reason}", error=refused.code.name, reason=refused.sentence
             )
 
-    def do(self, lane: "Lane", cause: Cause) -> None:
+    def do(self, lane: Lane, cause: Cause) -> None:
         verbs.order_tool(lane.world, self.request(), cause)
 
 

@@ -14,7 +14,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from broker_core.clock import SECOND_US
 from broker_core.errors import CommandError, Names
@@ -30,12 +30,10 @@ from broker_core.lab.facts import LabFacts
 from broker_core.lab.fields import LANE_ID, whole
 from broker_core.lab.kafka.facts import KafkaFacts
 from broker_core.lab.lanes import kafka_cluster_verbs
+from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.limits import Limits
 from broker_core.lab.shared.facts import LaneFacts
 from broker_core.lab.size import LaneSize
-
-if TYPE_CHECKING:
-    from broker_core.lab.lanes.lane import Lane
 
 DOWN_S, DOWN_S_MAX = 2, 3_600
 TOPICS_MAX = 16
@@ -52,12 +50,12 @@ class MemberCommand(ConsumerCommand):
             raise CommandError("rig", "there is no Kafka cluster with a consumer group in this lab")
         ConsumerCommand.check(self, LabFacts({lane.id: lane for lane in lanes}, lab.is_playing, lab.limits))
 
-    def carry_out_in(self, lane: "Lane", position: int) -> None:
+    def carry_out_in(self, lane: Lane, position: int) -> None:
         if kafka_cluster_verbs.has_group(lane):
             self.do(lane, position)
 
     @abstractmethod
-    def do(self, lane: "Lane", position: int) -> None:
+    def do(self, lane: Lane, position: int) -> None:
         """In one lane, which has the consumer and a cluster."""
 
 
@@ -70,7 +68,7 @@ class Freeze(MemberCommand):
     def check_in(self, lane: LaneFacts) -> None:
         self.refuse_held(lane)
 
-    def do(self, lane: "Lane", position: int) -> None:
+    def do(self, lane: Lane, position: int) -> None:
         kafka_cluster_verbs.freeze(lane, self.consumer, position)
 
 
@@ -84,7 +82,7 @@ class Thaw(MemberCommand):
         if not lane.consumer(self.consumer).is_frozen:
             raise CommandError("consumer", "{consumer} is not frozen", consumer=self.consumer)
 
-    def do(self, lane: "Lane", position: int) -> None:
+    def do(self, lane: Lane, position: int) -> None:
         kafka_cluster_verbs.thaw(lane, self.consumer, position)
 
 
@@ -97,7 +95,7 @@ class StickPoll(MemberCommand):
     def check_in(self, lane: LaneFacts) -> None:
         self.refuse_held(lane)
 
-    def do(self, lane: "Lane", position: int) -> None:
+    def do(self, lane: Lane, position: int) -> None:
         kafka_cluster_verbs.stick(lane, self.consumer, position)
 
 
@@ -111,7 +109,7 @@ class UnstickPoll(MemberCommand):
         if not lane.consumer(self.consumer).is_stuck:
             raise CommandError("consumer", "{consumer} is not stuck", consumer=self.consumer)
 
-    def do(self, lane: "Lane", position: int) -> None:
+    def do(self, lane: Lane, position: int) -> None:
         kafka_cluster_verbs.unstick(lane, self.consumer, position)
 
 
@@ -166,7 +164,7 @@ class Restart(MemberCommand):
         self.refuse_crashed(lane)
         self.refuse_frozen(lane)
 
-    def do(self, lane: "Lane", position: int) -> None:
+    def do(self, lane: Lane, position: int) -> None:
         set_to: Json = {}
         if self.assignors is not None:
             set_to["assignors"] = list(self.assignors)
@@ -222,7 +220,7 @@ class ChangeSubscription(MemberCommand):
         if lane.consumer(self.consumer).is_stuck:
             raise CommandError("consumer", "{consumer} is stuck in a record", consumer=self.consumer)
 
-    def do(self, lane: "Lane", position: int) -> None:
+    def do(self, lane: Lane, position: int) -> None:
         topics = None if self.topics is None else list(self.topics)
         kafka_cluster_verbs.subscribe(lane, self.consumer, position, topics, self.pattern)
 
@@ -275,12 +273,12 @@ class AddPartitions(ClusterCommand):
         # With a replica on each broker: how many the topic has is not among the facts.
         return lane.size.grown(partitions=more, replicas=more * lane.size.brokers) if more > 0 else None
 
-    def carry_out_in(self, lane: "Lane", position: int) -> None:
+    def carry_out_in(self, lane: Lane, position: int) -> None:
         # It is no fault: it has no card.
         self.do(lane, Cause(command=position))
         lane.rules.forget_caches()
 
-    def do(self, lane: "Lane", cause: Cause) -> None:
+    def do(self, lane: Lane, cause: Cause) -> None:
         verbs.create_partitions(lane.world, self.topic, self.count, cause)
 
 
@@ -312,11 +310,11 @@ class DeployAssignor(ClusterCommand):
     def check_in(self, lane: KafkaFacts) -> None:
         """A group can always be given another assignor."""
 
-    def carry_out_in(self, lane: "Lane", position: int) -> None:
+    def carry_out_in(self, lane: Lane, position: int) -> None:
         if kafka_cluster_verbs.has_group(lane):
             kafka_cluster_verbs.deploy_assignor(lane, position, self.source)
 
-    def do(self, lane: "Lane", cause: Cause) -> None:
+    def do(self, lane: Lane, cause: Cause) -> None:
         """It is done to the lane's programs, in `carry_out_in`."""
 
     def said(self) -> Json:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
 
 from broker_core.errors import CommandError
 from broker_core.events import Cause, Json
@@ -26,12 +26,10 @@ from broker_core.lab.commands.group import MemberCommand
 from broker_core.lab.fields import LANE_ID, whole
 from broker_core.lab.kafka.facts import KafkaFacts
 from broker_core.lab.lanes import kafka_cluster_partition_verbs as verbs
+from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.limits import Limits
 from broker_core.lab.shared.facts import LaneFacts
 from broker_core.lab.views.kafka_cluster import partition_name
-
-if TYPE_CHECKING:
-    from broker_core.lab.lanes.lane import Lane
 
 OFFSET_MAX = 2**53 - 1
 """What a program in JavaScript can still say exactly."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
@@ -15,11 +15,9 @@ from broker_core.lab.lanes.pulsar_options import PRIORITY_MAX
 from broker_core.lab.limits import Limits
 from broker_core.lab.pieces import Stops
 from broker_core.lab.shared.facts import LaneFacts
+from broker_core.lab.shared.ordered_lab import OrderedLab
 from broker_core.lab.size import LaneSize
 from broker_core.pulsar.selectors.protocol import Range
-
-if TYPE_CHECKING:
-    from broker_core.lab.lab import Lab
 
 PULSAR = "pulsar"
 DEMO_JOIN_ID = "demo:join"
@@ -96,7 +94,7 @@ class Join(Command):
     def grown(self, lane: LaneFacts) -> LaneSize:
         return lane.size.grown(consumers=self.count)
 
-    def carry_out(self, lab: "Lab", position: int) -> Stops:
+    def carry_out(self, lab: OrderedLab, position: int) -> Stops:
         names = [self.consumer] if self.consumer is not None else lab.free_names(self.count)
         yield from lab.join_lanes(lab.lanes_of(self.lane), names, position, self.set_to())
         lab.note(self, position, names)

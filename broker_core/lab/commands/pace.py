@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from broker_core.clock import SECOND_US
 from broker_core.errors import CommandError
@@ -10,12 +10,10 @@ from broker_core.events import Json
 from broker_core.lab import fields
 from broker_core.lab.commands.base import ConsumerCommand
 from broker_core.lab.consumer import Consumer
+from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.limits import Limits
 from broker_core.lab.observers.pace import ends_no_pause
 from broker_core.lab.shared.facts import LaneFacts
-
-if TYPE_CHECKING:
-    from broker_core.lab.lanes.lane import Lane
 
 SLOW_RATE_DEFAULT = 2
 
@@ -71,5 +69,5 @@ class Slow(ConsumerCommand):
     def check_in(self, lane: LaneFacts) -> None:
         self.refuse_held(lane)
 
-    def carry_out_in(self, lane: "Lane", position: int) -> None:
+    def carry_out_in(self, lane: Lane, position: int) -> None:
         lane.change(self.kind, self.consumer, position, SECOND_US // self.rate)

@@ -7,7 +7,7 @@ broker refuses, the lane tells.
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from broker_core.errors import CommandError
 from broker_core.events import Cause, Json
@@ -16,10 +16,12 @@ from broker_core.lab.commands.sticky import check_ranges_of, read_ranges
 from broker_core.lab.consumer import CRASHED, GONE, Consumer
 from broker_core.lab.facts import LabFacts
 from broker_core.lab.fields import whole
+from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.pulsar_options import PRIORITY_MAX
 from broker_core.lab.limits import Limits
 from broker_core.lab.pieces import Stops
 from broker_core.lab.shared.facts import LaneFacts
+from broker_core.lab.shared.ordered_lab import OrderedLab
 from broker_core.pulsar.client.consumer import (
     ConsumerOrder,
     ConsumerState,
@@ -32,10 +34,6 @@ from broker_core.pulsar.client.consumer import (
 )
 from broker_core.pulsar.selectors.protocol import Range
 from broker_core.pulsar.settings import STICKY
-
-if TYPE_CHECKING:
-    from broker_core.lab.lab import Lab
-    from broker_core.lab.lanes.lane import Lane
 
 MODEL = "pulsar"
 ENTRY_MAX = TIME_US_MAX = 2**53 - 1
@@ -63,14 +61,14 @@ class PulsarCommand(ConsumerCommand):
     def check_in(self, lane: LaneFacts) -> None:
         self.refuse_crashed(lane)
 
-    def carry_out(self, lab: "Lab", position: int) -> Stops:
+    def carry_out(self, lab: OrderedLab, position: int) -> Stops:
         for lane in lab.lanes_of(self.lane):
             if lane.model == MODEL and self.consumer in lane.consumers:
                 self.carry_out_in(lane, position)
                 yield None
         lab.note(self, position, [self.consumer])
 
-    def carry_out_in(self, lane: "Lane", position: int) -> None:
+    def carry_out_in(self, lane: Lane, position: int) -> None:
         consumer = lane.consumers[self.consumer]
         if lane.model != MODEL or consumer.state in (CRASHED, GONE):
             return
@@ -185,7 +183,7 @@ class SetPriority(PulsarCommand):
     def args(self) -> Json:
         return {"level": self.level}
 
-    def carry_out_in(self, lane: "Lane", position: int) -> None:
+    def carry_out_in(self, lane: Lane, position: int) -> None:
         if lane.model == MODEL:  # its next life has it, too
             consumer = lane.consumers[self.consumer]
             consumer.set_to = {**consumer.set_to, "priority": self.level}
@@ -222,7 +220,7 @@ class SetRanges(PulsarCommand):
             raise CommandError("consumer", "only consumers with sticky ranges name their ranges")
         check_ranges_of(lane.algorithm, self.ranges, "args.ranges")
 
-    def carry_out_in(self, lane: "Lane", position: int) -> None:
+    def carry_out_in(self, lane: Lane, position: int) -> None:
         if lane.algorithm in STICKY:
             # A class with slots is made anew by its decorator, so a plain super() would not find it.
             PulsarCommand.carry_out_in(self, lane, position)

@@ -5,7 +5,7 @@ broker ──X── producer      what it sends arrives; no receipt comes back 
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from broker_core.clock import SECOND_US
 from broker_core.errors import CommandError
@@ -13,15 +13,13 @@ from broker_core.events import Cause, Json
 from broker_core.lab.commands.base import LaneCommand
 from broker_core.lab.facts import LabFacts
 from broker_core.lab.fields import whole
+from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.pulsar_reading import BROKER, PRODUCER
 from broker_core.lab.pieces import Stops
 from broker_core.lab.pulsar.facts import PulsarFacts
+from broker_core.lab.shared.ordered_lab import OrderedLab
 from broker_core.pulsar.client.producer import GiveUp
 from broker_core.sim.network import CUT
-
-if TYPE_CHECKING:
-    from broker_core.lab.lab import Lab
-    from broker_core.lab.lanes.lane import Lane
 
 SECONDS_MAX = 25
 """Below the 30 s between two pings of the broker, which would not be answered either."""
@@ -50,13 +48,13 @@ class LoseReceipts(LaneCommand):
                 "rig", "no producer here waits for receipts: give a Pulsar lane the option receipts"
             )
 
-    def carry_out(self, lab: "Lab", position: int) -> Stops:
+    def carry_out(self, lab: OrderedLab, position: int) -> Stops:
         for lane in lab.lanes_of(self.lane):
             self.carry_out_in(lane, position)
             yield None
         lab.note(self, position, [])
 
-    def carry_out_in(self, lane: "Lane", position: int) -> None:
+    def carry_out_in(self, lane: Lane, position: int) -> None:
         if not lane.options.get("receipts") or lane.model != "pulsar":
             return
         producer = lane.world.slots[PRODUCER]

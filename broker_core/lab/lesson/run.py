@@ -6,18 +6,15 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from broker_core.events import Json
+from broker_core.lab.commands.base import Command
 from broker_core.lab.commands.clock import ClockCommand
 from broker_core.lab.lesson.checks import holds
 from broker_core.lab.lesson.lesson import OWN_IDS, Check, Lesson
 from broker_core.lab.lesson.numbers import EVENTS, NoSuchNumber, number_at
-from broker_core.lab.view import lab_numbers, lane_view
-
-if TYPE_CHECKING:
-    from broker_core.lab.commands.base import Command
-    from broker_core.lab.lab import Lab
+from broker_core.lab.view import ShownLab, lab_numbers, lane_view
 
 
 @dataclass(slots=True)
@@ -32,7 +29,7 @@ class LessonRun:
     told: dict[str, dict[str, int]] = field(default_factory=dict)
     meddled_us: int | None = None
 
-    def look(self, lab: Lab) -> None:
+    def look(self, lab: ShownLab) -> None:
         """The checks of this very moment. All that happened up to it belongs to it; an order of the same time
         comes after."""
         shown: dict[str, Json] = {}
@@ -40,21 +37,21 @@ class LessonRun:
             if check.at_us == lab.now_us and place not in self.results:
                 self.results[place] = self._result(lab, check, shown)
 
-    def _result(self, lab: Lab, check: Check, shown: dict[str, Json]) -> Json:
+    def _result(self, lab: ShownLab, check: Check, shown: dict[str, Json]) -> Json:
         try:
             came = self._number(lab, check, shown)
         except NoSuchNumber as missing:
             return {"came": None, "holds": False, "missing": {"name": missing.name, "known": missing.known}}
         return {"came": came, "holds": holds(came, check.asks)}
 
-    def _number(self, lab: Lab, check: Check, shown: dict[str, Json]) -> Any:
+    def _number(self, lab: ShownLab, check: Check, shown: dict[str, Json]) -> Any:
         if check.number.startswith(EVENTS):
             return self._told_of(lab, check.lane, check.number.removeprefix(EVENTS))
         if check.lane not in shown:
             shown[check.lane] = lane_view(lab, lab.lanes[check.lane]) if check.lane else lab_numbers(lab)
         return number_at(shown[check.lane], check.number)
 
-    def _told_of(self, lab: Lab, lane: str, kind: str) -> int:
+    def _told_of(self, lab: ShownLab, lane: str, kind: str) -> int:
         """How many turning points of this kind there were, in one lane or in all; those that nobody has
         collected yet count, too."""
         lanes = [lab.lanes[lane]] if lane else list(lab.lanes.values())
