@@ -1,10 +1,10 @@
 // The cluster page: takes frames, draws at most once per animation frame, and turns presses, keys and strokes across
 // links into commands.
 
-import { onLanguage, page, say, speak } from "../base/chrome.js";
+import { onLanguage, page, say } from "../base/chrome.js";
+import { setAttribute, setText } from "../base/dom.js";
 import { createNotice } from "../base/notice.js";
 import { createRoving } from "../base/roving.js";
-import { clock } from "../base/say.js";
 import { writeTable } from "../base/table.js";
 import { createThrottle } from "../base/throttle.js";
 import { draw } from "../drawing/shapes.js";
@@ -12,7 +12,7 @@ import { createFreshness } from "../feed/freshness.js";
 import { createFeed } from "../lane/feed.js";
 import { writeLogLinks } from "../lane/log_links.js";
 import { createOrders } from "../lane/orders.js";
-import { createTransport, onKeys } from "../lane/transport.js";
+import { createTransport, drawTransport, onKeys } from "../lane/transport.js";
 import { createVerbs } from "../lane/verb_buttons.js";
 import { createLessonStrip } from "../lesson/strip.js";
 import { createCards } from "./cards.js";
@@ -94,7 +94,8 @@ function drawFrame(isForced = false) {
   operator.write(now, name);
   drawProducer(now);
   cards.write(now.faults ?? [], say);
-  drawTransport();
+  drawTransport(view);
+  setText($("series-title"), name === null ? "" : say("cluster.series", { partition: name }));
   writeLesson(view);
   twinsDue(() => drawTables(cluster()), { everyMs: TWINS_EVERY_MS, isForced: isForced === true });
   if (name !== null) series(samplesOf(now.history, name), name, { say, isForced: isForced === true });
@@ -184,27 +185,7 @@ function drawTables(now) {
   }
 }
 
-function drawTransport() {
-  speak($("play"), view.playing ? "pause" : "play", "sayLabel");
-  setAttribute($("play-icon"), "href", view.playing ? "#v-pause" : "#v-play");
-  $("step").disabled = view.playing;
-  for (const button of document.querySelectorAll("[data-speed]")) {
-    setAttribute(button, "aria-pressed", String(Number(button.dataset.speed) === view.speed));
-  }
-  setText($("clock"), clock(view.at_us));
-  setText($("series-title"), name === null ? "" : say("cluster.series", { partition: name }));
-}
-
-function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text;
-  return text;
-}
-
 // The browser lays a drawing out anew even where a value is written that was there.
-function setAttribute(element, attribute, value) {
-  if (element.getAttribute(attribute) !== String(value)) element.setAttribute(attribute, value);
-}
-
 // -- what a person does -----------------------------------------------------------------------------------------------
 
 const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice });

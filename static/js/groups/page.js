@@ -1,9 +1,9 @@
 // The page of a consumer group: takes frames, draws at most once per animation frame, and turns presses and keys into
 // commands.
 
-import { onLanguage, page, say, speak } from "../base/chrome.js";
+import { onLanguage, page, say } from "../base/chrome.js";
 import { readComparison, startComparison } from "../base/commands.js";
-import { setTerm } from "../base/dom.js";
+import { setTerm, setText } from "../base/dom.js";
 import { createNotice } from "../base/notice.js";
 import { createRoving } from "../base/roving.js";
 import { NONE, clock, number } from "../base/say.js";
@@ -15,7 +15,7 @@ import { createFeed } from "../lane/feed.js";
 import { logAddress } from "../lane/log_links.js";
 import { createOrders } from "../lane/orders.js";
 import { overloadWords } from "../lane/overload.js";
-import { createTransport, onKeys } from "../lane/transport.js";
+import { createTransport, drawTransport, onKeys } from "../lane/transport.js";
 import { createVerbs } from "../lane/verb_buttons.js";
 import { createLessonStrip } from "../lesson/strip.js";
 import { createAtPartition } from "./at_partition.js";
@@ -99,7 +99,7 @@ function drawFrame(isForced = false) {
     everyMs: GRID_EVERY_MS, isForced: isForced || Object.keys(now.partitions).length <= MANY,
   });
   drawMessage(now);
-  drawTransport();
+  drawTransport(view);
   writeLesson(view);
   twinsDue(() => {
     drawTables(group());
@@ -252,21 +252,6 @@ function drawTables(now) {
       ...states.map((textContent) => Object.assign(document.createElement("li"), { textContent })),
     );
   }
-}
-
-function drawTransport() {
-  speak($("play"), view.playing ? "pause" : "play", "sayLabel");
-  $("play-icon").setAttribute("href", view.playing ? "#v-pause" : "#v-play");
-  $("step").disabled = view.playing;
-  for (const button of document.querySelectorAll("[data-speed]")) {
-    button.setAttribute("aria-pressed", String(Number(button.dataset.speed) === view.speed));
-  }
-  setText($("clock"), clock(view.at_us));
-}
-
-function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text;
-  return text;
 }
 
 // -- what a person does -----------------------------------------------------------------------------------------------

@@ -1,6 +1,10 @@
 // What the pages of one lane share of their lower bar and their keys: run and pause, one step, speed, tables in place
 // of pictures.
 
+import { speak } from "../base/chrome.js";
+import { setAttribute, setText } from "../base/dom.js";
+import { clock } from "../base/say.js";
+
 const $ = (id) => document.getElementById(id);
 
 // send(near, order): gives the worker an order. current(): the view. redraw(): tables have come, or gone.
@@ -22,6 +26,17 @@ export function createTransport({ send, current, redraw }) {
     if (speed) send(event.target, { kind: "speed", lane: "all", args: { speed: Number(speed) } });
   });
   return { " ": play, ".": step, t: toggleTables };
+}
+
+// What the bar shows of the view.
+export function drawTransport(view) {
+  speak($("play"), view.playing ? "pause" : "play", "sayLabel");
+  setAttribute($("play-icon"), "href", view.playing ? "#v-pause" : "#v-play");
+  $("step").disabled = view.playing;
+  for (const button of document.querySelectorAll("[data-speed]")) {
+    setAttribute(button, "aria-pressed", String(Number(button.dataset.speed) === view.speed));
+  }
+  setText($("clock"), clock(view.at_us));
 }
 
 const isTyping = (event) => event.target.closest("input, textarea, select") !== null;

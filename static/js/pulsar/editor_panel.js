@@ -2,6 +2,7 @@
 // while one types, and the order to take them or to join with them.
 
 import { speak } from "../base/chrome.js";
+import { fillList, fillSelect } from "../base/dom.js";
 import { draw } from "../drawing/shapes.js";
 import { createVerbs } from "../lane/verb_buttons.js";
 import { findings, layout, written } from "./editor.js";
@@ -11,7 +12,7 @@ import { createAsker } from "./what_if.js";
 const KIND = "pulsar_ranges", NEWCOMER = "";
 
 // newcomer: its form, which says what it asks for beside its ranges.
-export function createEditor($, { url, lane, kinds, order, say, colorOf, fillSelect, fillList, newcomer }) {
+export function createEditor($, { url, lane, kinds, order, say, colorOf, newcomer }) {
   const who = $("editor-who"), text = $("editor-ranges");
   let now = null, answer = null, askedFor = "", shownFor = null, picked = null, joinsBeside = null;
   const asker = createAsker({

@@ -2,17 +2,16 @@
 // orders, and asks the server "what if". No rule is worked out here.
 
 import { onLanguage, page, say, speak } from "../base/chrome.js";
+import { fillSelect, setText } from "../base/dom.js";
 import { createNotice } from "../base/notice.js";
-import { clock, number, percent } from "../base/say.js";
 import { writeTable } from "../base/table.js";
 import { createThrottle } from "../base/throttle.js";
 import { draw } from "../drawing/shapes.js";
-import { fingerprint } from "../drawing/slices.js";
 import { createFreshness } from "../feed/freshness.js";
 import { createFeed } from "../lane/feed.js";
 import { createOrders } from "../lane/orders.js";
 import { lastChange } from "../lane/sentence.js";
-import { createTransport, onKeys } from "../lane/transport.js";
+import { createTransport, drawTransport, onKeys } from "../lane/transport.js";
 import { createVerbs } from "../lane/verb_buttons.js";
 import { createLessonStrip } from "../lesson/strip.js";
 import * as batches from "./batches.js";
@@ -20,30 +19,24 @@ import { chip, createConsumers, rows as consumerRows } from "./consumers.js";
 import * as cursor from "./cursor.js";
 import { createEditor } from "./editor_panel.js";
 import * as ladder from "./ladder.js";
-import * as lens from "./lens.js";
 import { createNewcomer, knowsLevels } from "./newcomer.js";
-import * as ranges from "./ranges.js";
-import * as ring from "./ring.js";
-import * as round from "./round.js";
 import { createRules } from "./rules.js";
 import { NAMED_MOST, createSeries, rowsOf } from "./series.js";
-import { windowOf } from "./space.js";
-import * as standbys from "./standbys.js";
+import { createSpacePanel } from "./space_panel.js";
 import { drainingTable, handedTable, othersTable, spaceTable } from "./tables.js";
 import { chosenWords, verbsOf } from "./verbs.js";
 import { createAsker, lines } from "./what_if.js";
-import { handedWords, headline, rulesWords, spaceTitle, spaceWords } from "./words.js";
+import { headline, rulesWords, spaceTitle } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
-const TWINS_EVERY_MS = 1000, RING_MOST = 440, BESIDE_LEAST = 210, RING_BESIDE = 330, WIDE_LEAST = 240, LENS_STEP = 2;
-const LENS_START = 24, HANDED_SHOWN = 6, HAND_MS = 1600, DRAINING_ROWS = 12;
+const TWINS_EVERY_MS = 1000, WIDE_LEAST = 240, DRAINING_ROWS = 12;
 const main = $("main"), freshness = createFreshness(), notice = createNotice($("notice")), lane = page.pulsar.lane;
 const still = matchMedia("(prefers-reduced-motion: reduce)"), series = createSeries($("series"), page.urls.plotly);
 
 const writeLesson = createLessonStrip(), twinsDue = createThrottle();
-let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, bandsAt = "", bands = [], handAt = null;
+let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false;
 let ladderTall = 0, batchesTall = 0, batchesKind = "", chosen = null, answer = null, askedFor = "", levelFor = "";
-let partition = null, at = null, span = null, size = 0;
+let partition = null;
 
 const rig = () => view.rigs[lane];
 const colorOf = (name) => rig().consumers[name]?.color ?? view.consumers[name]?.color ?? null;
@@ -64,7 +57,7 @@ function drawFrame(isForced = false) {
   setText($("title"), headline(now, view.workload.rate, say));
   setText($("sub"), rulesWords(now, say));
   rules.write(now);
-  drawSpace(now);
+  space.write(now);
   drawBatches(now);
   drawLadder(now);
   drawCursor(now);
@@ -80,7 +73,7 @@ function drawFrame(isForced = false) {
   editor.write(now);
   drawDraining(now);
   drawBeside(now);
-  drawTransport();
+  drawTransport(view);
   writeLesson(view);
   // Who looks at the tables sees the numbers of the words beside them; who hears them is not flooded.
   twinsDue(() => drawTables(rig()), {
@@ -90,113 +83,6 @@ function drawFrame(isForced = false) {
   series(rowsOf(view, lane), { say, colorOf, isForced });
   main.dataset.seq = seq;
   feed.tell();
-}
-
-function drawSpace(now) {
-  const { picture, pulsar } = now, isSpace = "space" in picture;
-  setText($("space-title"), spaceTitle(pulsar, picture, say));
-  setText($("space-words"), spaceWords(now, say));
-  $("space").toggleAttribute("hidden", !isSpace);
-  $("lens-box").hidden = $("handed-box").hidden = !isSpace;
-  $("table-box").hidden = !pulsar.failover;
-  $("round").toggleAttribute("hidden", isSpace || Boolean(pulsar.failover));
-  main.querySelector(".space-pics").toggleAttribute("data-long", !isSpace && now.order.length > 16);
-  if (isSpace) return drawHashes(now);
-  bandsAt = "";
-  const wide = spaceWide();
-  if (pulsar.failover) {
-    const svg = $("standbys"), width = Math.max(wide, standbys.wide(pulsar.failover, wide));
-    svg.style.setProperty("width", `${width}px`);
-    svg.setAttribute("height", standbys.tall(pulsar.failover));
-    svg.setAttribute("aria-label", spaceWords(now, say));
-    draw(svg, standbys.layout(pulsar, { width: wide, colorOf, chosen, say }));
-    return;
-  }
-  $("round").setAttribute("height", round.tall(picture));
-  $("round").setAttribute("aria-label", spaceWords(now, say));
-  $("round").style.setProperty("width", `${wide}px`);
-  draw(
-    $("round"),
-    round.layout(picture, pulsar.consumers, { width: wide, colorOf, permitsMost: pulsar.queue_size, chosen, say }),
-  );
-}
-
-// The width of a picture within its panel. Before the first layout a panel has none: then as much as a small phone
-// shows.
-const spaceWide = () => Math.max(WIDE_LEAST, Math.floor($("space-title").parentElement.clientWidth));
-
-function drawHashes(now) {
-  const { picture, pulsar } = now, isRing = picture.kind === "ring", wide = spaceWide();
-  if (at === null || at >= picture.space) at = Math.floor(picture.space / 2);
-  if (span === null || span > picture.space) span = picture.space / LENS_START;
-  const window = windowOf(at, span, picture.space), svg = $("space"), slot = answer?.key ? answer.slot : null;
-  const isBeside = wide >= RING_BESIDE + BESIDE_LEAST;
-  size = !isRing ? wide : Math.min(RING_MOST, isBeside ? wide - BESIDE_LEAST : wide);
-  if (isRing) main.querySelector(".space-pics").dataset.ring = isBeside ? "beside" : "alone";
-  else delete main.querySelector(".space-pics").dataset.ring;
-  const cuts = [picture.now, picture.before].map(fingerprint);
-  const key = [...cuts, picture.names, size, page.language, picture.kind].join("/");
-  if (key !== bandsAt) {
-    bands = isRing ? ring.bands(picture, colorOf, size) : ranges.bands(picture, colorOf, size, say);
-    bandsAt = key;
-  }
-  const draining = Object.keys(pulsar.draining?.slots ?? {}).map(Number);
-  const live = Object.values(pulsar.consumers).filter(({ connected }) => connected).length;
-  const middle = [
-    [number(live), "big b"], [say("picture.on_ring"), ""],
-    [
-      say("picture.unacked", {
-        unacked: Object.values(pulsar.consumers).reduce((sum, { unacked, former }) => sum + unacked + former, 0),
-      }),
-      "m",
-    ],
-  ];
-  svg.setAttribute("width", size);
-  svg.setAttribute("height", isRing ? size : ranges.TALL);
-  svg.setAttribute("aria-label", `${spaceTitle(pulsar, picture, say)}. ${spaceWords(now, say)}`);
-  draw(svg, [
-    ...bands,
-    ...(isRing
-      ? ring.marks(picture, size, { lens: window, slot, draining, lines: middle })
-      : ranges.marks(picture, size, { lens: window, slot, draining, number })),
-  ]);
-  showHanding(now);
-  $("lens").style.setProperty("width", `${wide}px`);
-  $("lens").setAttribute("aria-label", setText($("lens-words"), `${number(window.from)}..${number(window.to - 1)}`));
-  draw(
-    $("lens"),
-    lens.layout(picture, { window, width: wide, colorOf, slot, draining: pulsar.draining?.slots ?? {}, say }),
-  );
-  $("lens-at").value = Math.round((at / picture.space) * 1000);
-  $("lens-out").disabled = span >= picture.space;
-  $("lens-in").disabled = span <= 16;
-  drawHanded(now);
-}
-
-// A change of owners is shown in motion once: what was given grows out of its former owner into its new one.
-function showHanding({ picture }) {
-  const key = picture.before ? `${fingerprint(picture.now)}/${fingerprint(picture.before)}` : "";
-  if (handAt === key) return;
-  const isFirst = handAt === null;                      // what had happened before the page was there
-  handAt = key;
-  if (isFirst || still.matches) return;
-  const svg = $("space");
-  svg.removeAttribute("data-handing");
-  svg.getBoundingClientRect();                          // so that the same motion begins anew
-  svg.setAttribute("data-handing", "");
-  setTimeout(() => handAt === key && svg.removeAttribute("data-handing"), HAND_MS);
-}
-
-function drawHanded({ pulsar, picture, bill }) {
-  const shown = pulsar.handed.slice(0, HANDED_SHOWN), texts = shown.map((row) => handedWords(row, picture.space, say));
-  if (pulsar.handed.length > shown.length) {
-    texts.push(say("subscription.handed_more", { count: pulsar.handed.length - shown.length }));
-  }
-  if (texts.length && bill?.space_moved) {
-    texts.unshift(say("subscription.handed_all", { part: percent(bill.space_moved, 1) }));
-  }
-  if (!texts.length) texts.push(say(picture.before ? "subscription.handed_nothing" : "subscription.handed_none"));
-  fillList($("handed"), texts.map((text) => [text, false]));
 }
 
 // The picture grows with the longest batch so far and does not shrink, so that what stands below keeps still.
@@ -297,7 +183,7 @@ function showAnswer(found, problem) {
     if (color !== null) value.prepend(chip(color));      // who has not joined yet has none
     return [term, value];
   }));
-  if (found?.slot !== null && found?.slot !== undefined && $("ask-key").value) at = found.slot;
+  if (found?.slot !== null && found?.slot !== undefined && $("ask-key").value) space.lookAt(found.slot);
   schedule();
 }
 
@@ -343,59 +229,26 @@ function drawTables(now) {
   write("cursor-twin", cursor.table(now.pulsar.cursors, say), say("subscription.cursor"));
 }
 
-function drawTransport() {
-  speak($("play"), view.playing ? "pause" : "play", "sayLabel");
-  $("play-icon").setAttribute("href", view.playing ? "#v-pause" : "#v-play");
-  $("step").disabled = view.playing;
-  for (const button of document.querySelectorAll("[data-speed]")) {
-    button.setAttribute("aria-pressed", String(Number(button.dataset.speed) === view.speed));
-  }
-  setText($("clock"), clock(view.at_us));
-}
-
-function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text;
-  return text;
-}
-
-function fillList(list, texts) {
-  const key = JSON.stringify(texts);
-  if (list.dataset.key === key) return;
-  list.dataset.key = key;
-  list.replaceChildren(
-    ...texts.map(([textContent, isBad]) =>
-      Object.assign(document.createElement("li"), { textContent, className: isBad ? "bad" : "" }),
-    ),
-  );
-}
-
-function fillSelect(select, options, value) {
-  const key = JSON.stringify(options);
-  if (select.dataset.key !== key) {
-    select.dataset.key = key;
-    select.replaceChildren(...options.map(([id, text]) => new Option(text, id)));
-    // also while it has the focus: new options forget which one was chosen
-    select.value = value;
-  }
-  if (select.value !== value && document.activeElement !== select) select.value = value;
-}
-
 // -- what a person does -----------------------------------------------------------------------------------------------
 
 const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice });
 const order = (near, command) => orders.command(near, { lane, ...command });
 const verbs = createVerbs($("verbs"), (verb, near) => order(near, verb.order));
+const space = createSpacePanel({
+  current: rig, chosen: () => chosen, askedSlot: () => (answer?.key ? answer.slot : null), colorOf,
+  isStill: () => still.matches, redraw: schedule,
+});
 const writeConsumers = createConsumers($("consumers"), choose);
 const rules = createRules(
   {
     types: $("types"), rule: $("rule"), order: $("order"), ruleChoice: $("rule-choice"), orderChoice: $("order-choice"),
     about: $("rule-about"),
   },
-  { kinds: page.pulsar.verbs, order, say, fillSelect },
+  { kinds: page.pulsar.verbs, order, say },
 );
 const newcomer = createNewcomer($, { order, toRanges: () => editor.openFor("") });
 const editor = createEditor($, {
-  url: page.pulsar.ranges, lane, kinds: page.pulsar.verbs, order, say, colorOf, fillSelect, fillList, newcomer,
+  url: page.pulsar.ranges, lane, kinds: page.pulsar.verbs, order, say, colorOf, newcomer,
 });
 const asker = createAsker({
   url: page.pulsar.key, inputs: [$("ask-key"), $("ask-name")], show: showAnswer,
@@ -433,43 +286,10 @@ const move = (steps) => {
   drawFrame();
 };
 
-// The lens goes where the pointer is on the ring or the line, while it is pressed.
-let isHeld = false;
-$("space").addEventListener("pointerdown", (event) => {
-  if (event.button) return;
-  isHeld = true;
-  $("space").setPointerCapture(event.pointerId);
-  follow(event);
-});
-$("space").addEventListener("pointermove", (event) => isHeld && follow(event));
-addEventListener("pointerup", () => { isHeld = false; });
-addEventListener("pointercancel", () => { isHeld = false; });
-
-function follow(event) {
-  const { left, top } = $("space").getBoundingClientRect(), { picture } = rig();
-  const point = [event.clientX - left, event.clientY - top];
-  const slot = picture.kind === "ring" ? ring.slotAt(point, picture, size) : ranges.slotAt(point, picture, size);
-  if (slot === null) return;
-  at = slot;
-  schedule();
-}
-
-$("lens-at").addEventListener("input", () => {
-  at = Math.min(rig().picture.space - 1, Math.floor((Number($("lens-at").value) / 1000) * rig().picture.space));
-  schedule();
-});
-const zoom = (factor) => {
-  if (!("space" in rig().picture)) return;
-  span = Math.max(16, Math.min(rig().picture.space, span * factor));
-  schedule();
-};
-$("lens-in").addEventListener("click", () => zoom(1 / LENS_STEP));
-$("lens-out").addEventListener("click", () => zoom(LENS_STEP));
-
 const transport = createTransport({ send: order, current: () => view, redraw: () => drawFrame(true) });
 const keys = {
-  ...transport, "[": () => move(-1), "]": () => move(1), "+": () => zoom(1 / LENS_STEP), "=": () => zoom(1 / LENS_STEP),
-  "-": () => zoom(LENS_STEP), n: newcomer.open,
+  ...transport, "[": () => move(-1), "]": () => move(1), "+": space.zoomIn, "=": space.zoomIn, "-": space.zoomOut,
+  n: newcomer.open,
 };
 
 onKeys((event) => {

@@ -1,6 +1,8 @@
 // Type of the subscription, and which rule chooses and keeps the order: what runs is pressed, what is pressed is
 // ordered.
 
+import { fillSelect } from "../base/dom.js";
+
 const TYPES = ["Key_Shared", "Failover", "Shared", "Exclusive"];
 const OF_TYPE = { exclusive: "Exclusive", failover: "Failover", failover_document: "Failover", shared: "Shared" };
 const ORDERS = ["recently_joined", "draining", "out_of_order"];
@@ -9,7 +11,7 @@ const typeOf = (algorithm) => OF_TYPE[algorithm] ?? "Key_Shared";
 
 export function createRules(
   { types, rule, order: orderSelect, ruleChoice, orderChoice, about },
-  { kinds, order, say, fillSelect },
+  { kinds, order, say },
 ) {
   let now = null;
   types.append(
