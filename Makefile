@@ -26,7 +26,7 @@ run: install
 # clock with others, with one Spark for all who need it; what is marked `alone` (tests/conftest.py) follows, one after another; nothing of the core is.
 # The simulations try other lives at each commit: 40 of each kind, or SEEDS. Each part ends with what every folder took.
 test: install-dev node browser postgres
-	node --test tests/js/*.test.mjs
+	node --test tests/js/*.test.mjs tests/js/*/*.test.mjs
 	HIGHWATER_SEEDS=$(or $(SEEDS),40) $(VENV)/python -m pytest -n auto --dist loadgroup -q --folders -m "not alone"
 	$(VENV)/python -m pytest -q --folders -m alone --ignore=tests/core
 

@@ -108,11 +108,16 @@ test("no module stands outside a folder", () => assert.deepEqual(modules.filter(
 
 // -- the shape of a file ----------------------------------------------------------------------------------------------
 
-const COLUMNS_MAX = 120;
+const COLUMNS_MAX = 120, LINES_MAX = 450;
 const TESTS = new URL("./", import.meta.url);
 const tests = readdirSync(TESTS, { recursive: true }).filter((name) => name.endsWith(".mjs"));
 const files = [...modules.map((name) => new URL(name, ROOT)), ...tests.map((name) => new URL(name, TESTS))];
 const linesOf = (file) => readFileSync(file, "utf8").trimEnd().split("\n");
+
+test("no module and no file of tests is longer than 450 lines", () => {
+  const long = files.filter((file) => linesOf(file).length > LINES_MAX).map(({ pathname }) => pathname);
+  assert.deepEqual(long, []);
+});
 
 test("no line of a module or of its tests is wider than 120 columns", () => {
   const wide = files.flatMap((file) =>

@@ -1,0 +1,31 @@
+// The line below a crash's caption: who has noticed it.
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { present } from "../../../static/js/stage/present.js";
+import { load } from "../fixtures/load.mjs";
+
+const WORDS = {
+  "sub.noticed": "noticed by {noticed}; {waiting} waits.", "sub.unnoticed": "{waiting} waits.",
+  "sub.noticed_by_all": "noticed.", "sub.unknown": "unknown to {lanes}.", "list.comma": ", ",
+  "list.and": "{first} and {last}",
+};
+
+function sub(states) {
+  const view = load("stage");
+  view.caption = { code: "crash", params: { consumer: "c1" } };
+  for (const [model, [state, code]] of Object.entries(states)) {
+    view.rigs[model].consumers.c1.state = state;
+    view.rigs[model].sentence = { code, params: { consumer: "c1", partitions: 4 } };
+  }
+  view.rig_order = Object.keys(states);
+  return present(view, WORDS, { only: [] }).slots.sub;
+}
+
+test("a lane that never knew the crashed consumer has not noticed it", () => {
+  const silent = ["crashed", "kafka.crash_pending"], lost = ["gone", "tubemq.crash_unknown"];
+  assert.equal(sub({ kafka: silent, tubemq: lost }), "rig.kafka waits. unknown to rig.tubemq.");
+  assert.equal(sub({ tubemq: ["gone", "tubemq.crash_unknown_idle"] }), "unknown to rig.tubemq.");
+  assert.equal(sub({ kafka: ["gone", "kafka.crash_noticed"], tubemq: lost }), "noticed. unknown to rig.tubemq.");
+  assert.equal(sub({ kafka: ["gone", "kafka.crash_noticed"], tubemq: ["gone", "tubemq.crash_noticed"] }), "noticed.");
+});
