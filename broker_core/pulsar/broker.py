@@ -14,24 +14,23 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from broker_core.hashing.murmur3 import murmur3_32
 from broker_core.pulsar import commands as c
+from broker_core.pulsar.broker_messages import ack, flow, ping, producer, redeliver, send
 from broker_core.pulsar.broker_state import Attached, BrokerState, Connection, consumer_key, topic_key
 from broker_core.pulsar.broker_subscribe import close_consumer, hear, pong, seek, subscribe, unsubscribe
-from broker_core.pulsar.commands import CommandAck, CommandMessage, CommandSend
+from broker_core.pulsar.commands import CommandMessage
 from broker_core.pulsar.dispatchers.active import ActiveDispatcher
 from broker_core.pulsar.dispatchers.draining import UNBLOCKING_US, DrainingDispatcher
 from broker_core.pulsar.dispatchers.key_shared import KeySharedDispatcher
 from broker_core.pulsar.dispatchers.pending import Sent
-from broker_core.pulsar.entry import Entry, fallback_key
-from broker_core.pulsar.noted import ANY_NUMBER, Noted, arrived_by, note
+from broker_core.pulsar.entry import Entry
 from broker_core.pulsar.settings import KEY_SHARED, BrokerSettings
 from broker_core.pulsar.subscription import Dispatcher, Subscription
 from broker_core.pulsar.topic import LATEST, Topic
 from broker_core.sim.node import Closed, Opened, Outbox
 
-NOTHING = Entry(0)
 KEEP_ALIVE, LIVENESS = "pulsar.keep_alive.two_ticks", "pulsar.connection.liveness_check"
+REFUSED = "pulsar.connection.refused"
 """Rules by which the broker gives up on a connection."""
 
 
@@ -113,124 +112,42 @@ class Broker:
         )
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
+        """What comes after a connection has ended is lost; a command that no broker handles ends it.
+
+        Source: Pulsar 3.2 PulsarDecoder.channelRead, whose handlers of the broker's own commands throw
+        UnsupportedOperationException; ServerCnx.exceptionCaught closes the connection.
+        """
         kind = type(message)
-        if out.doors:
-            if kind in PLAIN:
-                self.settle(now_us - 1, out)
-            else:
-                out.shut_door()
         known = self.state.connections.get(connection)
-        if known is not None and (known.awaits_pong or known.asking) and kind is not Closed:
-            hear(self, connection, now_us, out)
-        if kind is CommandSend:
-            try:
-                topic, name, wants_receipts = self.producers[connection][message.producer_id]
-            except KeyError:  # no such producer: ignored, as there
-                return
-            if (wants_receipts or self.has_dedup) and message.sequence_id >= 0:
-                if not topic.takes(name, message.sequence_id, len(message.batch) or 1, self.has_dedup):
-                    if wants_receipts:
-                        out.send(
-                            connection, c.CommandSendReceipt(message.producer_id, message.sequence_id, -1)
-                        )
-                    return
-            key = message.key if message.ordering_key < 0 else message.ordering_key
-            entry = Entry(
-                self.hash_of(key),
-                message.message,
-                key,
-                now_us,
-                message.batch,
-                message.deliver_at_us,
-                message.reconsumed,
-            )
-            if key < 0 and self.spreads_keyless:
-                spread(
-                    entry,
-                    name,
-                    message.sequence_id if message.first_sequence_id < 0 else message.first_sequence_id,
-                )
-            position = topic.ledger.append(entry)
-            if wants_receipts:
-                out.send(connection, c.CommandSendReceipt(message.producer_id, message.sequence_id, position))
-            self.dispatch(topic, position, entry, now_us, out)
-        elif kind is CommandAck:
-            ack(self, connection, message, now_us, out)
-        elif kind is Opened:
-            self.state.connections[connection] = Connection(message.peer, now_us)
-            out.deadline(f"keep_alive:{connection}", now_us + c.KEEP_ALIVE_US)
-        elif kind is Closed:
+        if known is None:
+            if kind is Opened:
+                self.state.connections[connection] = Connection(message.peer, now_us)
+                out.deadline(f"keep_alive:{connection}", now_us + c.KEEP_ALIVE_US)
+            return
+        if kind is Closed:
             self.drop(connection, "pulsar.connection.closed", now_us, out)
+            return
+        if known.awaits_pong or known.asking:
+            hear(self, connection, now_us, out)
+        handle = HANDLERS.get(kind)
+        if handle is None:
+            self.refuse(connection, "UnsupportedOperationException", now_us, out)
         else:
-            HANDLERS[kind](self, connection, message, now_us, out)
+            handle(self, connection, message, now_us, out)
 
-    def dispatch(self, topic: Topic, position: int, entry: Entry, now_us: int, out: Outbox) -> None:
-        """A new entry is at the end of its topic: each subscription sends it on, or leaves it."""
-        for subscription in topic.subscriptions.values():
-            dispatcher = subscription.dispatcher
-            if dispatcher is None:
-                subscription.cursor.end = position + 1
-                continue
-            needs_acks = out.doors and dispatcher.needs_acks(entry)
-            if needs_acks:
-                self.settle(now_us, out)
-            dispatcher.now_us = now_us
-            sent = dispatcher.arrived(position, entry)
-            if needs_acks and not dispatcher.only_notes_acks:
-                out.shut_door()
-            if sent:
-                consumer, first = sent[0]
-                if first == position and len(sent) == 1 and not (
-                    entry.batch or entry.reconsumed or subscription.redelivery_counts or self.overhears
-                ):  # the usual case, short for speed: it goes out, and nothing else does  # fmt: skip
-                    to, consumer_id = self.consumers[consumer]
-                    out.feed(to, CommandMessage(consumer_id, position, entry.message))
-                else:
-                    self.deliver(subscription, dispatcher, sent, out)
-            if dispatcher.has_news:
-                self.tell_news(topic, subscription, now_us, out)
-
-    def awaits(self, connection: int) -> bool:
-        """Whether the next command on this connection says that it is alive: to the tick, or to a consumer
-        that waits for it."""
-        known = self.state.connections.get(connection)
-        return known is not None and (known.awaits_pong or bool(known.asking))
-
-    def straight(self, topic: Topic, out: Outbox) -> KeySharedDispatcher | None:
-        """The topic's only subscription, if messages by themselves that arrive now go straight to its
-        consumers, and nothing else happens. That holds until one of them cannot be taken, or another event
-        reaches the subscription."""
-        if len(topic.subscriptions) != 1 or self.overhears:
-            return None
-        (subscription,) = topic.subscriptions.values()
-        dispatcher = subscription.dispatcher
-        if (
-            type(dispatcher) is not KeySharedDispatcher
-            or not dispatcher.is_straight
-            or subscription.redelivery_counts
-        ):
-            return None
-        return None if out.doors and dispatcher.needs_acks(NOTHING) else dispatcher
-
-    def settle(self, now_us: int, out: Outbox) -> None:
-        """Note the acknowledgements that have arrived by now; see `noted.py`."""
-        arrived = arrived_by(now_us, out.doors)
-        if arrived:
-            self.note(arrived)
-
-    def note(self, arrived: Sequence[Noted]) -> None:
-        note(self, arrived)
-
-    def thaw(self, now_us: int, out: Outbox) -> None:
-        """It was busy with nothing."""
+    def refuse(self, connection: int, error: str, now_us: int, out: Outbox) -> None:
+        """A command that makes no sense: the connection is closed, and its consumers with it. error: the
+        original's exception, or what it logs."""
+        peer = self.state.connections[connection].peer
+        out.tell("pulsar.connection.refused", REFUSED, {"error": error}, {"client": peer})
+        out.close(connection)
+        self.drop(connection, REFUSED, now_us, out)
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         what, _, number = name.partition(":")
         if what in ("switch", "delayed", "unblock"):
             self.wake_subscription(what, number, now_us, out)
             return
-        if out.doors:
-            self.settle(now_us - 1, out)  # an acknowledgement is a sign of life, too
         connection = int(number)
         known = self.state.connections[connection]
         if what == "keep_alive":
@@ -250,7 +167,6 @@ class Broker:
     def wake_subscription(self, what: str, name: str, now_us: int, out: Outbox) -> None:
         """A second after a switch, ten milliseconds after a slot has drained, or the time of a delayed
         message."""
-        out.shut_door()
         topic_name, _, subscription_name = name.rpartition("|")
         topic = self.state.topics[topic_name]
         subscription = topic.subscriptions.get(subscription_name)
@@ -290,7 +206,6 @@ class Broker:
 
     def drop(self, connection: int, reason: str, now_us: int, out: Outbox) -> None:
         """The connection is gone, and its consumers with it; who waited for the word about it is let in."""
-        out.shut_door()
         known = self.state.connections.pop(connection)
         out.cancel(f"keep_alive:{connection}")
         out.cancel(f"liveness:{connection}")
@@ -337,7 +252,7 @@ class Broker:
         data = {
             "consumer": known.consumers[consumer_id].name,
             "client": known.peer,
-            "consumers": len(subscription.consumers),
+            "consumers": subscription.consumer_count,
             "redelivered": redelivered,
             "waiting": subscription.waiting,
         }
@@ -355,9 +270,10 @@ class Broker:
         self, topic: Topic, subscription: Subscription, sent: Sequence[Sent], now_us: int, out: Outbox
     ) -> None:
         """Send what the dispatcher said, tell who is active, set what is to happen later."""
+        dispatcher = subscription.attached
         if sent:
-            self.deliver(subscription, subscription.attached, sent, out)
-        if subscription.attached.has_news:
+            self.deliver(subscription, dispatcher, sent, out)
+        if dispatcher.has_news:
             self.tell_news(topic, subscription, now_us, out)
 
     def tell_news(self, topic: Topic, subscription: Subscription, now_us: int, out: Outbox) -> None:
@@ -395,8 +311,11 @@ class Broker:
     def deliver(
         self, subscription: Subscription, dispatcher: Dispatcher, sent: Sequence[Sent], out: Outbox
     ) -> None:
+        """Send each entry to its consumer, as a message of its own.
+
+        Source: Pulsar 3.2 PulsarCommandSenderImpl.sendMessagesToConsumer.
+        """
         entries, sent_before, consumers = subscription.entries, dispatcher.sent_before, self.consumers
-        has_more = bool(subscription.redelivery_counts)
         for key, position in sent:
             connection, consumer_id = consumers[key]
             entry = entries[position]
@@ -407,106 +326,28 @@ class Broker:
                 count = subscription.cursor.left(position, entry.size)
                 self.state.redelivered += count
                 self.state.connections[connection].consumers[consumer_id].redelivered += count
-            if has_more or entry.batch or entry.reconsumed:
-                out.send(connection, with_more(subscription, consumer_id, position, entry))
-            else:
-                out.feed(connection, CommandMessage(consumer_id, position, entry.message))
+            out.send(connection, message_of(subscription, consumer_id, position, entry))
 
 
-def with_more(subscription: Subscription, consumer_id: int, position: int, entry: Entry) -> CommandMessage:
-    """The message for an entry that has been sent before, is a batch, or has been through a retry letter
-    topic."""
-    places = subscription.cursor.places_left(position, entry.size)
-    batch = tuple(entry.batch[place] for place in places) if places else entry.batch
+def message_of(subscription: Subscription, consumer_id: int, position: int, entry: Entry) -> CommandMessage:
+    """An entry as a consumer gets it: how often it was asked for again, and of a batch what is not
+    acknowledged."""
     count = subscription.redelivery_counts.get(position, 0)
+    batch: tuple[int, ...] = entry.batch
+    places: tuple[int, ...] = ()
+    if batch:
+        places = subscription.cursor.places_left(position, len(batch))
+        batch = tuple(batch[place] for place in places) if places else batch
     return CommandMessage(consumer_id, position, entry.message, count, batch, places, entry.reconsumed)
 
 
-def flow(broker: Broker, connection: int, command: c.CommandFlow, now_us: int, out: Outbox) -> None:
-    """From a consumer that is closed meanwhile it changes nothing."""
-    if (connection, command.consumer_id) not in broker.of_consumer:
-        return
-    topic, subscription, key = broker.of_consumer[connection, command.consumer_id]
-    subscription.attached.now_us = now_us
-    sent = subscription.attached.flow(key, command.message_permits)
-    if subscription.attached.only_notes_acks:
-        out.open_door(connection, ANY_NUMBER)  # before the client posts what it will acknowledge next
-    elif out.doors:
-        out.shut_door()
-    broker.after(topic, subscription, sent, now_us, out)
-
-
-def ack(broker: Broker, connection: int, command: c.CommandAck, now_us: int, out: Outbox) -> None:
-    """From a consumer that is closed meanwhile it changes nothing, nor does a cumulative one of any but one
-    entry."""
-    known = broker.of_consumer.get((connection, command.consumer_id))
-    if known is None or (command.is_cumulative and len(command.entries) != 1):
-        return
-    topic, subscription, key = known
-    dispatcher, cursor = subscription.dispatcher or subscription.attached, subscription.cursor
-    dispatcher.now_us = now_us
-    mark_delete = cursor.mark_delete
-    sent: list[Sent] = []
-    if not command.is_cumulative:
-        sent = subscription.ack(key, command.entries, command.in_batch)
-    elif not subscription.ack_cumulative(
-        command.entries[0], (command.in_batch or {}).get(command.entries[0], ())
-    ):
-        broker.state.ignored_cumulative += 1
-    if cursor.mark_delete != mark_delete:
-        topic.trim(broker.settings.retention)
-    if sent or dispatcher.has_news:
-        broker.after(topic, subscription, sent, now_us, out)
-    elif dispatcher.only_notes_acks:
-        out.open_door(connection, ANY_NUMBER)
-
-
-def redeliver(
-    broker: Broker,
-    connection: int,
-    command: c.CommandRedeliverUnacknowledgedMessages,
-    now_us: int,
-    out: Outbox,
-) -> None:
-    """A client asks for messages again: negative acknowledgements, or those whose time is over."""
-    if (connection, command.consumer_id) in broker.of_consumer:
-        topic, subscription, key = broker.of_consumer[connection, command.consumer_id]
-        subscription.attached.now_us = now_us
-        sent = subscription.redeliver(key, command.entries)
-        broker.after(topic, subscription, sent, now_us, out)
-
-
-def ping(broker: Broker, connection: int, command: c.CommandPing, now_us: int, out: Outbox) -> None:
-    out.send(connection, c.CommandPong())
-
-
-def spread(entry: Entry, producer_name: str, number: int) -> None:
-    """Hash an entry without a key as current does. number: its sequence id; without one (-1) it stays with
-    "NONE_KEY"."""
-    if number >= 0:
-        entry.fallback = fallback_key(producer_name, number)
-        entry.hash32 = murmur3_32(entry.fallback)
-
-
-def producer(broker: Broker, connection: int, command: c.CommandProducer, now_us: int, out: Outbox) -> None:
-    """The topic takes any producer, and is made if it does not exist."""
-    topic = broker.topic(command.topic, command.partition)
-    name = command.name or broker.state.connections[connection].peer
-    broker.state.connections[connection].producers[command.producer_id] = (
-        topic_key(topic.name, topic.partition),
-        name,
-        command.wants_receipts,
-    )
-    broker.producers.setdefault(connection, {})[command.producer_id] = topic, name, command.wants_receipts
-
-
-PLAIN = (CommandAck, CommandSend, c.CommandFlow, c.CommandProducer, c.CommandPing, c.CommandPong, Opened)
-"""What changes nobody's place in a subscription."""
 HANDLERS: Mapping[type, Callable[[Broker, int, Any, int, Outbox], None]] = MappingProxyType(
     {
         c.CommandProducer: producer,
+        c.CommandSend: send,
         c.CommandSubscribe: subscribe,
         c.CommandFlow: flow,
+        c.CommandAck: ack,
         c.CommandSeek: seek,
         c.CommandUnsubscribe: unsubscribe,
         c.CommandRedeliverUnacknowledgedMessages: redeliver,
@@ -515,3 +356,4 @@ HANDLERS: Mapping[type, Callable[[Broker, int, Any, int, Outbox], None]] = Mappi
         c.CommandPong: pong,
     }
 )
+"""What a client may ask of a broker."""

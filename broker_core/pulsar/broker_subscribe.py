@@ -72,7 +72,7 @@ def subscribe(
         return
     attached = Attached(command.consumer_name, topic_key(topic.name, topic.partition), subscription.name)
     broker.attach_consumer(connection, command.consumer_id, attached)
-    data = {"consumer": command.consumer_name, "client": known.peer, "consumers": len(subscription.consumers)}
+    data = {"consumer": command.consumer_name, "client": known.peer, "consumers": subscription.consumer_count}
     if topic.partition >= 0:
         data["partition"] = topic.partition
     out.tell("pulsar.consumer.connected", rule, inputs, data)
@@ -165,7 +165,7 @@ def unsubscribe(
         out.tell(
             "pulsar.unsubscribe.refused",
             "pulsar.subscription.unsubscribe",
-            {"consumers": len(subscription.consumers)},
+            {"consumers": subscription.consumer_count},
             {
                 "consumer": known.consumers[command.consumer_id].name,
                 "error": refusal.code,

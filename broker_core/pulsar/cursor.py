@@ -56,21 +56,6 @@ class Cursor:
         self.mark_delete = mark_delete
         return True
 
-    def ack_all(self, positions: Iterable[int]) -> None:
-        """Acknowledge entries of the topic that are not acknowledged yet."""
-        first, ahead, acked_in_batch = self.mark_delete + 1, self.ahead, self.acked_in_batch
-        for position in positions:
-            if acked_in_batch:
-                acked_in_batch.pop(position, None)
-            if position > first:
-                ahead[position] = None
-            elif position == first:
-                first += 1
-                while first in ahead:
-                    del ahead[first]
-                    first += 1
-        self.mark_delete = first - 1
-
     def ack_places(self, position: int, places: Iterable[int]) -> int:
         """Acknowledge these places in an entry's batch. Returns how many of them were not acknowledged
         before; 0, and nothing changes, where the entry is acknowledged or does not exist. Whoever knows the

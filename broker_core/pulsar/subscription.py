@@ -20,11 +20,10 @@ from broker_core.pulsar.dispatchers.active import ActiveDispatcher
 from broker_core.pulsar.dispatchers.draining import DrainingDispatcher
 from broker_core.pulsar.dispatchers.errors import ServerMetadata, SubscriptionBusy
 from broker_core.pulsar.dispatchers.key_shared import KeySharedDispatcher
-from broker_core.pulsar.dispatchers.pending import PendingDispatcher, Sent
+from broker_core.pulsar.dispatchers.pending import Sent
 from broker_core.pulsar.dispatchers.shared import SharedDispatcher
 from broker_core.pulsar.dispatchers.single_active import NOT_PARTITIONED, SingleActiveDispatcher
 from broker_core.pulsar.entry import Entries
-from broker_core.pulsar.noted import Noted, in_order
 from broker_core.pulsar.selectors import make_selector, selector_from_json
 from broker_core.pulsar.selectors.protocol import Selector
 from broker_core.pulsar.settings import (
@@ -75,7 +74,14 @@ class Subscription:
     @property
     def consumers(self) -> Sequence[str]:
         """Those connected: as they came, or where one is active in the order in which it is picked."""
-        return [] if self.dispatcher is None else list(self.dispatcher.consumers)
+        dispatcher = self.dispatcher
+        if isinstance(dispatcher, ActiveDispatcher):
+            return dispatcher.picker.order
+        return [] if dispatcher is None else list(dispatcher.consumers)
+
+    @property
+    def consumer_count(self) -> int:
+        return 0 if self.dispatcher is None else len(self.dispatcher.consumers)
 
     def connect(self, consumer: str, asked: Asked, now_us: int = 0) -> list[Sent]:
         """Let a consumer in, without permits. Raises SubscriptionRefused or AssignRefused, state
@@ -198,24 +204,6 @@ class Subscription:
         return entry is not None and {*self.cursor.acked_in_batch.get(position, ()), *places}.issuperset(
             range(entry.size)
         )
-
-    def note_acks(self, parts: Sequence[tuple[str, Noted]]) -> None:
-        """`ack` for what each consumer acknowledged, in the order of arrival, while the dispatcher
-        `only_notes_acks`."""
-        dispatcher = self.dispatcher
-        if (
-            isinstance(dispatcher, PendingDispatcher)
-            and not self.redelivery_counts
-            and not self.cursor.acked_in_batch
-        ):
-            if dispatcher.note_acks([(consumer, part.entries) for consumer, part in parts]):
-                return
-        for consumer, positions in in_order(parts):
-            if self.ack(consumer, positions):
-                raise InvariantError(
-                    f"an acknowledgement of {positions} by {consumer} was only noted, and something is "
-                    f"sent because of it"
-                )
 
     def ack_cumulative(self, position: int, places: Sequence[int] = ()) -> bool:
         """Everything up to an entry, or up to these places in its batch. Whether it is taken: on Shared and

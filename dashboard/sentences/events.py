@@ -17,6 +17,9 @@ EVENTS = {
         "{consumer} makes room: it subscribes again with the ranges it keeps"
     ),
     "event.pulsar.connection.silent": _("{client} did not answer: the broker closes its connection"),
+    "event.pulsar.connection.refused": _(
+        "{client} sent what no broker accepts: the broker closes its connection"
+    ),
     "event.pulsar.consumer.disconnected": _(
         "The broker removed {consumer}; {redelivered} of its {unacked} unacked records went to others at once"
     ),

@@ -44,7 +44,6 @@ from broker_core.pulsar.dispatchers.active import FAILOVER_DELAY_US
 from broker_core.pulsar.dispatchers.pending import UNACKED_PER_CONSUMER_MAX, UNACKED_PER_SUBSCRIPTION_MAX
 from broker_core.pulsar.selectors import SELECTORS
 from broker_core.pulsar.selectors.protocol import Ranges
-from broker_core.pulsar.sent import Sent
 from broker_core.pulsar.settings import (
     DRAINING,
     EXCLUSIVE,
@@ -59,7 +58,6 @@ from broker_core.sim.program import Leave, Order, Program
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.sim.slot import Slot
 from broker_core.sim.stream import Handed, Stream
-from broker_core.sim.under_way import under_way
 from broker_core.sim.world import Design
 
 
@@ -253,9 +251,7 @@ class PulsarRules:
 
     def stream(self, lane: Lane) -> Stream | Handed:
         slot, publish = self.publisher(lane)
-        if not self.sends_at_once:
-            return Handed(publish)
-        return Sent(slot, lane.world.slots[BROKER], publish, self.ordering_keys)
+        return Stream(slot, publish) if self.sends_at_once else Handed(publish)
 
     def join(self, lane: Lane, joiners: Sequence[Consumer], cause: Cause) -> None:
         self.start(lane, joiners, cause)
@@ -360,9 +356,7 @@ class PulsarRules:
         if known is None:  # its first words are still on their way
             return consumer.joined_us + lane.delay_us + 2 * c.KEEP_ALIVE_US
         tick_us = known.since_us + ((lane.now_us - known.since_us) // c.KEEP_ALIVE_US + 1) * c.KEEP_ALIVE_US
-        posted = len(self.reads.client(lane, consumer.incarnation).leaving)  # these will not leave
-        arrivals = [at_us for _, at_us in under_way(lane.world, link)]
-        arrivals = arrivals[: len(arrivals) - posted]
+        arrivals = [at_us for at_us, _, target, _ in lane.world.heap if target is link]
         awaits, since_us = known.awaits_pong, lane.now_us
         while not awaits or any(since_us <= at_us < tick_us for at_us in arrivals):
             awaits, since_us, tick_us = True, tick_us, tick_us + c.KEEP_ALIVE_US

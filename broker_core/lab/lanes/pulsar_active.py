@@ -110,18 +110,18 @@ class ActiveReading(PulsarReading):
 
     def is_settled(self, lane: Lane) -> bool:
         """Everybody is let in or refused, and no switch waits for its second."""
-        living = {
-            consumer.incarnation
-            for consumer in lane.consumers.values()
-            if consumer.state not in (CRASHED, GONE)
-        }
-        if (
-            not all(self.is_answered(lane, incarnation) for incarnation in living)
-            or self.served(lane) - living - lane.crash_positions.keys()
-        ):
-            return False
         dispatchers = [subscription.dispatcher for subscription in self.subscriptions(lane)]
-        return not any(isinstance(known, ActiveDispatcher) and known.switching for known in dispatchers)
+        if any(isinstance(known, ActiveDispatcher) and known.switching for known in dispatchers):
+            return False
+        # From the newest on, who is answered last: this is asked at each turning point, of all who are there.
+        living = [
+            consumer.incarnation
+            for consumer in reversed(lane.consumers.values())
+            if consumer.state not in (CRASHED, GONE)
+        ]
+        if not all(self.is_answered(lane, incarnation) for incarnation in living):
+            return False
+        return not self.served(lane).difference(living, lane.crash_positions)
 
     def is_answered(self, lane: Lane, incarnation: str) -> bool:
         """Whether the broker has let this program's consumers in, or refused them; the word may still be on

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 from broker_core.errors import InvariantError
@@ -318,10 +317,7 @@ class PulsarReading:
         if slot.kind != "consumer" or not slot.node.state.connection:
             return 0
         client = slot.node.state
-        queue = slot.links[client.connection].queue
-        under_way = islice(
-            queue, len(queue) - len(client.leaving)
-        )  # the others are posted, and have not left
+        under_way = slot.links[client.connection].queue
         acks = [message for message, _ in under_way if type(message) is c.CommandAck]
         is_crashed = slot.condition == NODE_CRASHED
         if self.has_batches:

@@ -62,9 +62,9 @@ class TypeNarrator:
         before, bill = lane.sentence, lane.ledger.bill
         change = 0 if bill is None else bill.position
         is_more = before["code"] in REFUSED and before["params"]["change"] == change
-        names = (
-            [*(other for other in before["params"]["refused"] if other != name), name] if is_more else [name]
-        )
+        names: list[str] = before["params"]["refused"] if is_more else []
+        if names[-1:] != [name]:
+            names = [*(other for other in names if other != name), name]
         lane.say(
             REFUSED[len(names) > 1],
             consumer=name,

@@ -201,7 +201,7 @@ def _next_active(
     active: str | None,
 ) -> str | None:
     without = SingleActiveDispatcher(topic, partition, uses_ring=uses_ring, in_order=in_order)
-    without.consumers = [standby for standby in standbys if standby.consumer != active]
+    without.restore([standby for standby in standbys if standby.consumer != active], active)
     if not without.consumers:
         return None
     without.pick()

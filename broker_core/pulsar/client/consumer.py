@@ -37,18 +37,6 @@ from broker_core.pulsar.client.again import (
 )
 from broker_core.pulsar.client.config import ConsumerConfig, Part
 from broker_core.pulsar.client.letters import reconsume_later, retry_topic
-from broker_core.pulsar.client.quiet import (
-    FLOW,
-    can_be_quiet,
-    go_quiet,
-    group_goes,
-    plan,
-    recall,
-    settle,
-    surface,
-    take_permits,
-    wake_for_each,
-)
 from broker_core.pulsar.client.timeouts import TIME_OVER, Tracked, start_clock
 from broker_core.pulsar.commands import CommandMessage
 from broker_core.pulsar.selectors.protocol import Range
@@ -113,9 +101,8 @@ class ConsumerState:
     command that is answered. parts: consumer id -> part. waits_again: (when it is asked for again, consumer
     id, entry); is_looking: ASK_AGAIN is set. tracked: see `timeouts.py`; ticks_from_us: from when its ticks
     are counted. letters: producer id -> next sequence id, of its producers of retry and dead letters.
-    awaits_flow: FLOW is set;
-    leaving: when each group that is posted leaves, and how many entries it has (`quiet.py`). holds_acks: it
-    is stuck; held: what it has handled since. refused_acks: acknowledgements that its client refused."""
+    holds_acks: it is stuck; held: what it has handled since. refused_acks: acknowledgements that its client
+    refused."""
 
     name: str
     program: Program
@@ -130,8 +117,6 @@ class ConsumerState:
     waits_again: list[tuple[int, int, int]] = field(default_factory=list)
     tracked: list[Tracked] = field(default_factory=list)
     letters: dict[int, int] = field(default_factory=dict)
-    awaits_flow: bool = False
-    leaving: deque[tuple[int, int]] = field(default_factory=deque)
     holds_acks: bool = False
     held: list[CommandMessage] = field(default_factory=list)
     refused_acks: int = 0
@@ -169,7 +154,6 @@ class Consumer:
         self.state = state
         self.traffic = traffic
         self.key_of = key_of
-        self.can_be_quiet = not traffic.is_watched and can_be_quiet(state.config)
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         state = self.state
@@ -177,30 +161,18 @@ class Consumer:
             part = state.parts[message.consumer_id]
             if not part.is_subscribed:  # it was under way when the consumer closed
                 return
-            program = state.program
-            if part.has_asked or message.redelivery_count:
-                if program.is_quiet:
-                    surface(self, now_us, out)
-                if not message.batch and not self.accepts(message, now_us, out):
-                    return
             if message.batch:
-                if program.is_quiet:
-                    surface(self, now_us, out)
                 self.unpack(message, now_us, out)
+                return
+            if (part.has_asked or message.redelivery_count) and not self.accepts(message, now_us, out):
                 return
             if self.traffic.is_watched:
                 self.traffic.received(out.name, message.message, now_us)
-            if program.is_quiet:
-                settle(self, now_us, out)
-            if program.hand < 0 and not program.is_paused:
+            if state.program.is_free:
                 self.begin(message, now_us, out)
-                return
-            state.queue.append(message)
-            if program.is_quiet:
-                plan(state, out)
+            else:
+                state.queue.append(message)
             return
-        if state.program.is_quiet:
-            surface(self, now_us, out)
         match message:
             case Subscribe(broker, ranges, after_us):
                 state.broker, state.ranges = broker, ranges
@@ -372,10 +344,7 @@ class Consumer:
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         state = self.state
         if name == ACKS:
-            if state.program.is_quiet:
-                group_goes(self, now_us, out)
-            else:
-                send_acks(state, out)
+            send_acks(state, out)
         elif name == DONE:
             self.done(now_us, out)
             if state.queue and not state.program.is_paused:
@@ -386,22 +355,6 @@ class Consumer:
             ask_again(self, now_us, out)
         elif name == TIME_OVER:
             time_over(self, now_us, out)
-        elif name == FLOW and state.program.is_quiet:
-            take_permits(self, now_us, out)
-
-    def settle(self, now_us: int, out: Outbox) -> None:
-        settle(self, now_us, out)
-
-    def recall(self, now_us: int, out: Outbox) -> None:
-        """Its deadlines are set from here on, so that those that come due while its process is stopped keep
-        their order."""
-        recall(self, now_us, out)
-        if self.state.program.is_quiet:
-            out.shut_door()
-            wake_for_each(self, out)
-
-    def thaw(self, now_us: int, out: Outbox) -> None:
-        """Its deadlines come due by themselves: it was recalled when it was stopped."""
 
     def done(self, now_us: int, out: Outbox) -> None:
         """The message in hand is handled, or cannot be."""
@@ -438,8 +391,7 @@ class Consumer:
             part.taken += 1
         else:
             self.grant(message.consumer_id, 1, out)
-        if not (self.can_be_quiet and go_quiet(self, out)):
-            out.deadline(DONE, program.done_us)
+        out.deadline(DONE, program.done_us)
 
     def grant(self, consumer_id: int, count: int, out: Outbox) -> None:
         """The queue has room for so many more: with half of it, the broker is told

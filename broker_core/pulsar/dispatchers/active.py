@@ -78,22 +78,11 @@ class ActiveDispatcher(ActiveState):
     def active(self) -> str | None:
         return self.picker.active
 
-    @property
-    def only_notes_acks(self) -> bool:
-        """No: a cumulative one moves the cursor."""
-        return False
-
-    def needs_acks(self, entry: Entry) -> bool:
-        """It has no limit of unacknowledged messages."""
-        return False
-
     def connect(self, consumer: str, name: str, permits: int, priority: int = 0) -> list[Sent]:
         """Let a consumer in. Raises ConsumerBusy for the second of an Exclusive subscription, state
         untouched."""
         change = self.picker.add(Standby(consumer, name, priority))
-        known = {**self.consumers, consumer: Standing(name, priority, permits)}
-        # In the order of the original's list, in which they are closed by a seek, too.
-        self.consumers = {each: known[each] for each in self.picker.order}
+        self.consumers[consumer] = Standing(name, priority, permits)
         return self._after(change)
 
     def disconnect(self, consumer: str) -> list[Sent]:
@@ -210,8 +199,11 @@ class ActiveDispatcher(ActiveState):
     def restore(self, state: Mapping[str, Any]) -> None:
         """Become the dispatcher that wrote `state`."""
         take_back(self, ActiveState, state)
-        for consumer, plain in state["consumers"]:
-            known = self.consumers[consumer] = msgspec.convert(plain, Standing)
-            self.picker.consumers.append(Standby(consumer, known.name, known.priority))
-        self.picker.active = state["active"]
+        self.consumers = {
+            consumer: msgspec.convert(plain, Standing) for consumer, plain in state["consumers"]
+        }
+        standbys = [
+            Standby(consumer, known.name, known.priority) for consumer, known in self.consumers.items()
+        ]
+        self.picker.restore(standbys, state["active"])
         self.sent_before = set(state["sent_before"])

@@ -201,61 +201,15 @@ class KeySharedDispatcher(KeyDispatcher, KeySharedState):
         self.looks_ahead = False
         cursor.read_position = position + 1
         hash32 = entry.hash32
-        taker = self._give_batch(position, entry) if entry.batch else self.give(position, hash32)
-        if taker is not None:
-            return [(taker, position)]
-        # It waits behind those known not to be sendable, for what they wait for or for its own consumer: they
-        # stay known.
-        replay.add(position, hash32)
-        return []
-
-    @property
-    def is_straight(self) -> bool:
-        """Whether messages that arrive go straight to their consumers, or wait with those that are known not
-        to be sendable, for what these wait
-        for: all before them is read. So it stays while nothing else happens and somebody can be sent
-        anything."""
-        cursor = self.cursor
-        return (
-            cursor.read_position == cursor.end
-            and not (self.recently_joined or self.is_full or self.has_delayed)
-            and (not self.replay.waiting or self._stuck >= min(self.read_batch, self.available))
-        )
-
-    def give(self, position: int, hash32: int) -> str | None:
-        """A message by itself arrives at the end of the topic and goes straight to its consumer, whose key is
-        returned. None: an older one of its hash waits, its consumer has no room, or is at its limit though it
-        is not blocked (it has asked for messages again), and nothing of the state has changed."""
-        owners = self.owners
-        owner = owners[hash32] if hash32 in owners else self.owner(hash32)
-        if owner is None or self.is_full or hash32 in self.replay.counts:
-            return None
-        known = self.consumers[owner]
-        if known.permits <= 0 or known.is_blocked or known.unacked >= self.each_max:
-            return None
-        self.looks_ahead = False
-        cursor = self.cursor
-        cursor.end = cursor.read_position = position + 1
-        known.pending[position] = hash32  # `_take`, written out
-        known.permits -= 1
-        known.unacked += 1
-        self.available -= 1
-        self.unacked += 1
-        if known.unacked >= self.unacked_max or self.unacked >= self.unacked_all_max:
-            self._limit(known)
-        return owner
-
-    def _give_batch(self, position: int, entry: Entry) -> str | None:
-        owner = self.owner(entry.hash32)
-        known = None if owner is None or entry.hash32 in self.replay.counts else self.consumers[owner]
-        if known is None or known.permits <= 0 or known.is_blocked or known.unacked >= self.each_max:
-            return None
+        owner = None if hash32 in replay.counts else self.owner(hash32)
+        known = None if owner is None else self.consumers[owner]
+        if known is None or not known.is_available or known.unacked >= self.each_max:
+            # It waits behind those known not to be sendable, for what they wait for or for its own consumer:
+            # they stay known.
+            replay.add(position, hash32)
+            return []
         self._take(known, position, entry)
-        return owner
-
-    @property
-    def only_notes_acks(self) -> bool:
-        return not self.recently_joined and super().only_notes_acks
+        return [(known.consumer, position)]
 
     def _acked(self) -> bool:
         if not self.recently_joined:

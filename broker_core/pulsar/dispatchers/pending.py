@@ -22,7 +22,6 @@ from abc import ABC, abstractmethod
 from bisect import insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import repeat
 from typing import Any, ClassVar
 
 import msgspec
@@ -138,30 +137,10 @@ class PendingDispatcher(PendingState, ABC):
         as well."""
         cursor, sent_before, again = self.cursor, self.sent_before, False
         mine = self.consumers.get(consumer) if consumer is not None else None
-        if (
-            mine is not None and not self.is_full and not mine.is_blocked
-        ):  # the usual case, short for speed: nobody is released by it
-            pending = mine.pending
-            has_batches = mine.unacked != len(pending)
-            taken: list[int | None] = list(map(pending.pop, positions, repeat(None)))
-            own, positions = positions, []
-            if None in taken:
-                positions = [position for position, hash32 in zip(own, taken, strict=True) if hash32 is None]
-                own = [position for position, hash32 in zip(own, taken, strict=True) if hash32 is not None]
-            size = sum(map(self._left, own)) if has_batches else len(own)
-            mine.unacked -= size
-            self.unacked -= size
-            cursor.ack_all(own)
-            if sent_before:
-                sent_before.difference_update(own)
-            if self.on_settled is not None:
-                for hash32 in taken:
-                    if hash32 is not None:
-                        self.on_settled(mine.consumer, hash32)
         for position in positions:
             if sent_before:
                 sent_before.discard(position)
-            known = self._holder(position, mine)
+            known = mine if mine is not None and position in mine.pending else self._holder(position)
             if known is not None:
                 again |= self._settle(known, position)
             elif position in self.replay:
@@ -170,56 +149,21 @@ class PendingDispatcher(PendingState, ABC):
             cursor.ack(position)
         return self.read_on() if self._acked() or again else []
 
-    def _holder(self, position: int, first: Receiver | None) -> Receiver | None:
-        """Whose pending entry it is, looked for at one consumer first."""
-        if first is not None and position in first.pending:
-            return first
-        return next((other for other in self.consumers.values() if position in other.pending), None)
+    def _holder(self, position: int) -> Receiver | None:
+        """Whose pending entry it is."""
+        return next((known for known in self.consumers.values() if position in known.pending), None)
 
     def ack_places(self, position: int, places: Sequence[int], consumer: str | None = None) -> list[Sent]:
         """Acknowledge single messages of a batch that is not acknowledged with them. The entry stays pending
         at whoever has it, with fewer messages; a consumer at its limit stays blocked until an entry of it is
         acknowledged as a whole."""
         count = self.cursor.ack_places(position, places)
-        known = self._holder(position, self.consumers.get(consumer) if consumer is not None else None)
+        known = self._holder(position)
         if known is None or not count:
             return []
         known.unacked -= count
         self.unacked -= count
         return self.read_on() if self._release_all() else []
-
-    def note_acks(self, acked: Sequence[tuple[str, Sequence[int]]]) -> bool:
-        """`ack` for each (consumer, positions), in whatever order. False, and nothing has changed, unless all
-        are pending at who acknowledges them, as single messages."""
-        for consumer, positions in acked:
-            mine = self.consumers.get(consumer)
-            if mine is None or mine.unacked != len(mine.pending):
-                return False
-            different = set(positions)
-            if len(different) < len(positions) or not mine.pending.keys() >= different:
-                return False
-        noted: list[int] = []
-        for consumer, positions in acked:
-            mine = self.consumers[consumer]
-            list(map(mine.pending.pop, positions))
-            mine.unacked -= len(positions)
-            noted += positions
-        self.unacked -= len(noted)
-        self.cursor.ack_all(sorted(noted))
-        if self.sent_before:
-            self.sent_before.difference_update(noted)
-        return True
-
-    @property
-    def only_notes_acks(self) -> bool:
-        """Whether acknowledgements only change what is counted: nobody waits for one, and nobody will before
-        more messages have gone out."""
-        return self.on_settled is None and not self.is_full and 2 * self.unacked < self.limit_first
-
-    def needs_acks(self, entry: Entry) -> bool:
-        """Whether it decides about this entry, which arrives, what is acknowledged by now: a limit may be
-        reached by what is sent because of it."""
-        return self.unacked + self.available + len(entry.batch) >= self.limit_first
 
     def _left(self, position: int) -> int:
         """Messages of an entry that are not acknowledged; one that is not kept any more counts as one."""
@@ -331,19 +275,8 @@ class PendingDispatcher(PendingState, ABC):
         """These entries go to this consumer, one after the other; without batches it has permits for all of
         them, and its limit is not reached before the last."""
         entries = self.entries
-        taken = [entries[position] for position in positions]
-        if any(entry.batch for entry in taken):
-            for position, entry in zip(positions, taken, strict=True):
-                self._take(known, position, entry)
-        elif taken:  # the usual case, short for speed
-            count = len(taken)
-            known.pending.update(zip(positions, [entry.hash32 for entry in taken], strict=True))
-            known.permits -= count
-            known.unacked += count
-            self.available -= count
-            self.unacked += count
-            if known.unacked >= self.unacked_max or self.unacked >= self.unacked_all_max:
-                self._limit(known)
+        for position in positions:
+            self._take(known, position, entries[position])
 
     def _limit(self, known: Receiver) -> None:
         """Too much is unacknowledged, at this consumer or at all of them."""

@@ -2,7 +2,8 @@
 others stand by.
 
     partitioned topic     best priority level, sorted by name:  A  B  C      partition 4 of any number: 4 mod 3 -> B
-    other topics          a ring of that level's consumers, 100 points each; the topic's own name falls on one of them
+    other topics          a ring of that level's consumers, 100 points each; the first one at or after the topic's name wins,
+                          of two on one point the later in the list
 
 The active consumer is picked at every join and leave from the whole list, so a leave can move the role on
 partitions whose active consumer stayed.
@@ -11,9 +12,10 @@ Source: Pulsar 3.2 and master of April 2026, `AbstractDispatcherSingleActiveCons
 pulsar/failover.json.
 """
 
-from bisect import bisect_left
-from collections.abc import Sequence
+from bisect import bisect_right, insort
+from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import attrgetter, itemgetter
 
 from broker_core.hashing.java_hash import utf16_order
 from broker_core.hashing.murmur3 import murmur3_31
@@ -22,6 +24,7 @@ from broker_core.pulsar.dispatchers.errors import ConsumerBusy, ServerMetadata
 POINTS = 100
 """Points of a consumer on the ring of names, whatever broker.conf says about Key_Shared."""
 NOT_PARTITIONED = -1
+MASK_31 = 0x7FFFFFFF
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,11 @@ class SingleActiveDispatcher:
         self.uses_ring = uses_ring or self.partition == NOT_PARTITIONED
         self.consumers: list[Standby] = []
         self.active: str | None = None
+        # Derived, so that a join does not look at all who are there. Of the ring the point after the topic's name
+        # decides alone: how far each consumer's nearest one is, and the place of its join.
+        self._joins = 0
+        self._ring: list[tuple[int, int, bytes, int, str]] = []
+        self._target = murmur3_31(topic) if self.uses_ring else 0
 
     @property
     def order(self) -> list[str]:
@@ -81,9 +89,7 @@ class SingleActiveDispatcher:
         """Let a consumer in. Raises ConsumerBusy for the second of an Exclusive subscription."""
         if self.is_exclusive and self.consumers:
             raise ConsumerBusy("Exclusive consumer is already connected")
-        self.consumers.append(standby)
-        if not self.in_order:
-            self.consumers.sort(key=lambda known: (known.priority, utf16_order(known.name)))
+        self._enter(standby)
         switched = self.pick()
         if self.is_exclusive:
             return Change(switched, ())
@@ -97,8 +103,27 @@ class SingleActiveDispatcher:
         if place is None:
             raise ServerMetadata("Consumer was not connected")
         del self.consumers[place]
+        self._ring = [point for point in self._ring if point[-1] != consumer]
         switched = self.pick()
         return Change(switched, tuple(self.order) if switched and not self.is_exclusive else ())
+
+    def restore(self, consumers: Iterable[Standby], active: str | None) -> None:
+        """Become the one that has these, in its order."""
+        for standby in consumers:
+            self._enter(standby)
+        self.active = active
+
+    def _enter(self, standby: Standby) -> None:
+        if self.in_order:
+            self.consumers.append(standby)
+            return
+        insort(self.consumers, standby, key=_order)
+        if self.uses_ring:
+            self._joins += 1
+            points = (murmur3_31(f"{standby.name}{index}") for index in range(POINTS))
+            distance = min((point - self._target) & MASK_31 for point in points)
+            priority, name = _order(standby)
+            insort(self._ring, (priority, distance, name, self._joins, standby.consumer))
 
     def pick(self) -> bool:
         """Pick the active consumer; whether it is another one than before."""
@@ -108,18 +133,14 @@ class SingleActiveDispatcher:
             return False
         if self.in_order:
             self.active = self.consumers[0].consumer
-            return self.active != before
-        best = [known for known in self.consumers if known.priority == self.consumers[0].priority]
-        self.active = (
-            _on_ring(best, self.topic) if self.uses_ring else best[self.partition % len(best)]
-        ).consumer
+        elif self.uses_ring:
+            nearest = self._ring[0][:2]
+            self.active = self._ring[bisect_right(self._ring, nearest, key=itemgetter(0, 1)) - 1][-1]
+        else:
+            best = bisect_right(self.consumers, self.consumers[0].priority, key=attrgetter("priority"))
+            self.active = self.consumers[self.partition % best].consumer
         return self.active != before
 
 
-def _on_ring(best: Sequence[Standby], topic: str) -> Standby:
-    """The consumer of the first point at or after the topic's, clockwise. Of two on one point the later in
-    the list has it."""
-    ring = {murmur3_31(f"{known.name}{index}"): known for known in best for index in range(POINTS)}
-    points = sorted(ring)
-    place = bisect_left(points, murmur3_31(topic))
-    return ring[points[place % len(points)]]
+def _order(standby: Standby) -> tuple[int, bytes]:
+    return standby.priority, utf16_order(standby.name)

@@ -80,13 +80,38 @@ def test_who_is_not_there_is_told_so_or_not_heard(kind):
         c.CommandAck(9, [0]),
         c.CommandAck(9, [0], True),
         c.CommandRedeliverUnacknowledgedMessages(9, [0]),
-        c.CommandSend(9, 1, 1),
     ]
     assert play(node, out, A, *silent) == []
     for command in (c.CommandSeek(5, 9, 0), c.CommandUnsubscribe(5, 9)):
         assert play(node, out, A, command) == [(A, c.CommandError(5, "MetadataError", "Consumer not found"))]
     assert play(node, out, A, c.CommandCloseConsumer(6, 9)) == [(A, c.CommandSuccess(6))]
     assert to_plain(node.state) == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        c.CommandSend(9, 1, 1),
+        c.CommandSuccess(1),
+        c.CommandError(1, "UnknownError", "no"),
+        c.CommandMessage(1, 0, 0),
+        c.CommandSendReceipt(1, 0, 0),
+        c.CommandActiveConsumerChange(1, True),
+        c.CommandFlow(1, 0),
+        c.CommandFlow(1, -5),
+    ],
+    ids=str,
+)
+def test_what_makes_no_sense_to_a_broker_costs_the_client_its_connection(command):
+    """ServerCnx.handleSend (no such producer), PulsarDecoder (a broker's own commands), Consumer.flowPermits."""
+    node, out = broker(kind=SHARED)
+    play(node, out, B, c.CommandSubscribe(1, 1, "b", [], SHARED), c.CommandFlow(1, 10))
+    sent = play(node, out, A, command)
+    assert out.closed == [A] and A not in node.state.connections
+    assert ("pulsar.connection.refused", {"client": "a"}) in out.told
+    assert [message.entry for _, message in sent] == [0, 1], "another consumer has what was not acknowledged"
+    assert play(node, out, A, command) == [] and out.closed == [A]
+    node.subscription().check()
 
 
 def test_asking_again_for_what_another_one_has_or_nobody_has_changes_nothing():

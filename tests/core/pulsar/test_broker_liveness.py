@@ -250,7 +250,7 @@ SAID = pytest.mark.parametrize(
         c.CommandFlow(1, 5),
         c.CommandAck(1, [0]),
         c.CommandRedeliverUnacknowledgedMessages(1, []),
-        c.CommandSend(7, 0, 0),
+        c.CommandSend(1, 0, 0),
         c.CommandProducer(9, "other"),
         c.CommandSeek(5, 1, 0),
         c.CommandSubscribe(6, 8, "a", [], SHARED, "other"),
@@ -264,6 +264,7 @@ SAID = pytest.mark.parametrize(
 def test_whatever_comes_after_the_ping_keeps_the_connection(said):
     """PulsarHandler.messageReceived: the answer need not be a pong."""
     node, out = held()
+    play(node, out, A, c.CommandProducer(1))
     wake(node, out, f"keep_alive:{A}")
     play(node, out, A, said)
     assert wake(node, out, f"keep_alive:{A}") == [(A, PING)] and out.closed == []
@@ -280,6 +281,7 @@ def test_what_came_before_the_ping_does_not():
 @SAID
 def test_whatever_comes_answers_the_question_whether_the_holder_is_alive(said):
     node, out = held()
+    play(node, out, A, c.CommandProducer(1))
     subscribe(node, out, B)
     sent = play(node, out, A, said)
     assert (

@@ -167,7 +167,6 @@ def test_active_consumer_pays_for_what_is_left_of_an_entry_as_well():
 def test_cursor_keeps_places_until_the_entry_is_acknowledged_however_that_happens():
     ends = (
         lambda one: one.ack(1),
-        lambda one: one.ack_all([1]),
         lambda one: one.ack_cumulative(2),
         lambda one: one.reset(0),
     )

@@ -4,6 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from broker_core.hashing.java_hash import utf16_order
+from broker_core.hashing.murmur3 import murmur3_31
+from broker_core.pulsar.dispatchers import single_active
 from broker_core.pulsar.dispatchers.errors import ConsumerBusy, ServerMetadata
 from broker_core.pulsar.dispatchers.single_active import NOT_PARTITIONED, SingleActiveDispatcher, Standby
 
@@ -67,3 +70,44 @@ def test_the_active_one_is_of_the_best_level_and_follows_from_who_is_there(
     assert next(known.priority for known in named.values() if known.consumer == active) == min(
         priority for _name, priority in listed
     )
+
+
+def test_a_join_looks_at_a_few_of_those_who_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With twice as many consumers a join compares one name more, not twice as many."""
+    compared = 0
+
+    def counted(text: str) -> bytes:
+        nonlocal compared
+        compared += 1
+        return utf16_order(text)
+
+    monkeypatch.setattr(single_active, "utf16_order", counted)
+    counts = []
+    for uses_ring in (False, True):
+        dispatcher = SingleActiveDispatcher("persistent://public/default/t", 3, uses_ring=uses_ring)
+        for number in range(600):
+            before = compared
+            dispatcher.add(Standby(f"c{number}", f"c{number}"))
+            counts.append(compared - before)
+    assert max(counts) <= 14
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abcdeé😀"), st.integers(0, 2)), min_size=1, max_size=12), st.data()
+)
+def test_on_the_ring_the_first_point_at_or_after_the_topic_decides(joins, data) -> None:
+    """By the ring as the original builds it, of all points of the best level."""
+    topic = data.draw(st.sampled_from([f"persistent://public/default/t{number}" for number in range(9)]))
+    dispatcher = SingleActiveDispatcher(topic)
+    here: list[Standby] = []
+    for number, (name, priority) in enumerate(joins):
+        here.append(Standby(str(number), name, priority))
+        dispatcher.add(here[-1])
+        if data.draw(st.integers(0, 3)) == 0 and len(here) > 1:
+            dispatcher.remove(here.pop(data.draw(st.integers(0, len(here) - 1))).consumer)
+        ordered = sorted(here, key=lambda known: (known.priority, utf16_order(known.name)))
+        assert dispatcher.order == [known.consumer for known in ordered]
+        best = [known for known in ordered if known.priority == ordered[0].priority]
+        ring = {murmur3_31(f"{known.name}{index}"): known for known in best for index in range(100)}
+        first = min((point for point in ring if point >= murmur3_31(topic)), default=min(ring))
+        assert dispatcher.active == ring[first].consumer
