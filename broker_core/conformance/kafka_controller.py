@@ -13,10 +13,9 @@ from typing import Any
 from broker_core.conformance.kafka_log import differing
 from broker_core.conformance.result import CaseResult, case, passed
 from broker_core.hashing.java_random import JavaRandom
-from broker_core.kafka.controller import (
+from broker_core.kafka.controller.controller import Controller, NewLeaderElected
+from broker_core.kafka.controller.records import (
     BrokerChangeRecord,
-    Controller,
-    NewLeaderElected,
     PartitionChangeRecord,
     PartitionRecord,
     Record,

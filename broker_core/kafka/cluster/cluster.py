@@ -26,7 +26,7 @@ from broker_core.kafka.cluster.requests import ClientMessage
 from broker_core.kafka.cluster.settings import ClusterSettings
 from broker_core.kafka.cluster.state import BrokerState
 from broker_core.kafka.cluster.transaction_requests import TransactionMessage
-from broker_core.kafka.controller import Controller
+from broker_core.kafka.controller.controller import Controller
 from broker_core.kafka.group.messages import GroupMessage
 from broker_core.kafka.replication.sessions import BrokerSessions
 from broker_core.kafka.txn.records import PARTITION_COUNT, TRANSACTION_STATE_TOPIC

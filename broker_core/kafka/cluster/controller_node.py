@@ -1,7 +1,7 @@
 """The controller's process: requests of brokers and of an operator's tool, its timers, and the metadata log
 that every broker reads.
 
-    register, heartbeat, AlterPartition, CreateTopics ... ─► the rules of `controller.py` ─► records ─► a delta to every broker that is connected
+    register, heartbeat, AlterPartition, CreateTopics ... ─► the rules of `controller/` ─► records ─► a delta to every broker that is connected
     silence of a broker ─► fenced          each five minutes ─► preferred elections
 
 One controller, where KRaft has a quorum of them: it does not fail over, and while it is down nobody is
@@ -22,10 +22,9 @@ from typing import Any
 from broker_core.kafka.cluster import control_requests as c
 from broker_core.kafka.cluster.elections import tell_broker, tell_change
 from broker_core.kafka.cluster.settings import ClusterSettings
-from broker_core.kafka.controller import (
+from broker_core.kafka.controller.controller import Controller, NewLeaderElected
+from broker_core.kafka.controller.records import (
     BrokerChangeRecord,
-    Controller,
-    NewLeaderElected,
     PartitionChangeRecord,
     PartitionRecord,
     Record,

@@ -6,7 +6,7 @@ Source: Kafka 3.9 metadata ReplicationControlManager; docs/kafka/replication.md.
 from __future__ import annotations
 
 from broker_core.events import Json
-from broker_core.kafka.controller import TopicPartition
+from broker_core.kafka.controller.records import TopicPartition
 from broker_core.kafka.replication.isr import LeaderRecoveryState
 from broker_core.kafka.replication.registration import NO_LEADER, PartitionRegistration
 from broker_core.sim.node import Outbox

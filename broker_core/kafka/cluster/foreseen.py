@@ -1,7 +1,7 @@
 """What the controller would refuse, asked before it is ordered: so a person reads the original's own error,
 and nothing has changed.
 
-Source: Kafka 3.9 metadata ReplicationControlManager; the rules are in `kafka/controller.py`.
+Source: Kafka 3.9 metadata ReplicationControlManager; the rules are in `kafka/controller/`.
 """
 
 from __future__ import annotations

@@ -3,12 +3,8 @@
 import pytest
 
 from broker_core.hashing.java_random import JavaRandom
-from broker_core.kafka.controller import (
-    BrokerChangeRecord,
-    Controller,
-    NewLeaderElected,
-    PartitionChangeRecord,
-)
+from broker_core.kafka.controller.controller import Controller, NewLeaderElected
+from broker_core.kafka.controller.records import BrokerChangeRecord, PartitionChangeRecord
 from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.kafka.replication.election import Election
 from broker_core.kafka.replication.isr import AlterPartitionRequest, LeaderRecoveryState

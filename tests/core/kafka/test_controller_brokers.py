@@ -4,12 +4,12 @@ leaves behind."""
 import pytest
 
 from broker_core.hashing.java_random import JavaRandom
-from broker_core.kafka.controller import (
+from broker_core.kafka.controller.controller import Controller
+from broker_core.kafka.controller.metadata import RegisteredBroker
+from broker_core.kafka.controller.records import (
     BrokerChangeRecord,
-    Controller,
     PartitionChangeRecord,
     Record,
-    RegisteredBroker,
     UnregisterBrokerRecord,
 )
 from broker_core.kafka.error_codes import ErrorCode, Refused

@@ -8,13 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_core.hashing.java_random import JavaRandom
-from broker_core.kafka.controller import (
-    Controller,
-    NewLeaderElected,
-    PartitionChangeRecord,
-    PartitionRecord,
-    Record,
-)
+from broker_core.kafka.controller.controller import Controller, NewLeaderElected
+from broker_core.kafka.controller.records import PartitionChangeRecord, PartitionRecord, Record
 from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.kafka.replication.election import Election
 from broker_core.kafka.replication.isr import AlterPartitionRequest, LeaderRecoveryState

@@ -8,7 +8,7 @@ from broker_core.hashing.java_random import JavaRandom
 from broker_core.kafka.cluster import control_requests as c
 from broker_core.kafka.cluster.controller_node import ControllerNode, ControllerState
 from broker_core.kafka.cluster.settings import ClusterSettings
-from broker_core.kafka.controller import Controller
+from broker_core.kafka.controller.controller import Controller
 from broker_core.kafka.replication.registration import PartitionRegistration
 from broker_core.sim.node import Opened
 from tests.core.kafka.cluster.nodes import MS, Out

@@ -12,7 +12,7 @@ from broker_core.kafka.cluster.broker import Broker
 from broker_core.kafka.cluster.controller_node import ControllerNode, ControllerState
 from broker_core.kafka.cluster.settings import ClusterSettings
 from broker_core.kafka.cluster.state import BrokerState
-from broker_core.kafka.controller import Controller
+from broker_core.kafka.controller.controller import Controller
 from broker_core.kafka.replication.registration import PartitionRegistration
 from broker_core.kafka.replication.replica_log import light_batch
 from broker_core.plain import from_plain, to_plain

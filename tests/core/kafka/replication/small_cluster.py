@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from broker_core.hashing.java_random import JavaRandom
-from broker_core.kafka.controller import Controller, NewLeaderElected
+from broker_core.kafka.controller.controller import Controller, NewLeaderElected
 from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.kafka.log.errors import LogError
 from broker_core.kafka.log.memory_storage import MemoryFolder

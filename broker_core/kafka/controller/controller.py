@@ -14,75 +14,27 @@ kafka/replication/controller.json.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from broker_core.hashing.java_random import JavaRandom
+from broker_core.kafka.controller.alter_partition import check_alter_partition
+from broker_core.kafka.controller.metadata import ClusterMetadata, RegisteredBroker, Topic
+from broker_core.kafka.controller.records import (
+    BrokerChangeRecord,
+    PartitionChangeRecord,
+    PartitionRecord,
+    Record,
+    TopicPartition,
+    UnregisterBrokerRecord,
+)
 from broker_core.kafka.error_codes import ErrorCode, Refused
-from broker_core.kafka.replication.election import METADATA_3_9, ChangeBuilder, Election, MetadataVersion
-from broker_core.kafka.replication.isr import AlterPartitionRequest, LeaderRecoveryState
-from broker_core.kafka.replication.placement import UsableBroker, check_assignment, in_line, place_replicas
-from broker_core.kafka.replication.reassignment import reassignment, reverted
-from broker_core.kafka.replication.registration import NO_LEADER, PartitionChange, PartitionRegistration
-from broker_core.kafka.replication.sessions import BrokerControlState, BrokerSessions
-
-TopicPartition = tuple[str, int]
-
-
-@dataclass(slots=True)
-class RegisteredBroker:
-    """One broker, fenced until its first heartbeat. rack: None: it has none."""
-
-    epoch: int
-    rack: str | None = None
-    is_fenced: bool = True
-    is_in_controlled_shutdown: bool = False
-
-    @property
-    def is_active(self) -> bool:
-        """Whether it may lead and be in ISRs."""
-        return not (self.is_fenced or self.is_in_controlled_shutdown)
-
-
-@dataclass(slots=True)
-class Topic:
-    """One topic: its partitions by number, and the settings that the controller needs."""
-
-    partitions: list[PartitionRegistration]
-    min_insync_replicas: int = 1
-    allows_unclean_election: bool = False
-
-
-class PartitionRecord(NamedTuple):
-    """A partition was made."""
-
-    partition: TopicPartition
-    registration: PartitionRegistration
-
-
-class PartitionChangeRecord(NamedTuple):
-    """A partition has changed."""
-
-    partition: TopicPartition
-    change: PartitionChange
-
-
-class BrokerChangeRecord(NamedTuple):
-    """A broker was fenced or unfenced, or began its controlled shutdown; None: as it was."""
-
-    broker: int
-    is_fenced: bool | None = None
-    is_in_controlled_shutdown: bool | None = None
-
-
-class UnregisterBrokerRecord(NamedTuple):
-    """A broker was removed."""
-
-    broker: int
-
-
-Record = PartitionRecord | PartitionChangeRecord | BrokerChangeRecord | UnregisterBrokerRecord
+from broker_core.kafka.replication.election import Election
+from broker_core.kafka.replication.isr import AlterPartitionRequest
+from broker_core.kafka.replication.placement import check_assignment, in_line, place_replicas
+from broker_core.kafka.replication.reassignment import reassignment
+from broker_core.kafka.replication.registration import NO_LEADER, PartitionRegistration
+from broker_core.kafka.replication.sessions import BrokerControlState
 
 
 class HeartbeatReply(NamedTuple):
@@ -94,19 +46,8 @@ class HeartbeatReply(NamedTuple):
 
 
 @dataclass(slots=True)
-class Controller:
-    """All that the active controller knows. placement: where it draws the places of new replicas from.
-
-    is_elr_enabled: eligible leader replicas, which need metadata version 4.0.
-    """
-
-    placement: JavaRandom
-    metadata_version: MetadataVersion = METADATA_3_9
-    is_elr_enabled: bool = False
-    elections_max: int = 1_000  # of one automatic round
-    brokers: dict[int, RegisteredBroker] = field(default_factory=dict)
-    topics: dict[str, Topic] = field(default_factory=dict)
-    sessions: BrokerSessions = field(default_factory=BrokerSessions)
+class Controller(ClusterMetadata):
+    """The controller's requests. Each applies its records before it answers."""
 
     # --- brokers
 
@@ -293,7 +234,7 @@ class Controller:
 
         The same ISR again gives no record and no new epoch. A reassignment ends here when its new replicas
         are in sync.
-        Raises Refused: STALE_BROKER_EPOCH for the sender; for the partition as `_check_alter_partition`, and
+        Raises Refused: STALE_BROKER_EPOCH for the sender; for the partition as `check_alter_partition`, and
         NEW_LEADER_ELECTED where the end of a reassignment took the lead from the sender: then the records
         were written (`Refused` comes after the change).
         """
@@ -301,7 +242,7 @@ class Controller:
         if partition[0] not in self.topics:
             raise Refused(ErrorCode.UNKNOWN_TOPIC_ID, f"there is no topic {partition[0]}")
         topic, registration = self._partition(partition)
-        self._check_alter_partition(broker, registration, request)
+        check_alter_partition(broker, registration, request, self.brokers)
         builder = self._builder(topic, registration)
         builder.isr = tuple(member for member, _ in request.isr)
         builder.leader_recovery_state = request.leader_recovery_state
@@ -363,44 +304,7 @@ class Controller:
         self._replay(records, now_ms)
         return list(records)
 
-    # --- inside: what is known
-
-    def is_active(self, broker: int) -> bool:
-        known = self.brokers.get(broker)
-        return known is not None and known.is_active
-
-    def _registered(self, broker: int, epoch: int) -> RegisteredBroker:
-        known = self.brokers.get(broker)
-        if known is None or known.epoch != epoch:
-            raise Refused(
-                ErrorCode.STALE_BROKER_EPOCH, f"broker {broker} with epoch {epoch} is not registered"
-            )
-        return known
-
-    def _partitions(self) -> Iterable[tuple[TopicPartition, PartitionRegistration]]:
-        for name, topic in self.topics.items():
-            for number, registration in enumerate(topic.partitions):
-                yield (name, number), registration
-
-    def _partition(self, partition: TopicPartition) -> tuple[Topic, PartitionRegistration]:
-        name, number = partition
-        topic = self.topics.get(name)
-        if topic is None or not 0 <= number < len(topic.partitions):
-            raise Refused(
-                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-                "there is no partition {topic}-{partition}",
-                topic=name,
-                partition=number,
-            )
-        return topic, topic.partitions[number]
-
-    def _with_in_isr(self, broker: int) -> list[tuple[TopicPartition, PartitionRegistration]]:
-        return [(key, partition) for key, partition in self._partitions() if broker in partition.isr]
-
-    def _with_in_elr(self, broker: int) -> list[tuple[TopicPartition, PartitionRegistration]]:
-        return [(key, partition) for key, partition in self._partitions() if broker in partition.elr]
-
-    # --- inside: checks
+    # --- inside
 
     def _check_assignment(self, replicas: Sequence[int], replication_factor: int | None = None) -> None:
         check_assignment(replicas, self.brokers)
@@ -411,58 +315,6 @@ class Controller:
                 replicas=len(replicas),
                 factor=replication_factor,
             )
-
-    def _check_alter_partition(
-        self, broker: int, partition: PartitionRegistration, request: AlterPartitionRequest
-    ) -> None:
-        """The first check that fails decides. Raises Refused."""
-        members = [member for member, _ in request.isr]
-        state = request.leader_recovery_state
-        if (
-            request.leader_epoch > partition.leader_epoch
-            or request.partition_epoch > partition.partition_epoch
-        ):
-            raise Refused(
-                ErrorCode.NOT_CONTROLLER,
-                "the sender has seen a later epoch: this controller is not the active one",
-            )
-        if request.leader_epoch < partition.leader_epoch:
-            raise Refused(
-                ErrorCode.FENCED_LEADER_EPOCH,
-                f"leader epoch {request.leader_epoch}; it is {partition.leader_epoch}",
-            )
-        if broker != partition.leader:
-            raise Refused(ErrorCode.INVALID_REQUEST, f"{broker} does not lead, {partition.leader} does")
-        if request.partition_epoch < partition.partition_epoch:
-            raise Refused(
-                ErrorCode.INVALID_UPDATE_VERSION,
-                f"partition epoch {request.partition_epoch}; it is {partition.partition_epoch}",
-            )
-        if (
-            not set(members) <= set(partition.replicas)
-            or len(set(members)) < len(members)
-            or broker not in members
-        ):
-            raise Refused(
-                ErrorCode.INVALID_REQUEST,
-                f"{members} is no ISR of {partition.replicas} that the leader is in",
-            )
-        is_recovering = state is LeaderRecoveryState.RECOVERING
-        if is_recovering and (
-            len(members) > 1 or partition.leader_recovery_state is LeaderRecoveryState.RECOVERED
-        ):
-            raise Refused(
-                ErrorCode.INVALID_REQUEST,
-                "a leader that recovers is alone in the ISR, and does not begin to recover later",
-            )
-        for member, epoch in request.isr:
-            if not self.is_active(member) or epoch not in (-1, self.brokers[member].epoch):
-                raise Refused(
-                    ErrorCode.INELIGIBLE_REPLICA,
-                    f"{member} is fenced, shutting down, or has registered again",
-                )
-
-    # --- inside: changes
 
     def _check_new(self, name: str) -> None:
         """Before anything else, so that no replica is placed, nor a random number drawn, for a topic that is
@@ -494,110 +346,6 @@ class Controller:
                 )
             partitions.append(PartitionRegistration(tuple(replicas), isr, isr[0]))
         return partitions
-
-    def _usable(self) -> list[UsableBroker]:
-        return [
-            UsableBroker(broker, known.rack, known.is_fenced)
-            for broker, known in self.brokers.items()
-            if known.is_fenced or not known.is_in_controlled_shutdown
-        ]
-
-    def _builder(
-        self,
-        topic: Topic,
-        partition: PartitionRegistration,
-        is_acceptable: Callable[[int], bool] | None = None,
-    ) -> ChangeBuilder:
-        return ChangeBuilder(
-            partition,
-            is_acceptable or self.is_active,
-            self.metadata_version,
-            Election.UNCLEAN if topic.allows_unclean_election else Election.ONLINE,
-            min(topic.min_insync_replicas, len(topic.partitions[0].replicas)),
-            self.is_elr_enabled and self.metadata_version.has_elr,
-        )
-
-    def _builder_of_revert(self, topic: Topic, partition: PartitionRegistration) -> ChangeBuilder:
-        if not partition.is_reassigning:
-            raise Refused(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, "the partition does not move")
-        back = reverted(partition)
-        if back.is_unclean and not topic.allows_unclean_election:
-            raise Refused(
-                ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-                "the old replicas are not in sync, and no unclean election is allowed",
-            )
-        builder = self._builder(topic, partition)
-        builder.isr, builder.replicas, builder.adding, builder.removing = back.isr, back.replicas, (), ()
-        return builder
-
-    def _build(self, partition: TopicPartition, builder: ChangeBuilder) -> list[PartitionChangeRecord]:
-        change = builder.build()
-        return [] if change is None else [PartitionChangeRecord(partition, change)]
-
-    def _elect(self, partition: TopicPartition, election: Election) -> list[PartitionChangeRecord]:
-        topic, registration = self._partition(partition)
-        is_unclean = election is Election.UNCLEAN
-        if registration.leader != NO_LEADER if is_unclean else registration.has_preferred_leader:
-            raise Refused(
-                ErrorCode.ELECTION_NOT_NEEDED, "broker {broker} leads already", broker=registration.leader
-            )
-        builder = self._builder(topic, registration)
-        builder.election = election
-        records = self._build(partition, builder)
-        if not records:
-            code = (
-                ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE
-                if is_unclean
-                else ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE
-            )
-            raise Refused(code, "none of brokers {brokers} can lead", brokers=in_line(registration.replicas))
-        return records
-
-    def _fence(self, broker: int) -> list[Record]:
-        return [
-            *self._without_broker(self._with_in_isr(broker), removed=broker),
-            BrokerChangeRecord(broker, is_fenced=True),
-        ]
-
-    def _without_broker(
-        self,
-        affected: Iterable[tuple[TopicPartition, PartitionRegistration]],
-        *,
-        removed: int = NO_LEADER,
-        added: int = NO_LEADER,
-        unclean: int = NO_LEADER,
-    ) -> list[PartitionChangeRecord]:
-        """Change partitions because a broker goes (removed), comes (added), or came back without its records
-        (unclean)."""
-
-        def is_acceptable(broker: int) -> bool:
-            return broker not in (removed, unclean) and (broker == added or self.is_active(broker))
-
-        records: list[PartitionChangeRecord] = []
-        for key, partition in affected:
-            builder = self._builder(self.topics[key[0]], partition, is_acceptable)
-            builder.isr = tuple(broker for broker in partition.isr if broker not in (removed, unclean))
-            builder.unclean_shutdown = () if unclean == NO_LEADER else (unclean,)
-            records += self._build(key, builder)
-        return records
-
-    def _replay(self, records: Iterable[Record], now_ms: int) -> None:
-        """Apply records, as every controller does that reads the metadata log."""
-        for record in records:
-            match record:
-                case PartitionChangeRecord((name, number), change):
-                    partitions = self.topics[name].partitions
-                    partitions[number] = partitions[number].merge(change)
-                case BrokerChangeRecord(broker, is_fenced, is_leaving):
-                    known = self.brokers[broker]
-                    known.is_fenced = known.is_fenced if is_fenced is None else is_fenced
-                    known.is_in_controlled_shutdown = (
-                        known.is_in_controlled_shutdown if is_leaving is None else is_leaving
-                    )
-                    self.sessions.touch(broker, known.is_fenced, now_ms)
-                case UnregisterBrokerRecord(broker):
-                    del self.brokers[broker]
-                    self.sessions.remove(broker)
 
 
 class NewLeaderElected(Refused):
