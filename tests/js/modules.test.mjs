@@ -104,6 +104,27 @@ test("a call without its import is found, one of a function's own or of a parame
   assert.deepEqual(strangersIn("const act = ({ fillCells }) => fillCells(1);\ntable.fillCells(2);"), []);
 });
 
+// Where a page or the server begins.
+const TEMPLATES = new URL("../../templates/", import.meta.url);
+const LOADED = /\{% static 'js\/([\w/]+\.js)' %\}/g;
+const SERVED = ["stage/present.js", "lesson/words.js", "drawing/paint.js"]; // dashboard/presentation.py calls them
+const loaded = readdirSync(TEMPLATES, { recursive: true })
+  .filter((name) => name.endsWith(".html"))
+  .flatMap((name) => [...readFileSync(new URL(name, TEMPLATES), "utf8").matchAll(LOADED)].map(([, script]) => script));
+
+test("every module is on the way from a script that a template loads", () => {
+  const reached = new Set(), next = [...loaded, ...SERVED];
+  assert.ok(loaded.length > 10);
+  while (next.length) {
+    const name = next.pop();
+    if (reached.has(name)) continue;
+    assert.ok(graph.has(name), `${name} is not there`);
+    reached.add(name);
+    next.push(...graph.get(name));
+  }
+  assert.deepEqual(modules.filter((name) => !reached.has(name)), []);
+});
+
 test("no module stands outside a folder", () => assert.deepEqual(modules.filter((name) => !name.includes("/")), []));
 
 // -- the shape of a file ----------------------------------------------------------------------------------------------

@@ -106,7 +106,7 @@ export function scored(term, value) {
 }
 
 // Why a strategy has its place: one or two sentences.
-export function reasonWords(why, names, words) {
+function reasonWords(why, names, words) {
   const [first, second] = why.map(({ code, params }) => sentence(code, params, names, words));
   return second ? speaker(words)("why.two", { first, second }) : first;
 }

@@ -8,7 +8,7 @@ import { clearErrors, showErrors } from "../base/field_errors.js";
 import { ask } from "../base/requests.js";
 
 const REST_MS = 120;
-export const TERMS = ["skew", "churn", "pause", "order"], BOUNDS = ["pause_s_max", "skew_max"];
+const TERMS = ["skew", "churn", "pause", "order"], BOUNDS = ["pause_s_max", "skew_max"];
 
 // onRanking is given the server's answer: { weights, constraints, ranking, verdict }.
 export function createWeights(root, { onRanking }) {

@@ -7,7 +7,7 @@ import { place } from "./place.js";
 const LINGER_MS = 150, EXPLAINED = "[data-term],[data-tip]";
 
 // The text for an element: its own, or the definition of its term. Empty where there is none.
-export const textOf = ({ dataset }, say) => dataset.tip || (dataset.term ? say(`term.${dataset.term}`) : "");
+const textOf = ({ dataset }, say) => dataset.tip || (dataset.term ? say(`term.${dataset.term}`) : "");
 
 export function createTips(say) {
   const box = document.createElement("div");

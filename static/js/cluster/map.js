@@ -80,7 +80,7 @@ function bars(name, partition, x, base, tile) {
 
 export const topicOf = (name) => name.slice(0, name.lastIndexOf("-"));
 
-export const tileWords = (name, partition, say) =>
+const tileWords = (name, partition, say) =>
   say("cluster.tile", {
     partition: name, state: say(`cluster.state.${partition.state}`),
     leader: partition.leader < 0 ? say("cluster.nobody") : partition.leader, isr: partition.isr.length,

@@ -5,7 +5,7 @@ import { widthOf } from "../drawing/labels.js";
 import { round } from "../drawing/shapes.js";
 import { roomOf } from "./links.js";
 
-export const BOX_HEIGHT = 46;
+const BOX_HEIGHT = 46;
 const DIGIT = 8, BESIDE_DIGITS = 46;          // px of a digit of the axis; of its mark and the letters HW
 const WIDE_LEAST = 80, NARROW_LEAST = 46, NARROW_SHARE = 0.5;
 const CONTROLLER_Y = 6, CONTROLLER_HEIGHT = 30, CONTROLLER_WIDTH = 120, PRODUCER_WIDTH = 92, BROKER_Y = 78;
@@ -86,7 +86,7 @@ export function boxesOf(cluster, { columns, boxes, brokerY, clients, middle, hea
   ];
 }
 
-export const nodeName = (id) => `broker-${id}`;
+const nodeName = (id) => `broker-${id}`;
 const idOf = (name) => name.slice(name.indexOf("-") + 1);
 
 // lines: of linkLines.
@@ -202,7 +202,7 @@ export const stageOf = (broker) =>
         ? "fenced"
         : "running";
 
-export const brokerWords = (id, broker, say) =>
+const brokerWords = (id, broker, say) =>
   say("cluster.broker_label", {
     broker: Number(id), stage: say(`cluster.stage.${stageOf(broker)}`), count: broker.leads,
   });

@@ -12,7 +12,7 @@ const FOOT = 58, FOOT_NARROW = 92, NARROW = 140, TOP = 26, LINE = 17, DIGIT = 8,
 
 // How wide the strips are, and how far left of their column's middle they stand: the number of the flag has to fit
 // beside them.
-export function stripOf(partition, { pitch }) {
+function stripOf(partition, { pitch }) {
   const width = Math.max(26, Math.min(84, pitch - 74)), rest = (pitch - width) / 2;
   const most = Math.max(0, ...Object.values(partition.copies).map((copy) => number(copy.high_watermark).length));
   const need = FLAG_ROOM + most * DIGIT + EDGE;
@@ -76,7 +76,7 @@ export function layout(name, partition, grid, place, { brokers, say }) {
 }
 
 // Up to three lines below a strip: role, membership, what it does now.
-export function foot(copy, broker, say) {
+function foot(copy, broker, say) {
   const lines = [{ text: roleWords(copy, broker, say), kind: copy.role === "leads" ? "b" : "" }];
   lines.push({
     text: say(copy.is_in_isr ? "cluster.in_isr" : "cluster.outside_isr"), kind: copy.is_in_isr ? "m" : "warn",

@@ -13,7 +13,7 @@ export const height = (producer) => (Math.min(Object.keys(producer.in_flight).le
 
 // -> [{id, broker, groups}]: a row for each broker that was asked, its groups the batches of one request each, and one
 // for what waits, each batch alone.
-export function rows(producer) {
+function rows(producer) {
   const found = Object.entries(producer.in_flight).map(([broker, flights]) => ({
     id: broker, broker, groups: flights.map(({ batches }) => batches).filter(({ length }) => length),
   }));
@@ -83,7 +83,7 @@ const boxWords = (group, say) =>
 const oneBatch = ({ partition, sequence, count }) =>
   `${partition.slice(partition.lastIndexOf("-") + 1)}${sequence < 0 ? "" : ` #${number(sequence)}`} +${count}`;
 
-export const batchWords = (batch, say) =>
+const batchWords = (batch, say) =>
   say(batch.sequence < 0 ? "cluster.batch" : "cluster.batch_sequence", {
     partition: batch.partition, count: batch.count, sequence: batch.sequence, attempts: batch.attempts,
   });

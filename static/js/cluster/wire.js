@@ -68,7 +68,7 @@ export function held(cluster, grid, lines, ways, { atUs, say }) {
 
 // Words of a link between brokers stand at its middle, a request's above it and an answer's below; shorter where it is
 // short. null: no room.
-export function levelWords({ run: { reach, y: line }, level, x }, text, isAnswer) {
+function levelWords({ run: { reach, y: line }, level, x }, text, isAnswer) {
   const fitting = [text, text.split(/[,，]/)[0]].find((words) => widthOf(words) <= reach - 4);
   const y = line + (isAnswer ? BELOW : ABOVE);
   if (fitting === undefined || level < LEVEL_LEAST) return null;

@@ -20,7 +20,7 @@ export const ownRow = (group, algorithm) =>
 const NAMED = ["consumer", "consumer_range", "custom", "range_global", "round_robin_hashed"];
 
 // Partition-seconds, with a tenth.
-export const text = (figure, value) => (figure === "dark_us" ? number((value / 1e6).toFixed(1)) : number(value));
+const text = (figure, value) => (figure === "dark_us" ? number((value / 1e6).toFixed(1)) : number(value));
 
 // rows: of the comparison. -> [{name, isOwn, cells: [{text, share: of the largest, isBest}]}]
 export function cellsOf(rows, own) {

@@ -15,7 +15,7 @@ import { left } from "./timers.js";
 import { LOOKS_BACK, spark } from "./trend.js";
 import { rounded } from "./words.js";
 
-export const ROW = 24, HEAD = 26;
+const ROW = 24, HEAD = 26;
 const MARGIN = 6, BAR = 16, FIGURE = 58, WIDE = 82, AGE = 68, TREND = 100, PITCH_LEAST = 8, GAP_MOST = 4, DIGIT = 7.5;
 const PITCH_MOST = 120, SIGNS = { ok: "", warning: "!", error: "×" };
 const FIGURES = ["end", "high_watermark", "committed", "position", "lag", "lag_us"], FEW = ["lag"];

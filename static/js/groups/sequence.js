@@ -23,7 +23,7 @@ export function geometry(names, { available, height, isPhone = false, isLong = f
 }
 
 // Who has a lifeline: the group's members, and whoever says something in the exchanges that are shown; by colour.
-export function namesOf(group, consumers, rows) {
+function namesOf(group, consumers, rows) {
   const names = new Set(Object.values(group.members).map(({ consumer }) => consumer));
   for (const row of rows) for (const { exchange } of row.items) names.add(exchange.member);
   return [...names].sort((a, b) => (consumers[a]?.order ?? 1e9) - (consumers[b]?.order ?? 1e9) || a.localeCompare(b));

@@ -8,7 +8,7 @@ import { round } from "../drawing/shapes.js";
 const RADIUS = 12, LOW = 0.34, ARCS_MOST = 8, APART = 4;       // of more members only the arcs that matter
 
 // How a timer looks: calm, or soon over.
-export const toneOf = (timer, atUs, condition = "running") =>
+const toneOf = (timer, atUs, condition = "running") =>
   condition !== "running" ? "bad" : (timer.until_us - atUs) / timer.of_us < LOW ? "warn" : "calm";
 
 export const left = (us, say) => {

@@ -73,7 +73,7 @@ export function headline(group, say) {
 
 // Whom the coordinator of a group of KIP-848 assigns to though they speak the classic protocol: an upgrade member by
 // member is under way.
-export const isTranslated = (member, group) => group.protocol === "consumer" && member.protocol === "classic";
+const isTranslated = (member, group) => group.protocol === "consumer" && member.protocol === "classic";
 const classicOf = (group) =>
   inTurn(
     Object.values(group.members)

@@ -8,7 +8,7 @@ const WHOLE = /^-?\d{1,19}$/;
 // "1 000", "1,000" and a typographic minus are what people type.
 export const plainNumber = (text) => text.replace(/[\s,\u2009\u202f]/g, "").replace("\u2212", "-");
 
-export const isWhole = (text) => WHOLE.test(text);
+const isWhole = (text) => WHOLE.test(text);
 
 // Kafka's numbers have 64 bits, JavaScript's 53: what a person types is compared as it is written.
 export const LONG_MAX = 2n ** 63n - 1n;

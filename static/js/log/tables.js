@@ -22,7 +22,7 @@ export function folderTable(folder, say) {
   };
 }
 
-export function state(segment, say) {
+function state(segment, say) {
   if (segment.state === "deleted" && segment.deletes_in_ms === null) return say("log.state.gone");
   if (segment.state === "deleted") {
     return say("log.state.deleted", { left_us: Math.ceil(segment.deletes_in_ms / 1000) * 1e6 });

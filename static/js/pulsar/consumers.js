@@ -7,7 +7,7 @@ import { paint } from "../drawing/paint.js";
 import { idleWords, isWorth } from "./words.js";
 
 const COLUMNS = ["consumer", "share", "permits", "unacked", "queue", "redelivered", "rate"];
-export const TERMS = [null, "share", "permits", "in_flight", "receiver_queue", "redelivered", "rate"];
+const TERMS = [null, "share", "permits", "in_flight", "receiver_queue", "redelivered", "rate"];
 
 // -> [{name, color, state, cells: [text], idle, isChosen}] in the lane's order.
 export function rows(rig, chosen, say) {

@@ -6,7 +6,7 @@ import { number } from "../base/say.js";
 
 const PAUSE_MS = 250;
 
-export async function get(url, params) {
+async function get(url, params) {
   const address = new URL(url, location.href);
   for (const [name, value] of Object.entries(params)) if (value !== "") address.searchParams.set(name, value);
   const answer = await fetch(address, { credentials: "same-origin" });

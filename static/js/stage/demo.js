@@ -34,5 +34,5 @@ export function createDemo(demo, { view, submit, target = document, after = setT
 }
 
 // It plays, and nothing was done to it since its start, in this tab or in another one.
-export const isUntouched = (view) =>
+const isUntouched = (view) =>
   view.playing && !view.feed?.failed && Object.keys(view.timeline).every((position) => position === "0");

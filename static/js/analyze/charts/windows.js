@@ -27,14 +27,14 @@ export function timeWords(us) {
   return `${minutes}:${String(whole % 60).padStart(2, "0")}`;
 }
 
-export const valueWords = (measure, value) =>
+const valueWords = (measure, value) =>
   value === null || value === undefined
     ? "–"
     : measure in DIGITS
       ? figure(value, DIGITS[measure])
       : number(Math.round(value));
 
-export const rigWords = (rig, words) => words[`rig.${rig}`] ?? rig;
+const rigWords = (rig, words) => words[`rig.${rig}`] ?? rig;
 
 // A lab's rigs are models; a log's topics are not, and are told apart by dash alone. Dashes also where colours differ:
 // rigs often have one line.
