@@ -13,6 +13,7 @@ import redis
 from celery import shared_task
 from celery.signals import worker_shutting_down
 from django.conf import settings
+from django.utils.module_loading import import_string
 
 from dashboard import services, sharing
 from dashboard.shard import Shard
@@ -29,7 +30,7 @@ def drive_shard(number: int) -> None:
     """Drive all labs of a shard for SHARD_TASK_S, unless another host does. Running it twice does no harm:
     each lab has one holder."""
     if number not in _shards:
-        _shards[number] = Shard(number, transport())
+        _shards[number] = Shard(number, transport(), import_string(settings.SHARD_CLOCK))
         gc.set_threshold(*GENERATIONS)
     shard = _shards[number]
     shard.run(settings.SHARD_TASK_S)

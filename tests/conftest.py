@@ -11,6 +11,7 @@ from mqsite.messages import compile_messages
 from tests.durations import Folders
 
 CORE = ROOT / "tests" / "core"
+STORIES = ROOT / "tests" / "browser"
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mqsite.settings.test")
 
@@ -31,6 +32,9 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "alone: runs real processes against the clock, so nothing else may run beside it"
     )
     config.addinivalue_line(
+        "markers", "story: played in a browser on a site of its worker's, two of them side by side"
+    )
+    config.addinivalue_line(
         "markers", "slow: takes seconds of processor time, so `make check` leaves it to `make test`"
     )
     if config.getoption("folders"):
@@ -41,12 +45,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by marks and xdist reads its groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Who asks for a real site runs alone (`make test` runs the others first, beside one another). All who
-    ask for Spark share one, but for those who name a group of their own because they take long."""
+    """Who asks for a real site runs alone (`make test` runs the others first, beside one another), but for
+    stories: a worker's site serves them one after another, and two workers run side by side. All who ask for
+    Spark share one, but for those who name a group of their own because they take long."""
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
-        if "site" in fixtures:
-            item.add_marker(pytest.mark.alone)
+        if "site" in fixtures and not item.get_closest_marker("alone"):
+            item.add_marker(pytest.mark.story if STORIES in item.path.parents else pytest.mark.alone)
         if item.get_closest_marker("alone") and CORE in item.path.parents:
             raise pytest.UsageError(
                 f"{item.nodeid} is marked alone, and `make test` looks for those outside of tests/core"

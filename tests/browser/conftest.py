@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
+from tests.browser import story_clock
 from tests.quick_java import QUICK_JAVA
 from tests.supervisor.site import SupervisedSite
 
@@ -34,6 +35,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SupervisedSite]:
     running = SupervisedSite(
         run_dir,
         HIGHWATER_IDLE_PAUSE_S=IDLE_PAUSE_S,
+        HIGHWATER_SHARD_CLOCK="tests.browser.story_clock.clock",
         HIGHWATER_LOG_DIRS=str(run_dir / "broker-logs"),
         **QUICK_JAVA,
     )
@@ -85,6 +87,12 @@ def is_fault(message: ConsoleMessage) -> bool:
         and "Failed to load resource" not in message.text
         and "WebSocket" not in message.text
     )
+
+
+@pytest.fixture
+def let_pass(site: SupervisedSite) -> Callable[[Page, float], None]:
+    """Let seconds of the lab on a page pass, without waiting for them."""
+    return lambda page, seconds: story_clock.let_pass(page, site.run_dir, seconds)
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from tests.browser.conftest import save, wait_frame, wait_text
 from tests.supervisor.site import SupervisedSite
 
 Profile = Callable[..., BrowserContext]
+LetPass = Callable[[Page, float], None]
 LANE = {
     "model": "kafka",
     "brokers": 3,
@@ -100,7 +101,7 @@ def test_a_new_member_is_seen_message_by_message(group: Page) -> None:
     assert group.locator("#sequence [data-exchange]").count() != count
 
 
-def test_a_long_gc_pause_lasts_a_session_and_is_named(group: Page) -> None:
+def test_a_long_gc_pause_lasts_a_session_and_is_named(group: Page, let_pass: LetPass) -> None:
     group.locator('[data-member="c2"]').click()
     expect(group.locator('[data-order="group_freeze"]')).to_be_visible()
     group.keyboard.press("g")
@@ -109,8 +110,10 @@ def test_a_long_gc_pause_lasts_a_session_and_is_named(group: Page) -> None:
     expect(group.locator("#title")).to_contain_text("c2 is silent")
     assert group.locator("#grid .lane-dark").count() == 4
     expect(group.locator("#sequence .ring.bad")).to_have_count(1)
+    let_pass(group, 12)  # its session of 6 s, and the rebalance after it
     expect(group.locator("#title")).to_contain_text("Stable: 2 members", timeout=LONG_MS)
     group.keyboard.press("g")  # a zombie: it is refused, and joins as a new member
+    let_pass(group, 6)
     expect(group.locator("#title")).to_contain_text("Stable: 3 members", timeout=LONG_MS)
 
 
@@ -124,7 +127,7 @@ def test_a_stuck_poll_goes_on_beating(group: Page) -> None:
     expect(group.locator('[data-member="c1"] .what')).to_contain_text("reads 4 partitions")
 
 
-def test_the_coordinator_fails_over(group: Page) -> None:
+def test_the_coordinator_fails_over(group: Page, let_pass: LetPass) -> None:
     before = group.locator("#life-broker, #sequence text").all_text_contents()
     assert any(text.startswith("broker ") for text in before)
     group.keyboard.press("c")
@@ -133,11 +136,14 @@ def test_the_coordinator_fails_over(group: Page) -> None:
     expect(group.locator("#machine .now-in")).to_have_count(0)
     without_one = re.compile("looks for the coordinator|the coordinator does not answer|gets no answer")
     expect(group.locator('[data-member="c1"] .what')).to_have_text(without_one)
+    let_pass(group, 12)
     expect(group.locator("#title")).to_contain_text("Stable", timeout=LONG_MS)
     expect(group.locator("#epochs b")).to_have_text("1")
 
 
-def test_the_consumer_protocol_has_three_epochs_and_targets(profile: Profile, site: SupervisedSite) -> None:
+def test_the_consumer_protocol_has_three_epochs_and_targets(
+    profile: Profile, site: SupervisedSite, let_pass: LetPass
+) -> None:
     page = open_group(profile(color_scheme="dark"), site, {**LANE, "group_protocol": "consumer"})
     expect(page.locator("#epochs div")).to_have_count(3)
     page.keyboard.press("j")
@@ -145,6 +151,7 @@ def test_the_consumer_protocol_has_three_epochs_and_targets(profile: Profile, si
     expect(page.locator("#machine text.now-in")).to_have_text("Reconciling")
     expect(page.locator("#grid .cell-of.target").first).to_be_visible()
     save(page, "groups-consumer-dark")
+    let_pass(page, 10)
     expect(page.locator("#title")).to_contain_text("Stable: 4 members", timeout=LONG_MS)
     assert len(set(page.locator("#epochs b").all_text_contents())) == 1
 

@@ -54,7 +54,7 @@ def cell(page: Page, name: str, column: int) -> str:
 
 
 def test_one_stuck_consumer_starves_the_newcomer_and_the_page_says_which_message(
-    profile: Profile, site: SupervisedSite
+    profile: Profile, site: SupervisedSite, let_pass: Callable[[Page, float], None]
 ) -> None:
     page = open_page(profile(), site, order="recently_joined")
     expect(page.locator("#sub")).to_contain_text("Pulsar 3.2")
@@ -73,6 +73,7 @@ def test_one_stuck_consumer_starves_the_newcomer_and_the_page_says_which_message
     assert cell(page, "c4", 3) == "0"
     save(page, "pulsar-newcomer")
     page.keyboard.press("p")
+    let_pass(page, 15)
     page.wait_for_function(
         "() => !document.querySelector('#strip').textContent.includes('c4 joined at')", timeout=60_000
     )
@@ -258,11 +259,14 @@ def test_default_batches_show_their_stray_keys_and_key_based_ones_have_none(
     expect(page.locator("h1")).not_to_contain_text("Batches")
 
 
-def test_dead_letters_are_counted_at_the_foot_of_their_ladder(profile: Profile, site: SupervisedSite) -> None:
+def test_dead_letters_are_counted_at_the_foot_of_their_ladder(
+    profile: Profile, site: SupervisedSite, let_pass: Callable[[Page, float], None]
+) -> None:
     page = open_page(
         profile(), site, algorithm="shared", fails_every=10, max_redeliver=2, nack_delay_us=1_000_000
     )
     wait_text(page, "#ladder-words", "dead-letter topic")
+    let_pass(page, 6)
     page.wait_for_function(
         "() => /[1-9]\\d* messages/.test(document.querySelector('#ladder').textContent)", timeout=30_000
     )
