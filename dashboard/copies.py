@@ -11,7 +11,7 @@ def unchanged_copy(parent: Lab, moment: Moment, journal: Journal, visitor: str) 
     is none.
 
     journal: the parent's. A copy of a moment is paused by the last command that it was made with, so without
-    a later one it is as it was.
+    a later one it is unchanged.
     """
     cut = journal.cut(moment.until_us, moment.until_position)
     wanted = [(command["command_id"], command["at_us"]) for command in cut.commands]

@@ -429,7 +429,7 @@ def _refusal_event(
     command: StoredCommand, at_us: int, fields: dict[str, list[str]], words: dict[str, str]
 ) -> Json:
     """A refusal as browsers hear of it. words: language -> the reason. It has no place among the turning
-    points: the lab stayed as it was."""
+    points: the lab is unchanged."""
     return {
         "seq": None,
         "at_us": at_us,

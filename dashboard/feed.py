@@ -161,7 +161,7 @@ class LabFeed:
                 await self.send_snapshot(reader)
 
     async def end(self) -> None:
-        """The lab is deleted: its readers are told, and look for it again by themselves, as its owner can
+        """The lab is deleted: its readers hear of it, and look for it again on their own, as its owner can
         restore it."""
         for reader in tuple(self.readers):
             self.leave(reader)

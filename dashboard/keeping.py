@@ -36,7 +36,7 @@ def lab_rename(*, lab_id: str, request: Json, bearer: str | None = None, visitor
 
 
 def lab_delete(*, lab_id: str, bearer: str | None = None, visitor: str | None = None) -> None:
-    """Delete a lab. Who watches it is told; the next write of its driver finds that it is gone.
+    """Delete a lab. Its watchers hear of it; the next write of its driver finds that it is gone.
 
     Raises Refused: 404 unknown lab, 403 not the owner.
     """
@@ -48,7 +48,7 @@ def lab_delete(*, lab_id: str, bearer: str | None = None, visitor: str | None = 
 
 
 def lab_restore(*, lab_id: str, bearer: str | None = None, visitor: str | None = None) -> Lab:
-    """Undo a deletion; a lab that is not deleted stays as it is. One that ran goes on where it was.
+    """Undo a deletion; a lab that is not deleted stays as it is. One that ran continues where it was.
 
     Raises Refused: 404 for a lab that is unknown or gone for good, 403 not the owner, 429 when there is no
     room for one of its size any more.

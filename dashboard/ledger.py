@@ -273,7 +273,7 @@ def labs_with_commands(shard: int, owner: str) -> list[str]:
 
 
 def labs_running(shard: int, owner: str) -> list[str]:
-    """Labs of a shard that somebody should be driving, and that nobody else holds."""
+    """Labs of a shard that are to be driven, and that no other worker holds."""
     return list(
         Lab.objects.filter(_free(owner), shard=shard, status=Lab.Status.RUNNING).values_list("pk", flat=True)
     )

@@ -107,7 +107,7 @@ class StoredCommand(models.Model):
     class State(models.TextChoices):
         ACCEPTED = "accepted"  # waits for the worker
         APPLIED = "applied"
-        REFUSED = "refused"  # the lab could not do it, and stayed as it was; `fields` says why
+        REFUSED = "refused"  # the lab could not do it, and is unchanged; `fields` says why
 
     lab = models.ForeignKey(Lab, on_delete=models.CASCADE, related_name="commands")
     command_id = models.CharField(max_length=64)

@@ -56,7 +56,7 @@ def lab_page(
     """The part of the page that is about one lab: where its frames come from and its commands go.
 
     stopped: why the lab will not move again, empty while it can. demo: it is a fresh copy of the demo, which
-    adds a consumer by itself when nobody presses anything for a while. visit: where the page's first call
+    adds a consumer on its own when nobody presses anything for a while. visit: where the page's first call
     makes the visitor's own copy of this lab, empty where there is one;
     plays: whether that copy is then such a fresh one. older_rules: the lab was made under other rules than
     today's.

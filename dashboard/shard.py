@@ -273,8 +273,8 @@ class Shard:
     # -- commands and ticks ----------------------------------------------------------------------------------
 
     def _commands(self) -> None:
-        """Cheap labs first. Who is still loading keeps its commands for later; so does who has more of them
-        than a turn has time for."""
+        """Cheap labs first. A lab that is still loading keeps its commands for later; so does one that has more
+        of them than a turn has time for."""
         for lab_id in sorted(self.ordered, key=lambda lab_id: self.cost_s.get(lab_id, 0.0)):
             if self._is_spent:
                 return
@@ -390,7 +390,7 @@ class Shard:
     # -- letting go ------------------------------------------------------------------------------------------
 
     def _rest_unwatched(self, now_s: float) -> None:
-        """Labs that nobody watched for LAB_IDLE_PAUSE_S pause by themselves; the demo does as soon as it is
+        """Labs that nobody watched for LAB_IDLE_PAUSE_S pause on their own; the demo does as soon as it is
         ready to be copied."""
         unwatched = [
             lab_id

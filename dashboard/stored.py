@@ -1,7 +1,7 @@
 """What a row holds as JSON, and what is done where it is cut or damaged: it is that row's alone.
 
 A damaged value is read as `Damaged` and raises when it is used, so that a list of rows can be read although
-one of them is damaged, a lab with such a row stops with its reason, and whoever asks for it is told which
+one of them is damaged, a lab with such a row stops with its reason, and whoever asks for it learns which
 column it is.
 """
 

@@ -3,7 +3,7 @@ consumer group's assignors.
 
 Python's full garbage collection looks at everything that lives: beside three labs of 512 consumers it holds
 the process for 0.25 to 0.5 s, in which no click is answered. Only labs that are dropped leave cycles worth
-collecting, so a full collection is made after a task that dropped some, and not by itself.
+collecting, so a full collection is made after a task that dropped some, and not on its own.
 """
 
 import gc

@@ -3,7 +3,7 @@ frame streams.
 
 Every call of the synchronous side swallows an unreachable Redis, within REDIS_TIMEOUT_S where a person waits
 and PATIENCE_S where a shard publishes, and after a failure does not try again for a moment, so that fifty
-labs do not wait fifty times. What was not delivered shows in the return value, where somebody can act on it.
+labs do not wait fifty times. What was not delivered shows in the return value, so that the caller can act on it.
 """
 
 import logging
@@ -203,7 +203,7 @@ class Transport:
         return set(refused)
 
     def tell_gone(self, lab_id: str) -> bool:
-        """Tell those who watch a lab to look whether it is still there; without Redis they look by themselves
+        """Tell those who watch a lab to look whether it is still there; without Redis they look on their own
         a little later."""
         if self.is_down:
             return False

@@ -2,7 +2,7 @@
 
 Autobahn answers every ping and collects the fragments of a message for as long as they come. Here each frame
 counts, whatever it is: pings, pongs and fragments against the same rate as messages, a message's fragments
-and bytes against what a browser has to say. A socket beyond that is told with a code, not read any more, and
+and bytes against what a browser has to say. A socket beyond that gets a code, is not read any more, and
 cut a second later.
 """
 

@@ -1,6 +1,6 @@
 """The web server: Daphne, with an end to what a request may bring.
 
-Daphne by itself takes a body of any size into a temporary file, and then into memory, before anybody may
+Daphne on its own takes a body of any size into a temporary file, and then into memory, before anybody may
 refuse it. Here a body above the largest upload is answered 413 as soon as its length is known, one for which
 the disk has no room 507; nothing of either is kept. A long body stays in its file, below the run folder, and
 goes to Django as that file: an upload of 200 MB costs no 200 MB of memory. What is on its way at one time is

@@ -35,7 +35,7 @@ class ReplicaWriting:
         self._stamp = 0
 
     def write(self) -> None:
-        """Take what was told since the last time. Raises StorageFull."""
+        """Take what was reported since the last time. Raises StorageFull."""
         path = self.folder / REPLICA
         try:
             stamp = path.stat().st_mtime_ns
@@ -50,7 +50,7 @@ class ReplicaWriting:
             shutil.rmtree(self.folder / str(old), ignore_errors=True)
 
     def clean_json(self) -> Json | None:
-        """What a round of the cleaner would do to it now; None while nothing was told of it."""
+        """What a round of the cleaner would do to it now; None while nothing was reported of it."""
         if not self.state:
             return None
         if not is_compacted(self.state):

@@ -226,7 +226,7 @@ def table_of(folder: Path, description: Json, state: Json) -> tuple[OpenedLog, J
 
 
 def _ask_shard(asked: AskedReplica, folder: Path, state: Json, at_us: int) -> None:
-    """A lab that rests says nothing by itself. Raises Refused 409 for one that never will."""
+    """A lab that rests says nothing on its own. Raises Refused 409 for one that never will."""
     if state.get("at_us", -1) >= at_us:
         return
     if asked.lab.status == Lab.Status.FAILED:

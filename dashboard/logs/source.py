@@ -132,7 +132,7 @@ def folder(source: Source) -> Json:
 
 def _top_files(path: Path) -> list[Json]:
     """What a broker keeps beside its partitions' folders, as far as it is there. Nothing else of that folder
-    is told."""
+    is shown."""
     beside = ReadOnlyFolder(path)
     there = set(beside.names())
     return [{"name": name, "bytes": beside.size_of(name)} for name in TOP_FILES if name in there]

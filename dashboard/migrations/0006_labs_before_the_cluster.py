@@ -18,7 +18,7 @@ def mark_all(apps, schema_editor):
         marked = mark(lab.scenario)
         if marked is not None:
             lab.scenario = marked
-            # The demo that visitors copy is made anew, on the cluster; this one stays, as everybody's copies
+            # The demo that visitors copy is made again, on the cluster; this one stays, as everybody's copies
             # of it do.
             lab.slug = None
             lab.save(update_fields=["scenario", "slug"])

@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 LEARN = {
     "learn.title": _("Learn"),
     "learn.sub": _(
-        "Lessons that run by themselves in your own lab, with captions and numbers that check themselves. "
+        "Lessons that play automatically in your own lab, with captions and numbers that check themselves. "
         "You can pause, step, look around and change things yourself."
     ),
     "learn.chapters": _("Chapters"),

@@ -34,7 +34,7 @@ class Engine(Protocol):
         """Stop what runs under the group. May be called again and again."""
 
     def tasks(self, group: str) -> tuple[int, int] | None:
-        """(done, total) of the group's tasks that are under way; None where nobody can say."""
+        """(done, total) of the group's tasks that are under way; None where it is not known."""
 
     def is_lost(self) -> bool:
         """Whether there was a session and it is dead."""

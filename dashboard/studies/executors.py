@@ -22,7 +22,7 @@ from broker_core.pipeline.masters import master_addresses
 from broker_core.pipeline.study_errors import StudyFailed
 
 WAIT_S = 60.0
-"""A worker that starts its executor again needs a few seconds, one that is started anew by its operator about
+"""A worker that starts its executor again needs a few seconds, one that is started again by its operator about
 half a minute."""
 LOOK_S = 1.0
 

@@ -1,4 +1,4 @@
-"""Why a live study ended by itself, told from what its query threw and from how its source is now.
+"""Why a live study ended on its own, told from what its query threw and from how its source is now.
 
 Spark wraps what our reader, Java and the disk say into its own texts, so there is nothing but signs in them:
 they are looked for from the surest to the vaguest, and the folder itself is asked first.

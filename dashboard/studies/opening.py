@@ -158,7 +158,7 @@ def _at_rate(sample: Json, left_out: list[str]) -> Json:
 
 def _script(changes: list[tuple[int, str, str]]) -> list[Json]:
     """(virtual time, kind, consumer) as commands that the lab gives itself at their time."""
-    # Ids that nobody can use up before.
+    # Ids that no earlier command can have used.
     study = f"study:{secrets.token_hex(6)}"
     return [
         {

@@ -84,7 +84,7 @@ def study_progress(study: Study) -> Json:
 
 
 def worker_answers() -> bool:
-    """Whether the analysis worker showed itself lately; without Redis nobody can say, and the database is
+    """Whether the analysis worker showed itself lately; without Redis it is not known, and the database is
     asked anyway."""
     try:
         age_s = transport().analysis_age_s()

@@ -262,7 +262,7 @@ def study_watched(*, study_ids: list[str]) -> None:
 
 
 def wake_worker() -> None:
-    """Tell the analysis worker to look. Without Redis it looks by itself a second later."""
+    """Tell the analysis worker to look. Without Redis it looks on its own a second later."""
     from dashboard.studies.tasks import QUEUE, look_at_studies
 
     if transport().is_down:

@@ -21,7 +21,7 @@ from dashboard.studies.engine import IsCancelled, OnProgress, OnWindows
 POOL = "spark.scheduler.pool"
 """Jobs of two pools have Spark in turn, those of one pool one after the other."""
 MASTER_WAIT_S = 5.0
-"""How long a master may take to answer; Spark by itself would try for a minute and then say something
+"""How long a master may take to answer; Spark on its own would try for a minute and then say something
 else."""
 
 
@@ -130,7 +130,7 @@ class SparkEngine:
             self._session.sparkContext.cancelJobGroup(group)
 
     def tasks(self, group: str) -> tuple[int, int] | None:
-        """(done, total) of the tasks in the group's running stages; None where nobody can say."""
+        """(done, total) of the tasks in the group's running stages; None where it is not known."""
         if self._session is None or settings.SPARK_REMOTE or self.is_lost():
             return None
         tracker = self._session.sparkContext.statusTracker()

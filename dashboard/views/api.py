@@ -72,7 +72,7 @@ def api(*methods: str) -> Callable[[View], View]:
 
 
 def _check_csrf(request: HttpRequest, view: View) -> None:
-    """A program's token travels in a header that no other site can set; a cookie travels by itself, so it
+    """A program's token travels in a header that no other site can set; a cookie travels on its own, so it
     needs the CSRF token."""
     if access.bearer_of(request) is not None or access.visitor_of(request) is None:
         return

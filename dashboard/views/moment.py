@@ -1,4 +1,4 @@
-"""The page behind a link to a moment of a lab. It makes nothing by itself, so a mere preview of a link leaves
+"""The page behind a link to a moment of a lab. It makes nothing on its own, so a mere preview of a link leaves
 no lab behind: its script asks for the copy and goes there."""
 
 from typing import Any

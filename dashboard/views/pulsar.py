@@ -1,4 +1,4 @@
-"""The page of a lab's Pulsar subscription, and the questions it asks by itself: where a key goes, and what
+"""The page of a lab's Pulsar subscription, and the questions it asks on its own: where a key goes, and what
 sticky ranges would cover.
 
     GET /lab/<id>/pulsar/?rig=                                            the page

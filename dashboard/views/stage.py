@@ -28,7 +28,7 @@ from dashboard.views.moment import moment_page
 @never_cache
 async def stage(request: HttpRequest) -> HttpResponse:
     """The visitor's own lab; who has none sees the demo, of which the page's first call makes a copy
-    (`visit`). ?demo=off: it does nothing by itself."""
+    (`visit`). ?demo=off: it does nothing on its own."""
     visitor = access.visitor_of(request) or access.token_new()
     plays = request.GET.get("demo") != "off"
     lab, is_own = await sync_to_async(_lab_of)(visitor)

@@ -32,7 +32,7 @@ def run() -> list[Figure]:
     theirs = OtherRing(nodes=names, vnodes=POINTS, hash_fn=murmur3_32)
     adding, other_adding = [], []
     looking, other_looking = [], []
-    # In turns, so that a busy moment of the machine falls on both; look-ups by themselves, as an add of the
+    # In turns, so that a busy moment of the machine falls on both; look-ups on their own, as an add of the
     # other ring rewrites megabytes, and whoever looks up first after it would pay for that.
     for _ in range(REPEATS):
         adding.append(_seconds(lambda: ours.add("newcomer")))

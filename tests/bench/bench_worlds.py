@@ -267,7 +267,7 @@ def timed(scenario: Any) -> Callable[[], float]:
 
 
 def seeks(scenario: Any, lab: Any) -> Callable[[], float]:
-    """Seeks all over five minutes of the demo, with the checkpoints that each of the two takes by itself."""
+    """Seeks all over five minutes of the demo, with the checkpoints that each of the two takes on its own."""
     try:
         from broker_core.lab.journal import Cadence, Journal
     except ImportError:  # before worlds

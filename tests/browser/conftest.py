@@ -102,7 +102,7 @@ def page(profile: Callable[..., BrowserContext], site: SupervisedSite) -> Page:
 
 
 def open_stage(context: BrowserContext, site: SupervisedSite, path: str = "?demo=off") -> Page:
-    """A page of the Stage that moves. A fresh demo does nothing by itself: a story may take as long as it
+    """A page of the Stage that moves. A fresh demo does nothing on its own: a story may take as long as it
     needs."""
     page = context.new_page()
     page.goto(site.url + path)

@@ -1,4 +1,4 @@
-"""The first ten seconds of a visitor who does nothing: the demo adds a consumer by itself, once, and says
+"""The first ten seconds of a visitor who does nothing: the demo adds a consumer on its own, once, and says
 so."""
 
 from collections.abc import Callable

@@ -59,7 +59,7 @@ class Site:
             "HIGHWATER_SOCKETS_ADDRESS_MAX": "3600",
             **environment,
         }
-        # Not the caller's: an outside database, nor the wish to compile 1,500 modules anew in every process.
+        # Not the caller's: an outside database, nor the wish to compile 1,500 modules again in every process.
         for name in ("REDIS_URL", "DATABASE_URL", "HOST", "PYTHONDONTWRITEBYTECODE"):
             if name not in environment:
                 self.environment.pop(name, None)

@@ -95,7 +95,7 @@ def test_the_worker_runs_the_lab_s_own_journal_up_to_that_moment(sent: Sent) -> 
     assert {row["members"] for row in found["rows"]} == {
         4
     }  # three from the start and one; the other came later
-    assert ask(lab, token).json()["state"] == "waiting"  # anew, up to now
+    assert ask(lab, token).json()["state"] == "waiting"  # again, up to now
 
 
 def refuse(raw: object, limits: object) -> None:

@@ -158,7 +158,7 @@ def test_a_turning_point_says_the_same_figures_in_both_languages(
 def test_a_figure_of_a_sentence_is_one_of_the_events_facts(
     events: list[dict[str, Any]], words: dict[str, dict[str, str]]
 ) -> None:
-    """Nothing is counted anew on the way to the page: what is not in the sentence's own text came with the
+    """Nothing is counted again on the way to the page: what is not in the sentence's own text came with the
     event."""
     for event in events:
         text = words["en"][f"event.{event['kind']}"]

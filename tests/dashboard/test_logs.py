@@ -31,7 +31,7 @@ def run_dir(settings: Any, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def lab(world: World) -> Lab:
-    """A lab that is 12 s old; it stands still from then on."""
+    """A lab that is 12 s old; it is paused from then on."""
     lab = world.open(lanes=[{"model": "kafka", "partitions": 4}], workload={"rate": 100})
     world.run(12)
     return lab

@@ -39,8 +39,8 @@ class Two:
         self.driver, self.neighbour = world.shard.drivers[self.broken.pk], world.shard.drivers[self.sound.pk]
 
     def assert_neighbour_goes_on(self) -> None:
-        """A command is carried out in the very next turn, and the beat of frames is as it was: nothing was
-        opened anew."""
+        """A command is carried out in the very next turn, and the beat of frames is unchanged: nothing was
+        opened again."""
         receipt = self.world.order(self.sound, "join")
         before = len(self.world.messages(self.sound))
         self.world.shard.turn()

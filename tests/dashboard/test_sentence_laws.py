@@ -71,7 +71,7 @@ def test_a_choice_says_two_different_things(words: dict[str, dict[str, str]]) ->
 
 
 def figures(text: str) -> set[str]:
-    """The figures that stand in a text by themselves."""
+    """The figures that stand in a text on their own."""
     return set(
         re.findall(
             r"\d+", re.sub(r"(?<=\d)[\u202f,](?=\d{3})", "", re.sub(r"\{[^{}]*\}", "", CHOICE.sub("", text)))

@@ -1,5 +1,5 @@
 """Who may open a websocket, in which language it speaks, that its place is free again however it ends, and
-what a watcher is told."""
+what a watcher receives."""
 
 import asyncio
 import json
@@ -80,7 +80,7 @@ async def test_an_address_where_there_is_nothing_is_answered_by_its_code() -> No
 
 
 class Guest(CountedConsumer):
-    """Takes its place, then does what it is told: end, or fail."""
+    """Takes its place, then does as ordered: end, or fail."""
 
     channel_layer_alias = "none"
 
@@ -133,7 +133,7 @@ async def test_who_found_no_room_gives_no_place_back(counted: Doors, settings: A
     assert counted.enter("a") and not counted.enter("a") and counted._open["a"] == 1
 
 
-# -- what a watcher is told ----------------------------------------------------------------------------------
+# -- what a watcher receives --------------------------------------------------------------------------------
 
 
 class Socket:

@@ -77,7 +77,7 @@ def transport(url: str, server: redis.Redis) -> Transport:
 
 
 class Clock:
-    """The transport's clock; `slept` is what it waited by itself."""
+    """The transport's clock; `slept` is what it waited on its own."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now_s, self.slept = 1_000.0, 0.0

@@ -51,7 +51,7 @@ class StandaloneCluster:
                 self.kill(name)
 
     def kill(self, name: str) -> None:
-        """kill -9 of the master, or of a worker and its executors, as when a machine dies: by themselves they
+        """kill -9 of the master, or of a worker and its executors, as when a machine dies: on their own they
         would end some seconds later."""
         executors = self._executors(name)
         self.processes[name].kill()

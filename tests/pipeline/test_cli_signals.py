@@ -22,7 +22,7 @@ WAIT_S = 10
 
 @pytest.fixture(autouse=True)
 def _heard_again(monkeypatch):
-    """After a stop nothing is told any more, until the process ends: this one goes on.
+    """After a stop nothing is reported any more, until the process ends: this one goes on.
 
     In the background of a shell it would not hear Ctrl-C, and under nohup no terminal that closes: what is
     ignored stays ignored.

@@ -1,4 +1,4 @@
-"""Membership histories in words: what each kind fills in, what a wrong one is told, and the steps that kinds
+"""Membership histories in words: what each kind fills in, how a wrong one is refused, and the steps that kinds
 of one history share."""
 
 import pytest

@@ -1,4 +1,4 @@
-"""The scan of CSV bytes by itself: where rows begin and end, what is still unfinished, and how a field is
+"""The scan of CSV bytes on its own: where rows begin and end, what is still unfinished, and how a field is
 copied out."""
 
 import numpy as np

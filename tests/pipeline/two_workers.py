@@ -29,7 +29,7 @@ FOREIGN = {"django", "dashboard", "mqsite", "celery", "channels"}
 
 
 def study(spark: SparkSession, ways: tuple[bool, ...] = (True, False)) -> list[Any]:
-    """All numbers of a small study. ways: grouped, or each record by itself."""
+    """All numbers of a small study. ways: grouped, or each record on its own."""
     records = workload(spark, mixed_keys(COUNT, seed=11), [number % 500 for number in range(COUNT)], slices=2)
     steps = history_steps(history_check({"kind": "autoscale", "from": 2, "to": 6}))
     told = []
@@ -128,7 +128,7 @@ def main(work_dir: str) -> None:
 
 def ask(work_dir: str, remote: str) -> None:
     """The study as a Spark Connect server does it, as JSON."""
-    # A server's worker compiles the rules anew, which takes longer than the study: one worker and one way are
+    # A server's worker compiles the rules again, which takes longer than the study: one worker and one way are
     # enough.
     spark = spark_open(work_dir=Path(work_dir) / "client", remote=remote, shuffle_partitions=1)
     try:

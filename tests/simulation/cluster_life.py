@@ -466,7 +466,7 @@ class Life:
             assert not failed or self.chosen["truncation"] is Truncation.HIGH_WATERMARK, (key, failed)
             assert known.leader >= 0 and {*known.isr, *failed} == set(known.replicas), (key, known, failed)
             if self.chosen["truncation"] is Truncation.HIGH_WATERMARK:
-                continue  # a cut inside a batch has left a hole that nobody can fetch: copies stay different
+                continue  # a cut inside a batch has left a hole that cannot be fetched: copies stay different
             logs = [state.disk.logs[key] for state in states]
             assert (
                 len({log.log_end_offset for log in logs}) == 1 == len({log.high_watermark for log in logs})

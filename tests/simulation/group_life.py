@@ -1,6 +1,6 @@
 """A seeded life of a consumer group on a cluster, with everything that may happen to one; laws are watched.
 
-    members      come, leave, crash, freeze, get stuck, subscribe anew; static ones restart under their instance id, or are there twice
+    members      come, leave, crash, freeze, get stuck, subscribe again; static ones restart under their instance id, or are there twice
     topics       grow
     coordinator  its broker stops, crashes, pauses, is cut off from the others and goes on as a zombie, or hands over in order
     links        between members and brokers are cut, one way or both
@@ -121,7 +121,7 @@ class GroupLife:
             self.join()
 
     def begins(self, state: ConsumerState, partition: tuple[str, int], offset: int) -> None:
-        """A program begins with a record: counted here by itself, and as a lane counts what is read twice."""
+        """A program begins with a record: counted here on its own, and as a lane counts what is read twice."""
         self.reads.begins(
             state.settings.client_id, state.subscribed.assigned.get(partition), partition, offset
         )

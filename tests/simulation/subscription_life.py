@@ -343,7 +343,7 @@ class SubscriptionLife:
                     )
 
     def heal(self) -> None:
-        """Those who are silent are found out, those who stand still go on, and all that is left is read."""
+        """Those who are silent are found out, paused ones go on, and all that is left is read."""
         self.reset()
         for name in self.living:
             self.world.order(name, ReleaseAcks())

@@ -1,7 +1,7 @@
 // What the labs are called where one is chosen: as on the Labs page, and what their workload is. Node tests it.
 
-// labs: [{id, name, created, codes: of the workload and its key}] -> texts in the same order. Two of one title are told
-// apart by their ids.
+// labs: [{id, name, created, codes: of the workload and its key}] -> texts in the same order. Two of one title are
+// told apart by their ids.
 export function labTitles(labs, say) {
   const titles = labs.map(({ name, created, codes: [workload, ...more] }) =>
     [

@@ -58,7 +58,7 @@ if (!isOver(study)) {
     },
   });
   window.highwater = { drop: feed.drop };
-  setInterval(() => $("running").hidden || showProgress(study), 1000);     // its time goes on where nothing else does
+  setInterval(() => $("running").hidden || showProgress(study), 1000);     // its time continues where nothing else does
 }
 
 $("cancel").addEventListener("click", async () => {

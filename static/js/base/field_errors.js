@@ -1,5 +1,5 @@
 // Puts what the server refuses beside the control it is about. A control names its part of the request in data-field; a
-// refusal of a deeper part ("history.changes.2.at") goes to the nearest control above it, one that nobody has to the
+// refusal of a deeper part ("history.changes.2.at") goes to the nearest control above it, one without any to the
 // foot of the form.
 
 const HOMES = ".field, .choice, .check, li", PREFIX = "error-", INPUTS = "input, select, textarea";

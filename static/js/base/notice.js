@@ -1,5 +1,5 @@
 // One short message near the control it is about; on a phone above the bottom bar, where it covers no picture. It goes
-// by itself, or when closed; only an error that asks for an action stays.
+// on its own, or when closed; only an error that asks for an action stays.
 
 import { place } from "./place.js";
 

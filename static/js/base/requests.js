@@ -1,4 +1,4 @@
-// Requests of the Analyze pages. Nothing is sent twice by itself: a study that was started is started.
+// Requests of the Analyze pages. Nothing is sent twice on its own: a study that was started is started.
 
 import { page } from "./chrome.js";
 import { Refusal, cookie } from "./commands.js";

@@ -64,7 +64,7 @@ export const sentences = (list) => list.join(" ").replaceAll(/([。！？）]) /
 
 export const speaker = (words) => (code, params = {}) => fill(words[code] ?? code, params, words);
 
-// The timeline's few words for an order: several who join are counted, and a resume that ends no pause is told as what
+// The timeline's few words for an order: several who join are counted, and a resume that ends no pause is said as what
 // it is.
 export const tickCode = ({ kind, count, full_speed: isFullSpeed }) =>
   `tick.${isFullSpeed ? "full_speed" : kind}${kind === "join" && count > 1 ? "_many" : ""}`;

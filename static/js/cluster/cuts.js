@@ -7,7 +7,7 @@ import { rise } from "./window.js";
 
 const SVG = "http://www.w3.org/2000/svg", FALLS_MS = 2400, END_ROOM = 28, FOOT_ROOM = 12;
 
-// -> [{broker, from, to}]: copies that end earlier than a moment before; `isAll`: the log began anew elsewhere.
+// -> [{broker, from, to}]: copies that end earlier than a moment before; `isAll`: the log began again elsewhere.
 export function cutsBetween(before, now) {
   if (!before) return [];
   return Object.entries(now.copies).flatMap(([broker, copy]) => {

@@ -185,7 +185,7 @@ function drawTables(now) {
   }
 }
 
-// The browser lays a drawing out anew even where a value is written that was there.
+// The browser lays a drawing out again even where a value is written that was there.
 // -- what a person does -----------------------------------------------------------------------------------------------
 
 const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice });

@@ -10,7 +10,7 @@ export function createWidths(onChange) {
     if (isOther) onChange();
   });
 
-  // A box that is hidden keeps the width that it had: its picture is as it was when it is seen again.
+  // A box that is hidden keeps the width that it had: its picture is unchanged when it is seen again.
   function note(box) {
     const width = box.clientWidth;
     if (!width || width === widths.get(box)) return false;

@@ -1,5 +1,5 @@
 // The lab's websocket: brings frames, acknowledges what has been drawn, asks for a snapshot again after 2 s, and comes
-// back by itself.
+// back on its own.
 
 const ASK_AGAIN_MS = 2000, RETRY_MS = [250, 500, 1000, 2000, 4000];
 // too many sockets of this network, or in all: it opens again when there may be room
@@ -43,6 +43,6 @@ export function openSocket(url, { onMessage, onState }) {
       clearTimeout(asking);
       asking = setTimeout(unanswered, ASK_AGAIN_MS);
     },
-    drop() { socket.close(); },                       // it comes back by itself, as after any loss
+    drop() { socket.close(); },                       // it comes back on its own, as after any loss
   };
 }

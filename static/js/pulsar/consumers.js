@@ -14,7 +14,7 @@ export function rows(rig, chosen, say) {
   const hasOwners = "space" in rig.picture || rig.picture.kind === "grid";
   return rig.order.map((name) => {
     const consumer = rig.consumers[name], known = rig.pulsar.consumers[name];
-    // Who is only caught up says so in its state: a line that comes and goes with every message would move the page.
+    // One that is caught up says so in its state: a line that comes and goes with every message would move the page.
     const isDone = known.idle?.code === "nothing_to_read" && consumer.state !== "slow";
     const state = stateOf(consumer, known, isDone, say);
     return {

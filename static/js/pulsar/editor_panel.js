@@ -88,7 +88,7 @@ export function createEditor($, { url, lane, kinds, order, say, colorOf, newcome
     if ($("editor-panel").hidden) return;
     const about = rig.algorithm === "sticky_document" ? "subscription.editor_half_open" : "subscription.editor_about";
     if ($("editor-about").dataset.say !== about) speak($("editor-about"), about);
-    // Who has joined with its ranges is the one that they belong to now.
+    // The consumer that has joined with its ranges owns them now.
     const joined = joinsBeside && rig.order.find((name) => !joinsBeside.includes(name));
     if (joined) [picked, joinsBeside] = [joined, null];
     const mine = picked === NEWCOMER || rig.order.includes(picked) ? picked : rig.order[0] ?? NEWCOMER;

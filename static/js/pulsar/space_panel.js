@@ -112,7 +112,7 @@ export function createSpacePanel({ current, chosen, askedSlot, colorOf, isStill,
     if (isFirst || isStill()) return;
     const svg = $("space");
     svg.removeAttribute("data-handing");
-    svg.getBoundingClientRect();                          // so that the same motion begins anew
+    svg.getBoundingClientRect();                          // so that the same motion begins again
     svg.setAttribute("data-handing", "");
     setTimeout(() => handAt === key && svg.removeAttribute("data-handing"), HAND_MS);
   }

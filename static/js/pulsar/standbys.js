@@ -1,5 +1,5 @@
-// Exclusive and Failover: partitions down, consumers across in the order in which the broker has them. Who is active is
-// filled, who comes next when it leaves is framed, the others stand by. During the second of a switch the active one is
+// Exclusive and Failover: partitions down, consumers across in the order in which the broker has them. The active one
+// is filled, the next when it leaves is framed, the others stand by. During the second of a switch the active one is
 // hatched: it does not read yet.
 
 import { NONE, number } from "../base/say.js";

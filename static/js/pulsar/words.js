@@ -5,7 +5,7 @@ import { listed } from "../lane/covers.js";
 import { overloadWords } from "../lane/overload.js";
 import { owned } from "./space.js";
 
-// Causes that somebody should know of, the worst first; the others are as they should be.
+// Causes worth knowing of, the worst first; the others are as they should be.
 const WORTH = [
   "acks_refused", "newcomer", "behind_newcomer", "blocked", "subscription_full", "no_permits", "draining", "key_waits",
   "out_of_reach", "refused", "no_range", "paused", "holding", "switching",
@@ -107,7 +107,7 @@ export function rulesWords(rig, say) {
   const chooses = say("subscription.rule_of", {
     rule: say(`pulsar.${rig.algorithm}`), version: say(`subscription.version.${pulsar.rule.selector}`),
   });
-  // PIP-379 drains where the broker splits by itself; who names its ranges gets a key at once.
+  // PIP-379 drains where the broker splits on its own; who names its ranges gets a key at once.
   const order = pulsar.order === "draining" && rig.algorithm.startsWith("sticky") ? "draining_sticky" : pulsar.order;
   return `${typeName(pulsar, say)} · ${chooses} · ${say(`subscription.order_words.${order}`)}`;
 }
@@ -146,7 +146,7 @@ export function spaceWords(rig, say) {
   }
   if (picture.kind === "ranges") {
     const words = say("subscription.space_words.ranges", { space: picture.space });
-    // What becomes of a key between two ranges depends on the version; where the broker splits by itself there is no
+    // What becomes of a key between two ranges depends on the version; where the broker splits on its own there is no
     // gap.
     return rig.algorithm.startsWith("sticky")
       ? `${words} ${say(`subscription.gap_words.${pulsar.rule.selector}`)}`

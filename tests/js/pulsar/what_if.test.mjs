@@ -1,4 +1,4 @@
-// "What if": a key's hash is told where it decides something, and nowhere else.
+// "What if": a key's hash is shown where it decides something, and nowhere else.
 import assert from "node:assert/strict";
 import test from "node:test";
 
