@@ -23,6 +23,9 @@ from broker_core.tubemq import requests as r
 from broker_core.tubemq.client_id import host_of
 from broker_core.tubemq.message_log import GONE_AT_ONCE, MessageLog
 
+TRANSFER_BYTES_MAX = 512 * 1024
+"""transferSize of BrokerConfig."""
+
 
 @dataclass(slots=True)
 class Consumed:
@@ -62,12 +65,12 @@ class Partition:
 
 @dataclass(slots=True)
 class BrokerState:
-    """partitions: partition key -> partition. batch_messages: most messages of one read. read_again: messages
-    handed out twice so far."""
+    """partitions: partition key -> partition. transfer_bytes_max: a read's batch ends with the message that
+    reaches it. read_again: messages handed out twice so far."""
 
     broker_id: int
     partitions: dict[str, Partition]
-    batch_messages: int = 1
+    transfer_bytes_max: int = TRANSFER_BYTES_MAX
     read_again: int = 0
 
 
@@ -174,26 +177,22 @@ def heartbeat(
 def get_message(
     broker: Broker, connection: int, request: r.GetMessageRequestC2B, now_us: int, out: Outbox
 ) -> None:
-    """One batch from the stored offset; a second read without a confirmation gives the same one. Reading
-    keeps the owner alive too."""
+    """One batch from the stored offset, as much as fits the limit in bytes; a second read without a
+    confirmation gives it again. Reading keeps the owner alive too."""
     key = request.partition
     state = broker.state
-    partition = state.partitions.get(key)
-    place = (
-        None if partition is None else partition.groups.get(request.group) or broker.place(request.group, key)
-    )
-    if partition is None or place is None or place.owner != request.client_id:
-        code = r.HB_NO_NODE if place is None else not_owner(place, request.client_id)
+    place = broker.place(request.group, key)
+    code = r.HB_NO_NODE if place is None else not_owner(place, request.client_id)
+    if place is None or code != r.SUCCESS:
         out.send(connection, r.GetMessageResponseB2C(code, key, [], 0, 0))
         return
     place.deadline_us = now_us + r.TIMEOUT_US
+    partition = state.partitions[key]
     end, first = partition.end, place.offset
     if first >= end:
         out.send(connection, r.GetMessageResponseB2C(r.NOT_FOUND, key, [], end, end))
         return
-    stop = first + state.batch_messages
-    if stop > end:
-        stop = end
+    stop = partition.log.batch_end(first, end, state.transfer_bytes_max)
     place.pending = stop - first
     if place.furthest < stop:
         state.read_again += max(0, place.furthest - first)
@@ -211,13 +210,11 @@ def commit_offset(
     """confirmConsume: true moves the stored offset past the batch, false forgets the batch. Renews
     nothing."""
     key = request.partition
-    partition = broker.state.partitions.get(key)
-    place = (
-        None if partition is None else partition.groups.get(request.group) or broker.place(request.group, key)
-    )
-    if partition is None or place is None:
+    place = broker.place(request.group, key)
+    if place is None:
         out.send(connection, r.CommitOffsetResponseB2C(r.FORBIDDEN, key, 0, 0))
         return
+    partition = broker.state.partitions[key]
     code = r.UNAUTHORIZED
     if place.owner == request.client_id:
         code = r.SUCCESS
@@ -239,7 +236,7 @@ def send_message(
 ) -> None:
     """A producer's message is written at the end of its partition."""
     partition = broker.state.partitions[request.partition]
-    partition.log.messages.append(request.message)
+    partition.log.append(request.message, request.size)
     partition.end += 1
 
 

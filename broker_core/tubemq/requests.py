@@ -136,8 +136,11 @@ class CommitOffsetResponseB2C(_Request, tag="tubemq.CommitOffsetResponseB2C"):
 
 
 class SendMessageRequestP2B(_Request, tag="tubemq.SendMessageRequestP2B"):
+    """message: its number. size: of its data, in bytes."""
+
     partition: str
     message: int
+    size: int
 
 
 Request = (

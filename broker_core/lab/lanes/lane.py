@@ -39,7 +39,6 @@ from broker_core.sim.program import Order, Pace, Pause, Resume
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.sim.stream import Handed, Stream
 from broker_core.sim.world import World
-from broker_core.sim.written import Unread
 
 WHY_MAX, WHY_FIRST = 40, 20
 """Of a longer chain the first 20 and the last 20 turning points are kept: how it began, and how it came to
@@ -181,17 +180,15 @@ class Lane(LaneState):
             times, codes = times[start:stop], codes[start:stop]
         stream.plan(times, codes, self.next_record)
         self.published = 0
-        steps = stream.steps if isinstance(stream, Unread) else stream
         while self.now_us < until_us or stream.place < len(times):
             stop_us = (self.now_us // SECOND_US + 1) * SECOND_US
             if stop_us > until_us:
                 stop_us = until_us
             while True:
-                self.world.advance(stop_us, steps, by_report=True)
+                self.world.advance(stop_us, stream, by_report=True)
                 if not self.world.is_midway:
                     break
                 yield self.world.held
-            stream.take_in(stop_us + 1)
             self._note_published(bisect_right(times, stop_us))
             if stop_us == until_us or self.is_changing or NO_KEY in self.not_put_on_way:
                 self._catch_up(stop_us + 1)

@@ -29,9 +29,9 @@ from broker_core.lab.pieces import Pieces
 from broker_core.sim.program import Order, Program
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.sim.slot import Slot
+from broker_core.sim.stream import Stream
 from broker_core.sim.under_way import under_way
 from broker_core.sim.world import Design
-from broker_core.sim.written import Unread
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.broker import Broker, BrokerState, Partition
 from broker_core.tubemq.client import balance_consumer as clients
@@ -47,13 +47,8 @@ from broker_core.tubemq.client.producer import Producer, ProducerState
 from broker_core.tubemq.client_id import make_client_id
 from broker_core.tubemq.master import Master, MasterState
 from broker_core.tubemq.partition_key import broker_of
-from broker_core.tubemq.written import written
 
 START_MIN_US, START_SPREAD_US = 300 * MILLISECOND_US, 1_700 * MILLISECOND_US
-READ_US = 1_000 * MILLISECOND_US
-"""A read brings as many messages as a program handles in this time, one at least: with one message a read,
-the network's delay and not the program would set the pace of fast consumers. In the original a read's bytes
-are limited, so it brings more."""
 SIGNS_OF_LIFE = (r.HeartRequestC2M, r.HeartBeatRequestC2B, r.GetMessageRequestC2B)
 OPERATOR = "tubemq:operator"
 """No consumer can have such a name."""
@@ -64,7 +59,7 @@ def algorithms() -> list[Json]:
 
 
 def make_lane(setup: LaneSetup, watch: Watch | None = None) -> Lane:
-    return Lane(setup, TubeMqRules(setup), watch)
+    return Lane(setup, TubeMqRules(setup.options), watch)
 
 
 class TubeMqRules:
@@ -72,9 +67,8 @@ class TubeMqRules:
     keys_have_owners = True
     sends_at_once = True
 
-    def __init__(self, setup: LaneSetup) -> None:
-        self.batch_messages = max(1, READ_US // setup.service_us)
-        self.reads = TubeMqReading(setup.options)
+    def __init__(self, options: Json) -> None:
+        self.reads = TubeMqReading(options)
         self.narrator = TubeMqNarrator(self.reads)
 
     def algorithms(self) -> list[Json]:
@@ -105,7 +99,7 @@ class TubeMqRules:
         world.start(MASTER, "master", MasterState([meta], list(self.reads.brokers)))
         for broker_id, name in self.reads.brokers.items():
             own = {key: Partition() for key in self.reads.partition_keys if broker_of(key) == broker_id}
-            world.start(name, "broker", BrokerState(broker_id, own, self.batch_messages))
+            world.start(name, "broker", BrokerState(broker_id, own))
         world.start(PRODUCER, "producer", ProducerState())
         world.start(OPERATOR, "operator", OperatorState())
         world.order(PRODUCER, producers.Connect(self.reads.brokers))
@@ -125,10 +119,15 @@ class TubeMqRules:
 
     def publisher(self, lane: Lane) -> tuple[Slot, Callable[[int, int], tuple[int, r.SendMessageRequestP2B]]]:
         slot = lane.world.slots[PRODUCER]
-        return slot, cast(Producer, slot.node).send
+        send = cast(Producer, slot.node).send
 
-    def stream(self, lane: Lane) -> Unread:
-        return written(lane.world.slots[PRODUCER])
+        def publish(index: int, code: int) -> tuple[int, r.SendMessageRequestP2B]:
+            return send(index, code, lane.messages.size(index))
+
+        return slot, publish
+
+    def stream(self, lane: Lane) -> Stream:
+        return Stream(*self.publisher(lane))
 
     # -- the operator ----------------------------------------------------------------------------------------
 

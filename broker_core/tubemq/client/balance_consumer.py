@@ -115,8 +115,6 @@ class BalanceConsumer:
         kind = type(message)
         if kind is r.CommitOffsetResponseB2C:
             return  # nothing depends on it
-        if self.state.program.is_quiet:
-            self.settle(now_us, out)
         if kind is r.GetMessageResponseB2C:
             self.on_read(message, now_us, out)
         elif kind is r.RegisterResponseB2C:
@@ -142,7 +140,6 @@ class BalanceConsumer:
             case Shutdown():
                 self.shut_down(now_us, out)
             case Pause() | Resume() | Pace():
-                self.wake_for_each(out)
                 self.state.program.obey(order)
                 self.go_on(now_us, out)
 
@@ -151,8 +148,6 @@ class BalanceConsumer:
         if name == DONE:
             self.on_handled(now_us, out)
             return
-        if state.program.is_quiet:
-            self.settle(now_us - 1, out)  # a deadline is older than that of the message in hand would be
         if name.startswith(REST):
             state.idle.append(name.removeprefix(REST))
             self.read(now_us, out)
@@ -352,13 +347,11 @@ class BalanceConsumer:
         state.waiting = ""
         if answer.code == r.SUCCESS:
             state.reading = answer.partition
-            batch, traffic = state.batch, self.traffic
-            batch.extend(answer.messages)
-            if traffic.is_watched:
-                for number in batch:
-                    traffic.received(out.name, number, now_us)
+            state.batch.extend(answer.messages)
+            for number in answer.messages:
+                self.traffic.received(out.name, number, now_us)
             if state.program.is_free:
-                self.begin(now_us, out)
+                state.program.take(state.batch.popleft(), now_us, out)
             return
         if answer.code == r.NOT_FOUND:
             out.deadline(REST + answer.partition, now_us + REST_US)
@@ -369,59 +362,16 @@ class BalanceConsumer:
 
     def go_on(self, now_us: int, out: Outbox) -> None:
         """The program takes the next message of its batch; with none, the next read."""
-        if not self.state.batch:
+        state = self.state
+        if not state.batch:
             self.read(now_us, out)
-        elif self.state.program.is_free:
-            self.begin(now_us, out)
-
-    def begin(self, now_us: int, out: Outbox) -> None:
-        """The program takes the next message of its batch. Nobody can notice what it does before it is done
-        with the last one."""
-        batch, program = self.state.batch, self.state.program
-        program.hand, program.done_us = batch.popleft(), now_us + program.service_us
-        program.is_quiet = is_quiet = bool(batch) and not self.traffic.is_watched
-        program.because = out.why()
-        out.deadline(DONE, program.done_us + (len(batch) * program.service_us if is_quiet else 0))
-
-    def settle(self, now_us: int, out: Outbox) -> None:
-        """What the program has handled of its batch by now, but for the last message, which is confirmed."""
-        program, batch = self.state.program, self.state.batch
-        done_us = program.done_us
-        if done_us > now_us or not batch or not program.is_quiet:
-            return
-        service_us, hand = program.service_us, program.hand
-        handled: list[tuple[int, int]] = []
-        while batch and done_us <= now_us:
-            handled.append((done_us, hand))
-            hand = batch.popleft()
-            done_us += service_us
-        program.done_quietly(handled, hand, done_us, out, self.traffic)
-
-    def thaw(self, now_us: int, out: Outbox) -> None:
-        self.state.program.done_us = max(self.state.program.done_us, now_us)
-        self.wake_for_each(out)
-
-    def wake_for_each(self, out: Outbox) -> None:
-        """From here to the end of the message in hand nothing is quiet."""
-        program = self.state.program
-        if program.is_quiet:
-            program.is_quiet = False
-            out.deadline(DONE, program.done_us, program.because)
+        elif state.program.is_free:
+            state.program.take(state.batch.popleft(), now_us, out)
 
     def on_handled(self, now_us: int, out: Outbox) -> None:
         """The batch is confirmed with its last message; its partition goes to the end of the turn."""
-        state, program = self.state, self.state.program
-        if program.is_quiet:  # it has handled the whole batch by itself
-            done_us, service_us = program.done_us, program.service_us
-            handled = [(done_us, program.hand)]
-            for message in state.batch:
-                done_us += service_us
-                handled.append((done_us, message))
-            state.batch.clear()
-            program.is_quiet = False
-            program.done_quietly(handled, -1, now_us, out, self.traffic)
-        else:
-            program.done(now_us, out, self.traffic)
+        state = self.state
+        state.program.done(now_us, out, self.traffic)
         if not state.batch:
             key, state.reading = state.reading, ""
             connection, _, request = self.calls_of.get(key) or self.calls_for(key)
@@ -450,7 +400,6 @@ class BalanceConsumer:
         """Let go of all that was read and is not confirmed."""
         state = self.state
         state.waiting = state.reading = ""
-        state.program.is_quiet = False
         state.program.drop(now_us, out, self.traffic)
         for number in state.batch:
             self.traffic.dropped(out.name, number, now_us)

@@ -52,12 +52,12 @@ class Producer:
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         """It sets no deadlines."""
 
-    def send(self, message: int, code: int) -> tuple[int, SendMessageRequestP2B]:
+    def send(self, message: int, code: int, size: int) -> tuple[int, SendMessageRequestP2B]:
         """The application has a message to send: on which connection, and what. message: its number; code: of
-        its key, NO_KEY for none."""
+        its key, NO_KEY for none; size: of its data, in bytes."""
         connection, partition = self.route(code)
         self.state.sent[partition] += 1
-        return connection, SendMessageRequestP2B(partition, message)
+        return connection, SendMessageRequestP2B(partition, message, size)
 
     def route(self, code: int) -> tuple[int, str]:
         """The connection and the partition of the next message with this key."""

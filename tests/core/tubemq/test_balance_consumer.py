@@ -231,7 +231,7 @@ def test_cluster_gives_every_partition_to_the_node_of_the_modulo_and_handles_all
         20 * SECOND_US,
         Arrivals(
             range(SECOND_US, 6 * SECOND_US, 50_000),
-            lambda place: slot.send(*producer.send(place, place % 5 or -1)),
+            lambda place: slot.send(*producer.send(place, place % 5 or -1, 100)),
         ),
     )
     for node_id in range(3):

@@ -4,14 +4,16 @@ from broker_core.clock import SECOND_US
 from broker_core.plain import from_plain, to_plain
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.broker import Broker, BrokerState, Partition
+from broker_core.tubemq.message_log import HEADER_BYTES
 from tests.core.playbook import Played, play, wake
 
 KEY = "1:orders:0"
+SIZE = 100
 
 
 def broker(messages=(), batch=1) -> tuple[Broker, Played]:
-    node, out = Broker(BrokerState(1, {KEY: Partition()}, batch)), Played("broker")
-    play(node, out, 9, *[r.SendMessageRequestP2B(KEY, message) for message in messages])
+    node, out = Broker(BrokerState(1, {KEY: Partition()}, batch * (HEADER_BYTES + SIZE))), Played("broker")
+    play(node, out, 9, *[r.SendMessageRequestP2B(KEY, message, SIZE) for message in messages])
     return node, out
 
 

@@ -142,21 +142,10 @@ def test_answer_to_a_confirmation_changes_nothing() -> None:
 # -- batches -------------------------------------------------------------------------------------------------
 
 
-def test_each_message_of_a_batch_is_seen_when_it_is_received_by_who_watches() -> None:
+def test_each_message_of_a_batch_is_seen_when_it_is_received() -> None:
     node, out, counted = asking()
     play(node, out, BROKER, batch(OWN, 41, 42, 43))
     assert counted.received_count == 3 and counted.log == []
-    node, out, counted = asking()
-    counted.is_watched = False
-    play(node, out, BROKER, batch(OWN, 41, 42, 43))
-    assert counted.received_count == 0
-
-
-def test_batch_of_one_is_no_quiet_batch() -> None:
-    node, out, counted = asking()
-    counted.is_watched = False
-    play(node, out, BROKER, batch(OWN, 41), now_us=50)
-    assert not node.state.program.is_quiet and out.deadlines[DONE] == 150
 
 
 def test_only_the_last_message_of_a_batch_confirms_it() -> None:
@@ -199,15 +188,3 @@ def test_order_while_nothing_is_in_hand_starts_no_second_read() -> None:
     assert play(node, out, PERSON, Pace(7), Resume()) == []
     play(node, out, BROKER, batch(OWN, 41), now_us=50)
     assert out.deadlines[DONE] == 57
-
-
-@pytest.mark.parametrize("now_us", [1_100, 1_150])
-def test_rest_that_ends_in_the_middle_of_a_quiet_batch_finds_it_as_far_as_it_is_by_then(now_us: int) -> None:
-    node, out, counted = asking()
-    counted.is_watched = False
-    play(node, out, BROKER, batch(OWN, 41, 42, 43), now_us=1_000)
-    node.wake(f"rest:{OTHER}", now_us, out)
-    assert counted.log == ([("handled", 41)] if now_us > 1_100 else []), (
-        "a deadline goes before a message that is done in its microsecond"
-    )
-    assert out.take() == [] and out.deadlines[DONE] == 1_300

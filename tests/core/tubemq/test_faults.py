@@ -21,10 +21,12 @@ from broker_core.tubemq.client import producer as producers
 from broker_core.tubemq.client.balance_consumer import BalanceConsumer, ConsumerState, Shutdown, Start
 from broker_core.tubemq.client.producer import NO_KEY, Producer, ProducerState
 from broker_core.tubemq.master import Master, MasterState
+from broker_core.tubemq.message_log import HEADER_BYTES
 from tests.core.playbook import Counted
 
 KEYS = [f"{broker}:t:{number}" for broker in (1, 2) for number in range(3)]
 NAMES = {1: "b1", 2: "b2"}
+SIZE = 100
 BOOT_US = 300 * MILLISECOND_US
 
 
@@ -44,12 +46,9 @@ def design(traffic: Counted) -> Design:
     )
 
 
-def begun(
-    consumers: int = 2, is_watched: bool = False, until_us: int = 5 * SECOND_US
-) -> tuple[World, Counted]:
-    """Five seconds in all are registered for what is theirs. is_watched: each message is a step."""
+def begun(consumers: int = 2, until_us: int = 5 * SECOND_US) -> tuple[World, Counted]:
+    """Five seconds in all are registered for what is theirs."""
     traffic = Counted()
-    traffic.is_watched = is_watched
     world = World("tube", design(traffic), 7)
     world.start("master", "master", MasterState(["t#1:1:3:1,2:1:3:1"], [1, 2]))
     for number, name in NAMES.items():
@@ -57,7 +56,9 @@ def begun(
             name,
             "broker",
             BrokerState(
-                number, {key: Partition() for key in KEYS if key.startswith(f"{number}:")}, batch_messages=4
+                number,
+                {key: Partition() for key in KEYS if key.startswith(f"{number}:")},
+                transfer_bytes_max=4 * (HEADER_BYTES + SIZE),
             ),
         )
     world.start("producer", "producer", ProducerState())
@@ -84,7 +85,7 @@ def state(world: World, name: str) -> Any:
 def send(world: World, first: int, count: int) -> None:
     slot = world.slots["producer"]
     for number in range(first, first + count):
-        slot.send(*slot.node.send(number, NO_KEY))  # type: ignore[attr-defined]
+        slot.send(*slot.node.send(number, NO_KEY, SIZE))  # type: ignore[attr-defined]
 
 
 def partitions(world: World) -> dict[str, Partition]:
@@ -109,9 +110,8 @@ def handled(traffic: Counted) -> list[int]:
     return [message for what, message in traffic.log if what == "handled"]
 
 
-@pytest.mark.parametrize("is_watched", [False, True])
-def test_without_a_fault_each_message_is_handled_once_by_the_node_of_its_partition(is_watched: bool) -> None:
-    world, traffic = begun(is_watched=is_watched)
+def test_without_a_fault_each_message_is_handled_once_by_the_node_of_its_partition() -> None:
+    world, traffic = begun()
     send(world, 0, 60)
     world.advance(10 * SECOND_US)
     assert sorted(handled(traffic)) == list(range(60))

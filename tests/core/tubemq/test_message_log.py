@@ -13,6 +13,8 @@ from broker_core.tubemq.message_log import GONE_AT_ONCE, MessageLog
 from tests.core.playbook import Played, play
 
 KEY = "1:orders:0"
+SIZE = 100
+"""Of a message, with its header."""
 NUMBERS = st.lists(st.integers(0, 10**12), max_size=200).map(sorted)
 
 
@@ -21,7 +23,7 @@ NUMBERS = st.lists(st.integers(0, 10**12), max_size=200).map(sorted)
 def test_what_is_forgotten_is_never_more_than_was_allowed_and_the_rest_keeps_its_offsets(
     numbers: list[int], start: int, allowed: list[int]
 ) -> None:
-    log = MessageLog(start, numbers[:])
+    log = MessageLog(start, numbers[:], [SIZE] * len(numbers))
     for until in allowed:
         before = log.start
         log.forget(min(until, start + len(numbers)))
@@ -33,12 +35,27 @@ def test_what_is_forgotten_is_never_more_than_was_allowed_and_the_rest_keeps_its
 @given(NUMBERS, st.integers(0, 500))
 @settings(max_examples=50)
 def test_kept_log_comes_back_with_its_numbers(numbers: list[int], start: int) -> None:
-    log = MessageLog.from_json(MessageLog(start, numbers[:]).to_json())
-    assert (log.start, log.messages) == (start, numbers)
+    sizes = [number % 700 for number in numbers]
+    log = MessageLog.from_json(MessageLog(start, numbers[:], sizes).to_json())
+    assert (log.start, log.messages, log.sizes) == (start, numbers, sizes)
+
+
+@given(st.lists(st.integers(1, 400), min_size=1, max_size=40), st.integers(0, 39), st.integers(1, 2_000))
+@settings(max_examples=100)
+def test_batch_ends_with_the_message_that_reaches_the_limit(
+    sizes: list[int], first: int, bytes_max: int
+) -> None:
+    log = MessageLog(0, list(range(len(sizes))), sizes)
+    first = min(first, len(sizes) - 1)
+    stop = log.batch_end(first, len(sizes), bytes_max)
+    assert stop > first and sum(sizes[first : stop - 1]) < bytes_max, (
+        "one message at least, and none too many"
+    )
+    assert stop == len(sizes) or sum(sizes[first:stop]) >= bytes_max, "and none too few"
 
 
 def test_few_that_nobody_reads_any_more_stay_until_there_are_many() -> None:
-    log = MessageLog(10, list(range(100)))
+    log = MessageLog(10, list(range(100)), [SIZE] * 100)
     log.forget(10 + GONE_AT_ONCE - 1)
     assert log.start == 10
     log.forget(10 + GONE_AT_ONCE)
@@ -50,7 +67,9 @@ def placed(**offsets: int) -> tuple[Broker, Played]:
     groups = {name: Consumed(offset, owner=name, deadline_us=10**9) for name, offset in offsets.items()}
     node = Broker(
         BrokerState(
-            1, {KEY: Partition(200, groups, MessageLog(0, list(range(1_000, 1_200))))}, batch_messages=50
+            1,
+            {KEY: Partition(200, groups, MessageLog(0, list(range(1_000, 1_200)), [SIZE] * 200))},
+            transfer_bytes_max=50 * SIZE,
         )
     )
     return node, Played("broker")
@@ -107,7 +126,7 @@ def test_last_batch_is_what_is_left_and_then_there_is_nothing_until_more_is_writ
     assert read_and_confirm(node, out, "a") == list(range(1_180, 1_200))
     ((_, answer),) = play(node, out, 1, r.GetMessageRequestC2B("a", "a", KEY))
     assert (answer.code, answer.messages, answer.curr_offset, answer.max_offset) == (404, [], 200, 200)
-    play(node, out, 9, r.SendMessageRequestP2B(KEY, 7_000))
+    play(node, out, 9, r.SendMessageRequestP2B(KEY, 7_000, SIZE))
     assert read_and_confirm(node, out, "a") == [7_000]
 
 

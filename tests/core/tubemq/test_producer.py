@@ -31,10 +31,10 @@ def test_it_connects_to_every_broker_and_says_nothing_before_it_has_a_message():
 def test_a_key_goes_to_its_routers_partition_on_that_brokers_connection_and_the_router_is_asked_once():
     node, out = producer()
     play(node, out, PERSON, Connect({1: "broker-1", 2: "broker-2"}))
-    assert [node.send(message, 5) for message in (70, 71)] == [
-        (2, SendMessageRequestP2B("2:orders:0", message)) for message in (70, 71)
+    assert [node.send(message, 5, 100) for message in (70, 71)] == [
+        (2, SendMessageRequestP2B("2:orders:0", message, 100)) for message in (70, 71)
     ]
-    assert node.send(72, 4) == (1, SendMessageRequestP2B("1:orders:1", 72))
+    assert node.send(72, 4, 100) == (1, SendMessageRequestP2B("1:orders:1", 72, 100))
     assert node.asked == [5, 4]
     assert node.state.sent == {"1:orders:0": 0, "1:orders:1": 1, "2:orders:0": 2}
 
@@ -43,7 +43,7 @@ def test_messages_without_a_key_go_round_the_partitions_whatever_those_with_one_
     node, out = producer()
     play(node, out, PERSON, Connect({1: "broker-1", 2: "broker-2"}))
     seen = [
-        node.send(message, code)[1].partition
+        node.send(message, code, 100)[1].partition
         for message, code in enumerate((NO_KEY, 1, NO_KEY, NO_KEY, NO_KEY))
     ]
     assert seen == ["1:orders:0", "1:orders:1", "1:orders:1", "2:orders:0", "1:orders:0"]
@@ -52,15 +52,18 @@ def test_messages_without_a_key_go_round_the_partitions_whatever_those_with_one_
 def test_one_that_was_restored_goes_on_with_its_turn_and_its_counts():
     node, out = producer()
     play(node, out, PERSON, Connect({1: "broker-1", 2: "broker-2"}))
-    node.send(0, NO_KEY), node.send(1, 2)
+    node.send(0, NO_KEY, 100), node.send(1, 2, 100)
     twin, _ = producer(from_plain(to_plain(node.state), ProducerState))
-    assert [twin.send(2, NO_KEY), twin.send(3, 2)] == [node.send(2, NO_KEY), node.send(3, 2)]
+    assert [twin.send(2, NO_KEY, 100), twin.send(3, 2, 100)] == [
+        node.send(2, NO_KEY, 100),
+        node.send(3, 2, 100),
+    ]
     assert twin.state == node.state
 
 
 def test_a_new_start_takes_new_connections():
     node, out = producer()
     play(node, out, PERSON, Connect({1: "broker-1", 2: "broker-2"}))
-    node.send(0, 0)
+    node.send(0, 0, 100)
     play(node, out, PERSON, Connect({1: "broker-1", 2: "broker-2"}))
-    assert node.send(1, 0) == (3, SendMessageRequestP2B("1:orders:0", 1))
+    assert node.send(1, 0, 100) == (3, SendMessageRequestP2B("1:orders:0", 1, 100))

@@ -18,6 +18,7 @@ import pytest
 
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.broker import Broker, BrokerState, Partition
+from broker_core.tubemq.message_log import HEADER_BYTES
 from tests.core.playbook import Played, play
 
 VECTORS = Path(__file__).parents[2] / "vectors" / "tubemq" / "broker_register.json.gz"
@@ -25,6 +26,8 @@ CASES: dict[str, dict[str, Any]] = {
     case["id"]: case for case in json.loads(gzip.decompress(VECTORS.read_bytes()))["cases"]
 }
 ENTRY_BYTES = 28
+SIZE = 100
+"""Of each message; the recorded reads were told how many messages to give."""
 CONNECTION = 1
 
 PLAYED_STEPS = {
@@ -104,7 +107,11 @@ class Conversation:
             for number in range(count)
         ]
         self.node = Broker(
-            BrokerState(self.broker_id, {key: Partition() for key in keys}, case["batch_messages"])
+            BrokerState(
+                self.broker_id,
+                {key: Partition() for key in keys},
+                case["batch_messages"] * (HEADER_BYTES + SIZE),
+            )
         )
         self.out = Played("broker")
         for key in keys:
@@ -112,7 +119,7 @@ class Conversation:
                 self.node,
                 self.out,
                 CONNECTION,
-                *[r.SendMessageRequestP2B(key, n) for n in range(self.entries(case["max_offset"]))],
+                *[r.SendMessageRequestP2B(key, n, SIZE) for n in range(self.entries(case["max_offset"]))],
             )
         for name, offset in case["stored_offsets"].items():
             group, topic, number = name.split(":")

@@ -98,12 +98,15 @@ def test_master_that_changed_a_topic_gives_it_to_those_who_have_the_old_one() ->
 # -- a broker ------------------------------------------------------------------------------------------------
 
 
+SIZE = 100
+
+
 def broker(
     owner: str = "a", deadline_us: int = 30 * SECOND_US, messages: int = 4, pending: int = 0, offset: int = 0
 ) -> tuple[Broker, Played]:
     """One partition of which `owner` is registered, on connection 3, and one of which nobody is."""
     node, out = Broker(BrokerState(1, {KEY: Partition(), OTHER: Partition()})), Played("broker")
-    play(node, out, 9, *[r.SendMessageRequestP2B(KEY, 70 + number) for number in range(messages)])
+    play(node, out, 9, *[r.SendMessageRequestP2B(KEY, 70 + number, SIZE) for number in range(messages)])
     node.state.partitions[KEY].groups["g"] = Consumed(
         offset, pending, owner, 3 if owner else 0, deadline_us if owner else 0
     )
@@ -183,7 +186,7 @@ def test_dead_owner_that_comes_back_first_keeps_its_partition() -> None:
 
 def test_dead_owners_request_is_served_as_long_as_nobody_noticed() -> None:
     node, out = broker()
-    assert ask(node, out, r.GetMessageRequestC2B("a", "g", KEY), 99 * SECOND_US).messages == [70]
+    assert ask(node, out, r.GetMessageRequestC2B("a", "g", KEY), 99 * SECOND_US).messages == [70, 71, 72, 73]
     assert node.state.partitions[KEY].groups["g"].deadline_us == 129 * SECOND_US
 
 
