@@ -134,7 +134,7 @@ def test_every_path_that_the_map_names_is_there():
             "def session_over",
         ),
         ("where is one writer per lab enforced", "dashboard/ledger.py", "epoch"),
-        ("where would a new exchange type go", "broker_core/rabbitmq/broker.py", "def basic_publish"),
+        ("where would a new exchange type go", "broker_core/rabbitmq/handlers.py", "def basic_publish"),
         (
             "where does a replica's high watermark live",
             "broker_core/kafka/replication/partition.py",

@@ -12,7 +12,7 @@ CONSUMER_TIMEOUT_US = 1_800_000_000
 TICK_INTERVAL_US = 60_000_000
 """channel_tick_interval: how often a channel looks at its oldest delivery, counted from its opening."""
 Unacked = tuple[str, int, int]
-"""(what the queue calls the consumer, message, delivered at)."""
+"""(what the queue calls the consumer, position in its queue, delivered at)."""
 
 
 @dataclass(slots=True)
@@ -20,7 +20,8 @@ class Channel:
     """connection, number: where it is. prefetch_count: for consumers made from now on. last_tag: delivery
     tags count from 1.
 
-    consumers: consumer tag -> queue. unacked: delivery tag -> delivery, ascending.
+    consumers: consumer tag -> queue. unacked: delivery tag -> delivery, ascending. last_queue: the one that was
+    declared last, which an empty name means.
     """
 
     connection: int
@@ -29,11 +30,12 @@ class Channel:
     last_tag: int = 0
     consumers: dict[str, str] = field(default_factory=dict)
     unacked: dict[int, Unacked] = field(default_factory=dict)
+    last_queue: str = ""
 
-    def deliver(self, consumer_key: str, message: int, now_us: int) -> int:
-        """A message goes out to a consumer. Returns its delivery tag."""
+    def deliver(self, consumer_key: str, position: int, now_us: int) -> int:
+        """The message at a queue's position goes out to a consumer. Returns its delivery tag."""
         tag = self.last_tag = self.last_tag + 1
-        self.unacked[tag] = (consumer_key, message, now_us)
+        self.unacked[tag] = (consumer_key, position, now_us)
         return tag
 
     def is_timed_out(self, timeout_us: int, now_us: int) -> bool:
@@ -55,7 +57,7 @@ class Channel:
         which is an error.
 
         >>> channel = Channel(1, 1)
-        >>> [channel.deliver("c", message, 8) for message in (5, 6, 7)]
+        >>> [channel.deliver("c", position, 8) for position in (5, 6, 7)]
         [1, 2, 3]
         >>> channel.settle(2, True), channel.settle(2, False)
         ([('c', 5, 8), ('c', 6, 8)], None)

@@ -19,13 +19,15 @@ SILENT_CHECKS_MAX = 2
 @dataclass(slots=True)
 class Connection:
     """name: of the client's program. since_us: opened at; the looks are counted from here. was_heard: since
-    the last look. silent: looks in a row that found nothing. closing: channels that the broker closed with an
-    exception, until the client's channel.close-ok."""
+    the last look. silent: looks in a row that found nothing. is_running: the client's first method was here, with
+    which it may have named itself. closing: channels that the broker closed with an exception, until the
+    client's channel.close-ok."""
 
     name: str
     since_us: int
     was_heard: bool = True
     silent: int = 0
+    is_running: bool = False
     channels: dict[int, Channel] = field(default_factory=dict)
     closing: list[int] = field(default_factory=list)
 

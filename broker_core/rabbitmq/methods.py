@@ -4,8 +4,7 @@ channel: the channel's number, from 1; 0 is the connection itself. message: the 
 (its body is the workload's).
 Left out: what no lane plays (exchanges other than the default one, transactions, confirms, basic.get), and
 the answers that our programs do not wait for: channel.open-ok, queue.declare-ok, basic.qos-ok,
-basic.consume-ok, basic.cancel-ok, connection.close-ok. A subscription so takes some round trips less than the
-original's.
+basic.consume-ok, basic.cancel-ok. A subscription so takes some round trips less than the original's.
 Source: AMQP 0-9-1 specification; refusals and their texts as RabbitMQ 3.10.8 gives them
 (docs/rabbitmq/facts.md).
 """
@@ -15,6 +14,18 @@ from __future__ import annotations
 import msgspec
 
 from broker_core.clock import SECOND_US
+
+SHORT_MAX, SHORTSTR_BYTES_MAX = 65_535, 255
+"""What a field for a short number or name carries on the wire."""
+
+
+def is_short_text(text: str) -> bool:
+    """Whether a field for a short name carries this text.
+
+    >>> is_short_text("q" * 255), is_short_text("é" * 128)
+    (True, False)
+    """
+    return len(text.encode()) <= SHORTSTR_BYTES_MAX
 
 
 class _Method(msgspec.Struct, array_like=True, gc=False):
@@ -28,10 +39,15 @@ class ConnectionStartOk(_Method, tag="connection.start-ok"):
 
 
 class ConnectionClose(_Method, tag="connection.close"):
-    """From the broker: a connection exception. The connection is closed at once, without its answer."""
+    """From the broker: a connection exception; the connection is closed at once, and no answer is awaited. From a
+    client: it is done."""
 
     reply_code: int
     reply_text: str
+
+
+class ConnectionCloseOk(_Method, tag="connection.close-ok"):
+    """The broker has closed the connection, as the client asked."""
 
 
 class ChannelOpen(_Method, tag="channel.open"):
@@ -110,6 +126,7 @@ class Heartbeat(_Method, tag="heartbeat"):
 Method = (
     ConnectionStartOk
     | ConnectionClose
+    | ConnectionCloseOk
     | ChannelOpen
     | QueueDeclare
     | BasicQos
@@ -129,4 +146,8 @@ HEARTBEAT_US = 60 * SECOND_US
 HEARTBEAT_SEND_US = HEARTBEAT_US // 2
 """A client sends a frame this often, so that one that is late is no silence."""
 
-SUCCESS, NOT_FOUND, PRECONDITION_FAILED, CHANNEL_ERROR, NOT_ALLOWED = 200, 404, 406, 504, 530
+CHANNEL_MAX = 2_047
+"""Channels of one connection, as server and client agree on by default."""
+
+SUCCESS, ACCESS_REFUSED, NOT_FOUND, PRECONDITION_FAILED = 200, 403, 404, 406
+SYNTAX_ERROR, COMMAND_INVALID, CHANNEL_ERROR, NOT_ALLOWED = 502, 503, 504, 530

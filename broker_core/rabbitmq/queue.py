@@ -63,17 +63,44 @@ class Positions(deque[int]):
         return cls(position for first, count in runs for position in range(first, first + count))
 
 
+class Bodies:
+    """at: position -> the message there, positions ascending; in a checkpoint each run in which both go up by
+    one is one entry."""
+
+    __slots__ = ("at",)
+
+    def __init__(self, at: dict[int, int] | None = None) -> None:
+        self.at = at or {}
+
+    def to_json(self) -> list[list[int]]:
+        """(first position, first message, count) of each run."""
+        runs: list[list[int]] = []
+        for position, message in self.at.items():
+            if runs and [position, message] == [runs[-1][0] + runs[-1][2], runs[-1][1] + runs[-1][2]]:
+                runs[-1][2] += 1
+            else:
+                runs.append([position, message, 1])
+        return runs
+
+    @classmethod
+    def from_json(cls, runs: list[list[int]]) -> Self:
+        """The messages that wrote `runs`."""
+        return cls(
+            {position + place: message + place for position, message, count in runs for place in range(count)}
+        )
+
+
 @dataclass(slots=True, eq=False)
 class QueueState:
-    """What a checkpoint holds of a queue beside the order of its ring. last: the highest position so far.
-    published, acked: how many messages have come in, and how many are done. Delivery takes the lowest
+    """What a checkpoint holds of a queue beside the order of its ring. published, acked: how many messages
+    have come in, and how many are done. bodies: of those that are not done. Delivery takes the lowest
     position first, so a message that comes back is below everything never delivered, and two containers hold
     the order: requeued, a heap of what came back (all of it redelivered), then fresh, as they came.
     """
 
-    last: int = -1
     published: int = 0
     acked: int = 0
+    bodies: Bodies = field(default_factory=Bodies)
     requeued: list[int] = field(default_factory=list)
     fresh: Positions = field(default_factory=Positions)
     consumers: dict[str, _Consumer] = field(default_factory=dict)
@@ -83,12 +110,13 @@ class WorkQueue:
     """A queue and its consumers. Every method that can set messages moving returns the deliveries, in the
     order they happen.
 
-    Positions are the messages' places in publish order; they only grow. Errors leave the queue as it was.
+    Positions are the messages' places in publish order, from 0: one message may be published twice, and has two
+    then. Errors leave the queue unchanged.
 
     >>> queue = WorkQueue()
     >>> queue.consume("c1", 1), queue.consume("c2", 1)
     ([], [])
-    >>> [queue.publish(position) for position in range(3)]
+    >>> [queue.publish(message) for message in (70, 71, 72)]
     [[('c1', 0, False)], [('c2', 1, False)], []]
     >>> queue.ack("c2", 1)
     [('c2', 2, False)]
@@ -96,11 +124,12 @@ class WorkQueue:
     ([], 1)
     """
 
-    __slots__ = ("_out", "_ring", "consumers", "fresh", "requeued", "state")
+    __slots__ = ("_out", "_ring", "bodies", "consumers", "fresh", "requeued", "state")
 
     def __init__(self, state: QueueState | None = None) -> None:
         self.state = state = state or QueueState()
         self.consumers, self.requeued, self.fresh = state.consumers, state.requeued, state.fresh
+        self.bodies = state.bodies.at
         self._ring: deque[_Consumer] = deque()  # the front is served next
         self._out: dict[str, _Consumer] = {}  # at their limit when their turn came, in that order
 
@@ -141,13 +170,12 @@ class WorkQueue:
 
     # Messages
 
-    def publish(self, position: int) -> list[Delivery]:
-        """A message arrives. Raises CommandError when its position is not above all earlier ones."""
+    def publish(self, message: int) -> list[Delivery]:
+        """A message arrives, and takes the next position."""
         state = self.state
-        if position <= state.last:
-            raise CommandError("position", f"{position} is not after {state.last}")
-        state.last = position
+        position = state.published
         state.published += 1
+        self.bodies[position] = message
         self.fresh.append(position)
         return self._dispatch()
 
@@ -160,6 +188,8 @@ class WorkQueue:
         holder = self._known(consumer)
         self._give_up(holder, positions)
         self.state.acked += len(positions)
+        for position in positions:
+            del self.bodies[position]
         if not holder.is_out:
             return []
         self._join_ring(holder)
@@ -196,6 +226,10 @@ class WorkQueue:
         """How many messages wait for a consumer with room."""
         return len(self.requeued) + len(self.fresh)
 
+    def message(self, position: int) -> int:
+        """The message at a position that is not done."""
+        return self.bodies[position]
+
     def head(self, count: int) -> list[tuple[int, bool]]:
         """The next `count` ready messages as (position, redelivered), the first to go first."""
         messages = [(position, True) for position in _smallest(self.requeued, count)]
@@ -225,9 +259,9 @@ class WorkQueue:
         `count`."""
         return list(islice(self._known(consumer).unacked.items(), count))
 
-    def holds(self, consumer: str, position: int) -> bool:
+    def holds(self, consumer: str, message: int) -> bool:
         """Whether the consumer holds that message."""
-        return position in self._known(consumer).unacked
+        return any(self.bodies[position] == message for position in self._known(consumer).unacked)
 
     def unacked_count(self, consumer: str) -> int:
         """How many messages the consumer holds."""

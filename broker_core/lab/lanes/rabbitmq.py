@@ -21,7 +21,8 @@ from broker_core.lab.observers.in_flight import Watch
 from broker_core.lab.observers.rabbitmq import RabbitMqNarrator
 from broker_core.lab.pieces import Pieces
 from broker_core.rabbitmq import methods as m
-from broker_core.rabbitmq.broker import Broker, BrokerState
+from broker_core.rabbitmq.broker import Broker
+from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.rabbitmq.channel import CONSUMER_TIMEOUT_US
 from broker_core.rabbitmq.client.publisher import Declare, Publisher, PublisherState
 from broker_core.rabbitmq.client.worker import Subscribe, Worker, WorkerState

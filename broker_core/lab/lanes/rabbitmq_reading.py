@@ -12,7 +12,7 @@ from broker_core.events import Json
 from broker_core.lab.consumer import CRASHED, GONE, Consumer
 from broker_core.lab.observers.in_flight import BUCKETS_KEPT_S
 from broker_core.rabbitmq import methods as m
-from broker_core.rabbitmq.broker import BrokerState
+from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.rabbitmq.channel import Channel
 from broker_core.rabbitmq.client import TAG
 from broker_core.rabbitmq.connection import SILENT_CHECKS_MAX, Connection
@@ -233,7 +233,7 @@ class RabbitMqReading:
             "name": self.queue_name,
             "ready": queue.ready,
             "head": [
-                {"record": position, "redelivered": redelivered}
+                {"record": queue.message(position), "redelivered": redelivered}
                 for position, redelivered in queue.head(HEAD_SHOWN)
             ],
             "prefetch": self.prefetch,
@@ -263,6 +263,6 @@ class RabbitMqReading:
 def in_hand(queue: WorkQueue, channel: Channel) -> list[Json]:
     """The first messages that are out on a channel."""
     return [
-        {"record": position, "redelivered": again}
+        {"record": queue.message(position), "redelivered": again}
         for position, again in queue.unacked(channel.consumer_key(TAG), IN_FLIGHT_SHOWN)
     ]

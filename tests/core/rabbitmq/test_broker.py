@@ -3,7 +3,8 @@
 from broker_core.lab import checkpoint
 from broker_core.plain import from_plain, to_plain
 from broker_core.rabbitmq import methods as m
-from broker_core.rabbitmq.broker import Broker, BrokerState
+from broker_core.rabbitmq.broker import Broker
+from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.sim.node import Closed, Opened
 from tests.core.playbook import Played, play, wake
 

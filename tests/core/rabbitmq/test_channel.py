@@ -3,7 +3,8 @@
 import pytest
 
 from broker_core.rabbitmq import methods as m
-from broker_core.rabbitmq.broker import Broker, BrokerState
+from broker_core.rabbitmq.broker import Broker
+from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.rabbitmq.channel import Channel
 from broker_core.sim.node import Opened
 from tests.core.playbook import Played, play

@@ -4,7 +4,8 @@ in looks."""
 import pytest
 
 from broker_core.rabbitmq import methods as m
-from broker_core.rabbitmq.broker import Broker, BrokerState
+from broker_core.rabbitmq.broker import Broker
+from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.rabbitmq.channel import Channel
 from broker_core.rabbitmq.connection import Connection
 from broker_core.sim.node import Closed, Opened

@@ -7,7 +7,8 @@ import pytest
 
 from broker_core.lab.lab import Lab
 from broker_core.rabbitmq import methods as m
-from broker_core.rabbitmq.broker import Broker, BrokerState
+from broker_core.rabbitmq.broker import Broker
+from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.sim.node import Closed, Opened
 from tests.core.lab.small import lab_of, order
 from tests.core.playbook import Played, play, wake

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from broker_core.clock import MILLISECOND_US, SECOND_US
 from broker_core.errors import CommandError
 from broker_core.rabbitmq import methods as m
-from broker_core.rabbitmq.broker import Broker, BrokerState
+from broker_core.rabbitmq.broker import Broker
+from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.rabbitmq.client.publisher import Declare, Publisher, PublisherState
 from broker_core.rabbitmq.client.worker import Subscribe, Worker, WorkerState
 from broker_core.sim.keeping import keep, restored

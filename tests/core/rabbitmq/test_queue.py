@@ -125,7 +125,6 @@ def test_a_cancelled_consumer_keeps_what_it_holds_until_its_channel_closes() -> 
     [
         ("consumer", lambda queue: queue.consume("c1", 1)),
         ("prefetch", lambda queue: queue.consume("c9", -1)),
-        ("position", lambda queue: queue.publish(3)),
         ("consumer", lambda queue: queue.ack("c9", 0)),
         ("position", lambda queue: queue.ack("c1", 1)),
         ("position", lambda queue: queue.nack("c1", 0, 1)),

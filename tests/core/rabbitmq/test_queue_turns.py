@@ -133,7 +133,8 @@ def test_close_of_nobody_moves_nothing() -> None:
 def test_head_is_as_long_as_asked_and_in_publish_order_over_what_came_back_and_what_is_new() -> None:
     queue = queue_with(*range(0, 40, 2), c1=7)
     queue.cancel_and_close("c1")
-    expected = [(position, position < 14) for position in range(0, 40, 2)]
+    expected = [(position, position < 7) for position in range(20)]
+    assert [queue.message(position) for position, _ in queue.head(20)] == list(range(0, 40, 2))
     for count in (0, 1, 6, 7, 8, 20, 99):
         assert queue.head(count) == expected[:count]
     assert queue.ready == 20 and queue.published == 20 and queue.acked == 0
@@ -147,6 +148,22 @@ def test_positions_are_kept_as_unbroken_runs(positions: list[int]) -> None:
     assert all(first + count < following for (first, count), (following, _) in pairwise(runs)), (
         "two runs never touch"
     )
+
+
+@given(st.lists(st.integers(-5, 10**12), max_size=40), st.integers(0, 9), st.integers(0, 9))
+@settings(max_examples=50)
+def test_messages_of_any_numbers_keep_their_places_and_are_kept_as_runs(
+    messages: list[int], prefetch: int, done: int
+) -> None:
+    queue = queue_with(*messages, c1=prefetch)
+    for position, _ in queue.unacked("c1", done):
+        queue.ack("c1", position)
+    left = {position: queue.message(position) for position, _ in (*queue.unacked("c1"), *queue.head(99))}
+    assert left == dict(sorted(enumerate(messages))[queue.acked :])
+    twin = WorkQueue.from_json(queue.to_json())
+    assert {
+        position: twin.message(position) for position in left
+    } == left and twin.to_json() == queue.to_json()
 
 
 @pytest.mark.parametrize("count", [1, 7, 50, 400])

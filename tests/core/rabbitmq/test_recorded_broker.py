@@ -23,7 +23,8 @@ import pytest
 from broker_core.lab import checkpoint
 from broker_core.plain import from_plain, to_plain
 from broker_core.rabbitmq import methods as m
-from broker_core.rabbitmq.broker import Broker, BrokerState
+from broker_core.rabbitmq.broker import Broker
+from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.sim.node import Closed, Opened
 from tests.core.playbook import Played, play
 

@@ -9,7 +9,8 @@ import pytest
 
 from broker_core.events import Cause, Json
 from broker_core.rabbitmq import methods as m
-from broker_core.rabbitmq.broker import LISTED_MAX, Broker, BrokerState
+from broker_core.rabbitmq.broker import Broker
+from broker_core.rabbitmq.broker_base import LISTED_MAX, BrokerState
 from broker_core.sim.node import Closed, Opened
 from tests.core.playbook import Played, play, wake
 
