@@ -16,7 +16,15 @@ from typing import Any
 
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker_messages import ack, flow, ping, producer, redeliver, send
-from broker_core.pulsar.broker_state import Attached, BrokerState, Connection, consumer_key, topic_key
+from broker_core.pulsar.broker_state import (
+    Attached,
+    BrokerState,
+    Connection,
+    consumer_key,
+    of_timer,
+    timer_key,
+    topic_key,
+)
 from broker_core.pulsar.broker_subscribe import close_consumer, hear, pong, seek, subscribe, unsubscribe
 from broker_core.pulsar.commands import CommandMessage
 from broker_core.pulsar.dispatchers.active import ActiveDispatcher
@@ -167,7 +175,7 @@ class Broker:
     def wake_subscription(self, what: str, name: str, now_us: int, out: Outbox) -> None:
         """A second after a switch, ten milliseconds after a slot has drained, or the time of a delayed
         message."""
-        topic_name, _, subscription_name = name.rpartition("|")
+        topic_name, subscription_name = of_timer(name)
         topic = self.state.topics[topic_name]
         subscription = topic.subscriptions.get(subscription_name)
         dispatcher = None if subscription is None else subscription.dispatcher
@@ -279,7 +287,7 @@ class Broker:
     def tell_news(self, topic: Topic, subscription: Subscription, now_us: int, out: Outbox) -> None:
         dispatcher = subscription.attached
         dispatcher.has_news = False
-        name = f"{topic_key(topic.name, topic.partition)}|{subscription.name}"
+        name = timer_key(topic_key(topic.name, topic.partition), subscription.name)
         if isinstance(dispatcher, ActiveDispatcher):
             for key, is_active in dispatcher.notices:
                 if key in self.consumers:

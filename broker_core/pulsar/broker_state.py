@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
+from urllib.parse import quote, unquote
 
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.topic import Topic
@@ -53,6 +54,21 @@ def topic_key(topic: str, partition: int) -> str:
     ('orders', 'orders-partition-1')
     """
     return topic if partition < 0 else f"{topic}-partition-{partition}"
+
+
+def timer_key(topic: str, subscription: str) -> str:
+    """What the deadlines of a subscription are called, whatever either name holds. topic: its key.
+
+    >>> timer_key("orders-partition-1", "a|b"), timer_key("a|b", "c"), of_timer(timer_key("a|b%", "c|d"))
+    ('orders-partition-1|a|b', 'a%7Cb|c', ('a|b%', 'c|d'))
+    """
+    return f"{quote(topic)}|{subscription}"
+
+
+def of_timer(name: str) -> tuple[str, str]:
+    """The topic's key and the subscription."""
+    topic, _, subscription = name.partition("|")
+    return unquote(topic), subscription
 
 
 @lru_cache(maxsize=4096)  # each acknowledgement asks

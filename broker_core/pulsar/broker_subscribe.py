@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 CONSUMER_NOT_FOUND = "Consumer not found"
+ALREADY_PRESENT = "Consumer is already present on the connection"
 
 
 def subscribe(
@@ -38,6 +39,9 @@ def subscribe(
     known = broker.state.connections[connection]
     if command.consumer_id in known.consumers:  # asked twice: it is there
         out.send(connection, c.CommandSuccess(command.request_id))
+        return
+    if is_asked_for(broker, connection, command.consumer_id):
+        out.send(connection, c.CommandError(command.request_id, c.SERVICE_NOT_READY, ALREADY_PRESENT))
         return
     if command.sub_type not in TYPES:  # before there is a topic or a subscription of it
         out.send(connection, c.CommandError(command.request_id, c.METADATA_ERROR, UNKNOWN_TYPE))
@@ -78,6 +82,18 @@ def subscribe(
     out.tell("pulsar.consumer.connected", rule, inputs, data)
     out.send(connection, c.CommandSuccess(command.request_id))
     broker.after(topic, subscription, sent, now_us, out)
+
+
+def is_asked_for(broker: Broker, connection: int, consumer_id: int) -> bool:
+    """Whether this consumer waits for the word about another one's connection: it cannot be asked for twice.
+
+    Source: Pulsar 3.2 ServerCnx.handleSubscribe, of a consumer whose future is not done.
+    """
+    return any(
+        asker == connection and command.consumer_id == consumer_id
+        for known in broker.state.connections.values()
+        for asker, command in known.asking
+    )
 
 
 def in_the_way(subscription: Subscription, refusal: AssignRefused | SubscriptionRefused) -> str | None:

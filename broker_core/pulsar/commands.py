@@ -24,6 +24,7 @@ ACK_GROUP_US = 100 * MILLISECOND_US
 RECEIVER_QUEUE_SIZE = 1_000
 
 CONSUMER_ASSIGN_ERROR, CONSUMER_BUSY, METADATA_ERROR = "ConsumerAssignError", "ConsumerBusy", "MetadataError"
+SERVICE_NOT_READY = "ServiceNotReady"
 TOPIC, SUBSCRIPTION = "topic", "subscription"
 """Of a world with one of each."""
 

@@ -195,7 +195,7 @@ class Subscription:
             if self.is_whole_with(position, places):
                 positions = [*positions, position]
             else:
-                sent += dispatcher.ack_places(position, places, consumer)
+                sent += dispatcher.ack_places(position, self.places_of(position, places), consumer)
         return sent + dispatcher.ack(positions, consumer)
 
     def is_whole_with(self, position: int, places: Iterable[int]) -> bool:
@@ -204,6 +204,13 @@ class Subscription:
         return entry is not None and {*self.cursor.acked_in_batch.get(position, ()), *places}.issuperset(
             range(entry.size)
         )
+
+    def places_of(self, position: int, places: Iterable[int]) -> list[int]:
+        """Those of them that the entry's batch has: an ack set is ANDed with what is left of it
+        (ManagedCursorImpl.asyncDelete)."""
+        entry = self.entries.get(position)
+        size = 0 if entry is None else entry.size
+        return [place for place in places if 0 <= place < size]
 
     def ack_cumulative(self, position: int, places: Sequence[int] = ()) -> bool:
         """Everything up to an entry, or up to these places in its batch. Whether it is taken: on Shared and
@@ -215,7 +222,7 @@ class Subscription:
             dispatcher.ack_cumulative(position)
         else:
             dispatcher.ack_cumulative(position - 1)
-            dispatcher.ack_places(position, places)
+            dispatcher.ack_places(position, self.places_of(position, places))
         return True
 
     def redeliver(self, consumer: str, positions: Sequence[int]) -> list[Sent]:
@@ -224,9 +231,8 @@ class Subscription:
         dispatcher = self.attached
         if not isinstance(dispatcher, ActiveDispatcher):
             mine = dispatcher.consumers[consumer].pending
-            positions = (
-                [position for position in positions if position in mine] if positions else sorted(mine)
-            )
+            asked = dict.fromkeys(positions)  # one that is named twice is asked for once
+            positions = [position for position in asked if position in mine] if asked else sorted(mine)
             for position in positions:
                 self.redelivery_counts[position] = self.redelivery_counts.get(position, 0) + 1
         return dispatcher.redeliver(consumer, positions)

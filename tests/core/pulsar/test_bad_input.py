@@ -182,3 +182,45 @@ def test_whatever_is_acknowledged_by_whomever_the_rest_is_still_read(kind, acks)
     )
     assert [message.entry for _, message in sent if isinstance(message, c.CommandMessage)] == unacked
     assert kind in (EXCLUSIVE, FAILOVER) or node.state.ignored_cumulative <= len(acks)
+
+
+def test_places_that_a_batch_does_not_have_are_not_acknowledged():
+    node, out = broker(kind=SHARED)
+    play(node, out, A, c.CommandFlow(1, 9), c.CommandAck(1, [2]))
+    play(node, out, P, c.CommandSend(1, 3, 3, batch=(3, 4, 5)))
+    play(node, out, A, c.CommandAck(1, [], False, {3: [3, 99, -1, 1], 0: [7], 77: [0]}))
+    subscription = node.subscription()
+    assert subscription.cursor.acked_in_batch == {3: [1]}
+    assert subscription.attached.unacked == 4, "messages 0, 1, 3 and 5"
+    subscription.check()
+
+
+def test_entry_that_is_asked_for_twice_in_one_command_counts_once():
+    node, out = broker(kind=SHARED)
+    play(node, out, A, c.CommandFlow(1, 9))
+    sent = play(node, out, A, c.CommandRedeliverUnacknowledgedMessages(1, [0, 0, 0]))
+    assert [(message.entry, message.redelivery_count) for _, message in sent] == [(0, 1)]
+
+
+def test_consumer_that_waits_for_the_word_about_another_cannot_be_asked_for_again():
+    """ServerCnx.handleSubscribe, of a consumer whose future is not done."""
+    node, out = broker(kind=EXCLUSIVE)
+    asked = c.CommandSubscribe(5, 1, "b", [], EXCLUSIVE)
+    assert play(node, out, B, asked) == [(A, c.CommandPing())]
+    again = c.CommandSubscribe(6, 1, "b", [], EXCLUSIVE, "another")
+    assert play(node, out, B, again) == [
+        (B, c.CommandError(6, "ServiceNotReady", "Consumer is already present on the connection"))
+    ]
+    assert "another" not in node.state.topics
+    assert [answer.request_id for _, answer in play(node, out, A, c.CommandPong())] == [5]
+
+
+@pytest.mark.parametrize(("topic", "name"), [("a|b", "c"), ("a", "b|c"), ("a:b", "c:d"), ("%7C|", "|")])
+def test_names_with_bars_and_colons_have_timers_of_their_own(topic, name):
+    node, out = broker(kind=SHARED)
+    play(node, out, B, c.CommandSubscribe(1, 1, "b", [], SHARED, topic, subscription=name))
+    play(node, out, B, c.CommandProducer(1, topic), c.CommandFlow(1, 9))
+    play(node, out, B, c.CommandSend(1, 0, 0, deliver_at_us=5_000))
+    (timer,) = [key for key in out.deadlines if key.startswith("delayed")]
+    node.wake(timer, out.deadlines.pop(timer), out)
+    assert [message.entry for _, message in out.take()] == [0]

@@ -30,7 +30,7 @@ def subscribe(node, out, connection, kind, *, request=1, consumer=1, permits=100
         out,
         connection,
         c.CommandSubscribe(request, consumer, name, [], kind, **asked),
-        c.CommandFlow(consumer, permits),
+        *([c.CommandFlow(consumer, permits)] if permits else []),
     )
 
 
