@@ -45,12 +45,6 @@ def acknowledge(state: ConsumerState, message: CommandMessage, now_us: int, out:
     if state.tracked and (config.has_parts or not message.places):
         forget_clock(state, message, now_us, out)
     part = state.parts[message.consumer_id]
-    if not message.places and not part.in_batch and not part.candidates:  # the usual case, short for speed
-        acks = part.acks
-        acks.append(message.entry)
-        if len(acks) == 1 or not config.ack_group_us:
-            gathered(state, len(acks) == 1, now_us, out)
-        return
     if not message.places:
         finish(state, message.consumer_id, message.entry, now_us, out)
         return

@@ -386,11 +386,7 @@ class Consumer:
         program.hand, program.done_us = message.message, now_us + program.service_us
         if state.config.timeout_us:
             start_clock(state, message, now_us, out)
-        part = state.parts[message.consumer_id]
-        if (part.taken + 1) * 2 < state.config.queue_size - 1:  # the usual case, short for speed
-            part.taken += 1
-        else:
-            self.grant(message.consumer_id, 1, out)
+        self.grant(message.consumer_id, 1, out)
         out.deadline(DONE, program.done_us)
 
     def grant(self, consumer_id: int, count: int, out: Outbox) -> None:
