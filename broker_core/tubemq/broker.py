@@ -16,8 +16,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import quote, unquote
 
-from broker_core.errors import InvariantError
 from broker_core.sim.node import Closed, Opened, Outbox
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.client_id import host_of
@@ -84,12 +84,12 @@ class Broker:
         if handler is not None:
             handler(self, connection, message, now_us, out)
         elif type(message) not in (Opened, Closed):
-            raise InvariantError(f"broker {self.state.broker_id} cannot answer {message}")
+            out.send(connection, r.NO_METHOD)
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         """The sweep: an owner's 30 s are over, the partition is free and its unconfirmed batch forgotten."""
         _, group, key = name.split(":", 2)
-        place = self.state.partitions[key].groups[group]
+        place = self.state.partitions[key].groups[unquote(group)]
         if not place.owner:
             return
         if (
@@ -98,6 +98,12 @@ class Broker:
             out.deadline(name, place.deadline_us)
         else:
             time_out(place, key, out)
+
+    def known_place(self, group: str, key: str) -> Consumed | None:
+        """The group's place in a partition, None where no client of it has registered there. To ask makes none: it
+        would keep the log's messages for a group that nobody reads for."""
+        partition = self.state.partitions.get(key)
+        return None if partition is None else partition.groups.get(group)
 
     def place(self, group: str, key: str) -> Consumed | None:
         """The group's place in a partition, None where this broker has no such partition. A group that is new
@@ -112,7 +118,7 @@ class Broker:
 
 
 def sweep_name(group: str, key: str) -> str:
-    return f"registration:{group}:{key}"
+    return f"registration:{quote(group, safe='')}:{key}"
 
 
 def time_out(place: Consumed, key: str, out: Outbox) -> None:
@@ -130,9 +136,18 @@ def register(
 ) -> None:
     """connect2Partition and disconnectFromPartition at the broker."""
     key, client_id = request.partition, request.client_id
-    place = broker.place(request.group, key)
+    refused = r.SUCCESS
+    if not is_from_member(request):
+        refused = r.BAD_REQUEST
+    elif key not in broker.state.partitions:
+        refused = r.FORBIDDEN
+    elif request.op_type not in (r.REGISTER, r.UNREGISTER):
+        refused = r.BAD_REQUEST
+    elif request.op_type == r.UNREGISTER and broker.known_place(request.group, key) is None:
+        refused = r.HB_NO_NODE
+    place = None if refused != r.SUCCESS else broker.place(request.group, key)
     if place is None:
-        out.send(connection, r.RegisterResponseB2C(r.FORBIDDEN, request.op_type, key, 0, 0))
+        out.send(connection, r.RegisterResponseB2C(refused, request.op_type, key, 0, 0))
         return
     end = broker.state.partitions[key].end
     if request.op_type == r.UNREGISTER:
@@ -165,7 +180,7 @@ def heartbeat(
     """The owner is alive; what it does not own is named in the answer, and it drops that."""
     failures: list[tuple[int, str]] = []
     for key in request.partitions:
-        place = broker.place(request.group, key)
+        place = broker.known_place(request.group, key)
         code = r.HB_NO_NODE if place is None else not_owner(place, request.client_id)
         if place is None or code != r.SUCCESS:
             failures.append((code, key))
@@ -181,8 +196,10 @@ def get_message(
     confirmation gives it again. Reading keeps the owner alive too."""
     key = request.partition
     state = broker.state
-    place = broker.place(request.group, key)
+    place = broker.known_place(request.group, key)
     code = r.HB_NO_NODE if place is None else not_owner(place, request.client_id)
+    if not is_from_member(request):
+        code = r.BAD_REQUEST
     if place is None or code != r.SUCCESS:
         out.send(connection, r.GetMessageResponseB2C(code, key, [], 0, 0))
         return
@@ -210,11 +227,13 @@ def commit_offset(
     """confirmConsume: true moves the stored offset past the batch, false forgets the batch. Renews
     nothing."""
     key = request.partition
-    place = broker.place(request.group, key)
-    if place is None:
-        out.send(connection, r.CommitOffsetResponseB2C(r.FORBIDDEN, key, 0, 0))
+    partition, place = broker.state.partitions.get(key), broker.known_place(request.group, key)
+    if partition is None or place is None or not is_from_member(request):
+        code = r.UNAUTHORIZED if is_from_member(request) else r.BAD_REQUEST
+        if partition is None and code == r.UNAUTHORIZED:
+            code = r.FORBIDDEN
+        out.send(connection, r.CommitOffsetResponseB2C(code, key, 0, 0))
         return
-    partition = broker.state.partitions[key]
     code = r.UNAUTHORIZED
     if place.owner == request.client_id:
         code = r.SUCCESS
@@ -222,6 +241,13 @@ def commit_offset(
             partition.confirm(place)
         place.pending = 0
     out.send(connection, r.CommitOffsetResponseB2C(code, key, place.offset, partition.end))
+
+
+def is_from_member(
+    request: r.RegisterRequestC2B | r.GetMessageRequestC2B | r.CommitOffsetRequestC2B,
+) -> bool:
+    """Whether it names a client and a group."""
+    return r.is_name(request.client_id) and r.is_name(request.group)
 
 
 def not_owner(place: Consumed, client_id: str) -> int:
@@ -234,8 +260,16 @@ def not_owner(place: Consumed, client_id: str) -> int:
 def send_message(
     broker: Broker, connection: int, request: r.SendMessageRequestP2B, now_us: int, out: Outbox
 ) -> None:
-    """A producer's message is written at the end of its partition."""
-    partition = broker.state.partitions[request.partition]
+    """A producer's message is written at the end of its partition. Refused are a partition that is not here, and
+    data of no bytes or too many.
+
+    Source: TubeMQ (InLong) BrokerServiceServer.sendMessageP2B.
+    """
+    partition = broker.state.partitions.get(request.partition)
+    if partition is None or not 0 < request.size <= r.MESSAGE_BYTES_MAX:
+        code = r.FORBIDDEN if partition is None else r.BAD_REQUEST
+        out.send(connection, r.SendMessageResponseB2P(code, request.partition))
+        return
     partition.log.append(request.message, request.size)
     partition.end += 1
 

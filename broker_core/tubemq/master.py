@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import quote, unquote
 
 from broker_core.sim.node import Closed, Opened, Outbox
 from broker_core.tubemq import requests as r
@@ -47,12 +48,16 @@ class Group:
         >>> [group.refusal(r.RegisterRequestC2M("b", "g", count, node)) for count, node in ((3, 1), (2, 0), (2, 1))]
         [429, 430, 200]
         """
-        others = [member for client_id, member in self.members.items() if client_id != request.client_id]
-        if others and request.source_count != self.source_count:
+        if not (r.is_name(request.client_id) and r.is_name(request.group)):
+            return r.BAD_REQUEST
+        if request.source_count > 0 and not 0 <= request.node_id < request.source_count:
+            return r.BAD_REQUEST
+        if not self.members or self.source_count <= 0:
+            return r.SUCCESS  # a group whose first member did not count its sources checks nobody
+        if request.source_count != self.source_count:
             return r.SOURCE_COUNT_DIFFERS
-        if request.source_count > 0 and any(member.node_id == request.node_id for member in others):
-            return r.NODE_ID_TAKEN
-        return r.SUCCESS
+        others = [member for client_id, member in self.members.items() if client_id != request.client_id]
+        return r.NODE_ID_TAKEN if any(member.node_id == request.node_id for member in others) else r.SUCCESS
 
 
 @dataclass(slots=True)
@@ -71,12 +76,16 @@ class Master:
         self.state = state
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
-        if type(message) not in (Opened, Closed):
-            HANDLERS[type(message)](self.state, connection, message, now_us, out)
+        handler = HANDLERS.get(type(message))
+        if handler is not None:
+            handler(self.state, connection, message, now_us, out)
+        elif type(message) not in (Opened, Closed):
+            out.send(connection, r.NO_METHOD)
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         """A member's 30 s are over, unless it has been heard of since."""
-        _, group_name, client_id = name.split(":", 2)
+        _, quoted, client_id = name.split(":", 2)
+        group_name = unquote(quoted)
         member = self.state.groups[group_name].members[client_id]
         if now_us < member.deadline_us:
             out.deadline(name, member.deadline_us)
@@ -92,7 +101,7 @@ class Master:
 
 
 def timeout_name(group: str, client_id: str) -> str:
-    return f"consumer:{group}:{client_id}"
+    return f"consumer:{quote(group, safe='')}:{client_id}"
 
 
 def remove(state: MasterState, group_name: str, client_id: str) -> None:

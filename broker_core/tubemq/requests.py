@@ -22,6 +22,18 @@ TIMEOUT_US = 30 * SECOND_US
 """Without a word from a client for so long, master and brokers each remove it."""
 REGISTER, UNREGISTER = 31, 32
 """op_type of a RegisterRequestC2B (RpcConstants.MSG_OPTYPE_REGISTER, MSG_OPTYPE_UNREGISTER)."""
+NAME_LENGTH_MAX = 1_024
+MESSAGE_BYTES_MAX = 1_024 * 1_024 + 1_024
+"""Of a message's data (BrokerServiceServer.sendMessageP2B)."""
+
+
+def is_name(text: str) -> bool:
+    """Whether it can be a client's id or a group's name (PBParameterUtils).
+
+    >>> is_name("c1"), is_name(" "), is_name("c" * 1_025)
+    (True, False, False)
+    """
+    return bool(text.strip()) and len(text) <= NAME_LENGTH_MAX
 
 
 class _Request(msgspec.Struct, array_like=True, gc=False):
@@ -143,6 +155,23 @@ class SendMessageRequestP2B(_Request, tag="tubemq.SendMessageRequestP2B"):
     size: int
 
 
+class SendMessageResponseB2P(_Request, tag="tubemq.SendMessageResponseB2P"):
+    """Of a message that is refused. A message that is written is not answered, as our producer would not wait for
+    that."""
+
+    code: int
+    partition: str
+
+
+class RspExceptionBody(_Request, tag="tubemq.RspExceptionBody"):
+    """The answer to what is no request of this service: the name of an exception of the server's."""
+
+    exception_name: str
+
+
+NO_METHOD = RspExceptionBody("java.lang.Exception")
+"""Source: TubeMQ (InLong) RpcProtocol.handleRequest: "No method ... found on the server"."""
+
 Request = (
     RegisterRequestC2M
     | RegisterResponseM2C
@@ -160,4 +189,6 @@ Request = (
     | CommitOffsetRequestC2B
     | CommitOffsetResponseB2C
     | SendMessageRequestP2B
+    | SendMessageResponseB2P
+    | RspExceptionBody
 )

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from broker_core.clock import SECOND_US
-from broker_core.errors import InvariantError
 from broker_core.plain import to_plain
 from broker_core.sim.node import Closed, Opened
 from broker_core.tubemq import requests as r
@@ -41,9 +40,14 @@ def group(source_count: int, **node_ids: int) -> Group:
         (group(2, a=0), "b", 3, 0, 429),  # the count is looked at before the node id
         (group(2, a=0), "b", 2, 0, 430),
         (group(2, a=0), "b", -2, 1, 429),
-        # a group that does not count its sources has no node ids to share
+        # a group whose first member did not count its sources checks nobody (vectors: source-count-off)
         (group(-2, a=-2), "b", -2, -2, 200),
-        (group(-2, a=-2), "b", 2, 0, 429),
+        (group(-2, a=-2), "b", 2, 0, 200),
+        (group(2, a=0), "a", 3, 0, 429),  # the same client, too
+        (None, "a", 2, 2, 400),
+        (None, "a", 2, -1, 400),
+        (None, " ", 2, 0, 400),
+        (None, "a" * 1_025, 2, 0, 400),
         (group(2, a=0, b=1), "a", 5, 0, 429),
         (group(2, a=0, b=1), "a", 2, 1, 430),
         (group(2, a=0, b=1), "a", 2, 0, 200),
@@ -224,10 +228,12 @@ def test_broker_keeps_its_owners_when_their_connections_come_and_go() -> None:
     )
 
 
-def test_broker_that_is_asked_what_it_does_not_know_is_our_own_mistake() -> None:
+def test_what_is_no_request_of_the_service_is_answered_by_its_exception() -> None:
     node, out = broker()
-    with pytest.raises(InvariantError, match="broker 1 cannot answer"):
-        node.receive(5, r.HeartRequestC2M("a", "g"), 0, out)
+    assert play(node, out, 5, r.HeartRequestC2M("a", "g")) == [(5, r.NO_METHOD)]
+    chief, out = master()
+    assert play(chief, out, 5, r.HeartBeatRequestC2B("a", "g", [KEY])) == [(5, r.NO_METHOD)]
+    assert play(chief, out, 5, r.RegisterResponseM2C(200)) == [(5, r.NO_METHOD)]
 
 
 def test_master_keeps_its_members_when_their_connections_come_and_go() -> None:
