@@ -168,10 +168,8 @@ class Consumer:
                 return
             if self.traffic.is_watched:
                 self.traffic.received(out.name, message.message, now_us)
-            if state.program.is_free:
-                self.begin(message, now_us, out)
-            else:
-                state.queue.append(message)
+            state.queue.append(message)
+            self.take(now_us, out)
             return
         match message:
             case Subscribe(broker, ranges, after_us):
@@ -347,8 +345,7 @@ class Consumer:
             send_acks(state, out)
         elif name == DONE:
             self.done(now_us, out)
-            if state.queue and not state.program.is_paused:
-                self.begin(state.queue.popleft(), now_us, out)
+            self.take(now_us, out)
         elif name == STARTED:
             self.connect(now_us, out)
         elif name == ASK_AGAIN:
@@ -381,9 +378,8 @@ class Consumer:
 
     def begin(self, message: CommandMessage, now_us: int, out: Outbox) -> None:
         """The program begins to handle a message; half of the queue taken means permits for as many."""
-        state = self.state
-        state.hand, program = message, state.program
-        program.hand, program.done_us = message.message, now_us + program.service_us
+        state, program = self.state, self.state.program
+        state.hand, program.hand, program.done_us = message, message.message, now_us + program.service_us
         if state.config.timeout_us:
             start_clock(state, message, now_us, out)
         self.grant(message.consumer_id, 1, out)
