@@ -16,6 +16,7 @@ from broker_core.sim.node import Closed, Node
 from broker_core.sim.plan import ExpectingNode, PlanningNode, put_back, withdraw
 
 if TYPE_CHECKING:
+    from broker_core.sim.stream import Stream
     from broker_core.sim.world import World
 
 RUNNING, PAUSED, CRASHED = "running", "paused", "crashed"
@@ -28,6 +29,7 @@ class Slot:
     making, cause).
     deferred: those that came due while the process was paused. links: connection -> the link on which this
     node sends.
+    stream: what its application gives it to send (`stream.py`), None for one that is given nothing.
     has_machine: the process was killed and its machine runs on, so it resets what arrives for it.
     receive, wake: the node's, bound once for all messages; settle: of a quiet one; recall, expect: of one
     that plans (`plan.py`). door: the link on which messages wait for it (`door.py`), or are expected; doors:
@@ -52,6 +54,7 @@ class Slot:
         "receive",
         "settle",
         "silenced_by",
+        "stream",
         "wake",
         "world",
     )
@@ -68,6 +71,7 @@ class Slot:
         self.expect = node.expect if isinstance(node, ExpectingNode) else None
         self.door: Link | None = None
         self.doors: dict[int, Link] = {}
+        self.stream: Stream | None = None
         self.condition = RUNNING
         self.silenced_by: Cause | None = None
         self.has_machine = False

@@ -19,7 +19,7 @@ from itertools import accumulate, cycle
 from operator import add
 from typing import TYPE_CHECKING, Any
 
-from broker_core.sim.network import JITTER_COUNT, JITTER_MASK, Link
+from broker_core.sim.network import JITTER_COUNT, JITTER_MASK
 
 if TYPE_CHECKING:
     from broker_core.sim.slot import Slot
@@ -43,29 +43,17 @@ class Arrivals:
         if self.act is not None:
             self.act(place)
 
-    def take_in(self, until_us: int) -> None:
-        """Who needs no step of the world for what arrives gives it to its receivers now, up to `until_us`, if
-        somebody who counts what is there would miss it."""
-
 
 class Stream(Arrivals):
     """A publisher's messages. Its times are those at which they reach their receivers.
 
     sender: the publisher's slot. publish(number, key): what the publisher does when the application hands it
-    a message; gives the connection and the message that it sends. hand_on(number, key, now_us): the same, and
-    what the receiver does with it, without a message in between; for a publisher with one connection, and as
-    long as that is in order. number: of the first message of the plan.
+    a message; gives the connection and the message that it sends. number: of the first message of the plan.
     """
 
-    def __init__(
-        self,
-        sender: Slot,
-        publish: Callable[[int, int], tuple[int, Any]],
-        hand_on: Callable[[int, int, int], None] | None = None,
-    ) -> None:
+    def __init__(self, sender: Slot, publish: Callable[[int, int], tuple[int, Any]]) -> None:
         super().__init__()
-        self.sender, self.world, self.publish, self.hand_on = sender, sender.world, publish, hand_on
-        self.only: Link | None = None
+        self.sender, self.world, self.publish = sender, sender.world, publish
         self.sent: Sequence[int] = ()
         self.keys: Sequence[int] = ()
         self.number = 0
@@ -73,21 +61,7 @@ class Stream(Arrivals):
             -1,
             array("q"),
         )  # a delay, and the table of jitter on top of it, twice
-        # The publisher's own messages (heartbeats) travel on the same links: in the order in which they were
-        # sent.
-        node = sender.node
-
-        def receive(connection: int, message: Any, now_us: int, out: Slot) -> None:
-            self.catch_up(now_us)
-            node.receive(connection, message, now_us, out)
-            self.keep_order()
-
-        def wake(name: str, now_us: int, out: Slot) -> None:
-            self.catch_up(now_us)
-            node.wake(name, now_us, out)
-            self.keep_order()
-
-        sender.receive, sender.wake = receive, wake  # type: ignore[assignment]
+        sender.stream = self  # which the world asks before and after each step of the publisher
 
     def plan(self, sent: Sequence[int], keys: Sequence[int], number: int) -> None:
         """These messages come next, all those before have been put on their way. sent: when each is handed to
@@ -105,7 +79,6 @@ class Stream(Arrivals):
         if times and (times[0] < last_us or sorted(times) != times):  # no message overtakes another one
             times = list(accumulate(times, max, initial=last_us))[1:]
         self.sent, self.keys, self.times, self.number, self.place = sent, keys, times, number, 0
-        self.only = links[0] if self.hand_on is not None and len(links) == 1 else None
 
     def keep_order(self) -> None:
         """The publisher has sent something itself: what it is given from now on arrives after that."""
@@ -117,14 +90,10 @@ class Stream(Arrivals):
 
     def arrive(self, place: int, until_us: int) -> None:
         """Messages reach their receivers; they were not put on their way before."""
-        link, keys, times, number, world = self.only, self.keys, self.times, self.number, self.world
-        at_us = world.now_us
+        keys, times, number, world = self.keys, self.times, self.number, self.world
         while True:
             self.place = place + 1
-            if link is not None and not link.trouble:
-                link.last_us = at_us
-                self.hand_on(number + place, keys[place], at_us)  # type: ignore[misc]  # whoever has an only link has it
-            elif not self.receive(number + place, keys[place]):
+            if not self.receive(number + place, keys[place]):
                 return
             place = self.place
             if place == len(times) or world.told:

@@ -144,7 +144,12 @@ class World(Counters):
                         continue
                     slot = target.to
                     message, self.cause = target.queue.popleft()
+                    stream = slot.stream
+                    if stream is not None:
+                        stream.catch_up(at_us)
                     slot.receive(target.connection, message, at_us, slot)
+                    if stream is not None:
+                        stream.keep_order()
                 else:
                     found = target.deadlines.pop(name, None)
                     if found is None:
@@ -156,6 +161,9 @@ class World(Counters):
                         target.deferred.append((name, found[1]))
                         continue
                     self.cause = found[1]
+                    stream = target.stream
+                    if stream is not None:
+                        stream.catch_up(at_us)
                     try:
                         target.wake(name, at_us, target)
                     except Held as held:
@@ -163,6 +171,8 @@ class World(Counters):
                         heappush(heap, (at_us, made, target, name))
                         self.is_midway, self.held = True, held
                         return
+                    if stream is not None:
+                        stream.keep_order()
                 if told:
                     self._report()
                     if by_report:
@@ -199,7 +209,11 @@ class World(Counters):
         """Hand a node something from outside, now. Raises CommandError if no such process runs."""
         slot = self._running(name)
         self.cause = cause
+        if slot.stream is not None:
+            slot.stream.catch_up(self.now_us)
         slot.receive(PERSON, message, self.now_us, slot)
+        if slot.stream is not None:
+            slot.stream.keep_order()
         self.cause = None
         if self.told:
             self._report()

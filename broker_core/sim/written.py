@@ -3,7 +3,6 @@ as of its own moment.
 
     Stream      one step a message: arrive ─► receive
     Written     one step for all that arrive before the next event of the world, or until something follows from one (who waited is answered)
-    Unread      no step at all: nothing follows from an arrival, and what has arrived is written before its receiver is asked anything
 
 Observed state always equals that of delivering each message in its own step. On an impaired link, each
 message is delivered in its own step again.
@@ -14,12 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from broker_core.sim.stream import Arrivals, Stream
+from broker_core.sim.stream import Stream
 
 if TYPE_CHECKING:
     from broker_core.sim.slot import Slot
-
-NEVER = 1 << 62
 
 
 class Write(Protocol):
@@ -58,54 +55,3 @@ class Written(Stream):
                 # for it
             ]
         self.place = self.write(self.number, self.keys, self.times, place, limit_us)
-
-
-class Unread(Written):
-    """next_us: when the next message arrives that is not written yet; the receivers ask for it before
-    anything else."""
-
-    def __init__(self, sender: Slot, publish: Callable[[int, int], tuple[int, Any]], write: Write) -> None:
-        super().__init__(sender, publish, write)
-        self.next_us = NEVER
-        for link in sender.links.values():
-            if link.to is not None:
-                self._ask_first(link.to)
-
-    def _ask_first(self, receiver: Slot) -> None:
-        arrives = receiver.receive
-
-        def receive(connection: int, message: Any, now_us: int, out: Slot) -> None:
-            if self.next_us < now_us:
-                self.take_in(now_us)
-            arrives(connection, message, now_us, out)
-
-        receiver.receive = receive  # type: ignore[assignment]
-
-    def plan(self, sent: Sequence[int], keys: Sequence[int], number: int) -> None:
-        super().plan(sent, keys, number)
-        self._look_ahead()
-
-    def _look_ahead(self) -> None:
-        self.next_us = NEVER if self.is_plain or self.place == len(self.times) else self.times[self.place]
-
-    @property
-    def steps(self) -> Arrivals | None:
-        """What the world steps through."""
-        return self if self.is_plain else None
-
-    def take_in(self, until_us: int) -> None:
-        """Write what has arrived before `until_us`."""
-        if self.next_us >= until_us:  # nothing, or each message is a step
-            return
-        times = self.times
-        place = self.place = self.write(self.number, self.keys, times, self.place, until_us)
-        self.next_us = times[place] if place < len(times) else NEVER
-
-    def catch_up(self, until_us: int) -> None:
-        self.take_in(until_us)
-        super().catch_up(until_us)
-        self._look_ahead()
-
-    def keep_order(self) -> None:
-        super().keep_order()
-        self._look_ahead()

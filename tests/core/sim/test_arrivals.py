@@ -10,8 +10,8 @@ import pytest
 from broker_core.sim.node import Outbox
 from broker_core.sim.stream import Arrivals, Handed, Stream
 from broker_core.sim.world import World
-from broker_core.sim.written import NEVER, Unread, Written
-from tests.core.sim.puppet import Note, Puppet, diary, say, slot, stage, texts
+from broker_core.sim.written import Written
+from tests.core.sim.puppet import Note, Puppet, diary, slot, stage, texts
 
 DELAY_US = 1_000
 
@@ -24,25 +24,18 @@ class Published:
     """A publisher `p` with a connection to each reader; a message goes to the reader of its key. made:
     numbers, as they were published."""
 
-    def __init__(
-        self, *readers: str, kind: type[Stream] = Stream, acts: Any = None, by_hand: bool = False
-    ) -> None:
+    def __init__(self, *readers: str, kind: type[Stream] = Stream, acts: Any = None) -> None:
         self.world: World = stage("p", *readers, acts=acts)
         self.ways = [slot(self.world, "p").connect(reader) for reader in readers]
         self.world.advance(5_000)
         for reader in readers:
             diary(self.world, reader).clear()
         self.made: list[int] = []
-        self.handed: list[tuple[int, int, int]] = []
-        more = (self.hand_on,) if by_hand else ()
-        self.stream = kind(slot(self.world, "p"), self.publish, *more)
+        self.stream = kind(slot(self.world, "p"), self.publish)
 
     def publish(self, number: int, key: int) -> tuple[int, Note]:
         self.made.append(number)
         return self.ways[key], Note(f"m{number}")
-
-    def hand_on(self, number: int, key: int, now_us: int) -> None:
-        self.handed.append((number, key, now_us))
 
     def plan(self, *sent: int, keys: tuple[int, ...] | None = None, number: int = 0) -> None:
         self.stream.plan(list(sent), list(keys or (0,) * len(sent)), number)
@@ -195,27 +188,6 @@ def test_message_of_a_stream_has_no_cause() -> None:
 # -- handed on without a message -----------------------------------------------------------------------------
 
 
-def test_publisher_with_one_connection_hands_on_without_a_message_as_long_as_it_is_in_order() -> None:
-    run = Published("r", by_hand=True)
-    run.plan(6_000, 6_500, keys=(0, 0), number=3)
-    run.world.advance(9_000, run.stream)
-    assert run.handed == [(3, 0, 7_000), (4, 0, 7_500)] and run.made == [] and run.world.heap == []
-    run.world.fill(run.ways[0], "p", True)
-    run.plan(9_100, number=5)
-    run.world.advance(12_000, run.stream)
-    assert len(run.handed) == 2 and run.made == [5] and slot(run.world, "p").unsent(run.ways[0]) == 1
-
-
-def test_publisher_with_two_connections_sends_messages() -> None:
-    run = Published("r", "s", by_hand=True)
-    run.plan(6_000)
-    run.world.advance(9_000, run.stream)
-    assert run.handed == [] and texts(run.world, "r") == ["m0"]
-
-
-# -- several in one step -------------------------------------------------------------------------------------
-
-
 class Books:
     """What is written down of a stream: (place, when), and for how far each step was asked."""
 
@@ -248,47 +220,21 @@ def test_all_that_arrive_before_the_next_event_are_written_in_one_step() -> None
     assert [at_us for _, at_us in books.written] == [7_000, 7_500, 7_700] and stream.place == 3
 
 
-def test_unread_messages_are_written_when_somebody_asks_and_no_step_is_made_before() -> None:
-    run, stream, books = writing(Unread)
-    run.plan(6_000, 6_500)
-    assert stream.steps is None and stream.next_us == 7_000
-    say(run.world, "p", run.ways[0], "question")  # it arrives at 6,000, before all of them
-    slot(run.world, "r").deadline("due", 7_100)
-    run.world.advance(7_200)
-    assert books.written == [] and texts(run.world, "r") == ["question", "due: due"]
-    say(run.world, "p", run.ways[0], "question")
-    run.world.advance(8_200)
-    assert books.written == [(0, 7_000), (1, 7_500)] and stream.next_us == NEVER
-
-
-def test_what_was_sent_and_has_not_arrived_when_somebody_looks_is_put_on_its_way() -> None:
-    run, stream, books = writing(Unread)
-    run.plan(6_000, 6_500, 6_900)
-    run.world.advance(7_200)
-    stream.catch_up(7_201)
-    assert books.written == [(0, 7_000)] and run.made == [1, 2] and stream.next_us == NEVER
-    run.world.advance(9_000)
-    assert diary(run.world, "r") == [(7_500, "m1"), (7_900, "m2")]
-
-
-@pytest.mark.parametrize("kind", [Written, Unread])
 @pytest.mark.parametrize("trouble", ["cut", "crash"])
-def test_where_something_is_the_matter_each_message_is_a_step_again(
-    kind: type[Written], trouble: str
-) -> None:
-    run, stream, books = writing(kind)
+def test_where_something_is_the_matter_each_message_is_a_step_again(trouble: str) -> None:
+    run, stream, books = writing(Written)
     if trouble == "cut":
         run.world.cut(run.ways[0])
     else:
         run.world.crash("r")
     run.plan(6_000, 6_500)
-    assert stream.is_plain and getattr(stream, "steps", stream) is stream
+    assert stream.is_plain
     run.world.advance(9_000, stream)
     assert books.written == [] and run.made == [0, 1]
     if trouble == "cut":
         run.world.heal(run.ways[0])
         run.plan(9_500, number=2)
         assert not stream.is_plain
-        run.world.advance(12_000, None if kind is Unread else stream)
+        run.world.advance(12_000, stream)
         stream.catch_up(12_001)
         assert texts(run.world, "r") == ["m0", "m1"] and books.written == [(2, 10_500)]

@@ -17,7 +17,7 @@ from broker_core.sim.network import CUT
 from broker_core.sim.node import Closed, Opened, Outbox
 from broker_core.sim.stream import Stream
 from broker_core.sim.world import Design, World
-from broker_core.sim.written import Unread, Written
+from broker_core.sim.written import Written
 
 END_US = 6_000
 BROKERS = ("b0", "b1")
@@ -147,7 +147,7 @@ class Run:
         )
         self.handed += len(coming)
         for stop_us in (until_us - 1, until_us):  # as a lane does at the end of a second
-            self.world.advance(stop_us, stream.steps if isinstance(stream, Unread) else stream)
+            self.world.advance(stop_us, stream)
             stream.catch_up(stop_us + 1)
             self.seen.append([slot.node.state.written[:] for slot in self.world.slots.values()])
         assert stream.place == len(coming)
@@ -189,13 +189,6 @@ moments = st.lists(moment, min_size=20, max_size=80).map(sorted)
 kinds = st.sampled_from(["look", "look", "cut", "heal", "slow", "pause", "resume"])
 troubles = st.lists(st.tuples(moment, kinds, st.integers(0, 1)), max_size=6)
 worlds = moments, troubles, st.sampled_from([0, 100, 700]), st.sampled_from([0, 300])
-
-
-@given(*worlds)
-@settings(deadline=None)
-def test_what_is_asked_first_is_as_if_each_message_had_been_a_step(times, faults, period_us, jitter_us):
-    world = times, faults, period_us, jitter_us
-    assert run(Unread, *world, has_waiters=False) == run(Stream, *world, has_waiters=False)
 
 
 @given(*worlds, st.booleans())
