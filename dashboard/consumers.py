@@ -1,10 +1,13 @@
 """The websocket entrance: one lab's frames to one browser. Decides nothing; commands come by POST."""
 
+from urllib.parse import parse_qs
+
 import msgspec
 from channels.exceptions import StopConsumer
 from django.conf import settings
 
 from broker_core.events import Json
+from broker_core.lab.views.panels import PANELS
 from dashboard import origins, selectors
 from dashboard.doors import CountedConsumer
 from dashboard.feed import CLOSE_UNKNOWN_LAB, LabFeed, Reader, TooMany, feed
@@ -60,7 +63,7 @@ class LabConsumer(CountedConsumer):
         elif not await in_thread(selectors.lab_exists)(lab_id=lab_id):
             await self.close(CLOSE_UNKNOWN_LAB)
         else:
-            self.reader = Reader(self.base_send)
+            self.reader = Reader(self.base_send, panels_of_query(self.scope["query_string"].decode("latin1")))
             self.lab = await feed().watch(lab_id, self.reader)
 
     async def receive(self, message: Json) -> None:
@@ -92,6 +95,12 @@ async def unknown_socket(scope: Json, receive: object, send: object) -> None:
     """Any other address: the handshake is accepted only to say that there is nothing here."""
     await send({"type": "websocket.accept"})  # type: ignore[operator]
     await send({"type": "websocket.close", "code": CLOSE_UNKNOWN_LAB})  # type: ignore[operator]
+
+
+def panels_of_query(query: str) -> list[str]:
+    """The panels that ?panels=cluster,group names; unknown names are another version's, and left out."""
+    asked = {name for value in parse_qs(query).get("panels", ()) for name in value.split(",")}
+    return [name for name in PANELS if name in asked]
 
 
 def origin_is_ours(scope: Json) -> bool:

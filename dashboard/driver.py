@@ -29,6 +29,7 @@ from broker_core.lab.pieces import Pieces, whole
 from broker_core.lab.replay import Replay
 from broker_core.lab.scenario import scenario_from_json
 from broker_core.lab.size import RECORDS_WAITING_MAX, LabTooLarge
+from broker_core.lab.views.panels import PANELS
 from dashboard import ledger
 from dashboard.chunks import ChunkWriter
 from dashboard.errors import in_all_words, in_words
@@ -37,6 +38,8 @@ from dashboard.ledger import Commit, Decision
 from dashboard.limits import core_limits
 from dashboard.logs.teller import ReplicaTeller
 from dashboard.models import Lab, StoredCommand
+from dashboard.pace import Pace
+from dashboard.panels import Panels
 from dashboard.stored import intact
 from dashboard.transport import Frame
 
@@ -44,11 +47,13 @@ RESERVE_S = 1.5  # how far ahead of now the floor is set, in wall time; renewed 
 RESERVE_LEFT_S = 0.5
 RESERVE_FRAMES = 1_000
 DEBT_MAX_S = 2.0  # a lab that cannot keep up slows down; it does not try to catch up more than this
+DEBT_MAX_CROWDED_S = 0.5  # beside labs that are all slowed down, whose time this would take
 LATE_FOR_S = 3.0  # a lab that is late by as much for so long runs at its speed again: what it owes is let go
 BEHIND_SHOWN_MS = 250  # less is the frame's own beat
 FRAME_BYTES_MAX = 64 * 1024  # a longer frame is sent as a snapshot if that is shorter
 EFFECT_US_MAX = 20_000  # longest wait in a slow network for the effect of a command
 WAITING_EVERY_RECORDS = 10_000  # between two looks at how many records wait
+SLICE_MIN_US = 10_000
 SLICE_US = 250_000  # virtual time that is derived between two looks at the wall clock, at first
 log = logging.getLogger(__name__)
 
@@ -71,19 +76,6 @@ def timed(pieces: Pieces[T], clock: Clock) -> Pieces[tuple[T, float]]:
         yield held
 
 
-REASON_MAX = 2_000  # characters of what is kept of an error
-
-
-def reason_of(error: Exception) -> str:
-    """What a lab's page and row say about the error that stopped it. Always text that a database takes,
-    whatever the error says of itself."""
-    try:
-        text = f"{type(error).__name__}: {error}"
-    except Exception:
-        text = type(error).__name__
-    return text[:REASON_MAX].replace("\0", " ").encode(errors="backslashreplace").decode()
-
-
 class LabDriver:
     """Drives one lab under one epoch.
 
@@ -91,7 +83,9 @@ class LabDriver:
     and takes commands.
     """
 
-    def __init__(self, row: Lab, wall_s: float) -> None:
+    def __init__(self, row: Lab, wall_s: float, pace: Pace | None = None) -> None:
+        """pace: the shard's; without one the lab's time is the wall's."""
+        self.pace = pace or Pace(lambda: wall_s)
         self.lab_id, self.epoch, self.is_template = row.pk, row.epoch, row.slug is not None
         self.seq = row.seq_floor
         self.floor_us, self.seq_floor = row.clock_floor_us, row.seq_floor
@@ -107,21 +101,20 @@ class LabDriver:
         self.events: list[Json] = []  # turning points that are neither stored nor shown yet
         self.decisions: list[Decision] = []  # of a fork's borrowed commands, on the way to the floor
         self.view: Json = {}
+        self.panels = Panels()
+        self._shown: object = None  # what the last frame was made of
         self.needs_full = True  # browsers cannot follow on from what another holder sent
         self.auto_paused = False
         self.behind_ms = 0
         self.waiting_checked_at = 0  # record count
         self.is_held = (
-            False  # while it loads: what it needs next is worked on outside the core (`broker_core/held.py`)
+            False  # while it loads: what it needs next is worked on elsewhere (broker_core/held.py)
         )
-        self.base_wall_s, self.base_us = wall_s, 0
-        self.least_debt_s, self.least_since_s = (
-            0.0,
-            wall_s,
-        )  # of the last LATE_FOR_S, unless it owed too much to keep it all
+        self.base_s, self.base_us = self.pace.at(wall_s), 0  # by the labs' clock
+        # Of the last LATE_FOR_S, unless it owed too much to keep it all.
+        self.least_debt_s, self.least_since_s = 0.0, self.base_s
         self.stored_wall_s = -1e9  # when the view was last written
-        self.checkpoint_due_s = -1e9  # when the next checkpoint may be made
-        self._slice_us = SLICE_US
+        self._slice_us, self._cost_s = SLICE_US, 0.0  # the latter: of a microsecond
         self._loading: Pieces[None] | None = self._begin(row)
         self.chunks = ChunkWriter(row.pk)
         self.replicas = ReplicaTeller(row.pk)
@@ -148,7 +141,7 @@ class LabDriver:
                 self._loading = None
             self.is_held = stop is not OVER and stop is not None
         if self.loaded:
-            self._rebase(clock())
+            self._rebase(self.pace.at(clock()))
         return self.loaded
 
     def _begin(self, row: Lab) -> Pieces[None]:
@@ -188,31 +181,33 @@ class LabDriver:
         False: there is more to do now."""
         if not self.core.playing:
             self.behind_ms = 0
-            self._rebase(clock())
+            self._rebase(self.pace.at(clock()))
             return True
         started_s = clock()
-        target_us = self._due_us(started_s)
+        target_us = self._due_us(self.pace.at(started_s))
         goal_us = self._before_script(min(target_us, self.floor_us))
         while self.core.now_us < goal_us and clock() - started_s < budget_s:
-            yield from self._advance(min(goal_us, self.core.now_us + self._slice_us), clock)
+            yield from self._advance(min(goal_us, self.core.now_us + self._slice_for(budget_s)), clock)
         debt_s = (target_us - self.core.now_us) / self._us_per_s
-        self.behind_ms = 0 if debt_s * 1000 < BEHIND_SHOWN_MS else round(debt_s * 10) * 100
-        self._forgive(debt_s, clock())
+        behind_s = debt_s + self.pace.behind_s
+        self.behind_ms = 0 if behind_s * 1000 < BEHIND_SHOWN_MS else round(behind_s * 10) * 100
+        self._forgive(debt_s, self.pace.at(clock()))
         self.chunks.write(self.core, started_s)
         return self.core.now_us >= goal_us
 
-    def _forgive(self, debt_s: float, wall_s: float) -> None:
+    def _forgive(self, debt_s: float, now_s: float) -> None:
         """What a lab owes beyond DEBT_MAX_S it will never do: it slows down. And after a stall (a crash, a
         busy machine) one that keeps its pace, but has no time to spare for what it owes, would be behind for
         ever by the same: that is let go, too."""
-        if debt_s > DEBT_MAX_S:
-            self._rebase(wall_s, owing_s=DEBT_MAX_S)
-            self.least_debt_s, self.least_since_s = DEBT_MAX_S, wall_s
+        most_s = DEBT_MAX_S if self.pace.share == 1.0 else DEBT_MAX_CROWDED_S
+        if debt_s > most_s:
+            self._rebase(now_s, owing_s=most_s)
+            self.least_debt_s, self.least_since_s = most_s, now_s
             return
         self.least_debt_s = min(self.least_debt_s, debt_s)
-        if wall_s - self.least_since_s >= LATE_FOR_S:
-            self.base_wall_s += max(0.0, self.least_debt_s)
-            self.least_debt_s, self.least_since_s = DEBT_MAX_S, wall_s
+        if now_s - self.least_since_s >= LATE_FOR_S:
+            self.base_s += max(0.0, self.least_debt_s)
+            self.least_debt_s, self.least_since_s = DEBT_MAX_S, now_s
 
     def _before_script(self, at_us: int) -> int:
         """`at_us`, or the time of what the lab's script orders before it: the lab waits there until that is
@@ -238,20 +233,26 @@ class LabDriver:
 
     def _pace(self, before_us: int, took_s: float) -> None:
         """The next slice is longer or shorter than this one, so that it takes about 10 ms."""
+        self._cost_s = took_s / max(1, self.core.now_us - before_us)
         if took_s > 0.02:
-            self._slice_us = max(10_000, (self.core.now_us - before_us) // 2)
+            self._slice_us = max(SLICE_MIN_US, (self.core.now_us - before_us) // 2)
         elif took_s < 0.005 and self._slice_us < 60_000_000:
             self._slice_us *= 2
+
+    def _slice_for(self, budget_s: float) -> int:
+        """Virtual time that fits into a budget, as far as the last slice tells."""
+        fits_us = int(budget_s / self._cost_s) if self._cost_s else self._slice_us
+        return max(SLICE_MIN_US, min(self._slice_us, fits_us))
 
     @property
     def _us_per_s(self) -> int:
         return self.core.speed_milli * 1000
 
-    def _due_us(self, wall_s: float) -> int:
-        return self.base_us + int((wall_s - self.base_wall_s) * self._us_per_s)
+    def _due_us(self, now_s: float) -> int:
+        return self.base_us + int((now_s - self.base_s) * self._us_per_s)
 
-    def _rebase(self, wall_s: float, owing_s: float = 0.0) -> None:
-        self.base_wall_s, self.base_us = wall_s - owing_s, self.core.now_us
+    def _rebase(self, now_s: float, owing_s: float = 0.0) -> None:
+        self.base_s, self.base_us = now_s - owing_s, self.core.now_us
 
     def _tell(self, events: list[Json]) -> None:
         self.events.extend(events)
@@ -299,7 +300,7 @@ class LabDriver:
                 self.decisions.append(Decision(command, at_us, fields))
                 refusals.append(_refusal_event(command, at_us, fields, in_all_words(error)))
             self.holds.pop(command.command_id, None)
-        self._rebase(clock())  # speed and play changed what a second of wall time means
+        self._rebase(self.pace.at(clock()))  # speed and play changed what a second of wall time means
         return decided, refusals
 
     def follow_script(self) -> bool:
@@ -320,15 +321,28 @@ class LabDriver:
     def frame(self, wall_s: float, refusals: list[Json] | None = None) -> Pieces[Told]:
         """The change since the last frame, and what must be committed before it is published. Either may be
         None."""
+        mark = (self.core.now_us, self.behind_ms, self.auto_paused, self.panels.watched)
+        if mark == self._shown and not (self.needs_full or self.decisions or self.events or refusals):
+            self.replicas.tell(self.core, wall_s)
+            return None, None
+        self._shown = mark
         checkpoint = (
             (yield from self.cadence.taking(self.core, wall_s))
             if self.cadence.is_due(self.core, wall_s)
             else None
         )
-        view = yield from self.core.viewing()  # the last stop: from here on nobody sees this lab half told
-        view["feed"] = feed_state(self.epoch, behind_ms=self.behind_ms, auto_paused=self.auto_paused)
         new_events = [event for event in self.events if event["seq"] > self.event_seq_stored]
         self.events = []
+        is_whole = self.auto_paused or not self.view or bool(self.decisions or new_events)
+        panels = self.panels.due(wall_s, is_whole)
+        view = yield from self.core.viewing(panels)  # the last stop: after it nobody sees this lab half told
+        self.panels.keep(self.view, view)
+        view["feed"] = feed_state(
+            self.epoch,
+            behind_ms=self.behind_ms,
+            auto_paused=self.auto_paused,
+            panels=PANELS if self.auto_paused else self.panels.watched,
+        )
         patch = [] if self.needs_full else diff(self.view, view)
         shown = (new_events + refusals) if refusals else new_events
         must_store = (
@@ -417,12 +431,6 @@ class LabDriver:
         commit.clock_floor_us = self.floor_us = self.core.now_us  # nothing after this was shown
         commit.extra |= {"status": Lab.Status.IDLE, "lease_until_ms": 0}
         return frame, commit
-
-
-def stopped_frame(lab_id: str, epoch: int, seq: int, view: Json, reason: str) -> tuple[Frame, str]:
-    """(the frame, its view as text): a lab's last view, saying that it stopped and why."""
-    text = encode({**view, "feed": feed_state(epoch, failed=reason)})
-    return Frame(lab_id, epoch, seq, seq, True, snapshot_text(lab_id, epoch, seq, view["at_us"], text)), text
 
 
 def _refusal_event(

@@ -15,7 +15,7 @@ import contextlib
 import logging
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import Any
 
 import redis.asyncio
@@ -52,10 +52,11 @@ class TooMany(Exception):
 class Reader:
     """One socket: the frame it is at, and those it has been sent and not acknowledged."""
 
-    __slots__ = ("_allowance", "_send", "epoch", "in_flight", "seq", "stalled")
+    __slots__ = ("_allowance", "_send", "epoch", "in_flight", "panels", "seq", "stalled")
 
-    def __init__(self, send: Send) -> None:
-        self._send = send
+    def __init__(self, send: Send, panels: Collection[str] = ()) -> None:
+        """panels: those of the view that its page draws."""
+        self._send, self.panels = send, panels
         self.epoch, self.seq = -1, -1
         self.in_flight: deque[tuple[int, bool]] = deque()  # (seq, is a snapshot), oldest first
         self.stalled = True  # nothing can be sent until a snapshot has been
@@ -103,6 +104,11 @@ class LabFeed:
         self._start: tuple[int, int, str] | None = None  # (epoch, seq, text) of the newest snapshot known
         self._reading: asyncio.Task[None] | None = None
         self._asked_full_s = -1e9
+
+    @property
+    def panels(self) -> set[str]:
+        """Those that somebody's page draws."""
+        return {name for reader in self.readers for name in reader.panels}
 
     # -- frames in, frames out -------------------------------------------------------------------------------
 
@@ -262,11 +268,12 @@ class Feed:
         lab = self.labs.get(lab_id)
         if lab is None:
             lab = self.labs[lab_id] = LabFeed(lab_id, self)
-        is_first = not lab.readers
+        is_first, brings = not lab.readers, set(reader.panels) - lab.panels
         lab.readers.add(reader)
         if is_first:
             await lab.begin()
             await self._start_reading()
+        if is_first or brings:
             await self._mark([lab_id])
             await in_thread(services.lab_watched)(lab_ids=[lab_id], wake=True)
         await lab.send_snapshot(reader)
@@ -349,12 +356,14 @@ class Feed:
                 await lab.end()
 
     async def _mark(self, lab_ids: list[str]) -> None:
+        panels = {lab_id: lab.panels for lab_id in lab_ids if (lab := self.labs.get(lab_id)) is not None}
         with contextlib.suppress(
             RedisError, OSError
         ):  # the shards remember for a while, and soon hear it again
             async with self._redis.pipeline(transaction=False) as pipe:
                 for lab_id in lab_ids:
-                    pipe.set(watched_key(lab_id), 1, ex=WATCHED_S)
+                    for part in ("", *panels.get(lab_id, ())):
+                        pipe.set(watched_key(lab_id, part), 1, ex=WATCHED_S)
                 await pipe.execute()
 
     async def tell_shard(self, lab_id: str, entry: str) -> None:

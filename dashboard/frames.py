@@ -1,9 +1,12 @@
 """What a browser learns of a lab, as text: a snapshot, and what the view says about the driving of the lab.
 Web and worker share it."""
 
+from collections.abc import Collection
+
 import msgspec
 
 from broker_core.events import Json
+from broker_core.lab.views.panels import PANELS
 
 _encoder = msgspec.json.Encoder()
 
@@ -20,7 +23,19 @@ def snapshot_text(lab_id: str, epoch: int, seq: int, at_us: int, view_text: str)
 
 
 def feed_state(
-    epoch: int, *, behind_ms: int = 0, auto_paused: bool = False, failed: str | None = None
+    epoch: int,
+    *,
+    behind_ms: int = 0,
+    auto_paused: bool = False,
+    failed: str | None = None,
+    panels: Collection[str] = (),
 ) -> Json:
-    """What the view says about the driving of the lab, beside what the lab says about itself."""
-    return {"behind_ms": behind_ms, "auto_paused": auto_paused, "epoch": epoch, "failed": failed}
+    """What the view says about the driving of the lab, beside what the lab says about itself. panels: those
+    that are of this very view; the others are of an earlier one, as nobody has their page open."""
+    return {
+        "behind_ms": behind_ms,
+        "auto_paused": auto_paused,
+        "epoch": epoch,
+        "failed": failed,
+        "panels": [name for name in PANELS if name in panels],
+    }

@@ -8,9 +8,10 @@ LeaseLost and rolls back.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from django.conf import settings
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
 from django.db.models import Max, Q, QuerySet
 
 from broker_core.events import Json
@@ -85,11 +86,16 @@ def lease_take(lab_id: str, owner: str, shard: int) -> Lab | None:
 
 def lease_renew(held: dict[str, int], owner: str) -> set[str]:
     """Keep these labs (id -> epoch) for another LEASE_S. Returns those that are lost."""
-    until = lease_end_ms(settings.LEASE_S)
-    with transaction.atomic():
-        Lab.objects.filter(pk__in=list(held), lease_owner=owner).update(lease_until_ms=until)
-        epochs = dict(Lab.objects.filter(pk__in=list(held), lease_owner=owner).values_list("pk", "epoch"))
-    return {lab_id for lab_id, epoch in held.items() if epochs.get(lab_id) != epoch}
+    if not held:
+        return set()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE {Lab._meta.db_table} SET lease_until_ms = %s"
+            " WHERE lease_owner = %s AND deleted_at IS NULL"
+            f" AND (id, epoch) IN (VALUES {', '.join(['(%s, %s)'] * len(held))}) RETURNING id",
+            [lease_end_ms(settings.LEASE_S), owner, *chain.from_iterable(held.items())],
+        )
+        return held.keys() - {lab_id for (lab_id,) in cursor.fetchall()}
 
 
 def lease_release(lab_id: str, epoch: int) -> None:
@@ -143,6 +149,19 @@ def commit_all(commits: Iterable[Commit]) -> dict[str, Exception]:
             except Exception as error:
                 failed[commit.lab_id] = error
     return failed
+
+
+def commit_or_each(commits: Sequence[Commit]) -> dict[str, Exception]:
+    """`commit_all`; where one of them spoils the transaction of all, each in its own. Raises DatabaseError when
+    the database is gone."""
+    try:
+        return commit_all(commits)
+    except DatabaseError as error:
+        if len(commits) == 1:
+            return {commits[0].lab_id: error}
+        if not database_answers():
+            raise
+    return {lab_id: error for commit in commits for lab_id, error in commit_or_each([commit]).items()}
 
 
 def _write(commit: Commit) -> None:

@@ -1,6 +1,7 @@
 """What the Stage's template needs beside the view: who looks, in which language and theme, at which lab, and
 where commands go."""
 
+from collections.abc import Collection
 from typing import Any
 from urllib.parse import urlencode
 
@@ -52,6 +53,7 @@ def lab_page(
     visit: str = "",
     plays: bool = False,
     older_rules: bool = False,
+    panels: Collection[str] = (),
 ) -> Json:
     """The part of the page that is about one lab: where its frames come from and its commands go.
 
@@ -59,7 +61,7 @@ def lab_page(
     adds a consumer on its own when nobody presses anything for a while. visit: where the page's first call
     makes the visitor's own copy of this lab, empty where there is one;
     plays: whether that copy is then such a fresh one. older_rules: the lab was made under other rules than
-    today's.
+    today's. panels: those of the view that the page draws; no frame has the others.
     """
     return {
         "lab": lab_id,
@@ -81,7 +83,7 @@ def lab_page(
             "journal": f"/api/labs/{lab_id}/journal/",
             "labs": "/api/labs/",
             "lab": "/lab/{id}/",
-            "socket": f"/ws/labs/{lab_id}/",
+            "socket": f"/ws/labs/{lab_id}/" + (f"?panels={','.join(panels)}" if panels else ""),
             "plotly": static("vendor/plotly.min.js"),
         },
     }

@@ -4,14 +4,15 @@ Each turn waits for a wake (or the next thing due), opens labs that need driving
 carries out commands, and makes the frames that are due. Commands go first and their frames go out at once;
 ticks share one transaction and one trip to Redis.
 
-Labs do not reach one another. Whatever goes wrong in one lab's part of a turn stops that lab, with the reason
-on its page, and the turn goes on (`_of_lab`); only a database that is gone ends a turn. And a turn has
-TURN_BUDGET_S of work: what it had no time for comes in the next one, after the wakes, cheap labs first. A
-lab's step is at most ADVANCE_BUDGET_S of its virtual time and one frame, or its commands and their frame. A
-step that takes long is cut into pieces (`under_way`), one lane's part of it each: after a long piece the lab
-rests as long as it worked, and the others have their turn. So a lab of 512 consumers slows itself down and
-says "behind", and does not hold its shard. Nor does one that is held by what is worked on in another process,
-a user's own assignor: its step goes on when that is there (`broker_core/held.py`).
+Labs do not reach one another. Whatever goes wrong in one lab's part of a turn stops that lab, with the
+reason on its page, and the turn goes on (`_of_lab`); only a database that is gone ends a turn. And a turn
+has TURN_BUDGET_S of work: what it had no time for comes in the next one, after the wakes, cheap labs first.
+A lab's step is a piece of its virtual time and one frame, or its commands and their frame; how much that
+is, and how fast the labs' clock runs when there is more to do than time, is the pace of all (pace.py). A
+step that takes long is cut into pieces (`under_way`), one lane's part of it each: after a long piece the
+lab rests as long as it worked, and the others have their turn. So a lab of 512 consumers slows itself down
+and says "behind", and does not hold its shard. Nor does one that is held by what is worked on in another
+process, a user's own assignor: its step goes on when that is there (`broker_core/held.py`).
 """
 
 import logging
@@ -27,7 +28,9 @@ from django.db import DatabaseError
 
 from broker_core.lab.pieces import Pieces
 from dashboard import ledger
-from dashboard.driver import Clock, LabDriver, reason_of, stopped_frame, timed
+from dashboard.driver import Clock, LabDriver, timed
+from dashboard.pace import Pace
+from dashboard.stopping import lab_stop, reason_of
 from dashboard.transport import WANTS_FULL, WATCHED_S, Frame, Transport
 
 log = logging.getLogger(__name__)
@@ -37,21 +40,18 @@ KEEP_EVERY_S = 0.5  # leases, heartbeat
 LOOK_EVERY_S = 1.0  # who is watched, which labs nobody drives
 EAGER_S = 4.0  # a shard that begins looks oftener: the leases of its last holder are about to run out
 IDLE_EVERY_S = 5.0  # which labs nobody watched for long
-UNWATCHED_INTERVAL_S = 1.0  # a lab nobody sees only keeps its place and its stored view
+RESTING_INTERVAL_S = 1.0  # a lab that nobody sees, or that is paused, only keeps its place
 TURN_BUDGET_S = 0.1  # work between two looks at the wakes; the step that goes past it is the last
 LOAD_BUDGET_S = 0.05  # of a turn, for all loading labs together
 LOAD_STEP_S = 0.01  # for one of them, before the next has its step
-ADVANCE_BUDGET_S = 0.03  # for one lab's time
-COMMANDS_BUDGET_S = (
-    0.03  # for one lab's commands; one at least, and after a long one its neighbours' come first
-)
+ADVANCE_BUDGET_S = 0.03  # for one lab's time, at most
+COMMANDS_BUDGET_S = 0.03  # for one lab's commands; one at least
 PIECES_BUDGET_S = 0.02  # for the pieces of one lab's step in a turn; one at least
 FAIR_S = 0.02  # a lab that takes longer rests as long as it worked, and waits for the cheaper ones,
 WAITS_TIMES = 4  # this many times its own length at most
 TELL_TIMES = 6  # a large view is sent less often: a sixth of the lab's time goes into that at most
 HELD_LOOK_S = 0.02  # between two looks whether a lab is still held by what is worked on in another process
 ASIDE_S = 5.0  # a lab whose rows the database will not read or write now, while it serves the others
-BUSY_HIGH, BUSY_LOW = 0.85, 0.6
 
 
 class Shard:
@@ -63,25 +63,23 @@ class Shard:
         self.drivers: dict[str, LabDriver] = {}
         self.frame_due_s: dict[str, float] = {}
         self.watched_until_s: dict[str, float] = {}
-        self.told_due_s: dict[
-            str, float
-        ] = {}  # when its next frame may be made; before that, a lab that is behind only moves on
+        # When its next frame may be made; before that, a lab that is behind only moves on.
+        self.told_due_s: dict[str, float] = {}
         self.tell_cost_s: dict[str, float] = {}  # what its frame takes, smoothed
         self.cost_s: dict[str, float] = {}  # what its step takes, smoothed
         self.rests_until_s: dict[str, float] = {}
-        self.ordered: dict[
-            str, None
-        ] = {}  # labs that have commands waiting, in the order in which we heard of them
+        # Labs that have commands waiting, in the order in which we heard of them.
+        self.ordered: dict[str, None] = {}
         self.under_way: dict[str, Step] = {}  # what is left of steps that one turn had no time for
         self.aside_until_s: dict[str, float] = {}
         self.frames: list[Frame] = []  # of this turn's ticks, to be stored and published together
         self.commits: list[ledger.Commit] = []
-        self.interval_s = settings.FRAME_INTERVAL_S
+        self.pace = Pace(clock)
+        self._step_s = ADVANCE_BUDGET_S  # for one lab's time in this turn
         self.stopping = False
         self.is_elsewhere = False  # another host drives this shard
         self.has_dropped = False  # labs since the last check: dropped labs form reference cycles
         self._keep_s = self._look_s = self._idle_s = self._poll_s = -1e9
-        self._busy_s, self._busy_since_s = 0.0, clock()
         self._turn_until_s = 0.0
         self._eager_until_s = -1e9
 
@@ -93,9 +91,7 @@ class Shard:
         end_s = self.clock() + seconds
         self._eager_until_s = self.clock() + EAGER_S if not self.drivers else -1e9
         self.is_elsewhere = False
-        while (
-            not self.stopping and not self.is_elsewhere and (self.clock() < end_s or self.transport.is_down)
-        ):
+        while not (self.stopping or self.is_elsewhere) and (self.clock() < end_s or self.transport.is_down):
             self.turn()
         if self.stopping:
             self.let_go()
@@ -114,6 +110,8 @@ class Shard:
             self._woken(entries, started_s)
             self._look(started_s)
             self._load()
+            playing = sum(driver.loaded and driver.core.playing for driver in self.drivers.values())
+            self._step_s = min(ADVANCE_BUDGET_S, self.pace.step_s(playing))
             self._commands()
             self._ticks()
         except DatabaseError:
@@ -122,7 +120,8 @@ class Shard:
             log.exception("shard %s: the database refused; reopening its labs", self.number)
             self._forget_all()
             time.sleep(settings.SHARD_POLL_S)
-        self._adapt(started_s)
+        self.pace.worked(self.clock() - started_s)
+        self.pace.adapt()
 
     @property
     def _is_spent(self) -> bool:
@@ -135,24 +134,9 @@ class Shard:
         for lab_id, driver in self.drivers.items():
             if lab_id not in self.frame_due_s:  # still loading
                 due_s = min(due_s, now_s + HELD_LOOK_S if driver.is_held else now_s)
-        for lab_id in (
-            self.ordered.keys() - self.under_way.keys()
-        ):  # the last turn had no time for their commands
+        for lab_id in self.ordered.keys() - self.under_way.keys():  # the last turn had no time for them
             due_s = min(due_s, self.rests_until_s.get(lab_id, now_s))
         return max(0.0, min(due_s - now_s, settings.SHARD_POLL_S))
-
-    def _adapt(self, started_s: float) -> None:
-        """Fewer frames a second when the turns fill the time, more when they do not."""
-        now_s = self.clock()
-        self._busy_s += now_s - started_s
-        span_s = now_s - self._busy_since_s
-        if span_s >= 1.0:
-            busy = self._busy_s / span_s
-            if busy > BUSY_HIGH:
-                self.interval_s = min(settings.FRAME_INTERVAL_MAX_S, self.interval_s * 1.25)
-            elif busy < BUSY_LOW:
-                self.interval_s = max(settings.FRAME_INTERVAL_S, self.interval_s * 0.9)
-            self._busy_s, self._busy_since_s = 0.0, now_s
 
     @contextmanager
     def _of_lab(self, lab_id: str, epoch: int) -> Iterator[None]:
@@ -170,8 +154,8 @@ class Shard:
                 self.rests_until_s[lab_id] = started_s + 2 * took_s
                 if lab_id in self.frame_due_s:
                     self.frame_due_s[lab_id] = max(self.frame_due_s[lab_id], started_s + 2 * took_s)
-        # A large lab slows itself; the beat of all goes by what the others need.
-        self._busy_s -= max(0.0, took_s - FAIR_S)
+        # A large lab slows itself; the pace of all goes by what the others need.
+        self.pace.worked(-max(0.0, took_s - FAIR_S))
 
     # -- keeping and opening ---------------------------------------------------------------------------------
 
@@ -199,9 +183,8 @@ class Shard:
             self.ordered |= dict.fromkeys(ledger.labs_with_commands(self.number, self.owner))
         for lab_id in self.ordered:
             self._open(lab_id)
-        for lab_id in woken:
-            if self.transport.watched([lab_id]):
-                self._see(lab_id, now_s)
+        for lab_id, panels in (self.transport.watched(list(woken)) or {}).items():
+            self._see(lab_id, panels, now_s)
         full = {entry.removeprefix(WANTS_FULL) for entry in entries if entry.startswith(WANTS_FULL)}
         for driver in [self.drivers[lab_id] for lab_id in woken if lab_id in full and lab_id in self.drivers]:
             with self._of_lab(driver.lab_id, driver.epoch):
@@ -215,8 +198,12 @@ class Shard:
             self._look_s = now_s
             for lab_id in ledger.labs_running(self.number, self.owner):
                 self._open(lab_id)
-            for lab_id in self.transport.watched(list(self.drivers)) or ():
-                self._see(lab_id, now_s)
+            if (seen := self.transport.watched(list(self.drivers))) is not None:
+                for lab_id, driver in self.drivers.items():
+                    if lab_id in seen:
+                        self._see(lab_id, seen[lab_id], now_s)
+                    else:
+                        driver.panels.watched = frozenset()
         if now_s - self._idle_s >= IDLE_EVERY_S:
             self._idle_s = now_s
             self._rest_unwatched(now_s)
@@ -225,8 +212,13 @@ class Shard:
                 if lab_id in self.frame_due_s and driver.follow_script():
                     self.ordered[lab_id] = None
 
-    def _see(self, lab_id: str, now_s: float) -> None:
-        if lab_id in self.frame_due_s and now_s >= self.watched_until_s.get(lab_id, 0.0):
+    def _see(self, lab_id: str, panels: frozenset[str], now_s: float) -> None:
+        """The lab is watched, these panels of it too. What has just been opened is not kept waiting."""
+        is_new, driver = now_s >= self.watched_until_s.get(lab_id, 0.0), self.drivers.get(lab_id)
+        if driver is not None:
+            is_new |= not panels <= driver.panels.watched
+            driver.panels.watched = panels
+        if lab_id in self.frame_due_s and is_new:
             self.frame_due_s[lab_id] = self.told_due_s[lab_id] = now_s
         self.watched_until_s[lab_id] = now_s + WATCHED_S
 
@@ -240,7 +232,7 @@ class Shard:
         if row is None:
             return
         with self._of_lab(lab_id, row.epoch):
-            self.drivers[lab_id] = LabDriver(row, self.clock())
+            self.drivers[lab_id] = LabDriver(row, self.clock(), self.pace)
 
     def _load(self) -> None:
         """Watched labs first, and of those who has least to do again: after a crash each is live as soon as
@@ -305,13 +297,15 @@ class Shard:
         commands = ledger.commands_waiting(driver.lab_id)
         if not commands:
             return
-        yield from driver.advance(self.clock, ADVANCE_BUDGET_S)
+        yield from driver.advance(self.clock, self._step_s)
         decided, refusals = yield from driver.handle(commands, self.clock, COMMANDS_BUDGET_S)
         frame, commit = yield from driver.frame(self.clock(), refusals)
         self._store([commit] if commit else [])
         if driver.lab_id in self.drivers:
             self._publish([frame] if frame else [])
-            self.frame_due_s[driver.lab_id] = self.told_due_s[driver.lab_id] = self.clock() + self.interval_s
+            self.frame_due_s[driver.lab_id] = self.told_due_s[driver.lab_id] = (
+                self.clock() + self.pace.interval_s
+            )
             if decided < len(commands) or len(commands) == ledger.COMMANDS_AT_ONCE:
                 self.ordered[driver.lab_id] = None
 
@@ -340,7 +334,7 @@ class Shard:
     def _tick(self, driver: LabDriver) -> Step:
         started_s, lab_id = self.clock(), driver.lab_id
         told_due_s = self.told_due_s.get(lab_id, started_s)
-        is_there = yield from driver.advance(self.clock, ADVANCE_BUDGET_S)
+        is_there = yield from driver.advance(self.clock, self._step_s)
         now_s = self.clock()
         if now_s >= told_due_s:
             watched = now_s < self.watched_until_s.get(lab_id, 0.0) and not self.transport.is_down
@@ -349,35 +343,29 @@ class Shard:
                 self.commits.append(commit)
             if frame is not None and (watched or frame.full):
                 self.frames.append(frame)
+            self.pace.told(min(took_s, FAIR_S))
             self.tell_cost_s[lab_id] = (3 * self.tell_cost_s.get(lab_id, 0.0) + took_s) / 4
+            is_moving = watched and driver.core.playing
             interval_s = max(
-                self.interval_s if watched else UNWATCHED_INTERVAL_S, TELL_TIMES * self.tell_cost_s[lab_id]
+                self.pace.interval_s if is_moving else RESTING_INTERVAL_S,
+                TELL_TIMES * self.tell_cost_s[lab_id],
             )
             told_due_s = self.told_due_s[lab_id] = max(told_due_s + interval_s, started_s + interval_s / 2)
         self.frame_due_s[lab_id] = told_due_s if is_there else self.clock()
 
     def _tell(self) -> None:
-        frames, commits = self.frames, self.commits
+        started_s, frames, commits = self.clock(), self.frames, self.commits
         self.frames, self.commits = [], []
         self._store(commits)
         self._publish([frame for frame in frames if frame.lab_id in self.drivers])
+        self.pace.told(self.clock() - started_s)
 
     def _store(self, commits: list[ledger.Commit]) -> None:
         """Commit, then and only then may anything be published. Raises DatabaseError when the database is
         gone."""
         if not commits:
             return
-        try:
-            failed = ledger.commit_all(commits)
-        except DatabaseError as error:
-            if len(commits) == 1:
-                failed = {commits[0].lab_id: error}
-            elif ledger.database_answers():
-                for commit in commits:  # one of them spoiled the transaction of all
-                    self._store([commit])
-                return
-            else:
-                raise
+        failed = ledger.commit_or_each(commits)
         epochs = {commit.lab_id: commit.epoch for commit in commits}
         for lab_id, error in failed.items():
             self._gone_wrong(lab_id, epochs[lab_id], error)
@@ -437,40 +425,17 @@ class Shard:
         """The core broke one of its own rules, its journal or rows cannot be read, its state cannot be sent:
         it stops, the others go on."""
         log.error("lab %s stopped on an internal error; its journal reproduces it", lab_id, exc_info=error)
-        reason, driver = reason_of(error), self.drivers.get(lab_id)
+        driver = self.drivers.get(lab_id)
         self._forget(lab_id)
-        frame, stored = None, None
-        try:
-            seq, view = (
-                (driver.seq, driver.view)
-                if driver is not None and driver.view
-                else ledger.view_stored(lab_id)
-            )
-            frame, text = stopped_frame(lab_id, epoch, seq + 1, view, reason)
-            stored = (frame.seq, view["at_us"], text)
-        except Exception as second:
-            # Never seen by anybody, or it is what cannot be sent: the row says why it stopped.
-            log.warning("lab %s stopped, and its last view cannot say so: %s", lab_id, reason_of(second))
-        try:
-            ledger.lab_fail(lab_id, epoch, reason, stored)
-        except ledger.DATABASE_LOST:
-            raise
-        except Exception:  # it is the view that the database does not take
-            ledger.lab_fail(lab_id, epoch, reason, None)
+        last = (driver.seq, driver.view) if driver is not None and driver.view else None
+        frame = lab_stop(lab_id, epoch, reason_of(error), last)
         self._publish([frame] if frame else [])
 
     def _forget(self, lab_id: str) -> None:
         if self.drivers.pop(lab_id, None) is not None:
             self.has_dropped = True
-        for table in (
-            self.frame_due_s,
-            self.told_due_s,
-            self.watched_until_s,
-            self.tell_cost_s,
-            self.cost_s,
-            self.rests_until_s,
-            self.under_way,
-        ):
+        times = (self.frame_due_s, self.told_due_s, self.watched_until_s, self.rests_until_s)
+        for table in (*times, self.tell_cost_s, self.cost_s, self.under_way):
             table.pop(lab_id, None)
 
     def _forget_all(self) -> None:

@@ -18,6 +18,8 @@ from django.conf import settings
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from broker_core.lab.views.panels import PANELS
+
 log = logging.getLogger(__name__)
 
 STREAM_FRAMES_MAX = 64  # enough for a reader that was away for some seconds
@@ -45,8 +47,9 @@ def stream_key(lab_id: str) -> str:
     return f"lab:{lab_id}:frames"
 
 
-def watched_key(lab_id: str) -> str:
-    return f"lab:{lab_id}:watched"
+def watched_key(lab_id: str, panel: str = "") -> str:
+    """Without a panel: of the lab itself."""
+    return f"lab:{lab_id}:watched:{panel}" if panel else f"lab:{lab_id}:watched"
 
 
 def wake_key(shard: int) -> str:
@@ -217,18 +220,23 @@ class Transport:
             return False
         return True
 
-    def watched(self, lab_ids: list[str]) -> set[str] | None:
-        """Which of these labs a browser watches now; None when Redis cannot say."""
+    def watched(self, lab_ids: list[str]) -> dict[str, frozenset[str]] | None:
+        """Which of these labs a browser watches now, each with the panels whose page is open; None when Redis
+        cannot say."""
         if not lab_ids:
-            return set()
+            return {}
         if self.is_down:
             return None
+        parts = ("", *PANELS)
         try:
-            marks = self._patient.mget([watched_key(lab_id) for lab_id in lab_ids])
+            marks = iter(
+                self._patient.mget([watched_key(lab_id, part) for lab_id in lab_ids for part in parts])
+            )
         except redis.RedisError as error:
             self._failed(error)
             return None
-        return {lab_id for lab_id, mark in zip(lab_ids, marks, strict=True) if mark is not None}
+        seen = {lab_id: {part for part in parts if next(marks) is not None} for lab_id in lab_ids}
+        return {lab_id: frozenset(parts) - {""} for lab_id, parts in seen.items() if "" in parts}
 
     def beat(self, shard: int) -> bool:
         """Say that this shard's task is alive, on this host."""

@@ -6,7 +6,7 @@ over the whole stretch by itself, and the turning points are put in order afterw
 lane.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -31,6 +31,7 @@ from broker_core.lab.pieces import Pieces, whole
 from broker_core.lab.scenario import LANE_KINDS, LaneSpec, Scenario, step_end_us
 from broker_core.lab.sizing import parts_of_lab
 from broker_core.lab.view import Shown, lab_view
+from broker_core.lab.views.panels import PANELS
 from broker_core.lab.workload import Workload, workload_from_json
 from broker_core.plain import kept, take_back
 
@@ -351,9 +352,9 @@ class Lab(LabState):
         """Everything that a page draws, as plain JSON: a pure function of the lab's state."""
         return whole(self.viewing())
 
-    def viewing(self) -> Pieces[Json]:
-        """`view` in pieces, lane by lane."""
-        return (yield from lab_view(self))
+    def viewing(self, panels: Collection[str] = PANELS) -> Pieces[Json]:
+        """`view` in pieces, lane by lane. panels: those that it shall have (`views/panels.py`)."""
+        return (yield from lab_view(self, panels))
 
     def checkpoint(self) -> bytes:
         """The whole state: record indexes and counters, no payloads. `Lab.restore` gives a lab that goes on

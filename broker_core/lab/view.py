@@ -6,6 +6,7 @@ small (`patch.py`).
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -23,7 +24,7 @@ from broker_core.lab.observers.shares import shares, skew_milli
 from broker_core.lab.pieces import Pieces
 from broker_core.lab.scenario import Scenario
 from broker_core.lab.sizing import parts_of_lab, size_of_lane
-from broker_core.lab.views.panels import panels_of
+from broker_core.lab.views.panels import PANELS, panels_of
 from broker_core.lab.workload import Workload
 
 RECENT_SHOWN = 64
@@ -98,11 +99,12 @@ def _keep_newest(entries: dict[str, Json], count: int) -> None:
         del entries[key]
 
 
-def lab_view(lab: ShownLab) -> Pieces[Json]:
-    """The view of a whole lab, lane by lane; its parts are described in docs/interface.md."""
+def lab_view(lab: ShownLab, panels: Collection[str] = PANELS) -> Pieces[Json]:
+    """The view of a whole lab, lane by lane, with these of its panels; its parts are described in
+    docs/interface.md."""
     lanes: Json = {}
     for lane_id, lane in lab.lanes.items():
-        lanes[lane_id] = lane_view(lab, lane)
+        lanes[lane_id] = lane_view(lab, lane, panels)
         yield None
     last = lab.record_count
     return {
@@ -142,8 +144,8 @@ def lab_numbers(lab: ShownLab) -> Json:
     }
 
 
-def lane_view(lab: ShownLab, lane: Lane) -> Json:
-    """One lane."""
+def lane_view(lab: ShownLab, lane: Lane, panels: Collection[str] = PANELS) -> Json:
+    """One lane, with these of its panels."""
     ledger, last_bill = lane.ledger, lane.ledger.bill
     share_of = shares(lane)
     before = last_bill.shares_before if last_bill else {}
@@ -193,7 +195,7 @@ def lane_view(lab: ShownLab, lane: Lane) -> Json:
         "idle": idle_view(lane),
         "route": route,
         "picture": picture,
-        **panels_of(lane),
+        **panels_of(lane, panels),
     }
 
 

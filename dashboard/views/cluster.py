@@ -25,7 +25,7 @@ FACTOR_DEFAULT = 3
 @never_cache
 async def of_lab(request: HttpRequest, lab_id: str) -> HttpResponse:
     """A lab's cluster; ?rig= where a lab has several Kafka lanes. 404 where it has none."""
-    return await lane_page(request, lab_id, "cluster", "cluster", _fill)
+    return await lane_page(request, lab_id, "cluster", ("cluster",), _fill)
 
 
 def _fill(context: dict[str, Any], lab: Lab, view: dict[str, Any], lane: str) -> None:

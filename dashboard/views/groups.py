@@ -13,6 +13,8 @@ from dashboard.assignors.runner import is_available
 from dashboard.models import Lab
 from dashboard.views.lane_page import lane_page
 
+DRAWN = ("group", "group_topics", "group_health", "cluster")
+"""The panels of the page: the last for what can be done to the brokers and links of a member."""
 CLASSIC_STATES = (
     classic_states.EMPTY,
     classic_states.PREPARING,
@@ -32,7 +34,7 @@ CONSUMER_STATES = (
 async def of_lab(request: HttpRequest, lab_id: str) -> HttpResponse:
     """A lab's consumer group; ?rig= where a lab has several Kafka lanes on a cluster. 404 where it has
     none."""
-    return await lane_page(request, lab_id, "groups", "group", _fill)
+    return await lane_page(request, lab_id, "groups", DRAWN, _fill)
 
 
 def _fill(context: dict[str, Any], lab: Lab, view: dict[str, Any], lane: str) -> None:

@@ -20,16 +20,18 @@ Fill = Callable[[dict[str, Any], Lab, dict[str, Any], str], None]
 """(context, lab, view, lane id): puts what is the page's own into the context."""
 
 
-async def lane_page(request: HttpRequest, lab_id: str, name: str, panel: str, fill: Fill) -> HttpResponse:
-    """The page `name` of a lane whose view has this panel; the first such lane without ?rig=. 404 where there
-    is none, 503 before the first view."""
+async def lane_page(
+    request: HttpRequest, lab_id: str, name: str, panels: tuple[str, ...], fill: Fill
+) -> HttpResponse:
+    """The page `name`, which draws these panels, of a lane whose view has the first of them; the first such
+    lane without ?rig=. 404 where there is none, 503 before the first view."""
     try:
         lab = await sync_to_async(selectors.lab_get)(lab_id=lab_id)
     except Refused as refused:
         raise Http404 from refused
     if (snapshot := await first_view(lab.pk)) is None:
         return await sync_to_async(no_view)(request, lab.pk, name)
-    return await sync_to_async(_draw)(request, lab, snapshot, name, panel, fill)
+    return await sync_to_async(_draw)(request, lab, snapshot, name, panels, fill)
 
 
 def lane_of(view: dict[str, Any], panel: str, wanted: str | None) -> str | None:
@@ -42,9 +44,14 @@ def lane_of(view: dict[str, Any], panel: str, wanted: str | None) -> str | None:
 
 
 def _draw(
-    request: HttpRequest, lab: Lab, snapshot: dict[str, Any], name: str, panel: str, fill: Fill
+    request: HttpRequest,
+    lab: Lab,
+    snapshot: dict[str, Any],
+    name: str,
+    panels: tuple[str, ...],
+    fill: Fill,
 ) -> HttpResponse:
-    view = snapshot["view"]
+    view, panel = snapshot["view"], panels[0]
     lane = lane_of(view, panel, request.GET.get("rig"))
     if lane is None:
         raise Http404
@@ -58,6 +65,7 @@ def _draw(
         csrf=get_token(request),
         stopped=selectors.lab_stopped(lab_id=lab.pk),
         older_rules=selectors.rules_of(lab=lab)["older"],
+        panels=panels,
     )
     query = lane_query(view, lane)
     context["page"]["urls"]["lab"] = (

@@ -38,7 +38,7 @@ TEXT_MAX = 2_000
 @never_cache
 async def of_lab(request: HttpRequest, lab_id: str) -> HttpResponse:
     """A lab's subscription; ?rig= where a lab has several Pulsar lanes. 404 where it has none."""
-    return await lane_page(request, lab_id, "pulsar", "pulsar", _fill)
+    return await lane_page(request, lab_id, "pulsar", ("pulsar",), _fill)
 
 
 def _fill(context: dict[str, Any], lab: Lab, view: dict[str, Any], lane: str) -> None:

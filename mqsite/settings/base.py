@@ -222,7 +222,7 @@ SHARD_CLOCK = os.environ.get("HIGHWATER_SHARD_CLOCK", "time.monotonic")  # stori
 SHARD_POLL_S = 0.2  # how often the database is asked when Redis does not wake the shard
 LEASE_S = 2.0  # how long a lab stays its shard's without a sign of life
 FRAME_INTERVAL_S = 0.1  # at most ten frames a second,
-FRAME_INTERVAL_MAX_S = 0.18  # under load at least five
+FRAME_INTERVAL_MAX_S = 0.4  # under load at least two
 FEED_WINDOW = 20  # frames sent past the last acknowledgement
 DEMO_PRE_RUN_US = 60_000_000  # virtual age of the demo lab when it is first seen
 

@@ -11,8 +11,9 @@ from broker_core.lab.pieces import whole
 from broker_core.lab.scenario import scenario_from_json, scenario_to_json
 from dashboard import driver as module
 from dashboard import ledger
-from dashboard.driver import REASON_MAX, LabDriver, reason_of, stopped_frame, timed
+from dashboard.driver import LabDriver, timed
 from dashboard.models import Lab, StoredCommand
+from dashboard.stopping import REASON_MAX, reason_of, stopped_frame
 from tests.dashboard.patching import apply_patch
 
 SECOND = 1_000_000

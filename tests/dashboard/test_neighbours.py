@@ -17,7 +17,7 @@ from broker_core.lab import journal as journals
 from broker_core.lab import view as views
 from broker_core.lab.lab import Lab as CoreLab
 from broker_core.lab.scenario import scenario_from_json
-from dashboard import chunks, ledger, selectors
+from dashboard import chunks, ledger, selectors, stopping
 from dashboard import driver as drivers
 from dashboard.leases import wall_ms
 from dashboard.models import Checkpoint, Lab, StoredCommand, StoredEvent, StoredView, Study
@@ -132,8 +132,8 @@ def test_a_change_that_cannot_be_told(two: Two, monkeypatch: pytest.MonkeyPatch,
     poisoned = object()
     real = CoreLab.viewing
 
-    def viewing(core: CoreLab) -> Any:
-        view = yield from real(core)
+    def viewing(core: CoreLab, panels: Any) -> Any:
+        view = yield from real(core, panels)
         return {**view, "poison": poisoned} if core is two.driver.core else view
 
     monkeypatch.setattr(CoreLab, "viewing", viewing)
@@ -286,10 +286,10 @@ def test_lab_that_never_had_a_view_says_so_on_its_page(world: World) -> None:
 def test_a_lab_deleted_in_the_middle_of_a_turn(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:
     real, core = CoreLab.viewing, two.driver.core
 
-    def viewing(self: CoreLab) -> Any:
+    def viewing(self: CoreLab, panels: Any) -> Any:
         if self is core:
             Lab.objects.filter(pk=two.broken.pk).delete()
-        return real(self)
+        return real(self, panels)
 
     monkeypatch.setattr(CoreLab, "viewing", viewing)
     two.driver.stored_wall_s = -1e9
@@ -347,9 +347,9 @@ def test_reason_is_text_whatever_the_error_says() -> None:
         def __str__(self) -> str:
             raise ValueError
 
-    assert drivers.reason_of(Silent()) == "Silent"
-    assert drivers.reason_of(ValueError("a\0b\ud800")) == "ValueError: a b\\ud800"
-    assert len(drivers.reason_of(ValueError("x" * 10_000))) == drivers.REASON_MAX
+    assert stopping.reason_of(Silent()) == "Silent"
+    assert stopping.reason_of(ValueError("a\0b\ud800")) == "ValueError: a b\\ud800"
+    assert len(stopping.reason_of(ValueError("x" * 10_000))) == stopping.REASON_MAX
 
 
 class Pipe:

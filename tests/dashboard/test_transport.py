@@ -254,8 +254,10 @@ def test_the_analysis_workers_sign_of_life_is_kept_longer(
 def test_only_the_labs_that_a_browser_watches_are_watched(transport: Transport, server: redis.Redis) -> None:
     for lab in ("one", "three"):
         server.set(watched_key(lab), 1)
-    assert transport.watched(["one", "two", "three"]) == {"one", "three"}
-    assert transport.watched(["two"]) == transport.watched([]) == set()
+    server.set(watched_key("three", "group"), 1)
+    server.set(watched_key("two", "pulsar"), 1)  # of a page that was open a moment ago
+    assert transport.watched(["one", "two", "three"]) == {"one": set(), "three": {"group"}}
+    assert transport.watched(["two"]) == transport.watched([]) == {}
 
 
 def test_a_shard_is_enqueued_once_in_a_while_and_each_by_itself(

@@ -27,12 +27,14 @@ class FakeClock:
 
 
 class FakeTransport:
-    """Redis without Redis. lost: every call fails, as when the server is gone."""
+    """Redis without Redis. watching: the labs that browsers watch; panels: of which lab whose page is open.
+    lost: every call fails, as when the server is gone."""
 
     def __init__(self) -> None:
         self.entries: list[str] = []
         self.frames: list[Frame] = []
         self.watching: set[str] = set()
+        self.panels: dict[str, set[str]] = {}
         self.elsewhere = False
         self.lost = False
 
@@ -50,8 +52,12 @@ class FakeTransport:
         self.frames.extend(frames)
         return set()
 
-    def watched(self, lab_ids: list[str]) -> set[str] | None:
-        return None if self.lost else self.watching & set(lab_ids)
+    def watched(self, lab_ids: list[str]) -> dict[str, frozenset[str]] | None:
+        if self.lost:
+            return None
+        return {
+            lab_id: frozenset(self.panels.get(lab_id, ())) for lab_id in lab_ids if lab_id in self.watching
+        }
 
     def beat(self, shard: int) -> bool:
         return not self.lost

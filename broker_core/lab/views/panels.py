@@ -1,8 +1,13 @@
-"""What a lane's view has beside the Stage's picture, for pages of their own, where it runs on a Kafka
-cluster: `cluster`, `group`, `group_topics`, `group_health`; of a Pulsar lane: `pulsar`."""
+"""What a lane's view has beside the Stage's picture, for pages of their own: of a Kafka lane on a cluster
+`cluster`, `group`, `group_topics` and `group_health`, of a Pulsar lane `pulsar`.
+
+Together they are dearer than the picture itself, so a view is asked for by name which of them it shall have:
+all, or those whose page is open.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
 from broker_core.events import Json
@@ -17,6 +22,8 @@ from broker_core.lab.views.pulsar import pulsar_view
 if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane
 
+PANELS = ("cluster", "group", "group_topics", "group_health", "pulsar")
+
 
 def cluster_notes(lane: Lane) -> ClusterNotes | None:
     """What the observers of a lane's cluster remember; None: the lane has none."""
@@ -24,22 +31,26 @@ def cluster_notes(lane: Lane) -> ClusterNotes | None:
     return notes if isinstance(notes, ClusterNotes) else None
 
 
-def panels_of(lane: Lane) -> Json:
-    """By name; {} for lanes without a page."""
+def panels_of(lane: Lane, wanted: Collection[str] = PANELS) -> Json:
+    """Those of `wanted` that the lane has, by name; {} for lanes without a page."""
+    makers = _makers(lane)
+    return {name: makers[name]() for name in PANELS if name in makers and name in wanted}
+
+
+def _makers(lane: Lane) -> Mapping[str, Callable[[], Json]]:
     if lane.model == "pulsar":
-        return {"pulsar": pulsar_view(lane)}
-    notes = cluster_notes(lane)
-    reads = lane.reads
+        return {"pulsar": lambda: pulsar_view(lane)}
+    notes, reads = cluster_notes(lane), lane.reads
     if notes is None or not isinstance(reads, KafkaClusterReading):
         return {}
     return {
-        "cluster": {
+        "cluster": lambda: {
             **cluster_view(lane.world),
             "topic": notes.topic,
             "faults": notes.faults.view(lane.world),
             "history": notes.history.offsets_view(),
         },
-        "group": group_view(lane, reads, notes),
-        "group_topics": topics_view(lane, reads),
-        "group_health": health_view(lane, reads, notes),
+        "group": lambda: group_view(lane, reads, notes),
+        "group_topics": lambda: topics_view(lane, reads),
+        "group_health": lambda: health_view(lane, reads, notes),
     }
