@@ -1,4 +1,4 @@
-"""Benches run: each that is cheap at the sizes of a smoke, in a process of its own. What they measure then
+"""Benches run: each at the sizes of a smoke, in a process of its own. What they measure then
 says nothing."""
 
 import subprocess
@@ -10,6 +10,12 @@ from mqsite.keeper import ROOT
 from tests.bench.smoke import SIZES
 
 WITHIN_S = 300
+
+
+def test_every_bench_has_a_size_for_a_smoke() -> None:
+    """All but the one whose whole cost is an installation."""
+    benches = {path.stem.removeprefix("bench_") for path in (ROOT / "tests" / "bench").glob("bench_*.py")}
+    assert benches - set(SIZES) == {"start"} and set(SIZES) <= benches
 
 
 @pytest.mark.slow

@@ -24,8 +24,6 @@ ORDER = (
     "ring",
     "subscriptions",
     "core",
-    "worlds",
-    "before",
     "log",
 )
 

@@ -23,19 +23,24 @@ Figure = tuple[str, float, str, str, str]
 
 TOPIC_COUNT = 20
 OTHERS_TIME_LIMIT_S = 120
+STICKY_SIZES = ((1_000, 20_000), (2_000, 200_000))
+"""(members, partitions): beside kafka-python, and larger."""
 REPEATS = 5
 
 
 def run() -> list[Figure]:
     """Measure everything. Returns (what, value, unit, bar, note) rows."""
     figures: list[Figure] = []
-    ours = _sticky_figures(figures, member_count=1_000, partition_count=20_000, bar="at most 100 ms")
-    _sticky_figures(figures, member_count=2_000, partition_count=200_000, bar="at most 1,500 ms")
+    (members, partitions), (more_members, more_partitions) = STICKY_SIZES
+    ours = _sticky_figures(figures, member_count=members, partition_count=partitions, bar="at most 100 ms")
+    _sticky_figures(
+        figures, member_count=more_members, partition_count=more_partitions, bar="at most 1,500 ms"
+    )
     for fresh_or_not, seconds in ours.items():
         theirs, note = _time_of_others_sticky(
             has_prior=fresh_or_not == "one joins", limit_s=OTHERS_TIME_LIMIT_S
         )
-        what = f"Sticky, 1,000 members x 20,000 partitions, {fresh_or_not}: kafka-python's time over ours"
+        what = f"Sticky, {members:,} members x {partitions:,} partitions, {fresh_or_not}: kafka-python's time over ours"
         figures.append((what, round(theirs / seconds), "times", "at least 300", note))
     for assignor_id, other in (
         ("range", RangePartitionAssignor),

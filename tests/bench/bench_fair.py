@@ -16,14 +16,15 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+from tests.bench import bench_neighbour
 from tests.bench.bench_neighbour import (
     BAR_MS,
-    CONSUMERS,
     EIGHT_LANES,
     FOUR_LANES,
     ORDER_EVERY_S,
     Figure,
     all_orders,
+    grow,
     large_lab,
 )
 from tests.bench.smoke import is_smoke, shrink
@@ -88,9 +89,9 @@ def measure(labs: list[tuple[str, ...]]) -> list[float]:
     world.shard = Shard(0, transport, clock)  # type: ignore[arg-type]
     small, large = world.open(), [world.open(**large_lab(models)) for models in labs]
     ordering = [Ordering(world, lab, models) for lab, models in zip(large, labs, strict=True)]
-    for lab in large:
-        world.order(lab, "join", args={"count": CONSUMERS - 3})
-        world.order(lab, "speed", args={"speed": 20})
+    for lab, models in zip(large, labs, strict=True):
+        for order in grow(models):
+            world.order(lab, **order)
     until_s = clock() + SETTLING_S
     while clock() < until_s:
         world.shard.turn()
@@ -162,6 +163,7 @@ if __name__ == "__main__":
     if len(sys.argv) > 1:
         if is_smoke():
             shrink("fair", sys.modules[__name__])
+            shrink("neighbour", bench_neighbour)
         main(sys.argv[1])
     else:
         for figure in run():

@@ -11,11 +11,12 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from broker_core.kafka.cluster.cluster import PARTITIONS_MAX as KAFKA_PARTITIONS_MAX
-from broker_core.lab.scenario import PARTITIONS_MAX
+from broker_core.errors import CommandError
+from broker_core.lab.scenario import scenario_from_json
 from tests.bench.clicks import WatchedLab, click_often, lab_made
 from tests.bench.sockets import quantile
 from tests.dashboard.processes import Site
@@ -32,12 +33,23 @@ FOUR_LANES = ("pulsar", "kafka", "tubemq", "rabbitmq")
 EIGHT_LANES = ("pulsar", "pulsar", "pulsar", "kafka", "kafka", "tubemq", "tubemq", "rabbitmq")
 
 
-def large_lab(models: tuple[str, ...]) -> dict[str, Any]:
-    """A scenario; all but three of its consumers join later."""
-    sizes = {
-        "kafka": {"partitions": KAFKA_PARTITIONS_MAX},
-        "tubemq": {"partitions": PARTITIONS_MAX, "brokers": 4},
-    }
+@cache
+def largest(models: tuple[str, ...]) -> tuple[int, int]:
+    """(consumers, partitions): the most of both that a lab of these lanes may have."""
+    for consumers in (CONSUMERS, *(count for count in (384, 256, 192, 128, 64) if count < CONSUMERS)):
+        for partitions in (512, 256, 128, 64, 32, 16):
+            try:
+                scenario_from_json({**large_lab(models, partitions), "consumers": consumers})
+            except CommandError:
+                continue
+            return consumers, partitions
+    raise ValueError(f"no lab of {models} is small enough")
+
+
+def large_lab(models: tuple[str, ...], partitions: int | None = None) -> dict[str, Any]:
+    """A scenario; all but three of its consumers join later (`largest`)."""
+    count = partitions or largest(models)[1]
+    sizes = {"kafka": {"partitions": count}, "tubemq": {"partitions": count, "brokers": 4}}
     lanes = [
         {"id": f"{model}{place}", "model": model, **sizes.get(model, {})}
         for place, model in enumerate(models)
@@ -51,10 +63,18 @@ def large_lab(models: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
+def grow(models: tuple[str, ...]) -> list[Order]:
+    """What makes a new lab large, and quick."""
+    return [
+        {"kind": "join", "args": {"count": largest(models)[0] - 3}},
+        {"kind": "speed", "args": {"speed": 20}},
+    ]
+
+
 def all_orders(models: tuple[str, ...]) -> Iterator[Order]:
     """One after the other, of every kind that takes long in a large lab of these lanes."""
     pulsar, kafka = (f"{model}{models.index(model)}" for model in ("pulsar", "kafka"))
-    for number in range(4, CONSUMERS, 3):
+    for number in range(4, largest(models)[0], 3):
         yield {"kind": "leave", "consumer": f"c{number}"}
         yield {"kind": "crash", "consumer": f"c{number + 1}"}
         yield {"kind": "slow", "consumer": f"c{number + 2}", "args": {"rate": 2}}
@@ -68,8 +88,8 @@ def all_orders(models: tuple[str, ...]) -> Iterator[Order]:
         yield {"kind": "set_algorithm", "rig": kafka, "args": {"algorithm": ("sticky", "range")[number % 2]}}
 
 
-def leaves() -> Iterator[Order]:
-    return ({"kind": "leave", "consumer": f"c{number}"} for number in range(4, CONSUMERS))
+def leaves(models: tuple[str, ...]) -> Iterator[Order]:
+    return ({"kind": "leave", "consumer": f"c{number}"} for number in range(4, largest(models)[0]))
 
 
 def run() -> list[Figure]:
@@ -99,11 +119,11 @@ async def _measure(site: Site) -> list[Figure]:
     ordered = await _click_beside(lab, {large: all_orders(FOUR_LANES)})
     others = [await _open(site, EIGHT_LANES) for _lab in range(3)]
     await asyncio.sleep(SETTLING_S[1])
-    crowded = await _click_beside(lab, {other: leaves() for other in others})
+    crowded = await _click_beside(lab, {other: leaves(EIGHT_LANES) for other in others})
     load = f"{CLICKS} clicks; load average at the end {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
     return [
         *_figures(
-            f"click beside a lab of {CONSUMERS} consumers, as many partitions as there may be",
+            "click beside a lab of {} consumers and {} partitions".format(*largest(FOUR_LANES)),
             beside,
             f"{note}; {load}",
         ),
@@ -136,10 +156,9 @@ def _figures(what: str, seconds: list[float], note: str) -> list[Figure]:
 async def _open(site: Site, models: tuple[str, ...]) -> WatchedLab:
     lab = WatchedLab(site, lab_made(site, large_lab(models)))
     await lab.watch()
-    for place, order in enumerate(
-        [{"kind": "join", "args": {"count": CONSUMERS - 3}}, {"kind": "speed", "args": {"speed": 20}}]
-    ):
-        _send(lab, f"large-{place}", order)
+    for place, order in enumerate(grow(models)):
+        if (status := _send(lab, f"large-{place}", order)) != 202:
+            raise RuntimeError(f"order {order} refused: {status}")
     return lab
 
 

@@ -1,9 +1,6 @@
 """How fast Pulsar's subscriptions are: arrays of keys to their consumers beside a loop of mmh3 and bisect,
 and Key_Shared with the flights' keys.
 
-And its lane, node by node and record by record, beside the first lane of nodes, which had Key_Shared only
-(commit a6ed1d4).
-
 The look-up of one key beside uhashring's is in `bench_ring.py`.
 """
 
@@ -25,13 +22,11 @@ from broker_core.pulsar.dispatchers.draining import DrainingDispatcher
 from broker_core.pulsar.dispatchers.key_shared import KeySharedDispatcher
 from broker_core.pulsar.entry import Entry
 from broker_core.pulsar.selectors.consistent_hash import RingSelector
-from tests.bench.bench_worlds import before, in_turn
 
 Figure = tuple[str, float, str, str, str]
 
 CONSUMERS, ARRAY_KEYS = 1_000, 500_000
 RECORDS, FLOW, ACKS = 200_000, 1_000, 100
-FIRST_LANE = "a6ed1d4"
 
 
 def run() -> list[Figure]:
@@ -43,33 +38,7 @@ def run() -> list[Figure]:
         figures.append(
             (what, rate, "records/s", "at least 100,000", f"{RECORDS:,} records, CPU time of one core")
         )
-    return figures + _lanes()
-
-
-def _lanes() -> list[Figure]:
-    with before(commit=FIRST_LANE) as checkout:
-        if checkout is None:
-            print(
-                f"  The commit with the first lane of nodes, {FIRST_LANE}, is not in this repository: "
-                f"nothing to measure against."
-            )
-            return []
-        figures: list[Figure] = []
-        for what, case, bar in (
-            ("2,000 a second, 12 consumers", "busy pulsar", ">= 1"),
-            ("the demo, 36 a second", "demo pulsar", ""),
-        ):
-            was, now = in_turn(checkout, case)
-            figures.append(
-                (
-                    f"the lane record by record, {what}, beside the first lane of nodes",
-                    was / now,
-                    "of its speed",
-                    bar,
-                    f"{now:.1f} us of CPU, {was:.1f} then",
-                )
-            )
-        return figures
+    return figures
 
 
 def _arrays() -> Figure:

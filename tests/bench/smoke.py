@@ -1,8 +1,8 @@
 """Sizes at which a bench runs in seconds: `make bench-smoke` shows that each still runs, not what it
 measures.
 
-A bench whose whole cost is a browser, Spark or another checkout is not among them. A bench that starts
-processes of its own has HIGHWATER_BENCH_SMOKE in their environment.
+Only `start` is not among them: its whole cost is an installation. A bench that starts processes of its own has
+HIGHWATER_BENCH_SMOKE in their environment.
 """
 
 import os
@@ -13,7 +13,7 @@ VARIABLE = "HIGHWATER_BENCH_SMOKE"
 
 SIZES: dict[str, dict[str, Any]] = {
     "neighbour": {"CLICKS": 2, "CONSUMERS": 8, "SETTLING_S": (0.5, 0.5)},
-    "fair": {"CLICKS": 2, "CONSUMERS": 8, "SETTLING_S": 0.2},
+    "fair": {"CLICKS": 2, "SETTLING_S": 0.2},
     "labs": {"CLICKS": 2, "LABS": 2, "WATCHED_S": (0.5, 0.5)},
     "click": {"CLICKS": 2, "CROWD": 2, "CROWD_S": 3},
     "feed": {"CLIENTS": 4, "DEAF": 1, "SECONDS": 1},
@@ -23,6 +23,16 @@ SIZES: dict[str, dict[str, Any]] = {
     "replication": {"TURNS": 200, "ROUNDS": 1},
     "cluster": {"STRETCHES": 1},
     "log": {"LARGE_MIB": 4, "ROUNDS": 1},
+    "assignors": {"STICKY_SIZES": ((20, 100), (20, 200)), "OTHERS_TIME_LIMIT_S": 10, "REPEATS": 1},
+    "subscriptions": {"CONSUMERS": 20, "ARRAY_KEYS": 5_000, "RECORDS": 3_000, "FLOW": 100},
+    "hash": {"KEYS": 5_000, "ARRAY_KEYS": 5_000, "PURE_PYTHON_KEYS": 500},
+    "routing": {"KEYS": 5_000, "DISTINCT_OF_REPEATED": 500, "REPEATS": 1},
+    "study": {"RECORDS": 5_000, "KEYS": 1_000, "DRIVER_MEMORY": "1g"},
+    "study_cost": {"ROWS": 2_000, "KEYS": 503, "REPEATS": 1},
+    "live_study": {"SECONDS": 14, "WARM_UP_S": 6},
+    "kafka_log_source": {"RECORDS": 20_000, "ROUNDS": 1},
+    "stage": {"SECONDS": 1, "MINUTES": 0.02},
+    "cluster_page": {"SECONDS": 1, "FIRST_S": 1},
 }
 
 
