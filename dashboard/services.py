@@ -2,22 +2,19 @@
 
 lab_open      a new lab                        lab_for_visitor   the visitor's own copy of the demo
 lab_submit    accept a command, wake the shard demo_lab_ensure   the lab that visitors copy
-lab_fork      a copy, or another workload      shards_ensure     re-enqueue a shard whose task is gone
-lab_watched   somebody looks                   (names, deletion and undo: keeping.py)
+lab_fork      a copy, or another workload      lab_watched       somebody looks
+              (names, deletion and undo: keeping.py)
 """
 
-import logging
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import redis
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from kombu.exceptions import OperationalError
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
@@ -29,7 +26,7 @@ from broker_core.lab.facts import LabFacts
 from broker_core.lab.journal import Cut, Journal
 from broker_core.lab.rules import RULES_VERSION
 from broker_core.lab.scenario import Scenario, parts_of_scenario, scenario_from_json, scenario_to_json
-from dashboard import access, copies, ledger, selectors, sharing
+from dashboard import access, copies, ledger, selectors
 from dashboard.assignors.runner import is_available
 from dashboard.errors import Refused, in_words
 from dashboard.foresight import growth_known, refusal_known
@@ -49,8 +46,6 @@ from dashboard.moment import FIELDS, Moment, moment_of
 from dashboard.room import grow, make_room
 from dashboard.stored import intact, object_in
 from dashboard.transport import transport
-
-log = logging.getLogger(__name__)
 
 OWN_IDS = (
     "lab:",
@@ -459,49 +454,3 @@ def _receipt(lab_id: str, command: StoredCommand) -> Json:
 def _wake_after_commit(lab: Lab) -> None:
     shard, lab_id = lab.shard, lab.pk
     transaction.on_commit(lambda: transport().wake(shard, lab_id) and None)
-
-
-# -- shards --------------------------------------------------------------------------------------------------
-
-
-def shard_enqueue(number: int) -> bool:
-    """Enqueue a shard's task unless one waits already. False when it could not be done: the supervisor tries
-    again each second."""
-    from dashboard.tasks import drive_shard
-
-    try:
-        if not _waits(number):
-            drive_shard.apply_async(args=[number], queue=_queue(number), retry=False)
-    except (redis.RedisError, OperationalError) as error:
-        log.warning("enqueueing shard %s failed: %s", number, error)
-        return False
-    return True
-
-
-def _waits(number: int) -> bool:
-    return transport().queue_length(_queue(number)) > 0
-
-
-def _queue(number: int) -> str:
-    return str(settings.SHARD_QUEUE(number, settings.HOST_ID))
-
-
-def shards_ensure() -> list[int]:
-    """Enqueue here every shard whose task shows no sign of life on any host, as far as this host's share goes
-    (sharing.py).
-
-    Returns those that are enqueued. Cheap: called several times a second.
-    """
-    _adopt_orphans()
-    try:
-        # A task that waits already must not keep the other hosts from taking the shard.
-        return [number for number in sharing.shards_to_take()
-                if _waits(number) or (transport().may_enqueue(number) and shard_enqueue(number))]  # fmt: skip
-    except redis.RedisError:
-        return []
-
-
-def _adopt_orphans() -> None:
-    """There are fewer shards than there once were: labs of those that are gone get new ones."""
-    for lab in Lab.objects.filter(shard__gte=settings.LAB_SHARDS).only("pk"):
-        Lab.objects.filter(pk=lab.pk).update(shard=shard_of(lab.pk))

@@ -15,7 +15,7 @@ from celery.signals import worker_shutting_down
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from dashboard import services, sharing
+from dashboard import shards, sharing
 from dashboard.shard import Shard
 from dashboard.transport import transport
 
@@ -25,7 +25,7 @@ GENERATIONS = (700, 10, 1_000_000)
 _shards: dict[int, Shard] = {}
 
 
-@shared_task(name="dashboard.drive_shard")
+@shared_task(name=shards.TASK)
 def drive_shard(number: int) -> None:
     """Drive all labs of a shard for SHARD_TASK_S, unless another host does. Running it twice does no harm:
     each lab has one holder."""
@@ -35,7 +35,7 @@ def drive_shard(number: int) -> None:
     shard = _shards[number]
     shard.run(settings.SHARD_TASK_S)
     if not shard.stopping and not shard.is_elsewhere and not _given_up(shard):
-        services.shard_enqueue(number)
+        shards.shard_enqueue(number)
     if shard.has_dropped:
         shard.has_dropped = False
         gc.collect()

@@ -180,7 +180,7 @@ def _keep() -> None:
     from django.db import DatabaseError, connection
 
     from dashboard.keeping import labs_purge
-    from dashboard.services import shards_ensure
+    from dashboard.shards import shards_ensure
     from dashboard.studies.services import studies_tend
 
     tended_s = swept_s = 0.0

@@ -178,12 +178,12 @@ class Site:
         times a second."""
         program = (
             "import django, time; django.setup()\n"
-            "from dashboard import services\n"
+            "from dashboard import services, shards\n"
             "from dashboard.studies.services import studies_tend\n"
             "from mqsite.keeper import KEEP_EVERY_S\n"
             "services.demo_lab_ensure()\n"
             "while True:\n"
-            "    services.shards_ensure()\n"
+            "    shards.shards_ensure()\n"
             "    studies_tend(sweep=False)\n"
             "    time.sleep(KEEP_EVERY_S)\n"
         )

@@ -12,7 +12,7 @@ from broker_core.lab.journal import Journal
 from broker_core.lab.lab import Lab as CoreLab
 from broker_core.lab.pieces import whole
 from broker_core.lab.scenario import scenario_from_json
-from dashboard import selectors, services, tasks
+from dashboard import selectors, services, shards, tasks
 from dashboard.driver import LabDriver
 from dashboard.models import Checkpoint, Lab, StoredCommand, StoredEvent, StoredView
 from tests.dashboard.patching import follow
@@ -206,7 +206,7 @@ def test_a_shard_that_another_host_drives_is_left_to_it_and_not_enqueued(
     lab = world.open()
     world.run(1)
     enqueued: list[int] = []
-    monkeypatch.setattr(services, "shard_enqueue", enqueued.append)
+    monkeypatch.setattr(shards, "shard_enqueue", enqueued.append)
     monkeypatch.setitem(tasks._shards, 0, world.shard)
     world.transport.elsewhere = True
     world.clock.now_s += 1
@@ -223,7 +223,7 @@ def test_a_shard_of_which_this_host_has_too_many_is_given_up_with_its_leases(
     world.run(1)
     enqueued: list[int] = []
     given_up: list[int] = []
-    monkeypatch.setattr(services, "shard_enqueue", enqueued.append)
+    monkeypatch.setattr(shards, "shard_enqueue", enqueued.append)
     monkeypatch.setattr(tasks, "transport", lambda: SimpleNamespace(give_up=given_up.append))
     monkeypatch.setattr(tasks.sharing, "is_one_too_many", lambda _number: True)
     monkeypatch.setitem(tasks._shards, 0, world.shard)
@@ -280,7 +280,7 @@ def test_labs_that_were_dropped_are_collected_after_the_task_and_nothing_is_befo
     monkeypatch.setattr(tasks.gc, "collect", lambda: collections.append(len(world.shard.drivers)))
     monkeypatch.setitem(tasks._shards, 0, world.shard)
     monkeypatch.setattr(world.shard, "run", lambda _seconds: world.run(0.5))
-    monkeypatch.setattr(services, "shard_enqueue", lambda _number: True)
+    monkeypatch.setattr(shards, "shard_enqueue", lambda _number: True)
     lab = world.open()
     tasks.drive_shard(0)
     assert not collections

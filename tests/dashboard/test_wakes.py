@@ -8,7 +8,7 @@ import redis
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
-from dashboard import services, sharing, tasks
+from dashboard import services, shards, sharing, tasks
 from dashboard.models import Lab, StoredCommand, shard_of
 from dashboard.services import _same_kind
 from dashboard.transport import Beat
@@ -71,7 +71,7 @@ def server(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Redis:
     fake = Redis()
     settings.HOST_ID = HERE
     sharing._free_since_s.clear()
-    for module in (services, sharing):
+    for module in (services, shards, sharing):
         monkeypatch.setattr(module, "transport", lambda: fake)
     return fake
 
@@ -80,9 +80,12 @@ def server(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Redis:
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[int], str]]:
     """The shards' tasks that were enqueued, with their queues."""
     given: list[tuple[list[int], str]] = []
-    monkeypatch.setattr(
-        tasks.drive_shard, "apply_async", lambda args, queue, retry: given.append((args, queue))
-    )
+
+    def send_task(name: str, args: list[int], queue: str, retry: bool) -> None:
+        assert name == tasks.drive_shard.name and not retry
+        given.append((args, queue))
+
+    monkeypatch.setattr(shards.current_app, "send_task", send_task)
     return given
 
 
@@ -100,59 +103,59 @@ def test_a_shard_without_a_sign_of_life_for_a_lease_gets_a_new_task(
     server: Redis, sent: Any, ages_s: Any, gone: list[int]
 ) -> None:
     server.ages_s = ages_s
-    assert services.shards_ensure() == gone
+    assert shards.shards_ensure() == gone
     assert sent == [([number], queue(number)) for number in gone]
 
 
 def test_a_task_that_waits_already_is_not_sent_again(server: Redis, sent: Any) -> None:
     server.ages_s, server.waiting = [None, None], {queue(0): 1}
-    assert services.shards_ensure() == [0, 1], "it is on its way"
+    assert shards.shards_ensure() == [0, 1], "it is on its way"
     assert sent == [([1], queue(1))]
 
 
 def test_a_worker_that_is_starting_is_given_a_moment(server: Redis, sent: Any) -> None:
     server.ages_s, server.enqueued_lately = [None, None], {0}
-    assert services.shards_ensure() == [1]
+    assert shards.shards_ensure() == [1]
 
 
 def test_without_redis_nothing_is_enqueued_and_nothing_fails(server: Redis, sent: Any) -> None:
     server.lost = True
-    assert services.shards_ensure() == [] and services.shard_enqueue(0) is False and sent == []
+    assert shards.shards_ensure() == [] and shards.shard_enqueue(0) is False and sent == []
 
 
 def test_a_broker_that_takes_no_task_is_tried_again_later(
     server: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fails(**_rest: Any) -> None:
+    def fails(*_args: Any, **_rest: Any) -> None:
         raise OperationalError
 
-    monkeypatch.setattr(tasks.drive_shard, "apply_async", fails)
+    monkeypatch.setattr(shards.current_app, "send_task", fails)
     server.ages_s = [None, 0.1]
-    assert services.shards_ensure() == [] and services.shard_enqueue(1) is False
+    assert shards.shards_ensure() == [] and shards.shard_enqueue(1) is False
 
 
 def test_two_hosts_share_the_shards_and_one_alone_takes_all(server: Redis, sent: Any) -> None:
     server.ages_s, server.others = [None, None], {THERE}
-    assert services.shards_ensure() == [0], "its share; the other host has room for the rest"
+    assert shards.shards_ensure() == [0], "its share; the other host has room for the rest"
     server.others = set()
-    assert services.shards_ensure() == [0, 1]
+    assert shards.shards_ensure() == [0, 1]
 
 
 def test_a_host_with_its_share_leaves_a_free_shard_to_the_other_for_a_while_only(
     server: Redis, sent: Any, monkeypatch: Any
 ) -> None:
     server.ages_s, server.others = [0.1, None], {THERE}
-    assert services.shards_ensure() == []
+    assert shards.shards_ensure() == []
     began_s = sharing._free_since_s[1]
     monkeypatch.setattr(sharing.time, "monotonic", lambda: began_s + sharing.LATE_S + 0.1)
-    assert services.shards_ensure() == [1]
+    assert shards.shards_ensure() == [1]
 
 
 def test_the_shards_of_a_host_that_died_go_to_the_one_that_is_left(server: Redis, sent: Any) -> None:
     server.drivers, server.others = [THERE, HERE], {THERE}
-    assert services.shards_ensure() == []
+    assert shards.shards_ensure() == []
     server.ages_s, server.others = [2.1, 0.3], set()
-    assert services.shards_ensure() == [0] and sent == [([0], queue(0))]
+    assert shards.shards_ensure() == [0] and sent == [([0], queue(0))]
 
 
 @pytest.mark.parametrize(
@@ -178,16 +181,16 @@ def test_a_task_that_waits_here_does_not_keep_other_hosts_from_the_shard(
 ) -> None:
     server.ages_s, server.waiting = [None, None], {queue(0): 1, queue(1): 1}
     monkeypatch.setattr(server, "may_enqueue", lambda number: pytest.fail("it took the turn of the hosts"))
-    assert services.shards_ensure() == [0, 1]
+    assert shards.shards_ensure() == [0, 1]
 
 
 def test_labs_of_shards_that_are_no_more_get_new_ones_also_without_redis(server: Redis, sent: Any) -> None:
     for name, shard in (("a", 0), ("b", 2), ("c", 7)):
         lab_row(name, shard=shard)
     server.lost = True
-    services.shards_ensure()
-    shards = dict(Lab.objects.values_list("pk", "shard"))
-    assert shards == {"a": 0, "b": shard_of("b"), "c": shard_of("c")} and max(shards.values()) < 2
+    shards.shards_ensure()
+    now = dict(Lab.objects.values_list("pk", "shard"))
+    assert now == {"a": 0, "b": shard_of("b"), "c": shard_of("c")} and max(now.values()) < 2
 
 
 def test_labs_are_spread_over_their_shards_in_the_same_way_in_every_process(settings: Any) -> None:
