@@ -92,7 +92,7 @@ def _step(topic: SingleActiveDispatcher, step: Json, names: Json) -> Change:
 
 
 def _exclusive(rows: Sequence[Json]) -> Iterator[Check]:
-    """The steps are told in words: "A joins", "B joins while A is alive", "A leaves", "a consumer that never
+    """The steps are given in words: "A joins", "B joins while A is alive", "A leaves", "a consumer that never
     joined leaves"."""
     topic = SingleActiveDispatcher("persistent://public/default/t", is_exclusive=True)
     ids: dict[str, str] = {}

@@ -7,7 +7,7 @@ from broker_core.events import Json
 RATE_WINDOW_S = 5
 LIVE, PAUSED, CRASHED, GONE = "live", "paused", "crashed", "gone"
 FROZEN, STUCK = "frozen", "stuck"
-"""Of a consumer on a Kafka cluster: its process stands still, heartbeats too; its program does not come back
+"""Of a consumer on a Kafka cluster: its process is frozen, heartbeats too; its program does not come back
 from a record, heartbeats go on."""
 
 

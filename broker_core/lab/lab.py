@@ -2,7 +2,7 @@
 
 The lab orders and the lanes do. `submit` carries out a command at the present virtual time, `advance_to` lets
 time pass; both return the turning points that came of it. Lanes never see one another, so each is advanced
-over the whole stretch by itself, and the turning points are put in order afterwards, by time and then by
+over the whole stretch on its own, and the turning points are put in order afterwards, by time and then by
 lane.
 """
 

@@ -78,7 +78,7 @@ class LaneSpec:
 class Scenario:
     """workload: as the workload's own checks accepted it. consumers: how many join at the start.
     consumer_rate: records per second each.
-    lesson: what it tells and does by itself, None for a lab that only begins."""
+    lesson: what it tells and does on its own, None for a lab that only begins."""
 
     name: str
     seed: int

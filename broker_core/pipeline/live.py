@@ -61,7 +61,7 @@ class LiveQuery:
         return self.query.exception()
 
     def stop(self) -> None:
-        """End the query. Its checkpoint stays: `live_start` with it goes on where this one was."""
+        """End the query. Its checkpoint stays: `live_start` with it continues where this one was."""
         self.query.stop()
 
 

@@ -209,7 +209,7 @@ def _check_storm(raw: Json) -> Json:
     consumers = whole("history.consumers", raw.get("consumers", 16), 2, CONSUMERS_MAX)
     return {
         "consumers": consumers,
-        # Somebody must be left, or there is no share to measure.
+        # One must be left, or there is no share to measure.
         "crashes": whole("history.crashes", raw.get("crashes", max(1, consumers // 2)), 1, consumers - 1),
         "seed": whole("history.seed", raw.get("seed", 7), 0, SEED_MAX),
     }

@@ -47,8 +47,8 @@ ARROW_BATCH_ROWS = 65_536
 ARROW_BATCH_BYTES = 64 << 20
 """Rows with keys of a megabyte must not make a batch of 64 GB."""
 REMOTE_WAIT_S = 10
-"""How long a Spark Connect server may take to answer when a session is opened; its client by itself would try
-for ten minutes."""
+"""How long a Spark Connect server may take to answer when a session is opened; its client on its own would
+try for ten minutes."""
 REMOTE_RETRIES_MAX = 5
 """Of a call to a server that fell silent, within about 20 s."""
 SHORT_JAVA = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")

@@ -32,8 +32,8 @@ WARM_S = 60
 JOIN_S = 30
 CRASH_S = 75
 LEVEL_S = 10
-"""The level before a change is the highest lag of so many seconds: a lag of few records goes up and down by
-itself."""
+"""The level before a change is the highest lag of so many seconds: a lag of few records goes up and down on
+its own."""
 CURVE_POINTS = 60
 _LIMITS = Limits(consumers_max=4_096, parts_max=10_000_000)
 HOLDS_KEYS = frozenset({"pulsar"})

@@ -118,7 +118,7 @@ class CommandFlow(_Command, tag="pulsar.FLOW"):
 
 
 class CommandMessage(_Command, tag="pulsar.MESSAGE"):
-    """batch: numbers of a batch's messages that are not acknowledged yet, and empty for a message by itself;
+    """batch: numbers of a batch's messages that are not acknowledged yet, and empty for a message on its own;
     places: theirs in the batch, where that is not all of it (ack_set)."""
 
     consumer_id: int

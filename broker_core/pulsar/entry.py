@@ -9,7 +9,7 @@ import msgspec
 class Entry(msgspec.Struct, array_like=True, omit_defaults=True, gc=False):
     """hash32: unsigned murmur3 of the sticky key. message, key: number of the first message, and the code of
     its sticky key: its ordering key, or else its key (-1: it has none). published_us: when the broker took
-    it. batch: numbers of all messages of a batch, empty for a message by itself. deliver_at_us: not before
+    it. batch: numbers of all messages of a batch, empty for a message on its own. deliver_at_us: not before
     this moment, 0 for at once. reconsumed: how often it has been through a retry letter topic. fallback: what
     was hashed in place of a key, see `fallback_key`; "" where that is no name."""
 

@@ -24,7 +24,7 @@ STICKY = ("sticky", "sticky_current", "sticky_document")
 def selector_of(algorithm: str, order: str) -> str:
     """The selector that runs where this one is configured: a broker with current's rule of order keeps sticky
     ranges as current does (#24730), so that a hole between two ranges of one consumer is nobody's. Rings and
-    their versions are configured by themselves.
+    their versions are configured on their own.
 
     >>> selector_of("sticky", DRAINING), selector_of("sticky", RECENTLY_JOINED), selector_of("consistent_hash", DRAINING)
     ('sticky_current', 'sticky', 'consistent_hash')
@@ -78,5 +78,5 @@ class Asked:
 
     @property
     def policy(self) -> tuple[bool, bool]:
-        """Of Key_Shared: sticky or split by itself, out of order or not."""
+        """Of Key_Shared: sticky or split on its own, out of order or not."""
         return bool(self.ranges), self.allows_out_of_order

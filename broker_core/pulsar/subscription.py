@@ -238,7 +238,7 @@ class Subscription:
         return dispatcher.redeliver(consumer, positions)
 
     def seek(self, position: int) -> None:
-        """Read again from this entry on, and take everything before it as acknowledged. Nobody may be
+        """Read again from this entry on, and take everything before it as acknowledged. No consumer may be
         connected."""
         if self.attached.consumers:
             raise InvariantError(f"{self.name} has consumers during a seek")

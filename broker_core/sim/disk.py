@@ -9,7 +9,7 @@ FULL, LOST = "full", "lost"
 class Disk:
     """One disk as its node sees it. Writes are served one after another.
 
-    write_us: time a write takes by itself. byte_ns: and each of its bytes, in nanoseconds. capacity_bytes:
+    write_us: time a write takes on its own. byte_ns: and each of its bytes, in nanoseconds. capacity_bytes:
     None for no limit.
     free_us: when the writes so far are done.
     """

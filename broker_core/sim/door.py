@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class QuietNode(Node, Protocol):
-    """A node that works by itself between two steps of the world."""
+    """A node that works on its own between two steps of the world."""
 
     def settle(self, now_us: int, out: Outbox) -> None:
         """Do what happens inside by now; nothing of it can be noticed from outside."""

@@ -3,13 +3,13 @@
     broker ── feed ──► expect(message, when it arrives) ──► post(answer, when it leaves) ──► broker        one turn through the heap, not three
 
 A program that takes its messages one after the other, each for a fixed time, is such a node: from the moments
-at which they arrive follow those at which it is done with them. So it is told of a message when that is sent,
+at which they arrive follow those at which it is done with them. So it learns of a message when that is sent,
 and posts its answer at once, for the moment at which it leaves. The world delivers the answer as if the node
 had received the message, worked, and sent it then.
 
 A plan holds until something interrupts the node: a person's word, another message, a fault of its process or
 its link. Then `recall` makes of the plan what is true by now: answers that have not left are withdrawn,
-messages that have not arrived are on their way again, and the node goes on step by step until it plans anew.
+messages that have not arrived are on their way again, and the node goes on step by step until it plans again.
 `settle` (`door.py`) says how far the plan has come, for whoever looks; it changes nothing else.
 """
 
@@ -34,7 +34,7 @@ class PlanningNode(QuietNode, Protocol):
 
     def recall(self, now_us: int, out: Outbox) -> None:
         """Withdraw what has not left by now; from here on the node is asked step by step, until it plans
-        anew."""
+        again."""
         ...
 
 

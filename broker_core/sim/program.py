@@ -57,7 +57,7 @@ class Traffic(Protocol):
         ...
 
     def handled_quietly(self, program: str, messages: Sequence[tuple[int, int]]) -> None:
-        """It was done with these by itself: (when, message) of each, in order."""
+        """It was done with these on its own: (when, message) of each, in order."""
         ...
 
     def dropped(self, program: str, message: int, now_us: int) -> None:
@@ -69,7 +69,7 @@ class Traffic(Protocol):
 class Program:
     """service_us: time one message takes. hand: the message it works on, -1 for none; done_us: when that is
     handled; because: what the first message since it idled followed from. finished: how many it has handled.
-    is_quiet: it goes from one message to the next by itself (`door.py`), else DONE wakes its node."""
+    is_quiet: it goes from one message to the next on its own (`door.py`), else DONE wakes its node."""
 
     service_us: int
     is_paused: bool = False

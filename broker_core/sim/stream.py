@@ -3,7 +3,7 @@ a publisher is given to send.
 
 A publisher does no more than send on what its application hands it. So a message of a stream is made when it
 arrives at its receiver, one network delay after it was sent, and costs the world one step instead of two and
-a turn through the heap. Whenever somebody may look at what is on its way (a turning point, a step of the
+a turn through the heap. Whenever there may be a look at what is on its way (a turning point, a step of the
 publisher itself, the end of a stretch), `catch_up` puts what has been sent by then on its link, from where it
 arrives at the same moment. Nothing else differs: links have their faults, and no message overtakes another
 one.

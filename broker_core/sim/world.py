@@ -4,7 +4,7 @@ order of making).
     orders, arrivals ─► nodes ─ send ─► links ─► heap ─► nodes ...        deadlines ─► heap
                           └─ tell ─► turning points, taken by the driver of the world
 
-A world never runs by itself: `advance` lets everything happen up to a moment, `order` hands a node something
+A world never runs on its own: `advance` lets everything happen up to a moment, `order` hands a node something
 from outside now. `advance(a)` then `advance(b)` equals `advance(b)`. Causes travel: an order's cause, or the
 last turning point that a node told, goes with the messages and deadlines that the node makes next, so the
 chain of causes crosses nodes.

@@ -2,7 +2,7 @@
 
 One owner per group and partition. A request of another one is refused (410) while the owner is alive; once
 its 30 s are over, the first such request removes it and is still refused, the second succeeds. A batch that
-was read and not confirmed is read again. What a client registers and releases is told by that client; a
+was read and not confirmed is read again. What a client registers and releases is reported by that client; a
 broker tells only what no client knows.
 Source: TubeMQ (InLong a6c7a6a670) BrokerServiceServer, DefaultOffsetManager; docs/tubemq/facts.md, "Broker".
 Vectors: tubemq/broker_register.json.

@@ -1,4 +1,4 @@
-"""The messages of one partition that somebody may still read, in the order in which they were written.
+"""The messages of one partition that may still be read, in the order in which they were written.
 
     start                       end
       | 40 41 43 44 47 52 53 60 |        numbers of the messages at the offsets start, start + 1, ...

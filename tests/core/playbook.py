@@ -103,7 +103,7 @@ class Played:
 
 
 class Counted:
-    """A `Traffic` that keeps what it is told."""
+    """A `Traffic` that keeps what it hears."""
 
     is_watched = True
     """So that each step of a program is one of its node's."""

@@ -1,4 +1,4 @@
-"""Turning points as plain JSON, what they follow from, and lists that are told in part."""
+"""Turning points as plain JSON, what they follow from, and lists that are given in part."""
 
 from __future__ import annotations
 

@@ -317,7 +317,7 @@ def custom_assignor(source: str) -> Assignor:
             raise AssignorFailed(_printable(str(answer["error"])), int(answer["line"]))
         assignment = _checked(answer["assignment"], subscriptions, counts)
         if cooperative and (early := sorted(changing_hands(subscriptions, assignment))):
-            # Plain text: what is told of a failure is kept in checkpoints.
+            # Plain text: what is reported of a failure is kept in checkpoints.
             raise _failed("cooperative", names=", ".join(f"{topic}-{number}" for topic, number in early[:5]))
         return assignment
 

@@ -5,7 +5,7 @@
         0  1  2 | 3  4 | 5  6
         c0        c1     c2
 
-Every topic is cut by itself, so the first members take one more of *each* topic; in return equal numbers of
+Every topic is cut on its own, so the first members take one more of *each* topic; in return equal numbers of
 topics of equal size land on the same member, which joins of topics need. With racks, partitions in a member's
 own rack go first, within the same quotas.
 

@@ -5,7 +5,7 @@
         T1-0 T1-1 T1-2 T2-0 T2-1 | T2-2 T3-0 T3-1 T3-2
         C0                         C1
 
-Kafka cuts each topic by itself, which gives 6 and 3 here. Nothing of this module is Kafka's.
+Kafka cuts each topic on its own, which gives 6 and 3 here. Nothing of this module is Kafka's.
 Source: article 003, section 5.4.3 (RangeAssignor).
 """
 

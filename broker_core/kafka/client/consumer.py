@@ -318,7 +318,7 @@ class Consumer:
 
     def on_fetch_errors(self, errors: list[tuple[int, int, int]], out: Outbox) -> None:
         """A position outside of the log is reset (auto.offset.reset=earliest). A partition that the broker
-        does not know is not asked for again until it is assigned anew: topics do not change here, where the
+        does not know is not asked for again until it is assigned again: topics do not change here, where the
         original waits for new metadata."""
         state = self.state
         failed = [

@@ -1,5 +1,5 @@
-"""A program that handles fetched records by itself: until it asks for more, commits or rebalances nobody can
-notice what it does.
+"""A program that handles fetched records on its own: until it asks for more, commits or rebalances, what it
+does cannot be noticed.
 
     DONE ─► next record ─► next ─► ...          a fetch is under way: until its answer, or until the buffer is empty
                              └─ DONE: the record after which a partition has nothing in the buffer is the next step, and a fetch goes out

@@ -20,7 +20,7 @@ from broker_core.kafka.replication.registration import PartitionRegistration
 
 
 class BrokerRegistrationRequest(Message, tag="kafka.cluster.BrokerRegistration"):
-    """incarnation_id: of this process; the same one again, sent anew because no answer came, is no other
+    """incarnation_id: of this process; the same one again, sent again because no answer came, is no other
     process."""
 
     broker_id: int

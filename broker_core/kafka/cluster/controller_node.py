@@ -81,7 +81,7 @@ class ControllerNode:
         self, connection: int, request: c.BrokerRegistrationRequest, now_us: int, out: Outbox
     ) -> None:
         """Its epoch is the offset of its registration. While an earlier process of it counts as alive it is
-        refused; the same process that asks again, for it had no answer, is told its epoch again."""
+        refused; the same process that asks again, for it had no answer, gets its epoch again."""
         rules, epoch = self.state.rules, self.state.end_offset
         known = rules.brokers.get(request.broker_id)
         if known is not None and self.state.incarnations.get(request.broker_id) == request.incarnation_id:
@@ -269,7 +269,7 @@ class ControllerNode:
         )
 
     def elect(self, connection: int, request: c.ElectLeadersRequest, now_us: int, out: Outbox) -> None:
-        """Each partition by itself: one that needs no election, or has nobody to elect, does not keep the
+        """Each partition on its own: one that needs no election, or has nobody to elect, does not keep the
         others from it."""
         election = Election.UNCLEAN if request.election_type else Election.PREFERRED
         rule = "kafka.election.unclean" if request.election_type else "kafka.election.preferred"

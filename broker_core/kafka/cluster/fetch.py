@@ -326,8 +326,8 @@ def _has_news(session: FetchSession, key: TopicPartition, answer: FetchedPartiti
 
 
 def _has_all(session: FetchSession, key: TopicPartition, wanted: PartitionFetch, replica: Replica) -> bool:
-    """Whether the reader has everything, so that the next look can wait until something happens. Who is not
-    in the ISR may join at any fetch."""
+    """Whether the reader has everything, so that the next look can wait until something happens. A follower
+    outside the ISR may join at any fetch."""
     log, reader = replica.partition.log, session.request.replica_id
     if log is None or (reader >= 0 and reader not in replica.partition.isr_state.isr):
         return False

@@ -2,7 +2,7 @@
 
     FindCoordinator ─► the leader of the group's partition          a group's request ─► its coordinator ─► records ─► that partition's log
     became the leader ─► the log is replayed                        high watermark moves ─► answers that waited for it
-    no longer the leader ─► who waits is told NOT_COORDINATOR       topics change ─► consumer groups look again
+    no longer the leader ─► who waits gets NOT_COORDINATOR          topics change ─► consumer groups look again
 
 A coordinator is loaded in the moment in which its broker begins to lead; in the original that takes as long
 as the log is long, and answers COORDINATOR_LOAD_IN_PROGRESS meanwhile. Requests carry the newest version that
@@ -225,7 +225,7 @@ def role_changed(host: Host, key: TopicPartition, now_us: int, out: Outbox) -> N
     if leads and running is None and replica is not None and replica.partition.log is not None:
         image = topics_image(host)
         if not coordinators.running:
-            coordinators.hosted.image = image  # those at work are told of what is new by `metadata_changed`
+            coordinators.hosted.image = image  # those at work hear what is new by `metadata_changed`
         coordinator = GroupCoordinator(coordinators.settings, image)
         coordinators.running[number], coordinators.hosted.shards[number] = coordinator, coordinator.state
         loaded = list(_stored(replica.partition.log))

@@ -98,7 +98,7 @@ class Seen:
 
 
 class ClusterLaws:
-    """Give it the world, its turning points as they are told (`hear`), and time to look (`look`). losses:
+    """Give it the world, its turning points as they come (`hear`), and time to look (`look`). losses:
     what was lost, and why."""
 
     def __init__(self, world: World) -> None:

@@ -29,7 +29,7 @@ from broker_core.sim.node import Outbox
 
 
 def list_offsets(host: Host, connection: int, request: ListOffsetsRequest, now_us: int, out: Outbox) -> None:
-    """A replica is told of the log end, a consumer of the high watermark or the last stable offset."""
+    """A replica hears of the log end, a consumer of the high watermark or the last stable offset."""
     if request.replica_id != CONSUMER:
         isolation = Isolation.LOG_END
     else:

@@ -3,7 +3,7 @@ roles of its replicas.
 
     delta ─► brokers, topics ─► replicas that I lead: make_leader, no fetcher
                               replicas that I follow: make_follower; a new leader epoch: the fetcher of that
-                              leader begins anew replicas that are not mine any more: given up, log deleted
+                              leader begins again replicas that are not mine any more: given up, log deleted
 
 Source: Kafka 3.9 core BrokerMetadataPublisher, ReplicaManager.applyDelta.
 """

@@ -183,7 +183,7 @@ class ProducerIds:
 @dataclass(slots=True)
 class Verification:
     """A produce that waits for a coordinator's word. guards: of each partition that needs one. errors: what
-    the producer is told of others."""
+    the producer hears of others."""
 
     request: ProduceRequest
     guards: dict[TopicPartition, int]

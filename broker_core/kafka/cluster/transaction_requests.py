@@ -89,7 +89,7 @@ class EndTxnResponse(Message, tag="kafka.cluster.EndedTxn"):
 
 
 class TxnMarker(Message, tag="kafka.cluster.TxnMarker"):
-    """One producer's transaction has ended, in these partitions of the broker that is told.
+    """One producer's transaction has ended, in these partitions of the broker that gets this.
     transaction_result: True: committed."""
 
     producer_id: int

@@ -28,7 +28,7 @@ def tell_truncation(
     leader_epoch: int = -1,
     leader_end: int = -1,
 ) -> None:
-    """was: the offsets that its log held before. Nothing is told where nothing was cut off."""
+    """was: the offsets that its log held before. Nothing is reported where nothing was cut off."""
     log = replica.partition.log
     if log is None or (cut.offset >= was.stop and not cut.is_all):
         return

@@ -8,7 +8,8 @@ field leaves all as it was.
     pause, resume  SIGSTOP: a long garbage collection, a frozen machine
     slow_disk, skew_clock
     cut_link (both ways, or one), heal_link, slow_link        between any two nodes, whatever connections run over it
-    create_topic, create_partitions, elect_leaders, reassign  an operator's tool; what the controller refuses is told, not raised
+    create_topic, create_partitions, elect_leaders, reassign  an operator's tool; what the controller refuses
+    is reported, not raised
 
 Source: Kafka 3.9 for what each does to a broker; docs/kafka/cluster.md.
 """

@@ -5,7 +5,7 @@ part of the transaction (KIP-890).
             ◄─ append with the guard ◄── it is ◄──┘        it is not ─► TRANSACTION_ABORTABLE
 
 Without it a batch that comes late, after the marker, would open a transaction that nobody ends, and the last
-stable offset would stand still for ever. Questions go over one connection to each coordinator, which answers
+stable offset would never advance again. Questions go over one connection to each coordinator, which answers
 in their order.
 
 Source: Kafka 3.9 core AddPartitionsToTxnManager,
@@ -34,7 +34,7 @@ CLIENT_SEES = {
     ErrorCode.PRODUCER_FENCED: ErrorCode.INVALID_PRODUCER_EPOCH,
     ErrorCode.INVALID_TXN_STATE: ErrorCode.TRANSACTION_ABORTABLE,
 }
-"""The coordinator's answer -> what the producer is told; NOT_ENOUGH_REPLICAS is an error that passes, so it
+"""The coordinator's answer -> what the producer gets; NOT_ENOUGH_REPLICAS is an error that passes, so it
 sends the batch again."""
 
 

@@ -254,8 +254,8 @@ class Controller(ClusterMetadata):
         return self._partition(partition)[1], list(records)
 
     def elect_leader(self, partition: TopicPartition, election: Election, now_ms: int) -> list[Record]:
-        """Elect by request: PREFERRED or UNCLEAN. Raises Refused: ELECTION_NOT_NEEDED, or that nobody can be
-        elected."""
+        """Elect by request: PREFERRED or UNCLEAN. Raises Refused: ELECTION_NOT_NEEDED, or that no replica can
+        be elected."""
         records = self._elect(partition, election)
         self._replay(records, now_ms)
         return list(records)

@@ -65,7 +65,7 @@ class AppendFailed(Exception):
 
 
 def answered_as(code: int) -> int:
-    """What a client is told when an operation failed with `code`: the log's errors turn into the
+    """What a client is answered when an operation failed with `code`: the log's errors turn into the
     coordinator's.
 
     >>> answered_as(NOT_ENOUGH_REPLICAS), answered_as(UNKNOWN_MEMBER_ID)

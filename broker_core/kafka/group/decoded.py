@@ -36,7 +36,7 @@ KINDS: Mapping[type, str] = MappingProxyType(
         m.ConsumerGroupHeartbeatRequest: "beat",
     }
 )
-"""The requests that are told, with a short name of each."""
+"""The requests that are shown, with a short name of each."""
 ANSWERS: Mapping[type, str] = MappingProxyType(
     {
         FindCoordinatorResponse: "find",

@@ -30,7 +30,7 @@ LEADER_SESSION = "broker.session.timeout.ms"
 __consumer_offsets coordinates its groups."""
 
 ALIVE, SILENT, FROZEN, GONE, GHOST = "alive", "silent", "frozen", "gone", "ghost"
-"""A member's process: it answers; it is dead; it stands still; there is none any more: of a static member
+"""A member's process: it answers; it is dead; it is frozen; there is none any more: of a static member
 that restarts, and of another one, whose name runs again as a new member."""
 
 
@@ -133,7 +133,7 @@ class Finding:
 
 def diagnose(group: GroupFacts) -> list[Finding]:
     """What holds the group up, what matters most first: who holds something and does nothing, the longest
-    first; what nobody can read; what the living have to do; what they hear with their next heartbeat; who is
+    first; what cannot be read; what the living have to do; what they hear with their next heartbeat; who is
     slow. [] where nothing does.
 
     >>> diagnose(GroupFacts("Stable", 1, [MemberFacts("c1", is_stuck=True, partitions=(0, 1), poll_us=9)]))[0].timer
@@ -205,7 +205,7 @@ _RANKS = (
 
 
 def _rebalance(group: GroupFacts) -> Iterator[Finding]:
-    """Who is missing in the phase that is under way."""
+    """The members that are missing in the phase that is under way."""
     if group.state == PREPARING and group.is_first:
         yield Finding("gathering", timer=INITIAL, ends_us=group.join_us, count=len(group.members))
     elif group.state == PREPARING:

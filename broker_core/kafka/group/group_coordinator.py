@@ -147,8 +147,8 @@ class GroupCoordinator:
     # What comes in
 
     def load(self, records: Iterable[LogRecord], end_offset: int, now_ms: int, out: CoordinatorOut) -> None:
-        """Take the partition over: replay its log, then start every timer anew. end_offset: of the log, which
-        is committed."""
+        """Take the partition over: replay its log, then start every timer again. end_offset: of the log,
+        which is committed."""
         self._begin(now_ms, out)
         for offset, record in enumerate(records):
             self.apply(read_back(record), offset)

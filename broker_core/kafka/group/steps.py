@@ -128,8 +128,8 @@ FAILED: Mapping[type, Callable[[GroupCoordinator, Any, int], None]] = MappingPro
 
 
 def loaded(c: GroupCoordinator) -> None:
-    """The log is replayed: every session begins anew. A group that is larger than the settings now allow must
-    rebalance."""
+    """The log is replayed: every session begins again. A group that is larger than the settings now allow
+    must rebalance."""
     if c.settings.is_old:
         old.settle_loaded_groups(c)
     for group in list(c.state.groups.present.values()):

@@ -5,7 +5,7 @@ fencing go on as if nothing had gone. Where no record goes and no horizon is set
 byte.
 
     horizon    When a tombstone (or the marker of a transaction without records) is seen for the first time, the batch is
-               told how long it stays: the time goes where the base timestamp was, and attribute bit 6 says
+               given how long it stays: the time goes where the base timestamp was, and attribute bit 6 says
                so.
     emptied    A batch that loses all its records goes, unless it must stay for its producer's sake: then as a header.
 

@@ -111,7 +111,7 @@ def _decompress_gzip(data: bytes) -> Decompressed:
     unpacker = zlib.decompressobj(wbits=_GZIP_WINDOW_BITS)
     plain = b""
     try:
-        # The trailer by itself: a wrong checksum must not hide the data before it.
+        # The trailer on its own: a wrong checksum must not hide the data before it.
         plain = unpacker.decompress(data[:-_GZIP_TRAILER_BYTES])
         plain += unpacker.decompress(data[-_GZIP_TRAILER_BYTES:])
     except zlib.error as error:

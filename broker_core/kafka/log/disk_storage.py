@@ -33,7 +33,7 @@ class DiskFolder:
     def names(self) -> list[str]:
         with os.scandir(
             self.path
-        ) as entries:  # which says by itself what is a file, where `iterdir` asks the system about each
+        ) as entries:  # which says on its own what is a file, where `iterdir` asks the system about each
             return sorted(entry.name for entry in entries if entry.is_file())
 
     def open(self, name: str) -> DiskFile:

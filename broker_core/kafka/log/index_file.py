@@ -71,7 +71,7 @@ class IndexFile:
                 pass  # the row counts all the same; `flush`, which promises the file, will say so
 
     def write_out(self) -> None:
-        """Bring the file up to the rows. Raises StorageFull, and then the file is as it was."""
+        """Bring the file up to the rows. Raises StorageFull, and then the file is unchanged."""
         size = self.file.size
         if size < len(self._rows):
             try:

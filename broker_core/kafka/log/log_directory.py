@@ -90,7 +90,7 @@ class LogDirectory:
         write_offsets(
             self.folder, RECOVERY_POINT, {key: log.recovery_point for key, log in self.logs.items()}
         )
-        # Only what the segments' names do not say by themselves.
+        # Only what the segments' names do not say on their own.
         starts = {
             key: log.log_start_offset
             for key, log in self.logs.items()

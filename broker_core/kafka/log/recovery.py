@@ -1,6 +1,6 @@
 """Opening a partition's folder: what a crash left behind is repaired before the first read.
 
-    *.deleted            removed: nobody can be reading them
+    *.deleted            removed: no reader can have them open
     *.cleaned            removed: a compaction that did not finish
     *.swap               a compaction that did: what it replaces goes, then it takes its name
     an index alone       removed

@@ -1,1 +1,1 @@
-"""What a Kafka producer decides by itself: the partition of each record."""
+"""What a Kafka producer decides on its own: the partition of each record."""

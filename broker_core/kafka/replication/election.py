@@ -3,7 +3,7 @@
     ONLINE      the leader, if it is in the ISR and alive; else the first replica, in the order of the assignment, that is
     PREFERRED   the first replica, if it is; else as before: the leader, then the next ones
     UNCLEAN     as ONLINE; if there is none, the first replica that is alive: records may be lost, the partition is RECOVERING
-    nobody      leader -1; the ISR stays as it was, so that its last member leads again when it comes back
+    nobody      leader -1; the ISR stays unchanged, so that its last member leads again when it comes back
 
 Source: Kafka 3.9 metadata PartitionChangeBuilder. Vectors: kafka/replication/controller.json, kind
 `change_builder`.

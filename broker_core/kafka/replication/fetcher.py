@@ -105,8 +105,8 @@ class Fetcher:
     is_failed: bool = False
 
     def start(self) -> None:
-        """The partition follows a leader of a new epoch: begin anew, at the log end where epochs are there to
-        compare, else at the high watermark."""
+        """The partition follows a leader of a new epoch: begin again, at the log end where epochs are there
+        to compare, else at the high watermark."""
         log, epoch = self._log(), self.partition.leader_epoch
         self.is_failed = False
         if self.truncation is Truncation.FETCH and log.epochs.rows:

@@ -146,7 +146,7 @@ class Partition:
         return is_new_leader
 
     def make_follower(self, state: LeaderAndIsr) -> bool:
-        """Follow from now on. Tells whether the leader epoch is a higher one: then its fetcher begins anew.
+        """Follow from now on. Tells whether the leader epoch is a higher one: then its fetcher begins again.
 
         A partition epoch from before is passed over. Any leader epoch is taken over.
         """
@@ -315,7 +315,7 @@ class Partition:
     ) -> TimestampAnswer | None:
         """Answer ListOffsets; None: no record is that young. isolation: LOG_END for a replica.
 
-        A client is told OFFSET_NOT_AVAILABLE while the high watermark is below the start of the leader's
+        A client gets OFFSET_NOT_AVAILABLE while the high watermark is below the start of the leader's
         epoch: it might have seen more under the leader before. Raises Refused.
         """
         log = self.log_for(leader_epoch, needs_leader=needs_leader)

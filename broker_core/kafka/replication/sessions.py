@@ -42,7 +42,7 @@ class BrokerSessions:
             self.unfenced[broker] = None
 
     def remove(self, broker: int) -> None:
-        """It is registered no more, or anew."""
+        """It is registered no more, or again."""
         self.last_contact_ms.pop(broker, None)
         self.unfenced.pop(broker, None)
 

@@ -18,7 +18,7 @@ from broker_core.lab.size import LaneSize
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetAlgorithm(Command):
-    """The lane is built anew under the other rule, and goes through its history again."""
+    """The lane is built again under the other rule, and goes through its history again."""
 
     kind: ClassVar[str] = "set_algorithm"
     GROWS: ClassVar[str] = "args.algorithm"
@@ -61,7 +61,7 @@ class SetAlgorithm(Command):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetOrder(Command):
-    """A Pulsar lane is built anew under another order rule of Key_Shared, and goes through its history
+    """A Pulsar lane is built again under another order rule of Key_Shared, and goes through its history
     again."""
 
     kind: ClassVar[str] = "set_order"

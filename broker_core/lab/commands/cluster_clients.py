@@ -142,7 +142,7 @@ class PauseWriter(WriterCommand):
 
 
 class ResumeWriter(WriterCommand):
-    """It goes on where it stood, and does not know that time has passed."""
+    """It continues where it stood, and does not know that time has passed."""
 
     kind: ClassVar[str] = "cluster_resume_writer"
     condition: ClassVar[str] = PAUSED

@@ -2,7 +2,7 @@
 election.
 
 The controller itself is asked first, on a copy of what it knows, so its error is shown at the field and the
-lab is unchanged. What it finds out only when the request arrives is told as a turning point, and on the card.
+lab is unchanged. What it finds out only when the request arrives becomes a turning point, and on the card.
 The requests: `broker_core/kafka/cluster/verbs.py`.
 """
 

@@ -1,8 +1,9 @@
 """What a person does to a member of the consumer group on a Kafka cluster, and to what the group reads.
 
-    freeze, thaw     the process stands still, as in a long garbage collection: no heartbeats       session.timeout.ms
-    stick, unstick   the program does not come back from a record: heartbeats go on                  max.poll.interval.ms
-    restart          close(), and after a moment a new process; with another strategy or protocol, if given
+    freeze, thaw     the process is frozen, as in a long garbage collection: no heartbeats
+    session.timeout.ms stick, unstick   the program does not come back from a record: heartbeats go on
+             max.poll.interval.ms restart          close(), and after a moment a new process; with another
+             strategy or protocol, if given
     subscribe        to other topics, or to those that match a regular expression
     assignor         all members restart with a Python function of the user's own that shares the partitions out
     add_partitions   to a topic
@@ -61,7 +62,7 @@ class MemberCommand(ConsumerCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Freeze(MemberCommand):
-    """Its process stands still: no poll, no heartbeat; its connections stay."""
+    """Its process is frozen: no poll, no heartbeat; its connections stay."""
 
     kind: ClassVar[str] = "group_freeze"
 
@@ -74,7 +75,7 @@ class Freeze(MemberCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thaw(MemberCommand):
-    """It goes on where it stood, perhaps as a zombie."""
+    """It continues where it stood, perhaps as a zombie."""
 
     kind: ClassVar[str] = "group_thaw"
 
@@ -226,7 +227,7 @@ class ChangeSubscription(MemberCommand):
 
 
 _PLAIN = re.compile(r"(?:[A-Za-z0-9_|-]|\.[*+]?)+")
-"""What nobody can make slow: no groups, so no repetition of a repetition, and few of them."""
+"""What cannot be made slow: no groups, so no repetition of a repetition, and few of them."""
 
 
 def _is_topic(name: object) -> bool:

@@ -6,7 +6,7 @@ committed offsets, at the producer.
     send_record                   a record whose partition the sender names
 
 What each does to the world: `broker_core/lab/lanes/kafka_cluster_partition_verbs.py`. Who owns a partition,
-and whether the group has members, changes by itself: that is looked at when the order is carried out.
+and whether the group has members, changes on its own: that is looked at when the order is carried out.
 """
 
 from __future__ import annotations

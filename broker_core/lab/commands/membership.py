@@ -21,7 +21,7 @@ from broker_core.pulsar.selectors.protocol import Range
 
 PULSAR = "pulsar"
 DEMO_JOIN_ID = "demo:join"
-"""The consumer that the demo adds by itself when nobody presses anything: one a lab, as its id is one."""
+"""The consumer that the demo adds on its own when nobody presses anything: one a lab, as its id is one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +115,7 @@ class Leave(ConsumerCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crash(ConsumerCommand):
-    """Its machine goes silent, and nobody is told."""
+    """Its machine goes silent, and no peer hears of it."""
 
     kind: ClassVar[str] = "crash"
 

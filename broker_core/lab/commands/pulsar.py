@@ -48,7 +48,7 @@ class PulsarCommand(ConsumerCommand):
 
     @abstractmethod
     def order(self, client: ConsumerState) -> ConsumerOrder:
-        """What its client is told."""
+        """What its client gets."""
 
     def check(self, lab: LabFacts) -> None:
         lanes = [lane for lane in self.targets(lab) if lane.model == MODEL]
@@ -222,7 +222,7 @@ class SetRanges(PulsarCommand):
 
     def carry_out_in(self, lane: Lane, position: int) -> None:
         if lane.algorithm in STICKY:
-            # A class with slots is made anew by its decorator, so a plain super() would not find it.
+            # A class with slots is made again by its decorator, so a plain super() would not find it.
             PulsarCommand.carry_out_in(self, lane, position)
 
     def order(self, client: ConsumerState) -> ConsumerOrder:

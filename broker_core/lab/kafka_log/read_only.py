@@ -1,7 +1,7 @@
 """A partition's folder that can only be read: somebody else's log, or one that another process is writing.
 
 The log's own code may want to put an index in order (`segment.py` rebuilds a damaged one). Here that happens
-in memory; the disk stays as it was. A link in the folder is not a file of it, and the path of the folder has
+in memory; the disk stays unchanged. A link in the folder is not a file of it, and the path of the folder has
 none (`real_files.py`). Files are opened for each read and never
 mapped: the folder's writer may cut or remove a file at any moment, and a mapped byte past a file's end would
 kill the process that reads it.

@@ -118,7 +118,7 @@ class ReplicaLog:
             )
             if (
                 rolled is not None and generation == self.generation
-            ):  # when the segments of a folder that is begun anew rolled nobody saw
+            ):  # when the segments of a folder that is begun again rolled nobody saw
                 self._tell(now_ms, "rolled", rolled, base_offset=log.active.base_offset)
             self._rows.append((base, batch))
         if replica["is_compacted"] and (last := replica["segments"][-1]["base"]) > log.active.base_offset:

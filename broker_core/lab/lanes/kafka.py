@@ -6,7 +6,8 @@ hears of a rebalance, who waits for whom and what was committed is decided by th
 (`broker_core/kafka/`). The lab's own: to "leave" for a program that is silent, a person removes its member at
 the coordinator; records that everybody has read are deleted from the logs.
 
-    kafka_reading.py  what the nodes' states say, with kafka_group.py       lab/observers/kafka.py  what is told of it
+    kafka_reading.py  what the nodes' states say, with kafka_group.py       lab/observers/kafka.py  what is
+    reported of it
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@ partition, when a record counts, when a member hears of a rebalance, who waits f
 is decided by the nodes (`broker_core/kafka/`). The lab's own: to "leave" for a program that is silent, a
 person removes its member at the coordinator; records that everybody has read are deleted.
 
-    kafka_cluster_reading.py  what the nodes' states say, with kafka_cluster_group.py       lab/observers/kafka_cluster.py  what is told of it
+    kafka_cluster_reading.py  what the nodes' states say, with kafka_cluster_group.py
+    lab/observers/kafka_cluster.py  what is reported of it
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ class KafkaClusterReading:
     """partition_count: of the topic, when somebody last looked; it can grow. hashes: of each key. notes: what
     the observers remember.
     of_rule: whether members of the lane's rule keep what does not move. shared: the nodes' states put
-    together, made anew after each change."""
+    together, made again after each change."""
 
     fresh: None = None
 

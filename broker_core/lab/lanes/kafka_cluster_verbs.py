@@ -1,5 +1,5 @@
-"""A person's verbs on a member of the group on a Kafka cluster, and what is told of each: which timer runs
-from now on, and until when.
+"""A person's verbs on a member of the group on a Kafka cluster, and what is reported of each: which timer
+runs from now on, and until when.
 
 freeze   the coordinator hears nothing: session.timeout.ms after the last sign of life it removes the member, which does not know
 stick    the coordinator hears heartbeats: max.poll.interval.ms after the last poll() the client itself takes the member out of the group
@@ -32,7 +32,7 @@ def has_group(lane: Lane) -> bool:
 
 
 def freeze(lane: Lane, name: str, position: int) -> None:
-    """Its process stands still, as in a long garbage collection."""
+    """Its process is frozen, as in a long garbage collection."""
     rules = _rules(lane)
 
     def do(consumer: Consumer, cause: Cause) -> None:
@@ -186,7 +186,7 @@ def deploy_assignor(lane: Lane, position: int, source: str | None) -> None:
 
 
 def subscribe(lane: Lane, name: str, position: int, topics: list[str] | None, pattern: str | None) -> None:
-    """It subscribes anew. topics and pattern None: to the lane's own topic."""
+    """It subscribes again. topics and pattern None: to the lane's own topic."""
     rules = _rules(lane)
 
     def do(consumer: Consumer, cause: Cause) -> None:

@@ -45,7 +45,7 @@ class KeyPartitions(dict[int, int]):
 
 class KafkaReading:
     """partitions: of each key. notes: what the observers remember. shared: the nodes' states put together,
-    made anew after each change."""
+    made again after each change."""
 
     fresh: None = None
 

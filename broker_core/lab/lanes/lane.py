@@ -47,8 +47,8 @@ JITTER_PART = 10
 """A message takes its lane's delay, and up to a tenth more."""
 NOTHING_CHANGED = "none"
 CHECK_S = 5
-"""While nothing is told and no change is under way, the model's laws are looked at every fifth second only;
-else at the end of each."""
+"""While nothing is reported and no change is under way, the model's laws are looked at every fifth second
+only; else at the end of each."""
 
 
 @dataclass

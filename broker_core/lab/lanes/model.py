@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 class LaneModel(Protocol):
     """One model under a lane: it builds the world, and carries out what a person orders. reads: what its
-    nodes' states say. narrator: what is told of them. sends_at_once: the publisher sends each record when it
-    gets it; else it is a program that collects, waits and repeats."""
+    nodes' states say. narrator: what is reported of them. sends_at_once: the publisher sends each record when
+    it gets it; else it is a program that collects, waits and repeats."""
 
     name: str
     keys_have_owners: bool
@@ -60,7 +60,7 @@ class LaneModel(Protocol):
         ...
 
     def stream(self, lane: Lane) -> Stream | Handed:
-        """What `publisher` sends, in as few steps as nobody can notice."""
+        """What `publisher` sends, in as few steps as cannot be noticed."""
         ...
 
     def tidy(self, lane: Lane, second: int) -> None:

@@ -296,8 +296,8 @@ class PulsarRules:
             after_us += step_us
 
     def plan(self, lane: Lane, joiners: Sequence[Consumer], remembered: Ranges | None) -> Plan:
-        """Who asks for which sticky ranges. Whoever was given its own joins with these, and nobody makes room
-        for it."""
+        """Who asks for which sticky ranges. A consumer that was given its own joins with these, and none
+        makes room for it."""
         asked = None if remembered else joiners[0].set_to.get("ranges")
         if asked is not None:
             return Plan({joiners[0].incarnation: [(start, end) for start, end in asked]})

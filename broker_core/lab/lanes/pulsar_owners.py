@@ -2,8 +2,8 @@
 change moved from whom.
 
 A key is hashed (murmur3, unsigned), the selector says which of the broker's consumers has that slot, and that
-consumer is a program's. An `Assignment` is one moment of this; it is made anew only when the selector answers
-otherwise.
+consumer is a program's. An `Assignment` is one moment of this; it is made again only when the selector
+answers otherwise.
 """
 
 from __future__ import annotations

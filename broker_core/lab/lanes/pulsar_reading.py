@@ -279,7 +279,7 @@ class PulsarReading:
         return {}
 
     def note_readers(self, lane: Lane) -> None:
-        """Somebody may have begun to read, or have stopped; here there are no partitions."""
+        """A consumer may have begun to read, or have stopped; here there are no partitions."""
 
     def lag(self, lane: Lane) -> int:
         retries = self.retry_letters(lane)

@@ -3,8 +3,8 @@ programs; here the lab chooses.
 
 A newcomer gets the upper half of the widest owner's slots, and that owner subscribes again with the rest
 (`sticky_join.py`). A program that comes back asks for what it had, unless a living one has it by now.
-Programs that are known to be dead share nothing: if their ranges are asked for, the broker finds out by
-itself that they are dead (`pulsar/broker.py`).
+Programs that are known to be dead share nothing: if their ranges are asked for, the broker finds out on
+its own that they are dead (`pulsar/broker.py`).
 """
 
 from __future__ import annotations

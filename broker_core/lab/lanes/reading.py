@@ -62,7 +62,7 @@ class Reading(Protocol):
         ...
 
     def stopped(self, lane: Lane) -> Mapping[str, int]:
-        """Partitions that nobody may read at the moment, with since when; empty in a model without
+        """Partitions that no consumer may read at the moment, with since when; empty in a model without
         partitions."""
         ...
 
@@ -74,6 +74,6 @@ class Reading(Protocol):
 
     def check(self, lane: Lane) -> None:
         """Raise InvariantError where a law of the model is broken. Asked after each command, and at the end
-        of a second in which anything was told or a change was under way, and of every fifth; so it is to cost
-        no more than a few microseconds a consumer."""
+        of a second in which anything was reported or a change was under way, and of every fifth; so it is to
+        cost no more than a few microseconds a consumer."""
         ...

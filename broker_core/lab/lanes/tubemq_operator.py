@@ -1,6 +1,6 @@
 """Who runs a TubeMQ group in the lab, and what the lab itself knows of it: the lane's own, no part of TubeMQ.
 
-Since the master refuses a client whose source count is not the group's, somebody has to keep the counts
+Since the master refuses a client whose source count is not the group's, an operator has to keep the counts
 right. The lane's notes hold the plan, which consumer is which node id; the operator takes a dead client off
 the books by sending what it would have sent itself at the end of `shutdown()`.
 """

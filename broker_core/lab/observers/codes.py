@@ -3,8 +3,9 @@ what was true then; of the codes under it the first one whose facts all hold is 
 
     happened  ghost: the program has come back in a new life, or has left     last: nobody alive is left     gap: nobody takes its hash ranges
               first: nobody else consumes     back: it was here before        many: several came at once     made_room: one gave it of its own
-              stopped: partitions stood still     moved: some changed hands   pause, slow: what was ordered  paused, normal, fast: what it is now
-              drops: the broker keeps nothing twice     nothing: it had no unacknowledged record
+              stopped: partitions were paused     moved: some changed hands   pause, slow: what was ordered
+              paused, normal, fast: what it is now drops: the broker keeps nothing twice     nothing: it had
+              no unacknowledged record
 """
 
 from __future__ import annotations
@@ -145,7 +146,7 @@ NOW: Mapping[str, Sequence[Choice]] = MappingProxyType(
 )
 """Sentences whose numbers go on changing, so that they are chosen again for each view. idle: it has no
 partition, or nothing to read again;
-undated: nobody can say yet when it will be found out."""
+undated: it is not known yet when it will be found out."""
 
 
 def code_now(code: str, params: Json) -> str:

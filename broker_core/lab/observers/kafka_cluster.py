@@ -1,5 +1,5 @@
-"""What is told of a Kafka cluster's lane: its turning points with the names that people know, when partitions
-stand still, and the sentence."""
+"""What is reported of a Kafka cluster's lane: its turning points with the names that people know, when
+partitions are paused, and the sentence."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@
     . . . . . . . . .│x x x M x x x x x │. . .            seven x and one more that the group never reads; M: a marker, no record
 
 A record is counted once, and no longer when somebody seeks back and reads it. What a reader would not see is
-no record: markers, and under read_committed what was aborted. Below the log start nobody can look any more:
-there each offset counts as a record.
+no record: markers, and under read_committed what was aborted. Below the log start there is nothing to look
+at: there each offset counts as a record.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is told of a Pulsar lane: its turning points with what each of them moved, and the sentence."""
+"""What is reported of a Pulsar lane: its turning points with what each of them moved, and the sentence."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What is told of a Pulsar lane whatever the type of its subscription: refusals, and what its producer sent
-twice."""
+"""What is reported of a Pulsar lane whatever the type of its subscription: refusals, and what its producer
+sent twice."""
 
 from __future__ import annotations
 

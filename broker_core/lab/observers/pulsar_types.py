@@ -1,5 +1,5 @@
-"""What is told of a Pulsar lane whose subscription is Exclusive, Failover or Shared: the sentence, and which
-crash was noticed."""
+"""What is reported of a Pulsar lane whose subscription is Exclusive, Failover or Shared: the sentence, and
+which crash was noticed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class TypeNarrator:
             say_alike(lane, event)
 
     def say_refused(self, lane: Lane, name: str, error: str) -> None:
-        """Of several that came at once all are told; each is refused on each partition."""
+        """Of several that came at once all are shown; each is refused on each partition."""
         before, bill = lane.sentence, lane.ledger.bill
         change = 0 if bill is None else bill.position
         is_more = before["code"] in REFUSED and before["params"]["change"] == change

@@ -1,4 +1,4 @@
-"""What is told of a RabbitMQ lane: its turning points as a person reads them, and the sentence."""
+"""What is reported of a RabbitMQ lane: its turning points as a person reads them, and the sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told of a TubeMQ lane: who is known to be dead, when partitions are read again, and the
+"""What is reported of a TubeMQ lane: who is known to be dead, when partitions are read again, and the
 sentence."""
 
 from __future__ import annotations

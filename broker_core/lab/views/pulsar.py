@@ -6,7 +6,7 @@ drain, and who took what from whom.
 
 Positions are entries of their topic from 0, as Pulsar's own entry ids. What changes with every message is
 keyed by id, so that the patch of a frame names only what moved. What one key's hash leads to, now and after a
-change, is asked for by itself (`pulsar_what_if.py`).
+change, is asked for on its own (`pulsar_what_if.py`).
 """
 
 from __future__ import annotations

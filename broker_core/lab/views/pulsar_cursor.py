@@ -14,7 +14,7 @@ from broker_core.pulsar.dispatchers.key_shared import KeyDispatcher, KeySharedDi
 from broker_core.pulsar.subscription import Subscription
 
 NEAR_MAX, HOLES_MAX = 96, 48
-"""Entries after mark-delete that are told one by one, and acknowledged ranges ahead of it."""
+"""Entries after mark-delete that are listed one by one, and acknowledged ranges ahead of it."""
 UNREAD, WAITING, ACKED = -3, -2, -1
 """Beside a consumer's place: not read yet; read, and at nobody; acknowledged."""
 

@@ -111,7 +111,8 @@ def open_bytes(path: Path) -> IO[bytes]:
 
 
 FILES_LOOKED_AT_MAX = 64
-"""Of a folder, when it is asked for; what is wrong with a later file is told by the task that reads it."""
+"""Of a folder, when it is asked for; what is wrong with a later file is reported by the task that reads
+it."""
 
 
 def head_of(path: Path, size: int) -> bytes:

@@ -1,4 +1,4 @@
-"""Workloads that nobody has to upload: made-up keys, the flights, a lab's own records. All follow from their
+"""Workloads that need no upload: made-up keys, the flights, a lab's own records. All follow from their
 index, so any task makes any part.
 
 zipf, uniform   the lab's own draws: record i of seed s has the key that it has in a lab of seed s

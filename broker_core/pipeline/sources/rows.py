@@ -56,7 +56,7 @@ class SourceFailed(SentenceError):
     """A source broke while it was read."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # It travels from Spark's Python workers, and pickle by itself brings no named values back.
+        # It travels from Spark's Python workers, and pickle on its own brings no named values back.
         return partial(SourceFailed, self.template, **self.values), ()
 
 

@@ -37,7 +37,7 @@ def lane_states(
     spec: LaneSpec, steps: Sequence[Step], seed: int, read: Callable[[Lane, Bill | None], State]
 ) -> list[State]:
     """What `read` sees of the lane after each step. It gets the lane at rest, and the bill of the change
-    (None: this step changed nothing by itself, see `Strategy.routes`). Raises CommandError where the lane
+    (None: this step changed nothing on its own, see `Strategy.routes`). Raises CommandError where the lane
     refuses a change, InvariantError where one never comes to rest."""
     no_records = Messages(KeysWorkload(rate=1, seed=seed, name="none", weighted=(), keyless=1))
     setup = LaneSetup(spec.id, spec.algorithm, spec.options, seed, LiveKeys(), no_records)

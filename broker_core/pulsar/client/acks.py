@@ -1,4 +1,4 @@
-"""What a program acknowledges, and when its broker is told: in groups, one by one or everything up to a
+"""What a program acknowledges, and when its broker hears of it: in groups, one by one or everything up to a
 message.
 
     program ─► acknowledge ─► part.acks ─ 100 ms ─► ACK            a batch is acknowledged with its last message, or place by place

@@ -156,7 +156,7 @@ def redeliver_part(consumer: Consumer, consumer_id: int, now_us: int, out: Outbo
 
 
 def let_go_of(state: ConsumerState, consumer_id: int, entries: Container[int]) -> None:
-    """These entries are asked for again: their batches begin anew, and a stuck program acknowledges nothing
+    """These entries are asked for again: their batches begin again, and a stuck program acknowledges nothing
     of them when it is released."""
     part = state.parts[consumer_id]
     outlive(state, consumer_id, entries)

@@ -84,7 +84,7 @@ class ConsumerConfig:
 
     @property
     def timeout_us(self) -> int:
-        """The ack time-out that holds, 0 for none: a dead-letter policy sets one by itself.
+        """The ack time-out that holds, 0 for none: a dead-letter policy sets one on its own.
 
         >>> ConsumerConfig().timeout_us, ConsumerConfig(max_redeliver=3).timeout_us, ConsumerConfig(uses_retry_topic=True).timeout_us
         (0, 30000000, 0)

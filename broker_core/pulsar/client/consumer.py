@@ -234,7 +234,7 @@ class Consumer:
                 self.let_go(now_us, out)
 
     def accepts(self, message: CommandMessage, now_us: int, out: Outbox) -> bool:
-        """A message by itself has come that may be one more delivery of it. False: the program does not get
+        """A message on its own has come that may be one more delivery of it. False: the program does not get
         it, it is acknowledged already, or a dead letter; another may be sent in its place."""
         part, config = self.state.parts[message.consumer_id], self.state.config
         if is_acknowledged(part, message.entry):
@@ -386,7 +386,7 @@ class Consumer:
         out.deadline(DONE, program.done_us)
 
     def grant(self, consumer_id: int, count: int, out: Outbox) -> None:
-        """The queue has room for so many more: with half of it, the broker is told
+        """The queue has room for so many more: with half of it, the broker hears
         (ConsumerImpl.increaseAvailablePermits)."""
         state, part = self.state, self.state.parts[consumer_id]
         taken = part.taken = part.taken + count

@@ -1,4 +1,4 @@
-"""A producer: one connection; messages by themselves or in batches; a topic with partitions is chosen by key,
+"""A producer: one connection; messages on their own or in batches; a topic with partitions is chosen by key,
 else in turn.
 
     waits_for_receipts     what has no receipt when the connection ends is sent again on the next one, in order, with its sequence ids
@@ -70,7 +70,7 @@ class ProducerState:
     sequence_id: of the next message.
     next_partition: of the next message without a key; with batching the time says it. waiting: partition ->
     its batch. first_of_batch: of the batch that the last message is in, sent or not; None where that message
-    goes by itself. waits_for_receipts: it keeps each message until the broker has confirmed it; unconfirmed:
+    goes on its own. waits_for_receipts: it keeps each message until the broker has confirmed it; unconfirmed:
     by sequence id. broker: where it connects to."""
 
     batching: str = ""
@@ -142,7 +142,7 @@ class Producer:
             self.send_batch(int(name.partition(":")[2]), out)
 
     def send(self, message: int, key: int, ordering_key: int = -1) -> tuple[int, CommandSend]:
-        """The application has a message to send by itself: on which connection, and what. message: its
+        """The application has a message to send on its own: on which connection, and what. message: its
         number; key, ordering_key: codes, -1 for none."""
         producer_id, sequence_id = self.stamp(key if ordering_key < 0 else ordering_key)
         return self.state.connection, CommandSend(producer_id, message, key, ordering_key, sequence_id)

@@ -1,7 +1,7 @@
 """Exclusive and Failover at work: the active consumer reads from the cursor, and whoever becomes active reads
 again from mark-delete on.
 
-    A active ─ A leaves ─► B is picked ─ 1 s ─► cursor rewinds, all are told, B reads      what A had and did not acknowledge is sent again
+    A active ─ A leaves ─► B is picked ─ 1 s ─► cursor rewinds, all hear of it, B reads    what A had and did not acknowledge is sent again
 
 There is no list of pending entries: to send again means to rewind. A consumer that is not active any more may
 still work on what it has; its acknowledgements count.

@@ -67,7 +67,7 @@ class SharedTurns:
 
     def take(self, messages: int) -> tuple[str | None, int]:
         """Whose turn it is and how many of so many messages it gets, at most ROUND_ROBIN_BATCH; (None, 0)
-        when nobody can take any."""
+        when none can take any."""
         known = self.next()
         if known is None:
             return None, 0
@@ -95,7 +95,7 @@ class SharedTurns:
 
     def upcoming(self) -> list[Receiver]:
         """Everybody in the order of the turns to come: whose turn is next, the others of its level, then the
-        other levels, the best first. Where nobody has permits the round stands still at its index. Nothing is
+        other levels, the best first. Where nobody has permits the round stays at its index. Nothing is
         changed."""
         if not self.consumers:
             return []

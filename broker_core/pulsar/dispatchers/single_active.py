@@ -38,8 +38,8 @@ class Standby:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a join or a leave did. switched: another consumer is active now (not: nobody is). notified: who is
-    told who is active, in the dispatcher's order."""
+    """What a join or a leave did. switched: another consumer is active now (not: nobody is). notified: those
+    that hear which one is active, in the dispatcher's order."""
 
     switched: bool
     notified: tuple[str, ...]

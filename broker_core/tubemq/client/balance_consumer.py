@@ -281,7 +281,7 @@ class BalanceConsumer:
         return {"consumer": host_of(self.state.client_id), "client": self.state.client_id}
 
     def tell_refusal(self, code: int, rule: str, out: Outbox) -> None:
-        """A refusal is told once, however often the client asks again."""
+        """A refusal is reported once, however often the client asks again."""
         state = self.state
         if state.refused_code != code:
             state.refused_code = code

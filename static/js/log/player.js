@@ -1,6 +1,6 @@
 // A look-up as moments, one after another: the segment is chosen, each slot of an index is looked at, the row is found,
-// each batch header is passed, the batch is found. `moments` is arithmetic; the player walks through them by hand or by
-// itself.
+// each batch header is passed, the batch is found. `moments` is arithmetic; the player walks through them by hand or
+// automatically.
 
 import { hopsOf } from "./scan.js";
 

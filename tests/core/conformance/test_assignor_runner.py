@@ -1,5 +1,5 @@
 """The runners of Kafka's assignors: which recorded figure a match class holds, and where a history that goes
-another way is told."""
+another way is reported."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def played(sequence: Json) -> CaseResult:
 
 
 def parts(result: CaseResult) -> list[str]:
-    """What of a failed history is told to differ."""
+    """What of a failed history is reported to differ."""
     assert result.outcome == "failed" and isinstance(result.expected, dict) and isinstance(result.got, dict)
     assert result.expected.keys() == result.got.keys()
     return list(result.expected)

@@ -1,5 +1,5 @@
-"""How a file is told by its content, and how a difference is narrowed down to the place where two answers
-part."""
+"""How a file is recognised by its content, and how a difference is narrowed down to the place where two
+answers part."""
 
 from __future__ import annotations
 

@@ -209,7 +209,7 @@ def test_at_the_second_word_it_leads_nothing_and_is_fenced_with_that() -> None:
 
 
 def test_a_broker_that_was_leaving_leads_again_what_only_it_can_lead_when_it_is_unfenced() -> None:
-    """Who is being unfenced may lead whatever else is known of it
+    """A broker that is being unfenced may lead whatever else is known of it
     (ReplicationControlManager.generateLeaderAndIsrUpdates, brokerToAdd)."""
     controller = cluster([1])
     beat(controller, 1, wants_shutdown=True)

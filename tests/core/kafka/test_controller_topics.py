@@ -52,7 +52,7 @@ def alter(controller: Controller, broker: int, *members: int, number: int = 0) -
 
 
 def refusal(controller: Controller, act: Callable[[], object]) -> ErrorCode:
-    """Why that was refused; everything is as it was."""
+    """Why that was refused; everything is unchanged."""
     before = to_plain(controller)
     with pytest.raises(Refused) as refused:
         act()

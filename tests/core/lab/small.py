@@ -46,7 +46,7 @@ def lane_of(lab: Lab) -> Lane:
 
 
 def order(lab: Lab, kind: str, consumer: str | None = None, seconds: float = 0, **args: Any) -> list[Json]:
-    """Order it, let so many seconds pass, and give what was told."""
+    """Order it, let so many seconds pass, and give what was reported."""
     told = lab.submit({"command_id": f"o{lab.position}", "kind": kind, "consumer": consumer, "args": args})
     return told + lab.advance_to(lab.now_us + int(seconds * SECOND))
 

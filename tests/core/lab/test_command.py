@@ -1,4 +1,4 @@
-"""Bad commands get a message at the field; a lab refuses what it cannot do and stays as it was."""
+"""Bad commands get a message at the field; a lab refuses what it cannot do and stays unchanged."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The consumer that the demo adds by itself is an ordinary one; caption and timeline say who added it."""
+"""The consumer that the demo adds on its own is an ordinary one; caption and timeline say who added it."""
 
 import pytest
 

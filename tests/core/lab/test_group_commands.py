@@ -43,7 +43,7 @@ def lab_of(seconds: int = 15, **options: Any) -> Lab:
 
 
 def order(lab: Lab, kind: str, seconds: float = 0, **parts: Any) -> list[Any]:
-    """Give an order and let time pass. Returns what was told."""
+    """Give an order and let time pass. Returns what was reported."""
     told = lab.submit({"command_id": f"t{lab.position + 1}", "kind": kind, **parts})
     return told + lab.advance_to(lab.now_us + int(seconds * SECOND))
 

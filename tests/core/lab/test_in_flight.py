@@ -23,7 +23,7 @@ moments = st.lists(
     st.sampled_from([0, HOUR_US]),
 )
 def test_each_second_has_what_was_handled_in_it(times, quiet, looks, ahead_us):
-    """quiet: places of those that a program handled by itself: it tells them with the next that it does not,
+    """quiet: places of those that a program handled on its own: it tells them with the next that it does not,
     or when the second ends."""
     consumer = Consumer("c1", 1, 1, 1, "c1", 0)
     traffic = LaneTraffic(by_node={"c1": consumer})

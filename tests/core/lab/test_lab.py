@@ -1,5 +1,5 @@
 """A lab as it is ordered about: names, caption, timeline and history of what was ordered, and what a refusal
-leaves as it was."""
+leaves unchanged."""
 
 from typing import Any
 

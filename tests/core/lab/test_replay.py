@@ -1,4 +1,4 @@
-"""Replay, with a life that only writes down what it is told: each command at its time, none twice, however
+"""Replay, with a life that only writes down what it hears: each command at its time, none twice, however
 long the slices are."""
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Whoever changes what a checkpoint holds raises its version: the shape of each class of state is written
 down beside the version it is of.
 
-`ACCEPT_SHAPE=1 pytest tests/core/lab/test_state_shape.py` writes it down anew.
+`ACCEPT_SHAPE=1 pytest tests/core/lab/test_state_shape.py` writes it down again.
 """
 
 import json

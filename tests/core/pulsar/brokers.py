@@ -1,5 +1,5 @@
-"""A broker by itself, for tests: its producer and three clients are connected, and it has a subscription that
-nobody has."""
+"""A broker on its own, for tests: its producer and three clients are connected, and it has a subscription
+that nobody has."""
 
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker import Broker

@@ -1,4 +1,4 @@
-"""The broker by itself: send this command, expect those."""
+"""The broker on its own: send this command, expect those."""
 
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker import Broker

@@ -1,4 +1,4 @@
-"""The client programs by themselves."""
+"""The client programs on their own."""
 
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.client.config import Backoff, ConsumerConfig

@@ -1,4 +1,4 @@
-"""The broker by itself: send this method, expect those."""
+"""The broker on its own: send this method, expect those."""
 
 from broker_core.lab import checkpoint
 from broker_core.plain import from_plain, to_plain

@@ -1,4 +1,4 @@
-"""The client programs by themselves."""
+"""The client programs on their own."""
 
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.client.publisher import Declare, Publisher, PublisherState

@@ -18,7 +18,7 @@ P = 1  # connection of the publisher; worker n is connection n, from 2 on
 
 
 class Told(Played):
-    """It keeps the inputs of what is told, too."""
+    """It keeps the inputs of what is reported, too."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)

@@ -1,4 +1,4 @@
-"""The consuming program by itself, step by step: its buffer, what a person orders, and each way in which it
+"""The consuming program on its own, step by step: its buffer, what a person orders, and each way in which it
 can lose its channel."""
 
 from __future__ import annotations

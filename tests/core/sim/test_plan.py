@@ -150,7 +150,7 @@ class Worker:
         out.shut_door()
 
     def thaw(self, now_us: int, out: Outbox) -> None:
-        """Its deadlines come due by themselves."""
+        """Its deadlines come due on their own."""
 
 
 DESIGN = Design(

@@ -1,4 +1,4 @@
-"""A consuming program by itself: one message at a time, and what a person may order."""
+"""A consuming program on its own: one message at a time, and what a person may order."""
 
 from __future__ import annotations
 

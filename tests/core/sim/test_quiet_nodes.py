@@ -1,4 +1,4 @@
-"""When the world asks a node that works by itself how far it is, and when it makes one that plans take back
+"""When the world asks a node that works on its own how far it is, and when it makes one that plans take back
 what it planned."""
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Planner(Quiet):
 
 
 class Expecting(Planner):
-    """It also writes down what it is told to expect, with its cause."""
+    """It also writes down what it hears to expect, with its cause."""
 
     def expect(self, message: Any, at_us: int, because: Cause | None, out: Outbox) -> None:
         self.state.diary.append(

@@ -1,4 +1,4 @@
-"""A world's time: what is due in which order, how far `advance` goes, who is told, and what follows from
+"""A world's time: what is due in which order, how far `advance` goes, who hears of it, and what follows from
 what."""
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ def test_cancelled_deadline_never_fires(script):
             if kind == "hushed":
                 quiet = True
             elif kind == "said" and number % 7 == 0:
-                quiet = False  # which sets a deadline anew
+                quiet = False  # which sets a deadline again
             elif kind == "talk" and at_us in orders:
                 quiet = False
             assert not (quiet and kind in ("talk", "late"))

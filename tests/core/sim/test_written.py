@@ -131,7 +131,7 @@ class Run:
         return place
 
     def look(self, _: object) -> None:
-        """In the middle of a step of the world, as a lane does when something is told."""
+        """In the middle of a step of the world, as a lane does when something is reported."""
         self.stream.catch_up(self.world.now_us)
         self.seen.append(
             [self.world.now_us, *(slot.node.state.written[:] for slot in self.world.slots.values())]

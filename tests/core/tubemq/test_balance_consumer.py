@@ -1,4 +1,4 @@
-"""The consuming program by itself, and a whole small cluster of them."""
+"""The consuming program on its own, and a whole small cluster of them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A broker by itself: registering, reading, confirming, and how long it believes that an owner is alive."""
+"""A broker on its own: registering, reading, confirming, and how long it believes that an owner is alive."""
 
 from broker_core.clock import SECOND_US
 from broker_core.plain import from_plain, to_plain

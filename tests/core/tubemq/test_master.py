@@ -1,4 +1,4 @@
-"""The master by itself: send this request, expect that answer."""
+"""The master on its own: send this request, expect that answer."""
 
 from broker_core.clock import SECOND_US
 from broker_core.tubemq import requests as r

@@ -1,4 +1,4 @@
-"""The messages of a partition that somebody may still read, and what a broker gives out of them."""
+"""The messages of a partition that may still be read, and what a broker gives out of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The producer by itself: which partition a message goes to, and on which connection."""
+"""The producer on its own: which partition a message goes to, and on which connection."""
 
 from broker_core.plain import from_plain, to_plain
 from broker_core.sim.node import PERSON, Closed, Opened

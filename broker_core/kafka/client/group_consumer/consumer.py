@@ -83,7 +83,7 @@ class Seek(msgspec.Struct, frozen=True, tag="kafka.consumer.seek", array_like=Tr
 class PausePartitions(msgspec.Struct, frozen=True, tag="kafka.consumer.pause_partitions", array_like=True):
     """KafkaConsumer.pause: poll() gives no records of these (topic, partition) and asks for none, while it
     goes on for the others and for the group. Those that the program does not own are passed over; a partition
-    that comes anew is not paused."""
+    that comes again is not paused."""
 
     partitions: list[tuple[str, int]]
 

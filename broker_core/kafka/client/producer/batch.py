@@ -30,7 +30,7 @@ class Batch:
 
     attempts: how often it came back. retry_at_us: not sent again before. sent_epoch: leader epoch under which
     it was sent last; -1: unknown.
-    is_drained: it has been sent, or is waiting to be sent again. is_reset: its sequence was given anew after
+    is_drained: it has been sent, or is waiting to be sent again. is_reset: its sequence was given again after
     a bump of the epoch.
     """
 

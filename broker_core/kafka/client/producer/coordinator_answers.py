@@ -64,7 +64,7 @@ def answered(
 
 
 def unanswered(state: ProducerState, flight: Flight, now_us: int, out: Outbox) -> None:
-    """The connection broke first: look for the coordinator anew, and ask again."""
+    """The connection broke first: look for the coordinator again, and ask again."""
     state.transaction.asked = ""
     if flight.request is not None:
         answers.forget_coordinator(state, flight.request)

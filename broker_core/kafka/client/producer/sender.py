@@ -56,7 +56,7 @@ def run(state: ProducerState, deliveries: Deliveries, now_us: int, out: Outbox) 
 
 
 def _care_for_ids(state: ProducerState, out: Outbox) -> None:
-    """Give up sequences that nobody can know any more, raise the epoch, ask for an id."""
+    """Give up sequences that are no longer known, raise the epoch, ask for an id."""
     sequences, transaction = state.sequences, state.transaction
     is_transactional = state.settings.transactional_id is not None
     given_up = sequences.settled() if sequences.unresolved else []

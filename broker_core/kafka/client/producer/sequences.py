@@ -140,7 +140,7 @@ class Sequences:
         return given_up
 
     def bump(self, batches: Mapping[int, Batch]) -> None:
-        """Raise the epoch, as an idempotent producer may by itself; after 32767 the id is given up. Batches
+        """Raise the epoch, as an idempotent producer may on its own; after 32767 the id is given up. Batches
         of `rewrite` begin at 0 again."""
         if self.producer_epoch == EPOCH_MAX:
             self.producer_id, self.producer_epoch = NO_PRODUCER_ID, NO_PRODUCER_EPOCH

@@ -40,7 +40,7 @@ class Deliveries(Protocol):
     def failed(
         self, producer: str, partition: TopicPartition, error: ErrorCode, values: list[int], now_us: int
     ) -> None:
-        """The application is told that they failed. REQUEST_TIMED_OUT: they may be in the log all the
+        """The application learns that they failed. REQUEST_TIMED_OUT: they may be in the log all the
         same."""
         ...
 

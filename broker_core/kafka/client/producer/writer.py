@@ -59,7 +59,7 @@ class Writer(ClusterProducer):
             super().wake(name, now_us, out)
 
     def write(self, now_us: int, out: Outbox) -> None:
-        """What the application's loop does next; while an answer is awaited it stands still."""
+        """What the application's loop does next; while an answer is awaited it waits."""
         state = self.state
         match state.transaction.phase:
             case Phase.FATAL_ERROR:

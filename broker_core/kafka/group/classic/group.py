@@ -288,7 +288,7 @@ class ClassicGroup:
         )
 
     def joined_members(self) -> list[JoinGroupMember]:
-        """What the leader is told of everybody."""
+        """What the leader learns of every member."""
         return [
             JoinGroupMember(m.member_id, m.instance_id, m.metadata(self.protocol)) for m in self.in_order()
         ]

@@ -106,7 +106,7 @@ def static_member_not_written(c: GroupCoordinator, then: StaticReplaced, code: i
 
 
 def _replace(c: GroupCoordinator, group: ClassicGroup, old_member_id: str, member_id: str) -> ClassicMember:
-    """Put the member under a new id; what waits under the old one is told that it is fenced."""
+    """Put the member under a new id; what waits under the old one is answered that it is fenced."""
     old = group.members.pop(old_member_id)
     answer_join(c, group, old, JoinGroupResponse(old_member_id, FENCED_INSTANCE_ID))
     answer_sync(c, old, SyncGroupResponse(FENCED_INSTANCE_ID))

@@ -13,7 +13,7 @@ from broker_core.kafka.group.consumer.assignor import GroupSpec, Target
 
 
 def assign_range(spec: GroupSpec) -> dict[str, Target]:
-    """Share every topic by itself. Raises Refused for a topic without metadata."""
+    """Share every topic on its own. Raises Refused for a topic without metadata."""
     members = _in_line(spec)
     readers: dict[str, list[str]] = {}
     for member_id in members:

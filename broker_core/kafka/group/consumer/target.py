@@ -1,5 +1,5 @@
 """The target assignment: when members or topics change, the group's epoch rises and an assignor shares all
-partitions anew.
+partitions again.
 
 What changed is written: the members' parts that differ, then the epoch of the target. The assignor is the one
 that most members ask for, else the first of `group.consumer.assignors`. Source: Kafka 3.9

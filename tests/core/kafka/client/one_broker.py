@@ -1,5 +1,5 @@
-"""A broker that leads all partitions by itself, for the producer's tests: real logs, one request at a time on
-a connection, no replicas."""
+"""A broker that leads all partitions on its own, for the producer's tests: real logs, one request at a time
+on a connection, no replicas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operator's tool by itself: it takes a silent member out of its group, in that member's name."""
+"""The operator's tool on its own: it takes a silent member out of its group, in that member's name."""
 
 from broker_core.kafka import requests as r
 from broker_core.kafka.client.admin import Admin, AdminState, RemoveMember

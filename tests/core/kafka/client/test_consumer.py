@@ -1,4 +1,4 @@
-"""The consuming program by itself, and a whole group of them with its broker."""
+"""The consuming program on its own, and a whole group of them with its broker."""
 
 import pytest
 

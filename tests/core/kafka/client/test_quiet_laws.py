@@ -1,4 +1,4 @@
-"""Laws of a program that handles records by itself: it is where one that wakes for each record would be,
+"""Laws of a program that handles records on its own: it is where one that wakes for each record would be,
 whenever somebody looks."""
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ class ClientState:
 
 
 class Client:
-    """One connection to each broker it was told to ask; a connection that closes is opened anew with the next
-    request."""
+    """One connection to each broker it was told to ask; a connection that closes is opened again with the
+    next request."""
 
     def __init__(self, state):
         self.state = state

@@ -1,4 +1,4 @@
-"""The controller on a desk: brokers and a tool send it requests, and a test sees who is told what. Broker n
+"""The controller on a desk: brokers and a tool send it requests, and a test sees who gets what. Broker n
 is on connection n."""
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""The controller's process, by playbook: who reads the metadata log and is told what, when sessions end, and
+"""The controller's process, by playbook: who reads the metadata log and gets what, when sessions end, and
 what each request answers."""
 
 import pytest
@@ -87,7 +87,7 @@ def test_a_heartbeat_over_a_new_connection_makes_that_the_one_where_it_reads() -
         c.BrokerHeartbeatResponse,
     ] and messages[0].is_image
     desk.forget()
-    desk.alter(2, 1)  # refused, so nobody is told
+    desk.alter(2, 1)  # refused, so no broker hears of it
     desk.tool(c.CreateTopicsRequest("u", assignments=[[2]]))
     assert len(deltas(desk.sent_to(30))) == 1 and desk.sent_to(1) == [], "one connection a broker"
     assert desk.beat(1, connection=30) == [c.BrokerHeartbeatResponse(0, is_fenced=False)], (

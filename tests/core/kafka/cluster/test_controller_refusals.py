@@ -1,5 +1,5 @@
 """What the controller refuses: each request of a broker or a tool, each of the original's errors, its state
-as it was, and nobody is told.
+unchanged, and no broker hears of it.
 
 Brokers 1, 2 and 3 have registered with epochs 0, 1 and 2 and are not fenced; t-0 is led by 1 and t-1 by 2,
 with all in sync.
@@ -35,7 +35,8 @@ def three():
 
 
 def refused(three, request, connection=TOOL):
-    """The one answer, to who asked; the state is as it was, nothing is told, and no broker gets a delta."""
+    """The one answer, to who asked; the state is unchanged, nothing is reported, and no broker gets a
+    delta."""
     node, out, _ = three
     before = encode(to_plain(node.state))
     node.receive(connection, request, 5 * MS, out)

@@ -169,7 +169,7 @@ def test_follower_connects_to_its_leader_and_fetches_from_its_end():
 
 
 def test_coordinators_at_work_hear_of_topics_that_grew_while_another_one_came():
-    """One delta may do both: the new coordinator starts with the topics of now, and the one before is told
+    """One delta may do both: the new coordinator starts with the topics of now, and the one before learns
     what has changed."""
     node, out = Broker(BrokerState(1, ClusterSettings())), Out()
     node.receive(0, lifecycle.Start(), 0, out)
@@ -191,8 +191,8 @@ def test_coordinators_at_work_hear_of_topics_that_grew_while_another_one_came():
 
 
 def test_watchers_of_a_partition_are_in_the_order_in_which_a_restored_broker_finds_them():
-    """Who is answered first decides whose message comes first: that must not depend on when a checkpoint was
-    taken."""
+    """The order of the answers decides whose message comes first: that must not depend on when a checkpoint
+    was taken."""
     node, _ = leading()
     host = node.host
     for connection in (20, 10):

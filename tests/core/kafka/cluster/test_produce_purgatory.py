@@ -119,7 +119,7 @@ def test_an_error_with_acks_0_closes_the_connection_though_another_partition_was
 
 
 def test_what_was_appended_while_there_were_enough_waits_on_when_there_are_too_few() -> None:
-    """The high watermark stands still below min.insync.replicas: the produce ends by its time."""
+    """The high watermark does not advance below min.insync.replicas: the produce ends by its time."""
     desk = BrokerDesk(min_isr=2)
     desk.produce("a", timeout_ms=60_000)
     desk.delta({0: led(isr=(1,), partition_epoch=1)})

@@ -158,7 +158,7 @@ def test_law_idempotent_records_are_written_once_and_in_order_through_lost_answe
 def test_law_when_batches_expire_what_was_acked_is_there_once_and_in_order_and_the_rest_was_told(
     steps, crash, max_in_flight
 ):
-    """Of a record that failed nobody can say whether it is there, but it is there once at most."""
+    """Of a record that failed it is not known whether it is there, but it is there once at most."""
     timeouts = {"request_timeout_us": SECOND, "delivery_timeout_us": 3 * SECOND}
     sent, written, failed = lived(steps, crash, max_in_flight=max_in_flight, **timeouts)
     for number, values in written.items():

@@ -112,7 +112,7 @@ def fetch(key=("t", 0), offset=0, epoch=r.NO_EPOCH, **more):
 
 
 def fetched(broker, request):
-    """The answer for the partition; the log is as it was. (A session remembers what was asked.)"""
+    """The answer for the partition; the log is unchanged. (A session remembers what was asked.)"""
     node, out = broker
     before = encode(to_plain(node.state.disk))
     node.receive(CLIENT, request, 10 * MS, out)

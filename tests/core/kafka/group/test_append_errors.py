@@ -1,4 +1,4 @@
-"""What a member is told when the offsets topic does not take its records: every error of the log, in both
+"""What a member is answered when the offsets topic does not take its records: every error of the log, in both
 coordinators."""
 
 import pytest
@@ -7,8 +7,8 @@ from broker_core.kafka.group import messages as m
 from broker_core.kafka.group.codes import APPEND_ERRORS
 from tests.core.kafka.group.desk import Desk, join, sync
 
-# Error of the log -> what a leader's sync and what a commit are told, by the new coordinator and by the old
-# one.
+# Error of the log -> what a leader's sync and what a commit are answered, by the new coordinator and by the
+# old one.
 TOLD = {
     "UNKNOWN_SERVER_ERROR": ((-1, -1), (-1, -1)),
     "UNKNOWN_TOPIC_OR_PARTITION": ((15, 15), (15, 15)),

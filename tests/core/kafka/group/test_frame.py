@@ -177,8 +177,8 @@ def test_successor_reads_what_was_appended_though_nobody_was_told() -> None:
 
 
 def test_what_is_written_after_a_take_over_is_later_than_all_that_was_loaded() -> None:
-    """A transaction's commit never overwrites a later plain one, so each record's place in the log must go on
-    where the log ended."""
+    """A transaction's commit never overwrites a later plain one, so each record's place in the log must
+    continue where the log ended."""
     desk = Desk()
     for number in range(5):
         desk.send(commit(number))

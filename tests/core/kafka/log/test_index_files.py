@@ -1,4 +1,4 @@
-"""The two indexes of a segment by themselves: look-ups by halves, what a cut leaves, when they are full, and
+"""The two indexes of a segment on their own: look-ups by halves, what a cut leaves, when they are full, and
 what reaches their files."""
 
 import struct

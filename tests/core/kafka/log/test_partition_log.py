@@ -140,7 +140,7 @@ def test_the_first_append_of_a_segment_has_no_row_and_the_interval_is_strict() -
     for _ in range(6):  # 80 bytes each
         assert log.active.size % 80 == 0
         log.append_pairs([(b"key", b"v" * 9)], now_ms=NOW)
-    # 0 and 80 and 160 bytes are not more than 160; behind 240 a row comes, then counting starts anew with
+    # 0 and 80 and 160 bytes are not more than 160; behind 240 a row comes, then counting starts again with
     # that batch.
     assert [log.active.offset_index.entry(slot) for slot in range(log.active.offset_index.row_count)] == [
         (3, 240)

@@ -1,4 +1,4 @@
-"""One segment by itself: why it rolls and when exactly, its times, what a cut leaves, its files' names, and
+"""One segment on its own: why it rolls and when exactly, its times, what a cut leaves, its files' names, and
 what a flush keeps."""
 
 import pytest

@@ -1,4 +1,4 @@
-"""A fetcher by itself, rule by rule: what it asks next after each answer, refusal and question, and which
+"""A fetcher on its own, rule by rule: what it asks next after each answer, refusal and question, and which
 answers it passes over."""
 
 import pytest

@@ -1,4 +1,4 @@
-"""A partition by itself, rule by rule: roles, markers, times, holes in its log, what a follower may append,
+"""A partition on its own, rule by rule: roles, markers, times, holes in its log, what a follower may append,
 and the purgatory of produces."""
 
 import pytest

@@ -1,4 +1,4 @@
-"""Long polls by themselves: how many bytes are enough, over how many partitions, for whom."""
+"""Long polls on their own: how many bytes are enough, over how many partitions, for whom."""
 
 import pytest
 

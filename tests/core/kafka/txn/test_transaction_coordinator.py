@@ -1,5 +1,5 @@
-"""The transaction coordinator by itself: send it this, expect that; its log and the leaders are played by the
-test."""
+"""The transaction coordinator on its own: send it this, expect that; its log and the leaders are played by
+the test."""
 
 import pytest
 

@@ -1,5 +1,5 @@
 """What a person does to a member of the group, at the moment of the order: its state, its deadline, what is
-told and what its next life has."""
+reported and what its next life has."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
 """The bill of one change, filled in by hand: what it counts as moved, which pause is its longest, and what
-its page is told."""
+its page gets."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What is told of a Pulsar lane in each subscription type: small labs, a change, and the sentence that it
+"""What is reported of a Pulsar lane in each subscription type: small labs, a change, and the sentence that it
 leaves."""
 
 from typing import Any

@@ -1,5 +1,5 @@
 """Numbers of a sentence at the moment of a view: those that stand beside it as figures are the bill's, the
-others stay as they were said."""
+others stay as said at first."""
 
 from typing import Any
 

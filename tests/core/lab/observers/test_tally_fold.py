@@ -1,5 +1,5 @@
-"""The running bill by itself: what it takes from a bill, what it makes of finished records, and which figures
-a model has."""
+"""The running bill on its own: what it takes from a bill, what it makes of finished records, and which
+figures a model has."""
 
 import pytest
 

@@ -1,5 +1,5 @@
 """What a lane counts while messages pass, fed by hand: in which second, for whom, in which order, and who
-else is told."""
+else hears of it."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from tests.core.lab.small import SECOND, consumer
 
 
 class Log:
-    """A `Watch` that writes down what it is told."""
+    """A `Watch` that writes down what it hears."""
 
     def __init__(self) -> None:
         self.told: list[tuple[Any, ...]] = []

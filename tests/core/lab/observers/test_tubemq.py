@@ -1,4 +1,4 @@
-"""What is told of a TubeMQ lane: a small lab for each thing that can happen, and the sentence that it
+"""What is reported of a TubeMQ lane: a small lab for each thing that can happen, and the sentence that it
 leaves."""
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""A consuming program by itself, for tests: it is subscribed with each of its parts, and takes 100
+"""A consuming program on its own, for tests: it is subscribed with each of its parts, and takes 100
 microseconds for a message."""
 
 from __future__ import annotations

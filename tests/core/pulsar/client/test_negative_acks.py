@@ -212,7 +212,7 @@ def test_paused_program_still_asks_for_what_it_gave_back(kind):
 
 @pytest.mark.parametrize("end", [Leave(), Resubscribe([]), Closed("reset"), c.CommandCloseConsumer(0, ONE)])
 def test_who_goes_forgets_what_it_would_have_asked_for(end):
-    """The broker sends it again by itself: the consumer that had it is gone."""
+    """The broker sends it again on its own: the consumer that had it is gone."""
     node, out = consumer(cannot=5, nack_delay_us=300_000)
     play(node, out, 1, *messages(5))
     done(node, out)

@@ -37,7 +37,7 @@ def runs(sent):
 
 
 @pytest.mark.parametrize(("sizes", "expected"), [
-    ([1] * 50, [("a", 20), ("b", 20), ("a", 10)]),          # messages by themselves: twenty in a row
+    ([1] * 50, [("a", 20), ("b", 20), ("a", 10)]),          # messages on their own: twenty in a row
     ([10] * 7, [("a", 2), ("b", 2), ("a", 2), ("b", 1)]),   # twenty messages are two entries
     ([7] * 6, [("a", 2), ("b", 2), ("a", 2)]),              # 20 / 7, rounded down
     ([30] * 3, [("a", 1), ("b", 1), ("a", 1)]),             # one at least

@@ -21,7 +21,7 @@ Heard = list[tuple[str, str | None, list[Any]]]
 
 
 def heard(out: Any) -> Heard:
-    """What was told of partitions: (what, why, which)."""
+    """What was reported of partitions: (what, why, which)."""
     rows = [
         (
             kind.removeprefix("kafka.consumer."),

@@ -1,4 +1,4 @@
-"""JoinGroup in a classic group: what is refused first, what a refusal leaves as it was, and who is told what
+"""JoinGroup in a classic group: what is refused first, what a refusal leaves unchanged, and who gets what
 at the end of a join phase."""
 
 from __future__ import annotations

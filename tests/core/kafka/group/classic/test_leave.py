@@ -1,5 +1,5 @@
 """LeaveGroup in a classic group: each member has its own code, those who stay share again once, and who
-waited is told."""
+waited hears of it."""
 
 from __future__ import annotations
 

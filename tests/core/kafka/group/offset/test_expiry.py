@@ -166,8 +166,8 @@ def test_open_transaction_keeps_its_partition_and_with_it_the_group() -> None:
 
 
 def test_group_with_nothing_but_an_open_transaction_goes_as_in_the_original() -> None:
-    """docs/kafka/groups.md: kept as it is. What the transaction commits later is stored, and nobody can fetch
-    it: there is no group."""
+    """docs/kafka/groups.md: kept as it is. What the transaction commits later is stored, and cannot be
+    fetched, it: there is no group."""
     desk = Desk(**SHORT)
     desk.send(
         m.TxnOffsetCommitRequest("tx", "g", 100, 0, [m.CommittedTopic("t", [m.CommittedPartition(0, 9)])])
