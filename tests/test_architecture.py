@@ -137,7 +137,7 @@ def test_every_path_that_the_map_names_is_there():
         ("where would a new exchange type go", "broker_core/rabbitmq/handlers.py", "def basic_publish"),
         (
             "where does a replica's high watermark live",
-            "broker_core/kafka/replication/partition.py",
+            "broker_core/kafka/replication/in_sync.py",
             "high_watermark",
         ),
         ("where does a fork at t happen", "broker_core/lab/journal.py", "def cut"),

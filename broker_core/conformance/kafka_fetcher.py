@@ -27,7 +27,8 @@ from broker_core.kafka.replication.fetcher import (
     Truncated,
     Truncation,
 )
-from broker_core.kafka.replication.partition import LeaderAndIsr, Partition
+from broker_core.kafka.replication.isr import LeaderAndIsr
+from broker_core.kafka.replication.partition import Partition
 
 Json = dict[str, Any]
 

@@ -17,8 +17,8 @@ from broker_core.kafka.log.watermarks import Isolation
 from broker_core.kafka.replication.brokers import Brokers, KnownBroker
 from broker_core.kafka.replication.delayed_produce import DelayedProduces, WaitingProduce
 from broker_core.kafka.replication.fetch import FetchedPartition, PartitionFetch
-from broker_core.kafka.replication.isr import AlterPartitionRequest, IsrState, PendingIsr
-from broker_core.kafka.replication.partition import LeaderAndIsr, Partition
+from broker_core.kafka.replication.isr import AlterPartitionRequest, IsrState, LeaderAndIsr, PendingIsr
+from broker_core.kafka.replication.partition import Partition
 
 Json = dict[str, Any]
 

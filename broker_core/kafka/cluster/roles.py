@@ -16,7 +16,8 @@ from broker_core.kafka.cluster.hosting import Host
 from broker_core.kafka.cluster.state import SHUTTING_DOWN, Replica, TopicPartition
 from broker_core.kafka.replication.brokers import KnownBroker
 from broker_core.kafka.replication.fetcher import Fetcher
-from broker_core.kafka.replication.partition import LeaderAndIsr, Partition
+from broker_core.kafka.replication.isr import LeaderAndIsr
+from broker_core.kafka.replication.partition import Partition
 from broker_core.kafka.replication.registration import NO_LEADER, PartitionRegistration
 from broker_core.kafka.txn.records import TRANSACTION_STATE_TOPIC
 from broker_core.sim.node import Outbox

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from broker_core.kafka.group.settings import GroupSettings
 from broker_core.kafka.log.settings import DAY_MS
 from broker_core.kafka.replication.fetcher import Truncation
-from broker_core.kafka.replication.partition import REPLICA_LAG_TIME_MAX_MS
+from broker_core.kafka.replication.in_sync import REPLICA_LAG_TIME_MAX_MS
 from broker_core.kafka.replication.sessions import SESSION_TIMEOUT_MS
 
 NEVER_MS = 2**63 - 1

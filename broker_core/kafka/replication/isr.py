@@ -15,6 +15,7 @@ Vectors: kafka/replication/partition.json.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
@@ -22,6 +23,19 @@ from typing import NamedTuple
 import msgspec
 
 from broker_core.kafka.error_codes import ErrorCode
+
+
+class LeaderAndIsr(NamedTuple):
+    """What the controller has decided on a partition, as its replicas learn it. isr: of no interest to a
+    follower."""
+
+    leader: int
+    leader_epoch: int
+    partition_epoch: int
+    replicas: Sequence[int]
+    isr: Sequence[int] = ()
+    adding: Sequence[int] = ()
+    removing: Sequence[int] = ()
 
 
 class LeaderRecoveryState(Enum):

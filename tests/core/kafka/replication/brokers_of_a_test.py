@@ -17,7 +17,8 @@ from broker_core.kafka.replication.fetcher import (
     Truncated,
     Truncation,
 )
-from broker_core.kafka.replication.partition import AppendedToLeader, LeaderAndIsr, Partition
+from broker_core.kafka.replication.isr import LeaderAndIsr
+from broker_core.kafka.replication.partition import AppendedToLeader, Partition
 
 NOW = 0
 
