@@ -1,4 +1,4 @@
-"""One partition's log: what an append checks, writes and notes, and how the log is cut, flushed and closed.
+"""One partition's log: what an append checks, writes and notes.
 
     validate -> give offsets -> note the leader's epoch -> roll if the segment is full -> ask the producer's
     state -> write -> note
@@ -6,33 +6,29 @@
 As in the original the epoch is noted, and a segment may be rolled, before the producer's state refuses an
 append or knows it already. Of records nothing is written unless all of an append is taken.
 
-The segments, and reading from them: local_log.py; how far consumers may read: watermarks.py. How a log is
-opened again: recovery.py; what is deleted: retention.py; how superseded keys go: compaction.py. Nothing here
-asks a clock: who appends says what time it is.
+The segments, and reading from them: local_log.py; how far consumers may read: watermarks.py; where the log
+grows, rolls and is cut: log_end.py. How a log is opened again: recovery.py; what is deleted: retention.py; how
+superseded keys go: compaction.py. Nothing here asks a clock: who appends says what time it is.
 
 Source: Kafka 3.9 core UnifiedLog.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
-from broker_core.errors import CommandError
 from broker_core.kafka.log import recovery
 from broker_core.kafka.log.batch_reader import records_only, whole_batches
 from broker_core.kafka.log.codecs import Codec, compress
 from broker_core.kafka.log.errors import (
     OffsetsOutOfOrder,
-    RecordBatchTooLarge,
     RecordTooLarge,
     UnexpectedAppendOffset,
 )
 from broker_core.kafka.log.local_log import EARLIEST, LATEST, MAX_TIMESTAMP, Fetched
-from broker_core.kafka.log.producer_snapshots import rebuild_producers, snapshot_offsets, take_snapshot
-from broker_core.kafka.log.producer_state import ProducerState
-from broker_core.kafka.log.producer_updates import ProducerUpdates
+from broker_core.kafka.log.log_end import LogEnd
 from broker_core.kafka.log.record import encode_pairs
 from broker_core.kafka.log.record_batch import (
     LOG_APPEND_TIME,
@@ -47,14 +43,10 @@ from broker_core.kafka.log.record_batch import (
     placed,
     seal,
 )
-from broker_core.kafka.log.segment import SNAPSHOT, TXN_INDEX, RollReason, Segment, file_name
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.log.storage import Folder
-from broker_core.kafka.log.transaction_index import add_aborted
-from broker_core.kafka.log.transaction_verification import TransactionVerifications
 from broker_core.kafka.log.validation import validated, with_times
 from broker_core.kafka.log.varint import Buffer
-from broker_core.kafka.log.watermarks import WatermarkedLog
 
 __all__ = ["EARLIEST", "LATEST", "MAX_TIMESTAMP", "Appended", "Fetched", "PartitionLog"]
 _new_tuple = tuple.__new__
@@ -68,7 +60,7 @@ class Appended(NamedTuple):
     is_duplicate: bool = False
 
 
-class PartitionLog(WatermarkedLog):
+class PartitionLog(LogEnd):
     """One partition's log in one folder. `PartitionLog.open` is the way in."""
 
     def __init__(
@@ -79,21 +71,9 @@ class PartitionLog(WatermarkedLog):
         now_ms: int,
         high_watermark: int | None,
     ) -> None:
-        super().__init__(folder, settings, loaded.segments, loaded.log_start_offset, loaded.log_end_offset)
-        self.producers = loaded.producers
-        self.epochs = loaded.epochs
-        self.verifications = TransactionVerifications()
-        self.recovery_point = loaded.recovery_point
-        self.leader_epoch = max(0, self.epochs.latest)
-        self.roll_reason: RollReason | None = None  # of the last append that went to a new segment
-        self._flushed_ms = now_ms
-        self._flush_at_offset = self.recovery_point + settings.flush_interval_messages
+        super().__init__(folder, settings, loaded, now_ms, high_watermark)
         self._message_bytes_max = settings.message_bytes_max
         self._looks_into_batches = settings.is_log_append_time or settings.asks_for_records
-        if high_watermark is None:
-            self._note_stable()
-        else:
-            self.high_watermark = high_watermark
 
     @classmethod
     def open(
@@ -261,23 +241,6 @@ class PartitionLog(WatermarkedLog):
             self._note_producers(batches, segment)
         return Appended(first_offset, last_offset)
 
-    def roll(self, now_ms: int, base_offset: int | None = None) -> Segment:
-        """Close the active segment and begin a new one, by default at the log end."""
-        base = self.log_end_offset if base_offset is None else base_offset
-        active = self.active
-        if active.size == 0 and active.base_offset == base:
-            active.created_ms = now_ms  # the original puts a new one in its place
-            segment = active
-        else:
-            active.close_for_appends()
-            self.producers.end_offset = base
-            take_snapshot(self.folder, self.producers)
-            segment = self._new_segment(base, now_ms)
-            self.segments.append(segment)
-        if self._high_watermark is not None and self._high_watermark >= self.log_end_offset:
-            self.high_watermark = self.log_end_offset  # its place is in the new segment now
-        return segment
-
     # --- what only a leader is asked
 
     def start_verification(
@@ -295,97 +258,12 @@ class PartitionLog(WatermarkedLog):
         self.producers.forget_expired(now_ms, self.settings.producer_id_expiration_ms)
         self.verifications.forget_expired(now_ms, self.settings.producer_id_expiration_ms)
 
-    # --- cut, flush, close
-
-    def flush(self, now_ms: int) -> None:
-        """Make everything up to the log end outlive a power cut."""
-        self._flush_up_to(self.log_end_offset)
-        self._flushed_ms = now_ms
-
-    def flush_if_due(self, now_ms: int) -> None:
-        """Flush where `flush.messages` or `flush.ms` says so; after a roll, what was closed. To be called now
-        and then.
-
-        By default nothing else flushes: replication, not the disk, keeps records. The original flushes a
-        closed segment from its own thread, so no producer waits for it either.
-        """
-        unflushed = self.log_end_offset - self.recovery_point
-        is_long_ago = now_ms - self._flushed_ms >= self.settings.flush_interval_ms
-        if unflushed and (unflushed >= self.settings.flush_interval_messages or is_long_ago):
-            self.flush(now_ms)
-        elif self.recovery_point < self.active.base_offset:
-            self._flush_up_to(self.active.base_offset)
-
-    def truncate_to(self, offset: int, now_ms: int) -> bool:
-        """Drop every record at or after the offset: a follower cuts off what its new leader does not have.
-        Tells whether there was one.
-
-        Of the leader epochs those go that wrote nothing below it, in either case. Raises CommandError for a
-        negative offset.
-        """
-        if offset < 0:
-            raise CommandError("offset", "a log cannot end at {offset}", offset=offset)
-        if offset >= self.log_end_offset:
-            self.epochs.truncate_from_end(self.log_end_offset)
-            return False
-        if offset < self.segments[0].base_offset:
-            self.restart_at(offset, now_ms)
-            return True
-        keep = self.segment_of(offset) + 1
-        gone, self.segments = self.segments[keep:], self.segments[:keep]
-        self.delete_files_of(gone, now_ms)
-        self.active.truncate_to(offset, now_ms)
-        self.log_end_offset = offset
-        self._has_open_end = True
-        self.log_start_offset = min(self.log_start_offset, offset)
-        self.recovery_point = min(self.recovery_point, offset)
-        self.epochs.truncate_from_end(offset)
-        self._rebuild_producers(now_ms)
-        if self._high_watermark is None:
-            self._note_stable()
-        elif self._high_watermark >= offset:
-            self.high_watermark = offset
-        return True
-
-    def restart_at(self, offset: int, now_ms: int, *, log_start_offset: int | None = None) -> None:
-        """Drop everything and start again at that offset: the leader no longer needs anything here.
-
-        log_start_offset: as the leader says, at or below the offset; default the offset.
-        """
-        gone, self.segments = self.segments, []
-        self.delete_files_of(gone, now_ms)
-        self.segments.append(self._new_segment(offset, now_ms))
-        self.log_end_offset = offset
-        self.log_start_offset = offset if log_start_offset is None else log_start_offset
-        self.recovery_point = min(self.recovery_point, offset)
-        self.epochs.clear_and_flush()
-        self.producers = ProducerState()
-        for stale in snapshot_offsets(self.folder):
-            self.folder.remove(file_name(stale, SNAPSHOT))
-        self.producers.end_offset = offset
-        self._rebuild_producers(now_ms)
-        if self._high_watermark is None:
-            self._note_stable()
-        else:
-            self.high_watermark = offset
-
-    def close(self, now_ms: int) -> None:
-        """Flush and let go. A next `open` with `was_closed` reads no records."""
-        self.active.close_for_appends()
-        take_snapshot(self.folder, self.producers)
-        self.flush(now_ms)
-        for segment in self.segments:
-            segment.close()
-
     # --- inside: what the bytes are; the log of descriptors has its own (replication/replica_log.py)
 
     def last_epoch_of(self, data: Buffer) -> int | None:
         """The leader epoch of the last batch that a fetch brought; None: it brought none."""
         batches = self._copied(data)
         return batches[-1].header.partition_leader_epoch if batches else None
-
-    def _new_segment(self, base_offset: int, now_ms: int) -> Segment:
-        return Segment(self.folder, base_offset, self.settings, now_ms)
 
     def _copied(self, data: Buffer) -> list[RecordBatch]:
         """The whole batches that a leader gave. Raises CorruptRecord."""
@@ -425,40 +303,6 @@ class PartitionLog(WatermarkedLog):
 
     # --- inside
 
-    def _flush_up_to(self, end_offset: int) -> None:
-        """Flush the segments that hold something between the recovery point and that offset, which it then
-        is."""
-        for segment in self.segments[self.segment_of(self.recovery_point) :]:
-            if segment.base_offset < end_offset:
-                segment.flush()
-        self.folder.sync()
-        self.recovery_point = end_offset
-        self._flush_at_offset = end_offset + self.settings.flush_interval_messages
-
-    def _rebuild_producers(self, now_ms: int) -> None:
-        self.producers = rebuild_producers(
-            self.folder,
-            self.segments,
-            self.producers,
-            self.log_start_offset,
-            self.log_end_offset,
-            now_ms,
-            self.settings.producer_id_expiration_ms,
-            self._end_verification,
-        )
-
-    def _end_verification(self, batch: RecordBatch) -> None:
-        """A transactional batch uses its producer's guard up, also one that is copied or read again."""
-        if self.verifications.under_way and batch.header.is_transactional:
-            self.verifications.end(batch.header.producer_id)
-
-    def _ending_verifications(self, batches: Iterable[RecordBatch]) -> Iterator[RecordBatch]:
-        """Give the batches; the guard of each one is used up when the next is asked for, that is if it was
-        not refused."""
-        for batch in batches:
-            yield batch
-            self._end_verification(batch)
-
     def _append_from_client(
         self,
         batch: RecordBatch,
@@ -490,53 +334,3 @@ class PartitionLog(WatermarkedLog):
         if has_producer:
             self._note_producers([batch._replace(header=header._replace(base_offset=base_offset))], segment)
         return _new_tuple(Appended, (base_offset, last_offset, False))  # as `Appended(...)`, in half the time
-
-    def _segment_for(
-        self, first_offset: int, last_offset: int, max_timestamp: int, epoch: int, now_ms: int, size: int
-    ) -> Segment:
-        """Give the segment that an append of `size` bytes goes to: the active one, or a new one. Notes the
-        leader's epoch.
-
-        Raises RecordBatchTooLarge.
-        """
-        epochs = self.epochs
-        if epoch >= 0 and (epoch != epochs.latest or first_offset < epochs.latest_start):
-            epochs.assign(epoch, first_offset)
-        segment = self.segments[-1]
-        if (reason := segment.should_roll(size, max_timestamp, last_offset, now_ms)) is not None:
-            if size > self.settings.segment_bytes:
-                raise RecordBatchTooLarge(f"{size} bytes; a segment has {self.settings.segment_bytes}")
-            segment = self.roll(now_ms, first_offset)
-            self.roll_reason = reason
-        return segment
-
-    def _write(
-        self,
-        segment: Segment,
-        last_offset: int,
-        max_timestamp: int,
-        offset_of_max_timestamp: int,
-        now_ms: int,
-        data: Buffer,
-        rest: Buffer | None = None,
-    ) -> None:
-        """Write an append, `data` and then `rest`, at the end of the active segment. Raises StorageFull."""
-        segment.append(last_offset, max_timestamp, offset_of_max_timestamp, data, rest)
-        self.log_end_offset = self.producers.end_offset = last_offset + 1
-        self._has_open_end = False
-        if last_offset + 1 >= self._flush_at_offset:
-            self.flush(now_ms)
-        if self._first_unstable is not None:
-            self._note_stable()
-
-    def _note_producers(self, batches: Iterable[RecordBatch], segment: Segment) -> None:
-        """Note in the producers' state what was written, and in the segment's index what was aborted."""
-        updates = ProducerUpdates(self.producers)
-        for batch in batches:
-            updates.add(batch)
-            self._end_verification(batch)
-        for completed in updates.note():
-            row = self.producers.complete(completed)
-            if completed.is_aborted:
-                add_aborted(self.folder, file_name(segment.base_offset, TXN_INDEX), row)
-        self._note_stable()
