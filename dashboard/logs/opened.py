@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.kafka.log.checkpoints import CLEANER, LOG_START, RECOVERY_POINT, REPLICATION, read_offsets
-from broker_core.kafka.log.segment import LOG, file_name
+from broker_core.kafka.log.file_names import LOG, file_name
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.lab.kafka_log import article
 from broker_core.lab.kafka_log.article import FOLDER, build_article_log

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from broker_core.events import Json
-from broker_core.kafka.log.segment import LOG, file_name
+from broker_core.kafka.log.file_names import LOG, file_name
 from broker_core.lab.kafka_log.opened import OpenedLog
 
 

@@ -25,7 +25,7 @@ from broker_core.kafka.log.checkpoints import (
     RECOVERY_POINT,
     REPLICATION,
 )
-from broker_core.kafka.log.segment import DELETED, LOG, file_name
+from broker_core.kafka.log.file_names import DELETED, LOG, file_name
 from broker_core.lab.kafka_log.batch_view import batch_json, stretch_json
 from broker_core.lab.kafka_log.folder_view import retention_json, segments_json
 from broker_core.lab.kafka_log.lookup import lookup_offset, lookup_timestamp

@@ -19,8 +19,15 @@ from django.core.files.uploadhandler import FileUploadHandler
 from django.utils.translation import gettext as _
 
 from broker_core.events import Json
+from broker_core.kafka.log.file_names import (
+    INDEX,
+    LOG,
+    SNAPSHOT,
+    TIME_INDEX,
+    TXN_INDEX,
+    file_name,
+)
 from broker_core.kafka.log.record_batch import HEADER_SIZE
-from broker_core.kafka.log.segment import INDEX, LOG, SNAPSHOT, TIME_INDEX, TXN_INDEX, file_name
 from broker_core.lab.kafka_log.read_only import base_offset_of
 from broker_core.lab.kafka_log.walk import begins_with_batch
 from dashboard import quotas

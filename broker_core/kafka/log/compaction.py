@@ -31,12 +31,14 @@ import numpy as np
 
 from broker_core.kafka.log.batch_filter import BatchRetention, Keep, filter_batch, plain_records
 from broker_core.kafka.log.cleaned_transactions import CleanedTransactions
+from broker_core.kafka.log.file_names import CLEANED, SWAP, TXN_INDEX, file_name
+from broker_core.kafka.log.indexed_batches import RELATIVE_OFFSET_MAX
 from broker_core.kafka.log.offset_map import OffsetMap
 from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.kafka.log.producer_state import ProducerState
 from broker_core.kafka.log.record_batch import RecordBatch
 from broker_core.kafka.log.record_columns import Bools, RecordColumns, record_columns
-from broker_core.kafka.log.segment import CLEANED, RELATIVE_OFFSET_MAX, SWAP, TXN_INDEX, Segment, file_name
+from broker_core.kafka.log.segment import Segment
 from broker_core.kafka.log.settings import LONG_MAX
 from broker_core.kafka.log.transaction_index import add_aborted
 

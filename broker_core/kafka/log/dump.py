@@ -24,11 +24,20 @@ from broker_core.kafka.log import offset_index, time_index
 from broker_core.kafka.log.batch_reader import batch_at
 from broker_core.kafka.log.codecs import Codec
 from broker_core.kafka.log.errors import LogError, UnknownCodec
+from broker_core.kafka.log.file_names import (
+    CLEANED,
+    DELETED,
+    INDEX,
+    LOG,
+    SNAPSHOT,
+    SWAP,
+    TIME_INDEX,
+    TXN_INDEX,
+)
 from broker_core.kafka.log.legacy import LegacyBatch
 from broker_core.kafka.log.producer_state import NO_OPEN_TRANSACTION, CorruptSnapshot, ProducerState
 from broker_core.kafka.log.record import Record
 from broker_core.kafka.log.record_batch import CODEC_MASK, RecordBatch, read_control_record, read_control_type
-from broker_core.kafka.log.segment import CLEANED, DELETED, INDEX, LOG, SNAPSHOT, SWAP, TIME_INDEX, TXN_INDEX
 from broker_core.kafka.log.transaction_index import read_rows
 
 Value = str | int | bool | None | list[str]

@@ -20,8 +20,10 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from broker_core.kafka.log.errors import OffsetOutOfRange
+from broker_core.kafka.log.file_names import DELETED, SNAPSHOT, TXN_INDEX, file_name
+from broker_core.kafka.log.indexed_batches import BatchPosition
 from broker_core.kafka.log.record_batch import RecordBatch
-from broker_core.kafka.log.segment import DELETED, SNAPSHOT, TXN_INDEX, BatchPosition, Segment, file_name
+from broker_core.kafka.log.segment import Segment
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.log.storage import Folder
 from broker_core.kafka.log.time_index import TimestampOffset

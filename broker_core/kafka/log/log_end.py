@@ -15,11 +15,12 @@ from collections.abc import Iterable, Iterator
 from broker_core.errors import CommandError
 from broker_core.kafka.log import recovery
 from broker_core.kafka.log.errors import RecordBatchTooLarge
+from broker_core.kafka.log.file_names import SNAPSHOT, TXN_INDEX, file_name
 from broker_core.kafka.log.producer_snapshots import rebuild_producers, snapshot_offsets, take_snapshot
 from broker_core.kafka.log.producer_state import ProducerState
 from broker_core.kafka.log.producer_updates import ProducerUpdates
 from broker_core.kafka.log.record_batch import RecordBatch
-from broker_core.kafka.log.segment import SNAPSHOT, TXN_INDEX, RollReason, Segment, file_name
+from broker_core.kafka.log.segment import RollReason, Segment
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.log.storage import Folder
 from broker_core.kafka.log.transaction_index import add_aborted

@@ -17,10 +17,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from broker_core.kafka.log.errors import LogError
+from broker_core.kafka.log.file_names import SNAPSHOT, file_name
 from broker_core.kafka.log.producer_state import CorruptSnapshot, ProducerState
 from broker_core.kafka.log.producer_updates import ProducerUpdates
 from broker_core.kafka.log.record_batch import RecordBatch
-from broker_core.kafka.log.segment import SNAPSHOT, Segment, file_name
+from broker_core.kafka.log.segment import Segment
 from broker_core.kafka.log.storage import Folder
 from broker_core.kafka.log.transaction_index import AbortedTransaction
 

@@ -23,6 +23,16 @@ from dataclasses import dataclass, field
 
 from broker_core.kafka.log.batch_reader import read_batches
 from broker_core.kafka.log.errors import CorruptRecord
+from broker_core.kafka.log.file_names import (
+    CLEANED,
+    DELETED,
+    INDEX,
+    LOG,
+    SWAP,
+    TIME_INDEX,
+    TXN_INDEX,
+    file_name,
+)
 from broker_core.kafka.log.index_file import CorruptIndex
 from broker_core.kafka.log.leader_epochs import LeaderEpochs
 from broker_core.kafka.log.producer_snapshots import (
@@ -34,17 +44,7 @@ from broker_core.kafka.log.producer_snapshots import (
 )
 from broker_core.kafka.log.producer_state import ProducerState
 from broker_core.kafka.log.record_batch import RecordBatch
-from broker_core.kafka.log.segment import (
-    CLEANED,
-    DELETED,
-    INDEX,
-    LOG,
-    SWAP,
-    TIME_INDEX,
-    TXN_INDEX,
-    Segment,
-    file_name,
-)
+from broker_core.kafka.log.segment import Segment
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.log.storage import Folder
 from broker_core.kafka.log.transaction_index import AbortedTransaction, replace_aborted

@@ -19,9 +19,11 @@ from typing import Any
 from broker_core.errors import InvariantError
 from broker_core.kafka.log.cleaned_transactions import CleanedTransactions
 from broker_core.kafka.log.compaction import Cleaned, LogToClean
+from broker_core.kafka.log.file_names import TXN_INDEX, file_name
+from broker_core.kafka.log.indexed_batches import RELATIVE_OFFSET_MAX
 from broker_core.kafka.log.record import NO_TIMESTAMP, Record, encode_record
 from broker_core.kafka.log.record_batch import DELETE_HORIZON, HEADER_SIZE, LOG_OVERHEAD
-from broker_core.kafka.log.segment import RELATIVE_OFFSET_MAX, TXN_INDEX, Segment, file_name
+from broker_core.kafka.log.segment import Segment
 from broker_core.kafka.log.transaction_index import add_aborted
 from broker_core.kafka.replication.light_batch import MARKER_BYTES, LightBatch, Payload
 from broker_core.kafka.replication.light_segment import LightSegment

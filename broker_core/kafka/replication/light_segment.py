@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from broker_core.errors import InvariantError
-from broker_core.kafka.log.segment import TXN_INDEX, BatchPosition, Segment, file_name
+from broker_core.kafka.log.file_names import TXN_INDEX, file_name
+from broker_core.kafka.log.indexed_batches import BatchPosition
+from broker_core.kafka.log.segment import Segment
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.log.storage import Folder
 from broker_core.kafka.log.time_index import TimestampOffset

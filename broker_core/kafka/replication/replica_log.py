@@ -25,6 +25,7 @@ from typing import Any
 from broker_core.errors import InvariantError
 from broker_core.kafka.log import recovery
 from broker_core.kafka.log.codecs import Codec
+from broker_core.kafka.log.indexed_batches import BatchPosition
 from broker_core.kafka.log.leader_epochs import LeaderEpochs
 from broker_core.kafka.log.local_log import Fetched
 from broker_core.kafka.log.memory_storage import MemoryFolder
@@ -39,7 +40,7 @@ from broker_core.kafka.log.record_batch import (
     ControlType,
     RecordBatch,
 )
-from broker_core.kafka.log.segment import BatchPosition, Segment
+from broker_core.kafka.log.segment import Segment
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.log.storage import Folder
 from broker_core.kafka.log.transaction_index import AbortedTransaction

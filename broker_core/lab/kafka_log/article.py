@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from broker_core.errors import InvariantError
 from broker_core.kafka.log.checkpoints import LEADER_EPOCH, write_leader_epochs
 from broker_core.kafka.log.disk_storage import DiskFolder
+from broker_core.kafka.log.file_names import INDEX, LOG, SNAPSHOT, TIME_INDEX, file_name
 from broker_core.kafka.log.producer_state import ProducerState
 from broker_core.kafka.log.record import Record
 from broker_core.kafka.log.record_batch import encode_batch
-from broker_core.kafka.log.segment import INDEX, LOG, SNAPSHOT, TIME_INDEX, file_name
 
 FOLDER = "nginx_access_log-1"
 BASE, NEXT_BASE, LOG_BYTES = 3257573, 6506251, 1_073_741_513

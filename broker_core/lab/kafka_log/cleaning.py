@@ -13,11 +13,11 @@ from broker_core.events import Json
 from broker_core.kafka.group.record_words import described, in_words
 from broker_core.kafka.log.compaction import LogToClean, clean, log_to_clean
 from broker_core.kafka.log.errors import LogError
+from broker_core.kafka.log.file_names import LOG, TXN_INDEX, file_name
 from broker_core.kafka.log.memory_storage import MemoryFolder
 from broker_core.kafka.log.offset_map import OffsetMap
 from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.kafka.log.record import Record
-from broker_core.kafka.log.segment import LOG, TXN_INDEX, file_name
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.lab.kafka_log.guarded import ensure_small
 from broker_core.lab.kafka_log.opened import OpenedLog

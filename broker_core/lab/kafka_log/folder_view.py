@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from broker_core.events import Json
-from broker_core.kafka.log.segment import DELETED, Segment
+from broker_core.kafka.log.file_names import DELETED
+from broker_core.kafka.log.segment import Segment
 from broker_core.lab.kafka_log.batch_view import damage_json
 from broker_core.lab.kafka_log.opened import OpenedLog, Summary
 

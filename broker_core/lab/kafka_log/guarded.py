@@ -17,10 +17,11 @@ import cramjam
 from broker_core.kafka.log.batch_reader import batch_at
 from broker_core.kafka.log.codecs import XERIAL_HEADER, XERIAL_MAGIC, Codec
 from broker_core.kafka.log.errors import InvalidRecord
+from broker_core.kafka.log.indexed_batches import BatchPosition
 from broker_core.kafka.log.legacy import LegacyBatch
 from broker_core.kafka.log.record import Record
 from broker_core.kafka.log.record_batch import HEADER_SIZE, RecordBatch
-from broker_core.kafka.log.segment import BatchPosition, Segment
+from broker_core.kafka.log.segment import Segment
 
 UNPACKED_BYTES_MAX = 8 * 1024 * 1024
 _GZIP_WINDOW_BITS = 31

@@ -16,10 +16,19 @@ from broker_core.errors import CommandError
 from broker_core.kafka.group.record_words import OFFSETS_TOPIC
 from broker_core.kafka.log.codecs import Codec
 from broker_core.kafka.log.errors import LogError
+from broker_core.kafka.log.file_names import (
+    CLEANED,
+    DELETED,
+    INDEX,
+    LOG,
+    SWAP,
+    TIME_INDEX,
+    file_name,
+)
 from broker_core.kafka.log.index_file import CorruptIndex
 from broker_core.kafka.log.legacy import LegacyBatch
 from broker_core.kafka.log.record_batch import RecordBatch
-from broker_core.kafka.log.segment import CLEANED, DELETED, INDEX, LOG, SWAP, TIME_INDEX, Segment, file_name
+from broker_core.kafka.log.segment import Segment
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.lab.kafka_log.guarded import GuardedSegment, guarded_at
 from broker_core.lab.kafka_log.read_only import ReadOnlyFolder, base_offset_of

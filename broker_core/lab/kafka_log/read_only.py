@@ -1,10 +1,9 @@
 """A partition's folder that can only be read: somebody else's log, or one that another process is writing.
 
-The log's own code may want to put an index in order (`segment.py` rebuilds a damaged one). Here that happens
-in memory; the disk stays unchanged. A link in the folder is not a file of it, and the path of the folder has
-none (`real_files.py`). Files are opened for each read and never
-mapped: the folder's writer may cut or remove a file at any moment, and a mapped byte past a file's end would
-kill the process that reads it.
+The log's own code may want to put an index in order (`indexed_batches.py` rebuilds a damaged one). Here that
+happens in memory; the disk stays unchanged. A link in the folder is not a file of it, and the path of the
+folder has none (`real_files.py`). Files are opened for each read and never mapped: the folder's writer may
+cut or remove a file at any moment, and a mapped byte past a file's end would kill the process that reads it.
 """
 
 import os
@@ -13,7 +12,7 @@ from pathlib import Path
 
 from broker_core.errors import InvariantError
 from broker_core.kafka.log import offset_index, time_index
-from broker_core.kafka.log.segment import INDEX, LOG, TIME_INDEX
+from broker_core.kafka.log.file_names import INDEX, LOG, TIME_INDEX
 from broker_core.kafka.log.varint import Buffer
 from broker_core.real_files import file_names, open_file, read_file, stat_file
 

@@ -3,10 +3,10 @@
 import pytest
 
 from broker_core.kafka.log.errors import OffsetOutOfRange
+from broker_core.kafka.log.file_names import TIME_INDEX, file_name
 from broker_core.kafka.log.memory_storage import MemoryFolder
 from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.kafka.log.retention import delete_old_segments, delete_records
-from broker_core.kafka.log.segment import TIME_INDEX, file_name
 from broker_core.kafka.log.settings import DAY_MS, LogSettings
 
 NOW = 100 * DAY_MS

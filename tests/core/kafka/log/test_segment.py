@@ -4,20 +4,12 @@ what a flush keeps."""
 import pytest
 
 from broker_core.kafka.log.errors import CorruptRecord
+from broker_core.kafka.log.file_names import CLEANED, INDEX, LOG, SWAP, TIME_INDEX, file_name
 from broker_core.kafka.log.index_file import CorruptIndex
 from broker_core.kafka.log.memory_storage import MemoryFolder
 from broker_core.kafka.log.record import Record
 from broker_core.kafka.log.record_batch import HEADER_SIZE, encode_batch, with_offset
-from broker_core.kafka.log.segment import (
-    CLEANED,
-    INDEX,
-    LOG,
-    SWAP,
-    TIME_INDEX,
-    RollReason,
-    Segment,
-    file_name,
-)
+from broker_core.kafka.log.segment import RollReason, Segment
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.log.storage import StorageFull
 from tests.core.kafka.log.small_logs import NOW

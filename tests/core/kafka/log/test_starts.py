@@ -5,10 +5,7 @@ from typing import Any
 
 import pytest
 
-from broker_core.kafka.log.memory_storage import MemoryFolder
-from broker_core.kafka.log.partition_log import PartitionLog
-from broker_core.kafka.log.recovery import load
-from broker_core.kafka.log.segment import (
+from broker_core.kafka.log.file_names import (
     CLEANED,
     DELETED,
     INDEX,
@@ -16,9 +13,12 @@ from broker_core.kafka.log.segment import (
     SNAPSHOT,
     SWAP,
     TIME_INDEX,
-    Segment,
     file_name,
 )
+from broker_core.kafka.log.memory_storage import MemoryFolder
+from broker_core.kafka.log.partition_log import PartitionLog
+from broker_core.kafka.log.recovery import load
+from broker_core.kafka.log.segment import Segment
 from broker_core.kafka.log.settings import LogSettings
 from tests.core.kafka.log.small_logs import NOW, Rows, new_folder, rows
 
