@@ -10,6 +10,7 @@ django.setup()  # tests/conftest.py said under which settings; test modules impo
 
 from django.utils import translation  # noqa: E402
 
+from dashboard.sentences import catalogue  # noqa: E402
 from tests.dashboard.processes import UPLOAD_MAX, Site  # noqa: E402
 from tests.dashboard.world import World  # noqa: E402
 from tests.quick_java import QUICK_JAVA  # noqa: E402
@@ -20,6 +21,12 @@ def _language() -> Iterator[None]:
     """A request in another language leaves it active in its thread: the next test begins in English."""
     yield
     translation.deactivate()
+
+
+@pytest.fixture(scope="session")
+def words() -> dict[str, dict[str, str]]:
+    """What pages say, by language."""
+    return catalogue()
 
 
 @pytest.fixture

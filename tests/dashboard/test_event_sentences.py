@@ -11,7 +11,7 @@ from broker_core.lab.lab import Lab
 from broker_core.lab.lesson.file import read_file, scenario_from_text, shelf
 from broker_core.lab.scenario import scenario_from_json
 from dashboard.formats import fill
-from dashboard.sentences import LANGUAGES, catalogue
+from dashboard.sentences import LANGUAGES
 
 PLACE = re.compile(r"\{(\w+)")
 SECOND = 1_000_000
@@ -107,11 +107,6 @@ def events() -> list[dict[str, Any]]:
         "kafka",
     )
     return told
-
-
-@pytest.fixture(scope="module")
-def words() -> dict[str, dict[str, str]]:
-    return catalogue()
 
 
 def facts(event: dict[str, Any]) -> dict[str, Any]:

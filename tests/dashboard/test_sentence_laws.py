@@ -18,11 +18,6 @@ CHOICE = re.compile(r"\{(\w+)\?([^|}{]*)\|((?:[^{}]|\{\w+\})*)\}")
 HAN = "\u4e00-\u9fff"
 
 
-@pytest.fixture(scope="module")
-def words() -> dict[str, dict[str, str]]:
-    return catalogue()
-
-
 def filled(text: str, value: Any) -> str:
     """The text with this in all its places."""
     return fill(text, dict.fromkeys(PLACE.findall(text), value), UNITS)
