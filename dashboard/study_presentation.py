@@ -2,7 +2,7 @@
 
 Pure: a result (plain JSON of the pipeline), its ranking and the words of one language in, plain dicts out.
 static/js/analyze/result.js answers the same when the weights or the language change;
-tests/dashboard/test_analyze_pages.py runs both on the same result.
+tests/dashboard/test_analyze_words.py runs both on the same result.
 """
 
 import math

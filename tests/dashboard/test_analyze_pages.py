@@ -1,10 +1,7 @@
-"""The Analyze pages: server and browser say the same of a result, every state has its page, and nothing
-inline runs."""
+"""The Analyze pages: every state has its page, and nothing inline runs."""
 
-import gzip
 import json
 import re
-import subprocess
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,39 +12,19 @@ from django.test import Client
 from django.utils import timezone
 
 from broker_core.lab.limits import DEFAULT_LIMITS
-from broker_core.lab.workload import KINDS as WORKLOAD_KINDS
-from broker_core.pipeline import strategies
 from broker_core.pipeline.members import CONSUMERS_MAX
-from broker_core.pipeline.recommend import WEIGHTS, rank, verdict
+from broker_core.pipeline.recommend import WEIGHTS, rank
 from broker_core.pipeline.sources.generated import EXPONENT_MAX, KEYS_MAX, RECORDS_MAX
 from broker_core.pipeline.sources.rows import REASONS
 from broker_core.pipeline.study_errors import FAULT
 from dashboard import access, services
-from dashboard.formats import percent
 from dashboard.models import Study, Upload
 from dashboard.sentences import LANGUAGES, SENTENCES, catalogue
 from dashboard.studies import reasons, selectors
-from dashboard.study_presentation import (
-    _reason,
-    head,
-    notes,
-    ranking_rows,
-    short_names,
-    unowned,
-    verdict_words,
-)
+from dashboard.study_presentation import head, ranking_rows
+from tests.dashboard.shown_study import result_of_fixture, shown
 
-ROOT = Path(__file__).resolve().parents[2]
-PLACE = re.compile(r"\{\w+[?}]")
-FREE = {"keeps_order": False}
 VISITOR = "a-visitor-of-the-analyze-pages"
-
-
-def result_of_fixture() -> dict[str, Any]:
-    result: dict[str, Any] = json.loads(
-        gzip.decompress((ROOT / "tests/js/fixtures/study.json.gz").read_bytes())
-    )
-    return result
 
 
 @pytest.fixture
@@ -78,161 +55,6 @@ def results(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.setattr(selectors, "study_result", lambda study: result)
     monkeypatch.setattr("broker_core.pipeline.result.result_json", lambda folder: result)
     return result
-
-
-# -- words ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize(("weights", "constraints"), [
-    ({}, None), ({"churn": 0, "pause": 0, "order": 0}, {"skew_max": 2, "pause_s_max": 60}),
-    ({"skew": 0, "churn": 0, "pause": 0}, {"keeps_order": False}), ({}, {"skew_max": 1, "pause_s_max": 10}),
-])  # fmt: skip
-def test_server_and_browser_say_the_same_of_a_result(
-    language: str, weights: dict[str, int], constraints: Any
-) -> None:
-    result, words = result_of_fixture(), catalogue("analyze")[language]
-    for strategy, share in zip(result["strategies"][:2], (0.5196, 0.25), strict=True):
-        strategy["totals"]["unowned_share"] = share
-    ranking = rank(result, {**WEIGHTS, **weights}, constraints)
-    asked = json.dumps({"result": result, "ranking": ranking, "verdict": verdict(ranking), "words": words})
-    answer = subprocess.run(
-        ["node", str(ROOT / "tests/js/study_words.mjs")],
-        input=asked,
-        capture_output=True,
-        text=True,
-        check=True,
-        encoding="utf-8",
-    )
-    ours = {
-        "head": head(result, ranking, words),
-        "rows": ranking_rows(result, ranking, words),
-        "short": short_names(result["strategies"], words),
-    }
-    ours |= {"unowned": unowned(result, words), "sure": verdict_words(result, verdict(ranking), words)}
-    assert "52" in ours["unowned"] and not PLACE.search(ours["unowned"])
-    assert unowned(result_of_fixture(), words) == ""
-    assert json.loads(answer.stdout) == ours
-    for text in [*ours["head"].values(), *(row["why"] for row in ours["rows"]), ours["sure"]]:
-        assert text and not PLACE.search(text) and "why." not in text and not text.startswith("verdict.")
-
-
-def test_every_strategy_that_can_be_chosen_has_its_names() -> None:
-    for family in strategies.strategies_offered():
-        code = f"strategy.{family['model']}.{family['algorithm']}"
-        assert {code, f"{code}.short", f"{code}.best"} <= set(SENTENCES)
-        assert all(f"param.{param['name']}" in SENTENCES for param in family["params"])
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_reason_that_a_ranking_can_give_has_words(language: str) -> None:
-    words, names = catalogue("analyze")[language], {"a": "Range"}
-    pair = {"value": 1.0, "other": 2.0, "than": "a"}
-    reasons_given = [{"code": code, "params": {}} for code in ("only", "only.left", "lost.none")] + [
-        {"code": "equal", "params": {"than": "a"}}
-    ]
-    for term in WEIGHTS:
-        side = {"term": term, **pair}
-        reasons_given += [
-            {"code": "best", "params": side | {"is_shared": is_shared}} for is_shared in (True, False)
-        ]
-        reasons_given += [{"code": "near", "params": side}]
-        reasons_given += [
-            {"code": "lost", "params": {"parts": [{"term": term, "points": 9.5, "value": 0.5}]}}
-        ]
-        reasons_given += [
-            {"code": f"tied.{code}", "params": {"than": "a", "ahead": side, "behind": side}}
-            for code in ("differs", "ahead", "behind")
-        ]
-    for term in ("churn", "pause", "order"):
-        reasons_given += [
-            {"code": "best", "params": {"term": term, **pair, "value": 0.0, "is_shared": False}}
-        ]
-    reasons_given += [
-        {"code": "best", "params": {"term": "churn", **pair, "value": None, "is_shared": False}}
-    ]
-    broken = [{"code": code, "params": {"value": 2.5, "limit": 1}} for code in ("pause_s_max", "skew_max")]
-    broken += [
-        {"code": "keeps_order", "params": {"count": 3, "value": 0.1, "is_owned": is_owned}}
-        for is_owned in (True, False)
-    ]
-    reasons_given += [{"code": "excluded", "params": {"broken": [each]}} for each in broken]
-    for reason in reasons_given:
-        text = _reason([reason, {"code": "only", "params": {}}], names, words)
-        assert "why." not in text and not PLACE.search(text) and text.endswith(words["why.only"])
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_only_a_strategy_whose_keys_have_no_owner_is_told_so(language: str) -> None:
-    result, words = result_of_fixture(), catalogue("analyze")[language]
-    queue = next(strategy for strategy in result["strategies"] if strategy["model"] == "rabbitmq")
-    owned = next(strategy for strategy in result["strategies"] if strategy["model"] == "kafka")
-    best = next(strategy for strategy in result["strategies"] if strategy["model"] == "pulsar")
-    result["strategies"] = [best, queue, owned]
-    for strategy, share in ((best, 0.0), (queue, 0.02), (owned, 0.01)):
-        strategy["totals"] |= {"order_share": share, "order_at_risk": round(10_000 * share)}
-    said = {
-        row["id"]: row["why"]
-        for row in ranking_rows(
-            result, rank(result, {"skew": 0, "churn": 0, "pause": 0, "order": 100}, FREE), words
-        )
-    }
-    unowned = words["why.lost.order_unowned"].format(points=58, value=percent(0.02, 2))
-    assert said[queue["id"]] == words["why.lost"].format(parts=unowned)
-    assert said[owned["id"]] == words["why.lost"].format(
-        parts=words["why.lost.order"].format(points=50, value=percent(0.01, 2))
-    )
-
-
-@pytest.mark.parametrize("term", WEIGHTS)
-def test_each_column_shows_the_figure_that_is_scored(term: str) -> None:
-    """Under the weight of one term alone the ranking is the order of that column."""
-    result, words = result_of_fixture(), catalogue("analyze")["en"]
-    alone = {**dict.fromkeys(WEIGHTS, 0), term: 100}
-    rows = ranking_rows(result, rank(result, alone, FREE), words)
-    shown = [float(re.sub(r"[^\d.]", "", row[term]) or 0) for row in rows]
-    assert shown == sorted(shown) and [float(row["score"]) for row in rows] == sorted(
-        (float(row["score"]) for row in rows), reverse=True
-    )
-    assert all(
-        row["pause"] == percent(strategy["totals"]["waited_share"], 2) or row["pause"] == "0"
-        for row in rows
-        for strategy in result["strategies"]
-        if strategy["id"] == row["id"]
-    )
-    assert {row["model"] for row in rows if row["stood"]} == {"Kafka", "TubeMQ"}
-
-
-def test_every_kind_of_workload_has_a_word_on_the_stage() -> None:
-    assert {f"workload.{kind}" for kind in WORKLOAD_KINDS} <= set(SENTENCES)
-    assert catalogue("stage")["zh-hans"]["workload.keys"] == "某项研究的键"
-
-
-def test_what_was_not_counted_is_said() -> None:
-    result = result_of_fixture()
-    assert notes(result)["bad_rows"] == 0
-    result["workload"] |= {"bad_rows": 3, "no_key": 2, "keyless_exact": False}
-    assert [note["code"] for note in notes(result)["notes"]] == [
-        "study.no_keys",
-        "study.keyless_spread",
-        "study.bad_rows",
-    ]
-
-
-def test_the_stage_does_not_carry_the_words_of_studies() -> None:
-    assert "study.best" in catalogue("analyze")["en"] and "study.best" not in catalogue("stage")["en"]
-
-
-# -- pages ---------------------------------------------------------------------------------------------------
-
-
-def shown(html: str) -> str:
-    """What a person can see of a page: scripts with their data left out. Nothing inline may run or style."""
-    assert "style=" not in html and "onclick" not in html
-    assert not re.search(r"<script(?![^>]*(?:src=|application/json))", html)
-    text = re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
-    assert not PLACE.search(re.sub(r'data-[a-z-]+="[^"]*"', "", text)), "a place was left unfilled"
-    return text
 
 
 @pytest.mark.django_db
