@@ -11,7 +11,9 @@ django.setup()  # tests/conftest.py said under which settings; test modules impo
 from django.utils import translation  # noqa: E402
 
 from dashboard.sentences import catalogue  # noqa: E402
+from dashboard.studies.runner import Runner  # noqa: E402
 from tests.dashboard.processes import UPLOAD_MAX, Site  # noqa: E402
+from tests.dashboard.studies import FakeEngine  # noqa: E402
 from tests.dashboard.world import World  # noqa: E402
 from tests.quick_java import QUICK_JAVA  # noqa: E402
 
@@ -34,6 +36,20 @@ def world(settings: Any) -> World:
     """A shard in this process, with a clock that the test moves and a Redis that is a few lists."""
     settings.LAB_SHARDS = 1
     return World()
+
+
+@pytest.fixture
+def engine() -> FakeEngine:
+    """Spark as a test says what it does."""
+    return FakeEngine()
+
+
+@pytest.fixture
+def runner(engine: FakeEngine, settings: Any, tmp_path: Any) -> Runner:
+    settings.RUN_DIR = tmp_path
+    settings.DATA_DIRS = [tmp_path / "log"]
+    (tmp_path / "log").mkdir()
+    return Runner(engine)
 
 
 @pytest.fixture(scope="package")

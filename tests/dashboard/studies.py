@@ -11,6 +11,7 @@ from django.test import Client
 from dashboard.access import token_hash
 from dashboard.models import Study
 from dashboard.studies import job as jobs
+from dashboard.studies.runner import Runner
 
 SOURCE = {"kind": "uniform", "keys": 10, "records": 100}
 TOKEN = "a-program-of-these-tests"
@@ -31,6 +32,9 @@ def call(method: str, path: str, body: Any = None, token: str | None = TOKEN, **
 
 def start(**changes: Any) -> Any:
     return call("POST", "/api/studies/", {**REQUEST, **changes})
+
+
+State = Study.State
 
 
 class PipelineRefusal(Exception):
@@ -136,3 +140,20 @@ def waiting_live(owner: str = "ann") -> Study:
     return waiting(
         owner, live=True, request={"source": {"kind": "folder", "name": "log", "format": "kafka_log"}}
     )
+
+
+def finish(runner: Runner) -> None:
+    """Let the running study's thread end, and let the runner see it."""
+    assert runner.job is not None
+    runner.job.join(WAIT_S)
+    runner.turn()
+
+
+def spark_dies(engine: FakeEngine, *_: Any) -> None:
+    """The work of an engine whose Java ends in the middle."""
+    engine.dead = True
+    raise ConnectionError("Java is gone")
+
+
+def stored(study: Study) -> Study:
+    return Study.objects.get(pk=study.pk)
