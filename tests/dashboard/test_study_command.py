@@ -9,6 +9,7 @@ import pytest
 from django.core.management.base import CommandError, CommandParser
 
 from broker_core.errors import CommandError as Refused
+from dashboard.management import study_line
 from dashboard.management.commands import study
 from dashboard.management.commands.study import Command
 
@@ -20,15 +21,15 @@ def options(*words: str) -> dict[str, Any]:
 
 
 def request(*words: str) -> dict[str, Any]:
-    return study._request(options(*words))
+    return study_line.request_of(options(*words))
 
 
 def refusal(*words: str) -> str:
     """As a person reads it: what was typed, and what is wrong with it."""
     given = options(*words)
     with pytest.raises(Refused) as refused:
-        study._request(given)
-    return f"{study._typed(refused.value.field, given)}: {refused.value.reason}"
+        study_line.request_of(given)
+    return f"{study_line.typed(refused.value.field, given)}: {refused.value.reason}"
 
 
 @pytest.fixture
@@ -58,7 +59,7 @@ def csv(tmp_path: Path) -> str:
 def test_a_history_is_a_number_and_the_changes_after_it(
     text: str, changes: list[tuple[str, str | None]]
 ) -> None:
-    found = study._history(text)
+    found = study_line.history_of(text)
     assert (found["kind"], found["start"]) == ("given", 4)
     assert [(change["kind"], change["consumer"]) for change in found["changes"]] == changes
 
@@ -74,7 +75,7 @@ def test_a_history_is_a_number_and_the_changes_after_it(
     ],
 )
 def test_a_history_may_be_one_of_the_known_ones_or_json(text: str, history: dict[str, Any]) -> None:
-    assert study._history(text) == history
+    assert study_line.history_of(text) == history
 
 
 @pytest.mark.parametrize(
@@ -247,7 +248,7 @@ def test_what_is_given_twice_is_refused(csv: str, option: str, text: str) -> Non
     ],
 )
 def test_a_field_of_the_request_is_told_as_it_was_typed(field: str, typed: str) -> None:
-    assert study._typed(field, {"strategies": ["a", "b"]}) == typed
+    assert study_line.typed(field, {"strategies": ["a", "b"]}) == typed
 
 
 @pytest.mark.parametrize(

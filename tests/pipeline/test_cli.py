@@ -11,7 +11,8 @@ from django.core.management import CommandError, call_command
 
 from broker_core.pipeline import session
 from broker_core.pipeline.result import TABLES, result_json
-from dashboard.management.commands.study import Command, _history, _kind_of, _Progress, _request, _source
+from dashboard.management.commands.study import Command, _Progress
+from dashboard.management.study_line import history_of, kind_of, request_of, source_of
 
 
 def study(*arguments, **options):
@@ -213,12 +214,12 @@ def test_a_file_that_is_not_there_or_has_no_known_name(tmp_path):
 def test_every_name_that_a_source_reads_tells_its_kind(tmp_path, names, kind):
     for name in names:
         (tmp_path / name).write_bytes(b"")
-    assert _kind_of(tmp_path / names[0] if len(names) == 1 else tmp_path) == kind
+    assert kind_of(tmp_path / names[0] if len(names) == 1 else tmp_path) == kind
 
 
 def test_a_tab_stands_between_the_columns_of_a_tsv_file():
     defaults = dict.fromkeys(("kind", "time", "size", "payload", "delimiter")) | {"key": "k"}
-    assert [_source(defaults | {"file": name})["delimiter"] for name in ("a.tsv", "a.tsv.gz", "a.csv")] == [
+    assert [source_of(defaults | {"file": name})["delimiter"] for name in ("a.tsv", "a.tsv.gz", "a.csv")] == [
         "\t",
         "\t",
         ",",
@@ -226,10 +227,10 @@ def test_a_tab_stands_between_the_columns_of_a_tsv_file():
 
 
 def test_histories_are_written_in_few_words():
-    assert _history("2..64") == {"kind": "autoscale", "from": 2, "to": 64}
-    assert _history("rolling 8") == {"kind": "rolling_restart", "consumers": 8}
-    assert _history("storm 16 8") == {"kind": "crash_storm", "consumers": 16, "crashes": 8}
-    changes = _history("4 + +blue -c2 c3x +c3 c1×")["changes"]
+    assert history_of("2..64") == {"kind": "autoscale", "from": 2, "to": 64}
+    assert history_of("rolling 8") == {"kind": "rolling_restart", "consumers": 8}
+    assert history_of("storm 16 8") == {"kind": "crash_storm", "consumers": 16, "crashes": 8}
+    changes = history_of("4 + +blue -c2 c3x +c3 c1×")["changes"]
     assert [(change["kind"], change["consumer"]) for change in changes] == [
         ("join", None), ("join", "blue"), ("leave", "c2"), ("crash", "c3"), ("rejoin", "c3"), ("crash", "c1"),
     ]  # fmt: skip
@@ -251,7 +252,7 @@ def test_the_flights_need_no_file():
         "constraints",
     )
     defaults = dict.fromkeys(left_out)
-    assert _request(defaults | {"file": "flights", "members": "4"})["source"] == {
+    assert request_of(defaults | {"file": "flights", "members": "4"})["source"] == {
         "kind": "flights",
         "key": "tail_number",
     }

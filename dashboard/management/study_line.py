@@ -1,0 +1,211 @@
+"""The study that a command line asks for, and a field of it as it was typed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from broker_core.errors import CommandError as Refused
+from broker_core.pipeline.sources.files import ENDINGS
+from broker_core.pipeline.sources.preview import source_preview
+from broker_core.pipeline.strategies import strategies_default
+
+# The log first: a broker keeps small text files beside its partitions.
+KINDS = {"kafka_log": (".log",), **ENDINGS}
+TABS = (".tsv", ".tsv.gz")
+COLUMN_OPTIONS = ("key", "time", "size", "payload")
+# What each kind of source accepts, and what it is called where it does not.
+OPTIONS = {
+    "csv": (*COLUMN_OPTIONS, "delimiter"),
+    "jsonl": COLUMN_OPTIONS,
+    "parquet": COLUMN_OPTIONS,
+    "flights": ("key",),
+    "kafka_log": (),
+}
+SOURCES = {
+    "jsonl": "JSON lines",
+    "parquet": "a Parquet file",
+    "flights": "the flights",
+    "kafka_log": "a Kafka log",
+}
+COLUMNS_NAMED = 12
+_ANSWERS = {"true": True, "false": False}
+# What a word of --members does, by its look: +  +c5  -c2  c3x
+CHANGE = re.compile(
+    r"(?P<join>\+)(?P<joiner>[\w.-]*)|[-−](?P<leaver>[\w.][\w.-]*)|(?P<crashed>[\w.][\w.-]*)[x×]"
+)
+
+
+def typed(field: str, options: dict[str, Any]) -> str:
+    """A field of the request as it was typed: source.key is --key, strategies.1 the second ID of
+    --strategies."""
+    part, _, rest = field.partition(".")
+    match part:
+        case "source" | "service" if rest:
+            return "FILE" if rest == "path" else f"--{rest.replace('_', '-')}"
+        case "source":
+            return "FILE"
+        case "strategies" if rest.isdecimal() and options["strategies"]:
+            return f"--strategies {options['strategies'][int(rest)]}"
+        case "strategies" | "weights" | "constraints" | "name":
+            return f"--{part} {rest}".rstrip()
+        case "history":
+            return "--members"
+    return field
+
+
+def request_of(options: dict[str, Any]) -> dict[str, Any]:
+    """The study that the command line asks for; what is left out takes the pipeline's defaults."""
+    service = {"rate": options["rate"], "consumer_rate": options["consumer_rate"]}
+    wanted = {
+        "name": options["name"],
+        "source": source_of(options),
+        "strategies": options["strategies"] or [s.id for s in strategies_default()],
+        "history": history_of(options["members"]),
+        "service": {name: value for name, value in service.items() if value is not None},
+        "weights": _weights(options["weights"]),
+        "constraints": _constraints(options["constraints"]),
+    }
+    return {name: value for name, value in wanted.items() if value is not None}
+
+
+def source_of(options: dict[str, Any]) -> dict[str, Any]:
+    path = Path(options["file"])
+    is_flights = options["file"] == "flights" and not path.exists()
+    kind = "flights" if is_flights else options["kind"] or kind_of(path)
+    given = {name: options[name] for name in OPTIONS["csv"] if options[name] is not None}
+    if is_flights and options["kind"]:
+        given["kind"] = options["kind"]
+    for name in given:
+        if name not in OPTIONS[kind]:
+            raise Refused(f"--{name}", "does not apply to {source}", source=SOURCES[kind])
+    match kind:
+        case "flights":
+            return {"kind": kind, "key": "tail_number"} | given
+        case "kafka_log":
+            return {"kind": kind, "path": str(path)}
+        case "csv":
+            given.setdefault("delimiter", "\t" if path.name.lower().endswith(TABS) else ",")
+    if not options["key"]:
+        raise _key_missing({"kind": kind, "path": str(path)} | given)
+    return {"kind": kind, "path": str(path)} | given
+
+
+def _key_missing(source: dict[str, Any]) -> Refused:
+    """Which column the key could be, by how its first values repeat."""
+    shown = source_preview(source)
+    use = next(
+        (
+            column["use"]["params"]
+            for column in shown["columns"]
+            if column["name"] == shown["key"] and "use" in column
+        ),
+        None,
+    )
+    if use is None:
+        names = ", ".join(column["name"] for column in shown["columns"][:COLUMNS_NAMED])
+        return Refused(
+            "--key",
+            "name the column with the key; in the first rows of none do values repeat: {columns}",
+            columns=names,
+        )
+    values = {"column": shown["key"], "values": use["values"], "rows": use["rows"]}
+    return Refused(
+        "--key",
+        "name the column with the key; {column} fits: {values} different values in the first {rows} rows",
+        **values,
+    )
+
+
+def kind_of(path: Path) -> str:
+    """By the name of the file, or by the names in the folder."""
+    names = [file.name.lower() for file in path.rglob("*")] if path.is_dir() else [path.name.lower()]
+    kind = next(
+        (kind for kind, endings in KINDS.items() if any(name.endswith(endings) for name in names)), None
+    )
+    if kind is None:
+        if not path.exists():
+            raise Refused("FILE", "{path} does not exist", path=path)
+        raise Refused("FILE", "say what {path} is: --kind", path=path)
+    return kind
+
+
+def history_of(text: str) -> Any:
+    text = text.strip()
+    if text.startswith("{"):
+        try:
+            return json.loads(text)
+        except ValueError:
+            raise Refused("--members", "is not JSON") from None
+    if scale := re.fullmatch(r"(\d+)\s*\.\.\s*(\d+)", text):
+        return {"kind": "autoscale", "from": int(scale[1]), "to": int(scale[2])}
+    if rolling := re.fullmatch(r"rolling\s+(\d+)", text):
+        return {"kind": "rolling_restart", "consumers": int(rolling[1])}
+    if storm := re.fullmatch(r"storm\s+(\d+)\s+(\d+)", text):
+        return {"kind": "crash_storm", "consumers": int(storm[1]), "crashes": int(storm[2])}
+    start, *words = text.split() or [""]
+    if not start.isdecimal():
+        raise Refused(
+            "--members", "must be like {example}", example='"4 + + -c2", "2..64", "rolling 8" or "storm 16 8"'
+        )
+    return {"kind": "given", "start": int(start), "changes": _changes(words)}
+
+
+def _changes(words: list[str]) -> list[dict[str, Any]]:
+    changes: list[dict[str, Any]] = []
+    down: set[str] = set()
+    for word in words:
+        match = CHANGE.fullmatch(word)
+        if match is None:
+            raise Refused(
+                "--members",
+                "{word} is not a change: + or +name joins, -name leaves, namex crashes",
+                word=word,
+            )
+        name = match["joiner"] or match["leaver"] or match["crashed"]
+        if match["join"]:
+            kind = "rejoin" if name in down else "join"
+        else:
+            kind = "leave" if match["leaver"] else "crash"
+        down = down | {name} if kind == "crash" else down - {name}
+        changes.append({"kind": kind, "consumer": name or None})
+    return changes
+
+
+def _weights(text: str | None) -> dict[str, Any] | None:
+    return (
+        None
+        if text is None
+        else {
+            name: int(value) if value.isdecimal() else value
+            for name, value in _pairs("weights", text).items()
+        }
+    )
+
+
+def _constraints(text: str | None) -> dict[str, Any] | None:
+    return (
+        None
+        if text is None
+        else {name: _constraint(value) for name, value in _pairs("constraints", text).items()}
+    )
+
+
+def _constraint(value: str) -> Any:
+    """As the request has it; what is neither an answer nor a number stays a text, which the check refuses."""
+    with contextlib.suppress(ValueError):
+        return _ANSWERS[value] if value in _ANSWERS else float(value)
+    return value
+
+
+def _pairs(option: str, text: str) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for part in text.split(","):
+        name, _, value = (piece.strip() for piece in part.partition("="))
+        if name in pairs:
+            raise Refused(f"{option}.{name}", "is given twice")
+        pairs[name] = value
+    return pairs
