@@ -12,8 +12,8 @@ from broker_core.errors import InvariantError
 
 
 def to_plain(value: object) -> Any:
-    """Dataclasses, deques and everything with `to_json`, as dicts, lists and scalars."""
-    return msgspec.to_builtins(value, enc_hook=_to_list)
+    """Dataclasses, deques and everything with `to_json`, as dicts, lists, scalars and bytes."""
+    return msgspec.to_builtins(value, enc_hook=_to_list, builtin_types=(bytes,))
 
 
 def from_plain(value: Any, wanted: Any) -> Any:

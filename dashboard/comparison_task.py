@@ -8,9 +8,9 @@ from django.conf import settings
 from django.utils.translation import gettext_noop
 
 from broker_core.errors import HighwaterError
+from broker_core.held import Held
 from broker_core.lab import journal
 from broker_core.lab.group_comparison import Progress, compare
-from broker_core.lab.replay import Replay
 from broker_core.lab.scenario import scenario_from_json
 from dashboard import comparisons, ledger, selectors
 from dashboard.limits import core_limits
@@ -19,7 +19,6 @@ from dashboard.models import Lab
 from dashboard.stored import intact
 
 SAY_EVERY_S = 0.5
-SLICE_US = 1_000_000
 TOO_LONG = gettext_noop("it took too long: this lab is too large or too old to be compared")
 
 
@@ -39,11 +38,13 @@ def work_out(lab_id: str, lane: str, until_us: int) -> None:
             if now_s - began_s > settings.COMPARISON_S_MAX:
                 write_json(path, found | {"state": comparisons.FAILED, "now": None, "reason": TOO_LONG})
                 return
-            if step is not None:
+            row_found = None
+            if isinstance(step, Progress):
                 found |= {"now": step.variant.name, "share": round(step.share, 3)}
-            if step is not None and step.row is not None:
-                found["rows"].append(step.row)
-            if (step is not None and step.row is not None) or now_s - said_s > SAY_EVERY_S:
+                row_found = step.row
+            if row_found is not None:
+                found["rows"].append(row_found)
+            if row_found is not None or now_s - said_s > SAY_EVERY_S:
                 said_s = now_s
                 write_json(path, found)
         write_json(path, found | {"state": comparisons.DONE, "now": None, "share": 1.0})
@@ -51,19 +52,21 @@ def work_out(lab_id: str, lane: str, until_us: int) -> None:
         write_json(path, found | {"state": comparisons.FAILED, "reason": str(error)})
 
 
-def _steps(row: Lab, lane: str, until_us: int) -> Iterator[Progress | None]:
-    """The comparison piece by piece; None: the lab is still on its way to the moment."""
+def _steps(row: Lab, lane: str, until_us: int) -> Iterator[Progress | Held | None]:
+    """The comparison piece by piece; None, or what it waits for: the lab is still on its way to the moment."""
     scenario = scenario_from_json(intact(row.scenario), core_limits())
     checkpoint = ledger.checkpoint_before(row, until_us)
-    lab, _error = journal.begin(scenario, ledger.state_of(checkpoint), core_limits())
     stored = [
         command
-        for command in ledger.commands_after(row, lab.position)
+        for command in ledger.commands_after(row, 0)
         if command.at_us is not None and command.at_us <= until_us
     ]
-    replay = Replay(lab, map(ledger.entry, stored), until_us, {command.position for command in stored})
-    while not replay.is_there:
-        for _stop in replay.step(SLICE_US):
-            yield None
-        yield None
+    lab = yield from journal.sought(
+        scenario,
+        map(ledger.entry, stored),
+        ledger.state_of(checkpoint),
+        until_us,
+        core_limits(),
+        {command.position for command in stored},
+    )
     yield from compare(lab, lane)

@@ -152,7 +152,7 @@ class LabDriver:
         self.core, error = yield from journal.beginning(scenario, state, core_limits())
         if error is not None:
             log.warning("lab %s: %s; replaying it from its journal", row.pk, error)
-        self.cadence = journal.Cadence(self.core.record_count)
+        self.cadence = journal.Cadence(self.core.steps)
         stored = {command.position: command for command in ledger.commands_after(row, self.core.position)}
         self.borrowed = {
             position: command
@@ -326,11 +326,7 @@ class LabDriver:
             self.replicas.tell(self.core, wall_s)
             return None, None
         self._shown = mark
-        checkpoint = (
-            (yield from self.cadence.taking(self.core, wall_s))
-            if self.cadence.is_due(self.core, wall_s)
-            else None
-        )
+        checkpoint = (yield from self.cadence.taking(self.core)) if self.cadence.is_due(self.core) else None
         new_events = [event for event in self.events if event["seq"] > self.event_seq_stored]
         self.events = []
         is_whole = self.auto_paused or not self.view or bool(self.decisions or new_events)
@@ -427,7 +423,7 @@ class LabDriver:
         self.auto_paused = True
         frame, commit = whole(self.frame(wall_s))
         commit = commit or self._commit([], wall_s)
-        commit.checkpoint = commit.checkpoint or self.cadence.take(self.core, wall_s)
+        commit.checkpoint = commit.checkpoint or self.cadence.take(self.core)
         commit.clock_floor_us = self.floor_us = self.core.now_us  # nothing after this was shown
         commit.extra |= {"status": Lab.Status.IDLE, "lease_until_ms": 0}
         return frame, commit

@@ -12,7 +12,7 @@ from itertools import chain
 
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Max, Q, QuerySet, Sum
 
 from broker_core.events import Json
 from broker_core.lab import journal
@@ -193,31 +193,48 @@ def _write(commit: Commit) -> None:
             ignore_conflicts=True,  # a lab that was re-derived tells the same turning points again
         )
     if commit.checkpoint is not None:
-        (at_us, position), record_count, state = commit.checkpoint
-        Checkpoint.objects.bulk_create(
-            [
-                Checkpoint(
-                    lab_id=commit.lab_id,
-                    at_us=at_us,
-                    position=position,
-                    record_count=record_count,
-                    state=state,
-                )
-            ],
-            ignore_conflicts=True,
-        )
+        checkpoint_store(commit.lab_id, commit.checkpoint)
         _thin_checkpoints(commit.lab_id)
+
+
+def checkpoint_store(lab_id: str, checkpoint: journal.Checkpoint) -> None:
+    """Keep it, unless there is one of this very moment."""
+    (mark, steps, size, base), packed = checkpoint
+    base_at_us, base_position = base or (None, None)
+    row = Checkpoint(
+        lab_id=lab_id,
+        at_us=mark.at_us,
+        position=mark.position,
+        steps=steps,
+        size=size,
+        base_at_us=base_at_us,
+        base_position=base_position,
+        state=packed,
+    )
+    Checkpoint.objects.bulk_create([row], ignore_conflicts=True)
 
 
 def _thin_checkpoints(lab_id: str) -> None:
     rows = Checkpoint.objects.filter(lab_id=lab_id)
-    for mark in journal.thinned(_marks(rows)):
-        rows.filter(at_us=mark.at_us, position=mark.position).delete()
+    if (rows.aggregate(size=Sum("size"))["size"] or 0) > journal.CHECKPOINTS_BYTES_MAX:
+        for mark in journal.thinned(_stored(rows), journal.CHECKPOINTS_BYTES_MAX):
+            rows.filter(at_us=mark.at_us, position=mark.position).delete()
 
 
-def _marks(rows: QuerySet[Checkpoint]) -> list[journal.Mark]:
-    """The positions of a lab's checkpoints, ascending, without their bytes."""
-    return [journal.Mark(*row) for row in rows.order_by("at_us", "position").values_list("at_us", "position")]
+def _stored(rows: QuerySet[Checkpoint]) -> list[journal.Stored]:
+    """A lab's checkpoints, ascending, without their bytes."""
+    columns = rows.order_by("at_us", "position").values_list(
+        "at_us", "position", "steps", "size", "base_at_us", "base_position"
+    )
+    return [
+        journal.Stored(
+            journal.Mark(at_us, position),
+            steps,
+            size,
+            None if base_at_us is None else journal.Mark(base_at_us, base_position),
+        )
+        for at_us, position, steps, size, base_at_us, base_position in columns
+    ]
 
 
 def script_left(lab: Lab) -> tuple[list[Json], list[Json]]:
@@ -259,8 +276,8 @@ def script_accept(lab_id: str, epoch: int, due: Sequence[Json]) -> list[str]:
 
 def checkpoint_before(lab: Lab, until_us: int) -> Checkpoint | None:
     """The checkpoint from which a replay to `until_us` is shortest."""
-    mark = journal.nearest(_marks(lab.checkpoints.all()), until_us)
-    return None if mark is None else lab.checkpoints.get(at_us=mark.at_us, position=mark.position)
+    by_then = lab.checkpoints.filter(at_us__lte=until_us)
+    return by_then.order_by("at_us", "position").last()
 
 
 def commands_after(lab: Lab, position: int) -> list[StoredCommand]:
@@ -320,11 +337,22 @@ def view_stored(lab_id: str) -> tuple[int, Json]:
 
 
 def state_of(checkpoint: Checkpoint | None) -> bytes | None:
-    """The bytes of a checkpoint; of a damaged one such as nothing can begin with, so that the journal is
-    replayed."""
+    """A checkpoint as a lab begins with it; of a damaged one what no lab can, so that the journal is replayed."""
     if checkpoint is None:
         return None
-    return bytes(checkpoint.state) if isinstance(checkpoint.state, bytes | memoryview) else b""
+    base = None
+    if checkpoint.base_at_us is not None:
+        base = Checkpoint.objects.filter(
+            lab_id=checkpoint.lab_id, at_us=checkpoint.base_at_us, position=checkpoint.base_position
+        ).first()
+        if base is None:
+            return b""
+    return journal.state_of(_bytes(checkpoint.state), None if base is None else _bytes(base.state))
+
+
+def _bytes(state: object) -> bytes:
+    """None of what is no bytes: a damaged database may hold anything."""
+    return bytes(state) if isinstance(state, bytes | memoryview) else b""
 
 
 def labs_seen_at(lab_ids: list[str]) -> dict[str, float]:

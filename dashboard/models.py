@@ -140,12 +140,17 @@ class StoredEvent(models.Model):
 
 
 class Checkpoint(models.Model):
-    """The lab's state after all commands up to `position`, at `at_us`: where a replay may start."""
+    """The lab's state after all commands up to `position`, at `at_us`: where a replay may start. steps: what the lab
+    had cost by then. size: of state, in bytes. base_at_us, base_position: of the checkpoint that state is packed
+    against, unless it stands alone."""
 
     lab = models.ForeignKey(Lab, on_delete=models.CASCADE, related_name="checkpoints")
     at_us = models.BigIntegerField()
     position = models.BigIntegerField()
-    record_count = models.BigIntegerField()
+    steps = models.BigIntegerField()
+    size = models.BigIntegerField()
+    base_at_us = models.BigIntegerField(null=True)
+    base_position = models.BigIntegerField(null=True)
     state = models.BinaryField()
 
     class Meta:

@@ -23,7 +23,7 @@ from broker_core.lab.commands.base import Command
 from broker_core.lab.commands.group import DeployAssignor
 from broker_core.lab.commands.membership import DEMO_JOIN_ID
 from broker_core.lab.facts import LabFacts
-from broker_core.lab.journal import Cut, Journal
+from broker_core.lab.journal import Cut, Journal, Mark, alone
 from broker_core.lab.rules import RULES_VERSION
 from broker_core.lab.scenario import Scenario, parts_of_scenario, scenario_from_json, scenario_to_json
 from dashboard import access, copies, ledger, selectors
@@ -34,7 +34,6 @@ from dashboard.frames import encode, feed_state
 from dashboard.limits import core_limits
 from dashboard.models import (
     DEMO_SLUG,
-    Checkpoint,
     Lab,
     StoredCommand,
     StoredEvent,
@@ -265,14 +264,9 @@ def _copy_past(parent: Lab, lab: Lab, cut: Cut) -> None:
         [row for row in parent.commands.order_by("position").iterator() if row.position in positions], lab
     )
     checkpoint = ledger.checkpoint_before(parent, cut.past_us)
-    if checkpoint is not None:
-        Checkpoint.objects.create(
-            lab=lab,
-            at_us=checkpoint.at_us,
-            position=checkpoint.position,
-            record_count=checkpoint.record_count,
-            state=ledger.state_of(checkpoint),
-        )
+    if checkpoint is not None and (state := ledger.state_of(checkpoint)):
+        mark = Mark(checkpoint.at_us, checkpoint.position)
+        ledger.checkpoint_store(lab.pk, alone(mark, checkpoint.steps, state))
     events = StoredEvent.objects.filter(lab=parent, at_us__lte=cut.past_us).order_by("seq")
     rows = (StoredEvent(lab=lab, seq=row.seq, at_us=row.at_us, event=row.event) for row in events.iterator())
     StoredEvent.objects.bulk_create(rows, batch_size=500)

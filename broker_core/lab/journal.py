@@ -11,12 +11,13 @@ arrived by then.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from broker_core.errors import ReplayError
 from broker_core.events import Json
+from broker_core.lab.checkpoint import pack, unpack
 from broker_core.lab.lab import Lab
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.pieces import Pieces, whole
@@ -24,12 +25,13 @@ from broker_core.lab.replay import Replay
 from broker_core.lab.scenario import Scenario, step_end_us
 from broker_core.lab.workload import workload_from_json
 
-CHECKPOINT_RECORDS = 2_000  # between two checkpoints, at least,
-CHECKPOINT_EVERY_S = 2.0  # and so much wall time,
-CHECKPOINT_BYTES_PER_S = (
-    50_000  # and more where they are large: half a megabyte takes a tenth of a second to make
-)
-CHECKPOINTS_MAX = 64  # of one lab
+CHECKPOINT_STEPS = 2_500
+"""Between two checkpoints: some 50 ms of work, at 20 us a step."""
+CHECKPOINT_BYTES_PER_STEP = 130
+"""More of a lab whose state is large: making a checkpoint takes a fifth of the time between two, at 30 ns a byte."""
+SEEK_SLICE_US = 5_000_000
+CHECKPOINTS_BYTES_MAX = 4 << 20
+"""Of one lab, as they are stored."""
 
 
 # -- the beginning -------------------------------------------------------------------------------------------
@@ -58,6 +60,29 @@ def beginning(
     return (yield from Lab.beginning(scenario, limits)), None
 
 
+def sought(
+    scenario: Scenario,
+    commands: Iterable[Json],
+    state: bytes | None,
+    until_us: int,
+    limits: Limits = DEFAULT_LIMITS,
+    borrowed: Container[int] = (),
+) -> Pieces[Lab]:
+    """In pieces: the lab at a moment, from the checkpoint with these bytes, or else from its start. borrowed: as
+    for `Replay`."""
+    lab, _error = yield from beginning(scenario, state, limits)
+    return (yield from Replay(lab, commands, until_us, borrowed).finishing(SEEK_SLICE_US))
+
+
+def state_of(packed: bytes, base: bytes | None = None) -> bytes:
+    """The bytes of a stored checkpoint, for `beginning`; none of a damaged one, so that the lab begins at its start.
+    base: the stored bytes of the checkpoint that it is packed against."""
+    try:
+        return unpack(packed, None if base is None else unpack(base))
+    except ReplayError:
+        return b""
+
+
 # -- checkpoints ---------------------------------------------------------------------------------------------
 
 
@@ -69,12 +94,27 @@ class Mark(NamedTuple):
     position: int
 
 
-class Checkpoint(NamedTuple):
-    """record_count: how many records the lab had. state: as `Lab.checkpoint` gives it."""
+class Stored(NamedTuple):
+    """What is asked of a stored checkpoint without its bytes. steps: what the lab had cost by then. size: in bytes.
+    base: the checkpoint that it is packed against; None: it stands alone."""
 
     mark: Mark
-    record_count: int
-    state: bytes
+    steps: int
+    size: int
+    base: Mark | None = None
+
+
+class Checkpoint(NamedTuple):
+    """One to be stored. packed: as `checkpoint.pack` gives it."""
+
+    stored: Stored
+    packed: bytes
+
+
+def alone(mark: Mark, steps: int, state: bytes) -> Checkpoint:
+    """A checkpoint that is packed against no other. state: as `Lab.checkpoint` gives it."""
+    packed = pack(state)
+    return Checkpoint(Stored(mark, steps, len(packed)), packed)
 
 
 def nearest(marks: Iterable[Mark], until_us: int) -> Mark | None:
@@ -82,36 +122,64 @@ def nearest(marks: Iterable[Mark], until_us: int) -> Mark | None:
     return max((mark for mark in marks if mark.at_us <= until_us), default=None)
 
 
-def thinned(marks: Sequence[Mark]) -> list[Mark]:
-    """Those that go when there are too many: every second one of the older half, but the first. marks:
-    ascending."""
-    return list(marks[1 : len(marks) // 2 : 2]) if len(marks) > CHECKPOINTS_MAX else []
+def thinned(stored: Iterable[Stored], bytes_max: int) -> list[Mark]:
+    """Those that go when all together are too large: one after the other that whose way from the one before to the
+    one behind costs least, so that the others stay evenly apart in what it costs to get to a moment.
+
+    The newest stays, and one that others are packed against stays as long as they do. stored: ascending.
+    """
+    kept, gone = list(stored), []
+    excess = sum(each.size for each in kept) - bytes_max
+    while excess > 0:
+        needed = {each.base for each in kept}
+        steps = [0, *(each.steps for each in kept)]
+        ways = [
+            (steps[place + 2] - steps[place], place)
+            for place, each in enumerate(kept[:-1])
+            if each.mark not in needed
+        ]
+        if not ways:
+            break
+        _, place = min(ways)
+        excess -= kept[place].size
+        gone.append(kept.pop(place).mark)
+    return gone
 
 
 @dataclass(slots=True)
 class Cadence:
-    """When a lab that is driven takes its next checkpoint: not before so many records, nor before so much
-    wall time has gone by.
+    """When a lab that is driven takes its next checkpoint, and against which one it is packed.
 
-    records: how many the lab had at the last one. due_s: wall time, in seconds.
+    steps: what the lab had cost at the last one. state_size: of that one, in bytes. base: the last one that stands
+    alone, and its bytes as they are stored. base_sizes: of it and of those packed against it, as stored.
     """
 
-    records: int = 0
-    due_s: float = float("-inf")
+    steps: int = 0
+    state_size: int = 0
+    base: tuple[Mark, bytes] | None = None
+    base_sizes: list[int] = field(default_factory=list)
 
-    def is_due(self, lab: Lab, wall_s: float) -> bool:
-        return lab.record_count - self.records >= CHECKPOINT_RECORDS and wall_s >= self.due_s
+    def is_due(self, lab: Lab) -> bool:
+        return lab.steps - self.steps >= max(CHECKPOINT_STEPS, self.state_size // CHECKPOINT_BYTES_PER_STEP)
 
-    def take(self, lab: Lab, wall_s: float) -> Checkpoint:
+    def take(self, lab: Lab) -> Checkpoint:
         """A checkpoint now, due or not."""
-        return whole(self.taking(lab, wall_s))
+        return whole(self.taking(lab))
 
-    def taking(self, lab: Lab, wall_s: float) -> Pieces[Checkpoint]:
+    def taking(self, lab: Lab) -> Pieces[Checkpoint]:
         """`take` in pieces."""
         state = yield from lab.checkpointing()
-        self.records = lab.record_count
-        self.due_s = wall_s + max(CHECKPOINT_EVERY_S, len(state) / CHECKPOINT_BYTES_PER_S)
-        return Checkpoint(Mark(lab.now_us, lab.position), lab.record_count, state)
+        self.steps, self.state_size = lab.steps, len(state)
+        mark, base = Mark(lab.now_us, lab.position), self.base
+        if base is not None and base[0] != mark:
+            packed = pack(state, unpack(base[1]))
+            if len(packed) * len(self.base_sizes) <= sum(self.base_sizes):
+                self.base_sizes.append(len(packed))
+                return Checkpoint(Stored(mark, self.steps, len(packed), base[0]), packed)
+        # The first; or so much has changed since the base that on average all are smaller with a new one.
+        taken = alone(mark, self.steps, state)
+        self.base, self.base_sizes = (mark, taken.packed), [taken.stored.size]
+        return taken
 
 
 # -- the journal ---------------------------------------------------------------------------------------------
@@ -133,22 +201,22 @@ class Cut(NamedTuple):
 class Journal:
     """What a lab's whole life is made of. The save format, the share link and the bug report.
 
-    commands: by position, each with "position" and "at_us". checkpoints: so that seeking is quick; none is
-    needed.
+    commands: by position, each with "position" and "at_us". checkpoints: ascending, so that seeking is quick; none
+    is needed.
     """
 
     scenario: Scenario
     commands: list[Json] = field(default_factory=list)
-    checkpoints: dict[Mark, bytes] = field(default_factory=dict)
+    checkpoints: dict[Mark, Checkpoint] = field(default_factory=dict)
     limits: Limits = DEFAULT_LIMITS
 
-    def keep(self, lab: Lab, cadence: Cadence, wall_s: float) -> bool:
+    def keep(self, lab: Lab, cadence: Cadence) -> bool:
         """Take a checkpoint if it is time for one. Returns whether it was."""
-        if not cadence.is_due(lab, wall_s):
+        if not cadence.is_due(lab):
             return False
-        taken = cadence.take(lab, wall_s)
-        self.checkpoints[taken.mark] = taken.state
-        for old in thinned(sorted(self.checkpoints)):
+        taken = cadence.take(lab)
+        self.checkpoints[taken.stored.mark] = taken
+        for old in thinned((each.stored for each in self.checkpoints.values()), CHECKPOINTS_BYTES_MAX):
             del self.checkpoints[old]
         return True
 
@@ -178,14 +246,12 @@ class Journal:
         """The lab as it was at a moment, from the nearest checkpoint before it."""
         cut = self.cut(until_us, until_position)
         mark = nearest(self.checkpoints, cut.past_us)
-        lab, _error = begin(self.scenario, None if mark is None else self.checkpoints[mark], self.limits)
-        return Replay(lab, cut.commands, cut.until_us).finish()
+        state = None if mark is None else self._state_at(mark)
+        return whole(sought(self.scenario, cut.commands, state, cut.until_us, self.limits))
 
-    def fork(self, until_us: int | None = None, until_position: int | None = None) -> "Journal":
-        """A separate journal that shares everything up to the moment."""
-        cut = self.cut(until_us, until_position)
-        kept = {mark: state for mark, state in self.checkpoints.items() if mark.at_us <= cut.past_us}
-        return Journal(self.scenario, cut.commands, kept, self.limits)
+    def _state_at(self, mark: Mark) -> bytes | None:
+        stored, packed = self.checkpoints[mark]
+        return state_of(packed, None if stored.base is None else self.checkpoints[stored.base].packed)
 
     def _time_after(self, position: int | None) -> int:
         if position is None:

@@ -48,7 +48,8 @@ class LabState:
     playing, speed_milli: what the clock outside should do; they change no event. seen: everybody who ever
     joined -> colour, from 1.
     history: the membership commands so far, with their positions, times and names. position: of the last
-    command. orders: a Pulsar lane -> the order rule of Key_Shared that somebody gave it.
+    command. orders: a Pulsar lane -> the order rule of Key_Shared that somebody gave it. steps_replaced: those of
+    lanes whose place another one has taken.
     """
 
     record_count: int = 0
@@ -62,6 +63,7 @@ class LabState:
     position: int = 0
     orders: dict[str, str] = field(default_factory=dict)
     sent: dict[int, Sent] = field(default_factory=dict)  # messages that people sent, by their command
+    steps_replaced: int = 0
 
 
 class Lab(LabState):
@@ -122,6 +124,12 @@ class Lab(LabState):
     @property
     def now_us(self) -> int:
         return self.clock.now_us
+
+    @property
+    def steps(self) -> int:
+        """What the lab has cost so far, in steps of its nodes: the same in every process, and a measure of how
+        long it takes to get here."""
+        return self.steps_replaced + sum(lane.world.made for lane in self.lanes.values())
 
     @property
     def next_arrival_us(self) -> int:
@@ -310,6 +318,7 @@ class Lab(LabState):
         made.switched(algorithm, position)
         made.ledger.fold_darkness()
         self.lanes[lane] = made
+        self.steps_replaced += old.world.made
         self.shown = Shown()
 
     def note(self, command: Command, position: int, names: list[str], meaning: Json | None = None) -> None:

@@ -93,8 +93,13 @@ class Replay(Generic[L]):
                 raise ReplayError(position, kind, f"is refused: {error}") from error
             return Told([], command, error)
 
+    def finishing(self, slice_us: int) -> Pieces[L]:
+        """All the way, with a stop at least every `slice_us`."""
+        while not self.is_there:
+            yield from self.step(slice_us)
+            yield None
+        return self.lab
+
     def finish(self) -> L:
         """All the way at once."""
-        while not self.is_there:
-            whole(self.step(max(1, self.until_us)))
-        return self.lab
+        return whole(self.finishing(max(1, self.until_us)))

@@ -24,6 +24,7 @@ ORDER = (
     "ring",
     "subscriptions",
     "core",
+    "seek",
     "log",
 )
 

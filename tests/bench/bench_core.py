@@ -1,16 +1,14 @@
-"""The core alone, without view, database or browser: records per second of wall time through four lanes, and
-how long a seek takes."""
+"""The core alone, without view, database or browser: records per second of wall time through four
+lanes."""
 
 import time
 
-from broker_core.lab.journal import Cadence, Journal
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
 
 RATE = 2_000
 WARM_S, MEASURED_S = 5, 30
 GROWN_S = 900
-SEEK_SPAN_S, SEEKS = 900, 40
 
 
 def run() -> list[tuple[str, float, str, str, str]]:
@@ -33,27 +31,7 @@ def run() -> list[tuple[str, float, str, str, str]]:
         figures.append(
             (f"core, four lanes: {what}", (lab.record_count - first) / seconds, "records/s", ">= 20,000", "")
         )
-    return [*figures, *seek_figures()]
-
-
-def seek_figures() -> list[tuple[str, float, str, str, str]]:
-    """Seeks all over fifteen minutes of the demo, with the checkpoints that its worker takes."""
-    scenario = scenario_from_json({})
-    lab, journal, cadence = Lab(scenario), Journal(scenario), Cadence()
-    for second in range(1, SEEK_SPAN_S + 1):
-        lab.advance_to(second * 1_000_000)
-        journal.keep(lab, cadence, second)
-    took = []
-    for place in range(SEEKS):
-        at_us = (place * 7_919 % SEEK_SPAN_S) * 1_000_000 + 500_000
-        began = time.perf_counter()
-        journal.seek(at_us)
-        took.append((time.perf_counter() - began) * 1000)
-    took.sort()
-    return [
-        ("core: seek in the demo, median", took[len(took) // 2], "ms", "<= 200", ""),
-        ("core: seek in the demo, slowest", took[-1], "ms", "<= 200", f"of {SEEKS}"),
-    ]
+    return figures
 
 
 if __name__ == "__main__":

@@ -1,14 +1,16 @@
 """One writer per lab, write by write: who may take a lease, whose write counts, what becomes true together
 and what is read back."""
 
+import hashlib
 from datetime import UTC, datetime
-from itertools import pairwise
 from typing import Any
 
 import pytest
+from django.db.models import Sum
 
-from broker_core.lab.journal import CHECKPOINTS_MAX, Mark
-from broker_core.lab.journal import Checkpoint as Taken
+from broker_core.lab import journal
+from broker_core.lab.checkpoint import pack
+from broker_core.lab.journal import Mark, Stored, alone
 from dashboard import leases, ledger
 from dashboard.ledger import Commit, Decision, LeaseLost
 from dashboard.models import Checkpoint, Lab, StoredCommand, StoredView
@@ -221,18 +223,14 @@ def test_a_lab_whose_rows_cannot_be_written_takes_back_all_of_its_own() -> None:
     )
 
 
-def test_checkpoints_are_kept_once_each_and_thinned_out_with_age() -> None:
-    lab = lab_row()
-    for minute in range(90):
-        ledger.commit_all([commit(checkpoint=Taken(Mark(minute * 60_000_000, minute), minute, b"state"))])
-    marks = list(lab.checkpoints.order_by("at_us").values_list("at_us", flat=True))
-    assert marks[0] == 0 and marks[-1] == 89 * 60_000_000 and len(marks) <= CHECKPOINTS_MAX
-    gaps = [after - before for before, after in pairwise(marks)]
-    assert gaps[-1] == 60_000_000 < gaps[0], "what is old is further apart"
-    before = lab.checkpoints.count()
-    ledger.commit_all([commit(checkpoint=Taken(Mark(marks[-1], 89), 7, b"another"))])
-    last = lab.checkpoints.get(at_us=marks[-1])
-    assert bytes(last.state) == b"state" and lab.checkpoints.count() <= before
+def test_a_checkpoint_is_kept_once_and_of_its_own_lab() -> None:
+    lab_row()
+    lab_row("other")
+    for state in (b"state", b"another"):
+        ledger.commit_all([commit(checkpoint=alone(Mark(60, 1), 9, state)), commit("other")])
+    kept = Checkpoint.objects.get()
+    assert (kept.lab_id, kept.at_us, kept.position, kept.steps) == ("lab", 60, 1, 9)
+    assert ledger.state_of(kept) == b"state" and kept.size == len(kept.state)
 
 
 # -- the script ----------------------------------------------------------------------------------------------
@@ -326,7 +324,7 @@ def test_a_shard_finds_what_it_may_drive_and_what_was_ordered_of_it(clock: Clock
 def test_a_replay_starts_from_the_last_checkpoint_before_its_moment() -> None:
     lab = lab_row()
     for at_us, position in ((0, 0), (500, 2), (500, 3), (900, 4)):
-        Checkpoint.objects.create(lab=lab, at_us=at_us, position=position, record_count=0, state=b"")
+        ledger.checkpoint_store("lab", alone(Mark(at_us, position), 0, b""))
     found = {
         until: (row.at_us, row.position)
         for until in (0, 499, 500, 899, 10_000)
@@ -334,6 +332,32 @@ def test_a_replay_starts_from_the_last_checkpoint_before_its_moment() -> None:
     }
     assert found == {0: (0, 0), 499: (0, 0), 500: (500, 3), 899: (500, 3), 10_000: (900, 4)}
     assert ledger.checkpoint_before(lab_row("other"), 10_000) is None
+
+
+def test_a_stored_checkpoint_is_read_with_the_one_that_it_is_packed_against() -> None:
+    lab = lab_row()
+    old, new = b"state " * 100, b"state " * 100 + b"later"
+    base = alone(Mark(0, 0), 5, old)
+    packed = pack(new, old)
+    ledger.checkpoint_store("lab", base)
+    ledger.checkpoint_store("lab", journal.Checkpoint(Stored(Mark(9, 0), 8, len(packed), Mark(0, 0)), packed))
+    assert [ledger.state_of(ledger.checkpoint_before(lab, at_us)) for at_us in (0, 9)] == [old, new]
+    lab.checkpoints.filter(at_us=0).update(state=b"damaged")
+    assert [ledger.state_of(ledger.checkpoint_before(lab, at_us)) for at_us in (0, 9)] == [b"", b""]
+    lab.checkpoints.filter(at_us=0).delete()
+    assert ledger.state_of(ledger.checkpoint_before(lab, 9)) == b"", "without its base nothing can be read"
+
+
+def test_checkpoints_of_a_lab_stay_within_their_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "CHECKPOINTS_BYTES_MAX", 1_000)
+    lab_row()
+    for number in range(40):
+        state = hashlib.sha512(str(number).encode()).digest()
+        checkpoint = alone(Mark(number, 0), number * 10, state)
+        assert ledger.commit_all([commit(checkpoint=checkpoint)]) == {}
+        assert Checkpoint.objects.aggregate(size=Sum("size"))["size"] <= 1_000
+    kept = list(Checkpoint.objects.order_by("at_us").values_list("at_us", flat=True))
+    assert kept[-1] == 39 and len(kept) >= 8
 
 
 def test_what_was_never_seen_cannot_be_read_back() -> None:

@@ -109,7 +109,7 @@ ERRORS = [
 @pytest.mark.parametrize("step", CORE)
 def test_an_error_of_the_core(two: Two, monkeypatch: pytest.MonkeyPatch, step: str, error: Exception) -> None:
     core = two.driver.core
-    monkeypatch.setattr(journals, "CHECKPOINT_RECORDS", 1)
+    monkeypatch.setattr(journals, "CHECKPOINT_STEPS", 1)
     raising(monkeypatch, CoreLab, step, lambda self, *_rest: self is core, error)
     two.assert_neighbour_goes_on()
     two.assert_stopped(type(error).__name__)

@@ -157,6 +157,13 @@ class ProducerState:
         return state
 
     @property
+    def is_new(self) -> bool:
+        """Whether it has never known a producer, nor a part of the log."""
+        return not (
+            self.entries or self._open or self._unreplicated or self.end_offset or self.snapshot_offset
+        )
+
+    @property
     def is_empty(self) -> bool:
         """Whether it knows nobody."""
         return not self.entries and not self._unreplicated

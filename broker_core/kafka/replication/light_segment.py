@@ -13,6 +13,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, NoReturn
 
 from broker_core.errors import InvariantError
@@ -24,7 +25,7 @@ from broker_core.kafka.log.storage import Folder
 from broker_core.kafka.log.time_index import TimestampOffset
 from broker_core.kafka.log.transaction_index import truncate_aborted
 from broker_core.kafka.replication.light_batch import LightBatch
-from broker_core.kafka.replication.light_columns import batches_of, columns_of
+from broker_core.kafka.replication.light_blocks import Blocks, decode_block
 
 
 @dataclass(slots=True)
@@ -62,6 +63,7 @@ class LightSegment(Segment):
         self.held: list[LightBatch] = []
         self.starts: list[int] = []  # position of each batch
         self.ends: list[int] = []  # next offset behind each batch, rising
+        self.blocks = Blocks()
         self.log = _Length("")
         self.max_timestamp, self.offset_of_max_timestamp = -1, base_offset
         self.forgotten = (-1, base_offset)  # the largest timestamp of what was forgotten, and its offset
@@ -84,7 +86,7 @@ class LightSegment(Segment):
         return {
             "base": self.base_offset,
             "times": times,
-            "batches": columns_of(self.held),
+            "blocks": self.blocks.encode(self.held, self.ends),
             "position": self.starts[0] if self.starts else 0,
             "forgotten": self.forgotten,
         }
@@ -93,8 +95,13 @@ class LightSegment(Segment):
     def from_json(cls, plain: dict[str, Any], folder: Folder, settings: LogSettings) -> LightSegment:
         created_ms, max_timestamp, offset_of_max_timestamp, first_timestamp, timestamp_max = plain["times"]
         segment = cls(folder, plain["base"], settings, created_ms)
-        segment.log.size = plain["position"]
-        segment.append(0, max_timestamp, offset_of_max_timestamp, batches_of(plain["batches"]))
+        position = plain["position"]
+        for block in map(decode_block, plain["blocks"]):
+            segment.held += block.batches
+            segment.ends += block.ends
+            *starts, position = accumulate(block.sizes, initial=position)
+            segment.starts += starts
+        segment.log.size = position
         segment.max_timestamp, segment.offset_of_max_timestamp = max_timestamp, offset_of_max_timestamp
         segment._first_timestamp, segment._timestamp_max = first_timestamp, timestamp_max
         segment.forgotten = tuple(plain["forgotten"])
@@ -180,6 +187,7 @@ class LightSegment(Segment):
         cut, self.log.size = self.log.size - found.position, found.position
         keep = bisect_left(self.starts, found.position)
         del self.held[keep:], self.starts[keep:], self.ends[keep:]
+        self.blocks.forget()
         self.max_timestamp, self.offset_of_max_timestamp = self._largest(self.held)
         truncate_aborted(self.folder, file_name(self.base_offset, TXN_INDEX), offset)
         if not self.held:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict
+from functools import lru_cache
 from typing import Any
 
 from broker_core.errors import InvariantError
@@ -60,20 +61,30 @@ __all__ = ["MARKER_BYTES", "LightBatch", "LightLog", "LightSegment", "Payload", 
 _new_tuple = tuple.__new__
 _NOTHING = memoryview(b"")
 _DEFAULTS = LogSettings()
-_KEPT_AS_THEY_ARE = (
-    "log_start_offset",
-    "log_end_offset",
-    "to_delete",
-    "recovery_point",
-    "leader_epoch",
-    "roll_reason",
-    "_flushed_ms",
-    "_flush_at_offset",
-    "_high_watermark",
-    "_first_unstable",
-    "_has_open_end",
-    "_is_placed",
-)
+_AS_NEW: dict[str, Any] = {
+    "log_start_offset": 0,
+    "log_end_offset": 0,
+    "to_delete": [],
+    "recovery_point": 0,
+    "leader_epoch": 0,
+    "roll_reason": None,
+    "_flushed_ms": 0,
+    "_flush_at_offset": 2**63 - 1,
+    "_high_watermark": 0,
+    "_first_unstable": None,
+    "_has_open_end": False,
+    "_is_placed": True,
+}
+"""What is kept as it is, with what most of it is in a log to which nothing has been written."""
+
+
+@lru_cache(maxsize=64)
+def _unusual(settings: LogSettings) -> dict[str, Any]:
+    return {name: value for name, value in asdict(settings).items() if value != getattr(_DEFAULTS, name)}
+
+
+def _settings(unusual: dict[str, Any] | None) -> LogSettings:
+    return LogSettings(**unusual) if unusual else _DEFAULTS
 
 
 class LightLog(PartitionLog):
@@ -136,41 +147,46 @@ class LightLog(PartitionLog):
         return cls(folder, settings, loaded, now_ms, high_watermark)
 
     def to_json(self) -> dict[str, Any]:
-        """All of it as plain data, for a checkpoint. The values of records must be plain."""
+        """All of it as plain data, for a checkpoint, without what is as in a new log. The values of records
+        must be plain."""
         if not isinstance(self.folder, MemoryFolder):
             raise InvariantError("a light log's folder is in memory")
         for segment in self.segments:
             if isinstance(segment, LightSegment):
                 segment.forget_below(self.log_start_offset)
-        return {
-            "settings": {
-                name: value
-                for name, value in asdict(self.settings).items()
-                if value != getattr(_DEFAULTS, name)
-            },
+        parts = {
+            "settings": _unusual(self.settings),
             "files": self.folder.to_json(),
             "segments": [segment.to_json() for segment in self.segments if isinstance(segment, LightSegment)],
-            "producers": self.producers.to_json(),
-            "verifications": self.verifications,
-        } | {name: getattr(self, name) for name in _KEPT_AS_THEY_ARE}
+            "producers": None if self.producers.is_new else self.producers.to_json(),
+            "verifications": self.verifications if self.verifications.guards_given else None,
+        }
+        kept = {name: value for name, value in parts.items() if value}
+        for name, usual in _AS_NEW.items():
+            if (value := getattr(self, name)) != usual:
+                kept[name] = value
+        return kept
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> LightLog:
         """What `to_json` gave, through `to_plain`."""
-        folder, settings = MemoryFolder.from_json(plain["files"]), LogSettings(**plain["settings"])
+        kept = _AS_NEW | plain
+        folder, settings = MemoryFolder.from_json(plain.get("files", {})), _settings(plain.get("settings"))
         segments: list[Segment] = [
             LightSegment.from_json(each, folder, settings) for each in plain["segments"]
         ]
-        start, end, point = plain["log_start_offset"], plain["log_end_offset"], plain["recovery_point"]
+        start, end, point = kept["log_start_offset"], kept["log_end_offset"], kept["recovery_point"]
         loaded = recovery.Loaded(segments, ProducerState(), LeaderEpochs(folder), start, end, point)
-        log = cls(folder, settings, loaded, 0, plain["_high_watermark"])
+        log = cls(folder, settings, loaded, 0, kept["_high_watermark"])
         # Not before: opening a log sets its high watermark, which forgets transactions that a log cut below
         # its last marker still keeps.
-        log.producers = ProducerState.from_json(plain["producers"])
-        log.verifications = from_plain(plain["verifications"], TransactionVerifications)
-        for name in _KEPT_AS_THEY_ARE:
-            setattr(log, name, plain[name])
-        log.to_delete = [(when, names) for when, names in plain["to_delete"]]
+        if "producers" in plain:
+            log.producers = ProducerState.from_json(plain["producers"])
+        if "verifications" in plain:
+            log.verifications = from_plain(plain["verifications"], TransactionVerifications)
+        for name in _AS_NEW:
+            setattr(log, name, kept[name])
+        log.to_delete = [(when, names) for when, names in kept["to_delete"]]
         return log
 
     def append(

@@ -345,8 +345,8 @@ class PendingDispatcher(PendingState, ABC):
         elsewhere."""
         return {
             **kept(self, PendingState),
-            "replay": self.replay.to_json(),
-            "sent_before": sorted(self.sent_before),
+            "replay": self.replay.to_json(self._hash_at),
+            "sent_before": to_steps(sorted(self.sent_before)),
             "consumers": [
                 msgspec.to_builtins(known) | {"pending": to_steps(known.pending)}
                 for known in self.consumers.values()
@@ -356,9 +356,12 @@ class PendingDispatcher(PendingState, ABC):
     def restore(self, state: Mapping[str, Any]) -> None:
         """Become the dispatcher that wrote `state`."""
         take_back(self, PendingState, state)
-        self.replay.restore(state["replay"])
-        self.sent_before = set(state["sent_before"])
+        self.replay.restore(state["replay"], self._hash_at)
+        self.sent_before = set(from_steps(state["sent_before"]))
         for plain in state["consumers"]:
-            pending = {position: self.entries[position].hash32 for position in from_steps(plain["pending"])}
+            pending = {position: self._hash_at(position) for position in from_steps(plain["pending"])}
             known = msgspec.convert({**plain, "pending": pending}, Receiver)
             self.consumers[known.consumer] = known
+
+    def _hash_at(self, position: int) -> int:
+        return self.entries[position].hash32

@@ -8,7 +8,8 @@ So neither costs more where thousands wait. Source: Pulsar 3.2 `MessageRedeliver
 """
 
 from bisect import bisect_right, insort
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -100,16 +101,23 @@ class ReplaySet:
         """The lowest positions, at most so many."""
         return self._order[self._start : self._start + count]
 
-    def to_json(self) -> dict[str, Any]:
-        """positions: ascending; hashes: position -> hash, of those that block."""
+    def to_json(self, hash_of: Callable[[int], int]) -> dict[str, Any]:
+        """positions: ascending. free: those of them that block nothing; hashes: of those that block another one
+        than their entry has. hash_of: position -> the hash of its entry."""
         positions, waiting = self.positions, self.waiting
         return {
             "positions": to_steps(positions),
-            "hashes": {each: waiting[each] for each in positions if waiting[each] is not None},
+            "free": to_steps(each for each in positions if waiting[each] is None),
+            "hashes": {
+                each: hash32 for each in positions if (hash32 := waiting[each]) not in (None, hash_of(each))
+            },
         }
 
-    def restore(self, kept: Mapping[str, Any]) -> None:
+    def restore(self, kept: Mapping[str, Any], hash_of: Callable[[int], int]) -> None:
         """Become the set that wrote `kept`."""
         self.clear()
-        for position in from_steps(kept["positions"]):
-            self.add(position, kept["hashes"].get(position))
+        self._order = from_steps(kept["positions"])
+        self.waiting = dict(zip(self._order, map(hash_of, self._order), strict=True))
+        self.waiting.update(kept["hashes"])
+        self.waiting.update(dict.fromkeys(from_steps(kept["free"])))
+        self.counts = dict(Counter(hash32 for hash32 in self.waiting.values() if hash32 is not None))

@@ -11,7 +11,18 @@ from hypothesis import strategies as st
 
 from broker_core.errors import CommandError, ReplayError
 from broker_core.lab import journal as journals
-from broker_core.lab.journal import CHECKPOINTS_MAX, Cadence, Journal, Mark, begin, nearest, thinned
+from broker_core.lab.checkpoint import pack
+from broker_core.lab.journal import (
+    Cadence,
+    Journal,
+    Mark,
+    Stored,
+    alone,
+    begin,
+    nearest,
+    state_of,
+    thinned,
+)
 from broker_core.lab.lab import Lab
 from broker_core.lab.pieces import whole
 from broker_core.lab.replay import Replay
@@ -36,7 +47,7 @@ def lived(orders, scenario=SCENARIO):
     return journal, lab
 
 
-def watched(scenario, commands, until_us, cadence_s=1.0):
+def watched(scenario, commands, until_us):
     """(journal with the checkpoints that a worker takes, {moment: (view, checkpoint)}): the life of the
     commands, lived once more."""
     journal, cadence, lab, seen = Journal(scenario, commands), Cadence(), Lab(scenario), {}
@@ -44,13 +55,21 @@ def watched(scenario, commands, until_us, cadence_s=1.0):
         goal_us = until_us if command is None else command["at_us"]
         while lab.now_us < goal_us:
             lab.advance_to(min(goal_us, lab.now_us + 5 * SECOND))
-            journal.keep(lab, cadence, lab.now_us / SECOND * cadence_s)
+            journal.keep(lab, cadence)
             seen[lab.now_us, lab.position] = lab.view(), lab.checkpoint()
         if command is not None:
             lab.submit(command)
-            journal.keep(lab, cadence, lab.now_us / SECOND * cadence_s)
+            journal.keep(lab, cadence)
             seen[lab.now_us, lab.position] = lab.view(), lab.checkpoint()
     return journal, seen
+
+
+def fork_of(journal, until_us):
+    """What `dashboard/services.py` makes of a cut: the commands up to it, and the nearest checkpoint."""
+    cut = journal.cut(until_us)
+    mark = nearest(journal.checkpoints, cut.past_us)
+    kept = {} if mark is None else {mark: alone(mark, 0, journal._state_at(mark))}
+    return Journal(journal.scenario, cut.commands, kept, journal.limits)
 
 
 # -- replay --------------------------------------------------------------------------------------------------
@@ -115,7 +134,8 @@ def test_a_checkpoint_that_cannot_be_read_costs_nothing_but_time(state):
     scenario, commands, lab = random_life(5, 6, lanes=THREE_LANES)
     fresh, error = begin(scenario, state)
     assert isinstance(error, ReplayError) and fresh.now_us == 0
-    journal = Journal(scenario, commands, {Mark(commands[3]["at_us"], 3): state})
+    mark = Mark(commands[3]["at_us"], 3)
+    journal = Journal(scenario, commands, {mark: alone(mark, 0, state)})
     assert journal.seek(lab.now_us).checkpoint() == lab.checkpoint()
 
 
@@ -171,30 +191,101 @@ def test_a_borrowed_command_may_be_refused_and_may_come_late():
 # -- checkpoints ---------------------------------------------------------------------------------------------
 
 
-def test_checkpoints_come_after_so_many_records_and_so_much_wall_time(monkeypatch):
-    monkeypatch.setattr(journals, "CHECKPOINT_RECORDS", 20)
-    lab, journal, cadence = Lab(SCENARIO), Journal(SCENARIO), Cadence()
-    lab.advance_to(SECOND - 50_000)
-    assert not journal.keep(lab, cadence, 100.0), "19 records"
-    lab.advance_to(SECOND)
-    assert journal.keep(lab, cadence, 100.0)
-    lab.advance_to(4 * SECOND)
-    assert not journal.keep(lab, cadence, 101.9), "two seconds are not over"
-    assert journal.keep(lab, cadence, 102.0)
-    assert sorted(journal.checkpoints) == [Mark(SECOND, 0), Mark(4 * SECOND, 0)]
-    monkeypatch.setattr(journals, "CHECKPOINT_BYTES_PER_S", 1)
-    taken = cadence.take(lab, 200.0)
-    assert cadence.due_s == 200.0 + len(taken.state), "a large one is longer in coming"
-    assert (taken.mark, taken.record_count) == (Mark(4 * SECOND, 0), 80)
+def test_checkpoints_come_when_so_much_has_been_done_since_the_last(monkeypatch):
+    monkeypatch.setattr(journals, "CHECKPOINT_STEPS", 100)
+    lab, journal, cadence, steps = Lab(SCENARIO), Journal(SCENARIO), Cadence(), []
+    cadence.take(lab)
+    assert not journal.keep(lab, cadence), "a checkpoint that was just taken"
+    monkeypatch.setattr(journals, "CHECKPOINT_BYTES_PER_STEP", 10**9)
+    for second in range(1, 30):
+        before = lab.steps
+        lab.advance_to(second * SECOND)
+        if journal.keep(lab, cadence):
+            steps.append((before, lab.steps))
+    assert len(steps) > 5 and list(journal.checkpoints) == sorted(journal.checkpoints)
+    assert [each.stored.steps for each in journal.checkpoints.values()] == [now for _, now in steps]
+    for (_, last), (before, now) in pairwise(steps):
+        assert before - last < 100 <= now - last, "as soon as it is so much, and not before"
+    monkeypatch.setattr(journals, "CHECKPOINT_BYTES_PER_STEP", 1)
+    lab.advance_to(lab.now_us + SECOND)
+    assert lab.steps - cadence.steps < cadence.state_size and not cadence.is_due(lab), (
+        "a large one comes later"
+    )
 
 
-def test_checkpoints_stay_few_and_the_first_and_the_newest_stay():
-    marks = [Mark(number, 0) for number in range(CHECKPOINTS_MAX + 1)]
-    assert thinned(marks[:-1]) == []
-    gone = thinned(marks)
-    kept = [mark for mark in marks if mark not in gone]
-    assert marks[0] in kept and set(marks[len(marks) // 2 :]) <= set(kept) and len(kept) <= CHECKPOINTS_MAX
-    assert max(b.at_us - a.at_us for a, b in pairwise(kept)) == 2
+def test_what_a_lab_has_cost_is_the_same_however_it_got_there_and_counts_lanes_that_were_replaced():
+    scenario = scenario_from_json({"workload": {"kind": "uniform", "keys": 50}, "rigs": [{"model": "kafka"}]})
+    journal, lab = lived([("join", {"count": 2}, SECOND)], scenario)
+    lab.advance_to(2 * SECOND)
+    switch = {"command_id": "o2", "kind": "set_algorithm", "rig": "kafka", "consumer": None,
+              "args": {"algorithm": "roundrobin"}, "position": 2, "at_us": lab.now_us}  # fmt: skip
+    lab.submit(switch)
+    journal.commands.append(switch)
+    lab.advance_to(3 * SECOND)
+    sought = journal.seek(3 * SECOND)
+    assert sought.steps == lab.steps and Lab.restore(scenario, lab.checkpoint()).steps == lab.steps
+    before = journal.seek(2 * SECOND, 1)
+    assert lab.steps > before.steps + before.lanes["kafka"].world.made // 2, "its past was lived again"
+
+
+def test_most_checkpoints_are_packed_against_an_older_one_and_all_give_their_state(monkeypatch):
+    monkeypatch.setattr(journals, "CHECKPOINT_STEPS", 50)
+    monkeypatch.setattr(journals, "CHECKPOINT_BYTES_PER_STEP", 10**9)
+    lab, journal, cadence, states = Lab(SCENARIO), Journal(SCENARIO), Cadence(), {}
+    for second in range(1, 40):
+        lab.advance_to(second * SECOND)
+        if journal.keep(lab, cadence):
+            states[Mark(lab.now_us, lab.position)] = lab.checkpoint()
+    stored = [each.stored for each in journal.checkpoints.values()]
+    alone, packed = (
+        [each.size for each in stored if (each.base is None) is is_alone] for is_alone in (True, False)
+    )
+    assert len(packed) > 3 * len(alone) and 2 * sum(packed) / len(packed) < sum(alone) / len(alone)
+    for mark, state in states.items():
+        assert journal.seek(mark.at_us).checkpoint() == state
+        assert journal._state_at(mark) == state
+
+
+def test_what_is_packed_against_a_damaged_or_another_checkpoint_is_damaged():
+    old, new = b"the state " * 40, b"the state " * 40 + b"and more"
+    packed, base = pack(new, old), pack(old)
+    assert state_of(packed, base) == new and state_of(base) == old
+    assert (
+        state_of(packed)
+        == state_of(packed, pack(new))
+        == state_of(packed, b"?")
+        == state_of(b"", base)
+        == b""
+    )
+    assert state_of(packed[:-1] + bytes([packed[-1] ^ 1]), base) == b"", "a bit was flipped"
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 1_000), st.integers(1, 300), st.booleans()), min_size=1, max_size=40),
+    st.integers(0, 4_000),
+)
+def test_thinning_keeps_the_newest_and_what_others_are_packed_against(rows, bytes_max):
+    stored, steps, base = [], 0, None
+    for number, (more, size, is_alone) in enumerate(rows):
+        steps += more
+        base = None if is_alone or not stored else (base or stored[-1].mark)
+        stored.append(Stored(Mark(number, 0), steps, size, base))
+    gone = thinned(stored, bytes_max)
+    kept = [each for each in stored if each.mark not in gone]
+    assert kept[-1] == stored[-1] and {each.base for each in kept} - {None} <= {each.mark for each in kept}
+    total = sum(each.size for each in kept)
+    assert total <= bytes_max or len(kept) == 1 or [each.mark for each in kept[:-1]] == [kept[-1].base]
+    assert not gone or total + next(each.size for each in stored if each.mark == gone[-1]) > bytes_max
+
+
+def test_thinned_checkpoints_are_evenly_apart_in_what_it_costs_to_get_there():
+    kept: list[Stored] = []
+    for number in range(2_000):
+        kept.append(Stored(Mark(number, 0), 100 * (number + 1), 10))
+        gone = thinned(kept, 500)
+        kept = [each for each in kept if each.mark not in gone]
+    ways = [after.steps - before.steps for before, after in pairwise([Stored(Mark(0, 0), 0, 0), *kept])]
+    assert len(kept) == 50 and max(ways) <= 2.5 * 2_000 * 100 / 50
 
 
 def test_the_nearest_checkpoint_is_the_last_one_by_then():
@@ -215,9 +306,10 @@ def test_the_nearest_checkpoint_is_the_last_one_by_then():
 def test_seek_lands_in_every_moment_that_was_lived(seed, lanes):
     scenario, commands, lab = random_life(seed, 9, lanes=lanes)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(journals, "CHECKPOINT_RECORDS", 100)
-        journal, seen = watched(scenario, commands, lab.now_us, cadence_s=0.5)
-    assert journal.checkpoints or lab.record_count < 100
+        patch.setattr(journals, "CHECKPOINT_STEPS", 100)
+        patch.setattr(journals, "CHECKPOINT_BYTES_PER_STEP", 10**9)
+        journal, seen = watched(scenario, commands, lab.now_us)
+    assert journal.checkpoints or lab.steps < 100
     for at_us, position in random.Random(seed).sample(sorted(seen), min(8, len(seen))):
         view, state = seen[at_us, position]
         sought = journal.seek(at_us, position)
@@ -240,7 +332,7 @@ def test_a_fork_shares_everything_up_to_the_moment_and_goes_its_own_way(seed, pa
     journal, _ = watched(scenario, commands, lab.now_us)
     until_us = int(lab.now_us * part)
     untouched = [dict(command) for command in journal.commands], dict(journal.checkpoints)
-    fork = journal.fork(until_us)
+    fork = fork_of(journal, until_us)
     there = fork.seek(until_us)
     assert there.checkpoint() == journal.seek(until_us).checkpoint() and there.now_us == until_us
     assert fork.commands == journal.commands[: len(fork.commands)]
@@ -256,7 +348,7 @@ def test_a_fork_shares_everything_up_to_the_moment_and_goes_its_own_way(seed, pa
 
 def test_a_fork_at_the_end_of_a_journal_without_its_future_lives_the_same_future():
     scenario, commands, lab = random_life(11, 12, lanes=THREE_LANES)
-    fork = Journal(scenario, commands).fork(commands[5]["at_us"])
+    fork = fork_of(Journal(scenario, commands), commands[5]["at_us"])
     fork.commands.extend(commands[len(fork.commands) :])
     assert fork.seek(lab.now_us).checkpoint() == lab.checkpoint()
 

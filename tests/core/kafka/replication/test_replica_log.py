@@ -263,9 +263,9 @@ class Both:
         """Kept as plain data and taken back: nothing is to be seen of it. The other log has its files for
         that."""
         if isinstance(log, LightLog):
-            kept = msgspec.json.encode(to_plain(log))
-            self.light = from_plain(msgspec.json.decode(kept), LightLog)
-            assert msgspec.json.encode(to_plain(self.light)) == kept
+            kept = msgspec.msgpack.encode(to_plain(log))
+            self.light = from_plain(msgspec.msgpack.decode(kept), LightLog)
+            assert msgspec.msgpack.encode(to_plain(self.light)) == kept
 
     def reopen(self, log: PartitionLog) -> None:
         if isinstance(log, LightLog):
@@ -308,7 +308,7 @@ def test_a_checkpoint_changes_nothing_for_a_log_that_is_cut_off_at_its_start() -
     kept, other = filled(8), filled(8)
     for log in (kept, other):
         log.raise_log_start(5)
-    kept = from_plain(msgspec.json.decode(msgspec.json.encode(to_plain(kept))), LightLog)
+    kept = from_plain(msgspec.msgpack.decode(msgspec.msgpack.encode(to_plain(kept))), LightLog)
     for log in (kept, other):
         assert log.truncate_to(5, 100)
     assert to_plain(kept) == to_plain(other) and kept.active.size == 305 and kept.active.max_timestamp == 8
