@@ -38,8 +38,8 @@ def decode(encoded: bytes) -> Json:
 
 
 def pack(encoded: bytes, base: bytes | None = None) -> bytes:
-    """The bytes compressed, with a checksum. base: those of an older checkpoint, without which nobody can
-    unpack them."""
+    """The bytes compressed, with a checksum. base: those of an older checkpoint, without which they
+    cannot be unpacked."""
     size = len(encoded) + len(base or b"")
     parameters = zstandard.ZstdCompressionParameters.from_level(
         LEVEL,
