@@ -27,10 +27,10 @@ from broker_core.lab.workload import workload_from_json
 
 CHECKPOINT_STEPS = 2_500
 """Between two checkpoints: some 50 ms of work, at 20 us a step."""
-CHECKPOINT_BYTES_PER_STEP = 130
-"""More of a lab whose state is large: making a checkpoint takes a fifth of the time between two, at 30 ns a byte."""
+CHECKPOINT_BYTES_PER_STEP = 75
+"""More of a lab whose state is large: making a checkpoint takes a fifth of the time between two, at 50 ns a byte."""
 SEEK_SLICE_US = 5_000_000
-CHECKPOINTS_BYTES_MAX = 4 << 20
+CHECKPOINTS_BYTES_MAX = 8 << 20
 """Of one lab, as they are stored."""
 
 
