@@ -30,7 +30,7 @@ CHECKPOINT_STEPS = 2_500
 CHECKPOINT_BYTES_PER_STEP = 75
 """More of a lab whose state is large: making a checkpoint takes a fifth of the time between two, at 50 ns a byte."""
 SEEK_SLICE_US = 5_000_000
-CHECKPOINTS_BYTES_MAX = 8 << 20
+CHECKPOINTS_BYTES_MAX = 32 << 20
 """Of one lab, as they are stored."""
 
 

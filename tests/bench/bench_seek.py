@@ -37,7 +37,7 @@ def run() -> list[Figure]:
         ("seek in the demo: median", "median_ms", "ms", f"<= {MEDIAN_MS}"),
         ("seek in the demo: 99 of 100", "p99_ms", "ms", f"<= {P99_MS}"),
         ("an hour of the demo with its checkpoints", "hour_s", "s", ""),
-        ("its checkpoints as stored", "mb", "MB", "<= 8.4"),
+        ("its checkpoints as stored", "mb", "MB", "<= 33.6"),
         ("how many they are", "checkpoints", "", ""),
     ]
     return [
