@@ -130,7 +130,7 @@ def test_every_path_that_the_map_names_is_there():
         ),
         (
             "where is a Kafka session timeout noticed",
-            "broker_core/kafka/group/heartbeat.py",
+            "broker_core/kafka/group/classic/heartbeat.py",
             "def session_over",
         ),
         ("where is one writer per lab enforced", "dashboard/ledger.py", "epoch"),

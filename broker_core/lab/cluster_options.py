@@ -3,7 +3,8 @@ three copies of each partition.
 
 {"model": "kafka", "brokers": 3, "replication_factor": 3, "min_insync_replicas": 2, "acks": -1, "racks": ["a",
 "b", "c"]}
-{"model": "kafka", "cluster": false}    one broker without replicas: labs from before the cluster (docs/decisions/labs-before-the-cluster.md)
+{"model": "kafka", "brokers": 1}    a cluster of one: a broker without replicas, and a controller
+{"model": "kafka", "cluster": false}    the same, as labs from before the cluster say it (docs/decisions/labs-before-the-cluster.md)
 """
 
 from __future__ import annotations
@@ -24,13 +25,14 @@ from broker_core.kafka.client.group_consumer.settings import (
     OFFSET_RESETS,
     SYNC,
 )
-from broker_core.kafka.cluster.cluster import BROKERS_MAX, PARTITIONS_MAX
+from broker_core.kafka.cluster.cluster import BROKERS_MAX
 from broker_core.kafka.group.settings import MIGRATION_POLICIES, NEW, OLD
 from broker_core.kafka.replication.fetcher import Truncation
 from broker_core.lab.fields import LANE_ID, refuse_unknown, whole
 from broker_core.lab.lanes.readers import OWN_GROUP
 
 BROKERS = 3
+CLUSTER_OF_ONE: Mapping[str, int] = MappingProxyType({"brokers": 1, "replication_factor": 1})
 UNIFORM, RANGE = "uniform", "range"
 """The assignors of the server (KIP-848), its default first."""
 CLUSTER_FIELDS = (
@@ -106,18 +108,16 @@ _CHOICES: Mapping[str, tuple[object, ...]] = MappingProxyType(
 )
 
 
-def check_cluster(entry: Json, where: str, partitions: int, topic: str) -> Json:
-    """The options of a lane's cluster; `{"cluster": False}` for a lane without one. Raises CommandError at
-    the field that is wrong."""
+def check_cluster(entry: Json, where: str, topic: str) -> Json:
+    """The options of a lane's cluster. Raises CommandError at the field that is wrong."""
     if not isinstance(entry.get("cluster", True), bool):
         raise CommandError(f"{where}.cluster", "must be true or false")
     if not entry.get("cluster", True):
         for name in CLUSTER_FIELDS[1:]:
             if name in entry:
-                raise CommandError(f"{where}.{name}", "needs a cluster, and this lane has none")
-        return {"cluster": False}
+                raise CommandError(f"{where}.{name}", "must be left out where cluster is false")
+        return dict(CLUSTER_OF_ONE)
     brokers = whole(f"{where}.brokers", entry.get("brokers", BROKERS), 1, BROKERS_MAX)
-    whole(f"{where}.partitions", partitions, 1, PARTITIONS_MAX)
     options: Json = {"brokers": brokers}
     options["replication_factor"] = whole(
         f"{where}.replication_factor", entry.get("replication_factor", min(3, brokers)), 1, brokers

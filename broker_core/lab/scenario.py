@@ -11,9 +11,10 @@ from types import MappingProxyType
 
 from broker_core.errors import CommandError, Names
 from broker_core.events import Json
+from broker_core.kafka.cluster import cluster
 from broker_core.lab.cluster_options import CLUSTER_FIELDS, check_cluster
 from broker_core.lab.fields import LANE_ID, refuse_unknown, whole
-from broker_core.lab.lanes import kafka, kafka_cluster, pulsar, rabbitmq, tubemq
+from broker_core.lab.lanes import kafka_cluster, pulsar, rabbitmq, tubemq
 from broker_core.lab.lanes.kafka_server_rules import SERVER_RULES, assigns_at_server
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.pulsar_options import PULSAR_FIELDS, check_pulsar
@@ -35,17 +36,9 @@ class LaneKind:
     algorithms: Callable[[], list[Json]]
 
 
-def _make_kafka(setup: LaneSetup, watch: Watch | None = None) -> Lane:
-    """On a cluster, where the lane's options name its brokers: all labs but those from before the cluster,
-    and the lanes of studies."""
-    return (
-        kafka_cluster.make_lane(setup, watch) if "brokers" in setup.options else kafka.make_lane(setup, watch)
-    )
-
-
 LANE_KINDS: Mapping[str, LaneKind] = MappingProxyType({
     "pulsar": LaneKind(pulsar.make_lane, pulsar.algorithms),
-    "kafka": LaneKind(_make_kafka, kafka.algorithms),
+    "kafka": LaneKind(kafka_cluster.make_lane, kafka_cluster.algorithms),
     "tubemq": LaneKind(tubemq.make_lane, tubemq.algorithms),
     "rabbitmq": LaneKind(rabbitmq.make_lane, rabbitmq.algorithms),
 })  # fmt: skip
@@ -53,7 +46,8 @@ DEFAULT_ALGORITHM = MappingProxyType(
     {"pulsar": "consistent_hash", "kafka": "range", "tubemq": "modulo", "rabbitmq": "prefetch_5"}
 )
 LANES_MAX = 8
-PARTITIONS_MAX = 1000
+PARTITIONS_MAX = cluster.PARTITIONS_MAX
+"""Of a topic, in Kafka and TubeMQ."""
 BROKERS_MAX = 100
 NETWORK_DELAY_MAX_US = 1_000_000
 SEED_MAX = 2**63 - 1
@@ -102,7 +96,7 @@ def algorithm_ids(model: str) -> list[str]:
 
 def pages_of(lane: LaneSpec) -> tuple[str, ...]:
     """The pages that a lane of this kind has beside the Stage."""
-    if lane.model == "kafka" and "brokers" in lane.options:
+    if lane.model == "kafka":
         return CLUSTER, GROUPS
     return (PULSAR,) if lane.model == "pulsar" else ()
 
@@ -229,7 +223,7 @@ def _check_options(model: str, entry: Json, where: str, source_topic: str) -> Js
     if model in ("kafka", "tubemq"):
         options["partitions"] = whole(f"{where}.partitions", entry.get("partitions", 12), 1, PARTITIONS_MAX)
     if model == "kafka":
-        options |= check_cluster(entry, where, options["partitions"], topic)
+        options |= check_cluster(entry, where, topic)
     if model == "tubemq":
         options["brokers"] = whole(f"{where}.brokers", entry.get("brokers", 3), 1, BROKERS_MAX)
         if options["partitions"] % options["brokers"]:

@@ -34,7 +34,7 @@ class LabTooLarge(HighwaterError):
 
 @dataclass(frozen=True, slots=True)
 class LaneSize:
-    """model: "kafka_cluster" for a Kafka lane on a cluster. partitions: of all its topics; for Pulsar those
+    """partitions: of all topics of a Kafka lane; for Pulsar those
     that consumers subscribe to one by one. consumers: the lab's. readers: those of other groups and
     subscriptions. replicas: of Kafka's own topics, too. points: of a consumer on a hash ring. clients:
     writers, each with connections to all brokers."""
@@ -58,11 +58,9 @@ class LaneSize:
         programs = self.consumers + self.readers
         pairs = programs * self.partitions
         match self.model:
-            case "kafka_cluster":
+            case "kafka":
                 around = {"brokers": 20 * self.brokers, "clients": 50 * self.clients}
                 return {"partitions": pairs + 4 * self.replicas, "consumers": 25 * programs, **around}
-            case "kafka":
-                return {"partitions": self.partitions + pairs // 16, "consumers": 10 * programs}
             case "tubemq":
                 return {
                     "partitions": self.partitions + pairs // 16,

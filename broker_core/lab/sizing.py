@@ -33,19 +33,17 @@ def size_of(model: str, algorithm: str, options: Json, consumers: int) -> LaneSi
             )
         case "tubemq":
             return LaneSize(model, consumers, partitions=options["partitions"], brokers=options["brokers"])
-        case "kafka" if "brokers" in options:
+        case "kafka":
             topics = plan_of(options).topics
             readers = sum(wanted["consumers"] for wanted in options.get("groups", {}).values())
             return LaneSize(
-                "kafka_cluster",
+                model,
                 consumers,
                 readers,
                 sum(topic.partitions for topic in topics if not topic.name.startswith("__")),
                 options["brokers"],
                 sum(topic.partitions * topic.replication_factor for topic in topics),
             )
-        case "kafka":
-            return LaneSize(model, consumers, partitions=options["partitions"])
     return LaneSize(model, consumers)
 
 

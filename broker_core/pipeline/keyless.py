@@ -2,7 +2,7 @@
 
     Pulsar    all to the owner of "NONE_KEY" (3.2, Commands.peekStickyKey), also on the ring of current, which would spread them by
               producer and sequence id: records have neither
-    Kafka     the producer sticks to a partition for a batch's worth of bytes, then draws another: it depends on their order and sizes
+    Kafka     the producer sticks to a partition for two batches' worth of bytes, then draws another: it depends on their order and sizes
     TubeMQ    the lab's router: to the partitions in turn
     RabbitMQ  as any other record: to the consumer whose turn it is
 
@@ -10,7 +10,7 @@ Where the order of a workload is not known, or more than SEQUENCE_MAX records ha
 TubeMQ's are spread evenly over the partitions, records and bytes, and the result says so.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -30,10 +30,13 @@ InOrder = tuple[Int64s, Int64s]
 """Place (stretch between changes) and bytes of each record without a key, in order."""
 
 
-def by_unit(model: str, units: UnitMap, totals: Int64s, sequence: InOrder | None, seed: int) -> Int64s:
+def by_unit(
+    model: str, units: UnitMap, totals: Int64s, sequence: InOrder | None, seed: int, keyed: Collection[int]
+) -> Int64s:
     """What a strategy's units get of the records without a key: [place, unit, (records, bytes)].
 
     totals: [place, (records, bytes)]. sequence: None where the order is not known. seed: of the lab.
+    keyed: units to which records with keys go.
     """
     counts = np.zeros((len(totals), units.count, 2), np.int64)
     if model == "pulsar":
@@ -43,7 +46,7 @@ def by_unit(model: str, units: UnitMap, totals: Int64s, sequence: InOrder | None
     else:
         places, sizes = sequence
         partitions = (
-            kafka_partitions(sizes.tolist(), units.count, seed)
+            kafka_partitions(sizes.tolist(), units.count, seed, keyed)
             if model == "kafka"
             else in_turn(len(sizes), units.count)
         )
@@ -57,9 +60,13 @@ def none_key_unit(units: UnitMap) -> int:
     return int(units_of(units, pa.array([NO_KEY_HASH_KEY]))[0])
 
 
-def kafka_partitions(sizes: Sequence[int], partition_count: int, seed: int) -> NDArray[np.int64]:
-    """The partition of each keyless record, in order. sizes: bytes of each; seed: of the lab."""
+def kafka_partitions(
+    sizes: Sequence[int], partition_count: int, seed: int, keyed: Collection[int]
+) -> NDArray[np.int64]:
+    """The partition of each keyless record, in order. sizes: bytes of each; seed: of the lab; keyed:
+    partitions to which records with keys go, too."""
     random, placement = SeededRandom(seed), Placement(partition_count)
+    placement.saw(keyed)
     return np.array([placement.of_keyless(size, random.below) for size in sizes], np.int64)
 
 

@@ -130,7 +130,8 @@ def route_counts(
         if place is None:
             out.append(_strategy_counts(strategy, history, None, None, odd[0, :, None, 1:], until, before))
             continue
-        no_key = keyless.by_unit(strategy.model, plan.maps[place], odd[0, :, 1:], sequence, seed)
+        keyed_units = np.flatnonzero(counts[place][:, :, 1].sum(axis=0)).tolist()
+        no_key = keyless.by_unit(strategy.model, plan.maps[place], odd[0, :, 1:], sequence, seed, keyed_units)
         out.append(_strategy_counts(strategy, history, owners, counts[place], no_key, until, before))
     keys, keyed, keyed_bytes = counts[0].sum(axis=(0, 1)).tolist()
     no_key, no_key_bytes = odd[0, :, 1:].sum(axis=0).tolist()

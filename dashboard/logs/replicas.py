@@ -74,7 +74,7 @@ class AskedReplica(NamedTuple):
 
 
 def brokers_of(view: Json | None) -> list[Json]:
-    """The cluster's brokers as the page lists them, [{id, condition}]; [] for a lane without a cluster."""
+    """The cluster's brokers as the page lists them, [{id, condition}]; [] before the lane has begun."""
     cluster = (view or {}).get("cluster")
     brokers = {} if cluster is None else cluster["brokers"]
     return [{"id": int(broker), "condition": _condition(each)} for broker, each in brokers.items()]

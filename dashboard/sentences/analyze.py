@@ -187,12 +187,13 @@ ANALYZE = {
     "service.thinned": _(
         "The timed runs take {rate_run} records a second instead of {rate}: over this history a higher "
         "rate would exceed "
-        "{records_max} records. Consumers are slowed by the same factor, so they are just as busy."
+        "{records_max} records. Consumers are slowed by the same factor, so they are just as busy; "
+        "the measures are rates and ratios."
     ),
     "service.thinned_beyond": _(
         "If the data has more than {records_max} records, the timed runs take {rate_run} a second "
         "instead of {rate}. Consumers are "
-        "slowed by the same factor, so they are just as busy."
+        "slowed by the same factor, so they are just as busy; the measures are rates and ratios."
     ),
     # A live study
     "watch.title": _("Watch live"),

@@ -203,7 +203,7 @@ STUDY = {
     "define.sample": _(
         "Pause and order were measured in the lab, on {records} records of {keys} keys at {rate} a "
         "second; pause counts those after the "
-        "first change."
+        "first change. The measures are rates and ratios."
     ),
     "use.title": _("To use it"),
     "use.none": _("There are no configuration lines for this rule yet."),

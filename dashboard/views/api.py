@@ -9,7 +9,7 @@ JSON.
     POST /api/labs/<id>/commands/          {command_id, kind, lane?, consumer?, args?}           202 {lab, command_id, position, state}
     GET  /api/labs/<id>/commands/<command_id>/                                                  200 what became of it
     GET  /api/labs/<id>/snapshot/                                                               200 {lab, epoch, seq, at_us, view}
-    GET  /api/labs/<id>/journal/                                                                200 {scenario, commands}
+    GET  /api/labs/<id>/journal/                                                                200 {rules, scenario, commands}
     GET  /api/labs/<id>/events/?after=<seq>                                                     200 {events}
     GET  /api/labs/<id>/pulsar/key/, .../pulsar/ranges/                                         200 see views/pulsar.py
     GET  /api/labs/<id>/kafka/comparison/<lane>/                                                200 the group under each assignor and protocol

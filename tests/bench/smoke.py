@@ -23,6 +23,7 @@ SIZES: dict[str, dict[str, Any]] = {
     "groups": {"GROUPS": 5, "LARGE": 10, "HEARTBEATS": 100, "PARTITIONS": 100},
     "replication": {"TURNS": 200, "ROUNDS": 1},
     "cluster": {"STRETCHES": 1},
+    "cluster_of_one": {"RECORDS": (1_000,), "JOINS": 1},
     "log": {"LARGE_MIB": 4, "ROUNDS": 1},
     "assignors": {"STICKY_SIZES": ((20, 100), (20, 200)), "OTHERS_TIME_LIMIT_S": 10, "REPEATS": 1},
     "subscriptions": {"CONSUMERS": 20, "ARRAY_KEYS": 5_000, "RECORDS": 3_000, "FLOW": 100},

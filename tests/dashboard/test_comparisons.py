@@ -42,7 +42,7 @@ def sent(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> Sent
 
 
 def a_lab() -> tuple[Lab, str]:
-    lanes = [LANE, {"id": "plain", "model": "kafka", "cluster": False}]
+    lanes = [LANE, {"id": "plain", "model": "tubemq"}]
     opened = services.lab_open(request={"lanes": lanes, "workload": {"kind": "zipf", "keys": 9, "rate": 5}})
     lab = opened.lab
     first = lab.commands.count() + 1  # it begins with the order to play

@@ -89,7 +89,7 @@ def events() -> list[dict[str, Any]]:
     told = [event for name in QUICK for event in of_lesson(name)]
     plain = [
         {"model": "pulsar"},
-        {"model": "kafka", "cluster": False},
+        {"model": "kafka", "brokers": 1},
         {"model": "tubemq"},
         {"model": "rabbitmq"},
     ]

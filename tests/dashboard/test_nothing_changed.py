@@ -16,14 +16,13 @@ from dashboard.sentences import catalogue
 
 LANES: list[dict[str, Any]] = [
     {"model": "kafka", "partitions": 4, "brokers": 3},
-    {"model": "kafka", "id": "alone", "cluster": False},
     {"model": "pulsar", "receipts": True},
     {"model": "pulsar", "id": "sticky", "algorithm": "sticky"},
     {"model": "tubemq"},
     {"model": "rabbitmq"},
 ]
 EVERY, KAFKA, PULSAR = (
-    ["kafka", "alone", "pulsar", "sticky", "tubemq", "rabbitmq"],
+    ["kafka", "pulsar", "sticky", "tubemq", "rabbitmq"],
     ["kafka"],
     ["pulsar", "sticky"],
 )

@@ -60,7 +60,8 @@ ONLY_PROGRAMS_HEAR = {
 def test_every_refusal_of_the_controller_to_an_operator_is_a_template_with_a_translation():
     found = 0
     for path in (
-        "controller.py",
+        "controller/controller.py",
+        "controller/metadata.py",
         "cluster/foreseen.py",
         "replication/placement.py",
         "replication/reassignment.py",

@@ -217,13 +217,6 @@ def test_only_checkpoints_are_opened_as_text(world: World, lab: Lab, name: str) 
     )
 
 
-def test_a_lane_without_a_cluster_has_no_brokers(world: World) -> None:
-    lab = world.open(lanes=[{"model": "kafka", "cluster": False}])
-    world.run(1)
-    assert ask(lab).json()["brokers"] == []
-    assert list(ask(lab, broker=1).json()["fields"]) == ["broker"]
-
-
 def test_a_killed_writer_begins_a_new_generation_and_old_ones_go(world: World, lab: Lab) -> None:
     first = replicas_of(world, lab)[1][0]
     for _ in range(4):

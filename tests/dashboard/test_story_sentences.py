@@ -142,7 +142,7 @@ def test_after_a_broker_crashed_it_is_not_said_that_nothing_has_changed(
     assert said["kafka"] == words[language]["none_cluster"] and said["other"].startswith(
         words[language]["none"]
     )
-    lanes = [*lanes, {"model": "kafka", "id": "alone", "cluster": False}, {"model": "pulsar"}]
+    lanes = [*lanes, {"model": "tubemq", "id": "alone"}, {"model": "pulsar"}]
     said = Told(words[language], lanes=lanes).do(20, "cluster_crash", broker=2).sentences(30)
     assert said["kafka"] == said["other"] == words[language]["none_cluster"]
     assert all(said[lane].startswith(words[language]["none"]) for lane in ("alone", "pulsar"))

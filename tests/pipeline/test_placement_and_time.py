@@ -69,11 +69,11 @@ def test_in_turn_every_partition_has_its_turn_beginning_with_the_first(count, pa
 def test_pulsar_gives_all_records_without_a_key_to_the_owner_of_none_key():
     units = units_of("pulsar.consistent_hash")
     totals = np.array([[7, 70], [3, 30]], np.int64)
-    counts = by_unit("pulsar", units, totals, None, 7)
+    counts = by_unit("pulsar", units, totals, None, 7, ())
     assert counts[:, none_key_unit(units)].tolist() == totals.tolist()
     assert counts.sum(axis=1).tolist() == totals.tolist()
     in_order = (np.zeros(10, np.int64), np.ones(10, np.int64))
-    assert (by_unit("pulsar", units, totals, in_order, 7) == counts).all(), "their order does not matter"
+    assert (by_unit("pulsar", units, totals, in_order, 7, ()) == counts).all(), "their order does not matter"
 
 
 @pytest.mark.parametrize("model", ["kafka", "tubemq"])
@@ -82,7 +82,7 @@ def test_keyless_records_in_order_are_counted_in_the_stretch_in_which_they_came(
         "kafka.range:partitions=3" if model == "kafka" else "tubemq.modulo:partitions=3,brokers=1"
     )
     places, sizes = np.array([0, 0, 1, 1, 1]), np.array([10, 20, 30, 40, 50])
-    counts = by_unit(model, units, np.array([[2, 30], [3, 120]]), (places, sizes), 7)
+    counts = by_unit(model, units, np.array([[2, 30], [3, 120]]), (places, sizes), 7, ())
     assert counts.sum(axis=1).tolist() == [[2, 30], [3, 120]]
     if model == "tubemq":
         assert counts[:, :, 0].tolist() == [[1, 1, 0], [1, 1, 1]], (
@@ -93,7 +93,7 @@ def test_keyless_records_in_order_are_counted_in_the_stretch_in_which_they_came(
 
 def test_where_the_order_is_not_known_all_partitions_get_as_much():
     units = units_of("kafka.range:partitions=4")
-    assert by_unit("kafka", units, np.array([[10, 100]]), None, 7).tolist() == [
+    assert by_unit("kafka", units, np.array([[10, 100]]), None, 7, ()).tolist() == [
         [[3, 25], [3, 25], [2, 25], [2, 25]]
     ]
 
@@ -102,11 +102,11 @@ def test_kafkas_keyless_records_stick_to_a_partition_for_a_batch_as_the_labs_pro
     sizes = [900] * 200
     random, placement = SeededRandom(5), Placement(6)
     expected = [placement.of_keyless(size, random.below) for size in sizes]
-    found = kafka_partitions(sizes, 6, 5).tolist()
+    found = kafka_partitions(sizes, 6, 5, ()).tolist()
     assert found == expected
     changes = sum(one != other for one, other in pairwise(found))
     assert 0 < changes < 30 and len(set(found)) > 2
-    assert kafka_partitions(sizes, 6, 6).tolist() != found, "which partitions follows from the seed"
+    assert kafka_partitions(sizes, 6, 6, ()).tolist() != found, "which partitions follows from the seed"
 
 
 # -- timetables ----------------------------------------------------------------------------------------------

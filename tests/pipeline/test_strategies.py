@@ -315,7 +315,7 @@ def live():
     """A lab that lived through the history: its bills at rest, its weights before each change and at the
     end."""
     # Studies run the Kafka lane without replicas.
-    plain = {"kafka": {"cluster": False}}
+    plain = {"kafka": {"brokers": 1}}
     lanes = [
         {"id": f"r{number}", **lane, **plain.get(lane["model"], {})}
         for number, lane in enumerate(LANES.values())

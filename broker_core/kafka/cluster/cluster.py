@@ -34,7 +34,7 @@ from broker_core.sim.node import Node
 from broker_core.sim.world import Design, World
 
 BROKERS_MAX = 9
-PARTITIONS_MAX = 512
+PARTITIONS_MAX = 1000
 FIRST_TOPICS_MS = 200
 """Then all brokers are unfenced, so that every replica is in sync from the beginning."""
 

@@ -1,6 +1,6 @@
-"""Consumer groups as their coordinator sees them, twice: docs/decisions/two-group-coordinators.md says which
-one the Stage runs.
+"""Consumer groups as their coordinator sees them, compared with all recorded answers. A cluster's brokers
+host it (`kafka/cluster/groups.py`).
 
-The lane's: `group`, `join`, `sync`, `heartbeat`, `leave`, `offsets`. Compared with all recorded answers:
-`group_coordinator` and what it imports.
+`group_coordinator` takes requests and timers; `classic/`, `consumer/` and `offset/` have a file per protocol
+step; `records` and what reads them is what `__consumer_offsets` holds.
 """

@@ -10,8 +10,7 @@ earlier write of the partition; a reader sees what the high watermark has passed
 from the log; parked requests and pending ids are lost with the old coordinator. Time is a parameter, timers
 are names with a deadline, the log is given: no clock, no I/O.
 
-A cluster's brokers host it (`cluster/groups.py`); the Stage's Kafka lane has the smaller steps beside it
-(`group.py`, `join.py`, ...), see docs/decisions/two-group-coordinators.md.
+A cluster's brokers host it (`cluster/groups.py`).
 Source: Kafka 3.9 GroupCoordinatorService, CoordinatorRuntime, GroupCoordinatorShard. Vectors:
 kafka/group/*.json.
 """

@@ -14,7 +14,7 @@ kafka/partitioner.json.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -161,20 +161,6 @@ class StickyPartitioner:
         """
         self.produced_bytes += size
         return self.produced_bytes >= (self.batch_size if may_switch else 2 * self.batch_size)
-
-    def place(self, size: int, partition_count: int, draw: Callable[[], int]) -> int:
-        """Give the partition of a keyless record of `size` bytes where all partitions are alike: all have
-        leaders and equal queues.
-
-        draw: the next random number, 0 to 2**31 - 1; asked for the first record and whenever a batch's worth
-        has gone to one partition.
-        """
-        if self.partition is None:
-            self.stick_to(next_partition(draw(), range(partition_count), partition_count))
-        number = self.partition or 0
-        if self.append(size):
-            self.stick_to(next_partition(draw(), range(partition_count), partition_count))
-        return number
 
 
 @dataclass(slots=True)

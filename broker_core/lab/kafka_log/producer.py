@@ -4,8 +4,8 @@
     records        r r  r   | r    r r |             and no more than batch.size
     partition 3    [0,   1] | [2]      |
 
-The partition is what the lane's producer chooses (`Placement`, with the same draws of the seed), and one
-broker takes the records in order. So the offsets here are those that the lane's consumers read.
+The partition is what the lane's producer chooses (`Placement`, with the same draws of the seed), and its
+leader takes the records in order. So the offsets here are those that the lane's consumers read.
 
 A second topic, "<topic>-latest", is the table of what is known about each key: each keyed record once more,
 to be compacted. A key that has not been seen for RETIRE_AFTER_US is taken out of the table with a tombstone:

@@ -34,6 +34,7 @@ from broker_core.kafka.cluster.names import broker_node
 from broker_core.kafka.cluster.requests import DeleteRecordsRequest
 from broker_core.kafka.error_codes import ErrorCode
 from broker_core.kafka.group.messages import LeaveGroupRequest, MemberIdentity
+from broker_core.kafka.producer.placement import RECORD_OVERHEAD
 from broker_core.lab.consumer import CRASHED, FROZEN, GONE, Consumer
 from broker_core.lab.keys import NO_KEY
 from broker_core.lab.lanes.kafka_cluster_group import (
@@ -76,8 +77,11 @@ UP_US = 2 * SECOND_US
 """How long before the first consumer the cluster is switched on."""
 DELETE_EVERY_S = 5
 """Between two looks at what everybody has read: as often as programs commit."""
-RECORD_OVERHEAD = 70
-"""Bytes of a record beside its value, roughly: the producer's batches fill by it."""
+
+
+def algorithms() -> list[Json]:
+    """The assignors, the default first."""
+    return [{"id": name, "document": assignor.document} for name, assignor in ASSIGNORS.items()]
 
 
 def make_lane(setup: LaneSetup, watch: Watch | None = None) -> Lane:
@@ -154,7 +158,7 @@ class KafkaClusterRules:
     def algorithms(self) -> list[Json]:
         if assigns_at_server(self.options):
             return [{"id": rule, "document": False} for rule in SERVER_RULES]
-        return [{"id": name, "document": assignor.document} for name, assignor in ASSIGNORS.items()]
+        return algorithms()
 
     # -- the world -------------------------------------------------------------------------------------------
 

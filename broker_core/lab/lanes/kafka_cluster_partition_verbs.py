@@ -24,7 +24,8 @@ from broker_core.kafka.client.group_consumer.consumer import (
 from broker_core.kafka.client.producer.orders import Send
 from broker_core.kafka.group.messages import CommittedPartition, CommittedTopic, OffsetCommitRequest
 from broker_core.kafka.producer.partitioner import positive_key_hash
-from broker_core.lab.lanes.kafka_cluster import OPERATOR, RECORD_OVERHEAD, KafkaClusterRules
+from broker_core.kafka.producer.placement import RECORD_OVERHEAD
+from broker_core.lab.lanes.kafka_cluster import OPERATOR, KafkaClusterRules
 from broker_core.lab.lanes.kafka_cluster_group import GROUP_ID, coordinating, logs_of
 from broker_core.lab.lanes.kafka_cluster_reading import PRODUCER
 from broker_core.lab.lanes.lane import Lane

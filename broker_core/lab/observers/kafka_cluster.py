@@ -16,8 +16,8 @@ from broker_core.lab.lanes.kafka_readers import is_readers
 from broker_core.lab.observers.bill import Bill
 from broker_core.lab.observers.codes import code_of
 from broker_core.lab.observers.kafka_acked import log_on
-from broker_core.lab.observers.kafka_cluster_names import with_names
-from broker_core.lab.observers.kafka_cluster_rebalance import rebalance_sentence
+from broker_core.lab.observers.kafka_names import with_names
+from broker_core.lab.observers.kafka_rebalance import rebalance_sentence
 from broker_core.lab.observers.kafka_sentence import CHANGING, RESTARTING, say_settled, sentence_now
 from broker_core.lab.views.kafka_cluster import partition_name
 

@@ -5,14 +5,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from broker_core.events import TurningPoint
-from broker_core.kafka.client.consumer import HEARTBEAT_INTERVAL_US
+
+if TYPE_CHECKING:
+    from broker_core.lab.lanes.kafka_cluster_group import Shared
+
+HEARTBEAT_INTERVAL_US = 3_000_000
 
 
-def with_names(event: TurningPoint, partition_count: int) -> TurningPoint:
-    """The turning point as a person reads it. partition_count: of the topic."""
-    data = event.data
+def with_names(event: TurningPoint, shared: Shared, partition_count: int) -> TurningPoint:
+    """The turning point as a person reads it, times in microseconds as everywhere in a lab. partition_count:
+    of the topic."""
+    data, members = event.data, shared.group.members
+    inputs = {
+        _name_us(name): value * 1_000 if name.endswith("_ms") else value
+        for name, value in event.inputs.items()
+    }
+    event = replace(event, inputs=inputs)
     if "client" in data:
         event = replace(
             event,
@@ -20,26 +31,32 @@ def with_names(event: TurningPoint, partition_count: int) -> TurningPoint:
             | {"consumer": data["client"]},
         )
     elif "member_id" in data:
-        event = event.with_facts(data={"consumer": consumer_name(data["member_id"])})
+        event = event.with_facts(data={"consumer": client_of(shared, data["member_id"])})
     match event.kind:
-        case "kafka.group.rebalance_started" if "rebalance_timeout_us" in event.inputs:
+        case "kafka.group.rebalance_started" if "rebalance_timeout_us" in inputs:
             return event.with_facts({"heartbeat_interval_us": HEARTBEAT_INTERVAL_US})
+        case "kafka.group.rebalance_started" if "initial_delay_us" in inputs:
+            return replace(
+                event,
+                inputs={"delay_us": inputs["initial_delay_us"]},
+                rule="kafka.group.initial_rebalance_delay",
+            )
         case "kafka.group.generation_started":
-            return event.with_facts(data={"leader": consumer_name(data["leader"])})
+            return event.with_facts(data={"leader": client_of(shared, data["leader"])})
         case "kafka.group.assigned":
-            assignment = data["assignment"]
-            named = {consumer_name(member_id): numbers for member_id, numbers in assignment.items()}
-            return event.with_facts(quota(partition_count, assignment), {"assignment": named})
+            named = {member.client_id: member.assignment for member in members.values()}
+            return event.with_facts(quota(partition_count, named), {"assignment": named})
     return event
 
 
-def consumer_name(member_id: str) -> str:
-    """The client.id that a member's id begins with.
+def client_of(shared: Shared, member_id: str) -> str:
+    """The client.id of a member; of one that the coordinator does not know any more, what a classic member's
+    id begins with.
 
-    >>> consumer_name("c1-2a3b4c5d")
-    'c1'
+    A classic id is the client.id, a hyphen and a UUID of 36 characters.
     """
-    return member_id.rpartition("-")[0]
+    member = shared.group.members.get(member_id)
+    return member.client_id if member is not None else member_id[:-37] or member_id
 
 
 def quota(partition_count: int, assignment: Mapping[str, object]) -> dict[str, int]:
@@ -51,3 +68,7 @@ def quota(partition_count: int, assignment: Mapping[str, object]) -> dict[str, i
         "quota": each,
         "one_more_for_the_first": rest,
     }
+
+
+def _name_us(name: str) -> str:
+    return name[:-3] + "_us" if name.endswith("_ms") else name

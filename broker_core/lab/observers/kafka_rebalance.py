@@ -12,10 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from broker_core.events import Json
-from broker_core.kafka.client.consumer import IN, SYNCING
+from broker_core.kafka.client.group_consumer.core import IN, SYNCING
 from broker_core.kafka.group.states import COMPLETING, PREPARING
-from broker_core.lab.lanes.kafka_group import Shared, consumer_state
-from broker_core.lab.observers.kafka_names import consumer_name
+from broker_core.lab.lanes.kafka_cluster_group import Shared, consumer_state
 from broker_core.sim.slot import RUNNING
 
 HOLD_UPS = ("kafka.held_up", "kafka.held_up_first", "kafka.leader_silent", "kafka.leader_silent_first")
@@ -41,12 +40,12 @@ def rebalance_sentence(shared: Shared, paused: int, cooperative: bool, consumer:
         leader = group.members.get(group.leader or "")
         if leader is not None and not shared.is_alive(leader):
             # Everybody has joined; the leader, who should bring the assignment, is the one who is silent.
-            return hold_up("kafka.leader_silent", consumer_name(leader.member_id), shared.readers, params)
+            return hold_up("kafka.leader_silent", leader.client_id, shared.readers, params)
     elif group.state == PREPARING:
         missing = [member for member in members if not member.awaits_join]
         silent = [member for member in missing if not shared.is_alive(member)]
         if silent and len(silent) == len(missing):
-            return hold_up("kafka.held_up", consumer_name(silent[0].member_id), shared.readers, params)
+            return hold_up("kafka.held_up", silent[0].client_id, shared.readers, params)
     elif not is_starting(shared):
         params["joined"] = len(members)
         if not cooperative:
@@ -67,5 +66,5 @@ def is_starting(shared: Shared) -> bool:
     is under way."""
     if any(shared.slot_of(member) is None for member in shared.group.members.values()):
         return True
-    programs = (consumer_state(slot) for slot in shared.programs if slot.condition == RUNNING)
-    return any(state.must_rejoin or state.phase not in (SYNCING, IN) for state in programs)
+    programs = (consumer_state(slot).member for slot in shared.programs if slot.condition == RUNNING)
+    return any(member.must_rejoin or member.phase not in (SYNCING, IN) for member in programs)

@@ -1,4 +1,4 @@
-"""The sentence of a Kafka lane as both kinds of lane have it: on one broker, and on a cluster.
+"""The sentence of a Kafka lane once things have come to rest, and while they change.
 
 rebalancing, the first one, a crash that nobody has noticed ─► while it lasts, what is true of it now ─► settled, or assigned to who is silent
 """

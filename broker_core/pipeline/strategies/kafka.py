@@ -7,6 +7,7 @@ from types import MappingProxyType
 from broker_core.events import Json
 from broker_core.kafka.assignors import ASSIGNORS
 from broker_core.kafka.producer.partitioner import POSITIVE_MASK
+from broker_core.lab.cluster_options import CLUSTER_OF_ONE
 from broker_core.pipeline.strategies.base import Family, RouteTable, Step, Strategy, config_file
 from broker_core.pipeline.strategies.partitions import PARTITIONS, partition_routes
 
@@ -47,9 +48,8 @@ def _config(strategy: Strategy, _: RouteTable) -> list[Json]:
 
 def _family(algorithm: str, document: bool) -> Family:
     def lane(given: Mapping[str, int]) -> tuple[str, Json]:
-        # Without replicas: they decide nothing of what a study measures, and cost most
-        # (docs/decisions/labs-before-the-cluster.md).
-        return algorithm, {**given, "cluster": False}
+        # Without replicas: they decide nothing of what a study measures, and cost most.
+        return algorithm, {**given, **CLUSTER_OF_ONE}
 
     config = _config if algorithm in _CLASSES else None
     return Family(

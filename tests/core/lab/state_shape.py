@@ -25,8 +25,7 @@ from broker_core.sim.world import Counters
 
 SUBSCRIPTIONS = ("auto_split", "exclusive", "failover", "shared")
 LANES = [
-    {"model": "kafka", "cluster": True},
-    {"id": "alone", "model": "kafka", "cluster": False},
+    {"model": "kafka"},
     {"model": "tubemq"},
     {"model": "rabbitmq"},
     *({"id": algorithm, "model": "pulsar", "algorithm": algorithm} for algorithm in SUBSCRIPTIONS),

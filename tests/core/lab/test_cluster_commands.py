@@ -43,7 +43,7 @@ def test_the_view_has_the_lanes_partitions_and_none_of_kafkas_own():
 
 
 def test_a_lane_without_a_cluster_has_no_such_panel_and_refuses_its_commands():
-    lab = Lab(scenario_from_json({"lanes": [{"model": "kafka", "cluster": False}]}))
+    lab = Lab(scenario_from_json({"lanes": [{"model": "tubemq", "id": "kafka"}]}))
     assert "cluster" not in lab.view()["rigs"]["kafka"]
     with pytest.raises(CommandError):
         order(lab, "crash", broker=1)
@@ -219,7 +219,7 @@ def test_an_unclean_election_is_an_operators_order_where_nobody_may_lead():
             "args.replication_factor",
             "INVALID_REPLICATION_FACTOR",
         ),
-        ("create_topic", {"topic": "t", "partitions": 512}, "args.partitions", "at most 512"),
+        ("create_topic", {"topic": "t", "partitions": 1000}, "args.partitions", "at most 1000"),
         ("create_topic", {"topic": "__t"}, "args.topic", "not begin with __"),
         (
             "reassign",

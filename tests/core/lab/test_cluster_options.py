@@ -27,13 +27,13 @@ NUMBERS: dict[str, Any] = {
 others the lab's."""
 
 
-def checked(entry: dict[str, Any], partitions: int = 12, topic: str = "records") -> dict[str, Any]:
-    return check_cluster(entry, "lanes.1", partitions, topic)
+def checked(entry: dict[str, Any], topic: str = "records") -> dict[str, Any]:
+    return check_cluster(entry, "lanes.1", topic)
 
 
-def refused(entry: dict[str, Any], partitions: int = 12) -> tuple[str, str] | None:
+def refused(entry: dict[str, Any]) -> tuple[str, str] | None:
     try:
-        checked(entry, partitions)
+        checked(entry)
     except CommandError as error:
         return error.field.removeprefix("lanes.1."), error.reason
     return None
@@ -59,13 +59,6 @@ def test_each_partition_has_three_copies_or_as_many_as_there_are_brokers(
 def test_copies_are_on_different_brokers(entry: dict[str, Any], field: str) -> None:
     answer = refused(entry)
     assert answer is not None and answer[0] == field
-
-
-def test_cluster_has_room_for_512_partitions() -> None:
-    assert refused({}, 512) is None and refused({}, 513) == (
-        "partitions",
-        "must be a whole number from 1 to 512",
-    )
 
 
 @pytest.mark.parametrize("name", NUMBERS)
@@ -119,14 +112,11 @@ def test_each_broker_has_a_rack_or_none_has(racks: Any) -> None:
     assert checked({"racks": ["a", "b", "a"]})["racks"] == ["a", "b", "a"]
 
 
-def test_lane_without_a_cluster_has_none_of_its_settings() -> None:
-    assert checked({"cluster": False}) == {"cluster": False}
+def test_lane_from_before_the_cluster_has_a_cluster_of_one_and_no_settings_of_it() -> None:
+    assert checked({"cluster": False}) == checked({"brokers": 1}) == {"brokers": 1, "replication_factor": 1}
     assert refused({"cluster": 0}) == ("cluster", "must be true or false")
     for name in CLUSTER_FIELDS[1:]:
-        assert refused({"cluster": False, name: None}) == (name, "needs a cluster, and this lane has none")
-    assert check_cluster({"cluster": False}, "lanes.1", 1000, "records") == {"cluster": False}, (
-        "its partitions are not bounded by a cluster"
-    )
+        assert refused({"cluster": False, name: None}) == (name, "must be left out where cluster is false")
 
 
 @pytest.mark.parametrize(

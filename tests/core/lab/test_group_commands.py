@@ -271,7 +271,7 @@ def test_a_frozen_one_can_only_go_on_or_crash() -> None:
 
 
 def test_without_a_cluster_there_is_no_group_to_do_this_to() -> None:
-    lab = Lab(scenario_from_json({"lanes": [{"model": "kafka", "cluster": False}]}))
+    lab = Lab(scenario_from_json({"lanes": [{"model": "tubemq"}]}))
     with pytest.raises(CommandError) as refused:
         order(lab, "group_freeze", consumer="c1")
     assert refused.value.field == "rig"

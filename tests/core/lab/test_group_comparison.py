@@ -182,4 +182,4 @@ def test_progress_only_goes_on() -> None:
 
 def test_a_lane_without_a_cluster_has_nothing_to_compare() -> None:
     with pytest.raises(CommandError):
-        next(compare(Lab(scenario_from_json({"lanes": [{"model": "kafka", "cluster": False}]})), "kafka"))
+        next(compare(Lab(scenario_from_json({"lanes": [{"model": "tubemq"}]})), "tubemq"))

@@ -84,11 +84,10 @@ def test_records_of_an_aborted_transaction_reach_a_read_uncommitted_consumer_alo
     assert finished["read_uncommitted"] - finished["read_committed"] == ends["read_committed"][0]
 
 
-def test_it_is_one_of_two_names_and_needs_a_cluster() -> None:
+def test_it_is_one_of_two_names() -> None:
     for entry, reason in (
         ({"isolation_level": "serializable"}, "must be one of read_uncommitted, read_committed"),
         ({"isolation_level": 1}, "must be one of read_uncommitted, read_committed"),
-        ({"isolation_level": "read_committed", "cluster": False}, "needs a cluster, and this lane has none"),
     ):
         with pytest.raises(CommandError) as refused:
             scenario_from_json({"lanes": [{"model": "kafka", **entry}]})

@@ -69,10 +69,9 @@ def test_none_ends_the_program_of_every_member_that_has_no_offset() -> None:
     assert "kafka.group.member_left" in kinds(told), "the program closes its consumer, which leaves the group"
 
 
-@pytest.mark.parametrize("cluster", [True, False])
-def test_it_is_one_of_three_and_needs_a_cluster(cluster: bool) -> None:
-    entry = {"model": "kafka", "cluster": cluster, "auto_offset_reset": "newest"}
-    reason = "must be one of latest, earliest, none" if cluster else "needs a cluster, and this lane has none"
+def test_it_is_one_of_three() -> None:
+    entry = {"model": "kafka", "auto_offset_reset": "newest"}
+    reason = "must be one of latest, earliest, none"
     with pytest.raises(CommandError) as refused:
         scenario_from_json({"lanes": [entry], "workload": {"kind": "uniform", "keys": 5, "rate": 1}})
     assert (refused.value.field, refused.value.reason) == ("lanes.0.auto_offset_reset", reason)

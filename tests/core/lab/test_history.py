@@ -19,7 +19,7 @@ LANES: dict[str, dict[str, Any]] = {
     "pulsar": {"model": "pulsar"},
     "shared": {"model": "pulsar", "algorithm": "shared"},
     "partitions": {"model": "pulsar", "partitions": 3},
-    "kafka": {"model": "kafka", "cluster": False},
+    "kafka": {"model": "kafka", "brokers": 1},
     "cluster": {"model": "kafka"},
     "tubemq": {"model": "tubemq"},
     "rabbitmq": {"model": "rabbitmq"},

@@ -163,8 +163,3 @@ def test_what_is_wrong_is_said_at_its_field(given, field):
     with pytest.raises(CommandError) as error:
         lab_of(given)
     assert error.value.field == f"lanes.0.{field}"
-
-
-def test_a_lane_without_a_cluster_has_no_other_groups():
-    with pytest.raises(CommandError, match="needs a cluster"):
-        lab_of({"audit": {}}, cluster=False)

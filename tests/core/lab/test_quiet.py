@@ -11,7 +11,7 @@ from broker_core.lab.observers.in_flight import LaneTraffic
 from broker_core.lab.scenario import scenario_from_json
 
 SECOND = 1_000_000
-LANES = {"tubemq": {}, "kafka": {"cluster": False}, "rabbitmq": {}}
+LANES = {"tubemq": {}, "kafka": {"brokers": 1}, "rabbitmq": {}}
 ACTS = ("join", "join", "leave", "crash", "rejoin", "pause", "resume", "slow")
 END_US = 25 * SECOND
 

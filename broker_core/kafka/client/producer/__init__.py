@@ -4,6 +4,5 @@ on them.
     send ─► partition ─► accumulator ─► sender ─► ProduceRequest ─► answer ─► acked, sent again, or failed
               partitioner   batches       sequences, transaction        `Deliveries` hears of each record once
 
-`node.py` is the node; the rules stand beside it, a file each. `plain.py` is the small producer that the
-Stage's lane runs.
+`node.py` is the node; the rules stand beside it, a file each.
 """

@@ -1,8 +1,7 @@
 """Heartbeat in a classic group: a member shows that it lives, and learns of a rebalance. And what happens
 when it does not.
 
-`session_over` is where the Stage's Kafka lane notices a session timeout; for a group of KIP-848 that is
-`../consumer/sessions.py`, in a lane without a cluster `../heartbeat.py`.
+`session_over` is where a session timeout is noticed; for a group of KIP-848 that is `../consumer/sessions.py`.
 
 Source: Kafka 3.9 GroupMetadataManager.classicGroupHeartbeatToClassicGroup, expireClassicGroupMemberHeartbeat.
 """

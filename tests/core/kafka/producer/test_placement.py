@@ -13,7 +13,7 @@ from broker_core.kafka.producer.partitioner import (
     partition_for_key,
     positive_or_zero,
 )
-from broker_core.kafka.producer.placement import DRAW_LIMIT, KEYLESS_STREAM, Placement
+from broker_core.kafka.producer.placement import DRAW_LIMIT, KEYLESS_STREAM, RECORD_OVERHEAD, Placement
 
 
 class Draws:
@@ -27,51 +27,59 @@ class Draws:
         return self.numbers.pop(0)
 
 
-def test_the_first_keyless_record_draws_and_then_each_batch_s_worth() -> None:
-    placement, draws = Placement(5, StickyPartitioner(100)), Draws(7, 3, 6)
-    went = [placement.of_keyless(size, draws) for size in (60, 39, 1, 100, 10)]
-    assert (
-        went == [2, 2, 2, 3, 1] and draws.asked == [(KEYLESS_STREAM, DRAW_LIMIT)] * 3 and placement.last == 1
-    )
+def test_the_first_keyless_record_draws_and_then_two_batches_worth() -> None:
+    """The batch of a record that is sent at once is never full, so only twice batch.size turns to another
+    partition."""
+    placement, draws = Placement(5, StickyPartitioner(1_000)), Draws(7, 3, 6)
+    went = [placement.of_keyless(400 - RECORD_OVERHEAD, draws) for _ in range(11)]
+    assert went == [2] * 5 + [3] * 5 + [1] and draws.asked == [(KEYLESS_STREAM, DRAW_LIMIT)] * 3
 
 
-def test_a_record_that_fills_the_batch_still_goes_where_it_belongs() -> None:
-    placement, draws = Placement(2, StickyPartitioner(100)), Draws(0, 1)
-    assert [placement.of_keyless(size, draws) for size in (99, 500, 1)] == [0, 0, 1]
+def test_a_record_that_fills_its_batch_goes_where_it_belongs_and_the_next_elsewhere() -> None:
+    placement, draws = Placement(2, StickyPartitioner(1_000)), Draws(0, 1)
+    assert [placement.of_keyless(size, draws) for size in (1_000 - RECORD_OVERHEAD, 1)] == [0, 1]
+    nearly = Placement(2, StickyPartitioner(1_000))
+    assert [nearly.of_keyless(999 - RECORD_OVERHEAD, Draws(0)) for _ in range(2)] == [0, 0]
+
+
+def test_the_partition_that_waits_is_half_as_likely_once_each_has_had_a_batch() -> None:
+    full = 1_000 - RECORD_OVERHEAD
+    for draw, following in ((0, 0), (1, 1), (2, 1), (3, 0)):
+        placement, draws = Placement(2, StickyPartitioner(1_000)), Draws(0, draw)
+        placement.saw([1])
+        assert [placement.of_keyless(full, draws), placement.of_keyless(1, draws)] == [0, following]
 
 
 def test_keyed_records_take_no_part_in_it() -> None:
-    placement, draws = Placement(4, StickyPartitioner(100)), Draws(1)
+    placement, draws = Placement(4, StickyPartitioner(1_000)), Draws(1)
     placement.of_keyless(50, draws)
     assert {placement.of_key(key) for key in (b"a", b"b", b"c", b"d", b"e")} <= set(
         range(4)
     ) and placement.of_key(b"a") == partition_for_key(b"a", 4)
-    assert (placement.keyless.produced_bytes, placement.last) == (50, 1)
+    assert placement.keyless.produced_bytes == 50 + RECORD_OVERHEAD
 
 
 @settings(max_examples=50, deadline=None)
 @given(
-    st.lists(st.integers(1, 120), max_size=40),
+    st.lists(st.integers(1, 800), max_size=40),
     st.lists(st.integers(0, DRAW_LIMIT - 1), min_size=45, max_size=45),
-    st.integers(1, 6),
+    st.integers(2, 6),
 )
-def test_law_a_partition_gets_at_least_a_batch_before_the_next_draw_and_less_than_one_record_more(
+def test_law_a_partition_gets_at_least_two_batches_before_the_next_draw_and_less_than_one_record_more(
     sizes: list[int], numbers: list[int], partitions: int
 ) -> None:
-    placement, draws = Placement(partitions, StickyPartitioner(200)), Draws(*numbers)
-    runs: list[tuple[int, int, int]] = []  # of each stay: partition, bytes, size of its last record
+    placement, draws = Placement(partitions, StickyPartitioner(1_000)), Draws(*numbers)
+    stays: list[list[int]] = [[]]  # bytes of the records that went to one partition
     for size in sizes:
         drawn = len(draws.asked)
         number = placement.of_keyless(size, draws)
-        if not drawn:
-            runs.append((number, 0, 0))
-        expected, so_far, _ = runs[-1]
-        assert number == expected == numbers[len(runs) - 1] % partitions
-        runs[-1] = (number, so_far + size, size)
+        stays[-1].append(size + RECORD_OVERHEAD)
+        assert 0 <= number < partitions
         if len(draws.asked) > max(drawn, 1):
-            runs.append((numbers[len(draws.asked) - 1] % partitions, 0, 0))
-    for _, total, last in runs[:-1]:
-        assert total >= 200 > total - last
+            stays.append([])
+    for stay in stays[:-1]:
+        assert sum(stay) >= 2_000 > sum(stay[:-1])
+    assert sum(stays[-1]) < 2_000
 
 
 def test_round_robin_begins_anywhere_and_goes_over_the_largest_integer_without_a_gap() -> None:

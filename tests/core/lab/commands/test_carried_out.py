@@ -110,7 +110,7 @@ def test_link_of_a_consumer_is_that_of_its_present_life() -> None:
 
 
 def test_fault_for_all_lanes_leaves_those_without_a_cluster_as_they_are() -> None:
-    lab = cluster_lab({"model": "rabbitmq"}, {"model": "kafka", "id": "plain", "cluster": False})
+    lab = cluster_lab({"model": "rabbitmq"}, {"model": "tubemq", "id": "plain"})
     before = {name: lab.lanes[name].to_json() for name in ("rabbitmq", "plain")}
     told = order(lab, "cluster_crash", broker=1) + order(lab, "group_assignor")
     assert {name: lab.lanes[name].to_json() for name in before} == before and {

@@ -166,7 +166,7 @@ def test_topic_whose_name_ends_like_a_partition_is_not_taken_for_another() -> No
         ({"topic": "Orders", "count": 4}, "args.topic"),
         ({"topic": "a"}, "args.count"),
         ({"topic": "a", "count": 1}, "args.count"),
-        ({"topic": "a", "count": 513}, "args.count"),
+        ({"topic": "a", "count": 1001}, "args.count"),
     ],
 )
 def test_arguments_of_more_partitions(args: dict[str, Any], field: str) -> None:

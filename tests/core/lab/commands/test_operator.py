@@ -49,7 +49,7 @@ def test_topic_by_default_has_one_partition_three_copies_and_no_unclean_election
     ("args", "field"),
     [
         ({"partitions": 0}, "args.partitions"),
-        ({"partitions": 513}, "args.partitions"),
+        ({"partitions": 1001}, "args.partitions"),
         ({"replication_factor": 0}, "args.replication_factor"),
         ({"min_insync_replicas": 0}, "args.min_insync_replicas"),
         ({"unclean_election": 1}, "args.unclean_election"),
@@ -64,11 +64,11 @@ def test_settings_of_a_topic_that_are_out_of_range(args: dict[str, Any], field: 
     ("args", "answer"),
     [
         (
-            {"topic": "payments", "partitions": 508},
-            ("args.partitions", "at most 512 partitions in a lane; it has 5"),
+            {"topic": "payments", "partitions": 996},
+            ("args.partitions", "at most 1000 partitions in a lane; it has 5"),
         ),
         ({"topic": "payments"}, ("args.topic", "TOPIC_ALREADY_EXISTS: there is a topic payments already")),
-        ({"topic": "new", "partitions": 507}, None),
+        ({"topic": "new", "partitions": 995}, None),
         (
             {"topic": "new", "replication_factor": 4},
             ("args.replication_factor", "INVALID_REPLICATION_FACTOR: "),

@@ -15,12 +15,12 @@ from tests.core.lab.small import lab_of, lane_of, order
 LANES: dict[str, dict[str, Any]] = {
     "rabbitmq": {"model": "rabbitmq"},
     "tubemq": {"model": "tubemq", "partitions": 6},
-    "kafka": {"model": "kafka", "cluster": False, "partitions": 6},
+    "kafka": {"model": "kafka", "partitions": 6, "brokers": 1},
     "ring": {"model": "pulsar"},
     "sticky": {"model": "pulsar", "algorithm": "sticky"},
     "shared": {"model": "pulsar", "algorithm": "shared"},
     "failover": {"model": "pulsar", "algorithm": "failover", "partitions": 6},
-    "cluster": {"model": "kafka", "partitions": 4, "brokers": 1, "offsets_partitions": 1},
+    "cluster": {"model": "kafka", "partitions": 4, "brokers": 3, "offsets_partitions": 1},
 }
 PARTITIONED = ("tubemq", "kafka", "failover", "cluster")
 KEYED = ("tubemq", "kafka", "cluster", "ring", "sticky")

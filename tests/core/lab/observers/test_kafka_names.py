@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from broker_core.events import Cause, Json, TurningPoint
-from broker_core.lab.observers import kafka_cluster_names, kafka_names
-from broker_core.lab.observers.kafka_names import consumer_name, quota
+from broker_core.lab.observers.kafka_names import client_of, quota, with_names
 
 
 def event(kind: str, data: Json, inputs: Json | None = None, rule: str | None = "a.rule") -> TurningPoint:
@@ -25,34 +24,18 @@ SHARED: Any = SimpleNamespace(
 )
 
 
-def on_cluster(told: TurningPoint, partitions: int = 3) -> TurningPoint:
-    return kafka_cluster_names.with_names(told, SHARED, partitions)
+def named_of(told: TurningPoint, partitions: int = 3) -> TurningPoint:
+    return with_names(told, SHARED, partitions)
 
 
 def test_client_becomes_the_consumer_and_the_rest_stays() -> None:
-    for named in (
-        kafka_names.with_names(event("kafka.x", {"client": "c1", "n": 4}), 12),
-        on_cluster(event("kafka.x", {"client": "c1", "n": 4})),
-    ):
-        assert named.data == {"consumer": "c1", "n": 4} and (
-            named.id,
-            named.at_us,
-            named.rule,
-            named.cause,
-        ) == (
-            "kafka:1",
-            5,
-            "a.rule",
-            Cause(command=2),
-        )
+    named = named_of(event("kafka.x", {"client": "c1", "n": 4}))
+    assert named.data == {"consumer": "c1", "n": 4}
+    assert (named.id, named.at_us, named.rule, named.cause) == ("kafka:1", 5, "a.rule", Cause(command=2))
 
 
 def test_member_is_named_beside_its_id() -> None:
-    assert kafka_names.with_names(event("kafka.x", {"member_id": "c1-ab-1f"}), 12).data == {
-        "member_id": "c1-ab-1f",
-        "consumer": "c1-ab",
-    }
-    assert on_cluster(event("kafka.x", {"member_id": "m2"})).data == {"member_id": "m2", "consumer": "c2"}
+    assert named_of(event("kafka.x", {"member_id": "m2"})).data == {"member_id": "m2", "consumer": "c2"}
 
 
 @pytest.mark.parametrize(
@@ -63,29 +46,18 @@ def test_member_that_the_coordinator_has_forgotten_is_called_by_what_its_id_begi
 ) -> None:
     """A classic member's id is its client.id, a hyphen and a UUID; a member of the consumer protocol has the
     UUID alone."""
-    assert kafka_cluster_names.client_of(SHARED, member_id) == name
-
-
-def test_name_that_holds_a_hyphen_is_whole() -> None:
-    assert consumer_name("my-app-1-2a3b4c5d") == "my-app-1"
+    assert client_of(SHARED, member_id) == name
 
 
 def test_rebalance_that_waits_for_members_tells_how_often_they_ask() -> None:
-    told = event("kafka.group.rebalance_started", {"member_id": f"c1-{UUID}"}, {"rebalance_timeout_us": 300})
-    assert kafka_names.with_names(told, 12).inputs == {
-        "rebalance_timeout_us": 300,
-        "heartbeat_interval_us": 3_000_000,
-    }
-    assert (
-        "heartbeat_interval_us"
-        not in kafka_names.with_names(
-            event("kafka.group.rebalance_started", {"member_id": f"c1-{UUID}"}), 12
-        ).inputs
-    )
+    told = event("kafka.group.rebalance_started", {"member_id": f"c1-{UUID}"}, {"rebalance_timeout_ms": 3})
+    assert named_of(told).inputs == {"rebalance_timeout_us": 3_000, "heartbeat_interval_us": 3_000_000}
+    first = event("kafka.group.rebalance_started", {"member_id": f"c1-{UUID}"})
+    assert "heartbeat_interval_us" not in named_of(first).inputs
 
 
 def test_times_of_a_cluster_are_in_microseconds_as_everywhere_in_a_lab() -> None:
-    named = on_cluster(
+    named = named_of(
         event(
             "kafka.group.rebalance_started", {"member_id": "m1"}, {"rebalance_timeout_ms": 300, "members": 2}
         )
@@ -97,30 +69,20 @@ def test_times_of_a_cluster_are_in_microseconds_as_everywhere_in_a_lab() -> None
 
 
 def test_first_rebalance_of_a_group_tells_its_delay_and_the_rule_that_sets_it() -> None:
-    named = on_cluster(
+    named = named_of(
         event("kafka.group.rebalance_started", {"member_id": "m1"}, {"initial_delay_ms": 3_000, "members": 1})
     )
     assert (named.inputs, named.rule) == ({"delay_us": 3_000_000}, "kafka.group.initial_rebalance_delay")
 
 
 def test_leader_of_a_generation_is_a_name_too() -> None:
-    assert (
-        kafka_names.with_names(event("kafka.group.generation_started", {"leader": "c2-9"}), 12).data["leader"]
-        == "c2"
-    )
-    assert on_cluster(event("kafka.group.generation_started", {"leader": "m2"})).data["leader"] == "c2"
+    assert named_of(event("kafka.group.generation_started", {"leader": "m2"})).data["leader"] == "c2"
 
 
 def test_assignment_is_by_names_with_the_numbers_of_an_even_share() -> None:
-    named = kafka_names.with_names(
-        event("kafka.group.assigned", {"assignment": {"c1-a": [0, 2], "c2-b": [1]}}, {"x": 1}), 3
-    )
-    assert named.data["assignment"] == {"c1": [0, 2], "c2": [1]}
-    assert named.inputs == {"x": 1, "partitions": 3, "members": 2, "quota": 1, "one_more_for_the_first": 1}
-    told = on_cluster(event("kafka.group.assigned", {"generation": 4}))
-    assert (
-        told.data == {"generation": 4, "assignment": {"c1": [0, 2], "c2": [1]}} and told.inputs["quota"] == 1
-    )
+    told = named_of(event("kafka.group.assigned", {"generation": 4}, {"x": 1}))
+    assert told.data == {"generation": 4, "assignment": {"c1": [0, 2], "c2": [1]}}
+    assert told.inputs == {"x": 1, "partitions": 3, "members": 2, "quota": 1, "one_more_for_the_first": 1}
 
 
 @pytest.mark.parametrize(

@@ -134,9 +134,8 @@ def test_writer_is_a_producer_that_can_be_paused() -> None:
 
 
 def test_world_without_a_cluster_has_neither_nodes_nor_clients_of_one() -> None:
-    for lab in (lab_of("rabbitmq", seconds=1), lab_of("kafka", cluster=False, seconds=1)):
-        world = world_of(lab)
-        assert nodes_of(world) == [] and clients_of(world) == {} and writers_of(world) == {}
+    world = world_of(lab_of("rabbitmq", seconds=1))
+    assert nodes_of(world) == [] and clients_of(world) == {} and writers_of(world) == {}
 
 
 def test_other_groups_readers_are_no_clients_of_the_page() -> None:
