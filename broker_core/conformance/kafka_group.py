@@ -33,9 +33,10 @@ from broker_core.events import Cause
 from broker_core.kafka.group import messages as m
 from broker_core.kafka.group.codes import APPEND_ERRORS, AppendFailed
 from broker_core.kafka.group.fields import from_fields
-from broker_core.kafka.group.group_coordinator import Appended, GroupCoordinator
+from broker_core.kafka.group.group_coordinator import GroupCoordinator
 from broker_core.kafka.group.offset.expiry import EXPIRY_TIMER
 from broker_core.kafka.group.records import LogRecord
+from broker_core.kafka.group.runtime import Appended
 from broker_core.kafka.group.settings import GroupSettings
 from broker_core.kafka.group.topics import Topic, TopicsImage
 

@@ -13,8 +13,9 @@ from typing import Any
 
 from broker_core.kafka.assignors.subscription_bytes import SubscriptionData, write_subscription
 from broker_core.kafka.group import messages as m
-from broker_core.kafka.group.group_coordinator import Appended, GroupCoordinator
+from broker_core.kafka.group.group_coordinator import GroupCoordinator
 from broker_core.kafka.group.lag import WINDOW, Commit, lags_of, status_of
+from broker_core.kafka.group.runtime import Appended
 from broker_core.kafka.group.settings import GroupSettings
 from broker_core.kafka.group.topics import Topic, TopicsImage
 

@@ -28,11 +28,12 @@ from broker_core.kafka.cluster.transaction_requests import FindCoordinatorReques
 from broker_core.kafka.error_codes import Refused
 from broker_core.kafka.group import codes, versions
 from broker_core.kafka.group import messages as m
-from broker_core.kafka.group.group_coordinator import Appended, GroupCoordinator
+from broker_core.kafka.group.group_coordinator import GroupCoordinator
 from broker_core.kafka.group.member_ids import draw_member_id
 from broker_core.kafka.group.record_bytes import key_bytes, value_bytes
 from broker_core.kafka.group.record_reading import UnknownRecord, read_key, read_value
 from broker_core.kafka.group.records import EndOfTransaction, LogRecord, Record
+from broker_core.kafka.group.runtime import Appended
 from broker_core.kafka.group.topics import Topic, TopicsImage, topic_id
 from broker_core.kafka.log.errors import LogError
 from broker_core.kafka.log.partition_log import PartitionLog

@@ -10,16 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from broker_core.events import Cause, Json
-from broker_core.kafka.group import group_coordinator as coordinator_module
 from broker_core.kafka.group import messages as m
 from broker_core.kafka.group import records as records_module
-from broker_core.kafka.group import timeline, written
+from broker_core.kafka.group import runtime, timeline, written
 from broker_core.kafka.group.classic import group as classic_group
 from broker_core.kafka.group.consumer import group as consumer_group
 from broker_core.kafka.group.consumer import member as consumer_member
-from broker_core.kafka.group.group_coordinator import CoordinatorState, GroupCoordinator
+from broker_core.kafka.group.group_coordinator import GroupCoordinator
 from broker_core.kafka.group.offset import store
 from broker_core.kafka.group.overhearing import Overhears
+from broker_core.kafka.group.runtime import CoordinatorState
 from broker_core.kafka.group.settings import GroupSettings
 from broker_core.kafka.group.topics import Topic, TopicsImage
 from broker_core.plain import from_plain, to_plain
@@ -58,7 +58,7 @@ class HostedGroups:
 
 
 _KINDS = kinds_of(
-    coordinator_module,
+    runtime,
     m,
     records_module,
     written,

@@ -2,5 +2,6 @@
 host it (`kafka/cluster/groups.py`).
 
 `group_coordinator` takes requests and timers; `classic/`, `consumer/` and `offset/` have a file per protocol
-step; `records` and what reads them is what `__consumer_offsets` holds.
+step, which runs in the coordinator's `runtime`; `records` and what reads them is what `__consumer_offsets`
+holds.
 """

@@ -7,8 +7,6 @@ GroupMetadataManager.describeGroups, listGroups, consumerGroupDescribe, GroupCoo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from broker_core.kafka.group import old
 from broker_core.kafka.group.classic.group import ClassicGroup
 from broker_core.kafka.group.codes import GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP, NONE
@@ -31,20 +29,18 @@ from broker_core.kafka.group.messages import (
 from broker_core.kafka.group.offset.delete import group_tombstones
 from broker_core.kafka.group.offset.expiry import tombstones_of
 from broker_core.kafka.group.records import LogRecord
+from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.states import DEAD, STABLE
 from broker_core.kafka.group.written import Written
 
-if TYPE_CHECKING:
-    from broker_core.kafka.group.group_coordinator import GroupCoordinator
 
-
-def describe_groups(c: GroupCoordinator, request: DescribeGroupsRequest) -> DescribeGroupsResponse:
+def describe_groups(c: CoordinatorRuntime, request: DescribeGroupsRequest) -> DescribeGroupsResponse:
     """One answer per id; an unknown group, or one of the other kind, is Dead without an error."""
     return DescribeGroupsResponse([_described(c, group_id) for group_id in request.groups])
 
 
 def describe_consumer_groups(
-    c: GroupCoordinator, request: ConsumerGroupDescribeRequest
+    c: CoordinatorRuntime, request: ConsumerGroupDescribeRequest
 ) -> ConsumerGroupDescribeResponse:
     """One answer per id; an unknown group, or a classic one, has an error."""
     described = []
@@ -57,7 +53,7 @@ def describe_consumer_groups(
     return ConsumerGroupDescribeResponse(described)
 
 
-def list_groups(c: GroupCoordinator, request: ListGroupsRequest) -> ListGroupsResponse:
+def list_groups(c: CoordinatorRuntime, request: ListGroupsRequest) -> ListGroupsResponse:
     """Every group whose state and type pass the filters, in which case does not count; an empty filter lets
     all pass."""
     states = {state.lower().strip() for state in request.states_filter}
@@ -73,7 +69,7 @@ def list_groups(c: GroupCoordinator, request: ListGroupsRequest) -> ListGroupsRe
     return ListGroupsResponse(groups=listed)
 
 
-def delete_groups(c: GroupCoordinator, context: RequestContext, request: DeleteGroupsRequest) -> Written:
+def delete_groups(c: CoordinatorRuntime, context: RequestContext, request: DeleteGroupsRequest) -> Written:
     """Delete Empty groups with their offsets; a group with members stays and has an error."""
     del context
     records: list[LogRecord] = []
@@ -95,7 +91,7 @@ def delete_groups(c: GroupCoordinator, context: RequestContext, request: DeleteG
     return Written(records, DeleteGroupsResponse(results))
 
 
-def _described(c: GroupCoordinator, group_id: str) -> DescribedGroup:
+def _described(c: CoordinatorRuntime, group_id: str) -> DescribedGroup:
     group = c.state.groups.committed(group_id)
     if not isinstance(group, ClassicGroup):
         return DescribedGroup(group_id, DEAD)

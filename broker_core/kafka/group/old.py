@@ -11,7 +11,6 @@ kafka/group/*_old_scala.json.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from broker_core.kafka.group.classic.group import ClassicGroup
 from broker_core.kafka.group.classic.rebalance import (
@@ -33,14 +32,12 @@ from broker_core.kafka.group.messages import (
 )
 from broker_core.kafka.group.offset.store import CommittedOffset, Place
 from broker_core.kafka.group.records import GroupMetadataKey, LogRecord, OffsetCommitKey, Record
+from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.states import EMPTY, PREPARING, STABLE
 from broker_core.kafka.group.written import Written
 
-if TYPE_CHECKING:
-    from broker_core.kafka.group.group_coordinator import GroupCoordinator
 
-
-def leave_group(c: GroupCoordinator, request: LeaveGroupRequest, group: ClassicGroup) -> Written:
+def leave_group(c: CoordinatorRuntime, request: LeaveGroupRequest, group: ClassicGroup) -> Written:
     """Take members out one after the other: the group goes on after each, so that a later one may still get
     an answer before it goes."""
     written = Written(replay=False)
@@ -52,14 +49,14 @@ def leave_group(c: GroupCoordinator, request: LeaveGroupRequest, group: ClassicG
     return written
 
 
-def after_member(c: GroupCoordinator, group: ClassicGroup, rule: str) -> Written:
+def after_member(c: CoordinatorRuntime, group: ClassicGroup, rule: str) -> Written:
     """A member is gone. The initial delay runs to its end in any case."""
     if group.state == PREPARING:
         return complete_if_all_joined(c, group)
     return Written() if group.state == EMPTY else prepare_rebalance(c, group, rule)
 
 
-def delete_offsets(c: GroupCoordinator, group: ClassicGroup, deleted: Iterable[Place]) -> list[LogRecord]:
+def delete_offsets(c: CoordinatorRuntime, group: ClassicGroup, deleted: Iterable[Place]) -> list[LogRecord]:
     """Delete offsets because somebody wants it so: what transactions hold for these places goes too, without
     a tombstone."""
     places = list(deleted)
@@ -68,7 +65,7 @@ def delete_offsets(c: GroupCoordinator, group: ClassicGroup, deleted: Iterable[P
     return cleanup(c, group, places)
 
 
-def cleanup(c: GroupCoordinator, group: ClassicGroup, removed: Iterable[Place]) -> list[LogRecord]:
+def cleanup(c: CoordinatorRuntime, group: ClassicGroup, removed: Iterable[Place]) -> list[LogRecord]:
     """Remove offsets, and with the last of them an Empty group."""
     store = c.state.offsets
     gone = list(removed)
@@ -83,13 +80,13 @@ def cleanup(c: GroupCoordinator, group: ClassicGroup, removed: Iterable[Place]) 
     return records
 
 
-def delete_group(c: GroupCoordinator, group: ClassicGroup) -> list[LogRecord]:
+def delete_group(c: CoordinatorRuntime, group: ClassicGroup) -> list[LogRecord]:
     """Delete an Empty group with all its offsets; those that transactions hold are forgotten with it."""
     c.state.offsets.forget_group(group.group_id)
     return cleanup(c, group, c.state.offsets.by_group.get(group.group_id, {}))
 
 
-def expired_places(c: GroupCoordinator, group: ClassicGroup) -> list[Place]:
+def expired_places(c: CoordinatorRuntime, group: ClassicGroup) -> list[Place]:
     """The offsets whose time is over; open transactions do not hold them."""
     since_ms = group.state_since_ms if group.protocol_type is not None and group.state == EMPTY else None
     is_read_from = group.subscribed_topics is not None and group.state == STABLE
@@ -110,7 +107,7 @@ def expired_places(c: GroupCoordinator, group: ClassicGroup) -> list[Place]:
     ]
 
 
-def settle_loaded_groups(c: GroupCoordinator) -> None:
+def settle_loaded_groups(c: CoordinatorRuntime) -> None:
     """After loading: a group is what the log has of it: itself, offsets, or what open transactions hold;
     without any it is not there."""
     store = c.state.offsets
@@ -142,7 +139,7 @@ def fetched_once(topics: Iterable[FetchedTopic]) -> list[FetchedTopic]:
 
 
 def _leave(
-    c: GroupCoordinator, group: ClassicGroup, leaving: MemberIdentity, records: list[LogRecord]
+    c: CoordinatorRuntime, group: ClassicGroup, leaving: MemberIdentity, records: list[LogRecord]
 ) -> int:
     """Take one member out. Returns its code."""
     member_id, instance_id = leaving.member_id, leaving.group_instance_id

@@ -12,7 +12,7 @@ has it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from broker_core.errors import InvariantError
 from broker_core.kafka.group import records as r
@@ -20,12 +20,10 @@ from broker_core.kafka.group.classic.group import ClassicGroup
 from broker_core.kafka.group.consumer.group import ConsumerGroup
 from broker_core.kafka.group.consumer.java_sets import copied_numbers, in_topic_order
 from broker_core.kafka.group.consumer.member import LEAVE_EPOCH, ConsumerMember
-
-if TYPE_CHECKING:
-    from broker_core.kafka.group.group_coordinator import GroupCoordinator
+from broker_core.kafka.group.runtime import CoordinatorRuntime
 
 
-def apply(c: GroupCoordinator, record: r.Record, offset: int) -> None:
+def apply(c: CoordinatorRuntime, record: r.Record, offset: int) -> None:
     """Apply one record. offset: of the record in the log; it decides between commits of one partition."""
     key, value = record.key, record.value
     if isinstance(key, r.OffsetCommitKey):
@@ -44,7 +42,7 @@ def apply(c: GroupCoordinator, record: r.Record, offset: int) -> None:
         _apply_to_consumer_group(c, key, value)
 
 
-def _apply_to_consumer_group(c: GroupCoordinator, key: r.Key, value: r.Value | None) -> None:
+def _apply_to_consumer_group(c: CoordinatorRuntime, key: r.Key, value: r.Value | None) -> None:
     if isinstance(key, r.ConsumerGroupMetadataKey):
         if value is not None:
             _own(c, key.group_id).epoch = cast("r.ConsumerGroupMetadataValue", value).epoch
@@ -97,7 +95,7 @@ def _apply_to_consumer_group(c: GroupCoordinator, key: r.Key, value: r.Value | N
                 group.put_member(left)
 
 
-def _own(c: GroupCoordinator, group_id: str) -> ConsumerGroup:
+def _own(c: CoordinatorRuntime, group_id: str) -> ConsumerGroup:
     """The group, made if it is missing, to be changed: readers of the past keep a copy of how it was."""
     groups = c.state.groups
     group = groups.get(group_id)

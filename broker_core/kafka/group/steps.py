@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from broker_core.kafka.group import admin, old
 from broker_core.kafka.group import messages as m
@@ -20,21 +20,19 @@ from broker_core.kafka.group.consumer.heartbeat import consumer_group_heartbeat
 from broker_core.kafka.group.consumer.member import UNREVOKED_PARTITIONS
 from broker_core.kafka.group.messages import RequestContext
 from broker_core.kafka.group.offset import commit, delete, expiry, fetch
+from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.states import COMPLETING, PREPARING, STABLE
 from broker_core.kafka.group.written import Written
 
-if TYPE_CHECKING:
-    from broker_core.kafka.group.group_coordinator import GroupCoordinator
 
-
-def join_group(c: GroupCoordinator, context: RequestContext, request: m.JoinGroupRequest) -> Written:
+def join_group(c: CoordinatorRuntime, context: RequestContext, request: m.JoinGroupRequest) -> Written:
     group = c.state.groups.get(request.group_id)
     if isinstance(group, ConsumerGroup) and not group.is_empty:
         return classic_member.join_group(c, context, request, group)
     return join.join_group(c, context, request)
 
 
-def sync_group(c: GroupCoordinator, context: RequestContext, request: m.SyncGroupRequest) -> Written:
+def sync_group(c: CoordinatorRuntime, context: RequestContext, request: m.SyncGroupRequest) -> Written:
     group = c.state.groups.get(request.group_id)
     if group is None or group.is_empty:
         raise Refused(UNKNOWN_MEMBER_ID)
@@ -43,7 +41,7 @@ def sync_group(c: GroupCoordinator, context: RequestContext, request: m.SyncGrou
     return sync.sync_group(c, context, request, group)
 
 
-def take_heartbeat(c: GroupCoordinator, context: RequestContext, request: m.HeartbeatRequest) -> Written:
+def take_heartbeat(c: CoordinatorRuntime, context: RequestContext, request: m.HeartbeatRequest) -> Written:
     del context
     group = c.state.groups.get(request.group_id)
     if group is None:
@@ -53,7 +51,7 @@ def take_heartbeat(c: GroupCoordinator, context: RequestContext, request: m.Hear
     return heartbeat.heartbeat(c, request, group)
 
 
-def leave_group(c: GroupCoordinator, context: RequestContext, request: m.LeaveGroupRequest) -> Written:
+def leave_group(c: CoordinatorRuntime, context: RequestContext, request: m.LeaveGroupRequest) -> Written:
     del context
     group = c.state.groups.get(request.group_id)
     if group is None:
@@ -63,11 +61,11 @@ def leave_group(c: GroupCoordinator, context: RequestContext, request: m.LeaveGr
     return old.leave_group(c, request, group) if c.settings.is_old else leave.leave_group(c, request, group)
 
 
-def fetch_offsets(c: GroupCoordinator, context: RequestContext, request: m.OffsetFetchRequest) -> Written:
+def fetch_offsets(c: CoordinatorRuntime, context: RequestContext, request: m.OffsetFetchRequest) -> Written:
     return fetch.fetch_stable_offsets(c, context, request)
 
 
-WRITERS: Mapping[type, Callable[[GroupCoordinator, RequestContext, Any], Written]] = MappingProxyType(
+WRITERS: Mapping[type, Callable[[CoordinatorRuntime, RequestContext, Any], Written]] = MappingProxyType(
     {
         m.JoinGroupRequest: join_group,
         m.SyncGroupRequest: sync_group,
@@ -85,7 +83,7 @@ WRITERS: Mapping[type, Callable[[GroupCoordinator, RequestContext, Any], Written
 )
 """What may write, and what waits for earlier writes."""
 
-READERS: Mapping[type, Callable[[GroupCoordinator, Any], Any]] = MappingProxyType({
+READERS: Mapping[type, Callable[[CoordinatorRuntime, Any], Any]] = MappingProxyType({
     m.DescribeGroupsRequest: admin.describe_groups, m.ListGroupsRequest: admin.list_groups,
     m.ConsumerGroupDescribeRequest: admin.describe_consumer_groups, m.OffsetFetchRequest: fetch.fetch_offsets,
 })  # fmt: skip
@@ -103,7 +101,7 @@ TIMERS: Mapping[str, Callable[..., Written]] = MappingProxyType(
     }
 )
 
-COMMITTED: Mapping[type, Callable[[GroupCoordinator, Any], None]] = MappingProxyType(
+COMMITTED: Mapping[type, Callable[[CoordinatorRuntime, Any], None]] = MappingProxyType(
     {
         w.LeaderSynced: sync.assignment_written,
         w.StaticReplaced: static.static_member_written,
@@ -114,7 +112,7 @@ COMMITTED: Mapping[type, Callable[[GroupCoordinator, Any], None]] = MappingProxy
 )
 """What follows when a write is below the high watermark."""
 
-FAILED: Mapping[type, Callable[[GroupCoordinator, Any, int], None]] = MappingProxyType(
+FAILED: Mapping[type, Callable[[CoordinatorRuntime, Any, int], None]] = MappingProxyType(
     {
         w.LeaderSynced: sync.assignment_not_written,
         w.StaticReplaced: static.static_member_not_written,
@@ -127,7 +125,7 @@ FAILED: Mapping[type, Callable[[GroupCoordinator, Any, int], None]] = MappingPro
 """What follows when a write was refused, or was not confirmed in time."""
 
 
-def loaded(c: GroupCoordinator) -> None:
+def loaded(c: CoordinatorRuntime) -> None:
     """The log is replayed: every session begins again. A group that is larger than the settings now allow
     must rebalance."""
     if c.settings.is_old:
@@ -145,7 +143,7 @@ def loaded(c: GroupCoordinator) -> None:
                 sessions.start_rebalance_timeout(c, group.group_id, consumer)
 
 
-def unloaded(c: GroupCoordinator) -> None:
+def unloaded(c: CoordinatorRuntime) -> None:
     """Another coordinator has the groups now: who waits is sent there."""
     for group in list(c.state.groups.present.values()):
         if not isinstance(group, ClassicGroup):
@@ -159,7 +157,7 @@ def unloaded(c: GroupCoordinator) -> None:
                 rebalance.answer_sync(c, member, m.SyncGroupResponse(NOT_COORDINATOR))
 
 
-def topics_changed(c: GroupCoordinator, changed: Iterable[str]) -> None:
+def topics_changed(c: CoordinatorRuntime, changed: Iterable[str]) -> None:
     """Topics were made, deleted or changed: groups that read them look them up with their next heartbeat."""
     names = set(changed)
     for group in c.state.groups.present.values():

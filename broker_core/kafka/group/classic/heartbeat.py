@@ -8,8 +8,6 @@ Source: Kafka 3.9 GroupMetadataManager.classicGroupHeartbeatToClassicGroup, expi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from broker_core.kafka.group.classic.group import ClassicGroup
 from broker_core.kafka.group.classic.rebalance import (
     answer_join,
@@ -26,14 +24,12 @@ from broker_core.kafka.group.codes import (
     Refused,
 )
 from broker_core.kafka.group.messages import HeartbeatRequest, HeartbeatResponse, JoinGroupResponse
+from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.states import PREPARING
 from broker_core.kafka.group.written import Written, answered
 
-if TYPE_CHECKING:
-    from broker_core.kafka.group.group_coordinator import GroupCoordinator
 
-
-def heartbeat(c: GroupCoordinator, request: HeartbeatRequest, group: ClassicGroup) -> Written:
+def heartbeat(c: CoordinatorRuntime, request: HeartbeatRequest, group: ClassicGroup) -> Written:
     """Answer a heartbeat. Refused in this order: unknown or fenced member (an Empty group has none), other
     generation."""
     group.check_member(request.member_id, request.group_instance_id)
@@ -47,7 +43,7 @@ def heartbeat(c: GroupCoordinator, request: HeartbeatRequest, group: ClassicGrou
     return answered(HeartbeatResponse(REBALANCE_IN_PROGRESS))
 
 
-def session_over(c: GroupCoordinator, group_id: str, member_id: str) -> Written:
+def session_over(c: CoordinatorRuntime, group_id: str, member_id: str) -> Written:
     """Nothing was heard of a member for its session timeout. A known one whose request is parked is waiting,
     not silent."""
     try:
@@ -74,7 +70,7 @@ def session_over(c: GroupCoordinator, group_id: str, member_id: str) -> Written:
     return prepare_rebalance(c, group, "kafka.group.session_timeout")
 
 
-def _complete_if_all_joined(c: GroupCoordinator, group: ClassicGroup) -> Written:
+def _complete_if_all_joined(c: CoordinatorRuntime, group: ClassicGroup) -> Written:
     if c.settings.is_old:
         return complete_if_all_joined(c, group)
     # Unlike the end of a join, this looks at nothing but who is there: it can cut the initial delay short.

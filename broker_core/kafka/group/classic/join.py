@@ -8,8 +8,6 @@ Source: Kafka 3.9 GroupMetadataManager.classicGroupJoinToClassicGroup. Vectors: 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from broker_core.kafka.group.classic.group import ClassicGroup, ClassicMember
 from broker_core.kafka.group.classic.rebalance import (
     complete_if_all_joined,
@@ -32,16 +30,14 @@ from broker_core.kafka.group.codes import (
 from broker_core.kafka.group.consumer.group import ConsumerGroup
 from broker_core.kafka.group.messages import JoinGroupRequest, JoinGroupResponse, RequestContext
 from broker_core.kafka.group.records import GroupMetadataKey, GroupMetadataValue, LogRecord, Record
+from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, STABLE
 from broker_core.kafka.group.written import GroupMade, Written
-
-if TYPE_CHECKING:
-    from broker_core.kafka.group.group_coordinator import GroupCoordinator
 
 KNOWN_ID_VERSION = 4
 
 
-def join_group(c: GroupCoordinator, context: RequestContext, request: JoinGroupRequest) -> Written:
+def join_group(c: CoordinatorRuntime, context: RequestContext, request: JoinGroupRequest) -> Written:
     """Take a JoinGroup for a group that is classic, missing, or empty of consumer-protocol members."""
     records: list[LogRecord] = []
     group_id = request.group_id
@@ -77,13 +73,13 @@ def join_group(c: GroupCoordinator, context: RequestContext, request: JoinGroupR
     return written
 
 
-def group_not_written(c: GroupCoordinator, then: GroupMade, code: int) -> None:
+def group_not_written(c: CoordinatorRuntime, then: GroupMade, code: int) -> None:
     """The first record of a group failed: the request is answered with the error, whatever it was waiting
     for."""
     c.answer(then.context, JoinGroupResponse(error_code=answered_as(code)))
 
 
-def _has_room(c: GroupCoordinator, group: ClassicGroup, member_id: str) -> bool:
+def _has_room(c: CoordinatorRuntime, group: ClassicGroup, member_id: str) -> bool:
     """While a rebalance is prepared, those who already wait are counted: a newcomer may take the place of a
     slow member."""
     if group.state == EMPTY:
@@ -97,7 +93,7 @@ def _has_room(c: GroupCoordinator, group: ClassicGroup, member_id: str) -> bool:
 
 
 def _join_new(
-    c: GroupCoordinator, context: RequestContext, request: JoinGroupRequest, group: ClassicGroup
+    c: CoordinatorRuntime, context: RequestContext, request: JoinGroupRequest, group: ClassicGroup
 ) -> Written:
     if not group.supports(request.protocol_type, request.protocols):
         c.answer(context, JoinGroupResponse("", INCONSISTENT_GROUP_PROTOCOL))
@@ -120,7 +116,7 @@ def _join_new(
 
 
 def _join_known(
-    c: GroupCoordinator, context: RequestContext, request: JoinGroupRequest, group: ClassicGroup
+    c: CoordinatorRuntime, context: RequestContext, request: JoinGroupRequest, group: ClassicGroup
 ) -> Written:
     member_id = request.member_id
     if not group.supports(request.protocol_type, request.protocols):
@@ -152,7 +148,7 @@ def _join_known(
 
 
 def _add(
-    c: GroupCoordinator,
+    c: CoordinatorRuntime,
     context: RequestContext,
     request: JoinGroupRequest,
     group: ClassicGroup,
@@ -187,7 +183,7 @@ def _add(
 
 
 def _rejoin(
-    c: GroupCoordinator,
+    c: CoordinatorRuntime,
     context: RequestContext,
     request: JoinGroupRequest,
     group: ClassicGroup,
@@ -198,6 +194,6 @@ def _rejoin(
     return rebalance_or_complete_join(c, group, "kafka.group.rejoin")
 
 
-def _refuse(c: GroupCoordinator, context: RequestContext, member_id: str, code: int) -> Written:
+def _refuse(c: CoordinatorRuntime, context: RequestContext, member_id: str, code: int) -> Written:
     c.answer(context, JoinGroupResponse(member_id, code))
     return Written()

@@ -7,8 +7,6 @@ GroupMetadataManager.classicGroupLeaveToClassicGroup.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from broker_core.kafka.group.classic.group import ClassicGroup
 from broker_core.kafka.group.classic.rebalance import (
     answer_join,
@@ -24,14 +22,12 @@ from broker_core.kafka.group.messages import (
     MemberIdentity,
     MemberResponse,
 )
+from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.states import COMPLETING, PREPARING, STABLE
 from broker_core.kafka.group.written import Written
 
-if TYPE_CHECKING:
-    from broker_core.kafka.group.group_coordinator import GroupCoordinator
 
-
-def leave_group(c: GroupCoordinator, request: LeaveGroupRequest, group: ClassicGroup) -> Written:
+def leave_group(c: CoordinatorRuntime, request: LeaveGroupRequest, group: ClassicGroup) -> Written:
     """Take members out; each has its own code. A static member may be named by its instance id alone."""
     responses = [
         MemberResponse(member.member_id, member.group_instance_id, _leave(c, group, member))
@@ -47,7 +43,7 @@ def leave_group(c: GroupCoordinator, request: LeaveGroupRequest, group: ClassicG
     return written
 
 
-def _leave(c: GroupCoordinator, group: ClassicGroup, leaving: MemberIdentity) -> int:
+def _leave(c: CoordinatorRuntime, group: ClassicGroup, leaving: MemberIdentity) -> int:
     """Take one member out. Returns its code."""
     member_id, instance_id = leaving.member_id, leaving.group_instance_id
     if not member_id:

@@ -10,17 +10,13 @@ tryCompleteInitialRebalanceElseSchedule, expirePendingSync.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from broker_core.hashing.java_map import java_order
 from broker_core.kafka.group.classic.group import ClassicGroup, ClassicMember
 from broker_core.kafka.group.codes import NONE, REBALANCE_IN_PROGRESS, Refused
 from broker_core.kafka.group.messages import JoinGroupResponse, RequestContext, SyncGroupResponse
+from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, REBALANCE, STABLE
 from broker_core.kafka.group.written import Written
-
-if TYPE_CHECKING:
-    from broker_core.kafka.group.group_coordinator import GroupCoordinator
 
 
 def session_name(group_id: str, member_id: str) -> str:
@@ -39,7 +35,7 @@ def sync_name(group_id: str) -> str:
 
 
 def restart_session(
-    c: GroupCoordinator, group: ClassicGroup, member: ClassicMember, timeout_ms: int | None = None
+    c: CoordinatorRuntime, group: ClassicGroup, member: ClassicMember, timeout_ms: int | None = None
 ) -> None:
     """Something was heard of a member. timeout_ms: None for its session timeout."""
     if c.settings.is_old and member.is_waiting:
@@ -49,7 +45,7 @@ def restart_session(
     start_session(c, group, member.member_id, member.session_timeout_ms if timeout_ms is None else timeout_ms)
 
 
-def start_session(c: GroupCoordinator, group: ClassicGroup, member_id: str, timeout_ms: int) -> None:
+def start_session(c: CoordinatorRuntime, group: ClassicGroup, member_id: str, timeout_ms: int) -> None:
     c.schedule(
         session_name(group.group_id, member_id),
         timeout_ms,
@@ -57,13 +53,13 @@ def start_session(c: GroupCoordinator, group: ClassicGroup, member_id: str, time
     )
 
 
-def rebalance_or_complete_join(c: GroupCoordinator, group: ClassicGroup, rule: str) -> Written:
+def rebalance_or_complete_join(c: CoordinatorRuntime, group: ClassicGroup, rule: str) -> Written:
     """Begin a rebalance; if one is being prepared, see whether it now has everybody. rule: why, for the
     lesson."""
     return complete_if_all_joined(c, group) if group.state == PREPARING else prepare_rebalance(c, group, rule)
 
 
-def prepare_rebalance(c: GroupCoordinator, group: ClassicGroup, rule: str) -> Written:
+def prepare_rebalance(c: CoordinatorRuntime, group: ClassicGroup, rule: str) -> Written:
     """The group prepares a rebalance. Members learn it from the answers to their heartbeats; who waits in
     SyncGroup, at once."""
     if group.state == COMPLETING:
@@ -93,13 +89,13 @@ def prepare_rebalance(c: GroupCoordinator, group: ClassicGroup, rule: str) -> Wr
     return Written()
 
 
-def schedule_join_end(c: GroupCoordinator, group: ClassicGroup) -> None:
+def schedule_join_end(c: CoordinatorRuntime, group: ClassicGroup) -> None:
     c.schedule(
         join_name(group.group_id), group.rebalance_timeout_ms(), c.timer("join_phase_over", group.group_id)
     )
 
 
-def initial_delay_over(c: GroupCoordinator, group_id: str) -> Written:
+def initial_delay_over(c: CoordinatorRuntime, group_id: str) -> Written:
     """The initial delay ran out: once more if somebody arrived meanwhile, else the join phase ends."""
     group = _classic_group(c, group_id)
     if group is None:
@@ -114,20 +110,20 @@ def initial_delay_over(c: GroupCoordinator, group_id: str) -> Written:
     return Written()
 
 
-def join_phase_over(c: GroupCoordinator, group_id: str) -> Written:
+def join_phase_over(c: CoordinatorRuntime, group_id: str) -> Written:
     """The rebalance timeout: the join phase ends with those who are there."""
     group = _classic_group(c, group_id)
     return Written() if group is None else complete_join(c, group)
 
 
-def complete_if_all_joined(c: GroupCoordinator, group: ClassicGroup) -> Written:
+def complete_if_all_joined(c: CoordinatorRuntime, group: ClassicGroup) -> Written:
     """End the join phase if nobody is missing. The initial delay runs to its end in any case."""
     if group.state == PREPARING and group.has_all_joined() and group.previous_state != EMPTY:
         return complete_join(c, group)
     return Written()
 
 
-def complete_join(c: GroupCoordinator, group: ClassicGroup) -> Written:
+def complete_join(c: CoordinatorRuntime, group: ClassicGroup) -> Written:
     """End the join phase: who is missing and dynamic goes, static members stay; the next generation; an
     answer for everybody."""
     c.cancel(join_name(group.group_id))
@@ -171,7 +167,7 @@ def complete_join(c: GroupCoordinator, group: ClassicGroup) -> Written:
     return Written()
 
 
-def sync_phase_over(c: GroupCoordinator, group_id: str, generation: int) -> Written:
+def sync_phase_over(c: CoordinatorRuntime, group_id: str, generation: int) -> Written:
     """The sync timeout: who has not synced is removed, static or not, and the others begin again."""
     group = _classic_group(c, group_id)
     if (
@@ -204,7 +200,7 @@ def joined(group: ClassicGroup, member: ClassicMember, lists_members: bool = Tru
 
 
 def answer_join(
-    c: GroupCoordinator, group: ClassicGroup, member: ClassicMember, response: JoinGroupResponse
+    c: CoordinatorRuntime, group: ClassicGroup, member: ClassicMember, response: JoinGroupResponse
 ) -> None:
     """Answer a member's parked JoinGroup, if it has one."""
     if member.awaits_join is not None:
@@ -213,7 +209,7 @@ def answer_join(
         c.answer(context, response)
 
 
-def answer_sync(c: GroupCoordinator, member: ClassicMember, response: SyncGroupResponse) -> bool:
+def answer_sync(c: CoordinatorRuntime, member: ClassicMember, response: SyncGroupResponse) -> bool:
     """Answer a member's parked SyncGroup; False if it has none."""
     if member.awaits_sync is None:
         return False
@@ -222,14 +218,14 @@ def answer_sync(c: GroupCoordinator, member: ClassicMember, response: SyncGroupR
     return True
 
 
-def clear_assignments(c: GroupCoordinator, group: ClassicGroup, code: int) -> None:
+def clear_assignments(c: CoordinatorRuntime, group: ClassicGroup, code: int) -> None:
     """The assignment that was on its way is void: tell those who wait for it."""
     for member in group.members.values():
         member.assignment = b""
     hand_out(c, group, code)
 
 
-def hand_out(c: GroupCoordinator, group: ClassicGroup, code: int) -> None:
+def hand_out(c: CoordinatorRuntime, group: ClassicGroup, code: int) -> None:
     """Answer every parked SyncGroup. Who gets an answer was alive until now."""
     for member in group.in_order():
         named = (group.protocol_type, group.protocol) if code == NONE else (None, None)
@@ -243,7 +239,7 @@ def park_join(group: ClassicGroup, member: ClassicMember, context: RequestContex
     member.awaits_join = context
 
 
-def _classic_group(c: GroupCoordinator, group_id: str) -> ClassicGroup | None:
+def _classic_group(c: CoordinatorRuntime, group_id: str) -> ClassicGroup | None:
     """The group that a timer is about, if it is still there and of this kind."""
     try:
         return c.classic_group(group_id)

@@ -10,8 +10,6 @@ ClassicGroup.replaceStaticMember.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from broker_core.errors import InvariantError
 from broker_core.kafka.group.classic.group import ClassicGroup, ClassicMember
 from broker_core.kafka.group.classic.rebalance import (
@@ -31,17 +29,15 @@ from broker_core.kafka.group.messages import (
     RequestContext,
     SyncGroupResponse,
 )
+from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.states import COMPLETING, EMPTY, STABLE
 from broker_core.kafka.group.written import StaticReplaced, Written
-
-if TYPE_CHECKING:
-    from broker_core.kafka.group.group_coordinator import GroupCoordinator
 
 SKIPPING_VERSION = 9
 
 
 def restart_static_member(
-    c: GroupCoordinator,
+    c: CoordinatorRuntime,
     context: RequestContext,
     request: JoinGroupRequest,
     group: ClassicGroup,
@@ -74,7 +70,7 @@ def restart_static_member(
     return complete_if_all_joined(c, group)
 
 
-def static_member_written(c: GroupCoordinator, then: StaticReplaced) -> None:
+def static_member_written(c: CoordinatorRuntime, then: StaticReplaced) -> None:
     """The group is stored with the new id: the member gets its answer."""
     group = c.state.groups.get(then.group_id)
     if not isinstance(group, ClassicGroup) or (member := group.members.get(then.new_member_id)) is None:
@@ -88,7 +84,7 @@ def static_member_written(c: GroupCoordinator, then: StaticReplaced) -> None:
     answer_join(c, group, member, response)
 
 
-def static_member_not_written(c: GroupCoordinator, then: StaticReplaced, code: int) -> None:
+def static_member_not_written(c: CoordinatorRuntime, then: StaticReplaced, code: int) -> None:
     """The append failed: the old id is back, with the old protocols and timeouts."""
     group = c.state.groups.get(then.group_id)
     if not isinstance(group, ClassicGroup) or (member := group.members.get(then.new_member_id)) is None:
@@ -105,7 +101,7 @@ def static_member_not_written(c: GroupCoordinator, then: StaticReplaced, code: i
     c.answer(then.context, response)
 
 
-def _replace(c: GroupCoordinator, group: ClassicGroup, old_member_id: str, member_id: str) -> ClassicMember:
+def _replace(c: CoordinatorRuntime, group: ClassicGroup, old_member_id: str, member_id: str) -> ClassicMember:
     """Put the member under a new id; what waits under the old one is answered that it is fenced."""
     old = group.members.pop(old_member_id)
     answer_join(c, group, old, JoinGroupResponse(old_member_id, FENCED_INSTANCE_ID))

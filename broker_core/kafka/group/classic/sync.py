@@ -7,8 +7,6 @@ GroupMetadataManager.classicGroupSyncToClassicGroup.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from broker_core.kafka.group.classic.group import ClassicGroup
 from broker_core.kafka.group.classic.rebalance import (
     clear_assignments,
@@ -26,15 +24,13 @@ from broker_core.kafka.group.codes import (
     group_answered_as,
 )  # fmt: skip
 from broker_core.kafka.group.messages import RequestContext, SyncGroupRequest, SyncGroupResponse
+from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.states import COMPLETING, LEADER_SYNCED, PREPARING
 from broker_core.kafka.group.written import LeaderSynced, Written, answered
 
-if TYPE_CHECKING:
-    from broker_core.kafka.group.group_coordinator import GroupCoordinator
-
 
 def sync_group(
-    c: GroupCoordinator, context: RequestContext, request: SyncGroupRequest, group: ClassicGroup
+    c: CoordinatorRuntime, context: RequestContext, request: SyncGroupRequest, group: ClassicGroup
 ) -> Written:
     """Take a SyncGroup. Refused in this order: unknown or fenced member, other generation, other protocol, a
     rebalance in preparation."""
@@ -65,7 +61,7 @@ def sync_group(
     return Written([group.to_record(assignments)], then=then, replay=False)
 
 
-def assignment_written(c: GroupCoordinator, then: LeaderSynced) -> None:
+def assignment_written(c: CoordinatorRuntime, then: LeaderSynced) -> None:
     """The assignment is stored: everybody who waits gets its part, and the group is Stable."""
     group = _group_of(c, then)
     if group is None:
@@ -83,7 +79,7 @@ def assignment_written(c: GroupCoordinator, then: LeaderSynced) -> None:
     )
 
 
-def assignment_not_written(c: GroupCoordinator, then: LeaderSynced, code: int) -> None:
+def assignment_not_written(c: CoordinatorRuntime, then: LeaderSynced, code: int) -> None:
     """The assignment could not be stored: nobody gets it, the group begins again."""
     group = _group_of(c, then)
     if group is None:
@@ -92,7 +88,7 @@ def assignment_not_written(c: GroupCoordinator, then: LeaderSynced, code: int) -
     rebalance_or_complete_join(c, group, "kafka.group.append_failed")
 
 
-def _group_of(c: GroupCoordinator, then: LeaderSynced) -> ClassicGroup | None:
+def _group_of(c: CoordinatorRuntime, then: LeaderSynced) -> ClassicGroup | None:
     """The group, if it still waits for this assignment."""
     group = c.state.groups.get(then.group_id)
     if isinstance(group, ClassicGroup) and group.state == COMPLETING and group.generation == then.generation:

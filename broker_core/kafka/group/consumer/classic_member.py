@@ -9,8 +9,6 @@ classicGroupHeartbeatToConsumerGroup, classicGroupLeaveToConsumerGroup.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from broker_core.kafka.assignors.byte_fields import MalformedBytes
 from broker_core.kafka.assignors.subscription_bytes import (
     CONSUMER_PROTOCOL_TYPE,
@@ -63,17 +61,15 @@ from broker_core.kafka.group.messages import (
     TopicPartitions,
 )  # fmt: skip
 from broker_core.kafka.group.records import ClassicMemberMetadata, LogRecord, SupportedProtocol
+from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.topics import TopicsImage
 from broker_core.kafka.group.written import ClassicJoined, ClassicSynced, Written, answered
-
-if TYPE_CHECKING:
-    from broker_core.kafka.group.group_coordinator import GroupCoordinator
 
 KNOWN_ID_VERSION = 4
 
 
 def join_group(
-    c: GroupCoordinator, context: RequestContext, request: JoinGroupRequest, group: ConsumerGroup
+    c: CoordinatorRuntime, context: RequestContext, request: JoinGroupRequest, group: ConsumerGroup
 ) -> Written:
     """A classic member joins a group that has members of the consumer protocol; it is answered at once."""
     is_unknown = not request.member_id
@@ -107,7 +103,7 @@ def join_group(
     return Written(records, then=ClassicJoined(context, request, response))
 
 
-def joined(c: GroupCoordinator, then: ClassicJoined) -> None:
+def joined(c: CoordinatorRuntime, then: ClassicJoined) -> None:
     """The join is stored: the member has its rebalance timeout to sync."""
     group_id, member_id = then.request.group_id, then.response.member_id
     c.cancel(join_name(group_id, member_id))
@@ -117,7 +113,7 @@ def joined(c: GroupCoordinator, then: ClassicJoined) -> None:
 
 
 def sync_group(
-    c: GroupCoordinator, context: RequestContext, request: SyncGroupRequest, group: ConsumerGroup
+    c: CoordinatorRuntime, context: RequestContext, request: SyncGroupRequest, group: ConsumerGroup
 ) -> Written:
     """A classic member fetches its assignment. Refused in this order: who it is, generation, protocol, a
     newer epoch to join for."""
@@ -138,7 +134,7 @@ def sync_group(
     return Written(then=ClassicSynced(context, request))
 
 
-def synced(c: GroupCoordinator, then: ClassicSynced) -> None:
+def synced(c: CoordinatorRuntime, then: ClassicSynced) -> None:
     """What the member may hold is stored: it gets it, in the version of the protocol that it wrote."""
     request = then.request
     group = c.state.groups.get(request.group_id)
@@ -152,7 +148,7 @@ def synced(c: GroupCoordinator, then: ClassicSynced) -> None:
     c.answer(then.context, SyncGroupResponse(NONE, request.protocol_type, request.protocol_name, assignment))
 
 
-def heartbeat(c: GroupCoordinator, request: HeartbeatRequest, group: ConsumerGroup) -> Written:
+def heartbeat(c: CoordinatorRuntime, request: HeartbeatRequest, group: ConsumerGroup) -> Written:
     """A classic member shows that it lives, and learns whether there is something to join for."""
     member = _known(group, request.member_id, request.group_instance_id)
     if member.classic is None:
@@ -167,7 +163,7 @@ def heartbeat(c: GroupCoordinator, request: HeartbeatRequest, group: ConsumerGro
     return answered(HeartbeatResponse())
 
 
-def leave_group(c: GroupCoordinator, request: LeaveGroupRequest, group: ConsumerGroup) -> Written:
+def leave_group(c: CoordinatorRuntime, request: LeaveGroupRequest, group: ConsumerGroup) -> Written:
     """Classic members leave; each has its own code."""
     records: list[LogRecord] = []
     removed: list[ConsumerMember] = []

@@ -9,7 +9,6 @@ GroupMetadataManager.consumerGroupHeartbeat.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from broker_core.kafka.group.classic.group import ClassicGroup
 from broker_core.kafka.group.codes import (
@@ -36,14 +35,12 @@ from broker_core.kafka.group.messages import (
     TopicPartitions,
 )  # fmt: skip
 from broker_core.kafka.group.records import GroupMetadataKey, LogRecord, Record
+from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.written import Written
-
-if TYPE_CHECKING:
-    from broker_core.kafka.group.group_coordinator import GroupCoordinator
 
 
 def consumer_group_heartbeat(
-    c: GroupCoordinator, context: RequestContext, request: ConsumerGroupHeartbeatRequest
+    c: CoordinatorRuntime, context: RequestContext, request: ConsumerGroupHeartbeatRequest
 ) -> Written:
     """Take a heartbeat; every answer names the member and its epoch, and its assignment when that changed or
     was asked for."""
@@ -90,7 +87,7 @@ def consumer_group_heartbeat(
     return Written(records, response)
 
 
-def check_room(c: GroupCoordinator, group: ConsumerGroup, member_id: str) -> None:
+def check_room(c: CoordinatorRuntime, group: ConsumerGroup, member_id: str) -> None:
     """Refuse a newcomer to a full group."""
     if len(group.members) >= c.settings.consumer_max_size and member_id not in group.members:
         raise Refused(GROUP_MAX_SIZE_REACHED)
@@ -108,7 +105,7 @@ def replace_static_member(
     return member
 
 
-def _check(c: GroupCoordinator, request: ConsumerGroupHeartbeatRequest) -> None:
+def _check(c: CoordinatorRuntime, request: ConsumerGroupHeartbeatRequest) -> None:
     """Refuse what is no valid request, before any group is looked at."""
     epoch = request.member_epoch
     texts = [request.group_id, request.instance_id, request.rack_id]
@@ -132,7 +129,7 @@ def _check(c: GroupCoordinator, request: ConsumerGroupHeartbeatRequest) -> None:
         raise Refused(UNSUPPORTED_ASSIGNOR)
 
 
-def _group(c: GroupCoordinator, group_id: str, makes: bool, records: list[LogRecord]) -> ConsumerGroup:
+def _group(c: CoordinatorRuntime, group_id: str, makes: bool, records: list[LogRecord]) -> ConsumerGroup:
     """The group: there, new, in place of an empty classic one, or made of a classic one with members."""
     group = c.state.groups.get(group_id)
     if isinstance(group, ConsumerGroup):
@@ -147,7 +144,7 @@ def _group(c: GroupCoordinator, group_id: str, makes: bool, records: list[LogRec
     return _upgraded(c, group, records)
 
 
-def _upgraded(c: GroupCoordinator, group: ClassicGroup, records: list[LogRecord]) -> ConsumerGroup:
+def _upgraded(c: CoordinatorRuntime, group: ClassicGroup, records: list[LogRecord]) -> ConsumerGroup:
     if not can_upgrade(c, group):
         raise Refused(GROUP_ID_NOT_FOUND)
     converted, made = upgrade(c, group)

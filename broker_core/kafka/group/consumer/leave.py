@@ -8,7 +8,7 @@ Source: Kafka 3.9 GroupMetadataManager.consumerGroupLeave.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from broker_core.kafka.group.codes import FENCED_INSTANCE_ID, GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID, Refused
 from broker_core.kafka.group.consumer.group import ConsumerGroup
@@ -18,13 +18,11 @@ from broker_core.kafka.group.consumer.sessions import cancel_timers, known_membe
 from broker_core.kafka.group.consumer.target import epoch_record, topics_record
 from broker_core.kafka.group.messages import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from broker_core.kafka.group.records import LogRecord
+from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.written import Written
 
-if TYPE_CHECKING:
-    from broker_core.kafka.group.group_coordinator import GroupCoordinator
 
-
-def leave(c: GroupCoordinator, request: ConsumerGroupHeartbeatRequest) -> Written:
+def leave(c: CoordinatorRuntime, request: ConsumerGroupHeartbeatRequest) -> Written:
     """Take a heartbeat with epoch -1 or -2."""
     group = c.state.groups.get(request.group_id)
     if not isinstance(group, ConsumerGroup):
@@ -59,7 +57,7 @@ def own_static_member(group: ConsumerGroup, instance_id: str, member_id: str) ->
     return member
 
 
-def fence(c: GroupCoordinator, group: ConsumerGroup, member: ConsumerMember, response: Any) -> Written:
+def fence(c: CoordinatorRuntime, group: ConsumerGroup, member: ConsumerMember, response: Any) -> Written:
     """Remove a member, or with it the consumer protocol."""
     if can_downgrade(c, group, member.member_id):
         return downgrade(c, group, member.member_id, response)
@@ -70,7 +68,7 @@ def fence(c: GroupCoordinator, group: ConsumerGroup, member: ConsumerMember, res
 
 
 def after_removal(
-    c: GroupCoordinator, group: ConsumerGroup, removed: list[ConsumerMember]
+    c: CoordinatorRuntime, group: ConsumerGroup, removed: list[ConsumerMember]
 ) -> list[LogRecord]:
     """What is written of a group whose members went: its topics if they differ now, and the next epoch."""
     records: list[LogRecord] = []
@@ -80,7 +78,7 @@ def after_removal(
     return [*records, epoch_record(group.group_id, group.epoch + 1)]
 
 
-def fence_member(c: GroupCoordinator, group_id: str, member_id: str, rule: str) -> Written:
+def fence_member(c: CoordinatorRuntime, group_id: str, member_id: str, rule: str) -> Written:
     """A member's time is over. rule: which time."""
     found = known_member(c, group_id, member_id)
     if found is None:
@@ -89,7 +87,7 @@ def fence_member(c: GroupCoordinator, group_id: str, member_id: str, rule: str) 
     return fence(c, *found, None)
 
 
-def rebalance_over(c: GroupCoordinator, group_id: str, member_id: str, epoch: int) -> Written:
+def rebalance_over(c: CoordinatorRuntime, group_id: str, member_id: str, epoch: int) -> Written:
     """The rebalance timeout: who is still at the epoch at which it was told to let go has not done so."""
     found = known_member(c, group_id, member_id)
     if found is None or found[1].epoch != epoch:

@@ -8,7 +8,7 @@ GroupMetadataManager.convertToConsumerGroup, convertToClassicGroup.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from broker_core.kafka.assignors.byte_fields import MalformedBytes
 from broker_core.kafka.assignors.subscription_bytes import (
@@ -44,15 +44,13 @@ from broker_core.kafka.group.records import (
     Record,
     SupportedProtocol,
 )
+from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.states import STABLE
 from broker_core.kafka.group.topics import TopicsImage
 from broker_core.kafka.group.written import Written
 
-if TYPE_CHECKING:
-    from broker_core.kafka.group.group_coordinator import GroupCoordinator
 
-
-def can_upgrade(c: GroupCoordinator, group: ClassicGroup) -> bool:
+def can_upgrade(c: CoordinatorRuntime, group: ClassicGroup) -> bool:
     """Whether a classic group with members may become one of the consumer protocol."""
     return (
         c.settings.can_upgrade
@@ -61,7 +59,7 @@ def can_upgrade(c: GroupCoordinator, group: ClassicGroup) -> bool:
     )
 
 
-def upgrade(c: GroupCoordinator, group: ClassicGroup) -> tuple[ConsumerGroup, list[LogRecord]]:
+def upgrade(c: CoordinatorRuntime, group: ClassicGroup) -> tuple[ConsumerGroup, list[LogRecord]]:
     """The group as one of the consumer protocol, with the records that make it so. Refuses subscriptions that
     cannot be read."""
     for member in group.in_order():
@@ -106,7 +104,7 @@ def upgrade(c: GroupCoordinator, group: ClassicGroup) -> tuple[ConsumerGroup, li
     return converted, records
 
 
-def can_downgrade(c: GroupCoordinator, group: ConsumerGroup, leaving: str) -> bool:
+def can_downgrade(c: CoordinatorRuntime, group: ConsumerGroup, leaving: str) -> bool:
     """Whether the group becomes a classic one when this member goes: all others speak the classic protocol,
     and there are some."""
     remaining = len(group.members) - 1
@@ -117,7 +115,7 @@ def can_downgrade(c: GroupCoordinator, group: ConsumerGroup, leaving: str) -> bo
     )
 
 
-def downgrade(c: GroupCoordinator, group: ConsumerGroup, leaving: str, response: Any) -> Written:
+def downgrade(c: CoordinatorRuntime, group: ConsumerGroup, leaving: str, response: Any) -> Written:
     """Make the group a classic one of those who stay; it rebalances at once."""
     records = group.tombstones()
     try:
@@ -159,7 +157,7 @@ def _as_consumer_member(group: ClassicGroup, member: ClassicMember, image: Topic
     )
 
 
-def _as_classic_group(group: ConsumerGroup, leaving: str, c: GroupCoordinator) -> ClassicGroup:
+def _as_classic_group(group: ConsumerGroup, leaving: str, c: CoordinatorRuntime) -> ClassicGroup:
     classic = ClassicGroup(
         group.group_id,
         STABLE,

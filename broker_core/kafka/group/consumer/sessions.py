@@ -8,8 +8,6 @@ consumerGroupFenceMember.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from broker_core.kafka.group.consumer.group import ConsumerGroup
 from broker_core.kafka.group.consumer.member import ConsumerMember
 from broker_core.kafka.group.records import (
@@ -19,9 +17,7 @@ from broker_core.kafka.group.records import (
     LogRecord,
     Record,
 )  # fmt: skip
-
-if TYPE_CHECKING:
-    from broker_core.kafka.group.group_coordinator import GroupCoordinator
+from broker_core.kafka.group.runtime import CoordinatorRuntime
 
 
 def session_name(group_id: str, member_id: str) -> str:
@@ -40,24 +36,26 @@ def sync_name(group_id: str, member_id: str) -> str:
     return f"sync-{group_id}-{member_id}"
 
 
-def start_session(c: GroupCoordinator, group_id: str, member_id: str, timeout_ms: int | None = None) -> None:
+def start_session(
+    c: CoordinatorRuntime, group_id: str, member_id: str, timeout_ms: int | None = None
+) -> None:
     """Something was heard of a member. timeout_ms: None for the group's; a classic member brings its own."""
     timeout_ms = c.settings.consumer_session_timeout_ms if timeout_ms is None else timeout_ms
     timer = c.timer("fence_member", group_id, member_id, "kafka.group.session_timeout", retries=True)
     c.schedule(session_name(group_id, member_id), timeout_ms, timer)
 
 
-def start_rebalance_timeout(c: GroupCoordinator, group_id: str, member: ConsumerMember) -> None:
+def start_rebalance_timeout(c: CoordinatorRuntime, group_id: str, member: ConsumerMember) -> None:
     """The member was told to let go of partitions, at its epoch."""
     timer = c.timer("rebalance_over", group_id, member.member_id, member.epoch, retries=True)
     c.schedule(rebalance_name(group_id, member.member_id), member.rebalance_timeout_ms, timer)
 
 
-def cancel_rebalance_timeout(c: GroupCoordinator, group_id: str, member_id: str) -> None:
+def cancel_rebalance_timeout(c: CoordinatorRuntime, group_id: str, member_id: str) -> None:
     c.cancel(rebalance_name(group_id, member_id))
 
 
-def start_join_timeout_if_absent(c: GroupCoordinator, group_id: str, member: ConsumerMember) -> None:
+def start_join_timeout_if_absent(c: CoordinatorRuntime, group_id: str, member: ConsumerMember) -> None:
     """A classic member was told to rejoin; the first time counts."""
     name = join_name(group_id, member.member_id)
     if name not in c.state.timers:
@@ -67,13 +65,13 @@ def start_join_timeout_if_absent(c: GroupCoordinator, group_id: str, member: Con
         c.schedule(name, member.rebalance_timeout_ms, timer)
 
 
-def start_sync_timeout(c: GroupCoordinator, group_id: str, member_id: str, timeout_ms: int) -> None:
+def start_sync_timeout(c: CoordinatorRuntime, group_id: str, member_id: str, timeout_ms: int) -> None:
     """A classic member has joined and must fetch its assignment."""
     timer = c.timer("fence_member", group_id, member_id, "kafka.group.sync_timeout", retries=True)
     c.schedule(sync_name(group_id, member_id), timeout_ms, timer)
 
 
-def cancel_timers(c: GroupCoordinator, group_id: str, member_id: str) -> None:
+def cancel_timers(c: CoordinatorRuntime, group_id: str, member_id: str) -> None:
     for name in (session_name, rebalance_name, join_name, sync_name):
         c.cancel(name(group_id, member_id))
 
@@ -88,7 +86,7 @@ def member_tombstones(group_id: str, member_id: str) -> list[LogRecord]:
 
 
 def known_member(
-    c: GroupCoordinator, group_id: str, member_id: str
+    c: CoordinatorRuntime, group_id: str, member_id: str
 ) -> tuple[ConsumerGroup, ConsumerMember] | None:
     """The group and the member that a timer is about, if both are still there."""
     group = c.state.groups.get(group_id)

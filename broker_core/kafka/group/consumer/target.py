@@ -9,7 +9,6 @@ TargetAssignmentBuilder, GroupMetadataManager.consumerGroupHeartbeat.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from broker_core.hashing.java_map import java_order
 from broker_core.kafka.group.consumer.assignor import Assignor, GroupSpec, MemberSpec, Target
@@ -33,10 +32,8 @@ from broker_core.kafka.group.records import (
     Record,
     StoredTopic,
 )  # fmt: skip
+from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.topics import TopicsImage
-
-if TYPE_CHECKING:
-    from broker_core.kafka.group.group_coordinator import GroupCoordinator
 
 REFRESH_INTERVAL_MS = 2**31 - 1
 
@@ -44,7 +41,7 @@ ASSIGNORS: Mapping[str, Assignor] = {"uniform": assign_uniform, "range": assign_
 
 
 def take_up(
-    c: GroupCoordinator,
+    c: CoordinatorRuntime,
     group: ConsumerGroup,
     old: ConsumerMember,
     new: ConsumerMember,
@@ -125,7 +122,7 @@ def target_epoch_record(group_id: str, epoch: int) -> Record:
 
 
 def _assign(
-    c: GroupCoordinator,
+    c: CoordinatorRuntime,
     group: ConsumerGroup,
     epoch: int,
     old: ConsumerMember,

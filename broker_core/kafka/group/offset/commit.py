@@ -10,7 +10,6 @@ ClassicGroup.validateOffsetCommit.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from broker_core.hashing.java_hash import utf16_length
 from broker_core.kafka.group import old
@@ -47,16 +46,14 @@ from broker_core.kafka.group.records import (
     OffsetCommitValue,
     Record,
 )
+from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, STABLE
 from broker_core.kafka.group.written import Written
-
-if TYPE_CHECKING:
-    from broker_core.kafka.group.group_coordinator import GroupCoordinator
 
 EPOCH_VERSION = 9
 
 
-def commit_offsets(c: GroupCoordinator, context: RequestContext, request: OffsetCommitRequest) -> Written:
+def commit_offsets(c: CoordinatorRuntime, context: RequestContext, request: OffsetCommitRequest) -> Written:
     """Store offsets. A valid commit also shows that the member lives."""
     generation = request.generation_id_or_member_epoch
     group = c.state.groups.get(request.group_id)
@@ -74,7 +71,7 @@ def commit_offsets(c: GroupCoordinator, context: RequestContext, request: Offset
 
 
 def commit_transactional_offsets(
-    c: GroupCoordinator, context: RequestContext, request: TxnOffsetCommitRequest
+    c: CoordinatorRuntime, context: RequestContext, request: TxnOffsetCommitRequest
 ) -> Written:
     """Store offsets that count once the producer's transaction is committed."""
     group = c.state.groups.get(request.group_id)
@@ -100,7 +97,7 @@ def commit_transactional_offsets(
 
 
 def write_transaction_marker(
-    c: GroupCoordinator, context: RequestContext, request: WriteTxnMarkers
+    c: CoordinatorRuntime, context: RequestContext, request: WriteTxnMarkers
 ) -> Written:
     """The transaction coordinator ends a transaction on this partition."""
     del c, context
@@ -136,7 +133,7 @@ def _check(
 
 
 def _records(
-    c: GroupCoordinator, group_id: str, topics: Sequence[CommittedTopic], expire_at_ms: int | None,
+    c: CoordinatorRuntime, group_id: str, topics: Sequence[CommittedTopic], expire_at_ms: int | None,
     producer_id: int = NO_PRODUCER_ID, producer_epoch: int = -1,
 ) -> tuple[list[LogRecord], list[TopicResult]]:  # fmt: skip
     """A record and a code per partition; one whose metadata is too long is left out."""

@@ -7,8 +7,6 @@ ClassicGroup.validateOffsetDelete.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from broker_core.kafka.group import old
 from broker_core.kafka.group.classic.group import ClassicGroup
 from broker_core.kafka.group.codes import (
@@ -29,14 +27,12 @@ from broker_core.kafka.group.messages import (
 )  # fmt: skip
 from broker_core.kafka.group.offset.store import Place
 from broker_core.kafka.group.records import LogRecord, OffsetCommitKey, Record
+from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.states import EMPTY
 from broker_core.kafka.group.written import Written
 
-if TYPE_CHECKING:
-    from broker_core.kafka.group.group_coordinator import GroupCoordinator
 
-
-def delete_offsets(c: GroupCoordinator, context: RequestContext, request: OffsetDeleteRequest) -> Written:
+def delete_offsets(c: CoordinatorRuntime, context: RequestContext, request: OffsetDeleteRequest) -> Written:
     """Delete offsets of topics that no member reads. A group with members must be one of consumers, whose
     topics can be told."""
     del context
@@ -65,7 +61,7 @@ def delete_offsets(c: GroupCoordinator, context: RequestContext, request: Offset
     return Written(records, OffsetDeleteResponse(topics=topics))
 
 
-def partitions_deleted(c: GroupCoordinator, context: RequestContext, request: PartitionsDeleted) -> Written:
+def partitions_deleted(c: CoordinatorRuntime, context: RequestContext, request: PartitionsDeleted) -> Written:
     """Topics were deleted: so are the offsets of every group in them."""
     del context
     store = c.state.offsets
@@ -83,7 +79,7 @@ def partitions_deleted(c: GroupCoordinator, context: RequestContext, request: Pa
     return Written([tombstone(place) for place in places if place[1:] in gone], PartitionsDeletedResponse())
 
 
-def _delete_as_old(c: GroupCoordinator, request: OffsetDeleteRequest, group: ClassicGroup) -> Written:
+def _delete_as_old(c: CoordinatorRuntime, request: OffsetDeleteRequest, group: ClassicGroup) -> Written:
     topics = []
     deleted: dict[Place, None] = {}
     for topic in request.topics:
@@ -104,7 +100,7 @@ def _delete_as_old(c: GroupCoordinator, request: OffsetDeleteRequest, group: Cla
     )
 
 
-def group_tombstones(c: GroupCoordinator, group_id: str) -> list[LogRecord]:
+def group_tombstones(c: CoordinatorRuntime, group_id: str) -> list[LogRecord]:
     """The tombstones of all offsets of a group that is deleted."""
     store = c.state.offsets
     places = list(store.by_group.get(group_id, ()))

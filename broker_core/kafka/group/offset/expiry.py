@@ -10,7 +10,6 @@ ClassicGroup.offsetExpirationCondition.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from broker_core.kafka.group import old
 from broker_core.kafka.group.classic.group import ClassicGroup
@@ -18,23 +17,21 @@ from broker_core.kafka.group.consumer.group import ConsumerGroup
 from broker_core.kafka.group.offset.delete import tombstone
 from broker_core.kafka.group.offset.store import CommittedOffset
 from broker_core.kafka.group.records import GroupMetadataKey, LogRecord, Record
+from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.states import EMPTY, STABLE
 from broker_core.kafka.group.written import Written
-
-if TYPE_CHECKING:
-    from broker_core.kafka.group.group_coordinator import GroupCoordinator
 
 EXPIRY_TIMER = "expire-group-metadata"
 
 
-def schedule_expiry(c: GroupCoordinator) -> None:
+def schedule_expiry(c: CoordinatorRuntime) -> None:
     """Look again one interval from now."""
     c.schedule(
         EXPIRY_TIMER, c.settings.offsets_retention_check_interval_ms, c.timer("expire_offsets", retries=True)
     )
 
 
-def expire_offsets(c: GroupCoordinator) -> Written:
+def expire_offsets(c: CoordinatorRuntime) -> Written:
     """Look at every group once."""
     records: list[LogRecord] = []
     for group in list(c.state.groups.present.values()):
@@ -54,7 +51,7 @@ def tombstones_of(group: ClassicGroup | ConsumerGroup) -> list[LogRecord]:
     return [Record(GroupMetadataKey(group.group_id), None)]
 
 
-def _expire(c: GroupCoordinator, group: ClassicGroup | ConsumerGroup, records: list[LogRecord]) -> bool:
+def _expire(c: CoordinatorRuntime, group: ClassicGroup | ConsumerGroup, records: list[LogRecord]) -> bool:
     """Add the tombstones of a group's expired offsets. Returns whether it has no offset left."""
     store = c.state.offsets
     places = store.by_group.get(group.group_id)

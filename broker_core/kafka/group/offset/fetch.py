@@ -6,8 +6,6 @@ Source: Kafka 3.9 OffsetMetadataManager.fetchOffsets, fetchAllOffsets.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from broker_core.kafka.group import old
 from broker_core.kafka.group.codes import UNSTABLE_OFFSET_COMMIT
 from broker_core.kafka.group.consumer.group import ConsumerGroup
@@ -21,14 +19,12 @@ from broker_core.kafka.group.messages import (
     RequestContext,
 )  # fmt: skip
 from broker_core.kafka.group.offset.store import CommittedOffset, Place
+from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.written import Written, answered
-
-if TYPE_CHECKING:
-    from broker_core.kafka.group.group_coordinator import GroupCoordinator
 
 
 def fetch_stable_offsets(
-    c: GroupCoordinator, context: RequestContext, request: OffsetFetchRequest
+    c: CoordinatorRuntime, context: RequestContext, request: OffsetFetchRequest
 ) -> Written:
     """What is committed once all earlier writes are; a partition that an open transaction holds has a code
     instead."""
@@ -36,12 +32,12 @@ def fetch_stable_offsets(
     return answered(OffsetFetchResponse([_fetch(c, asked, True) for asked in request.groups]))
 
 
-def fetch_offsets(c: GroupCoordinator, request: OffsetFetchRequest) -> OffsetFetchResponse:
+def fetch_offsets(c: CoordinatorRuntime, request: OffsetFetchRequest) -> OffsetFetchResponse:
     """What the high watermark has passed."""
     return OffsetFetchResponse([_fetch(c, asked, False) for asked in request.groups])
 
 
-def _fetch(c: GroupCoordinator, asked: OffsetFetchGroup, is_stable: bool) -> OffsetFetchGroupResult:
+def _fetch(c: CoordinatorRuntime, asked: OffsetFetchGroup, is_stable: bool) -> OffsetFetchGroupResult:
     groups, store = c.state.groups, c.state.offsets
     group = groups.get(asked.group_id) if is_stable else groups.committed(asked.group_id)
     if isinstance(group, ConsumerGroup):

@@ -10,7 +10,8 @@ from broker_core.events import Cause
 from broker_core.kafka.assignors.subscription_bytes import SubscriptionData, write_subscription
 from broker_core.kafka.group import messages as m
 from broker_core.kafka.group.codes import AppendFailed
-from broker_core.kafka.group.group_coordinator import Appended, GroupCoordinator
+from broker_core.kafka.group.group_coordinator import GroupCoordinator
+from broker_core.kafka.group.runtime import Appended
 from broker_core.kafka.group.settings import GroupSettings
 from broker_core.kafka.group.topics import Topic, TopicsImage
 
