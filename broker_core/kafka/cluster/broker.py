@@ -84,6 +84,15 @@ def produced(host: Host, pending: PendingProduce, error: ErrorCode, now_us: int,
         host.answer(pending.connection, r.ProduceResponse(pending.answers), now_us, out)
 
 
+def taken_by_disk(host: Host, connection: int, message: Any, now_us: int, out: Outbox) -> None:
+    """Append what a slow disk has taken. A produce whose connection has closed meanwhile is dropped: nobody
+    waits for its answer."""
+    if not isinstance(message, r.ProduceRequest):
+        replication.append(host, connection, message, now_us, out)
+    elif connection in host.state.clients:
+        produce.append(host, connection, message, now_us, out)
+
+
 def opened(host: Host, connection: int, message: Opened, now_us: int, out: Outbox) -> None:
     """Somebody has connected. A broker listens from when it has read the metadata, up to its registration,
     until it goes."""
@@ -166,6 +175,7 @@ TIMERS: Mapping[str, Waker] = MappingProxyType(
 )
 
 CONSEQUENCES = Consequences(
+    fetched_by_follower=isr.fetched_by_follower, taken_by_disk=taken_by_disk,
     produced=produced, verified=produce.write,
     offsets_moved=groups.high_watermark_moved, offsets_role_changed=groups.role_changed,
 )  # fmt: skip

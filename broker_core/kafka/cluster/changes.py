@@ -1,4 +1,4 @@
-"""What follows from a change of a partition: who waited for it is answered, and the controller is asked.
+"""What follows from a change of a partition: who waited for it is answered.
 
 Source: Kafka 3.9 core Partition (tryCompleteDelayedRequests), DelayedProduce, DelayedFetch.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from broker_core.kafka.cluster import fetch, isr
+from broker_core.kafka.cluster import fetch
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
 from broker_core.kafka.cluster.hosting import Host
 from broker_core.kafka.cluster.state import Replica, TopicPartition
@@ -78,18 +78,6 @@ def answer_produces(
         if pending.left == 0:
             del host.state.produces[number]
             host.consequences.produced(host, pending, error, now_us, out)
-
-
-def fetched_by_follower(
-    host: Host, key: TopicPartition, replica: Replica, was_at: int, now_us: int, out: Outbox
-) -> None:
-    """A follower's fetch has perhaps moved the high watermark, and perhaps the follower is to join the ISR.
-    was_at: HW before."""
-    partition = replica.partition
-    if partition.alter_partition.in_flight is not None:
-        isr.send_request(host, key, partition, now_us, out)
-    if partition.log is not None and partition.log.high_watermark != was_at:
-        high_watermark_moved(host, key, replica, now_us, out)
 
 
 def tell_refusal(host: Host, key: TopicPartition, partition: Partition, out: Outbox) -> None:

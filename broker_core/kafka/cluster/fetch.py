@@ -12,7 +12,6 @@ Source: Kafka 3.9 core ReplicaManager.fetchMessages, readFromLog, DelayedFetch, 
 
 from __future__ import annotations
 
-from broker_core.kafka.cluster import changes
 from broker_core.kafka.cluster.hosting import Host
 from broker_core.kafka.cluster.requests import (
     NO_EPOCH,
@@ -182,7 +181,7 @@ def _read(
                             request.replica_id, request.replica_epoch, wanted, session.read_ms
                         )
                         if is_named:
-                            changes.fetched_by_follower(host, key, replica, was_at, now_us, out)
+                            host.consequences.fetched_by_follower(host, key, replica, was_at, now_us, out)
                         is_told = told == (log.high_watermark, log.log_start_offset)
                     if is_told:
                         del session.active[key]
@@ -284,7 +283,7 @@ def _read_one(
     if request.replica_id >= 0 and is_first:
         was_at = -1 if partition.log is None else partition.log.high_watermark
         read = partition.fetch_as_follower(request.replica_id, request.replica_epoch, wanted, now_ms)
-        changes.fetched_by_follower(host, key, replica, was_at, now_us, out)
+        host.consequences.fetched_by_follower(host, key, replica, was_at, now_us, out)
     else:
         if request.replica_id < 0 and request.rack_id and host.state.settings.is_rack_aware:
             partition.log_for(wanted.leader_epoch, needs_leader=False)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from broker_core.kafka.cluster.hosted_groups import Coordinators
 from broker_core.kafka.cluster.requests import NO_EPOCH, ProduceRequest
-from broker_core.kafka.cluster.state import BrokerState, FetchSession, PendingProduce, TopicPartition
+from broker_core.kafka.cluster.state import BrokerState, FetchSession, PendingProduce, Replica, TopicPartition
 from broker_core.kafka.error_codes import ErrorCode
 from broker_core.kafka.replication.partition import Partition
 from broker_core.kafka.txn.coordinator import TransactionCoordinator
@@ -23,6 +23,10 @@ class Consequences(NamedTuple):
     """What happens elsewhere in the broker when something that others hear of is decided here; `broker.py`
     says who that is."""
 
+    fetched_by_follower: Callable[[Host, TopicPartition, Replica, int, int, Outbox], None]
+    """A follower's fetch was read, by which the high watermark may have moved from an offset."""
+    taken_by_disk: Callable[[Host, int, Any, int, Outbox], None]
+    """A slow disk has taken what a connection brought."""
     produced: Callable[[Host, PendingProduce, ErrorCode, int, Outbox], None]
     """What waited for the ISR is decided; the error is of its last partition."""
     verified: Callable[[Host, int, ProduceRequest, int, Outbox], None]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from broker_core.kafka.cluster import changes
 from broker_core.kafka.cluster.control_requests import AlterPartitionRequest, AlterPartitionResponse
 from broker_core.kafka.cluster.hosting import Host
-from broker_core.kafka.cluster.state import RUNNING, TopicPartition
+from broker_core.kafka.cluster.state import RUNNING, Replica, TopicPartition
 from broker_core.kafka.error_codes import ErrorCode
 from broker_core.kafka.replication.isr import LeaderAndIsr
 from broker_core.kafka.replication.partition import Partition
@@ -70,6 +70,18 @@ def alter_again(host: Host, name: str, now_us: int, out: Outbox) -> None:
             send_request(host, key, replica.partition, now_us, out)
 
 
+def fetched_by_follower(
+    host: Host, key: TopicPartition, replica: Replica, was_at: int, now_us: int, out: Outbox
+) -> None:
+    """A follower's fetch has perhaps moved the high watermark, and perhaps the follower is to join the ISR.
+    was_at: HW before."""
+    partition = replica.partition
+    if partition.alter_partition.in_flight is not None:
+        send_request(host, key, partition, now_us, out)
+    if partition.log is not None and partition.log.high_watermark != was_at:
+        changes.high_watermark_moved(host, key, replica, now_us, out)
+
+
 def _timer(key: TopicPartition) -> str:
     return f"alter:{key[0]}:{key[1]}"
 
@@ -97,7 +109,7 @@ def alter_partition_answered(
         )
         partition.alter_partition_succeeded(decided, host.state.now_ms(now_us))
     host.touch_followers(key, partition)
-    changes.fetched_by_follower(host, key, replica, was_at, now_us, out)
+    fetched_by_follower(host, key, replica, was_at, now_us, out)
     if partition.isr_state.is_pending or not partition.is_leader:
         return
     # Whoever waits for NOT_ENOUGH_REPLICAS_AFTER_APPEND, or is done with fewer members.

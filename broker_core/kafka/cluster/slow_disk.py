@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from broker_core.kafka.cluster import produce, replication
 from broker_core.kafka.cluster.hosting import Host
-from broker_core.kafka.cluster.requests import ProduceRequest
 from broker_core.sim.node import Outbox
 
 
@@ -27,15 +25,10 @@ def is_written_later(host: Host, connection: int, message: Any, size: int, now_u
 
 
 def written(host: Host, _: str, now_us: int, out: Outbox) -> None:
-    """Append what the disk has taken. A produce whose connection has closed meanwhile is dropped: nobody
-    waits for its answer."""
+    """The disk has taken what it was given first: that is appended."""
     writing = host.state.writing
     while writing and writing[0][0] <= now_us:
         connection, message = writing.popleft()[1:]
-        if isinstance(message, ProduceRequest):
-            if connection in host.state.clients:
-                produce.append(host, connection, message, now_us, out)
-        else:
-            replication.append(host, connection, message, now_us, out)
+        host.consequences.taken_by_disk(host, connection, message, now_us, out)
     if writing:
         out.deadline("disk", writing[0][0])
