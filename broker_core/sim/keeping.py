@@ -13,7 +13,7 @@ from typing import Any
 from broker_core.errors import InvariantError
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.plain import from_plain, kept, take_back, to_plain
-from broker_core.sim.network import DOOR, Link, LinkState, Route
+from broker_core.sim.network import Link, LinkState, Route
 from broker_core.sim.node import Closed, Opened
 from broker_core.sim.slot import SlotState
 from broker_core.sim.world import Counters, Design, World
@@ -74,10 +74,7 @@ def in_parts(world: World) -> Iterator[Json]:
         if place % KEPT_AT_ONCE == 0:
             yield plain
     for place, link in enumerate(world.links.values(), 1):
-        entry = to_plain(link)
-        if not link.trouble & DOOR:  # else most of them would say that nobody waits
-            del entry["room"], entry["times"]
-        plain["links"].append(entry)
+        plain["links"].append(to_plain(link))
         if place % KEPT_AT_ONCE == 0:
             yield plain
     yield plain
@@ -136,8 +133,6 @@ def restored_in_parts(
         slot.links = {connection: world.links[number] for connection, number in each.links.items()}
     for link in world.links.values():
         link.to = world.by_number.get(link.receiver)
-        if link.trouble & DOOR and link.to is not None:
-            link.to.door = link.to.doors[link.connection] = link
     world.heap = [
         (at_us, made, target, name)
         for at_us, made, number, name in state.heap

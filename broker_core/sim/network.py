@@ -27,11 +27,10 @@ JITTER_MASK = JITTER_COUNT - 1
 two links are late together, and how late it is does not follow from what else happened in the world."""
 DEFAULT_DELAY_US = 1_000
 
-CUT, FULL, DEAF, STOPPED, GONE, CLOSING, DOOR = 1, 2, 4, 8, 16, 32, 64
+CUT, FULL, DEAF, STOPPED, GONE, CLOSING = 1, 2, 4, 8, 16, 32
 """Link conditions, as bit flags. CUT and FULL hold what is sent on the sender's side, STOPPED (its process is
 paused) on the receiver's. DEAF loses it, since the receiver has closed its end, and so does GONE, since the
-receiver is no more. CLOSING: the last message is on its way. DOOR is no trouble: messages wait at the
-receiver's door (`door.py`), and go in before any other. All in one number, so that a link in order costs a
+receiver is no more. CLOSING: the last message is on its way. All in one number, so that a whole link costs a
 message one look."""
 
 
@@ -52,29 +51,18 @@ class Route:
 
 @dataclass(slots=True)
 class LinkState:
-    """One direction of a connection, in a checkpoint.
+    """One direction of a connection, in a checkpoint."""
 
-    number: of the link in its world, never given twice. sender, receiver: numbers of the nodes. delay_us: one
-    way, without jitter.
-    last_us: when the last message sent is due; no later one is due before it. owed: tickets that came due
-    while it was held.
-    cut_by: cause of the cut. queue: what is under way, with causes. room: how many messages more may wait at
-    the receiver's door, 0 when it is shut; times: when those that do reach it, in front of all others in the
-    queue.
-    """
-
-    number: int
+    number: int  # of the link in its world, never given twice
     connection: int
-    sender: int
-    receiver: int
-    delay_us: int
-    last_us: int = 0
-    trouble: int = 0
-    owed: int = 0
+    sender: int  # number of the node
+    receiver: int  # number of the node
+    delay_us: int  # one way, without jitter
+    last_us: int = 0  # when the last message sent is due; no later one is due before it
+    trouble: int = 0  # the flags above
+    owed: int = 0  # tickets that came due while it was held
     cut_by: Cause | None = None
-    queue: deque[tuple[Any, Cause | None]] = field(default_factory=deque)
-    room: int = 0
-    times: deque[int] = field(default_factory=deque)
+    queue: deque[tuple[Any, Cause | None]] = field(default_factory=deque)  # what is under way, with causes
 
 
 @final

@@ -7,16 +7,12 @@ a checkpoint is its nodes' states and what is under way.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import msgspec
 
 from broker_core.events import Cause, Json
 from broker_core.sim.disk import Disk
-
-if TYPE_CHECKING:
-    from broker_core.sim.network import Link
 
 PERSON = 0
 """The connection on which a person's orders arrive: from outside the world, at once."""
@@ -41,8 +37,6 @@ class Outbox(Protocol):
 
     name: str
     disk: Disk
-    door: Link | None
-    doors: dict[int, Link]
 
     def connect(self, to: str) -> int:
         """Open a connection to a node and give its number, good for sending at once. The peer first receives
@@ -52,40 +46,6 @@ class Outbox(Protocol):
     def send(self, connection: int, message: Any) -> None:
         """Send on a connection, in order. What is sent to an end that is closed is lost. Raises
         InvariantError after `Closed` arrived."""
-        ...
-
-    def feed(self, connection: int, message: Any) -> None:
-        """`send`, for what a busy program only puts into its buffer: it may wait at the program's door."""
-        ...
-
-    def open_door(self, connection: int, room: int) -> None:
-        """From now on so many messages fed to this node on this connection may wait at its door (`door`),
-        until it takes them in; see `door.py`."""
-        ...
-
-    def shut_door(self) -> None:
-        """What is fed to this node is received again."""
-        ...
-
-    def post(self, connection: int, message: Any, leaves_us: int, because: Cause) -> None:
-        """Send a message that leaves at a moment ahead, after all that was posted before. Only a node that
-        plans (`plan.py`) does; before it sends anything else on the connection it withdraws what has not
-        left."""
-        ...
-
-    def post_each(
-        self, connection: int, messages: Sequence[Any], leaves_us: int, step_us: int, because: Cause
-    ) -> None:
-        """Post these, the first for `leaves_us`, each next one `step_us` later."""
-        ...
-
-    def withdraw(self, connection: int, count: int) -> None:
-        """Take back the last so many posted messages, none of which has left."""
-        ...
-
-    def put_back(self, expected: Sequence[tuple[int, Any, Cause | None]]) -> None:
-        """What was expected through the door, (when, message, why) of each, has not arrived yet: it is on its
-        way again."""
         ...
 
     def close(self, connection: int) -> None:

@@ -7,7 +7,6 @@ acknowledged is the client's own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -43,10 +42,7 @@ Order = Pause | Resume | Pace | Leave
 
 
 class Traffic(Protocol):
-    """Who counts messages while they pass; it changes nothing. is_watched: somebody wants to hear of those
-    received, too."""
-
-    is_watched: bool
+    """Who counts messages while they pass; it changes nothing."""
 
     def received(self, program: str, message: int, now_us: int) -> None:
         """A message has reached the client of a program."""
@@ -56,10 +52,6 @@ class Traffic(Protocol):
         """A program is done with a message."""
         ...
 
-    def handled_quietly(self, program: str, messages: Sequence[tuple[int, int]]) -> None:
-        """It was done with these on its own: (when, message) of each, in order."""
-        ...
-
     def dropped(self, program: str, message: int, now_us: int) -> None:
         """It releases a message unhandled, in hand or still waiting in its client."""
         ...
@@ -67,17 +59,14 @@ class Traffic(Protocol):
 
 @dataclass(slots=True)
 class Program:
-    """service_us: time one message takes. hand: the message it works on, -1 for none; done_us: when that is
-    handled; because: what the first message since it idled followed from. finished: how many it has handled.
-    is_quiet: it goes from one message to the next on its own (`door.py`), else DONE wakes its node."""
+    """One consuming program."""
 
-    service_us: int
+    service_us: int  # time that one message takes
     is_paused: bool = False
-    hand: int = -1
-    finished: int = 0
-    done_us: int = 0
-    because: Cause = field(default_factory=Cause)
-    is_quiet: bool = False
+    hand: int = -1  # the message that it works on, -1 for none
+    finished: int = 0  # how many it has handled
+    done_us: int = 0  # when the one in hand is handled
+    because: Cause = field(default_factory=Cause)  # what the first message since it idled followed from
 
     @property
     def is_free(self) -> bool:
@@ -96,14 +85,6 @@ class Program:
         self.finished += 1
         traffic.handled(out.name, message, now_us)
         return message
-
-    def done_quietly(
-        self, messages: Sequence[tuple[int, int]], hand: int, done_us: int, out: Outbox, traffic: Traffic
-    ) -> None:
-        """These were handled, each at its moment, and now it works on `hand`."""
-        self.hand, self.done_us = hand, done_us
-        self.finished += len(messages)
-        traffic.handled_quietly(out.name, messages)
 
     def drop(self, now_us: int, out: Outbox, traffic: Traffic) -> None:
         """Let go of the message in hand, if there is one."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from broker_core.errors import CommandError
 from broker_core.events import Cause
-from broker_core.sim.door import shut
 from broker_core.sim.network import CUT, Link, Route
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ def cut_route(world: World, sender: str, receiver: str, cause: Cause | None = No
     world.routes[sender, receiver] = route
     route.is_cut, route.cut_by = True, cause
     for link in links:
-        shut(world, link)
         link.trouble |= CUT
         link.cut_by = cause
 
@@ -50,7 +48,6 @@ def slow_route(world: World, sender: str, receiver: str, delay_us: int | None) -
     route = world.routes.setdefault((sender, receiver), Route(sender, receiver))
     route.delay_us = delay_us
     for link in links:
-        world.recall_sender(link)
         link.delay_us = world.design.delay_us if delay_us is None else delay_us
 
 

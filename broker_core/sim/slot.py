@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappush
 from typing import TYPE_CHECKING, Any
@@ -10,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 from broker_core.errors import InvariantError
 from broker_core.events import Cause, Json
 from broker_core.sim.disk import Disk
-from broker_core.sim.door import QuietNode, gone, open_door, shut
-from broker_core.sim.network import CLOSING, JITTER_MASK, Link
+from broker_core.sim.network import CLOSING, Link, due_us
 from broker_core.sim.node import Closed, Node
-from broker_core.sim.plan import ExpectingNode, PlanningNode, put_back, withdraw
 
 if TYPE_CHECKING:
-    from broker_core.sim.stream import Stream
+    from broker_core.sim.arrivals import Stream
     from broker_core.sim.world import World
 
 RUNNING, PAUSED, CRASHED = "running", "paused", "crashed"
@@ -31,9 +28,7 @@ class Slot:
     node sends.
     stream: what its application gives it to send (`stream.py`), None for one that is given nothing.
     has_machine: the process was killed and its machine runs on, so it resets what arrives for it.
-    receive, wake: the node's, bound once for all messages; settle: of a quiet one; recall, expect: of one
-    that plans (`plan.py`). door: the link on which messages wait for it (`door.py`), or are expected; doors:
-    all of them, by connection.
+    receive, wake: the node's, bound once for all messages.
     """
 
     __slots__ = (
@@ -41,18 +36,13 @@ class Slot:
         "deadlines",
         "deferred",
         "disk",
-        "door",
-        "doors",
-        "expect",
         "has_machine",
         "kind",
         "links",
         "name",
         "node",
         "number",
-        "recall",
         "receive",
-        "settle",
         "silenced_by",
         "stream",
         "wake",
@@ -66,11 +56,6 @@ class Slot:
         self.kind = kind
         self.node = node
         self.receive, self.wake = node.receive, node.wake
-        self.settle = node.settle if isinstance(node, QuietNode) else None
-        self.recall = node.recall if isinstance(node, PlanningNode) else None
-        self.expect = node.expect if isinstance(node, ExpectingNode) else None
-        self.door: Link | None = None
-        self.doors: dict[int, Link] = {}
         self.stream: Stream | None = None
         self.condition = RUNNING
         self.silenced_by: Cause | None = None
@@ -90,89 +75,11 @@ class Slot:
             raise InvariantError(
                 f"{self.name} sends on connection {connection}, which it does not have"
             ) from None
-        link.room = 0  # what is fed after this may not arrive before it
         world = self.world
         link.queue.append((message, world.cause))
         made = world.made = world.made + 1
-        # `due_us`, written out: this is what every message goes through.
-        now_us = world.now_us
-        at_us = now_us + link.delay_us + world.jitter[(now_us + link.number) & JITTER_MASK]
-        if at_us < link.last_us:
-            at_us = link.last_us
-        else:
-            link.last_us = at_us
+        at_us = due_us(link, world.now_us, world.jitter)
         heappush(world.heap, (at_us, made, link, ""))
-
-    def feed(self, connection: int, message: Any) -> None:
-        link = self.links.get(connection)
-        if link is None or not link.room:
-            self.send(connection, message)
-            return
-        link.room -= 1
-        world, receiver = self.world, link.to
-        now_us = world.now_us
-        at_us = now_us + link.delay_us + world.jitter[(now_us + link.number) & JITTER_MASK]
-        if at_us < link.last_us:
-            at_us = link.last_us
-        else:
-            link.last_us = at_us
-        if receiver.expect is not None:  # type: ignore[union-attr]  # a link whose receiver is gone has no door
-            receiver.expect(message, at_us, world.cause, receiver)  # type: ignore[union-attr, arg-type]
-            return
-        link.queue.append((message, world.cause))
-        link.times.append(at_us)
-
-    def post(self, connection: int, message: Any, leaves_us: int, because: Cause) -> None:
-        link, world = self.links[connection], self.world
-        link.queue.append((message, because))
-        at_us = leaves_us + link.delay_us + world.jitter[(leaves_us + link.number) & JITTER_MASK]
-        if at_us < link.last_us:
-            at_us = link.last_us
-        else:
-            link.last_us = at_us
-        if link.room:
-            link.room -= 1
-            link.times.append(at_us)
-            return
-        made = world.made = world.made + 1
-        heappush(world.heap, (at_us, made, link, ""))
-
-    def post_each(
-        self, connection: int, messages: Sequence[Any], leaves_us: int, step_us: int, because: Cause
-    ) -> None:
-        link, world = self.links[connection], self.world
-        if link.room < len(messages):
-            for message in messages:
-                self.post(connection, message, leaves_us, because)
-                leaves_us += step_us
-            return
-        jitter, delay_us, number, last_us = world.jitter, link.delay_us, link.number, link.last_us
-        times = link.times
-        for _ in messages:
-            at_us = leaves_us + delay_us + jitter[(leaves_us + number) & JITTER_MASK]
-            if at_us > last_us:
-                last_us = at_us
-            times.append(last_us)
-            leaves_us += step_us
-        link.last_us = last_us
-        link.room -= len(messages)
-        link.queue += [(message, because) for message in messages]
-
-    def withdraw(self, connection: int, count: int) -> None:
-        withdraw(self, connection, count)
-
-    def put_back(self, expected: Sequence[tuple[int, Any, Cause | None]]) -> None:
-        put_back(self, expected)
-
-    def open_door(self, connection: int, room: int) -> None:
-        open_door(self, connection, room)
-
-    def shut_door(self) -> None:
-        if self.expect is None:
-            for connection in sorted(self.doors):  # not as they opened: a restored world does not know that
-                shut(self.world, self.doors[connection])
-        elif self.door is not None:  # it has recalled its plan, or has none
-            gone(self, self.door)
 
     def close(self, connection: int) -> None:
         self.send(connection, Closed("closed"))
@@ -220,8 +127,6 @@ class AheadSlot(Slot):
 
     def __init__(self, world: World, number: int, name: str, kind: str, node: Node) -> None:
         super().__init__(world, number, name, kind, node)
-        if self.settle is not None:
-            raise InvariantError(f"{name} is quiet, and its clock is ahead of the world's")
         ahead_us = self.ahead_us = world.design.ahead_us
         node_receive, node_wake = node.receive, node.wake
 

@@ -21,13 +21,12 @@ from broker_core.errors import CommandError
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.held import Held
 from broker_core.rng import SeededRandom
-from broker_core.sim.door import QuietNode, gone, shut
+from broker_core.sim.arrivals import Arrivals
 from broker_core.sim.network import (
     CLOSING,
     CUT,
     DEAF,
     DEFAULT_DELAY_US,
-    DOOR,
     FULL,
     GONE,
     STOPPED,
@@ -39,7 +38,6 @@ from broker_core.sim.network import (
 from broker_core.sim.node import PERSON, Closed, Node, Opened
 from broker_core.sim.routes import follow_route
 from broker_core.sim.slot import CRASHED, PAUSED, RUNNING, AheadSlot, Slot
-from broker_core.sim.stream import Arrivals
 
 NEVER = 1 << 62
 
@@ -103,7 +101,6 @@ class World(Counters):
         self.heap: list[tuple[int, int, Any, str]] = []  # the third is a link, or with a name a slot
         self.slots: dict[str, Slot] = {}
         self.by_number: dict[int, Slot] = {}
-        self.quiet: dict[int, Slot] = {}
         self.links: dict[int, Link] = {}
         self.of_connection: dict[int, list[Link]] = {}
         self.routes: dict[tuple[str, str], Route] = {}
@@ -196,14 +193,6 @@ class World(Counters):
                         return
         self.now_us = until_us
         self.cause = None
-        self.settle()
-
-    def settle(self) -> None:
-        """Before anybody looks: each node does what has happened inside of it by now."""
-        now_us = self.now_us
-        for slot in self.quiet.values():
-            if slot.condition == RUNNING:
-                slot.settle(now_us, slot)  # type: ignore[misc]  # those that have none are not among them
 
     def order(self, name: str, message: Any, cause: Cause | None = None) -> None:
         """Hand a node something from outside, now. Raises CommandError if no such process runs."""
@@ -233,7 +222,6 @@ class World(Counters):
         )
         self.told.append(event)
         if self.witness is not None:
-            self.settle()
             self.witness(event)
         self.cause = Cause(event=event.id)
         return self.cause
@@ -260,8 +248,6 @@ class World(Counters):
     def exit(self, name: str, cause: Cause | None = None) -> None:
         """The process ends in order: then its connections are closed."""
         slot = self._known(name)
-        if slot.condition == RUNNING:
-            self._shut_doors(slot)
         self.cause = cause
         for connection in list(slot.links):
             slot.close(connection)
@@ -272,7 +258,6 @@ class World(Counters):
         """The machine goes silent. What it sent still arrives; its peers learn nothing, and their connections
         stay."""
         slot = self._running(name)
-        self._shut_doors(slot)
         slot.condition, slot.silenced_by = CRASHED, cause
         self._mark(slot, GONE)
         slot.deadlines.clear()
@@ -299,7 +284,6 @@ class World(Counters):
         """The process is stopped (SIGSTOP): it neither receives nor wakes until `resume`, and the network
         does not notice."""
         slot = self._running(name)
-        self._shut_doors(slot)
         slot.condition, slot.silenced_by = PAUSED, cause
         self._mark(slot, STOPPED)
 
@@ -310,8 +294,6 @@ class World(Counters):
         if slot.condition != PAUSED:
             raise CommandError("node", "{name} is not paused", name=name)
         slot.condition, slot.silenced_by = RUNNING, None
-        if isinstance(slot.node, QuietNode):
-            slot.node.thaw(self.node_us, slot)
         for deadline, cause in slot.deferred:
             self.made += 1
             slot.deadlines[deadline] = (self.made, cause)
@@ -353,7 +335,6 @@ class World(Counters):
     def set_delay(self, connection: int, delay_us: int) -> None:
         """From now on a message takes this long, each way. What is under way keeps its time."""
         for link in self._both(connection):
-            self.recall_sender(link)
             link.delay_us = delay_us
 
     def cut(self, connection: int, sender: str | None = None, cause: Cause | None = None) -> None:
@@ -363,7 +344,6 @@ class World(Counters):
         if all(link.trouble & CUT for link in links):
             raise CommandError("link", "the link is cut already")
         for link in links:
-            shut(self, link)
             link.trouble |= CUT
             link.cut_by = cause
 
@@ -380,7 +360,6 @@ class World(Counters):
     def fill(self, connection: int, sender: str, full: bool) -> None:
         """The receiver's buffer is full (or has room again): what `sender` sends waits on its side."""
         for link in self._ways(connection, sender):
-            shut(self, link)
             link.trouble = link.trouble | FULL if full else link.trouble & ~FULL
             self.release(link)
 
@@ -395,7 +374,6 @@ class World(Counters):
         if not links:
             raise CommandError("link", "there is no such connection")
         for link in links:
-            shut(self, link)
             link.trouble = DEAF
             if any(type(message) is Opened for message, _ in link.queue):
                 continue  # the receiver never knew of the connection
@@ -411,7 +389,6 @@ class World(Counters):
         on, is lost."""
         for link in self._both(sending.connection):
             if link is not sending:
-                shut(self, link)
                 link.trouble |= DEAF
                 self._drop_if_dead(link)
 
@@ -419,7 +396,6 @@ class World(Counters):
 
     def _report(self) -> None:
         if self.listener is not None:
-            self.settle()
             told = self.told[:]
             self.told.clear()
             self.listener(told)
@@ -432,8 +408,6 @@ class World(Counters):
             else Slot(self, number, name, kind, node)
         )
         self.slots[name] = self.by_number[number] = slot
-        if slot.settle is not None:
-            self.quiet[number] = slot
         return slot
 
     def _reset_all(self, slot: Slot, cause: Cause | None) -> None:
@@ -446,7 +420,6 @@ class World(Counters):
 
     def _remove(self, slot: Slot) -> None:
         del self.slots[slot.name], self.by_number[slot.number]
-        self.quiet.pop(slot.number, None)
         slot.deadlines.clear()
         self._mark(slot, GONE)
         for link in slot.links.values():
@@ -467,20 +440,6 @@ class World(Counters):
             follow_route(self, link)
         return link
 
-    def _shut_doors(self, slot: Slot) -> None:
-        """Bring the process up to date before a fault is applied."""
-        if slot.recall is not None:
-            slot.recall(self.now_us, slot)
-        elif slot.settle is not None:
-            slot.settle(self.now_us, slot)
-        slot.shut_door()
-
-    def recall_sender(self, link: Link) -> None:
-        """What the sender of this link has planned was for the link as it is."""
-        sender = self.by_number.get(link.sender)
-        if sender is not None and sender.recall is not None and sender.condition == RUNNING:
-            sender.recall(self.now_us, sender)
-
     def _mark(self, slot: Slot, trouble: int) -> None:
         """Set this condition on all links to a process; on those whose end it has closed nothing arrives
         anyway."""
@@ -492,11 +451,7 @@ class World(Counters):
     def arrives(self, link: Link) -> bool:
         """A ticket came due on an impaired link. False: it is owed, as its message will be delivered one day,
         or the message is lost."""
-        if link.trouble & DOOR and link.to is not None and link.to.settle is not None:
-            link.to.settle(self.now_us, link.to)  # who waits at the door goes in first
-            if not link.times and not link.room:
-                gone(link.to, link)
-        trouble = link.trouble & ~DOOR
+        trouble = link.trouble
         if trouble & (CUT | FULL) or (trouble & STOPPED and not trouble & (DEAF | GONE)):
             link.owed += 1
             return False
@@ -554,6 +509,12 @@ class World(Counters):
 
     def _is_open(self, link: Link) -> bool:
         return not link.trouble & (DEAF | CLOSING)
+
+    def under_way(self, link: Link) -> list[tuple[object, int]]:
+        """(message, when it arrives) in the order of sending, for whoever says beforehand what will follow
+        from it; of a link that is held those before the fault only."""
+        tickets = sorted(entry[:2] for entry in self.heap if entry[2] is link)
+        return [(message, at_us) for (message, _), (at_us, _) in zip(link.queue, tickets, strict=False)]
 
     def _both(self, connection: int) -> list[Link]:
         return self.of_connection.get(connection, [])[:]

@@ -3,24 +3,18 @@ everything it did."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from broker_core.events import Cause, Json
 
 
 class Played:
-    """sent: (connection, message). posted: (connection, message, when it leaves), of those that have not been
-    withdrawn. put_on_way: (when, message) of what was expected and is put back. room: at the open door, 0: it
-    is shut. deadlines: name -> at_us. told: (kind, data). draws: what `draw` gives, in order, then 0.
+    """sent: (connection, message). deadlines: name -> at_us. told: (kind, data). draws: what `draw` gives, in order, then 0.
     cause: of what the node answers."""
 
     def __init__(self, name: str = "node", draws: tuple[int, ...] = ()) -> None:
         self.name = name
         self.sent: list[tuple[int, Any]] = []
-        self.posted: list[tuple[int, Any, int]] = []
-        self.put_on_way: list[tuple[int, Any]] = []
-        self.room = 0
         self.deadlines: dict[str, int] = {}
         self.told: list[tuple[str, Json]] = []
         self.rules: list[str | None] = []
@@ -28,8 +22,6 @@ class Played:
         self.closed: list[int] = []
         self.blamed: list[Cause | int] = []
         self.cause = Cause()
-        self.door = None
-        self.doors: dict[int, Any] = {}
         self._draws = list(draws)
 
     def connect(self, to: str) -> int:
@@ -40,32 +32,6 @@ class Played:
     def send(self, connection: int, message: Any) -> None:
         assert connection not in self.closed, f"{message} on connection {connection}, which is closed"
         self.sent.append((connection, message))
-
-    def feed(self, connection: int, message: Any) -> None:
-        self.send(connection, message)
-
-    def open_door(self, connection: int, room: int) -> None:
-        self.room = room
-
-    def shut_door(self) -> None:
-        self.room = 0
-
-    def post(self, connection: int, message: Any, leaves_us: int, because: Cause) -> None:
-        self.posted.append((connection, message, leaves_us))
-
-    def post_each(
-        self, connection: int, messages: Sequence[Any], leaves_us: int, step_us: int, because: Cause
-    ) -> None:
-        self.posted += [
-            (connection, message, leaves_us + number * step_us) for number, message in enumerate(messages)
-        ]
-
-    def withdraw(self, connection: int, count: int) -> None:
-        assert len(self.posted) >= count, "more is withdrawn than was posted"
-        del self.posted[len(self.posted) - count :]
-
-    def put_back(self, expected: Sequence[tuple[int, Any, Cause | None]]) -> None:
-        self.put_on_way += [(at_us, message) for at_us, message, _ in expected]
 
     def close(self, connection: int) -> None:
         self.closed.append(connection)
@@ -105,9 +71,6 @@ class Played:
 class Counted:
     """A `Traffic` that keeps what it hears."""
 
-    is_watched = True
-    """So that each step of a program is one of its node's."""
-
     def __init__(self) -> None:
         self.log: list[tuple[str, int]] = []
         self.received_count = 0
@@ -117,9 +80,6 @@ class Counted:
 
     def handled(self, program: str, message: int, now_us: int) -> None:
         self.log.append(("handled", message))
-
-    def handled_quietly(self, program: str, messages: Sequence[tuple[int, int]]) -> None:
-        self.log += [("handled", message) for _, message in messages]
 
     def dropped(self, program: str, message: int, now_us: int) -> None:
         self.log.append(("dropped", message))

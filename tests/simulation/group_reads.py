@@ -4,7 +4,6 @@ begun again."""
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
 from typing import Any
 
 from broker_core.kafka.client.group_consumer.subscription import PartitionState, TopicPartition
@@ -14,8 +13,6 @@ class Reads:
     """handled_count: value -> how often it was handled. begun: (partition, offset) -> how often a program
     began with it. handled_up_to: partition -> the first offset that nobody has handled. beginnings: where
     each reader began with a partition that it was given."""
-
-    is_watched = True
 
     def __init__(self) -> None:
         self.handled_count: Counter[int] = Counter()
@@ -69,17 +66,12 @@ class Reads:
             up_to += 1
         self.handled_up_to[partition] = up_to
 
-    def handled_quietly(self, program: str, messages: Sequence[tuple[int, int]]) -> None:
-        """A group's consumer wakes for each record."""
-
     def dropped(self, program: str, message: int, now_us: int) -> None:
         """A record was let go of, unhandled."""
 
 
 class NotHeard(Reads):
     """For a world whose past was heard elsewhere."""
-
-    is_watched = False
 
     def begins(
         self, client: str, known: PartitionState | None, partition: TopicPartition, offset: int

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
 from broker_core.errors import CommandError
@@ -53,8 +52,6 @@ DEAD_LETTERS = "topic-subscription-DLQ"
 class Handled:
     """What programs handled: message -> how often."""
 
-    is_watched = False
-
     def __init__(self) -> None:
         self.count: Counter[int] = Counter()
 
@@ -63,9 +60,6 @@ class Handled:
 
     def handled(self, program: str, message: int, now_us: int) -> None:
         self.count[message] += 1
-
-    def handled_quietly(self, program: str, messages: Sequence[tuple[int, int]]) -> None:
-        self.count.update(message for _, message in messages)
 
     def dropped(self, program: str, message: int, now_us: int) -> None:
         """It comes again."""

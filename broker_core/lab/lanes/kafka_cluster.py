@@ -66,7 +66,6 @@ from broker_core.lab.pieces import Pieces
 from broker_core.sim.node import Node
 from broker_core.sim.program import Leave, Order, Program, Traffic
 from broker_core.sim.slot import Slot
-from broker_core.sim.stream import Handed
 from broker_core.sim.world import Design, World
 
 OPERATOR = "operator"
@@ -120,7 +119,7 @@ class LabTime:
     the lane's."""
 
     def __init__(self, inner: Traffic) -> None:
-        self.inner, self.is_watched = inner, inner.is_watched
+        self.inner = inner
 
     def received(self, program: str, message: int, now_us: int) -> None:
         if message < FIRST_OF_PROGRAMS:
@@ -129,12 +128,6 @@ class LabTime:
     def handled(self, program: str, message: int, now_us: int) -> None:
         if message < FIRST_OF_PROGRAMS:
             self.inner.handled(program, message, now_us - AHEAD_US)
-
-    def handled_quietly(self, program: str, messages: Sequence[tuple[int, int]]) -> None:
-        self.inner.handled_quietly(
-            program,
-            [(now_us - AHEAD_US, message) for now_us, message in messages if message < FIRST_OF_PROGRAMS],
-        )
 
     def dropped(self, program: str, message: int, now_us: int) -> None:
         if message < FIRST_OF_PROGRAMS:
@@ -243,9 +236,6 @@ class KafkaClusterRules:
             return 0, None
 
         return slot, publish
-
-    def stream(self, lane: Lane) -> Handed:
-        return Handed(self.publisher(lane)[1])
 
     def tidy(self, lane: Lane, second: int) -> None:
         """Below a partition's committed offset, and below the position of whoever still reads it, nobody

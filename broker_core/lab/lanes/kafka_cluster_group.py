@@ -31,7 +31,6 @@ from broker_core.kafka.producer.partitioner import coordinator_partition
 from broker_core.kafka.replication.replica_log import LightLog
 from broker_core.lab.lanes.readers import OWN_GROUP
 from broker_core.sim.slot import RUNNING, Slot
-from broker_core.sim.under_way import under_way
 from broker_core.sim.world import World
 
 GROUP_ID, CONSUMER = OWN_GROUP, "consumer"
@@ -362,7 +361,7 @@ def session_ends_us(world: World, shared: Shared, slot: Slot) -> int | None:
     link = slot.links.get(connection)
     if link is None or link.to is not broker:
         return ends_us
-    for message, at_us in under_way(world, link):
+    for message, at_us in world.under_way(link):
         if isinstance(message, m.JoinGroupRequest):
             return None
         if isinstance(message, _RENEWS):

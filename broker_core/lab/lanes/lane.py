@@ -33,11 +33,11 @@ from broker_core.lab.observers.narrator import Narrator
 from broker_core.lab.observers.pace import FULL_SPEED, PACE_KINDS, ends_no_pause, pace_code
 from broker_core.lab.pieces import Pieces, whole
 from broker_core.plain import from_plain, kept, take_back, to_plain
+from broker_core.sim.arrivals import Handed, Stream
 from broker_core.sim.keeping import in_parts, restored_in_parts
 from broker_core.sim.network import DEFAULT_DELAY_US
 from broker_core.sim.program import Order, Pace, Pause, Resume
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
-from broker_core.sim.stream import Handed, Stream
 from broker_core.sim.world import World
 
 WHY_MAX, WHY_FIRST = 40, 20
@@ -118,10 +118,9 @@ class Lane(LaneState):
     def _stream(self) -> Stream | Handed:
         """The records, on their way from the publisher."""
         self.published = 0
-        if self.traffic.watch is None:
-            return self.rules.stream(self)
         publisher, publish = self.rules.publisher(self)
-        publish = self._watched(self.traffic.watch, publish)
+        if self.traffic.watch is not None:
+            publish = self._watched(self.traffic.watch, publish)
         return Stream(publisher, publish) if self.rules.sends_at_once else Handed(publish)
 
     def _watched(

@@ -11,7 +11,6 @@ from broker_core.lab.lanes.reading import Reading
 from broker_core.lab.observers.narrator import Narrator
 from broker_core.lab.pieces import Pieces
 from broker_core.sim.slot import Slot
-from broker_core.sim.stream import Handed, Stream
 from broker_core.sim.world import Design
 
 if TYPE_CHECKING:
@@ -57,10 +56,6 @@ class LaneModel(Protocol):
     def publisher(self, lane: Lane) -> tuple[Slot, Callable[[int, int], tuple[int, Any]]]:
         """Who publishes, and what it does with a record, given its number and the code of its key: connection
         and message to send."""
-        ...
-
-    def stream(self, lane: Lane) -> Stream | Handed:
-        """What `publisher` sends, in as few steps as cannot be noticed."""
         ...
 
     def tidy(self, lane: Lane, second: int) -> None:

@@ -57,7 +57,6 @@ from broker_core.pulsar.topic import LATEST
 from broker_core.sim.program import Leave, Order, Program
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.sim.slot import Slot
-from broker_core.sim.stream import Handed, Stream
 from broker_core.sim.world import Design
 
 
@@ -248,10 +247,6 @@ class PulsarRules:
         if not self.sends_at_once:
             return slot, gather
         return slot, publish_ordered if ordering_keys else send
-
-    def stream(self, lane: Lane) -> Stream | Handed:
-        slot, publish = self.publisher(lane)
-        return Stream(slot, publish) if self.sends_at_once else Handed(publish)
 
     def join(self, lane: Lane, joiners: Sequence[Consumer], cause: Cause) -> None:
         self.start(lane, joiners, cause)

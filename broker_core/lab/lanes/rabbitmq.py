@@ -30,7 +30,6 @@ from broker_core.rabbitmq.connection import SILENT_CHECKS_MAX
 from broker_core.rabbitmq.methods import BasicPublish
 from broker_core.sim.program import Leave, Order, Program
 from broker_core.sim.slot import Slot
-from broker_core.sim.stream import Stream
 from broker_core.sim.world import Design
 
 PREFETCH = {"prefetch_5": 5, "prefetch_1": 1, "prefetch_unlimited": 0}
@@ -92,9 +91,6 @@ class RabbitMqRules:
     def publisher(self, lane: Lane) -> tuple[Slot, Callable[[int, int], tuple[int, BasicPublish]]]:
         slot = lane.world.slots[PUBLISHER]
         return slot, cast(Publisher, slot.node).publish
-
-    def stream(self, lane: Lane) -> Stream:
-        return Stream(*self.publisher(lane))
 
     def join(self, lane: Lane, joiners: Sequence[Consumer], cause: Cause) -> None:
         for consumer in joiners:

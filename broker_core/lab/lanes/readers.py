@@ -2,8 +2,6 @@
 orders them anything, and what they read is in none of the lab's figures. Another subscription of a Pulsar
 topic has them (`pulsar_readers.py`), and another group of a Kafka topic (`kafka_readers.py`)."""
 
-from collections.abc import Sequence
-
 from broker_core.events import Json
 
 OWN_GROUP = "lab"
@@ -15,11 +13,8 @@ READER = "reader"
 class Unseen:
     """Traffic that nobody counts: the lab's rates are those of its own consumers."""
 
-    is_watched = False
-
     def received(self, program: str, message: int, now_us: int) -> None: ...
     def handled(self, program: str, message: int, now_us: int) -> None: ...
-    def handled_quietly(self, program: str, messages: Sequence[tuple[int, int]]) -> None: ...
     def dropped(self, program: str, message: int, now_us: int) -> None: ...
 
 

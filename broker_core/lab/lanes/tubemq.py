@@ -29,8 +29,6 @@ from broker_core.lab.pieces import Pieces
 from broker_core.sim.program import Order, Program
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.sim.slot import Slot
-from broker_core.sim.stream import Stream
-from broker_core.sim.under_way import under_way
 from broker_core.sim.world import Design
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.broker import Broker, BrokerState, Partition
@@ -125,9 +123,6 @@ class TubeMqRules:
             return send(index, code, lane.messages.size(index))
 
         return slot, publish
-
-    def stream(self, lane: Lane) -> Stream:
-        return Stream(*self.publisher(lane))
 
     # -- the operator ----------------------------------------------------------------------------------------
 
@@ -233,7 +228,7 @@ class TubeMqRules:
         places = [place for place in self.reads.places(lane).values() if place.owner == client.client_id]
         heard = [  # what it has sent still arrives
             at_us + r.TIMEOUT_US for link in lane.world.slots[consumer.incarnation].links.values()
-            for message, at_us in under_way(lane.world, link) if isinstance(message, SIGNS_OF_LIFE)
+            for message, at_us in lane.world.under_way(link) if isinstance(message, SIGNS_OF_LIFE)
         ]  # fmt: skip
         consumer.deadline_us = max([member.deadline_us, *(place.deadline_us for place in places), *heard])
         self.reads.notes.stop_reading(client.client_id, lane.now_us)

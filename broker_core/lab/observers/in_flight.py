@@ -3,7 +3,7 @@ finished in which order."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -59,10 +59,6 @@ class LaneTraffic:
     second: int = 0
     ends_us: int = SECOND_US
     ahead_us: int = 0
-    is_watched: bool = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.is_watched = self.watch is not None
 
     def begin(self, now_us: int, ahead_us: int) -> None:
         """Set the current time."""
@@ -82,18 +78,6 @@ class LaneTraffic:
         done[program] = done.get(program, 0) + 1
         if self.watch is not None:
             self.watch.handled(program, message, now_us)
-
-    def handled_quietly(self, program: str, messages: Sequence[tuple[int, int]]) -> None:
-        """As `handled`, of one message at least; a program of which each message is watched is never
-        quiet."""
-        self.finished += messages
-        if messages[-1][0] < self.ends_us:
-            done = self.done
-            done[program] = done.get(program, 0) + len(messages)
-            return
-        for at_us, _ in messages:
-            done = self.done if at_us < self.ends_us else self.after
-            done[program] = done.get(program, 0) + 1
 
     def take_finished(self) -> list[int]:
         """Messages handled since the last call, in the order in which programs finished them; of one moment,

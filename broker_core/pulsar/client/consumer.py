@@ -166,8 +166,7 @@ class Consumer:
                 return
             if (part.has_asked or message.redelivery_count) and not self.accepts(message, now_us, out):
                 return
-            if self.traffic.is_watched:
-                self.traffic.received(out.name, message.message, now_us)
+            self.traffic.received(out.name, message.message, now_us)
             state.queue.append(message)
             self.take(now_us, out)
             return
@@ -283,8 +282,7 @@ class Consumer:
                 if part.has_asked and is_acknowledged(part, entry, one.places[0]):
                     left_out += 1
                     continue
-                if self.traffic.is_watched:
-                    self.traffic.received(out.name, one.message, now_us)
+                self.traffic.received(out.name, one.message, now_us)
                 state.queue.append(one)
         if left_out:
             self.grant(message.consumer_id, left_out, out)

@@ -18,28 +18,19 @@ moments = st.lists(
 
 @given(
     moments,
-    st.sets(st.integers(0, 59)),
     st.sets(st.integers(0, 40 * SECOND_US)),
     st.sampled_from([0, HOUR_US]),
 )
-def test_each_second_has_what_was_handled_in_it(times, quiet, looks, ahead_us):
-    """quiet: places of those that a program handled on its own: it tells them with the next that it does not,
-    or when the second ends."""
+def test_each_second_has_what_was_handled_in_it(times, looks, ahead_us):
     consumer = Consumer("c1", 1, 1, 1, "c1", 0)
     traffic = LaneTraffic(by_node={"c1": consumer})
     traffic.begin(0, ahead_us)
-    handled, untold = iter([*enumerate(times), (len(times), 50 * SECOND_US)]), list[tuple[int, int]]()
+    handled = iter([*enumerate(times), (len(times), 50 * SECOND_US)])
     place, at_us = next(handled)
     for stop_us in sorted({*looks, *range(0, 41 * SECOND_US, SECOND_US)}):
         while at_us <= stop_us:
-            if place in quiet:
-                untold.append((at_us + ahead_us, place))
-            else:
-                traffic.handled("c1", place, at_us + ahead_us)
+            traffic.handled("c1", place, at_us + ahead_us)
             place, at_us = next(handled)
-        if untold:
-            traffic.handled_quietly("c1", untold)
-            untold = []
         traffic.fold(stop_us)
         seen = Counter(moment // SECOND_US for moment in times if moment <= stop_us)
         since = stop_us // SECOND_US - BUCKETS_KEPT_S

@@ -17,18 +17,13 @@ SECOND = 1_000_000
 @pytest.fixture
 def written_down(monkeypatch):
     """id of a lane's traffic -> it, and (when, message) of what its programs have handled."""
-    handled, handled_quietly, seen = LaneTraffic.handled, LaneTraffic.handled_quietly, {}
+    handled, seen = LaneTraffic.handled, {}
 
     def write_down(traffic, program, message, now_us):
         seen.setdefault(id(traffic), (traffic, []))[1].append((now_us, message))
         handled(traffic, program, message, now_us)
 
-    def write_all_down(traffic, program, messages):
-        seen.setdefault(id(traffic), (traffic, []))[1].extend(messages)
-        handled_quietly(traffic, program, messages)
-
     monkeypatch.setattr(LaneTraffic, "handled", write_down)
-    monkeypatch.setattr(LaneTraffic, "handled_quietly", write_all_down)
     return seen
 
 

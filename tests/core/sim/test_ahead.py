@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from broker_core.sim import keeping
-from broker_core.sim.stream import Handed
+from broker_core.sim.arrivals import Handed
 from broker_core.sim.world import Design, World
 
 

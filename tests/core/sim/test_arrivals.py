@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
+from broker_core.sim.arrivals import Arrivals, Handed, Stream
 from broker_core.sim.node import Outbox
-from broker_core.sim.stream import Arrivals, Handed, Stream
 from broker_core.sim.world import World
-from broker_core.sim.written import Written
 from tests.core.sim.puppet import Note, Puppet, diary, slot, stage, texts
 
 DELAY_US = 1_000
@@ -183,58 +182,3 @@ def test_message_of_a_stream_has_no_cause() -> None:
     slot(run.world, "r").deadline("due", 7_000)
     run.world.advance(9_000, run.stream)
     assert [event.cause.to_json() for event in run.world.told] == [None, None]
-
-
-# -- handed on without a message -----------------------------------------------------------------------------
-
-
-class Books:
-    """What is written down of a stream: (place, when), and for how far each step was asked."""
-
-    def __init__(self) -> None:
-        self.written: list[tuple[int, int]] = []
-        self.asked: list[tuple[int, int]] = []
-
-    def write(self, number: int, keys: Any, times: Any, place: int, until_us: int) -> int:
-        self.asked.append((place, until_us))
-        while place < len(times) and times[place] < until_us:
-            self.written.append((number + place, times[place]))
-            place += 1
-        return place
-
-
-def writing(kind: type[Written]) -> tuple[Published, Any, Books]:
-    run, books = Published("r"), Books()
-    run.stream = kind(slot(run.world, "p"), run.publish, books.write)
-    return run, run.stream, books
-
-
-def test_all_that_arrive_before_the_next_event_are_written_in_one_step() -> None:
-    run, stream, books = writing(Written)
-    slot(run.world, "r").deadline("due", 7_600)
-    run.plan(6_000, 6_500, 6_700, 7_000)
-    run.world.advance(7_700, stream)
-    assert books.asked == [(0, 7_600), (2, 7_701)], (
-        "what is due in a microsecond goes before an arrival of it"
-    )
-    assert [at_us for _, at_us in books.written] == [7_000, 7_500, 7_700] and stream.place == 3
-
-
-@pytest.mark.parametrize("trouble", ["cut", "crash"])
-def test_where_something_is_the_matter_each_message_is_a_step_again(trouble: str) -> None:
-    run, stream, books = writing(Written)
-    if trouble == "cut":
-        run.world.cut(run.ways[0])
-    else:
-        run.world.crash("r")
-    run.plan(6_000, 6_500)
-    assert stream.is_plain
-    run.world.advance(9_000, stream)
-    assert books.written == [] and run.made == [0, 1]
-    if trouble == "cut":
-        run.world.heal(run.ways[0])
-        run.plan(9_500, number=2)
-        assert not stream.is_plain
-        run.world.advance(12_000, stream)
-        stream.catch_up(12_001)
-        assert texts(run.world, "r") == ["m0", "m1"] and books.written == [(2, 10_500)]

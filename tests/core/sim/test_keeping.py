@@ -156,15 +156,6 @@ def test_large_world_is_kept_in_parts_of_which_the_last_is_the_whole(count: int)
     assert sizes == [*steps, (count, links)]
 
 
-def test_link_at_whose_door_nobody_waits_says_nothing_of_one() -> None:
-    world, connection = joined()
-    say(world, "a", connection, "one")
-    assert not {"room", "times"} & set(keep(world)["links"][0])
-    world.advance(20_000)
-    slot(world, "b").open_door(connection, 3)
-    assert keep(world)["links"][0]["room"] == 3 and slot(through_a_checkpoint(world), "b").door is not None
-
-
 def test_kept_world_is_a_copy() -> None:
     world, connection = joined()
     say(world, "a", connection, "one")

@@ -270,7 +270,7 @@ def test_closing_waits_behind_a_cut() -> None:
     assert texts(world, "b") == ["one", "closed"]
 
 
-@pytest.mark.parametrize("way", ["send", "feed", "close"])
+@pytest.mark.parametrize("way", ["send", "close"])
 def test_connection_that_an_end_does_not_have_is_our_own_mistake(way: str) -> None:
     world, connection = joined()
     slot(world, "a").close(connection)

@@ -82,12 +82,3 @@ def test_pace_is_for_the_next_message() -> None:
 def test_message_that_takes_no_time_is_done_at_once(service_us: int) -> None:
     program, out, _ = busy(service_us)
     assert out.deadlines == {DONE: 50 + service_us} and program.hand == 41
-
-
-def test_what_was_handled_quietly_counts_and_leaves_the_next_one_in_hand() -> None:
-    program, out, traffic = busy()
-    program.done_quietly([(150, 41), (250, 42)], 43, 350, out, traffic)
-    assert (program.finished, program.hand, program.done_us) == (2, 43, 350)
-    assert traffic.log == [("handled", 41), ("handled", 42)] and out.deadlines == {DONE: 150}, (
-        "it sets no deadline"
-    )

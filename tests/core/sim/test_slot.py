@@ -1,4 +1,4 @@
-"""A node's outbox in a world: deadlines, connections, posts that are withdrawn, and a door."""
+"""A node's outbox in a world: deadlines, draws and connections."""
 
 from __future__ import annotations
 
@@ -8,16 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker_core.errors import InvariantError
-from broker_core.events import Cause
-from broker_core.sim.network import DOOR, JITTER_MASK
-from broker_core.sim.node import Opened
+from broker_core.sim.network import JITTER_MASK
 from broker_core.sim.world import World
 from tests.core.sim.puppet import (
     DELAY_US,
     Note,
     PuppetState,
-    cause,
     design_of,
     diary,
     joined,
@@ -147,214 +143,25 @@ def test_unsent_counts_what_waits_on_this_side_and_not_what_is_under_way() -> No
     assert slot(world, "a").unsent(connection) == 0
 
 
-# -- posts ---------------------------------------------------------------------------------------------------
-
-
-def post(world: object, *leaves: int) -> None:
-    for number, leaves_us in enumerate(leaves):
-        slot(world, "a").post(1, Note(f"post {number}"), leaves_us, cause(number))  # type: ignore[arg-type]
-
-
-def test_posted_message_leaves_at_its_moment_and_follows_from_what_it_names() -> None:
-    world, _ = joined(acts={"post 0": lambda node, connection, out: out.tell("toy.told", None, {}, {})})
-    post(world, 12_000, 15_000)
-    world.advance(30_000)
-    assert diary(world, "b") == [(13_000, "post 0"), (16_000, "post 1")] and world.told[0].cause == cause(0)
-
-
-def test_withdrawn_posts_never_arrive_and_the_rest_keeps_its_moments() -> None:
-    world, connection = joined()
-    post(world, 12_000, 15_000, 18_000)
-    slot(world, "a").withdraw(connection, 2)
-    world.advance(30_000)
-    assert diary(world, "b") == [(13_000, "post 0")] and world.heap == []
-
-
-def test_what_is_sent_after_a_withdrawal_does_not_wait_for_what_is_gone() -> None:
-    world, connection = joined()
-    post(world, 12_000, 25_000)
-    slot(world, "a").withdraw(connection, 1)
-    world.advance(13_500)
-    say(world, "a", connection, "sent")
-    world.advance(30_000)
-    assert diary(world, "b") == [(13_000, "post 0"), (14_500, "sent")]
-
-
-def test_what_is_sent_after_a_withdrawal_still_comes_after_what_has_not_arrived() -> None:
-    world, connection = joined()
-    post(world, 18_000, 25_000)
-    slot(world, "a").withdraw(connection, 1)
-    say(world, "a", connection, "sent")
-    world.advance(30_000)
-    assert diary(world, "b") == [(19_000, "post 0"), (19_000, "sent")]
-
-
-def test_withdrawing_all_of_them_frees_the_link_from_now_on() -> None:
-    world, connection = joined()
-    post(world, 25_000)
-    slot(world, "a").withdraw(connection, 1)
-    say(world, "a", connection, "sent")
-    world.advance(30_000)
-    assert diary(world, "b") == [(11_000, "sent")]
-
-
-def test_withdrawal_leaves_other_links_and_deadlines_alone() -> None:
-    world, connection = joined()
-    slot(world, "a").deadline("mine", 26_000)
-    say(world, "b", connection, "back")
-    post(world, 25_000)
-    slot(world, "a").withdraw(connection, 1)
-    world.advance(30_000)
-    assert diary(world, "a") == [(11_000, "back"), (26_000, "due: mine")] and diary(world, "b") == []
-
-
-def test_withdrawal_on_a_connection_that_is_gone_is_no_mistake() -> None:
-    world, connection = joined()
-    post(world, 25_000)
-    slot(world, "a").close(connection)
-    slot(world, "a").withdraw(connection, 1)
-    slot(world, "a").withdraw(99, 1)
-
-
-def test_posted_message_never_arrives_before_one_that_was_posted_earlier() -> None:
-    world, connection = joined()
-    world.set_delay(connection, 5_000)
-    post(world, 12_000)
-    world.set_delay(connection, 100)
-    post(world, 13_000, 20_000)
-    say(world, "a", connection, "sent")
-    world.advance(30_000)
-    assert diary(world, "b") == [(17_000, "post 0"), (17_000, "post 0"), (20_100, "post 1"), (20_100, "sent")]
-
-
 @pytest.mark.parametrize("now_us", [10_000, 10_001, 10_777, 13_333])
-def test_sent_fed_and_posted_at_one_moment_arrive_at_one_moment_jitter_and_all(now_us: int) -> None:
-    arrived = []
-    for way in ("send", "feed", "post"):
-        world = World("w", replace(design_of(), jitter_us=900), 7)
-        for name in ("a", "b"):
-            world.start(name, "puppet", PuppetState())
-        connection = slot(world, "a").connect("b")
-        world.advance(now_us)
-        diary(world, "b").clear()
-        link = slot(world, "a").links[connection]
-        if way == "feed":
-            slot(world, "b").open_door(connection, 4)
-            slot(world, "a").feed(connection, Note("x"))
-            arrived.append(link.times[0])
-        else:
-            more = (now_us, Cause()) if way == "post" else ()
-            getattr(slot(world, "a"), way)(connection, Note("x"), *more)
-            world.advance(30_000)
-            arrived.append(diary(world, "b")[0][0])
-        assert link.last_us == arrived[-1]
-    assert arrived == [now_us + DELAY_US + world.jitter[(now_us + link.number) & JITTER_MASK]] * 3
+def test_message_takes_its_links_delay_and_the_jitter_of_its_moment(now_us: int) -> None:
+    world = World("w", replace(design_of(), jitter_us=900), 7)
+    for name in ("a", "b"):
+        world.start(name, "puppet", PuppetState())
+    connection = slot(world, "a").connect("b")
+    world.advance(now_us)
+    diary(world, "b").clear()
+    link = slot(world, "a").links[connection]
+    say(world, "a", connection, "x")
+    world.advance(30_000)
+    due_us = now_us + DELAY_US + world.jitter[(now_us + link.number) & JITTER_MASK]
+    assert diary(world, "b") == [(due_us, "x")] and link.last_us == due_us
 
 
-# -- a door --------------------------------------------------------------------------------------------------
-
-
-def test_what_did_not_come_through_a_door_cannot_be_put_back() -> None:
-    world, _ = joined()
-    slot(world, "b").put_back([])
-    with pytest.raises(InvariantError, match="b puts back what did not come through a door"):
-        slot(world, "b").put_back([(12_000, Note("x"), None)])
-
-
-def test_put_back_goes_before_what_was_sent_later_each_at_its_moment() -> None:
+def test_messages_keep_their_order_when_the_link_grows_faster() -> None:
     world, connection = joined()
-    slot(world, "b").open_door(connection, 4)
-    slot(world, "b").put_back([(10_500, Note("first"), cause(1)), (10_700, Note("second"), None)])
-    world.advance(20_000)
-    assert diary(world, "b") == [(10_500, "first"), (10_700, "second")]
-
-
-def test_door_opens_on_a_quiet_connection_only() -> None:
-    world, connection = joined()
-    say(world, "a", connection, "under way")
-    slot(world, "b").open_door(connection, 4)
-    assert slot(world, "b").door is None, "what is under way goes in first"
-    world.advance(12_000)
-    slot(world, "b").open_door(99, 4)
-    assert slot(world, "b").door is None, "there is no such connection"
-    world.cut(connection)
-    slot(world, "b").open_door(connection, 4)
-    assert slot(world, "b").door is None
-    world.heal(connection)
-    slot(world, "b").open_door(connection, 4)
-    door = slot(world, "b").door
-    assert door is not None and door.room == 4 and door.trouble == DOOR
-
-
-def test_fed_messages_keep_their_order_when_the_link_grows_faster() -> None:
-    world, connection = joined()
-    slot(world, "b").open_door(connection, 4)
     for delay_us in (5_000, 100):
         world.set_delay(connection, delay_us)
-        slot(world, "a").feed(connection, Note(f"fed {delay_us}"))
-    link = slot(world, "a").links[connection]
-    assert list(link.times) == [15_000, 15_000] and link.last_us == 15_000
-    say(world, "a", connection, "sent")
-    assert link.last_us == 15_000 and world.heap[0][0] == 15_000, (
-        "nor does what is sent then come before them"
-    )
-
-
-def test_shut_door_sends_who_has_not_arrived_on_the_long_way() -> None:
-    world, connection = joined()
-    slot(world, "b").open_door(connection, 4)
-    slot(world, "a").feed(connection, Note("fed"))
-    slot(world, "b").shut_door()
-    assert slot(world, "b").door is None and slot(world, "a").links[connection].room == 0
-    world.advance(20_000)
-    assert diary(world, "b") == [(11_000, "fed")]
-
-
-def test_sending_shuts_out_what_is_fed_after_it() -> None:
-    world, connection = joined()
-    slot(world, "b").open_door(connection, 4)
-    slot(world, "a").feed(connection, Note("fed"))
-    link = slot(world, "a").links[connection]
-    assert list(link.times) == [11_000] and link.room == 3
-    say(world, "a", connection, "sent")
-    slot(world, "a").feed(connection, Note("fed later"))
-    assert link.room == 0 and len(link.times) == 1 and len(link.queue) == 3
-
-
-def test_opened_and_closed_doors_leave_no_trace_on_an_end_without_one() -> None:
-    world, connection = joined()
-    slot(world, "a").shut_door()
-    slot(world, "a").feed(connection, Opened("x"))
-    world.advance(20_000)
-    assert texts(world, "b") == ["opened by x"], "without a door to feed is to send"
-    assert slot(world, "a").why() == Cause()
-
-
-@pytest.mark.parametrize("room", [0, 2, 3, 9])
-def test_posting_several_is_posting_one_after_the_other(room: int) -> None:
-    seen = []
-    for is_each in (False, True):
-        world = World("w", replace(design_of(), jitter_us=900), 7)
-        for name in ("a", "b"):
-            world.start(name, "puppet", PuppetState())
-        connection = slot(world, "a").connect("b")
-        world.advance(10_000)
-        if room:
-            slot(world, "b").open_door(connection, room)
-        messages = [Note(f"post {number}") for number in range(3)]
-        if is_each:
-            slot(world, "a").post_each(connection, messages, 12_000, 400, cause(5))
-        else:
-            for number, message in enumerate(messages):
-                slot(world, "a").post(connection, message, 12_000 + number * 400, cause(5))
-        link = slot(world, "a").links[connection]
-        seen.append(
-            (
-                link.last_us,
-                link.room,
-                list(link.times),
-                list(link.queue),
-                [entry[:2] for entry in sorted(world.heap)],
-            )
-        )
-    assert seen[0] == seen[1] and seen[0][1] == max(0, room - 3)
+        say(world, "a", connection, f"sent {delay_us}")
+    world.advance(30_000)
+    assert diary(world, "b") == [(15_000, "sent 5000"), (15_000, "sent 100")]

@@ -9,8 +9,8 @@ import pytest
 
 from broker_core.errors import CommandError
 from broker_core.events import Cause, TurningPoint
+from broker_core.sim.arrivals import Arrivals
 from broker_core.sim.node import Outbox
-from broker_core.sim.stream import Arrivals
 from broker_core.sim.world import World
 from tests.core.sim.puppet import Note, Puppet, PuppetState, cause, diary, joined, say, slot, stage, texts
 

@@ -339,8 +339,7 @@ class GroupConsumer:
         partition, offset, record = self.state.loop.taken[0]
         if self.polled is not None:
             self.polled(partition, offset)
-        if self.traffic.is_watched:
-            self.traffic.received(out.name, record, now_us)
+        self.traffic.received(out.name, record, now_us)
         self.state.program.take(record, now_us, out)
 
     def handled(self, now_us: int, out: Outbox) -> None:

@@ -28,7 +28,7 @@ class Out:
     (kind, inputs, data) of the same."""
 
     def __init__(self) -> None:
-        self.name, self.disk, self.door = "node", Disk(), None
+        self.name, self.disk = "node", Disk()
         self.sent: list[tuple[int, Any]] = []
         self.deadlines: dict[str, int] = {}
         self.told: list[tuple[str, str | None]] = []

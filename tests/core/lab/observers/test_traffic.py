@@ -3,8 +3,6 @@ else hears of it."""
 
 from typing import Any
 
-import pytest
-
 from broker_core.lab.observers.in_flight import BUCKETS_KEPT_S, LaneTraffic
 from tests.core.lab.small import SECOND, consumer
 
@@ -64,24 +62,10 @@ def test_nodes_clocks_that_are_ahead_of_the_labs_end_the_second_by_as_much_later
     assert traffic.by_node["c1"].acked == {0: 1, 1: 1}
 
 
-def test_stretch_that_a_program_handled_by_itself_is_split_at_the_second() -> None:
-    traffic = traffic_of("c1")
-    traffic.handled_quietly("c1", [(10, 0), (SECOND - 1, 1), (SECOND, 2), (SECOND + 1, 3)])
-    traffic.fold(SECOND)
-    traffic.fold(2 * SECOND)
-    assert traffic.by_node["c1"].acked == {0: 2, 1: 2}
-
-
-def test_stretch_of_which_only_the_last_is_in_the_next_second_is_split_too() -> None:
-    traffic = traffic_of("c1")
-    traffic.handled_quietly("c1", [(10, 0), (SECOND, 1)])
-    traffic.fold(SECOND)
-    assert traffic.by_node["c1"].acked == {0: 1, 1: 1}
-
-
 def test_programs_share_the_second_and_not_the_count() -> None:
     traffic = traffic_of("c1", "c2")
-    traffic.handled_quietly("c1", [(1, 0), (2, 1)])
+    traffic.handled("c1", 0, 1)
+    traffic.handled("c1", 1, 2)
     traffic.handled("c2", 2, 3)
     traffic.fold(4)
     assert (traffic.by_node["c1"].acked, traffic.by_node["c2"].acked) == ({0: 2}, {0: 1})
@@ -117,7 +101,8 @@ def test_after_a_long_silence_everything_old_is_dropped_at_once() -> None:
 def test_finished_come_in_the_order_of_time_and_within_a_moment_of_their_numbers() -> None:
     traffic = traffic_of("c1", "c2")
     traffic.handled("c2", 7, 20)
-    traffic.handled_quietly("c1", [(5, 9), (20, 3)])
+    traffic.handled("c1", 9, 5)
+    traffic.handled("c1", 3, 20)
     assert traffic.take_finished() == [9, 3, 7]
     assert traffic.take_finished() == []
 
@@ -153,11 +138,6 @@ def test_a_watch_sees_each_step_when_it_happens_and_with_the_nodes_clock() -> No
         ("dropped", "c1", 5, 13),
         ("let_go", "c1", 14),
     ]
-
-
-@pytest.mark.parametrize("watch", [None, Log()])
-def test_programs_of_a_watched_lane_go_step_by_step(watch: Log | None) -> None:
-    assert traffic_of(watch=watch).is_watched is (watch is not None)
 
 
 def test_unwatched_traffic_counts_nothing_that_is_not_finished() -> None:

@@ -79,13 +79,6 @@ def test_each_record_is_reported_when_the_program_begins_with_it() -> None:
     assert [offset for _, offset in begun] == [0, 1, 2] and bench.out.deadlines[DONE] == 300
 
 
-def test_a_traffic_that_nobody_watches_is_not_told_of_what_is_received() -> None:
-    bench = member(0)
-    bench.traffic.is_watched = False
-    bench.records(0, 0, 10)
-    assert bench.traffic.received_count == 0 and bench.state.program.hand == 10
-
-
 def test_between_two_records_of_one_poll_nothing_of_the_group_happens() -> None:
     bench = member(0, commits="auto", max_poll_records=3)
     bench.records(0, 0, 10, 11, 12)
