@@ -41,6 +41,7 @@ from broker_core.lab.observers.kafka_pause import KafkaNotes
 from broker_core.sim.program import Leave, Order, Program
 from broker_core.sim.slot import PAUSED, RUNNING
 from broker_core.sim.world import World
+from tests.simulation.group_laws import check_owners
 from tests.simulation.group_ledger import OffsetsLedger
 from tests.simulation.group_reads import Deliveries, NotHeard, Reads
 
@@ -51,15 +52,6 @@ BROKERS = (1, 2, 3)
 OFFSETS_PARTITIONS = 3
 NUMBER = coordinator_partition("g", OFFSETS_PARTITIONS)
 HEALED_FOR_US = 150 * SECOND
-MEMBERS_CHANGED = (
-    "kafka.group.member_joined",
-    "kafka.group.member_left",
-    "kafka.group.member_expired",
-    "kafka.group.member_removed",
-    "kafka.consumer.poll_timeout",
-    "kafka.consumer.failed",
-    "kafka.group.coordinator_loaded",
-)
 
 
 class GroupLife:
@@ -163,28 +155,6 @@ class GroupLife:
         if not self.live:
             raise CommandError("consumer", "there is none")
         return self.dice.choice(self.live)
-
-    def rebalances(self, since_us: int) -> int:
-        """Generations, or group epochs, that began after a moment."""
-        return sum(
-            event.kind in ("kafka.group.generation_started", "kafka.group.epoch_bumped")
-            and event.at_us > since_us
-            for event in self.told
-        )
-
-    @property
-    def last_change_us(self) -> int:
-        """When a member came or went for the last time, the coordinator moved, or its log took no writes. Of
-        a member of the consumer protocol that comes only the number of members tells."""
-        last_us = members = 0
-        for event in self.told:
-            was, members = (
-                members,
-                event.inputs["members"] if event.kind == "kafka.group.epoch_bumped" else members,
-            )
-            if event.kind in MEMBERS_CHANGED or members != was or event.rule == "kafka.group.append_failed":
-                last_us = event.at_us
-        return last_us
 
     # --- members
 
@@ -401,7 +371,8 @@ class GroupLife:
         self.world.advance(self.world.now_us + us)
         self.ledger.settle()
         self.bury()
-        self.check()
+        running = {name for name in self.consumers if self.world.condition(name) == RUNNING}
+        check_owners({name: self.state(name) for name in self.consumers}, running)
 
     def bury(self) -> None:
         """Processes that have closed go. One that failed for good ends, and if nobody else has its place its
@@ -421,27 +392,6 @@ class GroupLife:
                 instances = [self.state(other).settings.group_instance_id for other in self.live]
                 if settings.group_instance_id not in instances:
                     self.start(settings.group_instance_id, self.subscriptions[name], 2 * SECOND)
-
-    def check(self) -> None:
-        """No partition is owned twice in one generation or epoch, whoever is alive or frozen. A static member
-        whose place was taken in a stable group, where nothing is rebalanced, hears of it with its next
-        request: until then there are two of it."""
-        taken: dict[tuple[int, tuple[str, int]], str] = {}
-        for name in self.consumers:
-            state = self.state(name)
-            if state.settings.group_protocol == "consumer" and self.world.condition(name) != RUNNING:
-                continue  # a frozen member does not know yet that its epoch is over
-            # Of a classic member the one of its assignment: it may know of a later one that its coordinator
-            # did not live to write, and another coordinator has given that number again.
-            epoch = (
-                state.member.generation
-                if state.settings.group_protocol == "consumer"
-                else state.member.previous_generation
-            )
-            for partition in state.owned:
-                place = state.settings.group_instance_id or name
-                other = taken.setdefault((epoch, partition), place)
-                assert other == place, f"{partition} in {epoch}: {other} and {place}"
 
     def heal(self) -> None:
         """Mend all, and let the group read everything: at least one member is subscribed to all there is."""

@@ -1,6 +1,6 @@
 """Seeded lives of consumer groups under faults, and what must hold in all of them.
 
-one owner      per partition and generation, or member epoch                                             group_life.py: check
+one owner      per partition and generation, or member epoch                                             group_laws.py
 no zombie      commits of a generation that is over are not in the log; commits that were answered are   group_ledger.py
 at least once  nothing confirmed is skipped, no commit passes what nobody handled, a reader begins where the group has committed
 duplicates     what a lane counts as read twice is what was read twice, record by record
@@ -12,6 +12,7 @@ import pytest
 
 from broker_core.lab.checkpoint import decode, encode
 from broker_core.sim.keeping import keep, restored
+from tests.simulation.group_laws import last_change_us, rebalances
 from tests.simulation.group_life import SECOND, TOPICS, GroupLife
 from tests.simulation.seeds import seeds
 
@@ -38,11 +39,11 @@ def test_group_outlives_its_faults(seed):
     assert life.owned() == [
         (topic, number) for topic in TOPICS for number in range(life.partitions(topic))
     ], what
-    last_us = max(life.healed_us, life.last_change_us)
+    last_us = max(life.healed_us, last_change_us(life.told))
     assert last_us <= life.healed_us + QUIET_US, (
         f"{what}: members come and go {(last_us - life.healed_us) // SECOND} s after all was mended"
     )
-    late = life.rebalances(last_us)
+    late = rebalances(life.told, last_us)
     assert late <= REBALANCES_MAX, f"{what}: {late} rebalances after the last member came or went"
     print(
         f"\n{what}: {len(life.deliveries.confirmed)} confirmed, {again} read again, {len(life.ledger.taken)} "
