@@ -7,10 +7,11 @@ from channels.exceptions import StopConsumer
 from django.conf import settings
 
 from broker_core.events import Json
-from broker_core.lab.views.panels import PANELS
-from dashboard import origins, selectors
+from broker_core.lab.panels import PANELS
+from dashboard import origins
 from dashboard.doors import CountedConsumer
-from dashboard.feed import CLOSE_UNKNOWN_LAB, LabFeed, Reader, TooMany, feed
+from dashboard.labs import selectors
+from dashboard.labs.feed import CLOSE_UNKNOWN_LAB, LabFeed, Reader, TooMany, feed
 from dashboard.threads import in_thread
 
 CLOSE_BAD_MESSAGE = 4400  # anything but a snapshot request or an acknowledgement

@@ -10,8 +10,8 @@ from broker_core.lab.lesson.file import read_file, scenario_from_text, shelf
 from broker_core.lab.lesson.file_error import FileError
 from broker_core.lab.lesson.lesson import Lesson
 from broker_core.lab.scenario import Scenario, scenario_to_json
-from dashboard import services
 from dashboard.errors import Refused, in_words
+from dashboard.labs import services
 from dashboard.limits import core_limits
 
 COMPARE, KAFKA_CLUSTER = "compare", "kafka_cluster"

@@ -37,7 +37,7 @@ def main(arguments):
     if failed:
         print(failed, file=sys.stderr)
         return 1
-    if subprocess.call([PYTHON, "-m", "broker_core.lab.flights"], cwd=ROOT) != 0:
+    if subprocess.call([PYTHON, "-m", "broker_core.lab.workload.flights_table"], cwd=ROOT) != 0:
         return 1
     stamp(name)
     prepare_studies()

@@ -116,7 +116,7 @@ def _prepare(run_dir: Path) -> None:
         connection.ensure_connection()
         with _one_at_a_time(connection):
             call_command("migrate", verbosity=0, interactive=False)
-            from dashboard.services import demo_lab_ensure
+            from dashboard.labs.services import demo_lab_ensure
 
             demo_lab_ensure()
     except DatabaseError as error:
@@ -179,8 +179,8 @@ def _first_line(error: Exception) -> str:
 def _keep() -> None:
     from django.db import DatabaseError, connection
 
-    from dashboard.keeping import labs_purge
-    from dashboard.shards import shards_ensure
+    from dashboard.labs.keeping import labs_purge
+    from dashboard.labs.shards import shards_ensure
     from dashboard.studies.services import studies_tend
 
     tended_s = swept_s = 0.0

@@ -15,11 +15,11 @@ import msgspec
 
 from broker_core.kafka.cluster.names import CONTROLLER
 from broker_core.lab.kafka.facts import KafkaFacts, kafka_facts
-from broker_core.lab.lanes.lane import Lane
-from broker_core.lab.lanes.pulsar import PulsarRules
 from broker_core.lab.limits import Limits
 from broker_core.lab.pulsar.facts import PulsarFacts, pulsar_facts
+from broker_core.lab.pulsar.lane import PulsarRules
 from broker_core.lab.shared.facts import LaneFacts, facts_of_any
+from broker_core.lab.shared.lane import Lane
 
 AnyLane = KafkaFacts | PulsarFacts | LaneFacts
 

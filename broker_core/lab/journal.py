@@ -23,7 +23,7 @@ from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.pieces import Pieces, whole
 from broker_core.lab.replay import Replay
 from broker_core.lab.scenario import Scenario, step_end_us
-from broker_core.lab.workload import workload_from_json
+from broker_core.lab.workload.parse import workload_from_json
 
 CHECKPOINT_STEPS = 2_500
 """Between two checkpoints: some 50 ms of work, at 20 us a step."""

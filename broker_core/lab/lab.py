@@ -19,20 +19,20 @@ from broker_core.lab.commands.base import ALL, Command, LaneCommand
 from broker_core.lab.commands.membership import DEMO_JOIN_ID, Join
 from broker_core.lab.consumer import Consumer
 from broker_core.lab.facts import LabFacts, facts_of_lane
-from broker_core.lab.keys import LiveKeys
-from broker_core.lab.lanes.lane import Lane
-from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.lesson.run import LessonRun
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.messages import Messages, Sent
-from broker_core.lab.observers.in_flight import Watch
+from broker_core.lab.panels import PANELS
 from broker_core.lab.past import LanePast
 from broker_core.lab.pieces import Pieces, whole
 from broker_core.lab.scenario import LANE_KINDS, LaneSpec, Scenario, step_end_us
+from broker_core.lab.shared.in_flight import Watch
+from broker_core.lab.shared.lane import Lane
+from broker_core.lab.shared.setup import LaneSetup
 from broker_core.lab.sizing import parts_of_lab
 from broker_core.lab.view import Shown, lab_view
-from broker_core.lab.views.panels import PANELS
-from broker_core.lab.workload import Workload, workload_from_json
+from broker_core.lab.workload.live_keys import LiveKeys
+from broker_core.lab.workload.parse import Workload, workload_from_json
 from broker_core.plain import kept, take_back
 
 STRETCH_US, STRETCH_RECORDS = 30 * SECOND_US, 20_000
@@ -362,7 +362,7 @@ class Lab(LabState):
         return whole(self.viewing())
 
     def viewing(self, panels: Collection[str] = PANELS) -> Pieces[Json]:
-        """`view` in pieces, lane by lane. panels: those that it shall have (`views/panels.py`)."""
+        """`view` in pieces, lane by lane. panels: those that it shall have (`lab/panels.py`)."""
         return (yield from lab_view(self, panels))
 
     def checkpoint(self) -> bytes:

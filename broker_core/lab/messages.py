@@ -17,8 +17,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from broker_core.lab.keys import NO_KEY
-from broker_core.lab.workload_base import Workload
+from broker_core.lab.workload.base import Workload
+from broker_core.lab.workload.live_keys import NO_KEY
 
 MessageId = int
 

@@ -17,12 +17,12 @@ from broker_core.events import Json
 from broker_core.lab.commands import command_from_json
 from broker_core.lab.commands.base import ALL, ConsumerCommand, LaneCommand
 from broker_core.lab.commands.membership import Join
-from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.limits import Limits
 from broker_core.lab.pieces import Pieces
 from broker_core.lab.replay import Replay
+from broker_core.lab.shared.lane import Lane
 from broker_core.lab.shared.ordered_lab import OrderedLab
-from broker_core.lab.workload_base import Workload
+from broker_core.lab.workload.base import Workload
 
 SWITCH_RECORDS_MAX = 20_000
 SWITCH_STRETCH_US = SECOND_US // 10

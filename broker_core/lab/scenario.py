@@ -12,19 +12,22 @@ from types import MappingProxyType
 from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.kafka.cluster import cluster
-from broker_core.lab.cluster_options import CLUSTER_FIELDS, check_cluster
 from broker_core.lab.fields import LANE_ID, refuse_unknown, whole
-from broker_core.lab.lanes import kafka_cluster, pulsar, rabbitmq, tubemq
-from broker_core.lab.lanes.kafka_server_rules import SERVER_RULES, assigns_at_server
-from broker_core.lab.lanes.lane import Lane
-from broker_core.lab.lanes.pulsar_options import PULSAR_FIELDS, check_pulsar
-from broker_core.lab.lanes.setup import LaneSetup
+from broker_core.lab.kafka import lane as kafka
+from broker_core.lab.kafka.options import CLUSTER_FIELDS, check_cluster
+from broker_core.lab.kafka.server_rules import SERVER_RULES, assigns_at_server
 from broker_core.lab.lesson.lesson import CLUSTER, GROUPS, PULSAR, Lesson, lesson_from_json
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
-from broker_core.lab.observers.in_flight import Watch
+from broker_core.lab.pulsar import lane as pulsar
+from broker_core.lab.pulsar.options import PULSAR_FIELDS, check_pulsar
+from broker_core.lab.rabbitmq import lane as rabbitmq
+from broker_core.lab.shared.in_flight import Watch
+from broker_core.lab.shared.lane import Lane
+from broker_core.lab.shared.setup import LaneSetup
 from broker_core.lab.sizing import check_scenario_size
 from broker_core.lab.topic import workload_topic
-from broker_core.lab.workload import workload_from_json
+from broker_core.lab.tubemq import lane as tubemq
+from broker_core.lab.workload.parse import workload_from_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,7 @@ class LaneKind:
 
 LANE_KINDS: Mapping[str, LaneKind] = MappingProxyType({
     "pulsar": LaneKind(pulsar.make_lane, pulsar.algorithms),
-    "kafka": LaneKind(kafka_cluster.make_lane, kafka_cluster.algorithms),
+    "kafka": LaneKind(kafka.make_lane, kafka.algorithms),
     "tubemq": LaneKind(tubemq.make_lane, tubemq.algorithms),
     "rabbitmq": LaneKind(rabbitmq.make_lane, rabbitmq.algorithms),
 })  # fmt: skip

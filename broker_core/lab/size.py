@@ -2,7 +2,7 @@
 takes of memory and of time.
 
     scenario ─► LaneSize of each lane ─► parts ─┬─► at most Limits.parts_max, said at the field that has most of them
-    a living lane, after each command ──────────┘     (the web adds those of an address: dashboard/room.py)
+    a living lane, after each command ──────────┘     (the web adds those of an address: dashboard/labs/room.py)
 
 A part is about 1 kB, or 50 us of building, whichever is more. The weights were measured:
 docs/decisions/what-a-lab-may-cost.md.

@@ -9,13 +9,13 @@ from typing import Any
 from broker_core.events import Json
 from broker_core.kafka.cluster.controller_node import ControllerState
 from broker_core.kafka.cluster.names import CONTROLLER
-from broker_core.lab.lanes.kafka_cluster_settings import plan_of
-from broker_core.lab.lanes.lane import Lane
-from broker_core.lab.lanes.pulsar import PARTITIONS
-from broker_core.lab.lanes.pulsar_options import TYPE_OF
+from broker_core.lab.kafka.settings import plan_of
+from broker_core.lab.kafka.views.links import writers_of
 from broker_core.lab.limits import Limits
+from broker_core.lab.pulsar.lane import PARTITIONS
+from broker_core.lab.pulsar.options import TYPE_OF
+from broker_core.lab.shared.lane import Lane
 from broker_core.lab.size import LaneSize, check_parts, keys_parts
-from broker_core.lab.views.kafka_links import writers_of
 from broker_core.pulsar.selectors.consistent_hash import POINTS
 
 

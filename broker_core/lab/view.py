@@ -13,19 +13,19 @@ from typing import Protocol
 from broker_core.clock import SECOND_US
 from broker_core.events import Json
 from broker_core.lab.consumer import CRASHED, GONE, LIVE, Consumer
-from broker_core.lab.keys import LiveKeys
-from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.messages import Messages
-from broker_core.lab.observers.hero import hero_view
-from broker_core.lab.observers.history import HISTORY_KEPT_S
-from broker_core.lab.observers.idle import idle_view
-from broker_core.lab.observers.sentence import sentence_view
-from broker_core.lab.observers.shares import shares, skew_milli
+from broker_core.lab.panels import PANELS, panels_of
 from broker_core.lab.pieces import Pieces
 from broker_core.lab.scenario import Scenario
+from broker_core.lab.shared.hero import hero_view
+from broker_core.lab.shared.history import HISTORY_KEPT_S
+from broker_core.lab.shared.idle import idle_view
+from broker_core.lab.shared.lane import Lane
+from broker_core.lab.shared.sentence import sentence_view
+from broker_core.lab.shared.shares import shares, skew_milli
 from broker_core.lab.sizing import parts_of_lab, size_of_lane
-from broker_core.lab.views.panels import PANELS, panels_of
-from broker_core.lab.workload import Workload
+from broker_core.lab.workload.live_keys import LiveKeys
+from broker_core.lab.workload.parse import Workload
 
 RECENT_SHOWN = 64
 

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from broker_core.lab.workload_keys import KEY_BYTES_MAX
+from broker_core.lab.workload.weighted_keys import KEY_BYTES_MAX
 
 HOT, SAMPLED, ERROR = 0, 1, 2
 KEPT_ROWS = 1 << 16

@@ -12,7 +12,7 @@ from broker_core.hashing.java_hash import java_text, string_hash_unsigned
 from broker_core.hashing.murmur2 import MASK, murmur2
 from broker_core.hashing.murmur3 import murmur3_32
 from broker_core.hashing.xxhash64 import xxhash64_column
-from broker_core.lab.workload_keys import KEYS_MAX
+from broker_core.lab.workload.weighted_keys import KEYS_MAX
 from broker_core.pipeline.group_tasks import COUNTED_SQL, count_by_key
 from broker_core.pipeline.hot_key_tasks import (
     ERROR,

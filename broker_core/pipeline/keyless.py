@@ -17,7 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from broker_core.kafka.producer.placement import Placement
-from broker_core.lab.lanes.pulsar_owners import NO_KEY_HASH_KEY
+from broker_core.lab.pulsar.owners import NO_KEY_HASH_KEY
 from broker_core.pipeline.route_tasks import units_of
 from broker_core.pipeline.strategies.base import Int64s
 from broker_core.pipeline.units import UnitMap

@@ -19,8 +19,8 @@ import numpy as np
 from broker_core.analysis.churn import churn_least
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.lab.workload_base import Workload
-from broker_core.lab.workload_keys import KEY_BYTES_MAX, KeysWorkload
+from broker_core.lab.workload.base import Workload
+from broker_core.lab.workload.weighted_keys import KEY_BYTES_MAX, KeysWorkload
 from broker_core.pipeline import result
 from broker_core.pipeline.hot_keys import counted_profile, key_profile
 from broker_core.pipeline.members import Step, has_records, history_steps

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from broker_core.analysis.skew import skew_milli
 from broker_core.events import Json
-from broker_core.lab.workload_keys import key_text
+from broker_core.lab.workload.weighted_keys import key_text
 from broker_core.pipeline import result
 from broker_core.pipeline.hot_keys import KeyProfile, key_owner
 from broker_core.pipeline.measures import Facts, measure

@@ -18,14 +18,14 @@ from broker_core.analysis.pause import longest_us, stopped_us
 from broker_core.clock import SECOND_US
 from broker_core.events import Json
 from broker_core.lab.lab import Lab
-from broker_core.lab.lanes.lane import Lane
-from broker_core.lab.lanes.pulsar_options import OUT_OF_ORDER
 from broker_core.lab.limits import Limits
-from broker_core.lab.observers.shares import skew_milli
-from broker_core.lab.observers.waits import FlightWatch
 from broker_core.lab.pieces import whole
+from broker_core.lab.pulsar.options import OUT_OF_ORDER
 from broker_core.lab.scenario import LaneSpec, Scenario
-from broker_core.lab.workload_base import Workload
+from broker_core.lab.shared.lane import Lane
+from broker_core.lab.shared.shares import skew_milli
+from broker_core.lab.shared.waits import FlightWatch
+from broker_core.lab.workload.base import Workload
 from broker_core.pipeline.members import Step, has_records
 
 WARM_S = 60

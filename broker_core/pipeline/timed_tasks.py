@@ -16,7 +16,7 @@ import msgspec
 import pyarrow as pa
 
 from broker_core.lab.scenario import LaneSpec
-from broker_core.lab.workload_base import Workload
+from broker_core.lab.workload.base import Workload
 from broker_core.pipeline.members import Step
 from broker_core.pipeline.timed import TimedStep, Timetable, timed_run
 

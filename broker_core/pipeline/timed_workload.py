@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from broker_core.lab.workload_base import EvenArrivals, distinct_codes
-from broker_core.lab.workload_keys import WEIGHT_MAX, KeysWorkload, WeightedKeys, key_text
+from broker_core.lab.workload.base import EvenArrivals, distinct_codes
+from broker_core.lab.workload.weighted_keys import WEIGHT_MAX, KeysWorkload, WeightedKeys, key_text
 
 HOT_KEYS = 1_000
 """So many of the hottest keys are in a sample for certain; as many of the others stand for all the rest."""

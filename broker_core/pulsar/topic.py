@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from broker_core.pulsar.cursor import Cursor
 from broker_core.pulsar.dispatchers.single_active import NOT_PARTITIONED
-from broker_core.pulsar.ledger import ManagedLedger
+from broker_core.pulsar.managed_ledger import ManagedLedger
 from broker_core.pulsar.settings import BrokerSettings
 from broker_core.pulsar.subscription import Subscription
 

@@ -26,9 +26,9 @@ from broker_core.lab.kafka_log.settings import (
 )
 from broker_core.lab.past import SWITCH_RECORDS_MAX
 from broker_core.lab.scenario import scenario_from_json
-from broker_core.lab.workload import workload_from_json
-from dashboard import selectors
+from broker_core.lab.workload.parse import workload_from_json
 from dashboard.errors import Refused, in_words
+from dashboard.labs import selectors
 from dashboard.limits import core_limits
 from dashboard.logs import replicas
 from dashboard.logs.opened_part import opened_part

@@ -10,7 +10,7 @@ from broker_core.lab.kafka_log.derived_folder import DerivedFolder
 from broker_core.lab.kafka_log.producer import EPOCH_MS
 from broker_core.lab.kafka_log.replica_log import ReplicaLog
 from broker_core.lab.kafka_log.settings import LaneSettings
-from broker_core.lab.workload import Workload
+from broker_core.lab.workload.parse import Workload
 from dashboard.logs.places import REPLICA, STATE, write_json
 from dashboard.logs.replicas import is_compacted, table_of
 

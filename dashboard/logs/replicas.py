@@ -19,18 +19,18 @@ from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
 from broker_core.kafka.cluster.state import DOWN
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.producer.partitioner import coordinator_partition
+from broker_core.lab.kafka.group import GROUP_ID
+from broker_core.lab.kafka.views.replica import LOST, STOPPED
 from broker_core.lab.kafka_log.opened import OpenedLog
 from broker_core.lab.kafka_log.producer import EPOCH_MS
 from broker_core.lab.kafka_log.settings import LaneSettings, digest, lane_settings, whole_number
-from broker_core.lab.lanes.kafka_cluster_group import GROUP_ID
-from broker_core.lab.views.kafka_replica import LOST, STOPPED
-from dashboard import selectors
 from dashboard.errors import Refused, in_words, listed
+from dashboard.labs import selectors
+from dashboard.labs.transport import transport
 from dashboard.logs.opened_part import opened_part
 from dashboard.logs.places import BROKER, REPLICA, labs_dir, state_of, wish
 from dashboard.logs.source import Query, Source
 from dashboard.models import Lab
-from dashboard.transport import transport
 
 FORMAT = 1
 """Part of a folder's name; a change in what is written makes new folders."""

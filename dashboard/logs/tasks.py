@@ -15,9 +15,9 @@ from celery import current_app, shared_task
 from celery.signals import worker_shutting_down
 from kombu.exceptions import OperationalError
 
+from dashboard.labs.transport import transport
 from dashboard.logs.labs import ASKED, BEAT
 from dashboard.logs.places import labs_dir, logs_dir
-from dashboard.transport import transport
 
 if TYPE_CHECKING:
     from dashboard.logs.writer import LogWriter

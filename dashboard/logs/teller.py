@@ -16,8 +16,8 @@ from pathlib import Path
 from django.conf import settings
 
 from broker_core.events import Json
+from broker_core.lab.kafka.views.replica import replica_view
 from broker_core.lab.lab import Lab as CoreLab
-from broker_core.lab.views.kafka_replica import replica_view
 from dashboard.logs.places import BROKER, REPLICA, REQUEST, WATCHED, labs_dir, write_json
 
 log = logging.getLogger(__name__)

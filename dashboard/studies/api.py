@@ -29,9 +29,9 @@ from django.views.decorators.csrf import csrf_exempt
 
 from broker_core.events import Json
 from dashboard import access
-from dashboard import selectors as lab_selectors
 from dashboard.address import address_of
 from dashboard.errors import Refused
+from dashboard.labs import selectors as lab_selectors
 from dashboard.serializers import json_body, json_response, refusal_response
 from dashboard.studies import folders, opening, selectors, services
 from dashboard.studies.downloads import download, download_windows

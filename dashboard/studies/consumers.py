@@ -10,7 +10,7 @@ from django.utils import translation
 from broker_core.events import Json
 from dashboard.consumers import CLOSE_BAD_MESSAGE, CLOSE_FORBIDDEN, CLOSE_NO_ROOM, origin_is_ours
 from dashboard.doors import CountedConsumer
-from dashboard.feed import CLOSE_UNKNOWN_LAB
+from dashboard.labs.feed import CLOSE_UNKNOWN_LAB
 from dashboard.studies import reasons, selectors
 from dashboard.studies.watch import Watcher, watch
 from dashboard.threads import in_thread

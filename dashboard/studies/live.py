@@ -24,7 +24,7 @@ from django.utils import timezone
 from broker_core.events import Json
 from broker_core.pipeline.chunks import want
 from dashboard.models import Study, StudyWindow
-from dashboard.studies import ledger, reasons
+from dashboard.studies import reasons, writes
 from dashboard.studies.engine import Engine
 from dashboard.studies.job import study_folder
 from dashboard.studies.live_reasons import live_reason
@@ -58,7 +58,7 @@ class LiveStudies:
 
     def turn(self, engine: Engine) -> bool:
         """Begin what waits, look after what runs. Whether anything does."""
-        for study in ledger.live_take(self.owner):
+        for study in writes.live_take(self.owner):
             live = self.running[study.pk] = LiveStudy(study)
             # Spark may take seconds to open, and the others' leases must not wait for that.
             live.thread = threading.Thread(
@@ -72,21 +72,21 @@ class LiveStudies:
                 raise
             except Exception as error:  # whatever is wrong with one ends that one: the others' leases run on
                 self._drop(live)
-                ledger.study_end(
+                writes.study_end(
                     live.study, State.FAILED, live_reason(live.study, error, is_spark_lost=False)
                 )
         return bool(self.running)
 
     def _look_after(self, live: LiveStudy, engine: Engine) -> None:
         _want_chunks(live.study)
-        orders = ledger.study_beat(
+        orders = writes.study_beat(
             live.study, {"stage": "streaming" if live.query is not None else "starting_spark"}
         )
         if not orders.held:
             self._drop(live)
         elif orders.cancel:
             self._drop(live)
-            ledger.study_end(live.study, State.CANCELLED)
+            writes.study_end(live.study, State.CANCELLED)
         elif (error := _error_of(live)) is not None:
             self._drop(live)
             is_lost = engine.is_lost()
@@ -96,7 +96,7 @@ class LiveStudies:
                 engine.close()
         elif _left_alone(live.study, orders.watched_at):
             self._drop(live)
-            ledger.study_end(live.study, State.DONE)
+            writes.study_end(live.study, State.DONE)
 
     def _fail(self, study: Study, why: Json) -> None:
         """End it, unless it only has to begin again: then the next turn takes it, from its checkpoint."""
@@ -105,7 +105,7 @@ class LiveStudies:
             log.warning("live study %s restarts: %s", study.pk, why["template"])
             _give_back(study)
         else:
-            ledger.study_end(study, State.FAILED, why)
+            writes.study_end(study, State.FAILED, why)
 
     def _drop(self, live: LiveStudy) -> None:
         self.running.pop(live.study.pk, None)

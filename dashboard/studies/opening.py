@@ -20,8 +20,8 @@ from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab.scenario import LANES_MAX
 from dashboard.errors import Refused, in_words
+from dashboard.labs.services import lab_open
 from dashboard.models import Lab, Study
-from dashboard.services import lab_open
 from dashboard.studies.job import study_folder
 from dashboard.studies.selectors import study_result
 

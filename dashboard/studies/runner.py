@@ -19,12 +19,12 @@ from collections.abc import Callable
 from django.db import Error as DatabaseError
 from django.db import close_old_connections, connection
 
+from dashboard.labs.transport import transport
 from dashboard.models import Study
-from dashboard.studies import ledger, reasons
+from dashboard.studies import reasons, writes
 from dashboard.studies.engine import Engine
 from dashboard.studies.job import Job, result_remove
 from dashboard.studies.live import LiveStudies
-from dashboard.transport import transport
 
 log = logging.getLogger(__name__)
 
@@ -91,11 +91,11 @@ class Runner:
     def turn(self) -> bool:
         """Look at everything once. Whether something runs, so that the next look should come soon."""
         transport().beat_analysis()
-        for study_id in ledger.studies_fail_lost():
+        for study_id in writes.studies_fail_lost():
             result_remove(study_id)
         if self.job is not None:
             self._look_after(self.job)
-        if self.job is None and (study := ledger.study_take(self.owner)) is not None:
+        if self.job is None and (study := writes.study_take(self.owner)) is not None:
             self.job = Job(study, self.engine)
             self.job.start()
         live = self.live.turn(self.engine)
@@ -107,14 +107,14 @@ class Runner:
             self._end(job)
             return
         shown = job.shown()
-        orders = ledger.study_beat(job.study, {**shown, "stage": "cancelling"} if job.cancelled else shown)
+        orders = writes.study_beat(job.study, {**shown, "stage": "cancelling"} if job.cancelled else shown)
         if orders.cancel or not orders.held:
             job.cancel()
 
     def _end(self, job: Job) -> None:
         state, error = job.outcome()
         whole = state == Study.State.DONE
-        if not ledger.study_end(job.study, state, error, job.progress.snapshot()) or not whole:
+        if not writes.study_end(job.study, state, error, job.progress.snapshot()) or not whole:
             result_remove(job.study.pk)
         if self.engine.is_lost():
             self.engine.close()
@@ -125,7 +125,7 @@ class Runner:
             if self.job is not None:
                 job, self.job = self.job, None
                 job.cancel()
-                ledger.study_end(job.study, Study.State.FAILED, reasons.reason(reasons.WORKER_STOPPED))
+                writes.study_end(job.study, Study.State.FAILED, reasons.reason(reasons.WORKER_STOPPED))
                 job.join(STOP_WITHIN_S)
                 result_remove(job.study.pk)
             self.live.let_go()

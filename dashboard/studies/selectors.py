@@ -11,12 +11,12 @@ from django.utils.translation import gettext as _
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from dashboard.errors import Refused, in_words
+from dashboard.labs.transport import transport
 from dashboard.models import Study, StudyWindow, Upload
 from dashboard.stored import Damaged, intact
-from dashboard.studies import ledger, reasons
+from dashboard.studies import reasons, writes
 from dashboard.studies.job import study_folder
 from dashboard.studies.sources import history_for_pipeline
-from dashboard.transport import transport
 
 State = Study.State
 WORKER_SILENT_S = 5.0
@@ -79,7 +79,7 @@ def study_progress(study: Study) -> Json:
     }
     if study.state != State.QUEUED:
         return {**nothing, "stage": "preparing", **study.progress}
-    order = ledger.study_order()
+    order = writes.study_order()
     return {**nothing, "place": order.index(study.pk) + 1 if study.pk in order else None}
 
 

@@ -26,10 +26,11 @@ from broker_core.events import Json
 from broker_core.pipeline.chunks import WANTED
 from dashboard import quotas
 from dashboard.errors import Refused, in_words
+from dashboard.labs.services import lab_watched
+from dashboard.labs.transport import transport
 from dashboard.models import Study, Upload
 from dashboard.quotas import Quota
-from dashboard.services import lab_watched
-from dashboard.studies import ledger
+from dashboard.studies import writes
 from dashboard.studies.job import result_remove, studies_dir
 from dashboard.studies.reader import reader
 from dashboard.studies.sources import (
@@ -40,7 +41,6 @@ from dashboard.studies.sources import (
     source_public,
 )
 from dashboard.studies.uploads import IncomingFile, upload_accept, upload_drop, upload_path, uploads_sweep
-from dashboard.transport import transport
 
 log = logging.getLogger(__name__)
 
@@ -281,7 +281,7 @@ def wake_worker() -> None:
 def studies_tend(*, sweep: bool) -> None:
     """What lost its worker fails, with the reason. sweep: also drop what has expired and folders that belong
     to nothing."""
-    for study_id in ledger.studies_fail_lost():
+    for study_id in writes.studies_fail_lost():
         result_remove(study_id)
     if sweep:
         uploads_sweep()

@@ -17,8 +17,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from broker_core.events import Json
-from dashboard import selectors
 from dashboard.errors import Refused, listed
+from dashboard.labs import selectors
 from dashboard.models import Study, Upload
 from dashboard.studies import folders, uploads
 

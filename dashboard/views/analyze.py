@@ -13,17 +13,18 @@ from django.templatetags.static import static
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from dashboard import access, selectors
+from dashboard import access
 from dashboard.errors import Refused
+from dashboard.labs import selectors
 from dashboard.models import Study
 from dashboard.page import base_context
 from dashboard.presentation import textures
 from dashboard.studies import folders
 from dashboard.studies import selectors as studies
 from dashboard.studies.owner import owner_of
+from dashboard.studies.presentation import head, notes, ranking_rows, unowned, verdict_words
 from dashboard.studies.reader import reader
 from dashboard.studies.reasons import is_fault
-from dashboard.study_presentation import head, notes, ranking_rows, unowned, verdict_words
 
 Json = dict[str, Any]
 

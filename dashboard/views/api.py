@@ -11,7 +11,7 @@ JSON.
     GET  /api/labs/<id>/snapshot/                                                               200 {lab, epoch, seq, at_us, view}
     GET  /api/labs/<id>/journal/                                                                200 {rules, scenario, commands}
     GET  /api/labs/<id>/events/?after=<seq>                                                     200 {events}
-    GET  /api/labs/<id>/pulsar/key/, .../pulsar/ranges/                                         200 see views/pulsar.py
+    GET  /api/labs/<id>/pulsar/key/, .../pulsar/ranges/                                         200 see lab/pulsar/views/subscription.py
     GET  /api/labs/<id>/kafka/comparison/<lane>/                                                200 the group under each assignor and protocol
     POST /api/labs/<id>/kafka/comparison/<lane>/                                                202 have that worked out, up to now
     POST /api/labs/<id>/fork/              {workload?, seed?} or {until_us?, until_position?, speed?}  201 as POST /api/labs/
@@ -31,10 +31,11 @@ from django.middleware.csrf import CsrfViewMiddleware
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 
-from dashboard import access, comparisons, keeping, selectors, services
+from dashboard import access
 from dashboard.address import address_of
 from dashboard.errors import Refused, listed
-from dashboard.lane_names import under_its_name
+from dashboard.labs import comparisons, keeping, selectors, services
+from dashboard.labs.lane_names import under_its_name
 from dashboard.models import Lab
 from dashboard.serializers import json_body, json_response, refusal_response
 from dashboard.threads import in_thread

@@ -8,7 +8,7 @@ from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from dashboard import selectors, services
+from dashboard.labs import selectors, services
 from dashboard.page import base_context
 
 FIRST_VIEW_WAIT_S = 4.0

@@ -12,9 +12,9 @@ from django.http import HttpRequest, HttpResponse
 
 from broker_core.events import Json
 from dashboard.database import is_full, refusal_of
+from dashboard.labs.transport import transport
 from dashboard.models import Pulse
 from dashboard.serializers import json_response
-from dashboard.transport import transport
 
 PART_WAIT_S = 0.8
 LOCKED_MS = 400  # a write lock that is held this long is a part that does not work

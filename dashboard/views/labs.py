@@ -9,8 +9,9 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from dashboard import access, selectors
+from dashboard import access
 from dashboard.formats import clock, fill
+from dashboard.labs import selectors
 from dashboard.page import base_context
 
 Json = dict[str, Any]

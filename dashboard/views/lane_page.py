@@ -9,8 +9,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import render
 
-from dashboard import access, selectors
+from dashboard import access
 from dashboard.errors import Refused
+from dashboard.labs import selectors
 from dashboard.models import Lab
 from dashboard.page import SPEEDS, base_context, lab_page, lane_query
 from dashboard.presentation import lesson_panel, textures

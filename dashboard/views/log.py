@@ -15,11 +15,12 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from dashboard import access, selectors
+from dashboard import access
 from dashboard.errors import Refused
-from dashboard.log_presentation import log_context
+from dashboard.labs import selectors
 from dashboard.logs import labs, opened, source
 from dashboard.logs.places import server_folders
+from dashboard.logs.presentation import log_context
 from dashboard.logs.source import Source
 from dashboard.logs.tasks import count_soon, write_soon
 from dashboard.page import base_context

@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from dashboard import selectors
+from dashboard.labs import selectors
 from dashboard.page import base_context
 
 SHOWN_MAX = 100  # characters of an address

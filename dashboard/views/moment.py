@@ -10,8 +10,8 @@ from django.shortcuts import render
 from dashboard import access
 from dashboard.errors import Refused
 from dashboard.formats import clock
+from dashboard.labs.moment import moment_of
 from dashboard.models import Lab
-from dashboard.moment import moment_of
 from dashboard.page import base_context
 
 

@@ -2,8 +2,8 @@
 sticky ranges would cover.
 
     GET /lab/<id>/pulsar/?rig=                                            the page
-    GET /api/labs/<id>/pulsar/key/?key=&name=&rig=                        where a key goes: broker_core/lab/views/pulsar_what_if.py
-    GET /api/labs/<id>/pulsar/ranges/?consumer=&ranges=0-99,200-299&rig=  what ranges would do: broker_core/lab/views/pulsar_ranges.py
+    GET /api/labs/<id>/pulsar/key/?key=&name=&rig=                        where a key goes: broker_core/lab/pulsar/views/what_if.py
+    GET /api/labs/<id>/pulsar/ranges/?consumer=&ranges=0-99,200-299&rig=  what ranges would do: broker_core/lab/pulsar/views/ranges.py
 
 Both questions are answered over the lab's last view, by the rules of the broker's own code; nothing of the
 lab is touched.
@@ -20,11 +20,11 @@ from django.views.decorators.http import require_safe
 from broker_core.errors import CommandError
 from broker_core.lab.commands import COMMANDS
 from broker_core.lab.fields import consumer_name
-from broker_core.lab.views.pulsar_ranges import check_ranges, ranges_from_text
-from broker_core.lab.views.pulsar_what_if import next_name, ordering_key_of, what_if
-from broker_core.lab.workload import workload_from_json
-from dashboard import selectors
+from broker_core.lab.pulsar.views.ranges import check_ranges, ranges_from_text
+from broker_core.lab.pulsar.views.what_if import next_name, ordering_key_of, what_if
+from broker_core.lab.workload.parse import workload_from_json
 from dashboard.errors import Refused, in_words
+from dashboard.labs import selectors
 from dashboard.limits import core_limits
 from dashboard.models import Lab
 from dashboard.serializers import json_response

@@ -12,11 +12,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from dashboard import access, selectors, services
+from dashboard import access
 from dashboard.address import address_of
 from dashboard.errors import Refused
+from dashboard.labs import selectors, services
+from dashboard.labs.moment import moment_in
 from dashboard.models import Lab
-from dashboard.moment import moment_in
 from dashboard.page import base_context, lab_page, stage_context
 from dashboard.serializers import json_response
 from dashboard.views.api import api

@@ -69,9 +69,9 @@ def measure(labs: list[tuple[str, ...]]) -> list[float]:
     """Seconds of each click."""
     from django.conf import settings
 
-    from dashboard import selectors
-    from dashboard.shard import Shard
-    from dashboard.tasks import GENERATIONS
+    from dashboard.labs import selectors
+    from dashboard.labs.shard import Shard
+    from dashboard.labs.tasks import GENERATIONS
     from tests.dashboard.world import World
 
     settings.LAB_SHARDS = 1
@@ -131,7 +131,7 @@ class Ordering:
         self.next_s = 0.0
 
     def go_on(self, now_s: float) -> None:
-        from dashboard import selectors
+        from dashboard.labs import selectors
 
         if now_s < self.next_s:
             return
@@ -148,7 +148,7 @@ def main(name: str) -> None:
     import django
 
     django.setup()
-    logging.getLogger("dashboard.transport").setLevel(logging.ERROR)  # that there is no Redis here
+    logging.getLogger("dashboard.labs.transport").setLevel(logging.ERROR)  # that there is no Redis here
     from django.db import connection
 
     before = str(connection.settings_dict["NAME"])

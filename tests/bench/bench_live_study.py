@@ -18,7 +18,7 @@ from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
 from broker_core.pipeline.live import live_start
 from broker_core.pipeline.session import spark_open, spark_stop
-from dashboard.chunks import ChunkWriter
+from dashboard.labs.chunks import ChunkWriter
 
 Figure = tuple[str, float, str, str, str]
 

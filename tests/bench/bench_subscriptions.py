@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from broker_core.hashing.murmur3 import MASK_31, murmur3_32
-from broker_core.lab.flights import open_flights
+from broker_core.lab.workload.flights_table import open_flights
 from broker_core.pipeline.route_tasks import units_of
 from broker_core.pipeline.strategies.base import RouteTable
 from broker_core.pipeline.strategies.pulsar import slot_rule

@@ -12,8 +12,8 @@ import django
 
 django.setup()
 
+from dashboard.labs.transport import Frame, transport  # noqa: E402
 from dashboard.models import Lab, StoredView  # noqa: E402
-from dashboard.transport import Frame, transport  # noqa: E402
 from tests.bench.frames import frame_at, publish_at_rate  # noqa: E402
 
 

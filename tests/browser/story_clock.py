@@ -1,7 +1,7 @@
 """The clock of the shards of a site that stories are played on: it goes as the wall clock does, and further
 when a story lets time pass. So a story waits for a session timeout no longer than the page needs to draw it.
 
-A lab that owes more than DEBT_MAX_S lets the rest go (dashboard/driver.py), so time passes in steps below that, each
+A lab that owes more than DEBT_MAX_S lets the rest go (dashboard/labs/driver.py), so time passes in steps below that, each
 when the lab has lived the one before.
 """
 

@@ -17,11 +17,12 @@ from broker_core.pipeline.recommend import WEIGHTS, rank
 from broker_core.pipeline.sources.generated import EXPONENT_MAX, KEYS_MAX, RECORDS_MAX
 from broker_core.pipeline.sources.rows import REASONS
 from broker_core.pipeline.study_errors import FAULT
-from dashboard import access, services
+from dashboard import access
+from dashboard.labs import services
 from dashboard.models import Study, Upload
 from dashboard.sentences import LANGUAGES, SENTENCES, catalogue
 from dashboard.studies import reasons, selectors
-from dashboard.study_presentation import head, ranking_rows
+from dashboard.studies.presentation import head, ranking_rows
 from tests.dashboard.shown_study import result_of_fixture, shown
 
 VISITOR = "a-visitor-of-the-analyze-pages"

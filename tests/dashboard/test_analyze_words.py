@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from broker_core.lab.workload import KINDS as WORKLOAD_KINDS
+from broker_core.lab.workload.parse import KINDS as WORKLOAD_KINDS
 from broker_core.pipeline import strategies
 from broker_core.pipeline.recommend import WEIGHTS, rank, verdict
 from dashboard.formats import percent
 from dashboard.sentences import LANGUAGES, SENTENCES, catalogue
-from dashboard.study_presentation import (
+from dashboard.studies.presentation import (
     _reason,
     head,
     notes,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from dashboard import services
+from dashboard.labs import services
 from dashboard.models import Lab, StoredCommand
 
 pytestmark = pytest.mark.django_db

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from dashboard import access, selectors, services
+from dashboard import access
+from dashboard.labs import selectors, services
+from dashboard.labs.transport import Transport
 from dashboard.models import Lab, StoredCommand, StoredEvent, StoredView
-from dashboard.transport import Transport
 
 pytestmark = pytest.mark.django_db
 OTHER = "other-" + "o" * 20

@@ -13,11 +13,11 @@ from broker_core.held import Held
 from broker_core.kafka.assignors import custom
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
-from dashboard import selectors
 from dashboard.assignors.runner import COMMAND, RUNNER, Runner
+from dashboard.labs import selectors
+from dashboard.labs.shard import HELD_LOOK_S
 from dashboard.models import Lab as Row
-from dashboard.shard import HELD_LOOK_S
-from tests.core.lab.test_group_commands import LANE, SECOND
+from tests.core.lab.kafka.test_group_commands import LANE, SECOND
 from tests.dashboard.world import World
 
 EVEN = """
@@ -131,7 +131,7 @@ def test_a_lab_that_loads_is_held_without_a_busy_shard(pair: Pair, monkeypatch: 
         time.sleep(0.02)
     row = Row.objects.get(pk=pair.own.pk)
     monkeypatch.setattr(custom, "_runner", slow().ask)
-    monkeypatch.setattr("dashboard.ledger.checkpoint_before", lambda *_given: None)
+    monkeypatch.setattr("dashboard.labs.writes.checkpoint_before", lambda *_given: None)
     pair.world.shard.let_go()
     shard = pair.world.shard_new()
     begun_s, waits = time.monotonic(), []

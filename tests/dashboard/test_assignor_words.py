@@ -7,7 +7,7 @@ from typing import Any
 
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
-from tests.core.lab.test_group_commands import LANE, SECOND, lane_of, order
+from tests.core.lab.kafka.test_group_commands import LANE, SECOND, lane_of, order
 from tests.dashboard.test_assignors import EVEN, lab_of
 
 MISSPELT = "def assign(members, partitions):\n    return memberz\n"

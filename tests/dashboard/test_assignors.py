@@ -23,7 +23,7 @@ from dashboard.assignors.child import language
 from dashboard.assignors.child.limits import CPU_S, MEMORY_BYTES
 from dashboard.assignors.runner import RUNNER
 from mqsite.keeper import ROOT
-from tests.core.lab.test_group_commands import LANE, SECOND, lane_of, order
+from tests.core.lab.kafka.test_group_commands import LANE, SECOND, lane_of, order
 
 EVEN = """
 def assign(members, partitions):

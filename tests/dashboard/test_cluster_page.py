@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from broker_core.events import Json
-from dashboard import services
+from dashboard.labs import services
 from dashboard.models import StoredView
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from broker_core.kafka.client.producer.states import Phase
 from broker_core.kafka.cluster.settings import Truncation
-from broker_core.lab.views.kafka_cluster import STATES
-from broker_core.lab.views.kafka_copies import FOLLOWS, LEADS, NOT_RUNNING, WITHOUT_LEADER
-from broker_core.lab.views.kafka_wire import TOLD
+from broker_core.lab.kafka.views.cluster import STATES
+from broker_core.lab.kafka.views.copies import FOLLOWS, LEADS, NOT_RUNNING, WITHOUT_LEADER
+from broker_core.lab.kafka.views.wire import TOLD
 from dashboard.sentences.cluster import CLUSTER
 
 ROOT = Path(__file__).parents[2]

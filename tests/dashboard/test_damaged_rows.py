@@ -8,7 +8,8 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from dashboard import access, ledger, selectors, services
+from dashboard import access
+from dashboard.labs import selectors, services, writes
 from dashboard.models import DEMO_SLUG, Checkpoint, Lab, StoredCommand, StoredView, Study
 from dashboard.stored import Damaged
 from tests.dashboard.world import World
@@ -213,5 +214,5 @@ def test_what_is_damaged_is_refused_whatever_is_asked_of_it() -> None:
     for ask in asked:
         with pytest.raises(Exception, match="its script is damaged"):
             ask()
-    assert ledger.state_of(None) is None
+    assert writes.state_of(None) is None
     assert StoredCommand._meta.get_field("body").deconstruct()[1] == "django.db.models.JSONField"

@@ -7,8 +7,8 @@ import pytest
 from django.utils import translation
 
 from broker_core.lab.lab import Lab
-from broker_core.lab.observers.codes import CODES, NOW
 from broker_core.lab.scenario import scenario_from_json
+from broker_core.lab.shared.codes import CODES, NOW
 from dashboard.sentences import SENTENCES
 
 SECOND = 1_000_000

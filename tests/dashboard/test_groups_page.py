@@ -12,8 +12,8 @@ from django.test import Client
 from broker_core.events import Json
 from broker_core.kafka.group import states as classic_states
 from broker_core.kafka.group.consumer import states as consumer_states
-from dashboard import services
 from dashboard.errors import Refused
+from dashboard.labs import services
 from dashboard.models import StoredView
 from dashboard.views.groups import machines
 

@@ -11,7 +11,7 @@ from broker_core.kafka.group import states as classic_states
 from broker_core.kafka.group.consumer import states as consumer_states
 from broker_core.kafka.group.consumer.member import STABLE, STATE_NAMES
 from broker_core.lab.consumer import CRASHED, FROZEN, GONE, LIVE, STUCK, Consumer
-from broker_core.lab.views.kafka_group_verbs import (
+from broker_core.lab.kafka.views.group_verbs import (
     group_partition_verbs,
     group_verbs,
     member_verbs,

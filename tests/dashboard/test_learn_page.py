@@ -14,7 +14,8 @@ from django.utils import translation
 
 from broker_core.lab.lab import Lab as CoreLab
 from broker_core.lab.lesson.file import read_file, scenario_from_text, shelf
-from dashboard import lessons, services
+from dashboard import lessons
+from dashboard.labs import services
 from dashboard.lesson_words import asks_words, came_words
 from dashboard.models import Lab
 from dashboard.page import base_context, lab_page, stage_context

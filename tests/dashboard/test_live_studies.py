@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from dashboard.labs.services import lab_open
 from dashboard.leases import wall_ms
 from dashboard.models import Study
-from dashboard.services import lab_open
 from dashboard.studies import reasons, services
 from dashboard.studies.live import AGAIN_MAX
 from dashboard.studies.runner import Runner

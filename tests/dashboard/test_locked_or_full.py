@@ -15,9 +15,9 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
-from dashboard import services
+from dashboard.labs import services
+from dashboard.labs.transport import Transport
 from dashboard.models import Lab
-from dashboard.transport import Transport
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),

@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from django.test import RequestFactory
 from django.utils import translation
 
-from dashboard.log_presentation import choices, log_context, size
+from dashboard.logs.presentation import choices, log_context, size
 from dashboard.logs.source import exact
 from dashboard.page import base_context
 from dashboard.sentences import PAGES, catalogue

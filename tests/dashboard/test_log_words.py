@@ -12,8 +12,8 @@ from hypothesis import settings as checked
 from hypothesis import strategies as st
 
 from dashboard.errors import Refused
-from dashboard.log_presentation import BEHIND_MOST, choices, log_context, replica_words, size, span
 from dashboard.logs import opened, source
+from dashboard.logs.presentation import BEHIND_MOST, choices, log_context, replica_words, size, span
 from dashboard.sentences import catalogue
 
 WORDS, CHINESE = (catalogue("log")[language] for language in ("en", "zh-hans"))

@@ -15,7 +15,7 @@ from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.lab.kafka_log.derived_folder import DerivedFolder
 from broker_core.lab.kafka_log.lane import LaneLog
 from broker_core.lab.kafka_log.settings import LaneSettings
-from broker_core.lab.workload import workload_from_json
+from broker_core.lab.workload.parse import workload_from_json
 from tests.dashboard.processes import Site
 
 WORKLOAD = {"kind": "uniform", "keys": 50, "rate": 60}

@@ -5,7 +5,8 @@ from django.test import Client
 from django.urls import URLPattern
 from django.utils import timezone
 
-from dashboard import services, urls
+from dashboard import urls
+from dashboard.labs import services
 from dashboard.models import Lab, StoredView
 
 pytestmark = pytest.mark.django_db(transaction=True)  # pages of a lane ask from threads

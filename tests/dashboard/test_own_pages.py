@@ -9,9 +9,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from dashboard import services
+from dashboard.labs import services
+from dashboard.labs.transport import Transport
 from dashboard.models import Lab, Upload
-from dashboard.transport import Transport
 
 pytestmark = pytest.mark.django_db
 FOREIGN: list[dict[str, str]] = [

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from django.utils import translation
 
-from broker_core.lab.lanes.pulsar_options import ORDERS
-from broker_core.lab.views.pulsar import RULES
-from broker_core.lab.views.pulsar_idle import CODES
+from broker_core.lab.pulsar.options import ORDERS
+from broker_core.lab.pulsar.views.idle import CODES
+from broker_core.lab.pulsar.views.subscription import RULES
 from dashboard.sentences.subscription import SUBSCRIPTION
 
 ROOT = Path(__file__).parents[2]

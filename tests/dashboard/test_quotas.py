@@ -16,10 +16,10 @@ from django.utils import timezone
 from broker_core.kafka.log.record import Record
 from broker_core.kafka.log.record_batch import encode_batch
 from dashboard import address as addresses
-from dashboard import services
 from dashboard.address import address_of, client_address
 from dashboard.doors import Doors
 from dashboard.errors import Refused
+from dashboard.labs import services
 from dashboard.models import Lab, Study, Upload
 from dashboard.quotas import Quota, in_about
 from dashboard.serializers import refusal_response

@@ -9,8 +9,8 @@ from django.test import Client
 
 from broker_core.kafka.log.dump import dump_path
 from broker_core.kafka.producer.partitioner import coordinator_partition
-from broker_core.lab.lanes.kafka_cluster_group import GROUP_ID
-from dashboard import selectors
+from broker_core.lab.kafka.group import GROUP_ID
+from dashboard.labs import selectors
 from dashboard.logs import labs, places, replicas
 from dashboard.logs.writer import LogWriter
 from dashboard.models import Lab

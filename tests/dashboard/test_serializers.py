@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from broker_core.errors import CommandError, Names, SentenceError
 from dashboard.errors import Refused, in_all_words, in_words, listed
-from dashboard.lane_names import under_its_name
+from dashboard.labs.lane_names import under_its_name
 from dashboard.serializers import NESTING_MAX, json_body, json_response, refusal_response
 
 rf = RequestFactory()

@@ -13,9 +13,9 @@ from django.urls import Resolver404, resolve, reverse
 
 from dashboard import page_scripts
 from dashboard.finders import VENDORED, PackageFinder
+from dashboard.labs.transport import Beat
 from dashboard.models import lab_id_new
 from dashboard.routing import websocket_urlpatterns
-from dashboard.transport import Beat
 from dashboard.views import health
 
 # -- addresses -----------------------------------------------------------------------------------------------

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from channels.testing import WebsocketCommunicator
 
-from dashboard import feed as feeds
-from dashboard import services
+from dashboard.labs import feed as feeds
+from dashboard.labs import services
 from mqsite.asgi import application
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.asyncio]

@@ -14,11 +14,11 @@ from django.test import Client
 from django.utils import timezone, translation
 
 from broker_core.errors import CommandError
-from dashboard import services as lab_services
 from dashboard.errors import Refused, in_words
 from dashboard.formats import NARROW
+from dashboard.labs import services as lab_services
 from dashboard.models import Study, StudyWindow
-from dashboard.studies import ledger, reasons, selectors, services
+from dashboard.studies import reasons, selectors, services, writes
 from dashboard.studies.folders import folder_path
 from dashboard.studies.job import study_folder
 from dashboard.studies.sources import source_for_pipeline
@@ -163,7 +163,7 @@ def test_places_are_those_of_the_turns_to_come() -> None:
     bob, ann_1, ann_2 = waiting("bob"), waiting("ann"), waiting("ann")
     places = {study.pk: selectors.study_progress(study)["place"] for study in (bob, ann_1, ann_2)}
     assert places == {ann_1.pk: 1, bob.pk: 2, ann_2.pk: 3}
-    assert [ledger.study_order()] == [[ann_1.pk, bob.pk, ann_2.pk]]
+    assert [writes.study_order()] == [[ann_1.pk, bob.pk, ann_2.pk]]
 
 
 def test_waiting_study_is_taken_back_at_once_and_an_ended_one_stays_as_it_is() -> None:
@@ -171,7 +171,7 @@ def test_waiting_study_is_taken_back_at_once_and_an_ended_one_stays_as_it_is() -
     assert call("POST", f"/api/studies/{study.pk}/cancel/", {}).json()["state"] == "cancelled"
     assert call("POST", f"/api/studies/{study.pk}/cancel/", {}).json()["state"] == "cancelled"
     assert call("POST", f"/api/studies/{done.pk}/cancel/", {}).json()["state"] == "done"
-    assert ledger.study_take("worker") is None
+    assert writes.study_take("worker") is None
 
 
 def test_running_study_is_only_asked_to_stop() -> None:

@@ -157,7 +157,7 @@ def test_changes_at_records_that_the_lab_reaches_too_late_come_at_even_times(
 
 
 def journal_of(lab: Lab) -> list[tuple[str, str | None, int]]:
-    from dashboard.selectors import journal
+    from dashboard.labs.selectors import journal
 
     return [
         (command["kind"], command["consumer"], command["at_us"]) for command in journal(lab=lab)["commands"]

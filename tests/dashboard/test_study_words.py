@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dashboard.sentences import catalogue
-from dashboard.study_presentation import (
+from dashboard.studies.presentation import (
     head,
     notes,
     ranking_rows,

@@ -9,7 +9,7 @@ import pytest
 from django.db import connections
 from django.test import Client
 
-from dashboard import services
+from dashboard.labs import services
 from dashboard.models import DEMO_SLUG, Lab
 from tests.dashboard.world import World
 

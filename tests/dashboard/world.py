@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from dashboard import services
 from dashboard.access import token_hash
+from dashboard.labs import services
+from dashboard.labs.shard import Shard
+from dashboard.labs.transport import Frame
 from dashboard.models import Lab
-from dashboard.shard import Shard
-from dashboard.transport import Frame
 
 OWNER = "the-owner-of-all-labs-in-these-tests"
 OWNER_HASH = token_hash(OWNER)

@@ -255,7 +255,7 @@ def test_of_a_journal_only_the_changes_to_all_lanes_count():
 )  # fmt: skip
 def test_an_order_comes_before_the_first_record_that_arrives_after_it(at_us, rate, record):
     """As the lab counts arrivals: at 50 records a second the first one arrives after 20 ms."""
-    from broker_core.lab.workload_base import EvenArrivals
+    from broker_core.lab.workload.base import EvenArrivals
     from broker_core.pipeline.timed_workload import SequenceWorkload
 
     found = steps(lab_history({"kind": "join", "at_us": at_us}, rate=rate))

@@ -8,7 +8,7 @@ from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.originals import config_lines
 from broker_core.pipeline.strategies import strategy_parse
 from dashboard.sentences import catalogue
-from dashboard.study_presentation import strategy_words
+from dashboard.studies.presentation import strategy_words
 
 STEPS = history_steps(history_check({"kind": "given", "start": 3, "changes": [{"kind": "join"}]}))
 SHARED, RING = "subscriptionKeySharedEnable=true", "subscriptionKeySharedUseConsistentHashing"

@@ -9,10 +9,10 @@ import pytest
 from broker_core.hashing.java_hash import java_text, string_hash_unsigned
 from broker_core.hashing.murmur3 import murmur3_32
 from broker_core.kafka.producer.partitioner import partition_for_key
-from broker_core.lab.lanes.lane import Lane
-from broker_core.lab.lanes.pulsar_owners import NO_KEY_HASH_KEY
-from broker_core.lab.lanes.pulsar_reading import PulsarReading
-from broker_core.lab.observers.bill import Bill
+from broker_core.lab.pulsar.owners import NO_KEY_HASH_KEY
+from broker_core.lab.pulsar.reading import PulsarReading
+from broker_core.lab.shared.bill import Bill
+from broker_core.lab.shared.lane import Lane
 from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.routing import route_keys
 from broker_core.pipeline.strategies import Strategy, strategies_offered, strategy_parse

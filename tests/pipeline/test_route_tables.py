@@ -201,7 +201,7 @@ def test_a_study_has_one_to_thirty_two_strategies(texts):
 
 @pytest.mark.parametrize("prefetch", [0, 1, 5, 7, 250])
 def test_a_queues_prefetch_is_its_lanes_whether_the_lab_has_a_name_for_it_or_not(prefetch):
-    from broker_core.lab.lanes.rabbitmq import PREFETCH
+    from broker_core.lab.rabbitmq.lane import PREFETCH
 
     spec = strategy_parse(f"rabbitmq.queue:prefetch={prefetch}").lane_spec()
     assert spec.options.get("prefetch", PREFETCH[spec.algorithm]) == prefetch

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from broker_core.lab.workload import workload_from_json
+from broker_core.lab.workload.parse import workload_from_json
 from broker_core.pipeline.sources import files, read, spec
 from broker_core.pipeline.sources.generated import made_up_codes, number_keys
 from broker_core.pipeline.sources.read import source_failure, source_read

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from broker_core.lab.lab import Lab
-from broker_core.lab.observers.shares import skew_milli
 from broker_core.lab.scenario import Scenario
-from broker_core.lab.workload_keys import WEIGHT_MAX
+from broker_core.lab.shared.shares import skew_milli
+from broker_core.lab.workload.weighted_keys import WEIGHT_MAX
 from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.strategies import strategies_default, strategy_parse
 from broker_core.pipeline.study_request import service_check

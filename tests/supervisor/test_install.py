@@ -117,7 +117,7 @@ def test_with_uv_the_lock_is_synchronised_with_its_hashes_and_studies_are_prepar
         and sync[-1] == str(installed / "requirements-dev.lock")
     )
     assert (
-        flights[1:] == ["-m", "broker_core.lab.flights"]
+        flights[1:] == ["-m", "broker_core.lab.workload.flights_table"]
         and prepare[-1] == "prepare_studies"
         and prepare[0] == "nice"
     )
@@ -148,7 +148,7 @@ def test_a_lock_that_cannot_be_installed_is_told_and_not_taken_for_installed(
 
 
 def test_without_the_flights_nothing_is_taken_for_installed(installed, monkeypatch):
-    Machine(monkeypatch, uv=True, fails="broker_core.lab.flights")
+    Machine(monkeypatch, uv=True, fails="broker_core.lab.workload.flights_table")
     assert install.main([]) == 1 and fresh() == [False, False]
 
 

@@ -136,7 +136,7 @@ def test_only_the_settings_for_tls_send_cookies_over_it_alone():
 
 
 def test_a_heartbeat_lives_longer_than_the_lease_that_it_stands_for():
-    from dashboard import transport
+    from dashboard.labs import transport
 
     assert transport.BEAT_KEPT_S > base.LEASE_S, "else a shard is enqueued again while its task lives"
     assert base.SHARD_POLL_S < base.LEASE_S / 2

@@ -7,10 +7,10 @@ from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.lab.commands.base import ALL, Command
 from broker_core.lab.facts import LabFacts
-from broker_core.lab.lanes.pulsar_options import ORDERS
 from broker_core.lab.limits import Limits
 from broker_core.lab.pieces import Stops
 from broker_core.lab.pulsar.facts import PulsarFacts
+from broker_core.lab.pulsar.options import ORDERS
 from broker_core.lab.shared.facts import LaneFacts
 from broker_core.lab.shared.ordered_lab import OrderedLab
 from broker_core.lab.size import LaneSize

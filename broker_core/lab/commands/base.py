@@ -10,10 +10,10 @@ from broker_core.events import Json
 from broker_core.lab import fields
 from broker_core.lab.consumer import Consumer
 from broker_core.lab.facts import LabFacts
-from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.limits import Limits
 from broker_core.lab.pieces import Stops
 from broker_core.lab.shared.facts import LaneFacts
+from broker_core.lab.shared.lane import Lane
 from broker_core.lab.shared.ordered_lab import OrderedLab
 from broker_core.lab.size import LaneSize, check_parts
 

@@ -1,7 +1,7 @@
 """What a person does to the Kafka cluster of a lane: to a broker, or to the link between two nodes.
 
 What each does to the world: `broker_core/kafka/cluster/verbs.py`. Each begins a card
-(`lab/observers/kafka_faults.py`).
+(`lab/kafka/faults.py`).
 """
 
 from abc import abstractmethod
@@ -18,11 +18,11 @@ from broker_core.lab.commands.base import Command, LaneCommand
 from broker_core.lab.facts import LabFacts
 from broker_core.lab.fields import whole
 from broker_core.lab.kafka.facts import KafkaFacts
-from broker_core.lab.lanes.lane import Lane
+from broker_core.lab.kafka.views.links import are_linked
+from broker_core.lab.panels import cluster_notes
 from broker_core.lab.pieces import Stops
+from broker_core.lab.shared.lane import Lane
 from broker_core.lab.shared.ordered_lab import OrderedLab
-from broker_core.lab.views.kafka_links import are_linked
-from broker_core.lab.views.panels import cluster_notes
 from broker_core.sim.slot import CRASHED, PAUSED
 
 NODE_LETTERS_MAX = 32

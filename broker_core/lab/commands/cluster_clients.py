@@ -20,11 +20,11 @@ from broker_core.lab.commands.cluster import ClusterCommand
 from broker_core.lab.commands.cluster_operator import topic_name
 from broker_core.lab.fields import CONSUMER_NAME, whole
 from broker_core.lab.kafka.facts import KafkaFacts
-from broker_core.lab.lanes.lane import Lane
+from broker_core.lab.kafka.views.cluster import brokers_of, has_topic
 from broker_core.lab.messages import first_of_program
 from broker_core.lab.shared.facts import LaneFacts
+from broker_core.lab.shared.lane import Lane
 from broker_core.lab.size import LaneSize
-from broker_core.lab.views.kafka_cluster import brokers_of, has_topic
 from broker_core.sim.slot import PAUSED, RUNNING
 
 WRITER = "writer"

@@ -23,12 +23,12 @@ from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.lab.commands.cluster import ClusterCommand
 from broker_core.lab.fields import whole
 from broker_core.lab.kafka.facts import KafkaFacts
-from broker_core.lab.lanes.lane import Lane
+from broker_core.lab.kafka.views.cluster import partition_name
+from broker_core.lab.panels import cluster_notes
 from broker_core.lab.shared.facts import LaneFacts
+from broker_core.lab.shared.lane import Lane
 from broker_core.lab.shared.ordered_lab import OrderedLab
 from broker_core.lab.size import LaneSize
-from broker_core.lab.views.kafka_cluster import partition_name
-from broker_core.lab.views.panels import cluster_notes
 
 TOPIC_NAME = re.compile(r"(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}")
 """Source: Kafka 3.9 clients Topic.validate."""

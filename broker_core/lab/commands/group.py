@@ -8,7 +8,7 @@
     assignor         all members restart with a Python function of the user's own that shares the partitions out
     add_partitions   to a topic
 
-What each does to the world: `broker_core/lab/lanes/kafka_cluster_verbs.py`.
+What each does to the world: `broker_core/lab/kafka/verbs.py`.
 """
 
 import re
@@ -29,11 +29,11 @@ from broker_core.lab.commands.base import Command, ConsumerCommand
 from broker_core.lab.commands.cluster import ClusterCommand, clusters
 from broker_core.lab.facts import LabFacts
 from broker_core.lab.fields import LANE_ID, whole
+from broker_core.lab.kafka import verbs as member_verbs
 from broker_core.lab.kafka.facts import KafkaFacts
-from broker_core.lab.lanes import kafka_cluster_verbs
-from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.limits import Limits
 from broker_core.lab.shared.facts import LaneFacts
+from broker_core.lab.shared.lane import Lane
 from broker_core.lab.size import LaneSize
 
 DOWN_S, DOWN_S_MAX = 2, 3_600
@@ -52,7 +52,7 @@ class MemberCommand(ConsumerCommand):
         ConsumerCommand.check(self, LabFacts({lane.id: lane for lane in lanes}, lab.is_playing, lab.limits))
 
     def carry_out_in(self, lane: Lane, position: int) -> None:
-        if kafka_cluster_verbs.has_group(lane):
+        if member_verbs.has_group(lane):
             self.do(lane, position)
 
     @abstractmethod
@@ -70,7 +70,7 @@ class Freeze(MemberCommand):
         self.refuse_held(lane)
 
     def do(self, lane: Lane, position: int) -> None:
-        kafka_cluster_verbs.freeze(lane, self.consumer, position)
+        member_verbs.freeze(lane, self.consumer, position)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +84,7 @@ class Thaw(MemberCommand):
             raise CommandError("consumer", "{consumer} is not frozen", consumer=self.consumer)
 
     def do(self, lane: Lane, position: int) -> None:
-        kafka_cluster_verbs.thaw(lane, self.consumer, position)
+        member_verbs.thaw(lane, self.consumer, position)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +97,7 @@ class StickPoll(MemberCommand):
         self.refuse_held(lane)
 
     def do(self, lane: Lane, position: int) -> None:
-        kafka_cluster_verbs.stick(lane, self.consumer, position)
+        member_verbs.stick(lane, self.consumer, position)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +111,7 @@ class UnstickPoll(MemberCommand):
             raise CommandError("consumer", "{consumer} is not stuck", consumer=self.consumer)
 
     def do(self, lane: Lane, position: int) -> None:
-        kafka_cluster_verbs.unstick(lane, self.consumer, position)
+        member_verbs.unstick(lane, self.consumer, position)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +171,7 @@ class Restart(MemberCommand):
             set_to["assignors"] = list(self.assignors)
         if self.protocol is not None:
             set_to["group_protocol"] = self.protocol
-        kafka_cluster_verbs.restart(lane, self.consumer, position, self.down_s * SECOND_US, set_to)
+        member_verbs.restart(lane, self.consumer, position, self.down_s * SECOND_US, set_to)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,7 +223,7 @@ class ChangeSubscription(MemberCommand):
 
     def do(self, lane: Lane, position: int) -> None:
         topics = None if self.topics is None else list(self.topics)
-        kafka_cluster_verbs.subscribe(lane, self.consumer, position, topics, self.pattern)
+        member_verbs.subscribe(lane, self.consumer, position, topics, self.pattern)
 
 
 _PLAIN = re.compile(r"(?:[A-Za-z0-9_|-]|\.[*+]?)+")
@@ -312,8 +312,8 @@ class DeployAssignor(ClusterCommand):
         """A group can always be given another assignor."""
 
     def carry_out_in(self, lane: Lane, position: int) -> None:
-        if kafka_cluster_verbs.has_group(lane):
-            kafka_cluster_verbs.deploy_assignor(lane, position, self.source)
+        if member_verbs.has_group(lane):
+            member_verbs.deploy_assignor(lane, position, self.source)
 
     def do(self, lane: Lane, cause: Cause) -> None:
         """It is done to the lane's programs, in `carry_out_in`."""

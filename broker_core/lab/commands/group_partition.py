@@ -5,7 +5,7 @@ committed offsets, at the producer.
     reset_offsets                 kafka-consumer-groups --reset-offsets, for a group without members
     send_record                   a record whose partition the sender names
 
-What each does to the world: `broker_core/lab/lanes/kafka_cluster_partition_verbs.py`. Who owns a partition,
+What each does to the world: `broker_core/lab/kafka/partition_verbs.py`. Who owns a partition,
 and whether the group has members, changes on its own: that is looked at when the order is carried out.
 """
 
@@ -24,12 +24,12 @@ from broker_core.lab.commands.base import Command
 from broker_core.lab.commands.cluster import ClusterCommand
 from broker_core.lab.commands.group import MemberCommand
 from broker_core.lab.fields import LANE_ID, whole
+from broker_core.lab.kafka import partition_verbs as verbs
 from broker_core.lab.kafka.facts import KafkaFacts
-from broker_core.lab.lanes import kafka_cluster_partition_verbs as verbs
-from broker_core.lab.lanes.lane import Lane
+from broker_core.lab.kafka.views.cluster import partition_name
 from broker_core.lab.limits import Limits
 from broker_core.lab.shared.facts import LaneFacts
-from broker_core.lab.views.kafka_cluster import partition_name
+from broker_core.lab.shared.lane import Lane
 
 OFFSET_MAX = 2**53 - 1
 """What a program in JavaScript can still say exactly."""

@@ -10,10 +10,10 @@ from broker_core.events import Json
 from broker_core.lab import fields
 from broker_core.lab.commands.base import ConsumerCommand
 from broker_core.lab.consumer import Consumer
-from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.limits import Limits
-from broker_core.lab.observers.pace import ends_no_pause
 from broker_core.lab.shared.facts import LaneFacts
+from broker_core.lab.shared.lane import Lane
+from broker_core.lab.shared.pace import ends_no_pause
 
 SLOW_RATE_DEFAULT = 2
 

@@ -16,11 +16,11 @@ from broker_core.lab.commands.sticky import check_ranges_of, read_ranges
 from broker_core.lab.consumer import CRASHED, GONE, Consumer
 from broker_core.lab.facts import LabFacts
 from broker_core.lab.fields import whole
-from broker_core.lab.lanes.lane import Lane
-from broker_core.lab.lanes.pulsar_options import PRIORITY_MAX
 from broker_core.lab.limits import Limits
 from broker_core.lab.pieces import Stops
+from broker_core.lab.pulsar.options import PRIORITY_MAX
 from broker_core.lab.shared.facts import LaneFacts
+from broker_core.lab.shared.lane import Lane
 from broker_core.lab.shared.ordered_lab import OrderedLab
 from broker_core.pulsar.client.consumer import (
     ConsumerOrder,

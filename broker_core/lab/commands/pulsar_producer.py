@@ -13,10 +13,10 @@ from broker_core.events import Cause, Json
 from broker_core.lab.commands.base import LaneCommand
 from broker_core.lab.facts import LabFacts
 from broker_core.lab.fields import whole
-from broker_core.lab.lanes.lane import Lane
-from broker_core.lab.lanes.pulsar_reading import BROKER, PRODUCER
 from broker_core.lab.pieces import Stops
 from broker_core.lab.pulsar.facts import PulsarFacts
+from broker_core.lab.pulsar.reading import BROKER, PRODUCER
+from broker_core.lab.shared.lane import Lane
 from broker_core.lab.shared.ordered_lab import OrderedLab
 from broker_core.pulsar.client.producer import GiveUp
 from broker_core.sim.network import CUT

@@ -16,12 +16,12 @@ from broker_core.kafka.cluster.control_requests import (
 from broker_core.kafka.cluster.foreseen import refusal_of_move, refusal_of_new_topic
 from broker_core.kafka.cluster.state import SHUTTING_DOWN
 from broker_core.kafka.error_codes import Refused
-from broker_core.lab.lanes.kafka_cluster_group import brokers_of, consumer_state, group_of
-from broker_core.lab.lanes.lane import Lane
+from broker_core.lab.kafka.group import brokers_of, consumer_state, group_of
+from broker_core.lab.kafka.views.broker_verbs import broker_stage, broker_verbs
+from broker_core.lab.kafka.views.cluster import topics_of
+from broker_core.lab.kafka.views.links import clients_of, cut_links, nodes_of, writers_of
 from broker_core.lab.shared.facts import LaneFacts, facts_of_any
-from broker_core.lab.views.kafka_cluster import topics_of
-from broker_core.lab.views.kafka_links import clients_of, cut_links, nodes_of, writers_of
-from broker_core.lab.views.kafka_verbs import broker_stage, broker_verbs
+from broker_core.lab.shared.lane import Lane
 
 
 class BrokerFacts(msgspec.Struct, frozen=True):

@@ -34,7 +34,7 @@ from broker_core.lab.kafka_log.producer import (
 )
 from broker_core.lab.kafka_log.read_only import base_offset_of
 from broker_core.lab.kafka_log.settings import LaneSettings
-from broker_core.lab.workload import Workload
+from broker_core.lab.workload.parse import Workload
 
 TURNING_MAX = 60
 RETENTION_EVERY_US = SECOND_US

@@ -23,8 +23,8 @@ from broker_core.kafka.log.record import Record
 from broker_core.kafka.log.record_batch import encode_batch
 from broker_core.kafka.producer.partitioner import BATCH_SIZE
 from broker_core.kafka.producer.placement import Placement
-from broker_core.lab.keys import NO_KEY
-from broker_core.lab.workload import Workload
+from broker_core.lab.workload.live_keys import NO_KEY
+from broker_core.lab.workload.parse import Workload
 from broker_core.rng import SeededRandom
 
 EPOCH_MS = 1_356_998_400_000

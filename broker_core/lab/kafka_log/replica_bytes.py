@@ -22,8 +22,8 @@ from broker_core.kafka.group.record_reading import UnknownRecord, read_key, read
 from broker_core.kafka.log.record import Record, encode_record
 from broker_core.kafka.log.record_batch import encode_control_batch, seal
 from broker_core.kafka.replication.light_batch import LightBatch
-from broker_core.lab.keys import NO_KEY
 from broker_core.lab.messages import Messages
+from broker_core.lab.workload.live_keys import NO_KEY
 
 Pair = tuple[bytes | None, bytes | None]
 

@@ -1,12 +1,12 @@
 """A replica of a lab's cluster as a partition's folder: the bytes of that one broker's log, as far as it was
 told.
 
-    replica_view (lab/views)  ─► batches ─► BatchWriter ─► PartitionLog.append_as_follower ─► <generation>/flights-2/
+    replica_view (lab/kafka)  ─► batches ─► BatchWriter ─► PartitionLog.append_as_follower ─► <generation>/flights-2/
 
 What follows on from what is there is appended; the log start moves as the replica's does. What does not,
 because the replica was truncated or compacted, begins a new generation: a folder beside the old one, so that
 a reader sees one or the other. The byte-exact log and the replica's light one agree by a law
-(tests/core/lab/test_replica_log.py): same offsets, epochs, producers and segments' bounds.
+(tests/core/lab/kafka_log/test_replica_log.py): same offsets, epochs, producers and segments' bounds.
 
 The lab's brokers keep a topic of records in one segment of a gigabyte, which would be one box for days; here
 it is rolled by the page's segment.bytes. A compacted topic has the replica's own segments, for compaction
@@ -34,7 +34,7 @@ from broker_core.lab.kafka_log.read_only import base_offset_of
 from broker_core.lab.kafka_log.replica_bytes import BatchWriter
 from broker_core.lab.kafka_log.settings import LaneSettings
 from broker_core.lab.messages import Messages, Sent
-from broker_core.lab.workload import Workload
+from broker_core.lab.workload.parse import Workload
 
 TURNING_MAX = 60
 TRUNCATED, COMPACTED, LOST = "truncated", "compacted", "lost"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from broker_core.lab.lanes.lane import Lane
-from broker_core.lab.lanes.pulsar import PulsarRules
+from broker_core.lab.pulsar.lane import PulsarRules
 from broker_core.lab.shared.facts import LaneFacts, facts_of_any
+from broker_core.lab.shared.lane import Lane
 
 
 class PulsarFacts(LaneFacts, frozen=True, kw_only=True, tag="pulsar"):

@@ -13,7 +13,7 @@ from typing import Self
 import msgspec
 
 from broker_core.lab.consumer import CRASHED, FROZEN, GONE, PAUSED, STUCK, Consumer
-from broker_core.lab.lanes.lane import Lane
+from broker_core.lab.shared.lane import Lane
 from broker_core.lab.size import LaneSize
 from broker_core.lab.sizing import size_of_lane
 

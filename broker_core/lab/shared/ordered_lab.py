@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from broker_core.events import Json
-from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.pieces import Pieces
+from broker_core.lab.shared.lane import Lane
 
 
 class OrderedLab(Protocol):

@@ -21,12 +21,19 @@ from broker_core.clock import SECOND_US
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.hashing.compiled import compiled
-from broker_core.lab.flights import COLUMNS, MISSING, NO_CODE, data_dir, open_flights, set_data_dir
 from broker_core.lab.limits import Limits
-from broker_core.lab.workload import workload_from_json
-from broker_core.lab.workload_base import Workload
-from broker_core.lab.workload_draws import draws, scale, zipf_table
-from broker_core.lab.workload_flights import FlightsWorkload
+from broker_core.lab.workload.base import Workload
+from broker_core.lab.workload.draws import draws, scale, zipf_table
+from broker_core.lab.workload.flights import FlightsWorkload
+from broker_core.lab.workload.flights_table import (
+    COLUMNS,
+    MISSING,
+    NO_CODE,
+    data_dir,
+    open_flights,
+    set_data_dir,
+)
+from broker_core.lab.workload.parse import workload_from_json
 
 KEYS_MAX = {"zipf": 1_000_000, "uniform": 2**53}
 RECORDS_MAX = 10**11
@@ -37,7 +44,7 @@ LAB_BATCH_ROWS = 1 << 14
 KEY_PREFIX = b"key-"
 _DIGITS_MAX = 20
 _GUIDE_BITS = 16
-_STREAM = 0  # the stream of draws that says the key, as in broker_core/lab/workload_synthetic.py
+_STREAM = 0  # the stream of draws that says the key, as in broker_core/lab/workload/synthetic.py
 
 RECORDS = pa.schema(
     [("key", pa.binary()), ("at_us", pa.int64()), ("bytes", pa.int64()), ("ordinal", pa.int64())]

@@ -18,7 +18,7 @@ from broker_core.kafka.log.batch_reader import read_batches
 from broker_core.kafka.log.errors import LogError
 from broker_core.kafka.log.record import Record
 from broker_core.kafka.log.record_batch import RecordBatch
-from broker_core.lab.workload_keys import KEY_BYTES_MAX
+from broker_core.lab.workload.weighted_keys import KEY_BYTES_MAX
 from broker_core.pipeline.sources.csv_rows import (
     QUOTE,
     column_of,

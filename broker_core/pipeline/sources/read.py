@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from broker_core.events import Json
-from broker_core.lab.flights import data_dir
+from broker_core.lab.workload.flights_table import data_dir
 from broker_core.pipeline.sources.csv_rows import csv_columns, csv_part
 from broker_core.pipeline.sources.files import Part, count_part, cut, number_lines, source_files
 from broker_core.pipeline.sources.generated import lab_part, lab_workload, made_up_part

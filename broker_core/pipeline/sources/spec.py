@@ -11,7 +11,7 @@ from typing import Any
 from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.lab.fields import refuse_unknown, whole
-from broker_core.lab.workload_flights import KEY_COLUMNS
+from broker_core.lab.workload.flights import KEY_COLUMNS
 from broker_core.pipeline.sources.csv_rows import csv_columns, csv_delimiter, csv_ensure_rows, csv_header
 from broker_core.pipeline.sources.files import FILES_LOOKED_AT_MAX, ensure_text, source_files
 from broker_core.pipeline.sources.generated import EXPONENT_MAX, KEYS_MAX, RECORDS_MAX, lab_workload

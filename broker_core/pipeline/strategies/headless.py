@@ -17,14 +17,14 @@ from broker_core.errors import InvariantError
 from broker_core.lab.commands import command_from_json
 from broker_core.lab.consumer import GONE, Consumer
 from broker_core.lab.facts import LabFacts, facts_of_lane
-from broker_core.lab.keys import LiveKeys
-from broker_core.lab.lanes.lane import Lane
-from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.limits import DEFAULT_LIMITS
 from broker_core.lab.messages import Messages
-from broker_core.lab.observers.bill import Bill
 from broker_core.lab.scenario import LANE_KINDS, LaneSpec
-from broker_core.lab.workload_keys import KeysWorkload
+from broker_core.lab.shared.bill import Bill
+from broker_core.lab.shared.lane import Lane
+from broker_core.lab.shared.setup import LaneSetup
+from broker_core.lab.workload.live_keys import LiveKeys
+from broker_core.lab.workload.weighted_keys import KeysWorkload
 from broker_core.pipeline.strategies.base import Step
 
 REST_S_MAX = 3_600

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from broker_core.events import Json
 from broker_core.kafka.assignors import ASSIGNORS
 from broker_core.kafka.producer.partitioner import POSITIVE_MASK
-from broker_core.lab.cluster_options import CLUSTER_OF_ONE
+from broker_core.lab.kafka.options import CLUSTER_OF_ONE
 from broker_core.pipeline.strategies.base import Family, RouteTable, Step, Strategy, config_file
 from broker_core.pipeline.strategies.partitions import PARTITIONS, partition_routes
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from broker_core.errors import InvariantError
-from broker_core.lab.lanes.lane import Lane
-from broker_core.lab.observers.bill import Bill
 from broker_core.lab.scenario import PARTITIONS_MAX
+from broker_core.lab.shared.bill import Bill
+from broker_core.lab.shared.lane import Lane
 from broker_core.pipeline.strategies.base import NOBODY, Param, RouteTable, SlotRule, Step, Strategy
 from broker_core.pipeline.strategies.headless import lane_states, live_names
 

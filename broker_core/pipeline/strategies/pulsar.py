@@ -9,9 +9,9 @@ from broker_core.errors import InvariantError
 from broker_core.events import Json
 from broker_core.hashing.hash_range import Owner
 from broker_core.hashing.murmur3 import MASK_31
-from broker_core.lab.lanes.lane import Lane
-from broker_core.lab.lanes.pulsar_reading import PulsarReading
-from broker_core.lab.observers.bill import Bill
+from broker_core.lab.pulsar.reading import PulsarReading
+from broker_core.lab.shared.bill import Bill
+from broker_core.lab.shared.lane import Lane
 from broker_core.pipeline.strategies.base import Family, Param, RouteTable, SlotRule, Step, Strategy
 from broker_core.pipeline.strategies.headless import lane_states, live_names
 from broker_core.pulsar.selectors import Selector

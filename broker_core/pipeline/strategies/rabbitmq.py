@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from broker_core.events import Json
-from broker_core.lab.lanes.lane import Lane
-from broker_core.lab.lanes.rabbitmq import PREFETCH, PREFETCH_MAX
-from broker_core.lab.observers.bill import Bill
+from broker_core.lab.rabbitmq.lane import PREFETCH, PREFETCH_MAX
+from broker_core.lab.shared.bill import Bill
+from broker_core.lab.shared.lane import Lane
 from broker_core.pipeline.strategies.base import (
     Family,
     Param,

@@ -36,8 +36,8 @@ from dashboard.formats import fill
 from dashboard.management.in_order import Stopped, run_in_order
 from dashboard.management.study_line import CHANGE, KINDS, request_of, typed
 from dashboard.sentences import catalogue
+from dashboard.studies.presentation import head, notes, ranking_rows, unowned, verdict_words
 from dashboard.studies.spark import SparkEngine
-from dashboard.study_presentation import head, notes, ranking_rows, unowned, verdict_words
 
 WRONG_INPUT, FAILED, BY_SIGNAL = 2, 1, 128
 GROUP = "study"

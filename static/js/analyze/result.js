@@ -1,4 +1,5 @@
-// What a study's result says in words and figures: the browser's half of dashboard/study_presentation.py, line by line.
+// What a study's result says in words and figures: the browser's half of dashboard/studies/presentation.py, line by
+// line.
 
 import { NONE, figure, halfUp, percent, seconds, speaker } from "../base/say.js";
 

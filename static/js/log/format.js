@@ -1,4 +1,4 @@
-// How the log page writes bytes and times: the browser's half of what dashboard/log_presentation.py writes, and what
+// How the log page writes bytes and times: the browser's half of what dashboard/logs/presentation.py writes, and what
 // only the browser says.
 
 import { NONE, halfUp, number } from "../base/say.js";

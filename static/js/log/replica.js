@@ -5,7 +5,7 @@ import { number, sentences } from "../base/say.js";
 
 const GONE = new Set(["crashed", "stopped", "disk_lost", "paused"]);
 
-// The choices as [value, text] of each select. dashboard/log_presentation.py writes the first ones.
+// The choices as [value, text] of each select. dashboard/logs/presentation.py writes the first ones.
 export function choices(folder, say) {
   const brokers = (folder.brokers ?? []).map(({ id, condition }) => [
     String(id), say(GONE.has(condition) ? `log.broker.${condition}` : "log.broker", { broker: id }),

@@ -1,5 +1,5 @@
 // What the log page says about a folder and about each moment of a look-up. The head's two lines are also
-// dashboard/log_presentation.py's.
+// dashboard/logs/presentation.py's.
 
 import { NONE, number } from "../base/say.js";
 import { SETTINGS } from "./api.js";

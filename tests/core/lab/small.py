@@ -10,9 +10,9 @@ from broker_core.events import Json
 from broker_core.lab.consumer import Consumer
 from broker_core.lab.facts import LabFacts, facts_from_text, facts_text
 from broker_core.lab.lab import Lab
-from broker_core.lab.lanes.lane import Lane
-from broker_core.lab.observers.ledger import Ledger
 from broker_core.lab.scenario import scenario_from_json
+from broker_core.lab.shared.lane import Lane
+from broker_core.lab.shared.ledger import Ledger
 
 SECOND = 1_000_000
 

@@ -65,7 +65,7 @@ def watched(scenario, commands, until_us):
 
 
 def fork_of(journal, until_us):
-    """What `dashboard/services.py` makes of a cut: the commands up to it, and the nearest checkpoint."""
+    """What `dashboard/labs/services.py` makes of a cut: the commands up to it, and the nearest checkpoint."""
     cut = journal.cut(until_us)
     mark = nearest(journal.checkpoints, cut.past_us)
     kept = {} if mark is None else {mark: alone(mark, 0, journal._state_at(mark))}

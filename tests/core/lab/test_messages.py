@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker_core.lab.keys import NO_KEY
 from broker_core.lab.lab import Lab
 from broker_core.lab.messages import (
     FIRST_OF_PROGRAMS,
@@ -18,7 +17,8 @@ from broker_core.lab.messages import (
     origin,
 )
 from broker_core.lab.scenario import scenario_from_json
-from broker_core.lab.workload import workload_from_json
+from broker_core.lab.workload.live_keys import NO_KEY
+from broker_core.lab.workload.parse import workload_from_json
 from tests.core.lab.small import SECOND, order
 
 places = st.integers(0, IDS_EACH - 1)

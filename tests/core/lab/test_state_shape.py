@@ -94,7 +94,7 @@ def test_a_shape_names_the_classes_that_it_holds():
         "kafka.cluster.state.LeaderFetcher",
         "kafka.replication.replica_log.LightLog",
         "kafka.group.classic.group.ClassicGroup",
-        "lab.lanes.lane.LaneState",
+        "lab.shared.lane.LaneState",
         "sim.network.LinkState",
         "pulsar.client.consumer.ConsumerState",
     ):

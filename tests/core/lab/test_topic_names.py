@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from broker_core.lab.fields import LANE_ID
 from broker_core.lab.topic import LENGTH_MAX, topic_of_name, workload_topic
-from broker_core.lab.workload import workload_from_json
+from broker_core.lab.workload.parse import workload_from_json
 
 
 @settings(max_examples=50)

@@ -8,8 +8,8 @@ import pytest
 
 from broker_core.lab.consumer import RATE_WINDOW_S
 from broker_core.lab.lab import Lab
-from broker_core.lab.observers.history import HISTORY_KEPT_S
 from broker_core.lab.scenario import scenario_from_json
+from broker_core.lab.shared.history import HISTORY_KEPT_S
 from broker_core.lab.view import RECENT_SHOWN
 from tests.core.lab.small import SECOND, lab_of, order
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from broker_core.lab.lab import Lab
-from broker_core.lab.lanes.lane import Lane
-from broker_core.lab.lanes.pulsar_reading import PulsarReading
+from broker_core.lab.pulsar.reading import PulsarReading
 from broker_core.lab.scenario import scenario_from_json
+from broker_core.lab.shared.lane import Lane
 
 LISTED = 8
 

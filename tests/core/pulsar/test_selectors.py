@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from broker_core.errors import CommandError
 from broker_core.hashing.hash_range import moved_share
-from broker_core.lab.lanes.sticky_join import plan_join
+from broker_core.lab.pulsar.sticky_join import plan_join
 from broker_core.pulsar.selectors import SELECTORS, AssignRefused, Selector, selector_from_json
 from broker_core.pulsar.selectors.auto_split import AutoSplitSelector
 from broker_core.pulsar.selectors.auto_split_document import AutoSplitDocumentSelector

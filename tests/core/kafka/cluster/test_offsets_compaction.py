@@ -23,9 +23,9 @@ from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.producer.partitioner import coordinator_partition
 from broker_core.kafka.replication.light_cleaner import clean_light
 from broker_core.kafka.replication.replica_log import LightBatch, LightLog
+from broker_core.lab.kafka import settings as kafka_cluster_settings
+from broker_core.lab.kafka.group import GROUP_ID, coordinating
 from broker_core.lab.lab import Lab
-from broker_core.lab.lanes import kafka_cluster_settings
-from broker_core.lab.lanes.kafka_cluster_group import GROUP_ID, coordinating
 from broker_core.lab.scenario import scenario_from_json
 from broker_core.tagged import to_tagged
 

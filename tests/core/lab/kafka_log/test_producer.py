@@ -16,7 +16,7 @@ from broker_core.lab.kafka_log.producer import (
     batches_of,
     latest_topic,
 )  # fmt: skip
-from broker_core.lab.workload import workload_from_json
+from broker_core.lab.workload.parse import workload_from_json
 
 ALL = frozenset(range(3))
 

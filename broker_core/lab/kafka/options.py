@@ -1,0 +1,216 @@
+"""What a scenario may say of a Kafka lane's cluster. A lane that says nothing runs on three brokers, with
+three copies of each partition.
+
+{"model": "kafka", "brokers": 3, "replication_factor": 3, "min_insync_replicas": 2, "acks": -1, "racks": ["a",
+"b", "c"]}
+{"model": "kafka", "brokers": 1}    a cluster of one: a broker without replicas, and a controller
+{"model": "kafka", "cluster": false}    the same, as labs from before the cluster say it (docs/decisions/labs-before-the-cluster.md)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from broker_core.errors import CommandError, Names
+from broker_core.events import Json
+from broker_core.kafka.assignors import ASSIGNORS
+from broker_core.kafka.client.group_consumer.settings import (
+    ASYNC,
+    AUTO,
+    CLASSIC,
+    CONSUMER,
+    ISOLATION_LEVELS,
+    NEVER,
+    OFFSET_RESETS,
+    SYNC,
+)
+from broker_core.kafka.cluster.cluster import BROKERS_MAX
+from broker_core.kafka.group.settings import MIGRATION_POLICIES, NEW, OLD
+from broker_core.kafka.replication.fetcher import Truncation
+from broker_core.lab.fields import LANE_ID, refuse_unknown, whole
+from broker_core.lab.shared.readers import OWN_GROUP
+
+BROKERS = 3
+CLUSTER_OF_ONE: Mapping[str, int] = MappingProxyType({"brokers": 1, "replication_factor": 1})
+UNIFORM, RANGE = "uniform", "range"
+"""The assignors of the server (KIP-848), its default first."""
+CLUSTER_FIELDS = (
+    "cluster",
+    "brokers",
+    "replication_factor",
+    "min_insync_replicas",
+    "unclean_election",
+    "acks",
+    "idempotence",
+    "truncation",
+    "lag_messages_max",
+    "racks",
+    "group_protocol",
+    "remote_assignor",
+    "offsets_partitions",
+    "static_members",
+    "commits",
+    "more_topics",
+    "auto_offset_reset",
+    "isolation_level",
+    "migration_policy",
+    "group_coordinator",
+    "session_timeout_ms",
+    "heartbeat_interval_ms",
+    "max_poll_interval_ms",
+    "max_poll_records",
+    "metadata_max_age_ms",
+    "auto_commit_interval_ms",
+    "group_max_size",
+    "initial_rebalance_delay_ms",
+    "offsets_retention_minutes",
+    "offsets_retention_check_interval_ms",
+    "groups",
+    "placement_seed",
+)
+_NUMBERS: Mapping[str, tuple[int, int]] = MappingProxyType(
+    {
+        "min_insync_replicas": (1, BROKERS_MAX),
+        "lag_messages_max": (1, 2**31 - 1),
+        "offsets_partitions": (1, 50),
+        "session_timeout_ms": (6_000, 1_800_000),
+        "heartbeat_interval_ms": (100, 600_000),
+        "max_poll_interval_ms": (1_000, 3_600_000),
+        "max_poll_records": (1, 500),
+        "metadata_max_age_ms": (100, 3_600_000),
+        "auto_commit_interval_ms": (100, 3_600_000),
+        "group_max_size": (1, 1_000),
+        "initial_rebalance_delay_ms": (0, 60_000),
+        "offsets_retention_minutes": (1, 10_080),
+        "offsets_retention_check_interval_ms": (1_000, 600_000),
+        "placement_seed": (0, 2**31 - 1),
+    }
+)
+"""Option -> its lowest and highest value; without it the original's default holds."""
+MORE_TOPICS_MAX, MORE_PARTITIONS_MAX = 4, 64
+GROUPS_MAX = READERS_MAX = 8
+_CHOICES: Mapping[str, tuple[object, ...]] = MappingProxyType(
+    {
+        "acks": (-1, 0, 1),
+        "truncation": tuple(kind.value for kind in Truncation),
+        "group_protocol": (CLASSIC, CONSUMER),
+        "remote_assignor": (UNIFORM, RANGE),
+        "unclean_election": (True, False),
+        "idempotence": (True, False),
+        "static_members": (True, False),
+        "commits": (AUTO, SYNC, ASYNC, NEVER),
+        "migration_policy": tuple(MIGRATION_POLICIES),
+        "group_coordinator": (NEW, OLD),
+        "isolation_level": tuple(ISOLATION_LEVELS),
+        "auto_offset_reset": OFFSET_RESETS,
+    }
+)
+
+
+def check_cluster(entry: Json, where: str, topic: str) -> Json:
+    """The options of a lane's cluster. Raises CommandError at the field that is wrong."""
+    if not isinstance(entry.get("cluster", True), bool):
+        raise CommandError(f"{where}.cluster", "must be true or false")
+    if not entry.get("cluster", True):
+        for name in CLUSTER_FIELDS[1:]:
+            if name in entry:
+                raise CommandError(f"{where}.{name}", "must be left out where cluster is false")
+        return dict(CLUSTER_OF_ONE)
+    brokers = whole(f"{where}.brokers", entry.get("brokers", BROKERS), 1, BROKERS_MAX)
+    options: Json = {"brokers": brokers}
+    options["replication_factor"] = whole(
+        f"{where}.replication_factor", entry.get("replication_factor", min(3, brokers)), 1, brokers
+    )
+    for name, (low, high) in _NUMBERS.items():
+        if name in entry:
+            options[name] = whole(f"{where}.{name}", entry[name], low, high)
+    for name, choices in _CHOICES.items():
+        if name in entry:
+            if entry[name] not in choices or type(entry[name]) is not type(choices[0]):
+                raise CommandError(
+                    f"{where}.{name}",
+                    "must be one of {choices}",
+                    choices=Names(str(choice) for choice in choices),
+                )
+            options[name] = entry[name]
+    if options.get("idempotence") and options.get("acks", -1) != -1:
+        raise CommandError(f"{where}.acks", "the idempotent producer needs acks=-1")
+    if "racks" in entry:
+        racks = entry["racks"]
+        if (
+            not isinstance(racks, list)
+            or len(racks) != brokers
+            or not all(isinstance(rack, str) and LANE_ID.fullmatch(rack) for rack in racks)
+        ):
+            raise CommandError(
+                f"{where}.racks", "must be a list of {count} racks, one for each broker", count=brokers
+            )
+        options["racks"] = list(racks)
+    if options.get("group_coordinator") == OLD and options.get("group_protocol") == CONSUMER:
+        raise CommandError(
+            f"{where}.group_coordinator",
+            "must be new where group_protocol is consumer: the old one knows classic groups alone",
+        )
+    if "more_topics" in entry:
+        options["more_topics"] = _more_topics(entry["more_topics"], f"{where}.more_topics", topic)
+    if "groups" in entry:
+        options["groups"] = _groups(entry["groups"], f"{where}.groups")
+    return options
+
+
+def _groups(given: object, where: str) -> dict[str, Json]:
+    """Other groups that read the lane's topic, by name, each with its consumers, the records a second that
+    one of them takes, and its assignor."""
+    if not isinstance(given, dict) or len(given) > GROUPS_MAX:
+        raise CommandError(where, "must be an object of at most {high} groups", high=GROUPS_MAX)
+    found: dict[str, Json] = {}
+    for name, wanted in given.items():
+        if not isinstance(name, str) or not LANE_ID.fullmatch(name) or name == OWN_GROUP:
+            raise CommandError(
+                where, "must be 1 to 32 lower-case letters, digits, _ or -, and not {name}", name=OWN_GROUP
+            )
+        at = f"{where}.{name}"
+        if not isinstance(wanted, dict):
+            raise CommandError(at, "must be an object")
+        refuse_unknown(wanted, ("consumers", "rate", "assignor"), f"{at}.", at)
+        if wanted.get("assignor", "range") not in list(ASSIGNORS):  # may be what no table can look up
+            raise CommandError(f"{at}.assignor", "must be one of {choices}", choices=Names(ASSIGNORS))
+        found[name] = {
+            "consumers": whole(f"{at}.consumers", wanted.get("consumers", 1), 1, READERS_MAX),
+            "rate": whole(f"{at}.rate", wanted.get("rate", 100), 1, 100_000),
+            "assignor": wanted.get("assignor", "range"),
+        }
+    return found
+
+
+def _more_topics(given: object, where: str, own: str) -> list[Json]:
+    """Topics that are there from the start beside the lane's own, for members that subscribe to them; no
+    records go to them."""
+    if not isinstance(given, list) or len(given) > MORE_TOPICS_MAX:
+        raise CommandError(
+            where,
+            "must be a list of up to {high} topics, each with name and partitions",
+            high=MORE_TOPICS_MAX,
+        )
+    topics: list[Json] = []
+    for place, topic in enumerate(given):
+        at = f"{where}.{place}"
+        if not isinstance(topic, dict) or set(topic) != {"name", "partitions"}:
+            raise CommandError(at, "must have name and partitions")
+        taken = [own, *(other["name"] for other in topics)]
+        if (
+            not isinstance(topic["name"], str)
+            or not LANE_ID.fullmatch(topic["name"])
+            or topic["name"] in taken
+        ):
+            raise CommandError(
+                f"{at}.name", "must be 1 to 32 lower-case letters, digits, _ or -, and no other topic's name"
+            )
+        topics.append(
+            {
+                "name": topic["name"],
+                "partitions": whole(f"{at}.partitions", topic["partitions"], 1, MORE_PARTITIONS_MAX),
+            }
+        )
+    return topics

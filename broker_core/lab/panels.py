@@ -1,0 +1,56 @@
+"""What a lane's view has beside the Stage's picture, for pages of their own: of a Kafka lane on a cluster
+`cluster`, `group`, `group_topics` and `group_health`, of a Pulsar lane `pulsar`.
+
+Together they are dearer than the picture itself, so a view is asked for by name which of them it shall have:
+all, or those whose page is open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING
+
+from broker_core.events import Json
+from broker_core.lab.kafka.faults import ClusterNotes
+from broker_core.lab.kafka.reading import KafkaClusterReading
+from broker_core.lab.kafka.views.cluster import cluster_view
+from broker_core.lab.kafka.views.group import group_view
+from broker_core.lab.kafka.views.group_health import health_view
+from broker_core.lab.kafka.views.group_topics import topics_view
+from broker_core.lab.pulsar.views.subscription import pulsar_view
+
+if TYPE_CHECKING:
+    from broker_core.lab.shared.lane import Lane
+
+PANELS = ("cluster", "group", "group_topics", "group_health", "pulsar")
+
+
+def cluster_notes(lane: Lane) -> ClusterNotes | None:
+    """What the observers of a lane's cluster remember; None: the lane has none."""
+    notes = lane.reads.notes
+    return notes if isinstance(notes, ClusterNotes) else None
+
+
+def panels_of(lane: Lane, wanted: Collection[str] = PANELS) -> Json:
+    """Those of `wanted` that the lane has, by name; {} for lanes without a page."""
+    makers = _makers(lane)
+    return {name: makers[name]() for name in PANELS if name in makers and name in wanted}
+
+
+def _makers(lane: Lane) -> Mapping[str, Callable[[], Json]]:
+    if lane.model == "pulsar":
+        return {"pulsar": lambda: pulsar_view(lane)}
+    notes, reads = cluster_notes(lane), lane.reads
+    if notes is None or not isinstance(reads, KafkaClusterReading):
+        return {}
+    return {
+        "cluster": lambda: {
+            **cluster_view(lane.world),
+            "topic": notes.topic,
+            "faults": notes.faults.view(lane.world),
+            "history": notes.history.offsets_view(),
+        },
+        "group": lambda: group_view(lane, reads, notes),
+        "group_topics": lambda: topics_view(lane, reads),
+        "group_health": lambda: health_view(lane, reads, notes),
+    }

@@ -1,0 +1,1 @@
+"""A RabbitMQ lane: one broker with a work queue."""

@@ -1,0 +1,148 @@
+"""The RabbitMQ lane: one broker with a classic queue, one publisher, and a worker for each consumer, on its
+own connection and channel.
+
+Keys have no owner; a message goes to the consumer whose turn it is. Who has its turn, who is at its prefetch,
+what a closed channel gives back and when a silent connection is given up is the broker's
+(`broker_core/rabbitmq/`). The lab's own: to "leave" for a program that is silent, a person closes its
+connection at the broker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from broker_core.events import Cause, Json, TurningPoint
+from broker_core.lab.consumer import CRASHED, GONE, Consumer
+from broker_core.lab.pieces import Pieces
+from broker_core.lab.rabbitmq.narrator import RabbitMqNarrator
+from broker_core.lab.rabbitmq.reading import BROKER, RabbitMqReading
+from broker_core.lab.shared.in_flight import Watch
+from broker_core.lab.shared.lane import Lane
+from broker_core.lab.shared.setup import LaneSetup
+from broker_core.rabbitmq import methods as m
+from broker_core.rabbitmq.broker import Broker
+from broker_core.rabbitmq.broker_base import BrokerState
+from broker_core.rabbitmq.channel import CONSUMER_TIMEOUT_US
+from broker_core.rabbitmq.client.publisher import Declare, Publisher, PublisherState
+from broker_core.rabbitmq.client.worker import Subscribe, Worker, WorkerState
+from broker_core.rabbitmq.connection import SILENT_CHECKS_MAX
+from broker_core.rabbitmq.methods import BasicPublish
+from broker_core.sim.program import Leave, Order, Program
+from broker_core.sim.slot import Slot
+from broker_core.sim.world import Design
+
+PREFETCH = {"prefetch_5": 5, "prefetch_1": 1, "prefetch_unlimited": 0}
+PREFETCH_MAX = 65_535
+"""basic.qos carries the count in 16 bits."""
+CONSUMER_TIMEOUT_MAX_MS = 86_400_000
+PUBLISHER = "publisher"
+
+
+def algorithms() -> list[Json]:
+    """By the name that the lane has for them; a custom prefetch count is an option."""
+    return [{"id": name, "document": False} for name in PREFETCH]
+
+
+def make_lane(setup: LaneSetup, watch: Watch | None = None) -> Lane:
+    return Lane(setup, RabbitMqRules(setup.algorithm, setup.options), watch)
+
+
+class RabbitMqRules:
+    name = "rabbitmq"
+    keys_have_owners = False
+    sends_at_once = True
+
+    def __init__(self, algorithm: str, options: Json) -> None:
+        self.reads = RabbitMqReading(options["topic"], options.get("prefetch", PREFETCH[algorithm]))
+        timeout_ms = options.get("consumer_timeout_ms", CONSUMER_TIMEOUT_US // 1_000)
+        self.consumer_timeout_us = timeout_ms * 1_000 or None
+        self.narrator = RabbitMqNarrator(self.reads)
+
+    def algorithms(self) -> list[Json]:
+        return algorithms()
+
+    def design(self, lane: Lane) -> Design:
+        return Design(
+            {
+                "broker": (BrokerState, Broker), "publisher": (PublisherState, Publisher),
+                "worker": (WorkerState, lambda state: Worker(state, lane.traffic)),
+            },
+            m.Method | Subscribe | Declare | Order, lane.delay_us, lane.jitter_us,
+        )  # fmt: skip
+
+    def begin(self, lane: Lane) -> Pieces[None]:
+        lane.world.start(BROKER, "broker", BrokerState(consumer_timeout_us=self.consumer_timeout_us))
+        lane.world.start(PUBLISHER, "publisher", PublisherState(self.reads.queue_name))
+        lane.world.order(PUBLISHER, Declare(BROKER))
+        yield None
+
+    def head_start_us(self, lane: Lane) -> int:
+        return lane.answer_us
+
+    def forget_caches(self) -> None:
+        """It keeps none."""
+
+    def tidy(self, lane: Lane, second: int) -> None:
+        """Its nodes drop what they are done with themselves."""
+
+    # -- a person's verbs ------------------------------------------------------------------------------------
+
+    def publisher(self, lane: Lane) -> tuple[Slot, Callable[[int, int], tuple[int, BasicPublish]]]:
+        slot = lane.world.slots[PUBLISHER]
+        return slot, cast(Publisher, slot.node).publish
+
+    def join(self, lane: Lane, joiners: Sequence[Consumer], cause: Cause) -> None:
+        for consumer in joiners:
+            self.start(lane, consumer, cause)
+
+    def start(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
+        state = WorkerState(
+            consumer.name, self.reads.queue_name, self.reads.prefetch, Program(consumer.service_us)
+        )
+        lane.world.start(consumer.incarnation, "worker", state)
+        lane.world.order(consumer.incarnation, Subscribe(BROKER), cause)
+
+    def leave(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
+        if consumer.state == GONE:
+            lane.world.forget(consumer.incarnation)
+            lane.say("left_gone", consumer=consumer.name)
+            return
+        self.narrator.say_left(lane, consumer.name, self.reads.held(lane, consumer))
+        if consumer.state == CRASHED:
+            lane.crash_positions.pop(consumer.incarnation)
+            lane.world.reset(self.reads.connection_of(lane, consumer.incarnation), cause)
+            lane.world.forget(consumer.incarnation)
+        else:
+            lane.world.order(consumer.incarnation, Leave(), cause)
+            lane.world.exit(consumer.incarnation, cause)
+
+    def crash(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
+        consumer.deadline_us = self.given_up_us(lane, consumer)
+        unacked = self.reads.held(lane, consumer)
+        lane.emit(
+            "rabbitmq.consumer.crashed",
+            cause,
+            "rabbitmq.heartbeat.two_silent_checks",
+            {"heartbeat_us": m.HEARTBEAT_US, "unacked": unacked},
+            {"consumer": consumer.name, "deadline_us": consumer.deadline_us},
+        )
+        lane.say(
+            "rabbitmq.crash_pending",
+            consumer=consumer.name,
+            unacked=unacked,
+            deadline_us=consumer.deadline_us,
+        )
+
+    def given_up_us(self, lane: Lane, consumer: Consumer) -> int:
+        """When the broker will drop the connection of a program that falls silent now."""
+        known = self.reads.broker(lane).connections.get(self.reads.connection_of(lane, consumer.incarnation))
+        if known is None:  # its first words are still on their way
+            return consumer.joined_us + lane.delay_us + (SILENT_CHECKS_MAX + 1) * m.HEARTBEAT_US
+        return self.reads.given_up_us(lane, consumer.incarnation, known)
+
+    def rejoin(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
+        self.start(lane, consumer, cause)
+
+    def told(self, lane: Lane, event: TurningPoint) -> None:
+        """Nothing that the lab would have to do itself."""

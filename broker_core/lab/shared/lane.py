@@ -1,0 +1,602 @@
+"""A lane: one model's world under the lab's workload, the person's verbs on it, and observers that say what
+it means.
+
+    workload ─► arrive ─► world (nodes, network) ─► turning points ─► sentence, bill, darkness, tally
+    verbs    ─► order  ──►                       ─► traffic        ─► rates, what was finished in which order
+
+A lane decides nothing about messages: that is its nodes'. It sees arrivals and commands, never another lane,
+so the four can be advanced one after the other and `advance(a)` then `advance(b)` equals `advance(b)`.
+
+Its processes start a little before time 0 (`LaneModel.head_start_us`), so that who is there from the start is
+served when the lab begins.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from broker_core.clock import SECOND_US
+from broker_core.events import Cause, Json, TurningPoint
+from broker_core.lab.consumer import CRASHED, FROZEN, GONE, LIVE, PAUSED, Consumer, incarnation_name
+from broker_core.lab.pieces import Pieces, whole
+from broker_core.lab.shared.bill import Space
+from broker_core.lab.shared.history import keep_skew
+from broker_core.lab.shared.in_flight import LaneTraffic, Watch
+from broker_core.lab.shared.ledger import Ledger, LedgerState
+from broker_core.lab.shared.model import LaneModel
+from broker_core.lab.shared.narrator import Narrator
+from broker_core.lab.shared.pace import FULL_SPEED, PACE_KINDS, ends_no_pause, pace_code
+from broker_core.lab.shared.reading import Reading
+from broker_core.lab.shared.setup import LaneSetup
+from broker_core.lab.workload.live_keys import NO_KEY
+from broker_core.plain import from_plain, kept, take_back, to_plain
+from broker_core.sim.arrivals import Handed, Stream
+from broker_core.sim.keeping import in_parts, restored_in_parts
+from broker_core.sim.network import DEFAULT_DELAY_US
+from broker_core.sim.program import Order, Pace, Pause, Resume
+from broker_core.sim.slot import CRASHED as NODE_CRASHED
+from broker_core.sim.world import World
+
+WHY_MAX, WHY_FIRST = 40, 20
+"""Of a longer chain the first 20 and the last 20 turning points are kept: how it began, and how it came to
+rest."""
+JITTER_PART = 10
+"""A message takes its lane's delay, and up to a tenth more."""
+NOTHING_CHANGED = "none"
+CHECK_S = 5
+"""While nothing is reported and no change is under way, the model's laws are looked at every fifth second
+only; else at the end of each."""
+
+
+@dataclass
+class LaneState:
+    """What a checkpoint holds of a lane beside its world, its ledger and its model's notes. why: the turning
+    points since the last change began.
+    set_to: settings of programs that a person changed for the whole lane.
+    at_rest: what the lane says once its start has come to rest: that nothing has changed, or the last order
+    since then that has no bill.
+    history: skew at the end of each second. crash_positions: life of a program that is silent, which nobody
+    has noticed -> its command."""
+
+    algorithm: str
+    now_us: int = 0
+    next_record: int = 0
+    first_record: int = 0
+    consumers: dict[str, Consumer] = field(default_factory=dict)
+    why: list[Json] = field(default_factory=list)
+    sentence: Json = field(default_factory=lambda: {"code": "idle", "params": {}})
+    at_rest: Json = field(default_factory=lambda: {"code": NOTHING_CHANGED, "params": {}})
+    history: dict[int, int | None] = field(default_factory=dict)
+    incarnations_made: dict[str, int] = field(default_factory=dict)
+    crash_positions: dict[str, int] = field(default_factory=dict)
+    set_to: Json = field(default_factory=dict)
+
+
+class Lane(LaneState):
+    """One model in the lab."""
+
+    def __init__(self, setup: LaneSetup, rules: LaneModel, watch: Watch | None = None) -> None:
+        super().__init__(setup.algorithm)
+        self.rules = rules
+        self.reads: Reading = rules.reads
+        self.narrator: Narrator = rules.narrator
+        self.model = rules.name
+        self.keys_have_owners = rules.keys_have_owners
+        self.id = setup.lane_id
+        self.seed = setup.seed
+        self.options = setup.options
+        self.keys = setup.keys
+        self.messages = setup.messages
+        self.out: list[TurningPoint] = []
+        self.has_told = False  # since the model's laws were looked at last
+        self.heard: dict[
+            str, TurningPoint
+        ] = {}  # by id, as a person is to read them, until the step that tells them is over
+        self.ledger = Ledger(self)
+        self.traffic = LaneTraffic(watch)
+        self.delay_us: int = setup.options.get("network_delay_us", DEFAULT_DELAY_US)
+        self.jitter_us = self.delay_us // JITTER_PART
+        self.world = World(self.id, rules.design(self), setup.seed, self._told, self._heard)
+        self.now_us = self.world.now_us = -rules.head_start_us(self)
+        self.traffic.begin(self.now_us, self.world.design.ahead_us)
+
+    def beginning(self) -> Pieces[None]:
+        """Start the lane's processes, in pieces; a lane that is to become a kept one (`loading`) needs none
+        of its own."""
+        yield from self.rules.begin(self)
+        self.stream = self._stream()
+        self.rules.forget_caches()
+
+    def begin(self) -> Lane:
+        """`beginning` at once."""
+        whole(self.beginning())
+        return self
+
+    def _stream(self) -> Stream | Handed:
+        """The records, on their way from the publisher."""
+        self.published = 0
+        publisher, publish = self.rules.publisher(self)
+        if self.traffic.watch is not None:
+            publish = self._watched(self.traffic.watch, publish)
+        return Stream(publisher, publish) if self.rules.sends_at_once else Handed(publish)
+
+    def _watched(
+        self, watch: Watch, publish: Callable[[int, int], tuple[int, Any]]
+    ) -> Callable[[int, int], tuple[int, Any]]:
+        def hand_over(index: int, code: int) -> tuple[int, Any]:
+            # A message may be made up to its delay after it was sent; who reads what changes with a turning
+            # point, before which all that was sent is caught up.
+            self._note_published(self.stream.place)
+            watch.arrived(index, code, self.reads.would_wait(self, index, code))
+            return publish(index, code)
+
+        return hand_over
+
+    def _catch_up(self, until_us: int) -> None:
+        """What was published before `until_us` is on its way, and counted."""
+        self.stream.catch_up(until_us)
+        self._note_published(self.stream.place)
+
+    def _note_published(self, count: int) -> None:
+        """So many messages of the stream's plan are published."""
+        published = self.published
+        if published < count:
+            self.published = count
+            self.next_record += count - published
+            fresh = self.reads.fresh
+            if fresh is not None:
+                fresh += self.stream.keys[published:count]
+
+    @property
+    def not_put_on_way(self) -> Sequence[int]:
+        """Key codes of records that are published and on no link: at the end of a second at which nobody
+        looks at what is on its way, and all of them have keys."""
+        return self.stream.keys[self.stream.place : self.published]
+
+    # -- time ------------------------------------------------------------------------------------------------
+
+    def advance(self, until_us: int, first: int, times: Sequence[int], codes: Sequence[int]) -> None:
+        """Let everything happen up to and including `until_us`.
+
+        times, codes: arrival time and key code of the records `first`, `first` + 1, ...; those this lane has
+        already seen are skipped, and those after `until_us` are left for the next call.
+        """
+        whole(self.advancing(until_us, first, times, codes))
+
+    def advancing(
+        self, until_us: int, first: int, times: Sequence[int], codes: Sequence[int]
+    ) -> Pieces[None]:
+        """`advance` in pieces: a stop after each report of turning points, as of several hundred consumers
+        each has its own."""
+        self.ledger.fold_darkness()
+        stream = self.stream
+        start = self.next_record - first
+        stop = bisect_right(times, until_us)
+        if start or stop < len(times):  # a copy touches each number
+            times, codes = times[start:stop], codes[start:stop]
+        stream.plan(times, codes, self.next_record)
+        self.published = 0
+        while self.now_us < until_us or stream.place < len(times):
+            stop_us = (self.now_us // SECOND_US + 1) * SECOND_US
+            if stop_us > until_us:
+                stop_us = until_us
+            while True:
+                self.world.advance(stop_us, stream, by_report=True)
+                if not self.world.is_midway:
+                    break
+                yield self.world.held
+            self._note_published(bisect_right(times, stop_us))
+            if stop_us == until_us or self.is_changing or NO_KEY in self.not_put_on_way:
+                self._catch_up(stop_us + 1)
+            self.now_us = stop_us
+            self.traffic.fold(stop_us)
+            if stop_us % SECOND_US == 0:
+                self.traffic.put_in_order()  # while they are at hand in the processor's cache
+                self._sample(stop_us // SECOND_US)
+        # Logs grow and positions move without a turning point, too.
+        self.rules.forget_caches()
+        self.count_handled()
+
+    def count_handled(self) -> None:
+        """What the programs have handled by now is in their rates and in the tally: a checkpoint holds
+        nothing that is still to be counted."""
+        self.traffic.fold(self.now_us)
+        finished = self.traffic.take_finished()
+        if finished:
+            self.ledger.tally.finished.extend(finished)
+            self.ledger.tally.fold_finished(self.messages.codes_of)
+
+    @property
+    def is_changing(self) -> bool:
+        """Whether a change is under way: its bill is open, or nobody has noticed a crash."""
+        bill = self.ledger.kept_bill
+        return (bill is not None and not bill.settled) or bool(self.crash_positions)
+
+    def _sample(self, second: int) -> None:
+        self.rules.tidy(self, second)
+        if self.has_told or second % CHECK_S == 0 or self.is_changing:
+            self.has_told = False
+            self.reads.check(self)
+        # an answer in which nothing is new is no turning point, and may have been the last thing that was
+        # awaited
+        self.ledger.settle()
+        keep_skew(self, second)
+
+    # -- what the nodes told ---------------------------------------------------------------------------------
+
+    def _heard(self, event: TurningPoint) -> None:
+        """A node tells this, in the middle of its step."""
+        self._catch_up(self.world.now_us)
+        self.now_us = self.world.now_us
+        self.traffic.fold(self.now_us)
+        heard = self.narrator.heard(self, event)
+        if heard is not None:  # else it is no part of what the lab shows
+            self.heard[event.id] = heard
+
+    def _told(self, events: list[TurningPoint]) -> None:
+        """A node has told these; its step is over."""
+        self._catch_up(self.world.now_us)
+        self.now_us = self.world.now_us
+        for told in events:
+            event = self.heard.pop(told.id, None)
+            if event is None:
+                continue
+            self._keep(event)
+            self.rules.told(self, event)
+            self.narrator.told(self, event)
+        self._changed()
+
+    def _changed(self) -> None:
+        """Ownership may have changed."""
+        self.has_told = True
+        self.rules.forget_caches()
+        if self.traffic.watch is not None:
+            self.traffic.watch.stopped(self.reads.stopped(self), self.now_us)
+        self.ledger.forget_comparison()
+        self.ledger.fold_darkness()
+        self.ledger.settle()
+
+    def _keep(self, event: TurningPoint) -> None:
+        self.out.append(event)
+        self.why.append(event.to_json(int(event.id.rpartition(":")[2])))
+        if len(self.why) > WHY_MAX:
+            del self.why[WHY_FIRST]
+
+    def emit(self, kind: str, cause: Cause, rule: str | None, inputs: Json, data: Json) -> Cause:
+        """Record a turning point that no node told: the lab's own acts, and what a person did to a
+        program."""
+        self.world.cause = cause
+        followed = self.world.tell(kind, rule, inputs, data)
+        self._keep(self.heard.pop(self.world.told.pop().id))
+        self.world.cause = None
+        return followed
+
+    def say(self, code: str, /, **params: Any) -> None:
+        """Set the lane's sentence; the words for `code` are in the page's catalogue, in each language."""
+        self.sentence = {"code": code, "params": params}
+
+    def say_ordered(self, code: str, /, **params: Any) -> None:
+        """Set the lane's sentence to that of an order that has no bill; it stands, too, when the start comes
+        to rest after the order."""
+        self.at_rest = {"code": code, "params": params}
+        self.say(code, **params)
+
+    def say_cluster_changed(self) -> None:
+        """An order for the lane's cluster is no change of its consumers: it has a sentence of its own only
+        where none of theirs stands."""
+        if self.at_rest["code"] == NOTHING_CHANGED:
+            self.at_rest = {"code": "none_cluster", "params": {}}
+        if self.sentence["code"] == NOTHING_CHANGED:
+            self.sentence = self.at_rest
+
+    # -- commands --------------------------------------------------------------------------------------------
+
+    def _begin(self, position: int, kind: str, name: str) -> None:
+        """A change begins. Its own sentence comes when the brokers have heard of it; until then it is not
+        said that nothing has changed."""
+        self.ledger.begin(position, kind, name)
+        if self.sentence["code"] == NOTHING_CHANGED:
+            self.say("under_way")
+
+    def join(self, joiners: Sequence[Consumer], position: int) -> None:
+        self._begin(position, "join", joiners[0].name)
+        if self.ledger.kept_bill is not None:
+            self.ledger.kept_bill.count = len(joiners)
+            self.ledger.kept_bill.note_change(
+                "join" if position else "start", [consumer.name for consumer in joiners], self.now_us
+            )
+        for consumer in joiners:
+            self.consumers[consumer.name] = consumer
+            self.traffic.by_node[consumer.incarnation] = consumer
+        self.rules.join(self, joiners, Cause(command=position))
+        self._changed()
+
+    def change(self, kind: str, name: str, position: int, service_us: int = 0) -> None:
+        """Carry out leave, crash, rejoin, pause, resume or slow, which the command's check has allowed.
+        service_us: for slow."""
+        consumer, cause = self.consumers[name], Cause(command=position)
+        self._begin(position, kind, name)
+        if self.ledger.kept_bill is not None:
+            self.ledger.kept_bill.note_change(
+                FULL_SPEED if kind == "resume" and ends_no_pause(consumer) else kind, [name], self.now_us
+            )
+        match kind:
+            case "leave":
+                self.traffic.let_go(consumer.incarnation, self.now_us)
+                del self.consumers[name]
+                self.rules.leave(self, consumer, cause)
+            case "crash":
+                if consumer.state == FROZEN:
+                    self.world.resume(consumer.incarnation)
+                consumer.state = CRASHED
+                consumer.deadline_from_us = self.now_us
+                self.crash_positions[consumer.incarnation] = position
+                self.traffic.let_go(consumer.incarnation, self.now_us)
+                self.world.crash(consumer.incarnation, cause)
+                self.rules.crash(self, consumer, cause)
+            case "rejoin":
+                consumer.state = LIVE
+                consumer.deadline_us = consumer.deadline_from_us = None
+                consumer.acked = {}
+                consumer.incarnation, consumer.joined_us = self.new_incarnation(name), self.now_us
+                self.traffic.by_node[consumer.incarnation] = consumer
+                self.rules.rejoin(self, consumer, cause)
+            case "pause":
+                consumer.state = PAUSED
+                self._order(consumer, Pause(), cause)
+            case "resume":
+                if ends_no_pause(consumer):
+                    consumer.service_us = consumer.normal_us
+                    self._order(consumer, Pace(consumer.service_us), cause)
+                else:
+                    consumer.state = LIVE
+                    self._order(consumer, Resume(), cause)
+            case "slow":
+                consumer.service_us = service_us
+                self._order(consumer, Pace(service_us), cause)
+        if kind in PACE_KINDS:
+            self.emit(
+                f"{self.model}.consumer.{kind}",
+                cause,
+                None,
+                {},
+                {"consumer": name, "rate": SECOND_US // consumer.service_us},
+            )
+            self.say(
+                pace_code(self.model, kind, consumer), consumer=name, rate=SECOND_US // consumer.service_us
+            )
+        self._changed()
+        if kind == "crash" and self.ledger.tally.subject is not None:
+            self.ledger.tally.subject.lose(self)
+            self.ledger.tally.subject.look(self)
+
+    def act(self, kind: str, name: str, position: int, do: Callable[[Consumer, Cause], None]) -> None:
+        """Carry out a verb that only this lane's model has, which the command's check has allowed."""
+        consumer = self.consumers[name]
+        self._begin(position, kind, name)
+        if self.ledger.kept_bill is not None:
+            self.ledger.kept_bill.note_change(kind, [name], self.now_us)
+        do(consumer, Cause(command=position))
+        self._changed()
+        if (
+            self.ledger.tally.subject is not None
+            and self.ledger.tally.darkness.dark > self.ledger.tally.subject.dark_before
+        ):
+            self.ledger.tally.subject.lose(self)
+            self.ledger.tally.subject.look(self)
+
+    def notice_hold(self, consumer: Consumer, kind: str) -> None:
+        """The group has given up a consumer that is alive, frozen or stuck by a command of this kind: from
+        here on things move."""
+        self.rules.forget_caches()
+        self.ledger.begin_change(consumer.held_by, kind, consumer.name)
+        if self.ledger.kept_bill is not None:
+            self.ledger.kept_bill.note_change("noticed", [consumer.name], self.now_us)
+        consumer.deadline_us = consumer.deadline_from_us = None
+
+    def _order(self, consumer: Consumer, order: Order, cause: Cause) -> None:
+        if self.world.condition(consumer.incarnation) not in (None, NODE_CRASHED):
+            self.world.order(consumer.incarnation, order, cause)
+
+    def new_incarnation(self, name: str) -> str:
+        """The node of the next life of this consumer: `c4`, then `c4~2`, `c4~3`."""
+        number = self.incarnations_made.get(name, 0) + 1
+        if number == 1 and self.world.condition(name) is not None:
+            number = 2  # a consumer may be called as one of the lane's own nodes, broker-1, is
+        self.incarnations_made[name] = number
+        return incarnation_name(name, number)
+
+    def notice_crash(self, incarnation: str, name: str) -> None:
+        """The broker has found out that this life is over, and has changed nothing yet: from here on things
+        move, so the bill begins here."""
+        self.rules.forget_caches()
+        subject = self.ledger.tally.subject
+        if subject is not None and subject.kind == "crash":
+            if not self.keys_have_owners:
+                subject.lose(self)  # the last look at what it held
+            elif subject.consumer == name and not self.is_ghost(incarnation, name):
+                subject.last_look(self)
+        self.ledger.begin_change(self.crash_positions[incarnation], "crash", name)
+        if self.ledger.kept_bill is not None:
+            self.ledger.kept_bill.note_change("noticed", [name], self.now_us)
+        self.bury(incarnation, name)
+
+    def bury(self, incarnation: str, name: str) -> None:
+        """This life is over, and its broker knows."""
+        del self.crash_positions[incarnation]
+        consumer = self.consumers.get(name)
+        if consumer is not None and consumer.incarnation == incarnation:
+            consumer.state = GONE
+            consumer.deadline_us = consumer.deadline_from_us = None
+
+    def is_ghost(self, incarnation: str, name: str) -> bool:
+        """Whether the program of this dead life has come back in a new one meanwhile, or left."""
+        consumer = self.consumers.get(name)
+        return consumer is None or consumer.incarnation != incarnation
+
+    # -- looking ---------------------------------------------------------------------------------------------
+
+    @property
+    def event_count(self) -> int:
+        """How many turning points there were; a lane that takes another's place counts on from there."""
+        return self.world.told_count
+
+    @event_count.setter
+    def event_count(self, count: int) -> None:
+        self.world.told_count = count
+
+    @property
+    def redelivered(self) -> int:
+        """Messages given to somebody a second time so far."""
+        return self.reads.redelivered(self)
+
+    def weights(self) -> dict[str, int]:
+        """Consumer name -> records so far whose key (or partition) is its own now; where keys have no owner,
+        records lately finished."""
+        return self.reads.weights(self)
+
+    def key_owners(self) -> list[str | None] | None:
+        """Owner of each live key, by first appearance; None: in this model keys have no owner."""
+        return self.reads.key_owners(self)
+
+    def units(self) -> dict[str, str | None] | None:
+        """Partition -> owner; None: this model shares by key or by record, not by partition."""
+        return self.reads.units(self)
+
+    def space(self) -> Space | None:
+        """Who owns which part of the hash space; None: this model has none."""
+        return self.reads.space(self)
+
+    def is_settled(self) -> bool:
+        """Whether the last change has come to rest. A crash that the brokers have not noticed yet has changed
+        nothing."""
+        return self.reads.is_settled(self)
+
+    def stuck(self) -> tuple[int, int]:
+        """Live keys that nobody serves, and all; where keys have no owner, unacked records that the dead
+        hold, and all."""
+        return self.reads.stuck(self)
+
+    def dark_units(self) -> tuple[int, int]:
+        """How many units nobody serves, and how many there are (`darkness.py`)."""
+        return self.reads.dark_units(self)
+
+    def waiting_for(self, consumer: Consumer) -> int:
+        """Records that wait for this consumer: in its hands, sent to it, or where only it reads."""
+        return self.reads.waiting_for(self, consumer)
+
+    @property
+    def answer_us(self) -> int:
+        """How long a request and its answer are under way at most; of several who join at a time, those of
+        the last."""
+        joiners = (
+            0
+            if self.ledger.kept_bill is None or self.ledger.kept_bill.settled
+            else self.ledger.kept_bill.count
+        )
+        answer_us: int = 2 * (self.delay_us + self.jitter_us) + joiners * self.start_step_us
+        return answer_us
+
+    @property
+    def start_step_us(self) -> int:
+        """How far apart programs are started, so that none overtakes another on the network."""
+        step_us: int = self.jitter_us + 1
+        return step_us
+
+    def way_in(self) -> str:
+        """How this lane takes a newcomer in, for the words that tell it beforehand: ring, halves, exclusive,
+        failover, standby, eager, cooperative, restart, turn."""
+        return self.reads.way_in(self)
+
+    def sentence_as_of_now(self) -> Json:
+        """The sentence as far as only the model knows what it says now; `sentence.py` fills in the other
+        numbers that go on changing."""
+        return self.narrator.sentence_now(self)
+
+    def hand(self, consumer: Consumer) -> int:
+        """The message that a consumer's program works on, -1 for none."""
+        slot = self.world.slots.get(consumer.incarnation)
+        if slot is None or slot.condition == NODE_CRASHED:
+            return -1
+        message: int = slot.node.state.program.hand
+        return message
+
+    def held(self, consumer: Consumer) -> int:
+        """Records the broker has given to this consumer and not yet seen acknowledged."""
+        return self.reads.held(self, consumer)
+
+    def state_word(self, consumer: Consumer) -> str:
+        """live | slow | paused | crashed | waiting | failed | gone"""
+        if consumer.state == LIVE and self.reads.has_failed(self, consumer):
+            return "failed"
+        if consumer.state == LIVE and not self.reads.is_served(self, consumer):
+            return "waiting"
+        return (
+            "slow" if consumer.state == LIVE and consumer.service_us > consumer.normal_us else consumer.state
+        )
+
+    def lag(self) -> int:
+        """Records that arrived and are not done."""
+        return self.reads.lag(self)
+
+    def route(self, index: int, code: int) -> Json:
+        """Where record `index` went, step by step."""
+        return self.reads.route(self, index, code)
+
+    def picture(self) -> Json:
+        return self.reads.picture(self)
+
+    def algorithms(self) -> list[Json]:
+        return self.rules.algorithms()
+
+    def check_invariants(self) -> None:
+        """Raise InvariantError if the model has broken one of its own rules."""
+        self.reads.check(self)
+
+    def switched(self, algorithm: str, position: int) -> None:
+        """This lane has taken an older one's place and gone through the same history."""
+        self.emit(
+            f"{self.model}.algorithm_switched", Cause(command=position), None, {}, {"algorithm": algorithm}
+        )
+        if self.ledger.bill is None or self.ledger.bill.position == 0:
+            self.say_ordered("switched", algorithm=algorithm)
+
+    # -- checkpoints -----------------------------------------------------------------------------------------
+
+    def to_json(self) -> Json:
+        """The lane as plain JSON types (integer keys of dicts stay integers)."""
+        return whole(self.keeping())
+
+    def keeping(self) -> Pieces[Json]:
+        """`to_json` in pieces."""
+        self.ledger.catch_up()
+        state: Json = kept(self, LaneState) | {
+            "ledger": kept(self.ledger, LedgerState),
+            "notes": to_plain(self.reads.notes),
+        }
+        for world in in_parts(self.world):
+            state["world"] = world
+            yield None
+        return state
+
+    def loading(self, state: Json) -> Pieces[None]:
+        """Become the lane that `to_json` described, in pieces."""
+        take_back(self, LaneState, state)
+        take_back(self.ledger, LedgerState, state["ledger"])
+        self.ledger.tally.order.know_keys(self.messages.codes_of)
+        self.reads.notes = from_plain(state["notes"], type(self.reads.notes))
+        self.traffic.by_node = {
+            consumer.incarnation: consumer
+            for consumer in self.consumers.values()
+            if consumer.state not in (CRASHED, GONE)
+        }
+        yield None
+        self.world = yield from restored_in_parts(
+            self.id, self.rules.design(self), self.seed, state["world"], self._told, self._heard
+        )
+        self.traffic.begin(self.now_us, self.world.design.ahead_us)
+        self.stream = self._stream()
+        self.rules.forget_caches()

@@ -1,0 +1,1 @@
+"""A TubeMQ lane: a master, brokers and clients that share partitions among themselves; `operator.py` runs the group."""

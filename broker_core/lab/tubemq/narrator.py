@@ -1,0 +1,122 @@
+"""What is reported of a TubeMQ lane: who is known to be dead, when partitions are read again, and the
+sentence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from broker_core.events import Cause, Json, TurningPoint
+from broker_core.lab.shared.bill import Bill
+from broker_core.lab.shared.codes import code_of
+from broker_core.lab.tubemq.reading import is_alive
+from broker_core.tubemq import requests as r
+from broker_core.tubemq.client_id import host_of
+
+if TYPE_CHECKING:
+    from broker_core.lab.shared.lane import Lane
+    from broker_core.lab.tubemq.reading import TubeMqReading
+
+STARTING_CODES = (
+    "tubemq.restarting",
+    "tubemq.restarting_same",
+    "tubemq.starting",
+    "tubemq.refused",
+    "tubemq.node_taken",
+    "tubemq.occupied",
+)
+
+
+class TubeMqNarrator:
+    def __init__(self, reads: TubeMqReading) -> None:
+        self.reads = reads
+
+    def heard(self, lane: Lane, event: TurningPoint) -> TurningPoint:
+        if event.kind in ("tubemq.master.consumer_timed_out", "tubemq.broker.registration_timed_out"):
+            client_id = event.data["client"]
+            lives = (
+                life for life in lane.crash_positions if self.reads.client(lane, life).client_id == client_id
+            )
+            incarnation = next(lives, None)
+            is_known = self.reads.member(lane, client_id) is not None or any(
+                place.owner == client_id for place in self.reads.places(lane).values()
+            )
+            if incarnation is not None and not is_known:
+                self.forgotten(lane, incarnation, event.data["consumer"])
+        return event
+
+    def forgotten(self, lane: Lane, incarnation: str, name: str) -> None:
+        """The master and all brokers have given a dead client up: its node id and its partitions are free,
+        and nobody's."""
+        lane.notice_crash(incarnation, name)
+        is_ghost = (
+            lane.is_ghost(incarnation, name) or name not in self.reads.notes.plan
+        )  # then nothing waits for its return
+        units = self.reads.units(lane)
+        void = sum(
+            units[key] == name and not self.reads.place(lane, key).owner for key in self.reads.partition_keys
+        )
+        had = len(self.reads.client(lane, incarnation).registered)
+        lane.say(
+            code_of("tubemq.given_up", ghost=is_ghost), consumer=name, partitions=had if is_ghost else void
+        )
+
+    def told(self, lane: Lane, event: TurningPoint) -> None:
+        match event.kind:
+            case "tubemq.client.connected":
+                self.begin_reading(lane, event)
+            case "tubemq.client.disconnected":
+                self.reads.notes.stop_reading(event.data["client"], lane.now_us, event.data["partitions"])
+            case "tubemq.client.refused":
+                self.say_refused(lane, event.data["consumer"], event.data["code"], event.inputs["node_id"])
+
+    def begin_reading(self, lane: Lane, event: TurningPoint) -> None:
+        """Partitions are read again: the bill notes for how long they were not."""
+        read_again = self.reads.notes.begin_reading(
+            event.data["client"], event.data["partitions"], lane.now_us
+        )
+        for since_us in read_again.values():
+            lane.ledger.note_pause(since_us)
+        if read_again and not self.reads.notes.stopped and lane.ledger.bill is not None:
+            lane.emit(
+                "tubemq.group.partitions_resumed",
+                Cause(event=event.id),
+                None,
+                {},
+                lane.ledger.bill.pause_facts(),
+            )
+
+    def say_refused(self, lane: Lane, name: str, code: int, node_id: int) -> None:
+        members = self.reads.members(lane).values()
+        holders = [host_of(member.client_id) for member in members if member.node_id == node_id]
+        if (
+            code == r.NODE_ID_TAKEN and holders
+        ):  # else the master has given it up while its refusal was on its way
+            lane.say("tubemq.node_taken", consumer=name, code=code, holder=holders[0])
+        else:
+            lane.say(
+                "tubemq.occupied" if code == r.PARTITION_OCCUPIED else "tubemq.refused",
+                consumer=name,
+                code=code,
+            )
+
+    def sentence_now(self, lane: Lane) -> Json:
+        return lane.sentence
+
+    def on_settled(self, lane: Lane, bill: Bill) -> None:
+        notes, consumer = self.reads.notes, lane.consumers.get(bill.consumer)
+        was, notes.count_at_rest = notes.count_at_rest or 0, len(notes.plan)
+        is_back = bill.kind == "rejoin" and is_alive(consumer)
+        if is_back or lane.sentence["code"] in STARTING_CODES:
+            numbers: Json = {"partitions_moved": bill.partitions_moved, "pause_us": bill.pause_us}
+            if is_back:
+                numbers |= {"consumer": bill.consumer, "node_id": notes.plan.index(bill.consumer)}
+            else:
+                numbers |= {
+                    "from_count": was,
+                    "to_count": len(notes.plan),
+                    "partitions_total": bill.partitions_total,
+                }
+            lane.say(
+                code_of("tubemq.restarted", back=is_back, first=not was, same=was == len(notes.plan)),
+                **numbers,
+            )

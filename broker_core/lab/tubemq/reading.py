@@ -1,0 +1,304 @@
+"""What the nodes' states of a TubeMQ lane say: whom each partition falls to, who holds it, what waits, and
+the picture of it all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from broker_core.errors import InvariantError
+from broker_core.events import Json
+from broker_core.hashing.java_hash import java_text, string_hash_unsigned
+from broker_core.lab.consumer import CRASHED, GONE, Consumer
+from broker_core.lab.tubemq.operator import Notes
+from broker_core.lab.tubemq.picture import clients_view, partitions_view
+from broker_core.lab.workload.live_keys import NO_KEY
+from broker_core.sim.slot import CRASHED as NODE_CRASHED
+from broker_core.sim.slot import Slot
+from broker_core.tubemq import requests as r
+from broker_core.tubemq.assignment import node_of
+from broker_core.tubemq.broker import BrokerState, Consumed, Partition
+from broker_core.tubemq.client.balance_consumer import STARTED, STOPPING, ConsumerState
+from broker_core.tubemq.client.producer import ProducerState
+from broker_core.tubemq.master import MasterState, Member
+from broker_core.tubemq.partition_key import PartitionKey
+
+if TYPE_CHECKING:
+    from broker_core.lab.shared.lane import Lane
+
+GROUP = "lab"
+MASTER, PRODUCER = "tubemq:master", "tubemq:producer"
+
+
+class TubeMqReading:
+    """brokers: node name of each broker id. partition_keys: all partitions, in their order. notes: what the
+    lab itself knows of the group."""
+
+    fresh: None = None
+
+    def __init__(self, options: Json) -> None:
+        self.topic: str = options["topic"]
+        self.each: int = options["partitions"] // options["brokers"]
+        self.brokers = {
+            broker_id: f"tubemq:broker-{broker_id}" for broker_id in range(1, options["brokers"] + 1)
+        }
+        self.partition_keys = [
+            str(PartitionKey(broker_id, self.topic, number))
+            for broker_id in self.brokers
+            for number in range(self.each)
+        ]
+        self.notes = Notes()
+        self.routes: dict[int, str] = {}
+        self.nodes: tuple[int, list[int]] = (0, [])  # source count -> node id of each partition
+        self.key_places: list[int] = []  # of each live key: place of its partition in partition_keys
+        self.place_of = {key: place for place, key in enumerate(self.partition_keys)}
+        self.parts: dict[str, Partition] = {}
+
+    def forget(self) -> None:
+        self.parts = {}
+
+    def partition_of(self, lane: Lane, code: int) -> str:
+        """The partition of a key."""
+        key = self.routes.get(code)
+        if key is None:
+            number = string_hash_unsigned(java_text(lane.messages.key_bytes(code))) % len(self.partition_keys)
+            key = self.routes[code] = self.partition_keys[number]
+        return key
+
+    def sent(self, lane: Lane) -> ProducerState:
+        """What the producer knows of what it has sent."""
+        state: ProducerState = lane.world.slots[PRODUCER].node.state
+        return state
+
+    def would_wait(self, lane: Lane, index: int, code: int) -> bool:
+        key = self.partition_keys[self.sent(lane).turn] if code == NO_KEY else self.partition_of(lane, code)
+        return key not in self.notes.readers
+
+    def client(self, lane: Lane, incarnation: str) -> ConsumerState:
+        state: ConsumerState = lane.world.slots[incarnation].node.state
+        return state
+
+    def members(self, lane: Lane) -> dict[str, Member]:
+        """Clients that the master knows."""
+        state: MasterState = lane.world.slots[MASTER].node.state
+        group = state.groups.get(GROUP)
+        return {} if group is None else group.members
+
+    def member(self, lane: Lane, client_id: str) -> Member | None:
+        return self.members(lane).get(client_id)
+
+    def broker_states(self, lane: Lane) -> list[BrokerState]:
+        return [lane.world.slots[name].node.state for name in self.brokers.values()]
+
+    def partitions(self, lane: Lane) -> dict[str, Partition]:
+        """All partitions, in their order."""
+        if not self.parts:
+            for broker in self.broker_states(lane):
+                self.parts |= broker.partitions
+        return self.parts
+
+    def place(self, lane: Lane, key: str) -> Consumed:
+        """How far the group is in a partition, and who is registered for it."""
+        return self.partitions(lane)[key].groups.get(GROUP) or Consumed()
+
+    def places(self, lane: Lane) -> dict[str, Consumed]:
+        return {key: self.place(lane, key) for key in self.partitions(lane)}
+
+    def weights(self, lane: Lane) -> dict[str, int]:
+        weights = {name: 0 for name, consumer in lane.consumers.items() if consumer.state != GONE}
+        planned = self.planned(lane)
+        for place, sent in enumerate(self.sent(lane).sent.values()):
+            name = planned[place]
+            if name is not None:
+                weights[name] = weights.get(name, 0) + sent
+        for code in lane.not_put_on_way:
+            name = planned[self.place_of[self.partition_of(lane, code)]]
+            if name is not None:
+                weights[name] = weights.get(name, 0) + 1
+        return weights
+
+    def planned(self, lane: Lane) -> list[str | None]:
+        """Of each partition the consumer whose node id it falls to, whether or not that one holds it just
+        now, or is alive at all."""
+        plan = self.notes.plan
+        if not plan:
+            return [None] * len(self.partition_keys)
+        if self.nodes[0] != len(plan):
+            self.nodes = (len(plan), [node_of(key, len(plan)) for key in self.partition_keys])
+        return [plan[node_id] for node_id in self.nodes[1]]
+
+    def units(self, lane: Lane) -> dict[str, str | None]:
+        return dict(zip(self.partition_keys, self.planned(lane), strict=True))
+
+    def places_of_keys(self, lane: Lane) -> list[int]:
+        """Of each live key, by first appearance: place of its partition."""
+        live, known = lane.keys.count_at(lane.next_record), len(self.key_places)
+        if known < live:
+            self.key_places += [
+                self.place_of[self.partition_of(lane, code)] for code in lane.keys.codes[known:live]
+            ]
+        return self.key_places[:live]
+
+    def key_owners(self, lane: Lane) -> list[str | None]:
+        owners = self.planned(lane)
+        return [owners[place] for place in self.places_of_keys(lane)]
+
+    def space(self, lane: Lane) -> None:
+        return None
+
+    def is_settled(self, lane: Lane) -> bool:
+        clients = {}
+        for consumer in lane.consumers.values():
+            if is_alive(consumer):
+                client = clients[consumer.name] = self.client(lane, consumer.incarnation)
+                if client.phase != STARTED or client.calls:
+                    return False
+        others = (
+            slot
+            for slot in lane.world.slots.values()
+            if slot.kind == "consumer" and slot.condition != NODE_CRASHED
+        )
+        if any(slot.node.state.phase == STOPPING for slot in others):
+            return False
+        return all(
+            name not in clients or self.notes.readers.get(key) == clients[name].client_id
+            for key, name in zip(self.partition_keys, self.planned(lane), strict=True)
+        )  # fmt: skip
+
+    def dark_units(self, lane: Lane) -> tuple[int, int]:
+        return len(self.partition_keys) - len(self.notes.readers), len(self.partition_keys)
+
+    def stuck(self, lane: Lane) -> tuple[int, int]:
+        places = self.places_of_keys(lane)
+        if not places:
+            return self.dark_units(lane)
+        readers = self.notes.readers
+        is_dark = [key not in readers for key in self.partition_keys]
+        return sum(is_dark[place] for place in places), len(places)
+
+    def stopped(self, lane: Lane) -> Mapping[str, int]:
+        return self.notes.stopped
+
+    def waiting_for(self, lane: Lane, consumer: Consumer) -> int:
+        if not is_alive(consumer):
+            return 0
+        slot, sent = lane.world.slots[consumer.incarnation], self.sent(lane).sent
+        waiting = sum(
+            sent[key] - self.place(lane, key).offset
+            for key in self.client(lane, consumer.incarnation).registered
+        )
+        return waiting - self.done_unconfirmed(lane, slot)
+
+    def done_unconfirmed(self, lane: Lane, slot: Slot) -> int:
+        """Messages that a client's program has done and its brokers do not know of: their batch is not done,
+        or its confirmation under way."""
+        client: ConsumerState = slot.node.state
+        queues = [
+            slot.links[connection].queue
+            for connection in client.connections.values()
+            if connection in slot.links
+        ]
+        confirmed = [
+            message.partition
+            for queue in queues
+            for message, _ in queue
+            if type(message) is r.CommitOffsetRequestC2B
+        ]
+        count = sum(self.place(lane, key).pending for key in confirmed)
+        if client.reading and slot.condition != NODE_CRASHED:
+            count += self.place(lane, client.reading).pending - len(client.batch) - (client.program.hand >= 0)
+        return count
+
+    def way_in(self, lane: Lane) -> str:
+        return "restart"
+
+    def redelivered(self, lane: Lane) -> int:
+        return sum(broker.read_again for broker in self.broker_states(lane))
+
+    def held(self, lane: Lane, consumer: Consumer) -> int:
+        reading = "" if consumer.state == GONE else self.client(lane, consumer.incarnation).reading
+        return self.place(lane, reading).pending if reading else 0
+
+    def is_served(self, lane: Lane, consumer: Consumer) -> bool:
+        return self.client(lane, consumer.incarnation).phase == STARTED
+
+    def has_failed(self, lane: Lane, consumer: Consumer) -> bool:
+        return False
+
+    def lag(self, lane: Lane) -> int:
+        sent = sum(self.sent(lane).sent.values())
+        confirmed = sum(self.place(lane, key).offset for key in self.partition_keys)
+        return (
+            sent
+            - confirmed
+            - sum(
+                self.done_unconfirmed(lane, slot)
+                for slot in lane.world.slots.values()
+                if slot.kind == "consumer"
+            )
+        )
+
+    def route(self, lane: Lane, index: int, code: int) -> Json:
+        if code == NO_KEY:
+            key, key_hash = self.partition_keys[self.sent(lane).turn - 1], None
+        else:
+            key, key_hash = (
+                self.partition_of(lane, code),
+                string_hash_unsigned(java_text(lane.messages.key_bytes(code))),
+            )
+        waits = key in self.notes.stopped
+        return {
+            "hash": key_hash,
+            "unit": key,
+            "consumer": self.units(lane)[key],
+            "place": None,
+            "waits": waits,
+        }
+
+    def picture(self, lane: Lane) -> Json:
+        notes = self.notes
+        partitions, places, units = self.partitions(lane), self.places(lane), self.units(lane)
+        present = {
+            name: self.client(lane, consumer.incarnation)
+            for name, consumer in lane.consumers.items()
+            if consumer.state != GONE
+        }
+        return {
+            "kind": "clients",
+            "source_count": len(notes.plan),
+            "topic": self.topic,
+            "brokers": list(self.brokers),
+            "clients": clients_view(lane.consumers.values(), present, notes.plan),
+            "partitions": partitions_view(
+                partitions, places, units, lane.ledger.units_before(), notes.stopped, lane.consumers
+            ),
+        }
+
+    def check(self, lane: Lane) -> None:
+        partitions, readers = self.partitions(lane), self.notes.readers
+        owners: dict[str, str] = {}
+        for key, partition in partitions.items():
+            place = partition.groups.get(GROUP) or Consumed()
+            offset, pending = place.offset, place.pending
+            owner = owners[key] = place.owner
+            if offset < 0 or pending < 0 or not offset + pending <= place.furthest <= partition.end:
+                raise InvariantError(
+                    f"{key}: offset {offset} and {pending}, read to {place.furthest}, end {partition.end}"
+                )
+            if readers.get(key, owner) != owner:
+                raise InvariantError(
+                    f"{readers[key]} reads {key}, whose broker has registered {owner or 'nobody'}"
+                )
+        for consumer in lane.consumers.values():
+            if is_alive(consumer):
+                client = self.client(lane, consumer.incarnation)
+                for key in client.registered:
+                    if owners[key] != client.client_id:
+                        raise InvariantError(
+                            f"{client.client_id} believes it holds {key}, its broker says "
+                            f"{owners[key] or 'nobody'}"
+                        )
+
+
+def is_alive(consumer: Consumer | None) -> bool:
+    return consumer is not None and consumer.state not in (CRASHED, GONE)

@@ -1,0 +1,68 @@
+"""The Celery entrance: one task drives a shard for a while, then enqueues the next; another compares a
+consumer group's assignors.
+
+Python's full garbage collection looks at everything that lives: beside three labs of 512 consumers it holds
+the process for 0.25 to 0.5 s, in which no click is answered. Only labs that are dropped leave cycles worth
+collecting, so a full collection is made after a task that dropped some, and not on its own.
+"""
+
+import gc
+from typing import Any
+
+import redis
+from celery import shared_task
+from celery.signals import worker_shutting_down
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from dashboard.labs import shards, sharing
+from dashboard.labs.shard import Shard
+from dashboard.labs.transport import transport
+
+GENERATIONS = (700, 10, 1_000_000)
+"""gc thresholds: the two young generations as by default, the old one hardly ever."""
+# Between two tasks of one shard the labs stay in memory; the lease says whether they are still ours.
+_shards: dict[int, Shard] = {}
+
+
+@shared_task(name=shards.TASK)
+def drive_shard(number: int) -> None:
+    """Drive all labs of a shard for SHARD_TASK_S, unless another host does. Running it twice does no harm:
+    each lab has one holder."""
+    if number not in _shards:
+        _shards[number] = Shard(number, transport(), import_string(settings.SHARD_CLOCK))
+        gc.set_threshold(*GENERATIONS)
+    shard = _shards[number]
+    shard.run(settings.SHARD_TASK_S)
+    if not shard.stopping and not shard.is_elsewhere and not _given_up(shard):
+        shards.shard_enqueue(number)
+    if shard.has_dropped:
+        shard.has_dropped = False
+        gc.collect()
+
+
+def _given_up(shard: Shard) -> bool:
+    """Leave a shard to another host when this one has more than its share."""
+    try:
+        if not sharing.is_one_too_many(shard.number):
+            return False
+        shard.let_go()
+        transport().give_up(shard.number)
+    except redis.RedisError:
+        return False
+    return True
+
+
+@shared_task(name="dashboard.compare_group", ignore_result=True)
+def compare_group(lab_id: str, lane: str, until_us: int) -> None:
+    """Queue `default`: a lane's consumer group under each assignor and protocol."""
+    from dashboard.labs.comparison_task import work_out
+
+    work_out(lab_id, lane, until_us)
+
+
+@worker_shutting_down.connect
+def stop_shards(**_: Any) -> None:
+    """The worker has to end: the task returns at its next turn instead of after SHARD_TASK_S."""
+    for shard in _shards.values():
+        shard.stopping = True

@@ -1,0 +1,119 @@
+"""What the lab itself knows of a TubeMQ group, and its operator, without a world: who reads what, and how the
+dead are taken off."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from broker_core.lab.tubemq.operator import Connect, Notes, Operator, OperatorState, TakeOff
+from broker_core.sim.node import PERSON
+from broker_core.tubemq import requests as r
+from tests.core.playbook import Played, play
+
+KEYS = [f"1:t:{number}" for number in range(5)]
+
+
+def test_partition_that_was_never_read_has_not_stopped_when_it_is_read_first() -> None:
+    notes = Notes()
+    assert notes.begin_reading("a", ["1:t:0"], 10) == {} and notes.stopped == {}
+
+
+def test_pause_lasts_from_the_last_reader_to_the_next() -> None:
+    notes = Notes()
+    notes.begin_reading("a", ["1:t:0", "1:t:1"], 10)
+    notes.stop_reading("a", 20)
+    assert notes.stopped == {"1:t:0": 20, "1:t:1": 20}
+    assert notes.begin_reading("b", ["1:t:1"], 35) == {"1:t:1": 20}
+    assert notes.stopped == {"1:t:0": 20} and notes.readers == {"1:t:1": "b"}
+
+
+def test_client_that_reads_fewer_than_before_has_stopped_the_others() -> None:
+    notes = Notes()
+    notes.begin_reading("a", ["1:t:0", "1:t:1"], 10)
+    assert notes.begin_reading("a", ["1:t:1"], 20) == {}
+    assert notes.readers == {"1:t:1": "a"} and notes.stopped == {"1:t:0": 20}
+
+
+def test_second_stop_keeps_the_time_of_the_first_and_one_who_does_not_read_stops_nothing() -> None:
+    notes = Notes()
+    notes.begin_reading("a", ["1:t:0"], 10)
+    notes.stop_reading("b", 15, ["1:t:0"])
+    assert notes.stopped == {}
+    notes.stop_reading("a", 20, ["1:t:0"])
+    notes.stop_reading("a", 30, ["1:t:0"])
+    assert notes.stopped == {"1:t:0": 20}
+
+
+def test_partitions_that_are_named_stop_and_the_others_of_the_client_go_on() -> None:
+    notes = Notes()
+    notes.begin_reading("a", ["1:t:0", "1:t:1"], 10)
+    notes.stop_reading("a", 20, ["1:t:1"])
+    assert notes.readers == {"1:t:0": "a"} and notes.stopped == {"1:t:1": 20}
+    notes.stop_reading("a", 25, [])
+    assert notes.readers == {"1:t:0": "a"}
+
+
+def test_taking_over_from_one_who_still_reads_ends_no_pause() -> None:
+    notes = Notes()
+    notes.begin_reading("a", ["1:t:0"], 10)
+    assert notes.begin_reading("b", ["1:t:0"], 20) == {} and notes.readers == {"1:t:0": "b"}
+    notes.stop_reading("a", 30)
+    assert notes.stopped == {}, "it is another's by now"
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(st.tuples(st.booleans(), st.sampled_from("abc"), st.sets(st.sampled_from(KEYS))), max_size=12)
+)
+def test_what_was_read_once_is_read_or_stopped_and_never_both(
+    steps: list[tuple[bool, str, set[str]]],
+) -> None:
+    notes, ever = Notes(), set[str]()
+    for now_us, (begins, client, keys) in enumerate(steps):
+        if begins:
+            ever |= keys
+            notes.begin_reading(client, sorted(keys), now_us)
+        else:
+            notes.stop_reading(client, now_us)
+        assert (
+            notes.readers.keys() | notes.stopped.keys() == ever
+            and not notes.readers.keys() & notes.stopped.keys()
+        )
+
+
+@pytest.fixture
+def operator() -> tuple[Operator, Played]:
+    node, out = Operator(OperatorState()), Played("operator")
+    play(node, out, PERSON, Connect("m", {1: "b1", 2: "b2"}))
+    return node, out
+
+
+def test_operator_connects_to_the_master_and_to_each_broker(operator: tuple[Operator, Played]) -> None:
+    node, out = operator
+    assert out.connected == {1: "m", 2: "b1", 3: "b2"} and (node.state.master, node.state.brokers) == (
+        1,
+        {1: 2, 2: 3},
+    )
+
+
+def test_dead_client_is_unregistered_at_each_broker_and_then_closed_at_the_master(
+    operator: tuple[Operator, Played],
+) -> None:
+    """As the client itself would have sent it at the end of shutdown()."""
+    node, out = operator
+    assert play(node, out, PERSON, TakeOff("c", "g", ["2:t:0", "1:t:4", "2:t:1"])) == [
+        (3, r.RegisterRequestC2B(r.UNREGISTER, "c", "g", "2:t:0")),
+        (2, r.RegisterRequestC2B(r.UNREGISTER, "c", "g", "1:t:4")),
+        (3, r.RegisterRequestC2B(r.UNREGISTER, "c", "g", "2:t:1")),
+        (1, r.CloseRequestC2M("c", "g")),
+    ]
+
+
+def test_client_without_partitions_is_closed_all_the_same(operator: tuple[Operator, Played]) -> None:
+    node, out = operator
+    assert play(node, out, PERSON, TakeOff("c", "g", [])) == [(1, r.CloseRequestC2M("c", "g"))]
+
+
+def test_answers_to_the_operator_need_nothing_more(operator: tuple[Operator, Played]) -> None:
+    node, out = operator
+    assert play(node, out, 1, TakeOff("c", "g", ["1:t:0"])) == []

@@ -1,0 +1,117 @@
+"""More labs than a shard has time for: each is behind by the same share, frames and clicks keep their rate."""
+
+from typing import Any
+
+import pytest
+
+from broker_core.lab.lab import Lab as CoreLab
+from dashboard.labs import selectors
+from dashboard.labs.pace import SHARE_MIN, Pace
+from tests.dashboard.world import FakeClock, World
+
+SMALL = {"workload": {"kind": "uniform", "keys": 5, "rate": 5}, "lanes": [{"model": "rabbitmq"}]}
+
+
+class Busy:
+    """Work at a pace for a while. demand: of the time, for the labs' own time; telling: for frames, at the
+    shortest interval."""
+
+    def __init__(self) -> None:
+        self.clock = FakeClock()
+        self.pace = Pace(self.clock)
+        self.shortest_s = self.pace.interval_s
+
+    def work(self, seconds: float, demand: float, telling: float) -> None:
+        for _turn in range(round(seconds / 0.1)):
+            told_s = 0.1 * telling * self.shortest_s / self.pace.interval_s
+            self.pace.told(told_s)
+            self.pace.worked(min(0.1, told_s + 0.1 * demand * self.pace.share))
+            self.clock.now_s += 0.1
+            self.pace.adapt()
+
+
+def test_with_time_to_spare_the_labs_clock_is_the_walls() -> None:
+    busy = Busy()
+    began_s = busy.pace.at(busy.clock.now_s)
+    busy.work(30, demand=0.4, telling=0.3)
+    assert busy.pace.at(busy.clock.now_s) - began_s == pytest.approx(30)
+    assert busy.pace.behind_s == 0 and busy.pace.interval_s == busy.shortest_s
+
+
+@pytest.mark.parametrize("demand", [1.0, 1.4, 3.0])
+def test_too_much_to_do_slows_the_labs_clock_and_not_the_frames(demand: float) -> None:
+    busy = Busy()
+    busy.work(20, demand, telling=0.3)
+    assert busy.pace.interval_s == busy.shortest_s and busy.pace.behind_s > 0
+    assert 0.5 < busy.pace.share * demand / 0.6 <= 1.1, "it does what there is time for"
+
+
+def test_frames_that_take_most_of_the_time_become_rarer_first() -> None:
+    busy = Busy()
+    busy.work(20, demand=0.4, telling=0.8)
+    assert busy.pace.share == 1.0 and busy.shortest_s < busy.pace.interval_s <= 0.25
+
+
+def test_labs_run_at_their_speed_again_when_there_is_time(settings: Any) -> None:
+    busy = Busy()
+    busy.work(20, demand=5.0, telling=2.0)
+    assert busy.pace.share < 0.2 and busy.pace.interval_s == settings.FRAME_INTERVAL_MAX_S
+    busy.work(40, demand=0.3, telling=0.2)
+    assert busy.pace.share == 1.0 and busy.pace.interval_s == busy.shortest_s
+
+
+def test_the_labs_clock_never_jumps_or_stops() -> None:
+    busy = Busy()
+    last_s = busy.pace.at(busy.clock.now_s)
+    for demand in (0.1, 50.0, 0.1, 3.0):
+        for _tenth in range(150):
+            busy.work(0.1, demand, telling=0.2)
+            now_s = busy.pace.at(busy.clock.now_s)
+            assert 0.1 * SHARE_MIN * 0.99 <= now_s - last_s <= 0.1001
+            last_s = now_s
+
+
+@pytest.mark.django_db
+def test_labs_of_a_shard_that_is_too_small_for_them_are_behind_by_the_same_share(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Six labs ask for twice the time there is, one of them for three times as much as another."""
+    settings.LAB_SHARDS = 1
+    world = World()
+    labs = [world.open(**SMALL) for _lab in range(6)]
+    world.run(1)
+    costs = {lab.pk: cost for lab, cost in zip(labs, (0.2, 0.2, 0.3, 0.3, 0.4, 0.6), strict=True)}
+    cores = {id(world.shard.drivers[lab.pk].core): costs[lab.pk] for lab in labs}
+    real = CoreLab.advancing
+
+    def costly(core: CoreLab, at_us: int) -> Any:
+        world.clock.now_s += cores[id(core)] * max(0, at_us - core.now_us) / 1e6
+        return (yield from real(core, at_us))
+
+    def turns(seconds: float) -> None:
+        until_s = world.clock.now_s + seconds
+        while world.clock.now_s < until_s:
+            before_s = world.clock.now_s
+            world.shard.turn()
+            if world.clock.now_s == before_s:
+                world.clock.now_s += 0.005
+
+    monkeypatch.setattr(CoreLab, "advancing", costly)
+    turns(8)
+    world.transport.frames.clear()
+    before = {lab.pk: world.shard.drivers[lab.pk].core.now_us for lab in labs}
+    turns(8)
+    lived = [(world.shard.drivers[lab.pk].core.now_us - before[lab.pk]) / 8e6 for lab in labs]
+    assert max(lived) / min(lived) < 1.15 and 0.3 < min(lived) < 0.6, lived
+    assert all(len(world.messages(lab)) / 8 >= 4 for lab in labs), "frames keep coming"
+    assert all(world.shard.drivers[lab.pk].view["feed"]["behind_ms"] >= 500 for lab in labs)
+    waits = []
+    for lab in labs * 2:
+        began_s, order = world.clock.now_s, world.order(lab, "join")
+        while selectors.command_get(lab_id=lab.pk, command_id=order["command_id"])["state"] == "accepted":
+            turns(0.001)
+        waits.append(world.clock.now_s - began_s)
+    assert max(waits) < 0.4, waits
+    monkeypatch.undo()
+    turns(20)
+    assert world.shard.pace.share == 1.0 and world.shard.drivers[labs[0].pk].behind_ms == 0
