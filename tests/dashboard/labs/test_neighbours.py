@@ -476,9 +476,9 @@ def test_one_long_command_lets_a_neighbours_order_in(two: Two, monkeypatch: pyte
     costly_lanes(two, monkeypatch, 0.3)
     real = views.lane_view
 
-    def lane_view(lab: CoreLab, lane: Any) -> Any:
+    def lane_view(lab: CoreLab, lane: Any, panels: Any) -> Any:
         two.world.clock.now_s += 0.1 if lab is two.driver.core else 0.0
-        return real(lab, lane)
+        return real(lab, lane, panels)
 
     monkeypatch.setattr(views, "lane_view", lane_view)
     long = two.world.order(two.broken, "join")
