@@ -178,7 +178,7 @@ class Site:
         times a second."""
         program = (
             "import django, time; django.setup()\n"
-            "from dashboard import services, shards\n"
+            "from dashboard.labs import services, shards\n"
             "from dashboard.studies.services import studies_tend\n"
             "from mqsite.keeper import KEEP_EVERY_S\n"
             "services.demo_lab_ensure()\n"
