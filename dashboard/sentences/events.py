@@ -161,6 +161,10 @@ EVENTS = {
     "event.kafka.partition.isr_changed": _("{topic}-{partition}: the ISR is now {isr}"),
     "event.kafka.partition.reassigned": _("{topic}-{partition}: its replicas are now {replicas}"),
     "event.kafka.partition.writes_refused": _("{topic}-{partition} refuses writes with acks=-1: {error}"),
+    "event.kafka.log.segments_deleted": _(
+        "Retention on broker {broker} deleted {topic}-{partition} up to offset {start}: {passed_over} "
+        "{passed_over?record|records} that the group had not read"
+    ),
     "event.kafka.replica.truncated": _(
         "Broker {broker} cut {cut_count} records off {topic}-{partition}, from offset {offset} on"
     ),

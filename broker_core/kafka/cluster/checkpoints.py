@@ -16,6 +16,7 @@ from dataclasses import replace
 from broker_core.kafka.cluster.cleaner import clean_if_due
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
 from broker_core.kafka.cluster.hosting import Host
+from broker_core.kafka.cluster.retention import retain_if_due
 from broker_core.kafka.cluster.settings import ClusterSettings
 from broker_core.kafka.cluster.state import BrokerDisk, TopicPartition
 from broker_core.kafka.log.checkpoints import (
@@ -26,14 +27,17 @@ from broker_core.kafka.log.checkpoints import (
     write_offsets,
 )
 from broker_core.kafka.log.settings import LogSettings
+from broker_core.kafka.log.topic_config import TopicConfig
 from broker_core.kafka.replication.replica_log import LightLog
 from broker_core.sim.node import Outbox
 
 
 def checkpoint_due(host: Host, _: str, now_us: int, out: Outbox) -> None:
-    """Every 5 s: write the high watermarks, and flush what is due; and every 15 s the cleaner."""
+    """Every 5 s: write the high watermarks, and flush what is due; every 15 s the cleaner, and every 300 s
+    retention."""
     state = host.state
-    clean_if_due(state, now_us)
+    has_cleaned = clean_if_due(state, now_us)
+    retain_if_due(state, now_us, out, has_cleaned=has_cleaned)
     write_checkpoints(state.disk)
     for log in state.disk.logs.values():
         log.flush_if_due(state.now_ms(now_us))
@@ -60,9 +64,11 @@ def close_logs(host: Host, now_us: int) -> None:
     disk.folder.replace(CLEAN_SHUTDOWN, b"")
 
 
-def new_log(disk: BrokerDisk, key: TopicPartition, settings: ClusterSettings, now_ms: int) -> LightLog:
-    """Make the log of a replica that this broker did not have."""
-    log = disk.logs[key] = LightLog.begin(log_settings(settings, key[0]), now_ms=now_ms)
+def new_log(
+    disk: BrokerDisk, key: TopicPartition, settings: ClusterSettings, config: TopicConfig, now_ms: int
+) -> LightLog:
+    """Make the log of a replica that this broker did not have. config: what its topic sets."""
+    log = disk.logs[key] = LightLog.begin(config.over(log_settings(settings, key[0])), now_ms=now_ms)
     return log
 
 

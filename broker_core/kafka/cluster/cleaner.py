@@ -17,11 +17,13 @@ from broker_core.kafka.log.compaction import Cleaned, LogToClean, log_to_clean
 from broker_core.kafka.replication.light_cleaner import clean_light
 
 
-def clean_if_due(state: BrokerState, now_us: int) -> None:
-    """Look whether a log is due, if it is time to look."""
-    if now_us >= state.clean_at_us:
-        state.clean_at_us = now_us + state.settings.log_cleaner_backoff_ms * 1_000
-        clean_all(state.disk, state.now_ms(now_us))
+def clean_if_due(state: BrokerState, now_us: int) -> bool:
+    """Look whether a log is due, if it is time to look. Tells whether it was."""
+    if now_us < state.clean_at_us:
+        return False
+    state.clean_at_us = now_us + state.settings.log_cleaner_backoff_ms * 1_000
+    clean_all(state.disk, state.now_ms(now_us))
+    return True
 
 
 def clean_all(disk: BrokerDisk, now_ms: int) -> dict[TopicPartition, Cleaned]:

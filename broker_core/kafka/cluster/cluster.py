@@ -28,6 +28,7 @@ from broker_core.kafka.cluster.state import BrokerState
 from broker_core.kafka.cluster.transaction_requests import TransactionMessage
 from broker_core.kafka.controller.controller import Controller
 from broker_core.kafka.group.messages import GroupMessage
+from broker_core.kafka.log.topic_config import AS_THE_BROKERS, TopicConfig
 from broker_core.kafka.replication.sessions import BrokerSessions
 from broker_core.kafka.txn.records import PARTITION_COUNT, TRANSACTION_STATE_TOPIC
 from broker_core.sim.node import Node
@@ -41,7 +42,8 @@ FIRST_TOPICS_MS = 200
 
 @dataclass(frozen=True, slots=True)
 class TopicPlan:
-    """assignments: replicas of each partition, the preferred leader first; (): placed by the controller."""
+    """assignments: replicas of each partition, the preferred leader first; (): placed by the controller.
+    config: what the topic sets for its own logs."""
 
     name: str
     partitions: int
@@ -49,6 +51,19 @@ class TopicPlan:
     min_insync_replicas: int = 1
     allows_unclean_election: bool = False
     assignments: tuple[tuple[int, ...], ...] = ()
+    config: TopicConfig = AS_THE_BROKERS
+
+    def request(self) -> CreateTopicsRequest:
+        """What a tool sends to have it made."""
+        return CreateTopicsRequest(
+            self.name,
+            self.partitions,
+            self.replication_factor,
+            [list(replicas) for replicas in self.assignments],
+            self.min_insync_replicas,
+            self.allows_unclean_election,
+            self.config,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,17 +173,4 @@ def begin(world: World, plan: ClusterPlan, seed: int) -> None:
         world.order(broker_node(broker), lifecycle.Start())
     world.start(TOOL, "tool", tool.ToolState())
     for topic in plan.topics:
-        world.order(
-            TOOL,
-            tool.Order(
-                CreateTopicsRequest(
-                    topic.name,
-                    topic.partitions,
-                    topic.replication_factor,
-                    [list(replicas) for replicas in topic.assignments],
-                    topic.min_insync_replicas,
-                    topic.allows_unclean_election,
-                ),
-                FIRST_TOPICS_MS,
-            ),
-        )
+        world.order(TOOL, tool.Order(topic.request(), FIRST_TOPICS_MS))

@@ -14,6 +14,7 @@ Source: Kafka 3.9 clients/src/main/resources/common/message, metadata/src/main/r
 from __future__ import annotations
 
 from broker_core.kafka.cluster.requests import Message
+from broker_core.kafka.log.topic_config import AS_THE_BROKERS, TopicConfig
 from broker_core.kafka.replication.registration import PartitionRegistration
 
 # --- brokers
@@ -109,6 +110,7 @@ class MetadataTopicState(Message, tag="kafka.cluster.TopicState"):
 
     topic: str
     min_insync_replicas: int
+    config: TopicConfig = AS_THE_BROKERS
 
 
 class MetadataBrokerState(Message, tag="kafka.cluster.BrokerState"):
@@ -138,7 +140,7 @@ class MetadataDelta(Message, tag="kafka.cluster.MetadataDelta"):
 
 class CreateTopicsRequest(Message, tag="kafka.cluster.CreateTopics"):
     """One topic a request. assignments: replicas of each partition, the preferred leader first; empty: placed
-    by the controller."""
+    by the controller. config: what it sets for its own logs."""
 
     name: str
     num_partitions: int = -1
@@ -146,6 +148,7 @@ class CreateTopicsRequest(Message, tag="kafka.cluster.CreateTopics"):
     assignments: list[list[int]] = []
     min_insync_replicas: int = 1
     unclean_leader_election: bool = False
+    config: TopicConfig = AS_THE_BROKERS
 
 
 class CreatePartitionsRequest(Message, tag="kafka.cluster.CreatePartitions"):

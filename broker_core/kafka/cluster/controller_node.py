@@ -226,6 +226,7 @@ class ControllerNode:
             settings = {
                 "min_insync_replicas": request.min_insync_replicas,
                 "allows_unclean_election": request.unclean_leader_election,
+                "config": request.config,
             }
             if request.assignments:
                 return rules.create_topic_at(request.name, request.assignments, **settings)  # type: ignore[arg-type]
@@ -367,7 +368,8 @@ class ControllerNode:
         )
 
     def topic_state(self, name: str) -> c.MetadataTopicState:
-        return c.MetadataTopicState(name, self.state.rules.topics[name].min_insync_replicas)
+        topic = self.state.rules.topics[name]
+        return c.MetadataTopicState(name, topic.min_insync_replicas, topic.config)
 
     # --- connections
 

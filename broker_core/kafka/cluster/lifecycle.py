@@ -48,6 +48,7 @@ def start(host: Host, connection: int, message: Start, now_us: int, out: Outbox)
     out.deadline("isr", now_us + settings.replica_lag_time_max_ms * 500)
     out.deadline("checkpoint", now_us + settings.high_watermark_checkpoint_interval_ms * 1_000)
     host.state.clean_at_us = now_us + settings.log_cleaner_backoff_ms * 1_000
+    host.state.retain_at_us = now_us + settings.log_initial_task_delay_ms * 1_000
 
 
 def stop(host: Host, connection: int, message: Stop, now_us: int, out: Outbox) -> None:

@@ -14,6 +14,7 @@ from broker_core.kafka.cluster import changes, checkpoints, groups, isr, replica
 from broker_core.kafka.cluster.control_requests import MetadataDelta
 from broker_core.kafka.cluster.hosting import Host
 from broker_core.kafka.cluster.state import SHUTTING_DOWN, Replica, TopicPartition
+from broker_core.kafka.log.topic_config import AS_THE_BROKERS
 from broker_core.kafka.replication.brokers import KnownBroker
 from broker_core.kafka.replication.fetcher import Fetcher
 from broker_core.kafka.replication.isr import LeaderAndIsr
@@ -42,6 +43,8 @@ def metadata_delta(host: Host, connection: int, delta: MetadataDelta, now_us: in
             state.brokers.pop(told.broker_id, None)
     for topic in delta.topics:
         state.topics[topic.topic] = topic.min_insync_replicas
+        if topic.config != AS_THE_BROKERS:
+            state.configs[topic.topic] = topic.config
     changed: list[TopicPartition] = []
     for told_partition in delta.partitions:
         key = (told_partition.topic, told_partition.partition)
@@ -109,7 +112,10 @@ def apply(host: Host, key: TopicPartition, known: PartitionRegistration, now_us:
 
 def _take_up(host: Host, key: TopicPartition, now_us: int) -> Replica:
     state, settings = host.state, host.state.settings
-    log = state.disk.logs.get(key) or checkpoints.new_log(state.disk, key, settings, state.now_ms(now_us))
+    log = state.disk.logs.get(key)
+    if log is None:
+        config = state.configs.get(key[0], AS_THE_BROKERS)
+        log = checkpoints.new_log(state.disk, key, settings, config, state.now_ms(now_us))
     partition = Partition(
         state.broker_id,
         state.brokers,

@@ -26,6 +26,8 @@ class ClusterSettings:
     is_rack_aware: `replica.selector.class` is the rack-aware one, so consumers are sent to a replica in their
     rack. flush_interval_messages, flush_interval_ms: what is flushed to disk outlives a power cut; by default
     nothing is flushed but at a clean stop.
+    log_retention_check_interval_ms: how often retention looks for segments that are due, first
+    `log_initial_task_delay_ms` after a start.
     log_cleaner_backoff_ms: how often the cleaner looks for a compacted log that is due. offsets_segment_ms,
     offsets_delete_retention_ms: `segment.ms` and `delete.retention.ms` of `__consumer_offsets`, which is
     compacted; only closed segments are.
@@ -48,6 +50,8 @@ class ClusterSettings:
     broker_session_timeout_ms: int = SESSION_TIMEOUT_MS
     high_watermark_checkpoint_interval_ms: int = 5_000
     log_segment_bytes: int = 1 << 30
+    log_retention_check_interval_ms: int = 300_000
+    log_initial_task_delay_ms: int = 30_000
     log_cleaner_backoff_ms: int = 15_000
     offsets_segment_ms: int = 7 * DAY_MS
     offsets_delete_retention_ms: int = DAY_MS

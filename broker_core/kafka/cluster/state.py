@@ -25,6 +25,7 @@ from broker_core.kafka.cluster.settings import ClusterSettings
 from broker_core.kafka.cluster.transaction_requests import TransactionMessage
 from broker_core.kafka.group.messages import GroupMessage
 from broker_core.kafka.log.memory_storage import MemoryFolder
+from broker_core.kafka.log.topic_config import TopicConfig
 from broker_core.kafka.replication.brokers import Brokers
 from broker_core.kafka.replication.delayed_produce import DelayedProduces
 from broker_core.kafka.replication.fetch import PartitionFetch
@@ -220,10 +221,11 @@ class BrokerState:
 
     control: connection to the controller; 0: none. asked_us: since when a registration or heartbeat waits for
     its answer; 0: none does.
-    metadata_offset: how far the metadata log was read. brokers, topics (min.insync.replicas), registrations:
-    what it says. clients: connections that others have opened. held: connection -> requests that wait, as a
-    broker reads the next one when the last was answered. writing: (when it is on disk, connection, what is
-    appended then), of a slow disk. clean_at_us: when the cleaner looks next.
+    metadata_offset: how far the metadata log was read. brokers, topics (min.insync.replicas), configs (of
+    topics that set something for their logs), registrations: what it says. clients: connections that others
+    have opened. held: connection -> requests that wait, as a broker reads the next one when the last was
+    answered. writing: (when it is on disk, connection, what is appended then), of a slow disk. clean_at_us,
+    retain_at_us: when the cleaner, and retention, look next.
     """
 
     broker_id: int
@@ -242,6 +244,7 @@ class BrokerState:
     metadata_offset: int = -1
     brokers: Brokers = field(default_factory=dict)
     topics: dict[str, int] = field(default_factory=dict)
+    configs: dict[str, TopicConfig] = field(default_factory=dict)
     registrations: dict[TopicPartition, PartitionRegistration] = field(default_factory=dict)
     replicas: dict[TopicPartition, Replica] = field(default_factory=dict)
     fetchers: dict[int, LeaderFetcher] = field(default_factory=dict)
@@ -255,6 +258,7 @@ class BrokerState:
     groups: HostedGroups = field(default_factory=HostedGroups)
     transactions: Transactions = field(default_factory=Transactions)
     clean_at_us: int = 0
+    retain_at_us: int = 0
 
     def rejoin(self) -> None:
         """After a restore, and when the disk is lost: every replica has its log from the disk, if it is

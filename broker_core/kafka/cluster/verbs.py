@@ -26,7 +26,6 @@ from broker_core.kafka.cluster.cluster import TopicPlan, check_topic
 from broker_core.kafka.cluster.control_requests import (
     AlterPartitionReassignmentsRequest,
     CreatePartitionsRequest,
-    CreateTopicsRequest,
     ElectLeadersRequest,
     ToolRequest,
 )
@@ -177,18 +176,7 @@ def create_topic(world: World, topic: TopicPlan, cause: Cause | None = None) -> 
     check_topic(topic, len(_brokers(world)))
     if topic.name in _rules_topics(world):
         raise CommandError("topic", "there is a topic {name} already", name=topic.name)
-    order_tool(world, create_topic_request(topic), cause)
-
-
-def create_topic_request(topic: TopicPlan) -> CreateTopicsRequest:
-    return CreateTopicsRequest(
-        topic.name,
-        topic.partitions,
-        topic.replication_factor,
-        [list(replicas) for replicas in topic.assignments],
-        topic.min_insync_replicas,
-        topic.allows_unclean_election,
-    )
+    order_tool(world, topic.request(), cause)
 
 
 def create_partitions(world: World, topic: str, count: int, cause: Cause | None = None) -> None:

@@ -29,6 +29,7 @@ from broker_core.kafka.controller.records import (
     UnregisterBrokerRecord,
 )
 from broker_core.kafka.error_codes import ErrorCode, Refused
+from broker_core.kafka.log.topic_config import AS_THE_BROKERS, TopicConfig
 from broker_core.kafka.replication.election import Election
 from broker_core.kafka.replication.isr import AlterPartitionRequest
 from broker_core.kafka.replication.placement import check_assignment, in_line, place_replicas
@@ -143,6 +144,7 @@ class Controller(ClusterMetadata):
         *,
         min_insync_replicas: int = 1,
         allows_unclean_election: bool = False,
+        config: TopicConfig = AS_THE_BROKERS,
     ) -> list[Record]:
         """Make a topic, its replicas placed over racks and brokers. Raises Refused."""
         self._check_new(name)
@@ -153,9 +155,8 @@ class Controller(ClusterMetadata):
                 partitions=partitions,
             )
         placed = place_replicas(self._usable(), partitions, replication_factor, self.placement)
-        return self._create_topic(
-            name, placed, ErrorCode.INVALID_REPLICATION_FACTOR, min_insync_replicas, allows_unclean_election
-        )
+        topic = Topic([], min_insync_replicas, allows_unclean_election, config)
+        return self._create_topic(name, topic, placed, ErrorCode.INVALID_REPLICATION_FACTOR)
 
     def create_topic_at(
         self,
@@ -164,6 +165,7 @@ class Controller(ClusterMetadata):
         *,
         min_insync_replicas: int = 1,
         allows_unclean_election: bool = False,
+        config: TopicConfig = AS_THE_BROKERS,
     ) -> list[Record]:
         """Make a topic with given replicas, a list per partition. Raises Refused (INVALID_REPLICA_ASSIGNMENT,
         TOPIC_ALREADY_EXISTS)."""
@@ -176,13 +178,8 @@ class Controller(ClusterMetadata):
             )
         for replicas in assignments:
             self._check_assignment(replicas, len(assignments[0]))
-        return self._create_topic(
-            name,
-            assignments,
-            ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-            min_insync_replicas,
-            allows_unclean_election,
-        )
+        topic = Topic([], min_insync_replicas, allows_unclean_election, config)
+        return self._create_topic(name, topic, assignments, ErrorCode.INVALID_REPLICA_ASSIGNMENT)
 
     def create_partitions(
         self, name: str, count: int, assignments: Sequence[Sequence[int]] = ()
@@ -323,15 +320,11 @@ class Controller(ClusterMetadata):
             raise Refused(ErrorCode.TOPIC_ALREADY_EXISTS, "there is a topic {topic} already", topic=name)
 
     def _create_topic(
-        self,
-        name: str,
-        assignments: Sequence[Sequence[int]],
-        error: ErrorCode,
-        min_insync_replicas: int,
-        allows_unclean_election: bool,
+        self, name: str, topic: Topic, assignments: Sequence[Sequence[int]], error: ErrorCode
     ) -> list[Record]:
-        partitions = self._placed(assignments, error)
-        self.topics[name] = Topic(partitions, min_insync_replicas, allows_unclean_election)
+        """topic: its settings; the partitions are made here."""
+        partitions = topic.partitions = self._placed(assignments, error)
+        self.topics[name] = topic
         return [PartitionRecord((name, number), partition) for number, partition in enumerate(partitions)]
 
     def _placed(self, assignments: Sequence[Sequence[int]], error: ErrorCode) -> list[PartitionRegistration]:

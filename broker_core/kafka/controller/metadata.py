@@ -20,6 +20,7 @@ from broker_core.kafka.controller.records import (
     UnregisterBrokerRecord,
 )
 from broker_core.kafka.error_codes import ErrorCode, Refused
+from broker_core.kafka.log.topic_config import AS_THE_BROKERS, TopicConfig
 from broker_core.kafka.replication.election import METADATA_3_9, ChangeBuilder, Election, MetadataVersion
 from broker_core.kafka.replication.placement import UsableBroker, in_line
 from broker_core.kafka.replication.reassignment import reverted
@@ -44,11 +45,13 @@ class RegisteredBroker:
 
 @dataclass(slots=True)
 class Topic:
-    """One topic: its partitions by number, and the settings that the controller needs."""
+    """One topic: its partitions by number, the settings that the controller needs, and what its brokers hear
+    of its logs."""
 
     partitions: list[PartitionRegistration]
     min_insync_replicas: int = 1
     allows_unclean_election: bool = False
+    config: TopicConfig = AS_THE_BROKERS
 
 
 @dataclass(slots=True)

@@ -90,7 +90,7 @@ class StartWriter(ClusterCommand):
         world, brokers = lane.world, list(brokers_of(lane.world))
         plan = transaction_topic(TRANSACTION_PARTITIONS, min(3, len(brokers)))
         if not has_topic(world, plan.name):  # as Kafka makes it when the first transactional client asks
-            verbs.order_tool(world, verbs.create_topic_request(plan), cause)
+            verbs.order_tool(world, plan.request(), cause)
         node = writer_node(self.writer)
         world.start(
             node,

@@ -9,7 +9,7 @@ The requests: `broker_core/kafka/cluster/verbs.py`.
 import re
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -23,6 +23,8 @@ from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.lab.commands.cluster import ClusterCommand
 from broker_core.lab.fields import whole
 from broker_core.lab.kafka.facts import KafkaFacts
+from broker_core.lab.kafka.options import TOPIC_NUMBERS
+from broker_core.lab.kafka.settings import topic_config
 from broker_core.lab.kafka.views.cluster import partition_name
 from broker_core.lab.panels import cluster_notes
 from broker_core.lab.shared.facts import LaneFacts
@@ -71,12 +73,19 @@ class OperatorCommand(ClusterCommand):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateTopic(OperatorCommand):
     """Its replicas are placed by the controller. min_insync_replicas, unclean_election: settings of the
-    topic."""
+    topic. config: what it sets for its own logs, by the names of `TOPIC_NUMBERS`."""
 
     kind: ClassVar[str] = "cluster_create_topic"
     GROWS: ClassVar[str] = "args.partitions"
     ARGS: ClassVar[frozenset[str]] = frozenset(
-        {"topic", "partitions", "replication_factor", "min_insync_replicas", "unclean_election"}
+        {
+            "topic",
+            "partitions",
+            "replication_factor",
+            "min_insync_replicas",
+            "unclean_election",
+            *TOPIC_NUMBERS,
+        }
     )
     FIELDS: ClassVar[Mapping[ErrorCode, str]] = MappingProxyType({
         ErrorCode.TOPIC_ALREADY_EXISTS: "topic", ErrorCode.INVALID_REPLICATION_FACTOR: "replication_factor",
@@ -88,6 +97,7 @@ class CreateTopic(OperatorCommand):
     replication_factor: int
     min_insync_replicas: int = 1
     unclean_election: bool = False
+    config: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def read_args(cls, args: Json) -> dict[str, Any]:
@@ -101,12 +111,18 @@ class CreateTopic(OperatorCommand):
                 "args.min_insync_replicas", args.get("min_insync_replicas", 1), 1, BROKERS_MAX
             ),
             "unclean_election": yes_or_no("args.unclean_election", args.get("unclean_election", False)),
+            "config": {
+                name: whole(f"args.{name}", args[name], low, high)
+                for name, (low, high) in TOPIC_NUMBERS.items()
+                if name in args
+            },
         }
 
     def args(self) -> Json:
         return {
             "topic": self.topic, "partitions": self.partitions, "replication_factor": self.replication_factor,
             "min_insync_replicas": self.min_insync_replicas, "unclean_election": self.unclean_election,
+            **self.config,
         }  # fmt: skip
 
     def check_in(self, lane: KafkaFacts) -> None:
@@ -129,15 +145,14 @@ class CreateTopic(OperatorCommand):
         return self.verb, [self.topic]
 
     def request(self) -> ToolRequest:
-        return verbs.create_topic_request(
-            TopicPlan(
-                self.topic,
-                self.partitions,
-                self.replication_factor,
-                self.min_insync_replicas,
-                self.unclean_election,
-            )
-        )
+        return TopicPlan(
+            self.topic,
+            self.partitions,
+            self.replication_factor,
+            self.min_insync_replicas,
+            self.unclean_election,
+            config=topic_config(self.config),
+        ).request()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -101,6 +101,12 @@ class Shared:
         slot = self.slot_of(member)
         return slot is not None and slot.condition == RUNNING
 
+    def waiting(self, number: int, position: int | None) -> int:
+        """Records of a partition that a reader at this position has still to read, of those that are still
+        there; None: its position is not known, so it begins at the committed offset."""
+        at = self.committed(number) if position is None else position
+        return self.logs[number].end - max(at, self.logs[number].start)
+
     def assigned_to_silent(self) -> int:
         """Partitions that are assigned to silent members: they wait for a session timeout."""
         return sum(
@@ -113,6 +119,10 @@ class Shared:
 
     def committed(self, number: int) -> int:
         return self.group.offsets.get(number, 0)
+
+    def begins_at(self, number: int) -> int:
+        """Where a member that is given the partition finds the next record that is still there."""
+        return max(self.committed(number), self.logs[number].start)
 
     def positions(self) -> dict[int, int]:
         """Of each partition that a program holds, alive or silent, the next offset that it polls."""

@@ -34,7 +34,9 @@ HOLDS_NOTICED = {
 """What ends the wait for a member that is alive -> its state, the command that began it, the sentence."""
 JUMPS = ("kafka.consumer.offset_reset", "kafka.consumer.sought")
 """A position that goes somewhere else."""
-PASSED_OVER = "kafka.passed_over"
+PASSED_OVER, RETENTION_PASSED = "kafka.passed_over", "kafka.retention_passed"
+"""Sentences of records that will not be read: a position jumped beyond them, or they were deleted first."""
+DELETED = "kafka.log.segments_deleted"
 FAULTS = ("kafka.assignor_failed", "kafka.assignor_ended")
 """A leader's own assignor has ended it, in a line of its text or after its last one: that stays when the
 others have shared its part out."""
@@ -58,6 +60,8 @@ class KafkaClusterNarrator:
                 event, data={name: value for name, value in event.data.items() if name != "group"}
             )
         named = with_names(event, self.reads.look(lane), self.reads.count(lane))
+        if event.kind == DELETED:
+            return self.hear_of_deletion(lane, named)
         if event.kind in JUMPS:
             partition, offset = (event.data["topic"], event.data["partition"]), event.data["offset"]
             return named.with_facts(data={"passed_over": self.reads.pass_over(lane, partition, offset)})
@@ -68,6 +72,16 @@ class KafkaClusterNarrator:
         return named.with_facts(
             data=self.hear_of_death(lane, event.data["member_id"], named.data["consumer"])
         )
+
+    def hear_of_deletion(self, lane: Lane, event: TurningPoint) -> TurningPoint | None:
+        """Retention moved a log start. None where the group had read all that went, or nothing since the last
+        time that it lost records here: then it counts, and is not said again."""
+        partition = (event.data["topic"], event.data["partition"])
+        if partition[0] != self.reads.topic:
+            return None
+        is_told = self.reads.notes.passed.is_passing(partition_name(*partition))
+        passed_over = self.reads.pass_over(lane, partition, event.data["start"])
+        return event.with_facts(data={"passed_over": passed_over}) if passed_over and not is_told else None
 
     def silencer(self, lane: Lane, member_id: str) -> Cause | None:
         """The order by which the program of this member crashed; None if it did not."""
@@ -86,7 +100,7 @@ class KafkaClusterNarrator:
         if slot is not None:
             known = positions(consumer_state(slot), self.reads.topic)
             read_again = sum(
-                max(0, position - shared.committed(number)) for number, position in known.items()
+                max(0, position - shared.begins_at(number)) for number, position in known.items()
             )
             if slot.name in lane.crash_positions:
                 self.noticed = slot.name
@@ -106,6 +120,8 @@ class KafkaClusterNarrator:
                 self.follow_leader(lane, (event.data["topic"], event.data["partition"]), event.data["leader"])
             case "kafka.consumer.offset_reset" | "kafka.consumer.sought" if event.data["passed_over"]:
                 lane.say(PASSED_OVER, records=self.reads.notes.passed.total())
+            case "kafka.log.segments_deleted":
+                lane.say(RETENTION_PASSED, records=self.reads.notes.passed.total())
             case "kafka.consumer.threw":
                 lane.say("kafka.threw", consumer=event.data["consumer"], error=event.data["error"])
             case "kafka.consumer.revoked":
@@ -208,8 +224,11 @@ class KafkaClusterNarrator:
             lane.say("kafka.rebalancing", consumer=bill.consumer, count=bill.count)
 
     def sentence_now(self, lane: Lane) -> Json:
-        if lane.sentence["code"] == PASSED_OVER:
-            return {"code": PASSED_OVER, "params": {"records": self.reads.notes.passed.total()}}
+        if lane.sentence["code"] in (PASSED_OVER, RETENTION_PASSED):
+            return {
+                "code": lane.sentence["code"],
+                "params": {"records": self.reads.notes.passed.total()},
+            }
         if lane.sentence["code"] not in CHANGING:
             return lane.sentence
         if lane.sentence["code"] in RESTARTING:

@@ -25,8 +25,10 @@ from broker_core.kafka.client.group_consumer.settings import (
     OFFSET_RESETS,
     SYNC,
 )
+from broker_core.kafka.client.producer.settings import BATCH_SIZE
 from broker_core.kafka.cluster.cluster import BROKERS_MAX
 from broker_core.kafka.group.settings import MIGRATION_POLICIES, NEW, OLD
+from broker_core.kafka.log.settings import DAY_MS, UNLIMITED
 from broker_core.kafka.replication.fetcher import Truncation
 from broker_core.lab.fields import LANE_ID, refuse_unknown, whole
 from broker_core.lab.shared.readers import OWN_GROUP
@@ -68,9 +70,27 @@ CLUSTER_FIELDS = (
     "offsets_retention_check_interval_ms",
     "groups",
     "placement_seed",
+    "retention_ms",
+    "retention_bytes",
+    "segment_ms",
+    "segment_bytes",
+    "retention_check_interval_ms",
 )
+YEAR_MS = 365 * DAY_MS
+TOPIC_NUMBERS: Mapping[str, tuple[int, int]] = MappingProxyType(
+    {
+        "retention_ms": (UNLIMITED, YEAR_MS),
+        "retention_bytes": (UNLIMITED, 1 << 40),
+        "segment_ms": (1_000, YEAR_MS),
+        "segment_bytes": (BATCH_SIZE, 1 << 30),
+    }
+)
+"""What a topic may set for its own logs (`TopicConfig`) -> its lowest and highest value. A segment holds at
+least a full batch of the lane's producer."""
 _NUMBERS: Mapping[str, tuple[int, int]] = MappingProxyType(
     {
+        **TOPIC_NUMBERS,
+        "retention_check_interval_ms": (5_000, 3_600_000),
         "min_insync_replicas": (1, BROKERS_MAX),
         "lag_messages_max": (1, 2**31 - 1),
         "offsets_partitions": (1, 50),

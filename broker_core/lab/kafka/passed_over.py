@@ -3,6 +3,9 @@
     read up to here ─┐                  ┌─ goes on here: a reset by auto.offset.reset, a seek, a commit of a given offset
     . . . . . . . . .│x x x M x x x x x │. . .            seven x and one more that the group never reads; M: a marker, no record
 
+Retention that deletes what nobody has read yet passes it over, too: what a program holds already of that, and
+polls later, is taken off the count.
+
 A record is counted once, and no longer when somebody seeks back and reads it. What a reader would not see is
 no record: markers, and under read_committed what was aborted. Below the log start there is nothing to look
 at: there each offset counts as a record.
@@ -53,6 +56,12 @@ class PassedOver:
         if runs:
             self.runs[name] = [*self.runs.get(name, ()), *runs]
         return sum(end - first for first, end in runs)
+
+    def is_passing(self, name: str) -> bool:
+        """Whether what was passed over last is still the last thing that happened: nothing after it was
+        read."""
+        runs = self.runs.get(name, [])
+        return bool(runs) and runs[-1][1] == self.reached[name]
 
     def cut(self, name: str, end: int) -> None:
         """The log ends there now: what comes next is new at offsets that were there before."""

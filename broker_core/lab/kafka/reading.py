@@ -211,9 +211,7 @@ class KafkaClusterReading:
             return 0
         shared, known = self.look(lane), positions(consumer_state(slot), self.topic)
         mine = owned(consumer_state(slot), self.topic)
-        waiting = sum(
-            shared.logs[number].end - known.get(number, shared.committed(number)) for number in mine
-        )
+        waiting = sum(shared.waiting(number, known.get(number)) for number in mine)
         return waiting + (lane.hand(consumer) >= 0)
 
     def way_in(self, lane: Lane) -> str:
@@ -231,7 +229,7 @@ class KafkaClusterReading:
                 commit = Commit(
                     committed.committed_at_ms,
                     committed.offset,
-                    lag_of(logs[number].high_watermark, committed.offset),
+                    lag_of(logs[number].high_watermark, committed.offset, logs[number].start),
                 )
                 note_commit(notes.commits.setdefault(number, []), commit)
 
@@ -280,7 +278,7 @@ class KafkaClusterReading:
             return 0
         shared = self.look(lane)
         return sum(
-            max(0, position - shared.committed(number))
+            max(0, position - shared.begins_at(number))
             for number, position in positions(consumer_state(slot), self.topic).items()
         )
 
@@ -301,9 +299,7 @@ class KafkaClusterReading:
     def lag(self, lane: Lane) -> int:
         shared = self.look(lane)
         known = shared.positions()
-        waiting = sum(
-            log.end - known.get(number, shared.committed(number)) for number, log in enumerate(shared.logs)
-        )
+        waiting = sum(shared.waiting(number, known.get(number)) for number in range(len(shared.logs)))
         return (
             waiting
             + len(self.under_way(lane))
@@ -332,7 +328,7 @@ class KafkaClusterReading:
             partitions[str(number)] = {
                 "owner": shared.holders[number],
                 "before": before.get(str(number)),
-                "lag": log.end - position,
+                "lag": shared.waiting(number, position),
                 "end": log.end,
                 "high_watermark": log.high_watermark,
                 "leader_broker": log.leader,

@@ -6,6 +6,7 @@ The options and their bounds: `broker_core/lab/kafka/options.py`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from broker_core.events import Json
@@ -21,9 +22,11 @@ from broker_core.kafka.cluster.cluster import ClusterPlan, TopicPlan
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
 from broker_core.kafka.cluster.settings import ClusterSettings
 from broker_core.kafka.group.settings import MINUTE_MS, OLD, GroupSettings
+from broker_core.kafka.log.topic_config import TopicConfig
 from broker_core.kafka.replication.fetcher import Truncation
 from broker_core.lab.consumer import Consumer
 from broker_core.lab.kafka.group import GROUP_ID
+from broker_core.lab.kafka.options import TOPIC_NUMBERS
 
 OF_A_CONSUMER = (
     "session_timeout_ms",
@@ -107,9 +110,15 @@ def plan_of(options: Json) -> ClusterPlan:
             factor,
             options.get("min_insync_replicas", 1),
             options.get("unclean_election", False),
+            config=topic_config(options),
         ),
         TopicPlan(OFFSETS_TOPIC, options.get("offsets_partitions", 50), min(3, count)),
         *(TopicPlan(topic["name"], topic["partitions"], factor) for topic in options.get("more_topics", ())),
+    )
+    given = (
+        {"log_retention_check_interval_ms": options["retention_check_interval_ms"]}
+        if "retention_check_interval_ms" in options
+        else {}
     )
     truncation = Truncation(options.get("truncation", Truncation.FETCH.value))
     settings = ClusterSettings(
@@ -118,8 +127,14 @@ def plan_of(options: Json) -> ClusterPlan:
         groups=group_settings(options),
         offsets_segment_ms=OFFSETS_SEGMENT_MS,
         offsets_delete_retention_ms=OFFSETS_DELETE_RETENTION_MS,
+        **given,
     )
     return ClusterPlan(count, tuple(options.get("racks", ())), topics, settings)
+
+
+def topic_config(given: Mapping[str, Any]) -> TopicConfig:
+    """What a topic sets for its own logs, of a lane's options or a command's."""
+    return TopicConfig(**{name: given[name] for name in TOPIC_NUMBERS if name in given})
 
 
 def producer_settings(options: Json) -> ProducerSettings:

@@ -133,6 +133,10 @@ KAFKA = {
         "{records?One record|{records} records} will not be read: the group's position was reset to an "
         "offset beyond {records?it|them}."
     ),
+    "kafka.retention_passed": _(
+        "{records?One record|{records} records} will not be read: retention deleted {records?it|them} before "
+        "the group had read {records?it|them}."
+    ),
     "kafka.threw": _("{consumer} ended: auto.offset.reset is none, so poll() threw {error}."),
     "kafka.restarted": _("{consumer} has restarted."),
     "kafka.failed": _("{consumer} has ended: its program failed."),

@@ -14,6 +14,7 @@ from broker_core.errors import CommandError
 
 MILLISECOND_US = 1_000
 ACKS_ALL = -1
+BATCH_SIZE = 16_384
 MAX_IN_FLIGHT_IDEMPOTENT = 5
 """Of batches a broker remembers per producer and partition; with more on their way a repeated one could not
 be recognised."""
@@ -36,7 +37,7 @@ class ProducerSettings:
     transactional_id: str | None = None
     max_in_flight: int = 5
     linger_us: int = 0
-    batch_size: int = 16_384
+    batch_size: int = BATCH_SIZE
     max_request_size: int = 1_048_576
     buffer_memory: int = 33_554_432
     max_block_us: int = 60 * SECOND_US
