@@ -242,7 +242,7 @@ class Lab(LabState):
             self.lesson.ordered(ordered, self.now_us)
         for lane in self.lanes.values():
             lane.count_handled()  # an order may have made a program finish what it had in hand
-            lane.check_invariants()
+            lane.reads.check()
         return self._collect()
 
     def facts(self) -> LabFacts:

@@ -157,13 +157,13 @@ def lane_view(lab: ShownLab, lane: Lane, panels: Collection[str] = PANELS) -> Js
             "record": last,
             "key": lab.messages.key(code) if code >= 0 else None,
             "keyless": code < 0,
-            **lane.route(last, code),
+            **lane.reads.route(last, code),
         }
-    picture = lane.picture()
-    units = lane.units()
+    picture = lane.reads.picture()
+    units = lane.reads.units()
     # The consumers of the scenario are there from the start: nobody made a change that could have a bill.
     bill = (
-        last_bill.to_view(lane.redelivered, ledger.standing_us())
+        last_bill.to_view(lane.reads.redelivered(), ledger.standing_us())
         if last_bill and last_bill.position > 0
         else None
     )
@@ -173,20 +173,20 @@ def lane_view(lab: ShownLab, lane: Lane, panels: Collection[str] = PANELS) -> Js
         "model": lane.model,
         "size": size_of_lane(lane).to_json(),
         "algorithm": lane.algorithm,
-        "algorithms": lane.algorithms(),
+        "algorithms": lane.rules.algorithms(),
         "order": list(lane.consumers),
         "consumers": {
             name: _consumer_view(lane, consumer, share_of[name], before.get(name))
             for name, consumer in lane.consumers.items()
         },
         "skew": _thousandths(skew_milli(lane)),
-        "lag": lane.lag(),
+        "lag": lane.reads.lag(),
         "bill": bill,
         "hero": hero_view(lane),
         "tally": ledger.tally.to_view(
             lane.now_us,
             last_bill,
-            lane.redelivered,
+            lane.reads.redelivered(),
             lane.keys_have_owners,
             None if units is None else len(units),
         ),
@@ -210,7 +210,7 @@ def _consumer_view(lane: Lane, consumer: Consumer, share: int, before: int | Non
         "capacity": SECOND_US // consumer.service_us,
         "slow": consumer.state == LIVE and consumer.service_us > consumer.normal_us,
         "in_flight": int(lane.hand(consumer) >= 0),
-        "unacked": lane.held(consumer),
+        "unacked": lane.reads.held(consumer),
         "deadline_us": consumer.deadline_us,
         "deadline_from_us": consumer.deadline_from_us,
     }

@@ -138,7 +138,7 @@ class History:
             (lane,) = self.lab.lanes.values()
             whole(self.lab.join_lanes([lane], self.joining, step.step))
             self.joining = []
-            lane.check_invariants()
+            lane.reads.check()
 
 
 def timed_run(
@@ -158,7 +158,7 @@ def timed_run(
         before: Json = {
             "records": lab.record_count,
             "waited": watch.waited,
-            "redelivered": lane.redelivered,
+            "redelivered": lane.reads.redelivered(),
             "lag_before": level,
         }
         if place:
@@ -168,17 +168,21 @@ def timed_run(
                 and place + 1 < len(steps)
                 and _is_one_order(step, steps[place + 1]),
             )
-        curve = [(0.0, lane.lag()), *_curve(lab, lane, start_us, until_us)]
+        curve = [(0.0, lane.reads.lag()), *_curve(lab, lane, start_us, until_us)]
         rows.append(
             before
             | {
                 "lag": thinned(curve, CURVE_POINTS),
-                "weights": dict(lane.weights()),
+                "weights": dict(lane.reads.weights()),
                 "skew_milli": skew_milli(lane),
             }
         )
     watch.finish(lane.now_us)
-    ends: Json = {"records": lab.record_count, "waited": watch.waited, "redelivered": lane.redelivered}
+    ends: Json = {
+        "records": lab.record_count,
+        "waited": watch.waited,
+        "redelivered": lane.reads.redelivered(),
+    }
     risks = [flight.sent_us for flight in at_risk(watch.flights)]
     timed: list[TimedStep] = []
     for place, (row, after) in enumerate(zip(rows, [*rows[1:], ends], strict=True)):
@@ -216,4 +220,4 @@ def _curve(lab: Lab, lane: Lane, start_us: int, until_us: int) -> Iterator[tuple
     while at_us < until_us:
         at_us = min(at_us + SECOND_US, until_us)
         lab.advance_to(at_us)
-        yield round((at_us - start_us) / SECOND_US, 3), lane.lag()
+        yield round((at_us - start_us) / SECOND_US, 3), lane.reads.lag()

@@ -80,7 +80,7 @@ class ChunkWriter:
     def _rows(self, core: CoreLab, first: int, last: int) -> Iterator[Json]:
         for lane_id, lane in core.lanes.items():
             consumers = list(lane.consumers.values())
-            lag = lane.lag()
+            lag = lane.reads.lag()
             for second in range(first, last + 1):
                 end_us = (second + 1) * SECOND_US
                 arrived_after = core.record_count - core.workload.count_until(end_us - 1)

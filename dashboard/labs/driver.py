@@ -228,7 +228,7 @@ class LabDriver:
         """Stop a lab whose lanes hold more records than its process can keep. Raises LabTooLarge."""
         if self.core.record_count - self.waiting_checked_at >= WAITING_EVERY_RECORDS:
             self.waiting_checked_at = self.core.record_count
-            if (waiting := sum(lane.lag() for lane in self.core.lanes.values())) > RECORDS_WAITING_MAX:
+            if (waiting := sum(lane.reads.lag() for lane in self.core.lanes.values())) > RECORDS_WAITING_MAX:
                 raise LabTooLarge(waiting)
 
     def _pace(self, before_us: int, took_s: float) -> None:

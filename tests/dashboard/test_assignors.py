@@ -314,7 +314,7 @@ def test_a_partition_with_two_owners_is_read_twice_and_the_lane_counts_it() -> N
     view = lane_of(lab)
     assert {len(owned) for owned in view["group_health"]["owned"].values()} == {6}
     assert view["tally"]["redelivered"] - before > 300, "three programs read every record of 20 s"
-    lab.lanes["kafka"].check_invariants()
+    lab.lanes["kafka"].reads.check()
 
 
 def test_an_error_ends_the_leader_and_is_told_with_its_line() -> None:

@@ -47,13 +47,13 @@ def core_owner(strategy: Strategy, steps) -> Callable[[bytes | None], str | None
         return lane
 
     lane = lane_states(strategy.lane_spec(), steps, 7, read)[-1]
-    units = list((lane.units() or {}).values())
+    units = list((lane.reads.units() or {}).values())
     match strategy.model:
         case "pulsar":
             assert isinstance(lane, Lane) and isinstance(lane.reads, PulsarReading)
             select, name_of = (
-                lane.reads.subscription(lane).selector.select,
-                lane.reads.owners.now(lane.reads.broker(lane)).names,
+                lane.reads.subscription().selector.select,
+                lane.reads.owners.now(lane.reads.broker()).names,
             )
             return lambda key: name_of.get(select(murmur3_32(NO_KEY_HASH_KEY if key is None else key)) or "")
         case "kafka":

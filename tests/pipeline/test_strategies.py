@@ -334,13 +334,13 @@ def live():
         lab.advance_to(at_s * 1_000_000)
         assert all(lane.ledger.bill.settled for lane in lab.lanes.values())
         bills.append({lane_id: lane.ledger.bill for lane_id, lane in lab.lanes.items()})
-        weights.append({lane_id: dict(lane.weights()) for lane_id, lane in lab.lanes.items()})
+        weights.append({lane_id: dict(lane.reads.weights()) for lane_id, lane in lab.lanes.items()})
         lab.submit(
             {"command_id": str(position), "kind": kind, **({"consumer": consumer} if consumer else {})}
         )
     lab.advance_to(END_S * 1_000_000)
     bills.append({lane_id: lane.ledger.bill for lane_id, lane in lab.lanes.items()})
-    weights.append({lane_id: dict(lane.weights()) for lane_id, lane in lab.lanes.items()})
+    weights.append({lane_id: dict(lane.reads.weights()) for lane_id, lane in lab.lanes.items()})
     return lab, bills, weights
 
 

@@ -60,7 +60,7 @@ def live_steps(strategy):
         assert lab.record_count == end
         view = lab.view()["rigs"][lane.id]
         assert not number or view["bill"]["settled"], "the changes follow too fast for this test"
-        yield view, dict(lane.weights())
+        yield view, dict(lane.reads.weights())
 
 
 def _lane(strategy):

@@ -58,12 +58,16 @@ def test_a_watched_lane_goes_exactly_as_the_labs(strategy):
     lab = Lab(Scenario("plain", 7, {}, (as_timed(spec),), 4, CONSUMER_RATE), workload=workload)
     (lane,) = lab.lanes.values()
     for step, row in zip(steps, timed_run(spec, steps, table, workload, 7), strict=True):
-        redelivered = lane.redelivered
+        redelivered = lane.reads.redelivered()
         if step.step:
             lab.submit({"command_id": f"x{step.step}", "kind": step.kind, "consumer": step.consumer})
         lab.advance_to(table.starts_us[step.step + 1])
-        assert (row.lag[-1][1], row.weights, row.skew_milli) == (lane.lag(), lane.weights(), skew_milli(lane))
-        assert row.redelivered == lane.redelivered - redelivered
+        assert (row.lag[-1][1], row.weights, row.skew_milli) == (
+            lane.reads.lag(),
+            lane.reads.weights(),
+            skew_milli(lane),
+        )
+        assert row.redelivered == lane.reads.redelivered() - redelivered
     assert lab.now_us == table.starts_us[-1] == (WARM_S + CRASH_S + 3 * JOIN_S) * 1_000_000
 
 
@@ -125,7 +129,7 @@ def test_two_joins_at_one_record_are_one_order():
     lab.advance_to(workload.arrival_us(5_999))
     (lane,) = lab.lanes.values()
     assert [step.records for step in timed] == [2_000, 0, 4_000]
-    assert timed[-1].weights == lane.weights() and timed[-1].lag[-1][1] == lane.lag()
+    assert timed[-1].weights == lane.reads.weights() and timed[-1].lag[-1][1] == lane.reads.lag()
 
 
 def test_a_long_history_is_thinned_and_stays_as_busy():

@@ -54,7 +54,7 @@ def tell(orders):
             }
             lines += describe(lab.submit(command))
     for lane in lab.lanes.values():
-        bill = lane.ledger.bill.to_view(lane.redelivered, lane.ledger.standing_us())
+        bill = lane.ledger.bill.to_view(lane.reads.redelivered(), lane.ledger.standing_us())
         figures = " ".join(
             f"{name}={bill[name]}"
             for name in ("keys_moved", "keys_total", "partitions_moved", "redelivered", "pause_us")

@@ -58,7 +58,7 @@ def test_every_record_is_served_once_things_calm_down(seed):
     heal(lab)
     lab.advance_to(lab.now_us + CALM_S * 1_000_000)
     for lane in lab.lanes.values():
-        lane.check_invariants()
+        lane.reads.check()
         AT_REST[lane.model](lane, lab.record_count)
 
 
@@ -66,8 +66,8 @@ def test_every_record_is_served_once_things_calm_down(seed):
 
 
 def pulsar_at_rest(lane, total):
-    assert 0 <= lane.lag() <= 50
-    for topic in lane.reads.broker(lane).state.topics.values():
+    assert 0 <= lane.reads.lag() <= 50
+    for topic in lane.reads.broker().state.topics.values():
         for subscription in topic.subscriptions.values():
             assert subscription.waiting == 0
             # Exactly what is not done is held, each by one; how far back the oldest lies depends on who owns
@@ -79,23 +79,23 @@ def pulsar_at_rest(lane, total):
 
 
 def kafka_at_rest(lane, total):
-    assert lane.picture()["state"] == "Stable" and 0 <= lane.lag() <= 50
+    assert lane.reads.picture()["state"] == "Stable" and 0 <= lane.reads.lag() <= 50
     # But for what the producer has just sent, every record is in the log.
-    ends = [partition["end"] for partition in lane.picture()["partitions"].values()]
+    ends = [partition["end"] for partition in lane.reads.picture()["partitions"].values()]
     assert 0 <= total - lane.first_record - sum(ends) <= 10
 
 
 def tubemq_at_rest(lane, total):
     # But for what its producer has just sent, every record is in a partition.
     assert (
-        0 <= lane.lag() <= 80
-        and 0 <= total - sum(part.end for part in lane.reads.partitions(lane).values()) <= 10
+        0 <= lane.reads.lag() <= 80
+        and 0 <= total - sum(part.end for part in lane.reads.partitions().values()) <= 10
     )
 
 
 def rabbitmq_at_rest(lane, total):
-    queue = lane.reads.queue(lane)
-    assert queue.ready == 0 and 0 <= lane.lag() <= 50
+    queue = lane.reads.queue()
+    assert queue.ready == 0 and 0 <= lane.reads.lag() <= 50
     # But for what the publisher has just sent, every record has come in; the lane's own check says that those
     # which did are done or held.
     assert 0 <= total - lane.first_record - queue.published <= 10

@@ -103,7 +103,7 @@ def figures(lane: Lane, variant: Variant) -> Json:
     of it."""
     reads = lane.reads
     assert isinstance(reads, KafkaClusterReading)
-    notes, shared = reads.notes, reads.look(lane)
+    notes, shared = reads.notes, reads.look()
     if shared.group.coordinator is None:
         known = [consumer_state(slot) for slot in shared.programs if slot.condition == RUNNING]
         members = [state.settings.client_id for state in known if state.member.generation > 0]

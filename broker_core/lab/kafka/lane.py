@@ -167,7 +167,7 @@ class KafkaClusterRules:
             return made
 
         def polled(partition: TopicPartition, offset: int) -> None:
-            reads.polled(lane, partition, offset)
+            reads.polled(partition, offset)
 
         return Design(
             {
@@ -241,11 +241,11 @@ class KafkaClusterRules:
         """Below a partition's committed offset, and below the position of whoever still reads it, nobody
         reads again."""
         self.bury_unknown(lane)
-        self.reads.note_commits(lane)
-        self.reads.note_history(lane, second)
+        self.reads.note_commits()
+        self.reads.note_history(second)
         if second % DELETE_EVERY_S:
             return
-        shared = self.reads.look(lane)
+        shared = self.reads.look()
         low = dict(shared.group.offsets)
         for slot in shared.programs:
             for number, position in positions(consumer_state(slot), self.reads.topic).items():
@@ -297,7 +297,7 @@ class KafkaClusterRules:
         if lane.consumers:
             self.narrator.say_rebalancing(lane)
         else:
-            lane.say("kafka.empty", consumer=consumer.name, partitions=self.reads.count(lane))
+            lane.say("kafka.empty", consumer=consumer.name, partitions=self.reads.count())
 
     def remove_silent(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
         """A person removes the member of a program that does not answer."""
@@ -334,7 +334,7 @@ class KafkaClusterRules:
     def crash(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
         self.forget_caches()
         slot = lane.world.slots[consumer.incarnation]
-        consumer.deadline_us = session_ends_us(lane.world, self.reads.look(lane), slot)
+        consumer.deadline_us = session_ends_us(lane.world, self.reads.look(), slot)
         taken, timeout_us = (
             owned(consumer_state(slot), self.reads.topic),
             self.session_timeout_us(consumer_state(slot)),
@@ -368,14 +368,14 @@ class KafkaClusterRules:
         for consumer in lane.consumers.values():
             if consumer.state in (CRASHED, FROZEN):
                 consumer.deadline_us = session_ends_us(
-                    lane.world, self.reads.look(lane), lane.world.slots[consumer.incarnation]
+                    lane.world, self.reads.look(), lane.world.slots[consumer.incarnation]
                 )
 
     def bury_unknown(self, lane: Lane) -> None:
         """A program that crashed before its group knew it is over as soon as nothing that it sent can tell
         the group of it: nobody else notices."""
         for incarnation, position in list(lane.crash_positions.items()):
-            slot, shared = lane.world.slots[incarnation], self.reads.look(lane)
+            slot, shared = lane.world.slots[incarnation], self.reads.look()
             name = consumer_state(slot).settings.client_id
             strangers = [
                 member

@@ -59,12 +59,12 @@ class KafkaClusterNarrator:
             event = replace(
                 event, data={name: value for name, value in event.data.items() if name != "group"}
             )
-        named = with_names(event, self.reads.look(lane), self.reads.count(lane))
+        named = with_names(event, self.reads.look(), self.reads.count())
         if event.kind == DELETED:
             return self.hear_of_deletion(lane, named)
         if event.kind in JUMPS:
             partition, offset = (event.data["topic"], event.data["partition"]), event.data["offset"]
-            return named.with_facts(data={"passed_over": self.reads.pass_over(lane, partition, offset)})
+            return named.with_facts(data={"passed_over": self.reads.pass_over(partition, offset)})
         if event.kind != "kafka.group.member_expired":
             return named
         # The coordinator heard nothing and knows no more; the lab knows whose order silenced the program.
@@ -80,12 +80,12 @@ class KafkaClusterNarrator:
         if partition[0] != self.reads.topic:
             return None
         is_told = self.reads.notes.passed.is_passing(partition_name(*partition))
-        passed_over = self.reads.pass_over(lane, partition, event.data["start"])
+        passed_over = self.reads.pass_over(partition, event.data["start"])
         return event.with_facts(data={"passed_over": passed_over}) if passed_over and not is_told else None
 
     def silencer(self, lane: Lane, member_id: str) -> Cause | None:
         """The order by which the program of this member crashed; None if it did not."""
-        shared = self.reads.look(lane)
+        shared = self.reads.look()
         member = shared.group.members.get(member_id)
         slot = None if member is None else shared.slot_of(member)
         position = None if slot is None else lane.crash_positions.get(slot.name)
@@ -94,7 +94,7 @@ class KafkaClusterNarrator:
     def hear_of_death(self, lane: Lane, member_id: str, name: str) -> Json:
         """The coordinator has found a member dead. Returns how many partitions it had, and how many records
         will be read again."""
-        shared, read_again = self.reads.look(lane), 0
+        shared, read_again = self.reads.look(), 0
         member = shared.group.members.get(member_id)
         slot = None if member is None else shared.slot_of(member)
         if slot is not None:
@@ -133,7 +133,7 @@ class KafkaClusterNarrator:
             case "kafka.group.assigned" if lane.crash_positions or any(
                 each.state == FROZEN for each in lane.consumers.values()
             ):
-                shared = self.reads.look(lane)
+                shared = self.reads.look()
                 silent = [member for member in shared.group.members.values() if not shared.is_alive(member)]
                 self.stop_unread(
                     lane,
@@ -175,7 +175,7 @@ class KafkaClusterNarrator:
     def stop_unread(self, lane: Lane, numbers: list[int], cause: Cause, rule: str | None) -> None:
         """Nobody reads these any more, but for those that somebody else has: a zombie lets go of what is
         another's."""
-        readers = self.reads.look(lane).readers
+        readers = self.reads.look().readers
         self.reads.notes.stop(lane, [number for number in numbers if number not in readers], cause, rule)
         for number in numbers:
             if number in readers:
@@ -193,12 +193,12 @@ class KafkaClusterNarrator:
     def say_noticed(self, lane: Lane, event: TurningPoint, incarnation: str) -> None:
         name = event.data["consumer"]
         code = code_of(
-            "kafka.given_up", ghost=lane.is_ghost(incarnation, name), last=not self.reads.look(lane).programs
+            "kafka.given_up", ghost=lane.is_ghost(incarnation, name), last=not self.reads.look().programs
         )
-        lane.say(code, consumer=name, read_again=event.data["read_again"], partitions=self.reads.count(lane))
+        lane.say(code, consumer=name, read_again=event.data["read_again"], partitions=self.reads.count())
 
     def on_settled(self, lane: Lane, bill: Bill) -> None:
-        shared = self.reads.look(lane)
+        shared = self.reads.look()
         if (
             shared.group.state != STABLE
             or bill.kind in SILENCING
@@ -211,12 +211,12 @@ class KafkaClusterNarrator:
             and not bill.partitions_moved
         ):
             return  # it went on within its session: there was no rebalance to tell of
-        say_settled(lane, bill, shared.assigned_to_silent(), cooperative=self.reads.is_cooperative(lane))
+        say_settled(lane, bill, shared.assigned_to_silent(), cooperative=self.reads.is_cooperative())
 
     def say_rebalancing(self, lane: Lane) -> None:
         self.reads.forget()
-        bill, group = lane.ledger.kept_bill, self.reads.look(lane).group
-        if bill is None or self.reads.is_settled(lane):
+        bill, group = lane.ledger.kept_bill, self.reads.look().group
+        if bill is None or self.reads.is_settled():
             return
         if group.state == EMPTY or group.is_first:
             lane.say("kafka.first", delay=self.reads.initial_delay_ms // 1_000)
@@ -234,9 +234,9 @@ class KafkaClusterNarrator:
         if lane.sentence["code"] in RESTARTING:
             return self.restart_now(lane)
         shared, paused, cooperative = (
-            self.reads.look(lane),
+            self.reads.look(),
             len(self.reads.notes.paused_us),
-            self.reads.is_cooperative(lane),
+            self.reads.is_cooperative(),
         )
         rebalance = partial(rebalance_sentence, shared, paused, cooperative)
         return sentence_now(
@@ -250,12 +250,12 @@ class KafkaClusterNarrator:
     def restart_now(self, lane: Lane) -> Json:
         """A restart, until its process is up; what it does from then on is another sentence."""
         consumer = lane.consumers.get(lane.sentence["params"]["consumer"])
-        slot = None if consumer is None else self.reads.slot_of(lane, consumer)
+        slot = None if consumer is None else self.reads.slot_of(consumer)
         if consumer is None or slot is None or consumer_state(slot).loop.is_booting or consumer.state != LIVE:
             return lane.sentence
-        if self.reads.has_failed(lane, consumer):
+        if self.reads.has_failed(consumer):
             return {"code": "kafka.failed", "params": {"consumer": consumer.name}}
-        if not self.reads.is_settled(lane):
-            shared, paused = self.reads.look(lane), len(self.reads.notes.paused_us)
-            return rebalance_sentence(shared, paused, self.reads.is_cooperative(lane), consumer.name)
+        if not self.reads.is_settled():
+            shared, paused = self.reads.look(), len(self.reads.notes.paused_us)
+            return rebalance_sentence(shared, paused, self.reads.is_cooperative(), consumer.name)
         return {"code": "kafka.restarted", "params": {"consumer": consumer.name}}

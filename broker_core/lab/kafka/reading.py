@@ -65,6 +65,8 @@ class KafkaClusterReading:
     of_rule: whether members of the lane's rule keep what does not move. shared: the nodes' states put
     together, made again after each change."""
 
+    lane: Lane
+
     fresh: None = None
 
     def __init__(self, setup: LaneSetup) -> None:
@@ -80,69 +82,67 @@ class KafkaClusterReading:
     def forget(self) -> None:
         self.shared = None
 
-    def look(self, lane: Lane) -> Shared:
+    def look(self) -> Shared:
         if self.shared is None:
-            self.shared = look(lane.world, self.topic, self.count(lane))
+            self.shared = look(self.lane.world, self.topic, self.count())
         return self.shared
 
-    def is_cooperative(self, lane: Lane) -> bool:
+    def is_cooperative(self) -> bool:
         """Whether members keep what does not move; the lane's rule says so while there are none."""
-        return is_cooperative(self.look(lane), self.of_rule)
+        return is_cooperative(self.look(), self.of_rule)
 
-    def count(self, lane: Lane) -> int:
+    def count(self) -> int:
         """How many partitions the topic has."""
-        controller: ControllerState = lane.world.slots[CONTROLLER].node.state
+        controller: ControllerState = self.lane.world.slots[CONTROLLER].node.state
         known = controller.rules.topics.get(self.topic)
         if known is not None:
             self.partition_count = len(known.partitions)
         return self.partition_count
 
-    def keyed_count(self, lane: Lane) -> int:
+    def keyed_count(self) -> int:
         """Over how many partitions the producer spreads keys: as many as its metadata say."""
-        return self.producer(lane).metadata.counts.get(self.topic) or self.partition_count
+        return self.producer().metadata.counts.get(self.topic) or self.partition_count
 
-    def partition_of(self, lane: Lane, code: int) -> int:
+    def partition_of(self, code: int) -> int:
         """Where a record with this key goes; one without a key to the partition that the producer sticks
         to."""
         if code != NO_KEY:
-            return self.hashes[code] % self.keyed_count(lane)
-        sticky = self.producer(lane).keyless.get(self.topic)
+            return self.hashes[code] % self.keyed_count()
+        sticky = self.producer().keyless.get(self.topic)
         return 0 if sticky is None or sticky.partition is None else sticky.partition
 
-    def producer(self, lane: Lane) -> ProducerState:
-        state: ProducerState = lane.world.slots[PRODUCER].node.state
+    def producer(self) -> ProducerState:
+        state: ProducerState = self.lane.world.slots[PRODUCER].node.state
         return state
 
-    def would_wait(self, lane: Lane, index: int, code: int) -> bool:
-        return self.partition_of(lane, code) not in self.notes.readers
+    def would_wait(self, index: int, code: int) -> bool:
+        return self.partition_of(code) not in self.notes.readers
 
-    def slot_of(self, lane: Lane, consumer: Consumer) -> Slot | None:
+    def slot_of(self, consumer: Consumer) -> Slot | None:
         """The program, if it is alive or silent; None once its silence was noticed."""
-        return lane.world.slots.get(consumer.incarnation)
+        return self.lane.world.slots.get(consumer.incarnation)
 
-    def weights(self, lane: Lane) -> dict[str, int]:
-        shared = self.look(lane)
+    def weights(self) -> dict[str, int]:
+        shared = self.look()
         weights = {member.client_id: 0 for member in shared.group.members.values()}
         for log, name in zip(shared.logs, shared.holders, strict=True):
             if name is not None:
                 weights[name] = weights.get(name, 0) + log.end
-        for number in self.under_way(lane):
+        for number in self.under_way():
             name = shared.holders[number]
             if name is not None:
                 weights[name] = weights.get(name, 0) + 1
         return weights
 
-    def under_way(self, lane: Lane) -> list[int]:
+    def under_way(self) -> list[int]:
         """The partition of each record that the application has sent and that has not reached a log: in the
         producer, or on its way."""
-        state, slot = self.producer(lane), lane.world.slots[PRODUCER]
-        numbers = [
-            self.partition_of_blocked(lane, record.key_hash, record.partition) for record in state.blocked
-        ]
+        state, slot = self.producer(), self.lane.world.slots[PRODUCER]
+        numbers = [self.partition_of_blocked(record.key_hash, record.partition) for record in state.blocked]
         for (_, number), waiting in state.accumulator.queues.items():
             numbers += [number] * sum(len(state.accumulator.batches[batch].values) for batch in waiting)
         requests = [message for link in slot.links.values() for message, _ in link.queue]
-        for broker in brokers_of(lane.world).values():
+        for broker in brokers_of(self.lane.world).values():
             requests += [message for held in broker.node.state.held.values() for message in held]
         for request in requests:
             if isinstance(request, ProduceRequest):
@@ -151,25 +151,26 @@ class KafkaClusterReading:
                         numbers += [part.index] * len(part.records.values)
         return numbers
 
-    def partition_of_blocked(self, lane: Lane, key_hash: int, partition: int) -> int:
-        return partition if partition >= 0 else key_hash % self.keyed_count(lane) if key_hash >= 0 else 0
+    def partition_of_blocked(self, key_hash: int, partition: int) -> int:
+        return partition if partition >= 0 else key_hash % self.keyed_count() if key_hash >= 0 else 0
 
-    def key_owners(self, lane: Lane) -> list[str | None]:
-        holders, hashes, count = self.look(lane).holders, self.hashes, self.keyed_count(lane)
+    def key_owners(self) -> list[str | None]:
+        holders, hashes, count = self.look().holders, self.hashes, self.keyed_count()
         return [
-            holders[hashes[code] % count] for code in lane.keys.codes[: lane.keys.count_at(lane.next_record)]
+            holders[hashes[code] % count]
+            for code in self.lane.keys.codes[: self.lane.keys.count_at(self.lane.next_record)]
         ]
 
-    def units(self, lane: Lane) -> dict[str, str | None]:
-        return {str(number): name for number, name in enumerate(self.look(lane).holders)}
+    def units(self) -> dict[str, str | None]:
+        return {str(number): name for number, name in enumerate(self.look().holders)}
 
-    def space(self, lane: Lane) -> None:
+    def space(self) -> None:
         return None
 
-    def is_settled(self, lane: Lane) -> bool:
+    def is_settled(self) -> bool:
         """Whether the coordinator and every living program agree, and nothing is under way."""
-        group = group_of(lane.world, self.topic)
-        programs = [slot for slot in lane.world.slots.values() if slot.kind == CONSUMER]
+        group = group_of(self.lane.world, self.topic)
+        programs = [slot for slot in self.lane.world.slots.values() if slot.kind == CONSUMER]
         if group.coordinator is None:
             return False
         if group.state == EMPTY:
@@ -194,36 +195,36 @@ class KafkaClusterReading:
             return set(member.assignment) == set(owned(state, self.topic))
         return state.member.phase == IN and state.member.answer is None
 
-    def dark_units(self, lane: Lane) -> tuple[int, int]:
-        count = self.count(lane)
+    def dark_units(self) -> tuple[int, int]:
+        count = self.count()
         return count - len(self.notes.readers), count
 
-    def stuck(self, lane: Lane) -> tuple[int, int]:
-        live = lane.keys.count_at(lane.next_record)
+    def stuck(self) -> tuple[int, int]:
+        live = self.lane.keys.count_at(self.lane.next_record)
         if not live:
-            return self.dark_units(lane)
-        readers, hashes, count = self.notes.readers, self.hashes, self.keyed_count(lane)
-        return sum(hashes[code] % count not in readers for code in lane.keys.codes[:live]), live
+            return self.dark_units()
+        readers, hashes, count = self.notes.readers, self.hashes, self.keyed_count()
+        return sum(hashes[code] % count not in readers for code in self.lane.keys.codes[:live]), live
 
-    def waiting_for(self, lane: Lane, consumer: Consumer) -> int:
-        slot = self.slot_of(lane, consumer)
+    def waiting_for(self, consumer: Consumer) -> int:
+        slot = self.slot_of(consumer)
         if slot is None:
             return 0
-        shared, known = self.look(lane), positions(consumer_state(slot), self.topic)
+        shared, known = self.look(), positions(consumer_state(slot), self.topic)
         mine = owned(consumer_state(slot), self.topic)
         waiting = sum(shared.waiting(number, known.get(number)) for number in mine)
-        return waiting + (lane.hand(consumer) >= 0)
+        return waiting + (self.lane.hand(consumer) >= 0)
 
-    def way_in(self, lane: Lane) -> str:
-        return "cooperative" if self.is_cooperative(lane) else "eager"
+    def way_in(self) -> str:
+        return "cooperative" if self.is_cooperative() else "eager"
 
-    def note_commits(self, lane: Lane) -> None:
+    def note_commits(self) -> None:
         """Keep what the group has committed since the last look, for its status."""
-        found = coordinating(lane.world)
+        found = coordinating(self.lane.world)
         if found is None:
             return
         self.forget()
-        logs, notes = self.look(lane).logs, self.notes
+        logs, notes = self.look().logs, self.notes
         for (group_id, topic, number), committed in found[1].offsets.visible.present.items():
             if group_id == GROUP_ID and topic == self.topic and number < len(logs):
                 commit = Commit(
@@ -233,23 +234,23 @@ class KafkaClusterReading:
                 )
                 note_commit(notes.commits.setdefault(number, []), commit)
 
-    def note_history(self, lane: Lane, second: int) -> None:
+    def note_history(self, second: int) -> None:
         """The second is over: keep where the copies end, and how far the group is behind."""
-        self.notes.history.note_offsets(lane.world, second)
-        if coordinating(lane.world) is None:
+        self.notes.history.note_offsets(self.lane.world, second)
+        if coordinating(self.lane.world) is None:
             return
-        shared = self.look(lane)
+        shared = self.look()
         committed = [shared.group.offsets.get(number) for number in range(len(shared.logs))]
         lags = lags_of(
             [log.high_watermark for log in shared.logs], committed, [log.start for log in shared.logs]
         )
         self.notes.history.note_lags(lags, second)
 
-    def polled(self, lane: Lane, partition: TopicPartition, offset: int) -> None:
+    def polled(self, partition: TopicPartition, offset: int) -> None:
         """A program of the group begins with this record."""
         notes, name = self.notes, partition_name(*partition)
         if offset > notes.passed.reached.get(name, 0):
-            self.pass_over(lane, partition, offset)
+            self.pass_over(partition, offset)
         was_passed = notes.passed.read(name, offset)
         if partition[0] != self.topic:
             return
@@ -258,58 +259,58 @@ class KafkaClusterReading:
         if not (was_passed and number < len(highs) and offset < highs[number]):
             notes.note_read(number, offset)
 
-    def pass_over(self, lane: Lane, partition: TopicPartition, offset: int) -> int:
+    def pass_over(self, partition: TopicPartition, offset: int) -> int:
         """The group goes on at this offset of a partition. Returns how many records it will not read for
         that."""
         passed, name = self.notes.passed, partition_name(*partition)
-        isolation = isolation_level(lane.options)
+        isolation = isolation_level(self.lane.options)
         return passed.jump(
-            name, offset, runs_of(lane.world, partition, passed.reached.get(name, 0), offset, isolation)
+            name, offset, runs_of(self.lane.world, partition, passed.reached.get(name, 0), offset, isolation)
         )
 
-    def redelivered(self, lane: Lane) -> int:
+    def redelivered(self) -> int:
         return self.notes.redelivered
 
-    def held(self, lane: Lane, consumer: Consumer) -> int:
+    def held(self, consumer: Consumer) -> int:
         """Records read and not committed; of one that is out of the group a new owner may have committed more
         than it has read."""
-        slot = self.slot_of(lane, consumer)
+        slot = self.slot_of(consumer)
         if slot is None:
             return 0
-        shared = self.look(lane)
+        shared = self.look()
         return sum(
             max(0, position - shared.begins_at(number))
             for number, position in positions(consumer_state(slot), self.topic).items()
         )
 
-    def is_served(self, lane: Lane, consumer: Consumer) -> bool:
-        slot = self.slot_of(lane, consumer)
+    def is_served(self, consumer: Consumer) -> bool:
+        slot = self.slot_of(consumer)
         if slot is None:
             return False
         member = consumer_state(slot).member
         return member.previous_generation != NO_GENERATION or bool(owned(consumer_state(slot), self.topic))
 
-    def has_failed(self, lane: Lane, consumer: Consumer) -> bool:
-        slot = self.slot_of(lane, consumer)
+    def has_failed(self, consumer: Consumer) -> bool:
+        slot = self.slot_of(consumer)
         return slot is not None and consumer_state(slot).member.phase == FAILED
 
-    def stopped(self, lane: Lane) -> Mapping[str, int]:
+    def stopped(self) -> Mapping[str, int]:
         return {str(number): since_us for number, since_us in self.notes.paused_us.items()}
 
-    def lag(self, lane: Lane) -> int:
-        shared = self.look(lane)
+    def lag(self) -> int:
+        shared = self.look()
         known = shared.positions()
         waiting = sum(shared.waiting(number, known.get(number)) for number in range(len(shared.logs)))
         return (
             waiting
-            + len(self.under_way(lane))
-            + sum(lane.hand(consumer) >= 0 for consumer in lane.consumers.values())
+            + len(self.under_way())
+            + sum(self.lane.hand(consumer) >= 0 for consumer in self.lane.consumers.values())
         )
 
-    def route(self, lane: Lane, index: int, code: int) -> Json:
-        number = self.partition_of(lane, code)
+    def route(self, index: int, code: int) -> Json:
+        number = self.partition_of(code)
         key_hash = None if code == NO_KEY else self.hashes[code]
-        shared = self.look(lane)
+        shared = self.look()
         return {
             "hash": key_hash,
             "unit": str(number),
@@ -318,8 +319,8 @@ class KafkaClusterReading:
             "waits": number not in self.notes.readers,
         }
 
-    def picture(self, lane: Lane) -> Json:
-        shared, before = self.look(lane), lane.ledger.units_before()
+    def picture(self) -> Json:
+        shared, before = self.look(), self.lane.ledger.units_before()
         group, known = shared.group, shared.positions()
         partitions: Json = {}
         for number, log in enumerate(shared.logs):
@@ -349,9 +350,9 @@ class KafkaClusterReading:
             "max_lag": max(partition["lag"] for partition in partitions.values()),
         }
 
-    def check(self, lane: Lane) -> None:
+    def check(self) -> None:
         self.forget()
-        shared = self.look(lane)
+        shared = self.look()
         taken: dict[tuple[int, int], str] = {}
         for slot in shared.programs:
             state = consumer_state(slot)
@@ -362,7 +363,7 @@ class KafkaClusterReading:
                 other = taken.setdefault((state.member.generation, number), slot.name)
                 # A user's own assignor may give a partition to two members: then both read it, and that is
                 # what the lane shows.
-                if other != slot.name and "assignor_source" not in lane.set_to:
+                if other != slot.name and "assignor_source" not in self.lane.set_to:
                     raise InvariantError(
                         f"partition {number} is read by {other} and {slot.name} in generation "
                         f"{state.member.generation}"

@@ -43,7 +43,7 @@ def freeze(lane: Lane, name: str, position: int) -> None:
         lane.world.pause(slot.name, cause)
         consumer.state, consumer.held_by, consumer.deadline_from_us = FROZEN, position, lane.now_us
         rules.forget_caches()
-        consumer.deadline_us = session_ends_us(lane.world, rules.reads.look(lane), slot)
+        consumer.deadline_us = session_ends_us(lane.world, rules.reads.look(), slot)
         told = lane.emit(
             "kafka.member.frozen",
             cause,
@@ -64,7 +64,7 @@ def thaw(lane: Lane, name: str, position: int) -> None:
     def do(consumer: Consumer, cause: Cause) -> None:
         rules.forget_caches()
         slot = lane.world.slots[consumer.incarnation]
-        is_member = rules.reads.look(lane).member_of(slot) is not None
+        is_member = rules.reads.look().member_of(slot) is not None
         lane.world.resume(slot.name)
         consumer.state, consumer.deadline_us, consumer.deadline_from_us, consumer.held_by = (
             LIVE,

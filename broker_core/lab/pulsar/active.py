@@ -22,7 +22,7 @@ from broker_core.pulsar.subscription import Subscription
 from broker_core.pulsar.topic import Topic
 
 if TYPE_CHECKING:
-    from broker_core.lab.shared.lane import Lane
+    pass
 
 STANDBYS_SHOWN = 8
 
@@ -45,33 +45,33 @@ class ActiveReading(PulsarReading):
 
     # -- nodes -----------------------------------------------------------------------------------------------
 
-    def subscriptions(self, lane: Lane) -> list[Subscription]:
-        broker = self.broker(lane)
-        return [self.of(broker, topic) for topic in self.topics(lane)]
+    def subscriptions(self) -> list[Subscription]:
+        broker = self.broker()
+        return [self.of(broker, topic) for topic in self.topics()]
 
-    def topics(self, lane: Lane) -> list[Topic]:
-        topics = self.broker(lane).state.topics
+    def topics(self) -> list[Topic]:
+        topics = self.broker().state.topics
         return [topics[topic_key(*part)] for part in self.parts]
 
-    def active(self, lane: Lane, subscription: Subscription) -> str | None:
+    def active(self, subscription: Subscription) -> str | None:
         """The program that is active there, also during the second in which it does not read yet."""
         dispatcher = subscription.dispatcher
         if not isinstance(dispatcher, ActiveDispatcher) or dispatcher.active is None:
             return None
         return dispatcher.consumers[dispatcher.active].name
 
-    def is_read(self, lane: Lane, subscription: Subscription) -> bool:
+    def is_read(self, subscription: Subscription) -> bool:
         """Whether somebody alive reads it."""
         dispatcher = subscription.dispatcher
         if not isinstance(dispatcher, ActiveDispatcher) or dispatcher.active is None or dispatcher.switching:
             return False
         return dispatcher.active.partition(".")[0] not in {
-            str(self.client(lane, name).connection) for name in lane.crash_positions
+            str(self.client(name).connection) for name in self.lane.crash_positions
         }
 
-    def keys_of(self, lane: Lane, incarnation: str) -> list[str]:
+    def keys_of(self, incarnation: str) -> list[str]:
         """What the partitions' subscriptions call this program's consumers."""
-        connection = self.client(lane, incarnation).connection
+        connection = self.client(incarnation).connection
         return [consumer_key(connection, CONSUMER_ID + place) for place in range(len(self.parts))]
 
     def partition_of(self, code: int) -> int:
@@ -80,54 +80,53 @@ class ActiveReading(PulsarReading):
 
     # -- what the state says ---------------------------------------------------------------------------------
 
-    def would_wait(self, lane: Lane, index: int, code: int) -> bool:
+    def would_wait(self, index: int, code: int) -> bool:
         place = 0 if code == NO_KEY else self.partition_of(code)
-        return not self.is_read(lane, self.subscriptions(lane)[place])
+        return not self.is_read(self.subscriptions()[place])
 
-    def weights(self, lane: Lane) -> dict[str, int]:
-        weights = {name: 0 for name, consumer in lane.consumers.items() if self.is_served(lane, consumer)}
-        for topic, subscription in zip(self.topics(lane), self.subscriptions(lane), strict=True):
-            name = self.active(lane, subscription)
+    def weights(self) -> dict[str, int]:
+        weights = {name: 0 for name, consumer in self.lane.consumers.items() if self.is_served(consumer)}
+        for topic, subscription in zip(self.topics(), self.subscriptions(), strict=True):
+            name = self.active(subscription)
             if name is not None:
                 weights[name] = weights.get(name, 0) + topic.ledger.messages
         return weights
 
-    def key_owners(self, lane: Lane) -> list[str | None]:
-        active = [self.active(lane, subscription) for subscription in self.subscriptions(lane)]
+    def key_owners(self) -> list[str | None]:
+        active = [self.active(subscription) for subscription in self.subscriptions()]
         return [
             active[self.partition_of(code)]
-            for code in lane.keys.codes[: lane.keys.count_at(lane.next_record)]
+            for code in self.lane.keys.codes[: self.lane.keys.count_at(self.lane.next_record)]
         ]
 
-    def units(self, lane: Lane) -> dict[str, str | None]:  # type: ignore[override]  # here there are some
+    def units(self) -> dict[str, str | None]:  # type: ignore[override]  # here there are some
         return {
-            str(place): self.active(lane, subscription)
-            for place, subscription in enumerate(self.subscriptions(lane))
+            str(place): self.active(subscription) for place, subscription in enumerate(self.subscriptions())
         }
 
-    def space(self, lane: Lane) -> None:  # type: ignore[override]  # no hash is looked up
+    def space(self) -> None:  # type: ignore[override]  # no hash is looked up
         return None
 
-    def is_settled(self, lane: Lane) -> bool:
+    def is_settled(self) -> bool:
         """Everybody is let in or refused, and no switch waits for its second."""
-        dispatchers = [subscription.dispatcher for subscription in self.subscriptions(lane)]
+        dispatchers = [subscription.dispatcher for subscription in self.subscriptions()]
         if any(isinstance(known, ActiveDispatcher) and known.switching for known in dispatchers):
             return False
         # From the newest on, who is answered last: this is asked at each turning point, of all who are there.
         living = [
             consumer.incarnation
-            for consumer in reversed(lane.consumers.values())
+            for consumer in reversed(self.lane.consumers.values())
             if consumer.state not in (CRASHED, GONE)
         ]
-        if not all(self.is_answered(lane, incarnation) for incarnation in living):
+        if not all(self.is_answered(incarnation) for incarnation in living):
             return False
-        return not self.served(lane).difference(living, lane.crash_positions)
+        return not self.served().difference(living, self.lane.crash_positions)
 
-    def is_answered(self, lane: Lane, incarnation: str) -> bool:
+    def is_answered(self, incarnation: str) -> bool:
         """Whether the broker has let this program's consumers in, or refused them; the word may still be on
         its way."""
-        state, broker = self.client(lane, incarnation), lane.world.slots[BROKER]
-        known = self.broker(lane).state.connections.get(state.connection)
+        state, broker = self.client(incarnation), self.lane.world.slots[BROKER]
+        known = self.broker().state.connections.get(state.connection)
         if known is None:
             return False
         coming = [
@@ -143,31 +142,29 @@ class ActiveReading(PulsarReading):
             for consumer_id, part in state.parts.items()
         )
 
-    def dark_units(self, lane: Lane) -> tuple[int, int]:
-        return sum(not self.is_read(lane, subscription) for subscription in self.subscriptions(lane)), len(
-            self.parts
-        )
+    def dark_units(self) -> tuple[int, int]:
+        return sum(not self.is_read(subscription) for subscription in self.subscriptions()), len(self.parts)
 
-    def stuck(self, lane: Lane) -> tuple[int, int]:
-        live = lane.keys.count_at(lane.next_record)
+    def stuck(self) -> tuple[int, int]:
+        live = self.lane.keys.count_at(self.lane.next_record)
         if not live:
-            return self.dark_units(lane)
-        read = [self.is_read(lane, subscription) for subscription in self.subscriptions(lane)]
-        return sum(not read[self.partition_of(code)] for code in lane.keys.codes[:live]), live
+            return self.dark_units()
+        read = [self.is_read(subscription) for subscription in self.subscriptions()]
+        return sum(not read[self.partition_of(code)] for code in self.lane.keys.codes[:live]), live
 
-    def waiting_for(self, lane: Lane, consumer: Consumer) -> int:
-        mine = [known for known in self.subscriptions(lane) if self.active(lane, known) == consumer.name]
+    def waiting_for(self, consumer: Consumer) -> int:
+        mine = [known for known in self.subscriptions() if self.active(known) == consumer.name]
         # What it reports of a partition that is another's by now is none of its backlog.
         return max(
-            0, sum(map(self.backlog, mine)) - self.unreported(lane, lane.world.slots[consumer.incarnation])
+            0, sum(map(self.backlog, mine)) - self.unreported(self.lane.world.slots[consumer.incarnation])
         )
 
-    def way_in(self, lane: Lane) -> str:
+    def way_in(self) -> str:
         return "exclusive" if self.type == EXCLUSIVE else "standby" if self.in_order else "failover"
 
-    def held(self, lane: Lane, consumer: Consumer) -> int:
-        keys = self.keys_of(lane, consumer.incarnation)
-        held = zip(self.subscriptions(lane), keys, strict=True)
+    def held(self, consumer: Consumer) -> int:
+        keys = self.keys_of(consumer.incarnation)
+        held = zip(self.subscriptions(), keys, strict=True)
         if self.has_batches:
             return sum(messages_in(known, known.unacked(key)) for known, key in held)
         return sum(known.unacked_count(key) for known, key in held)
@@ -180,14 +177,14 @@ class ActiveReading(PulsarReading):
             messages_in(subscription, subscription.unacked(key)) for key in subscription.consumers
         )
 
-    def held_back(self, lane: Lane, consumer: Consumer) -> int:
+    def held_back(self, consumer: Consumer) -> int:
         """No order rule keeps anybody waiting here."""
         return 0
 
-    def stopped(self, lane: Lane) -> Mapping[str, int]:
+    def stopped(self) -> Mapping[str, int]:
         """Also of a partition that nobody has read yet, the second before somebody does."""
         found = {}
-        for place, subscription in enumerate(self.subscriptions(lane)):
+        for place, subscription in enumerate(self.subscriptions()):
             dispatcher = subscription.dispatcher
             if place in self.notes.unread_us:
                 found[str(place)] = self.notes.unread_us[place]
@@ -197,40 +194,38 @@ class ActiveReading(PulsarReading):
                 found[str(place)] = dispatcher.since_us
         return found
 
-    def note_readers(self, lane: Lane) -> None:
+    def note_readers(self) -> None:
         notes = self.notes
         read = [
-            place
-            for place, subscription in enumerate(self.subscriptions(lane))
-            if self.is_read(lane, subscription)
+            place for place, subscription in enumerate(self.subscriptions()) if self.is_read(subscription)
         ]
         for place in read:
             since_us = notes.unread_us.pop(place, None)
             if since_us is not None:
-                lane.ledger.note_pause(since_us)
+                self.lane.ledger.note_pause(since_us)
         for place in sorted({*notes.read}.difference(read)):
-            notes.unread_us[place] = lane.now_us
+            notes.unread_us[place] = self.lane.now_us
         notes.read = read
 
-    def route(self, lane: Lane, index: int, code: int) -> Json:
+    def route(self, index: int, code: int) -> Json:
         if code == NO_KEY:
-            state = lane.world.slots["(producer)"].node.state
+            state = self.lane.world.slots["(producer)"].node.state
             place = (state.next_partition - 1) % self.count if self.count else 0
         else:
             place = self.partition_of(code)
-        subscription = self.subscriptions(lane)[place]
+        subscription = self.subscriptions()[place]
         hash31 = None if code == NO_KEY else self.hashes[code] & MASK_31
         return {
-            "hash": hash31, "unit": str(place), "consumer": self.active(lane, subscription), "place": None,
-            "waits": not self.is_read(lane, subscription),
+            "hash": hash31, "unit": str(place), "consumer": self.active(subscription), "place": None,
+            "waits": not self.is_read(subscription),
         }  # fmt: skip
 
-    def picture(self, lane: Lane) -> Json:
-        before, stopped = lane.ledger.units_before(), self.stopped(lane)
+    def picture(self) -> Json:
+        before, stopped = self.lane.ledger.units_before(), self.stopped()
         partitions: Json = {}
-        for place, subscription in enumerate(self.subscriptions(lane)):
+        for place, subscription in enumerate(self.subscriptions()):
             cursor, dispatcher = subscription.cursor, subscription.dispatcher
-            owner, key = self.active(lane, subscription), str(place)
+            owner, key = self.active(subscription), str(place)
             # Who came back before its former connection was given up has two consumers there, and stands
             # once.
             order = (
@@ -250,8 +245,8 @@ class ActiveReading(PulsarReading):
             }
         refused = [
             consumer.name
-            for consumer in lane.consumers.values()
-            if self.client(lane, consumer.incarnation).refused
+            for consumer in self.lane.consumers.values()
+            if self.client(consumer.incarnation).refused
         ]
         return {
             "kind": "grid",
@@ -263,8 +258,8 @@ class ActiveReading(PulsarReading):
             "max_lag": max(partition["lag"] for partition in partitions.values()),
         }
 
-    def check(self, lane: Lane) -> None:
-        for place, subscription in enumerate(self.subscriptions(lane)):
+    def check(self) -> None:
+        for place, subscription in enumerate(self.subscriptions()):
             subscription.check()
             if subscription.cursor.end < subscription.cursor.read_position:
                 raise InvariantError(f"partition {place} is read past its end")

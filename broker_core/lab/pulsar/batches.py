@@ -65,11 +65,7 @@ class BatchEar:
     def sent(self, subscription: Subscription, key: str, position: int) -> None:
         dispatcher = subscription.attached
         place = next(
-            (
-                place
-                for place, known in enumerate(self.reads.subscriptions(self.lane))
-                if known is subscription
-            ),
+            (place for place, known in enumerate(self.reads.subscriptions()) if known is subscription),
             None,
         )
         if place is None:

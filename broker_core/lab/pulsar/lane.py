@@ -193,7 +193,7 @@ class PulsarRules:
 
     def begin(self, lane: Lane) -> Pieces[None]:
         lane.world.start(BROKER, "broker", BrokerState())
-        broker = self.reads.broker(lane)
+        broker = self.reads.broker()
         parts = c.parts_of(c.TOPIC, self.partitions, self.topics)
         for topic, number in parts:
             broker.subscription(topic=topic, partition=number)
@@ -265,7 +265,7 @@ class PulsarRules:
             plan = self.plan(lane, joiners, remembered)
             given = plan.given
             for incarnation, kept in plan.kept.items():
-                name = self.reads.client(lane, incarnation).name
+                name = self.reads.client(incarnation).name
                 reconnected = lane.emit(
                     "pulsar.consumer.reconnected",
                     cause,
@@ -297,7 +297,7 @@ class PulsarRules:
         if asked is not None:
             return Plan({joiners[0].incarnation: [(start, end) for start, end in asked]})
         return make_room(
-            self.reads.ranges_of_living(lane),
+            self.reads.ranges_of_living(),
             [consumer.incarnation for consumer in joiners],
             remembered,
             self.half_open,
@@ -309,12 +309,12 @@ class PulsarRules:
             lane.say("left_gone", consumer=consumer.name)
         elif consumer.state == CRASHED:
             lane.crash_positions.pop(consumer.incarnation)
-            lane.world.reset(self.reads.client(lane, consumer.incarnation).connection, cause)
+            lane.world.reset(self.reads.client(consumer.incarnation).connection, cause)
             lane.world.forget(consumer.incarnation)
         else:
             # On its way out it acknowledges what it has handled.
-            unacked = self.reads.held(lane, consumer) - self.reads.unreported(
-                lane, lane.world.slots[consumer.incarnation]
+            unacked = self.reads.held(consumer) - self.reads.unreported(
+                lane.world.slots[consumer.incarnation]
             )
             self.narrator.say_left(lane, consumer.incarnation, consumer.name, unacked)
             lane.world.order(consumer.incarnation, Leave(), cause)
@@ -322,14 +322,14 @@ class PulsarRules:
 
     def crash(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
         if not self.reads.client(
-            lane, consumer.incarnation
+            consumer.incarnation
         ).connection:  # it was still starting: no broker knows it
             lane.bury(consumer.incarnation, consumer.name)
             lane.say("pulsar.crash_unknown", consumer=consumer.name)
             return
-        self.reads.note_readers(lane)
+        self.reads.note_readers()
         consumer.deadline_us = self.given_up_us(lane, consumer)
-        unacked = self.reads.held(lane, consumer)
+        unacked = self.reads.held(consumer)
         lane.emit(
             "pulsar.consumer.crashed",
             cause,
@@ -345,9 +345,9 @@ class PulsarRules:
     def given_up_us(self, lane: Lane, consumer: Consumer) -> int:
         """When the broker will close the connection of a program that falls silent now; what it has sent
         still arrives, and is a sign of life."""
-        connection = self.reads.client(lane, consumer.incarnation).connection
+        connection = self.reads.client(consumer.incarnation).connection
         link = lane.world.slots[consumer.incarnation].links[connection]
-        known = self.reads.broker(lane).state.connections.get(connection)
+        known = self.reads.broker().state.connections.get(connection)
         if known is None:  # its first words are still on their way
             return consumer.joined_us + lane.delay_us + 2 * c.KEEP_ALIVE_US
         tick_us = known.since_us + ((lane.now_us - known.since_us) // c.KEEP_ALIVE_US + 1) * c.KEEP_ALIVE_US

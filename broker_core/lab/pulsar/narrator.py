@@ -37,13 +37,13 @@ class PulsarNarrator:
     def forget(self, lane: Lane) -> None:
         """Ownership may have changed."""
         self.reads.owners.forget()
-        self.standing = self.reads.owners.now(self.reads.broker(lane)) if self.is_explained(lane) else None
+        self.standing = self.reads.owners.now(self.reads.broker()) if self.is_explained(lane) else None
 
     def heard(self, lane: Lane, event: TurningPoint) -> TurningPoint:
         match event.kind:
             case "pulsar.connection.silent" if event.data["client"] in lane.crash_positions:
-                client = self.reads.client(lane, event.data["client"])
-                if self.reads.broker(lane).state.connections[client.connection].asking:
+                client = self.reads.client(event.data["client"])
+                if self.reads.broker().state.connections[client.connection].asking:
                     lane.bury(
                         event.data["client"], client.name
                     )  # what it had is a newcomer's, whose change goes on
@@ -69,7 +69,7 @@ class PulsarNarrator:
         self.standing = None
         if was is None or live > KEYS_MAX or not self.is_explained(lane):
             return {}
-        now = self.standing = self.reads.owners.now(self.reads.broker(lane))
+        now = self.standing = self.reads.owners.now(self.reads.broker())
         if self.is_of_one_who_makes_room(lane, event.data["client"]):
             return {}
         name, slots = event.data["consumer"], self.reads.owners.slots(live)
@@ -85,7 +85,7 @@ class PulsarNarrator:
         ):
             # Who makes room closes its consumer first: what the newcomer takes was its until then.
             before, space_before = bill.owners_before, (*bill.space_before, now.slots, now.first_slot)
-        after = self.reads.owners.key_owners(self.reads.broker(lane), live)
+        after = self.reads.owners.key_owners(self.reads.broker(), live)
         moved = [
             (int(slot), old, new) for slot, old, new in zip(slots, before, after, strict=False) if old != new
         ]
@@ -124,7 +124,7 @@ class PulsarNarrator:
             if lane.ledger.bill is None or lane.ledger.bill.kind != "crash":
                 return  # a newcomer waited for this word
             is_last, is_ghost = (
-                not self.reads.served(lane) - lane.crash_positions.keys(),
+                not self.reads.served() - lane.crash_positions.keys(),
                 lane.is_ghost(incarnation, name),
             )
             code = code_of(
@@ -136,7 +136,7 @@ class PulsarNarrator:
 
     def say_left(self, lane: Lane, incarnation: str, name: str, unacked: int) -> None:
         """A program has left, or its broker is about to learn it, and what was unacked goes to the others."""
-        is_last = not self.reads.served(lane) - lane.crash_positions.keys() - {incarnation}
+        is_last = not self.reads.served() - lane.crash_positions.keys() - {incarnation}
         numbers: Json = {}
         if is_last:
             numbers = {"unacked": unacked, "keys_total": lane.keys.count_at(lane.next_record)}
@@ -152,7 +152,7 @@ class PulsarNarrator:
 
     def say_conflict(self, lane: Lane, newcomer: Consumer, given: Mapping[str, Ranges]) -> None:
         """The broker will ask whether those are alive who have what the newcomers want."""
-        held = [self.reads.client(lane, incarnation).ranges for incarnation in lane.crash_positions]
+        held = [self.reads.client(incarnation).ranges for incarnation in lane.crash_positions]
         if any(overlap(wanted, ranges, self.half_open) for wanted in given.values() for ranges in held):
             lane.say("pulsar.sticky_conflict", consumer=newcomer.name)
 
@@ -160,7 +160,7 @@ class PulsarNarrator:
         """A newcomer waits for fewer and fewer messages."""
         code, params = lane.sentence["code"], lane.sentence["params"]
         if code in WAITS and params["consumer"] in lane.consumers:
-            held_back = self.reads.held_back(lane, lane.consumers[params["consumer"]])
+            held_back = self.reads.held_back(lane.consumers[params["consumer"]])
             return {"code": code, "params": params | {"unacked": held_back or params["unacked"]}}
         return lane.sentence
 
@@ -175,21 +175,19 @@ class PulsarNarrator:
         source = made_room[-1] if bill.count == 1 and made_room else None
         code = code_of(
             "pulsar.joined",
-            first=len(self.reads.served(lane)) == bill.count,
+            first=len(self.reads.served()) == bill.count,
             back=bill.kind == "rejoin",
             made_room=source is not None,
             many=bill.count > 1,
         )
         held_back = (
-            self.reads.held_back(lane, lane.consumers[bill.consumer])
-            if bill.consumer in lane.consumers
-            else 0
+            self.reads.held_back(lane.consumers[bill.consumer]) if bill.consumer in lane.consumers else 0
         )
         if held_back:
             lane.say(WAITS[bill.count > 1], consumer=bill.consumer, count=bill.count, unacked=held_back)
             return
         numbers: Json = {"count": bill.count, "keys_moved": bill.keys_moved, "keys_total": bill.keys_total}
         if code == "pulsar.sticky_join":
-            start, end = self.reads.client(lane, lane.consumers[bill.consumer].incarnation).ranges[0]
+            start, end = self.reads.client(lane.consumers[bill.consumer].incarnation).ranges[0]
             numbers = {"from": source, "start": start, "end": end}
         lane.say(code, consumer=bill.consumer, **numbers)

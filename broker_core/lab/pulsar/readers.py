@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 class Topics(Protocol):
     """What is asked of a lane's reading."""
 
-    def broker(self, lane: Lane) -> Broker: ...
-    def topics(self, lane: Lane) -> list[Topic]: ...
+    def broker(self) -> Broker: ...
+    def topics(self) -> list[Topic]: ...
     def label(self, topic: Topic) -> str: ...
 
 
@@ -63,10 +63,10 @@ def start_readers(lane: Lane, broker: str, partitions: int, topics: int, queue_s
 def readers_view(lane: Lane, reads: Topics) -> Json:
     """By name: its type, entries not acknowledged in all partitions, cursors by partition or topic, and its
     consumers with what they have handled and hold."""
-    broker, found = reads.broker(lane), {}
+    broker, found = reads.broker(), {}
     for name, wanted in lane.options.get("subscriptions", {}).items():
         parts: dict[str, Subscription] = {
-            reads.label(topic): topic.subscriptions[name] for topic in reads.topics(lane)
+            reads.label(topic): topic.subscriptions[name] for topic in reads.topics()
         }
         clients = [lane.world.slots[node_of(consumer)].node.state for consumer in names_of(name, wanted)]
         held: dict[str, int] = {}

@@ -65,6 +65,8 @@ class PulsarReading:
     """owners: who owns what now. counts_keys: whether messages are counted by their keys. has_order: whether
     an order rule of Key_Shared runs. notes, fresh: see `Reading`."""
 
+    lane: Lane
+
     counts_keys = True
     has_order = True
 
@@ -105,191 +107,191 @@ class PulsarReading:
     def notes(self, notes: Notes) -> None:
         self._notes = notes
 
-    def broker(self, lane: Lane) -> Broker:
-        return cast(Broker, lane.world.slots[BROKER].node)
+    def broker(self) -> Broker:
+        return cast(Broker, self.lane.world.slots[BROKER].node)
 
-    def subscription(self, lane: Lane) -> Subscription:
-        return self.of(self.broker(lane), self.topics(lane)[0])
+    def subscription(self) -> Subscription:
+        return self.of(self.broker(), self.topics()[0])
 
     def of(self, broker: Broker, topic: Topic) -> Subscription:
         """The programs' subscription of a topic or partition; an empty one where somebody has taken it
         away."""
         return topic.subscriptions.get(c.SUBSCRIPTION) or topic.nobodys(c.SUBSCRIPTION, broker.settings)
 
-    def subscriptions(self, lane: Lane) -> list[Subscription]:
+    def subscriptions(self) -> list[Subscription]:
         """Of the topic, or of each of its partitions."""
-        return [self.subscription(lane)]
+        return [self.subscription()]
 
-    def topics(self, lane: Lane) -> list[Topic]:
+    def topics(self) -> list[Topic]:
         """The lane's topic, or its partitions."""
-        return [self.broker(lane).state.topics[c.TOPIC]]
+        return [self.broker().state.topics[c.TOPIC]]
 
     def label(self, topic: Topic) -> str:
         """What a picture calls it: the partition, "-1" for the one topic without; of several topics its
         name."""
         return str(topic.partition) if topic.name == c.TOPIC else topic.name
 
-    def under_way(self, lane: Lane) -> int:
+    def under_way(self) -> int:
         """Records that were published and that the topic does not have yet."""
         if not self.has_receipts:
             return (
-                lane.next_record
-                - lane.first_record
-                - sum(topic.ledger.messages for topic in self.topics(lane))
+                self.lane.next_record
+                - self.lane.first_record
+                - sum(topic.ledger.messages for topic in self.topics())
             )
-        return self.producer(lane).sequence_id - sum(topic.taken for topic in self.topics(lane))
+        return self.producer().sequence_id - sum(topic.taken for topic in self.topics())
 
-    def client(self, lane: Lane, incarnation: str) -> ConsumerState:
-        return cast(ConsumerState, lane.world.slots[incarnation].node.state)
+    def client(self, incarnation: str) -> ConsumerState:
+        return cast(ConsumerState, self.lane.world.slots[incarnation].node.state)
 
-    def producer(self, lane: Lane) -> ProducerState:
-        return cast(ProducerState, lane.world.slots[PRODUCER].node.state)
+    def producer(self) -> ProducerState:
+        return cast(ProducerState, self.lane.world.slots[PRODUCER].node.state)
 
-    def key_of(self, lane: Lane, incarnation: str) -> str:
+    def key_of(self, incarnation: str) -> str:
         """What the broker's subscription calls this program's consumer."""
-        return consumer_key(self.client(lane, incarnation).connection, CONSUMER_ID)
+        return consumer_key(self.client(incarnation).connection, CONSUMER_ID)
 
-    def served(self, lane: Lane) -> set[str]:
+    def served(self) -> set[str]:
         """Programs that have a consumer at the broker."""
         return {
             known.peer
-            for known in self.broker(lane).state.connections.values()
+            for known in self.broker().state.connections.values()
             if known.consumers and is_program(known.peer)
         }
 
-    def dead(self, lane: Lane) -> set[str]:
+    def dead(self) -> set[str]:
         """The broker's consumers whose programs are silent, which it has not noticed."""
-        return {self.key_of(lane, incarnation) for incarnation in lane.crash_positions}
+        return {self.key_of(incarnation) for incarnation in self.lane.crash_positions}
 
-    def ranges_of_living(self, lane: Lane) -> dict[str, Ranges]:
+    def ranges_of_living(self) -> dict[str, Ranges]:
         """What the programs ask for that are alive, in the order in which they were started."""
         programs = [
             slot
-            for slot in lane.world.slots.values()
+            for slot in self.lane.world.slots.values()
             if slot.kind == "consumer" and slot.condition != NODE_CRASHED
         ]
         return {slot.name: slot.node.state.ranges for slot in programs if not slot.node.state.refused}
 
-    def dead_letters(self, lane: Lane) -> int:
+    def dead_letters(self) -> int:
         """Messages in the subscription's dead-letter topic."""
-        topic = self.broker(lane).state.topics.get(dead_letter_topic(c.TOPIC, c.SUBSCRIPTION))
+        topic = self.broker().state.topics.get(dead_letter_topic(c.TOPIC, c.SUBSCRIPTION))
         return 0 if topic is None else topic.ledger.end
 
-    def retry_letters(self, lane: Lane) -> Subscription | None:
+    def retry_letters(self) -> Subscription | None:
         """The programs' subscription of its retry letter topic; None: they use none, or have taken it
         away."""
         if not self.has_retry_topic:
             return None
-        return self.broker(lane).find(topic=retry_topic(c.TOPIC, c.SUBSCRIPTION))
+        return self.broker().find(topic=retry_topic(c.TOPIC, c.SUBSCRIPTION))
 
-    def letters(self, lane: Lane) -> Json:
+    def letters(self) -> Json:
         """Of the picture: dead letters so far, and retry letters that wait or are worked on."""
-        retries = self.retry_letters(lane)
+        retries = self.retry_letters()
         return {
-            **({"dead_letters": self.dead_letters(lane)} if self.has_dead_letters else {}),
+            **({"dead_letters": self.dead_letters()} if self.has_dead_letters else {}),
             **({} if retries is None else {"retry_letters": retries.cursor.backlog}),
         }
 
-    def would_wait(self, lane: Lane, index: int, code: int) -> bool:
-        waiting = self.producer(lane).waiting.get(0)
-        _, holder = self.place(lane, index, code, waiting[0] if waiting else None)
-        return holder is None or (bool(lane.crash_positions) and holder in self.dead(lane))
+    def would_wait(self, index: int, code: int) -> bool:
+        waiting = self.producer().waiting.get(0)
+        _, holder = self.place(index, code, waiting[0] if waiting else None)
+        return holder is None or (bool(self.lane.crash_positions) and holder in self.dead())
 
-    def weights(self, lane: Lane) -> dict[str, int]:
-        return self.owners.weights(self.broker(lane), self.notes.key_counts)
+    def weights(self) -> dict[str, int]:
+        return self.owners.weights(self.broker(), self.notes.key_counts)
 
-    def key_owners(self, lane: Lane) -> list[str | None]:
-        return self.owners.key_owners(self.broker(lane), lane.keys.count_at(lane.next_record))
+    def key_owners(self) -> list[str | None]:
+        return self.owners.key_owners(self.broker(), self.lane.keys.count_at(self.lane.next_record))
 
-    def units(self, lane: Lane) -> None:
+    def units(self) -> None:
         return None
 
-    def space(self, lane: Lane) -> Space:
-        return self.owners.now(self.broker(lane)).space
+    def space(self) -> Space:
+        return self.owners.now(self.broker()).space
 
-    def is_settled(self, lane: Lane) -> bool:
+    def is_settled(self) -> bool:
         living = [
             consumer.incarnation
-            for consumer in lane.consumers.values()
+            for consumer in self.lane.consumers.values()
             if consumer.state not in (CRASHED, GONE)
         ]
-        clients = {incarnation: self.client(lane, incarnation) for incarnation in living}
+        clients = {incarnation: self.client(incarnation) for incarnation in living}
         wanted = {
             name for name, client in clients.items() if not client.refused and not client.has_unsubscribed
-        } | lane.crash_positions.keys()
-        return wanted == self.served(lane)
+        } | self.lane.crash_positions.keys()
+        return wanted == self.served()
 
-    def dark_units(self, lane: Lane) -> tuple[int, int]:
-        if not lane.crash_positions and not self.is_sticky and self.subscription(lane).consumers:
+    def dark_units(self) -> tuple[int, int]:
+        if not self.lane.crash_positions and not self.is_sticky and self.subscription().consumers:
             return (
                 0,
                 SPACE_UNITS,
             )  # a ring and split ranges have no gaps, and a large ring takes long to look at
-        return self.owners.now(self.broker(lane)).dark_units(self.dead(lane)), SPACE_UNITS
+        return self.owners.now(self.broker()).dark_units(self.dead()), SPACE_UNITS
 
-    def stuck(self, lane: Lane) -> tuple[int, int]:
-        live, dead = lane.keys.count_at(lane.next_record), self.dead(lane)
+    def stuck(self) -> tuple[int, int]:
+        live, dead = self.lane.keys.count_at(self.lane.next_record), self.dead()
         if not live:
-            return self.dark_units(lane)
-        holders = self.owners.now(self.broker(lane)).holders_of(self.owners.slots(live))
+            return self.dark_units()
+        holders = self.owners.now(self.broker()).holders_of(self.owners.slots(live))
         return sum(holder is None or holder in dead for holder in holders), live
 
-    def waiting_for(self, lane: Lane, consumer: Consumer) -> int:
-        held = self.held(lane, consumer) - self.unreported(lane, lane.world.slots[consumer.incarnation])
-        return held + self.subscription(lane).waiting_for(self.key_of(lane, consumer.incarnation))
+    def waiting_for(self, consumer: Consumer) -> int:
+        held = self.held(consumer) - self.unreported(self.lane.world.slots[consumer.incarnation])
+        return held + self.subscription().waiting_for(self.key_of(consumer.incarnation))
 
-    def way_in(self, lane: Lane) -> str:
+    def way_in(self) -> str:
         return "ring" if self.is_ring else "halves"
 
-    def redelivered(self, lane: Lane) -> int:
-        return self.broker(lane).state.redelivered
+    def redelivered(self) -> int:
+        return self.broker().state.redelivered
 
-    def held(self, lane: Lane, consumer: Consumer) -> int:
-        held = self.subscription(lane).unacked_count(self.key_of(lane, consumer.incarnation))
-        retries = self.retry_letters(lane)
+    def held(self, consumer: Consumer) -> int:
+        held = self.subscription().unacked_count(self.key_of(consumer.incarnation))
+        retries = self.retry_letters()
         if retries is None:
             return held
         return held + retries.unacked_count(
-            consumer_key(self.client(lane, consumer.incarnation).connection, CONSUMER_ID + 1)
+            consumer_key(self.client(consumer.incarnation).connection, CONSUMER_ID + 1)
         )
 
-    def is_served(self, lane: Lane, consumer: Consumer) -> bool:
+    def is_served(self, consumer: Consumer) -> bool:
         """A newcomer that is kept from newer messages is so while it has older ones, that another gave
         back."""
-        if self.key_of(lane, consumer.incarnation) not in self.broker(lane).consumers:
+        if self.key_of(consumer.incarnation) not in self.broker().consumers:
             return False
-        return not self.held_back(lane, consumer) or self.held(lane, consumer) > 0
+        return not self.held_back(consumer) or self.held(consumer) > 0
 
-    def has_failed(self, lane: Lane, consumer: Consumer) -> bool:
+    def has_failed(self, consumer: Consumer) -> bool:
         return False
 
-    def held_back(self, lane: Lane, consumer: Consumer) -> int:
+    def held_back(self, consumer: Consumer) -> int:
         """Unacknowledged records from before its join that keep a newcomer from everything newer, by the
         order rule of 3.2; else 0."""
-        subscription = self.subscription(lane)
+        subscription = self.subscription()
         if not isinstance(subscription.dispatcher, KeySharedDispatcher):
             return 0
-        limit = subscription.dispatcher.recently_joined.get(self.key_of(lane, consumer.incarnation))
+        limit = subscription.dispatcher.recently_joined.get(self.key_of(consumer.incarnation))
         if limit is None:
             return 0
         cursor = subscription.cursor
         return limit - 1 - cursor.mark_delete - sum(position < limit for position in cursor.ahead)
 
-    def stopped(self, lane: Lane) -> Mapping[str, int]:
+    def stopped(self) -> Mapping[str, int]:
         return {}
 
-    def note_readers(self, lane: Lane) -> None:
+    def note_readers(self) -> None:
         """A consumer may have begun to read, or have stopped; here there are no partitions."""
 
-    def lag(self, lane: Lane) -> int:
-        retries = self.retry_letters(lane)
+    def lag(self) -> int:
+        retries = self.retry_letters()
         again = 0 if retries is None else retries.cursor.backlog
-        backlog = sum(self.backlog(known) for known in self.subscriptions(lane))
+        backlog = sum(self.backlog(known) for known in self.subscriptions())
         return (
             again
             + backlog
-            + self.under_way(lane)
-            - sum(self.unreported(lane, slot) for slot in lane.world.slots.values())
+            + self.under_way()
+            - sum(self.unreported(slot) for slot in self.lane.world.slots.values())
         )
 
     def backlog(self, subscription: Subscription) -> int:
@@ -307,11 +309,11 @@ class PulsarReading:
             return subscription.waiting
         return self.backlog(subscription) - sum(map(subscription.unacked_count, subscription.consumers))
 
-    def gathering(self, lane: Lane) -> int:
+    def gathering(self) -> int:
         """Messages that the producer has and has not sent: they wait for their batch to be whole."""
-        return sum(map(len, self.producer(lane).waiting.values()))
+        return sum(map(len, self.producer().waiting.values()))
 
-    def unreported(self, lane: Lane, slot: Slot) -> int:
+    def unreported(self, slot: Slot) -> int:
         """Messages that a program has handled and its broker will learn of: acknowledgements travel in
         groups."""
         if slot.kind != "consumer" or not slot.node.state.connection:
@@ -329,13 +331,13 @@ class PulsarReading:
                     for number, part in client.parts.items()
                 ]
             )
-            return self.acknowledged_by(lane, [*acks, *waiting], up_to=client.config.acks_cumulatively)
+            return self.acknowledged_by([*acks, *waiting], up_to=client.config.acks_cumulatively)
         return (0 if is_crashed else client.unreported) + sum(len(message.entries) for message in acks)
 
-    def acknowledged_by(self, lane: Lane, acks: Sequence[c.CommandAck], *, up_to: bool) -> int:
+    def acknowledged_by(self, acks: Sequence[c.CommandAck], *, up_to: bool) -> int:
         """Messages that these will acknowledge, where an entry may hold several. up_to: each acknowledges all
         before it as well."""
-        subscriptions, retries, count = self.subscriptions(lane), self.retry_letters(lane), 0
+        subscriptions, retries, count = self.subscriptions(), self.retry_letters(), 0
         if retries is not None:
             subscriptions = [*subscriptions, retries]
         for place, known in enumerate(subscriptions):
@@ -362,35 +364,35 @@ class PulsarReading:
                     count += len(partly[entry].difference(cursor.acked_in_batch.get(entry, ())))
         return count
 
-    def place(self, lane: Lane, index: int, code: int, first: Waiting | None) -> tuple[int, str | None]:
+    def place(self, index: int, code: int, first: Waiting | None) -> tuple[int, str | None]:
         """The slot of the newest message and the broker's consumer that owns it: of its key, or without one
         of what is hashed in its place. first: of its batch, None where there is none; the metadata of a
         default batch, and so its hash, is that of its first message."""
-        number = index - lane.first_record
+        number = index - self.lane.first_record
         if (
             code == NO_KEY
             and self.owners.spreads_keyless
             and first is not None
-            and self.producer(lane).batching == DEFAULT
+            and self.producer().batching == DEFAULT
         ):
             code, number = first.key, first.sequence_id
-        return self.owners.place_of(self.broker(lane), code, PRODUCER, number)
+        return self.owners.place_of(self.broker(), code, PRODUCER, number)
 
-    def route(self, lane: Lane, index: int, code: int) -> Json:
-        slot, holder = self.place(lane, index, code, self.producer(lane).first_of_batch)
-        owner = None if holder is None else self.owners.now(self.broker(lane)).names[holder]
-        waits = holder is None or holder in self.dead(lane)
+    def route(self, index: int, code: int) -> Json:
+        slot, holder = self.place(index, code, self.producer().first_of_batch)
+        owner = None if holder is None else self.owners.now(self.broker()).names[holder]
+        waits = holder is None or holder in self.dead()
         return {"hash": slot, "unit": None, "consumer": owner, "place": None, "waits": waits}
 
-    def picture(self, lane: Lane) -> Json:
-        broker, subscription = self.broker(lane), self.subscription(lane)
-        before = lane.ledger.bill.space_before if lane.ledger.bill else None
+    def picture(self) -> Json:
+        broker, subscription = self.broker(), self.subscription()
+        before = self.lane.ledger.bill.space_before if self.lane.ledger.bill else None
         paint = Painted(
-            self.owners.now(broker), before, frozenset(self.dead(lane)), tuple(lane.consumers), self.is_ring
+            self.owners.now(broker), before, frozenset(self.dead()), tuple(self.lane.consumers), self.is_ring
         )
         if self.painted is None or not paint.shows_the_same(self.painted):
             self.painted = paint
-        keys = {name: self.key_of(lane, consumer.incarnation) for name, consumer in lane.consumers.items()}
+        keys = {name: self.key_of(consumer.incarnation) for name, consumer in self.lane.consumers.items()}
         return {
             **self.painted.picture,
             "type": KEY_SHARED,
@@ -398,39 +400,38 @@ class PulsarReading:
             "permits": {
                 name: subscription.permits(key) for name, key in keys.items() if key in broker.consumers
             },
-            "mark_delete": subscription.cursor.mark_delete + lane.first_record,
+            "mark_delete": subscription.cursor.mark_delete + self.lane.first_record,
             "connected": len(subscription.consumers),
-            **self.letters(lane),
+            **self.letters(),
         }
 
-    def check(self, lane: Lane) -> None:
-        self.subscription(lane).check()
-        assignment = self.owners.now(self.broker(lane))
+    def check(self) -> None:
+        self.subscription().check()
+        assignment = self.owners.now(self.broker())
         if assignment is not self.checked:  # the same object until a consumer comes or goes
             assignment.check()
             self.checked = assignment
-        for consumer in lane.consumers.values():
-            self.check_queue(lane, consumer)
+        for consumer in self.lane.consumers.values():
+            self.check_queue(consumer)
 
-    def check_queue(self, lane: Lane, consumer: Consumer) -> None:
+    def check_queue(self, consumer: Consumer) -> None:
         """Raise InvariantError if more waits in its client than the broker has given it. Batches do not count
         where a program may ask for them
         again: of what it has and has on its way, the broker may have taken back any. Nothing counts where
         there is a time-out: what is handled after it waits a second time by then, and the ack is for both;
         nor once a program has asked for messages again, for what was on its way then comes a second time."""
-        client = self.client(lane, consumer.incarnation)
+        client = self.client(consumer.incarnation)
         if (
             not client.queue
-            or len(client.queue) <= self.held(lane, consumer)
+            or len(client.queue) <= self.held(consumer)
             or not client.is_subscribed
-            or not self.is_served(lane, consumer)
+            or not self.is_served(consumer)
         ):
             return
         if client.config.timeout_us or any(part.has_asked for part in client.parts.values()):
             return
         queued = sum(not (client.config.cannot and message.places) for message in client.queue)
-        if queued > self.held(lane, consumer):
+        if queued > self.held(consumer):
             raise InvariantError(
-                f"{consumer.name} has {queued} messages waiting, the broker knows of "
-                f"{self.held(lane, consumer)}"
+                f"{consumer.name} has {queued} messages waiting, the broker knows of {self.held(consumer)}"
             )

@@ -18,7 +18,7 @@ from broker_core.pulsar.settings import SHARED
 from broker_core.pulsar.subscription import Subscription
 
 if TYPE_CHECKING:
-    from broker_core.lab.shared.lane import Lane
+    pass
 
 HEAD_SHOWN, IN_FLIGHT_SHOWN = 12, 24
 
@@ -45,58 +45,60 @@ class SharedReading(PulsarReading):
     counts_keys = False
     has_order = False
 
-    def dispatcher(self, lane: Lane) -> SharedDispatcher | None:
+    def dispatcher(self) -> SharedDispatcher | None:
         """None until somebody has connected."""
-        dispatcher = self.subscription(lane).dispatcher
+        dispatcher = self.subscription().dispatcher
         return dispatcher if isinstance(dispatcher, SharedDispatcher) else None
 
-    def living(self, lane: Lane) -> list[str]:
+    def living(self) -> list[str]:
         """Programs that are alive and that the broker serves."""
-        alive = [consumer for consumer in lane.consumers.values() if consumer.state not in (CRASHED, GONE)]
-        return [consumer.name for consumer in alive if self.is_served(lane, consumer)]
+        alive = [
+            consumer for consumer in self.lane.consumers.values() if consumer.state not in (CRASHED, GONE)
+        ]
+        return [consumer.name for consumer in alive if self.is_served(consumer)]
 
-    def would_wait(self, lane: Lane, index: int, code: int) -> bool:
-        return not self.living(lane)
+    def would_wait(self, index: int, code: int) -> bool:
+        return not self.living()
 
-    def weights(self, lane: Lane) -> dict[str, int]:
-        second = lane.now_us // SECOND_US
+    def weights(self) -> dict[str, int]:
+        second = self.lane.now_us // SECOND_US
         return {
             name: consumer.acked_between(second - BUCKETS_KEPT_S, second + 1)
-            for name, consumer in lane.consumers.items()
+            for name, consumer in self.lane.consumers.items()
         }
 
-    def key_owners(self, lane: Lane) -> None:  # type: ignore[override]  # no key has an owner
+    def key_owners(self) -> None:  # type: ignore[override]  # no key has an owner
         return None
 
-    def space(self, lane: Lane) -> None:  # type: ignore[override]  # no hash is looked up
+    def space(self) -> None:  # type: ignore[override]  # no hash is looked up
         return None
 
-    def dark_units(self, lane: Lane) -> tuple[int, int]:
-        return int(not self.living(lane)), 1
+    def dark_units(self) -> tuple[int, int]:
+        return int(not self.living()), 1
 
-    def stuck(self, lane: Lane) -> tuple[int, int]:
-        dispatcher, dead = self.dispatcher(lane), self.dead(lane)
+    def stuck(self) -> tuple[int, int]:
+        dispatcher, dead = self.dispatcher(), self.dead()
         held = (
             {} if dispatcher is None else {key: known.unacked for key, known in dispatcher.consumers.items()}
         )
         return sum(count for key, count in held.items() if key in dead), sum(held.values())
 
-    def waiting_for(self, lane: Lane, consumer: Consumer) -> int:
-        return self.held(lane, consumer)
+    def waiting_for(self, consumer: Consumer) -> int:
+        return self.held(consumer)
 
-    def way_in(self, lane: Lane) -> str:
+    def way_in(self) -> str:
         return "turn"
 
-    def stopped(self, lane: Lane) -> Mapping[str, int]:
+    def stopped(self) -> Mapping[str, int]:
         return {}
 
-    def route(self, lane: Lane, index: int, code: int) -> Json:
+    def route(self, index: int, code: int) -> Json:
         """Where the record is: at whom, at which place of those that wait, or done."""
-        subscription, dispatcher = self.subscription(lane), self.dispatcher(lane)
-        position = self.position_of(lane, index)
+        subscription, dispatcher = self.subscription(), self.dispatcher()
+        position = self.position_of(index)
         consumer, place = None, None
         if dispatcher is not None:
-            names = program_names(self.broker(lane))
+            names = program_names(self.broker())
             consumer = next(
                 (names[key] for key, known in dispatcher.consumers.items() if position in known.pending), None
             )
@@ -111,16 +113,16 @@ class SharedReading(PulsarReading):
             "unit": None,
             "consumer": consumer,
             "place": place,
-            "waits": consumer is None and not self.living(lane),
+            "waits": consumer is None and not self.living(),
         }
 
-    def position_of(self, lane: Lane, index: int) -> int:
+    def position_of(self, index: int) -> int:
         """Where the record is in the topic: one for one, unless the producer makes batches, or may have sent
         it twice."""
         if not self.has_receipts and not self.has_batches:
-            return index - lane.first_record
-        entries, end = self.subscription(lane).entries, self.subscription(lane).cursor.end
-        if index >= lane.next_record - self.under_way(lane):
+            return index - self.lane.first_record
+        entries, end = self.subscription().entries, self.subscription().cursor.end
+        if index >= self.lane.next_record - self.under_way():
             return end
         return next(
             (
@@ -131,11 +133,11 @@ class SharedReading(PulsarReading):
             -1,
         )
 
-    def picture(self, lane: Lane) -> Json:
+    def picture(self) -> Json:
         subscription, dispatcher, names = (
-            self.subscription(lane),
-            self.dispatcher(lane),
-            program_names(self.broker(lane)),
+            self.subscription(),
+            self.dispatcher(),
+            program_names(self.broker()),
         )
         cursor, again = (
             subscription.cursor,
@@ -171,12 +173,12 @@ class SharedReading(PulsarReading):
                 for name, positions in at.items()
             },
             "unacked": 0 if dispatcher is None else dispatcher.unacked,
-            "mark_delete": cursor.mark_delete + lane.first_record,
-            **self.letters(lane),
+            "mark_delete": cursor.mark_delete + self.lane.first_record,
+            **self.letters(),
         }
 
-    def check(self, lane: Lane) -> None:
-        subscription = self.subscription(lane)
+    def check(self) -> None:
+        subscription = self.subscription()
         subscription.check()
-        for consumer in lane.consumers.values():
-            self.check_queue(lane, consumer)
+        for consumer in self.lane.consumers.values():
+            self.check_queue(consumer)

@@ -32,7 +32,7 @@ class TypeNarrator:
 
     def heard(self, lane: Lane, event: TurningPoint) -> TurningPoint:
         if event.kind == "pulsar.connection.silent" and event.data["client"] in lane.crash_positions:
-            lane.notice_crash(event.data["client"], self.reads.client(lane, event.data["client"]).name)
+            lane.notice_crash(event.data["client"], self.reads.client(event.data["client"]).name)
         elif (
             event.kind in ("pulsar.subscription.active_changed", "pulsar.topic.active_changed")
             and event.inputs["entries"]
@@ -41,7 +41,7 @@ class TypeNarrator:
         return event
 
     def told(self, lane: Lane, event: TurningPoint) -> None:
-        self.reads.note_readers(lane)
+        self.reads.note_readers()
         if event.kind == "pulsar.consumer.refused":
             self.say_refused(lane, event.data["consumer"], event.data["error"])
         elif event.kind == "pulsar.consumer.disconnected":
@@ -49,7 +49,7 @@ class TypeNarrator:
             if event.inputs["reason"] not in (KEEP_ALIVE, LIVENESS):
                 return
             if lane.ledger.bill is not None and lane.ledger.bill.kind == "crash":
-                is_last = not self.reads.served(lane) - lane.crash_positions.keys()
+                is_last = not self.reads.served() - lane.crash_positions.keys()
                 code = code_of(
                     f"pulsar.{self.kind}.given_up", ghost=lane.is_ghost(incarnation, name), last=is_last
                 )
@@ -76,8 +76,8 @@ class TypeNarrator:
 
     def say_left(self, lane: Lane, incarnation: str, name: str, unacked: int) -> None:
         """A program leaves, and its broker is about to learn it."""
-        is_last = not self.reads.served(lane) - lane.crash_positions.keys() - {incarnation}
-        units = lane.units()
+        is_last = not self.reads.served() - lane.crash_positions.keys() - {incarnation}
+        units = lane.reads.units()
         stands_by = units is not None and name not in units.values()
         code = code_of(f"pulsar.{self.kind}.left", last=is_last, standby=stands_by, nothing=not unacked)
         lane.say(
@@ -100,14 +100,14 @@ class TypeNarrator:
         )
 
     def on_settled(self, lane: Lane, bill: Bill) -> None:
-        units = lane.units() or {}
+        units = lane.reads.units() or {}
         if lane.sentence["code"] == "pulsar.exclusive.crash_noticed":
             self.say_taken_over(lane, units)
         if bill.kind not in ("join", "rejoin") or lane.sentence["code"] in REFUSED:
             return
         code = code_of(
             f"pulsar.{self.kind}.joined",
-            first=len(self.reads.served(lane)) == bill.count,
+            first=len(self.reads.served()) == bill.count,
             many=bill.count > 1,
             standby=bool(units) and bill.consumer not in units.values(),
         )

@@ -108,10 +108,10 @@ class RabbitMqRules:
             lane.world.forget(consumer.incarnation)
             lane.say("left_gone", consumer=consumer.name)
             return
-        self.narrator.say_left(lane, consumer.name, self.reads.held(lane, consumer))
+        self.narrator.say_left(lane, consumer.name, self.reads.held(consumer))
         if consumer.state == CRASHED:
             lane.crash_positions.pop(consumer.incarnation)
-            lane.world.reset(self.reads.connection_of(lane, consumer.incarnation), cause)
+            lane.world.reset(self.reads.connection_of(consumer.incarnation), cause)
             lane.world.forget(consumer.incarnation)
         else:
             lane.world.order(consumer.incarnation, Leave(), cause)
@@ -119,7 +119,7 @@ class RabbitMqRules:
 
     def crash(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
         consumer.deadline_us = self.given_up_us(lane, consumer)
-        unacked = self.reads.held(lane, consumer)
+        unacked = self.reads.held(consumer)
         lane.emit(
             "rabbitmq.consumer.crashed",
             cause,
@@ -136,10 +136,10 @@ class RabbitMqRules:
 
     def given_up_us(self, lane: Lane, consumer: Consumer) -> int:
         """When the broker will drop the connection of a program that falls silent now."""
-        known = self.reads.broker(lane).connections.get(self.reads.connection_of(lane, consumer.incarnation))
+        known = self.reads.broker().connections.get(self.reads.connection_of(consumer.incarnation))
         if known is None:  # its first words are still on their way
             return consumer.joined_us + lane.delay_us + (SILENT_CHECKS_MAX + 1) * m.HEARTBEAT_US
-        return self.reads.given_up_us(lane, consumer.incarnation, known)
+        return self.reads.given_up_us(consumer.incarnation, known)
 
     def rejoin(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
         self.start(lane, consumer, cause)

@@ -23,14 +23,12 @@ class RabbitMqNarrator:
 
     def heard(self, lane: Lane, event: TurningPoint) -> TurningPoint:
         if event.kind == "rabbitmq.connection.missed_heartbeats":
-            lane.notice_crash(
-                self.reads.incarnation_of(lane, event.data["connection"]), event.data["consumer"]
-            )
+            lane.notice_crash(self.reads.incarnation_of(event.data["connection"]), event.data["consumer"])
         if not event.data.get("skipped"):
             return event
         # The broker cannot know what the person at the page does: which of those that it passes over are
         # dead.
-        dead = self.reads.dead(lane)
+        dead = self.reads.dead()
         return event.with_facts(
             data={
                 "skipped": [
@@ -47,15 +45,15 @@ class RabbitMqNarrator:
     def say_closed(self, lane: Lane, event: TurningPoint) -> None:
         connection, name, unacked = event.data["connection"], event.data["consumer"], event.inputs["unacked"]
         if event.inputs["reason"] == "rabbitmq.connection.missed_heartbeats":
-            is_ghost = lane.is_ghost(self.reads.incarnation_of(lane, connection), name)
+            is_ghost = lane.is_ghost(self.reads.incarnation_of(connection), name)
             lane.say(
-                code_of("rabbitmq.given_up", ghost=is_ghost, last=not self.reads.served(lane)),
+                code_of("rabbitmq.given_up", ghost=is_ghost, last=not self.reads.served()),
                 consumer=name,
                 unacked=unacked,
             )
         elif event.inputs["reason"] == TIMED_OUT:
-            is_ghost = lane.is_ghost(self.reads.incarnation_of(lane, connection), name)
-            timeout_us = self.reads.broker(lane).consumer_timeout_us
+            is_ghost = lane.is_ghost(self.reads.incarnation_of(connection), name)
+            timeout_us = self.reads.broker().consumer_timeout_us
             lane.say(
                 code_of("rabbitmq.timed_out", ghost=is_ghost),
                 consumer=name,
@@ -67,14 +65,12 @@ class RabbitMqNarrator:
 
     def say_left(self, lane: Lane, name: str, unacked: int) -> None:
         """Somebody has left, or the broker is about to learn it, and gives back what was unacked."""
-        lane.say(
-            code_of("rabbitmq.left", last=not self.reads.living(lane)), consumer=name, redelivered=unacked
-        )
+        lane.say(code_of("rabbitmq.left", last=not self.reads.living()), consumer=name, redelivered=unacked)
 
     def sentence_now(self, lane: Lane) -> Json:
         """Of one who has come back also what is still with its former connection."""
         code, params = lane.sentence["code"], lane.sentence["params"]
-        former = self.reads.former(lane).get(params["consumer"]) if code in WITH_FORMER else None
+        former = self.reads.former().get(params["consumer"]) if code in WITH_FORMER else None
         if former is None:
             return lane.sentence
         return {
@@ -85,6 +81,6 @@ class RabbitMqNarrator:
     def on_settled(self, lane: Lane, bill: Bill) -> None:
         if bill.kind in ("join", "rejoin"):
             code = code_of(
-                "rabbitmq.joined", first=len(self.reads.living(lane)) == bill.count, many=bill.count > 1
+                "rabbitmq.joined", first=len(self.reads.living()) == bill.count, many=bill.count > 1
             )
             lane.say(code, consumer=bill.consumer, count=bill.count)

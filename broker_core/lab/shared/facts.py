@@ -64,7 +64,7 @@ class LaneFacts(msgspec.Struct, frozen=True, kw_only=True, tag="lane"):
 
 def facts_of_any(lane: Lane) -> dict[str, object]:
     """The fields of `LaneFacts`."""
-    algorithms = [str(entry["id"]) for entry in lane.algorithms()]
+    algorithms = [str(entry["id"]) for entry in lane.rules.algorithms()]
     return {
         "id": lane.id,
         "model": lane.model,

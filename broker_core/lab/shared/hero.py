@@ -11,15 +11,12 @@ serves may be the doing of several. The view of the figure, or of its bill, name
 """
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from broker_core.events import Json
 from broker_core.lab.consumer import CRASHED, GONE
 from broker_core.lab.shared.change import Change, add_changes, changes_view
+from broker_core.lab.shared.observed import ObservedLane
 from broker_core.lab.shared.pace import PACE_KINDS
-
-if TYPE_CHECKING:
-    from broker_core.lab.shared.lane import Lane
 
 
 @dataclass(slots=True)
@@ -42,7 +39,7 @@ class Subject:
     until_us: int | None = None
     changes: list[Change] = field(default_factory=list)
 
-    def lose(self, lane: "Lane") -> None:
+    def lose(self, lane: ObservedLane) -> None:
         """What is without service now is the doing of this subject, and of those before it that still leave
         something without."""
         self.share(lane)
@@ -54,7 +51,7 @@ class Subject:
             began_us = lane.ledger.tally.darkness.began_us
             self.since_us = (lost[0].at_us if lost else lane.now_us) if began_us is None else began_us
 
-    def last_look(self, lane: "Lane") -> None:
+    def last_look(self, lane: ObservedLane) -> None:
         """The crash is found out, and what follows moves things: what was dark longest until now is what it
         has left without service.
 
@@ -70,23 +67,23 @@ class Subject:
         ):
             self.share(lane)
 
-    def is_unnoticed(self, lane: "Lane") -> bool:
+    def is_unnoticed(self, lane: ObservedLane) -> bool:
         """Whether it is a crash that nobody has found out: until then all that is dark may be dark because of
         it."""
         consumer = lane.consumers.get(self.consumer)
         return self.kind == "crash" and consumer is not None and consumer.state == CRASHED
 
-    def share(self, lane: "Lane") -> None:
+    def share(self, lane: ObservedLane) -> None:
         """Take what is without service now."""
-        self.part, self.whole = lane.stuck()
+        self.part, self.whole = lane.reads.stuck()
         self.dark_after = lane.ledger.tally.darkness.dark
 
-    def come_to_rest(self, lane: "Lane") -> None:
+    def come_to_rest(self, lane: ObservedLane) -> None:
         """The change is over; if it left more in the dark than before, that is what there is to say."""
         if self.kind == "leave" and lane.ledger.tally.darkness.dark > self.dark_before:
             self.lose(lane)
 
-    def look(self, lane: "Lane") -> None:
+    def look(self, lane: ObservedLane) -> None:
         """Who serves what has changed: perhaps all is served again, or what a newcomer is assigned that
         crashed on its way waits for it."""
         if not lane.ledger.is_all_served():
@@ -99,7 +96,7 @@ class Subject:
             self.until_us = lane.now_us
 
 
-def hero_view(lane: "Lane") -> Json:
+def hero_view(lane: ObservedLane) -> Json:
     """`code` and what its words need; times are moments, so that a view in which nothing happens stays the
     same.
 
@@ -115,26 +112,26 @@ def hero_view(lane: "Lane") -> Json:
         return {
             "code": "queued",
             "since_us": darkness.began_us,
-            "lag": lane.lag(),
+            "lag": lane.reads.lag(),
             "changes": changes_view(lane.ledger.tally.began),
         }
     if all(consumer.state == GONE for consumer in lane.consumers.values()):
         return {
             "code": "empty",
             "since_us": darkness.began_us,
-            "lag": lane.lag(),
+            "lag": lane.reads.lag(),
             "changes": changes_view(lane.ledger.tally.began),
         }
     if subject is None or bill is None:
-        return {"code": "next", "way": lane.way_in()}
+        return {"code": "next", "way": lane.reads.way_in()}
     if subject.kind in PACE_KINDS:
         consumer = lane.consumers.get(subject.consumer)
-        part = 0 if consumer is None else lane.waiting_for(consumer)
+        part = 0 if consumer is None else lane.reads.waiting_for(consumer)
         return {
             "code": "waits" if lane.keys_have_owners else "in_hands",
             "consumer": subject.consumer,
             "part": part,
-            "lag": lane.lag(),
+            "lag": lane.reads.lag(),
         }
     if subject.since_us is not None:
         # Amid another change more or less is dark at first than stays so. Once the crash is found out, a
@@ -142,7 +139,7 @@ def hero_view(lane: "Lane") -> Json:
         dark, was_dark = darkness.dark, subject.dark_after
         has_changed = dark != was_dark if subject.is_unnoticed(lane) else dark < was_dark
         is_live = subject.until_us is None and (has_changed or not lane.keys_have_owners)
-        part, whole = lane.stuck() if is_live else (subject.part, subject.whole)
+        part, whole = lane.reads.stuck() if is_live else (subject.part, subject.whole)
         return {
             "code": "dark" if lane.keys_have_owners else "held",
             "consumer": subject.consumer,

@@ -7,19 +7,17 @@ taken only every few seconds.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from broker_core.lab.shared.observed import ObservedLane
 from broker_core.lab.shared.shares import skew_milli
-
-if TYPE_CHECKING:
-    from broker_core.lab.shared.lane import Lane
 
 HISTORY_KEPT_S = 300
 VALUES_MAX = 12_000
 """Values in one history: in 180 s, of up to 66 things one each second."""
 
 
-def keep_skew(lane: Lane, second: int) -> None:
+def keep_skew(lane: ObservedLane, second: int) -> None:
     """The second is over."""
     lane.history[second] = skew_milli(lane)
     lane.history.pop(second - HISTORY_KEPT_S, None)

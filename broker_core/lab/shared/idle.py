@@ -18,8 +18,8 @@ def idle_view(lane: "Lane") -> Json | None:
 
     None: nobody, or this model has no partitions, or a change is under way that still hands them out.
     """
-    units = lane.units()
-    if units is None or not lane.is_settled():
+    units = lane.reads.units()
+    if units is None or not lane.reads.is_settled():
         return None
     owners = set(units.values())
     counted = [name for name, consumer in lane.consumers.items() if lane.state_word(consumer) in COUNTED]

@@ -22,7 +22,6 @@ from broker_core.clock import SECOND_US
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.lab.consumer import CRASHED, FROZEN, GONE, LIVE, PAUSED, Consumer, incarnation_name
 from broker_core.lab.pieces import Pieces, whole
-from broker_core.lab.shared.bill import Space
 from broker_core.lab.shared.history import keep_skew
 from broker_core.lab.shared.in_flight import LaneTraffic, Watch
 from broker_core.lab.shared.ledger import Ledger, LedgerState
@@ -78,11 +77,12 @@ class LaneState:
 class Lane(LaneState):
     """One model in the lab."""
 
-    def __init__(self, setup: LaneSetup, rules: LaneModel, watch: Watch | None = None) -> None:
+    def __init__(self, setup: LaneSetup, rules: LaneModel[Lane], watch: Watch | None = None) -> None:
         super().__init__(setup.algorithm)
         self.rules = rules
         self.reads: Reading = rules.reads
-        self.narrator: Narrator = rules.narrator
+        self.reads.lane = self
+        self.narrator: Narrator[Lane] = rules.narrator
         self.model = rules.name
         self.keys_have_owners = rules.keys_have_owners
         self.id = setup.lane_id
@@ -130,7 +130,7 @@ class Lane(LaneState):
             # A message may be made up to its delay after it was sent; who reads what changes with a turning
             # point, before which all that was sent is caught up.
             self._note_published(self.stream.place)
-            watch.arrived(index, code, self.reads.would_wait(self, index, code))
+            watch.arrived(index, code, self.reads.would_wait(index, code))
             return publish(index, code)
 
         return hand_over
@@ -219,7 +219,7 @@ class Lane(LaneState):
         self.rules.tidy(self, second)
         if self.has_told or second % CHECK_S == 0 or self.is_changing:
             self.has_told = False
-            self.reads.check(self)
+            self.reads.check()
         # an answer in which nothing is new is no turning point, and may have been the last thing that was
         # awaited
         self.ledger.settle()
@@ -254,7 +254,7 @@ class Lane(LaneState):
         self.has_told = True
         self.rules.forget_caches()
         if self.traffic.watch is not None:
-            self.traffic.watch.stopped(self.reads.stopped(self), self.now_us)
+            self.traffic.watch.stopped(self.reads.stopped(), self.now_us)
         self.ledger.forget_comparison()
         self.ledger.fold_darkness()
         self.ledger.settle()
@@ -449,46 +449,6 @@ class Lane(LaneState):
         self.world.told_count = count
 
     @property
-    def redelivered(self) -> int:
-        """Messages given to somebody a second time so far."""
-        return self.reads.redelivered(self)
-
-    def weights(self) -> dict[str, int]:
-        """Consumer name -> records so far whose key (or partition) is its own now; where keys have no owner,
-        records lately finished."""
-        return self.reads.weights(self)
-
-    def key_owners(self) -> list[str | None] | None:
-        """Owner of each live key, by first appearance; None: in this model keys have no owner."""
-        return self.reads.key_owners(self)
-
-    def units(self) -> dict[str, str | None] | None:
-        """Partition -> owner; None: this model shares by key or by record, not by partition."""
-        return self.reads.units(self)
-
-    def space(self) -> Space | None:
-        """Who owns which part of the hash space; None: this model has none."""
-        return self.reads.space(self)
-
-    def is_settled(self) -> bool:
-        """Whether the last change has come to rest. A crash that the brokers have not noticed yet has changed
-        nothing."""
-        return self.reads.is_settled(self)
-
-    def stuck(self) -> tuple[int, int]:
-        """Live keys that nobody serves, and all; where keys have no owner, unacked records that the dead
-        hold, and all."""
-        return self.reads.stuck(self)
-
-    def dark_units(self) -> tuple[int, int]:
-        """How many units nobody serves, and how many there are (`darkness.py`)."""
-        return self.reads.dark_units(self)
-
-    def waiting_for(self, consumer: Consumer) -> int:
-        """Records that wait for this consumer: in its hands, sent to it, or where only it reads."""
-        return self.reads.waiting_for(self, consumer)
-
-    @property
     def answer_us(self) -> int:
         """How long a request and its answer are under way at most; of several who join at a time, those of
         the last."""
@@ -506,16 +466,6 @@ class Lane(LaneState):
         step_us: int = self.jitter_us + 1
         return step_us
 
-    def way_in(self) -> str:
-        """How this lane takes a newcomer in, for the words that tell it beforehand: ring, halves, exclusive,
-        failover, standby, eager, cooperative, restart, turn."""
-        return self.reads.way_in(self)
-
-    def sentence_as_of_now(self) -> Json:
-        """The sentence as far as only the model knows what it says now; `sentence.py` fills in the other
-        numbers that go on changing."""
-        return self.narrator.sentence_now(self)
-
     def hand(self, consumer: Consumer) -> int:
         """The message that a consumer's program works on, -1 for none."""
         slot = self.world.slots.get(consumer.incarnation)
@@ -524,37 +474,15 @@ class Lane(LaneState):
         message: int = slot.node.state.program.hand
         return message
 
-    def held(self, consumer: Consumer) -> int:
-        """Records the broker has given to this consumer and not yet seen acknowledged."""
-        return self.reads.held(self, consumer)
-
     def state_word(self, consumer: Consumer) -> str:
         """live | slow | paused | crashed | waiting | failed | gone"""
-        if consumer.state == LIVE and self.reads.has_failed(self, consumer):
+        if consumer.state == LIVE and self.reads.has_failed(consumer):
             return "failed"
-        if consumer.state == LIVE and not self.reads.is_served(self, consumer):
+        if consumer.state == LIVE and not self.reads.is_served(consumer):
             return "waiting"
         return (
             "slow" if consumer.state == LIVE and consumer.service_us > consumer.normal_us else consumer.state
         )
-
-    def lag(self) -> int:
-        """Records that arrived and are not done."""
-        return self.reads.lag(self)
-
-    def route(self, index: int, code: int) -> Json:
-        """Where record `index` went, step by step."""
-        return self.reads.route(self, index, code)
-
-    def picture(self) -> Json:
-        return self.reads.picture(self)
-
-    def algorithms(self) -> list[Json]:
-        return self.rules.algorithms()
-
-    def check_invariants(self) -> None:
-        """Raise InvariantError if the model has broken one of its own rules."""
-        self.reads.check(self)
 
     def switched(self, algorithm: str, position: int) -> None:
         """This lane has taken an older one's place and gone through the same history."""

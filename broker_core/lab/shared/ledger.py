@@ -6,17 +6,14 @@ a command, or a crash that is noticed ─► begin_change ─► steps of the wo
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from broker_core.lab.shared.bill import Bill
 from broker_core.lab.shared.change import TAKING, add_changes
 from broker_core.lab.shared.hero import Subject
+from broker_core.lab.shared.observed import ObservedLane
 from broker_core.lab.shared.pace import PACE_KINDS
 from broker_core.lab.shared.shares import shares, skew_milli
 from broker_core.lab.shared.tally import Tally
-
-if TYPE_CHECKING:
-    from broker_core.lab.shared.lane import Lane
 
 
 @dataclass
@@ -31,7 +28,7 @@ class LedgerState:
 class Ledger(LedgerState):
     """The ledger of one lane."""
 
-    def __init__(self, lane: Lane) -> None:
+    def __init__(self, lane: ObservedLane) -> None:
         super().__init__()
         self.lane = lane
         self._compared: tuple[int, ...] | None = None
@@ -61,18 +58,18 @@ class Ledger(LedgerState):
             return
         if bill is not None:
             self.tally.take_over(bill)
-        lane, space = self.lane, self.lane.space()
+        lane, space = self.lane, self.lane.reads.space()
         self.bill = Bill(
             position=position,
             kind=kind,
             consumer=name,
             at_us=max(0, lane.now_us),
-            owners_before=lane.key_owners(),
-            units_before=lane.units(),
+            owners_before=lane.reads.key_owners(),
+            units_before=lane.reads.units(),
             space_before=(space[0], space[1]) if space else None,
             shares_before=shares(lane),
             skew_before=skew_milli(lane),
-            redelivered_from=lane.redelivered,
+            redelivered_from=lane.reads.redelivered(),
             keys_total=lane.keys.count_at(lane.next_record),
         )
         if bill is None or bill.position != position:  # a crash that is noticed goes on from the crash itself
@@ -84,7 +81,7 @@ class Ledger(LedgerState):
         if bill is None or bill.settled:
             return
         self.fold_darkness()
-        if not self.lane.is_settled():
+        if not self.lane.reads.is_settled():
             return
         self._compared = None
         self._compare(bill)
@@ -105,7 +102,7 @@ class Ledger(LedgerState):
         if moment != self._compared:
             self._compared = moment
             bill.skew_after = skew_milli(lane)
-            bill.compare(lane.key_owners(), lane.units(), lane.space())
+            bill.compare(lane.reads.key_owners(), lane.reads.units(), lane.reads.space())
 
     @property
     def bill(self) -> Bill | None:
@@ -139,7 +136,7 @@ class Ledger(LedgerState):
             return
         self.tally.is_stale = False
         was = self.tally.darkness.dark
-        self.tally.darkness.fold(self.lane.now_us, *self.lane.dark_units())
+        self.tally.darkness.fold(self.lane.now_us, *self.lane.reads.dark_units())
         self._note_began(was)
         if self.tally.subject is not None:
             self.tally.subject.look(self.lane)
@@ -163,7 +160,7 @@ class Ledger(LedgerState):
     def standing_us(self) -> int:
         """How long the longest-paused partition has been paused, as the bill counts it; 0 when all are
         read."""
-        since_us = min(self.lane.reads.stopped(self.lane).values(), default=None)
+        since_us = min(self.lane.reads.stopped().values(), default=None)
         return (
             0 if since_us is None or self.bill is None else self.bill.standing_us(since_us, self.lane.now_us)
         )

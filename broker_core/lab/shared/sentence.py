@@ -45,7 +45,7 @@ PAUSED = frozenset(
 
 def sentence_view(lane: "Lane", bill: Json | None) -> Json:
     """`{"code", "params"}` of the lane's sentence now. bill: the view's, None before the first change."""
-    sentence = lane.sentence_as_of_now()
+    sentence = lane.narrator.sentence_now(lane)
     code, params = sentence["code"], dict(sentence["params"])
     if bill is not None:
         params |= {name: bill[name] for name in OF_THE_BILL if name in params}
@@ -55,7 +55,7 @@ def sentence_view(lane: "Lane", bill: Json | None) -> Json:
     consumer = lane.consumers.get(params.get("consumer", ""))
     if consumer is not None:
         if code in SILENT:
-            params["unacked"] = lane.held(consumer)
+            params["unacked"] = lane.reads.held(consumer)
         elif code in PAUSED:
-            params |= {"held": lane.held(consumer), "partitions": units_of(lane, consumer.name)}
+            params |= {"held": lane.reads.held(consumer), "partitions": units_of(lane, consumer.name)}
     return {"code": code_now(code, params), "params": params}

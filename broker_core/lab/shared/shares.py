@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from broker_core.lab.consumer import GONE
-
-if TYPE_CHECKING:
-    from broker_core.lab.shared.lane import Lane
+from broker_core.lab.shared.observed import ObservedLane
 
 
-def shares(lane: Lane) -> dict[str, int]:
+def shares(lane: ObservedLane) -> dict[str, int]:
     """Consumer -> its share of the load in millionths."""
-    weights = lane.weights()
+    weights = lane.reads.weights()
     total = sum(weights.values())
     return {name: weights.get(name, 0) * 1_000_000 // total if total else 0 for name in lane.consumers}
 
 
-def skew_milli(lane: Lane) -> int | None:
+def skew_milli(lane: ObservedLane) -> int | None:
     """Largest share over mean share, in thousandths, over all consumers that the broker still counts; None
     with nothing to share."""
-    weights = lane.weights()
+    weights = lane.reads.weights()
     most = count = total = 0
     for name, consumer in lane.consumers.items():
         weight = weights.get(name, 0)
@@ -32,6 +28,6 @@ def skew_milli(lane: Lane) -> int | None:
     return most * count * 1000 // total if total else None
 
 
-def units_of(lane: Lane, name: str) -> int:
+def units_of(lane: ObservedLane, name: str) -> int:
     """How many partitions are this consumer's; 0 in a model without partitions."""
-    return sum(owner == name for owner in (lane.units() or {}).values())
+    return sum(owner == name for owner in (lane.reads.units() or {}).values())

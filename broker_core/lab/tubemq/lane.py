@@ -74,7 +74,7 @@ class TubeMqRules:
 
     def design(self, lane: Lane) -> Design:
         def route(code: int) -> str:
-            return self.reads.partition_of(lane, code)
+            return self.reads.partition_of(code)
 
         return Design(
             {
@@ -163,7 +163,7 @@ class TubeMqRules:
 
     def stop(self, lane: Lane, incarnation: str, cause: Cause) -> None:
         """The process ends in order; from here on it reads nothing."""
-        self.reads.notes.stop_reading(self.reads.client(lane, incarnation).client_id, lane.now_us)
+        self.reads.notes.stop_reading(self.reads.client(incarnation).client_id, lane.now_us)
         lane.world.order(incarnation, Shutdown(), cause)
         lane.traffic.let_go(incarnation, lane.now_us)
 
@@ -202,16 +202,16 @@ class TubeMqRules:
     def leave(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
         if consumer.incarnation in lane.crash_positions:
             del lane.crash_positions[consumer.incarnation]
-            client_id = self.reads.client(lane, consumer.incarnation).client_id
-            own = [key for key in self.reads.partition_keys if self.reads.place(lane, key).owner == client_id]
+            client_id = self.reads.client(consumer.incarnation).client_id
+            own = [key for key in self.reads.partition_keys if self.reads.place(key).owner == client_id]
             lane.world.order(OPERATOR, TakeOff(client_id, GROUP, own), cause)
         elif is_alive(consumer):
             self.stop(lane, consumer.incarnation, cause)
         self.restart(lane, cause)
 
     def crash(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
-        client = self.reads.client(lane, consumer.incarnation)
-        member = self.reads.member(lane, client.client_id)
+        client = self.reads.client(consumer.incarnation)
+        member = self.reads.member(client.client_id)
         if member is None:
             # It died before the master knew it: nobody will miss it, and what falls to its node id waits for
             # a person.
@@ -225,7 +225,7 @@ class TubeMqRules:
             )
             lane.say("tubemq.crash_unknown", consumer=consumer.name, partitions=units_of(lane, consumer.name))
             return
-        places = [place for place in self.reads.places(lane).values() if place.owner == client.client_id]
+        places = [place for place in self.reads.places().values() if place.owner == client.client_id]
         heard = [  # what it has sent still arrives
             at_us + r.TIMEOUT_US for link in lane.world.slots[consumer.incarnation].links.values()
             for message, at_us in lane.world.under_way(link) if isinstance(message, SIGNS_OF_LIFE)

@@ -33,12 +33,10 @@ class TubeMqNarrator:
     def heard(self, lane: Lane, event: TurningPoint) -> TurningPoint:
         if event.kind in ("tubemq.master.consumer_timed_out", "tubemq.broker.registration_timed_out"):
             client_id = event.data["client"]
-            lives = (
-                life for life in lane.crash_positions if self.reads.client(lane, life).client_id == client_id
-            )
+            lives = (life for life in lane.crash_positions if self.reads.client(life).client_id == client_id)
             incarnation = next(lives, None)
-            is_known = self.reads.member(lane, client_id) is not None or any(
-                place.owner == client_id for place in self.reads.places(lane).values()
+            is_known = self.reads.member(client_id) is not None or any(
+                place.owner == client_id for place in self.reads.places().values()
             )
             if incarnation is not None and not is_known:
                 self.forgotten(lane, incarnation, event.data["consumer"])
@@ -51,11 +49,11 @@ class TubeMqNarrator:
         is_ghost = (
             lane.is_ghost(incarnation, name) or name not in self.reads.notes.plan
         )  # then nothing waits for its return
-        units = self.reads.units(lane)
+        units = self.reads.units()
         void = sum(
-            units[key] == name and not self.reads.place(lane, key).owner for key in self.reads.partition_keys
+            units[key] == name and not self.reads.place(key).owner for key in self.reads.partition_keys
         )
-        had = len(self.reads.client(lane, incarnation).registered)
+        had = len(self.reads.client(incarnation).registered)
         lane.say(
             code_of("tubemq.given_up", ghost=is_ghost), consumer=name, partitions=had if is_ghost else void
         )
@@ -86,7 +84,7 @@ class TubeMqNarrator:
             )
 
     def say_refused(self, lane: Lane, name: str, code: int, node_id: int) -> None:
-        members = self.reads.members(lane).values()
+        members = self.reads.members().values()
         holders = [host_of(member.client_id) for member in members if member.node_id == node_id]
         if (
             code == r.NODE_ID_TAKEN and holders

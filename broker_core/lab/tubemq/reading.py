@@ -34,6 +34,8 @@ class TubeMqReading:
     """brokers: node name of each broker id. partition_keys: all partitions, in their order. notes: what the
     lab itself knows of the group."""
 
+    lane: Lane
+
     fresh: None = None
 
     def __init__(self, options: Json) -> None:
@@ -57,67 +59,69 @@ class TubeMqReading:
     def forget(self) -> None:
         self.parts = {}
 
-    def partition_of(self, lane: Lane, code: int) -> str:
+    def partition_of(self, code: int) -> str:
         """The partition of a key."""
         key = self.routes.get(code)
         if key is None:
-            number = string_hash_unsigned(java_text(lane.messages.key_bytes(code))) % len(self.partition_keys)
+            number = string_hash_unsigned(java_text(self.lane.messages.key_bytes(code))) % len(
+                self.partition_keys
+            )
             key = self.routes[code] = self.partition_keys[number]
         return key
 
-    def sent(self, lane: Lane) -> ProducerState:
+    def sent(self) -> ProducerState:
         """What the producer knows of what it has sent."""
-        state: ProducerState = lane.world.slots[PRODUCER].node.state
+        state: ProducerState = self.lane.world.slots[PRODUCER].node.state
         return state
 
-    def would_wait(self, lane: Lane, index: int, code: int) -> bool:
-        key = self.partition_keys[self.sent(lane).turn] if code == NO_KEY else self.partition_of(lane, code)
+    def would_wait(self, index: int, code: int) -> bool:
+        key = self.partition_keys[self.sent().turn] if code == NO_KEY else self.partition_of(code)
         return key not in self.notes.readers
 
-    def client(self, lane: Lane, incarnation: str) -> ConsumerState:
-        state: ConsumerState = lane.world.slots[incarnation].node.state
+    def client(self, incarnation: str) -> ConsumerState:
+        state: ConsumerState = self.lane.world.slots[incarnation].node.state
         return state
 
-    def members(self, lane: Lane) -> dict[str, Member]:
+    def members(self) -> dict[str, Member]:
         """Clients that the master knows."""
-        state: MasterState = lane.world.slots[MASTER].node.state
+        state: MasterState = self.lane.world.slots[MASTER].node.state
         group = state.groups.get(GROUP)
         return {} if group is None else group.members
 
-    def member(self, lane: Lane, client_id: str) -> Member | None:
-        return self.members(lane).get(client_id)
+    def member(self, client_id: str) -> Member | None:
+        return self.members().get(client_id)
 
-    def broker_states(self, lane: Lane) -> list[BrokerState]:
-        return [lane.world.slots[name].node.state for name in self.brokers.values()]
+    def broker_states(self) -> list[BrokerState]:
+        return [self.lane.world.slots[name].node.state for name in self.brokers.values()]
 
-    def partitions(self, lane: Lane) -> dict[str, Partition]:
+    def partitions(self) -> dict[str, Partition]:
         """All partitions, in their order."""
         if not self.parts:
-            for broker in self.broker_states(lane):
+            for broker in self.broker_states():
                 self.parts |= broker.partitions
         return self.parts
 
-    def place(self, lane: Lane, key: str) -> Consumed:
+    def place(self, key: str) -> Consumed:
         """How far the group is in a partition, and who is registered for it."""
-        return self.partitions(lane)[key].groups.get(GROUP) or Consumed()
+        return self.partitions()[key].groups.get(GROUP) or Consumed()
 
-    def places(self, lane: Lane) -> dict[str, Consumed]:
-        return {key: self.place(lane, key) for key in self.partitions(lane)}
+    def places(self) -> dict[str, Consumed]:
+        return {key: self.place(key) for key in self.partitions()}
 
-    def weights(self, lane: Lane) -> dict[str, int]:
-        weights = {name: 0 for name, consumer in lane.consumers.items() if consumer.state != GONE}
-        planned = self.planned(lane)
-        for place, sent in enumerate(self.sent(lane).sent.values()):
+    def weights(self) -> dict[str, int]:
+        weights = {name: 0 for name, consumer in self.lane.consumers.items() if consumer.state != GONE}
+        planned = self.planned()
+        for place, sent in enumerate(self.sent().sent.values()):
             name = planned[place]
             if name is not None:
                 weights[name] = weights.get(name, 0) + sent
-        for code in lane.not_put_on_way:
-            name = planned[self.place_of[self.partition_of(lane, code)]]
+        for code in self.lane.not_put_on_way:
+            name = planned[self.place_of[self.partition_of(code)]]
             if name is not None:
                 weights[name] = weights.get(name, 0) + 1
         return weights
 
-    def planned(self, lane: Lane) -> list[str | None]:
+    def planned(self) -> list[str | None]:
         """Of each partition the consumer whose node id it falls to, whether or not that one holds it just
         now, or is alive at all."""
         plan = self.notes.plan
@@ -127,69 +131,68 @@ class TubeMqReading:
             self.nodes = (len(plan), [node_of(key, len(plan)) for key in self.partition_keys])
         return [plan[node_id] for node_id in self.nodes[1]]
 
-    def units(self, lane: Lane) -> dict[str, str | None]:
-        return dict(zip(self.partition_keys, self.planned(lane), strict=True))
+    def units(self) -> dict[str, str | None]:
+        return dict(zip(self.partition_keys, self.planned(), strict=True))
 
-    def places_of_keys(self, lane: Lane) -> list[int]:
+    def places_of_keys(self) -> list[int]:
         """Of each live key, by first appearance: place of its partition."""
-        live, known = lane.keys.count_at(lane.next_record), len(self.key_places)
+        live, known = self.lane.keys.count_at(self.lane.next_record), len(self.key_places)
         if known < live:
             self.key_places += [
-                self.place_of[self.partition_of(lane, code)] for code in lane.keys.codes[known:live]
+                self.place_of[self.partition_of(code)] for code in self.lane.keys.codes[known:live]
             ]
         return self.key_places[:live]
 
-    def key_owners(self, lane: Lane) -> list[str | None]:
-        owners = self.planned(lane)
-        return [owners[place] for place in self.places_of_keys(lane)]
+    def key_owners(self) -> list[str | None]:
+        owners = self.planned()
+        return [owners[place] for place in self.places_of_keys()]
 
-    def space(self, lane: Lane) -> None:
+    def space(self) -> None:
         return None
 
-    def is_settled(self, lane: Lane) -> bool:
+    def is_settled(self) -> bool:
         clients = {}
-        for consumer in lane.consumers.values():
+        for consumer in self.lane.consumers.values():
             if is_alive(consumer):
-                client = clients[consumer.name] = self.client(lane, consumer.incarnation)
+                client = clients[consumer.name] = self.client(consumer.incarnation)
                 if client.phase != STARTED or client.calls:
                     return False
         others = (
             slot
-            for slot in lane.world.slots.values()
+            for slot in self.lane.world.slots.values()
             if slot.kind == "consumer" and slot.condition != NODE_CRASHED
         )
         if any(slot.node.state.phase == STOPPING for slot in others):
             return False
         return all(
             name not in clients or self.notes.readers.get(key) == clients[name].client_id
-            for key, name in zip(self.partition_keys, self.planned(lane), strict=True)
+            for key, name in zip(self.partition_keys, self.planned(), strict=True)
         )  # fmt: skip
 
-    def dark_units(self, lane: Lane) -> tuple[int, int]:
+    def dark_units(self) -> tuple[int, int]:
         return len(self.partition_keys) - len(self.notes.readers), len(self.partition_keys)
 
-    def stuck(self, lane: Lane) -> tuple[int, int]:
-        places = self.places_of_keys(lane)
+    def stuck(self) -> tuple[int, int]:
+        places = self.places_of_keys()
         if not places:
-            return self.dark_units(lane)
+            return self.dark_units()
         readers = self.notes.readers
         is_dark = [key not in readers for key in self.partition_keys]
         return sum(is_dark[place] for place in places), len(places)
 
-    def stopped(self, lane: Lane) -> Mapping[str, int]:
+    def stopped(self) -> Mapping[str, int]:
         return self.notes.stopped
 
-    def waiting_for(self, lane: Lane, consumer: Consumer) -> int:
+    def waiting_for(self, consumer: Consumer) -> int:
         if not is_alive(consumer):
             return 0
-        slot, sent = lane.world.slots[consumer.incarnation], self.sent(lane).sent
+        slot, sent = self.lane.world.slots[consumer.incarnation], self.sent().sent
         waiting = sum(
-            sent[key] - self.place(lane, key).offset
-            for key in self.client(lane, consumer.incarnation).registered
+            sent[key] - self.place(key).offset for key in self.client(consumer.incarnation).registered
         )
-        return waiting - self.done_unconfirmed(lane, slot)
+        return waiting - self.done_unconfirmed(slot)
 
-    def done_unconfirmed(self, lane: Lane, slot: Slot) -> int:
+    def done_unconfirmed(self, slot: Slot) -> int:
         """Messages that a client's program has done and its brokers do not know of: their batch is not done,
         or its confirmation under way."""
         client: ConsumerState = slot.node.state
@@ -204,63 +207,63 @@ class TubeMqReading:
             for message, _ in queue
             if type(message) is r.CommitOffsetRequestC2B
         ]
-        count = sum(self.place(lane, key).pending for key in confirmed)
+        count = sum(self.place(key).pending for key in confirmed)
         if client.reading and slot.condition != NODE_CRASHED:
-            count += self.place(lane, client.reading).pending - len(client.batch) - (client.program.hand >= 0)
+            count += self.place(client.reading).pending - len(client.batch) - (client.program.hand >= 0)
         return count
 
-    def way_in(self, lane: Lane) -> str:
+    def way_in(self) -> str:
         return "restart"
 
-    def redelivered(self, lane: Lane) -> int:
-        return sum(broker.read_again for broker in self.broker_states(lane))
+    def redelivered(self) -> int:
+        return sum(broker.read_again for broker in self.broker_states())
 
-    def held(self, lane: Lane, consumer: Consumer) -> int:
-        reading = "" if consumer.state == GONE else self.client(lane, consumer.incarnation).reading
-        return self.place(lane, reading).pending if reading else 0
+    def held(self, consumer: Consumer) -> int:
+        reading = "" if consumer.state == GONE else self.client(consumer.incarnation).reading
+        return self.place(reading).pending if reading else 0
 
-    def is_served(self, lane: Lane, consumer: Consumer) -> bool:
-        return self.client(lane, consumer.incarnation).phase == STARTED
+    def is_served(self, consumer: Consumer) -> bool:
+        return self.client(consumer.incarnation).phase == STARTED
 
-    def has_failed(self, lane: Lane, consumer: Consumer) -> bool:
+    def has_failed(self, consumer: Consumer) -> bool:
         return False
 
-    def lag(self, lane: Lane) -> int:
-        sent = sum(self.sent(lane).sent.values())
-        confirmed = sum(self.place(lane, key).offset for key in self.partition_keys)
+    def lag(self) -> int:
+        sent = sum(self.sent().sent.values())
+        confirmed = sum(self.place(key).offset for key in self.partition_keys)
         return (
             sent
             - confirmed
             - sum(
-                self.done_unconfirmed(lane, slot)
-                for slot in lane.world.slots.values()
+                self.done_unconfirmed(slot)
+                for slot in self.lane.world.slots.values()
                 if slot.kind == "consumer"
             )
         )
 
-    def route(self, lane: Lane, index: int, code: int) -> Json:
+    def route(self, index: int, code: int) -> Json:
         if code == NO_KEY:
-            key, key_hash = self.partition_keys[self.sent(lane).turn - 1], None
+            key, key_hash = self.partition_keys[self.sent().turn - 1], None
         else:
             key, key_hash = (
-                self.partition_of(lane, code),
-                string_hash_unsigned(java_text(lane.messages.key_bytes(code))),
+                self.partition_of(code),
+                string_hash_unsigned(java_text(self.lane.messages.key_bytes(code))),
             )
         waits = key in self.notes.stopped
         return {
             "hash": key_hash,
             "unit": key,
-            "consumer": self.units(lane)[key],
+            "consumer": self.units()[key],
             "place": None,
             "waits": waits,
         }
 
-    def picture(self, lane: Lane) -> Json:
+    def picture(self) -> Json:
         notes = self.notes
-        partitions, places, units = self.partitions(lane), self.places(lane), self.units(lane)
+        partitions, places, units = self.partitions(), self.places(), self.units()
         present = {
-            name: self.client(lane, consumer.incarnation)
-            for name, consumer in lane.consumers.items()
+            name: self.client(consumer.incarnation)
+            for name, consumer in self.lane.consumers.items()
             if consumer.state != GONE
         }
         return {
@@ -268,14 +271,14 @@ class TubeMqReading:
             "source_count": len(notes.plan),
             "topic": self.topic,
             "brokers": list(self.brokers),
-            "clients": clients_view(lane.consumers.values(), present, notes.plan),
+            "clients": clients_view(self.lane.consumers.values(), present, notes.plan),
             "partitions": partitions_view(
-                partitions, places, units, lane.ledger.units_before(), notes.stopped, lane.consumers
+                partitions, places, units, self.lane.ledger.units_before(), notes.stopped, self.lane.consumers
             ),
         }
 
-    def check(self, lane: Lane) -> None:
-        partitions, readers = self.partitions(lane), self.notes.readers
+    def check(self) -> None:
+        partitions, readers = self.partitions(), self.notes.readers
         owners: dict[str, str] = {}
         for key, partition in partitions.items():
             place = partition.groups.get(GROUP) or Consumed()
@@ -289,9 +292,9 @@ class TubeMqReading:
                 raise InvariantError(
                     f"{readers[key]} reads {key}, whose broker has registered {owner or 'nobody'}"
                 )
-        for consumer in lane.consumers.values():
+        for consumer in self.lane.consumers.values():
             if is_alive(consumer):
-                client = self.client(lane, consumer.incarnation)
+                client = self.client(consumer.incarnation)
                 for key in client.registered:
                     if owners[key] != client.client_id:
                         raise InvariantError(

@@ -85,7 +85,7 @@ def _rest(lane: Lane) -> Bill | None:
     """Let virtual time pass until the change has come to rest; a crash rests only when its broker has
     noticed."""
     for _ in range(REST_S_MAX):
-        if not lane.crash_positions and lane.is_settled():
+        if not lane.crash_positions and lane.reads.is_settled():
             lane.ledger.settle()
             lane.out.clear()
             return lane.ledger.bill

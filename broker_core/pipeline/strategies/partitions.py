@@ -23,7 +23,7 @@ def partition_routes(
     names: dict[str, int] = {}
 
     def read(lane: Lane, bill: Bill | None) -> RouteTable:
-        units = lane.units()
+        units = lane.reads.units()
         if units is None:
             raise InvariantError(f"{strategy.id} does not share by partition")
         for name in lane.consumers:

@@ -43,7 +43,7 @@ def _routes(strategy: Strategy, steps: Sequence[Step], seed: int, topic: str) ->
     def read(lane: Lane, bill: Bill | None) -> RouteTable:
         if not isinstance(lane, Lane) or not isinstance(lane.reads, PulsarReading):
             raise InvariantError(f"{strategy.id} is no lane of Pulsar")
-        bounds, owners, space, first_slot = lane.reads.space(lane)
+        bounds, owners, space, first_slot = lane.reads.space()
         for name in lane.consumers:
             names.setdefault(name, len(names))
         shared: dict[tuple[int, ...], int] = {}

@@ -77,6 +77,21 @@ def consumer(
     return Consumer(name, 1, service_us, normal_us, incarnation or name, 0, state)
 
 
+class PaperReading:
+    """What is read of a `PaperLane`: the answers that the test has written down."""
+
+    def __init__(self, lane: "PaperLane") -> None:
+        self.lane = lane
+
+    def stopped(self) -> Mapping[str, int]:
+        return self.lane.stopped
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self.lane.answers:
+            raise AttributeError(name)
+        return lambda *_: self.lane.answers[name]
+
+
 class PaperLane:
     """What observers ask of a lane, each answer written down by the test; its ledger is a real one, and what
     it says is kept."""
@@ -95,11 +110,11 @@ class PaperLane:
             "way_in": "ring",
             "waiting_for": 0,
             "held": 0,
+            "redelivered": 0,
             **answers,
         }
         self.now_us = 0
         self.next_record = 0
-        self.redelivered = 0
         self.keys_have_owners = True
         self.crash_positions: dict[str, int] = {}
         self.history: dict[int, int | None] = {}
@@ -108,20 +123,16 @@ class PaperLane:
         self.stopped: Mapping[str, int] = {}
         self.keys = SimpleNamespace(count_at=lambda records: records)
         self.world = SimpleNamespace(told_count=0, made=0)
-        self.reads = SimpleNamespace(stopped=lambda lane: lane.stopped)
+        self.reads = PaperReading(self)
         self.closed: list[Any] = []
-        self.narrator = SimpleNamespace(on_settled=lambda lane, bill: lane.closed.append(bill))
+        self.narrator = SimpleNamespace(
+            on_settled=lambda lane, bill: lane.closed.append(bill), sentence_now=lambda lane: lane.sentence
+        )
         self.sentence: Json = {"code": "idle", "params": {}}
         self.said: list[tuple[str, Json]] = []
         self.emitted: list[tuple[str, Json]] = []
         self.at_rest: Json = {"code": "none", "params": {}}
         self.ledger = Ledger(self)  # type: ignore[arg-type]  # it asks no more than what is written here
-
-    def __getattr__(self, name: str) -> Any:
-        answers = self.__dict__.get("answers", {})
-        if name not in answers:
-            raise AttributeError(name)
-        return lambda *_: answers[name]
 
     def set(self, **answers: Any) -> "PaperLane":
         self.answers |= answers
@@ -133,9 +144,6 @@ class PaperLane:
 
     def emit(self, kind: str, cause: Any, rule: str | None, inputs: Json, data: Json) -> None:
         self.emitted.append((kind, data))
-
-    def sentence_as_of_now(self) -> Json:
-        return self.sentence
 
     def state_word(self, one: Consumer) -> str:
         return "slow" if one.state == "live" and one.service_us > one.normal_us else one.state

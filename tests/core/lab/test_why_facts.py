@@ -43,7 +43,7 @@ def test_a_newcomers_slices_sum_up_to_the_number_of_moved_keys(algorithm: str) -
     lane = lab.lanes["pulsar"]
     bill = lane.ledger.bill
     assert isinstance(lane, Lane) and isinstance(lane.reads, PulsarReading)
-    selector = lane.reads.subscription(lane).selector
+    selector = lane.reads.subscription().selector
     assert bill is not None and bill.keys_moved > 0
     assert data["keys_moved"] == sum(entry["keys"] for entry in data["taken"]) == bill.keys_moved
     assert data["keys_total"] == bill.keys_total
@@ -54,7 +54,7 @@ def test_a_newcomers_slices_sum_up_to_the_number_of_moved_keys(algorithm: str) -
     )
     bounds, owners = selector.slices()
     for entry in data["largest"]:
-        holder = lane.reads.key_of(lane, "c4")
+        holder = lane.reads.key_of("c4")
         assert owners[list(bounds).index(entry["end"])] == holder and entry["consumer"] in ("c1", "c2", "c3")
     if algorithm.startswith("consistent"):
         assert count == 100 and {entry["consumer"] for entry in data["taken"]} == {"c1", "c2", "c3"}

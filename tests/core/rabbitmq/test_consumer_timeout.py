@@ -106,7 +106,7 @@ def lab(**options: object) -> Lab:
 
 def held(each: Lab) -> dict[str, int]:
     lane = each.lanes["rabbitmq"]
-    return {name: lane.reads.held(lane, consumer) for name, consumer in lane.consumers.items()}
+    return {name: lane.reads.held(consumer) for name, consumer in lane.consumers.items()}
 
 
 def test_a_stuck_worker_loses_its_records_after_half_an_hour_and_its_connection_stays() -> None:
@@ -118,12 +118,12 @@ def test_a_stuck_worker_loses_its_records_after_half_an_hour_and_its_connection_
     assert held(each)["c1"] == 5
     each.advance_to(1_980 * SECOND)
     lane = each.lanes["rabbitmq"]
-    assert held(each)["c1"] == 0 and not lane.reads.is_served(lane, lane.consumers["c1"])
-    assert len(lane.reads.broker(lane).connections) == 3 and lane.reads.redelivered(lane) == 5
-    assert lane.sentence["code"] == "rabbitmq.timed_out" and lane.reads.is_settled(lane)
+    assert held(each)["c1"] == 0 and not lane.reads.is_served(lane.consumers["c1"])
+    assert len(lane.reads.broker().connections) == 3 and lane.reads.redelivered() == 5
+    assert lane.sentence["code"] == "rabbitmq.timed_out" and lane.reads.is_settled()
     order(each, "resume", "c1")
     each.advance_to(1_990 * SECOND)
-    assert lane.reads.is_served(lane, lane.consumers["c1"]), "it has opened a new channel"
+    assert lane.reads.is_served(lane.consumers["c1"]), "it has opened a new channel"
 
 
 def test_a_worker_that_is_only_slow_opens_a_new_channel_at_once() -> None:
@@ -136,9 +136,7 @@ def test_a_worker_that_is_only_slow_opens_a_new_channel_at_once() -> None:
     order(each, "resume", "c1")
     each.advance_to(70 * SECOND)
     lane = each.lanes["rabbitmq"]
-    assert lane.reads.is_served(lane, lane.consumers["c1"]) and not lane.reads.is_served(
-        lane, lane.consumers["c2"]
-    )
+    assert lane.reads.is_served(lane.consumers["c1"]) and not lane.reads.is_served(lane.consumers["c2"])
 
 
 def test_a_silent_worker_whose_channel_was_closed_is_given_up_by_its_heartbeats_later() -> None:
@@ -149,6 +147,6 @@ def test_a_silent_worker_whose_channel_was_closed_is_given_up_by_its_heartbeats_
     order(each, "crash", "c1")
     each.advance_to(61 * SECOND)
     lane = each.lanes["rabbitmq"]
-    assert held(each)["c1"] == 0 and lane.reads.is_settled(lane)
+    assert held(each)["c1"] == 0 and lane.reads.is_settled()
     each.advance_to(300 * SECOND)
-    assert len(lane.reads.broker(lane).connections) == 2
+    assert len(lane.reads.broker().connections) == 2

@@ -64,7 +64,7 @@ def test_lag_at_the_end_of_a_second_is_that_of_the_lab_at_that_moment(writer, co
     lags = {}
     for second in range(1, 6):
         core.advance_to(second * SECOND - 1)
-        lags[second - 1] = {lane_id: lane.lag() for lane_id, lane in core.lanes.items()}
+        lags[second - 1] = {lane_id: lane.reads.lag() for lane_id, lane in core.lanes.items()}
     core.advance_to(5 * SECOND + 300_000)
     writer.write(core, 10.0)
     found = {

@@ -65,7 +65,7 @@ Group = ClassicGroup | ConsumerGroup | None
 def group_view(lane: Lane, reads: KafkaClusterReading, notes: ClusterNotes) -> Json:
     """The whole picture. While nobody coordinates there are programs and no members; state and generation are
     None, as nobody knows them."""
-    shared = reads.look(lane)
+    shared = reads.look()
     group = known_group(lane.world)
     keys = member_keys(shared, group)
     settings = settings_of(lane.world)
@@ -77,7 +77,7 @@ def group_view(lane: Lane, reads: KafkaClusterReading, notes: ClusterNotes) -> J
         "topic": reads.topic,
         "topics": topics_of(lane.world),
         "protocol": "consumer" if is_consumer else "classic",
-        "is_cooperative": reads.is_cooperative(lane) and not is_consumer,
+        "is_cooperative": reads.is_cooperative() and not is_consumer,
         "is_old": settings.is_old,
         "assignor": assignor_of(group, settings),
         "is_own": "assignor_source" in lane.set_to,

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 def health_view(lane: Lane, reads: KafkaClusterReading, notes: ClusterNotes) -> Json:
     """Everything of the group `lab` and the lane's topic."""
-    shared, world = reads.look(lane), lane.world
+    shared, world = reads.look(), lane.world
     now_us = world.now_us + world.design.ahead_us
     partitions: Json = {}
     statuses: dict[int, Status] = {}

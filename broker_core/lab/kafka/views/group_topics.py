@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def topics_view(lane: Lane, reads: KafkaClusterReading) -> Json:
     """Each topic that a program subscribes to or has partitions of. partitions: as of the lane's own, with
     their lag, which the own topic has in the group's health; members: what a member has there, by its key."""
-    world, shared = lane.world, reads.look(lane)
+    world, shared = lane.world, reads.look()
     group = known_group(world)
     keys = member_keys(shared, group)
     controller: ControllerState = world.slots[CONTROLLER].node.state

@@ -38,7 +38,7 @@ def again_view(reads: PulsarReading, lane: Lane, names: Mapping[str, str]) -> Js
     config = cast("PulsarRules", lane.rules).config
     if config.is_active_only:
         return None
-    retries, subscription = reads.retry_letters(lane), reads.subscription(lane)
+    retries, subscription = reads.retry_letters(), reads.subscription()
     if not (config.cannot or config.max_redeliver or retries or subscription.redelivery_counts):
         return None
     known = of_retry_topic(retries) if retries is not None else asked_again(reads, lane, subscription)
@@ -60,7 +60,7 @@ def again_view(reads: PulsarReading, lane: Lane, names: Mapping[str, str]) -> Js
     return {
         "max": config.redeliver_max,
         "delay_us": config.nack_delay_us,
-        "dead_letters": reads.dead_letters(lane),
+        "dead_letters": reads.dead_letters(),
         "in_retry_topic": retries is not None,
         "count": len(known),
         "messages": sum(len(given_back(source, position, config.cannot)) for position in known),
@@ -85,7 +85,7 @@ def asked_again(
 ) -> dict[int, tuple[int, int | None]]:
     """Position -> (how often its client asked for it again, when it will). What is acknowledged is off the
     ladder."""
-    clients = [reads.client(lane, consumer.incarnation) for consumer in lane.consumers.values()]
+    clients = [reads.client(consumer.incarnation) for consumer in lane.consumers.values()]
     planned = {
         position: at_us
         for client in clients

@@ -34,7 +34,7 @@ def batches_view(reads: PulsarReading, lane: Lane) -> Json:
     rules, notes, subscriptions = (
         cast("PulsarRules", lane.rules),
         reads.notes.batches,
-        reads.subscriptions(lane),
+        reads.subscriptions(),
     )
     partly = [
         places for subscription in subscriptions for places in subscription.cursor.acked_in_batch.values()
@@ -49,7 +49,7 @@ def batches_view(reads: PulsarReading, lane: Lane) -> Json:
         "mixed": notes.mixed,
         "misplaced": notes.misplaced,
         "in_part": [len(partly), sum(map(len, partly))],
-        "gathering": reads.gathering(lane),
+        "gathering": reads.gathering(),
         "recent": {key: entry_view(reads, lane, subscriptions, sent) for key, sent in notes.recent.items()},
     }
 
@@ -82,9 +82,7 @@ def done_of(reads: PulsarReading, lane: Lane, subscription: Subscription, sent: 
     acked = subscription.cursor.acked_in_batch.get(position, ())
     consumer = lane.consumers.get(sent.consumer)
     part = (
-        None
-        if consumer is None
-        else reads.client(lane, consumer.incarnation).parts.get(CONSUMER_ID + sent.place)
+        None if consumer is None else reads.client(consumer.incarnation).parts.get(CONSUMER_ID + sent.place)
     )
     left: set[int] = set(range(size))
     if part is not None and position in part.batches:

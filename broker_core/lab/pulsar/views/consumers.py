@@ -40,8 +40,8 @@ def consumer_view(
     ...} of `pulsar/views/idle.py`, None while it works.
     """
     reads = cast("PulsarReading", lane.reads)
-    client = reads.client(lane, consumer.incarnation)
-    connection = reads.broker(lane).state.connections.get(client.connection)
+    client = reads.client(consumer.incarnation)
+    connection = reads.broker().state.connections.get(client.connection)
     attached = {} if connection is None else connection.consumers
     keys = [consumer_key(client.connection, number) for number in client.parts]
     former = [key for key, name in why.names.items() if name == consumer.name and key not in keys]
@@ -53,7 +53,7 @@ def consumer_view(
         "refused": client.refused,
         "priority": client.config.priority,
         "permits": sum(subscription.permits(key) for subscription in subscriptions for key in keys),
-        "unacked": lane.held(consumer),
+        "unacked": lane.reads.held(consumer),
         "queue": 0 if consumer.state in (CRASHED, GONE) else len(client.queue),
         "former": sum(subscription.unacked_count(key) for key in former for subscription in subscriptions),
         "redelivered": sum(known.redelivered for known in attached.values()),

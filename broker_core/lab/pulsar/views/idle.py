@@ -79,7 +79,7 @@ class WhyIdle:
 
     def of(self, consumer: Consumer) -> Json | None:
         """{"code": one of CODES, and what its words name}; None: it works, or is about to."""
-        client = self.reads.client(self.lane, consumer.incarnation)
+        client = self.reads.client(consumer.incarnation)
         if consumer.state in (CRASHED, GONE):
             return (
                 {"code": "gone"}
@@ -87,7 +87,11 @@ class WhyIdle:
                 else {"code": "crashed", "deadline_us": consumer.deadline_us}
             )
         if client.refused_acks:
-            return {"code": "acks_refused", "count": client.refused_acks, "unacked": self.lane.held(consumer)}
+            return {
+                "code": "acks_refused",
+                "count": client.refused_acks,
+                "unacked": self.lane.reads.held(consumer),
+            }
         if self.lane.hand(consumer) >= 0:
             return None
         if client.refused:
@@ -95,7 +99,7 @@ class WhyIdle:
         if client.has_unsubscribed:
             return {"code": "unsubscribed"}
         if consumer.state == PAUSED:
-            return {"code": "paused", "unacked": self.lane.held(consumer)}
+            return {"code": "paused", "unacked": self.lane.reads.held(consumer)}
         if client.queue:
             return None
         if client.holds_acks and client.held:
@@ -105,7 +109,7 @@ class WhyIdle:
         if isinstance(self.reads, ActiveReading):
             return self._of_active(self.reads, consumer, client)
         subscription = self.subscriptions[0]
-        key = self.reads.key_of(self.lane, consumer.incarnation)
+        key = self.reads.key_of(consumer.incarnation)
         dispatcher = subscription.dispatcher
         if not isinstance(dispatcher, PendingDispatcher) or key not in dispatcher.consumers:
             return {"code": "connecting"}
@@ -121,7 +125,7 @@ class WhyIdle:
     # -- one active consumer ---------------------------------------------------------------------------------
 
     def _of_active(self, reads: ActiveReading, consumer: Consumer, client: ConsumerState) -> Json | None:
-        mine = [known for known in self.subscriptions if reads.active(self.lane, known) == consumer.name]
+        mine = [known for known in self.subscriptions if reads.active(known) == consumer.name]
         if not mine:
             return self._of_standby(consumer, client)
         if any(
@@ -133,7 +137,7 @@ class WhyIdle:
             return {"code": "nothing_to_read", "end": sum(known.cursor.end for known in mine)}
         keys = {consumer_key(client.connection, number) for number in client.parts}
         if all(known.permits(key) <= 0 for known in waiting for key in keys.intersection(known.consumers)):
-            return {"code": "no_permits", "unacked": self.lane.held(consumer)}
+            return {"code": "no_permits", "unacked": self.lane.reads.held(consumer)}
         return None
 
     def _of_standby(self, consumer: Consumer, client: ConsumerState) -> Json:
@@ -297,7 +301,7 @@ class WhyIdle:
     def owning(self) -> set[str]:
         """The broker's consumers that have a slot."""
         if self._owning is None:
-            holders = set(self.reads.owners.now(self.reads.broker(self.lane)).raw.holders)
+            holders = set(self.reads.owners.now(self.reads.broker()).raw.holders)
             self._owning = {
                 one
                 for holder in holders

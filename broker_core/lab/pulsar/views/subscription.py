@@ -61,8 +61,8 @@ def pulsar_view(lane: Lane) -> Json:
     history: by second, tenths of a record that each consumer finished a second.
     """
     rules, reads = cast("PulsarRules", lane.rules), cast("PulsarReading", lane.reads)
-    subscriptions = reads.subscriptions(lane)
-    names, labels = program_names(reads.broker(lane)), [reads.label(topic) for topic in reads.topics(lane)]
+    subscriptions = reads.subscriptions()
+    names, labels = program_names(reads.broker()), [reads.label(topic) for topic in reads.topics()]
     order = rules.order
     # Before the first consumer there is none yet: an empty one of the lane's rule says as well where a key
     # would go.
@@ -74,7 +74,7 @@ def pulsar_view(lane: Lane) -> Json:
             "selector": rule_of(rules.settings.selector),
             "order": {RECENTLY_JOINED: V3_2, DRAINING: CURRENT}.get(order or ""),
         },
-        "exists": all(c.SUBSCRIPTION in topic.subscriptions for topic in reads.topics(lane)),
+        "exists": all(c.SUBSCRIPTION in topic.subscriptions for topic in reads.topics()),
         "topic": subscriptions[0].topic,
         "partitions": rules.partitions,
         "queue_size": rules.queue_size,
@@ -104,7 +104,7 @@ def producer_view(reads: PulsarReading, lane: Lane, rules: PulsarRules) -> Json:
     """The lane's producer, where it waits for receipts. unconfirmed: messages for which it has none;
     loses_answers: nothing that the broker says reaches it. Of the topic, so far: taken, messages stored;
     duplicates, dropped because they were there (deduplication); repeated, stored again."""
-    producer, topics = lane.world.slots[PRODUCER].node.state, reads.topics(lane)
+    producer, topics = lane.world.slots[PRODUCER].node.state, reads.topics()
     link = lane.world.slots[BROKER].links.get(producer.connection)
     return {
         "deduplication": rules.settings.has_dedup,
@@ -136,7 +136,7 @@ def draining_view(
     dispatcher = subscription.dispatcher
     if not isinstance(dispatcher, DrainingDispatcher) or dispatcher.is_sticky:
         return None
-    owners = reads.owners.now(reads.broker(lane))
+    owners = reads.owners.now(reads.broker())
     slots: Json = {}
     for slot, entry in list(dispatcher.draining.items())[:DRAINING_MAX]:
         owner = owners.holder_of(slot)
@@ -158,11 +158,11 @@ def failover_view(reads: PulsarReading, lane: Lane) -> Json | None:
         return None
     partitions: Json = {}
     order: list[list[object]] = []
-    for topic, subscription in zip(reads.topics(lane), reads.subscriptions(lane), strict=True):
+    for topic, subscription in zip(reads.topics(), reads.subscriptions(), strict=True):
         dispatcher = subscription.dispatcher
         known = dispatcher if isinstance(dispatcher, ActiveDispatcher) else None
         partitions[reads.label(topic)] = {
-            "active": reads.active(lane, subscription),
+            "active": reads.active(subscription),
             "next": None if known is None else next_active(known.picker),
             "switching": known is not None and known.switching,
             "rewound": 0 if known is None else known.rewound,

@@ -161,12 +161,14 @@ def test_a_lab_s_offsets_topic_is_compacted_on_every_broker_and_survives_its_coo
         )
     first = leader_of(lab)
     committed = {
-        number: row["committed"] for number, row in lab.lanes["kafka"].picture()["partitions"].items()
+        number: row["committed"] for number, row in lab.lanes["kafka"].reads.picture()["partitions"].items()
     }
     order(lab, "cluster_crash", args={"broker": first})
     lab.advance_to(112 * SECOND)
     assert leader_of(lab) != first
-    after = {number: row["committed"] for number, row in lab.lanes["kafka"].picture()["partitions"].items()}
+    after = {
+        number: row["committed"] for number, row in lab.lanes["kafka"].reads.picture()["partitions"].items()
+    }
     assert all(after[number] >= committed[number] for number in committed), "nobody begins again"
     order(lab, "cluster_come_back", args={"broker": first})
     lab.advance_to(150 * SECOND)

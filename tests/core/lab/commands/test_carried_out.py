@@ -169,10 +169,10 @@ def test_consumer_that_holds_its_acks_keeps_what_it_handled_and_gives_it_back_in
     lab = pulsar(consumers=1)
     lane = lane_of(lab)
     order(lab, "pulsar_hold_acks", "c1", seconds=2)
-    held = lane.held(lane.consumers["c1"])
-    assert held > 10 and lane.lag() >= held
+    held = lane.reads.held(lane.consumers["c1"])
+    assert held > 10 and lane.reads.lag() >= held
     order(lab, "pulsar_release_acks", "c1", seconds=1)
-    assert lane.held(lane.consumers["c1"]) < 5
+    assert lane.reads.held(lane.consumers["c1"]) < 5
 
 
 def test_priority_outlives_the_connection_with_the_ranges_that_it_had() -> None:

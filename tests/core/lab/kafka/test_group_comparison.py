@@ -150,7 +150,7 @@ def test_while_nobody_coordinates_the_group_is_what_its_members_know_of_it(proto
     lab = lab_with_a_history(protocol=protocol)
     lane = lab.lanes["kafka"]
     variant = BY_NAME["range" if protocol == "classic" else "consumer"]
-    before, coordinator = figures(lane, variant), lane.reads.look(lane).group.coordinator
+    before, coordinator = figures(lane, variant), lane.reads.look().group.coordinator
     position = lab.position + 1
     crash = {
         "command_id": "crash",
@@ -160,7 +160,7 @@ def test_while_nobody_coordinates_the_group_is_what_its_members_know_of_it(proto
         "position": position,
     }
     lab.submit(crash)
-    assert lane.reads.look(lane).group.coordinator is None
+    assert lane.reads.look().group.coordinator is None
     after = figures(lane, variant)
     assert {name: after[name] for name in ("generation", "members", "spread")} == {
         name: before[name] for name in ("generation", "members", "spread")

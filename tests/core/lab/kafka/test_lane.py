@@ -34,9 +34,9 @@ def test_three_brokers_share_the_leaders_and_everything_is_read_once() -> None:
     lab = lab_of()
     lab.advance_to(60 * SECOND)
     lane = lab.lanes["kafka"]
-    picture = lane.picture()
+    picture = lane.reads.picture()
     assert {partition["leader_broker"] for partition in picture["partitions"].values()} == {1, 2, 3}
-    assert picture["state"] == "Stable" and lane.redelivered == 0
+    assert picture["state"] == "Stable" and lane.reads.redelivered() == 0
     ends = sum(partition["end"] for partition in picture["partitions"].values())
     assert 0 <= lab.record_count - ends <= 3, "but for what is on its way, every record is in a log"
 
@@ -61,10 +61,10 @@ def test_a_newcomer_gets_its_share_and_one_that_leaves_hands_it_back(algorithm: 
     order(lab, "join", args={"count": 1})
     lab.advance_to(40 * SECOND)
     lane = lab.lanes["kafka"]
-    assert set(lane.units().values()) == {"c1", "c2", "c3", "c4"}
+    assert set(lane.reads.units().values()) == {"c1", "c2", "c3", "c4"}
     order(lab, "leave", consumer="c4")
     lab.advance_to(60 * SECOND)
-    assert set(lane.units().values()) == {"c1", "c2", "c3"} and lane.is_settled()
+    assert set(lane.reads.units().values()) == {"c1", "c2", "c3"} and lane.reads.is_settled()
     assert "c4" not in lane.world.slots
 
 
@@ -76,9 +76,9 @@ def test_a_crash_is_noticed_by_the_session_timeout_and_its_records_are_read_agai
     noticed_us = lane.consumers["c2"].deadline_us
     assert noticed_us is not None and 60 * SECOND < noticed_us < 67 * SECOND
     lab.advance_to(noticed_us - 1)
-    assert "c2" in lane.units().values()
+    assert "c2" in lane.reads.units().values()
     told = lab.advance_to(noticed_us + 10 * SECOND)
-    assert set(lane.units().values()) == {"c1", "c3"}
+    assert set(lane.reads.units().values()) == {"c1", "c3"}
     assert [event["at_us"] for event in told if event["kind"] == "kafka.group.member_expired"] == [noticed_us]
 
 
@@ -88,8 +88,8 @@ def test_a_group_of_the_consumer_protocol_is_served_without_a_leader() -> None:
     order(lab, "join", args={"count": 1})
     lab.advance_to(60 * SECOND)
     lane = lab.lanes["kafka"]
-    assert lane.picture()["leader"] is None and lane.picture()["state"] == "Stable"
-    assert set(lane.units().values()) == {"c1", "c2", "c3", "c4"} and lane.is_settled()
+    assert lane.reads.picture()["leader"] is None and lane.reads.picture()["state"] == "Stable"
+    assert set(lane.reads.units().values()) == {"c1", "c2", "c3", "c4"} and lane.reads.is_settled()
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_members_of_the_consumer_protocol_keep_what_does_not_move_and_the_lane_s
     lab = Lab(scenario_from_json({"consumers": consumers, "lanes": [{"model": "kafka", **options}]}))
     lab.advance_to(20 * SECOND)
     lane = lab.lanes["kafka"]
-    assert lane.reads.way_in(lane) == way_in
+    assert lane.reads.way_in() == way_in
     order(lab, "join")
     lab.advance_to(lab.now_us + 100_000)
     assert lane.narrator.sentence_now(lane)["code"] == code
@@ -198,8 +198,8 @@ def test_a_random_life_can_be_replayed_restored_and_calms_down(seed: int, protoc
                     order(lab, "resume", consumer=name)
     order(lab, "join", args={"count": 10})
     lab.advance_to(lab.now_us + 60 * SECOND)
-    lane.check_invariants()
-    assert lane.picture()["state"] == "Stable" and 0 <= lane.lag() <= 50
+    lane.reads.check()
+    assert lane.reads.picture()["state"] == "Stable" and 0 <= lane.reads.lag() <= 50
 
 
 def test_lag_and_ends_are_those_of_the_moment_also_between_two_turning_points() -> None:
@@ -215,9 +215,12 @@ def test_lag_and_ends_are_those_of_the_moment_also_between_two_turning_points() 
     lane = lab.lanes["kafka"]
     for tenth in range(80, 100):
         lab.advance_to(tenth * SECOND // 10)
-        picture, log = lane.picture()["partitions"]["0"], cluster_view(lane.world)["partitions"]["records-0"]
+        picture, log = (
+            lane.reads.picture()["partitions"]["0"],
+            cluster_view(lane.world)["partitions"]["records-0"],
+        )
         assert (picture["end"], picture["high_watermark"]) == (log["end"], log["high_watermark"])
-        assert 0 <= lane.lag() <= 1
+        assert 0 <= lane.reads.lag() <= 1
 
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
@@ -234,9 +237,9 @@ def test_a_program_that_crashes_before_its_group_knows_it_is_not_waited_for_for_
     lab.advance_to(lab.now_us + 2 * SECOND)
     order(lab, "rejoin", consumer="c4")
     lab.advance_to(lab.now_us + 60 * SECOND)
-    assert not lane.crash_positions and lane.is_settled() and lane.ledger.is_at_rest
+    assert not lane.crash_positions and lane.reads.is_settled() and lane.ledger.is_at_rest
     assert [name for name, slot in lane.world.slots.items() if slot.condition == "crashed"] == []
-    lane.check_invariants()
+    lane.reads.check()
 
 
 def test_whom_nobody_knew_is_gone_within_a_second_and_the_lane_says_so() -> None:

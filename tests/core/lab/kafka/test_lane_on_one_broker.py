@@ -76,7 +76,7 @@ def test_every_record_is_read_and_every_partition_has_one_reader_when_things_hav
     for at_us, kind, number in life:
         lab.advance_to(at_us)
         carry_out(lab, kind, number)
-        lane_of(lab).check_invariants()
+        lane_of(lab).reads.check()
     for name, consumer in list(lane_of(lab).consumers.items()):
         carry_out(lab, "leave" if consumer.state in ("crashed", "gone") else "resume", int(name[1:]))
     for _ in range(3):
@@ -85,11 +85,11 @@ def test_every_record_is_read_and_every_partition_has_one_reader_when_things_hav
         lab, 120
     )  # a program that came back may have left a silent member behind, which the group waits for
     lane, view = lane_of(lab), view_of(lab)
-    assert lane.is_settled() and lane.stuck()[0] == 0 and lane.dark_units() == (0, 12)
+    assert lane.reads.is_settled() and lane.reads.stuck()[0] == 0 and lane.reads.dark_units() == (0, 12)
     assert not any(partition["stopped"] for partition in view["picture"]["partitions"].values())
     assert sum(partition["end"] for partition in view["picture"]["partitions"].values()) in range(
         lab.record_count - lane.first_record - 2, lab.record_count - lane.first_record + 1)  # fmt: skip
-    lane.check_invariants()
+    lane.reads.check()
 
 
 def test_newcomer_starts_a_rebalance_whose_chain_leads_back_to_the_order():
@@ -157,28 +157,28 @@ def test_sentence_picture_and_bill_go_through_a_rebalance_together(algorithm):
 def test_owner_stays_in_the_picture_until_somebody_else_is_assigned_the_partition():
     lab = lab_of()
     lab.advance_to(20 * SECOND)
-    before = lane_of(lab).units()
+    before = lane_of(lab).reads.units()
     order(lab, "join")
     while code_of(lab) != "kafka.rebalancing":
         advance(lab, 0.01)
-    assert lane_of(lab).units() == before and lane_of(lab).ledger.bill.keys_moved == 0
+    assert lane_of(lab).reads.units() == before and lane_of(lab).ledger.bill.keys_moved == 0
 
 
 def test_silent_member_is_found_at_the_moment_that_its_row_counts_down_to_and_its_uncommitted_records_are_read_again():
     lab = lab_of()
     lab.advance_to(43 * SECOND)
-    held = lane_of(lab).held(lane_of(lab).consumers["c2"])
+    held = lane_of(lab).reads.held(lane_of(lab).consumers["c2"])
     order(lab, "crash", "c2")
     consumer, lane = lane_of(lab).consumers["c2"], lane_of(lab)
-    assert code_of(lab) == "kafka.crash_pending" and lane.stuck()[0] > 0
+    assert code_of(lab) == "kafka.crash_pending" and lane.reads.stuck()[0] > 0
     assert view_of(lab)["sentence"]["params"]["deadline_us"] == consumer.deadline_us
     dark_units = sum(
         partition["owner"] == "c2" for partition in view_of(lab)["picture"]["partitions"].values()
     )
-    assert lane.dark_units()[0] == dark_units == 4
+    assert lane.reads.dark_units()[0] == dark_units == 4
     deadline_us = consumer.deadline_us
     lab.advance_to(deadline_us - 1)
-    assert consumer.state == "crashed" and lane.ledger.bill.keys_moved == 0 and lane.is_settled()
+    assert consumer.state == "crashed" and lane.ledger.bill.keys_moved == 0 and lane.reads.is_settled()
     events = lab.advance_to(deadline_us + 10 * SECOND)
     expired = next(event for event in events if event["kind"] == "kafka.group.member_expired")
     assert (expired["at_us"], expired["cause"], expired["data"]["consumer"]) == (
@@ -195,7 +195,7 @@ def test_silent_member_is_found_at_the_moment_that_its_row_counts_down_to_and_it
         and view["bill"]["pause_us"] > 40 * SECOND
     )
     lab.advance_to(deadline_us + 120 * SECOND)
-    assert lane.redelivered == held and view_of(lab)["sentence"]["params"]["redelivered"] == held
+    assert lane.reads.redelivered() == held and view_of(lab)["sentence"]["params"]["redelivered"] == held
     hero = hero_view(lane)
     assert (hero["code"], hero["since_us"]) == ("dark", 43 * SECOND) and hero["until_us"] is not None
     assert (
@@ -215,7 +215,7 @@ def test_program_that_comes_back_waits_for_its_former_session():
     assert view_of(lab)["consumers"]["c1"]["state"] == "waiting"
     lab.advance_to(100 * SECOND)
     assert code_of(lab) == "kafka.ghost_noticed" and view_of(lab)["consumers"]["c1"]["state"] == "live"
-    assert lane_of(lab).stuck()[0] == 0
+    assert lane_of(lab).reads.stuck()[0] == 0
 
 
 def test_dead_leader_holds_up_the_group_in_its_second_phase_too():
@@ -235,7 +235,7 @@ def test_dead_leader_holds_up_the_group_in_its_second_phase_too():
     assert code_of(lab) == "kafka.leader_silent_first"
     assert lane_of(lab).consumers[leader].deadline_us in range(51 * SECOND - 5_000, 51 * SECOND + 5_000)
     lab.advance_to(60 * SECOND)
-    assert lane_of(lab).stuck()[0] == 0 and lane_of(lab).consumers[leader].state == "gone"
+    assert lane_of(lab).reads.stuck()[0] == 0 and lane_of(lab).consumers[leader].state == "gone"
 
 
 def test_person_who_removes_a_silent_program_removes_its_member_at_the_coordinator():
@@ -248,7 +248,7 @@ def test_person_who_removes_a_silent_program_removes_its_member_at_the_coordinat
     assert left["data"]["consumer"] == "c1" and left["cause"] == {"command": 2}
     assert (
         left["at_us"] < 20 * SECOND + 10_000
-        and lane_of(lab).stuck()[0] == 0
+        and lane_of(lab).reads.stuck()[0] == 0
         and "c1" not in lane_of(lab).world.slots
     )
 
@@ -257,10 +257,10 @@ def test_leaver_commits_so_that_nothing_is_read_again_but_the_record_in_its_hand
     lab = lab_of()
     lab.advance_to(43 * SECOND)
     order(lab, "leave", "c2")
-    assert code_of(lab) == "kafka.rebalancing" and lane_of(lab).dark_units()[0] == 4
+    assert code_of(lab) == "kafka.rebalancing" and lane_of(lab).reads.dark_units()[0] == 4
     advance(lab, 30)
     assert (
-        lane_of(lab).redelivered <= 1
+        lane_of(lab).reads.redelivered() <= 1
         and code_of(lab) == "kafka.rebalanced"
         and lane_of(lab).ledger.bill.partitions_moved > 0
     )
@@ -275,7 +275,7 @@ def test_who_leaves_before_its_first_join_is_answered_leaves_no_ghost():
         advance(lab, 0.1)
     order(lab, "leave", "c1")
     advance(lab, 10)
-    assert lane_of(lab).is_settled() and set(lane_of(lab).units().values()) == {"c2", "c3"}
+    assert lane_of(lab).reads.is_settled() and set(lane_of(lab).reads.units().values()) == {"c2", "c3"}
 
 
 def test_group_that_all_have_left_waits_for_its_first_members_again():
@@ -285,14 +285,20 @@ def test_group_that_all_have_left_waits_for_its_first_members_again():
     order(lab, "leave", "c2")
     advance(lab, 5)
     assert (
-        code_of(lab) == "kafka.empty" and lane_of(lab).dark_units() == (12, 12) and lane_of(lab).is_settled()
+        code_of(lab) == "kafka.empty"
+        and lane_of(lab).reads.dark_units() == (12, 12)
+        and lane_of(lab).reads.is_settled()
     )
-    assert hero_view(lane_of(lab))["code"] == "empty" and set(lane_of(lab).units().values()) == {None}
+    assert hero_view(lane_of(lab))["code"] == "empty" and set(lane_of(lab).reads.units().values()) == {None}
     assert view_of(lab)["bill"]["pause_us"] == 5 * SECOND
     order(lab, "join")
     assert code_of(lab) == "kafka.first"
     advance(lab, 10)
-    assert code_of(lab) == "kafka.formed" and lane_of(lab).stuck()[0] == 0 and lane_of(lab).redelivered <= 2
+    assert (
+        code_of(lab) == "kafka.formed"
+        and lane_of(lab).reads.stuck()[0] == 0
+        and lane_of(lab).reads.redelivered() <= 2
+    )
 
 
 def test_group_whose_members_are_all_silent_ends_empty():
@@ -300,10 +306,10 @@ def test_group_whose_members_are_all_silent_ends_empty():
     lab.advance_to(20 * SECOND)
     order(lab, "crash", "c1")
     order(lab, "crash", "c2")
-    assert lane_of(lab).dark_units() == (12, 12)
+    assert lane_of(lab).reads.dark_units() == (12, 12)
     lab.advance_to(80 * SECOND)
     assert code_of(lab) == "kafka.crash_noticed_last" and view_of(lab)["picture"]["state"] == "Empty"
-    assert lane_of(lab).is_settled() and hero_view(lane_of(lab))["code"] == "empty"
+    assert lane_of(lab).reads.is_settled() and hero_view(lane_of(lab))["code"] == "empty"
 
 
 def test_lane_that_begins_without_consumers_is_dark_and_at_rest():
@@ -311,7 +317,7 @@ def test_lane_that_begins_without_consumers_is_dark_and_at_rest():
     lab.advance_to(10 * SECOND)
     view = view_of(lab)
     assert (
-        lane_of(lab).is_settled()
+        lane_of(lab).reads.is_settled()
         and view["tally"]["dark_us"] == 10 * SECOND
         and view["picture"]["state"] == "Empty"
     )
@@ -333,7 +339,7 @@ def test_changes_that_fall_together_share_one_bill():
     advance(lab, 20)
     bill = lane_of(lab).ledger.bill
     assert (bill.position, bill.kind, bill.settled) == (2, "leave", True)
-    moved = sum(bill.units_before[unit] != owner for unit, owner in lane_of(lab).units().items())
+    moved = sum(bill.units_before[unit] != owner for unit, owner in lane_of(lab).reads.units().items())
     assert bill.partitions_moved == moved and set(bill.units_before.values()) == {"c1", "c2", "c3"}
 
 
@@ -341,9 +347,9 @@ def test_more_members_than_partitions_leave_some_without_one():
     lab = lab_of("sticky", consumers=15)
     lab.advance_to(20 * SECOND)
     assert view_of(lab)["idle"] == {"count": 3, "of": 15, "partitions": 12}
-    idle = next(name for name in lane_of(lab).consumers if name not in lane_of(lab).units().values())
+    idle = next(name for name in lane_of(lab).consumers if name not in lane_of(lab).reads.units().values())
     order(lab, "crash", idle)
-    assert lane_of(lab).dark_units()[0] == 0 and view_of(lab)["sentence"]["params"]["partitions"] == 0
+    assert lane_of(lab).reads.dark_units()[0] == 0 and view_of(lab)["sentence"]["params"]["partitions"] == 0
 
 
 @pytest.mark.parametrize("algorithm", ["sticky", "cooperative-sticky"])
@@ -370,7 +376,7 @@ def test_switch_of_the_assignor_goes_through_the_same_history():
     )
     assert lane_of(lab).why[-1]["kind"] == "kafka.algorithm_switched"
     advance(lab, 20)
-    lane_of(lab).check_invariants()
+    lane_of(lab).reads.check()
 
 
 def test_slow_and_paused_programs_stay_members_and_their_records_wait():
@@ -380,10 +386,10 @@ def test_slow_and_paused_programs_stay_members_and_their_records_wait():
     lab.advance_to(120 * SECOND)
     view = view_of(lab)
     assert view["sentence"]["code"] == "kafka.paused" and view["consumers"]["c2"]["state"] == "paused"
-    assert view["picture"]["state"] == "Stable" and lane_of(lab).dark_units()[0] == 0
+    assert view["picture"]["state"] == "Stable" and lane_of(lab).reads.dark_units()[0] == 0
     assert (
         view["hero"]["code"] == "waits"
-        and view["hero"]["part"] == lane_of(lab).waiting_for(lane_of(lab).consumers["c2"]) > 500
+        and view["hero"]["part"] == lane_of(lab).reads.waiting_for(lane_of(lab).consumers["c2"]) > 500
     )
     order(lab, "resume", "c2")
     advance(lab, 10)
@@ -397,13 +403,13 @@ def test_lag_is_what_arrived_and_is_not_done():
         lab.advance_to(second * SECOND)
         lane = lane_of(lab)
         finished += sum(consumer.acked_between(second - 1, second) for consumer in lane.consumers.values())
-        assert lane.lag() == lab.record_count - finished
+        assert lane.reads.lag() == lab.record_count - finished
 
 
 def test_log_keeps_no_more_than_can_be_read_again():
     lab = lab_of(rate=20)
     lab.advance_to(300 * SECOND)
-    logs = lane_of(lab).reads.look(lane_of(lab)).logs
+    logs = lane_of(lab).reads.look().logs
     assert sum(log.end for log in logs) >= 5_900 and sum(log.end - log.start for log in logs) < 600
 
 
@@ -412,8 +418,8 @@ def test_restart_of_the_count_reads_on_from_the_first_record_of_the_new_log():
     lab.advance_to(20 * SECOND)
     order(lab, "set_algorithm", lane="kafka", algorithm="sticky")
     lane = lane_of(lab)
-    assert lane.first_record == 20_000 and sum(log.end for log in lane.reads.look(lane).logs) in range(
+    assert lane.first_record == 20_000 and sum(log.end for log in lane.reads.look().logs) in range(
         19_990, 20_001
     )
     advance(lab, 5)
-    lane.check_invariants()
+    lane.reads.check()

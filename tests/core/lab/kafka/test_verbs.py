@@ -33,7 +33,7 @@ def state_of(lab: Lab, name: str) -> ConsumerState:
 
 
 def owned(lab: Lab, name: str) -> list[str]:
-    return [number for number, owner in (lane_of(lab).units() or {}).items() if owner == name]
+    return [number for number, owner in (lane_of(lab).reads.units() or {}).items() if owner == name]
 
 
 def paused(lab: Lab) -> set[int]:
@@ -121,7 +121,7 @@ def test_restarted_member_has_a_new_process_and_its_partitions_wait() -> None:
     )
     assert paused(lab) == set(map(int, mine)) and set(lane_of(lab).traffic.by_node) == {"c1", "c2~2"}
     lab.advance_to(lab.now_us + 30 * SECOND)
-    assert set((lane_of(lab).units() or {}).values()) == {"c1", "c2"} and paused(lab) == set()
+    assert set((lane_of(lab).reads.units() or {}).values()) == {"c1", "c2"} and paused(lab) == set()
 
 
 def test_static_member_restarts_under_its_instance_id() -> None:

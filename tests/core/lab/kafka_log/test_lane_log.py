@@ -140,7 +140,7 @@ def test_offsets_are_those_that_the_lane_s_consumers_read(workload: dict[str, An
         assert all(0 <= end - shown[str(number)]["end"] <= 1 for number, end in enumerate(ends)) and ends == [
             len(part) for part in sent
         ]
-        for number, log in enumerate(lane.reads.look(lane).logs):
+        for number, log in enumerate(lane.reads.look().logs):
             assert [lab.workload.payload(record).encode() for record in records_of(lane, number)] == sent[
                 number
             ][log.start : log.end]

@@ -40,7 +40,7 @@ def published(lab):
 def handled(lab):
     lane = lane_of(lab)
     return sum(
-        lane.reads.client(lane, consumer.incarnation).program.finished for consumer in lane.consumers.values()
+        lane.reads.client(consumer.incarnation).program.finished for consumer in lane.consumers.values()
     )
 
 
@@ -60,10 +60,10 @@ def order(lab, kind, consumer=None, **args):
 @KINDS
 def test_entries_hold_several_messages_and_all_are_handled_once(lane, kind):
     lab = batching(lane, kind, keys=4)
-    topics = lane_of(lab).reads.topics(lane_of(lab))
+    topics = lane_of(lab).reads.topics()
     assert sum(topic.ledger.messages for topic in topics) > 1.5 * sum(topic.ledger.end for topic in topics)
     assert whole(lab_view(lab))["rigs"]["pulsar"]["tally"]["redelivered"] == 0
-    assert handled(lab) + lane_of(lab).lag() >= published(lab) >= handled(lab) > 60
+    assert handled(lab) + lane_of(lab).reads.lag() >= published(lab) >= handled(lab) > 60
 
 
 @TYPES
@@ -81,21 +81,21 @@ def test_so_it_is_where_programs_acknowledge_everything_up_to_a_message(lane, ki
 def lag_is_what_is_not_handled(lab):
     for step in range(25):
         lab.advance_to(lab.now_us + 37_003 + step)
-        assert lane_of(lab).lag() == published(lab) - handled(lab)
+        assert lane_of(lab).reads.lag() == published(lab) - handled(lab)
 
 
 @TYPES
 def test_consumers_hold_messages_and_not_entries(lane):
     lab = batching(lane, consumer_rate=10, receiver_queue_size=200)
     own, reads = lane_of(lab), lane_of(lab).reads
-    held = sum(reads.held(own, consumer) for consumer in own.consumers.values())
+    held = sum(reads.held(consumer) for consumer in own.consumers.values())
     waits = sum(
-        len(reads.client(own, one.incarnation).queue) + (own.hand(one) >= 0) for one in own.consumers.values()
+        len(reads.client(one.incarnation).queue) + (own.hand(one) >= 0) for one in own.consumers.values()
     )
     assert (
         held >= waits > 20
-        and sum(map(reads.waiting, reads.subscriptions(own)))
-        == sum(map(reads.backlog, reads.subscriptions(own))) - held
+        and sum(map(reads.waiting, reads.subscriptions()))
+        == sum(map(reads.backlog, reads.subscriptions())) - held
     )
 
 
@@ -107,7 +107,7 @@ def test_crash_gives_whole_batches_to_the_others_and_nothing_is_lost(lane):
     lab.advance_to(75 * SECOND)
     order(lab, "leave", "c1")
     lab.advance_to(110 * SECOND)
-    assert lane_of(lab).lag() < 20
+    assert lane_of(lab).reads.lag() < 20
     assert whole(lab_view(lab))["rigs"]["pulsar"]["sentence"]["code"]
 
 
@@ -124,13 +124,13 @@ def test_a_restored_lab_goes_on_the_same(lane):
 def test_picture_of_shared_shows_records_and_where_the_newest_is():
     lab = batching({"algorithm": "shared"}, rate=100, consumer_rate=10, receiver_queue_size=10)
     picture = whole(lab_view(lab))["rigs"]["pulsar"]["picture"]
-    subscription = lane_of(lab).reads.subscription(lane_of(lab))
+    subscription = lane_of(lab).reads.subscription()
     assert picture["unacked"] == sum(known.unacked for known in subscription.dispatcher.consumers.values())
     assert picture["ready"] + picture["unacked"] == lane_of(lab).reads.backlog(subscription)
     numbers = [one["record"] for one in picture["head"]]
     assert len(numbers) == 12 and numbers == list(range(numbers[0], numbers[0] + 12))
     for index in (lane_of(lab).first_record, numbers[0], lane_of(lab).next_record - 1):
-        position = lane_of(lab).reads.position_of(lane_of(lab), index)
+        position = lane_of(lab).reads.position_of(index)
         entry = subscription.entries.get(position)
         if index == lane_of(lab).next_record - 1:
             assert position == subscription.cursor.end or index in (entry.batch or (entry.message,))

@@ -64,13 +64,13 @@ def test_blocked_at_its_limit_a_consumer_gets_nothing_until_half_is_acknowledged
     lab = lab_of(unacked_max=20, receiver_queue_size=100, rate=5)
     order(lab, "pulsar_hold_acks", seconds=15)
     lane = lab.lanes["pulsar"]
-    known = lane.reads.subscription(lane).attached.consumers
+    known = lane.reads.subscription().attached.consumers
     assert sorted((one.is_blocked, one.unacked >= 20) for one in known.values()) == [
         (False, False),
         (True, True),
     ]
     order(lab, "pulsar_release_acks", seconds=10)
-    assert not any(one.is_blocked for one in known.values()) and lab.lanes["pulsar"].lag() < 40
+    assert not any(one.is_blocked for one in known.values()) and lab.lanes["pulsar"].reads.lag() < 40
 
 
 def test_full_subscription_reads_nothing_new():
@@ -78,10 +78,7 @@ def test_full_subscription_reads_nothing_new():
     order(lab, "pulsar_hold_acks", "c1", 0)
     order(lab, "pulsar_hold_acks", "c2", 20)
     lane = lab.lanes["pulsar"]
-    assert (
-        lane.reads.subscription(lane).attached.is_full
-        and lane.reads.subscription(lane).cursor.read_position < 200
-    )
+    assert lane.reads.subscription().attached.is_full and lane.reads.subscription().cursor.read_position < 200
 
 
 @pytest.mark.parametrize(
@@ -93,8 +90,8 @@ def test_seek_by_time_delivers_again_what_was_published_since(algorithm, partiti
     events = order(lab, "pulsar_seek", "c1", 0.5, time_us=2 * SECOND)
     moved = [event for event in events if event["kind"] == "pulsar.subscription.seek"]
     assert len(moved) == max(partitions, 1) and sum(event["data"]["position"] for event in moved) in (39, 40)
-    assert finished > 40 and lab.lanes["pulsar"].lag() > 50
-    lab.lanes["pulsar"].check_invariants()
+    assert finished > 40 and lab.lanes["pulsar"].reads.lag() > 50
+    lab.lanes["pulsar"].reads.check()
 
 
 def test_seek_to_before_what_is_kept_begins_with_the_first_entry_that_is():
@@ -103,7 +100,7 @@ def test_seek_to_before_what_is_kept_begins_with_the_first_entry_that_is():
     (moved,) = [
         event for event in order(lab, "pulsar_seek", entry=0) if event["kind"] == "pulsar.subscription.seek"
     ]
-    assert moved["data"]["position"] > 50 and lane.lag() < 60
+    assert moved["data"]["position"] > 50 and lane.reads.lag() < 60
 
 
 def test_worse_priority_level_gets_records_only_when_the_better_ones_cannot():
@@ -128,7 +125,7 @@ def test_ranges_that_a_person_types_are_taken_or_refused_by_the_broker():
     assert (
         dict(
             zip(
-                lane.reads.subscription(lane).selector.slices()[0],
+                lane.reads.subscription().selector.slices()[0],
                 view(lab)["picture"]["now"]["owners"],
                 strict=True,
             )
@@ -180,7 +177,7 @@ def test_ranges_given_at_the_join_are_taken_or_refused_by_the_broker_and_nobody_
     events = order(lab, "join", "c4", 6, ranges=[[20_000, 25_000]])
     (refused,) = [event for event in events if event["kind"] == "pulsar.consumer.refused"]
     assert refused["data"]["error"] == "ConsumerAssignError" and refused["data"]["consumer"] == "c4"
-    assert lab.lanes["pulsar"].reads.is_settled(lab.lanes["pulsar"])
+    assert lab.lanes["pulsar"].reads.is_settled()
 
 
 def test_ranges_of_the_article_end_before_their_end():
@@ -259,7 +256,7 @@ def test_retry_letters_come_again_after_their_delay_and_end_as_dead_letters():
     lab.advance_to(30 * SECOND)
     picture = view(lab)["picture"]
     assert picture["dead_letters"] >= 30 and picture["retry_letters"] > 0 and picture["mark_delete"] > 500
-    lab.lanes["pulsar"].check_invariants()
+    lab.lanes["pulsar"].reads.check()
 
 
 @pytest.mark.parametrize("algorithm", ["consistent_hash", "shared", "failover"])
@@ -277,10 +274,10 @@ def test_program_with_a_retry_letter_topic_can_be_lost_and_can_leave(algorithm):
     lane = lab.lanes["pulsar"]
     assert {
         known.name
-        for connection in lane.reads.broker(lane).state.connections.values()
+        for connection in lane.reads.broker().state.connections.values()
         for known in connection.consumers.values()
     } == {"c3"}
-    lab.lanes["pulsar"].check_invariants()
+    lab.lanes["pulsar"].reads.check()
 
 
 def test_batches_of_which_some_messages_cannot_be_handled_come_again_and_are_done_in_the_end():
@@ -302,19 +299,19 @@ def test_batches_of_which_some_messages_cannot_be_handled_come_again_and_are_don
         and picture["dead_letters"] > 20
         and view(lab)["tally"]["redelivered"] > 100
     )
-    lab.lanes["pulsar"].check_invariants()
+    lab.lanes["pulsar"].reads.check()
 
 
 def test_delayed_records_wait_and_others_pass_them():
     lab = lab_of("shared", delayed_every=5, delay_us=3 * SECOND)
-    assert lab.lanes["pulsar"].lag() >= 12
+    assert lab.lanes["pulsar"].reads.lag() >= 12
     lane = lab.lanes["pulsar"]
-    assert len(lane.reads.subscription(lane).attached.delayed) == 12
+    assert len(lane.reads.subscription().attached.delayed) == 12
 
 
 def test_ordering_keys_decide_and_not_the_keys():
     lab = lab_of("consistent_hash", consumers=8, ordering_keys=2)
-    owners = lab.lanes["pulsar"].key_owners()
+    owners = lab.lanes["pulsar"].reads.key_owners()
     assert len(owners) > 40 and len(set(owners)) <= 2
     again = Lab.restore(lab.scenario, lab.checkpoint())
     assert (
@@ -347,7 +344,7 @@ def test_restored_at_any_point_it_goes_on_the_same(options):
     for each in (lab, again):
         order(each, "pulsar_seek", "c1", 1, time_us=3 * SECOND)
         order(each, "pulsar_release_acks", "c2", 3)
-        each.lanes["pulsar"].check_invariants()
+        each.lanes["pulsar"].reads.check()
     assert again.checkpoint() == lab.checkpoint()
 
 
@@ -358,10 +355,7 @@ def test_history_is_run_through_again_under_another_rule():
     lab.submit(
         {"command_id": "switch", "kind": "set_algorithm", "rig": "pulsar", "args": {"algorithm": "shared"}}
     )
-    assert (
-        view(lab)["algorithm"] == "shared"
-        and lab.lanes["pulsar"].reads.client(lab.lanes["pulsar"], "c2").holds_acks
-    )
+    assert view(lab)["algorithm"] == "shared" and lab.lanes["pulsar"].reads.client("c2").holds_acks
 
 
 @pytest.mark.parametrize(
@@ -472,12 +466,12 @@ def test_what_is_sent_again_after_lost_receipts_is_dropped_with_deduplication_an
     assert view(lab)["sentence"]["code"] == (
         "pulsar.sent_again_dropped" if deduplication else "pulsar.sent_again"
     )
-    assert 0 <= lane.lag() < 12 and view(lab)["pulsar"]["producer"]["unconfirmed"] <= 3
+    assert 0 <= lane.reads.lag() < 12 and view(lab)["pulsar"]["producer"]["unconfirmed"] <= 3
     finished = sum(
         slot.node.state.program.finished for slot in lane.world.slots.values() if slot.kind == "consumer"
     )
     assert abs(finished - 400 - producer["repeated"]) < 12, "each record once, and the repeated ones twice"
-    lane.check_invariants()
+    lane.reads.check()
 
 
 def test_receipts_are_lost_where_a_producer_waits_for_some_and_again_only_later():
@@ -507,13 +501,13 @@ def test_a_record_sent_twice_is_found_where_it_is_first():
     lose(lab)
     lab.advance_to(9 * SECOND)
     lane = lab.lanes["pulsar"]
-    entries = lane.reads.subscription(lane).entries
+    entries = lane.reads.subscription().entries
     for index in (215, 250, 300, 350):
-        position = lane.reads.position_of(lane, index)
+        position = lane.reads.position_of(index)
         assert position == min(at for at, entry in entries.items() if entry.message == index)
     assert (
-        lane.reads.position_of(lane, 10_000) == lane.reads.subscription(lane).cursor.end
-        and lane.reads.position_of(lane, 0) == -1
+        lane.reads.position_of(10_000) == lane.reads.subscription().cursor.end
+        and lane.reads.position_of(0) == -1
     )
 
 
@@ -549,7 +543,7 @@ def test_who_unsubscribes_takes_the_cursor_along_and_the_next_one_begins_anew(
         algorithm, consumers=1, rate=30, initial_position=initial_position, retention=100_000, **options
     )
     lane = lab.lanes["pulsar"]
-    assert lane.lag() > 40
+    assert lane.reads.lag() > 40
     events = order(lab, "pulsar_unsubscribe", "c1", 2)
     deleted = [event for event in events if event["kind"] == "pulsar.subscription.deleted"]
     assert (
@@ -561,18 +555,18 @@ def test_who_unsubscribes_takes_the_cursor_along_and_the_next_one_begins_anew(
         "idle"
     ] == {"code": "unsubscribed"}
     assert (
-        lane.lag() <= 1
-        and lane.reads.is_settled(lane)
+        lane.reads.lag() <= 1
+        and lane.reads.is_settled()
         and sum(cursor["backlog"] for cursor in shown["pulsar"]["cursors"].values()) == 0
     )
     again = Lab.restore(lab.scenario, lab.checkpoint())
     for each in (lab, again):
         order(each, "join", "c9", 3)
-        each.lanes["pulsar"].check_invariants()
+        each.lanes["pulsar"].reads.check()
     assert again.checkpoint() == lab.checkpoint()
-    acked = sum(known.cursor.mark_delete + 1 for known in lane.reads.subscriptions(lane))
+    acked = sum(known.cursor.mark_delete + 1 for known in lane.reads.subscriptions())
     assert acked > 150 if initial_position == "latest" else acked < 60
-    assert view(lab)["pulsar"]["consumers"]["c9"]["connected"] and lane.lag() > (
+    assert view(lab)["pulsar"]["consumers"]["c9"]["connected"] and lane.reads.lag() > (
         40 if initial_position == "earliest" else -1
     )
 
@@ -580,16 +574,14 @@ def test_who_unsubscribes_takes_the_cursor_along_and_the_next_one_begins_anew(
 @pytest.mark.parametrize(("algorithm", "options"), [case for case in EVERY_TYPE if case[0] != "exclusive"])
 def test_unsubscribe_is_refused_while_another_consumer_is_connected(algorithm, options):
     lab = lab_of(algorithm, consumers=2, **options)
-    before = [
-        known.to_json()["name"] for known in lab.lanes["pulsar"].reads.subscriptions(lab.lanes["pulsar"])
-    ]
+    before = [known.to_json()["name"] for known in lab.lanes["pulsar"].reads.subscriptions()]
     events = order(lab, "pulsar_unsubscribe", "c1", 1)
     refused = [event["data"] for event in events if event["kind"] == "pulsar.unsubscribe.refused"]
     assert {(one["consumer"], one["error"]) for one in refused} == {("c1", "MetadataError")} and len(
         refused
     ) == max(options.get("partitions", 0), 1)
     assert view(lab)["sentence"]["code"] == "pulsar.unsubscribe_refused"
-    assert [known.name for known in lab.lanes["pulsar"].reads.subscriptions(lab.lanes["pulsar"])] == before
+    assert [known.name for known in lab.lanes["pulsar"].reads.subscriptions()] == before
     assert view(lab)["pulsar"]["consumers"]["c1"]["connected"]
 
 
@@ -600,7 +592,7 @@ def test_retry_letters_go_with_the_subscription_of_who_unsubscribes():
     lab.advance_to(9 * SECOND)
     assert view(lab)["picture"]["retry_letters"] > 0
     order(lab, "pulsar_unsubscribe", "c1", 1)
-    assert "retry_letters" not in view(lab)["picture"] and lab.lanes["pulsar"].lag() <= 1
+    assert "retry_letters" not in view(lab)["picture"] and lab.lanes["pulsar"].reads.lag() <= 1
     order(lab, "join", "c9", 9)
     assert view(lab)["picture"]["retry_letters"] > 0
 
@@ -616,7 +608,7 @@ def test_who_has_unsubscribed_can_leave_crash_or_subscribe_again():
         lab = lab_of("shared", consumers=1)
         order(lab, "pulsar_unsubscribe", "c1", 1)
         order(lab, kind, "c1", 70 if kind == "crash" else 2, **args)
-        assert lab.lanes["pulsar"].reads.is_settled(lab.lanes["pulsar"])
+        assert lab.lanes["pulsar"].reads.is_settled()
         if kind == "pulsar_priority":
             assert (
                 view(lab)["pulsar"]["consumers"]["c1"]["connected"]
@@ -664,9 +656,9 @@ def test_a_program_that_asks_for_all_again_gets_it_and_the_lane_goes_on(algorith
     lab = lab_of(algorithm, consumers=1, rate=5, partitions=partitions, **batching)
     lane = lab.lanes["pulsar"]
     order(lab, "pulsar_hold_acks", "c1", 3)
-    held = lane.held(lane.consumers["c1"])
+    held = lane.reads.held(lane.consumers["c1"])
     assert held > 0 and view(lab)["tally"]["redelivered"] == 0
     order(lab, "pulsar_redeliver", "c1", 1)
     assert held <= view(lab)["tally"]["redelivered"] <= held + 5
     order(lab, "pulsar_release_acks", "c1", 20)
-    assert lane.lag() < 20 and view(lab)["tally"]["redelivered"] < 2 * held + 10
+    assert lane.reads.lag() < 20 and view(lab)["tally"]["redelivered"] < 2 * held + 10

@@ -16,7 +16,7 @@ def test_crash_is_noticed_at_the_moment_that_was_said(algorithm, after_us):
     lane = lab.lanes["pulsar"]
     consumer = lane.consumers["c1"]
     known = next(
-        one for one in lane.reads.broker(lane).state.connections.values() if one.peer == consumer.incarnation
+        one for one in lane.reads.broker().state.connections.values() if one.peer == consumer.incarnation
     )
     lab.advance_to(known.since_us + 30 * SECOND + after_us)
     lab.submit({"command_id": "x1", "kind": "crash", "consumer": "c1", "lane": "all", "args": {}})

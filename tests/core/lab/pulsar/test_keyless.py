@@ -9,7 +9,7 @@ from broker_core.lab.pieces import whole
 from broker_core.lab.pulsar.views.what_if import what_if
 from broker_core.lab.scenario import scenario_from_json
 from broker_core.lab.view import lab_view
-from tests.core.lab.pulsar.views.test_subscription import order, panel, run, subscription
+from tests.core.lab.pulsar.views.pulsar_panel import order, panel, run, subscription
 
 
 def lab_of(algorithm="auto_split", keys=(), keyless=1, rate=40, **options):
@@ -52,7 +52,7 @@ def test_the_current_rule_spreads_them_by_their_numbers_and_3_2_keeps_them_toget
     lab = lab_of(algorithm, order="draining", rate=20)
     run(lab, 10)
     done = handled(lab)
-    assert min(done.values()) > 20 and lane_of(lab).lag() < 20
+    assert min(done.values()) > 20 and lane_of(lab).reads.lag() < 20
     expected = by_numbers(lab, lane_of(lab).next_record)
     assert all(expected[name] - 20 <= done[name] <= expected[name] for name in done)
     together = lab_of(algorithm, order="recently_joined")
@@ -63,14 +63,14 @@ def test_the_current_rule_spreads_them_by_their_numbers_and_3_2_keeps_them_toget
 def test_shares_count_them_by_the_part_of_the_slots_and_keyed_ones_by_their_owners():
     lab = lab_of(order="draining", keys=[("a", 1)], keyless=3)
     run(lab, 10)
-    weights, counts = lane_of(lab).weights(), lane_of(lab).reads.notes.key_counts
-    owner = lane_of(lab).key_owners()[0]
+    weights, counts = lane_of(lab).reads.weights(), lane_of(lab).reads.notes.key_counts
+    owner = lane_of(lab).reads.key_owners()[0]
     assert sum(weights.values()) == sum(counts.values()) == lane_of(lab).next_record
     for name, weight in weights.items():
         assert abs(weight - counts[-1] / 4 - (counts[0] if name == owner else 0)) <= 1
     order(lab, "leave", "c1")
     run(lab, 1)
-    assert sum(lane_of(lab).weights().values()) == lane_of(lab).next_record
+    assert sum(lane_of(lab).reads.weights().values()) == lane_of(lab).next_record
 
 
 def test_the_newest_is_shown_at_the_consumer_that_gets_it():
@@ -93,10 +93,10 @@ def test_what_if_promises_no_consumer_for_a_message_without_a_key():
     run(lab, 2)
     answer = what_if(panel(lab), "auto_split", "", "c5")
     assert (answer["hash"], answer["slot"], answer["consumer"]) == (None, None, None)
-    assert what_if(panel(lab), "auto_split", "a", "c5")["consumer"] == lane_of(lab).key_owners()[0]
+    assert what_if(panel(lab), "auto_split", "a", "c5")["consumer"] == lane_of(lab).reads.key_owners()[0]
     assert (
         what_if(panel(lab), "auto_split", "", "c5", ordering_key="a")["consumer"]
-        == lane_of(lab).key_owners()[0]
+        == lane_of(lab).reads.key_owners()[0]
     )
 
 
@@ -118,7 +118,7 @@ def test_a_lane_restored_with_some_pending_and_some_waiting_goes_on_the_same(opt
         order(one, "resume", "c1")
         run(one, 5)
     assert twin.checkpoint() == lab.checkpoint()
-    lane_of(lab).reads.check(lane_of(lab))
+    lane_of(lab).reads.check()
 
 
 def test_in_a_batch_they_go_with_it_and_are_nowhere_out_of_place():

@@ -41,7 +41,7 @@ def sentence(lab):
 
 def bill_of(lab):
     lane = lane_of(lab)
-    return lane.ledger.bill.to_view(lane.redelivered, lane.ledger.standing_us())
+    return lane.ledger.bill.to_view(lane.reads.redelivered(), lane.ledger.standing_us())
 
 
 acts = st.tuples(
@@ -84,19 +84,20 @@ def test_keys_belong_to_whom_the_brokers_selector_names(algorithm, life):
             act(lab, kind, number)
     lab.advance_to(lab.now_us + 1_500)
     lane = lane_of(lab)
-    rules, broker = lane.reads, lane.reads.broker(lane)
-    picked = [rules.subscription(lane).selector.select(rules.owners.hashes[code]) for code in lab.keys.codes]
+    rules, broker = lane.reads, lane.reads.broker()
+    picked = [rules.subscription().selector.select(rules.owners.hashes[code]) for code in lab.keys.codes]
     names = {
         key: broker.state.connections[connection].consumers[number].name
         for key, (connection, number) in broker.consumers.items()
     }
     assert (
-        lane.key_owners() == [None if key is None else names[key] for key in picked][: len(lane.key_owners())]
+        lane.reads.key_owners()
+        == [None if key is None else names[key] for key in picked][: len(lane.reads.key_owners())]
     )
-    assert lane.weights() == {
+    assert lane.reads.weights() == {
         name: sum(
             rules.notes.key_counts[code]
-            for code, owner in zip(lab.keys.codes, lane.key_owners(), strict=False)
+            for code, owner in zip(lab.keys.codes, lane.reads.key_owners(), strict=False)
             if owner == name
         )
         for name in names.values()
@@ -172,9 +173,7 @@ def test_silent_program_is_given_up_at_the_moment_that_its_row_counts_down_to(af
     """A ping of the keep-alive's tick is on its way for a millisecond, and the answer for another."""
     lab = lab_of()
     rules = lane_of(lab).reads
-    opened_us = (
-        rules.broker(lane_of(lab)).state.connections[rules.client(lane_of(lab), "c1").connection].since_us
-    )
+    opened_us = rules.broker().state.connections[rules.client("c1").connection].since_us
     lab.advance_to(opened_us + 30 * SECOND + after_tick_us)
     order(lab, "crash", "c1")
     consumer = lane_of(lab).consumers["c1"]
@@ -207,10 +206,10 @@ def test_program_that_comes_back_is_told_from_the_connection_that_it_left():
     lab.advance_to(25 * SECOND)
     order(lab, "rejoin", "c1")
     lab.advance_to(26 * SECOND)
-    assert lane_of(lab).dark_units()[0] > 0, "the points of the dead connection stay on the ring"
+    assert lane_of(lab).reads.dark_units()[0] > 0, "the points of the dead connection stay on the ring"
     lab.advance_to(100 * SECOND)
     assert lane_of(lab).consumers["c1"].state == "live" and sentence(lab)["code"] == "pulsar.ghost_noticed"
-    assert lane_of(lab).dark_units()[0] == 0
+    assert lane_of(lab).reads.dark_units()[0] == 0
 
 
 def test_person_who_removes_a_silent_program_resets_its_connection():
@@ -235,10 +234,10 @@ def test_program_that_dies_before_it_has_connected_is_known_to_nobody():
         and lane_of(lab).consumers["c5"].state == "gone"
     )
     lab.advance_to(21 * SECOND)
-    assert bill_of(lab)["settled"] and lane_of(lab).weights().keys() == {"c1", "c2", "c3", "c4"}
+    assert bill_of(lab)["settled"] and lane_of(lab).reads.weights().keys() == {"c1", "c2", "c3", "c4"}
     order(lab, "rejoin", "c5")
     lab.advance_to(22 * SECOND)
-    assert "c5" in lane_of(lab).weights()
+    assert "c5" in lane_of(lab).reads.weights()
 
 
 def test_program_that_leaves_before_it_has_connected_is_known_to_nobody():
@@ -246,7 +245,7 @@ def test_program_that_leaves_before_it_has_connected_is_known_to_nobody():
     order(lab, "join", count=2)
     order(lab, "leave", "c5")
     lab.advance_to(SECOND)
-    assert lane_of(lab).weights().keys() == {"c1", "c2", "c3", "c4"} and bill_of(lab)["settled"]
+    assert lane_of(lab).reads.weights().keys() == {"c1", "c2", "c3", "c4"} and bill_of(lab)["settled"]
 
 
 def test_everybody_gone_and_somebody_new():
@@ -256,13 +255,18 @@ def test_everybody_gone_and_somebody_new():
         order(lab, "leave", name)
     lab.advance_to(21 * SECOND)
     assert sentence(lab)["code"] == "pulsar.leave_last" and hero_view(lane_of(lab))["code"] == "empty"
-    assert lane_of(lab).dark_units() == (10_000, 10_000) and lane_of(lab).picture()["connected"] == 0
     assert (
-        0 < lane_of(lab).picture()["waiting"] <= lane_of(lab).lag() <= lane_of(lab).picture()["waiting"] + 1
+        lane_of(lab).reads.dark_units() == (10_000, 10_000) and lane_of(lab).reads.picture()["connected"] == 0
+    )
+    assert (
+        0
+        < lane_of(lab).reads.picture()["waiting"]
+        <= lane_of(lab).reads.lag()
+        <= lane_of(lab).reads.picture()["waiting"] + 1
     )  # one may be on its way
     order(lab, "join")
     lab.advance_to(22 * SECOND)
-    assert sentence(lab)["code"] == "pulsar.join_first" and set(lane_of(lab).key_owners()) == {"c4"}
+    assert sentence(lab)["code"] == "pulsar.join_first" and set(lane_of(lab).reads.key_owners()) == {"c4"}
     assert bill_of(lab)["redelivered"] > 0
 
 
@@ -285,7 +289,7 @@ def test_two_changes_at_a_time_are_one_bill():
     lab.advance_to(21 * SECOND)
     bill = bill_of(lab)
     assert bill["settled"] and bill["position"] == 2 and bill["keys_moved"] > 0
-    assert set(lane_of(lab).key_owners()) == {"c2", "c3", "c4"}
+    assert set(lane_of(lab).reads.key_owners()) == {"c2", "c3", "c4"}
 
 
 def test_sticky_newcomer_takes_the_upper_half_of_one_who_subscribes_again_first():
@@ -317,7 +321,7 @@ def test_sticky_newcomers_at_a_time_ask_once_each():
     events = lab.advance_to(11 * SECOND)
     assert sum(event["kind"] == "pulsar.consumer.connected" for event in events) == 4
     assert not any(event["kind"] == "pulsar.consumer.refused" for event in events)
-    asked = lane_of(lab).reads.subscription(lane_of(lab)).selector.asked
+    asked = lane_of(lab).reads.subscription().selector.asked
     assert sorted(ranges[0] for ranges in asked.values()) == [
         (0, 16383),
         (16384, 32767),
@@ -355,10 +359,10 @@ def test_sticky_leaver_leaves_a_gap_and_a_rejoiner_asks_for_what_it_had():
     lab.advance_to(10 * SECOND)
     order(lab, "crash", "c2")
     lab.advance_to(80 * SECOND)
-    assert sentence(lab)["code"] == "pulsar.crash_noticed_gap" and lane_of(lab).dark_units()[0] > 0
+    assert sentence(lab)["code"] == "pulsar.crash_noticed_gap" and lane_of(lab).reads.dark_units()[0] > 0
     order(lab, "rejoin", "c2")
     lab.advance_to(81 * SECOND)
-    assert lane_of(lab).dark_units()[0] == 0 and sentence(lab)["code"] == "pulsar.rejoin"
+    assert lane_of(lab).reads.dark_units()[0] == 0 and sentence(lab)["code"] == "pulsar.rejoin"
     order(lab, "leave", "c1")
     lab.advance_to(82 * SECOND)
     assert sentence(lab)["code"] == "pulsar.gap" and hero_view(lane_of(lab))["code"] == "dark"
@@ -372,7 +376,12 @@ def test_sticky_joins_that_overtake_each_other_end_with_ranges_for_all():
     lab.advance_to(10 * SECOND + 1_050)
     order(lab, "join")
     lab.advance_to(12 * SECOND)
-    assert lane_of(lab).dark_units()[0] == 0 and set(lane_of(lab).weights()) == {"c1", "c2", "c3", "c4"}
+    assert lane_of(lab).reads.dark_units()[0] == 0 and set(lane_of(lab).reads.weights()) == {
+        "c1",
+        "c2",
+        "c3",
+        "c4",
+    }
     assert bill_of(lab)["settled"]
 
 
@@ -382,14 +391,14 @@ def test_lane_that_takes_anothers_place_has_the_same_history():
     order(lab, "join", count=2)
     lab.advance_to(20 * SECOND)
     order(lab, "set_algorithm", lane="pulsar", algorithm="auto_split")
-    assert lane_of(lab).sentence["code"] == "pulsar.join_many" and set(lane_of(lab).weights()) == {
+    assert lane_of(lab).sentence["code"] == "pulsar.join_many" and set(lane_of(lab).reads.weights()) == {
         "c1",
         "c2",
         "c3",
         "c4",
         "c5",
     }
-    picture = lane_of(lab).picture()
+    picture = lane_of(lab).reads.picture()
     assert (
         picture["kind"] == "ranges"
         and picture["before"] is not None
@@ -401,7 +410,7 @@ def test_picture_marks_what_a_dead_consumer_has():
     lab = lab_of("auto_split")
     lab.advance_to(10 * SECOND)
     order(lab, "crash", "c2")
-    picture = lane_of(lab).picture()
+    picture = lane_of(lab).reads.picture()
     dark = {
         picture["names"][owner]
         for owner, is_dark in zip(picture["now"]["owners"], picture["now"]["dark"], strict=True)
@@ -417,7 +426,7 @@ def test_rules_of_the_subscription_are_watched_while_the_world_runs(algorithm):
     order(lab, "join", count=10)
     order(lab, "crash", "c1")
     lab.advance_to(6 * SECOND)
-    lane_of(lab).reads.subscription(lane_of(lab)).dispatcher.available += 1
+    lane_of(lab).reads.subscription().dispatcher.available += 1
     with pytest.raises(InvariantError, match="permits are counted"):
         lab.advance_to(7 * SECOND)
 
@@ -425,7 +434,7 @@ def test_rules_of_the_subscription_are_watched_while_the_world_runs(algorithm):
 def test_they_are_watched_every_five_seconds_while_nothing_changes():
     lab = lab_of("auto_split")
     lab.advance_to(23 * SECOND)
-    lane_of(lab).reads.subscription(lane_of(lab)).dispatcher.available += 1
+    lane_of(lab).reads.subscription().dispatcher.available += 1
     lab.advance_to(24 * SECOND)
     with pytest.raises(InvariantError, match="permits are counted"):
         lab.advance_to(25 * SECOND)
@@ -469,7 +478,7 @@ def test_order_rules_batches_and_dead_letters_survive_a_restore(options):
     again = Lab.restore(lab.scenario, lab.checkpoint())
     assert again.advance_to(80 * SECOND) == lab.advance_to(80 * SECOND)
     assert again.checkpoint() == lab.checkpoint()
-    lane_of(lab).check_invariants()
+    lane_of(lab).reads.check()
 
 
 @pytest.mark.parametrize(
@@ -491,16 +500,16 @@ def test_settings_that_make_no_sense_are_refused_at_their_field(algorithm, optio
 def test_failover_takes_the_article_s_places_and_tells_who_stands_by():
     lab = lab_of("failover", consumers=4, partitions=2)
     lab.advance_to(5 * SECOND)
-    partitions = lane_of(lab).picture()["partitions"]
+    partitions = lane_of(lab).reads.picture()["partitions"]
     assert [(part["owner"], part["standbys"]) for part in partitions.values()] == [
         ("c1", ["c2", "c3", "c4"]),
         ("c2", ["c1", "c3", "c4"]),
     ]
     order(lab, "leave", "c1")
     lab.advance_to(5 * SECOND + 900_000)
-    assert all(part["stopped"] for part in lane_of(lab).picture()["partitions"].values())
+    assert all(part["stopped"] for part in lane_of(lab).reads.picture()["partitions"].values())
     lab.advance_to(7 * SECOND)
-    assert [part["owner"] for part in lane_of(lab).picture()["partitions"].values()] == ["c2", "c3"]
+    assert [part["owner"] for part in lane_of(lab).reads.picture()["partitions"].values()] == ["c2", "c3"]
     assert sentence(lab)["code"] == "pulsar.failover.leave" and bill_of(lab)["pause_us"] == SECOND
 
 
@@ -521,7 +530,9 @@ def test_exclusive_refuses_the_second_by_its_name_and_shared_only_takes_turns():
     lab.advance_to(2 * SECOND)
     order(lab, "join")
     lab.advance_to(3 * SECOND)
-    assert sentence(lab)["params"]["error"] == "ConsumerBusy" and lane_of(lab).picture()["refused"] == ["c2"]
+    assert sentence(lab)["params"]["error"] == "ConsumerBusy" and lane_of(lab).reads.picture()["refused"] == [
+        "c2"
+    ]
     order(lab, "set_algorithm", lane="pulsar", algorithm="shared")
     lab.advance_to(13 * SECOND)
-    assert lane_of(lab).picture()["ring"] and lab.view()["rigs"]["pulsar"]["skew"] < 1.1
+    assert lane_of(lab).reads.picture()["ring"] and lab.view()["rigs"]["pulsar"]["skew"] < 1.1

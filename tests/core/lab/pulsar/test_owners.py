@@ -134,14 +134,16 @@ def test_assignment_is_the_same_object_until_the_selector_answers_otherwise() ->
     lab = lab_of("pulsar", seconds=2)
     lane = lane_of(lab)
     assert isinstance(lane.reads, PulsarReading)
-    owners, broker = lane.reads.owners, lane.reads.broker(lane)
+    owners, broker = lane.reads.owners, lane.reads.broker()
     first = owners.now(broker)
     owners.forget()
     assert owners.now(broker) is first
     order(lab, "join", seconds=1)
-    assert owners.now(lane.reads.broker(lane)) is not first and set(
-        owners.now(lane.reads.broker(lane)).slots_of
-    ) == {"c1", "c2", "c3"}
+    assert owners.now(lane.reads.broker()) is not first and set(owners.now(lane.reads.broker()).slots_of) == {
+        "c1",
+        "c2",
+        "c3",
+    }
 
 
 def test_weights_are_the_messages_so_far_by_the_owner_of_now() -> None:
@@ -149,11 +151,11 @@ def test_weights_are_the_messages_so_far_by_the_owner_of_now() -> None:
     for _ in range(2):
         lane = lane_of(lab)
         assert isinstance(lane.reads, PulsarReading)
-        owners, broker = lane.reads.owners, lane.reads.broker(lane)
+        owners, broker = lane.reads.owners, lane.reads.broker()
         counted: dict[str | None, int] = {}
         for index in range(lane.next_record):
             name = owners.now(broker).names[owners.holder_of(broker, lab.workload.key_code(index)) or ""]
             counted[name] = counted.get(name, 0) + 1
-        assert lane.weights() == {name: counted.get(name, 0) for name in lane.consumers}
+        assert lane.reads.weights() == {name: counted.get(name, 0) for name in lane.consumers}
         order(lab, "join", seconds=2)
     assert lab.now_us == 7 * SECOND

@@ -56,7 +56,7 @@ def test_each_subscription_gets_every_record_at_its_own_pace(algorithm, options)
         cursors = found["billing"]["cursors"].values()
         acked = sum(cursor["mark_delete"] + 1 + cursor["acked_ahead"] for cursor in cursors)
         assert found["billing"]["backlog"] + acked == sum(cursor["end"] for cursor in cursors)
-    assert (lab.lanes["pulsar"].lag() < 20) == (algorithm != "exclusive")
+    assert (lab.lanes["pulsar"].reads.lag() < 20) == (algorithm != "exclusive")
 
 
 @pytest.mark.parametrize(("algorithm", "options"), CASES)
@@ -68,7 +68,7 @@ def test_lab_sees_of_its_own_programs_what_it_sees_without_the_others(algorithm,
         order(lab, "crash", "c1", 70)
         order(lab, "rejoin", "c1", 3)
         order(lab, "leave", "c2", 3)
-        lab.lanes["pulsar"].check_invariants()
+        lab.lanes["pulsar"].reads.check()
     assert (
         set(panel(beside)["holders"].values())
         == set(panel(plain)["holders"].values())
@@ -81,10 +81,8 @@ def test_lab_sees_of_its_own_programs_what_it_sees_without_the_others(algorithm,
     assert seen[0] == seen[1]
     codes = [lab.view()["rigs"]["pulsar"]["sentence"]["code"] for lab in (plain, beside)]
     assert codes[0] == codes[1]
-    assert plain.lanes["pulsar"].reads.is_settled(plain.lanes["pulsar"]) == beside.lanes[
-        "pulsar"
-    ].reads.is_settled(beside.lanes["pulsar"])
-    dark = [lab.lanes["pulsar"].reads.dark_units(lab.lanes["pulsar"]) for lab in (plain, beside)]
+    assert plain.lanes["pulsar"].reads.is_settled() == beside.lanes["pulsar"].reads.is_settled()
+    dark = [lab.lanes["pulsar"].reads.dark_units() for lab in (plain, beside)]
     assert dark[0] == dark[1]
 
 
@@ -92,8 +90,8 @@ def test_without_consumers_of_the_lab_all_its_keys_are_dark_while_others_read():
     lab = lab_of(consumers=0)
     lab.advance_to(5 * SECOND)
     lane = lab.lanes["pulsar"]
-    dark, units = lane.reads.dark_units(lane)
-    assert dark == units and lane.lag() == 100 and panel(lab)["subscriptions"]["audit"]["backlog"] <= 10
+    dark, units = lane.reads.dark_units()
+    assert dark == units and lane.reads.lag() == 100 and panel(lab)["subscriptions"]["audit"]["backlog"] <= 10
 
 
 def test_entries_stay_until_the_slowest_subscription_has_acknowledged_them():
@@ -101,10 +99,10 @@ def test_entries_stay_until_the_slowest_subscription_has_acknowledged_them():
     lab.advance_to(20 * SECOND)
     lane = lab.lanes["pulsar"]
     topic, mark_delete = (
-        lane.reads.topics(lane)[0],
+        lane.reads.topics()[0],
         panel(lab)["subscriptions"]["billing"]["cursors"]["-1"]["mark_delete"],
     )
-    assert topic.ledger.first == mark_delete + 1 < lane.reads.subscription(lane).cursor.mark_delete - 200
+    assert topic.ledger.first == mark_delete + 1 < lane.reads.subscription().cursor.mark_delete - 200
 
 
 def test_restored_at_any_point_and_under_another_rule_they_go_on():
@@ -132,7 +130,7 @@ def test_unsubscribe_takes_away_the_labs_subscription_only():
     lab.advance_to(5 * SECOND)
     order(lab, "pulsar_unsubscribe", "c1", 5)
     assert panel(lab)["subscriptions"]["audit"]["consumers"]["audit-1"]["finished"] > 190
-    assert lab.lanes["pulsar"].lag() <= 1
+    assert lab.lanes["pulsar"].reads.lag() <= 1
 
 
 def test_defaults_are_filled_in_and_a_scenario_comes_back_as_it_was_written():

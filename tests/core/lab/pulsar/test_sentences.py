@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.core.lab.pulsar.views.test_subscription import SECOND, lab_of, lab_view, order, panel, run, whole
+from tests.core.lab.pulsar.views.pulsar_panel import SECOND, lab_of, lab_view, order, panel, run, whole
 
 
 def sentence(lab):
@@ -197,8 +197,7 @@ def test_a_newcomer_that_handles_what_was_given_back_does_not_wait():
         assert known["state"] == ("live" if known["unacked"] else known["state"])
         worked += (
             known["unacked"] > 0
-            and lab.lanes["pulsar"].reads.held_back(lab.lanes["pulsar"], lab.lanes["pulsar"].consumers["c4"])
-            > 0
+            and lab.lanes["pulsar"].reads.held_back(lab.lanes["pulsar"].consumers["c4"]) > 0
         )
     assert worked
 

@@ -6,7 +6,7 @@ import pytest
 from broker_core.errors import CommandError
 from broker_core.lab.lab import Lab
 from broker_core.pulsar.dispatchers.draining import DrainingDispatcher
-from tests.core.lab.pulsar.views.test_subscription import idle, lab_of, order, panel, run, subscription
+from tests.core.lab.pulsar.views.pulsar_panel import idle, lab_of, order, panel, run, subscription
 
 
 def set_order(lab, rule, lane="pulsar"):

@@ -54,8 +54,8 @@ def test_four_topics_and_two_consumers_each_topic_has_the_one_that_the_ring_name
     assert active(lab) == {f"topic-{number}": picked(f"topic-{number}", "c1", "c2") for number in range(4)}
     assert set(active(lab).values()) == {"c1", "c2"}
     order(lab, "leave", "c1")
-    assert set(active(lab).values()) == {"c2"} and lab.lanes["pulsar"].lag() < 20
-    lab.lanes["pulsar"].check_invariants()
+    assert set(active(lab).values()) == {"c2"} and lab.lanes["pulsar"].reads.lag() < 20
+    lab.lanes["pulsar"].reads.check()
 
 
 def test_article_has_another_rule_for_one_topic_than_for_several():
@@ -73,7 +73,7 @@ def test_each_topic_has_the_records_of_its_keys_and_a_cursor_of_its_own():
     lab = lab_of(topics=4)
     lab.advance_to(10 * SECOND)
     lane = lab.lanes["pulsar"]
-    topics = lane.reads.broker(lane).state.topics
+    topics = lane.reads.broker().state.topics
     for number in range(4):
         for entry in topics[f"topic-{number}"].ledger.entries.values():
             assert (murmur3_32(f"key-{entry.key}".encode()) & MASK_31) % 4 == number
@@ -108,8 +108,8 @@ def test_what_a_lane_has_otherwise_it_has_with_several_topics(options):
         order(each, "pulsar_hold_acks", "c2", 3)
         order(each, "pulsar_seek", "c1", 3, time_us=9 * SECOND)
         order(each, "pulsar_release_acks", "c2", 5)
-        each.lanes["pulsar"].check_invariants()
-    assert again.checkpoint() == lab.checkpoint() and lab.lanes["pulsar"].lag() < 30
+        each.lanes["pulsar"].reads.check()
+    assert again.checkpoint() == lab.checkpoint() and lab.lanes["pulsar"].reads.lag() < 30
     order(lab, "leave", "c1", 1)
     order(lab, "leave", "c2", 3)
     deleted = [

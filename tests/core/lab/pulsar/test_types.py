@@ -76,14 +76,14 @@ def test_pause_is_told_as_the_type_makes_it(kind: str) -> None:
     lane = lane_of(lived(kind, 1, step("pause", "c1")))
     assert (
         lane.sentence["code"] == "pulsar.paused"
-        and lane.sentence_as_of_now()["code"] == f"pulsar.{kind}.paused"
+        and lane.narrator.sentence_now(lane)["code"] == f"pulsar.{kind}.paused"
     )
 
 
 @pytest.mark.parametrize("partitions", [0, 1, 3])
 def test_newcomer_to_failover_stands_by_unless_a_partition_is_its_own(partitions: int) -> None:
     lane = lane_of(lived("failover", 2, step("join"), partitions=partitions))
-    active = list((lane.units() or {}).values()).count("c3")
+    active = list((lane.reads.units() or {}).values()).count("c3")
     assert lane.sentence["params"]["active"] == active
     assert lane.sentence["code"] == ("pulsar.failover.join" if active else "pulsar.failover.join_standby")
 
@@ -91,7 +91,7 @@ def test_newcomer_to_failover_stands_by_unless_a_partition_is_its_own(partitions
 @pytest.mark.parametrize("is_active", [True, False])
 def test_one_who_leaves_failover_without_a_partition_stood_by(is_active: bool) -> None:
     lab = lived("failover", 2, partitions=1)
-    active = set((lane_of(lab).units() or {}).values())
+    active = set((lane_of(lab).reads.units() or {}).values())
     leaver = next(name for name in ("c1", "c2") if (name in active) == is_active)
     order(lab, "leave", leaver, seconds=3)
     assert lane_of(lab).sentence["code"] == ("pulsar.failover.leave" if is_active else "pulsar.standby_left")

@@ -55,7 +55,7 @@ def test_newcomer_takes_its_turn_and_a_leaver_gives_back_what_it_held():
         "params": {"consumer": "c2", "redelivered": closed["inputs"]["unacked"]},
     }
     lab.advance_to(15 * SECOND)
-    bill = lane_of(lab).ledger.bill.to_view(lane_of(lab).redelivered, 0)
+    bill = lane_of(lab).ledger.bill.to_view(lane_of(lab).reads.redelivered(), 0)
     assert bill["settled"] and bill["redelivered"] == closed["inputs"]["unacked"]
 
 
@@ -134,13 +134,13 @@ def test_every_record_is_on_its_way_held_or_done_and_programs_are_never_idle_for
     # Ten seconds of acks are kept; three programs take a tenth of a second for each message, and with a
     # prefetch of 1 wait 2.2 ms for the next.
     assert 3 * 10 * 10 * 97 // 100 <= handled <= 3 * 10 * 11
-    lane_of(lab).check_invariants()
+    lane_of(lab).reads.check()
 
 
 def test_broken_law_is_noticed_while_the_lane_runs_and_not_at_the_next_command():
     lab = lab_of()
     lab.advance_to(3 * SECOND)
-    lane_of(lab).reads.queue(lane_of(lab)).state.acked += 1
+    lane_of(lab).reads.queue().state.acked += 1
     with pytest.raises(InvariantError, match="published"):
         lab.advance_to(5 * SECOND)
 

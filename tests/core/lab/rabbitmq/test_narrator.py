@@ -58,14 +58,17 @@ def test_one_who_is_gone_is_cleared_away_with_a_sentence_of_all_models() -> None
 
 def test_leaver_gives_back_what_the_sentence_says() -> None:
     lab = lived(2, step("pause", "c1", 4))
-    held = lane_of(lab).held(lane_of(lab).consumers["c1"])
+    held = lane_of(lab).reads.held(lane_of(lab).consumers["c1"])
     order(lab, "leave", "c1", seconds=1)
-    assert held > 0 and lane_of(lab).sentence["params"]["redelivered"] == held == lane_of(lab).redelivered
+    assert (
+        held > 0
+        and lane_of(lab).sentence["params"]["redelivered"] == held == lane_of(lab).reads.redelivered()
+    )
 
 
 def test_given_up_connection_tells_what_it_held() -> None:
     lab = lived(2, step("pause", "c1", 4), step("resume", "c1", 0), step("crash", "c1", 5))
-    held = lane_of(lab).held(lane_of(lab).consumers["c1"])
+    held = lane_of(lab).reads.held(lane_of(lab).consumers["c1"])
     lab.advance_to(lab.now_us + GIVEN_UP_S * SECOND)
     assert lane_of(lab).sentence["params"]["unacked"] == held > 0
 
@@ -75,19 +78,19 @@ def test_while_its_former_connection_holds_messages_the_sentence_of_one_who_came
 ):
     lab = lived(2, step("crash", "c1", 3), step("rejoin", "c1"))
     lane = lane_of(lab)
-    now = lane.sentence_as_of_now()
+    now = lane.narrator.sentence_now(lane)
     assert lane.sentence["code"] == "rabbitmq.join" and now["code"] == "rabbitmq.join_former"
     assert now["params"]["former"] > 0 and now["params"]["deadline_us"] > lab.now_us
     lab.advance_to(now["params"]["deadline_us"] - 1)
-    assert lane.sentence_as_of_now()["code"] == "rabbitmq.join_former"
+    assert lane.narrator.sentence_now(lane)["code"] == "rabbitmq.join_former"
     lab.advance_to(now["params"]["deadline_us"] + SECOND)
-    assert lane.sentence_as_of_now()["code"] == "rabbitmq.ghost_noticed"
+    assert lane.narrator.sentence_now(lane)["code"] == "rabbitmq.ghost_noticed"
 
 
 def test_sentence_of_somebody_else_says_nothing_of_a_former_connection() -> None:
     lab = lived(2, step("crash", "c1", 3), step("rejoin", "c1"), step("join"))
     assert (
-        lane_of(lab).sentence_as_of_now() == lane_of(lab).sentence
+        lane_of(lab).narrator.sentence_now(lane_of(lab)) == lane_of(lab).sentence
         and lane_of(lab).sentence["params"]["consumer"] == "c3"
     )
 

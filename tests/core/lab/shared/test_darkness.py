@@ -53,7 +53,7 @@ def agree(lab):
     for lane in lab.lanes.values():
         assert not lane.ledger.tally.is_stale
         darkness = lane.ledger.tally.darkness
-        assert (darkness.dark, darkness.units) == lane.dark_units(), (lane.id, lab.now_us)
+        assert (darkness.dark, darkness.units) == lane.reads.dark_units(), (lane.id, lab.now_us)
         assert (darkness.began_us is None) == (darkness.dark == 0)
 
 
@@ -86,7 +86,7 @@ def test_a_dead_tubemq_client_s_partitions_stay_dark_until_it_returns():
     darkness = lab.lanes["tubemq"].ledger.tally.darkness
     before = darkness.unit_us_at(lab.now_us)
     order(lab, "crash", "c2")
-    owned = sum(name == "c2" for name in lab.lanes["tubemq"].units().values())
+    owned = sum(name == "c2" for name in lab.lanes["tubemq"].reads.units().values())
     lab.advance_to(200 * SECOND)
     assert darkness.dark == owned > 0 and darkness.unit_us_at(lab.now_us) - before == owned * 180 * SECOND
     order(lab, "rejoin", "c2")

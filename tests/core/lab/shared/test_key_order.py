@@ -68,7 +68,7 @@ def test_reading_again_after_a_crash_breaks_the_order_of_a_busy_key_in_kafka(wri
     lab.submit({"command_id": "j", "kind": "join", "rig": "all", "consumer": None, "args": {}, "position": 4})
     lab.advance_to(120 * SECOND)
     lane = lab.lanes["kafka"]
-    assert lane.redelivered > 0
+    assert lane.reads.redelivered() > 0
     assert lane.ledger.tally.order.count == out_of_order(lane, written_down) > 0
 
 
@@ -96,7 +96,7 @@ def test_tubemq_breaks_the_order_only_by_what_it_reads_again(written_down, consu
         )
     lab.advance_to(110 * SECOND)
     lane = lab.lanes["tubemq"]
-    assert lane.redelivered > 0
+    assert lane.reads.redelivered() > 0
     assert lane.ledger.tally.order.count == out_of_order(lane, written_down) > 0
 
 

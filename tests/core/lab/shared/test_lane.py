@@ -57,12 +57,12 @@ def test_paused_program_keeps_what_it_has_and_handles_nothing_until_it_resumes()
     lab = queue_of(consumers=1)
     order(lab, "pause", "c1", seconds=1)
     consumer = lane_of(lab).consumers["c1"]
-    done, held = dict(consumer.acked), lane_of(lab).held(consumer)
+    done, held = dict(consumer.acked), lane_of(lab).reads.held(consumer)
     lab.advance_to(lab.now_us + 3 * SECOND)
     assert (
         consumer.acked == done
         and held > 0
-        and lane_of(lab).held(consumer) >= held
+        and lane_of(lab).reads.held(consumer) >= held
         and lane_of(lab).state_word(consumer) == "paused"
     )
     order(lab, "resume", "c1", seconds=2)
@@ -227,9 +227,9 @@ def test_last_second_of_a_lane_is_in_its_history_and_a_part_of_one_is_not() -> N
 def test_records_that_a_lane_has_seen_already_are_not_published_again() -> None:
     lab = queue_of()
     lane = lane_of(lab)
-    count, lag = lane.next_record, lane.lag()
+    count, lag = lane.next_record, lane.reads.lag()
     lane.advance(lab.now_us, 0, lab.workload.arrival_times(0, count), lab.workload.key_codes(0, count))
-    assert (lane.next_record, lane.lag()) == (count, lag)
+    assert (lane.next_record, lane.reads.lag()) == (count, lag)
     later = lab.now_us + 500_000
     stop = lab.workload.count_until(later + SECOND)
     lane.advance(later, 0, lab.workload.arrival_times(0, stop), lab.workload.key_codes(0, stop))

@@ -62,7 +62,7 @@ def run(lab: Lab, life, stops=(), restore_at=None):
         else:
             lab.view()
         for lane in lab.lanes.values():
-            lane.check_invariants()
+            lane.reads.check()
     events += lab.advance_to(END_US)
     return lab.checkpoint(), events
 
@@ -96,10 +96,10 @@ def test_when_people_have_let_it_be_a_lane_comes_to_rest_and_everything_is_serve
     lab.advance_to(
         lab.now_us + 200 * SECOND
     )  # until the slowest broker has noticed the last silent connection
-    assert lane.is_settled() and lane.ledger.is_at_rest and not lane.crash_positions
+    assert lane.reads.is_settled() and lane.ledger.is_at_rest and not lane.crash_positions
     has_gaps = (model, lane.algorithm.partition("_")[0]) == (
         "pulsar",
         "sticky",
     )  # nobody takes what a leaver of fixed ranges had
-    assert has_gaps or (lane.dark_units()[0] == 0 and lane.stuck()[0] == 0)
-    lane.check_invariants()
+    assert has_gaps or (lane.reads.dark_units()[0] == 0 and lane.reads.stuck()[0] == 0)
+    lane.reads.check()

@@ -33,7 +33,8 @@ def names(changes: list[Any]) -> list[tuple[str, list[str]]]:
 
 def test_bill_remembers_who_had_what_when_it_was_opened() -> None:
     lane = busy(units={"0": "c1", "1": "c1"}, key_owners=["c1"], weights={"c1": 3, "c2": 1})
-    lane.next_record, lane.redelivered = 4, 9
+    lane.next_record = 4
+    lane.set(redelivered=9)
     begun(lane, "join", "c2", 1, at_us=70).set(units={"0": "c1", "1": "c2"}, key_owners=["c2"])
     bill = lane.ledger.bill
     assert (bill.at_us, bill.units_before, bill.owners_before) == (70, {"0": "c1", "1": "c1"}, ["c1"])

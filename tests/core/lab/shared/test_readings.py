@@ -48,27 +48,27 @@ def looks(name: str, seed: int) -> Iterator[tuple[Lab, Lane]]:
 @pytest.mark.parametrize("name", LANES)
 def test_counts_are_parts_of_what_there_is(name: str, seed: int) -> None:
     for lab, lane in looks(name, seed):
-        dark, units = lane.dark_units()
-        part, whole = lane.stuck()
+        dark, units = lane.reads.dark_units()
+        part, whole = lane.reads.stuck()
         assert 0 <= dark <= units and 0 <= part <= whole
-        assert lane.lag() >= 0 and all(lane.held(one) >= 0 for one in lane.consumers.values())
-        assert all(lane.waiting_for(one) >= 0 for one in lane.consumers.values())
+        assert lane.reads.lag() >= 0 and all(lane.reads.held(one) >= 0 for one in lane.consumers.values())
+        assert all(lane.reads.waiting_for(one) >= 0 for one in lane.consumers.values())
         assert lane.next_record == lab.record_count
-        assert all(weight >= 0 for weight in lane.weights().values())
+        assert all(weight >= 0 for weight in lane.reads.weights().values())
 
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", KEYED)
 def test_route_of_a_record_leads_to_the_owner_of_its_key(name: str, seed: int) -> None:
     for lab, lane in looks(name, seed):
-        owners = lane.key_owners()
+        owners = lane.reads.key_owners()
         assert owners is not None and len(owners) == lane.keys.count_at(lane.next_record)
         for owner, code, first in zip(owners, lane.keys.codes, lane.keys.first_seen, strict=False):
-            route = lane.route(first, code)
+            route = lane.reads.route(first, code)
             assert route["consumer"] == owner
             if name in PARTITIONED:
-                assert (lane.units() or {})[route["unit"]] == owner
-        assert sum(lane.weights().values()) <= lab.record_count
+                assert (lane.reads.units() or {})[route["unit"]] == owner
+        assert sum(lane.reads.weights().values()) <= lab.record_count
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -76,10 +76,10 @@ def test_route_of_a_record_leads_to_the_owner_of_its_key(name: str, seed: int) -
 def test_where_every_key_has_an_owner_the_weights_are_all_records(name: str, seed: int) -> None:
     seen = 0
     for lab, lane in looks(name, seed):
-        owners = lane.key_owners() or []
+        owners = lane.reads.key_owners() or []
         if owners and None not in owners:
             seen += 1
-            assert sum(lane.weights().values()) == lab.record_count
+            assert sum(lane.reads.weights().values()) == lab.record_count
     assert seen
 
 
@@ -87,12 +87,12 @@ def test_where_every_key_has_an_owner_the_weights_are_all_records(name: str, see
 @pytest.mark.parametrize("name", ["tubemq", "kafka", "cluster"])
 def test_picture_of_partitions_is_what_the_numbers_say(name: str, seed: int) -> None:
     for _, lane in looks(name, seed):
-        rows = lane.picture()["partitions"]
-        assert list(rows) == list(lane.units() or {}) and {
+        rows = lane.reads.picture()["partitions"]
+        assert list(rows) == list(lane.reads.units() or {}) and {
             key for key, row in rows.items() if row["stopped"]
-        } == set(lane.reads.stopped(lane))
-        assert sum(row["lag"] for row in rows.values()) <= lane.lag() + sum(
-            lane.held(one) for one in lane.consumers.values()
+        } == set(lane.reads.stopped())
+        assert sum(row["lag"] for row in rows.values()) <= lane.reads.lag() + sum(
+            lane.reads.held(one) for one in lane.consumers.values()
         )
         if name != "tubemq":  # there the picture also shows who is registered, beside whom it falls to
-            assert {key: row["owner"] for key, row in rows.items()} == lane.units()
+            assert {key: row["owner"] for key, row in rows.items()} == lane.reads.units()

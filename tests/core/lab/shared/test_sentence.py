@@ -10,8 +10,12 @@ from broker_core.lab.shared.sentence import sentence_view
 def params(code: str, **said) -> dict:
     sentence = {"code": code, "params": {"consumer": "c1", **said}}
     consumer = SimpleNamespace(name="c1")
-    lane = SimpleNamespace(consumers={"c1": consumer}, sentence_as_of_now=lambda: sentence, held=lambda _: 7,
-                           units=lambda: {"0": "c1", "1": "c2", "2": "c1", "3": "c1"})  # fmt: skip
+    units = {"0": "c1", "1": "c2", "2": "c1", "3": "c1"}
+    lane = SimpleNamespace(
+        consumers={"c1": consumer},
+        narrator=SimpleNamespace(sentence_now=lambda lane: sentence),
+        reads=SimpleNamespace(held=lambda consumer: 7, units=lambda: units),
+    )
     return sentence_view(lane, None)["params"]
 
 

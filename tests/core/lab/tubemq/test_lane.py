@@ -101,7 +101,7 @@ def test_restart_is_told_shown_and_billed_while_it_lasts_and_when_it_is_over():
     ] == "moving"
     assert all(part["stopped"] for part in view["picture"]["partitions"].values()) and lane_of(
         lab
-    ).dark_units() == (12, 12)
+    ).reads.dark_units() == (12, 12)
     at(lab, 20.25)
     assert {part["owner"] for part in seen(lab)["picture"]["partitions"].values()} == {
         None
@@ -116,7 +116,7 @@ def test_restart_is_told_shown_and_billed_while_it_lasts_and_when_it_is_over():
     assert (view["bill"]["partitions_moved"], view["sentence"]["params"]["partitions_moved"]) == (10, 10)
     # The last process takes at most 2.2 s to start, and the network a few milliseconds for each partition.
     assert SECOND < view["bill"]["pause_us"] < 2_300_000 and view["bill"]["redelivered"] <= 3
-    assert view["tally"]["dark_partition_us"] > 0 and lane_of(lab).dark_units() == (0, 12)
+    assert view["tally"]["dark_partition_us"] > 0 and lane_of(lab).reads.dark_units() == (0, 12)
     picture = view["picture"]
     assert all(
         part["owner"] == part["assigned"] and not part["stopped"] for part in picture["partitions"].values()
@@ -216,7 +216,9 @@ def test_paused_program_stays_paused_through_a_restart_and_waits_for_its_partiti
         view["consumers"]["c2"]["state"] == "paused"
         and sum(lane_of(lab).consumers["c2"].acked.values()) <= done
     )
-    assert lane_of(lab).waiting_for(lane_of(lab).consumers["c2"]) > 0 and lane_of(lab).dark_units() == (0, 12)
+    assert lane_of(lab).reads.waiting_for(lane_of(lab).consumers["c2"]) > 0 and lane_of(
+        lab
+    ).reads.dark_units() == (0, 12)
     order(lab, "resume", "c2")
     at(lab, 38)
     assert lane_of(lab).consumers["c2"].acked_between(34, 38) > 10
@@ -295,7 +297,7 @@ def test_process_that_comes_back_early_finds_its_node_id_taken_by_its_dead_clien
     }
     assert {part["owner"] for part in view["picture"]["partitions"].values()} == {"c1", "c2"} and lane_of(
         lab
-    ).dark_units() == (0, 12)
+    ).reads.dark_units() == (0, 12)
 
 
 def test_refusal_whose_reason_is_gone_when_it_arrives_names_nobody():
@@ -323,7 +325,7 @@ def test_partitions_whose_brokers_believe_longer_in_the_dead_client_than_the_mas
     assert [event["data"]["code"] for event in refused] == [430, 410]
     assert seen(lab)["sentence"] == {"code": "tubemq.occupied", "params": {"consumer": "c1", "code": 410}}
     at(lab, silent_s + 60)
-    assert seen(lab)["bill"]["settled"] and lane_of(lab).dark_units() == (0, 12)
+    assert seen(lab)["bill"]["settled"] and lane_of(lab).reads.dark_units() == (0, 12)
     assert (
         seen(lab)["sentence"]["code"] == "tubemq.ghost_noticed"
         and 30 * SECOND < seen(lab)["bill"]["pause_us"] < 45 * SECOND
@@ -350,7 +352,7 @@ def test_newcomer_is_refused_while_the_master_still_counts_a_dead_client():
     assert (
         view["bill"]["settled"]
         and "c1" not in view["picture"]["clients"]
-        and lane_of(lab).dark_units() == (0, 12)
+        and lane_of(lab).reads.dark_units() == (0, 12)
     )
     at(lab, 91, "rejoin", "c1")
     assert seen(lab)["sentence"]["code"] == "tubemq.restarting"
@@ -380,14 +382,14 @@ def test_process_that_dies_before_the_master_knows_it_is_missed_by_nobody():
     assert view["bill"]["settled"] and view["picture"]["clients"]["c4"]["state"] == "gone"
     order(lab, "rejoin", "c4")
     at(lab, 80)
-    assert seen(lab)["sentence"]["code"] == "tubemq.rejoined" and lane_of(lab).dark_units() == (0, 12)
+    assert seen(lab)["sentence"]["code"] == "tubemq.rejoined" and lane_of(lab).reads.dark_units() == (0, 12)
 
 
 def test_all_crashed_and_all_back():
     lab = lab_of()
     for name in ("c1", "c2", "c3"):
         at(lab, 20, "crash", name)
-    assert lane_of(lab).dark_units() == (12, 12)
+    assert lane_of(lab).reads.dark_units() == (12, 12)
     at(lab, 60)
     assert seen(lab)["hero"]["code"] == "empty" and {
         consumer["state"] for consumer in seen(lab)["consumers"].values()
@@ -396,7 +398,7 @@ def test_all_crashed_and_all_back():
         at(lab, 70, "rejoin", name)
     at(lab, 90)
     view = seen(lab)
-    assert view["bill"]["settled"] and lane_of(lab).dark_units() == (0, 12)
+    assert view["bill"]["settled"] and lane_of(lab).reads.dark_units() == (0, 12)
     assert {name: client["node_id"] for name, client in view["picture"]["clients"].items()} == {
         "c1": 0,
         "c2": 1,
@@ -441,7 +443,7 @@ def test_each_message_is_done_once_in_the_order_of_its_key_and_lag_is_what_is_le
             <= 1 + 3 * 10
         )
     assert view["tally"]["out_of_order"] == 0 and view["tally"]["redelivered"] == 0
-    assert sum(lane.weights().values()) == lab.record_count
+    assert sum(lane.reads.weights().values()) == lab.record_count
 
 
 def test_fast_programs_read_many_messages_at_once_and_keep_up_in_spite_of_the_network():
@@ -454,10 +456,10 @@ def test_fast_programs_read_many_messages_at_once_and_keep_up_in_spite_of_the_ne
     lags = []
     for second in range(20, 40):
         at(lab, second)
-        lags.append(lane_of(lab).lag())
+        lags.append(lane_of(lab).reads.lag())
         programs = [lane_of(lab).world.slots[f"c{number}"].node.state.program for number in range(1, 7)]
         assert sum(program.finished for program in programs) + lags[-1] == lab.record_count
-    assert max(lags) < 300 and lane_of(lab).redelivered == 0
+    assert max(lags) < 300 and lane_of(lab).reads.redelivered() == 0
     at(lab, 40, "pause", "c1")
     at(lab, 42, "resume", "c1")
     at(lab, 42.5, "leave", "c2")  # c1 has a backlog now
@@ -500,7 +502,7 @@ def test_one_that_crashes_in_the_middle_of_a_restart_is_told_though_nobody_will_
         assert "tubemq.client.lost" in [event["kind"] for event in lane["why"]]
     at(lab, 61, "rejoin", "c2")
     at(lab, 80)
-    assert seen(lab)["sentence"]["code"] == "tubemq.rejoined" and lane_of(lab).dark_units()[0] == 0
+    assert seen(lab)["sentence"]["code"] == "tubemq.rejoined" and lane_of(lab).reads.dark_units()[0] == 0
 
 
 def test_what_is_sent_over_a_cut_link_does_not_arrive_while_nobody_looks():
@@ -514,6 +516,6 @@ def test_what_is_sent_over_a_cut_link_does_not_arrive_while_nobody_looks():
     assert [partition.end for partition in world.node(broker).state.partitions.values()] == ends
     world.heal(world.connection("tubemq:producer", broker))
     at(lab, 31)
-    assert sum(partition.end for partition in lane.reads.partitions(lane).values()) == lab.record_count - 1, (
+    assert sum(partition.end for partition in lane.reads.partitions().values()) == lab.record_count - 1, (
         "one is on its way"
     )

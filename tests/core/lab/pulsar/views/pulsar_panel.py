@@ -47,4 +47,4 @@ def idle(lab, name):
 
 def subscription(lab):
     lane = lab.lanes["pulsar"]
-    return lane.reads.subscriptions(lane)[0]
+    return lane.reads.subscriptions()[0]

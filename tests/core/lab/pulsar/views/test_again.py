@@ -3,7 +3,7 @@ ask."""
 
 import pytest
 
-from tests.core.lab.pulsar.views.test_subscription import idle, lab_of, panel, run, subscription
+from tests.core.lab.pulsar.views.pulsar_panel import idle, lab_of, panel, run, subscription
 
 SECOND = 1_000_000
 
@@ -35,7 +35,7 @@ def test_each_message_climbs_its_ladder_and_ends_as_a_dead_letter():
     climbed = [times for times in seen if times is not None]
     # The fourth delivery fails at once and is the last: no full second sees it.
     assert climbed == sorted(climbed) and {0, 1, 2} <= set(climbed) <= {0, 1, 2, 3} and seen[-1] is None
-    assert again(lab)["dead_letters"] == lab.lanes["pulsar"].picture()["dead_letters"] > 0
+    assert again(lab)["dead_letters"] == lab.lanes["pulsar"].reads.picture()["dead_letters"] > 0
 
 
 def test_who_has_it_and_when_it_is_asked_for_again_are_the_client_s():
@@ -59,7 +59,9 @@ def test_with_a_retry_letter_topic_the_ladder_is_there():
     )
     run(lab, 12)
     view = again(lab)
-    assert view["in_retry_topic"] and view["count"] == lab.lanes["pulsar"].picture()["retry_letters"] > 0
+    assert (
+        view["in_retry_topic"] and view["count"] == lab.lanes["pulsar"].reads.picture()["retry_letters"] > 0
+    )
     assert {entry["times"] for entry in view["entries"].values()} <= {1, 2, 3}
     assert all(entry["record"] % 20 == 0 for entry in view["entries"].values())
 

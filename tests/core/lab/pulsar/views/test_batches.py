@@ -6,7 +6,7 @@ import pytest
 from broker_core.lab.lab import Lab
 from broker_core.lab.pulsar.batches import KEPT
 from broker_core.lab.pulsar.views.batches import ACKED, HANDLED, MESSAGES_SHOWN, OPEN
-from tests.core.lab.pulsar.views.test_subscription import lab_of, order, panel, run, subscription
+from tests.core.lab.pulsar.views.pulsar_panel import lab_of, order, panel, run, subscription
 
 HALF_SECOND_US = 500_000
 
@@ -45,7 +45,9 @@ def test_each_key_s_owner_is_the_selector_s():
     lab = batching_lab("default")
     run(lab, 3)
     lane = lab.lanes["pulsar"]
-    owners = dict(zip([lab.workload.key(code) for code in lane.keys.codes], lane.key_owners(), strict=False))
+    owners = dict(
+        zip([lab.workload.key(code) for code in lane.keys.codes], lane.reads.key_owners(), strict=False)
+    )
     told = [
         pair
         for entry in batches(lab)["recent"].values()

@@ -178,7 +178,7 @@ def test_crashed_then_gone():
     assert idle(lab, "c2") == {"code": "gone"}
     assert (
         sum(consumer["redelivered"] for consumer in panel(lab)["consumers"].values())
-        == lab.lanes["pulsar"].redelivered
+        == lab.lanes["pulsar"].reads.redelivered()
         > 0
     )
 
@@ -191,7 +191,7 @@ def test_who_waits_behind_a_batch_that_cannot_be_sent_is_told_so():
     order(lab, "pulsar_hold_acks", "c1")
     run(lab, 15)
     told, dispatcher = idle(lab, "c2"), subscription(lab).dispatcher
-    names = program_names(lab.lanes["pulsar"].reads.broker(lab.lanes["pulsar"]))
+    names = program_names(lab.lanes["pulsar"].reads.broker())
     assert told["code"] == "out_of_reach" and told["owner"] == "c1" and told["before"] >= 100
     stuck = [
         names[dispatcher.owner(dispatcher.entries[position].hash32)]

@@ -30,7 +30,7 @@ def test_entries_one_by_one_are_at_whom_the_broker_says(algorithm):
     pending = known.dispatcher.pending() if algorithm != "failover_document" else {}
     held = {position: key for key, positions in pending.items() for position in positions}
     lane = lab.lanes["pulsar"]
-    names, programs = list(lane.consumers), program_names(lane.reads.broker(lane))
+    names, programs = list(lane.consumers), program_names(lane.reads.broker())
     for position, who in enumerate(told, known.cursor.mark_delete + 1):
         if position in known.cursor.ahead:
             assert who == ACKED

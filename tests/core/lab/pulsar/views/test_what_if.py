@@ -15,7 +15,7 @@ from broker_core.lab.pulsar.views.ranges import check_ranges, ranges_from_text
 from broker_core.lab.pulsar.views.what_if import KEY_BYTES_MAX, next_name, ordering_key_of, what_if
 from broker_core.lab.view import lab_view
 from broker_core.pulsar.selectors import SELECTORS
-from tests.core.lab.pulsar.views.test_subscription import lab_of, order, panel, run, subscription
+from tests.core.lab.pulsar.views.pulsar_panel import lab_of, order, panel, run, subscription
 
 KEYS = ["N725MQ", "N14228", "flight", "订单", "a", "0"]
 OWNED = [*SELECTORS, "failover", "failover_document"]
@@ -147,7 +147,7 @@ def test_ordering_key_that_the_producer_sets_decides_where_a_key_goes(algorithm,
     lab = lab_of(algorithm, consumers=3, ordering_keys=7, **options)
     run(lab, 5)
     lane = lab.lanes["pulsar"]
-    for code, owner in list(zip(lane.keys.codes, lane.key_owners(), strict=False))[:40]:
+    for code, owner in list(zip(lane.keys.codes, lane.reads.key_owners(), strict=False))[:40]:
         key = lab.workload.key(code)
         ordering_key = ordering_key_of(lab.workload, panel(lab)["ordering_keys"], key)
         assert ordering_key == f"key-{code % 7}"
@@ -241,15 +241,15 @@ def test_a_gap_within_the_ranges_of_one_consumer_is_served_by_the_rule_of_3_2_al
     served = rule == "3.2"
     assert shown["rule"]["selector"] == rule and shown["draining"] is None
     assert answer["consumer"] == ("c1" if served else None) and (answer["range"] is None) is not served
-    assert ("c1" in lab.lanes["pulsar"].key_owners()) and (
-        None in lab.lanes["pulsar"].key_owners()
+    assert ("c1" in lab.lanes["pulsar"].reads.key_owners()) and (
+        None in lab.lanes["pulsar"].reads.key_owners()
     ) is not served
     assert (subscription(lab).waiting > 20) is not served
     if served:
         return
     order(lab, "join", ranges=[[20001, 39999]])
     run(lab, 5)
-    assert None not in lab.lanes["pulsar"].key_owners() and subscription(lab).waiting < 5
+    assert None not in lab.lanes["pulsar"].reads.key_owners() and subscription(lab).waiting < 5
     twin = Lab.restore(lab.scenario, lab.checkpoint())
     assert panel(twin) == panel(lab)
 
@@ -265,5 +265,5 @@ def test_the_editor_counts_what_the_rule_serves():
     run(lab, 1)
     order(lab, "pulsar_ranges", "c1", ranges=[[1, 65535]])
     run(lab, 1)
-    assert lab.lanes["pulsar"].dark_units()[0] == 0
+    assert lab.lanes["pulsar"].reads.dark_units()[0] == 0
     assert whole(lab_view(lab))["rigs"]["pulsar"]["picture"]["now"]["bounds"] == [65535]
