@@ -7,24 +7,22 @@ handleRedeliverUnacknowledged), Consumer (flowPermits, messageAcked).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from broker_core.hashing.murmur3 import murmur3_32
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker_state import topic_key
+from broker_core.pulsar.broker_topics import BrokerTopics
 from broker_core.pulsar.dispatchers.pending import Sent
 from broker_core.pulsar.entry import Entry, fallback_key
+from broker_core.pulsar.topic import Topic
 from broker_core.sim.node import Outbox
-
-if TYPE_CHECKING:
-    from broker_core.pulsar.broker import Broker
-    from broker_core.pulsar.topic import Topic
 
 PRODUCER_NOT_READY, PERMITS_NOT_POSITIVE = "ProducerNotReady", "IllegalArgumentException"
 """Why the broker closes a connection. The first has no exception there: handleSend logs it, and closes."""
 
 
-def producer(broker: Broker, connection: int, command: c.CommandProducer, now_us: int, out: Outbox) -> None:
+def producer(
+    broker: BrokerTopics, connection: int, command: c.CommandProducer, now_us: int, out: Outbox
+) -> None:
     """The topic takes any producer, and is made if it does not exist. Asked twice, the first one stays."""
     known = broker.state.connections[connection]
     if command.producer_id in known.producers:
@@ -39,19 +37,20 @@ def producer(broker: Broker, connection: int, command: c.CommandProducer, now_us
     broker.producers.setdefault(connection, {})[command.producer_id] = topic, name, command.wants_receipts
 
 
-def send(broker: Broker, connection: int, command: c.CommandSend, now_us: int, out: Outbox) -> None:
+def send(
+    broker: BrokerTopics, connection: int, command: c.CommandSend, now_us: int, out: Outbox
+) -> str | None:
     """A message, or a batch, is at the end of its topic now, and each subscription sends it on or leaves it.
-    Of a producer that is not there the connection is closed."""
+    One of a producer that is not there costs the connection."""
     known = broker.producers.get(connection, {}).get(command.producer_id)
     if known is None:
-        broker.refuse(connection, PRODUCER_NOT_READY, now_us, out)
-        return
+        return PRODUCER_NOT_READY
     topic, name, wants_receipts = known
     if (wants_receipts or broker.has_dedup) and command.sequence_id >= 0:
         if not topic.takes(name, command.sequence_id, len(command.batch) or 1, broker.has_dedup):
             if wants_receipts:
                 out.send(connection, c.CommandSendReceipt(command.producer_id, command.sequence_id, -1))
-            return
+            return None
     key = command.key if command.ordering_key < 0 else command.ordering_key
     entry = Entry(
         broker.hash_of(key),
@@ -70,6 +69,7 @@ def send(broker: Broker, connection: int, command: c.CommandSend, now_us: int, o
     if wants_receipts:
         out.send(connection, c.CommandSendReceipt(command.producer_id, command.sequence_id, position))
     dispatch(broker, topic, position, entry, now_us, out)
+    return None
 
 
 def spread(entry: Entry, producer_name: str, number: int) -> None:
@@ -80,7 +80,9 @@ def spread(entry: Entry, producer_name: str, number: int) -> None:
         entry.hash32 = murmur3_32(entry.fallback)
 
 
-def dispatch(broker: Broker, topic: Topic, position: int, entry: Entry, now_us: int, out: Outbox) -> None:
+def dispatch(
+    broker: BrokerTopics, topic: Topic, position: int, entry: Entry, now_us: int, out: Outbox
+) -> None:
     """A new entry is at the end of its topic."""
     for subscription in topic.subscriptions.values():
         dispatcher = subscription.dispatcher
@@ -91,23 +93,25 @@ def dispatch(broker: Broker, topic: Topic, position: int, entry: Entry, now_us: 
         broker.after(topic, subscription, dispatcher.arrived(position, entry), now_us, out)
 
 
-def flow(broker: Broker, connection: int, command: c.CommandFlow, now_us: int, out: Outbox) -> None:
+def flow(
+    broker: BrokerTopics, connection: int, command: c.CommandFlow, now_us: int, out: Outbox
+) -> str | None:
     """From a consumer that is closed meanwhile it changes nothing. Permits of 0 or less cost the connection.
 
     Source: Pulsar 3.2 Consumer.flowPermits, whose checkArgument fails.
     """
     if (connection, command.consumer_id) not in broker.of_consumer:
-        return
+        return None
     if command.message_permits <= 0:
-        broker.refuse(connection, PERMITS_NOT_POSITIVE, now_us, out)
-        return
+        return PERMITS_NOT_POSITIVE
     topic, subscription, key = broker.of_consumer[connection, command.consumer_id]
     subscription.attached.now_us = now_us
     sent = subscription.attached.flow(key, command.message_permits)
     broker.after(topic, subscription, sent, now_us, out)
+    return None
 
 
-def ack(broker: Broker, connection: int, command: c.CommandAck, now_us: int, out: Outbox) -> None:
+def ack(broker: BrokerTopics, connection: int, command: c.CommandAck, now_us: int, out: Outbox) -> None:
     """From a consumer that is closed meanwhile it changes nothing, nor does a cumulative one of any but one
     entry."""
     known = broker.of_consumer.get((connection, command.consumer_id))
@@ -130,7 +134,7 @@ def ack(broker: Broker, connection: int, command: c.CommandAck, now_us: int, out
 
 
 def redeliver(
-    broker: Broker,
+    broker: BrokerTopics,
     connection: int,
     command: c.CommandRedeliverUnacknowledgedMessages,
     now_us: int,
@@ -144,5 +148,5 @@ def redeliver(
         broker.after(topic, subscription, sent, now_us, out)
 
 
-def ping(broker: Broker, connection: int, command: c.CommandPing, now_us: int, out: Outbox) -> None:
+def ping(broker: BrokerTopics, connection: int, command: c.CommandPing, now_us: int, out: Outbox) -> None:
     out.send(connection, c.CommandPong())

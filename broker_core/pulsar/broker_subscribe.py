@@ -8,26 +8,21 @@ HashRangeExclusiveStickyKeyConsumerSelector for the liveness check.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker_state import Attached, consumer_key, topic_key
+from broker_core.pulsar.broker_topics import BrokerTopics
 from broker_core.pulsar.dispatchers.errors import ConsumerBusy, SubscriptionRefused
 from broker_core.pulsar.selectors.protocol import AssignRefused
 from broker_core.pulsar.settings import TYPES, UNKNOWN_TYPE, Asked
+from broker_core.pulsar.subscription import Subscription
 from broker_core.sim.node import Outbox
-
-if TYPE_CHECKING:
-    from broker_core.pulsar.broker import Broker
-    from broker_core.pulsar.subscription import Subscription
-
 
 CONSUMER_NOT_FOUND = "Consumer not found"
 ALREADY_PRESENT = "Consumer is already present on the connection"
 
 
 def subscribe(
-    broker: Broker,
+    broker: BrokerTopics,
     connection: int,
     command: c.CommandSubscribe,
     now_us: int,
@@ -84,7 +79,7 @@ def subscribe(
     broker.after(topic, subscription, sent, now_us, out)
 
 
-def is_asked_for(broker: Broker, connection: int, consumer_id: int) -> bool:
+def is_asked_for(broker: BrokerTopics, connection: int, consumer_id: int) -> bool:
     """Whether this consumer waits for the word about another one's connection: it cannot be asked for twice.
 
     Source: Pulsar 3.2 ServerCnx.handleSubscribe, of a consumer whose future is not done.
@@ -104,7 +99,7 @@ def in_the_way(subscription: Subscription, refusal: AssignRefused | Subscription
 
 
 def is_alive(
-    broker: Broker,
+    broker: BrokerTopics,
     holder: str,
     connection: int,
     command: c.CommandSubscribe,
@@ -128,11 +123,11 @@ def is_alive(
     return False
 
 
-def pong(broker: Broker, connection: int, command: c.CommandPong, now_us: int, out: Outbox) -> None:
+def pong(broker: BrokerTopics, connection: int, command: c.CommandPong, now_us: int, out: Outbox) -> None:
     """It says nothing but that the connection is alive, which has been heard."""
 
 
-def hear(broker: Broker, connection: int, now_us: int, out: Outbox) -> None:
+def hear(broker: BrokerTopics, connection: int, now_us: int, out: Outbox) -> None:
     """A command has come, so the connection is alive: a consumer that waited for this is refused, if it still
     cannot be let in.
 
@@ -148,7 +143,7 @@ def hear(broker: Broker, connection: int, now_us: int, out: Outbox) -> None:
 
 
 def close_consumer(
-    broker: Broker, connection: int, command: c.CommandCloseConsumer, now_us: int, out: Outbox
+    broker: BrokerTopics, connection: int, command: c.CommandCloseConsumer, now_us: int, out: Outbox
 ) -> None:
     """A consumer that still waits to be let in is closed, too: it will not be."""
     known = broker.state.connections[connection]
@@ -167,7 +162,7 @@ def close_consumer(
 
 
 def unsubscribe(
-    broker: Broker, connection: int, command: c.CommandUnsubscribe, now_us: int, out: Outbox
+    broker: BrokerTopics, connection: int, command: c.CommandUnsubscribe, now_us: int, out: Outbox
 ) -> None:
     """Take the subscription away, with its cursor: only its one connected consumer may."""
     if (connection, command.consumer_id) not in broker.of_consumer:
@@ -204,7 +199,7 @@ def unsubscribe(
     out.send(connection, c.CommandSuccess(command.request_id))
 
 
-def seek(broker: Broker, connection: int, command: c.CommandSeek, now_us: int, out: Outbox) -> None:
+def seek(broker: BrokerTopics, connection: int, command: c.CommandSeek, now_us: int, out: Outbox) -> None:
     """Move the cursor. All consumers of the subscription are closed first; their clients subscribe again. To
     before what is kept means to the first entry that is; to after the end, to the end."""
     if (connection, command.consumer_id) not in broker.of_consumer:
