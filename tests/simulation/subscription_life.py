@@ -21,12 +21,12 @@ from broker_core.pulsar.client.config import ConsumerConfig
 from broker_core.pulsar.client.consumer import (
     Consumer,
     ConsumerOrder,
-    ConsumerState,
     HoldAcks,
     ReleaseAcks,
     Resubscribe,
     Subscribe,
 )
+from broker_core.pulsar.client.consumer_state import ConsumerState
 from broker_core.pulsar.client.producer import DEFAULT, KEY_BASED, GiveUp, Open, Producer, ProducerState
 from broker_core.pulsar.dispatchers.pending import PendingDispatcher
 from broker_core.pulsar.settings import (

@@ -24,7 +24,6 @@ from broker_core.lab.shared.lane import Lane
 from broker_core.lab.shared.ordered_lab import OrderedLab
 from broker_core.pulsar.client.consumer import (
     ConsumerOrder,
-    ConsumerState,
     HoldAcks,
     Redeliver,
     ReleaseAcks,
@@ -32,6 +31,7 @@ from broker_core.pulsar.client.consumer import (
     Seek,
     Unsubscribe,
 )
+from broker_core.pulsar.client.consumer_state import ConsumerState
 from broker_core.pulsar.selectors.protocol import Range
 from broker_core.pulsar.settings import STICKY
 

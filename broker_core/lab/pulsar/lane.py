@@ -36,7 +36,8 @@ from broker_core.pulsar.broker import KEEP_ALIVE, Broker
 from broker_core.pulsar.broker_state import BrokerState
 from broker_core.pulsar.client.config import NEGATIVE_ACK_DELAY_US, Backoff, ConsumerConfig
 from broker_core.pulsar.client.consumer import Consumer as Client
-from broker_core.pulsar.client.consumer import ConsumerOrder, ConsumerState, Resubscribe, Subscribe
+from broker_core.pulsar.client.consumer import ConsumerOrder, Resubscribe, Subscribe
+from broker_core.pulsar.client.consumer_state import ConsumerState
 from broker_core.pulsar.client.letters import retry_topic
 from broker_core.pulsar.client.producer import BATCH_DELAY_US, GiveUp, Open, Producer, ProducerState
 from broker_core.pulsar.commands import CommandSend

@@ -19,7 +19,8 @@ from broker_core.lab.shared.readers import READER, names_of, node_of
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker import Broker
 from broker_core.pulsar.client.config import ConsumerConfig
-from broker_core.pulsar.client.consumer import ConsumerState, Subscribe
+from broker_core.pulsar.client.consumer import Subscribe
+from broker_core.pulsar.client.consumer_state import ConsumerState
 from broker_core.pulsar.subscription import Subscription
 from broker_core.pulsar.topic import Topic
 from broker_core.sim.program import Program

@@ -21,7 +21,8 @@ from broker_core.lab.workload.live_keys import NO_KEY
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker import Broker
 from broker_core.pulsar.broker_state import consumer_key
-from broker_core.pulsar.client.consumer import CONSUMER_ID, ConsumerState
+from broker_core.pulsar.client.consumer import CONSUMER_ID
+from broker_core.pulsar.client.consumer_state import ConsumerState
 from broker_core.pulsar.client.letters import dead_letter_topic, retry_topic
 from broker_core.pulsar.client.producer import DEFAULT, ProducerState, Waiting
 from broker_core.pulsar.dispatchers.key_shared import KeySharedDispatcher

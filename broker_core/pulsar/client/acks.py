@@ -14,15 +14,11 @@ ConsumerBase.acknowledgeCumulativeAsync.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from broker_core.pulsar.client.config import Part
+from broker_core.pulsar.client.consumer_state import ConsumerState
 from broker_core.pulsar.client.timeouts import forget_clock, forget_entry, forget_until
 from broker_core.pulsar.commands import CommandAck, CommandMessage
 from broker_core.sim.node import Outbox
-
-if TYPE_CHECKING:
-    from broker_core.pulsar.client.config import Part
-    from broker_core.pulsar.client.consumer import ConsumerState
 
 ACKS = "acks"
 """Deadline of the acknowledgements that gather."""

@@ -21,20 +21,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Container, Iterable
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from broker_core.clock import MILLISECOND_US
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.client.acks import finish
+from broker_core.pulsar.client.consumer_state import ConsumerState, RedeliveringConsumer
 from broker_core.pulsar.client.letters import bury
 from broker_core.pulsar.client.timeouts import follow_clocks, forget_clock
 from broker_core.pulsar.commands import CommandMessage
 from broker_core.sim.node import Outbox
-
-if TYPE_CHECKING:
-    from broker_core.pulsar.client.consumer import Consumer, ConsumerState
 
 ASK_AGAIN = "ask_again"
 """Deadline: the tracker of negative acknowledgements looks."""
@@ -72,7 +69,7 @@ def look_every_us(state: ConsumerState) -> int:
     ) // 3
 
 
-def ask_again(consumer: Consumer, now_us: int, out: Outbox) -> None:
+def ask_again(consumer: RedeliveringConsumer, now_us: int, out: Outbox) -> None:
     """A look: ask for those whose delay is over. With nothing to look for the tracker rests until the next
     negative acknowledgement."""
     state = consumer.state
@@ -88,7 +85,7 @@ def ask_again(consumer: Consumer, now_us: int, out: Outbox) -> None:
 # --- the ack time-out, and a program that asks for all
 
 
-def time_over(consumer: Consumer, now_us: int, out: Outbox) -> None:
+def time_over(consumer: RedeliveringConsumer, now_us: int, out: Outbox) -> None:
     """What is not acknowledged in time is asked for again, also the message in hand, with which the program
     goes on."""
     state = consumer.state
@@ -101,7 +98,7 @@ def time_over(consumer: Consumer, now_us: int, out: Outbox) -> None:
     follow_clocks(state, out)
 
 
-def redeliver_all(consumer: Consumer, now_us: int, out: Outbox) -> None:
+def redeliver_all(consumer: RedeliveringConsumer, now_us: int, out: Outbox) -> None:
     """redeliverUnacknowledgedMessages(), of every part: no message becomes a dead letter by it, and no
     negative acknowledgement is forgotten."""
     for consumer_id, part in consumer.state.parts.items():
@@ -112,7 +109,9 @@ def redeliver_all(consumer: Consumer, now_us: int, out: Outbox) -> None:
 # --- both
 
 
-def redeliver(consumer: Consumer, wanted: Iterable[tuple[int, int]], now_us: int, out: Outbox) -> None:
+def redeliver(
+    consumer: RedeliveringConsumer, wanted: Iterable[tuple[int, int]], now_us: int, out: Outbox
+) -> None:
     """Ask for these (consumer id, entry), a part at a time; where one consumer has everything, for all that
     it has."""
     state = consumer.state
@@ -138,7 +137,7 @@ def redeliver(consumer: Consumer, wanted: Iterable[tuple[int, int]], now_us: int
             consumer.grant(consumer_id, removed, out)
 
 
-def redeliver_part(consumer: Consumer, consumer_id: int, now_us: int, out: Outbox) -> None:
+def redeliver_part(consumer: RedeliveringConsumer, consumer_id: int, now_us: int, out: Outbox) -> None:
     """Ask for all that a part has: what the program has not taken is dropped, and may be sent again."""
     state = consumer.state
     part = state.parts[consumer_id]
@@ -168,7 +167,9 @@ def let_go_of(state: ConsumerState, consumer_id: int, entries: Container[int]) -
     ]
 
 
-def take_from_queue(consumer: Consumer, consumer_id: int, entries: set[int], now_us: int, out: Outbox) -> int:
+def take_from_queue(
+    consumer: RedeliveringConsumer, consumer_id: int, entries: set[int], now_us: int, out: Outbox
+) -> int:
     """Drop what is asked for again from the front of the queue, and the message behind it, which is then
     asked for as well. Returns how many messages. Where another entry is in front, all stay.
 

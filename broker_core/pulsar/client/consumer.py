@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -35,13 +35,14 @@ from broker_core.pulsar.client.again import (
     redeliver_all,
     time_over,
 )
-from broker_core.pulsar.client.config import ConsumerConfig, Part
+from broker_core.pulsar.client.config import Part
+from broker_core.pulsar.client.consumer_state import ConsumerState
 from broker_core.pulsar.client.letters import reconsume_later, retry_topic
-from broker_core.pulsar.client.timeouts import TIME_OVER, Tracked, start_clock
+from broker_core.pulsar.client.timeouts import TIME_OVER, start_clock
 from broker_core.pulsar.commands import CommandMessage
 from broker_core.pulsar.selectors.protocol import Range
 from broker_core.sim.node import Closed, Outbox
-from broker_core.sim.program import DONE, Leave, Pace, Pause, Program, Resume, Traffic
+from broker_core.sim.program import DONE, Leave, Pace, Pause, Resume, Traffic
 
 CONSUMER_ID = 1
 """Of a topic without partitions, and of partition 0; the others follow."""
@@ -92,56 +93,6 @@ class Redeliver(msgspec.Struct, frozen=True, tag="pulsar.consumer.redeliver", ar
 
 ConsumerOrder = Subscribe | Resubscribe | HoldAcks | ReleaseAcks | Seek | Unsubscribe | Redeliver
 """What a person orders a consuming program beside what any program obeys."""
-
-
-@dataclass(slots=True)
-class ConsumerState:
-    """queue: messages received and not yet taken by the program; hand: the one that it works on. broker:
-    where it connects to. ranges: sticky ranges of its configuration, else empty. request_id: of the last
-    command that is answered. parts: consumer id -> part. waits_again: (when it is asked for again, consumer
-    id, entry); is_looking: ASK_AGAIN is set. tracked: see `timeouts.py`; ticks_from_us: from when its ticks
-    are counted. letters: producer id -> next sequence id, of its producers of retry and dead letters.
-    holds_acks: it is stuck; held: what it has handled since. refused_acks: acknowledgements that its client
-    refused."""
-
-    name: str
-    program: Program
-    config: ConsumerConfig = field(default_factory=ConsumerConfig)
-    broker: str = ""
-    ranges: list[Range] = field(default_factory=list)
-    connection: int = 0
-    request_id: int = 0
-    parts: dict[int, Part] = field(default_factory=dict)
-    queue: deque[CommandMessage] = field(default_factory=deque)
-    hand: CommandMessage | None = None
-    waits_again: list[tuple[int, int, int]] = field(default_factory=list)
-    tracked: list[Tracked] = field(default_factory=list)
-    letters: dict[int, int] = field(default_factory=dict)
-    holds_acks: bool = False
-    held: list[CommandMessage] = field(default_factory=list)
-    refused_acks: int = 0
-    is_looking: bool = False
-    ticks_from_us: int = 0
-
-    @property
-    def is_subscribed(self) -> bool:
-        """Whether the broker has let every part in."""
-        return bool(self.parts) and all(part.is_subscribed for part in self.parts.values())
-
-    @property
-    def has_unsubscribed(self) -> bool:
-        """Whether it has taken its subscription away, and not subscribed again."""
-        return any(part.unsubscribe_id and not part.is_subscribed for part in self.parts.values())
-
-    @property
-    def refused(self) -> str:
-        """Name of the error with which a part was refused last, or nothing."""
-        return next((part.refused for part in self.parts.values() if part.refused), "")
-
-    @property
-    def unreported(self) -> int:
-        """Entries that were handled and acknowledged, and of which the broker has not been told."""
-        return sum(len(part.acks) for part in self.parts.values())
 
 
 class Consumer:

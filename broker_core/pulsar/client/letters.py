@@ -13,14 +13,10 @@ processPossibleToDLQ, doReconsumeLater).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from broker_core.pulsar import commands as c
+from broker_core.pulsar.client.consumer_state import RedeliveringConsumer
 from broker_core.pulsar.commands import CommandMessage
 from broker_core.sim.node import Outbox
-
-if TYPE_CHECKING:
-    from broker_core.pulsar.client.consumer import Consumer
 
 DLQ_PRODUCER_ID, RETRY_PRODUCER_ID = 1_000_000, 1_000_001
 
@@ -40,7 +36,7 @@ def retry_topic(topic: str, subscription: str) -> str:
 
 
 def reconsume_later(
-    consumer: Consumer, message: CommandMessage, delay_us: int, now_us: int, out: Outbox
+    consumer: RedeliveringConsumer, message: CommandMessage, delay_us: int, now_us: int, out: Outbox
 ) -> None:
     """Produce it to the retry letter topic, to be delivered after the delay, or after the last time to the
     dead-letter topic."""
@@ -60,7 +56,7 @@ def reconsume_later(
         )
 
 
-def bury(consumer: Consumer, consumer_id: int, entry: int, out: Outbox) -> bool:
+def bury(consumer: RedeliveringConsumer, consumer_id: int, entry: int, out: Outbox) -> bool:
     """An entry is asked for again: if it is a candidate, its messages go to the dead-letter topic. False: it
     is none."""
     state, config = consumer.state, consumer.state.config
@@ -73,7 +69,7 @@ def bury(consumer: Consumer, consumer_id: int, entry: int, out: Outbox) -> bool:
 
 
 def produce(
-    consumer: Consumer, producer_id: int, topic: str, message: CommandMessage, out: Outbox, *,
+    consumer: RedeliveringConsumer, producer_id: int, topic: str, message: CommandMessage, out: Outbox, *,
     reconsumed: int = 0, deliver_at_us: int = 0,
 ) -> None:  # fmt: skip
     """To another topic, with its key, by a producer that is made with the first one. Its name is nobody

@@ -14,14 +14,10 @@ ConsumerBuilderImpl.deadLetterPolicy.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from broker_core.clock import SECOND_US
+from broker_core.pulsar.client.consumer_state import ConsumerState
 from broker_core.pulsar.commands import CommandMessage
 from broker_core.sim.node import Outbox
-
-if TYPE_CHECKING:
-    from broker_core.pulsar.client.consumer import ConsumerState
 
 TIME_OVER = "time_over"
 """Deadline: the first clock that runs is over."""
@@ -29,9 +25,6 @@ TICK_US = SECOND_US
 """ackTimeoutTickTime; no longer than the time-out."""
 WHOLE = -1
 """In place of a message's place: the clock is its entry's."""
-
-Tracked = tuple[int, int, int, int]
-"""(moment at which its time is over, consumer id, entry, place in its batch or WHOLE)."""
 
 
 def start_clock(state: ConsumerState, message: CommandMessage, now_us: int, out: Outbox) -> None:

@@ -96,7 +96,7 @@ def test_a_shape_names_the_classes_that_it_holds():
         "kafka.group.classic.group.ClassicGroup",
         "lab.shared.lane.LaneState",
         "sim.network.LinkState",
-        "pulsar.client.consumer.ConsumerState",
+        "pulsar.client.consumer_state.ConsumerState",
     ):
         assert f"broker_core.{name}" in found, name
 

@@ -7,7 +7,6 @@ from broker_core.pulsar import commands as c
 from broker_core.pulsar.client.config import ConsumerConfig
 from broker_core.pulsar.client.consumer import (
     Consumer,
-    ConsumerState,
     HoldAcks,
     ReleaseAcks,
     Resubscribe,
@@ -15,6 +14,7 @@ from broker_core.pulsar.client.consumer import (
     Subscribe,
     Unsubscribe,
 )
+from broker_core.pulsar.client.consumer_state import ConsumerState
 from broker_core.pulsar.settings import FAILOVER, KEY_SHARED, SHARED
 from broker_core.sim.node import PERSON, Closed
 from broker_core.sim.program import DONE, Pace, Program

@@ -9,7 +9,8 @@ from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker import Broker
 from broker_core.pulsar.broker_state import BrokerState
 from broker_core.pulsar.client.config import ConsumerConfig
-from broker_core.pulsar.client.consumer import Consumer, ConsumerState, Subscribe
+from broker_core.pulsar.client.consumer import Consumer, Subscribe
+from broker_core.pulsar.client.consumer_state import ConsumerState
 from broker_core.pulsar.selectors import AssignRefused
 from broker_core.pulsar.selectors.sticky_ranges import check_client_ranges
 from broker_core.pulsar.settings import EXCLUSIVE, FAILOVER, KEY_SHARED, SHARED, TYPES, BrokerSettings

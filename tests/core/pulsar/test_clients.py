@@ -2,7 +2,8 @@
 
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.client.config import Backoff, ConsumerConfig
-from broker_core.pulsar.client.consumer import Consumer, ConsumerState, Resubscribe, Subscribe, Unsubscribe
+from broker_core.pulsar.client.consumer import Consumer, Resubscribe, Subscribe, Unsubscribe
+from broker_core.pulsar.client.consumer_state import ConsumerState
 from broker_core.pulsar.client.producer import Open, Producer, ProducerState
 from broker_core.sim.node import PERSON, Closed
 from broker_core.sim.program import DONE, Leave, Pause, Program, Resume

@@ -3,15 +3,8 @@ a time."""
 
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.client.config import ConsumerConfig
-from broker_core.pulsar.client.consumer import (
-    Consumer,
-    ConsumerState,
-    HoldAcks,
-    Resubscribe,
-    Seek,
-    Subscribe,
-    Unsubscribe,
-)
+from broker_core.pulsar.client.consumer import Consumer, HoldAcks, Resubscribe, Seek, Subscribe, Unsubscribe
+from broker_core.pulsar.client.consumer_state import ConsumerState
 from broker_core.pulsar.client.producer import DEFAULT, Open, Producer, ProducerState
 from broker_core.pulsar.settings import FAILOVER, KEY_SHARED, SHARED
 from broker_core.sim.node import PERSON, Closed

@@ -26,7 +26,7 @@ from broker_core.lab.consumer import CRASHED, GONE, PAUSED, Consumer
 from broker_core.lab.pulsar.active import ActiveReading
 from broker_core.lab.pulsar.views.cursor import holder_of, joins_of
 from broker_core.pulsar.broker_state import consumer_key
-from broker_core.pulsar.client.consumer import ConsumerState
+from broker_core.pulsar.client.consumer_state import ConsumerState
 from broker_core.pulsar.dispatchers.active import ActiveDispatcher
 from broker_core.pulsar.dispatchers.draining import DrainingDispatcher
 from broker_core.pulsar.dispatchers.key_shared import KeyDispatcher

@@ -7,7 +7,8 @@ from typing import Any
 
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.client.config import ConsumerConfig
-from broker_core.pulsar.client.consumer import Consumer, ConsumerState, Subscribe
+from broker_core.pulsar.client.consumer import Consumer, Subscribe
+from broker_core.pulsar.client.consumer_state import ConsumerState
 from broker_core.pulsar.settings import SHARED
 from broker_core.sim.node import PERSON
 from broker_core.sim.program import DONE, Program

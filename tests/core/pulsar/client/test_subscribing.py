@@ -6,14 +6,8 @@ import pytest
 from broker_core.errors import InvariantError
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.client.config import ConsumerConfig
-from broker_core.pulsar.client.consumer import (
-    Consumer,
-    ConsumerState,
-    Resubscribe,
-    Seek,
-    Subscribe,
-    Unsubscribe,
-)
+from broker_core.pulsar.client.consumer import Consumer, Resubscribe, Seek, Subscribe, Unsubscribe
+from broker_core.pulsar.client.consumer_state import ConsumerState
 from broker_core.pulsar.settings import EXCLUSIVE, FAILOVER, KEY_SHARED, SHARED
 from broker_core.sim.node import PERSON, Closed
 from broker_core.sim.program import DONE, Leave, Pace, Program
