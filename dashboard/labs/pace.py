@@ -1,8 +1,7 @@
 """How fast a shard's labs live and how often they are shown, so that a turn's work fits into its time.
 
-    turns fill the time ─► fewer frames a second, while frames take more than their part of it
-                        └► else the labs' clock runs slower than the wall's, the same for all of them
-    turns leave some    ─► the clock first, then the frames
+    the time there is ─► frames: what the labs leave of it at their own speed, FRAMES_PART of it at least
+                       └► the labs: what the frames leave; the clock of all runs slower than the wall's by the same share
 
 So what cannot be done in time is virtual time, and every lab is behind by the same share of it; frames and clicks
 keep their rate. A lab that takes long on its own slows itself down instead (shard.py), and does not count here.
@@ -12,8 +11,11 @@ from collections.abc import Callable
 
 from django.conf import settings
 
-BUSY_HIGH, BUSY_LOW = 0.9, 0.75  # of the wall time
-TELLING_PART = 0.4  # of the time, for frames: views, patches, rows, Redis
+BUSY = 0.95  # of the wall time; what is left is for whatever comes unasked
+FRAMES_PART = 0.4  # of the time, for frames, where labs ask for all of it: views, patches, rows, Redis
+FULL, FULL_SLOWER = 0.98, 0.9
+SLOWER, FASTER = 0.85, 1.04  # at most, at a time
+RARER, OFTENER = 1.25, 0.92
 ADAPT_EVERY_S = 0.5
 SHARE_MIN = 0.02
 BEHIND_OVER_S = 2.0  # what labs lose of so much time is what they say to be behind
@@ -54,22 +56,26 @@ class Pace:
         self._telling_s += seconds
 
     def adapt(self) -> None:
-        """Look at the work of the last while, and change share or interval by a step."""
+        """Look at the work of the last while, and change interval and share towards what fits, by a step."""
         now_s = self.clock()
         if (span_s := now_s - self._since_s) < ADAPT_EVERY_S:
             return
         busy, telling = self._busy_s / span_s, self._telling_s / span_s
         self._busy_s, self._telling_s, self._since_s = 0.0, 0.0, now_s
-        if busy > BUSY_HIGH:
-            if telling > TELLING_PART and self.interval_s < settings.FRAME_INTERVAL_MAX_S:
-                self.interval_s = min(settings.FRAME_INTERVAL_MAX_S, self.interval_s * 1.25)
-            else:
-                self._slow_to(max(SHARE_MIN, self.share * 0.85), now_s)
-        elif busy < BUSY_LOW:
-            if self.share < 1.0:
-                self._slow_to(min(1.0, self.share * 1.08), now_s)
-            else:
-                self.interval_s = max(settings.FRAME_INTERVAL_S, self.interval_s * 0.92)
+        living, before_s = max(0.0, busy - telling), self.interval_s
+        for_frames = max(FRAMES_PART, BUSY - living / self.share)
+        interval_s = before_s * _within(OFTENER, telling / for_frames, RARER)
+        self.interval_s = _within(settings.FRAME_INTERVAL_S, interval_s, settings.FRAME_INTERVAL_MAX_S)
+        telling *= before_s / self.interval_s
+        change = _within(SLOWER, (BUSY - telling) / living, FASTER) if living > 0 else FASTER
+        if busy > FULL:  # labs had less than their share, and not all of them equally little
+            change = min(change, FULL_SLOWER)
+        if (share := _within(SHARE_MIN, self.share * change, 1.0)) != self.share:
+            self._slow_to(share, now_s)
 
     def _slow_to(self, share: float, wall_s: float) -> None:
         self._paced_s, self._wall_s, self.share = self.at(wall_s), wall_s, share
+
+
+def _within(least: float, value: float, most: float) -> float:
+    return max(least, min(value, most))

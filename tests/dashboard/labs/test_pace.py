@@ -20,12 +20,15 @@ class Busy:
         self.clock = FakeClock()
         self.pace = Pace(self.clock)
         self.shortest_s = self.pace.interval_s
+        self.worked_s = 0.0
 
     def work(self, seconds: float, demand: float, telling: float) -> None:
         for _turn in range(round(seconds / 0.1)):
             told_s = 0.1 * telling * self.shortest_s / self.pace.interval_s
             self.pace.told(told_s)
-            self.pace.worked(min(0.1, told_s + 0.1 * demand * self.pace.share))
+            took_s = min(0.1, told_s + 0.1 * demand * self.pace.share)
+            self.pace.worked(took_s)
+            self.worked_s += took_s
             self.clock.now_s += 0.1
             self.pace.adapt()
 
@@ -43,7 +46,25 @@ def test_too_much_to_do_slows_the_labs_clock_and_not_the_frames(demand: float) -
     busy = Busy()
     busy.work(20, demand, telling=0.3)
     assert busy.pace.interval_s == busy.shortest_s and busy.pace.behind_s > 0
-    assert 0.5 < busy.pace.share * demand / 0.6 <= 1.1, "it does what there is time for"
+    assert busy.pace.share * demand == pytest.approx(0.65, abs=0.02), "it does what there is time for"
+
+
+@pytest.mark.parametrize(("demand", "telling"), [(0.9, 0.3), (1.4, 0.1), (3.0, 0.6), (0.5, 1.5), (8.0, 1.2)])
+def test_too_much_to_do_leaves_no_time_unused(demand: float, telling: float) -> None:
+    busy = Busy()
+    busy.work(30, demand, telling)
+    busy.worked_s = 0.0
+    busy.work(10, demand, telling)
+    assert busy.worked_s / 10 == pytest.approx(0.95, abs=0.02)
+
+
+def test_frames_come_oftener_again_while_the_labs_are_still_slowed() -> None:
+    """What made frames dear was a crowd that opened at once; now they take less, and the labs all the rest."""
+    busy = Busy()
+    busy.work(10, demand=3.0, telling=3.0)
+    assert busy.pace.interval_s > 2 * busy.shortest_s
+    busy.work(10, demand=3.0, telling=0.4)
+    assert busy.pace.interval_s == pytest.approx(busy.shortest_s) and busy.pace.share < 0.3
 
 
 def test_frames_that_take_most_of_the_time_become_rarer_first() -> None:
