@@ -248,9 +248,8 @@ class Lab(LabState):
     def facts(self) -> LabFacts:
         """What a command's check may know of the lab."""
         lanes = {lane.id: facts_of_lane(lane) for lane in self.lanes.values()}
-        return LabFacts(
-            lanes, self.playing, self.limits, parts_of_lab(self.lanes.values(), self.workload.key_count or 0)
-        )
+        sizes = [lane.size for lane in lanes.values()]
+        return LabFacts(lanes, self.playing, self.limits, parts_of_lab(sizes, self.workload.key_count or 0))
 
     # What commands do with a lab (broker_core/lab/commands/):
 

@@ -23,7 +23,7 @@ def size_of(model: str, algorithm: str, options: Json, consumers: int) -> LaneSi
     """A lane's at its beginning. options: as the scenario's check gave them."""
     match model:
         case "pulsar":
-            readers = sum(wanted["consumers"] for wanted in options.get("subscriptions", {}).values())
+            readers = _readers(options, "subscriptions")
             partitions, points = 1, options.get("points", POINTS)
             if algorithm in TYPE_OF:
                 points = 0
@@ -35,7 +35,7 @@ def size_of(model: str, algorithm: str, options: Json, consumers: int) -> LaneSi
             return LaneSize(model, consumers, partitions=options["partitions"], brokers=options["brokers"])
         case "kafka":
             topics = plan_of(options).topics
-            readers = sum(wanted["consumers"] for wanted in options.get("groups", {}).values())
+            readers = _readers(options, "groups")
             return LaneSize(
                 model,
                 consumers,
@@ -60,26 +60,30 @@ def _subscribed(algorithm: str, options: Json) -> int:
 
 def size_of_lane(lane: Lane, algorithm: str | None = None) -> LaneSize:
     """A living lane's, as it is now. algorithm: another one than its own."""
-    size = size_of(lane.model, algorithm or lane.algorithm, lane.options, len(lane.consumers))
     slot = lane.world.slots.get(CONTROLLER)
     if slot is None:
-        return size
+        return size_of(lane.model, algorithm or lane.algorithm, lane.options, len(lane.consumers))
     state: ControllerState = slot.node.state
     topics = state.rules.topics
     return LaneSize(
-        size.model,
-        size.consumers,
-        size.readers,
+        lane.model,
+        len(lane.consumers),
+        _readers(lane.options, "groups"),
         sum(len(topic.partitions) for name, topic in topics.items() if not name.startswith("__")),
-        size.brokers,
+        lane.options["brokers"],
         sum(len(each.replicas) for topic in topics.values() for each in topic.partitions),
         clients=len(writers_of(lane.world)),
     )
 
 
-def parts_of_lab(lanes: Collection[Lane], keys: int) -> int:
+def _readers(options: Json, what: str) -> int:
+    """Consumers of other groups or subscriptions."""
+    return sum(wanted["consumers"] for wanted in options.get(what, {}).values())
+
+
+def parts_of_lab(sizes: Collection[LaneSize], keys: int) -> int:
     """What a living lab costs now. keys: of its workload, 0 for an unknown number."""
-    return sum(size_of_lane(lane).parts for lane in lanes) + keys_parts(len(lanes), keys)
+    return sum(size.parts for size in sizes) + keys_parts(len(sizes), keys)
 
 
 def check_scenario_size(lanes: Sequence[Any], where: str, consumers: int, keys: int, limits: Limits) -> int:

@@ -23,6 +23,7 @@ from broker_core.lab.shared.idle import idle_view
 from broker_core.lab.shared.lane import Lane
 from broker_core.lab.shared.sentence import sentence_view
 from broker_core.lab.shared.shares import shares, skew_milli
+from broker_core.lab.size import LaneSize
 from broker_core.lab.sizing import parts_of_lab, size_of_lane
 from broker_core.lab.workload.live_keys import LiveKeys
 from broker_core.lab.workload.parse import Workload
@@ -103,8 +104,10 @@ def lab_view(lab: ShownLab, panels: Collection[str] = PANELS) -> Pieces[Json]:
     """The view of a whole lab, lane by lane, with these of its panels; its parts are described in
     docs/interface.md."""
     lanes: Json = {}
+    sizes: list[LaneSize] = []
     for lane_id, lane in lab.lanes.items():
-        lanes[lane_id] = lane_view(lab, lane, panels)
+        sizes.append(size_of_lane(lane))
+        lanes[lane_id] = {**lane_view(lab, lane, panels), "size": sizes[-1].to_json()}
         yield None
     last = lab.record_count
     return {
@@ -122,7 +125,7 @@ def lab_view(lab: ShownLab, panels: Collection[str] = PANELS) -> Pieces[Json]:
         "history": lab.shown.history(lab),
         "rig_order": list(lab.lanes),
         "rigs": lanes,
-        "parts": parts_of_lab(lab.lanes.values(), lab.workload.key_count or 0),
+        "parts": parts_of_lab(sizes, lab.workload.key_count or 0),
         **({} if lab.lesson is None else {"lesson": lab.lesson.view(lab.now_us)}),
     }
 
@@ -145,7 +148,7 @@ def lab_numbers(lab: ShownLab) -> Json:
 
 
 def lane_view(lab: ShownLab, lane: Lane, panels: Collection[str] = PANELS) -> Json:
-    """One lane, with these of its panels."""
+    """One lane, with these of its panels, without its size."""
     ledger, last_bill = lane.ledger, lane.ledger.bill
     share_of = shares(lane)
     before = last_bill.shares_before if last_bill else {}
@@ -171,7 +174,6 @@ def lane_view(lab: ShownLab, lane: Lane, panels: Collection[str] = PANELS) -> Js
         picture["needle"] = route["hash"] if route else None
     return {
         "model": lane.model,
-        "size": size_of_lane(lane).to_json(),
         "algorithm": lane.algorithm,
         "algorithms": lane.rules.algorithms(),
         "order": list(lane.consumers),

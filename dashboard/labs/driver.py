@@ -94,22 +94,22 @@ class LabDriver:
         self.borrowed: dict[int, StoredCommand] = {}
         left, waiting = writes.script_left(row)
         self.script = deque(left)
-        self.holds = {
-            entry["body"]["command_id"]: entry["at_us"] for entry in waiting
-        }  # ordered by the script, not yet decided: id -> its time
+        # Ordered by the script, not yet decided: id -> its time.
+        self.holds = {entry["body"]["command_id"]: entry["at_us"] for entry in waiting}
         self.event_seq_stored = writes.event_seq_last(row.pk)
         self.events: list[Json] = []  # turning points that are neither stored nor shown yet
         self.decisions: list[Decision] = []  # of a fork's borrowed commands, on the way to the floor
         self.view: Json = {}
         self.panels = Panels()
+        self.facts_text = ""  # made with all panels: both say what an order or a turning point changes
+        self.parts_stored = -1
         self._shown: object = None  # what the last frame was made of
         self.needs_full = True  # browsers cannot follow on from what another holder sent
         self.auto_paused = False
         self.behind_ms = 0
         self.waiting_checked_at = 0  # record count
-        self.is_held = (
-            False  # while it loads: what it needs next is worked on elsewhere (broker_core/held.py)
-        )
+        # While it loads: what it needs next is worked on elsewhere (broker_core/held.py).
+        self.is_held = False
         self.base_s, self.base_us = self.pace.at(wall_s), 0  # by the labs' clock
         # Of the last LATE_FOR_S, unless it owed too much to keep it all.
         self.least_debt_s, self.least_since_s = 0.0, self.base_s
@@ -329,8 +329,10 @@ class LabDriver:
         checkpoint = (yield from self.cadence.taking(self.core)) if self.cadence.is_due(self.core) else None
         new_events = [event for event in self.events if event["seq"] > self.event_seq_stored]
         self.events = []
-        is_whole = self.auto_paused or not self.view or bool(self.decisions or new_events)
-        panels = self.panels.due(wall_s, is_whole)
+        has_changed = self.auto_paused or self.view.get("playing") != self.core.playing
+        panels = self.panels.due(wall_s, has_changed or bool(self.decisions or new_events))
+        if panels is PANELS:
+            self.facts_text = facts_text(self.core.facts())
         view = yield from self.core.viewing(panels)  # the last stop: after it nobody sees this lab half told
         self.panels.keep(self.view, view)
         view["feed"] = feed_state(
@@ -403,6 +405,8 @@ class LabDriver:
         )
         self.seq_floor = self.seq + RESERVE_FRAMES
         decisions, self.decisions = self.decisions, []
+        extra = {} if self.view["parts"] == self.parts_stored else {"parts": self.view["parts"]}
+        self.parts_stored = self.view["parts"]
         return Commit(
             self.lab_id,
             self.epoch,
@@ -411,11 +415,11 @@ class LabDriver:
             self.floor_us,
             self.seq_floor,
             encode(self.view),
-            facts_text(self.core.facts()),
+            self.facts_text,
             decisions,
             events,
             checkpoint,
-            {"parts": self.view["parts"]},
+            extra,
         )
 
     def rest(self, wall_s: float) -> Told:

@@ -6,7 +6,8 @@ fencing epoch settles it: the second holder raised it, so the first one's next w
 LeaseLost and rolls back.
 """
 
-from collections.abc import Iterable, Sequence
+import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -21,6 +22,7 @@ from dashboard.leases import has_run_out, lease_end_ms, wall_ms
 from dashboard.models import Checkpoint, Lab, Pulse, StoredCommand, StoredEvent, StoredView
 from dashboard.stored import object_in
 
+log = logging.getLogger(__name__)
 COMMANDS_AT_ONCE = 64  # of one lab that are read for one turn
 # Any other refusal is about what was to be written, and so about one lab.
 DATABASE_LOST = database.LOST
@@ -131,7 +133,7 @@ def database_answers() -> bool:
     return True
 
 
-def commit_all(commits: Iterable[Commit]) -> dict[str, Exception]:
+def commit_all(commits: Sequence[Commit]) -> dict[str, Exception]:
     """Write what several labs reserve and show, in one transaction.
 
     Returns the labs that nothing could be written for, each with the reason: LeaseLost, or what is wrong with
@@ -140,10 +142,17 @@ def commit_all(commits: Iterable[Commit]) -> dict[str, Exception]:
     """
     failed: dict[str, Exception] = {}
     with transaction.atomic():
+        try:
+            with transaction.atomic():
+                return _write(commits)
+        except DATABASE_LOST:
+            raise
+        except Exception:
+            log.info("what %s labs store cannot be written together; each apart", len(commits))
         for commit in commits:
             try:
                 with transaction.atomic():
-                    _write(commit)
+                    failed |= _write([commit])
             except DATABASE_LOST:
                 raise
             except Exception as error:
@@ -164,37 +173,64 @@ def commit_or_each(commits: Sequence[Commit]) -> dict[str, Exception]:
     return {lab_id: error for commit in commits for lab_id, error in commit_or_each([commit]).items()}
 
 
-def _write(commit: Commit) -> None:
-    updated = Lab.objects.filter(pk=commit.lab_id, epoch=commit.epoch).update(
-        clock_floor_us=commit.clock_floor_us, seq_floor=commit.seq_floor, **commit.extra
-    )
-    if not updated:
-        raise LeaseLost(commit.lab_id)
-    view = {
-        "epoch": commit.epoch,
-        "seq": commit.seq,
-        "at_us": commit.at_us,
-        "text": commit.view_text,
-        "facts": commit.facts_text,
+def _write(commits: Sequence[Commit]) -> dict[str, Exception]:
+    """Write one commit each of these labs, the rows of a kind by one statement. Returns the labs that somebody
+    else drives now, each with LeaseLost: nothing is written of theirs."""
+    held = _reserve(commits)
+    lost: dict[str, Exception] = {
+        commit.lab_id: LeaseLost(commit.lab_id) for commit in commits if commit.lab_id not in held
     }
-    if not StoredView.objects.filter(pk=commit.lab_id).update(**view):
-        StoredView.objects.create(lab_id=commit.lab_id, **view)
-    for decision in commit.decisions:
-        state = StoredCommand.State.APPLIED if decision.refusal is None else StoredCommand.State.REFUSED
-        StoredCommand.objects.filter(pk=decision.command.pk, state=StoredCommand.State.ACCEPTED).update(
-            state=state, at_us=decision.at_us, fields=decision.refusal or {}
+    commits = [commit for commit in commits if commit.lab_id in held]
+    StoredView.objects.bulk_create(
+        [
+            StoredView(
+                lab_id=commit.lab_id,
+                epoch=commit.epoch,
+                seq=commit.seq,
+                at_us=commit.at_us,
+                text=commit.view_text,
+                facts=commit.facts_text,
+            )
+            for commit in commits
+        ],
+        update_conflicts=True,
+        unique_fields=["lab"],
+        update_fields=["epoch", "seq", "at_us", "text", "facts"],
+    )
+    StoredEvent.objects.bulk_create(
+        [
+            StoredEvent(lab_id=commit.lab_id, seq=event["seq"], at_us=event["at_us"], event=event)
+            for commit in commits
+            for event in commit.events
+        ],
+        ignore_conflicts=True,  # a lab that was re-derived tells the same turning points again
+    )
+    for commit in commits:
+        if commit.extra:
+            Lab.objects.filter(pk=commit.lab_id).update(**commit.extra)
+        for decision in commit.decisions:
+            state = StoredCommand.State.APPLIED if decision.refusal is None else StoredCommand.State.REFUSED
+            StoredCommand.objects.filter(pk=decision.command.pk, state=StoredCommand.State.ACCEPTED).update(
+                state=state, at_us=decision.at_us, fields=decision.refusal or {}
+            )
+        if commit.checkpoint is not None:
+            checkpoint_store(commit.lab_id, commit.checkpoint)
+            _thin_checkpoints(commit.lab_id)
+    return lost
+
+
+def _reserve(commits: Sequence[Commit]) -> set[str]:
+    """Set how far browsers may see of each lab that is still driven under its commit's epoch. Returns those."""
+    table = Lab._meta.db_table
+    rows = [(each.lab_id, each.epoch, each.clock_floor_us, each.seq_floor) for each in commits]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE {table} SET clock_floor_us = told.column3, seq_floor = told.column4"
+            f" FROM (VALUES {', '.join(['(%s, %s, %s, %s)'] * len(rows))}) AS told"
+            f" WHERE {table}.id = told.column1 AND {table}.epoch = told.column2 RETURNING {table}.id",
+            list(chain.from_iterable(rows)),
         )
-    if commit.events:
-        StoredEvent.objects.bulk_create(
-            [
-                StoredEvent(lab_id=commit.lab_id, seq=event["seq"], at_us=event["at_us"], event=event)
-                for event in commit.events
-            ],
-            ignore_conflicts=True,  # a lab that was re-derived tells the same turning points again
-        )
-    if commit.checkpoint is not None:
-        checkpoint_store(commit.lab_id, commit.checkpoint)
-        _thin_checkpoints(commit.lab_id)
+        return {lab_id for (lab_id,) in cursor.fetchall()}
 
 
 def checkpoint_store(lab_id: str, checkpoint: journal.Checkpoint) -> None:

@@ -179,7 +179,13 @@ REFUSALS = [
 def test_rows_that_the_database_does_not_take(
     two: Two, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    raising(monkeypatch, writes, "_write", lambda commit: commit.lab_id == two.broken.pk, error)
+    raising(
+        monkeypatch,
+        writes,
+        "_write",
+        lambda commits: two.broken.pk in [commit.lab_id for commit in commits],
+        error,
+    )
     two.assert_neighbour_goes_on()
     two.assert_stopped(str(error))
 
@@ -203,7 +209,7 @@ def test_a_lab_the_database_cannot_serve_just_now_is_set_aside_and_comes_back(
             patched,
             writes,
             "_write",
-            lambda commit: commit.lab_id == two.broken.pk,
+            lambda commits: two.broken.pk in [commit.lab_id for commit in commits],
             OperationalError("too many terms"),
         )
         two.assert_neighbour_goes_on()

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from broker_core.lab import view as views
+from broker_core.lab.facts import facts_text
 from broker_core.lab.lab import Lab as CoreLab
 from broker_core.lab.panels import PANELS
 from broker_core.lab.pieces import whole
@@ -14,7 +15,7 @@ from broker_core.lab.scenario import scenario_from_json
 from dashboard.consumers import panels_of_query
 from dashboard.labs.feed import Feed, Reader
 from dashboard.labs.panels import EVERY_S
-from dashboard.models import Lab
+from dashboard.models import Lab, StoredView
 from tests.dashboard.patching import apply_patch
 from tests.dashboard.world import World
 
@@ -168,3 +169,28 @@ async def test_a_lab_is_marked_with_the_panels_of_all_its_readers(monkeypatch: p
     assert marks == [("one", []), ("one", ["cluster"]), ("one", ["cluster", "group"])]
     lab.leave(readers[-1])
     assert lab.panels == {"cluster"}
+
+
+def test_facts_are_stored_as_they_are_after_each_order_and_not_made_again_in_between(
+    world: World, demo: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+    real = CoreLab.facts
+    monkeypatch.setattr(CoreLab, "facts", lambda core: made.append(core.now_us) or real(core))
+    world.run(EVERY_S - 1)
+    assert len(made) <= 1, "several views were stored, and nothing was ordered"
+    for kind, rest in [
+        ("join", {}),
+        ("pause", {"consumer": "c1"}),
+        ("crash", {"consumer": "c2"}),
+        ("resume", {"consumer": "c1"}),
+        ("pause_lab", {}),
+        ("play", {}),
+    ]:
+        world.order(demo, kind, **rest)
+        world.run(0.2)
+        core = world.shard.drivers[demo.pk].core
+        assert StoredView.objects.get(pk=demo.pk).facts == facts_text(real(core)), kind
+    world.run(40)  # the crash is noticed
+    stored = StoredView.objects.get(pk=demo.pk).facts
+    assert stored == facts_text(real(world.shard.drivers[demo.pk].core))

@@ -6,7 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.db.models import Sum
+from django.test.utils import CaptureQueriesContext
 
 from broker_core.lab import journal
 from broker_core.lab.checkpoint import pack
@@ -222,6 +224,19 @@ def test_a_lab_whose_rows_cannot_be_written_takes_back_all_of_its_own() -> None:
     assert (
         spoilt.seq_floor == 0 and not spoilt.events.exists() and StoredView.objects.get().lab_id == sound.pk
     )
+
+
+def test_more_labs_take_no_more_statements() -> None:
+    counts = []
+    for count in (2, 30):
+        names = [f"{count}-{number}" for number in range(count)]
+        for name in names:
+            lab_row(name)
+        with CaptureQueriesContext(connection) as captured:
+            assert writes.commit_all([commit(name, events=[event(1)]) for name in names]) == {}
+        counts.append(len(captured))
+        assert StoredView.objects.filter(lab_id__in=names).count() == count
+    assert counts[0] == counts[1] <= 12
 
 
 def test_a_checkpoint_is_kept_once_and_of_its_own_lab() -> None:
