@@ -17,12 +17,10 @@ from collections.abc import Callable, Sequence
 from heapq import heappush
 from itertools import accumulate, cycle
 from operator import add
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from broker_core.sim.network import JITTER_COUNT, JITTER_MASK
-
-if TYPE_CHECKING:
-    from broker_core.sim.slot import Slot
+from broker_core.sim.slot import Slot
 
 AFTER_ALL = 1 << 60
 """In the order of making, what arrives of a stream comes after all else that is due in the same microsecond,
@@ -115,7 +113,7 @@ class Stream(Arrivals):
                 return False
             message, world.cause = link.queue.popleft()
         receiver = link.to
-        receiver.receive(connection, message, world.now_us, receiver)  # type: ignore[union-attr, arg-type]  # without a receiver it is GONE
+        receiver.receive(connection, message, world.now_us, receiver)  # type: ignore[union-attr]  # without a receiver it is GONE
         return True
 
     def catch_up(self, until_us: int) -> None:

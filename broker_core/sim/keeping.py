@@ -13,10 +13,11 @@ from typing import Any
 from broker_core.errors import InvariantError
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.plain import from_plain, kept, take_back, to_plain
+from broker_core.sim.design import Counters, Design
 from broker_core.sim.network import Link, LinkState, Route
 from broker_core.sim.node import Closed, Opened
 from broker_core.sim.slot import SlotState
-from broker_core.sim.world import Counters, Design, World
+from broker_core.sim.world import World
 
 KEPT_AT_ONCE = 64
 """Nodes, or links, in a part of what is kept."""

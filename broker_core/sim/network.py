@@ -13,13 +13,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, Protocol, final
 
 from broker_core.events import Cause
 from broker_core.rng import SeededRandom
-
-if TYPE_CHECKING:
-    from broker_core.sim.slot import Slot
 
 JITTER_COUNT = 1024
 JITTER_MASK = JITTER_COUNT - 1
@@ -65,12 +62,25 @@ class LinkState:
     queue: deque[tuple[Any, Cause | None]] = field(default_factory=deque)  # what is under way, with causes
 
 
+class Receiver(Protocol):
+    """The end of a link: a node's place in its world (`Slot`)."""
+
+    number: int
+    name: str
+    condition: str
+    has_machine: bool
+    silenced_by: Cause | None
+    links: dict[int, Link]
+    stream: Any
+    receive: Any
+
+
 @final
 class Link(LinkState):
-    """One direction of a connection, in its world. to: the receiver's slot, None once there is none."""
+    """One direction of a connection, in its world. to: the receiver, None once there is none."""
 
     __slots__ = ("to",)
-    to: Slot | None
+    to: Receiver | None
 
     @property
     def is_held(self) -> bool:

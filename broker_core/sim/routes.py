@@ -5,17 +5,26 @@ cut_route(a, b) ─► each link from a to b is cut, and so is every new one, un
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from broker_core.errors import CommandError
 from broker_core.events import Cause
 from broker_core.sim.network import CUT, Link, Route
 
-if TYPE_CHECKING:
-    from broker_core.sim.world import World
+
+class RoutedWorld(Protocol):
+    """What routes ask of their world (`World`)."""
+
+    routes: dict[tuple[str, str], Route]
+    links: dict[int, Link]
+    slots: dict[str, Any]
+    by_number: dict[int, Any]
+    design: Any
+
+    def release(self, link: Link) -> None: ...
 
 
-def cut_route(world: World, sender: str, receiver: str, cause: Cause | None = None) -> None:
+def cut_route(world: RoutedWorld, sender: str, receiver: str, cause: Cause | None = None) -> None:
     """Nothing that one node sends to another is delivered any more, on this connection or a later one. Raises
     CommandError if it is cut."""
     route = world.routes.get((sender, receiver)) or Route(sender, receiver)
@@ -29,7 +38,7 @@ def cut_route(world: World, sender: str, receiver: str, cause: Cause | None = No
         link.cut_by = cause
 
 
-def heal_route(world: World, sender: str, receiver: str) -> None:
+def heal_route(world: RoutedWorld, sender: str, receiver: str) -> None:
     """What was held is on its way again. Raises CommandError if it was not cut."""
     route = world.routes.get((sender, receiver))
     if route is None or not route.is_cut:
@@ -41,7 +50,7 @@ def heal_route(world: World, sender: str, receiver: str) -> None:
         world.release(link)
 
 
-def slow_route(world: World, sender: str, receiver: str, delay_us: int | None) -> None:
+def slow_route(world: RoutedWorld, sender: str, receiver: str, delay_us: int | None) -> None:
     """What one node sends to another takes this long, on this connection or a later one; None: as long as by
     the design again."""
     links = _on_route(world, sender, receiver)
@@ -51,7 +60,7 @@ def slow_route(world: World, sender: str, receiver: str, delay_us: int | None) -
         link.delay_us = world.design.delay_us if delay_us is None else delay_us
 
 
-def follow_route(world: World, link: Link) -> None:
+def follow_route(world: RoutedWorld, link: Link) -> None:
     """A new link takes the way that its nodes' route says."""
     ends = world.by_number.get(link.sender), link.to
     route = (
@@ -66,7 +75,7 @@ def follow_route(world: World, link: Link) -> None:
             link.cut_by = route.cut_by
 
 
-def _on_route(world: World, sender: str, receiver: str) -> list[Link]:
+def _on_route(world: RoutedWorld, sender: str, receiver: str) -> list[Link]:
     for name in (sender, receiver):
         if name not in world.slots:
             raise CommandError("node", "there is no {name}", name=name)

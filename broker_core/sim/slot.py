@@ -2,21 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappush
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from broker_core.errors import InvariantError
-from broker_core.events import Cause, Json
+from broker_core.events import Cause, Json, TurningPoint
+from broker_core.rng import SeededRandom
 from broker_core.sim.disk import Disk
 from broker_core.sim.network import CLOSING, Link, due_us
 from broker_core.sim.node import Closed, Node
 
-if TYPE_CHECKING:
-    from broker_core.sim.arrivals import Stream
-    from broker_core.sim.world import World
-
 RUNNING, PAUSED, CRASHED = "running", "paused", "crashed"
+
+
+class SlotWorld(Protocol):
+    """What a node's place asks of its world (`World`)."""
+
+    now_us: int
+    made: int
+    cause: Cause | None
+    heap: list[tuple[int, int, Any, str]]
+    told: list[TurningPoint]
+    jitter: Sequence[int]
+    random: SeededRandom
+    design: Any
+    by_number: dict[int, Any]
+    of_connection: dict[int, list[Link]]
+
+    def connect(self, slot: Any, to: str) -> int: ...
+    def stop_hearing(self, sending: Link) -> None: ...
+    def arrives(self, link: Link) -> bool: ...
+    def tell(self, kind: str, rule: str | None, inputs: Json, data: Json) -> Cause: ...
+
+
+class GivenMessages(Protocol):
+    """What an application gives a node to send (`arrivals.Stream`)."""
+
+    def catch_up(self, until_us: int) -> None: ...
+    def keep_order(self) -> None: ...
 
 
 class Slot:
@@ -26,7 +51,7 @@ class Slot:
     making, cause).
     deferred: those that came due while the process was paused. links: connection -> the link on which this
     node sends.
-    stream: what its application gives it to send (`stream.py`), None for one that is given nothing.
+    stream: what its application gives it to send (`arrivals.py`), None for one that is given nothing.
     has_machine: the process was killed and its machine runs on, so it resets what arrives for it.
     receive, wake: the node's, bound once for all messages.
     """
@@ -49,14 +74,14 @@ class Slot:
         "world",
     )
 
-    def __init__(self, world: World, number: int, name: str, kind: str, node: Node) -> None:
+    def __init__(self, world: SlotWorld, number: int, name: str, kind: str, node: Node) -> None:
         self.world = world
         self.number = number
         self.name = name
         self.kind = kind
         self.node = node
         self.receive, self.wake = node.receive, node.wake
-        self.stream: Stream | None = None
+        self.stream: GivenMessages | None = None
         self.condition = RUNNING
         self.silenced_by: Cause | None = None
         self.has_machine = False
@@ -125,7 +150,7 @@ class AheadSlot(Slot):
 
     __slots__ = ("ahead_us",)
 
-    def __init__(self, world: World, number: int, name: str, kind: str, node: Node) -> None:
+    def __init__(self, world: SlotWorld, number: int, name: str, kind: str, node: Node) -> None:
         super().__init__(world, number, name, kind, node)
         ahead_us = self.ahead_us = world.design.ahead_us
         node_receive, node_wake = node.receive, node.wake

@@ -19,7 +19,8 @@ from broker_core.kafka.cluster.state import BrokerState
 from broker_core.kafka.error_codes import ErrorCode
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import LANE_KINDS, scenario_from_json
-from broker_core.sim.world import Design, World
+from broker_core.sim.design import Design
+from broker_core.sim.world import World
 
 SECOND_US = 1_000_000
 BATCH, PARTITIONS = 100, 12

@@ -40,9 +40,10 @@ from broker_core.pulsar.settings import (
 )
 from broker_core.pulsar.subscription import Dispatcher, Subscription
 from broker_core.pulsar.topic import Topic
+from broker_core.sim.design import Design
 from broker_core.sim.program import Leave, Order, Pause, Program, Resume
 from broker_core.sim.slot import CRASHED
-from broker_core.sim.world import Design, World
+from broker_core.sim.world import World
 
 MS, SECOND = 1_000, 1_000_000
 KEYS, CONSUMERS_MAX = 40, 6

@@ -31,8 +31,9 @@ from broker_core.kafka.group.messages import GroupMessage
 from broker_core.kafka.log.topic_config import AS_THE_BROKERS, TopicConfig
 from broker_core.kafka.replication.sessions import BrokerSessions
 from broker_core.kafka.txn.records import PARTITION_COUNT, TRANSACTION_STATE_TOPIC
+from broker_core.sim.design import Design
 from broker_core.sim.node import Node
-from broker_core.sim.world import Design, World
+from broker_core.sim.world import World
 
 BROKERS_MAX = 9
 PARTITIONS_MAX = 1000

@@ -63,10 +63,11 @@ from broker_core.lab.shared.lane import Lane
 from broker_core.lab.shared.readers import READER, Unseen
 from broker_core.lab.shared.setup import LaneSetup
 from broker_core.lab.workload.live_keys import NO_KEY
+from broker_core.sim.design import Design
 from broker_core.sim.node import Node
 from broker_core.sim.program import Leave, Order, Program, Traffic
 from broker_core.sim.slot import Slot
-from broker_core.sim.world import Design, World
+from broker_core.sim.world import World
 
 OPERATOR = "operator"
 AHEAD_US = 3_600 * SECOND_US

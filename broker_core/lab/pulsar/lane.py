@@ -55,10 +55,10 @@ from broker_core.pulsar.settings import (
     BrokerSettings,
 )
 from broker_core.pulsar.topic import LATEST
+from broker_core.sim.design import Design
 from broker_core.sim.program import Leave, Order, Program
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.sim.slot import Slot
-from broker_core.sim.world import Design
 
 
 def algorithms() -> list[Json]:

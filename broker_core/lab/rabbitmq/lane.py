@@ -28,9 +28,9 @@ from broker_core.rabbitmq.client.publisher import Declare, Publisher, PublisherS
 from broker_core.rabbitmq.client.worker import Subscribe, Worker, WorkerState
 from broker_core.rabbitmq.connection import SILENT_CHECKS_MAX
 from broker_core.rabbitmq.methods import BasicPublish
+from broker_core.sim.design import Design
 from broker_core.sim.program import Leave, Order, Program
 from broker_core.sim.slot import Slot
-from broker_core.sim.world import Design
 
 PREFETCH = {"prefetch_5": 5, "prefetch_1": 1, "prefetch_unlimited": 0}
 PREFETCH_MAX = 65_535

@@ -10,8 +10,8 @@ from broker_core.lab.consumer import Consumer
 from broker_core.lab.pieces import Pieces
 from broker_core.lab.shared.narrator import Narrator
 from broker_core.lab.shared.reading import Reading
+from broker_core.sim.design import Design
 from broker_core.sim.slot import Slot
-from broker_core.sim.world import Design
 
 LaneOf = TypeVar("LaneOf", contravariant=True)
 

@@ -26,10 +26,10 @@ from broker_core.lab.tubemq import operator
 from broker_core.lab.tubemq.narrator import TubeMqNarrator
 from broker_core.lab.tubemq.operator import Operator, OperatorState, TakeOff
 from broker_core.lab.tubemq.reading import GROUP, MASTER, PRODUCER, TubeMqReading, is_alive
+from broker_core.sim.design import Design
 from broker_core.sim.program import Order, Program
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.sim.slot import Slot
-from broker_core.sim.world import Design
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.broker import Broker, BrokerState, Partition
 from broker_core.tubemq.client import balance_consumer as clients

@@ -19,9 +19,9 @@ from broker_core.lab.lab import Lab, LabState
 from broker_core.lab.scenario import scenario_from_json
 from broker_core.lab.shared.lane import LaneState
 from broker_core.lab.shared.ledger import LedgerState
+from broker_core.sim.design import Counters
 from broker_core.sim.keeping import WorldState
 from broker_core.sim.network import LinkState
-from broker_core.sim.world import Counters
 
 SUBSCRIPTIONS = ("auto_split", "exclusive", "failover", "shared")
 LANES = [

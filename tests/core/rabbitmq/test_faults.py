@@ -16,9 +16,10 @@ from broker_core.rabbitmq.broker import Broker
 from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.rabbitmq.client.publisher import Declare, Publisher, PublisherState
 from broker_core.rabbitmq.client.worker import Subscribe, Worker, WorkerState
+from broker_core.sim.design import Design
 from broker_core.sim.keeping import keep, restored
 from broker_core.sim.program import Leave, Order, Pause, Program, Resume
-from broker_core.sim.world import Design, World
+from broker_core.sim.world import World
 from tests.core.playbook import Counted
 
 WORKERS = ("w1", "w2")

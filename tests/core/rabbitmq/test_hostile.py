@@ -18,9 +18,10 @@ from broker_core.rabbitmq.broker import Broker
 from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.rabbitmq.client.publisher import Declare, Publisher, PublisherState
 from broker_core.rabbitmq.client.worker import Subscribe, Worker, WorkerState
+from broker_core.sim.design import Design
 from broker_core.sim.node import Closed, Opened
 from broker_core.sim.program import Order, Program
-from broker_core.sim.world import Design, World
+from broker_core.sim.world import World
 from tests.core.playbook import Counted, Played, play
 
 NUMBERS = (0, 1, 2, -1, -1, -(2**70), 65_536, 2**64)

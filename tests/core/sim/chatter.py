@@ -12,9 +12,10 @@ import msgspec
 
 from broker_core.errors import CommandError
 from broker_core.events import Cause, Json
+from broker_core.sim.design import Design
 from broker_core.sim.keeping import keep
 from broker_core.sim.node import PERSON, Closed, Opened, Outbox
-from broker_core.sim.world import Design, World
+from broker_core.sim.world import World
 
 
 class Say(msgspec.Struct, frozen=True, tag="say", array_like=True):

@@ -10,9 +10,10 @@ from typing import Any
 import msgspec
 
 from broker_core.events import Cause
+from broker_core.sim.design import Design
 from broker_core.sim.node import Closed, Opened, Outbox
 from broker_core.sim.slot import Slot
-from broker_core.sim.world import Design, World
+from broker_core.sim.world import World
 
 DELAY_US = 1_000
 Act = Callable[["Puppet", int, Outbox], object]

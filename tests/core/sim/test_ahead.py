@@ -10,7 +10,8 @@ import msgspec
 
 from broker_core.sim import keeping
 from broker_core.sim.arrivals import Handed
-from broker_core.sim.world import Design, World
+from broker_core.sim.design import Design
+from broker_core.sim.world import World
 
 
 class Note(msgspec.Struct, frozen=True, tag="note", array_like=True):

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_core.sim.arrivals import Arrivals, Stream
+from broker_core.sim.design import Design
 from broker_core.sim.keeping import keep
 from broker_core.sim.node import Closed, Opened, Outbox
-from broker_core.sim.world import Design, World
+from broker_core.sim.world import World
 
 END_US = 30_000
 

@@ -4,9 +4,10 @@ from typing import Any
 
 from broker_core.clock import SECOND_US
 from broker_core.sim.arrivals import Arrivals
+from broker_core.sim.design import Design
 from broker_core.sim.node import PERSON
 from broker_core.sim.program import DONE, Pause, Program, Resume
-from broker_core.sim.world import Design, World
+from broker_core.sim.world import World
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.assignment import owned_by
 from broker_core.tubemq.broker import Broker, BrokerState, Partition

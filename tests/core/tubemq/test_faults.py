@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from broker_core.clock import MILLISECOND_US, SECOND_US
 from broker_core.errors import CommandError
+from broker_core.sim.design import Design
 from broker_core.sim.keeping import keep, restored
 from broker_core.sim.program import Pause, Program, Resume
-from broker_core.sim.world import Design, World
+from broker_core.sim.world import World
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.assignment import owned_by
 from broker_core.tubemq.broker import Broker, BrokerState, Partition

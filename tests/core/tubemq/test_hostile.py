@@ -13,8 +13,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from broker_core.clock import MILLISECOND_US, SECOND_US
 from broker_core.plain import from_plain, to_plain
+from broker_core.sim.design import Design
 from broker_core.sim.node import Closed
-from broker_core.sim.world import Design, World
+from broker_core.sim.world import World
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.broker import Broker, BrokerState, Partition
 from broker_core.tubemq.client.producer import NO_KEY

@@ -14,8 +14,9 @@ from broker_core.kafka.cluster import transaction_requests as t
 from broker_core.kafka.error_codes import ErrorCode
 from broker_core.kafka.producer.partitioner import positive_key_hash
 from broker_core.plain import from_plain, to_plain
+from broker_core.sim.design import Design
 from broker_core.sim.node import PERSON
-from broker_core.sim.world import Design, World
+from broker_core.sim.world import World
 from tests.core.kafka.client.one_broker import OneBroker, OneBrokerState
 from tests.core.playbook import Played, play, wake
 
