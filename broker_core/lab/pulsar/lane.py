@@ -18,7 +18,7 @@ from broker_core.events import Cause, Json, TurningPoint
 from broker_core.lab.consumer import CRASHED, GONE, Consumer
 from broker_core.lab.pieces import Pieces
 from broker_core.lab.pulsar.active import ActiveReading
-from broker_core.lab.pulsar.batches import BatchEar
+from broker_core.lab.pulsar.batch_ear import BatchEar
 from broker_core.lab.pulsar.history import note_rates
 from broker_core.lab.pulsar.narrator import PulsarNarrator
 from broker_core.lab.pulsar.options import OUT_OF_ORDER, TYPE_OF

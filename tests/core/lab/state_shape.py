@@ -17,7 +17,7 @@ import msgspec
 from broker_core.kafka.cluster import hosted_groups
 from broker_core.lab.lab import Lab, LabState
 from broker_core.lab.scenario import scenario_from_json
-from broker_core.lab.shared.lane import LaneState
+from broker_core.lab.shared.lane_orders import LaneState
 from broker_core.lab.shared.ledger import LedgerState
 from broker_core.sim.design import Counters
 from broker_core.sim.keeping import WorldState

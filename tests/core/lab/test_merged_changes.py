@@ -9,7 +9,7 @@ import pytest
 from broker_core.events import Json
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
-from broker_core.lab.shared.lane import WHY_MAX
+from broker_core.lab.shared.lane_orders import WHY_MAX
 from tests.core.lab.lives import SECOND, order
 
 pytestmark = pytest.mark.slow

@@ -94,7 +94,7 @@ def test_a_shape_names_the_classes_that_it_holds():
         "kafka.cluster.state.LeaderFetcher",
         "kafka.replication.replica_log.LightLog",
         "kafka.group.classic.group.ClassicGroup",
-        "lab.shared.lane.LaneState",
+        "lab.shared.lane_orders.LaneState",
         "sim.network.LinkState",
         "pulsar.client.consumer_state.ConsumerState",
     ):

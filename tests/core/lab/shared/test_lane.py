@@ -5,7 +5,7 @@ import pytest
 
 from broker_core.events import Cause
 from broker_core.lab.lab import Lab
-from broker_core.lab.shared.lane import WHY_FIRST, WHY_MAX
+from broker_core.lab.shared.lane_orders import WHY_FIRST, WHY_MAX
 from tests.core.lab.small import SECOND, kinds, lab_of, lane_of, order
 
 
