@@ -1,5 +1,6 @@
 """The shape of the repository: what may import what, what the core may not touch, what is where."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -168,6 +169,48 @@ def test_question_is_answered_by_the_file_that_its_row_names(asked):
         path, _, inside = name.partition(": ")
         if inside:
             assert re.search(rf"(?:def|class) {inside}\b", (ROOT / path).read_text()), name
+
+
+def imports() -> dict[str, set[str]]:
+    """Module -> modules of ours that it imports, anywhere in it and for types alone, too."""
+    modules = {
+        name.removesuffix(".py").replace("/", ".").removesuffix(".__init__"): ROOT / name
+        for name in tracked()
+        if name.endswith(".py") and name.split("/")[0] in ("broker_core", "dashboard", "mqsite")
+    }
+    found: dict[str, set[str]] = {}
+    for module, path in modules.items():
+        named = set()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                named |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                named |= {f"{node.module}.{alias.name}" for alias in node.names}
+                # The package itself, where what is taken from it is no module.
+                if any(f"{node.module}.{alias.name}" not in modules for alias in node.names):
+                    named.add(node.module)
+        found[module] = (named & modules.keys()) - {module}
+    return found
+
+
+def circles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """What is left when modules that import nothing left, or that nothing left imports, are taken away."""
+    left = {module: set(named) for module, named in graph.items()}
+    while True:
+        used = set().union(*left.values()) if left else set()
+        gone = {module for module, named in left.items() if not named or module not in used}
+        if not gone:
+            return [sorted(left)] if left else []
+        left = {module: named - gone for module, named in left.items() if module not in gone}
+
+
+def test_no_modules_import_one_another_in_a_circle():
+    assert circles(imports()) == []
+
+
+def test_a_circle_is_found_and_a_line_is_none():
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": set(), "e": {"a"}}) == [["a", "b", "c"]]
+    assert circles({"a": {"b"}, "b": {"c"}, "c": set()}) == []
 
 
 ENTRANCES = (
