@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from broker_core.events import Cause, Json
+from broker_core.kafka.group import coordinator_result as written
 from broker_core.kafka.group import messages as m
 from broker_core.kafka.group import records as records_module
-from broker_core.kafka.group import runtime, timeline, written
+from broker_core.kafka.group import runtime, timeline
 from broker_core.kafka.group.classic import group as classic_group
 from broker_core.kafka.group.consumer import group as consumer_group
 from broker_core.kafka.group.consumer import member as consumer_member

@@ -11,6 +11,7 @@ from broker_core.kafka.group import old
 from broker_core.kafka.group.classic.group import ClassicGroup
 from broker_core.kafka.group.codes import GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP, NONE
 from broker_core.kafka.group.consumer.group import ConsumerGroup
+from broker_core.kafka.group.coordinator_result import CoordinatorResult
 from broker_core.kafka.group.messages import (
     ConsumerGroupDescribed,
     ConsumerGroupDescribeRequest,
@@ -31,7 +32,6 @@ from broker_core.kafka.group.offset.expiry import tombstones_of
 from broker_core.kafka.group.records import LogRecord
 from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.states import DEAD, STABLE
-from broker_core.kafka.group.written import Written
 
 
 def describe_groups(c: CoordinatorRuntime, request: DescribeGroupsRequest) -> DescribeGroupsResponse:
@@ -69,7 +69,9 @@ def list_groups(c: CoordinatorRuntime, request: ListGroupsRequest) -> ListGroups
     return ListGroupsResponse(groups=listed)
 
 
-def delete_groups(c: CoordinatorRuntime, context: RequestContext, request: DeleteGroupsRequest) -> Written:
+def delete_groups(
+    c: CoordinatorRuntime, context: RequestContext, request: DeleteGroupsRequest
+) -> CoordinatorResult:
     """Delete Empty groups with their offsets; a group with members stays and has an error."""
     del context
     records: list[LogRecord] = []
@@ -88,7 +90,7 @@ def delete_groups(c: CoordinatorRuntime, context: RequestContext, request: Delet
                 records += group_tombstones(c, group_id)
                 records += tombstones_of(group)
         results.append(DeletableGroupResult(group_id, code))
-    return Written(records, DeleteGroupsResponse(results))
+    return CoordinatorResult(records, DeleteGroupsResponse(results))
 
 
 def _described(c: CoordinatorRuntime, group_id: str) -> DescribedGroup:

@@ -29,12 +29,12 @@ from broker_core.kafka.group.codes import (
     AppendFailed,
     Refused,
 )  # fmt: skip
+from broker_core.kafka.group.coordinator_result import CoordinatorResult, Then
 from broker_core.kafka.group.messages import RequestContext
 from broker_core.kafka.group.offset import expiry
 from broker_core.kafka.group.records import EndOfTransaction, LogRecord, read_back
 from broker_core.kafka.group.runtime import CoordinatorOut, CoordinatorRuntime, Timer, Waiting
 from broker_core.kafka.group.topics import TopicsImage
-from broker_core.kafka.group.written import Then, Written
 
 RETRY_BACKOFF_MS = 500
 
@@ -134,7 +134,9 @@ class GroupCoordinator(CoordinatorRuntime):
         self.now_ms = now_ms
         self.out = out
 
-    def _write(self, written: Written, context: RequestContext | None = None, request: Any = None) -> bool:
+    def _write(
+        self, written: CoordinatorResult, context: RequestContext | None = None, request: Any = None
+    ) -> bool:
         """Append, apply, answer. Returns whether the log took it."""
         state = self.state
         if written.records:
@@ -163,7 +165,7 @@ class GroupCoordinator(CoordinatorRuntime):
             self._wait(context, request, written)
         return True
 
-    def _wait(self, context: RequestContext | None, request: Any, written: Written) -> None:
+    def _wait(self, context: RequestContext | None, request: Any, written: CoordinatorResult) -> None:
         is_answered = context is None or context.ticket not in self.state.unanswered
         if is_answered and written.then is None:
             return

@@ -20,6 +20,7 @@ from broker_core.kafka.group.classic.rebalance import (
     session_name,
 )
 from broker_core.kafka.group.codes import NONE, UNKNOWN_MEMBER_ID, Refused
+from broker_core.kafka.group.coordinator_result import CoordinatorResult
 from broker_core.kafka.group.messages import (
     CommittedPartition,
     CommittedTopic,
@@ -34,13 +35,12 @@ from broker_core.kafka.group.offset.store import CommittedOffset, Place
 from broker_core.kafka.group.records import GroupMetadataKey, LogRecord, OffsetCommitKey, Record
 from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.states import EMPTY, PREPARING, STABLE
-from broker_core.kafka.group.written import Written
 
 
-def leave_group(c: CoordinatorRuntime, request: LeaveGroupRequest, group: ClassicGroup) -> Written:
+def leave_group(c: CoordinatorRuntime, request: LeaveGroupRequest, group: ClassicGroup) -> CoordinatorResult:
     """Take members out one after the other: the group goes on after each, so that a later one may still get
     an answer before it goes."""
-    written = Written(replay=False)
+    written = CoordinatorResult(replay=False)
     responses = []
     for leaving in request.members:
         code = _leave(c, group, leaving, written.records)
@@ -49,11 +49,11 @@ def leave_group(c: CoordinatorRuntime, request: LeaveGroupRequest, group: Classi
     return written
 
 
-def after_member(c: CoordinatorRuntime, group: ClassicGroup, rule: str) -> Written:
+def after_member(c: CoordinatorRuntime, group: ClassicGroup, rule: str) -> CoordinatorResult:
     """A member is gone. The initial delay runs to its end in any case."""
     if group.state == PREPARING:
         return complete_if_all_joined(c, group)
-    return Written() if group.state == EMPTY else prepare_rebalance(c, group, rule)
+    return CoordinatorResult() if group.state == EMPTY else prepare_rebalance(c, group, rule)
 
 
 def delete_offsets(c: CoordinatorRuntime, group: ClassicGroup, deleted: Iterable[Place]) -> list[LogRecord]:

@@ -18,13 +18,13 @@ from broker_core.kafka.group import versions
 from broker_core.kafka.group.classic.group import ClassicGroup
 from broker_core.kafka.group.codes import GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID, Refused
 from broker_core.kafka.group.consumer.group import ConsumerGroup
+from broker_core.kafka.group.coordinator_result import Then
 from broker_core.kafka.group.messages import RequestContext
 from broker_core.kafka.group.offset.store import OffsetStore
 from broker_core.kafka.group.records import LogRecord
 from broker_core.kafka.group.settings import GroupSettings
 from broker_core.kafka.group.timeline import Timeline
 from broker_core.kafka.group.topics import TopicsImage
-from broker_core.kafka.group.written import Then
 
 
 class Appended(msgspec.Struct, frozen=True):

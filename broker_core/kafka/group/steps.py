@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import Any
 
 from broker_core.kafka.group import admin, old
+from broker_core.kafka.group import coordinator_result as w
 from broker_core.kafka.group import messages as m
-from broker_core.kafka.group import written as w
 from broker_core.kafka.group.classic import heartbeat, join, leave, rebalance, static, sync
 from broker_core.kafka.group.classic.group import ClassicGroup
 from broker_core.kafka.group.codes import NOT_COORDINATOR, UNKNOWN_MEMBER_ID, Refused
@@ -18,21 +18,25 @@ from broker_core.kafka.group.consumer import leave as consumer_leave
 from broker_core.kafka.group.consumer.group import ConsumerGroup
 from broker_core.kafka.group.consumer.heartbeat import consumer_group_heartbeat
 from broker_core.kafka.group.consumer.member import UNREVOKED_PARTITIONS
+from broker_core.kafka.group.coordinator_result import CoordinatorResult
 from broker_core.kafka.group.messages import RequestContext
 from broker_core.kafka.group.offset import commit, delete, expiry, fetch
 from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.states import COMPLETING, PREPARING, STABLE
-from broker_core.kafka.group.written import Written
 
 
-def join_group(c: CoordinatorRuntime, context: RequestContext, request: m.JoinGroupRequest) -> Written:
+def join_group(
+    c: CoordinatorRuntime, context: RequestContext, request: m.JoinGroupRequest
+) -> CoordinatorResult:
     group = c.state.groups.get(request.group_id)
     if isinstance(group, ConsumerGroup) and not group.is_empty:
         return classic_member.join_group(c, context, request, group)
     return join.join_group(c, context, request)
 
 
-def sync_group(c: CoordinatorRuntime, context: RequestContext, request: m.SyncGroupRequest) -> Written:
+def sync_group(
+    c: CoordinatorRuntime, context: RequestContext, request: m.SyncGroupRequest
+) -> CoordinatorResult:
     group = c.state.groups.get(request.group_id)
     if group is None or group.is_empty:
         raise Refused(UNKNOWN_MEMBER_ID)
@@ -41,7 +45,9 @@ def sync_group(c: CoordinatorRuntime, context: RequestContext, request: m.SyncGr
     return sync.sync_group(c, context, request, group)
 
 
-def take_heartbeat(c: CoordinatorRuntime, context: RequestContext, request: m.HeartbeatRequest) -> Written:
+def take_heartbeat(
+    c: CoordinatorRuntime, context: RequestContext, request: m.HeartbeatRequest
+) -> CoordinatorResult:
     del context
     group = c.state.groups.get(request.group_id)
     if group is None:
@@ -51,7 +57,9 @@ def take_heartbeat(c: CoordinatorRuntime, context: RequestContext, request: m.He
     return heartbeat.heartbeat(c, request, group)
 
 
-def leave_group(c: CoordinatorRuntime, context: RequestContext, request: m.LeaveGroupRequest) -> Written:
+def leave_group(
+    c: CoordinatorRuntime, context: RequestContext, request: m.LeaveGroupRequest
+) -> CoordinatorResult:
     del context
     group = c.state.groups.get(request.group_id)
     if group is None:
@@ -61,25 +69,29 @@ def leave_group(c: CoordinatorRuntime, context: RequestContext, request: m.Leave
     return old.leave_group(c, request, group) if c.settings.is_old else leave.leave_group(c, request, group)
 
 
-def fetch_offsets(c: CoordinatorRuntime, context: RequestContext, request: m.OffsetFetchRequest) -> Written:
+def fetch_offsets(
+    c: CoordinatorRuntime, context: RequestContext, request: m.OffsetFetchRequest
+) -> CoordinatorResult:
     return fetch.fetch_stable_offsets(c, context, request)
 
 
-WRITERS: Mapping[type, Callable[[CoordinatorRuntime, RequestContext, Any], Written]] = MappingProxyType(
-    {
-        m.JoinGroupRequest: join_group,
-        m.SyncGroupRequest: sync_group,
-        m.HeartbeatRequest: take_heartbeat,
-        m.LeaveGroupRequest: leave_group,
-        m.DeleteGroupsRequest: admin.delete_groups,
-        m.ConsumerGroupHeartbeatRequest: consumer_group_heartbeat,
-        m.OffsetCommitRequest: commit.commit_offsets,
-        m.TxnOffsetCommitRequest: commit.commit_transactional_offsets,
-        m.WriteTxnMarkers: commit.write_transaction_marker,
-        m.OffsetFetchRequest: fetch_offsets,
-        m.OffsetDeleteRequest: delete.delete_offsets,
-        m.PartitionsDeleted: delete.partitions_deleted,
-    }
+WRITERS: Mapping[type, Callable[[CoordinatorRuntime, RequestContext, Any], CoordinatorResult]] = (
+    MappingProxyType(
+        {
+            m.JoinGroupRequest: join_group,
+            m.SyncGroupRequest: sync_group,
+            m.HeartbeatRequest: take_heartbeat,
+            m.LeaveGroupRequest: leave_group,
+            m.DeleteGroupsRequest: admin.delete_groups,
+            m.ConsumerGroupHeartbeatRequest: consumer_group_heartbeat,
+            m.OffsetCommitRequest: commit.commit_offsets,
+            m.TxnOffsetCommitRequest: commit.commit_transactional_offsets,
+            m.WriteTxnMarkers: commit.write_transaction_marker,
+            m.OffsetFetchRequest: fetch_offsets,
+            m.OffsetDeleteRequest: delete.delete_offsets,
+            m.PartitionsDeleted: delete.partitions_deleted,
+        }
+    )
 )
 """What may write, and what waits for earlier writes."""
 
@@ -89,7 +101,7 @@ READERS: Mapping[type, Callable[[CoordinatorRuntime, Any], Any]] = MappingProxyT
 })  # fmt: skip
 """What reads below the high watermark."""
 
-TIMERS: Mapping[str, Callable[..., Written]] = MappingProxyType(
+TIMERS: Mapping[str, Callable[..., CoordinatorResult]] = MappingProxyType(
     {
         "session_over": heartbeat.session_over,
         "initial_delay_over": rebalance.initial_delay_over,

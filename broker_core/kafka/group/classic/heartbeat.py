@@ -23,13 +23,13 @@ from broker_core.kafka.group.codes import (
     UNKNOWN_MEMBER_ID,
     Refused,
 )
+from broker_core.kafka.group.coordinator_result import CoordinatorResult, answered
 from broker_core.kafka.group.messages import HeartbeatRequest, HeartbeatResponse, JoinGroupResponse
 from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.states import PREPARING
-from broker_core.kafka.group.written import Written, answered
 
 
-def heartbeat(c: CoordinatorRuntime, request: HeartbeatRequest, group: ClassicGroup) -> Written:
+def heartbeat(c: CoordinatorRuntime, request: HeartbeatRequest, group: ClassicGroup) -> CoordinatorResult:
     """Answer a heartbeat. Refused in this order: unknown or fenced member (an Empty group has none), other
     generation."""
     group.check_member(request.member_id, request.group_instance_id)
@@ -43,19 +43,19 @@ def heartbeat(c: CoordinatorRuntime, request: HeartbeatRequest, group: ClassicGr
     return answered(HeartbeatResponse(REBALANCE_IN_PROGRESS))
 
 
-def session_over(c: CoordinatorRuntime, group_id: str, member_id: str) -> Written:
+def session_over(c: CoordinatorRuntime, group_id: str, member_id: str) -> CoordinatorResult:
     """Nothing was heard of a member for its session timeout. A known one whose request is parked is waiting,
     not silent."""
     try:
         group = c.classic_group(group_id)
     except Refused:
-        return Written()
+        return CoordinatorResult()
     if member_id in group.pending_joins:
         group.drop(member_id)
         return _complete_if_all_joined(c, group)
     member = group.members.get(member_id)
     if member is None or member.is_waiting:
-        return Written()
+        return CoordinatorResult()
     c.tell(
         "kafka.group.member_expired",
         "kafka.group.session_timeout",
@@ -70,8 +70,12 @@ def session_over(c: CoordinatorRuntime, group_id: str, member_id: str) -> Writte
     return prepare_rebalance(c, group, "kafka.group.session_timeout")
 
 
-def _complete_if_all_joined(c: CoordinatorRuntime, group: ClassicGroup) -> Written:
+def _complete_if_all_joined(c: CoordinatorRuntime, group: ClassicGroup) -> CoordinatorResult:
     if c.settings.is_old:
         return complete_if_all_joined(c, group)
     # Unlike the end of a join, this looks at nothing but who is there: it can cut the initial delay short.
-    return complete_join(c, group) if group.state == PREPARING and group.has_all_joined() else Written()
+    return (
+        complete_join(c, group)
+        if group.state == PREPARING and group.has_all_joined()
+        else CoordinatorResult()
+    )

@@ -28,16 +28,18 @@ from broker_core.kafka.group.codes import (
     answered_as,
 )  # fmt: skip
 from broker_core.kafka.group.consumer.group import ConsumerGroup
+from broker_core.kafka.group.coordinator_result import CoordinatorResult, GroupMade
 from broker_core.kafka.group.messages import JoinGroupRequest, JoinGroupResponse, RequestContext
 from broker_core.kafka.group.records import GroupMetadataKey, GroupMetadataValue, LogRecord, Record
 from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, STABLE
-from broker_core.kafka.group.written import GroupMade, Written
 
 KNOWN_ID_VERSION = 4
 
 
-def join_group(c: CoordinatorRuntime, context: RequestContext, request: JoinGroupRequest) -> Written:
+def join_group(
+    c: CoordinatorRuntime, context: RequestContext, request: JoinGroupRequest
+) -> CoordinatorResult:
     """Take a JoinGroup for a group that is classic, missing, or empty of consumer-protocol members."""
     records: list[LogRecord] = []
     group_id = request.group_id
@@ -51,11 +53,11 @@ def join_group(c: CoordinatorRuntime, context: RequestContext, request: JoinGrou
         group = c.classic_group(group_id, makes=not request.member_id)
     except Refused as refused:
         c.answer(context, JoinGroupResponse(request.member_id, refused.code))
-        return Written()
+        return CoordinatorResult()
     if not _has_room(c, group, request.member_id):
         group.drop(request.member_id)
         c.answer(context, JoinGroupResponse("", GROUP_MAX_SIZE_REACHED))
-        written = Written()
+        written = CoordinatorResult()
     elif not request.member_id:
         written = _join_new(c, context, request, group)
     else:
@@ -69,7 +71,7 @@ def join_group(c: CoordinatorRuntime, context: RequestContext, request: JoinGrou
         records.append(
             Record(GroupMetadataKey(group_id), GroupMetadataValue("", 0, None, None, since_ms, []))
         )
-        return Written(records, then=GroupMade(context), replay=False)
+        return CoordinatorResult(records, then=GroupMade(context), replay=False)
     return written
 
 
@@ -94,10 +96,10 @@ def _has_room(c: CoordinatorRuntime, group: ClassicGroup, member_id: str) -> boo
 
 def _join_new(
     c: CoordinatorRuntime, context: RequestContext, request: JoinGroupRequest, group: ClassicGroup
-) -> Written:
+) -> CoordinatorResult:
     if not group.supports(request.protocol_type, request.protocols):
         c.answer(context, JoinGroupResponse("", INCONSISTENT_GROUP_PROTOCOL))
-        return Written()
+        return CoordinatorResult()
     instance_id = request.group_instance_id
     member_id = (
         f"{context.client_id if instance_id is None else instance_id}-{c.out.draw_id(is_classic=True)}"
@@ -111,13 +113,13 @@ def _join_new(
         group.pending_joins[member_id] = None
         start_session(c, group, member_id, request.session_timeout_ms)
         c.answer(context, JoinGroupResponse(member_id, MEMBER_ID_REQUIRED))
-        return Written()
+        return CoordinatorResult()
     return _add(c, context, request, group, member_id)
 
 
 def _join_known(
     c: CoordinatorRuntime, context: RequestContext, request: JoinGroupRequest, group: ClassicGroup
-) -> Written:
+) -> CoordinatorResult:
     member_id = request.member_id
     if not group.supports(request.protocol_type, request.protocols):
         return _refuse(c, context, member_id, INCONSISTENT_GROUP_PROTOCOL)
@@ -138,12 +140,12 @@ def _join_known(
         if not is_same:
             return _rejoin(c, context, request, group, member)
         c.answer(context, joined(group, member))
-        return Written()
+        return CoordinatorResult()
     if group.state == STABLE:
         if group.leader == member_id or not is_same:
             return _rejoin(c, context, request, group, member)
         c.answer(context, joined(group, member, lists_members=False))
-        return Written()
+        return CoordinatorResult()
     return _refuse(c, context, member_id, UNKNOWN_MEMBER_ID)
 
 
@@ -153,7 +155,7 @@ def _add(
     request: JoinGroupRequest,
     group: ClassicGroup,
     member_id: str,
-) -> Written:
+) -> CoordinatorResult:
     """A new member is parked; it has five minutes, whatever its session timeout, until its first answer."""
     member = ClassicMember(
         member_id,
@@ -188,12 +190,12 @@ def _rejoin(
     request: JoinGroupRequest,
     group: ClassicGroup,
     member: ClassicMember,
-) -> Written:
+) -> CoordinatorResult:
     group.update(member, request)
     park_join(group, member, context)
     return rebalance_or_complete_join(c, group, "kafka.group.rejoin")
 
 
-def _refuse(c: CoordinatorRuntime, context: RequestContext, member_id: str, code: int) -> Written:
+def _refuse(c: CoordinatorRuntime, context: RequestContext, member_id: str, code: int) -> CoordinatorResult:
     c.answer(context, JoinGroupResponse(member_id, code))
-    return Written()
+    return CoordinatorResult()

@@ -15,6 +15,7 @@ from broker_core.kafka.group.classic.rebalance import (
     session_name,
 )
 from broker_core.kafka.group.codes import NONE, UNKNOWN_MEMBER_ID, Refused
+from broker_core.kafka.group.coordinator_result import CoordinatorResult
 from broker_core.kafka.group.messages import (
     JoinGroupResponse,
     LeaveGroupRequest,
@@ -24,16 +25,15 @@ from broker_core.kafka.group.messages import (
 )
 from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.states import COMPLETING, PREPARING, STABLE
-from broker_core.kafka.group.written import Written
 
 
-def leave_group(c: CoordinatorRuntime, request: LeaveGroupRequest, group: ClassicGroup) -> Written:
+def leave_group(c: CoordinatorRuntime, request: LeaveGroupRequest, group: ClassicGroup) -> CoordinatorResult:
     """Take members out; each has its own code. A static member may be named by its instance id alone."""
     responses = [
         MemberResponse(member.member_id, member.group_instance_id, _leave(c, group, member))
         for member in request.members
     ]
-    written = Written()
+    written = CoordinatorResult()
     if any(response.error_code == NONE for response in responses):
         if group.state in (STABLE, COMPLETING):
             written = prepare_rebalance(c, group, "kafka.group.leave")

@@ -13,10 +13,10 @@ from __future__ import annotations
 from broker_core.hashing.java_map import java_order
 from broker_core.kafka.group.classic.group import ClassicGroup, ClassicMember
 from broker_core.kafka.group.codes import NONE, REBALANCE_IN_PROGRESS, Refused
+from broker_core.kafka.group.coordinator_result import CoordinatorResult
 from broker_core.kafka.group.messages import JoinGroupResponse, RequestContext, SyncGroupResponse
 from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, REBALANCE, STABLE
-from broker_core.kafka.group.written import Written
 
 
 def session_name(group_id: str, member_id: str) -> str:
@@ -53,13 +53,13 @@ def start_session(c: CoordinatorRuntime, group: ClassicGroup, member_id: str, ti
     )
 
 
-def rebalance_or_complete_join(c: CoordinatorRuntime, group: ClassicGroup, rule: str) -> Written:
+def rebalance_or_complete_join(c: CoordinatorRuntime, group: ClassicGroup, rule: str) -> CoordinatorResult:
     """Begin a rebalance; if one is being prepared, see whether it now has everybody. rule: why, for the
     lesson."""
     return complete_if_all_joined(c, group) if group.state == PREPARING else prepare_rebalance(c, group, rule)
 
 
-def prepare_rebalance(c: CoordinatorRuntime, group: ClassicGroup, rule: str) -> Written:
+def prepare_rebalance(c: CoordinatorRuntime, group: ClassicGroup, rule: str) -> CoordinatorResult:
     """The group prepares a rebalance. Members learn it from the answers to their heartbeats; who waits in
     SyncGroup, at once."""
     if group.state == COMPLETING:
@@ -82,11 +82,11 @@ def prepare_rebalance(c: CoordinatorRuntime, group: ClassicGroup, rule: str) -> 
     told = {"members": len(group.members), "generation": group.generation}
     group.because = c.tell("kafka.group.rebalance_started", rule, inputs, told, group=group.group_id)
     if is_initial:
-        return Written()
+        return CoordinatorResult()
     if group.has_all_joined():
         return complete_join(c, group)
     schedule_join_end(c, group)
-    return Written()
+    return CoordinatorResult()
 
 
 def schedule_join_end(c: CoordinatorRuntime, group: ClassicGroup) -> None:
@@ -95,11 +95,11 @@ def schedule_join_end(c: CoordinatorRuntime, group: ClassicGroup) -> None:
     )
 
 
-def initial_delay_over(c: CoordinatorRuntime, group_id: str) -> Written:
+def initial_delay_over(c: CoordinatorRuntime, group_id: str) -> CoordinatorResult:
     """The initial delay ran out: once more if somebody arrived meanwhile, else the join phase ends."""
     group = _classic_group(c, group_id)
     if group is None:
-        return Written()
+        return CoordinatorResult()
     if not group.has_newcomer or group.initial_left_ms == 0:
         return complete_join(c, group)
     group.has_newcomer = False
@@ -107,23 +107,23 @@ def initial_delay_over(c: CoordinatorRuntime, group_id: str) -> Written:
     group.initial_left_ms = max(group.initial_left_ms - group.initial_delay_ms, 0)
     group.initial_delay_ms = delay_ms
     c.schedule(join_name(group_id), delay_ms, c.timer("initial_delay_over", group_id))
-    return Written()
+    return CoordinatorResult()
 
 
-def join_phase_over(c: CoordinatorRuntime, group_id: str) -> Written:
+def join_phase_over(c: CoordinatorRuntime, group_id: str) -> CoordinatorResult:
     """The rebalance timeout: the join phase ends with those who are there."""
     group = _classic_group(c, group_id)
-    return Written() if group is None else complete_join(c, group)
+    return CoordinatorResult() if group is None else complete_join(c, group)
 
 
-def complete_if_all_joined(c: CoordinatorRuntime, group: ClassicGroup) -> Written:
+def complete_if_all_joined(c: CoordinatorRuntime, group: ClassicGroup) -> CoordinatorResult:
     """End the join phase if nobody is missing. The initial delay runs to its end in any case."""
     if group.state == PREPARING and group.has_all_joined() and group.previous_state != EMPTY:
         return complete_join(c, group)
-    return Written()
+    return CoordinatorResult()
 
 
-def complete_join(c: CoordinatorRuntime, group: ClassicGroup) -> Written:
+def complete_join(c: CoordinatorRuntime, group: ClassicGroup) -> CoordinatorResult:
     """End the join phase: who is missing and dynamic goes, static members stay; the next generation; an
     answer for everybody."""
     c.cancel(join_name(group.group_id))
@@ -143,10 +143,10 @@ def complete_join(c: CoordinatorRuntime, group: ClassicGroup) -> Written:
     if not group.elect_joined_leader() and group.members:
         # Only static members are left, and none has come back: their sessions decide.
         schedule_join_end(c, group)
-        return Written()
+        return CoordinatorResult()
     group.begin_generation(c.now_ms)
     if not group.members:
-        return Written([group.to_record()], replay=False)
+        return CoordinatorResult([group.to_record()], replay=False)
     c.tell(
         "kafka.group.generation_started",
         "kafka.group.all_members_joined",
@@ -164,10 +164,10 @@ def complete_join(c: CoordinatorRuntime, group: ClassicGroup) -> Written:
         group.rebalance_timeout_ms(),
         c.timer("sync_phase_over", group.group_id, group.generation),
     )
-    return Written()
+    return CoordinatorResult()
 
 
-def sync_phase_over(c: CoordinatorRuntime, group_id: str, generation: int) -> Written:
+def sync_phase_over(c: CoordinatorRuntime, group_id: str, generation: int) -> CoordinatorResult:
     """The sync timeout: who has not synced is removed, static or not, and the others begin again."""
     group = _classic_group(c, group_id)
     if (
@@ -176,7 +176,7 @@ def sync_phase_over(c: CoordinatorRuntime, group_id: str, generation: int) -> Wr
         or group.state not in (COMPLETING, STABLE)
         or not group.pending_syncs
     ):
-        return Written()
+        return CoordinatorResult()
     for member_id in java_order(group.pending_syncs):
         group.drop(member_id)
         c.cancel(session_name(group_id, member_id))

@@ -23,6 +23,7 @@ from broker_core.kafka.group.classic.rebalance import (
     restart_session,
 )  # fmt: skip
 from broker_core.kafka.group.codes import FENCED_INSTANCE_ID, group_answered_as
+from broker_core.kafka.group.coordinator_result import CoordinatorResult, StaticReplaced
 from broker_core.kafka.group.messages import (
     JoinGroupRequest,
     JoinGroupResponse,
@@ -31,7 +32,6 @@ from broker_core.kafka.group.messages import (
 )
 from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.states import COMPLETING, EMPTY, STABLE
-from broker_core.kafka.group.written import StaticReplaced, Written
 
 SKIPPING_VERSION = 9
 
@@ -43,7 +43,7 @@ def restart_static_member(
     group: ClassicGroup,
     old_member_id: str,
     member_id: str,
-) -> Written:
+) -> CoordinatorResult:
     """Replace a static member by its restarted self. Raises InvariantError for an Empty group, which has no
     members."""
     old_leader = group.leader
@@ -61,7 +61,7 @@ def restart_static_member(
             then = StaticReplaced(
                 context, group.group_id, instance_id, old_member_id, member_id, old_leader, before
             )
-            return Written([group.to_record()], then=then, replay=False)
+            return CoordinatorResult([group.to_record()], then=then, replay=False)
         return rebalance_or_complete_join(c, group, "kafka.group.rejoin")
     if group.state == COMPLETING:
         return prepare_rebalance(c, group, "kafka.group.rejoin")

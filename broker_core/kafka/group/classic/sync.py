@@ -23,15 +23,15 @@ from broker_core.kafka.group.codes import (
     Refused,
     group_answered_as,
 )  # fmt: skip
+from broker_core.kafka.group.coordinator_result import CoordinatorResult, LeaderSynced, answered
 from broker_core.kafka.group.messages import RequestContext, SyncGroupRequest, SyncGroupResponse
 from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.states import COMPLETING, LEADER_SYNCED, PREPARING
-from broker_core.kafka.group.written import LeaderSynced, Written, answered
 
 
 def sync_group(
     c: CoordinatorRuntime, context: RequestContext, request: SyncGroupRequest, group: ClassicGroup
-) -> Written:
+) -> CoordinatorResult:
     """Take a SyncGroup. Refused in this order: unknown or fenced member, other generation, other protocol, a
     rebalance in preparation."""
     group.check_member(request.member_id, request.group_instance_id)
@@ -54,11 +54,11 @@ def sync_group(
         return answered(SyncGroupResponse(NONE, group.protocol_type, group.protocol, member.assignment))
     member.awaits_sync = context
     if group.leader != member.member_id:
-        return Written()
+        return CoordinatorResult()
     given = {part.member_id: part.assignment for part in request.assignments}
     assignments = {member_id: given.get(member_id, b"") for member_id in group.members}
     then = LeaderSynced(group.group_id, group.generation, assignments)
-    return Written([group.to_record(assignments)], then=then, replay=False)
+    return CoordinatorResult([group.to_record(assignments)], then=then, replay=False)
 
 
 def assignment_written(c: CoordinatorRuntime, then: LeaderSynced) -> None:

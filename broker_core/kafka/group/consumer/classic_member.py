@@ -46,6 +46,12 @@ from broker_core.kafka.group.consumer.sessions import (
     sync_name,
 )  # fmt: skip
 from broker_core.kafka.group.consumer.target import take_up
+from broker_core.kafka.group.coordinator_result import (
+    ClassicJoined,
+    ClassicSynced,
+    CoordinatorResult,
+    answered,
+)
 from broker_core.kafka.group.messages import (
     HeartbeatRequest,
     HeartbeatResponse,
@@ -63,14 +69,13 @@ from broker_core.kafka.group.messages import (
 from broker_core.kafka.group.records import ClassicMemberMetadata, LogRecord, SupportedProtocol
 from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.topics import TopicsImage
-from broker_core.kafka.group.written import ClassicJoined, ClassicSynced, Written, answered
 
 KNOWN_ID_VERSION = 4
 
 
 def join_group(
     c: CoordinatorRuntime, context: RequestContext, request: JoinGroupRequest, group: ConsumerGroup
-) -> Written:
+) -> CoordinatorResult:
     """A classic member joins a group that has members of the consumer protocol; it is answered at once."""
     is_unknown = not request.member_id
     member_id = request.member_id or c.out.draw_id(is_classic=False)
@@ -80,7 +85,7 @@ def join_group(
     instance_id = request.group_instance_id
     if is_unknown and instance_id is None and context.api_version >= KNOWN_ID_VERSION:
         c.answer(context, JoinGroupResponse(member_id, MEMBER_ID_REQUIRED))
-        return Written()
+        return CoordinatorResult()
     records: list[LogRecord] = []
     member = _joining(group, member_id, instance_id, is_unknown, records)
     subscription = _subscription(request)
@@ -100,7 +105,7 @@ def join_group(
     response = JoinGroupResponse(
         updated.member_id, NONE, updated.epoch, CONSUMER_PROTOCOL_TYPE, offered[0].name
     )
-    return Written(records, then=ClassicJoined(context, request, response))
+    return CoordinatorResult(records, then=ClassicJoined(context, request, response))
 
 
 def joined(c: CoordinatorRuntime, then: ClassicJoined) -> None:
@@ -114,7 +119,7 @@ def joined(c: CoordinatorRuntime, then: ClassicJoined) -> None:
 
 def sync_group(
     c: CoordinatorRuntime, context: RequestContext, request: SyncGroupRequest, group: ConsumerGroup
-) -> Written:
+) -> CoordinatorResult:
     """A classic member fetches its assignment. Refused in this order: who it is, generation, protocol, a
     newer epoch to join for."""
     member = _known(group, request.member_id, request.group_instance_id)
@@ -131,7 +136,7 @@ def sync_group(
     if group.epoch > member.epoch and member.state != UNREVOKED_PARTITIONS:
         start_join_timeout_if_absent(c, group.group_id, member)
         raise Refused(REBALANCE_IN_PROGRESS)
-    return Written(then=ClassicSynced(context, request))
+    return CoordinatorResult(then=ClassicSynced(context, request))
 
 
 def synced(c: CoordinatorRuntime, then: ClassicSynced) -> None:
@@ -148,7 +153,7 @@ def synced(c: CoordinatorRuntime, then: ClassicSynced) -> None:
     c.answer(then.context, SyncGroupResponse(NONE, request.protocol_type, request.protocol_name, assignment))
 
 
-def heartbeat(c: CoordinatorRuntime, request: HeartbeatRequest, group: ConsumerGroup) -> Written:
+def heartbeat(c: CoordinatorRuntime, request: HeartbeatRequest, group: ConsumerGroup) -> CoordinatorResult:
     """A classic member shows that it lives, and learns whether there is something to join for."""
     member = _known(group, request.member_id, request.group_instance_id)
     if member.classic is None:
@@ -163,7 +168,7 @@ def heartbeat(c: CoordinatorRuntime, request: HeartbeatRequest, group: ConsumerG
     return answered(HeartbeatResponse())
 
 
-def leave_group(c: CoordinatorRuntime, request: LeaveGroupRequest, group: ConsumerGroup) -> Written:
+def leave_group(c: CoordinatorRuntime, request: LeaveGroupRequest, group: ConsumerGroup) -> CoordinatorResult:
     """Classic members leave; each has its own code."""
     records: list[LogRecord] = []
     removed: list[ConsumerMember] = []
@@ -184,7 +189,7 @@ def leave_group(c: CoordinatorRuntime, request: LeaveGroupRequest, group: Consum
         raise Refused(UNKNOWN_MEMBER_ID)
     if removed:
         records += after_removal(c, group, removed)
-    return Written(records, LeaveGroupResponse(members=responses))
+    return CoordinatorResult(records, LeaveGroupResponse(members=responses))
 
 
 def _joining(

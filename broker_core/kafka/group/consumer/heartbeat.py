@@ -27,6 +27,7 @@ from broker_core.kafka.group.consumer.member import LEAVE_EPOCH, STATIC_LEAVE_EP
 from broker_core.kafka.group.consumer.migration import can_upgrade, upgrade
 from broker_core.kafka.group.consumer.sessions import member_tombstones, start_session
 from broker_core.kafka.group.consumer.target import take_up, target_record
+from broker_core.kafka.group.coordinator_result import CoordinatorResult
 from broker_core.kafka.group.messages import (
     Assignment,
     ConsumerGroupHeartbeatRequest,
@@ -36,12 +37,11 @@ from broker_core.kafka.group.messages import (
 )  # fmt: skip
 from broker_core.kafka.group.records import GroupMetadataKey, LogRecord, Record
 from broker_core.kafka.group.runtime import CoordinatorRuntime
-from broker_core.kafka.group.written import Written
 
 
 def consumer_group_heartbeat(
     c: CoordinatorRuntime, context: RequestContext, request: ConsumerGroupHeartbeatRequest
-) -> Written:
+) -> CoordinatorResult:
     """Take a heartbeat; every answer names the member and its epoch, and its assignment when that changed or
     was asked for."""
     _check(c, request)
@@ -84,7 +84,7 @@ def consumer_group_heartbeat(
     )
     if is_join or tells_all or updated.assigned != member.assigned:
         response.assignment = Assignment(listed(updated.assigned))
-    return Written(records, response)
+    return CoordinatorResult(records, response)
 
 
 def check_room(c: CoordinatorRuntime, group: ConsumerGroup, member_id: str) -> None:

@@ -16,13 +16,13 @@ from broker_core.kafka.group.consumer.member import STATIC_LEAVE_EPOCH, Consumer
 from broker_core.kafka.group.consumer.migration import can_downgrade, downgrade
 from broker_core.kafka.group.consumer.sessions import cancel_timers, known_member, member_tombstones
 from broker_core.kafka.group.consumer.target import epoch_record, topics_record
+from broker_core.kafka.group.coordinator_result import CoordinatorResult
 from broker_core.kafka.group.messages import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from broker_core.kafka.group.records import LogRecord
 from broker_core.kafka.group.runtime import CoordinatorRuntime
-from broker_core.kafka.group.written import Written
 
 
-def leave(c: CoordinatorRuntime, request: ConsumerGroupHeartbeatRequest) -> Written:
+def leave(c: CoordinatorRuntime, request: ConsumerGroupHeartbeatRequest) -> CoordinatorResult:
     """Take a heartbeat with epoch -1 or -2."""
     group = c.state.groups.get(request.group_id)
     if not isinstance(group, ConsumerGroup):
@@ -36,7 +36,7 @@ def leave(c: CoordinatorRuntime, request: ConsumerGroupHeartbeatRequest) -> Writ
             response = ConsumerGroupHeartbeatResponse(
                 member_id=member.member_id, member_epoch=STATIC_LEAVE_EPOCH
             )
-            return Written([away.assignment_record(group.group_id)], response)
+            return CoordinatorResult([away.assignment_record(group.group_id)], response)
     c.tell("kafka.group.member_left", None, {}, {"member_id": member.member_id}, group=group.group_id)
     return fence(
         c,
@@ -57,14 +57,16 @@ def own_static_member(group: ConsumerGroup, instance_id: str, member_id: str) ->
     return member
 
 
-def fence(c: CoordinatorRuntime, group: ConsumerGroup, member: ConsumerMember, response: Any) -> Written:
+def fence(
+    c: CoordinatorRuntime, group: ConsumerGroup, member: ConsumerMember, response: Any
+) -> CoordinatorResult:
     """Remove a member, or with it the consumer protocol."""
     if can_downgrade(c, group, member.member_id):
         return downgrade(c, group, member.member_id, response)
     records = member_tombstones(group.group_id, member.member_id)
     records += after_removal(c, group, [member])
     cancel_timers(c, group.group_id, member.member_id)
-    return Written(records, response)
+    return CoordinatorResult(records, response)
 
 
 def after_removal(
@@ -78,20 +80,20 @@ def after_removal(
     return [*records, epoch_record(group.group_id, group.epoch + 1)]
 
 
-def fence_member(c: CoordinatorRuntime, group_id: str, member_id: str, rule: str) -> Written:
+def fence_member(c: CoordinatorRuntime, group_id: str, member_id: str, rule: str) -> CoordinatorResult:
     """A member's time is over. rule: which time."""
     found = known_member(c, group_id, member_id)
     if found is None:
-        return Written()
+        return CoordinatorResult()
     c.tell("kafka.group.member_expired", rule, {}, {"member_id": member_id}, group=group_id)
     return fence(c, *found, None)
 
 
-def rebalance_over(c: CoordinatorRuntime, group_id: str, member_id: str, epoch: int) -> Written:
+def rebalance_over(c: CoordinatorRuntime, group_id: str, member_id: str, epoch: int) -> CoordinatorResult:
     """The rebalance timeout: who is still at the epoch at which it was told to let go has not done so."""
     found = known_member(c, group_id, member_id)
     if found is None or found[1].epoch != epoch:
-        return Written()
+        return CoordinatorResult()
     c.tell(
         "kafka.group.member_expired",
         "kafka.group.rebalance_timeout",

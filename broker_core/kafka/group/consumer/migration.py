@@ -36,6 +36,7 @@ from broker_core.kafka.group.consumer.member import STABLE as RECONCILED
 from broker_core.kafka.group.consumer.member import ConsumerMember
 from broker_core.kafka.group.consumer.sessions import start_session
 from broker_core.kafka.group.consumer.target import epoch_record, target_epoch_record, target_record
+from broker_core.kafka.group.coordinator_result import CoordinatorResult
 from broker_core.kafka.group.messages import JoinGroupResponse, Protocol, SyncGroupResponse
 from broker_core.kafka.group.records import (
     ClassicMemberMetadata,
@@ -47,7 +48,6 @@ from broker_core.kafka.group.records import (
 from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.states import STABLE
 from broker_core.kafka.group.topics import TopicsImage
-from broker_core.kafka.group.written import Written
 
 
 def can_upgrade(c: CoordinatorRuntime, group: ClassicGroup) -> bool:
@@ -115,7 +115,7 @@ def can_downgrade(c: CoordinatorRuntime, group: ConsumerGroup, leaving: str) -> 
     )
 
 
-def downgrade(c: CoordinatorRuntime, group: ConsumerGroup, leaving: str, response: Any) -> Written:
+def downgrade(c: CoordinatorRuntime, group: ConsumerGroup, leaving: str, response: Any) -> CoordinatorResult:
     """Make the group a classic one of those who stay; it rebalances at once."""
     records = group.tombstones()
     try:
@@ -129,7 +129,7 @@ def downgrade(c: CoordinatorRuntime, group: ConsumerGroup, leaving: str, respons
     for member in classic.in_order():
         restart_session(c, classic, member)
     prepare_rebalance(c, classic, "kafka.group.downgraded")
-    return Written(records, response, replay=False)
+    return CoordinatorResult(records, response, replay=False)
 
 
 def _as_consumer_member(group: ClassicGroup, member: ClassicMember, image: TopicsImage) -> ConsumerMember:

@@ -26,6 +26,7 @@ from broker_core.kafka.group.codes import (
     Refused,
 )  # fmt: skip
 from broker_core.kafka.group.consumer.group import ConsumerGroup
+from broker_core.kafka.group.coordinator_result import CoordinatorResult
 from broker_core.kafka.group.messages import (
     CommittedTopic,
     OffsetCommitRequest,
@@ -48,12 +49,13 @@ from broker_core.kafka.group.records import (
 )
 from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, STABLE
-from broker_core.kafka.group.written import Written
 
 EPOCH_VERSION = 9
 
 
-def commit_offsets(c: CoordinatorRuntime, context: RequestContext, request: OffsetCommitRequest) -> Written:
+def commit_offsets(
+    c: CoordinatorRuntime, context: RequestContext, request: OffsetCommitRequest
+) -> CoordinatorResult:
     """Store offsets. A valid commit also shows that the member lives."""
     generation = request.generation_id_or_member_epoch
     group = c.state.groups.get(request.group_id)
@@ -67,12 +69,12 @@ def commit_offsets(c: CoordinatorRuntime, context: RequestContext, request: Offs
         restart_session(c, group, group.members[request.member_id])
     expire_at_ms = None if request.retention_time_ms == -1 else c.now_ms + request.retention_time_ms
     records, topics = _records(c, request.group_id, request.topics, expire_at_ms)
-    return Written(records, OffsetCommitResponse(topics))
+    return CoordinatorResult(records, OffsetCommitResponse(topics))
 
 
 def commit_transactional_offsets(
     c: CoordinatorRuntime, context: RequestContext, request: TxnOffsetCommitRequest
-) -> Written:
+) -> CoordinatorResult:
     """Store offsets that count once the producer's transaction is committed."""
     group = c.state.groups.get(request.group_id)
     if group is None:
@@ -93,15 +95,15 @@ def commit_transactional_offsets(
     records, topics = _records(
         c, request.group_id, request.topics, None, request.producer_id, request.producer_epoch
     )
-    return Written(records, TxnOffsetCommitResponse(topics))
+    return CoordinatorResult(records, TxnOffsetCommitResponse(topics))
 
 
 def write_transaction_marker(
     c: CoordinatorRuntime, context: RequestContext, request: WriteTxnMarkers
-) -> Written:
+) -> CoordinatorResult:
     """The transaction coordinator ends a transaction on this partition."""
     del c, context
-    return Written(
+    return CoordinatorResult(
         [EndOfTransaction(request.producer_id, request.producer_epoch, request.commit)],
         WriteTxnMarkersResponse(),
     )

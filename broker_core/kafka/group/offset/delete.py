@@ -16,6 +16,7 @@ from broker_core.kafka.group.codes import (
     NONE,
     Refused,
 )
+from broker_core.kafka.group.coordinator_result import CoordinatorResult
 from broker_core.kafka.group.messages import (
     OffsetDeleteRequest,
     OffsetDeleteResponse,
@@ -29,10 +30,11 @@ from broker_core.kafka.group.offset.store import Place
 from broker_core.kafka.group.records import LogRecord, OffsetCommitKey, Record
 from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.states import EMPTY
-from broker_core.kafka.group.written import Written
 
 
-def delete_offsets(c: CoordinatorRuntime, context: RequestContext, request: OffsetDeleteRequest) -> Written:
+def delete_offsets(
+    c: CoordinatorRuntime, context: RequestContext, request: OffsetDeleteRequest
+) -> CoordinatorResult:
     """Delete offsets of topics that no member reads. A group with members must be one of consumers, whose
     topics can be told."""
     del context
@@ -58,10 +60,12 @@ def delete_offsets(c: CoordinatorRuntime, context: RequestContext, request: Offs
             place = (request.group_id, topic.name, partition.partition_index)
             if code == NONE and (store.visible.get(place) is not None or store.is_pending(place)):
                 records.append(tombstone(place))
-    return Written(records, OffsetDeleteResponse(topics=topics))
+    return CoordinatorResult(records, OffsetDeleteResponse(topics=topics))
 
 
-def partitions_deleted(c: CoordinatorRuntime, context: RequestContext, request: PartitionsDeleted) -> Written:
+def partitions_deleted(
+    c: CoordinatorRuntime, context: RequestContext, request: PartitionsDeleted
+) -> CoordinatorResult:
     """Topics were deleted: so are the offsets of every group in them."""
     del context
     store = c.state.offsets
@@ -73,13 +77,17 @@ def partitions_deleted(c: CoordinatorRuntime, context: RequestContext, request: 
                 records += old.delete_offsets(
                     c, group, [(group.group_id, *partition) for partition in request.partitions]
                 )
-        return Written(records, PartitionsDeletedResponse())
+        return CoordinatorResult(records, PartitionsDeletedResponse())
     held = [place for groups in store.pending.values() for places in groups.values() for place in places]
     places = [*store.visible.present, *held]
-    return Written([tombstone(place) for place in places if place[1:] in gone], PartitionsDeletedResponse())
+    return CoordinatorResult(
+        [tombstone(place) for place in places if place[1:] in gone], PartitionsDeletedResponse()
+    )
 
 
-def _delete_as_old(c: CoordinatorRuntime, request: OffsetDeleteRequest, group: ClassicGroup) -> Written:
+def _delete_as_old(
+    c: CoordinatorRuntime, request: OffsetDeleteRequest, group: ClassicGroup
+) -> CoordinatorResult:
     topics = []
     deleted: dict[Place, None] = {}
     for topic in request.topics:
@@ -95,7 +103,7 @@ def _delete_as_old(c: CoordinatorRuntime, request: OffsetDeleteRequest, group: C
                 (request.group_id, topic.name, partition.partition_index): None
                 for partition in topic.partitions
             }
-    return Written(
+    return CoordinatorResult(
         old.delete_offsets(c, group, deleted) if deleted else [], OffsetDeleteResponse(topics=topics)
     )
 

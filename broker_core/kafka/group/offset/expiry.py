@@ -14,12 +14,12 @@ from collections.abc import Callable
 from broker_core.kafka.group import old
 from broker_core.kafka.group.classic.group import ClassicGroup
 from broker_core.kafka.group.consumer.group import ConsumerGroup
+from broker_core.kafka.group.coordinator_result import CoordinatorResult
 from broker_core.kafka.group.offset.delete import tombstone
 from broker_core.kafka.group.offset.store import CommittedOffset
 from broker_core.kafka.group.records import GroupMetadataKey, LogRecord, Record
 from broker_core.kafka.group.runtime import CoordinatorRuntime
 from broker_core.kafka.group.states import EMPTY, STABLE
-from broker_core.kafka.group.written import Written
 
 EXPIRY_TIMER = "expire-group-metadata"
 
@@ -31,7 +31,7 @@ def schedule_expiry(c: CoordinatorRuntime) -> None:
     )
 
 
-def expire_offsets(c: CoordinatorRuntime) -> Written:
+def expire_offsets(c: CoordinatorRuntime) -> CoordinatorResult:
     """Look at every group once."""
     records: list[LogRecord] = []
     for group in list(c.state.groups.present.values()):
@@ -41,7 +41,7 @@ def expire_offsets(c: CoordinatorRuntime) -> Written:
         if _expire(c, group, records) and group.is_empty:
             records += tombstones_of(group)
     schedule_expiry(c)
-    return Written(records)
+    return CoordinatorResult(records)
 
 
 def tombstones_of(group: ClassicGroup | ConsumerGroup) -> list[LogRecord]:

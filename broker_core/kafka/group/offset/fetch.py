@@ -9,6 +9,7 @@ from __future__ import annotations
 from broker_core.kafka.group import old
 from broker_core.kafka.group.codes import UNSTABLE_OFFSET_COMMIT
 from broker_core.kafka.group.consumer.group import ConsumerGroup
+from broker_core.kafka.group.coordinator_result import CoordinatorResult, answered
 from broker_core.kafka.group.messages import (
     FetchedPartition,
     FetchedTopicResult,
@@ -20,12 +21,11 @@ from broker_core.kafka.group.messages import (
 )  # fmt: skip
 from broker_core.kafka.group.offset.store import CommittedOffset, Place
 from broker_core.kafka.group.runtime import CoordinatorRuntime
-from broker_core.kafka.group.written import Written, answered
 
 
 def fetch_stable_offsets(
     c: CoordinatorRuntime, context: RequestContext, request: OffsetFetchRequest
-) -> Written:
+) -> CoordinatorResult:
     """What is committed once all earlier writes are; a partition that an open transaction holds has a code
     instead."""
     del context

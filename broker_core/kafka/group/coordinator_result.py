@@ -68,7 +68,7 @@ Then = GroupMade | StaticReplaced | LeaderSynced | ClassicJoined | ClassicSynced
 
 
 @dataclass(slots=True)
-class Written:
+class CoordinatorResult:
     """records: in the order of the log. response: None if the step answered or parked the request. replay:
     whether the records are applied to the state; False where the step has changed it already."""
 
@@ -78,6 +78,6 @@ class Written:
     replay: bool = True
 
 
-def answered(response: Any) -> Written:
+def answered(response: Any) -> CoordinatorResult:
     """A step that writes nothing."""
-    return Written(response=response)
+    return CoordinatorResult(response=response)
