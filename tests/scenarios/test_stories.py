@@ -1,6 +1,6 @@
 """Stories: what a person orders, and every turning point that it causes, in text.
 
-Above `----` are orders: `lab NAME=VALUE ...` once (`topic`: of the lanes that have one), `at SECONDS`, or
+Above `----` are orders: `lab NAME=VALUE ...` once (`topic`: of the lanes that have one; `lane.NAME`: an option of each lane), `at SECONDS`, or
 `KIND [CONSUMER] [lane=ID] [NAME=VALUE ...]`; below it what happened. To accept a change after reading it line
 by
 line: `ACCEPT_STORIES=1 pytest tests/scenarios/test_stories.py`.
@@ -34,9 +34,14 @@ def tell(orders):
         plain = [word for word in words if "=" not in word]
         if kind == "lab":
             topic = {"topic": pairs.pop("topic")} if "topic" in pairs else {}
+            options = {
+                name.removeprefix("lane."): pairs.pop(name)
+                for name in list(pairs)
+                if name.startswith("lane.")
+            }
             named = (lane.split(":") for lane in pairs.pop("lanes").split(","))
             lanes = [
-                {"model": model, "algorithm": algorithm, **({} if model == "pulsar" else topic)}
+                {"model": model, "algorithm": algorithm, **({} if model == "pulsar" else topic), **options}
                 for model, algorithm in named
             ]
             workload = {"kind": "uniform", "keys": pairs.pop("keys", 100), "rate": pairs.pop("rate", 20)}

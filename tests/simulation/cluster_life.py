@@ -28,6 +28,7 @@ from broker_core.kafka.cluster.settings import ClusterSettings
 from broker_core.kafka.cluster.transaction_requests import TxnMarker, WriteTxnMarkersRequest
 from broker_core.kafka.error_codes import ErrorCode
 from broker_core.kafka.log.record_batch import ControlType
+from broker_core.kafka.log.topic_config import AS_THE_BROKERS
 from broker_core.kafka.replication.fetcher import Truncation
 from broker_core.kafka.replication.replica_log import light_batch
 from tests.simulation.cluster_clients import Ask, Client, ClientState, Marker, Producer, Write
@@ -50,12 +51,16 @@ class Life:
             "partitions": dice.choice((1, 2, 4)),
             "flush": dice.choice((1, 4, 1 << 62)),
             "destroys": dice.random() < 0.4,
+            "config": AS_THE_BROKERS,
         } | fixed
         self.chosen = choose
-        topic = TopicPlan("t", choose["partitions"], 3, choose["min_isr"], choose["unclean"])
+        topic = TopicPlan(
+            "t", choose["partitions"], 3, choose["min_isr"], choose["unclean"], config=choose["config"]
+        )
         settings = ClusterSettings(
             choose["truncation"],
             log_segment_bytes=2_000,
+            log_retention_check_interval_ms=5_000,
             flush_interval_messages=choose["flush"],
             leader_imbalance_check_interval_ms=60_000,
             is_rack_aware=True,
@@ -178,6 +183,12 @@ class Life:
         known = self.world.node(CONTROLLER).state.rules.topics[key[0]].partitions[key[1]]
         return None if known.leader < 0 else broker_node(known.leader)
 
+    def log_start(self, key: tuple[str, int]) -> int:
+        """Where its leader's log begins, for who was out of range."""
+        to = self.leader(key)
+        log = None if to is None else self.world.node(to).state.disk.logs.get(key)
+        return 0 if log is None else log.log_start_offset
+
     def write(self, producer: Producer, key: tuple[str, int]) -> None:
         if key in producer.open:
             return
@@ -240,8 +251,8 @@ class Life:
             self.dice.choice(("", "a", "b")),
             self.dice.choice((READ_UNCOMMITTED, READ_COMMITTED)),
         )
-        self.asked[self.token] = (key, isolation)
         offset = (self.stable_positions if isolation else self.positions)[key]
+        self.asked[self.token] = (key, isolation, offset)
         request = FetchRequest(0, [FetchPartition(*key, offset)], rack_id=rack, isolation_level=isolation)
         self.world.order("client", Ask(to, self.token, request))
 
@@ -254,7 +265,9 @@ class Life:
                 if asked.token == token:
                     (self.written if isinstance(asked, Write) else self.marked)(asked, answer)
             elif asked is not None and answer is not None:
-                (self.was_read_committed if asked[1] else self.was_read)(asked[0], answer.partitions[0])
+                part = answer.partitions[0]
+                assert not part.records or asked[2] >= part.log_start_offset, "read below the log start"
+                (self.was_read_committed if asked[1] else self.was_read)(asked[0], part)
 
     def written(self, write: Write, answer: Any) -> None:
         producer = next(each for each in self.producers if each.number == write.producer)
@@ -292,7 +305,7 @@ class Life:
 
     def was_read(self, key: tuple[str, int], answer: Any) -> None:
         if answer.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
-            self.positions[key] = 0
+            self.positions[key] = self.log_start(key)
         for batch in answer.records:
             for number, value in enumerate((None,) if batch.header.is_control else batch.values):
                 offset = batch.header.base_offset + number
@@ -307,7 +320,7 @@ class Life:
         Where records were lost a marker may be among them, and a later one ends both transactions.
         """
         if answer.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
-            self.stable_positions[key] = 0
+            self.stable_positions[key] = self.log_start(key)
         aborted, gone = deque(sorted(answer.aborted or (), key=lambda each: each.first_offset)), set()
         for batch in answer.records:
             header = batch.header

@@ -63,7 +63,7 @@ class Loss(NamedTuple):
 
 @dataclass(slots=True)
 class Ledger:
-    """One partition. start: offset of the first entry. sequences: where each producer's sequence is.
+    """One partition. start: offset of the first entry; below it, what was deleted is not compared. sequences: where each producer's sequence is.
 
     leader_epoch: the highest one in which somebody led. alone: a leader that was the only member of the ISR
     when it was elected.
@@ -358,7 +358,8 @@ class ClusterLaws:
     ) -> None:
         """The ledger's records from that offset on are gone. Raises InvariantError where nothing explains
         it."""
-        entries = tuple(ledger.entries[offset - ledger.start :])
+        first = max(offset, ledger.start)
+        entries = tuple(ledger.entries[first - ledger.start :])
         gone = [broker for broker, start in ledger.destroyed.items() if start <= offset]
         if ledger.unclean_epoch >= 0:
             reason = UNCLEAN
@@ -375,19 +376,21 @@ class ClusterLaws:
                 f"{len(entries)} committed records of {key} from {offset} on are lost, and nothing "
                 f"explains it: {entries[:3]}"
             )
-        self.losses.append(Loss(self.world.now_us, key, offset, entries, reason))
+        self.losses.append(Loss(self.world.now_us, key, first, entries, reason))
         for number, entry in enumerate(entries):
-            self.lost_values.setdefault((key, offset + number), set()).add(entry.value)
+            self.lost_values.setdefault((key, first + number), set()).add(entry.value)
             if entry.producer is not None:
                 ledger.sequences.pop(entry.producer, None)
-        del ledger.entries[offset - ledger.start :]
+        del ledger.entries[first - ledger.start :]
+        ledger.start = min(ledger.start, offset)  # an empty leader begins below what was deleted
         for (partition, _), seen in self.seen.items():
             if partition == key:
                 seen.matched = min(seen.matched, offset)
 
     def _extend(self, key: TopicPartition, log: LightLog, watermark: int, ledger: Ledger) -> None:
-        if not ledger.entries and log.log_start_offset > ledger.end:
-            ledger.start = log.log_start_offset
+        if ledger.end < log.log_start_offset <= watermark:
+            # Deleted before anybody looked: from here on the ledger begins with the log.
+            ledger.start, ledger.entries = log.log_start_offset, []
         for offset, entry in _entries(log, ledger.end, watermark):
             while offset > ledger.end and ledger.had_truncation:
                 ledger.entries.append(Entry(-1, None))  # a cut inside a batch leaves a hole
@@ -397,13 +400,23 @@ class ClusterLaws:
                 )
             if entry.producer is not None:
                 before = ledger.sequences.setdefault(entry.producer, offset)
-                if before != offset and not ledger.had_truncation:  # what was cut off is taken a second time
+                # What was cut off is taken a second time; and what was deleted, by a leader whose copy was made
+                # since: it has no record of that producer, and takes any sequence (KIP-360).
+                is_gone = before < log.log_start_offset
+                if is_gone:
+                    ledger.sequences[entry.producer] = offset
+                elif before != offset and not ledger.had_truncation:
                     raise InvariantError(f"{entry.producer} is in {key} twice, at {before} and {offset}")
             ledger.entries.append(entry)
 
 
 def _entries(log: LightLog, start: int, end: int) -> Iterable[tuple[int, Entry]]:
-    """The records of a log from one offset up to another."""
+    """The records of a log from one offset up to another, of those that it still has.
+
+    Below its log start a replica may have anything: of epochs that the leader has deleted nothing is known to
+    compare, so what a follower had there of its own is not cut off, and nobody reads it.
+    """
+    start = max(start, log.log_start_offset)
     if start >= end:
         return
     for batch in log.batches(start):

@@ -44,9 +44,9 @@ class Polled:
         reads = next(iter(self.lab.lanes.values())).rules.reads
         inner = reads.polled
 
-        def polled(lane: Any, partition: tuple[str, int], offset: int) -> None:
+        def polled(partition: tuple[str, int], offset: int) -> None:
             self.offsets.setdefault(partition[1], set()).add(offset)
-            inner(lane, partition, offset)
+            inner(partition, offset)
 
         reads.polled = polled
         self.lab.advance_to(seconds * SECOND)
