@@ -36,6 +36,7 @@ from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.cluster import transaction_requests as t
 from broker_core.kafka.cluster.hosting import Consequences, Host
 from broker_core.kafka.cluster.state import DOWN, STARTING, BrokerState, PendingProduce
+from broker_core.kafka.cluster.widths import fits
 from broker_core.kafka.error_codes import ErrorCode
 from broker_core.sim.node import Closed, Opened, Outbox
 
@@ -51,11 +52,17 @@ class Broker:
         self.host = Host(state, CONSEQUENCES)
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
-        held = self.state.held.get(connection)
-        if held is not None and type(message) is not Closed:
+        state, kind = self.state, type(message)
+        if kind in OWN and connection not in state.clients:
+            OWN[kind](self.host, connection, message, now_us, out)
+        elif kind is Closed:
+            self.host.forget_connection(connection)
+        elif kind not in REQUESTS or not fits(message):
+            self.host.refuse_connection(connection, out)
+        elif (held := state.held.get(connection)) is not None:
             held.append(message)
-            return
-        HANDLERS[type(message)](self.host, connection, message, now_us, out)
+        else:
+            REQUESTS[kind](self.host, connection, message, now_us, out)
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         what, _, rest = name.partition(":")
@@ -68,7 +75,9 @@ def read_on(host: Host, rest: str, now_us: int, out: Outbox) -> None:
     held = waiting.pop(connection, None)
     while held:
         message = held.popleft()
-        HANDLERS[type(message)](host, connection, message, now_us, out)
+        REQUESTS[type(message)](host, connection, message, now_us, out)
+        if connection not in host.state.clients:
+            return
         if connection in waiting:
             waiting[connection] = held
             return
@@ -100,11 +109,11 @@ def opened(host: Host, connection: int, message: Opened, now_us: int, out: Outbo
     if state.stage in (DOWN, STARTING) or state.metadata_offset < state.broker_epoch:
         out.close(connection)
     else:
-        state.clients[connection] = None
+        state.clients[connection] = message.peer
 
 
 def closed(host: Host, connection: int, message: Closed, now_us: int, out: Outbox) -> None:
-    """A client, a leader or the controller has gone, or the connection to it."""
+    """A leader, a coordinator or the controller has gone, or the connection to it."""
     state = host.state
     if connection == state.control:
         lifecycle.control_lost(host, now_us, out)
@@ -121,28 +130,41 @@ def closed(host: Host, connection: int, message: Closed, now_us: int, out: Outbo
         if question_link.connection == connection:
             verification.link_lost(host, coordinator, now_us, out)
             return
-    host.forget_connection(connection)
 
 
-HANDLERS: Mapping[type, Handler] = MappingProxyType(
+def not_controller(host: Host, connection: int, message: Any, now_us: int, out: Outbox) -> None:
+    """An operator's request: a tool speaks to the controller (`--bootstrap-controller`). The original's
+    broker passes it on."""
+    out.send(connection, c.ControlResponse(ErrorCode.NOT_CONTROLLER, "this is not the controller"))
+
+
+REQUESTS: Mapping[type, Handler] = MappingProxyType(
     {
-        Opened: opened,
-        Closed: closed,
         r.ProduceRequest: produce.produce,
         r.FetchRequest: fetch.fetch,
         r.ListOffsetsRequest: offsets.list_offsets,
         r.OffsetsForLeaderEpochRequest: offsets.offsets_for_leader_epoch,
         r.DeleteRecordsRequest: offsets.delete_records,
         r.MetadataRequest: metadata.metadata,
-        r.FetchResponse: replication.fetch_answered,
-        r.OffsetsForLeaderEpochResponse: replication.epochs_answered,
-        r.ListOffsetsResponse: replication.offsets_answered,
         t.FindCoordinatorRequest: transactions.find_coordinator,
         t.InitProducerIdRequest: transactions.init_producer_id,
         t.AddPartitionsToTxnRequest: transactions.add_partitions,
         t.AddOffsetsToTxnRequest: transactions.add_offsets,
         t.EndTxnRequest: transactions.end_transaction,
         t.WriteTxnMarkersRequest: transactions.write_markers,
+        **dict.fromkeys(c.ToolRequest.__args__, not_controller),
+        **groups.HANDLERS,
+    }
+)
+"""What others ask on connections that they have opened. Anything else there closes the connection."""
+
+OWN: Mapping[type, Handler] = MappingProxyType(
+    {
+        Opened: opened,
+        Closed: closed,
+        r.FetchResponse: replication.fetch_answered,
+        r.OffsetsForLeaderEpochResponse: replication.epochs_answered,
+        r.ListOffsetsResponse: replication.offsets_answered,
         t.WriteTxnMarkersResponse: transactions.markers_answered,
         t.AddPartitionsToTxnResponse: verification.answered,
         c.AllocateProducerIdsResponse: transactions.producer_ids_given,
@@ -152,9 +174,9 @@ HANDLERS: Mapping[type, Handler] = MappingProxyType(
         c.AlterPartitionResponse: isr.alter_partition_answered,
         lifecycle.Start: lifecycle.start,
         lifecycle.Stop: lifecycle.stop,
-        **groups.HANDLERS,
     }
 )
+"""What comes on connections that this broker has opened, and from a person."""
 
 TIMERS: Mapping[str, Waker] = MappingProxyType(
     {

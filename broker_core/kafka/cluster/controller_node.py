@@ -20,8 +20,12 @@ from types import MappingProxyType
 from typing import Any
 
 from broker_core.kafka.cluster import control_requests as c
+from broker_core.kafka.cluster.authorization import refused
 from broker_core.kafka.cluster.elections import tell_broker, tell_change
+from broker_core.kafka.cluster.names import has_cluster_action
+from broker_core.kafka.cluster.requests import FetchRequest, FetchResponse
 from broker_core.kafka.cluster.settings import ClusterSettings
+from broker_core.kafka.cluster.widths import fits
 from broker_core.kafka.controller.controller import Controller, NewLeaderElected
 from broker_core.kafka.controller.records import (
     BrokerChangeRecord,
@@ -44,13 +48,15 @@ PRODUCER_ID_BLOCK = 1_000
 @dataclass(slots=True)
 class ControllerState:
     """rules: all that the controller knows. end_offset: of the metadata log. readers: connection -> the
-    broker that reads the log there.
+    broker that reads the log there. clients: connection -> the node that opened it,
+    unless it is a broker.
     incarnations: of each registered broker the process that it is."""
 
     rules: Controller
     settings: ClusterSettings
     end_offset: int = 0
     readers: dict[int, int] = field(default_factory=dict)
+    clients: dict[int, str] = field(default_factory=dict)
     incarnations: dict[int, int] = field(default_factory=dict)
     is_balancing: bool = False
     next_producer_id: int = 0
@@ -67,7 +73,18 @@ class ControllerNode:
             self.told[name, number] = state.rules.topics[name].partitions[number]
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
-        HANDLERS[type(message)](self, connection, message, now_us, out)
+        kind = type(message)
+        if kind is Opened:
+            self.opened(connection, message, now_us, out)
+        elif kind is Closed:
+            self.closed(connection)
+        elif kind not in HANDLERS or not fits(message):
+            self.closed(connection)
+            out.close(connection)
+        elif (refusal := refused(message, self.state.clients.get(connection))) is not None:
+            out.send(connection, refusal)
+        else:
+            HANDLERS[kind](self, connection, message, now_us, out)
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         if name == "sessions":
@@ -218,6 +235,10 @@ class ControllerNode:
             )
         out.deadline("balance", now_us + settings.leader_imbalance_check_interval_ms * 1_000)
 
+    def fetch(self, connection: int, request: FetchRequest, now_us: int, out: Outbox) -> None:
+        """Nothing but the metadata log can be fetched here. Source: KafkaRaftClient.handleFetchRequest."""
+        out.send(connection, FetchResponse([], ErrorCode.INVALID_REQUEST))
+
     # --- an operator's tool
 
     def create_topic(self, connection: int, request: c.CreateTopicsRequest, now_us: int, out: Outbox) -> None:
@@ -272,6 +293,10 @@ class ControllerNode:
     def elect(self, connection: int, request: c.ElectLeadersRequest, now_us: int, out: Outbox) -> None:
         """Each partition on its own: one that needs no election, or has nobody to elect, does not keep the
         others from it."""
+        if request.election_type not in (0, 1):
+            code, reason = ErrorCode.INVALID_REQUEST, f"unknown election type {request.election_type}"
+            out.send(connection, c.ControlResponse(code, reason))
+            return
         election = Election.UNCLEAN if request.election_type else Election.PREFERRED
         rule = "kafka.election.unclean" if request.election_type else "kafka.election.preferred"
         results: list[tuple[str, int, int]] = []
@@ -374,20 +399,21 @@ class ControllerNode:
     # --- connections
 
     def opened(self, connection: int, message: Opened, now_us: int, out: Outbox) -> None:
-        """Who it is, its first request says. The first connection of all sets the automatic round going."""
+        """The first connection of all sets the automatic round going."""
+        if not has_cluster_action(message.peer):
+            self.state.clients[connection] = message.peer
         if not self.state.is_balancing:
             self.state.is_balancing = True
             out.deadline("balance", now_us + self.state.settings.leader_imbalance_check_interval_ms * 1_000)
 
-    def closed(self, connection: int, message: Closed, now_us: int, out: Outbox) -> None:
+    def closed(self, connection: int) -> None:
         """A broker's session does not end with its connection."""
+        self.state.clients.pop(connection, None)
         self.state.readers.pop(connection, None)
 
 
 HANDLERS: Mapping[type, Callable[[ControllerNode, int, Any, int, Outbox], None]] = MappingProxyType(
     {
-        Opened: ControllerNode.opened,
-        Closed: ControllerNode.closed,
         c.BrokerRegistrationRequest: ControllerNode.register,
         c.BrokerHeartbeatRequest: ControllerNode.heartbeat,
         c.AlterPartitionRequest: ControllerNode.alter_partition,
@@ -397,5 +423,7 @@ HANDLERS: Mapping[type, Callable[[ControllerNode, int, Any, int, Outbox], None]]
         c.UnregisterBrokerRequest: ControllerNode.unregister,
         c.ElectLeadersRequest: ControllerNode.elect,
         c.AllocateProducerIdsRequest: ControllerNode.allocate_producer_ids,
+        FetchRequest: ControllerNode.fetch,
     }
 )
+"""What may be asked here. Anything else closes the connection."""

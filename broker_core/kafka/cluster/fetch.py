@@ -39,11 +39,16 @@ _NAMES_LEADER = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH
 def fetch(host: Host, connection: int, request: FetchRequest, now_us: int, out: Outbox) -> None:
     """Note what is wanted, read, and answer or wait."""
     state = host.state
+    if request.replica_id >= 0 and not host.has_cluster_action(connection):
+        code = int(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+        parts = [FetchedPartition(part.topic, part.partition, code) for part in request.partitions]
+        out.send(connection, FetchResponse(parts))
+        return
     session = state.sessions.get(connection)
-    if request.session_epoch <= 0:
+    if request.session_epoch in (0, NO_SESSION):
         host.end_session(connection)
         session = state.sessions[connection] = FetchSession(request)
-    elif session is None:
+    elif session is None or request.session_epoch < 0:
         out.send(connection, FetchResponse([], ErrorCode.INVALID_FETCH_SESSION_EPOCH))
         return
     session.request = request

@@ -20,6 +20,7 @@ from typing import Any
 
 from broker_core.events import Cause
 from broker_core.kafka.cluster import changes
+from broker_core.kafka.cluster.gathering import Gathering, parts_of, together
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
 from broker_core.kafka.cluster.hosting import Host
 from broker_core.kafka.cluster.requests import BYTES_MAX
@@ -71,7 +72,15 @@ class _Out:
         self.host, self.number, self.now_us, self.out = host, number, now_us, out
 
     def answer(self, context: m.RequestContext, response: Any) -> None:
-        connection = self.host.groups.hosted.tickets.pop(context.ticket, 0)
+        hosted = self.host.groups.hosted
+        connection = hosted.tickets.pop(context.ticket, 0)
+        gathering = hosted.gathering.get(connection)
+        if gathering is not None:
+            gathering.answers[context.ticket] = response
+            if not gathering.is_whole:
+                return
+            response = gathering.answer()
+            del hosted.gathering[connection]
         if connection in self.host.state.clients:
             if self.host.groups.overhears is not None:
                 self.host.groups.overhears.answered(connection, response)
@@ -154,28 +163,33 @@ def find_coordinator(
 
 def group_request(host: Host, connection: int, request: Any, now_us: int, out: Outbox) -> None:
     """Hand a request to its group's coordinator; it answers now or later, and the connection reads nothing
-    else before."""
+    else before. One for several groups goes to the coordinator of each."""
     coordinators = host.groups
-    number = coordinator_partition(
-        group_of_request(request), sum(topic == OFFSETS_TOPIC for topic, _ in host.state.registrations) or 1
-    )
-    coordinator = coordinators.running.get(number)
+    hosted = coordinators.hosted
+    partitions = sum(topic == OFFSETS_TOPIC for topic, _ in host.state.registrations) or 1
+    parts = parts_of(request, partitions, coordinators.running)
     if coordinators.overhears is not None:
         coordinators.overhears.arrived(host.state.broker_id, connection, request)
-    if coordinator is None:
-        refusal = versions.error_response(request, codes.NOT_COORDINATOR)
+    if not parts or (len(parts) == 1 and parts[0][0] not in coordinators.running):
+        answer = versions.error_response(request, codes.NOT_COORDINATOR) if parts else together(request, [])
         if coordinators.overhears is not None:
-            coordinators.overhears.answered(connection, refusal)
-        out.send(connection, refusal)
+            coordinators.overhears.answered(connection, answer)
+        out.send(connection, answer)
         return
-    hosted = coordinators.hosted
-    hosted.ticket_count += 1
-    hosted.tickets[hosted.ticket_count] = connection
     host.hold(connection)
-    context = m.RequestContext(
-        hosted.ticket_count, VERSIONS[type(request)], getattr(request, "client_id", "")
-    )
-    coordinator.receive(context, request, host.state.now_ms(now_us), _Out(host, number, now_us, out))
+    first = hosted.ticket_count + 1
+    hosted.ticket_count += len(parts)
+    if len(parts) > 1:
+        hosted.gathering[connection] = Gathering(request, [*range(first, first + len(parts))])
+    for ticket, (number, part) in enumerate(parts, first):
+        hosted.tickets[ticket] = connection
+        context = m.RequestContext(ticket, VERSIONS[type(part)], getattr(part, "client_id", ""))
+        side = _Out(host, number, now_us, out)
+        coordinator = coordinators.running.get(number)
+        if coordinator is None:
+            side.answer(context, versions.error_response(part, codes.NOT_COORDINATOR))
+        else:
+            coordinator.receive(context, part, host.state.now_ms(now_us), side)
 
 
 def group_timer(host: Host, rest: str, now_us: int, out: Outbox) -> None:
@@ -197,20 +211,6 @@ def end_transaction(
         hosted.tickets[hosted.ticket_count] = connection
         context = m.RequestContext(hosted.ticket_count, 0)
         coordinator.receive(context, request, host.state.now_ms(now_us), _Out(host, number, now_us, out))
-
-
-def group_of_request(request: Any) -> str:
-    """The group that a request to a coordinator is about."""
-    match request:
-        case m.OffsetFetchRequest(groups):
-            return str(groups[0].group_id)
-        case m.DescribeGroupsRequest(groups):
-            return str(groups[0])
-        case m.DeleteGroupsRequest(names):
-            return str(names[0])
-        case m.ConsumerGroupDescribeRequest(group_ids):
-            return str(group_ids[0])
-    return str(request.group_id)
 
 
 # --- what happens to the broker

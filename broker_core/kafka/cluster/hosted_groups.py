@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from broker_core.events import Cause, Json
+from broker_core.kafka.cluster.gathering import Gathering
 from broker_core.kafka.group import coordinator_result as written
 from broker_core.kafka.group import messages as m
 from broker_core.kafka.group import records as records_module
@@ -31,12 +32,13 @@ OFFSETS_TOPIC = "__consumer_offsets"
 
 class HostedGroups:
     """What a checkpoint holds of a broker's coordinators. shards: partition of the offsets topic -> state.
-    tickets: request -> connection.
+    tickets: request -> connection. gathering: connection -> a request for several coordinators.
     image: the topics as the coordinators were told last."""
 
     def __init__(self) -> None:
         self.shards: dict[int, CoordinatorState] = {}
         self.tickets: dict[int, int] = {}
+        self.gathering: dict[int, Gathering] = {}
         self.ticket_count = 0
         self.image = TopicsImage()
 
@@ -45,6 +47,7 @@ class HostedGroups:
         return {
             "shards": to_tagged(self.shards),
             "tickets": self.tickets,
+            "gathering": to_tagged(self.gathering),
             "ticket_count": self.ticket_count,
             "topics": to_plain(topics),
         }
@@ -54,6 +57,7 @@ class HostedGroups:
         hosted = cls()
         hosted.shards = from_tagged(plain["shards"], _KINDS)
         hosted.tickets, hosted.ticket_count = plain["tickets"], plain["ticket_count"]
+        hosted.gathering = from_tagged(plain["gathering"], _KINDS)
         hosted.image = TopicsImage.of(from_plain(plain["topics"], list[Topic]))
         return hosted
 
@@ -68,7 +72,7 @@ _KINDS = kinds_of(
     consumer_member,
     store,
     timeline,
-    more=[Cause],
+    more=[Cause, Gathering],
 )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from broker_core.kafka.cluster.hosted_groups import Coordinators
+from broker_core.kafka.cluster.names import has_cluster_action
 from broker_core.kafka.cluster.requests import NO_EPOCH, ProduceRequest
 from broker_core.kafka.cluster.state import BrokerState, FetchSession, PendingProduce, Replica, TopicPartition
 from broker_core.kafka.error_codes import ErrorCode
@@ -72,6 +73,15 @@ class Host:
         else:
             del self.state.held[connection]
 
+    def refuse_connection(self, connection: int, out: Outbox) -> None:
+        """Close the connection of a client that sent what cannot be parsed."""
+        self.forget_connection(connection)
+        out.close(connection)
+
+    def has_cluster_action(self, connection: int) -> bool:
+        """Whether who has opened this connection may do what brokers do for one another."""
+        return has_cluster_action(self.state.clients.get(connection, ""))
+
     # --- partitions
 
     def replica_error(self, key: TopicPartition) -> ErrorCode:
@@ -116,6 +126,7 @@ class Host:
         self.end_session(connection)
         self.state.held.pop(connection, None)
         self.state.transactions.verifying.pop(connection, None)
+        self.groups.hosted.gathering.pop(connection, None)
         self.state.clients.pop(connection, None)
         for pending in self.state.produces.values():
             if pending.connection == connection:

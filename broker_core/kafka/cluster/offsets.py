@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from broker_core.kafka.cluster import changes
 from broker_core.kafka.cluster.hosting import Host
+from broker_core.kafka.cluster.names import INTERNAL_TOPICS
 from broker_core.kafka.cluster.requests import (
     CONSUMER,
     NO_EPOCH,
@@ -22,14 +23,17 @@ from broker_core.kafka.cluster.requests import (
     OffsetsForLeaderEpochResponse,
 )
 from broker_core.kafka.cluster.state import Replica, TopicPartition
-from broker_core.kafka.error_codes import Refused
+from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.kafka.log.errors import LogError
 from broker_core.kafka.log.watermarks import Isolation
 from broker_core.sim.node import Outbox
 
 
 def list_offsets(host: Host, connection: int, request: ListOffsetsRequest, now_us: int, out: Outbox) -> None:
-    """A replica hears of the log end, a consumer of the high watermark or the last stable offset."""
+    """A replica hears of the log end, a consumer of the high watermark or the last stable offset. A partition
+    that is named twice is refused each time."""
+    keys = [(part.topic, part.partition) for part in request.partitions]
+    doubled = {key for key in keys if keys.count(key) > 1} if len(keys) > len({*keys}) else ()
     if request.replica_id != CONSUMER:
         isolation = Isolation.LOG_END
     else:
@@ -39,6 +43,9 @@ def list_offsets(host: Host, connection: int, request: ListOffsetsRequest, now_u
     answers: list[ListedOffset] = []
     for part in request.partitions:
         key = (part.topic, part.partition)
+        if key in doubled:
+            answers.append(ListedOffset(*key, ErrorCode.INVALID_REQUEST))
+            continue
         try:
             found = _replica(host, key).partition.list_offset(
                 part.timestamp, isolation, _epoch(part.current_leader_epoch)
@@ -80,6 +87,9 @@ def delete_records(
     answers: list[DeletedRecords] = []
     for topic, number, before in request.partitions:
         key = (topic, number)
+        if topic in INTERNAL_TOPICS:
+            answers.append(DeletedRecords(*key, ErrorCode.INVALID_TOPIC_EXCEPTION))
+            continue
         try:
             replica = _replica(host, key)
             host.touch_followers(key, replica.partition)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from broker_core.kafka.cluster import changes, slow_disk, verification
 from broker_core.kafka.cluster.hosting import Host
+from broker_core.kafka.cluster.names import INTERNAL_TOPICS
 from broker_core.kafka.cluster.requests import (
     ProducedPartition,
     ProducePartition,
@@ -23,6 +24,7 @@ from broker_core.kafka.cluster.state import PendingProduce, Replica, TopicPartit
 from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.kafka.log.errors import LogError
 from broker_core.kafka.log.partition_log import Appended
+from broker_core.kafka.log.record_batch import BatchHeader
 from broker_core.kafka.replication.delayed_produce import WaitingProduce
 from broker_core.kafka.replication.partition import ACKS_ALL, AppendedToLeader
 from broker_core.sim.node import Outbox
@@ -31,9 +33,15 @@ _NAMES_LEADER = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH
 
 
 def produce(host: Host, connection: int, request: ProduceRequest, now_us: int, out: Outbox) -> None:
-    """Append each partition's batch, when the coordinator has said that it is part of the transaction."""
+    """Append each partition's batch, when the coordinator has said that it is part of the transaction. Of two
+    batches for one partition the later one counts."""
     name = request.transactional_id
-    if name is None or not verification.is_asked(host, connection, request, name, now_us, out):
+    parts = request.partitions
+    if len(parts) > 1 and len(last := {(part.topic, part.index): part for part in parts}) < len(parts):
+        request = ProduceRequest(request.acks, request.timeout_ms, list(last.values()), name)
+    if name is None and any(part.records.header.is_transactional for part in parts):
+        _refuse_all(host, connection, request, out)
+    elif name is None or not verification.is_asked(host, connection, request, name, now_us, out):
         write(host, connection, request, now_us, out)
 
 
@@ -79,8 +87,7 @@ def append(host: Host, connection: int, request: ProduceRequest, now_us: int, ou
     elif acks:
         host.answer(connection, ProduceResponse(answers), now_us, out)
     elif any(answer.error_code for answer in answers):
-        host.forget_connection(connection)
-        out.close(connection)
+        host.refuse_connection(connection, out)
     elif connection in host.state.held:
         host.go_on(connection, now_us, out)
     for key, replica, _, is_raised in written:
@@ -151,9 +158,12 @@ def _append(
     """Raises Refused, LogError."""
     if acks not in (ACKS_ALL, 0, 1):
         raise Refused(ErrorCode.INVALID_REQUIRED_ACKS, f"acks={acks}")
+    if key[0] in INTERNAL_TOPICS and key in host.state.registrations:
+        raise Refused(ErrorCode.INVALID_TOPIC_EXCEPTION, "clients do not write to internal topics")
     replica = host.state.replicas.get(key)
     if replica is None:
         raise Refused(host.replica_error(key), "there is no replica here")
+    _check_batch(part.records.header)
     guard = None
     if verified is not None:
         if key in verified.errors:
@@ -171,6 +181,31 @@ def _append(
         raise
     replica.has_refused = replica.has_refused and replica.partition.is_under_min_isr
     return replica, appended
+
+
+def _refuse_all(host: Host, connection: int, request: ProduceRequest, out: Outbox) -> None:
+    """Batches of a transaction, and no transactional id to write them with."""
+    if not request.acks:
+        host.refuse_connection(connection, out)
+        return
+    code = int(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+    parts = [ProducedPartition(part.topic, part.index, code) for part in request.partitions]
+    out.send(connection, ProduceResponse(parts))
+
+
+def _check_batch(header: BatchHeader) -> None:
+    """What no producer may send. Raises Refused.
+
+    Source: UnifiedLog.analyzeAndValidateRecords, LogValidator.validateBatch.
+    """
+    if header.base_offset:
+        raise Refused(ErrorCode.INVALID_RECORD, "a producer's batch begins at offset 0")
+    if header.is_control:
+        raise Refused(ErrorCode.INVALID_RECORD, "clients do not write control batches")
+    if header.record_count < 1 or header.last_offset_delta != header.record_count - 1:
+        raise Refused(ErrorCode.INVALID_RECORD, "the batch does not hold as many records as it says")
+    if header.producer_id >= 0 and header.base_sequence < 0:
+        raise Refused(ErrorCode.INVALID_RECORD, "a batch with a producer id has a sequence number")
 
 
 def _refusal(host: Host, key: TopicPartition, code: int, reason: str) -> ProducedPartition:

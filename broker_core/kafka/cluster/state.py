@@ -223,9 +223,9 @@ class BrokerState:
     its answer; 0: none does.
     metadata_offset: how far the metadata log was read. brokers, topics (min.insync.replicas), configs (of
     topics that set something for their logs), registrations: what it says. clients: connections that others
-    have opened. held: connection -> requests that wait, as a broker reads the next one when the last was
-    answered. writing: (when it is on disk, connection, what is appended then), of a slow disk. clean_at_us,
-    retain_at_us: when the cleaner, and retention, look next.
+    have opened, and who they are. held: connection -> requests that wait, as a broker reads the next one when
+    the last was answered. writing: (when it is on disk, connection, what is appended then), of a slow disk.
+    clean_at_us, retain_at_us: when the cleaner, and retention, look next.
     """
 
     broker_id: int
@@ -249,7 +249,7 @@ class BrokerState:
     replicas: dict[TopicPartition, Replica] = field(default_factory=dict)
     fetchers: dict[int, LeaderFetcher] = field(default_factory=dict)
     sessions: dict[int, FetchSession] = field(default_factory=dict)
-    clients: dict[int, None] = field(default_factory=dict)
+    clients: dict[int, str] = field(default_factory=dict)
     held: dict[int, deque[Request]] = field(default_factory=dict)
     produces: dict[int, PendingProduce] = field(default_factory=dict)
     writing: deque[tuple[int, int, ProduceRequest | FetchResponse]] = field(default_factory=deque)

@@ -113,7 +113,8 @@ def role_changed(host: Host, key: TopicPartition, now_us: int, out: Outbox) -> N
     led, epoch = coordinator.state.led.get(number), replica.partition.leader_epoch
     if led is not None and led.coordinator_epoch == epoch:
         return
-    records = [value for batch in replica.partition.log.batches() for value in batch.values]  # type: ignore[attr-defined]
+    batches: Any = replica.partition.log.batches()
+    records = [value for batch in batches if not batch.header.is_control for value in batch.values]
     coordinator.elected(number, epoch, records, state.now_ms(now_us), CoordinatorSide(host, now_us, out))
     if records:
         out.tell(
@@ -158,7 +159,10 @@ def find_coordinator(
     host: Host, connection: int, request: t.FindCoordinatorRequest, now_us: int, out: Outbox
 ) -> None:
     """Who coordinates: the leader of the partition to which the id's hash leads. Groups: groups.py."""
-    if request.key_type != t.TRANSACTION:
+    if request.key_type not in (t.GROUP, t.TRANSACTION):
+        out.send(connection, t.FindCoordinatorResponse(ErrorCode.INVALID_REQUEST, -1, "no such type of key"))
+        return
+    if request.key_type == t.GROUP:
         groups.find_coordinator(host, connection, request, now_us, out)
         return
     key = _coordinated_by(host, TRANSACTION_STATE_TOPIC, request.key)
@@ -176,6 +180,10 @@ def find_coordinator(
 def init_producer_id(
     host: Host, connection: int, request: t.InitProducerIdRequest, now_us: int, out: Outbox
 ) -> None:
+    known = (request.producer_id != t.NO_PRODUCER_ID, request.producer_epoch != t.NO_PRODUCER_EPOCH)
+    if known[0] != known[1]:
+        out.send(connection, t.InitProducerIdResponse(ErrorCode.INVALID_REQUEST))
+        return
     host.hold(connection)
     host.transactions.init_producer_id(
         connection, request, host.state.now_ms(now_us), CoordinatorSide(host, now_us, out)
@@ -185,7 +193,12 @@ def init_producer_id(
 def add_partitions(
     host: Host, connection: int, request: t.AddPartitionsToTxnRequest, now_us: int, out: Outbox
 ) -> None:
-    """All partitions must be there; else none is added."""
+    """All partitions must be there; else none is added. Only brokers may ask whether they are part of the
+    transaction."""
+    if request.verify_only and not host.has_cluster_action(connection):
+        refused = [(*key, int(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)) for key in request.partitions]
+        out.send(connection, t.AddPartitionsToTxnResponse(refused))
+        return
     unknown = [key for key in request.partitions if key not in host.state.registrations]
     if unknown and not request.verify_only:
         out.send(
@@ -346,7 +359,12 @@ def write_markers(
     host: Host, connection: int, request: t.WriteTxnMarkersRequest, now_us: int, out: Outbox
 ) -> None:
     """Write a control batch into each partition, and answer when all of its ISR have it. connection: 0: this
-    broker's own coordinator."""
+    broker's own coordinator; else another broker's."""
+    if connection and not host.has_cluster_action(connection):
+        code = int(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
+        refused = [(each.producer_id, *key, code) for each in request.markers for key in each.partitions]
+        out.send(connection, t.WriteTxnMarkersResponse(refused))
+        return
     answers: list[ProducedPartition] = []
     ids: list[int] = []
     waits: list[tuple[Replica, int]] = []

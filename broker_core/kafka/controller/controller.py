@@ -37,6 +37,16 @@ from broker_core.kafka.replication.reassignment import reassignment
 from broker_core.kafka.replication.registration import NO_LEADER, PartitionRegistration
 from broker_core.kafka.replication.sessions import BrokerControlState
 
+NAME_LENGTH_MAX = 249
+PARTITIONS_PER_REQUEST_MAX = 10_000
+CONFIG_LIMITS = {
+    "retention_ms": (-1, 2**63 - 1),
+    "retention_bytes": (-(2**63), 2**63 - 1),
+    "segment_ms": (1, 2**63 - 1),
+    "segment_bytes": (14, 2**31 - 1),
+}
+"""What a topic may set. Source: LogConfig.CONFIG."""
+
 
 class HeartbeatReply(NamedTuple):
     """What a broker learns of itself."""
@@ -147,7 +157,8 @@ class Controller(ClusterMetadata):
         config: TopicConfig = AS_THE_BROKERS,
     ) -> list[Record]:
         """Make a topic, its replicas placed over racks and brokers. Raises Refused."""
-        self._check_new(name)
+        self._check_new(name, min_insync_replicas, config)
+        _check_count(partitions)
         if partitions < 1:
             raise Refused(
                 ErrorCode.INVALID_PARTITIONS,
@@ -169,7 +180,8 @@ class Controller(ClusterMetadata):
     ) -> list[Record]:
         """Make a topic with given replicas, a list per partition. Raises Refused (INVALID_REPLICA_ASSIGNMENT,
         TOPIC_ALREADY_EXISTS)."""
-        self._check_new(name)
+        self._check_new(name, min_insync_replicas, config)
+        _check_count(len(assignments))
         if not assignments:
             raise Refused(
                 ErrorCode.INVALID_REPLICA_ASSIGNMENT,
@@ -193,6 +205,7 @@ class Controller(ClusterMetadata):
         if topic is None:
             raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is no topic {topic}", topic=name)
         before = len(topic.partitions)
+        _check_count(count - before)
         if count <= before:
             raise Refused(
                 ErrorCode.INVALID_PARTITIONS,
@@ -313,11 +326,29 @@ class Controller(ClusterMetadata):
                 factor=replication_factor,
             )
 
-    def _check_new(self, name: str) -> None:
+    def _check_new(self, name: str, min_insync_replicas: int, config: TopicConfig) -> None:
         """Before anything else, so that no replica is placed, nor a random number drawn, for a topic that is
-        there."""
+        there, or cannot be."""
+        if not name or len(name) > NAME_LENGTH_MAX:
+            raise Refused(
+                ErrorCode.INVALID_TOPIC_EXCEPTION,
+                "a topic's name has 1 to {high} characters",
+                high=NAME_LENGTH_MAX,
+            )
         if name in self.topics:
             raise Refused(ErrorCode.TOPIC_ALREADY_EXISTS, "there is a topic {topic} already", topic=name)
+        if min_insync_replicas < 1:
+            raise Refused(ErrorCode.INVALID_CONFIG, "min.insync.replicas is at least 1")
+        for setting, (low, high) in CONFIG_LIMITS.items():
+            value = getattr(config, setting)
+            if value is not None and not low <= value <= high:
+                raise Refused(
+                    ErrorCode.INVALID_CONFIG,
+                    "{setting} is {low} to {high}",
+                    setting=setting,
+                    low=low,
+                    high=high,
+                )
 
     def _create_topic(
         self, name: str, topic: Topic, assignments: Sequence[Sequence[int]], error: ErrorCode
@@ -339,6 +370,16 @@ class Controller(ClusterMetadata):
                 )
             partitions.append(PartitionRegistration(tuple(replicas), isr, isr[0]))
         return partitions
+
+
+def _check_count(partitions: int) -> None:
+    """Raises Refused. Source: ReplicationControlManager.validateTotalNumberOfPartitions."""
+    if partitions > PARTITIONS_PER_REQUEST_MAX:
+        raise Refused(
+            ErrorCode.POLICY_VIOLATION,
+            "a request makes at most {high} partitions",
+            high=PARTITIONS_PER_REQUEST_MAX,
+        )
 
 
 class NewLeaderElected(Refused):

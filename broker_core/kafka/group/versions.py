@@ -123,6 +123,16 @@ def error_response(request: Any, code: int, is_old: bool = False) -> Any:
             return m.PartitionsDeletedResponse()
         case m.ConsumerGroupHeartbeatRequest():
             return m.ConsumerGroupHeartbeatResponse(told)
+        case m.DescribeGroupsRequest():
+            return m.DescribeGroupsResponse(
+                [m.DescribedGroup(group_id, error_code=told) for group_id in request.groups]
+            )
+        case m.ConsumerGroupDescribeRequest():
+            return m.ConsumerGroupDescribeResponse(
+                [m.ConsumerGroupDescribed(group_id, told) for group_id in request.group_ids]
+            )
+        case m.ListGroupsRequest():
+            return m.ListGroupsResponse(told)
     raise InvariantError(f"{type(request).__name__} has no error response")
 
 

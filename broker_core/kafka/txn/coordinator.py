@@ -159,6 +159,9 @@ class TransactionCoordinator:
                 ticket, t.InitProducerIdResponse(error, producer_id, 0 if error is ErrorCode.NONE else -1)
             )
             return
+        if not name:
+            out.answer(ticket, t.InitProducerIdResponse(ErrorCode.INVALID_REQUEST))
+            return
         if not 0 < request.transaction_timeout_ms <= TIMEOUT_MS_MAX:
             out.answer(ticket, t.InitProducerIdResponse(ErrorCode.INVALID_TRANSACTION_TIMEOUT))
             return
@@ -253,6 +256,9 @@ class TransactionCoordinator:
         self, ticket: int, request: t.EndTxnRequest, now_ms: int, out: CoordinatorOut
     ) -> None:
         """Decide on the outcome."""
+        if not request.transactional_id:
+            out.answer(ticket, t.EndTxnResponse(ErrorCode.INVALID_REQUEST))
+            return
         number, led = self._find(request.transactional_id)
         known = None if led is None else led.ids.get(request.transactional_id)
         if led is None or known is None:
@@ -364,6 +370,8 @@ class TransactionCoordinator:
         now_ms: int,
         out: CoordinatorOut,
     ) -> ErrorCode | None:
+        if not name:
+            return ErrorCode.INVALID_REQUEST
         number, led = self._find(name)
         if led is None:
             return ErrorCode.NOT_COORDINATOR

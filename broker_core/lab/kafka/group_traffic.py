@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from broker_core.events import Json
 from broker_core.kafka.cluster.controller_node import ControllerState
-from broker_core.kafka.cluster.groups import group_of_request
+from broker_core.kafka.cluster.gathering import group_of_request
 from broker_core.kafka.cluster.names import CONTROLLER
 from broker_core.kafka.group import messages as m
 from broker_core.kafka.group.decoded import (

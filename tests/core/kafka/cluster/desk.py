@@ -18,7 +18,7 @@ from tests.core.kafka.cluster.nodes import MS, Out
 EPOCH = 3
 """Of every broker's registration."""
 CONTROL, CLIENT, OTHER, FOLLOWER = 1, 10, 11, 20
-"""Connections that are open: to the controller, from two clients, and from broker 2, which follows."""
+"""Connections that are open: to the controller, from a client, from broker 3, and from broker 2, which follows."""
 
 
 def led(
@@ -67,8 +67,8 @@ class BrokerDesk:
             parts or {0: led()}, brokers=(1, 2, 3), topics=[c.MetadataTopicState("t", min_isr)], is_image=True
         )
         self.send(CONTROL, c.BrokerHeartbeatResponse(0, is_fenced=False))
-        for connection in (CLIENT, OTHER, FOLLOWER):
-            self.send(connection, Opened("peer"))
+        for connection, peer in ((CLIENT, "client"), (OTHER, "broker-3"), (FOLLOWER, "broker-2")):
+            self.send(connection, Opened(peer))
         self.inbox.clear()
 
     # --- time and messages
@@ -162,6 +162,7 @@ class BrokerDesk:
                 r.ProducePartition("t", part, light_batch(values, timestamp=0, **batch)),
                 acks=acks,
                 timeout_ms=timeout_ms,
+                name="id" if batch.get("is_transactional") else None,
             ),
         )
 
@@ -227,8 +228,10 @@ class BrokerDesk:
         return sorted(self.replica(number).partition.isr_state.isr)
 
 
-def to(*parts: r.ProducePartition, acks: int = -1, timeout_ms: int = 1_000) -> r.ProduceRequest:
-    return r.ProduceRequest(acks, timeout_ms, list(parts))
+def to(
+    *parts: r.ProducePartition, acks: int = -1, timeout_ms: int = 1_000, name: str | None = None
+) -> r.ProduceRequest:
+    return r.ProduceRequest(acks, timeout_ms, list(parts), name)
 
 
 def batches_of(answer: r.FetchResponse) -> dict[int, list[Any]]:

@@ -100,8 +100,8 @@ def leading(isr: tuple[int, ...] = (1, 2), min_isr: int = 1, **settings: Any) ->
     )
     node.receive(CONTROL, image, 3 * MS, out)
     node.receive(CONTROL, c.BrokerHeartbeatResponse(0, is_fenced=False), 4 * MS, out)
-    for connection in (10, 20):
-        node.receive(connection, Opened("peer"), 5 * MS, out)
+    for connection, peer in ((10, "client"), (20, "broker-2")):
+        node.receive(connection, Opened(peer), 5 * MS, out)
     out.take()
     return node, out
 

@@ -79,7 +79,8 @@ def test_a_time_is_looked_up_as_far_as_the_reader_may_see() -> None:
         ["b"], timestamp=20, producer_id=7, producer_epoch=0, base_sequence=0, is_transactional=True
     )
     for batch in (plain, in_transaction):
-        desk.send(OTHER, r.ProduceRequest(1, 1_000, [r.ProducePartition("t", 0, batch)]))
+        name = "id" if batch.header.is_transactional else None
+        desk.send(OTHER, r.ProduceRequest(1, 1_000, [r.ProducePartition("t", 0, batch)], name))
     assert (listed(desk, 15).offset, listed(desk, 15).timestamp) == (1, 20)
     assert (listed(desk, 15, isolation=r.READ_COMMITTED).offset, listed(desk, 15).error_code) == (-1, 0), (
         "its transaction is open"
@@ -92,14 +93,18 @@ def test_each_partition_of_a_question_is_answered_by_itself(desk: BrokerDesk) ->
     parts = [
         r.ListOffsetsPartition("t", 0, LATEST, 1),
         r.ListOffsetsPartition("x", 0, LATEST),
-        r.ListOffsetsPartition("t", 0, LATEST),
     ]
     (answer,) = desk.send(CLIENT, r.ListOffsetsRequest(parts))
     assert [(each.topic, each.error_code, each.offset) for each in answer.partitions] == [
         ("t", ErrorCode.FENCED_LEADER_EPOCH, -1),
         ("x", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1),
-        ("t", 0, 2),
     ]
+
+
+def test_a_partition_that_is_named_twice_is_refused_each_time(desk: BrokerDesk) -> None:
+    parts = [r.ListOffsetsPartition("t", 0, LATEST)] * 2
+    (answer,) = desk.send(CLIENT, r.ListOffsetsRequest(parts))
+    assert [each.error_code for each in answer.partitions] == [ErrorCode.INVALID_REQUEST] * 2
 
 
 # --- epochs

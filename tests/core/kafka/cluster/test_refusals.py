@@ -19,7 +19,7 @@ from broker_core.plain import to_plain
 from broker_core.sim.node import Opened
 from tests.core.kafka.cluster.nodes import CONTROL, MS, leading
 
-CLIENT = 30
+CLIENT, FOLLOWER = 30, 20
 NOWHERE = [
     (("x", 0), E.UNKNOWN_TOPIC_OR_PARTITION, -1),
     (("t", 1), E.NOT_LEADER_OR_FOLLOWER, 2),
@@ -111,11 +111,11 @@ def fetch(key=("t", 0), offset=0, epoch=r.NO_EPOCH, **more):
     return r.FetchRequest(0, [r.FetchPartition(*key, offset, epoch)], **more)
 
 
-def fetched(broker, request):
+def fetched(broker, request, connection=CLIENT):
     """The answer for the partition; the log is unchanged. (A session remembers what was asked.)"""
     node, out = broker
     before = encode(to_plain(node.state.disk))
-    node.receive(CLIENT, request, 10 * MS, out)
+    node.receive(connection, request, 10 * MS, out)
     ((_, answer),) = out.take()
     assert encode(to_plain(node.state.disk)) == before and not node.state.held
     return answer.partitions[0]
@@ -134,7 +134,7 @@ def test_fetch_from_a_partition_that_is_not_here(broker, key, error, leader):
 
 
 def test_fetch_of_a_replica_from_a_partition_that_is_not_led_here(broker):
-    part = fetched(broker, fetch(("t", 2), replica_id=2, replica_epoch=3))
+    part = fetched(broker, fetch(("t", 2), replica_id=2, replica_epoch=3), FOLLOWER)
     assert (part.error_code, part.current_leader) == (E.NOT_LEADER_OR_FOLLOWER, 2)
 
 
@@ -153,7 +153,8 @@ def test_fetch_outside_the_log(broker, offset):
     "epoch, error", [(2, E.UNKNOWN_LEADER_EPOCH), (r.NO_EPOCH, E.NOT_LEADER_OR_FOLLOWER)]
 )
 def test_fetch_of_a_broker_that_is_no_replica(broker, epoch, error):
-    assert fetched(broker, fetch(epoch=epoch, replica_id=9, replica_epoch=3)).error_code == error
+    part = fetched(broker, fetch(epoch=epoch, replica_id=9, replica_epoch=3), FOLLOWER)
+    assert part.error_code == error
 
 
 def test_fetch_of_a_session_that_is_not_there(broker):

@@ -203,7 +203,7 @@ def test_offsets_of_a_group_count_with_the_transaction_only():
 
     def offset():
         request = m.OffsetFetchRequest(
-            [m.OffsetFetchGroup("g", None, None, [m.FetchedTopic("t", [0])])], require_stable=False
+            [m.OffsetFetchGroup("g", None, -1, [m.FetchedTopic("t", [0])])], require_stable=False
         )
         return cluster.ask(leader, request)[0].groups[0].topics[0].partitions[0].committed_offset
 
@@ -254,7 +254,7 @@ def test_the_next_coordinator_of_a_group_knows_what_its_transactions_came_to(
 
     def offsets(require_stable):
         request = m.OffsetFetchRequest(
-            [m.OffsetFetchGroup("g", None, None, [m.FetchedTopic("t", [0, 1])])],
+            [m.OffsetFetchGroup("g", None, -1, [m.FetchedTopic("t", [0, 1])])],
             require_stable=require_stable,
         )
         found = cluster.ask(now, request)[0].groups[0].topics[0].partitions

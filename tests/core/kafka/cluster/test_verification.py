@@ -99,7 +99,10 @@ def test_nobody_is_asked_where_there_is_nothing_to_verify(why: str) -> None:
     answers = send(
         desk, part(0, is_transactional=why != "plain batch"), name=None if why == "no name" else "id"
     )
-    expected = {"no name": E.INVALID_TXN_STATE, "led elsewhere": E.NOT_LEADER_OR_FOLLOWER}.get(why, E.NONE)
+    expected = {
+        "no name": E.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+        "led elsewhere": E.NOT_LEADER_OR_FOLLOWER,
+    }.get(why, E.NONE)
     assert errors(answers) == [(0, expected)]
     assert not [
         message for message in desk.take(COORDINATOR) if isinstance(message, t.AddPartitionsToTxnRequest)
