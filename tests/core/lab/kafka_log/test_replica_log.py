@@ -334,3 +334,25 @@ def test_a_broker_without_that_partition_and_one_that_is_not_there() -> None:
     ]
     with pytest.raises(KeyError):
         replica_view(world, 9, ("flights", 0), lab.messages)
+
+
+def test_a_replica_that_retention_has_cut_starts_where_its_broker_does_and_keeps_its_bytes() -> None:
+    """Looked at all along, or once at the end."""
+    bounds = {"segment_ms": 5_000, "retention_ms": 10_000, "retention_check_interval_ms": 5_000}
+    lab, key = lab_of(**bounds), ("flights", 0)
+    for name in list(lab.lanes["kafka"].consumers):
+        order(lab, "leave", consumer=name)
+    often = Folder(key, lab.workload.to_json())
+    for _ in range(12):
+        lab.advance_to(lab.now_us + 5 * SECOND)
+        often.look(lab, 1)
+    log = log_of(lab, 1, key)
+    assert log.log_start_offset > 0 and log.segments[0].base_offset == log.log_start_offset
+    once = Folder(key, lab.workload.to_json())
+    once.look(lab, 1)
+    kept = [batch.header.base_offset for batch in log.batches()]
+    for folder in (often, once):
+        told = folder.look(lab, 1)
+        assert (told["start_offset"], told["end_offset"]) == (log.log_start_offset, log.log_end_offset)
+        read = folder.opened()
+        assert [batch.header.base_offset for batch in read.batches(log.log_start_offset)] == kept
