@@ -14,7 +14,7 @@ VARIABLE = "HIGHWATER_BENCH_SMOKE"
 SIZES: dict[str, dict[str, Any]] = {
     "neighbour": {"CLICKS": 2, "CONSUMERS": 8, "SETTLING_S": (0.5, 0.5)},
     "fair": {"CLICKS": 2, "SETTLING_S": 0.2},
-    "labs": {"CLICKS": 2, "LABS": 2, "WATCHED_S": (0.5, 0.5)},
+    "labs": {"CLICKS": 2, "CROWDS": ((2, 8, 300),), "WATCHED_S": (0.5, 0.5)},
     "click": {"CLICKS": 2, "CROWD": 2, "CROWD_S": 3},
     "feed": {"CLIENTS": 4, "DEAF": 1, "SECONDS": 1},
     "ring": {"CONSUMERS": 10, "REPEATS": 1, "RECORDS": 2_000},
