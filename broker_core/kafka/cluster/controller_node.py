@@ -244,6 +244,7 @@ class ControllerNode:
     def create_topic(self, connection: int, request: c.CreateTopicsRequest, now_us: int, out: Outbox) -> None:
         def do() -> Sequence[Record]:
             rules = self.state.rules
+            request.config.check()
             settings = {
                 "min_insync_replicas": request.min_insync_replicas,
                 "allows_unclean_election": request.unclean_leader_election,

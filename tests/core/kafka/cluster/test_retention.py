@@ -132,3 +132,22 @@ def test_a_log_start_outlives_a_restart() -> None:
     verbs.come_back(made.world, leader)
     made.run(20)
     assert starts(made) == {6}
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"segment_bytes": 13},
+        {"segment_bytes": 1 << 31},
+        {"segment_ms": 0},
+        {"retention_ms": -2},
+        {"retention_bytes": -2},
+    ],
+)
+def test_settings_that_no_log_can_have_are_refused_and_no_topic_is_made(config: dict[str, int]) -> None:
+    made = cluster()
+    verbs.create_topic(made.world, TopicPlan("u", 1, 3, config=TopicConfig(**config)))
+    made.run(1)
+    refused = [event.data["error"] for event in made.told if event.kind == "kafka.controller.refused"]
+    assert refused == ["INVALID_CONFIG"]
+    assert "u" not in made.world.node("controller").state.rules.topics
