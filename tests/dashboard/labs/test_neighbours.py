@@ -1,87 +1,27 @@
 """Whatever goes wrong in one lab stops that lab alone: with its reason on its page, its journal kept, and no
 neighbour the wiser."""
 
-import inspect
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.db import DataError, IntegrityError, OperationalError, connection
 from django.test import Client
-from django.utils import timezone
 from redis.exceptions import ResponseError
 
 from broker_core.errors import InvariantError, ReplayError
 from broker_core.lab import journal as journals
-from broker_core.lab import view as views
 from broker_core.lab.lab import Lab as CoreLab
-from broker_core.lab.scenario import scenario_from_json
-from dashboard.labs import chunks, selectors, stopping, writes
+from dashboard.labs import chunks, stopping, writes
 from dashboard.labs import driver as drivers
 from dashboard.labs.shard import ASIDE_S
 from dashboard.labs.transport import Frame, Transport
-from dashboard.leases import wall_ms
-from dashboard.models import Checkpoint, Lab, StoredCommand, StoredEvent, StoredView, Study
-from dashboard.studies import live, watch
+from dashboard.models import Checkpoint, Lab, StoredCommand, StoredEvent, StoredView
+from tests.dashboard.labs.neighbours import Two, raising
 from tests.dashboard.patching import follow
 from tests.dashboard.world import World
 
 pytestmark = pytest.mark.django_db
-
-
-class Two:
-    """A lab that something is about to go wrong in, and its neighbour in the same shard."""
-
-    def __init__(self, world: World) -> None:
-        self.world, self.broken, self.sound = world, world.open(), world.open()
-        world.run(0.5)
-        self.driver, self.neighbour = world.shard.drivers[self.broken.pk], world.shard.drivers[self.sound.pk]
-
-    def assert_neighbour_goes_on(self) -> None:
-        """A command is carried out in the very next turn, and the beat of frames is unchanged: nothing was
-        opened again."""
-        receipt = self.world.order(self.sound, "join")
-        before = len(self.world.messages(self.sound))
-        self.world.shard.turn()
-        assert (
-            selectors.command_get(lab_id=self.sound.pk, command_id=receipt["command_id"])["state"]
-            == "applied"
-        )
-        self.world.run(1)
-        assert self.world.shard.drivers[self.sound.pk] is self.neighbour and self.neighbour.epoch == 1
-        assert len(self.world.messages(self.sound)) - before >= 8
-
-    def assert_stopped(self, reason: str) -> None:
-        """Stopped for good, the reason on its page and in its feed; every command it had accepted is still
-        there."""
-        self.broken.refresh_from_db(fields=["status", "failed_reason"])
-        assert self.broken.status == Lab.Status.FAILED and reason in self.broken.failed_reason
-        assert self.broken.pk not in self.world.shard.drivers
-        assert reason in follow(self.world.messages(self.broken))["feed"]["failed"]
-        stored = selectors.lab_snapshot(lab_id=self.broken.pk)
-        assert stored is not None and reason in stored["view"]["feed"]["failed"], (
-            "who comes later is told, too"
-        )
-
-
-@pytest.fixture
-def two(world: World) -> Two:
-    return Two(world)
-
-
-def raising(
-    monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, is_meant: Callable[..., bool], error: Exception
-) -> None:
-    """Let `owner.name` raise when it is called for the broken lab."""
-    real = getattr(owner, name)
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if is_meant(*args):
-            raise error
-        return real(*args, **kwargs)
-
-    monkeypatch.setattr(owner, name, call)
 
 
 def spoil(update: str, *values: str) -> None:
@@ -95,6 +35,8 @@ def spoil(update: str, *values: str) -> None:
 
 
 CORE = ["advancing", "viewing", "checkpointing"]
+
+
 ERRORS = [
     InvariantError("one record is owned twice"),
     ReplayError(3, "join"),
@@ -395,204 +337,3 @@ def test_refusal_of_one_stream_is_no_outage(
     assert carrier.publish(frames) == {"wrong", "no-text"}
     assert pipe.keys == ["lab:wrong:frames", "lab:good:frames"]
     assert carrier.is_down is is_down
-
-
-class Costly:
-    """A shard's clock that every piece of work of one lab moves on, as a lab of 512 consumers would."""
-
-    def __init__(self, two: Two, monkeypatch: pytest.MonkeyPatch, **costs_s: float) -> None:
-        self.two = two
-        for name, cost_s in costs_s.items():
-            self._charge(monkeypatch, name, cost_s)
-
-    def _charge(self, monkeypatch: pytest.MonkeyPatch, name: str, cost_s: float) -> None:
-        real = getattr(CoreLab, name)
-
-        def charge(core: CoreLab) -> None:
-            if core is self.two.driver.core:
-                self.two.world.clock.now_s += cost_s
-
-        def call(core: CoreLab, *args: Any) -> Any:
-            charge(core)
-            return real(core, *args)
-
-        def pieces(core: CoreLab, *args: Any) -> Any:
-            charge(core)
-            return (yield from real(core, *args))
-
-        monkeypatch.setattr(CoreLab, name, pieces if inspect.isgeneratorfunction(real) else call)
-
-
-def turns_of(two: Two, count: int) -> list[float]:
-    """How long each turn takes, by the shard's own clock."""
-    lengths = []
-    for _turn in range(count):
-        before_s = two.world.clock.now_s
-        two.world.shard.turn()
-        lengths.append(two.world.clock.now_s - before_s)
-        two.world.clock.now_s += 0.005
-    return lengths
-
-
-def test_a_large_lab_does_not_hold_its_shard_and_says_behind(
-    two: Two, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Costly(two, monkeypatch, advancing=0.015, viewing=0.03)
-    two.driver._slice_us = 10_000
-    lengths = turns_of(two, 200)
-    assert max(lengths) < 0.15, "one step of 30 ms and one frame, then the wakes are looked at"
-    took_s = sum(lengths) + 200 * 0.005
-    frames = [message for message in two.world.messages(two.sound) if message["seq"] > 5]
-    assert len(frames) / took_s > 6, "the neighbour keeps its beat"
-    assert two.driver.behind_ms > 0 and two.driver.view["feed"]["behind_ms"] > 0
-    assert sum(lengths) < 0.8 * took_s, "it rests as long as it works"
-
-
-def test_many_orders_of_one_lab_let_a_neighbours_order_in(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:
-    for _order in range(30):
-        two.world.order(two.broken, "join")
-    Costly(two, monkeypatch, submitting=0.1)
-    two.world.shard.turn()
-    receipt = two.world.order(two.sound, "join")
-    turns_of(two, 2)
-    assert selectors.command_get(lab_id=two.sound.pk, command_id=receipt["command_id"])["state"] == "applied"
-    waiting = two.broken.commands.filter(state="accepted")
-    assert waiting.count() > 25
-    turns_of(two, 2_000)
-    assert not waiting.exists(), "and all of its own are carried out, in order, a few at a time"
-    applied = two.broken.commands.order_by("position").values_list("at_us", flat=True)
-    assert list(applied) == sorted(applied)
-
-
-def costly_lanes(two: Two, monkeypatch: pytest.MonkeyPatch, cost_s: float) -> None:
-    """What each lane of the one lab takes for a join."""
-    real = CoreLab.join_lanes
-
-    def join_lanes(core: CoreLab, *args: Any) -> Any:
-        for _stop in real(core, *args):
-            two.world.clock.now_s += cost_s if core is two.driver.core else 0.0
-            yield
-
-    monkeypatch.setattr(CoreLab, "join_lanes", join_lanes)
-
-
-def test_one_long_command_lets_a_neighbours_order_in(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A lane's part of a command takes 0.3 s, a lane's part of a view 0.1 s; the neighbour waits for one of
-    them, not for all."""
-    costly_lanes(two, monkeypatch, 0.3)
-    real = views.lane_view
-
-    def lane_view(lab: CoreLab, lane: Any, panels: Any) -> Any:
-        two.world.clock.now_s += 0.1 if lab is two.driver.core else 0.0
-        return real(lab, lane, panels)
-
-    monkeypatch.setattr(views, "lane_view", lane_view)
-    long = two.world.order(two.broken, "join")
-    waited_s = []
-
-    def state(lab: Lab, receipt: Any) -> str:
-        return str(selectors.command_get(lab_id=lab.pk, command_id=receipt["command_id"])["state"])
-
-    while state(two.broken, long) == "accepted":
-        began_s = two.world.clock.now_s
-        click = two.world.order(two.sound, "join")
-        while state(two.sound, click) == "accepted":
-            two.world.shard.turn()
-            assert two.world.clock.now_s - began_s < 0.45, "one piece, and what is left of its turn"
-        waited_s.append(two.world.clock.now_s - began_s)
-        two.world.clock.now_s += 0.15
-    assert len(waited_s) > 8 and min(waited_s) < 0.1
-    while two.broken.pk in two.world.shard.under_way:
-        turns_of(two, 1)
-    journal = selectors.journal(lab=two.broken)
-    again = journals.Journal(scenario_from_json(journal["scenario"]), journal["commands"]).seek(
-        two.driver.core.now_us
-    )
-    assert again.view() == two.driver.core.view()
-
-
-def test_a_command_in_pieces_is_not_half_done_when_the_database_is_gone(
-    two: Two, monkeypatch: pytest.MonkeyPatch, settings: Any
-) -> None:
-    settings.SHARD_POLL_S = 0.01
-    costly_lanes(two, monkeypatch, 0.3)
-    long = two.world.order(two.broken, "join")
-    two.world.shard.turn()
-    assert two.broken.pk in two.world.shard.under_way
-    two.world.shard._forget_all()
-    assert not two.world.shard.under_way
-    turns_of(two, 200)
-    assert selectors.command_get(lab_id=two.broken.pk, command_id=long["command_id"])["state"] == "applied"
-    core = two.world.shard.drivers[two.broken.pk].core
-    assert core is not two.driver.core and {len(lane.consumers) for lane in core.lanes.values()} == {4}
-
-
-def test_pieces_make_the_same_lab(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However a turn cuts a lab's time, what comes of it is what a replay of its journal in one go gives."""
-    Costly(two, monkeypatch, advancing=0.015)
-    for kind in ("join", "join"):
-        two.world.order(two.broken, kind)
-        turns_of(two, 60)
-    journal = selectors.journal(lab=two.broken)
-    core = two.driver.core
-    again = journals.Journal(scenario_from_json(journal["scenario"]), journal["commands"]).seek(core.now_us)
-    assert again.view() == core.view()
-
-
-# -- studies: the same of what runs beside one another there -------------------------------------------------
-
-
-class Query:
-    """A stream that goes on."""
-
-    isActive = True
-
-    def stop(self) -> None: ...
-
-
-def running_study() -> Study:
-    request = {"source": {"kind": "lab", "lab": "any"}}
-    return Study.objects.create(
-        live=True,
-        request=request,
-        owner_hash="x",
-        state=Study.State.RUNNING,
-        started_at=timezone.now(),
-        lease_owner="me",
-        lease_until_ms=wall_ms() + 60_000,
-        epoch=1,
-    )
-
-
-def test_a_live_study_that_something_is_wrong_with_ends_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    broken, sound = running_study(), running_study()
-    raising(
-        monkeypatch,
-        live,
-        "_want_chunks",
-        lambda study: study.pk == broken.pk,
-        OSError(28, "No space left on device"),
-    )
-    studies = live.LiveStudies("me")
-    studies.running = {study.pk: live.LiveStudy(study, query=Query()) for study in (broken, sound)}
-    assert studies.turn(object())  # type: ignore[arg-type]
-    states = {study.pk: study.state for study in Study.objects.all()}
-    assert states == {broken.pk: Study.State.FAILED, sound.pk: Study.State.RUNNING} and list(
-        studies.running
-    ) == [sound.pk]
-    assert Study.objects.get(pk=sound.pk).progress == {"stage": "streaming"}
-
-
-def test_a_study_that_cannot_be_told_leaves_the_other_watchers_theirs(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    broken, sound = running_study(), running_study()
-    real = watch.selectors.study_message
-
-    def message(*, study: Study) -> Any:
-        if study.pk == broken.pk:
-            raise KeyError("stage")
-        return real(study=study)
-
-    monkeypatch.setattr(watch.selectors, "study_message", message)
-    assert list(watch._read({broken.pk: 0, sound.pk: 0}, seen=False)) == [sound.pk]

@@ -11,12 +11,11 @@ from broker_core.kafka.assignors.subscription_bytes import (
     write_assignment,
 )
 from broker_core.kafka.client.group_consumer.consumer import Seek, Stick
-from broker_core.kafka.client.group_consumer.core import COMMITTING, FAILED, IN, ConsumerState
+from broker_core.kafka.client.group_consumer.core import COMMITTING, ConsumerState
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.cluster.transaction_requests import FindCoordinatorRequest, FindCoordinatorResponse
 from broker_core.kafka.group import codes
 from broker_core.kafka.group import messages as m
-from broker_core.kafka.group.topics import topic_id
 from broker_core.plain import from_plain, to_plain
 from broker_core.sim.node import Closed
 from broker_core.sim.program import DONE, Leave
@@ -287,64 +286,6 @@ def test_close_waits_for_its_commit_and_then_leaves_the_group() -> None:
     assert sorted(bench.out.closed) == sorted(bench.out.connected)
 
 
-def test_an_offset_out_of_range_is_reset_and_none_gives_up() -> None:
-    bench = Bench()
-    bench.start()
-    bench.join(0, committed={0: 50})
-    bench.records(0, 50, code=1)
-    assert bench.to(r.ListOffsetsRequest)[0][1].partitions[0].timestamp == -2
-    other = Bench(auto_offset_reset="none")
-    other.start()
-    other.join(0, committed={0: 50})
-    other.records(0, 50, code=1)
-    assert other.state.member.phase == FAILED and other.out.told[-1][0] == "kafka.consumer.threw"
-
-
-def test_a_position_beyond_the_end_of_its_epoch_goes_back() -> None:
-    bench = Bench(max_poll_records=10)
-    bench.start()
-    bench.join(0)
-    bench.records(0, 0, 10, 11, 12)
-    for _ in range(3):
-        bench.done()
-    bench.epoch = 1
-    bench.node.wake("metadata", SECOND, bench.out)
-    bench.serve(SECOND)
-    (connection, question) = bench.to(r.OffsetsForLeaderEpochRequest)[0]
-    assert (question.partitions[0].leader_epoch, question.partitions[0].current_leader_epoch) == (0, 1)
-    bench.node.receive(
-        connection, r.OffsetsForLeaderEpochResponse([r.EpochEnd("t", 0, 0, 0, 2)]), SECOND, bench.out
-    )
-    assert bench.state.subscribed.assigned["t", 0].position == 2
-    assert bench.out.told[-1][0] == "kafka.consumer.truncated"
-
-
-def test_a_committed_offset_is_not_asked_of_a_leader_from_before_its_epoch() -> None:
-    """A leader that is cut off and does not know it would say that there is no such offset, and the whole
-    partition would be read again."""
-    bench = Bench(partitions=1)
-    bench.start()
-    bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", codes.MEMBER_ID_REQUIRED))
-    bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 1, "consumer", "range", "other"))
-    bench.answer(
-        m.SyncGroupRequest, m.SyncGroupResponse(0, "consumer", "range", write_assignment([("t", 0)]))
-    )
-    rows = [m.FetchedPartition(0, 18, committed_leader_epoch=3)]
-    bench.answer(
-        m.OffsetFetchRequest,
-        m.OffsetFetchResponse([m.OffsetFetchGroupResult("g", [m.FetchedTopicResult("t", rows)])]),
-        SECOND,
-    )
-    bench.answer(r.MetadataRequest, bench.metadata(), SECOND)
-    assert not bench.to(r.FetchRequest), "the answer is of one that is behind"
-    bench.epoch = 3
-    bench.node.wake("retry", 2 * SECOND, bench.out)
-    bench.answer(r.MetadataRequest, bench.metadata(), 2 * SECOND)
-    assert [part.fetch_offset for _, request in bench.to(r.FetchRequest) for part in request.partitions] == [
-        18
-    ]
-
-
 def test_a_coordinator_that_has_moved_is_found_again() -> None:
     bench = Bench()
     bench.start()
@@ -427,87 +368,6 @@ def test_what_is_sought_is_committed_and_not_what_is_still_in_hand() -> None:
     )
 
 
-def test_a_server_assigned_member_reports_what_it_holds_at_once_and_then_says_little() -> None:
-    bench = Server()
-    bench.start()
-    first = bench.beat(1, [0, 1])
-    assert (first.member_epoch, first.subscribed_topic_names, first.topic_partitions) == (0, ["t"], [])
-    report = bench.beat(1, None)
-    assert (report.member_epoch, report.topic_partitions) == (1, [m.TopicPartitions(topic_id("t"), [0, 1])])
-    bench.node.wake("heartbeat", 5 * SECOND, bench.out)
-    quiet = bench.beat(1, None, now_us=5 * SECOND)
-    assert (quiet.topic_partitions, quiet.subscribed_topic_names, quiet.rebalance_timeout_ms) == (
-        None,
-        None,
-        -1,
-    )
-    assert bench.state.member.phase == IN
-
-
-def test_it_commits_gives_up_and_reports_what_is_taken_away_and_reads_on_the_rest() -> None:
-    bench = Server(max_poll_records=1)
-    bench.start()
-    bench.beat(1, [0, 1])
-    bench.beat(1, None)
-    bench.records(0, 0, 10)
-    bench.node.wake("heartbeat", 5 * SECOND, bench.out)
-    bench.beat(1, [1], now_us=5 * SECOND)
-    assert bench.state.owned == [("t", 0), ("t", 1)], "the record in hand comes first"
-    bench.done(5 * SECOND)
-    bench.answer(m.OffsetCommitRequest, m.OffsetCommitResponse([]), 5 * SECOND)
-    assert bench.state.owned == [("t", 1)]
-    assert bench.beat(2, None, now_us=5 * SECOND).topic_partitions == [m.TopicPartitions(topic_id("t"), [1])]
-
-
-def test_an_assignment_of_a_topic_that_is_not_known_yet_waits_for_metadata() -> None:
-    """A member that subscribes by pattern may be assigned a topic of which its brokers have not told it, or
-    have just told it nothing."""
-    bench = Server(pattern="t|u", topics=[])
-    bench.start()
-    both = m.Assignment([m.TopicPartitions(topic_id(topic), [0]) for topic in ("t", "u")])
-    bench.answer(
-        m.ConsumerGroupHeartbeatRequest, m.ConsumerGroupHeartbeatResponse(0, "m1", 1, 5_000, both), SECOND
-    )
-    assert bench.state.owned == [("t", 0)]
-    t = bench.metadata().topics[0]
-    bench.answer(
-        r.MetadataRequest,
-        r.MetadataResponse([r.MetadataBroker(1)], 1, [t, r.MetadataTopic("u", 0, t.partitions)]),
-        SECOND,
-    )
-    assert bench.state.owned == [("t", 0), ("u", 0)]
-    bench.node.wake("metadata", 2 * SECOND, bench.out)
-    bench.answer(r.MetadataRequest, r.MetadataResponse([], -1, []), 2 * SECOND)
-    bench.answer(
-        m.ConsumerGroupHeartbeatRequest, m.ConsumerGroupHeartbeatResponse(0, "m1", 1, 5_000, both), 2 * SECOND
-    )
-    assert bench.state.owned == [("t", 0), ("u", 0)], "a broker that tells of no topics takes nothing away"
-
-
-def test_a_fenced_member_loses_what_it_has_and_joins_again() -> None:
-    bench = Server()
-    bench.start()
-    bench.beat(1, [0])
-    bench.beat(1, None, codes.FENCED_MEMBER_EPOCH)
-    assert [kind for kind, _ in bench.out.told][-2:] == ["kafka.consumer.fenced", "kafka.consumer.revoked"]
-    (_, request) = bench.to(m.ConsumerGroupHeartbeatRequest)[0]
-    assert (request.member_epoch, request.member_id) == (0, "m1")
-
-
-def test_it_leaves_with_epoch_minus_one_and_a_static_member_with_minus_two() -> None:
-    for instance, epoch in ((None, -1), ("one", -2)):
-        bench = Server(group_instance_id=instance)
-        bench.start()
-        bench.beat(1, [0])
-        bench.beat(1, None)
-        bench.node.receive(0, Leave(), SECOND, bench.out)
-        bench.answer(m.OffsetCommitRequest, m.OffsetCommitResponse([]))
-        request = bench.answer(m.ConsumerGroupHeartbeatRequest, m.ConsumerGroupHeartbeatResponse())
-        assert request.member_epoch == epoch
-        assert bench.out.told[-1][0] == "kafka.consumer.closed"
-        assert sorted(bench.out.closed) == sorted(bench.out.connected)
-
-
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 def test_its_state_can_be_kept_and_restored(protocol: str) -> None:
     bench: Bench = Server() if protocol == "consumer" else Bench()
@@ -518,74 +378,3 @@ def test_its_state_can_be_kept_and_restored(protocol: str) -> None:
         bench.join(0)
     bench.records(0, 0, 10, 11)
     assert to_plain(from_plain(to_plain(bench.state), ConsumerState)) == to_plain(bench.state)
-
-
-def asked_brokers(bench: Bench) -> dict[int, int]:
-    """Broker -> position, of the fetches of partition 0; they are taken out of what was sent."""
-    state = bench.state
-    brokers = [state.network.broker_of[connection] for connection, _ in bench.to(r.FetchRequest)]
-    return {broker: state.fetches.sessions[broker].sent["t", 0][0] for broker in brokers}
-
-
-def fetched(bench: Bench, broker: int, now_us: int, *, code: int = 0, prefers: int = -1) -> None:
-    """The broker answers the fetch of partition 0: nothing new, an error, or that it is to be read from
-    another replica."""
-    part = r.FetchedPartition("t", 0, code, 5, 5, 0, (), None, prefers)
-    bench.node.receive(bench.state.network.connections[broker], r.FetchResponse([part]), now_us, bench.out)
-
-
-def pass_time(bench: Bench, until_us: int) -> None:
-    """Wake it for what is due, and give it the metadata that it asks for."""
-    bench.serve(until_us)
-    while due := [
-        (at_us, name)
-        for name, at_us in bench.out.deadlines.items()
-        if at_us <= until_us and name != "heartbeat"
-    ]:
-        at_us, name = min(due)
-        del bench.out.deadlines[name]
-        bench.node.wake(name, at_us, bench.out)
-        bench.serve(at_us)
-
-
-@pytest.mark.parametrize("way", ["closed", "timed out", "refused", "out of range"])
-def test_a_preferred_replica_that_cannot_serve_is_given_up_for_the_leader(way: str) -> None:
-    bench = Bench(client_rack="c")
-    bench.start()
-    bench.join(0)
-    assert asked_brokers(bench) == {1: 0}
-    fetched(bench, 1, SECOND, prefers=3)
-    assert asked_brokers(bench) == {3: 0}, "the follower in its rack"
-    now_us = 2 * SECOND
-    if way == "closed":
-        bench.node.receive(bench.state.network.connections[3], Closed("reset"), now_us, bench.out)
-    elif way == "timed out":
-        now_us = 40 * SECOND
-        pass_time(bench, now_us)
-    else:
-        fetched(bench, 3, now_us, code=1 if way == "out of range" else 6)
-    pass_time(bench, now_us + SECOND)
-    assert asked_brokers(bench) == {1: 0}
-
-
-def test_a_preferred_replica_that_is_not_among_the_brokers_is_passed_over() -> None:
-    bench = Bench(client_rack="c")
-    bench.start()
-    bench.join(0)
-    asked_brokers(bench)
-    fetched(bench, 1, SECOND, prefers=9)
-    assert asked_brokers(bench) == {1: 0}
-    assert bench.to(r.MetadataRequest), "there may be newer metadata"
-
-
-def test_a_preferred_replica_is_one_for_as_long_as_metadata_are_valid() -> None:
-    bench = Bench(client_rack="c", metadata_max_age_ms=300_000)
-    bench.start()
-    bench.join(0)
-    asked_brokers(bench)
-    fetched(bench, 1, 0, prefers=3)
-    assert asked_brokers(bench) == {3: 0}
-    fetched(bench, 3, 299 * SECOND)
-    assert asked_brokers(bench) == {3: 0}
-    fetched(bench, 3, 301 * SECOND)
-    assert asked_brokers(bench) == {1: 0}

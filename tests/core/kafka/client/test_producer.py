@@ -6,68 +6,13 @@ from hypothesis import strategies as st
 
 from broker_core.errors import CommandError
 from broker_core.kafka.client.producer import orders as o
-from broker_core.kafka.client.producer.node import ClusterProducer
 from broker_core.kafka.client.producer.settings import ProducerSettings, backoff_us, check
 from broker_core.kafka.client.producer.state import ProducerState, Unsent
 from broker_core.kafka.cluster import requests as r
-from broker_core.kafka.cluster import transaction_requests as t
 from broker_core.kafka.error_codes import ErrorCode
-from broker_core.kafka.producer.partitioner import positive_key_hash
 from broker_core.plain import from_plain, to_plain
-from broker_core.sim.design import Design
-from broker_core.sim.node import PERSON
-from broker_core.sim.world import World
-from tests.core.kafka.client.one_broker import OneBroker, OneBrokerState
-from tests.core.playbook import Played, play, wake
-
-SECOND = 1_000_000
-PLAIN = {"enable_idempotence": False}
-
-
-class Heard:
-    def __init__(self):
-        self.acked_values, self.failures = [], []
-
-    def acked(self, producer, partition, base_offset, values, attempts, now_us):
-        self.acked_values += values
-
-    def failed(self, producer, partition, error, values, now_us):
-        self.failures += [(error.name, value) for value in values]
-
-
-class Stage:
-    """One producer and one broker in a world. Every record goes to partition 0 unless said otherwise."""
-
-    def __init__(self, seed=1, **options):
-        self.heard = Heard()
-        kinds = {
-            "broker": (OneBrokerState, OneBroker),
-            "producer": (ProducerState, lambda state: ClusterProducer(state, self.heard)),
-        }
-        design = Design(kinds, r.ClientMessage | t.TransactionMessage | o.ProducerOrder)
-        self.world = World("k", design, seed)
-        self.broker = self.world.start("broker-0", "broker", OneBrokerState()).state
-        self.node = self.world.start("p", "producer", ProducerState.of(ProducerSettings(**options)))
-        self.state = self.node.state
-        self.world.order("p", o.Connect([0], ["t"]))
-        self.run(0.01)
-
-    def send(self, *values, partition=0, size=100):
-        for value in values:
-            self.node.send(Unsent(value, "t", -1, partition, size), self.world.now_us, self.world.slots["p"])
-
-    def run(self, seconds):
-        self.world.advance(self.world.now_us + int(seconds * SECOND))
-
-    def lose_answers(self):
-        """Whatever is on its way from the broker is lost, and both ends learn it."""
-        connection = self.world.connection("p", "broker-0")
-        if connection is not None:
-            self.world.reset(connection)
-
-    @property
-    def told(self):
-        return [event.kind.removeprefix("kafka.producer.") for event in self.world.told]
+from tests.core.kafka.client.producer.stage import PLAIN, SECOND, Stage, play_producer
+from tests.core.playbook import play, wake
 
 
 def test_retry_after_a_lost_answer_is_written_once_with_idempotence_and_twice_without():
@@ -181,60 +126,6 @@ def test_send_waits_for_memory_and_fails_after_max_block():
     assert stage.broker.values(0) == [*range(18)] and stage.told[1:] == ["send_failed"]
 
 
-def test_batch_that_expires_costs_an_epoch_and_what_comes_after_begins_at_zero():
-    stage = Stage(delivery_timeout_us=3 * SECOND, request_timeout_us=SECOND)
-    stage.broker.refuse = [ErrorCode.NOT_ENOUGH_REPLICAS] * 99
-    stage.send(1)
-    stage.run(4)
-    stage.broker.refuse = []
-    stage.send(2)
-    stage.run(4)
-    assert stage.heard.failures == [("REQUEST_TIMED_OUT", 1)] and stage.broker.values(0) == [2]
-    assert stage.told == ["id_given", "batch_expired", "epoch_bumped"]
-    (header,) = [batch.header for batch in stage.broker.log(0).batches()]
-    assert (header.producer_id, header.producer_epoch, header.base_sequence) == (101, 1, 0)
-
-
-def test_before_2_5_a_batch_that_expires_costs_the_producer_id():
-    stage = Stage(delivery_timeout_us=3 * SECOND, request_timeout_us=SECOND, bumps_epoch=False)
-    stage.broker.refuse = [ErrorCode.NOT_ENOUGH_REPLICAS] * 99
-    stage.send(1)
-    stage.run(4)
-    stage.broker.refuse = []
-    stage.send(2)
-    stage.run(4)
-    assert stage.told == ["id_given", "batch_expired", "id_given_up", "id_given"]
-    assert [batch.header.producer_id for batch in stage.broker.log(0).batches()] == [102]
-
-
-def test_record_that_the_application_sends_again_after_an_expiry_may_be_there_twice():
-    """The article's 4.3.1: idempotence ends with the sequence, as the producer cannot know whether the batch
-    that expired was written."""
-    stage = Stage(delivery_timeout_us=3 * SECOND, request_timeout_us=SECOND)
-    stage.broker.swallow = 99
-    stage.send(1)
-    stage.run(4)
-    stage.broker.swallow = 0
-    assert stage.heard.failures == [("REQUEST_TIMED_OUT", 1)]
-    stage.send(1)
-    stage.run(4)
-    assert stage.broker.values(0) == [1, 1]
-
-
-def test_expired_batch_that_was_written_needs_no_new_epoch_when_a_later_one_is_acked():
-    stage = Stage(delivery_timeout_us=3 * SECOND, request_timeout_us=SECOND)
-    stage.broker.swallow = 1
-    stage.send(1)
-    stage.run(0.01)
-    stage.broker.swallow = 99
-    stage.run(2)
-    stage.send(2)
-    stage.run(1.2)
-    stage.broker.swallow = 0
-    stage.run(6)
-    assert stage.broker.values(0) == [1, 2] and "epoch_bumped" not in stage.told
-
-
 def test_broker_that_forgot_the_producer_gets_a_new_epoch_and_every_record_once():
     stage = Stage()
     stage.send(1)
@@ -283,12 +174,6 @@ def test_without_acks_a_record_counts_as_sent_when_it_left():
     assert stage.heard.acked_values == [1, 2] and stage.broker.values(0) == [2]
 
 
-def play_producer(**options):
-    node, out = ClusterProducer(ProducerState.of(ProducerSettings(**options)), Heard()), Played("p")
-    ((connection, _),) = play(node, out, PERSON, o.Connect([0], ["t"]))
-    return node, out, connection
-
-
 def leads(broker, epoch):
     return [r.MetadataTopic("t", 0, [r.MetadataPartition(0, 0, broker, epoch, [0, 1], [0, 1], [])])]
 
@@ -331,72 +216,6 @@ def test_leader_that_is_gone_is_waited_for():
         node, out, connection, r.MetadataResponse([r.MetadataBroker(0)], 0, leads(0, 6)), now_us=200_000
     )
     assert isinstance(produce, r.ProduceRequest)
-
-
-def test_key_given_partition_and_neither_choose_the_partition():
-    stage = Stage(**PLAIN, linger_us=SECOND)
-    key = positive_key_hash(b"orders-1")
-    slot, now_us = stage.world.slots["p"], stage.world.now_us
-    stage.node.send(Unsent(1, "t", key, -1, 100), now_us, slot)
-    stage.node.send(Unsent(2, "t", key, 1 - key % 2, 100), now_us, slot)
-    stage.node.send(Unsent(3, "t", -1, -1, 100), now_us, slot)
-    stage.run(2)
-    assert 1 in stage.broker.values(key % 2) and 2 in stage.broker.values(1 - key % 2)
-    assert 3 in stage.broker.values(stage.state.keyless["t"].partition)
-    with pytest.raises(CommandError, match="t has 2 partitions"):
-        stage.node.send(Unsent(4, "t", -1, 2, 100), now_us, slot)
-
-
-def keyless(stage, count):
-    """Send keyless records, a batch's worth of each; give the partition that each went to."""
-    went = []
-    for value in range(count):
-        stage.node.send(Unsent(value, "t", -1, -1, 939), stage.world.now_us, stage.world.slots["p"])
-        went.append(next(reversed(stage.state.accumulator.batches.values())).topic_partition[1])
-    return went
-
-
-def test_keyless_records_turn_to_the_partition_with_the_shorter_queue():
-    """Partition 0's queue does not drain. Even odds would give each about half; here partition 1 is likelier,
-    and the longer the likelier."""
-    shares = {}
-    for adaptive in (True, False):
-        stage = Stage(
-            batch_size=1000,
-            linger_us=9 * SECOND,
-            request_timeout_us=9 * SECOND,
-            adaptive_partitioning=adaptive,
-            max_in_flight=1,
-            **PLAIN,
-        )
-        stage.broker.swallow = 1
-        stage.send(*range(1000, 1040), partition=0, size=939)
-        stage.send(1999, partition=1, size=939)
-        shares[adaptive] = keyless(stage, 60).count(1)
-    assert shares[True] > shares[False] + 10
-
-
-def test_broker_that_takes_nothing_for_too_long_gets_no_keyless_records():
-    node, out, connection = play_producer(
-        acks=1, batch_size=1000, availability_timeout_us=SECOND, max_in_flight=2, **PLAIN
-    )
-    partitions = [r.MetadataPartition(number, 0, number, 0, [0, 1], [0, 1], []) for number in range(2)]
-    play(
-        node,
-        out,
-        connection,
-        r.MetadataResponse(
-            [r.MetadataBroker(0), r.MetadataBroker(1)], 0, [r.MetadataTopic("t", 0, partitions)]
-        ),
-    )
-    for number in (0, 0, 0, 1):
-        node.send(Unsent(number, "t", -1, number, 939), 0, out)
-    node.wake("sender", 3 * SECOND, out)
-    assert node.state.peers[0].due_us - node.state.peers[0].taken_us == 3 * SECOND
-    for value in range(20):
-        node.send(Unsent(value, "t", -1, -1, 939), 3 * SECOND, out)
-    batches = node.state.accumulator.batches.values()
-    assert [batch.topic_partition[1] for batch in batches] == [0, 0, 0, 1, *[1] * 20]
 
 
 @pytest.mark.parametrize(
@@ -545,28 +364,6 @@ def test_producer_that_closes_sends_what_waits_and_takes_nothing_more():
         stage.send(3)
     stage.run(1)
     assert stage.broker.values(0) == [1, 2] and not stage.state.links
-
-
-def test_keyless_records_stay_with_a_partition_for_a_batch_and_then_turn_to_another():
-    stage = Stage(
-        batch_size=1000,
-        linger_us=9 * SECOND,
-        request_timeout_us=9 * SECOND,
-        adaptive_partitioning=False,
-        **PLAIN,
-    )
-    stage.broker.swallow = 99
-    went = keyless(stage, 40)
-    assert set(went) == {0, 1} and any(went[place] != went[place + 1] for place in range(39))
-
-
-def test_keys_can_be_ignored():
-    """partitioner.ignore.keys: the key is sent, and does not choose."""
-    key = positive_key_hash(b"orders-1")
-    stage = Stage(**PLAIN, ignore_keys=True, linger_us=SECOND)
-    stage.node.send(Unsent(1, "t", key, -1, 100), stage.world.now_us, stage.world.slots["p"])
-    stage.run(2)
-    assert 1 in stage.broker.values(stage.state.keyless["t"].partition)
 
 
 def test_a_record_that_was_refused_is_told_with_how_many_wait_behind_it():

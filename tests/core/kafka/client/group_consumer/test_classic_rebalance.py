@@ -8,36 +8,23 @@ from typing import Any
 import pytest
 
 from broker_core.events import Cause
-from broker_core.held import Held
-from broker_core.kafka.assignors import custom
 from broker_core.kafka.assignors.subscription_bytes import (
     SubscriptionData,
-    read_assignment,
     read_sticky_user_data,
     read_subscription,
     write_assignment,
     write_sticky_user_data,
-    write_subscription,
 )
 from broker_core.kafka.client.group_consumer.consumer import Subscribe
-from broker_core.kafka.client.group_consumer.core import ASSIGN, COMMITTING, FAILED, IN, JOINING, OUT, SYNCING
+from broker_core.kafka.client.group_consumer.core import COMMITTING, FAILED, IN, JOINING, OUT, SYNCING
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.group import codes
 from broker_core.kafka.group import messages as m
-from broker_core.plain import to_plain
 from broker_core.sim.node import Closed
 from tests.core.kafka.client.consumer_bench import SECOND, Bench
+from tests.core.kafka.client.group_consumer.classic_bench import given, joined, started
 
 OK_COMMIT = m.OffsetCommitResponse([])
-
-
-def started(**settings: Any) -> Bench:
-    """It has its id, and waits for the answer to its JoinGroup."""
-    bench = Bench(**settings)
-    bench.start()
-    if settings.get("group_instance_id") is None:
-        bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", codes.MEMBER_ID_REQUIRED))
-    return bench
 
 
 def member(*numbers: int, **settings: Any) -> Bench:
@@ -50,31 +37,6 @@ def member(*numbers: int, **settings: Any) -> Bench:
 def heard(bench: Bench, code: int = codes.REBALANCE_IN_PROGRESS, now_us: int = 3 * SECOND) -> None:
     bench.node.wake("heartbeat", now_us, bench.out)
     bench.answer(m.HeartbeatRequest, m.HeartbeatResponse(code), now_us)
-
-
-def joined(
-    bench: Bench,
-    *others: tuple[str, SubscriptionData],
-    protocol: str = "range",
-    generation: int = 1,
-    **fields: Any,
-) -> Any:
-    """The answer to its JoinGroup: it leads these others and itself. Returns its SyncGroup, None if there is
-    none."""
-    ((connection, request),) = bench.to(m.JoinGroupRequest)
-    offered = {each.name: each.metadata for each in request.protocols}
-    members = [m.JoinGroupMember("c1-id", None, offered[protocol])]
-    members += [m.JoinGroupMember(name, None, write_subscription(told)) for name, told in others]
-    answer = m.JoinGroupResponse(
-        "c1-id", 0, generation, "consumer", protocol, "c1-id", fields.get("skip_assignment", False), members
-    )
-    bench.node.receive(connection, answer, fields.get("now_us", 0), bench.out)
-    found = bench.to(m.SyncGroupRequest)
-    return found[0][1] if found else None
-
-
-def given(sync: Any) -> dict[str, list[tuple[str, int]]]:
-    return {entry.member_id: list(read_assignment(entry.assignment).partitions) for entry in sync.assignments}
 
 
 def synced(bench: Bench, *numbers: int, code: int = 0, now_us: int = 0) -> Any:
@@ -214,84 +176,6 @@ def test_the_leader_rejoins_when_a_topic_of_another_member_grows_and_a_follower_
         bench.node.wake("metadata", 300 * SECOND, bench.out)
         bench.answer(r.MetadataRequest, bench.metadata(), 300 * SECOND)
         assert (bench.state.member.phase == COMMITTING) is leads
-
-
-# --- an assignor that fails
-
-
-class Later(Held):
-    """An answer that another process works on."""
-
-    is_ready = False
-
-    def wait(self) -> None:
-        self.is_ready = True
-
-
-@pytest.fixture
-def answers(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any] | Held]:
-    """What whoever runs the function says, call by call."""
-    coming: list[dict[str, Any] | Held] = []
-
-    def run(*_call: Any) -> dict[str, Any]:
-        answer = coming.pop(0)
-        if isinstance(answer, Held):
-            raise answer
-        return answer
-
-    monkeypatch.setattr(custom, "_runner", run)
-    return coming
-
-
-OWN = "def assign(members, partitions):\n    return {}\n"
-Answers = list[dict[str, Any] | Held]
-
-
-def test_an_assignor_that_fails_ends_the_program_which_leaves_the_group(answers: Answers) -> None:
-    answers.append({"error": "name 'memberz' is not defined", "line": 2})
-    bench = started(assignors=["custom"], assignor_source=OWN)
-    assert joined(bench, protocol="custom") is None
-    bench.node.wake(ASSIGN, 0, bench.out)
-    assert (
-        bench.state.member.phase == FAILED
-        and bench.state.owned == []
-        and "heartbeat" not in bench.out.deadlines
-    )
-    assert [request.members[0].member_id for _, request in bench.to(m.LeaveGroupRequest)] == ["c1-id"]
-    kind, data = bench.out.told[-1]
-    assert (kind, data["reason"]) == ("kafka.consumer.assignor_failed", "name 'memberz' is not defined")
-
-
-def test_nothing_changes_while_a_users_function_is_worked_on_and_the_same_deadline_goes_on_afterwards(
-    answers: Answers,
-) -> None:
-    answers += [Later(), Later(), {"assignment": {"c1-id": [["t", 1]]}}]
-    bench = started(assignors=["custom"], assignor_source=OWN)
-    assert joined(bench, protocol="custom") is None and bench.out.deadlines[ASSIGN] == 0, (
-        "poll() is in assign()"
-    )
-    before = to_plain(bench.state)
-    for _ in range(2):
-        with pytest.raises(Held):
-            bench.node.wake(ASSIGN, 0, bench.out)
-        assert to_plain(bench.state) == before
-    bench.node.wake(ASSIGN, 0, bench.out)
-    ((_, sync),) = bench.to(m.SyncGroupRequest)
-    assert given(sync) == {"c1-id": [("t", 1)]} and bench.state.member.answer is None
-
-
-def test_a_leader_that_lost_its_coordinator_before_its_function_was_asked_joins_again(
-    answers: Answers,
-) -> None:
-    bench = started(assignors=["custom"], assignor_source=OWN)
-    joined(bench, protocol="custom")
-    bench.node.core.lose_coordinator(0, bench.out)
-    bench.node.wake(ASSIGN, 0, bench.out)
-    assert (bench.state.member.phase, bench.state.member.must_rejoin, bench.to(m.SyncGroupRequest)) == (
-        OUT,
-        True,
-        [],
-    )
 
 
 # --- answers to JoinGroup and SyncGroup

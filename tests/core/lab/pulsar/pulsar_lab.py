@@ -1,0 +1,36 @@
+"""A lab with one Pulsar lane, what a person orders of it, and what its page says."""
+
+from broker_core.lab.lab import Lab
+from broker_core.lab.scenario import scenario_from_json
+from broker_core.lab.shared.sentence import sentence_view
+
+SECOND = 1_000_000
+
+
+def lab_of(algorithm="consistent_hash", consumers=3, **options) -> Lab:
+    lane = {"model": "pulsar", "algorithm": algorithm, **options}
+    return Lab(
+        scenario_from_json(
+            {"rigs": [lane], "consumers": consumers, "workload": {"kind": "uniform", "keys": 200, "rate": 40}}
+        )
+    )
+
+
+def order(lab, kind, consumer=None, lane="all", **args):
+    return lab.submit(
+        {"command_id": f"x{lab.position + 1}", "kind": kind, "consumer": consumer, "rig": lane, "args": args}
+    )
+
+
+def lane_of(lab):
+    return lab.lanes["pulsar"]
+
+
+def sentence(lab):
+    lane = lane_of(lab)
+    return sentence_view(lane, bill_of(lab))
+
+
+def bill_of(lab):
+    lane = lane_of(lab)
+    return lane.ledger.bill.to_view(lane.reads.redelivered(), lane.ledger.standing_us())
