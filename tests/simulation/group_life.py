@@ -15,14 +15,9 @@ from collections import Counter
 from typing import Any, cast
 
 from broker_core.errors import CommandError
-from broker_core.kafka.client.group_consumer.consumer import (
-    ConsumerOrder,
-    GroupConsumer,
-    Start,
-    Stick,
-    Subscribe,
-)
+from broker_core.kafka.client.group_consumer.consumer import GroupConsumer
 from broker_core.kafka.client.group_consumer.core import CLOSED, CLOSING, FAILED, ConsumerState
+from broker_core.kafka.client.group_consumer.orders import ConsumerOrder, Start, Stick, Subscribe
 from broker_core.kafka.client.group_consumer.settings import ConsumerSettings
 from broker_core.kafka.client.producer import orders as producer_orders
 from broker_core.kafka.client.producer.node import ClusterProducer

@@ -21,8 +21,9 @@ from broker_core.events import Cause, Json, TurningPoint
 from broker_core.kafka.assignors import ASSIGNORS
 from broker_core.kafka.assignors.protocol import TopicPartition
 from broker_core.kafka.client import operator
-from broker_core.kafka.client.group_consumer.consumer import ConsumerOrder, GroupConsumer, Start
+from broker_core.kafka.client.group_consumer.consumer import GroupConsumer
 from broker_core.kafka.client.group_consumer.core import ConsumerState
+from broker_core.kafka.client.group_consumer.orders import ConsumerOrder, Start
 from broker_core.kafka.client.group_consumer.settings import CONSUMER as CONSUMER_PROTOCOL
 from broker_core.kafka.client.producer import orders as producer_orders
 from broker_core.kafka.client.producer.node import ClusterProducer

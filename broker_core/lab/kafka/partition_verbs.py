@@ -14,7 +14,7 @@ from typing import cast
 
 from broker_core.events import Cause, Json
 from broker_core.kafka.client import operator
-from broker_core.kafka.client.group_consumer.consumer import (
+from broker_core.kafka.client.group_consumer.orders import (
     CommitOffsets,
     ConsumerOrder,
     PausePartitions,

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from broker_core.clock import SECOND_US
 from broker_core.events import Json
-from broker_core.kafka.client.group_consumer.consumer import Start
 from broker_core.kafka.client.group_consumer.core import ConsumerState
+from broker_core.kafka.client.group_consumer.orders import Start
 from broker_core.kafka.client.group_consumer.settings import AUTO, EARLIEST, ConsumerSettings
 from broker_core.lab.kafka.group import Shared, consumer_state, group_of, owned, positions
 from broker_core.lab.shared.readers import READER, names_of, node_of

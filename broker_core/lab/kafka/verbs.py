@@ -13,7 +13,7 @@ from typing import cast
 from broker_core.clock import SECOND_US
 from broker_core.events import Cause, Json
 from broker_core.kafka.assignors.custom import CUSTOM
-from broker_core.kafka.client.group_consumer.consumer import Stick, Subscribe
+from broker_core.kafka.client.group_consumer.orders import Stick, Subscribe
 from broker_core.kafka.client.group_consumer.settings import CLASSIC
 from broker_core.lab.consumer import CRASHED, FROZEN, GONE, LIVE, STUCK, Consumer
 from broker_core.lab.kafka.group import consumer_state, owned, session_ends_us

@@ -34,13 +34,8 @@ from broker_core.tubemq import requests as r
 from broker_core.tubemq.broker import Broker, BrokerState, Partition
 from broker_core.tubemq.client import balance_consumer as clients
 from broker_core.tubemq.client import producer as producers
-from broker_core.tubemq.client.balance_consumer import (
-    STOPPED,
-    BalanceConsumer,
-    ConsumerState,
-    Shutdown,
-    Start,
-)
+from broker_core.tubemq.client.balance_consumer import BalanceConsumer
+from broker_core.tubemq.client.consumer_state import STOPPED, ConsumerState, Shutdown, Start
 from broker_core.tubemq.client.producer import Producer, ProducerState
 from broker_core.tubemq.client_id import make_client_id
 from broker_core.tubemq.master import Master, MasterState

@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from broker_core.events import Json
 from broker_core.lab.consumer import CRASHED, Consumer
 from broker_core.tubemq.broker import Consumed, Partition
-from broker_core.tubemq.client.balance_consumer import BOOTING, META_PERIOD_US, STARTING, ConsumerState
+from broker_core.tubemq.client.balance_consumer import META_PERIOD_US
+from broker_core.tubemq.client.consumer_state import BOOTING, STARTING, ConsumerState
 from broker_core.tubemq.client_id import host_of
 
 

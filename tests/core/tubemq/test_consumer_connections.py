@@ -11,7 +11,7 @@ from broker_core.clock import SECOND_US
 from broker_core.sim.node import PERSON, Closed
 from broker_core.sim.program import DONE
 from broker_core.tubemq import requests as r
-from broker_core.tubemq.client.balance_consumer import Shutdown
+from broker_core.tubemq.client.consumer_state import Shutdown
 from tests.core.playbook import play, wake
 from tests.core.tubemq.test_balance_consumer import OTHER, OWN, booted, started
 

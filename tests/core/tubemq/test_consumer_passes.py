@@ -13,7 +13,8 @@ from broker_core.sim.node import PERSON
 from broker_core.sim.program import Program
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.assignment import Connect, Disconnect
-from broker_core.tubemq.client.balance_consumer import BalanceConsumer, ConsumerState, Start
+from broker_core.tubemq.client.balance_consumer import BalanceConsumer
+from broker_core.tubemq.client.consumer_state import ConsumerState, Start
 from tests.core.playbook import Counted, Played, play, wake
 
 FOUR = ["t#1:1:2:1,2:1:2:1"]

@@ -19,7 +19,8 @@ from broker_core.tubemq import requests as r
 from broker_core.tubemq.assignment import owned_by
 from broker_core.tubemq.broker import Broker, BrokerState, Partition
 from broker_core.tubemq.client import producer as producers
-from broker_core.tubemq.client.balance_consumer import BalanceConsumer, ConsumerState, Shutdown, Start
+from broker_core.tubemq.client.balance_consumer import BalanceConsumer
+from broker_core.tubemq.client.consumer_state import ConsumerState, Shutdown, Start
 from broker_core.tubemq.client.producer import NO_KEY, Producer, ProducerState
 from broker_core.tubemq.master import Master, MasterState
 from broker_core.tubemq.message_log import HEADER_BYTES

@@ -5,7 +5,8 @@ from broker_core.sim.node import PERSON
 from broker_core.sim.program import DONE
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.assignment import Disconnect
-from broker_core.tubemq.client.balance_consumer import RELEASE_WAIT_US, Shutdown
+from broker_core.tubemq.client.balance_consumer import RELEASE_WAIT_US
+from broker_core.tubemq.client.consumer_state import Shutdown
 from tests.core.playbook import play, wake
 from tests.core.tubemq.test_balance_consumer import OTHER, OWN, booted, started
 

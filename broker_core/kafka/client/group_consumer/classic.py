@@ -16,19 +16,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from broker_core.clock import MILLISECOND_US
-from broker_core.kafka.assignors import ASSIGNORS, AssignmentRefused, Assignor, StickyUserData, Subscription
+from broker_core.kafka.assignors import ASSIGNORS, AssignmentRefused, Assignor
 from broker_core.kafka.assignors.custom import CUSTOM, AssignorFailed
 from broker_core.kafka.assignors.subscription_bytes import (
     CONSUMER_PROTOCOL_TYPE,
-    SubscriptionData,
     read_assignment,
-    read_sticky_user_data,
-    read_subscription,
-    write_assignment,
-    write_cooperative_user_data,
-    write_sticky_user_data,
     write_subscription,
 )  # fmt: skip
+from broker_core.kafka.client.group_consumer.assigning import Assigning
 from broker_core.kafka.client.group_consumer.commits import Committer
 from broker_core.kafka.client.group_consumer.core import (
     ASSIGN,
@@ -68,16 +63,7 @@ class ClassicMember:
         assignors: Mapping[str, Assignor] = ASSIGNORS,
     ) -> None:
         self.core, self.ownership, self.committer = core, ownership, committer
-        self.known_assignors = assignors
-
-    @property
-    def names(self) -> list[str]:
-        return self.core.settings.assignors or ["range", "cooperative-sticky"]
-
-    @property
-    def is_cooperative(self) -> bool:
-        """The protocol that all its assignors can: eager, if one of them knows nothing else."""
-        return all(self.known_assignors[name].cooperative for name in self.names)
+        self.assigning = Assigning(core, assignors)
 
     # --- in poll()
 
@@ -108,19 +94,14 @@ class ClassicMember:
         member = state.member
         if member.phase == OUT or member.must_rejoin or member.joined != state.subscribed.topics:
             return bool(state.subscribed.topics)
-        return member.leader == member.member_id and member.counts != self._counts(member.counts)
-
-    def _counts(self, topics: Mapping[str, int]) -> dict[str, int]:
-        """Topics -> partitions, as this member knows them now."""
-        known = self.core.state.cluster.partition_counts()
-        return {topic: known.get(topic, 0) for topic in topics}
+        return member.leader == member.member_id and member.counts != self.assigning.counts(member.counts)
 
     def _prepare(self, now_us: int, out: Outbox) -> None:
         core, member = self.core, self.core.state.member
         member.must_rejoin = False
         out.cancel(HEARTBEAT)
         member.is_beating = False
-        if not self.is_cooperative:
+        if not self.assigning.is_cooperative:
             self.ownership.hold(core.state.owned)
         if (
             core.settings.commits == AUTO
@@ -136,7 +117,7 @@ class ClassicMember:
         state = self.core.state
         if state.member.generation == NO_GENERATION:
             self.ownership.lose(out)
-        elif not self.is_cooperative:
+        elif not self.assigning.is_cooperative:
             self.ownership.revoke(state.owned, "kafka.consumer.eager", out)
         else:
             unsubscribed = [
@@ -156,37 +137,13 @@ class ClassicMember:
         member.phase, member.joined = JOINING, list(state.subscribed.topics)
         request = m.JoinGroupRequest(
             settings.group_id, settings.session_timeout_ms, member.member_id, CONSUMER_PROTOCOL_TYPE,
-            [m.Protocol(name, write_subscription(self._subscription(name))) for name in self.names],
+            [m.Protocol(name, write_subscription(told)) for name, told in self.assigning.subscriptions()],
             settings.max_poll_interval_ms, settings.group_instance_id, client_id=settings.client_id,
         )  # fmt: skip
         longer_us = (
             settings.max_poll_interval_ms + JOIN_LONGER_MS
         ) * MILLISECOND_US - core.network.timeout_us
         core.ask_coordinator(request, m.JoinGroupResponse, JOIN, now_us, out, longer_us=max(0, longer_us))
-
-    def _subscription(self, assignor: str) -> SubscriptionData:
-        """What it asks for, with what this assignor wants to know of the last generation."""
-        state = self.core.state
-        member = state.member
-        user_data = None
-        if assignor == "cooperative-sticky":
-            user_data = write_cooperative_user_data(member.previous_generation)
-        elif self._learns_by_user_data(assignor) and member.previous_generation != NO_GENERATION:
-            by_topic: dict[str, list[int]] = {}
-            for topic, number in member.previous:
-                by_topic.setdefault(topic, []).append(number)
-            user_data = write_sticky_user_data(by_topic, member.previous_generation)
-        return SubscriptionData(
-            tuple(state.subscribed.topics),
-            user_data,
-            tuple(state.owned),
-            member.generation,
-            self.core.settings.client_rack or None,
-        )
-
-    def _learns_by_user_data(self, assignor: str) -> bool:
-        """An eager assignor that keeps partitions where they were: its members own nothing when they join."""
-        return self.known_assignors[assignor].remembers and not self.known_assignors[assignor].cooperative
 
     def answered_join(self, answer: m.JoinGroupResponse, now_us: int, out: Outbox) -> None:
         """Kept until poll() looks at it: the heartbeat thread, which could, does not run between JoinGroup
@@ -199,7 +156,7 @@ class ClassicMember:
         core, member = self.core, self.core.state.member
         code = answer.error_code
         if code == codes.NONE:
-            if answer.leader == answer.member_id and self._lacks_metadata(answer):
+            if answer.leader == answer.member_id and self.assigning.lacks_metadata(answer):
                 member.answer = answer  # the leader first learns of all topics of the group
                 core.refresh_metadata(now_us, out)
                 return
@@ -246,7 +203,7 @@ class ClassicMember:
     def _lead(self, answer: m.JoinGroupResponse, now_us: int, out: Outbox) -> None:
         core, member = self.core, self.core.state.member
         try:
-            given = self._assign(answer)
+            given = self.assigning.assign(answer)
         except AssignorFailed as error:
             member.answer = None
             self._assignor_failed(error, now_us, out)
@@ -318,47 +275,6 @@ class ClassicMember:
         out.cancel(HEARTBEAT)
         self.ownership.lose(out)
 
-    # --- the leader's part
-
-    def _lacks_metadata(self, answer: m.JoinGroupResponse) -> bool:
-        cluster = self.core.state.cluster
-        topics = sorted(
-            {topic for entry in answer.members for topic in read_subscription(entry.metadata).topics}
-        )
-        missing = [topic for topic in topics if topic not in cluster.answered]
-        if missing:
-            cluster.wanted = sorted({*cluster.wanted, *missing})
-            cluster.is_stale = True
-        return bool(missing)
-
-    def _assign(self, answer: m.JoinGroupResponse) -> list[m.MemberAssignment]:
-        """The leader shares the partitions out, by the assignor that the group voted for."""
-        member, cluster = self.core.state.member, self.core.state.cluster
-        subscriptions, learns = {}, self._learns_by_user_data(answer.protocol_name or "")
-        for entry in answer.members:
-            told = read_subscription(entry.metadata)
-            remembered, generation = read_sticky_user_data(told.user_data) if learns else ([], NO_GENERATION)
-            subscriptions[entry.member_id] = Subscription(
-                told.topics,
-                told.owned,
-                told.generation,
-                StickyUserData(tuple(remembered), generation) if told.user_data else None,
-                entry.group_instance_id,
-                told.rack,
-            )
-        topics = {topic for told in subscriptions.values() for topic in told.topics}
-        counts = {topic: count for topic, count in cluster.partition_counts().items() if topic in topics}
-        assignor = self.known_assignors[answer.protocol_name or ""]
-        given = assignor.assign(
-            subscriptions, counts, cluster.partition_racks(counts), max_generation=member.max_generation
-        )
-        member.max_generation = answer.generation_id
-        member.counts = self._counts(dict.fromkeys(sorted(topics), 0))
-        return [
-            m.MemberAssignment(member_id, write_assignment(partitions))
-            for member_id, partitions in given.items()
-        ]
-
     # --- SyncGroup
 
     def answered_sync(self, answer: m.SyncGroupResponse, now_us: int, out: Outbox) -> None:
@@ -383,7 +299,7 @@ class ClassicMember:
         member = state.member
         assert member.given is not None
         given, member.given = member.given, None
-        if self.is_cooperative:
+        if self.assigning.is_cooperative:
             kept = set(given)
             lost = [partition for partition in state.owned if partition not in kept]
             if lost:

@@ -6,8 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 from broker_core.kafka.assignors.subscription_bytes import write_assignment
-from broker_core.kafka.client.group_consumer.consumer import GroupConsumer, Start
+from broker_core.kafka.client.group_consumer.consumer import GroupConsumer
 from broker_core.kafka.client.group_consumer.core import ConsumerState
+from broker_core.kafka.client.group_consumer.orders import Start
 from broker_core.kafka.client.group_consumer.settings import ConsumerSettings
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.cluster.transaction_requests import FindCoordinatorRequest, FindCoordinatorResponse

@@ -6,13 +6,13 @@ from __future__ import annotations
 import pytest
 
 from broker_core.kafka.assignors.subscription_bytes import write_assignment
-from broker_core.kafka.client.group_consumer.consumer import (
+from broker_core.kafka.client.group_consumer.core import FAILED
+from broker_core.kafka.client.group_consumer.orders import (
     CommitOffsets,
     PausePartitions,
     ResumePartitions,
     Seek,
 )
-from broker_core.kafka.client.group_consumer.core import FAILED
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.cluster.transaction_requests import FindCoordinatorRequest
 from broker_core.kafka.group import codes

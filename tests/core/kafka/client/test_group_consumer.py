@@ -10,8 +10,8 @@ from broker_core.kafka.assignors.subscription_bytes import (
     read_subscription,
     write_assignment,
 )
-from broker_core.kafka.client.group_consumer.consumer import Seek, Stick
 from broker_core.kafka.client.group_consumer.core import COMMITTING, ConsumerState
+from broker_core.kafka.client.group_consumer.orders import Seek, Stick
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.cluster.transaction_requests import FindCoordinatorRequest, FindCoordinatorResponse
 from broker_core.kafka.group import codes

@@ -3,9 +3,9 @@
 import pytest
 
 from broker_core.kafka.assignors.subscription_bytes import read_subscription, write_assignment
-from broker_core.kafka.client.group_consumer.consumer import Start, Subscribe
 from broker_core.kafka.client.group_consumer.core import CLOSING, COMMITTING, FAILED, JOINING
 from broker_core.kafka.client.group_consumer.fetches import visible
+from broker_core.kafka.client.group_consumer.orders import Start, Subscribe
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.cluster.transaction_requests import FindCoordinatorRequest, FindCoordinatorResponse
 from broker_core.kafka.group import codes

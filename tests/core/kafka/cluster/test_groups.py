@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from broker_core.kafka.client.group_consumer.consumer import ConsumerOrder, GroupConsumer, Start
+from broker_core.kafka.client.group_consumer.consumer import GroupConsumer
 from broker_core.kafka.client.group_consumer.core import ConsumerState
+from broker_core.kafka.client.group_consumer.orders import ConsumerOrder, Start
 from broker_core.kafka.client.group_consumer.settings import ConsumerSettings
 from broker_core.kafka.cluster import verbs
 from broker_core.kafka.cluster.cluster import ClusterPlan, TopicPlan, cluster_world

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from broker_core.kafka.client.group_consumer.consumer import Start, Stick
 from broker_core.kafka.client.group_consumer.core import COMMITTING, FAILED, IN, JOINING, SYNCING
+from broker_core.kafka.client.group_consumer.orders import Start, Stick
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.group import codes
 from broker_core.kafka.group import messages as m

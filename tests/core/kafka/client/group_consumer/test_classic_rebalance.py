@@ -15,8 +15,8 @@ from broker_core.kafka.assignors.subscription_bytes import (
     write_assignment,
     write_sticky_user_data,
 )
-from broker_core.kafka.client.group_consumer.consumer import Subscribe
 from broker_core.kafka.client.group_consumer.core import COMMITTING, FAILED, IN, JOINING, OUT, SYNCING
+from broker_core.kafka.client.group_consumer.orders import Subscribe
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.group import codes
 from broker_core.kafka.group import messages as m

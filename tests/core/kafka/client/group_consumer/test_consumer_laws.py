@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_core.kafka.assignors.subscription_bytes import write_assignment
-from broker_core.kafka.client.group_consumer.consumer import (
+from broker_core.kafka.client.group_consumer.core import ConsumerState
+from broker_core.kafka.client.group_consumer.orders import (
     CommitOffsets,
     PausePartitions,
     ResumePartitions,
     Start,
 )
-from broker_core.kafka.client.group_consumer.core import ConsumerState
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.cluster.transaction_requests import FindCoordinatorRequest, FindCoordinatorResponse
 from broker_core.kafka.group import codes

@@ -7,15 +7,9 @@ from typing import Any
 
 import pytest
 
-from broker_core.kafka.client.group_consumer.consumer import (
-    CommitOffsets,
-    GroupConsumer,
-    Seek,
-    Start,
-    Stick,
-    Subscribe,
-)
+from broker_core.kafka.client.group_consumer.consumer import GroupConsumer
 from broker_core.kafka.client.group_consumer.core import CLOSED, CLOSING
+from broker_core.kafka.client.group_consumer.orders import CommitOffsets, Seek, Start, Stick, Subscribe
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.cluster.transaction_requests import FindCoordinatorRequest
 from broker_core.kafka.group import codes

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from broker_core.kafka.client.group_consumer.consumer import Subscribe
 from broker_core.kafka.client.group_consumer.core import CLOSED, COMMITTING, FAILED, IN, OUT
+from broker_core.kafka.client.group_consumer.orders import Subscribe
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.group import codes
 from broker_core.kafka.group import messages as m
