@@ -1,8 +1,8 @@
 """Studies by the API: whose they are, what is refused at which field, their place in the queue."""
 
+import ast
 import json
 import os
-import re
 import subprocess
 import sys
 from datetime import timedelta
@@ -258,7 +258,13 @@ def test_sentence_of_a_reader_inside_spark_is_told_in_the_readers_language() -> 
         )
     files = (ROOT / "broker_core" / "pipeline" / "sources").glob("*.py")
     templates = {
-        template for file in files for template in re.findall(r'SourceFailed\(\s*"([^"]+)"', file.read_text())
+        node.args[0].value
+        for file in files
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Call)
+        and getattr(node.func, "id", "") == "SourceFailed"
+        and node.args
+        and isinstance(node.args[0], ast.Constant)
     }
     assert templates - {"{file}: {reason}"} == set(reasons.READERS)
 
