@@ -28,7 +28,7 @@ from broker_core.lab.workload.parse import workload_from_json
 CHECKPOINT_STEPS = 2_500
 """Between two checkpoints: some 50 ms of work, at 20 us a step."""
 CHECKPOINT_BYTES_PER_STEP = 65
-"""More of a lab whose state is large: checkpoints take a fifth of a lab's CPU time, at 75 ns a byte and 20 us a step."""
+"""More of a lab whose state is large: checkpoints take about a fifth of a lab's CPU time (75 ns a byte, 20 us a step)."""
 SEEK_SLICE_US = 5_000_000
 CHECKPOINTS_BYTES_MAX = 32 << 20
 """Of one lab, as they are stored."""
