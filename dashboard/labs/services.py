@@ -3,49 +3,40 @@
 lab_open      a new lab                        lab_for_visitor   the visitor's own copy of the demo
 lab_submit    accept a command, wake the shard demo_lab_ensure   the lab that visitors copy
 lab_fork      a copy, or another workload      lab_watched       somebody looks
-              (names, deletion and undo: keeping.py)
+              (how a copy is made: forks.py; names, deletion and undo: keeping.py)
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import F, Q
+from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.lab.commands import check_command, command_from_json
+from broker_core.lab.commands import command_from_json
 from broker_core.lab.commands.base import Command
 from broker_core.lab.commands.group import DeployAssignor
 from broker_core.lab.commands.membership import DEMO_JOIN_ID
 from broker_core.lab.facts import LabFacts
-from broker_core.lab.journal import Cut, Journal, Mark, alone
 from broker_core.lab.rules import RULES_VERSION
-from broker_core.lab.scenario import Scenario, parts_of_scenario, scenario_from_json, scenario_to_json
+from broker_core.lab.scenario import parts_of_scenario, scenario_to_json
 from dashboard import access
 from dashboard.assignors.runner import is_available
 from dashboard.errors import Refused, in_words
-from dashboard.labs import copies, selectors, writes
+from dashboard.labs import copies, selectors
 from dashboard.labs.foresight import growth_known, refusal_known
-from dashboard.labs.frames import encode, feed_state
-from dashboard.labs.moment import FIELDS, Moment, moment_of
+from dashboard.labs.forks import fork_here, fork_moment, fork_replayed, past_journal, same_kind
+from dashboard.labs.moment import FIELDS, moment_of
 from dashboard.labs.room import grow, make_room
+from dashboard.labs.rows import checked_scenario, lab_row, readable_scenario
 from dashboard.labs.transport import transport
 from dashboard.limits import core_limits
-from dashboard.models import (
-    DEMO_SLUG,
-    Lab,
-    StoredCommand,
-    StoredEvent,
-    StoredView,
-    lab_id_new,
-    shard_of,
-)
-from dashboard.stored import intact, object_in
+from dashboard.models import DEMO_SLUG, Lab, StoredCommand
 
 OWN_IDS = (
     "lab:",
@@ -85,7 +76,7 @@ def lab_open(
         scenario = {"name": scenario}
     if not isinstance(scenario, dict):
         raise Refused(400, {"scenario": _("must be a name or an object")})
-    checked = _scenario({**scenario, **raw})
+    checked = readable_scenario({**scenario, **raw})
     return _lab_create(
         scenario_to_json(checked),
         visitor=visitor,
@@ -95,40 +86,17 @@ def lab_open(
     )
 
 
-def _checked_scenario(raw: Json) -> Json:
-    return scenario_to_json(_scenario(raw))
-
-
-def _scenario(raw: Json) -> Scenario:
-    try:
-        return scenario_from_json(raw, core_limits())
-    except CommandError as error:
-        raise Refused(400, {error.field: in_words(error)}) from error
-
-
 def _lab_create(scenario: Json, *, visitor: str | None, address: str = "", **columns: Any) -> OpenedLab:
     """The lab's row and its first command, play. The core itself runs in the worker alone, so the first view
     comes from there."""
     token = access.token_new()
     with transaction.atomic():
-        parts = parts_of_scenario(_scenario(scenario), core_limits())
+        parts = parts_of_scenario(readable_scenario(scenario), core_limits())
         make_room(address, parts)
-        lab = _lab_row(scenario, token, visitor, address_hash=address, position=1, parts=parts, **columns)
+        lab = lab_row(scenario, token, visitor, address_hash=address, position=1, parts=parts, **columns)
         StoredCommand.objects.create(lab=lab, command_id=PLAY["command_id"], position=1, body=PLAY, at_us=0)
         _wake_after_commit(lab)
     return OpenedLab(lab, token)
-
-
-def _lab_row(scenario: Json, token: str, visitor: str | None, **columns: Any) -> Lab:
-    lab_id = lab_id_new()
-    return Lab.objects.create(
-        id=lab_id,
-        shard=shard_of(lab_id),
-        scenario=scenario,
-        owner_hash=access.token_hash(token),
-        visitor_hash=access.token_hash(visitor) if visitor else "",
-        **{"rules_version": RULES_VERSION, **columns},
-    )
 
 
 def lab_fork(
@@ -157,152 +125,26 @@ def lab_fork(
         if (
             moment is not None
             and visitor
-            and (own := copies.unchanged_copy(parent, moment, _journal(parent), visitor))
+            and (own := copies.unchanged_copy(parent, moment, past_journal(parent), visitor))
         ):
             Lab.objects.filter(pk=own.pk).update(owner_hash=access.token_hash(token))
             return OpenedLab(own, token)
         make_room(address, parent.parts)
         if moment is not None:
-            lab = _fork_moment(parent, moment, token, visitor)
+            lab = fork_moment(parent, moment, token, visitor)
         elif not changes:
-            lab = _fork_here(parent, token, visitor)
+            lab = fork_here(parent, token, visitor)
         else:
             if isinstance(changes.get("workload"), dict):
                 changes["workload"] = {
-                    **_same_kind(parent.scenario["workload"], changes["workload"]),
+                    **same_kind(parent.scenario["workload"], changes["workload"]),
                     **changes["workload"],
                 }
-            lab = _fork_replayed(parent, _checked_scenario({**parent.scenario, **changes}), token, visitor)
+            lab = fork_replayed(parent, checked_scenario({**parent.scenario, **changes}), token, visitor)
         lab.address_hash, lab.name, lab.parts = address, parent.name, parent.parts
         lab.save(update_fields=["address_hash", "name", "parts"])
         _wake_after_commit(lab)
     return OpenedLab(lab, token)
-
-
-def _same_kind(old: Json, new: Json) -> Json:
-    """What of a workload carries over to its change: everything while the kind stays, else only the rate."""
-    if new.get("kind", old.get("kind")) == old.get("kind"):
-        return old
-    return {"rate": old["rate"]} if "rate" in old else {}
-
-
-def _fork_here(parent: Lab, token: str, visitor: str | None) -> Lab:
-    """The parent as its stored view shows it. Everything after that view is dropped; the worker re-derives up
-    to it."""
-    view = StoredView.objects.filter(pk=parent.pk).first()
-    shown = object_in(view.text) if view is not None else None
-    if shown is None:
-        view = None  # none yet, or a damaged one: the worker makes it again
-    cut = _journal(parent).cut(view.at_us if view is not None else parent.clock_floor_us)
-    lab = _lab_row(
-        parent.scenario,
-        token,
-        visitor,
-        parent=parent,
-        position=parent.position,
-        clock_floor_us=cut.until_us,
-        script=parent.script,
-        seq_floor=view.seq if view is not None else 0,
-        rules_version=parent.rules_version,
-        status=Lab.Status.IDLE if view is not None else Lab.Status.RUNNING,
-    )
-    _copy_past(parent, lab, cut)
-    if view is not None:
-        # The parent may rest because nobody watched it; the copy has not been driven yet at all.
-        text = encode({**(shown or {}), "feed": feed_state(0)})
-        StoredView.objects.create(
-            lab=lab, epoch=0, seq=view.seq, at_us=view.at_us, text=text, facts=view.facts
-        )
-    return lab
-
-
-def _fork_moment(parent: Lab, moment: Moment, token: str, visitor: str | None) -> Lab:
-    """The parent as it was then, paused: what it had been ordered by then, and after that the speed and the
-    pause. The worker derives it."""
-    cut = _journal(parent).cut(moment.until_us, moment.until_position)
-    lab = _lab_row(
-        parent.scenario,
-        token,
-        visitor,
-        parent=parent,
-        position=parent.position + 2,
-        clock_floor_us=cut.until_us,
-        script=parent.script,
-        rules_version=parent.rules_version,
-    )
-    _copy_past(parent, lab, cut)
-    orders: list[Json] = [{"kind": "pause_lab", "args": {}}]
-    if moment.speed is not None:
-        orders.insert(0, {"kind": "speed", "args": {"speed": moment.speed}})
-    for place, order in enumerate(orders, start=1):
-        body = check_command({"command_id": copies.own_id(lab, order["kind"]), **order})
-        StoredCommand.objects.create(
-            lab=lab,
-            command_id=body["command_id"],
-            position=parent.position + place,
-            body=body,
-            at_us=cut.until_us,
-        )
-    return lab
-
-
-def _journal(parent: Lab) -> Journal:
-    """The parent's, to be cut. What its own script ordered in vain is past, too; a scripted command that
-    still waits is not, so it is due again in the copy, whose script is whole."""
-    scripted = [entry["body"]["command_id"] for entry in parent.script]
-    behind = ~Q(state=StoredCommand.State.REFUSED) | Q(command_id__in=scripted)
-    rows = parent.commands.filter(behind, at_us__isnull=False).order_by("position")
-    return Journal(
-        _scenario(intact(parent.scenario)), [writes.entry(row) for row in rows], limits=core_limits()
-    )
-
-
-def _copy_past(parent: Lab, lab: Lab, cut: Cut) -> None:
-    """What the copy has in common with its parent: commands, turning points, and a checkpoint to derive it
-    from."""
-    positions = {command["position"] for command in cut.commands}
-    _copy_commands(
-        [row for row in parent.commands.order_by("position").iterator() if row.position in positions], lab
-    )
-    checkpoint = writes.checkpoint_before(parent, cut.past_us)
-    if checkpoint is not None and (state := writes.state_of(checkpoint)):
-        mark = Mark(checkpoint.at_us, checkpoint.position)
-        writes.checkpoint_store(lab.pk, alone(mark, checkpoint.steps, state))
-    events = StoredEvent.objects.filter(lab=parent, at_us__lte=cut.past_us).order_by("seq")
-    rows = (StoredEvent(lab=lab, seq=row.seq, at_us=row.at_us, event=row.event) for row in events.iterator())
-    StoredEvent.objects.bulk_create(rows, batch_size=500)
-
-
-def _fork_replayed(parent: Lab, scenario: Json, token: str, visitor: str | None) -> Lab:
-    """A new lab at virtual time 0 whose commands bring the parent's times along; the worker decides them
-    again on the way to now, under today's rules."""
-    view = StoredView.objects.filter(pk=parent.pk).first()
-    lab = _lab_row(scenario, token, visitor, parent=parent, position=parent.position, script=parent.script,
-                   clock_floor_us=view.at_us if view is not None else parent.clock_floor_us)  # fmt: skip
-    _copy_commands(
-        parent.commands.filter(at_us__isnull=False).order_by("position"),
-        lab,
-        state=StoredCommand.State.ACCEPTED,
-    )
-    return lab
-
-
-def _copy_commands(rows: Iterable[StoredCommand], lab: Lab, **columns: Any) -> None:
-    copies = [
-        StoredCommand(
-            **{
-                "lab": lab,
-                "command_id": row.command_id,
-                "position": row.position,
-                "at_us": row.at_us,
-                "body": row.body,
-                "state": row.state,
-                **columns,
-            }
-        )
-        for row in rows
-    ]
-    StoredCommand.objects.bulk_create(copies, batch_size=500)
 
 
 def lab_for_visitor(*, visitor: str, address: str = "") -> Lab:
@@ -336,7 +178,7 @@ def demo_lab_ensure() -> str:
         demo = None
     if demo is None:
         try:
-            demo = _lab_create(_checked_scenario({"name": DEMO_SLUG}), visitor=None, slug=DEMO_SLUG,
+            demo = _lab_create(checked_scenario({"name": DEMO_SLUG}), visitor=None, slug=DEMO_SLUG,
                                clock_floor_us=settings.DEMO_PRE_RUN_US).lab  # fmt: skip
         except IntegrityError:  # another process was first
             demo = Lab.objects.get(slug=DEMO_SLUG)

@@ -9,7 +9,7 @@ from django.db import transaction
 from kombu.exceptions import OperationalError
 
 from dashboard.labs import services, shards, sharing, tasks
-from dashboard.labs.services import _same_kind
+from dashboard.labs.forks import same_kind
 from dashboard.labs.transport import Beat
 from dashboard.models import Lab, StoredCommand, shard_of
 from mqsite.host import shard_queue
@@ -283,5 +283,5 @@ def test_an_order_wakes_its_labs_shard_once_it_is_stored_and_a_repeated_one_nobo
     ],
 )
 def test_a_change_of_the_workload_keeps_what_still_fits(new: dict[str, Any], kept: dict[str, Any]) -> None:
-    assert _same_kind({"kind": "flights", "key": "carrier", "rate": 20}, new) == kept
-    assert _same_kind({"kind": "flights"}, {"kind": "uniform"}) == {}
+    assert same_kind({"kind": "flights", "key": "carrier", "rate": 20}, new) == kept
+    assert same_kind({"kind": "flights"}, {"kind": "uniform"}) == {}
