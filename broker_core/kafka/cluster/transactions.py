@@ -48,7 +48,7 @@ PREFETCH_IDS = 100
 
 @dataclass(slots=True)
 class CoordinatorSide:
-    """What the coordinator can do on this broker (`txn.coordinator.CoordinatorOut`). A ticket is the
+    """What the coordinator can do on this broker (`txn.coordinator_out.CoordinatorOut`). A ticket is the
     connection of the request."""
 
     host: Host

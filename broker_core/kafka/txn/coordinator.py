@@ -15,14 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
-from broker_core.events import Cause, Json
 from broker_core.kafka.assignors.protocol import TopicPartition
 from broker_core.kafka.cluster import transaction_requests as t
 from broker_core.kafka.error_codes import ErrorCode
 from broker_core.kafka.log.record_batch import NO_PRODUCER_ID
 from broker_core.kafka.txn import transactional_id as rules
+from broker_core.kafka.txn.coordinator_out import CoordinatorOut
 from broker_core.kafka.txn.records import PARTITION_COUNT, as_record, loaded, state_partition
 from broker_core.kafka.txn.states import PREPARED, TransactionState, TransactionStep
 from broker_core.kafka.txn.transactional_id import TransactionalId
@@ -47,29 +47,6 @@ TRY_LATER = frozenset(
     }
 )
 """Of a marker: it is sent again, to whoever leads then."""
-
-
-class CoordinatorOut(Protocol):
-    """What a coordinator can do."""
-
-    def answer(self, ticket: int, response: t.TransactionMessage) -> None:
-        """Answer the request of that ticket."""
-        ...
-
-    def append(self, write: int, state_partition: int, record: Any) -> None:
-        """Append to `__transaction_state` with acks=-1; `written` is called with the number when that is
-        decided, perhaps at once."""
-        ...
-
-    def send_markers(self) -> None:
-        """There are markers to be sent (`take_markers`)."""
-        ...
-
-    def new_producer_id(self) -> int:
-        """An id that nobody had; -1: the controller has yet to give some."""
-        ...
-
-    def tell(self, kind: str, rule: str | None, inputs: Json, data: Json) -> Cause: ...
 
 
 @dataclass(slots=True)
