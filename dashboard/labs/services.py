@@ -289,5 +289,4 @@ def _receipt(lab_id: str, command: StoredCommand) -> Json:
 
 
 def _wake_after_commit(lab: Lab) -> None:
-    shard, lab_id = lab.shard, lab.pk
-    transaction.on_commit(lambda: transport().wake(shard, lab_id) and None)
+    transaction.on_commit(lambda: transport().wake(lab.shard, lab.pk) and None)

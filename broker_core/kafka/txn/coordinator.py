@@ -5,10 +5,9 @@ the broker leads.
     AddPartitionsToTxn ─► ONGOING ─► record ─► answered        EndTxn ─► prepare ─► record ─► answered ─► markers ─► complete ─► record
     each 10 s: a transaction that has lasted too long is fenced and aborted
 
-A change is written first and holds when its record is on all of the ISR (`written`); an error then takes it
-back. EndTxn is answered when the prepare is written: the outcome is decided, the markers follow. Who becomes
-coordinator loads the records and completes what was prepared.
-Source: Kafka 3.9 core TransactionCoordinator, TransactionStateManager, TransactionMarkerChannelManager.
+A change is written first and holds when its record is on all of the ISR (`written`); an error takes it back.
+EndTxn is answered when the prepare is written. A new coordinator loads the records and completes what was
+prepared. Source: Kafka 3.9 core TransactionCoordinator, TransactionStateManager, TransactionMarkerChannelManager.
 """
 
 from __future__ import annotations
