@@ -220,14 +220,16 @@ def _write(commits: Sequence[Commit]) -> dict[str, Exception]:
 
 
 def _reserve(commits: Sequence[Commit]) -> set[str]:
-    """Set how far browsers may see of each lab that is still driven under its commit's epoch. Returns those."""
+    """Set how far browsers may see of each lab that is there and still driven under its commit's epoch. Returns
+    those."""
     table = Lab._meta.db_table
     rows = [(each.lab_id, each.epoch, each.clock_floor_us, each.seq_floor) for each in commits]
     with connection.cursor() as cursor:
         cursor.execute(
             f"UPDATE {table} SET clock_floor_us = told.column3, seq_floor = told.column4"
             f" FROM (VALUES {', '.join(['(%s, %s, %s, %s)'] * len(rows))}) AS told"
-            f" WHERE {table}.id = told.column1 AND {table}.epoch = told.column2 RETURNING {table}.id",
+            f" WHERE {table}.id = told.column1 AND {table}.epoch = told.column2"
+            f" AND {table}.deleted_at IS NULL RETURNING {table}.id",
             list(chain.from_iterable(rows)),
         )
         return {lab_id for (lab_id,) in cursor.fetchall()}
