@@ -6,8 +6,8 @@ the broker leads.
     each 10 s: a transaction that has lasted too long is fenced and aborted
 
 A change is written first and holds when its record is on all of the ISR (`written`); an error takes it back.
-EndTxn is answered when the prepare is written. A new coordinator loads the records and completes what was
-prepared. Source: Kafka 3.9 core TransactionCoordinator, TransactionStateManager, TransactionMarkerChannelManager.
+EndTxn is answered when the prepare is written; a new coordinator loads the records and completes the rest.
+Source: Kafka 3.9 core TransactionCoordinator, TransactionStateManager, TransactionMarkerChannelManager.
 """
 
 from __future__ import annotations
