@@ -114,7 +114,7 @@ class Messages:
 
     def size(self, message: MessageId) -> int:
         """Of the payload, in bytes."""
-        return len(self.payload(message).encode())
+        return self.workload.size(message) if message < FIRST_SENT else len(self.payload(message).encode())
 
     def properties(self, message: MessageId) -> Mapping[str, str]:
         """Those that its sender gave it."""

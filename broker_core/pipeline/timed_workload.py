@@ -109,6 +109,10 @@ class SequenceWorkload(EvenArrivals):
         """As many bytes as the record has: a producer without a key asks for nothing but the size."""
         return " " * int(self.sizes[index % len(self.sizes)])
 
+    def size(self, index: int) -> int:
+        """As many bytes as the record has."""
+        return int(self.sizes[index % len(self.sizes)])
+
     def to_json(self) -> dict[str, Any]:
         """What can be said of it in a few words; it is not kept."""
         return {"kind": "sequence", "rate": self.rate}

@@ -43,6 +43,7 @@ class Workload(Protocol):
     def distinct_until(self, count: int) -> tuple[list[int], list[int]]: ...
     def row(self, index: int) -> dict[str, str | int | None] | None: ...
     def payload(self, index: int) -> str: ...
+    def size(self, index: int) -> int: ...
     def to_json(self) -> dict[str, Any]: ...
     def view(self, record_count: int) -> dict[str, Any]: ...
 
@@ -73,6 +74,14 @@ class EvenArrivals(ABC):
     @abstractmethod
     def key(self, code: int) -> str:
         """The key as it is shown."""
+
+    @abstractmethod
+    def payload(self, index: int) -> str:
+        """What record `index` carries."""
+
+    def size(self, index: int) -> int:
+        """Of record `index`'s payload, in bytes."""
+        return len(self.payload(index).encode())
 
     def key_bytes(self, code: int) -> bytes:
         """The key as it is hashed: its text in UTF-8, unless a workload knows keys that are not text."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from broker_core.lab.workload.base import EvenArrivals, distinct_codes
-from broker_core.lab.workload.flights_table import COLUMNS, NO_CODE, Flights, data_dir, open_flights
+from broker_core.lab.workload.flights_table import COLUMNS, MISSING, NO_CODE, Flights, data_dir, open_flights
 
 # What a person may choose as the key -> the column of the table.
 KEY_COLUMNS = {"tail_number": "tailnum", "carrier": "carrier", "route": "route", "origin": "origin"}
@@ -31,6 +31,7 @@ class FlightsWorkload(EvenArrivals):
     _flights: Flights = field(init=False, repr=False)
     _codes: list[int] = field(init=False, repr=False)
     _keys: list[str] = field(init=False, repr=False)
+    _sizes: list[int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         folder = data_dir()
@@ -39,6 +40,7 @@ class FlightsWorkload(EvenArrivals):
         self._keys = self._flights.texts[column]
         self.key_count = len(self._keys)
         self._codes = _codes_of(folder, column)
+        self._sizes = _sizes_of(folder)
 
     @property
     def row_count(self) -> int:
@@ -97,6 +99,10 @@ class FlightsWorkload(EvenArrivals):
         place = index % self.row_count
         return _JSON.encode({name: self._flights.value(name, place) for name in COLUMNS})
 
+    def size(self, index: int) -> int:
+        """Of the payload, in bytes."""
+        return self._sizes[index % len(self._sizes)]
+
     def to_json(self) -> dict[str, Any]:
         """What `workload_from_json` reads back."""
         return {"kind": "flights", "key": self.key_by, "rate": self.rate}
@@ -108,6 +114,29 @@ class FlightsWorkload(EvenArrivals):
 
 _JSON = json.JSONEncoder(separators=(",", ":"))
 _SCHEDULE = ("year", "month", "day", "sched_dep_time")
+
+
+@lru_cache(maxsize=4)
+def _sizes_of(folder: Path) -> list[int]:
+    """How many bytes the payload of each row has, once per table for all labs of the process: added up by
+    column, since to write all rows would take seconds."""
+    flights = open_flights(folder)
+    names = len(_JSON.encode(dict.fromkeys(COLUMNS, 0))) - len(COLUMNS)
+    sizes = np.full(len(flights.columns[COLUMNS[0]]), names, dtype=np.int32)
+    for name in COLUMNS:
+        column, texts = flights.columns[name], flights.texts.get(name)
+        low, high = int(column.min()), int(column.max())
+        shown = (
+            range(low, high + 1) if texts is None else [texts[code] for code in range(max(low, 0), high + 1)]
+        )
+        lengths = [len(_JSON.encode(value)) for value in shown]
+        if texts is not None and low == NO_CODE:
+            lengths.insert(0, len("null"))
+        elif texts is None and low == MISSING:
+            lengths[0] = len("null")
+        sizes += np.array(lengths, dtype=np.int32)[column.astype(np.int32) - low]
+    each: list[int] = sizes.tolist()
+    return each
 
 
 @lru_cache(maxsize=16)

@@ -167,3 +167,12 @@ def test_what_makes_no_sense_is_refused_at_its_field(data: object, field: str) -
 
 def test_limits_are_the_callers() -> None:
     assert workload_from_json({"rate": 9000}, Limits(records_per_second_max=9000)).rate == 9000
+
+
+@pytest.mark.parametrize(
+    "data", [{"kind": "flights"}, {"kind": "zipf", "keys": 300}, {"kind": "keys", "keys": [["é", 1]]}]
+)
+def test_size_of_a_record_is_that_of_its_payload(data):
+    workload = workload_from_json(data)
+    for index in (*range(400), 336_775, 336_776, 700_001):
+        assert workload.size(index) == len(workload.payload(index).encode()), index
