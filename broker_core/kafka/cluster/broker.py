@@ -57,7 +57,7 @@ class Broker:
             OWN[kind](self.host, connection, message, now_us, out)
         elif kind is Closed:
             self.host.forget_connection(connection)
-        elif kind not in REQUESTS or not fits(message):
+        elif kind not in REQUESTS or not (self.host.has_cluster_action(connection) or fits(message)):
             self.host.refuse_connection(connection, out)
         elif (held := state.held.get(connection)) is not None:
             held.append(message)
