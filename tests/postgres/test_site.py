@@ -17,7 +17,14 @@ from tests.postgres.server import Postgres
 from tests.supervisor.site import SupervisedSite
 
 pytestmark = [pytest.mark.alone, pytest.mark.slow]
-ON_ANY_DATABASE = ("ledger", "driver", "shard", "services", "keeping", "study_ledger")
+ON_ANY_DATABASE = (
+    "labs/test_writes",
+    "labs/test_driver",
+    "labs/test_shard",
+    "labs/test_services",
+    "labs/test_keeping",
+    "test_study_writes",
+)
 """Tests of what the site writes, and of leases, as they run on SQLite."""
 
 
@@ -53,10 +60,10 @@ def test_migrations_make_the_models_tables_and_can_be_taken_back(postgres: Postg
 
 
 def test_what_the_site_writes_holds_as_on_sqlite(postgres: Postgres, tmp_path: Path) -> None:
-    files = [f"tests/dashboard/test_{name}.py" for name in ON_ANY_DATABASE]
+    files = [f"tests/dashboard/{name}.py" for name in ON_ANY_DATABASE]
     environment = {
         **os.environ,
-        "DATABASE_URL": postgres.url("ledger"),
+        "DATABASE_URL": postgres.url("writes"),
         "HIGHWATER_RUN_DIR": str(tmp_path),
         "PYTEST_ADDOPTS": "",
     }
