@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from broker_core.errors import InvariantError
 from broker_core.kafka.group import messages as m
 from broker_core.kafka.group import versions
 from broker_core.kafka.group.codes import (
@@ -172,9 +171,8 @@ def test_failed_commit_tells_every_partition(kind: Any) -> None:
     }
 
 
-def test_request_that_only_reads_cannot_fail_as_a_whole() -> None:
-    with pytest.raises(InvariantError, match="ListGroupsRequest"):
-        failed_by(m.ListGroupsRequest(), 19)
+def test_list_of_groups_that_fails_names_none_and_carries_the_clients_code() -> None:
+    assert failed_by(m.ListGroupsRequest(), 19) == m.ListGroupsResponse(15, [])
 
 
 @pytest.mark.parametrize(
