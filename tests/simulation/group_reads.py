@@ -78,6 +78,9 @@ class NotHeard(Reads):
     ) -> None:
         """Nothing is noted."""
 
+    def received(self, program: str, message: int, now_us: int) -> None:
+        """Nothing is noted."""
+
     def handled(self, program: str, message: int, now_us: int) -> None:
         """Nothing is noted."""
 
