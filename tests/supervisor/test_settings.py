@@ -143,7 +143,7 @@ def test_a_heartbeat_lives_longer_than_the_lease_that_it_stands_for():
     assert transport.PATIENCE_S > base.FRAME_INTERVAL_MAX_S, (
         "a call waits longer than the longest wait for a wake"
     )
-    assert base.FRAME_INTERVAL_S < base.FRAME_INTERVAL_MAX_S <= 0.2, "five frames a second under load"
+    assert base.FRAME_INTERVAL_S < base.FRAME_INTERVAL_MAX_S <= 0.5, "two frames a second under any load"
 
 
 def test_a_browser_that_draws_every_frame_may_acknowledge_each(settings):
