@@ -1,1 +1,2 @@
-"""Apache Pulsar: Key_Shared subscriptions and the selectors that map a key's hash to a consumer."""
+"""Apache Pulsar: a broker with topics, cursors and subscriptions of all four types (`dispatchers/`), the
+selectors that map a key's hash to a consumer (`selectors/`), and client programs (`client/`)."""

@@ -1,1 +1,2 @@
-"""RabbitMQ 3.10 as far as the lab models it: the dispatch of one classic queue."""
+"""RabbitMQ 3.10 as far as the lab models it: connections and channels, the default exchange, classic queues and
+their dispatch, and client programs."""

@@ -1,6 +1,6 @@
 """Commands: what a person may order, one struct for each kind, and the registry that knows them all.
 
-    a request, a script, the journal ─► command_from_json ─► check(facts of a view, or of the lab) ─► carry_out(lab)
+    a request, a script, the journal ─► command_from_json ─► check(facts of the lab) ─► carry_out(lab)
 
 In the journal, in requests and in a share link a command is a plain dict: `{"command_id", "kind", "rig":
 "all" | a lane's id, "consumer": name | None, "args": {...}}` (in requests `lane` is as good as `rig`), and
