@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from broker_core.rabbitmq import methods as m
+from broker_core.rabbitmq import reply_codes as codes
 from broker_core.rabbitmq.broker_base import BrokerBase, BrokerState
 from broker_core.rabbitmq.channel import TICK_INTERVAL_US, Channel
 from broker_core.rabbitmq.connection import Connection
@@ -93,4 +93,4 @@ class Broker(BrokerBase):
             {"consumer_timeout_us": timeout_us},
             {"consumer": known.name, "connection": channel.connection, "unacked": len(channel.unacked)},
         )
-        self.refuse(known, channel, m.PRECONDITION_FAILED, text, now_us, out, TIMED_OUT)
+        self.refuse(known, channel, codes.PRECONDITION_FAILED, text, now_us, out, TIMED_OUT)

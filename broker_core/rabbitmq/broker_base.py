@@ -13,6 +13,7 @@ from typing import Any
 
 from broker_core.events import Json, capped
 from broker_core.rabbitmq import methods as m
+from broker_core.rabbitmq import reply_codes as codes
 from broker_core.rabbitmq.channel import CONSUMER_TIMEOUT_US, Channel
 from broker_core.rabbitmq.connection import Connection
 from broker_core.rabbitmq.methods import BasicDeliver
@@ -144,7 +145,10 @@ class BrokerBase:
             delivery_tag = channel.deliver(key, position, now_us)
             message = queue.message(position)
             out.send(
-                channel.connection, BasicDeliver(channel.number, tag, delivery_tag, redelivered, message)
+                channel.connection,
+                BasicDeliver(
+                    channel.number, tag, delivery_tag, redelivered, "", channel.consumers[tag], message
+                ),
             )
 
     def without_channel(
@@ -154,7 +158,7 @@ class BrokerBase:
         way is dropped; else it is a connection exception."""
         if method.channel not in known.closing:
             text = UNEXPECTED if method.channel == 0 else "CHANNEL_ERROR - expected 'channel.open'"
-            self.refuse_connection(connection, m.CHANNEL_ERROR, text, now_us, out)
+            self.refuse_connection(connection, codes.CHANNEL_ERROR, text, now_us, out)
         elif type(method) is m.ChannelClose:  # both ends closed it at once: each answers the other
             out.send(connection, m.ChannelCloseOk(method.channel))
 
@@ -177,7 +181,7 @@ class BrokerBase:
         """A value that the field cannot carry on the wire, where the codec of a real connection refuses it: the
         specification's syntax-error, a connection exception."""
         text = f"SYNTAX_ERROR - {name} {value!r:.80} does not fit its field"
-        self.refuse_connection(connection, m.SYNTAX_ERROR, text, now_us, out)
+        self.refuse_connection(connection, codes.SYNTAX_ERROR, text, now_us, out)
 
     def refuse_connection(self, connection: int, code: int, text: str, now_us: int, out: Outbox) -> None:
         """A connection exception: the client receives the code and the text, and the connection is closed

@@ -10,9 +10,12 @@ from types import MappingProxyType
 from typing import Any
 
 from broker_core.rabbitmq import methods as m
+from broker_core.rabbitmq import reply_codes as codes
+from broker_core.rabbitmq import wire_fields
 from broker_core.rabbitmq.broker_base import UNEXPECTED, BrokerBase
 from broker_core.rabbitmq.channel import TICK_INTERVAL_US, Channel, Unacked
 from broker_core.rabbitmq.connection import Connection
+from broker_core.rabbitmq.properties import number_of
 from broker_core.rabbitmq.queue import WorkQueue
 from broker_core.sim.node import Outbox
 
@@ -32,7 +35,8 @@ def connection_start_ok(
     if known.is_running:
         unexpected(broker, known, connection, method, now_us, out)
     else:
-        known.name, known.is_running = method.connection_name, True
+        known.name = str(method.client_properties.get("connection_name", known.name))
+        known.is_running = True
 
 
 def connection_close(
@@ -55,7 +59,7 @@ def unexpected(
 
     Source: RabbitMQ 3.10 rabbit_reader, handle_method0. Recorded for methods of a channel on channel 0.
     """
-    broker.refuse_connection(connection, m.CHANNEL_ERROR, UNEXPECTED, now_us, out)
+    broker.refuse_connection(connection, codes.CHANNEL_ERROR, UNEXPECTED, now_us, out)
 
 
 def unimplemented(
@@ -66,7 +70,7 @@ def unimplemented(
     Source: RabbitMQ 3.10 rabbit_channel, the last clause of handle_method; not recorded.
     """
     text = "COMMAND_INVALID - unimplemented method"
-    broker.refuse_connection(channel.connection, m.COMMAND_INVALID, text, now_us, out)
+    broker.refuse_connection(channel.connection, codes.COMMAND_INVALID, text, now_us, out)
 
 
 def heartbeat(
@@ -84,18 +88,18 @@ def channel_open(
     number = method.channel
     if number == 0:
         unexpected(broker, known, connection, method, now_us, out)
-    elif not 0 <= number <= m.SHORT_MAX:
+    elif not 0 <= number <= wire_fields.SHORT_MAX:
         broker.refuse_field(connection, "channel", number, now_us, out)
     elif number in known.channels:
         broker.refuse_connection(
-            connection, m.CHANNEL_ERROR, "CHANNEL_ERROR - second 'channel.open' seen", now_us, out
+            connection, codes.CHANNEL_ERROR, "CHANNEL_ERROR - second 'channel.open' seen", now_us, out
         )
     elif number not in known.closing and len(known.channels) >= m.CHANNEL_MAX:
         text = (
             f"NOT_ALLOWED - number of channels opened ({len(known.channels)}) has reached the negotiated "
             f"channel_max ({m.CHANNEL_MAX})"
         )
-        broker.refuse_connection(connection, m.NOT_ALLOWED, text, now_us, out)
+        broker.refuse_connection(connection, codes.NOT_ALLOWED, text, now_us, out)
     elif number not in known.closing:
         channel = known.channels[number] = Channel(connection, number)
         out.deadline(channel.tick, now_us + TICK_INTERVAL_US)
@@ -127,14 +131,14 @@ def queue_declare(
 ) -> None:
     """An empty name asks the broker for one. Line ends are no part of a name, and what begins with "amq." is the
     broker's own."""
-    if not m.is_short_text(method.queue):
+    if not wire_fields.is_short_text(method.queue):
         broker.refuse_field(channel.connection, "queue", method.queue, now_us, out)
         return
     name = method.queue.replace("\n", "").replace("\r", "") or made_name("amq.gen-", out)
     queues = broker.state.queues
     if name not in queues and method.queue and name.startswith("amq."):
         text = f"ACCESS_REFUSED - queue name '{name}' contains reserved prefix 'amq.*'"
-        broker.refuse(known, channel, m.ACCESS_REFUSED, text, now_us, out)
+        broker.refuse(known, channel, codes.ACCESS_REFUSED, text, now_us, out)
         return
     queues.setdefault(name, WorkQueue())
     channel.last_queue = name
@@ -143,7 +147,7 @@ def queue_declare(
 def basic_qos(
     broker: BrokerBase, known: Connection, channel: Channel, method: m.BasicQos, now_us: int, out: Outbox
 ) -> None:
-    if 0 <= method.prefetch_count <= m.SHORT_MAX:
+    if 0 <= method.prefetch_count <= wire_fields.SHORT_MAX:
         channel.prefetch_count = method.prefetch_count
     else:
         broker.refuse_field(channel.connection, "prefetch_count", method.prefetch_count, now_us, out)
@@ -159,19 +163,19 @@ def basic_consume(
     channel. An empty tag asks the broker for one; an empty queue is the one that was declared last here.
     """
     tag, queue_name = method.consumer_tag or made_name("amq.ctag-", out), method.queue or channel.last_queue
-    if not m.is_short_text(tag):
+    if not wire_fields.is_short_text(tag):
         broker.refuse_field(channel.connection, "consumer_tag", tag, now_us, out)
         return
     if tag in channel.consumers:
         text = f"NOT_ALLOWED - attempt to reuse consumer tag '{tag}'"
-        broker.refuse_connection(channel.connection, m.NOT_ALLOWED, text, now_us, out)
+        broker.refuse_connection(channel.connection, codes.NOT_ALLOWED, text, now_us, out)
         return
     queue = broker.state.queues.get(queue_name)
     if queue is None:
         missing = (
             f"no queue '{queue_name}' in vhost '{VHOST}'" if queue_name else "no previously declared queue"
         )
-        broker.refuse(known, channel, m.NOT_FOUND, f"NOT_FOUND - {missing}", now_us, out)
+        broker.refuse(known, channel, codes.NOT_FOUND, f"NOT_FOUND - {missing}", now_us, out)
         return
     channel.consumers[tag] = queue_name
     key = channel.consumer_key(tag)
@@ -220,7 +224,7 @@ def basic_publish(
     `methods.BasicPublish`, its declare and bind among the methods, its bindings in `BrokerState`, and its
     routing rule in a file of its own.
     """
-    broker.route(method.routing_key, method.message, now_us, out)
+    broker.route(method.routing_key, number_of(method.message), now_us, out)
 
 
 def basic_ack(
@@ -274,7 +278,7 @@ def refuse_tag(
     broker.refuse(
         known,
         channel,
-        m.PRECONDITION_FAILED,
+        codes.PRECONDITION_FAILED,
         f"PRECONDITION_FAILED - unknown delivery tag {method.delivery_tag}",
         now_us,
         out,

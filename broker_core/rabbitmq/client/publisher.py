@@ -44,4 +44,4 @@ class Publisher:
         """The application has a message to send: on which connection, and what. message: its number, above
         all earlier ones; key: of no use to the default exchange."""
         state = self.state
-        return state.connection, BasicPublish(CHANNEL, state.queue, message)
+        return state.connection, BasicPublish(CHANNEL, "", state.queue, message=message)

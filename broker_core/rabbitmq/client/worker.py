@@ -13,8 +13,10 @@ from typing import Any
 import msgspec
 
 from broker_core.rabbitmq import methods as m
+from broker_core.rabbitmq import reply_codes as codes
 from broker_core.rabbitmq.client import CHANNEL, TAG
 from broker_core.rabbitmq.methods import BasicAck, BasicDeliver
+from broker_core.rabbitmq.properties import number_of
 from broker_core.sim.node import Closed, Outbox
 from broker_core.sim.program import DONE, Leave, Pace, Pause, Program, Resume, Traffic
 
@@ -48,33 +50,34 @@ class Worker:
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         state, program = self.state, self.state.program
         if type(message) is BasicDeliver:
-            self.traffic.received(out.name, message.message, now_us)
+            number = number_of(message.message)
+            self.traffic.received(out.name, number, now_us)
             if program.is_free:
                 state.hand_tag = message.delivery_tag
-                program.take(message.message, now_us, out)
+                program.take(number, now_us, out)
             else:
-                state.buffer.append((message.delivery_tag, message.message))
+                state.buffer.append((message.delivery_tag, number))
             return
         match message:
             case Subscribe(broker):
                 state.connection = out.connect(broker)
-                out.send(state.connection, m.ConnectionStartOk(state.name))
+                out.send(state.connection, m.ConnectionStartOk({"connection_name": state.name}))
                 self.consume(out)
                 out.deadline("heartbeat", now_us + m.HEARTBEAT_SEND_US)
             case Leave():
                 self.let_go(now_us, out)
                 if not state.refused:
-                    out.send(state.connection, m.ChannelClose(CHANNEL, m.SUCCESS, "Goodbye"))
+                    out.send(state.connection, m.ChannelClose(CHANNEL, codes.SUCCESS, "Goodbye"))
             case Pause() | Resume() | Pace():
                 program.obey(message)
                 self.begin_again(out)
                 self.take(now_us, out)
-            case m.ChannelClose(_, code, _):
+            case m.ChannelClose(_, code):
                 state.refused = code
                 self.let_go(now_us, out)
                 out.send(connection, m.ChannelCloseOk(CHANNEL))
                 self.begin_again(out)
-            case m.ConnectionClose(code, _):
+            case m.ConnectionClose(code):
                 state.refused = code
             case Closed():
                 state.connection = 0
@@ -97,14 +100,14 @@ class Worker:
         # Declared by the first client, as every RabbitMQ tutorial does: the publisher's declare may still be
         # on its way.
         out.send(state.connection, m.QueueDeclare(CHANNEL, state.queue))
-        out.send(state.connection, m.BasicQos(CHANNEL, state.prefetch_count))
+        out.send(state.connection, m.BasicQos(CHANNEL, 0, state.prefetch_count))
         out.send(state.connection, m.BasicConsume(CHANNEL, state.queue, TAG))
 
     def begin_again(self, out: Outbox) -> None:
         """The program, unless it is paused, opens a new channel in place of one that was closed because it
         had acknowledged too late."""
         state = self.state
-        if state.refused == m.PRECONDITION_FAILED and state.connection and not state.program.is_paused:
+        if state.refused == codes.PRECONDITION_FAILED and state.connection and not state.program.is_paused:
             state.refused = 0
             self.consume(out)
 

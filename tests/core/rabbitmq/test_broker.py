@@ -21,14 +21,14 @@ def broker_with(prefetch: int = 0, workers: tuple[int, ...] = (A,)) -> tuple[Bro
             connection,
             Opened(f"w{connection}"),
             m.ChannelOpen(1),
-            m.BasicQos(1, prefetch),
+            m.BasicQos(1, 0, prefetch),
             m.BasicConsume(1, "q", "c"),
         )
     return broker, out
 
 
 def publish(broker: Broker, out: Played, *messages: int) -> list[tuple[int, m.BasicDeliver]]:
-    return play(broker, out, P, *[m.BasicPublish(1, "q", message) for message in messages])
+    return play(broker, out, P, *[m.BasicPublish(1, "", "q", message=message) for message in messages])
 
 
 def test_deliveries_go_round_and_tags_count_from_one_on_each_channel():
@@ -54,7 +54,7 @@ def test_ack_of_an_unknown_tag_closes_the_channel_with_406_and_requeues():
     publish(broker, out, 0)
     sent = play(broker, out, A, m.BasicAck(1, 9))
     redelivered, close = sent
-    assert redelivered == (B, m.BasicDeliver(1, "c", 1, True, 0))
+    assert redelivered == (B, m.BasicDeliver(1, "c", 1, True, "", "q", 0))
     assert close == (A, m.ChannelClose(1, 406, "PRECONDITION_FAILED - unknown delivery tag 9"))
 
 
@@ -79,7 +79,7 @@ def settled_at_once(method: type, tags: list[str], count: int, prefetch: int, mo
     then."""
     broker, out = broker_with(workers=())
     consumers = [m.BasicConsume(1, "q", tag) for tag in tags]
-    play(broker, out, A, Opened("worker"), m.ChannelOpen(1), m.BasicQos(1, prefetch), *consumers)
+    play(broker, out, A, Opened("worker"), m.ChannelOpen(1), m.BasicQos(1, 0, prefetch), *consumers)
     publish(broker, out, *range(count + more))
     sent = play(broker, out, A, method(1, count, multiple=True))
     return " ".join(f"{deliver.consumer_tag}:{'abcdefgh'[deliver.message]}" for _, deliver in sent)
@@ -111,7 +111,7 @@ def test_one_nack_for_several_queues_goes_by_their_names():
         m.BasicConsume(1, "a", "2"),
     )
     publish(broker, out, 0)
-    play(broker, out, P, m.BasicPublish(1, "a", 1))
+    play(broker, out, P, m.BasicPublish(1, "", "a", message=1))
     sent = play(broker, out, A, m.BasicNack(1, 0, multiple=True))
     assert [(deliver.consumer_tag, deliver.message) for _, deliver in sent] == [("2", 1), ("1", 0)]
 
@@ -163,7 +163,9 @@ def test_second_look_in_a_row_that_heard_nothing_closes_the_connection():
     wake(broker, out, "heartbeat:2")  # the first that heard nothing
     assert A not in out.closed
     sent = wake(broker, out, "heartbeat:2")
-    assert out.blamed == [A] and out.closed == [A] and sent == [(B, m.BasicDeliver(1, "c", 1, True, 0))]
+    assert (
+        out.blamed == [A] and out.closed == [A] and sent == [(B, m.BasicDeliver(1, "c", 1, True, "", "q", 0))]
+    )
     assert [kind for kind, _ in out.told[-2:]] == [
         "rabbitmq.connection.missed_heartbeats",
         "rabbitmq.channel.closed",
@@ -181,19 +183,19 @@ def test_any_method_counts_as_a_sign_of_life():
 def test_connection_closed_by_its_peer_requeues_at_once():
     broker, out = broker_with(workers=(A, B))
     publish(broker, out, 0)
-    assert play(broker, out, A, Closed("closed")) == [(B, m.BasicDeliver(1, "c", 1, True, 0))]
+    assert play(broker, out, A, Closed("closed")) == [(B, m.BasicDeliver(1, "c", 1, True, "", "q", 0))]
     assert A not in broker.state.connections and "heartbeat:2" not in out.deadlines
 
 
 def test_a_restored_broker_gives_the_same_messages_to_the_same_workers():
     broker, out = broker_with(prefetch=2, workers=(A, B))
     publish(broker, out, 0, 1, 2, 3, 4, 5)
-    play(broker, out, A, m.BasicNack(1, 1))
+    play(broker, out, A, m.BasicNack(1, 1, requeue=True))
     twin, again = Broker(checkpointed(broker.state)), Played("broker")
     for connection, method in (
         (A, m.BasicAck(1, 2)),
-        (B, m.BasicNack(1, 1)),
-        (P, m.BasicPublish(1, "q", 6)),
+        (B, m.BasicNack(1, 1, requeue=True)),
+        (P, m.BasicPublish(1, "", "q", message=6)),
         (B, m.BasicAck(1, 2)),
     ):
         assert play(twin, again, connection, method) == play(broker, out, connection, method)

@@ -29,7 +29,7 @@ def opened(*methods: object) -> tuple[Broker, Played]:
 
 def publish(broker: Broker, out: Played, *messages: int) -> list[tuple[str, int, int]]:
     """Publish to "q". Gives (consumer tag, delivery tag, message) of each delivery."""
-    sent = play(broker, out, P, *[m.BasicPublish(1, "q", message) for message in messages])
+    sent = play(broker, out, P, *[m.BasicPublish(1, "", "q", message=message) for message in messages])
     return [(method.consumer_tag, method.delivery_tag, method.message) for _, method in sent]
 
 
@@ -69,7 +69,7 @@ def test_consumers_of_a_channel_share_its_delivery_tags():
 
 def test_prefetch_is_of_consumers_made_after_it():
     broker, out = opened(
-        m.BasicQos(1, 1), m.BasicConsume(1, "q", "x"), m.BasicQos(1, 2), m.BasicConsume(1, "q", "y")
+        m.BasicQos(1, 0, 1), m.BasicConsume(1, "q", "x"), m.BasicQos(1, 0, 2), m.BasicConsume(1, "q", "y")
     )
     assert publish(broker, out, 0, 1, 2, 3) == [("x", 1, 0), ("y", 2, 1), ("y", 3, 2)]
 
@@ -84,5 +84,5 @@ def test_closed_channel_leaves_the_connection_and_its_number_free():
     publish(broker, out, 0)
     assert play(broker, out, A, m.ChannelClose(1, 200, "Goodbye")) == [(A, m.ChannelCloseOk(1))]
     assert play(broker, out, A, m.ChannelOpen(1), m.BasicConsume(1, "q", "x")) == [
-        (A, m.BasicDeliver(1, "x", 1, True, 0))
+        (A, m.BasicDeliver(1, "x", 1, True, "", "q", 0))
     ]

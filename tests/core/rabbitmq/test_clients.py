@@ -12,17 +12,17 @@ def worker(prefetch: int = 5, service_us: int = 100) -> tuple[Worker, Played, Co
     counted = Counted()
     node, out = Worker(WorkerState("c1", "q", prefetch, Program(service_us)), counted), Played("c1")
     assert play(node, out, PERSON, Subscribe("broker")) == [
-        (1, m.ConnectionStartOk("c1")),
+        (1, m.ConnectionStartOk({"connection_name": "c1"})),
         (1, m.ChannelOpen(1)),
         (1, m.QueueDeclare(1, "q")),
-        (1, m.BasicQos(1, prefetch)),
+        (1, m.BasicQos(1, 0, prefetch)),
         (1, m.BasicConsume(1, "q", "ctag")),
     ]
     return node, out, counted
 
 
 def delivery(tag: int, message: int) -> m.BasicDeliver:
-    return m.BasicDeliver(1, "ctag", tag, False, message)
+    return m.BasicDeliver(1, "ctag", tag, False, "", "q", message)
 
 
 def test_messages_are_handled_one_at_a_time_in_order_and_acked_each_by_itself():
@@ -90,4 +90,4 @@ def test_silence_is_broken_by_a_heartbeat_every_half_interval_until_the_connecti
 def test_publisher_declares_its_queue_and_publishes_to_it():
     node, out = Publisher(PublisherState("q")), Played("publisher")
     assert play(node, out, PERSON, Declare("broker")) == [(1, m.ChannelOpen(1)), (1, m.QueueDeclare(1, "q"))]
-    assert node.publish(7, -1) == (1, m.BasicPublish(1, "q", 7))
+    assert node.publish(7, -1) == (1, m.BasicPublish(1, "", "q", message=7))

@@ -28,12 +28,12 @@ def broker_with_two_channels(prefetch: int) -> tuple[Broker, Played]:
             for channel in (1, 2)
             for method in (
                 m.ChannelOpen(channel),
-                m.BasicQos(channel, prefetch),
+                m.BasicQos(channel, 0, prefetch),
                 m.BasicConsume(channel, "q", "c"),
             )
         ],
     )
-    play(broker, out, P, *[m.BasicPublish(1, "q", message) for message in range(4)])
+    play(broker, out, P, *[m.BasicPublish(1, "", "q", message=message) for message in range(4)])
     return broker, out
 
 
@@ -64,11 +64,11 @@ def test_what_a_closed_connection_held_goes_to_the_others_and_never_to_its_own_o
 @pytest.mark.parametrize(
     ("method", "text"),
     [
-        (m.BasicPublish(7, "q", 0), "expected 'channel.open'"),
+        (m.BasicPublish(7, "", "q", message=0), "expected 'channel.open'"),
         (m.BasicAck(7, 1), "expected 'channel.open'"),
         (m.QueueDeclare(7, "q"), "expected 'channel.open'"),
         (m.ChannelClose(7, 200, "Goodbye"), "expected 'channel.open'"),
-        (m.BasicQos(0, 1), "unexpected method in connection state running"),
+        (m.BasicQos(0, 0, 1), "unexpected method in connection state running"),
         (m.ChannelOpen(1), "second 'channel.open' seen"),
     ],
     ids=["publish", "ack", "declare", "close", "channel 0", "open again"],
@@ -90,13 +90,13 @@ def test_consumer_tag_used_twice_on_a_channel_closes_the_connection_with_530():
 def test_channel_the_broker_closed_drops_what_was_on_its_way_until_the_client_says_so():
     broker, out = broker_with_two_channels(prefetch=1)
     assert play(broker, out, A, m.BasicAck(1, 9))[-1][1].reply_code == 406
-    assert play(broker, out, A, m.BasicAck(1, 1), m.BasicQos(1, 3), m.ChannelOpen(1)) == []
+    assert play(broker, out, A, m.BasicAck(1, 1), m.BasicQos(1, 0, 3), m.ChannelOpen(1)) == []
     assert list(broker.connections[A].channels) == [2]
     assert play(broker, out, A, m.ChannelClose(1, 200, "Goodbye")) == [(A, m.ChannelCloseOk(1))]
     play(broker, out, A, m.ChannelCloseOk(1), m.ChannelOpen(1))
     assert broker.connections[A].channels[1] == Channel(A, 1)
     play(broker, out, A, m.ChannelClose(1, 200, "Goodbye"))
-    assert play(broker, out, A, m.BasicQos(1, 1)) == [
+    assert play(broker, out, A, m.BasicQos(1, 0, 1)) == [
         (A, m.ConnectionClose(504, "CHANNEL_ERROR - expected 'channel.open'"))
     ]
 

@@ -32,7 +32,7 @@ def broker(*workers: int, timeout_us: int | None = 30 * MINUTE) -> tuple[Broker,
             connection,
             Opened(f"w{connection}"),
             m.ChannelOpen(1),
-            m.BasicQos(1, 2),
+            m.BasicQos(1, 0, 2),
             m.BasicConsume(1, "q", "c"),
         )
     return node, out
@@ -45,10 +45,10 @@ def ticks(node: Broker, out: Played, connection: int, count: int) -> list[object
 
 def test_the_channel_is_closed_at_the_first_look_at_which_a_delivery_is_older_than_the_timeout() -> None:
     node, out = broker(A, B)
-    play(node, out, P, m.BasicPublish(1, "q", 0), now_us=10 * SECOND)
+    play(node, out, P, m.BasicPublish(1, "", "q", message=0), now_us=10 * SECOND)
     assert ticks(node, out, A, 30) == [], "at 30:00 it is 29:50 old"
     assert ticks(node, out, A, 1) == [
-        (B, m.BasicDeliver(1, "c", 1, True, 0)),
+        (B, m.BasicDeliver(1, "c", 1, True, "", "q", 0)),
         (A, m.ChannelClose(1, 406, TEXT)),
     ]
     assert A in node.connections and node.queues["q"].ring == ["3.1.c"] and "tick:2.1" not in out.deadlines
@@ -57,16 +57,16 @@ def test_the_channel_is_closed_at_the_first_look_at_which_a_delivery_is_older_th
 
 def test_a_delivery_exactly_as_old_as_the_timeout_is_in_time() -> None:
     node, out = broker(A)
-    play(node, out, P, m.BasicPublish(1, "q", 0))
+    play(node, out, P, m.BasicPublish(1, "", "q", message=0))
     assert ticks(node, out, A, 30) == []
     assert len(ticks(node, out, A, 1)) == 1
 
 
 def test_acknowledging_later_deliveries_does_not_help_the_oldest() -> None:
     node, out = broker(A)
-    play(node, out, P, m.BasicPublish(1, "q", 0))
+    play(node, out, P, m.BasicPublish(1, "", "q", message=0))
     for message in range(1, 30):
-        play(node, out, P, m.BasicPublish(1, "q", message), now_us=message * MINUTE)
+        play(node, out, P, m.BasicPublish(1, "", "q", message=message), now_us=message * MINUTE)
         assert ticks(node, out, A, 1) == []
         play(node, out, A, m.BasicAck(1, message + 1), now_us=message * MINUTE)
     assert [type(method) for _, method in ticks(node, out, A, 2)] == [m.ChannelClose]
@@ -74,13 +74,13 @@ def test_acknowledging_later_deliveries_does_not_help_the_oldest() -> None:
 
 def test_a_late_ack_on_the_closed_channel_is_dropped_and_a_new_channel_serves() -> None:
     node, out = broker(A)
-    play(node, out, P, m.BasicPublish(1, "q", 0))
+    play(node, out, P, m.BasicPublish(1, "", "q", message=0))
     ticks(node, out, A, 31)
     assert play(node, out, A, m.BasicAck(1, 1)) == [] and node.queues["q"].acked == 0 and out.closed == []
     again = play(
         node, out, A, m.ChannelCloseOk(1), m.ChannelOpen(1), m.BasicConsume(1, "q", "c"), now_us=32 * MINUTE
     )
-    assert again == [(A, m.BasicDeliver(1, "c", 1, True, 0))]
+    assert again == [(A, m.BasicDeliver(1, "c", 1, True, "", "q", 0))]
     assert out.deadlines["tick:2.1"] == 33 * MINUTE, "a channel's looks count from its opening"
 
 
@@ -93,7 +93,7 @@ def test_a_closed_channel_looks_no_more(end: object) -> None:
 
 def test_without_a_timeout_a_delivery_may_wait_for_ever() -> None:
     node, out = broker(A, timeout_us=None)
-    play(node, out, P, m.BasicPublish(1, "q", 0))
+    play(node, out, P, m.BasicPublish(1, "", "q", message=0))
     assert ticks(node, out, A, 1_000) == []
 
 

@@ -18,6 +18,7 @@ from broker_core.rabbitmq.broker import Broker
 from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.rabbitmq.client.publisher import Declare, Publisher, PublisherState
 from broker_core.rabbitmq.client.worker import Subscribe, Worker, WorkerState
+from broker_core.rabbitmq.handlers import CHANNEL_HANDLERS, CONNECTION_HANDLERS
 from broker_core.sim.design import Design
 from broker_core.sim.node import Closed, Opened
 from broker_core.sim.program import Order, Program
@@ -27,13 +28,16 @@ from tests.core.playbook import Counted, Played, play
 NUMBERS = (0, 1, 2, -1, -1, -(2**70), 65_536, 2**64)
 NAMES = ("", "q", "q", "r", "c", "amq.x", "amq.gen-x", "q\n", "a.b:c", "\u00e9" * 128, "n" * 255)
 CHANNELS = (1, 1, 1, 1, 2, 0, -1, 65_536)
-METHODS: tuple[type[Any], ...] = m.Method.__args__
+METHODS: tuple[type[Any], ...] = (*CHANNEL_HANDLERS, *CONNECTION_HANDLERS)
 
 
 def any_method(random: Random) -> Any:
     """A method of the vocabulary, its fields anything."""
     kind = random.choice(METHODS)
-    values = {"int": NUMBERS, "str": NAMES, "bool": (False, True)}
+    values = {
+        "int": NUMBERS, "str": NAMES, "bool": (False, True), "Table": ({}, {"connection_name": "x"}),
+        "int | Content": NUMBERS,
+    }  # fmt: skip
     return kind(
         **{
             name: random.choice(CHANNELS if name == "channel" else values[str(of)])
@@ -48,11 +52,11 @@ def method_on_channel_1(random: Random) -> Any:
     return random.choice(
         (
             m.BasicConsume(1, random.choice(("q", "")), tag),
-            m.BasicPublish(1, random.choice(("q", "q", "r", "")), random.randint(-3, 3)),
+            m.BasicPublish(1, "", random.choice(("q", "q", "r", "")), message=random.randint(-3, 3)),
             m.BasicAck(1, random.randint(0, 5), True),
-            m.BasicNack(1, random.randint(0, 5), True),
+            m.BasicNack(1, random.randint(0, 5), True, True),
             m.BasicCancel(1, tag),
-            m.BasicQos(1, random.choice((0, 1, 2, 3, -1))),
+            m.BasicQos(1, 0, random.choice((0, 1, 2, 3, -1))),
         )
     )
 
@@ -199,18 +203,22 @@ def opened() -> tuple[Broker, Any]:
 @pytest.mark.parametrize(
     ("method", "code", "text"),
     [
-        (m.BasicDeliver(1, "c", 1, False, 0), 503, "COMMAND_INVALID - unimplemented method"),
+        (m.BasicDeliver(1, "c", 1, False, "", "q", 0), 503, "COMMAND_INVALID - unimplemented method"),
         (m.ChannelCloseOk(1), 503, "COMMAND_INVALID - unimplemented method"),
-        (m.BasicDeliver(2, "c", 1, False, 0), 504, "CHANNEL_ERROR - expected 'channel.open'"),
+        (m.BasicDeliver(2, "c", 1, False, "", "q", 0), 504, "CHANNEL_ERROR - expected 'channel.open'"),
         (m.ChannelCloseOk(2), 504, "CHANNEL_ERROR - expected 'channel.open'"),
         (m.ChannelClose(-1, 0, ""), 504, "CHANNEL_ERROR - expected 'channel.open'"),
         (m.ChannelOpen(0), 504, "CHANNEL_ERROR - unexpected method in connection state running"),
         (m.ChannelCloseOk(0), 504, "CHANNEL_ERROR - unexpected method in connection state running"),
-        (m.ConnectionStartOk("x"), 504, "CHANNEL_ERROR - unexpected method in connection state running"),
+        (
+            m.ConnectionStartOk({"connection_name": "x"}),
+            504,
+            "CHANNEL_ERROR - unexpected method in connection state running",
+        ),
         (m.ConnectionCloseOk(), 504, "CHANNEL_ERROR - unexpected method in connection state running"),
         (m.ChannelOpen(-1), 502, "SYNTAX_ERROR - channel -1 does not fit its field"),
-        (m.BasicQos(1, 65_536), 502, "SYNTAX_ERROR - prefetch_count 65536 does not fit its field"),
-        (m.BasicQos(1, -1), 502, "SYNTAX_ERROR - prefetch_count -1 does not fit its field"),
+        (m.BasicQos(1, 0, 65_536), 502, "SYNTAX_ERROR - prefetch_count 65536 does not fit its field"),
+        (m.BasicQos(1, 0, -1), 502, "SYNTAX_ERROR - prefetch_count -1 does not fit its field"),
     ],
     ids=repr,
 )
@@ -240,7 +248,7 @@ def test_name_that_no_short_string_carries_is_a_connection_exception(field: Any)
         (m.BasicConsume(1, "", "c"), 404, "NOT_FOUND - no previously declared queue"),
         (m.BasicAck(1, 0), 406, "PRECONDITION_FAILED - unknown delivery tag 0"),
         (m.BasicAck(1, -1, True), 406, "PRECONDITION_FAILED - unknown delivery tag -1"),
-        (m.BasicNack(1, 2**70, True), 406, f"PRECONDITION_FAILED - unknown delivery tag {2**70}"),
+        (m.BasicNack(1, 2**70, True, True), 406, f"PRECONDITION_FAILED - unknown delivery tag {2**70}"),
     ],
     ids=repr,
 )
@@ -250,7 +258,9 @@ def test_impossible_order_on_a_channel_closes_the_channel_and_not_the_connection
     node, out = Broker(BrokerState()), Played("broker")
     play(node, out, 1, Opened("client"), m.ChannelOpen(1))
     assert play(node, out, 1, method) == [(1, m.ChannelClose(1, code, text))] and out.closed == []
-    assert play(node, out, 1, m.BasicDeliver(1, "c", 1, False, 0)) == [], "dropped until its close-ok"
+    assert play(node, out, 1, m.BasicDeliver(1, "c", 1, False, "", "q", 0)) == [], (
+        "dropped until its close-ok"
+    )
     play(node, out, 1, m.ChannelCloseOk(1), m.ChannelOpen(1))
     assert 1 in node.state.connections[1].channels
 
@@ -266,7 +276,7 @@ def test_one_channel_more_than_was_agreed_is_a_connection_exception() -> None:
 
 def test_client_that_closes_its_connection_is_answered_and_gives_back_what_it_holds() -> None:
     node, out = opened()
-    play(node, out, 1, m.BasicConsume(1, "q", "c"), m.BasicPublish(1, "q", 5))
+    play(node, out, 1, m.BasicConsume(1, "q", "c"), m.BasicPublish(1, "", "q", message=5))
     assert play(node, out, 1, m.ConnectionClose(200, "bye")) == [(1, m.ConnectionCloseOk())]
     assert out.closed == [1] and node.queues["q"].head(3) == [(0, True)] and node.queues["q"].message(0) == 5
 
@@ -283,7 +293,7 @@ def test_server_names_a_queue_and_a_tag_that_come_without_one() -> None:
 
 def test_message_that_is_published_twice_has_two_places() -> None:
     node, out = opened()
-    play(node, out, 1, *[m.BasicPublish(1, "q", message) for message in (7, 7, -1)])
+    play(node, out, 1, *[m.BasicPublish(1, "", "q", message=message) for message in (7, 7, -1)])
     sent = play(node, out, 1, m.BasicConsume(1, "q", "c"))
     assert [(method.delivery_tag, method.message) for _, method in sent] == [(1, 7), (2, 7), (3, -1)]
     play(node, out, 1, m.BasicAck(1, 2))

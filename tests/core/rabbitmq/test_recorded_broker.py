@@ -157,7 +157,7 @@ class Session:
             name = next(name for name, number in self.connections.items() if number == connection)
             channel = f"{name}.{getattr(method, 'channel', 0)}"
             match method:
-                case m.BasicDeliver(number, tag, delivery_tag, redelivered, message):
+                case m.BasicDeliver(number, tag, delivery_tag, redelivered, _, _, message):
                     shown = "get" if tag.startswith(GET) else tag
                     seen.setdefault(channel, []).append(
                         (shown, delivery_tag, redelivered, self.bodies[message])
@@ -190,7 +190,7 @@ class Session:
                 return self.send(channel, m.QueueDeclare(number, step["queue"]))
             case "basic.qos":
                 self.prefetch[channel] = step["prefetch_count"]
-                return self.send(channel, m.BasicQos(number, step["prefetch_count"]))
+                return self.send(channel, m.BasicQos(number, 0, step["prefetch_count"]))
             case "basic.consume":
                 return self.consume(channel, step["queue"], step["consumer_tag"], bool(step.get("no_ack")))
             case "basic.get":
@@ -211,7 +211,7 @@ class Session:
                 kind = m.BasicNack if step.get("requeue") else m.BasicAck
                 return self.send(channel, kind(number, step["delivery_tag"], bool(step.get("multiple"))))
             case "basic.recover":
-                return self.send(channel, m.BasicNack(number, 0, True))
+                return self.send(channel, m.BasicNack(number, 0, True, True))
         return []
 
     def consume(
@@ -225,9 +225,9 @@ class Session:
         own = self.prefetch[channel]
         return self.send(
             channel,
-            m.BasicQos(number, own if limit is None else limit),
+            m.BasicQos(number, 0, own if limit is None else limit),
             m.BasicConsume(number, queue, tag),
-            m.BasicQos(number, own),
+            m.BasicQos(number, 0, own),
         )
 
     def publish(self, channel: str, number: int, step: dict[str, Any]) -> list[Any]:
@@ -236,7 +236,9 @@ class Session:
             self.bodies.append(
                 f"{step['body']}{index + step.get('first', 0)}" if "count" in step else step["body"]
             )
-            sent += self.send(channel, m.BasicPublish(number, step["routing_key"], len(self.bodies) - 1))
+            sent += self.send(
+                channel, m.BasicPublish(number, "", step["routing_key"], message=len(self.bodies) - 1)
+            )
         return sent
 
 

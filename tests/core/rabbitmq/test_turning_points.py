@@ -35,7 +35,7 @@ def broker(*prefetch: int, messages: int = 0) -> tuple[Broker, Any]:
     play(node, out, P, Opened("publisher"), m.ChannelOpen(1), m.QueueDeclare(1, "q"))
     for connection, limit in enumerate(prefetch, 2):
         subscribe(node, out, connection, limit)
-    play(node, out, P, *[m.BasicPublish(1, "q", message) for message in range(messages)])
+    play(node, out, P, *[m.BasicPublish(1, "", "q", message=message) for message in range(messages)])
     return node, out
 
 
@@ -46,7 +46,7 @@ def subscribe(node: Broker, out: Any, connection: int, limit: int) -> list[Any]:
         connection,
         Opened(f"w{connection}"),
         m.ChannelOpen(1),
-        m.BasicQos(1, limit),
+        m.BasicQos(1, 0, limit),
         m.BasicConsume(1, "q", "c"),
     )
 
@@ -130,9 +130,9 @@ def test_missed_heartbeats_tell_what_the_silent_one_and_all_others_hold() -> Non
 def test_messages_sent_a_second_time_are_counted() -> None:
     node, out = broker(0, messages=3)
     assert node.state.redelivered == 0
-    play(node, out, 2, m.BasicNack(1, 3, True))
+    play(node, out, 2, m.BasicNack(1, 3, True, True))
     assert node.state.redelivered == 3
-    play(node, out, 2, m.BasicNack(1, 4))
+    play(node, out, 2, m.BasicNack(1, 4, requeue=True))
     assert node.state.redelivered == 4
 
 
@@ -143,7 +143,7 @@ def test_renamed_connection_is_known_by_the_name_its_program_gave() -> None:
         out,
         2,
         Opened("host-7"),
-        m.ConnectionStartOk("orders"),
+        m.ConnectionStartOk({"connection_name": "orders"}),
         m.ChannelOpen(1),
         m.QueueDeclare(1, "q"),
         m.BasicConsume(1, "q", "c"),
@@ -153,8 +153,8 @@ def test_renamed_connection_is_known_by_the_name_its_program_gave() -> None:
 
 def test_message_for_a_queue_that_is_not_there_is_dropped_without_a_word() -> None:
     node, out = broker(0)
-    assert play(node, out, P, m.BasicPublish(1, "nowhere", 0)) == [] and out.closed == []
-    assert [method.message for _, method in play(node, out, P, m.BasicPublish(1, "q", 1))] == [1]
+    assert play(node, out, P, m.BasicPublish(1, "", "nowhere", message=0)) == [] and out.closed == []
+    assert [method.message for _, method in play(node, out, P, m.BasicPublish(1, "", "q", message=1))] == [1]
 
 
 def test_queue_declared_again_keeps_what_it_has() -> None:
@@ -184,8 +184,15 @@ def test_nack_of_two_consumers_of_one_channel_gives_back_to_each_ones_queue() ->
         m.BasicConsume(1, "q", "cq"),
         m.BasicConsume(1, "r", "cr"),
     )
-    play(node, out, P, m.BasicPublish(1, "q", 0), m.BasicPublish(1, "r", 1), m.BasicPublish(1, "q", 2))
-    again = play(node, out, 2, m.BasicNack(1, 0, True))
+    play(
+        node,
+        out,
+        P,
+        m.BasicPublish(1, "", "q", message=0),
+        m.BasicPublish(1, "", "r", message=1),
+        m.BasicPublish(1, "", "q", message=2),
+    )
+    again = play(node, out, 2, m.BasicNack(1, 0, True, True))
     assert [(method.consumer_tag, method.message, method.redelivered) for _, method in again] == [
         ("cq", 0, True),
         ("cq", 2, True),

@@ -27,7 +27,7 @@ def subscribed(prefetch: int = 5) -> tuple[Worker, Any, Counted]:
 
 def delivery(tag: int) -> m.BasicDeliver:
     """Message 10 + tag."""
-    return m.BasicDeliver(1, "ctag", tag, False, 10 + tag)
+    return m.BasicDeliver(1, "ctag", tag, False, "", "q", 10 + tag)
 
 
 def ack(tag: int) -> tuple[int, m.BasicAck]:
