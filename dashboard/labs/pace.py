@@ -1,6 +1,7 @@
 """How fast a shard's labs live and how often they are shown, so that a turn's work fits into its time.
 
-    the time there is ─► frames: what the labs leave of it at their own speed, FRAMES_PART of it at least
+    the time there is ─► frames: what the labs leave of it at their own speed; FRAMES_PART of it at least, and up to
+                       │         FRAMES_PART_MAX where fewer than one in USUAL_S would come
                        └► the labs: what the frames leave; the clock of all runs slower than the wall's by the same share
 
 So what cannot be done in time is virtual time, and every lab is behind by the same share of it; frames and clicks
@@ -12,7 +13,9 @@ from collections.abc import Callable
 from django.conf import settings
 
 BUSY = 0.95  # of the wall time; what is left is for whatever comes unasked
-FRAMES_PART = 0.4  # of the time, for frames, where labs ask for all of it: views, patches, rows, Redis
+# Of the time, for frames, where labs ask for all of it: views, patches, rows, Redis.
+FRAMES_PART, FRAMES_PART_MAX = 0.4, 0.6
+USUAL_S = 0.2  # between two frames of a lab, for which the labs' clock is slowed further
 FULL, FULL_SLOWER = 0.98, 0.9
 SLOWER, FASTER = 0.85, 1.04  # at most, at a time
 RARER, OFTENER = 1.25, 0.92
@@ -63,7 +66,8 @@ class Pace:
         busy, telling = self._busy_s / span_s, self._telling_s / span_s
         self._busy_s, self._telling_s, self._since_s = 0.0, 0.0, now_s
         living, before_s = max(0.0, busy - telling), self.interval_s
-        for_frames = max(FRAMES_PART, BUSY - living / self.share)
+        usual = min(FRAMES_PART_MAX, telling * before_s / USUAL_S)
+        for_frames = max(FRAMES_PART, usual, BUSY - living / self.share)
         interval_s = before_s * _within(OFTENER, telling / for_frames, RARER)
         self.interval_s = _within(settings.FRAME_INTERVAL_S, interval_s, settings.FRAME_INTERVAL_MAX_S)
         telling *= before_s / self.interval_s

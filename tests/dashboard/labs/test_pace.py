@@ -73,11 +73,18 @@ def test_frames_that_take_most_of_the_time_become_rarer_first() -> None:
     assert busy.pace.share == 1.0 and busy.shortest_s < busy.pace.interval_s <= 0.25
 
 
+def test_a_crowd_is_slowed_before_it_has_fewer_than_five_frames_a_second() -> None:
+    """A hundred demos on two cores: at full speed they would leave time for four."""
+    busy = Busy()
+    busy.work(30, demand=0.42, telling=1.2)
+    assert busy.pace.interval_s == pytest.approx(0.2, abs=0.02) and 0.75 < busy.pace.share < 0.95
+
+
 def test_labs_run_at_their_speed_again_when_there_is_time(settings: Any) -> None:
     busy = Busy()
-    busy.work(20, demand=5.0, telling=2.0)
+    busy.work(20, demand=5.0, telling=2.5)
     assert busy.pace.share < 0.2 and busy.pace.interval_s == settings.FRAME_INTERVAL_MAX_S
-    busy.work(40, demand=0.3, telling=0.2)
+    busy.work(60, demand=0.3, telling=0.2)
     assert busy.pace.share == 1.0 and busy.pace.interval_s == busy.shortest_s
 
 
