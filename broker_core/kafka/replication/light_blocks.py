@@ -23,8 +23,8 @@ from broker_core.kafka.log.record_batch import LOG_OVERHEAD, MAGIC, BatchHeader
 from broker_core.kafka.replication.light_batch import LightBatch, Payload
 from broker_core.plain import from_steps, to_plain, to_steps
 
-BLOCK_OFFSETS = 512
-BLOCKS_KEPT = 128
+BLOCK_OFFSETS = 128
+BLOCKS_KEPT = 512
 """Of those read last: about as many as a lab's leaders have, whose followers come next."""
 _new_tuple = tuple.__new__  # a named tuple in half the time
 Column = list[Any]
