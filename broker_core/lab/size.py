@@ -8,7 +8,7 @@ A part is about 1 kB, or 50 us of building, whichever is more. The weights were 
 docs/decisions/what-a-lab-may-cost.md.
 """
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Self
 
 from broker_core.errors import CommandError, HighwaterError
@@ -83,7 +83,7 @@ class LaneSize:
 
     def to_json(self) -> Json:
         """As a view has it; `LaneSize(**size)` is the way back."""
-        return asdict(self)
+        return {name: getattr(self, name) for name in self.__slots__}
 
 
 def keys_parts(lanes: int, keys: int) -> int:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from broker_core.hashing.java_hash import java_sorted, utf16_order
 from broker_core.kafka.assignors.byte_fields import (
@@ -105,8 +106,10 @@ def write_subscription(subscription: SubscriptionData, version: int = VERSION_MA
     return int16_bytes(version) + body
 
 
+@lru_cache(maxsize=4_096)
 def read_assignment(data: bytes) -> AssignmentData:
-    """Read an Assignment. Raises as `read_subscription` does."""
+    """Read an Assignment. Raises as `read_subscription` does. Kept, as pictures of a group read the same bytes
+    again and again."""
     _known(read_version(data))
     reader = FieldReader(data[2:])
     try:
