@@ -136,7 +136,7 @@ HOLDS = {
     "who elects a partition's leader": "def elect_leader",
     "where is a batch written to the log, byte for byte": "def encode_batch",
     "where are a TubeMQ master's rules": "class Master",
-    "where does a new exchange type go": "def basic_publish",
+    "where does a new exchange type go": "EXCHANGE = Direct",
     "who gives a RabbitMQ message to a consumer": "def _dispatch",
     "where do arrivals enter a world": "class Arrivals",
     "what may go wrong with a link": "CUT",
