@@ -54,7 +54,7 @@ seed: install-dev
 # Key_Shared; then the core's laws on other examples than those of `make test`.
 simulate: install-dev
 	HIGHWATER_SEEDS=$(or $(SEEDS),2000) HIGHWATER_PULSAR_MESSAGES=$(or $(MESSAGES),1000000) \
-	$(VENV)/python -m pytest -n auto -q tests/simulation/test_seeds.py tests/simulation/test_cluster_seeds.py tests/simulation/test_retention_seeds.py tests/simulation/test_group_seeds.py \
+	$(VENV)/python -m pytest -n auto -q tests/simulation/test_seeds.py tests/simulation/test_cluster_seeds.py tests/simulation/test_retention_seeds.py tests/simulation/test_compaction_seeds.py tests/simulation/test_group_seeds.py \
 	tests/simulation/test_subscription_seeds.py tests/simulation/test_key_shared_laws.py
 	HIGHWATER_NEW_EXAMPLES=1 $(VENV)/python -m pytest -n auto -q tests/core
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import random
 from collections import Counter, deque
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from broker_core.errors import CommandError
@@ -38,6 +40,9 @@ PATIENCE_US = 4_000_000
 
 
 class Life:
+    kinds: Mapping[str, Any] = MappingProxyType({})
+    """Of nodes that a life has made in another way."""
+
     def __init__(self, seed: int, **fixed: Any) -> None:
         self.seed, self.dice = seed, random.Random(seed)
         dice = self.dice
@@ -61,6 +66,7 @@ class Life:
             choose["truncation"],
             log_segment_bytes=2_000,
             log_retention_check_interval_ms=5_000,
+            log_cleaner_backoff_ms=5_000,
             flush_interval_messages=choose["flush"],
             leader_imbalance_check_interval_ms=60_000,
             is_rack_aware=True,
@@ -74,7 +80,7 @@ class Life:
             seed,
             delay_us=500,
             jitter_us=500,
-            kinds={"client": (ClientState, Client)},
+            kinds={"client": (ClientState, Client), **self.kinds},
             messages=Ask,
             listener=self.hear,
         )
@@ -195,7 +201,7 @@ class Life:
         values = []
         for _ in range(self.dice.randrange(1, 4)):
             self.value += 1
-            values.append(f"v{self.value}")
+            values.append(f"{'x' if producer.is_transactional else 'v'}{self.value}")
         write = Write(
             producer.number,
             key,
@@ -309,9 +315,9 @@ class Life:
         for batch in answer.records:
             for number, value in enumerate((None,) if batch.header.is_control else batch.values):
                 offset = batch.header.base_offset + number
-                if offset >= self.positions[key]:
+                if offset >= self.positions[key] and (value is not None or batch.header.is_control):
                     self.laws.consumed(key, offset, value)
-                    self.positions[key] = offset + 1
+            self.positions[key] = max(self.positions[key], batch.header.next_offset)
 
     def was_read_committed(self, key: tuple[str, int], answer: Any) -> None:
         """As the consumer does it: batches of producers whose transaction was aborted are passed over, from
@@ -331,7 +337,7 @@ class Life:
                     gone.discard(header.producer_id)
             elif not (header.is_transactional and header.producer_id in gone):
                 for number, value in enumerate(batch.values):
-                    if header.base_offset + number >= self.stable_positions[key]:
+                    if value is not None and header.base_offset + number >= self.stable_positions[key]:
                         self.laws.consumed(key, header.base_offset + number, value)
                         is_wrong = header.is_transactional and not self.fates.get(value, False)
                         assert not is_wrong or any(loss.partition == key for loss in self.laws.losses), (

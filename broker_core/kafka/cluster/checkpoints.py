@@ -36,7 +36,7 @@ def checkpoint_due(host: Host, _: str, now_us: int, out: Outbox) -> None:
     """Every 5 s: write the high watermarks, and flush what is due; every 15 s the cleaner, and every 300 s
     retention."""
     state = host.state
-    has_cleaned = clean_if_due(state, now_us)
+    has_cleaned = clean_if_due(state, now_us, host.contents)
     retain_if_due(state, now_us, out, has_cleaned=has_cleaned)
     write_checkpoints(state.disk)
     for log in state.disk.logs.values():

@@ -3,40 +3,56 @@ next one, until none is due.
 
 Each broker cleans its own logs, so the replicas of a partition may be compacted at different moments, and a
 follower that is new gets what its leader has left. How far each log is cleaned stands in
-`cleaner-offset-checkpoint`. Left out: a truncation below that point, which only an unclean election makes,
-does not move it back unless the log ends there.
+`cleaner-offset-checkpoint`; what is cut off moves it back, and a log that is deleted has no row.
 
-Source: Kafka 3.9 core LogCleaner (cleanFilthiestLog, log.cleaner.backoff.ms), LogCleanerManager.
+Source: Kafka 3.9 core LogCleaner (cleanFilthiestLog, log.cleaner.backoff.ms), LogCleanerManager; LogManager
+(truncateTo, asyncDelete).
 """
 
 from __future__ import annotations
 
+from broker_core.kafka.cluster.names import INTERNAL_TOPICS
 from broker_core.kafka.cluster.state import BrokerDisk, BrokerState, TopicPartition
 from broker_core.kafka.log.checkpoints import CLEANER, read_offsets, write_offsets
 from broker_core.kafka.log.compaction import Cleaned, LogToClean, log_to_clean
 from broker_core.kafka.replication.light_cleaner import clean_light
+from broker_core.kafka.replication.record_contents import STORED, RecordContents
 
 
-def clean_if_due(state: BrokerState, now_us: int) -> bool:
-    """Look whether a log is due, if it is time to look. Tells whether it was."""
+def clean_if_due(state: BrokerState, now_us: int, contents: RecordContents = STORED) -> bool:
+    """Look whether a log is due, if it is time to look. Tells whether it was. contents: of the records of
+    people's topics."""
     if now_us < state.clean_at_us:
         return False
     state.clean_at_us = now_us + state.settings.log_cleaner_backoff_ms * 1_000
-    clean_all(state.disk, state.now_ms(now_us))
+    clean_all(state.disk, state.now_ms(now_us), contents)
     return True
 
 
-def clean_all(disk: BrokerDisk, now_ms: int) -> dict[TopicPartition, Cleaned]:
+def clean_all(
+    disk: BrokerDisk, now_ms: int, contents: RecordContents = STORED
+) -> dict[TopicPartition, Cleaned]:
     """Run rounds until no log is due; gives the last round of each log that had one."""
     rounds: dict[TopicPartition, Cleaned] = {}
     cleaned_up_to = read_offsets(disk.folder, CLEANER)
     while (found := _dirtiest(disk, cleaned_up_to, now_ms)) is not None:
         key, todo = found
-        rounds[key] = clean_light(disk.logs[key], todo, now_ms)
+        own = STORED if key[0] in INTERNAL_TOPICS else contents
+        rounds[key] = clean_light(disk.logs[key], todo, now_ms, own)
         cleaned_up_to[key] = rounds[key].end_offset
     if rounds:
         write_offsets(disk.folder, CLEANER, cleaned_up_to)
     return rounds
+
+
+def was_cut(disk: BrokerDisk, key: TopicPartition) -> None:
+    """A log was truncated: from its active segment on it has to be cleaned, whatever was clean before."""
+    _move_back(disk, key, disk.logs[key].active.base_offset)
+
+
+def was_deleted(disk: BrokerDisk, key: TopicPartition) -> None:
+    """A log is no more: another one of that partition begins unclean."""
+    _move_back(disk, key, None)
 
 
 def _dirtiest(
@@ -51,3 +67,15 @@ def _dirtiest(
             ):
                 best = key, todo
     return best
+
+
+def _move_back(disk: BrokerDisk, key: TopicPartition, offset: int | None) -> None:
+    """offset: up to which the log is clean at the most; None: there is none."""
+    cleaned_up_to = read_offsets(disk.folder, CLEANER)
+    if key not in cleaned_up_to or (offset is not None and cleaned_up_to[key] <= offset):
+        return
+    if offset is None:
+        del cleaned_up_to[key]
+    else:
+        cleaned_up_to[key] = offset
+    write_offsets(disk.folder, CLEANER, cleaned_up_to)

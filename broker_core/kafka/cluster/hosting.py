@@ -16,6 +16,7 @@ from broker_core.kafka.cluster.requests import NO_EPOCH, ProduceRequest
 from broker_core.kafka.cluster.state import BrokerState, FetchSession, PendingProduce, Replica, TopicPartition
 from broker_core.kafka.error_codes import ErrorCode
 from broker_core.kafka.replication.partition import Partition
+from broker_core.kafka.replication.record_contents import STORED, RecordContents
 from broker_core.kafka.txn.coordinator import TransactionCoordinator
 from broker_core.sim.node import Outbox
 
@@ -40,11 +41,13 @@ class Consequences(NamedTuple):
 
 class Host:
     """watchers: partition -> connection -> the session that fetches it; found again from the sessions.
-    groups: the coordinators."""
+    groups: the coordinators. contents: of the records of people's topics; whoever makes the node of a broker
+    hands it in where clients put in other values than `Stored`."""
 
     def __init__(self, state: BrokerState, consequences: Consequences) -> None:
         self.state = state
         self.consequences = consequences
+        self.contents: RecordContents = STORED
         state.rejoin()
         self.watchers: dict[TopicPartition, dict[int, FetchSession]] = {}
         for connection, session in state.sessions.items():

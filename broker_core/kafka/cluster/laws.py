@@ -6,6 +6,9 @@
     in sync     the high watermark of a leader never goes back, and no member of its ISR ends below it
     consumers   read what is committed, and nothing else            idempotence    a producer's sequence is in the ledger once
 
+A compacted log has gaps: what is left in it is as the ledger says, and what was compacted away before it was
+looked at is GONE in the ledger. That no last record of a key goes is for those to watch who know the keys.
+
 Something of the ledger may be lost, by the model itself. Then it is counted, with the reason; without one it
 is a broken law.
 
@@ -40,6 +43,8 @@ from broker_core.sim.world import World
 
 UNCLEAN, TRUNCATED, DESTROYED = "unclean_election", "truncated_to_high_watermark", "destroyed"
 LAST_MEMBER, DIVERGED = "last_member_destroyed", "diverged"
+GONE = "compacted"
+"""In place of the value of a record that compaction had taken before anybody looked."""
 
 
 class Entry(NamedTuple):
@@ -49,6 +54,9 @@ class Entry(NamedTuple):
     epoch: int
     value: Any
     producer: tuple[int, int, int] | None = None
+
+
+GONE_ENTRY = Entry(-1, GONE)
 
 
 class Loss(NamedTuple):
@@ -152,7 +160,7 @@ class ClusterLaws:
             return
         if offset >= ledger.end:
             self.early.append((key, offset, value))
-        elif ledger.entries[offset - ledger.start].value != value and not ledger.is_troubled:
+        elif ledger.entries[offset - ledger.start].value not in (value, GONE) and not ledger.is_troubled:
             raise InvariantError(
                 f"a consumer read {value!r} at {key} {offset}, where "
                 f"{ledger.entries[offset - ledger.start]} is committed"
@@ -166,7 +174,7 @@ class ClusterLaws:
         """
         ledger = self.ledger(key)
         if offset < ledger.start or (
-            offset < ledger.end and ledger.entries[offset - ledger.start].value == value
+            offset < ledger.end and ledger.entries[offset - ledger.start].value in (value, GONE)
         ):
             return True
         if self._was_lost(key, offset, value) or ledger.had_truncation or ledger.is_troubled:
@@ -307,7 +315,7 @@ class ClusterLaws:
             log, max(seen.matched, ledger.start), min(log.high_watermark, ledger.end)
         ):
             mine = ledger.entries[offset - ledger.start]
-            if entry != mine:
+            if mine not in (entry, GONE_ENTRY):
                 if ledger.had_truncation or ledger.is_troubled:
                     return  # it will cut this off when it follows; under the oldest rule it is wrong for ever
                 raise InvariantError(
@@ -348,7 +356,7 @@ class ClusterLaws:
         """Compare a leader's log with the ledger; where it differs the ledger's records are lost."""
         seen = self.seen[key, leader.broker_id]
         for offset, entry in _entries(log, max(seen.matched, ledger.start), end):
-            if entry != ledger.entries[offset - ledger.start]:
+            if ledger.entries[offset - ledger.start] not in (entry, GONE_ENTRY):
                 self._lose(key, leader, offset, ledger, min_isr)
                 return
             seen.matched = offset + 1
@@ -392,6 +400,8 @@ class ClusterLaws:
             # Deleted before anybody looked: from here on the ledger begins with the log.
             ledger.start, ledger.entries = log.log_start_offset, []
         for offset, entry in _entries(log, ledger.end, watermark):
+            while offset > ledger.end and log.settings.cleanup_compact:
+                ledger.entries.append(GONE_ENTRY)
             while offset > ledger.end and ledger.had_truncation:
                 ledger.entries.append(Entry(-1, None))  # a cut inside a batch leaves a hole
             if offset != ledger.end:
@@ -408,6 +418,8 @@ class ClusterLaws:
                 elif before != offset and not ledger.had_truncation:
                     raise InvariantError(f"{entry.producer} is in {key} twice, at {before} and {offset}")
             ledger.entries.append(entry)
+        if log.settings.cleanup_compact:
+            ledger.entries += [GONE_ENTRY] * (watermark - ledger.end)
 
 
 def _entries(log: LightLog, start: int, end: int) -> Iterable[tuple[int, Entry]]:
@@ -426,7 +438,7 @@ def _entries(log: LightLog, start: int, end: int) -> Iterable[tuple[int, Entry]]
         values = (None,) if header.is_control else batch.values  # type: ignore[attr-defined]  # a light log has light batches
         for number, value in enumerate(values):
             offset = header.base_offset + number
-            if start <= offset < end:
+            if start <= offset < end and (value is not None or header.is_control):
                 has_sequence = header.producer_id >= 0 and not header.is_control
                 producer = (
                     (header.producer_id, header.producer_epoch, header.base_sequence + number)

@@ -164,6 +164,7 @@ def _append(
     if replica is None:
         raise Refused(host.replica_error(key), "there is no replica here")
     _check_batch(part.records.header)
+    _check_keys(host, key, replica, part, acks)
     guard = None
     if verified is not None:
         if key in verified.errors:
@@ -206,6 +207,26 @@ def _check_batch(header: BatchHeader) -> None:
         raise Refused(ErrorCode.INVALID_RECORD, "the batch does not hold as many records as it says")
     if header.producer_id >= 0 and header.base_sequence < 0:
         raise Refused(ErrorCode.INVALID_RECORD, "a batch with a producer id has a sequence number")
+
+
+def _check_keys(host: Host, key: TopicPartition, replica: Replica, part: ProducePartition, acks: int) -> None:
+    """A compacted topic takes no record without a key. What is decided before the log sees the batch, who
+    leads and who is in sync, is left to the replica. Raises Refused.
+
+    Source: LogValidator.validateKey.
+    """
+    partition = replica.partition
+    log = partition.log
+    if (
+        log is not None
+        and log.settings.cleanup_compact
+        and partition.is_leader
+        and not (acks == ACKS_ALL and partition.is_under_min_isr)
+        and any(host.contents.key(value) is None for value in part.records.values)
+    ):
+        raise Refused(
+            ErrorCode.INVALID_RECORD, f"{key[0]}-{key[1]} is compacted and takes no record without a key"
+        )
 
 
 def _refusal(host: Host, key: TopicPartition, code: int, reason: str) -> ProducedPartition:

@@ -35,7 +35,7 @@ from broker_core.kafka.cluster.requests import (
 )
 from broker_core.kafka.cluster.requests import FetchedPartition as FetchedMessage
 from broker_core.kafka.cluster.state import LeaderFetcher, Replica, TopicPartition
-from broker_core.kafka.cluster.truncations import tell_truncation
+from broker_core.kafka.cluster.truncations import was_truncated
 from broker_core.kafka.error_codes import ErrorCode
 from broker_core.kafka.replication.fetch import FetchedPartition, PartitionFetch
 from broker_core.kafka.replication.fetcher import EpochQuestion, OffsetQuestion, Truncated
@@ -101,7 +101,7 @@ def step(host: Host, fetcher: LeaderFetcher, now_us: int, out: Outbox) -> None:
             was = _offsets(replica)
             cut = replica.fetcher.truncate_to_high_watermark(now_ms)
             if cut is not None:
-                tell_truncation(host, key, replica, was, cut, out)
+                was_truncated(host, key, replica, was, cut, out)
         request = replica.fetcher.next_request()
         if isinstance(request, PartitionFetch):
             fetches[key] = request
@@ -254,7 +254,7 @@ def _questions_answered(
                 if isinstance(part, EpochEnd)
                 else {}
             )
-            tell_truncation(host, key, replica, was, truncated, out, **told)
+            was_truncated(host, key, replica, was, truncated, out, **told)
     step(host, fetcher, now_us, out)
 
 
@@ -351,7 +351,7 @@ def _take(
     fetcher.todo[key] = None
     if cut is not None:
         epoch, end = part.diverging or (-1, -1)
-        tell_truncation(host, key, replica, was, cut, out, leader_epoch=epoch, leader_end=end)
+        was_truncated(host, key, replica, was, cut, out, leader_epoch=epoch, leader_end=end)
     if log is not None and log.high_watermark != was_at:
         changes.high_watermark_moved(host, key, replica, now_us, out)
 

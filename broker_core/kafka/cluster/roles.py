@@ -10,7 +10,7 @@ Source: Kafka 3.9 core BrokerMetadataPublisher, ReplicaManager.applyDelta.
 
 from __future__ import annotations
 
-from broker_core.kafka.cluster import changes, checkpoints, groups, isr, replication, transactions
+from broker_core.kafka.cluster import changes, checkpoints, cleaner, groups, isr, replication, transactions
 from broker_core.kafka.cluster.control_requests import MetadataDelta
 from broker_core.kafka.cluster.hosting import Host
 from broker_core.kafka.cluster.state import SHUTTING_DOWN, Replica, TopicPartition
@@ -131,7 +131,8 @@ def _take_up(host: Host, key: TopicPartition, now_us: int) -> Replica:
 
 def _give_up(host: Host, key: TopicPartition, now_us: int, out: Outbox) -> None:
     replica = host.state.replicas.get(key)
-    host.state.disk.logs.pop(key, None)
+    if host.state.disk.logs.pop(key, None) is not None:
+        cleaner.was_deleted(host.state.disk, key)
     if replica is None:
         return
     replication.remove(host, key, replica)

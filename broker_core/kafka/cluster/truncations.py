@@ -1,10 +1,12 @@
-"""A follower has cut its log: told with what it had, what it kept, and what it was compared with.
+"""A follower has cut its log: it has to be cleaned again from there on, and it is reported with what it had,
+what it kept, and what it was compared with.
 
 Source: Kafka 3.9 core AbstractFetcherThread; docs/kafka/replication.md.
 """
 
 from __future__ import annotations
 
+from broker_core.kafka.cluster import cleaner
 from broker_core.kafka.cluster.hosting import Host
 from broker_core.kafka.cluster.state import Replica, TopicPartition
 from broker_core.kafka.replication.fetcher import Truncated, Truncation
@@ -17,7 +19,7 @@ _RULES = {
 }
 
 
-def tell_truncation(
+def was_truncated(
     host: Host,
     key: TopicPartition,
     replica: Replica,
@@ -32,6 +34,7 @@ def tell_truncation(
     log = replica.partition.log
     if log is None or (cut.offset >= was.stop and not cut.is_all):
         return
+    cleaner.was_cut(host.state.disk, key)
     rule = "kafka.replica.out_of_range" if cut.is_all else _RULES[replica.fetcher.truncation]
     inputs = {
         "log_end_offset": was.stop,

@@ -1,5 +1,5 @@
-"""Compaction of a light log: the cleaner's rules over descriptors whose records are (key, value) in
-hexadecimal.
+"""Compaction of a light log: the cleaner's rules over descriptors. Keys, tombstones and sizes of their values
+are as `RecordContents` says.
 
     before   0:a 1:b 2:a 3:c | 4:b 5:a 6:c- | 7:c ...      one row of values a batch
     after    0:. 1:. 2:. 3:. | 4:b 5:a 6:c- | 7:c ...      a record that went is None in its place, so offsets stay
@@ -14,9 +14,9 @@ Source: Kafka 3.9 core LogCleaner, Cleaner; clients MemoryRecords.filterTo.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
-from broker_core.errors import InvariantError
 from broker_core.kafka.log.cleaned_transactions import CleanedTransactions
 from broker_core.kafka.log.compaction import Cleaned, LogToClean
 from broker_core.kafka.log.file_names import TXN_INDEX, file_name
@@ -27,18 +27,16 @@ from broker_core.kafka.log.segment import Segment
 from broker_core.kafka.log.transaction_index import add_aborted
 from broker_core.kafka.replication.light_batch import MARKER_BYTES, LightBatch, Payload
 from broker_core.kafka.replication.light_segment import LightSegment
+from broker_core.kafka.replication.record_contents import STORED, RecordContents
 from broker_core.kafka.replication.replica_log import LightLog
-
-Stored = tuple[str, str | None]
-"""A record of a compacted topic: key and value in hexadecimal; a value of None is a tombstone."""
 
 
 class LightCleaner:
     """One round over one log. `clean_light` runs it."""
 
-    def __init__(self, log: LightLog, todo: LogToClean, now_ms: int) -> None:
-        self.log, self.todo, self.now_ms = log, todo, now_ms
-        self.latest: dict[str, int] = {}
+    def __init__(self, log: LightLog, todo: LogToClean, now_ms: int, contents: RecordContents) -> None:
+        self.log, self.todo, self.now_ms, self.contents = log, todo, now_ms, contents
+        self.latest: dict[Hashable, int] = {}
         self.read_to = self._read_keys()
         self.cleaned = Cleaned(max(self.read_to, todo.first_dirty_offset))
         self._transactions = CleanedTransactions(
@@ -72,8 +70,9 @@ class LightCleaner:
                 if header.is_control:
                     aborted.on_marker(batch)
                 elif not aborted.is_aborted(batch):
-                    for offset, (key, _value) in _records(batch):
-                        if offset >= todo.first_dirty_offset:
+                    for offset, value in _records(batch):
+                        key = self.contents.key(value)
+                        if key is not None and offset >= todo.first_dirty_offset:
                             self.latest[key] = offset
             end = max(end, self._end_of(segment))
         return end
@@ -132,11 +131,13 @@ class LightCleaner:
         else:
             kept = [None] * (header.last_offset_delta + 1)
             if not self._transactions.is_aborted(batch):
-                for offset, stored in _records(batch):
-                    if self._stays(offset, stored, horizon):
-                        kept[offset - header.base_offset] = stored
+                for offset, value in _records(batch):
+                    if self._stays(offset, value, horizon):
+                        kept[offset - header.base_offset] = value
             count = sum(each is not None for each in kept)
-            needs_horizon = horizon is None and any(each is not None and each[1] is None for each in kept)
+            needs_horizon = horizon is None and any(
+                each is not None and self.contents.is_tombstone(each) for each in kept
+            )
         if not count:
             return _emptied(batch) if is_kept_for_producer else None
         if count == header.record_count and not needs_horizon:
@@ -144,14 +145,33 @@ class LightCleaner:
             return same
         if needs_horizon:
             horizon = self.now_ms + self.log.settings.delete_retention_ms
-        return _rewritten(batch, kept, count, horizon)
+        return self._rewritten(batch, kept, count, horizon)
 
-    def _stays(self, offset: int, stored: Stored, horizon: int | None) -> bool:
+    def _stays(self, offset: int, value: Any, horizon: int | None) -> bool:
         if offset >= self.read_to:
             return True
-        if offset < self.latest.get(stored[0], -1):
+        key = self.contents.key(value)
+        if key is None or offset < self.latest.get(key, -1):
             return False
-        return stored[1] is not None or horizon is None or self.now_ms < horizon
+        return horizon is None or self.now_ms < horizon or not self.contents.is_tombstone(value)
+
+    def _rewritten(self, batch: Any, kept: list[Any], count: int, horizon: int | None) -> LightBatch:
+        header = batch.header
+        base_time = header.max_timestamp if horizon is None else horizon
+        attributes = header.attributes if horizon is None else header.attributes | DELETE_HORIZON
+        time_delta = header.max_timestamp - base_time
+        if header.is_control:
+            size = _marker_size(time_delta)
+        else:
+            size = HEADER_SIZE + sum(
+                self.contents.size(value, delta, time_delta)
+                for delta, value in enumerate(kept)
+                if value is not None
+            )
+        fields = header._replace(
+            attributes=attributes, base_timestamp=base_time, record_count=count, length=size - LOG_OVERHEAD
+        )
+        return LightBatch(fields, _payload(tuple(kept), size))
 
     def _end_of(self, segment: Segment) -> int:
         segments = self.log.segments
@@ -159,9 +179,8 @@ class LightCleaner:
         return segments[index + 1].base_offset if index + 1 < len(segments) else self.log.log_end_offset
 
 
-def clean_light(log: LightLog, todo: LogToClean, now_ms: int) -> Cleaned:
-    """Run one round. todo: as `log_to_clean` says. Its records are `Stored`: raises InvariantError for
-    others.
+def clean_light(log: LightLog, todo: LogToClean, now_ms: int, contents: RecordContents = STORED) -> Cleaned:
+    """Run one round. todo: as `log_to_clean` says. contents: of its records.
 
     >>> from broker_core.kafka.log.compaction import log_to_clean
     >>> from broker_core.kafka.log.settings import LogSettings
@@ -174,16 +193,13 @@ def clean_light(log: LightLog, todo: LogToClean, now_ms: int) -> Cleaned:
     (1, [1])
     """
     log.flush_if_due(now_ms)
-    return LightCleaner(log, todo, now_ms).run()
+    return LightCleaner(log, todo, now_ms, contents).run()
 
 
-def _records(batch: Any) -> list[tuple[int, Stored]]:
+def _records(batch: Any) -> list[tuple[int, Any]]:
     """The records that are left in a batch, with their offsets."""
     base = batch.header.base_offset
-    records = [(base + delta, stored) for delta, stored in enumerate(batch.values) if stored is not None]
-    if records and isinstance(records[0][1], int):
-        raise InvariantError("records of this topic have no keys to compact by")
-    return records
+    return [(base + delta, value) for delta, value in enumerate(batch.values) if value is not None]
 
 
 def _emptied(batch: Any) -> LightBatch:
@@ -199,40 +215,12 @@ def _emptied(batch: Any) -> LightBatch:
     return LightBatch(fields, _payload((), HEADER_SIZE))
 
 
-def _rewritten(batch: Any, kept: list[Any], count: int, horizon: int | None) -> LightBatch:
-    header = batch.header
-    base_time = header.max_timestamp if horizon is None else horizon
-    attributes = header.attributes if horizon is None else header.attributes | DELETE_HORIZON
-    size = _size(header.max_timestamp - base_time, None if header.is_control else kept)
-    fields = header._replace(
-        attributes=attributes, base_timestamp=base_time, record_count=count, length=size - LOG_OVERHEAD
+def _marker_size(time_delta: int) -> int:
+    return (
+        MARKER_BYTES
+        + len(encode_record(Record(0, time_delta, None, None), 0, 0))
+        - len(encode_record(Record(0, 0, None, None), 0, 0))
     )
-    return LightBatch(fields, _payload(tuple(kept), size))
-
-
-def _size(time_delta: int, kept: list[Any] | None) -> int:
-    """Bytes of a batch. kept: None: of a marker."""
-    if kept is None:
-        return (
-            MARKER_BYTES
-            + len(encode_record(Record(0, time_delta, None, None), 0, 0))
-            - len(encode_record(Record(0, 0, None, None), 0, 0))
-        )
-    bodies = (
-        encode_record(
-            Record(
-                delta,
-                time_delta,
-                bytes.fromhex(stored[0]),
-                None if stored[1] is None else bytes.fromhex(stored[1]),
-            ),
-            0,
-            0,
-        )
-        for delta, stored in enumerate(kept)
-        if stored is not None
-    )
-    return HEADER_SIZE + sum(map(len, bodies))
 
 
 def _payload(values: tuple[Any, ...], size: int) -> Any:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from broker_core.errors import CommandError
+from broker_core.errors import CommandError, Names
 from broker_core.events import Cause, Json
 from broker_core.kafka.cluster import verbs
 from broker_core.kafka.cluster.cluster import BROKERS_MAX, PARTITIONS_MAX, TopicPlan
@@ -23,7 +23,7 @@ from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.lab.commands.cluster import ClusterCommand
 from broker_core.lab.fields import whole
 from broker_core.lab.kafka.facts import KafkaFacts
-from broker_core.lab.kafka.options import TOPIC_NUMBERS
+from broker_core.lab.kafka.options import CLEANUP_POLICIES, TOPIC_NUMBERS, TOPIC_SETTINGS, check_lags
 from broker_core.lab.kafka.settings import topic_config
 from broker_core.lab.kafka.views.cluster import partition_name
 from broker_core.lab.panels import cluster_notes
@@ -73,7 +73,7 @@ class OperatorCommand(ClusterCommand):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateTopic(OperatorCommand):
     """Its replicas are placed by the controller. min_insync_replicas, unclean_election: settings of the
-    topic. config: what it sets for its own logs, by the names of `TOPIC_NUMBERS`."""
+    topic. config: what it sets for its own logs, by the names of `TOPIC_SETTINGS`."""
 
     kind: ClassVar[str] = "cluster_create_topic"
     GROWS: ClassVar[str] = "args.partitions"
@@ -84,7 +84,7 @@ class CreateTopic(OperatorCommand):
             "replication_factor",
             "min_insync_replicas",
             "unclean_election",
-            *TOPIC_NUMBERS,
+            *TOPIC_SETTINGS,
         }
     )
     FIELDS: ClassVar[Mapping[ErrorCode, str]] = MappingProxyType({
@@ -97,7 +97,7 @@ class CreateTopic(OperatorCommand):
     replication_factor: int
     min_insync_replicas: int = 1
     unclean_election: bool = False
-    config: Mapping[str, int] = field(default_factory=dict)
+    config: Mapping[str, int | str] = field(default_factory=dict)
 
     @classmethod
     def read_args(cls, args: Json) -> dict[str, Any]:
@@ -111,11 +111,7 @@ class CreateTopic(OperatorCommand):
                 "args.min_insync_replicas", args.get("min_insync_replicas", 1), 1, BROKERS_MAX
             ),
             "unclean_election": yes_or_no("args.unclean_election", args.get("unclean_election", False)),
-            "config": {
-                name: whole(f"args.{name}", args[name], low, high)
-                for name, (low, high) in TOPIC_NUMBERS.items()
-                if name in args
-            },
+            "config": topic_settings(args),
         }
 
     def args(self) -> Json:
@@ -264,6 +260,24 @@ def topic_name(value: object) -> str:
             "args.topic", "must be at most {high} characters, and not begin with __", high=TOPIC_LETTERS_MAX
         )
     return value
+
+
+def topic_settings(args: Json) -> dict[str, int | str]:
+    """What a topic sets for its own logs. Raises CommandError at the field that is wrong."""
+    found: dict[str, int | str] = {
+        name: whole(f"args.{name}", args[name], low, high)
+        for name, (low, high) in TOPIC_NUMBERS.items()
+        if name in args
+    }
+    if "cleanup_policy" in args:
+        policy = args["cleanup_policy"]
+        if policy not in CLEANUP_POLICIES:
+            raise CommandError(
+                "args.cleanup_policy", "must be one of {choices}", choices=Names(CLEANUP_POLICIES)
+            )
+        found["cleanup_policy"] = policy
+    check_lags(found, "args.")
+    return found
 
 
 def yes_or_no(field: str, value: object) -> bool:

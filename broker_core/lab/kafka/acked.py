@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from broker_core.kafka.cluster.controller_node import ControllerState
 from broker_core.kafka.cluster.names import CONTROLLER, broker_node
 from broker_core.kafka.cluster.state import BrokerState, TopicPartition
-from broker_core.kafka.replication.replica_log import LightLog
+from broker_core.kafka.replication.replica_log import LightBatch, LightLog
 from broker_core.sim.slot import RUNNING
 from broker_core.sim.world import World
 
@@ -75,15 +75,29 @@ def holder_of(
     world: World, key: TopicPartition, offset: int, values: list[int]
 ) -> tuple[int, LightLog, int] | None:
     """(broker, its log, epoch of the batch) where these records are from that offset on, those that were
-    deleted apart: the registered leader first; None: nowhere any more."""
+    deleted or compacted away apart: the registered leader first; None: nowhere any more."""
     for broker, log in logs_of(world, key):
         first_kept = max(offset, log.log_start_offset)
         if not first_kept < min(offset + len(values), log.log_end_offset):
             continue
         batch = log.batch_at(first_kept)
-        if batch is not None and batch.header.base_offset == offset and batch.values[0] == values[0]:
+        if batch is not None and batch.header.base_offset == offset and _begins_with(batch, values[0]):
             return broker, log, batch.header.partition_leader_epoch
+        is_gap = batch is None or batch.header.base_offset >= offset + len(values)
+        if is_gap and log.settings.cleanup_compact and first_kept < log.active.base_offset:
+            return broker, log, _epoch_at(log, first_kept)
     return None
+
+
+def _begins_with(batch: LightBatch, value: int) -> bool:
+    """Whether that is its first record, or was before compaction took it."""
+    first = next(iter(batch.values), None)
+    return first is None or first == value
+
+
+def _epoch_at(log: LightLog, offset: int) -> int:
+    """The leader epoch in which an offset was written."""
+    return next((epoch for epoch, start in reversed(log.epochs.rows) if start <= offset), 0)
 
 
 def are_deleted(world: World, key: TopicPartition, offset: int, count: int) -> bool:
@@ -110,7 +124,7 @@ def is_repeated(log: LightLog, base_offset: int, value: int) -> bool:
     for batch in log.batches(max(log.log_start_offset, base_offset - LOOKED_BACK)):
         if batch.header.base_offset >= base_offset:
             return False
-        if not batch.header.is_control and batch.values[0] == value:  # type: ignore[attr-defined]  # light batches
+        if not batch.header.is_control and next(iter(batch.values), None) == value:  # type: ignore[attr-defined]  # light batches
             return True
     return False
 

@@ -35,8 +35,10 @@ from broker_core.kafka.cluster.names import broker_node
 from broker_core.kafka.cluster.requests import DeleteRecordsRequest
 from broker_core.kafka.error_codes import ErrorCode
 from broker_core.kafka.group.messages import LeaveGroupRequest, MemberIdentity
+from broker_core.kafka.log.topic_config import COMPACT
 from broker_core.kafka.producer.placement import RECORD_OVERHEAD
 from broker_core.lab.consumer import CRASHED, FROZEN, GONE, Consumer
+from broker_core.lab.kafka.contents import MessageContents
 from broker_core.lab.kafka.group import (
     CONSUMER,
     GROUP_ID,
@@ -161,11 +163,13 @@ class KafkaClusterRules:
         traffic, reads = LabTime(lane.traffic), self.reads
         delivered = Delivered(reads, lambda: lane.world)
         listening, unseen = Listening(lane, lambda: reads.notes.traffic), Unseen()
+        contents = MessageContents(self.messages)
         broker_kind, make_broker = cluster.KINDS["broker"]
 
         def broker(state: Any) -> Node:
             made = cast(Broker, make_broker(state))
             made.host.groups.overhears = listening
+            made.host.contents = contents
             return made
 
         def polled(partition: TopicPartition, offset: int) -> None:
@@ -241,11 +245,11 @@ class KafkaClusterRules:
 
     def tidy(self, lane: Lane, second: int) -> None:
         """Below a partition's committed offset, and below the position of whoever still reads it, nobody
-        reads again."""
+        reads again. A compacted topic keeps what its brokers' cleaners leave."""
         self.bury_unknown(lane)
         self.reads.note_commits()
         self.reads.note_history(second)
-        if second % DELETE_EVERY_S:
+        if second % DELETE_EVERY_S or COMPACT in self.options.get("cleanup_policy", ""):
             return
         shared = self.reads.look()
         low = dict(shared.group.offsets)

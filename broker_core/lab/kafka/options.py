@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 from broker_core.errors import CommandError, Names
 from broker_core.events import Json
@@ -29,6 +30,7 @@ from broker_core.kafka.client.producer.settings import BATCH_SIZE
 from broker_core.kafka.cluster.cluster import BROKERS_MAX
 from broker_core.kafka.group.settings import MIGRATION_POLICIES, NEW, OLD
 from broker_core.kafka.log.settings import DAY_MS, UNLIMITED
+from broker_core.kafka.log.topic_config import COMPACT, DELETE
 from broker_core.kafka.replication.fetcher import Truncation
 from broker_core.lab.fields import LANE_ID, refuse_unknown, whole
 from broker_core.lab.shared.readers import OWN_GROUP
@@ -74,6 +76,11 @@ CLUSTER_FIELDS = (
     "retention_bytes",
     "segment_ms",
     "segment_bytes",
+    "cleanup_policy",
+    "min_cleanable_dirty_ratio_percent",
+    "delete_retention_ms",
+    "min_compaction_lag_ms",
+    "max_compaction_lag_ms",
     "retention_check_interval_ms",
 )
 YEAR_MS = 365 * DAY_MS
@@ -83,10 +90,16 @@ TOPIC_NUMBERS: Mapping[str, tuple[int, int]] = MappingProxyType(
         "retention_bytes": (UNLIMITED, 1 << 40),
         "segment_ms": (1_000, YEAR_MS),
         "segment_bytes": (BATCH_SIZE, 1 << 30),
+        "min_cleanable_dirty_ratio_percent": (0, 100),
+        "delete_retention_ms": (0, YEAR_MS),
+        "min_compaction_lag_ms": (0, YEAR_MS),
+        "max_compaction_lag_ms": (1, YEAR_MS),
     }
 )
-"""What a topic may set for its own logs (`TopicConfig`) -> its lowest and highest value. A segment holds at
-least a full batch of the lane's producer."""
+"""Numbers that a topic may set for its own logs (`TopicConfig`) -> the lowest and highest value. A segment holds
+at least a full batch of the lane's producer."""
+CLEANUP_POLICIES = (DELETE, COMPACT, f"{COMPACT},{DELETE}")
+TOPIC_SETTINGS = ("cleanup_policy", *TOPIC_NUMBERS)
 _NUMBERS: Mapping[str, tuple[int, int]] = MappingProxyType(
     {
         **TOPIC_NUMBERS,
@@ -116,6 +129,7 @@ _CHOICES: Mapping[str, tuple[object, ...]] = MappingProxyType(
         "truncation": tuple(kind.value for kind in Truncation),
         "group_protocol": (CLASSIC, CONSUMER),
         "remote_assignor": (UNIFORM, RANGE),
+        "cleanup_policy": CLEANUP_POLICIES,
         "unclean_election": (True, False),
         "idempotence": (True, False),
         "static_members": (True, False),
@@ -154,6 +168,7 @@ def check_cluster(entry: Json, where: str, topic: str) -> Json:
                     choices=Names(str(choice) for choice in choices),
                 )
             options[name] = entry[name]
+    check_lags(options, f"{where}.")
     if options.get("idempotence") and options.get("acks", -1) != -1:
         raise CommandError(f"{where}.acks", "the idempotent producer needs acks=-1")
     if "racks" in entry:
@@ -177,6 +192,17 @@ def check_cluster(entry: Json, where: str, topic: str) -> Json:
     if "groups" in entry:
         options["groups"] = _groups(entry["groups"], f"{where}.groups")
     return options
+
+
+def check_lags(given: Mapping[str, Any], where: str) -> None:
+    """Raises CommandError where a topic's logs could never be compacted in time."""
+    low, high = given.get("min_compaction_lag_ms", 0), given.get("max_compaction_lag_ms")
+    if high is not None and low > high:
+        raise CommandError(
+            f"{where}min_compaction_lag_ms",
+            "must not be above max_compaction_lag_ms, which is {high}",
+            high=high,
+        )
 
 
 def _groups(given: object, where: str) -> dict[str, Json]:

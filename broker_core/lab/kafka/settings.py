@@ -7,6 +7,7 @@ The options and their bounds: `broker_core/lab/kafka/options.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from broker_core.events import Json
@@ -22,11 +23,11 @@ from broker_core.kafka.cluster.cluster import ClusterPlan, TopicPlan
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
 from broker_core.kafka.cluster.settings import ClusterSettings
 from broker_core.kafka.group.settings import MINUTE_MS, OLD, GroupSettings
-from broker_core.kafka.log.topic_config import TopicConfig
+from broker_core.kafka.log.topic_config import COMPACT, TopicConfig
 from broker_core.kafka.replication.fetcher import Truncation
 from broker_core.lab.consumer import Consumer
 from broker_core.lab.kafka.group import GROUP_ID
-from broker_core.lab.kafka.options import TOPIC_NUMBERS
+from broker_core.lab.kafka.options import TOPIC_SETTINGS
 
 OF_A_CONSUMER = (
     "session_timeout_ms",
@@ -43,6 +44,10 @@ OF_A_CONSUMER = (
 OFFSETS_SEGMENT_MS, OFFSETS_DELETE_RETENTION_MS = 20_000, 60_000
 """Of a lab's `__consumer_offsets`, where Kafka has 7 days (and segments of 100 MB) and 1 day: so the cleaner
 runs while somebody looks."""
+COMPACTED: Mapping[str, int] = MappingProxyType(
+    {"segment_ms": OFFSETS_SEGMENT_MS, "delete_retention_ms": OFFSETS_DELETE_RETENTION_MS}
+)
+"""What a lab's topic that is compacted has where it sets nothing else, for the same reason."""
 OF_A_RESTART = ("assignors", "group_protocol", "assignor_source")
 """Settings that a consumer may come back with (`Consumer.set_to`), as `topics` and `pattern` of a changed
 subscription."""
@@ -134,7 +139,10 @@ def plan_of(options: Json) -> ClusterPlan:
 
 def topic_config(given: Mapping[str, Any]) -> TopicConfig:
     """What a topic sets for its own logs, of a lane's options or a command's."""
-    return TopicConfig(**{name: given[name] for name in TOPIC_NUMBERS if name in given})
+    chosen = {name: given[name] for name in TOPIC_SETTINGS if name in given}
+    if COMPACT in chosen.get("cleanup_policy", ""):
+        chosen = {**({} if "segment_bytes" in chosen else COMPACTED), **chosen}
+    return TopicConfig(**chosen)
 
 
 def producer_settings(options: Json) -> ProducerSettings:

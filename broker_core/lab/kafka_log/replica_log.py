@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any
 
 from broker_core.clock import MILLISECOND_US
@@ -242,14 +241,20 @@ class ReplicaLog:
             "recovery_point": replica["recovery_point"],
             "cleaned_up_to": replica["cleaned_up_to"],
             "segments": [[segment.base_offset, segment.size] for segment in log.segments],
-            "gaps": sum(
-                after.header.base_offset - before.header.next_offset
-                for (_, before), (_, after) in pairwise(self._rows)
-            )
-            + sum(batch.header.last_offset_delta + 1 - batch.header.record_count for _, batch in self._rows),
+            "gaps": self._gaps(replica["start"]),
             "deleted": {str(base): due_ms for base, due_ms in deleted.items()},
             "turning": list(self._turning),
         }
+
+    def _gaps(self, start: int) -> int:
+        """How many offsets have no record any more, from the log start on."""
+        ends = [start, *(batch.header.next_offset for _, batch in self._rows)]
+        between = sum(
+            max(0, batch.header.base_offset - end) for end, (_, batch) in zip(ends, self._rows, strict=False)
+        )
+        return between + sum(
+            batch.header.last_offset_delta + 1 - batch.header.record_count for _, batch in self._rows
+        )
 
     def _close(self, now_ms: int) -> None:
         if self.log is not None:

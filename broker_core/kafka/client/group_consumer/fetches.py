@@ -270,8 +270,8 @@ class Fetcher:
 def visible(
     batches: Iterable[LightBatch], offset: int, isolation: int, aborted: Iterable[AbortedTransaction]
 ) -> Iterator[tuple[int, Any]]:
-    """The records of whole batches that a reader at `offset` sees: no control records, and with
-    read_committed none that was aborted."""
+    """The records of whole batches that a reader at `offset` sees: no control records, none that compaction
+    has taken, and with read_committed none that was aborted."""
     is_committed_only = isolation == READ_COMMITTED
     waiting = sorted(aborted, key=lambda entry: entry.first_offset, reverse=True) if is_committed_only else []
     open_producers: set[int] = set()
@@ -288,5 +288,5 @@ def visible(
             continue
         base = header.base_offset
         for delta, value in enumerate(batch.values):
-            if base + delta >= offset:
+            if base + delta >= offset and value is not None:
                 yield base + delta, value

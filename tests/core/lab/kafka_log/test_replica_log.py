@@ -356,3 +356,31 @@ def test_a_replica_that_retention_has_cut_starts_where_its_broker_does_and_keeps
         assert (told["start_offset"], told["end_offset"]) == (log.log_start_offset, log.log_end_offset)
         read = folder.opened()
         assert [batch.header.base_offset for batch in read.batches(log.log_start_offset)] == kept
+
+
+def test_a_compacted_topic_of_records_has_its_brokers_gaps_and_segments() -> None:
+    """Looked at all along, or once at the end."""
+    lab, key = lab_of(cleanup_policy="compact", segment_ms=5_000), ("flights", 0)
+    often, once = Folder(key, lab.workload.to_json()), Folder(key, lab.workload.to_json())
+    for _ in range(12):
+        lab.advance_to(lab.now_us + 5 * SECOND)
+        often.look(lab, 2)
+    log = log_of(lab, 2, key)
+    left = {
+        batch.header.base_offset + delta: value
+        for batch in log.batches()
+        for delta, value in enumerate(batch.values)  # type: ignore[attr-defined]
+        if value is not None
+    }
+    assert len(left) < log.log_end_offset
+    for folder in (often, once):
+        told = folder.look(lab, 2)
+        assert told["gaps"] == log.log_end_offset - len(left) and told["cleaned_up_to"]
+        read = folder.opened()
+        assert [base for base, _ in told["segments"]] == [segment.base_offset for segment in log.segments]
+        records = {record.offset: record for batch in read.batches() for record in batch.records()}
+        assert records.keys() == left.keys()
+        for offset, value in left.items():
+            assert records[offset].value == lab.workload.payload(value).encode()
+            assert records[offset].key == lab.workload.key_bytes(lab.workload.codes_of([value])[0])
+    assert "compacted" in {each["kind"] for each in often.state["logs"]["flights-0"]["turning"]}

@@ -1,0 +1,31 @@
+"""What the records of a lane are to its brokers' cleaners: a value is a message's id, its key the message's.
+
+No message of a lab is a tombstone: an empty payload is a value, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from broker_core.kafka.producer.placement import RECORD_OVERHEAD
+from broker_core.lab.messages import Messages
+from broker_core.lab.workload.live_keys import NO_KEY
+
+
+class MessageContents:
+    """`RecordContents` of ids."""
+
+    def __init__(self, messages: Messages) -> None:
+        self.messages = messages
+
+    def key(self, value: Any) -> Hashable | None:
+        code = self.messages.key_code(value) if isinstance(value, int) else NO_KEY
+        return None if code == NO_KEY else code
+
+    def is_tombstone(self, value: Any) -> bool:
+        return False
+
+    def size(self, value: Any, offset_delta: int, time_delta: int) -> int:
+        """As the lane's producer counts a record with a key."""
+        return RECORD_OVERHEAD
