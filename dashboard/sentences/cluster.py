@@ -210,6 +210,11 @@ CLUSTER = {
     "cluster.topic_partitions": _("partitions"),
     "cluster.topic_factor": _("replication factor"),
     "cluster.topic_unclean": _("unclean.leader.election.enable"),
+    "cluster.topic_settings": _("Retention and cleanup"),
+    "cluster.topic_settings_hint": _(
+        "Empty: the broker's default. A compacted topic closes its segments after 20 s and keeps tombstones for"
+        " 60 s, unless you set these."
+    ),
     "cluster.topic_make": _("Create"),
     "cluster.partitions_of": _("partitions of {topic} in total"),
     "cluster.add_hint": _("Never fewer: a topic only grows. From then on, keys map to other partitions."),

@@ -210,6 +210,49 @@ def test_a_topic_gets_more_partitions_and_never_fewer(cluster: Page) -> None:
     save(page, "cluster-partitions")
 
 
+def test_a_new_topic_says_how_long_it_keeps_and_how_it_cleans_and_a_wrong_number_is_refused_at_its_field(
+    cluster: Page,
+) -> None:
+    page = cluster
+    page.keyboard.press("n")
+    page.keyboard.type("audit")
+    page.fill("#create-topic [name=partitions]", "1")
+    page.locator("#create-topic summary").click()
+    page.select_option("#create-topic [name=cleanup_policy]", "compact,delete")
+    page.fill("#create-topic [name=retention_ms]", "-1")
+    page.fill("#create-topic [name=min_cleanable_dirty_ratio_percent]", "200")
+    page.locator("#create-topic summary").click()
+    page.locator("#create-topic [type=submit]").click()
+    ratio = page.locator("#create-topic [name=min_cleanable_dirty_ratio_percent]")
+    expect(page.locator("#create-topic .bad")).to_contain_text("from 0 to 100")
+    expect(ratio).to_be_focused()
+    save(page, "cluster-settings-refused")
+    ratio.fill("20")
+    page.fill("#create-topic [name=min_compaction_lag_ms]", "9")
+    page.fill("#create-topic [name=max_compaction_lag_ms]", "8")
+    page.keyboard.press("Enter")
+    expect(page.locator("#create-topic .bad")).to_contain_text("must not be above max_compaction_lag_ms")
+    expect(page.locator("#create-topic [name=min_compaction_lag_ms]")).to_be_focused()
+    page.fill("#create-topic [name=min_compaction_lag_ms]", "")
+    page.keyboard.press("Enter")
+    expect(page.locator("#large-title")).to_have_text("audit-0")
+    site, lab = page.url.split("/lab/")[0], page.url.split("/lab/")[1].split("/")[0]
+    journal = page.request.get(f"{site}/api/labs/{lab}/journal/").json()
+    made = next(
+        command["args"]
+        for command in reversed(journal["commands"])
+        if command["kind"] == "cluster_create_topic"
+    )
+    wanted = {
+        "cleanup_policy": "compact,delete",
+        "retention_ms": -1,
+        "min_cleanable_dirty_ratio_percent": 20,
+        "max_compaction_lag_ms": 8,
+    }
+    assert {name: made[name] for name in wanted} == wanted
+    assert "segment_ms" not in made and "min_compaction_lag_ms" not in made
+
+
 def test_an_operator_makes_a_topic_moves_it_and_elects_and_a_wrong_one_is_refused_at_its_field(
     cluster: Page,
 ) -> None:

@@ -4,7 +4,7 @@
 import { speak } from "../base/chrome.js";
 import { Refusal } from "../base/commands.js";
 import { clearErrors, showErrors } from "../base/field_errors.js";
-import { KEYS, brokersOf, nextWriter, offered, orderOf, whole } from "./operator_orders.js";
+import { KEYS, brokersOf, nextWriter, offered, orderOf, settingsOf, whole } from "./operator_orders.js";
 
 const FORMS = ["create_topic", "add_partitions", "reassign"];
 
@@ -45,6 +45,11 @@ export function createOperator(box, forms, { send, fail, look }) {
       if (verb === "create_topic") look(`${values.topic}-0`);
       if (FORMS.includes(verb)) close(verb);
     } catch (error) {
+      for (const folded of forms[verb]?.querySelectorAll("details") ?? []) {
+        folded.open ||= Object.keys(error.fields ?? {}).some((field) =>
+          folded.querySelector(`[data-field="${CSS.escape(field)}"]`),
+        );
+      }
       const isAtField =
         FORMS.includes(verb) &&
         error instanceof Refusal &&
@@ -84,6 +89,7 @@ export function createOperator(box, forms, { send, fail, look }) {
           replication_factor: whole(elements.replication_factor.value),
           min_insync_replicas: whole(elements.min_insync_replicas.value),
           unclean_election: elements.unclean_election.checked,
+          ...settingsOf([...forms[verb].querySelectorAll("[data-setting]")].map((one) => [one.name, one.value])),
         },
         near,
       );

@@ -31,8 +31,11 @@ export const brokersOf = (text) =>
     .split(/[\s,]+/)
     .filter(Boolean)
     .map((word) => (/^\d+$/.test(word) ? Number(word) : word));
-// Likewise a number.
-export const whole = (text) => (/^\d+$/.test(text.trim()) ? Number(text) : text);
+// Likewise a number, of which -1 is one.
+export const whole = (text) => (/^-?\d+$/.test(text.trim()) ? Number(text) : text);
+// What a topic sets for its own logs, of the texts in a form: one that is empty sets nothing.
+export const settingsOf = (texts) =>
+  Object.fromEntries(texts.filter(([, text]) => text.trim()).map(([name, text]) => [name, whole(text)]));
 
 const WRITERS_MAX = 8;
 
