@@ -32,12 +32,12 @@ from dashboard.logs.places import BROKER, REPLICA, labs_dir, state_of, wish
 from dashboard.logs.source import Query, Source
 from dashboard.models import Lab
 
-FORMAT = 1
+FORMAT = 2
 """Part of a folder's name; a change in what is written makes new folders."""
 BROKERS_MAX, PARTITION_MAX = 9, 9_999
 OFFSETS_PARTITIONS = 50
-RECORDS_SHOWN = ("segment_bytes", "index_interval_bytes")
-COMPACTED_SHOWN = ("segment_ms", "index_interval_bytes", "min_cleanable_dirty_ratio", "delete_retention_ms")
+RETENTION = ("retention_bytes", "retention_ms")
+COMPACTION = ("min_cleanable_dirty_ratio", "delete_retention_ms")
 
 
 class AskedReplica(NamedTuple):
@@ -162,7 +162,6 @@ def source_of(asked: AskedReplica) -> Source:
         raise _no_replica(asked)
     path = folder / str(state.get("generation", 0)) / asked.name
     path.mkdir(parents=True, exist_ok=True)
-    is_compacted = bool(replica and replica["is_compacted"])
     behind_us = max(0, (stored["at_us"] if stored is not None else 0) - state.get("at_us", 0))
     about: Json = {
         "kind": "lab",
@@ -172,7 +171,7 @@ def source_of(asked: AskedReplica) -> Source:
         "partition": asked.partition,
         "folder": asked.name,
         "settings": _settings(asked, replica),
-        "settings_shown": COMPACTED_SHOWN if is_compacted else RECORDS_SHOWN,
+        **_shown(replica),
         "bytes_limit": None,
         "records_of_lab": stored["view"]["record_count"] if stored is not None else 0,
         "behind": 0,
@@ -181,7 +180,7 @@ def source_of(asked: AskedReplica) -> Source:
         "first_record": 0,
         "high_watermark": told.get("high_watermark", 0),
         "recovery_point": told.get("recovery_point", 0),
-        "cleanup_policy": "compact" if is_compacted else "delete",
+        "cleanup_policy": _policy(replica),
         "turning": told.get("turning", []),
         "committed": _committed(asked),
         "partitions": _partitions(asked, state),
@@ -194,8 +193,7 @@ def source_of(asked: AskedReplica) -> Source:
         opened_part(path, told),
         about,
         EPOCH_MS + state.get("at_us", 0) // 1000,
-        retention_bytes=-1,
-        retention_ms=-1,
+        **_retention(replica),
         end_offset=told.get("end_offset", 0),
         cleaned_up_to=told.get("cleaned_up_to") or 0,
         deleted_at_ms={int(base): due_ms for base, due_ms in told.get("deleted", {}).items()},
@@ -213,12 +211,8 @@ def table_of(folder: Path, description: Json, state: Json) -> tuple[OpenedLog, J
     name = f"{description['topic']}-{description['partition']}"
     told, replica = state["logs"][name], state["replica"]
     settings = LogSettings(
-        segment_bytes=2**31 - 1,
-        segment_ms=replica["segment_ms"],
-        cleanup_delete=False,
+        **{**replica["settings"], "segment_bytes": 2**31 - 1},
         cleanup_compact=True,
-        min_cleanable_dirty_ratio_percent=replica["min_cleanable_dirty_ratio_percent"],
-        delete_retention_ms=replica["delete_retention_ms"],
     )
     about = {"topic": description["topic"], "partition": description["partition"], "settings": settings,
              "cleaned_up_to": told["cleaned_up_to"], "now_ms": EPOCH_MS + state["at_us"] // 1000}  # fmt: skip
@@ -238,13 +232,47 @@ def _ask_shard(asked: AskedReplica, folder: Path, state: Json, at_us: int) -> No
 
 
 def _settings(asked: AskedReplica, replica: Json | None) -> Json:
+    """Those of the topic, but for what the page chooses."""
     chosen = asked.settings.to_json()
-    if not replica or not replica["is_compacted"]:
+    if not replica:
         return chosen
+    own = replica["settings"]
+    names = (
+        *RETENTION,
+        "delete_retention_ms",
+        *(("segment_ms", "segment_bytes") if replica["rolls"] else ()),
+    )
     return {
-        **chosen, "segment_ms": replica["segment_ms"], "delete_retention_ms": replica["delete_retention_ms"],
-        "min_cleanable_dirty_ratio": replica["min_cleanable_dirty_ratio_percent"] / 100,
-    }  # fmt: skip
+        **chosen,
+        **{name: own[name] for name in names},
+        "min_cleanable_dirty_ratio": own["min_cleanable_dirty_ratio_percent"] / 100,
+    }
+
+
+def _shown(replica: Json | None) -> Json:
+    """settings_shown: those that act on this topic. settings_fixed: those of them that are the topic's own."""
+    if not replica:
+        return {"settings_shown": ["segment_bytes", "index_interval_bytes"], "settings_fixed": []}
+    fixed = [
+        *(("segment_ms", "segment_bytes") if replica["rolls"] else ()),
+        *(RETENTION if replica["settings"]["cleanup_delete"] else ()),
+        *(COMPACTION if replica["is_compacted"] else ()),
+    ]
+    chosen = ["index_interval_bytes"] if replica["rolls"] else ["segment_bytes", "index_interval_bytes"]
+    return {"settings_shown": [*chosen, *fixed], "settings_fixed": fixed}
+
+
+def _policy(replica: Json | None) -> str:
+    is_compacted = bool(replica and replica["is_compacted"])
+    deletes = not replica or replica["settings"]["cleanup_delete"]
+    return ",".join(word for word, is_there in (("compact", is_compacted), ("delete", deletes)) if is_there)
+
+
+def _retention(replica: Json | None) -> Json:
+    """How long the topic keeps its records. counted_bytes: a broker of a lab counts its log by descriptors."""
+    if not replica or not replica["settings"]["cleanup_delete"]:
+        return {"retention_bytes": -1, "retention_ms": -1}
+    return {**{name: replica["settings"][name] for name in RETENTION}, "counted_bytes": replica["bytes"]}
 
 
 def _replica_part(replica: Json | None, condition: str | None, told: Mapping[str, int]) -> Json:

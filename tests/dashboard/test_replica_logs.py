@@ -68,7 +68,7 @@ def test_each_replica_shows_its_own_log_and_the_checkpoints_as_files(world: Worl
         assert (folder["broker"], folder["folder"], folder["settings_shown"]) == (
             broker,
             "flights-2",
-            ["segment_bytes", "index_interval_bytes"],
+            ["segment_bytes", "index_interval_bytes", "retention_bytes", "retention_ms"],
         )
         assert folder["start_offset"] <= folder["high_watermark"] <= folder["end_offset"] > 0
         assert folder["replica"]["condition"] == "running" and folder["replica"]["role"] in (
@@ -227,3 +227,45 @@ def test_a_killed_writer_begins_a_new_generation_and_old_ones_go(world: World, l
         "3",
         "4",
     ]
+
+
+def test_a_replica_s_retention_is_its_topic_s_own_and_is_never_a_bound_that_nobody_set(world: World) -> None:
+    bounds = {"retention_ms": 20_000, "retention_bytes": 1_000, "segment_ms": 5_000}
+    lab = world.open(lanes=[{**LANE, "brokers": 1, **bounds}], workload={"rate": 40})
+    world.run(30)
+    folder = look(world, lab, broker=1, partition=2).json()
+    assert (folder["retention"]["bytes"], folder["retention"]["ms"]) == (1_000, 20_000)
+    assert folder["cleanup_policy"] == "delete" and folder["settings_fixed"] == [
+        "segment_ms",
+        "segment_bytes",
+        "retention_bytes",
+        "retention_ms",
+    ]
+    assert {name: folder["settings"][name] for name in bounds} == bounds
+    assert set(folder["settings_shown"]) - set(folder["settings_fixed"]) == {"index_interval_bytes"}
+    live = [segment for segment in folder["segments"] if segment["state"] != "deleted"]
+    counted = folder["retention"]["reaches_position"]
+    assert len(live) > 1 and counted <= folder["bytes"]
+
+
+def test_a_replica_of_a_topic_that_sets_nothing_has_the_broker_s_seven_days(world: World, lab: Lab) -> None:
+    broker = replicas_of(world, lab)[2][0]
+    folder = look(world, lab, broker=broker, partition=2).json()
+    assert folder["retention"]["ms"] == 7 * 24 * 3_600_000 and folder["retention"]["bytes"] is None
+    assert folder["settings_shown"] == ["segment_bytes", "index_interval_bytes", *folder["settings_fixed"]]
+    assert folder["settings_fixed"] == ["retention_bytes", "retention_ms"]
+
+
+@pytest.mark.parametrize("policy", ["compact", "compact,delete"])
+def test_a_compacted_topic_of_records_is_shown_as_one(world: World, policy: str) -> None:
+    lab = world.open(
+        lanes=[{**LANE, "brokers": 1, "cleanup_policy": policy, "retention_ms": 60_000}],
+        workload={"rate": 40},
+    )
+    world.run(8)
+    folder = look(world, lab, broker=1, partition=2).json()
+    assert folder["cleanup_policy"] == policy
+    assert folder["settings"]["delete_retention_ms"] == 60_000
+    assert folder["retention"]["ms"] == (60_000 if "delete" in policy else None)
+    found = ask(lab, "clean/", broker=1, partition=2).json()
+    assert found.get("reason") in (None, "preparing"), found

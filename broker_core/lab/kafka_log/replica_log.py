@@ -8,10 +8,10 @@ because the replica was truncated or compacted, begins a new generation: a folde
 a reader sees one or the other. The byte-exact log and the replica's light one agree by a law
 (tests/core/lab/kafka_log/test_replica_log.py): same offsets, epochs, producers and segments' bounds.
 
-The lab's brokers keep a topic of records in one segment of a gigabyte, which would be one box for days; here
-it is rolled by the page's segment.bytes. A compacted topic has the replica's own segments, for compaction
-goes by them. `leader-epoch-checkpoint` and the files of the broker's folder are the broker's, character by
-character.
+Unless its topic says otherwise, a lab's broker keeps a topic of records in one segment of a gigabyte, which
+would be one box for days; here it is rolled by the page's segment.bytes. A topic that sets its own segments has
+the replica's, as every compacted one does: retention and compaction go by them. `leader-epoch-checkpoint` and
+the files of the broker's folder are the broker's, character by character.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ class ReplicaLog:
         self._rows: list[tuple[int, LightBatch]] = []  # what is written: base offset of its segment, batch
         self._texts: dict[tuple[str, str], str] = {}
         self._cleaned_up_to: int | None = None
+        self._begun_ms = 0  # the time of the first batch in the last segment
         self._turning: deque[Json] = deque(maxlen=TURNING_MAX)
 
     def take(self, told: Json) -> Json:
@@ -112,15 +113,22 @@ class ReplicaLog:
         log = self.log
         assert log is not None
         for base, batch in rows[len(self._rows) :]:
-            rolled = self._append(
-                log, base if replica["is_compacted"] else None, writer.data_of(batch), now_ms
-            )
-            if (
-                rolled is not None and generation == self.generation
-            ):  # when the segments of a folder that is begun again rolled nobody saw
-                self._tell(now_ms, "rolled", rolled, base_offset=log.active.base_offset)
+            before, time_ms = log.active.base_offset, batch.header.max_timestamp
+            waited_ms = time_ms - self._begun_ms if log.active.size else 0
+            if replica["rolls"]:
+                self._follow(log, base, writer.data_of(batch), now_ms)
+            else:
+                self._append(log, writer.data_of(batch), now_ms)
+            # When the segments of a folder that is begun again rolled nobody saw.
+            if log.active.base_offset > before and generation == self.generation:
+                is_time = replica["rolls"] and waited_ms >= replica["settings"]["segment_ms"]
+                self._tell(
+                    now_ms, "rolled", "time" if is_time else "size", base_offset=log.active.base_offset
+                )
+            if log.active.base_offset > before or not waited_ms:
+                self._begun_ms = time_ms
             self._rows.append((base, batch))
-        if replica["is_compacted"] and (last := replica["segments"][-1]["base"]) > log.active.base_offset:
+        if replica["rolls"] and (last := replica["segments"][-1]["base"]) > log.active.base_offset:
             log.roll(now_ms, last)
         log.high_watermark = replica["high_watermark"]
         log.raise_log_start(min(replica["start"], log.high_watermark))
@@ -167,7 +175,7 @@ class ReplicaLog:
         )
         first = (
             replica["segments"][0]["base"]
-            if replica["is_compacted"]
+            if replica["rolls"]
             else rows[0][1].header.base_offset
             if rows
             else replica["start"]
@@ -176,18 +184,17 @@ class ReplicaLog:
             log.restart_at(first, now_ms)
         self.log = log
 
-    def _append(self, log: PartitionLog, base: int | None, data: bytes, now_ms: int) -> str | None:
-        """base: of the replica's own segment; None: the page's segment.bytes rolls. Gives why a segment began
-        with it; None: none did."""
-        first, reason = int.from_bytes(data[:8], signed=True), None
-        if base is not None and base > log.active.base_offset:
+    def _follow(self, log: PartitionLog, base: int, data: bytes, now_ms: int) -> None:
+        """base: of the replica's own segment."""
+        if base > log.active.base_offset:
             log.roll(now_ms, base)
-            reason = "time"
-        elif base is None and log.active.size and log.active.size + len(data) > self.settings.segment_bytes:
-            log.roll(now_ms, first)
-            reason = "size"
         log.append_as_follower(data, now_ms=now_ms)
-        return reason
+
+    def _append(self, log: PartitionLog, data: bytes, now_ms: int) -> None:
+        """The page's segment.bytes rolls."""
+        if log.active.size and log.active.size + len(data) > self.settings.segment_bytes:
+            log.roll(now_ms, int.from_bytes(data[:8], signed=True))
+        log.append_as_follower(data, now_ms=now_ms)
 
     def _tell_cut(self, replica: Json, known: int, now_ms: int) -> None:
         """Why what is there does not go on: the cleaner has been there, or the replica was truncated."""

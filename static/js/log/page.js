@@ -133,7 +133,7 @@ function drawTurning() {
 function take(answer) {
   folder = answer;
   shown = placeNow();
-  settings?.write(folder.settings, folder.settings_shown);
+  settings?.write(folder.settings, folder.settings_shown, folder.settings_fixed);
   drawWords();
   drawFolder();
   address();

@@ -32,11 +32,12 @@ export function createSettings(form, { say, defaults, onApply, onFault }) {
   const touched = new Set();
   for (const [name, input] of inputs) input.addEventListener("input", () => touched.add(name));
 
-  // shown: the settings that act on the topic; a field for another one would do nothing.
-  function write(settings, shown = SETTINGS) {
+  // shown: the settings that act on the topic; a field for another one would do nothing. fixed: those of them that are
+  // the topic's own, which this page does not change.
+  function write(settings, shown = SETTINGS, fixed = []) {
     for (const [name, input] of inputs) {
       if (!touched.has(name)) input.value = settings[name];
-      input.closest(".field").hidden = !shown.includes(name);
+      input.closest(".field").hidden = !shown.includes(name) || fixed.includes(name);
     }
   }
 
@@ -44,6 +45,7 @@ export function createSettings(form, { say, defaults, onApply, onFault }) {
     const settings = {};
     let bad = null;
     for (const [name, input] of inputs) {
+      if (input.closest(".field").hidden) continue;
       const value = plainNumber(input.value), isNumber = isWhole(value);
       fieldError(input, isNumber ? "" : say("log.whole_number"));
       if (!isNumber) bad ??= input;

@@ -5,7 +5,8 @@ its process runs or not.
     "files"} or None}
 
 The batches are the light log's columns (`kafka/replication/light_columns.py`), from the log start on; of a
-compacted topic all of them, by segment. `files` are texts as they are on the disk, byte for byte. Clocks are
+compacted topic all of them, by segment. `rolls`: the topic's segments are shorter than Kafka's default, so there
+are several; `bytes`: as the broker counts its log, by descriptors. `files` are texts as they are on the disk, byte for byte. Clocks are
 the nodes': `clock_ms` ahead of the lab's.
 """
 
@@ -16,6 +17,7 @@ from broker_core.kafka.cluster.names import broker_node
 from broker_core.kafka.cluster.state import DOWN, BrokerState, TopicPartition
 from broker_core.kafka.log.checkpoints import CLEANER, LEADER_EPOCH, REPLICATION, read_offsets
 from broker_core.kafka.log.memory_storage import MemoryFolder
+from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.replication.light_columns import columns_of
 from broker_core.kafka.replication.light_segment import LightSegment
 from broker_core.kafka.replication.replica_log import LightLog
@@ -26,6 +28,17 @@ from broker_core.lab.messages import Messages
 from broker_core.sim.slot import PAUSED, RUNNING
 from broker_core.sim.world import World
 
+SETTINGS = (
+    "segment_ms",
+    "segment_bytes",
+    "cleanup_delete",
+    "retention_ms",
+    "retention_bytes",
+    "min_cleanable_dirty_ratio_percent",
+    "delete_retention_ms",
+)
+"""Of the log, which a page shows."""
+KAFKAS = LogSettings()
 LOST, STOPPED = "disk_lost", "stopped"
 
 
@@ -74,7 +87,8 @@ def _replica(
     leader = None if replica is None else replica.partition.leader
     leading = None if leader is None else brokers.get(leader)
     leader_log = None if leading is None else leading.disk.logs.get(key)
-    is_compacted = log.settings.cleanup_compact
+    settings = log.settings
+    is_compacted = settings.cleanup_compact
     high_watermark = (
         log.high_watermark if is_there else read_offsets(state.disk.folder, REPLICATION).get(key, 0)
     )
@@ -89,9 +103,9 @@ def _replica(
         "files": {name: text for name, text in _texts(log.folder).items() if name == LEADER_EPOCH},
         "is_compacted": is_compacted,
         "cleaned_up_to": read_offsets(state.disk.folder, CLEANER).get(key) if is_compacted else None,
-        "min_cleanable_dirty_ratio_percent": log.settings.min_cleanable_dirty_ratio_percent,
-        "segment_ms": log.settings.segment_ms,
-        "delete_retention_ms": log.settings.delete_retention_ms,
+        "rolls": settings.segment_ms < KAFKAS.segment_ms or settings.segment_bytes < KAFKAS.segment_bytes,
+        "bytes": log.size,
+        "settings": {name: getattr(settings, name) for name in SETTINGS},
         "segments": [_segment(segment, log) for segment in log.segments if isinstance(segment, LightSegment)],
     }
 

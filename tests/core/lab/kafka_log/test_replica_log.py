@@ -190,6 +190,9 @@ def view_of(log: LightLog, **more: Any) -> Json:
         "leader": 1,
         "leader_end": None,
         "is_compacted": False,
+        "rolls": False,
+        "bytes": log.size,
+        "settings": {"segment_ms": log.settings.segment_ms},
         "cleaned_up_to": None,
         "files": {"leader-epoch-checkpoint": log.folder.read("leader-epoch-checkpoint").decode()}
         if log.epochs.rows
@@ -356,6 +359,9 @@ def test_a_replica_that_retention_has_cut_starts_where_its_broker_does_and_keeps
         assert (told["start_offset"], told["end_offset"]) == (log.log_start_offset, log.log_end_offset)
         read = folder.opened()
         assert [batch.header.base_offset for batch in read.batches(log.log_start_offset)] == kept
+        assert [base for base, _ in told["segments"]] == [segment.base_offset for segment in log.segments]
+    turning = often.state["logs"]["flights-0"]["turning"]
+    assert {each["reason"] for each in turning if each["kind"] == "rolled"} == {"time"}
 
 
 def test_a_compacted_topic_of_records_has_its_brokers_gaps_and_segments() -> None:
