@@ -57,7 +57,9 @@ def run() -> list[Figure]:
                 multiprocessing.get_context("spawn").Queue(),
                 multiprocessing.get_context("spawn").Queue(),
             )
-            lab = multiprocessing.get_context("spawn").Process(target=_drive, args=(folder, began, cost))
+            lab = multiprocessing.get_context("spawn").Process(
+                target=_drive, args=(folder, began, cost, SECONDS, WARM_UP_S)
+            )
             lab.start()
             start_s = began.get()
             while lab.is_alive():
@@ -88,7 +90,14 @@ def run() -> list[Figure]:
     ]
 
 
-def _drive(folder: Path, began: "multiprocessing.Queue[float]", cost: "multiprocessing.Queue[float]") -> None:
+def _drive(
+    folder: Path,
+    began: "multiprocessing.Queue[float]",
+    cost: "multiprocessing.Queue[float]",
+    seconds: int,
+    warm_up_s: int,
+) -> None:
+    """The lab, in a process of its own, which reads this file again: how long is handed to it."""
     settings.configure(RUN_DIR=folder)
     core = Lab(
         scenario_from_json(
@@ -99,14 +108,14 @@ def _drive(folder: Path, began: "multiprocessing.Queue[float]", cost: "multiproc
     start_s = time.monotonic()
     began.put(start_s)
     writing_s = 0.0
-    while (now := time.monotonic() - start_s) < SECONDS:
+    while (now := time.monotonic() - start_s) < seconds:
         core.advance_to(int(now * SECOND))
         before = time.process_time()
         writer.write(core, now)
-        if now > WARM_UP_S:
+        if now > warm_up_s:
             writing_s += time.process_time() - before
         time.sleep(max(0.0, FRAME_S - (time.monotonic() - start_s - now)))
-    cost.put(writing_s / (SECONDS - WARM_UP_S))
+    cost.put(writing_s / (seconds - warm_up_s))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from tests.supervisor.site import SupervisedSite
 
 Figure = tuple[str, float, str, str, str]
 SECONDS = 15
+SETTLING_MS = 3_000
 MINUTES = float(os.environ.get("MINUTES", "1"))
 
 
@@ -39,7 +40,7 @@ def _measure(page: Page, url: str) -> list[Figure]:
     tools = page.context.new_cdp_session(page)
     # Thread ticks: processor time of the main thread, not what other programs took from it meanwhile.
     tools.send("Performance.enable", {"timeDomain": "threadTicks"})
-    page.wait_for_timeout(3000)
+    page.wait_for_timeout(SETTLING_MS)
     task_s, seq = _metric(tools, "TaskDuration"), drawn_seq(page)
     page.wait_for_timeout(SECONDS * 1000)
     frames = drawn_seq(page) - seq

@@ -18,6 +18,8 @@ from broker_core.pipeline.study import study_check, study_run
 
 RECORDS = int(os.environ.get("HIGHWATER_STUDY_RECORDS", "2000000"))
 KEYS = int(os.environ.get("HIGHWATER_STUDY_KEYS", "1000000"))
+WARM_RECORDS = 100_000
+JOINS = 12
 MASTER = os.environ.get("SPARK_MASTER", "local[2]")
 DRIVER_MEMORY = os.environ.get("SPARK_DRIVER_MEMORY", "4g")
 GIB = 2**30
@@ -25,11 +27,11 @@ GIB = 2**30
 
 def run():
     source = {"kind": "zipf", "keys": KEYS, "records": RECORDS, "exponent": 1.1, "seed": 7}
-    history = {"kind": "given", "start": 4, "changes": [{"kind": "join"}] * 12}
+    history = {"kind": "given", "start": 4, "changes": [{"kind": "join"}] * JOINS}
     with tempfile.TemporaryDirectory() as folder, HighestMemory() as memory:
         spark = spark_open(work_dir=Path(folder) / "spark", master=MASTER, driver_memory=DRIVER_MEMORY)
         try:
-            _study(spark, source | {"records": 100_000}, history, Path(folder) / "warm")
+            _study(spark, source | {"records": WARM_RECORDS}, history, Path(folder) / "warm")
             began = time.perf_counter()
             from pyspark.sql import functions as f
 
@@ -46,7 +48,7 @@ def run():
         (
             (
                 f"study of {RECORDS:,} records, {result['workload']['keys']:,} keys, {len(result['strategies'])} "
-                f"strategies at 4 to 16 consumers"
+                f"strategies at 4 to {4 + JOINS} consumers"
             ),
             study_s,
             "s",

@@ -25,6 +25,9 @@ KEYS = 100_003
 STRATEGY = "kafka.range"
 HISTORY = {"kind": "given", "start": 4, "changes": [{"kind": "join"}] * 4}
 REPEATS = 5
+COLD_RUNS = 2
+IS_PREPARED = True
+"""Whether the cold runs come after what `make install` prepares in the background."""
 COUNT = (
     "SELECT count(*), sum(records) FROM (SELECT customer, count(*) AS records FROM read_csv('{path}', header "
     "= true) GROUP BY customer)"
@@ -44,9 +47,9 @@ def run() -> list[Figure]:
 
 
 def _cold(folder: Path, one: Path, many: Path) -> list[Figure]:
-    """Each in processes of its own, from the command line; after what `make install` prepares in the
-    background."""
-    command_cpu_s([sys.executable, "manage.py", "prepare_studies"])
+    """Each in processes of its own, from the command line."""
+    if IS_PREPARED:
+        command_cpu_s([sys.executable, "manage.py", "prepare_studies"])
 
     def study(path: Path) -> float:
         command = [
@@ -61,10 +64,10 @@ def _cold(folder: Path, one: Path, many: Path) -> list[Figure]:
             "--out",
             str(folder / "cold"),
         ]
-        return min(command_cpu_s(command) for _ in range(2))
+        return min(command_cpu_s(command) for _ in range(COLD_RUNS))
 
     count = f"import duckdb; duckdb.sql({COUNT.format(path=many)!r}).fetchall()"
-    peer = min(command_cpu_s([sys.executable, "-c", count]) for _ in range(2))
+    peer = min(command_cpu_s([sys.executable, "-c", count]) for _ in range(COLD_RUNS))
     first, all_rows = study(one), study(many)
     return [
         (
