@@ -1,10 +1,13 @@
 """What all tests share: the settings they run under, in their own run folder, and the messages as the tree
 has them."""
 
+import gc
 import os
+from collections.abc import Generator
 
 import hypothesis
 import pytest
+from _pytest.nodeid import coerce_node_id
 
 from mqsite.keeper import ROOT
 from mqsite.messages import compile_messages
@@ -12,6 +15,8 @@ from tests.durations import Folders
 
 CORE = ROOT / "tests" / "core"
 STORIES = ROOT / "tests" / "browser"
+GENERATIONS = (50_000, 20, 4)
+"""When garbage is looked for: a lab of a test is some 100,000 objects that all live as long as the test."""
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mqsite.settings.test")
 
@@ -43,6 +48,18 @@ def pytest_configure(config: pytest.Config) -> None:
         compile_messages(ROOT / "locale")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect without looking for garbage: 16,000 tests and all modules stay, and each look would walk
+    through them again."""
+    gc.disable()
+    collected = yield
+    gc.freeze()
+    gc.set_threshold(*GENERATIONS)
+    gc.enable()
+    return collected
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by marks and xdist reads its groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Who asks for a real site runs alone (`make test` runs the others first, beside one another), but for
@@ -58,3 +75,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             )
         if "spark" in fixtures and item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group("spark"))
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist tells what it has collected
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """xdist 3.8 writes an item's group into `_nodeid`, and pytest 9 reads the id from `_id`: without this each
+    worker has a Spark of its own."""
+    for item in session.items:
+        if named := vars(item).get("_nodeid"):
+            item._id = coerce_node_id(named)

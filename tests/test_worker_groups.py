@@ -1,0 +1,31 @@
+"""Tests of one group run in one worker of xdist, so that they share what took long to make."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from mqsite.keeper import ROOT
+
+PROGRAM = """
+import os
+import pytest
+
+@pytest.mark.xdist_group("one")
+@pytest.mark.parametrize("number", range(6))
+def test_of_one_group(number, record_property):
+    with open({seen!r}, "a") as file:
+        print(os.environ["PYTEST_XDIST_WORKER"], file=file)
+"""
+
+
+def test_a_group_has_one_worker(tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    (tmp_path / "test_groups.py").write_text(PROGRAM.format(seen=str(seen)))
+    command = [
+        sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup", "-p", "no:cacheprovider",
+        "-p", "tests.conftest", "--rootdir", str(tmp_path), str(tmp_path),
+    ]  # fmt: skip
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    workers = seen.read_text().split()
+    assert len(workers) == 6 and len(set(workers)) == 1
