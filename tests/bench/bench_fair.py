@@ -87,7 +87,7 @@ def measure(labs: list[tuple[str, ...]]) -> list[float]:
 
     transport.wait_for_wake = wait_for_wake  # type: ignore[method-assign]
     world.shard = Shard(0, transport, clock)  # type: ignore[arg-type]
-    small, large = world.open(), [world.open(**large_lab(models)) for models in labs]
+    small, large = world.open(scenario="demo"), [world.open(**large_lab(models)) for models in labs]
     ordering = [Ordering(world, lab, models) for lab, models in zip(large, labs, strict=True)]
     for lab, models in zip(large, labs, strict=True):
         for order in grow(models):

@@ -25,6 +25,25 @@ def _language() -> Iterator[None]:
     translation.deactivate()
 
 
+WAIT_S = 0.1
+WAITS = (
+    "dashboard.logs.api.CLEAN_WAIT_S",
+    "dashboard.views.api.FIRST_VIEW_WAIT_S",
+    "dashboard.views.first_view.FIRST_VIEW_WAIT_S",
+    "dashboard.views.log.FIRST_STATE_WAIT_S",
+)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _requests_wait_shortly() -> Iterator[None]:
+    """A request gives a worker seconds to answer; in these tests there is none but the shard that a test
+    turns itself, so what is not there yet does not come."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in WAITS:
+            patch.setattr(name, WAIT_S)
+        yield
+
+
 @pytest.fixture(scope="session")
 def words() -> dict[str, dict[str, str]]:
     """What pages say, by language."""

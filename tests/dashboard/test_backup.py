@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -31,15 +32,23 @@ def done(run_dir: Path, *arguments: str) -> str:
     return ran.stdout
 
 
-@pytest.fixture
-def stopped(tmp_path: Path) -> Path:
-    """The run folder of a small site that does not run."""
-    run_dir = tmp_path / "site"
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run folder of a small site that does not run. Nobody writes into it."""
+    run_dir = tmp_path_factory.mktemp("stopped") / "site"
     done(run_dir, "migrate", "--verbosity", "0")
     (run_dir / "uploads" / "u1").mkdir(parents=True)
     (run_dir / "uploads" / "u1" / "mine.csv").write_text("key\na\n")
     (run_dir / "spark").mkdir()
     return run_dir
+
+
+@pytest.fixture(scope="module")
+def backup(stopped: Path) -> Path:
+    """Its backup, which nobody writes into either."""
+    folder = stopped.with_name("backup")
+    done(stopped, "backup", str(folder))
+    return folder
 
 
 @pytest.mark.alone
@@ -77,11 +86,10 @@ def test_a_backup_under_load_has_every_command_that_was_accepted_before_it(tmp_p
         assert site.request("GET", f"/api/labs/{lab['id']}/snapshot/")[1]["at_us"] > 0 < seen_us
 
 
-def test_files_come_back_and_what_is_derived_does_not(stopped: Path, tmp_path: Path) -> None:
-    folder, again = tmp_path / "backup", tmp_path / "again"
-    done(stopped, "backup", str(folder))
-    assert folder.stat().st_mode & 0o077 == 0, "nobody else may read it"
-    done(again, "restore", str(folder))
+def test_files_come_back_and_what_is_derived_does_not(stopped: Path, backup: Path, tmp_path: Path) -> None:
+    again = tmp_path / "again"
+    assert backup.stat().st_mode & 0o077 == 0, "nobody else may read it"
+    done(again, "restore", str(backup))
     assert (again / "uploads" / "u1" / "mine.csv").read_text() == "key\na\n" and not (
         again / "spark"
     ).exists()
@@ -107,18 +115,16 @@ def test_a_backup_goes_into_an_empty_folder_outside_of_the_site(stopped: Path, t
 
 
 def test_restore_refuses_a_target_that_has_something_and_a_site_that_runs(
-    stopped: Path, tmp_path: Path
+    stopped: Path, backup: Path, tmp_path: Path
 ) -> None:
-    folder = tmp_path / "backup"
-    done(stopped, "backup", str(folder))
     before = sorted(path.relative_to(stopped) for path in stopped.rglob("*"))
-    assert "is not empty: it has highwater.sqlite3" in manage(stopped, "restore", str(folder)).stderr
+    assert "is not empty: it has highwater.sqlite3" in manage(stopped, "restore", str(backup)).stderr
     assert sorted(path.relative_to(stopped) for path in stopped.rglob("*")) == before
     running = tmp_path / "running"
     running.mkdir()
     with (running / LOCK_NAME).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        assert "A site is running in" in manage(running, "restore", str(folder)).stderr
+        assert "A site is running in" in manage(running, "restore", str(backup)).stderr
     assert not (running / "highwater.sqlite3").exists()
 
 
@@ -140,10 +146,10 @@ def test_restore_refuses_a_target_that_has_something_and_a_site_that_runs(
     ],
 )
 def test_restore_refuses_what_is_not_a_backup_it_can_read(
-    stopped: Path, tmp_path: Path, change, said: str
+    backup: Path, tmp_path: Path, change, said: str
 ) -> None:
     folder, again = tmp_path / "backup", tmp_path / "again"
-    done(stopped, "backup", str(folder))
+    shutil.copytree(backup, folder)
     change(folder)
     assert said in manage(again, "restore", str(folder)).stderr
     assert not (again / "highwater.sqlite3").exists() and not (again / "uploads").exists()

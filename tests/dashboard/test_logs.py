@@ -124,8 +124,7 @@ def test_every_question_about_a_lab_s_log(lab: Lab) -> None:
     )
 
 
-def test_compaction_is_worked_out_by_the_worker(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dashboard.logs.api.CLEAN_WAIT_S", 0.1)
+def test_compaction_is_worked_out_by_the_worker(lab: Lab) -> None:
     assert ask(lab, "clean/", partition=1).json() == {"log": None, "reason": "preparing"}
     write(LogWriter())
     answer = ask(lab, "clean/", partition=1).json()
@@ -305,8 +304,7 @@ def test_the_article_s_log_opens_for_everybody() -> None:
     assert places.logs_dir().joinpath("article", "nginx_access_log-1").is_dir()
 
 
-def test_the_pages_open(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dashboard.views.log.FIRST_STATE_WAIT_S", 0.1)
+def test_the_pages_open(lab: Lab) -> None:
     ask(lab)
     write(LogWriter())
     for path in (

@@ -219,8 +219,7 @@ def test_a_large_log_is_counted_by_a_worker(tmp_path: Path, monkeypatch: pytest.
     assert not after["reading"] and sum(segment["records"] for segment in after["segments"]) == 100
 
 
-def test_what_compaction_would_do_to_an_upload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dashboard.logs.api.CLEAN_WAIT_S", 0.1)
+def test_what_compaction_would_do_to_an_upload(tmp_path: Path) -> None:
     log = send(files_of(make_log(tmp_path / "orders-3")), folder="orders-3").json()["log"]
     assert Client().get(f"/api/logs/{log}/clean/").json()["reason"] == "preparing"
     tasks.clean_log(log)

@@ -14,6 +14,8 @@ from dashboard.models import Lab
 
 OWNER = "the-owner-of-all-labs-in-these-tests"
 OWNER_HASH = token_hash(OWNER)
+LANES = [{"model": "pulsar"}, {"model": "tubemq"}, {"model": "rabbitmq"}]
+"""Of a lab that is about no lane. A Kafka cluster would take most of the time of such a test."""
 
 
 class FakeClock:
@@ -78,6 +80,9 @@ class World:
         return Shard(0, self.transport, self.clock)  # type: ignore[arg-type]
 
     def open(self, watched: bool = True, **request: Any) -> Lab:
+        """A new lab; its lanes are LANES where the request names neither lanes nor a scenario."""
+        if not request.keys() & {"scenario", "lanes", "rigs"}:
+            request["lanes"] = LANES
         lab = services.lab_open(request=request).lab
         if watched:
             self.transport.watching.add(lab.pk)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from broker_core.lab import journal as journals
 from broker_core.lab.journal import Journal
 from broker_core.lab.scenario import scenario_from_json
 from dashboard.labs import selectors, services
@@ -57,7 +58,7 @@ def lab(world: World) -> Lab:
     world.run(1)
     world.order(lab, "pause_lab")
     world.run(0.2)
-    world.order(lab, "set_algorithm", lane="kafka", args={"algorithm": "sticky"})
+    world.order(lab, "set_algorithm", lane="rabbitmq", args={"algorithm": "prefetch_1"})
     world.order(lab, "join")  # 4 and 5, at one time
     world.order(lab, "play")
     world.run(1)
@@ -119,7 +120,7 @@ def test_time_and_position_together_tell_commands_of_one_time_apart(world: World
     request = {"until_us": at_us(lab, 4), "until_position": 4, "speed": 4}
     view = view_of(driven(world, fork(lab, request)))
     assert (len(view["consumers"]), view["speed"], view["playing"]) == (4, 4, False)
-    assert view["rigs"]["kafka"]["algorithm"] == "sticky"
+    assert view["rigs"]["rabbitmq"]["algorithm"] == "prefetch_1"
     link = {"at_us": request["until_us"], "position": 4, "speed": 4}
     assert of_the_core(view_of(driven(world, fork(lab, link)))) == of_the_core(view), (
         "a copied link says the same"
@@ -142,8 +143,12 @@ def test_a_step_that_leads_beyond_the_moment_is_left_out(world: World) -> None:
     assert of_the_core(after) == of_the_core(stepped)
 
 
-def test_a_fork_tells_each_turning_point_once_and_derives_from_its_parent_s_checkpoint(world: World) -> None:
+def test_a_fork_tells_each_turning_point_once_and_derives_from_its_parent_s_checkpoint(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lab = world.open(workload={"kind": "uniform", "rate": 2000})
+    monkeypatch.setattr(journals, "CHECKPOINT_STEPS", 100)
+    monkeypatch.setattr(journals, "CHECKPOINT_BYTES_PER_STEP", 10**9)
     world.run(1.2)
     world.order(lab, "join")
     world.run(2.5)

@@ -30,7 +30,7 @@ def world(db: None, settings: Any) -> World:
 
 @pytest.fixture
 def demo(world: World) -> Lab:
-    lab = world.open()
+    lab = world.open(scenario="demo")
     world.run(8)  # its group has settled: nothing happens any more but records
     world.transport.frames.clear()
     return lab
@@ -119,7 +119,7 @@ def test_a_lab_at_rest_has_all_panels_of_its_last_moment(world: World, demo: Lab
 
 
 def test_view_plus_patches_is_the_servers_view_whatever_pages_open_and_close(world: World) -> None:
-    lab = world.open()
+    lab = world.open(scenario="demo")
     world.run(0.3)
     driver = world.shard.drivers[lab.pk]
     world.transport.frames.clear()

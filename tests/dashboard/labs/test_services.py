@@ -73,8 +73,8 @@ def test_what_the_last_view_rules_out_is_refused_at_once(world: World) -> None:
         ({"kind": "join", "consumer": "c1"}, "consumer"),
         ({"kind": "join", "args": {"count": 510}}, "args.count"),
         ({"kind": "join", "rig": "nowhere"}, "rig"),
-        ({"kind": "set_algorithm", "rig": "kafka", "args": {"algorithm": "prefetch_5"}}, "args.algorithm"),
-        ({"kind": "set_algorithm", "rig": "kafka", "args": {"algorithm": "range"}}, "args.algorithm"),
+        ({"kind": "set_algorithm", "rig": "pulsar", "args": {"algorithm": "prefetch_5"}}, "args.algorithm"),
+        ({"kind": "set_algorithm", "rig": "rabbitmq", "args": {"algorithm": "prefetch_5"}}, "args.algorithm"),
     ]:
         with pytest.raises(Refused) as refused:
             world.order(lab, **command)

@@ -103,7 +103,7 @@ def test_refusal_by_the_lab_is_stored_told_and_changes_nothing(world: World) -> 
     words = refusals[0]["data"]["words"]
     assert words["en"] == refusals[0]["data"]["fields"]["consumer"][0] and "zed" in words["zh-hans"]
     assert re.search("[\u4e00-\u9fff]", words["zh-hans"]), "each reader has the reason in their own language"
-    assert list(view_of(lab)["rigs"]["kafka"]["order"]).count("zed") == 1
+    assert list(view_of(lab)["rigs"]["tubemq"]["order"]).count("zed") == 1
 
 
 def test_view_after_a_restart_is_the_view_without_one(world: World) -> None:
@@ -163,7 +163,7 @@ def test_of_two_drivers_the_one_that_lost_its_lease_writes_nothing(world: World)
     world.transport.entries.append(lab.pk)
     world.run(0.2, winner)
     assert StoredCommand.objects.get(lab=lab, position=2).state == "applied"
-    assert len(view_of(lab)["rigs"]["kafka"]["order"]) == 4, "applied once"
+    assert len(view_of(lab)["rigs"]["tubemq"]["order"]) == 4, "applied once"
 
 
 def test_losing_redis_costs_a_snapshot_and_no_command(world: World) -> None:
