@@ -6,7 +6,7 @@ import random
 from itertools import pairwise
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from broker_core.errors import CommandError, ReplayError
@@ -28,10 +28,13 @@ from broker_core.lab.pieces import whole
 from broker_core.lab.replay import Replay
 from broker_core.lab.scenario import scenario_from_json
 from tests.core.lab.journals import ALL_LANES, THREE_LANES, random_life
+from tests.examples import examples
 
 SECOND = 1_000_000
-SCENARIO = scenario_from_json({"workload": {"kind": "uniform", "keys": 50, "rate": 20}, "consumer_rate": 10})
-few = settings(max_examples=8, deadline=None)
+SCENARIO = scenario_from_json(
+    {"workload": {"kind": "uniform", "keys": 50, "rate": 20}, "consumer_rate": 10, "lanes": THREE_LANES}
+)
+few = examples(5, new=40)
 seeds, three = st.integers(0, 10_000), st.just(THREE_LANES)
 
 

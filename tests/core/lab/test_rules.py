@@ -20,6 +20,7 @@ from broker_core.lab.rules import RULES_VERSION
 from broker_core.lab.scenario import scenario_from_json
 from tests.core.lab.journals import random_life
 
+pytestmark = pytest.mark.xdist_group("courses")  # each is lived once, in one process
 RECORDED = Path(__file__).with_name("rules_course.json")
 SECOND = 1_000_000
 

@@ -2,13 +2,14 @@
 charges at each moment of a change."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.errors import CommandError
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
 from broker_core.lab.shared.hero import hero_view
+from tests.examples import examples
 
 SECOND = 1_000_000
 ASSIGNORS = ("range", "roundrobin", "sticky", "cooperative-sticky", "range_global", "round_robin_hashed")
@@ -68,7 +69,7 @@ def carry_out(lab, kind, number):
 
 
 @given(lives, st.sampled_from(ASSIGNORS))
-@settings(deadline=None, max_examples=12)
+@examples(5, new=40)
 def test_every_record_is_read_and_every_partition_has_one_reader_when_things_have_calmed_down(
     life, algorithm
 ):
