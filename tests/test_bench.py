@@ -1,13 +1,16 @@
 """Benches run: each at the sizes of a smoke, in a process of its own. What they measure then
 says nothing."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from mqsite.keeper import ROOT
 from tests.bench.smoke import LEFT_OUT, SIZES
+from tests.quick_java import QUICK_JAVA
 
 WITHIN_S = 300
 
@@ -19,8 +22,16 @@ def test_every_bench_has_a_size_for_a_smoke_or_is_left_out_by_name() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SIZES)
-def test_bench_prints_its_figures(name: str) -> None:
+def test_bench_prints_its_figures(name: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.bench", "--smoke", name]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=WITHIN_S, check=False)
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env=os.environ | QUICK_JAVA | {"HIGHWATER_RUN_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=WITHIN_S,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr[-4000:]
     assert f"\n{name} (" in done.stdout and " bar: " in done.stdout, done.stdout

@@ -38,7 +38,7 @@ def run() -> list[Figure]:
     )
     for fresh_or_not, seconds in ours.items():
         theirs, note = _time_of_others_sticky(
-            has_prior=fresh_or_not == "one joins", limit_s=OTHERS_TIME_LIMIT_S
+            members, partitions, has_prior=fresh_or_not == "one joins", limit_s=OTHERS_TIME_LIMIT_S
         )
         what = f"Sticky, {members:,} members x {partitions:,} partitions, {fresh_or_not}: kafka-python's time over ours"
         figures.append((what, round(theirs / seconds), "times", "at least 300", note))
@@ -74,8 +74,9 @@ def _sticky_figures(
 
 def _against(assignor_id: str, other: Any, topic_count: int) -> Figure:
     """Give how many times as long as ours kafka-python's assignor takes on the same group."""
-    counts = _counts(20_000, topic_count)
-    subscriptions = _fresh(1_000, topic_count)
+    member_count, partition_count = STICKY_SIZES[0]
+    counts = _counts(partition_count, topic_count)
+    subscriptions = _fresh(member_count, topic_count)
     cluster, members = _for_kafka_python(subscriptions, counts)
     ours = theirs = float("inf")
     for _ in range(REPEATS):
@@ -84,17 +85,17 @@ def _against(assignor_id: str, other: Any, topic_count: int) -> Figure:
         theirs = min(theirs, _best(lambda: other.assign(cluster, members), repeats=2))
     note = f"ours {ours * 1000:.1f} ms, kafka-python {theirs * 1000:.1f} ms, best of {2 * REPEATS}"
     what = (
-        f"{assignor_id}, 1,000 members x 20,000 partitions in {topic_count} topics: kafka-python's time over "
-        f"ours"
+        f"{assignor_id}, {member_count:,} members x {partition_count:,} partitions in {topic_count} topics: "
+        f"kafka-python's time over ours"
     )
     return what, round(theirs / ours, 2), "times", "at least 1", note
 
 
-def _time_of_others_sticky(has_prior: bool, limit_s: int) -> tuple[float, str]:
+def _time_of_others_sticky(members: int, partitions: int, has_prior: bool, limit_s: int) -> tuple[float, str]:
     """Time kafka-python's sticky assignor once, on the same group; past the limit give the limit."""
     context = multiprocessing.get_context("spawn")
     answers = context.Queue()
-    process = context.Process(target=_run_others_sticky, args=(has_prior, answers))
+    process = context.Process(target=_run_others_sticky, args=(members, partitions, has_prior, answers))
     process.start()
     process.join(limit_s)
     if process.is_alive():
@@ -107,14 +108,14 @@ def _time_of_others_sticky(has_prior: bool, limit_s: int) -> tuple[float, str]:
     return seconds, f"kafka-python took {seconds:.1f} s, run once"
 
 
-def _run_others_sticky(has_prior: bool, answers: Any) -> None:
-    counts = _counts(20_000)
-    subscriptions = _fresh(1_000)
+def _run_others_sticky(members: int, partitions: int, has_prior: bool, answers: Any) -> None:
+    counts = _counts(partitions)
+    subscriptions = _fresh(members)
     if has_prior:
         subscriptions = _with_newcomer(subscriptions, ASSIGNORS["sticky"].assign(subscriptions, counts))
-    cluster, members = _for_kafka_python(subscriptions, counts)
+    cluster, others = _for_kafka_python(subscriptions, counts)
     start = time.perf_counter()
-    StickyPartitionAssignor().assign(cluster, members)
+    StickyPartitionAssignor().assign(cluster, others)
     answers.put(time.perf_counter() - start)
 
 

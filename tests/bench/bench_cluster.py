@@ -25,6 +25,7 @@ from broker_core.sim.world import World
 SECOND_US = 1_000_000
 BATCH, PARTITIONS = 100, 12
 STRETCHES = 8
+WARM_S = 8
 
 Figure = tuple[str, float, str, str, str]
 
@@ -137,7 +138,7 @@ def lane_cpu_us(rate: int, consumers: int, models: tuple[str, ...]) -> float:
             }
         )
     )
-    lab.advance_to(8 * SECOND_US)
+    lab.advance_to(WARM_S * SECOND_US)
     best = float("inf")
     for _ in range(STRETCHES):
         first, began = lab.record_count, time.process_time()

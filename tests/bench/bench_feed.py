@@ -19,6 +19,8 @@ from tests.dashboard.processes import PYTHON, ROOT, Site, free_port
 Figure = tuple[str, float, str, str, str]
 CLIENTS, DEAF = 200, 20
 RATE, SIZE, SECONDS = 10, 5_500, 8
+LINGER_S = 3
+"""How long the clients stay after the last frame."""
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -138,7 +140,7 @@ def _round(site: Site, port: int, pid: int, lab: str | None, count: int, deaf: i
         f"/ws/labs/{lab or 'any'}/",
         str(count),
         str(deaf),
-        str(SECONDS + 3),
+        str(SECONDS + LINGER_S),
     )
     assert clients.stdout is not None
     clients.stdout.readline()

@@ -24,6 +24,7 @@ Figure = tuple[str, float, str, str, str]
 KEYS = int(os.environ.get("HIGHWATER_BENCH_KEYS", "2000000"))
 ARRAY_KEYS = 1_000_000
 PURE_PYTHON_KEYS = 20_000
+REPEATS = 5
 
 
 def run() -> list[Figure]:
@@ -86,7 +87,9 @@ def _hops(spark: SparkSession, path: str) -> list[Figure]:
         ("murmur3", _hashed(keys, _murmur3, "hash bigint")),
         ("murmur2", _hashed(keys, _murmur2, "hash int")),
     ):
-        times = in_turn([lambda: _drain(empty), lambda: _drain(peer), lambda ours=ours: _drain(ours)])
+        times = in_turn(
+            [lambda: _drain(empty), lambda: _drain(peer), lambda ours=ours: _drain(ours)], REPEATS
+        )
         (hop, hop_cpu), (udf, udf_cpu), (mine, mine_cpu) = times
         note = (
             f"{KEYS:,} keys: ours {mine:.2f} s, pandas_udf {udf:.2f} s, empty hop {hop:.2f} s; by CPU "
@@ -137,5 +140,5 @@ def _drain(rows: DataFrame) -> None:
 
 
 def _both(one: Callable[[], object], other: Callable[[], object]) -> tuple[float, float]:
-    (first, _), (second, _) = in_turn([one, other])
+    (first, _), (second, _) = in_turn([one, other], REPEATS)
     return first, second

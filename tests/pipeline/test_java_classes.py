@@ -11,6 +11,7 @@ import pytest
 from broker_core.pipeline.java import Java, java_found
 from broker_core.pipeline.java_classes import archive_options, archive_path
 from dashboard.studies import preparation
+from tests.quick_java import QUICK_JAVA
 
 ROOT = Path(__file__).parents[2]
 
@@ -48,9 +49,12 @@ import os, sys
 from pathlib import Path
 import django
 django.setup()
+from broker_core.pipeline import strategies
 from broker_core.pipeline.session import spark_open, spark_stop
 from dashboard.studies.preparation import prepare
 folder = Path(sys.argv[1])
+offered = strategies.strategies_offered()
+strategies.strategies_offered = lambda: offered[:1]  # what a study loads, without the time of all that it compares
 archive = prepare(folder)
 made = archive.stat()
 assert prepare(folder) == archive and archive.stat() == made and list(folder.glob("*.jsa")) == [archive]
@@ -66,7 +70,7 @@ def test_prepared_classes_are_mapped_and_an_older_archive_goes(tmp_path):
     classes."""
     (tmp_path / "older.jsa").write_bytes(b"")
     command = [sys.executable, "-c", PREPARED_TWICE_THEN_USED, str(tmp_path)]
-    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "mqsite.settings.test"}
+    environment = {**os.environ, **QUICK_JAVA, "DJANGO_SETTINGS_MODULE": "mqsite.settings.test"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.stdout == "True\n", done.stderr
 
