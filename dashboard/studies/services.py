@@ -7,19 +7,16 @@ studies_tend   what the keeper does each second, and each minute
 """
 
 import contextlib
-import logging
 import shutil
 import time
 from datetime import timedelta
 from typing import Any
 
-import redis
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from kombu.exceptions import OperationalError
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
@@ -27,7 +24,6 @@ from broker_core.pipeline.chunks import WANTED
 from dashboard import quotas
 from dashboard.errors import Refused, in_words
 from dashboard.labs.services import lab_watched
-from dashboard.labs.transport import transport
 from dashboard.models import Study, Upload
 from dashboard.quotas import Quota
 from dashboard.studies import writes
@@ -41,8 +37,7 @@ from dashboard.studies.sources import (
     source_public,
 )
 from dashboard.studies.uploads import IncomingFile, upload_accept, upload_drop, upload_path, uploads_sweep
-
-log = logging.getLogger(__name__)
+from dashboard.studies.waking import wake_worker
 
 State = Study.State
 OVER = (State.DONE, State.FAILED, State.CANCELLED)
@@ -259,20 +254,6 @@ def study_watched(*, study_ids: list[str]) -> None:
         sources = [request["source"] for request in looked_at.values_list("request", flat=True)]
         if labs := {source["lab"] for source in sources if source["kind"] == "lab"}:
             lab_watched(lab_ids=labs, wake=True)
-
-
-def wake_worker() -> None:
-    """Tell the analysis worker to look. Without Redis it looks on its own a second later."""
-    from dashboard.studies.tasks import QUEUE, look_at_studies
-
-    if transport().is_down:
-        return
-    try:
-        # Nobody took the last wake? Then there is no use in another.
-        if transport().queue_length(QUEUE) == 0:
-            look_at_studies.apply_async(queue=QUEUE, retry=False)
-    except (redis.RedisError, OperationalError) as error:
-        log.warning("waking the analysis worker failed: %s", error)
 
 
 # -- keeping -------------------------------------------------------------------------------------------------

@@ -8,8 +8,8 @@ from celery.signals import celeryd_after_setup, worker_ready, worker_shutdown, w
 
 from dashboard.studies.runner import Runner
 from dashboard.studies.spark import SparkEngine
+from dashboard.studies.waking import QUEUE, TASK
 
-QUEUE = "analysis"
 # A worker runs studies when it takes the queue, and only then: set once its queues are known.
 _takes_queue = False
 _runner: Runner | None = None
@@ -23,7 +23,7 @@ def runner() -> Runner:
     return _runner
 
 
-@shared_task(name="dashboard.look_at_studies", ignore_result=True)
+@shared_task(name=TASK, ignore_result=True)
 def look_at_studies() -> None:
     """Something is new: a study waits, or is to be cancelled. Running it twice does no harm."""
     runner().wake()

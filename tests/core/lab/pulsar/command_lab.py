@@ -1,22 +1,12 @@
-"""A lab for the commands of a Pulsar lane."""
+"""A Pulsar lab that has run for five seconds, for the commands of its lane."""
 
-from broker_core.lab.lab import Lab
-from broker_core.lab.scenario import scenario_from_json
+from tests.core.lab.pulsar.pulsar_lab import SECOND, lab_of
 
-SECOND = 1_000_000
+__all__ = ["SECOND", "order", "running", "view"]
 
 
-def lab_of(algorithm="shared", consumers=2, rate=20, **options):
-    lane = {"model": "pulsar", "algorithm": algorithm, **options}
-    lab = Lab(
-        scenario_from_json(
-            {
-                "lanes": [lane],
-                "consumers": consumers,
-                "workload": {"kind": "uniform", "keys": 50, "rate": rate},
-            }
-        )
-    )
+def running(algorithm="shared", consumers=2, rate=20, **options):
+    lab = lab_of(algorithm, consumers, rate, keys=50, **options)
     lab.advance_to(5 * SECOND)
     return lab
 

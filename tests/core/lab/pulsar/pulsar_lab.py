@@ -7,13 +7,10 @@ from broker_core.lab.shared.sentence import sentence_view
 SECOND = 1_000_000
 
 
-def lab_of(algorithm="consistent_hash", consumers=3, **options) -> Lab:
+def lab_of(algorithm="consistent_hash", consumers=3, rate=40, keys=200, **options) -> Lab:
     lane = {"model": "pulsar", "algorithm": algorithm, **options}
-    return Lab(
-        scenario_from_json(
-            {"rigs": [lane], "consumers": consumers, "workload": {"kind": "uniform", "keys": 200, "rate": 40}}
-        )
-    )
+    workload = {"kind": "uniform", "keys": keys, "rate": rate}
+    return Lab(scenario_from_json({"lanes": [lane], "consumers": consumers, "workload": workload}))
 
 
 def order(lab, kind, consumer=None, lane="all", **args):

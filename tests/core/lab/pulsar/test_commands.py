@@ -7,11 +7,11 @@ from broker_core.errors import CommandError
 from broker_core.lab.commands import command_from_json
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
-from tests.core.lab.pulsar.command_lab import SECOND, lab_of, order, view
+from tests.core.lab.pulsar.command_lab import SECOND, order, running, view
 
 
 def test_stuck_consumer_keeps_mark_delete_until_it_is_released():
-    lab = lab_of()
+    lab = running()
     events = order(lab, "pulsar_hold_acks", seconds=10)
     assert (
         events[0]["kind"] == "pulsar.consumer.hold_acks"
@@ -28,13 +28,13 @@ def test_stuck_consumer_keeps_mark_delete_until_it_is_released():
 
 
 def test_ack_timeout_gives_a_stuck_consumers_records_to_the_others():
-    lab = lab_of(consumers=3, ack_timeout_us=2 * SECOND)
+    lab = running(consumers=3, ack_timeout_us=2 * SECOND)
     order(lab, "pulsar_hold_acks", seconds=20)
     assert view(lab)["tally"]["redelivered"] > 100 and view(lab)["picture"]["mark_delete"] > 80
 
 
 def test_blocked_at_its_limit_a_consumer_gets_nothing_until_half_is_acknowledged():
-    lab = lab_of(unacked_max=20, receiver_queue_size=100, rate=5)
+    lab = running(unacked_max=20, receiver_queue_size=100, rate=5)
     order(lab, "pulsar_hold_acks", seconds=15)
     lane = lab.lanes["pulsar"]
     known = lane.reads.subscription().attached.consumers
@@ -47,7 +47,7 @@ def test_blocked_at_its_limit_a_consumer_gets_nothing_until_half_is_acknowledged
 
 
 def test_full_subscription_reads_nothing_new():
-    lab = lab_of(unacked_all_max=30)
+    lab = running(unacked_all_max=30)
     order(lab, "pulsar_hold_acks", "c1", 0)
     order(lab, "pulsar_hold_acks", "c2", 20)
     lane = lab.lanes["pulsar"]
@@ -58,7 +58,7 @@ def test_full_subscription_reads_nothing_new():
     ("algorithm", "partitions"), [("shared", 0), ("failover", 3), ("exclusive", 0), ("consistent_hash", 0)]
 )
 def test_seek_by_time_delivers_again_what_was_published_since(algorithm, partitions):
-    lab = lab_of(algorithm, retention=1_000, partitions=partitions)
+    lab = running(algorithm, retention=1_000, partitions=partitions)
     finished = sum(consumer.acked_between(0, 5) for consumer in lab.lanes["pulsar"].consumers.values())
     events = order(lab, "pulsar_seek", "c1", 0.5, time_us=2 * SECOND)
     moved = [event for event in events if event["kind"] == "pulsar.subscription.seek"]
@@ -68,7 +68,7 @@ def test_seek_by_time_delivers_again_what_was_published_since(algorithm, partiti
 
 
 def test_seek_to_before_what_is_kept_begins_with_the_first_entry_that_is():
-    lab = lab_of(retention=10)
+    lab = running(retention=10)
     lane = lab.lanes["pulsar"]
     (moved,) = [
         event for event in order(lab, "pulsar_seek", entry=0) if event["kind"] == "pulsar.subscription.seek"
@@ -77,18 +77,18 @@ def test_seek_to_before_what_is_kept_begins_with_the_first_entry_that_is():
 
 
 def test_cumulative_acknowledgement_is_failovers_and_refused_on_shared():
-    failover, shared = lab_of("failover", acks_cumulatively=True), lab_of("shared", acks_cumulatively=True)
+    failover, shared = running("failover", acks_cumulatively=True), running("shared", acks_cumulatively=True)
     assert sum(part["committed"] for part in view(failover)["picture"]["partitions"].values()) > 70
     assert (
         view(shared)["picture"]["mark_delete"] == -1
         and view(shared)["sentence"]["code"] == "pulsar.ack_refused"
     )
-    refused = lab_of("shared", acks_cumulatively=True).lanes["pulsar"].sentence["params"]
+    refused = running("shared", acks_cumulatively=True).lanes["pulsar"].sentence["params"]
     assert refused["error"] == "InvalidConfigurationException"
 
 
 def test_retry_letters_come_again_after_their_delay_and_end_as_dead_letters():
-    lab = lab_of("shared", fails_every=10, retry_topic=True, max_redeliver=2, nack_delay_us=2 * SECOND)
+    lab = running("shared", fails_every=10, retry_topic=True, max_redeliver=2, nack_delay_us=2 * SECOND)
     lab.advance_to(30 * SECOND)
     picture = view(lab)["picture"]
     assert picture["dead_letters"] >= 30 and picture["retry_letters"] > 0 and picture["mark_delete"] > 500
@@ -98,7 +98,7 @@ def test_retry_letters_come_again_after_their_delay_and_end_as_dead_letters():
 @pytest.mark.parametrize("algorithm", ["consistent_hash", "shared", "failover"])
 def test_program_with_a_retry_letter_topic_can_be_lost_and_can_leave(algorithm):
     """It has two consumers on its connection, and goes with both."""
-    lab = lab_of(
+    lab = running(
         algorithm, consumers=3, retry_topic=True, fails_every=10, max_redeliver=2, nack_delay_us=2 * SECOND
     )
     order(lab, "crash", "c1", seconds=70)
@@ -117,7 +117,7 @@ def test_program_with_a_retry_letter_topic_can_be_lost_and_can_leave(algorithm):
 
 
 def test_batches_of_which_some_messages_cannot_be_handled_come_again_and_are_done_in_the_end():
-    lab = lab_of(
+    lab = running(
         "consistent_hash",
         consumers=5,
         rate=36,
@@ -139,14 +139,14 @@ def test_batches_of_which_some_messages_cannot_be_handled_come_again_and_are_don
 
 
 def test_delayed_records_wait_and_others_pass_them():
-    lab = lab_of("shared", delayed_every=5, delay_us=3 * SECOND)
+    lab = running("shared", delayed_every=5, delay_us=3 * SECOND)
     assert lab.lanes["pulsar"].reads.lag() >= 12
     lane = lab.lanes["pulsar"]
     assert len(lane.reads.subscription().attached.delayed) == 12
 
 
 def test_ordering_keys_decide_and_not_the_keys():
-    lab = lab_of("consistent_hash", consumers=8, ordering_keys=2)
+    lab = running("consistent_hash", consumers=8, ordering_keys=2)
     owners = lab.lanes["pulsar"].reads.key_owners()
     assert len(owners) > 40 and len(set(owners)) <= 2
     again = Lab.restore(lab.scenario, lab.checkpoint())
@@ -174,7 +174,7 @@ def test_ordering_keys_decide_and_not_the_keys():
     ],
 )
 def test_restored_at_any_point_it_goes_on_the_same(options):
-    lab = lab_of(**options)
+    lab = running(**options)
     order(lab, "pulsar_hold_acks", "c2", 1.234)
     again = Lab.restore(lab.scenario, lab.checkpoint())
     for each in (lab, again):
@@ -185,7 +185,7 @@ def test_restored_at_any_point_it_goes_on_the_same(options):
 
 
 def test_history_is_run_through_again_under_another_rule():
-    lab = lab_of("sticky")
+    lab = running("sticky")
     order(lab, "pulsar_ranges", "c1", 1, ranges=[[0, 99]])
     order(lab, "pulsar_hold_acks", "c2", 5)
     lab.submit(
@@ -218,12 +218,12 @@ def test_arguments_that_make_no_sense_are_refused_at_their_field(kind, args, fie
 @pytest.mark.parametrize("ranges", [[], [[0, 65_536]], [[9, 3]], [[0, 9], [9, 12]]])
 def test_ranges_that_the_client_would_not_send_are_refused_at_their_field(ranges):
     with pytest.raises(CommandError) as refusal:
-        order(lab_of("sticky"), "pulsar_ranges", ranges=ranges)
+        order(running("sticky"), "pulsar_ranges", ranges=ranges)
     assert refusal.value.field == "args.ranges" and "the client refuses them" in str(refusal.value)
 
 
 def test_what_the_lab_cannot_do_is_refused_and_changes_nothing():
-    lab = lab_of()
+    lab = running()
     before = lab.checkpoint()
     for consumer, kind, args, field in (
         ("c9", "pulsar_hold_acks", {}, "consumer"),
@@ -256,13 +256,13 @@ def test_what_the_lab_cannot_do_is_refused_and_changes_nothing():
 )
 def test_settings_that_make_no_sense_are_refused_at_their_field(options, field):
     with pytest.raises(CommandError) as refusal:
-        lab_of(**options)
+        running(**options)
     assert refusal.value.field == f"lanes.0.{field}"
 
 
 @pytest.mark.parametrize("consumers", [1, 2])
 def test_an_ack_timeout_as_short_as_the_handling_of_a_record_stops_no_lab(consumers):
-    lab = lab_of(consumers=consumers, rate=5, ack_timeout_us=SECOND)
+    lab = running(consumers=consumers, rate=5, ack_timeout_us=SECOND)
     for number in range(consumers):
         order(lab, "slow", f"c{number + 1}", rate=1)
     order(lab, "pulsar_hold_acks", "c1", 3)
@@ -274,7 +274,7 @@ def test_an_ack_timeout_as_short_as_the_handling_of_a_record_stops_no_lab(consum
 
 
 def test_a_seek_closes_the_consumers_of_failover_in_the_same_order_after_a_checkpoint():
-    lab = lab_of("failover", partitions=2)
+    lab = running("failover", partitions=2)
     for name in ("c0", "d1", "b2"):
         order(lab, "join", name, seconds=5)
     told = []
@@ -297,7 +297,7 @@ def test_a_seek_closes_the_consumers_of_failover_in_the_same_order_after_a_check
 )
 @pytest.mark.parametrize("batching", [{}, {"batching": "default", "batching_delay_us": 100_000}])
 def test_a_program_that_asks_for_all_again_gets_it_and_the_lane_goes_on(algorithm, partitions, batching):
-    lab = lab_of(algorithm, consumers=1, rate=5, partitions=partitions, **batching)
+    lab = running(algorithm, consumers=1, rate=5, partitions=partitions, **batching)
     lane = lab.lanes["pulsar"]
     order(lab, "pulsar_hold_acks", "c1", 3)
     held = lane.reads.held(lane.consumers["c1"])

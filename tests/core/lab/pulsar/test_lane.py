@@ -361,11 +361,11 @@ def test_order_rules_batches_and_dead_letters_survive_a_restore(options):
 @pytest.mark.parametrize(
     ("algorithm", "options", "field"),
     [
-        ("auto_split", {"order": "none"}, "rigs.0.order"),
-        ("shared", {"batching": "both"}, "rigs.0.batching"),
-        ("auto_split", {"batching": "both"}, "rigs.0.batching"),
-        ("failover", {"partitions": -1}, "rigs.0.partitions"),
-        ("shared", {"max_redeliver": 0}, "rigs.0.max_redeliver"),
+        ("auto_split", {"order": "none"}, "lanes.0.order"),
+        ("shared", {"batching": "both"}, "lanes.0.batching"),
+        ("auto_split", {"batching": "both"}, "lanes.0.batching"),
+        ("failover", {"partitions": -1}, "lanes.0.partitions"),
+        ("shared", {"max_redeliver": 0}, "lanes.0.max_redeliver"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused_at_their_field(algorithm, options, field):

@@ -4,7 +4,7 @@ import pytest
 
 from broker_core.errors import CommandError
 from broker_core.lab.lab import Lab
-from tests.core.lab.pulsar.command_lab import SECOND, lab_of, order, view
+from tests.core.lab.pulsar.command_lab import SECOND, order, running, view
 
 
 def lose(lab, seconds=2):
@@ -26,7 +26,7 @@ def lose(lab, seconds=2):
 def test_what_is_sent_again_after_lost_receipts_is_dropped_with_deduplication_and_there_twice_without(
     algorithm, options, deduplication
 ):
-    lab = lab_of(algorithm, consumers=8, receipts=True, deduplication=deduplication, **options)
+    lab = running(algorithm, consumers=8, receipts=True, deduplication=deduplication, **options)
     assert view(lab)["pulsar"]["producer"]["unconfirmed"] <= 1
     events = lose(lab, 3) + lab.advance_to(7 * SECOND)
     assert (
@@ -56,12 +56,12 @@ def test_what_is_sent_again_after_lost_receipts_is_dropped_with_deduplication_an
 
 def test_receipts_are_lost_where_a_producer_waits_for_some_and_again_only_later():
     with pytest.raises(CommandError) as refusal:
-        lose(lab_of())
+        lose(running())
     assert refusal.value.field == "rig"
     with pytest.raises(CommandError) as refusal:
-        lose(lab_of(receipts=True), 26)
+        lose(running(receipts=True), 26)
     assert refusal.value.field == "args.seconds"
-    lab = lab_of(receipts=True, deduplication=True)
+    lab = running(receipts=True, deduplication=True)
     lose(lab, 2)
     lab.advance_to(6 * SECOND)
     lose(lab, 2)  # while they are lost: two seconds from now
@@ -76,7 +76,7 @@ def test_receipts_are_lost_where_a_producer_waits_for_some_and_again_only_later(
 
 
 def test_a_record_sent_twice_is_found_where_it_is_first():
-    lab = lab_of("shared", consumers=1, rate=40, receipts=True)
+    lab = running("shared", consumers=1, rate=40, receipts=True)
     order(lab, "pause", "c1", 0)
     lose(lab)
     lab.advance_to(9 * SECOND)
@@ -92,7 +92,7 @@ def test_a_record_sent_twice_is_found_where_it_is_first():
 
 
 def test_lost_receipts_are_in_the_past_of_a_switched_lane():
-    lab = lab_of("shared", receipts=True)
+    lab = running("shared", receipts=True)
     lose(lab)
     lab.advance_to(12 * SECOND)
     lab.submit(

@@ -6,11 +6,11 @@ from broker_core.errors import CommandError
 from broker_core.lab.commands import command_from_json
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
-from tests.core.lab.pulsar.command_lab import lab_of, order, view
+from tests.core.lab.pulsar.command_lab import order, running, view
 
 
 def test_worse_priority_level_gets_records_only_when_the_better_ones_cannot():
-    lab = lab_of(consumers=3, priorities={"c3": 1}, receiver_queue_size=10, rate=15)
+    lab = running(consumers=3, priorities={"c3": 1}, receiver_queue_size=10, rate=15)
     rates = {name: consumer["rate"] for name, consumer in view(lab)["consumers"].items()}
     assert rates["c3"] == 0 < rates["c1"]
     order(lab, "pulsar_priority", "c1", 10, level=2)
@@ -19,13 +19,13 @@ def test_worse_priority_level_gets_records_only_when_the_better_ones_cannot():
 
 
 def test_better_priority_takes_over_all_partitions_of_failover():
-    lab = lab_of("failover", consumers=3, partitions=6, priorities={"c1": 1, "c2": 1, "c3": 1})
+    lab = running("failover", consumers=3, partitions=6, priorities={"c1": 1, "c2": 1, "c3": 1})
     order(lab, "pulsar_priority", "c3", 3, level=0)
     assert {partition["owner"] for partition in view(lab)["picture"]["partitions"].values()} == {"c3"}
 
 
 def test_ranges_that_a_person_types_are_taken_or_refused_by_the_broker():
-    lab = lab_of("sticky")
+    lab = running("sticky")
     order(lab, "pulsar_ranges", "c1", 1, ranges=[[0, 9_999]])
     lane = lab.lanes["pulsar"]
     assert (
@@ -48,7 +48,7 @@ def test_ranges_that_a_person_types_are_taken_or_refused_by_the_broker():
 
 
 def test_priority_given_at_the_join_decides_from_the_first_record_on():
-    lab = lab_of("failover", partitions=4, priorities={"c1": 1, "c2": 1})
+    lab = running("failover", partitions=4, priorities={"c1": 1, "c2": 1})
     order(lab, "join", "c9", 3, priority=0)
     assert {partition["owner"] for partition in view(lab)["picture"]["partitions"].values()} == {"c9"}
     order(lab, "join", "c8", 3, priority=2)
@@ -57,7 +57,7 @@ def test_priority_given_at_the_join_decides_from_the_first_record_on():
 
 @pytest.mark.parametrize("given", ["join", "later"])
 def test_program_that_comes_back_has_the_priority_that_a_person_gave_it(given):
-    lab = lab_of("failover", partitions=4)
+    lab = running("failover", partitions=4)
     order(lab, "join", "c9", 2, **({"priority": 3} if given == "join" else {}))
     if given == "later":
         order(lab, "pulsar_priority", "c9", 2, level=3)
@@ -71,7 +71,7 @@ def test_program_that_comes_back_has_the_priority_that_a_person_gave_it(given):
 
 
 def test_ranges_given_at_the_join_are_taken_or_refused_by_the_broker_and_nobody_makes_room():
-    lab = lab_of("sticky")
+    lab = running("sticky")
     order(lab, "pulsar_ranges", "c1", 1, ranges=[[0, 9_999]])
     order(lab, "join", "c3", 1, ranges=[[10_000, 20_000], [30_000, 32_767]])
     shown = view(lab)["pulsar"]["consumers"]
@@ -87,7 +87,7 @@ def test_ranges_given_at_the_join_are_taken_or_refused_by_the_broker_and_nobody_
 
 
 def test_ranges_of_the_article_end_before_their_end():
-    lab = lab_of("sticky_document")
+    lab = running("sticky_document")
     order(lab, "pulsar_ranges", "c1", 1, ranges=[[0, 16_384]])
     order(lab, "join", "c3", 1, ranges=[[16_384, 32_768]])
     order(lab, "pulsar_ranges", "c2", 1, ranges=[[32_768, 65_536]])
@@ -113,7 +113,7 @@ def test_ranges_of_the_article_end_before_their_end():
     ],
 )
 def test_joins_that_no_lane_could_carry_out_are_refused_and_change_nothing(algorithm, args, field):
-    lab = lab_of(algorithm)
+    lab = running(algorithm)
     before = lab.checkpoint()
     with pytest.raises(CommandError) as refusal:
         order(lab, "join", None if "count" in args else "c9", **args)
@@ -138,7 +138,7 @@ def test_join_with_its_wishes_is_in_the_journal_and_in_the_past_of_a_switched_la
         "args": {"count": 1, "priority": 2, "ranges": [[0, 9]]},
     }
     assert command_from_json(command).to_json() == {**command, "rig": "all"}
-    lab = lab_of("sticky", consumers=0)
+    lab = running("sticky", consumers=0)
     order(lab, "join", "c9", priority=2, ranges=[[0, 99]])
     lab.submit(
         {"command_id": "switch", "kind": "set_algorithm", "rig": "pulsar", "args": {"algorithm": "failover"}}

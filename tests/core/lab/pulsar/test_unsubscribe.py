@@ -3,7 +3,7 @@
 import pytest
 
 from broker_core.lab.lab import Lab
-from tests.core.lab.pulsar.command_lab import SECOND, lab_of, order, view
+from tests.core.lab.pulsar.command_lab import SECOND, order, running, view
 
 # -- unsubscribe ---------------------------------------------------------------------------------------------
 
@@ -24,7 +24,7 @@ EVERY_TYPE = [
 def test_who_unsubscribes_takes_the_cursor_along_and_the_next_one_begins_anew(
     algorithm, options, initial_position
 ):
-    lab = lab_of(
+    lab = running(
         algorithm, consumers=1, rate=30, initial_position=initial_position, retention=100_000, **options
     )
     lane = lab.lanes["pulsar"]
@@ -58,7 +58,7 @@ def test_who_unsubscribes_takes_the_cursor_along_and_the_next_one_begins_anew(
 
 @pytest.mark.parametrize(("algorithm", "options"), [case for case in EVERY_TYPE if case[0] != "exclusive"])
 def test_unsubscribe_is_refused_while_another_consumer_is_connected(algorithm, options):
-    lab = lab_of(algorithm, consumers=2, **options)
+    lab = running(algorithm, consumers=2, **options)
     before = [known.to_json()["name"] for known in lab.lanes["pulsar"].reads.subscriptions()]
     events = order(lab, "pulsar_unsubscribe", "c1", 1)
     refused = [event["data"] for event in events if event["kind"] == "pulsar.unsubscribe.refused"]
@@ -71,7 +71,7 @@ def test_unsubscribe_is_refused_while_another_consumer_is_connected(algorithm, o
 
 
 def test_retry_letters_go_with_the_subscription_of_who_unsubscribes():
-    lab = lab_of(
+    lab = running(
         "shared", consumers=1, fails_every=3, retry_topic=True, max_redeliver=2, nack_delay_us=2 * SECOND
     )
     lab.advance_to(9 * SECOND)
@@ -90,7 +90,7 @@ def test_who_has_unsubscribed_can_leave_crash_or_subscribe_again():
         ("pulsar_unsubscribe", {}),
         ("pause", {}),
     ):
-        lab = lab_of("shared", consumers=1)
+        lab = running("shared", consumers=1)
         order(lab, "pulsar_unsubscribe", "c1", 1)
         order(lab, kind, "c1", 70 if kind == "crash" else 2, **args)
         assert lab.lanes["pulsar"].reads.is_settled()

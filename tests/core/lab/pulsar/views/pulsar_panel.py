@@ -1,24 +1,10 @@
 """A lab of one Pulsar lane, and its panel."""
 
-from broker_core.lab.lab import Lab
 from broker_core.lab.pieces import whole
-from broker_core.lab.scenario import scenario_from_json
 from broker_core.lab.view import lab_view
+from tests.core.lab.pulsar.pulsar_lab import SECOND, lab_of
 
-SECOND = 1_000_000
-
-
-def lab_of(algorithm="consistent_hash", consumers=3, rate=40, **options) -> Lab:
-    lane = {"model": "pulsar", "algorithm": algorithm, **options}
-    return Lab(
-        scenario_from_json(
-            {
-                "lanes": [lane],
-                "consumers": consumers,
-                "workload": {"kind": "uniform", "keys": 200, "rate": rate},
-            }
-        )
-    )
+__all__ = ["SECOND", "idle", "lab_of", "lab_view", "order", "panel", "run", "subscription", "whole"]
 
 
 def order(lab, kind, consumer=None, **args):
