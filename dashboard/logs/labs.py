@@ -77,9 +77,9 @@ class Asked(NamedTuple):
 
 def source_of(lab_id: str, query: Query) -> Source:
     """The partition that was asked for, as it is on disk now. Raises Refused 404 or 400 at the field."""
-    if BROKER in query:
-        return replicas.source_of(replicas.asked_for(*lane_asked_for(lab_id, query), query))
-    asked = asked_for(lab_id, query)
+    asked = _place(lab_id, query)
+    if isinstance(asked, replicas.AskedReplica):
+        return replicas.source_of(asked)
     folder = wish(asked.folder, asked.description)
     return _source(asked, folder, state_of(folder))
 
@@ -87,11 +87,7 @@ def source_of(lab_id: str, query: Query) -> Source:
 def clean_of(lab_id: str, query: Query) -> Json | None:
     """What the worker last worked out about compacting the partition; None while it has not. Raises as
     source_of."""
-    asked = (
-        replicas.asked_for(*lane_asked_for(lab_id, query), query)
-        if BROKER in query
-        else asked_for(lab_id, query)
-    )
+    asked = _place(lab_id, query)
     folder = wish(asked.folder, asked.description)
     (folder / f"clean-{asked.partition}{WANTED}").touch()
     try:
@@ -99,6 +95,16 @@ def clean_of(lab_id: str, query: Query) -> Json | None:
     except (OSError, ValueError):
         return None
     return answer
+
+
+def _place(lab_id: str, query: Query) -> "Asked | replicas.AskedReplica":
+    """What the request is about: a replica where it names a broker, or where the lane's topic is compacted, which only
+    the brokers' logs are: then its leader's."""
+    lab, lane = lane_asked_for(lab_id, query)
+    if BROKER not in query and replicas.is_compacted_lane(lane):
+        broker = replicas.usual_broker(lab, lane, query)
+        query = query if broker is None else {**query, BROKER: str(broker)}
+    return replicas.asked_for(lab, lane, query) if BROKER in query else asked_for(lab_id, query)
 
 
 def cleans_wanted(folder: Path, since_s: float) -> Iterator[int]:
@@ -197,6 +203,7 @@ def _source(asked: Asked, folder: Path, state: Json) -> Source:
         "partitions": _partitions(asked, state),
         "topics": [topic, table],
         BROKER: None,
+        "has_lane_log": True,
         "brokers": replicas.brokers_of(
             view["view"]["rigs"].get(asked.lane["id"]) if view is not None else None
         ),

@@ -104,8 +104,9 @@ def choices(folder: Json, words: Words) -> dict[str, list[tuple[str, str]]]:
             else str(row["partition"])
         )
 
+    whole = [("", words["log.whole_lane"])] if folder.get("has_lane_log", True) else []
     return {
-        "broker": [("", words["log.whole_lane"]), *brokers] if brokers else [],
+        "broker": [*whole, *brokers] if brokers else [],
         "topic": [(topic, topic) for topic in folder.get("topics") or ()],
         "partition": [(str(row["partition"]), partition(row)) for row in folder.get("partitions") or ()],
     }

@@ -18,6 +18,7 @@ from broker_core.events import Json
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
 from broker_core.kafka.cluster.state import DOWN
 from broker_core.kafka.log.settings import LogSettings
+from broker_core.kafka.log.topic_config import COMPACT
 from broker_core.kafka.producer.partitioner import coordinator_partition
 from broker_core.lab.kafka.group import GROUP_ID
 from broker_core.lab.kafka.views.replica import LOST, STOPPED
@@ -78,6 +79,27 @@ def brokers_of(view: Json | None) -> list[Json]:
     cluster = (view or {}).get("cluster")
     brokers = {} if cluster is None else cluster["brokers"]
     return [{"id": int(broker), "condition": _condition(each)} for broker, each in brokers.items()]
+
+
+def is_compacted_lane(lane: Json) -> bool:
+    """Whether the brokers compact the lane's topic."""
+    return COMPACT in lane.get("cleanup_policy", "")
+
+
+def usual_broker(lab: Lab, lane: Json, query: Query) -> int | None:
+    """Whose replica is shown where a request names no broker: the partition's leader's, or of one that nobody leads
+    its preferred leader's. None before the lane has begun."""
+    stored = selectors.lab_snapshot(lab_id=lab.pk)
+    view = (stored["view"]["rigs"].get(lane["id"]) if stored is not None else None) or {}
+    brokers = [each["id"] for each in brokers_of(view)]
+    if not brokers:
+        return None
+    name = f"{query.get('topic', lane['topic'])}-{query.get('partition', '0')}"
+    known = view["cluster"]["partitions"].get(name)
+    if known is None:
+        return brokers[0]
+    leader: int = known["leader"] if known["leader"] in brokers else known["replicas"][0]
+    return leader
 
 
 def _condition(broker: Json) -> str:
@@ -186,6 +208,7 @@ def source_of(asked: AskedReplica) -> Source:
         "partitions": _partitions(asked, state),
         "topics": list(topics_of(asked.lane, asked.view)),
         BROKER: asked.broker,
+        "has_lane_log": not is_compacted_lane(asked.lane),
         "brokers": brokers_of(asked.view),
         "replica": None if not state else _replica_part(replica, condition, told),
     }

@@ -269,3 +269,26 @@ def test_a_compacted_topic_of_records_is_shown_as_one(world: World, policy: str)
     assert folder["retention"]["ms"] == (60_000 if "delete" in policy else None)
     found = ask(lab, "clean/", broker=1, partition=2).json()
     assert found.get("reason") in (None, "preparing"), found
+
+
+def test_a_lane_whose_topic_is_compacted_is_read_from_its_brokers_and_from_nothing_else(
+    world: World,
+) -> None:
+    policy = {"cleanup_policy": "compact,delete", "retention_ms": 60_000}
+    lab = world.open(lanes=[{**LANE, **policy}], workload={"rate": 40})
+    world.run(8)
+    answer = look(world, lab, partition=3).json()
+    snapshot = selectors.lab_snapshot(lab_id=lab.pk)
+    assert snapshot is not None
+    leader = snapshot["view"]["rigs"]["kafka"]["cluster"]["partitions"]["flights-3"]["leader"]
+    assert (answer["broker"], answer["partition"], answer["has_lane_log"]) == (leader, 3, False)
+    assert answer["topics"] == ["flights", "__consumer_offsets"] and answer["retention"]["ms"] == 60_000
+    assert ask(lab, topic="flights-latest").json()["fields"].keys() == {"topic"}
+    assert ask(lab, partition="x").json()["fields"].keys() == {"partition"}
+    page = Client().get(f"/lab/{lab.pk}/kafka/log?partition=3").content.decode()
+    assert "the lane, as one log" not in page.split("folder-data")[0] and 'id="broker"' in page
+
+
+def test_a_lane_that_is_not_compacted_offers_its_one_log_beside_its_brokers(world: World, lab: Lab) -> None:
+    assert ask(lab).json()["has_lane_log"] and ask(lab).json()["broker"] is None
+    assert ask(lab, broker=1).json()["has_lane_log"]

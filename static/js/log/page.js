@@ -46,7 +46,7 @@ let shown = placeNow();
 
 // The server has checked the address: where it took another place than was asked for, that one counts.
 function placeOf(answer, asked) {
-  const isTaken = (asked.get("broker") ?? "") === String(answer.broker ?? "");
+  const isTaken = (asked.get("broker") ?? String(answer.broker ?? "")) === String(answer.broker ?? "");
   return { broker: answer.broker === null || answer.broker === undefined ? null : String(answer.broker),
     topic: isTaken ? asked.get("topic") : null, partition: isTaken ? asked.get("partition") : null };
 }
@@ -132,6 +132,8 @@ function drawTurning() {
 
 function take(answer) {
   folder = answer;
+  // Where no broker was asked for, the server may have chosen one: the page stays with it.
+  if (chosen.broker === null && (folder.broker ?? null) !== null) chosen.broker = String(folder.broker);
   shown = placeNow();
   settings?.write(folder.settings, folder.settings_shown, folder.settings_fixed);
   drawWords();
@@ -176,7 +178,7 @@ async function grown() {
   }
 }
 
-// The broker has no such replica, or no more: the lane's own log is always there.
+// The broker has no such replica, or no more: the lane's own log, or the leader's, is always there.
 async function leaveReplica(error) {
   fail(error, $("broker"));
   Object.assign(chosen, { broker: null, topic: null, partition: null });

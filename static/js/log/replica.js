@@ -1,5 +1,5 @@
-// Which log is looked at: the lane's as one log, or a replica on one of the cluster's brokers; what that replica is;
-// and the texts of its checkpoints.
+// Which log is looked at: a replica on one of the cluster's brokers, or, where the lane's topic is not compacted, the
+// lane's as one log; what that replica is; and the texts of its checkpoints.
 
 import { number, sentences } from "../base/say.js";
 
@@ -12,7 +12,7 @@ export function choices(folder, say) {
   ]);
   const isEnd = folder.broker !== null && folder.broker !== undefined;
   return {
-    broker: brokers.length ? [["", say("log.whole_lane")], ...brokers] : [],
+    broker: brokers.length ? [...(folder.has_lane_log === false ? [] : [["", say("log.whole_lane")]]), ...brokers] : [],
     topic: (folder.topics ?? []).map((topic) => [topic, topic]),
     partition: (folder.partitions ?? []).map(({ partition, end_offset: end }) => [
       String(partition),
@@ -65,17 +65,18 @@ export const isText = (name) => /(^|\/)(\.kafka_cleanshutdown|partition\.metadat
 export function createTexts(box, { api, say, onFault }) {
   const list = box.querySelector("[data-names]"), text = box.querySelector("pre");
   const title = box.querySelector("[data-title]");
-  let open = null, turn = 0;
+  // wanted: asked for last. A folder that grows reads it again, however long its first answer takes.
+  let open = null, wanted = null;
 
   async function read(name, near) {
-    const mine = (turn += 1);
+    wanted = name;
     try {
       const answer = await api.file(name);
-      if (mine !== turn) return;
+      if (name !== wanted) return;
       [open, text.textContent] = [name, answer.text || say("log.text_empty")];
     } catch (error) {
-      if (mine !== turn) return;
-      open = null;
+      if (name !== wanted) return;
+      open = wanted = null;
       if (near) onFault(error, near);
     }
     show();
@@ -94,8 +95,7 @@ export function createTexts(box, { api, say, onFault }) {
     const button = target.closest("button");
     if (!button) return;
     if (button.dataset.name === open) {
-      open = null;
-      turn += 1;
+      open = wanted = null;
       show();
     } else read(button.dataset.name, button);
   });
@@ -114,13 +114,12 @@ export function createTexts(box, { api, say, onFault }) {
           return item;
         }));
       }
-      if (open !== null && !names.includes(open)) open = null;
-      if (open !== null) read(open, null);
+      if (wanted !== null && !names.includes(wanted)) open = wanted = null;
+      if (wanted !== null) read(wanted, null);
       show();
     },
     close() {
-      open = null;
-      turn += 1;
+      open = wanted = null;
       show();
     },
   };
