@@ -35,7 +35,9 @@ def test_opens_with_four_lanes_that_move(page: Page) -> None:
     assert page.eval_on_selector_all("[data-lane]", "lanes => lanes.map((lane) => lane.id)") == list(LANES)
     for lane in LANES:
         assert rows(page, lane) == ["c1", "c2", "c3"]
-        assert page.eval_on_selector(f"#{lane} .pic svg", "svg => svg.children.length") > 5
+        page.wait_for_function(
+            "lane => document.querySelector(`#${lane} .pic svg`).children.length > 5", arg=lane
+        )
     clock = page.text_content(".clock")
     page.wait_for_function("clock => document.querySelector('.clock').textContent !== clock", arg=clock)
     expect(page.locator("#fresh")).to_have_attribute("data-state", "live")
