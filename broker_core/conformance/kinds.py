@@ -22,6 +22,7 @@ from broker_core.conformance import (
     kafka_records,
     pulsar,
     pulsar_dispatch,
+    rabbitmq_frames,
     tubemq,
 )
 from broker_core.conformance.result import CaseResult
@@ -136,6 +137,7 @@ KINDS = (
         tubemq.run_mod_assign,
     ),
     Kind("meta_expand", {"cases": {"topic_meta", "second_topic_meta"}}, tubemq.run_meta_expand),
+    Kind("frames", {"sessions": {"name", "frames"}}, rabbitmq_frames.run_frames),
     Kind(
         "set_difference",
         {"cases": {"partition_subscribable", "registered_before"}},

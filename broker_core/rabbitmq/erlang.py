@@ -21,6 +21,15 @@ def binary(octets: bytes) -> str:
         return "<<>>"
     if all(octet in _ESCAPES or 32 <= octet <= 126 or octet >= 160 for octet in octets):
         return f'<<"{"".join(_ESCAPES.get(octet, chr(octet)) for octet in octets)}">>'
+    return listed(octets)
+
+
+def listed(octets: bytes) -> str:
+    """A binary, always octet by octet (~w).
+
+    >>> listed(b"all")
+    '<<97,108,108>>'
+    """
     return f"<<{','.join(map(str, octets))}>>"
 
 

@@ -22,6 +22,7 @@ ORDER = (
     "stage",
     "assignors",
     "ring",
+    "amqp",
     "subscriptions",
     "core",
     "seek",

@@ -1,0 +1,84 @@
+"""Bytes as frames, and frames as bytes.
+
+    type (1)  channel (2)  payload size (4)  payload  0xCE          and once, before all: "AMQP" 0 0 9 1
+
+Source: AMQP 0-9-1; RabbitMQ 3.10 rabbit_reader:handle_input, whose refusals these are.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import NamedTuple
+
+from broker_core.wire.amqp.errors import RemoteProtocolError, frame_error
+
+METHOD, HEADER, BODY, HEARTBEAT = 1, 2, 3, 8
+FRAME_END, FRAME_END_BYTE = 0xCE, b"\xce"
+FRAME_MIN_SIZE = 4_096
+"""What a side may send before both have agreed on more."""
+EMPTY_FRAME_SIZE = 8
+PROTOCOL_HEADER = b"AMQP\x00\x00\x09\x01"
+
+_HEAD = Struct(">BHI")
+
+
+class Frame(NamedTuple):
+    kind: int
+    channel: int
+    payload: bytes
+
+
+class FrameReader:
+    """Cuts what comes into frames, wherever it is cut.
+
+    frame_max: size of a whole frame that the peer may send, 0 for any; it is refused by its head, before its payload
+    is here, so that no claim of a size takes memory. expects_header: the peer begins with the protocol header.
+    """
+
+    def __init__(self, frame_max: int = FRAME_MIN_SIZE, expects_header: bool = False) -> None:
+        self.frame_max = frame_max
+        self.expects_header = expects_header
+        self._data = bytearray()
+        self._at = 0
+
+    def feed(self, data: bytes) -> None:
+        if self._at:
+            del self._data[: self._at]
+            self._at = 0
+        self._data += data
+
+    def next_frame(self) -> Frame | None:
+        """The next whole frame, None until more bytes come. Raises RemoteProtocolError."""
+        data, at = self._data, self._at
+        if self.expects_header and not self._take_header():
+            return None
+        at = self._at
+        if len(data) - at < _HEAD.size:
+            return None
+        kind, channel, size = _HEAD.unpack_from(data, at)
+        # The original lets a payload have the size of a whole frame.
+        if self.frame_max and size > self.frame_max:
+            raise frame_error(kind, b"", f"{{frame_too_large,{size},{self.frame_max - EMPTY_FRAME_SIZE}}}")
+        end = at + _HEAD.size + size
+        if len(data) <= end:
+            return None
+        payload = bytes(data[at + _HEAD.size : end])
+        if data[end] != FRAME_END:
+            raise frame_error(kind, payload, f"{{invalid_frame_end_marker,{data[end]}}}")
+        self._at = end + 1
+        return Frame(kind, channel, payload)
+
+    def _take_header(self) -> bool:
+        """Take the protocol header. Raises RemoteProtocolError with code 0 for another one: the answer is
+        PROTOCOL_HEADER, then the end."""
+        if len(self._data) < len(PROTOCOL_HEADER):
+            return False
+        if self._data[: len(PROTOCOL_HEADER)] != PROTOCOL_HEADER:
+            raise RemoteProtocolError(0, "another protocol header")
+        self._at = len(PROTOCOL_HEADER)
+        self.expects_header = False
+        return True
+
+
+def write_frame(kind: int, channel: int, payload: bytes) -> bytes:
+    return _HEAD.pack(kind, channel, len(payload)) + payload + FRAME_END_BYTE

@@ -1,0 +1,161 @@
+"""Frames as methods, a message with the method that it belongs to.
+
+    method ──► header ──► body, body, ... ──► method with its Content
+
+Each channel assembles on its own. Frames out of turn, unknown ones and fields that do not decode are refused as the
+original does; the first refusal ends it.
+Source: RabbitMQ 3.10 rabbit_reader:handle_frame, rabbit_command_assembler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from struct import Struct
+from typing import Any, NamedTuple
+
+from broker_core.rabbitmq.methods import Heartbeat
+from broker_core.rabbitmq.properties import Content, Properties
+from broker_core.rabbitmq.reply_codes import INTERNAL_ERROR
+from broker_core.wire.amqp.content import read_header, read_properties
+from broker_core.wire.amqp.errors import (
+    RemoteProtocolError,
+    frame_error,
+    misplaced_frame,
+    undecodable,
+    unexpected_frame,
+)
+from broker_core.wire.amqp.fields import read_fields
+from broker_core.wire.amqp.frames import BODY, FRAME_MIN_SIZE, HEADER, HEARTBEAT, METHOD, Frame, FrameReader
+from broker_core.wire.amqp.spec import BY_ID, Spec
+from broker_core.wire.amqp.tables import Malformed
+
+_IDS = Struct(">HH")
+
+
+class Received(NamedTuple):
+    """A method and the channel that it came on; a method of the connection itself belongs on channel 0."""
+
+    channel: int
+    method: Any
+
+
+class _Assembly:
+    """A method that waits for its message. properties: None until the header is here."""
+
+    __slots__ = ("fragments", "properties", "remaining", "spec", "values")
+
+    def __init__(self, spec: Spec, values: list[Any]) -> None:
+        self.spec, self.values = spec, values
+        self.properties: Properties | None = None
+        self.remaining = 0
+        self.fragments: list[bytes] = []
+
+
+class Receiver:
+    """What one side of a connection receives. frame_max, expects_header: as `FrameReader` has them."""
+
+    def __init__(self, frame_max: int = FRAME_MIN_SIZE, expects_header: bool = False) -> None:
+        self.frames = FrameReader(frame_max, expects_header)
+        self._assemblies: dict[int, _Assembly] = {}
+
+    def receive(self, data: bytes) -> Iterator[Received]:
+        """The methods that these bytes complete, in their order. Raises RemoteProtocolError where the peer's bytes
+        break the protocol, after what came before."""
+        self.frames.feed(data)
+        while (frame := self.frames.next_frame()) is not None:
+            received = self._frame(frame)
+            if received is not None:
+                yield received
+
+    def forget_channel(self, channel: int) -> None:
+        """The channel is closed: a message that it began will not be ended."""
+        self._assemblies.pop(channel, None)
+
+    def _frame(self, frame: Frame) -> Received | None:
+        kind, channel, payload = frame
+        if kind == METHOD and len(payload) >= _IDS.size:
+            return self._method(channel, payload)
+        if kind == HEARTBEAT and not payload:
+            if channel:
+                raise misplaced_frame(kind, payload)
+            return Received(0, Heartbeat())
+        try:
+            header = read_header(payload) if kind == HEADER else None
+        except Malformed:
+            raise frame_error(kind, payload, "unknown_frame") from None
+        if header is None and kind != BODY:
+            raise frame_error(kind, payload, "unknown_frame")
+        if channel == 0:
+            raise misplaced_frame(kind, payload)
+        assembly = self._assemblies.get(channel)
+        if assembly is None:
+            raise unexpected_frame("expected method frame, got non method frame instead")
+        if assembly.properties is None:
+            self._header(assembly, header, payload)
+        elif header is None:
+            self._body(assembly, payload)
+        else:
+            raise unexpected_frame(
+                "expected content body, got non content body frame instead", assembly.spec.id
+            )
+        if assembly.remaining:
+            return None
+        del self._assemblies[channel]
+        content = Content(assembly.properties, b"".join(assembly.fragments))  # type: ignore[arg-type]
+        return Received(channel, _made(assembly.spec, channel, assembly.values, content))
+
+    def _method(self, channel: int, payload: bytes) -> Received | None:
+        ids = _IDS.unpack_from(payload)
+        spec = BY_ID.get(ids)
+        if spec is None:
+            raise RemoteProtocolError(0, f"no method {ids[0]}.{ids[1]}")
+        assembly = self._assemblies.get(channel)
+        if assembly is not None:
+            raise _out_of_turn(assembly)
+        try:
+            values = read_fields(spec, payload, _IDS.size)
+        except Malformed:
+            raise undecodable(payload[_IDS.size :], spec.id) from None
+        if spec.has_content and channel:
+            self._assemblies[channel] = _Assembly(spec, values)
+            return None
+        return Received(channel, _made(spec, channel, values, Content()))
+
+    def _header(self, assembly: _Assembly, header: tuple[int, int, int] | None, payload: bytes) -> None:
+        if header is None or header[1] != 0:
+            raise _out_of_turn(assembly)
+        class_id, _, assembly.remaining = header
+        if class_id != assembly.spec.id[0]:
+            raise unexpected_frame(
+                f"expected content header for class {assembly.spec.id[0]}, got one for class {class_id} instead",
+                assembly.spec.id,
+            )
+        try:
+            assembly.properties = read_properties(payload)
+        except Malformed:
+            # The original reads properties later, in the channel, which fails with them.
+            raise RemoteProtocolError(INTERNAL_ERROR, "INTERNAL_ERROR", assembly.spec.id) from None
+
+    def _body(self, assembly: _Assembly, payload: bytes) -> None:
+        if len(payload) > assembly.remaining:
+            # Ours: the original then waits for an end that cannot come.
+            raise frame_error(BODY, payload, f"{{body_too_large,{len(payload)},{assembly.remaining}}}")
+        assembly.fragments.append(payload)
+        assembly.remaining -= len(payload)
+
+
+def _out_of_turn(assembly: _Assembly) -> RemoteProtocolError:
+    if assembly.properties is not None:
+        return unexpected_frame("expected content body, got non content body frame instead", assembly.spec.id)
+    text = f"expected content header for class {assembly.spec.id[0]}, got non content header frame instead"
+    return unexpected_frame(text, assembly.spec.id)
+
+
+def _made(spec: Spec, channel: int, values: list[Any], content: Content) -> Any:
+    arguments: list[Any] = [channel] if spec.has_channel else []
+    arguments += [
+        value for (_, _, is_reserved), value in zip(spec.fields, values, strict=True) if not is_reserved
+    ]
+    if spec.has_content:
+        arguments.append(content)
+    return spec.method(*arguments)
