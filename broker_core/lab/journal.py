@@ -13,6 +13,7 @@ arrived by then.
 from bisect import bisect_right
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 from broker_core.errors import ReplayError
@@ -71,7 +72,8 @@ def sought(
     """In pieces: the lab at a moment, from the checkpoint with these bytes, or else from its start. borrowed: as
     for `Replay`."""
     lab, _error = yield from beginning(scenario, state, limits)
-    return (yield from Replay(lab, commands, until_us, borrowed).finishing(SEEK_SLICE_US))
+    replay = Replay(lab, commands, until_us, borrowed)
+    return (yield from replay.finishing(partial(replay.step, SEEK_SLICE_US)))
 
 
 def state_of(packed: bytes, base: bytes | None = None) -> bytes:

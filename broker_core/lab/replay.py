@@ -4,7 +4,8 @@ Journal.seek, the worker, a fork ─► Replay of a Lab          a lane under an
 """
 
 from collections import deque
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
+from functools import partial
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from broker_core.errors import CommandError, ReplayError
@@ -93,13 +94,13 @@ class Replay(Generic[L]):
                 raise ReplayError(position, kind, f"is refused: {error}") from error
             return Told([], command, error)
 
-    def finishing(self, slice_us: int) -> Pieces[L]:
-        """All the way, with a stop at least every `slice_us`."""
+    def finishing(self, step: Callable[[], Pieces[object]]) -> Pieces[L]:
+        """All the way, with a stop after each step. step: `self.step` with a slice, and whatever goes along with it."""
         while not self.is_there:
-            yield from self.step(slice_us)
+            yield from step()
             yield None
         return self.lab
 
     def finish(self) -> L:
         """All the way at once."""
-        return whole(self.finishing(max(1, self.until_us)))
+        return whole(self.finishing(partial(self.step, max(1, self.until_us))))

@@ -59,7 +59,6 @@ log = logging.getLogger(__name__)
 
 Clock = Callable[[], float]  # wall time in seconds, from anywhere, never backwards
 Told = tuple[Frame | None, Commit | None]
-OVER = object()
 T = TypeVar("T")
 
 
@@ -115,7 +114,8 @@ class LabDriver:
         self.least_debt_s, self.least_since_s = 0.0, self.base_s
         self.stored_wall_s = -1e9  # when the view was last written
         self._slice_us, self._cost_s = SLICE_US, 0.0  # the latter: of a microsecond
-        self._loading: Pieces[None] | None = self._begin(row)
+        self._loading = self._begin(row)
+        self._clock: Clock = lambda: wall_s  # of the last load
         self.chunks = ChunkWriter(row.pk)
         self.replicas = ReplicaTeller(row.pk)
 
@@ -133,19 +133,15 @@ class LabDriver:
     def load(self, clock: Clock, budget_s: float) -> bool:
         """Build the lab and re-derive it towards the floor for about budget_s, or until it `is_held`. True
         once it takes commands. Raises ReplayError for a broken journal."""
-        until_s, self.is_held = clock() + budget_s, False
+        until_s, self.is_held, self._clock = clock() + budget_s, False, clock
         while not (self.loaded or self.is_held) and clock() < until_s:
-            self._loading = self._loading or self._replay(clock)
-            stop = next(self._loading, OVER)
-            if stop is OVER:
-                self._loading = None
-            self.is_held = stop is not OVER and stop is not None
+            self.is_held = next(self._loading, None) is not None
         if self.loaded:
             self._rebase(self.pace.at(clock()))
         return self.loaded
 
     def _begin(self, row: Lab) -> Pieces[None]:
-        """The lab at its start, or as its last checkpoint has it."""
+        """The lab at its start, or as its last checkpoint has it; and on to the floor."""
         scenario = scenario_from_json(intact(row.scenario), core_limits())
         checkpoint = writes.checkpoint_before(row, self.floor_us)
         state = writes.state_of(checkpoint)
@@ -160,12 +156,13 @@ class LabDriver:
             if command.state == StoredCommand.State.ACCEPTED
         }
         self.replay = Replay(self.core, map(writes.entry, stored.values()), self.floor_us, self.borrowed)
+        yield from self.replay.finishing(self._replay)
 
-    def _replay(self, clock: Clock) -> Pieces[None]:
+    def _replay(self) -> Pieces[None]:
         """One step of the journal. What was borrowed from another lab is decided on the way."""
         assert self.replay is not None, "what is replayed has begun"
         before_us = self.core.now_us
-        told, took_s = yield from timed(self.replay.step(self._slice_us), clock)
+        told, took_s = yield from timed(self.replay.step(self._slice_us), self._clock)
         self._check_waiting()
         self._tell(told.events)
         if told.command is None:

@@ -10,7 +10,6 @@ import pytest
 from broker_core.errors import InvariantError
 from broker_core.lab.journal import Journal
 from broker_core.lab.lab import Lab as CoreLab
-from broker_core.lab.pieces import whole
 from broker_core.lab.scenario import scenario_from_json
 from dashboard.labs import selectors, services, shards, tasks
 from dashboard.labs.driver import LabDriver
@@ -252,10 +251,11 @@ def test_after_a_crash_watched_labs_and_short_pasts_are_loaded_first(
         steps.append(ids[driver.lab_id])
         world.clock.now_s += budget_s
         driver._slice_us = 500_000
-        if driver._loading is not None:
-            whole(driver._loading)  # its lab is built first
-            driver._loading = None
-        whole(driver._replay(clock))
+        while driver.replay is None:
+            next(driver._loading)  # its lab is built first
+        before_us = driver.core.now_us
+        while not driver.loaded and driver.core.now_us == before_us:
+            next(driver._loading)
         if driver.loaded:
             live.append(ids[driver.lab_id])
         return driver.loaded
