@@ -1,0 +1,217 @@
+// The exchange graph of one virtual host as shapes: publisher = pill, exchange = six sides with its type as a word,
+// queue = box with a bar for what is ready (one scale for all) and the number, consumer = swatch and prefetch rings
+// (full = in flight, dashed = free).
+
+import { widthOf } from "../drawing/labels.js";
+import { paint } from "../drawing/paint.js";
+import { round } from "../drawing/shapes.js";
+import { idOf } from "./order.js";
+import { placesOf } from "./places.js";
+import { waysOf } from "./ways.js";
+
+const RINGS_MAX = 10, RINGS_ROW = 5, RING = 13;
+const INK = {
+  publish: "ink", binding: "ink", consume: "ink", alternate: "muted", dead_letter: "warning", return: "error",
+};
+const DASHED = { dead_letter: "7 4", return: "7 4", alternate: "2 4" };
+// Of the width that labels.js counts for a letter.
+const SANS = 0.87, MONO = 0.98;
+
+// view: the topology. colorOf: a program's name -> its colour. words: {heads: {publisher, exchange, queue,
+// consumer}, key(binding), deadLetter(edge), returned(edge), nobody(queue name), type(exchange)} of the page's
+// catalogue. tried: {source, matches: Set of bindings' ids} while a message is tried, else null. chosen: {kind,
+// name} or null. order: of the last layout, while its nodes are the same.
+// -> {height, order, shapes, ways: {edge's id: its path}}, on which messages may move.
+export function layout(view, { width, colorOf, words, tried = null, chosen = null, order = undefined }) {
+  const places = placesOf(view, width, order), ways = waysOf(view, places);
+  const isChosen = (kind, name) => chosen?.kind === kind && chosen.name === name;
+  const shapes = Object.keys(places.nodes).flatMap((kind) => head(kind, places, words));
+  for (const way of ways) shapes.push(...line(way, view, tried, words));
+  for (const [name, place] of Object.entries(places.nodes.publisher)) {
+    shapes.push(...publisher(name, view.publishers[name], place, isChosen("publisher", name)));
+  }
+  const sources = new Set(tried ? [tried.source] : []), taken = new Set(matched(view, tried));
+  for (const [name, place] of Object.entries(places.nodes.exchange)) {
+    const isStrong = sources.has(name) || taken.has(idOf("exchange", name));
+    shapes.push(...exchange(name, view.exchanges[name], place, isStrong, isChosen("exchange", name), words));
+  }
+  const most = Math.max(1, ...Object.values(view.queues).map(({ ready }) => ready));
+  for (const [name, place] of Object.entries(places.nodes.queue)) {
+    const isStrong = taken.has(idOf("queue", name));
+    shapes.push(...queue(name, view.queues[name], place, most, isStrong, isChosen("queue", name)));
+    const isRead = Object.values(view.consumers).some((each) => each.queue === name);
+    if (!isRead) shapes.push(unread(name, place, view.queues[name], places, width, words));
+  }
+  for (const [id, place] of Object.entries(places.nodes.consumer)) {
+    shapes.push(...consumer(id, view.consumers[id], place, colorOf, isChosen("consumer", id)));
+  }
+  return {
+    height: places.height, order: places.order, shapes,
+    ways: Object.fromEntries(ways.map(({ id, d }) => [id, d])),
+  };
+}
+
+const matched = (view, tried) =>
+  [...(tried?.matches ?? [])].filter((id) => view.bindings[id])
+    .map((id) => idOf(view.bindings[id].kind, view.bindings[id].destination));
+
+const text = (id, x, y, words, more = {}) => ({ id, tag: "text", x: round(x), y: round(y), text: words, ...more });
+
+// A text cut to its room, the whole of it in the tooltip.
+function cut(words, room, face = SANS) {
+  if (widthOf(words) * face <= room) return words;
+  let kept = [...words];
+  while (kept.length > 1 && widthOf(`${kept.join("")}…`) * face > room) kept = kept.slice(0, -1);
+  return `${kept.join("")}…`;
+}
+
+function head(kind, places, words) {
+  const [first] = Object.values(places.nodes[kind]);
+  return first ? [text(`head-${kind}`, first.x, 16, words.heads[kind], { class: "m" })] : [];
+}
+
+function line(way, view, tried, words) {
+  const isOfSource = way.kind === "binding" && tried?.source === view.bindings[way.id].source;
+  const isMatch = way.kind === "binding" && Boolean(tried?.matches.has(way.id)), isMiss = isOfSource && !isMatch;
+  const stroke = `var(--${isMiss ? "muted" : INK[way.kind]})`, id = `way-${way.id}`;
+  const shapes = [];
+  // What crosses a way back crosses it with a gap.
+  if (way.kind === "consume") {
+    shapes.push({
+      id: `gap-${way.id}`, tag: "path", d: way.d, fill: "none", stroke: "var(--panel)", "stroke-width": 6,
+    });
+  }
+  shapes.push({
+    id, tag: "path", d: way.d, fill: "none", stroke, "stroke-width": isMatch ? 2.5 : way.kind in DASHED ? 1.6 : 1.3,
+    "stroke-dasharray": isMiss ? "4 4" : (DASHED[way.kind] ?? null), class: `way ${way.kind}`, "data-way": way.id,
+  });
+  if (way.head) {
+    shapes.push({ id: `head-${way.id}`, tag: "path", d: way.head, fill: "none", stroke, "stroke-width": 1.6 });
+  }
+  const label = labelOf(way, view, words);
+  if (label) shapes.push(...plate(way, label, isMatch, isMiss));
+  return shapes;
+}
+
+function labelOf(way, view, words) {
+  if (way.kind === "binding") return words.key(view.bindings[way.id]);
+  if (way.kind === "dead_letter") return words.deadLetter(view.dead_letters[way.id]);
+  return way.kind === "return" ? words.returned(view.returns[way.id]) : "";
+}
+
+const LOOKS = { dead_letter: "wa", return: "er", binding: "n" };
+
+function plate(way, label, isMatch, isMiss) {
+  const face = way.kind === "binding" ? MONO : SANS, shown = way.room ? cut(label, way.room - 8, face) : label;
+  const wide = round(widthOf(shown) * face + 8);
+  const look = `${LOOKS[way.kind]}${isMatch ? " b" : ""}${isMiss ? " m" : ""}`;
+  return [
+    {
+      id: `plate-${way.id}`, tag: "rect", x: round(way.x - wide / 2), y: round(way.y - 10), width: wide, height: 20,
+      rx: 3, fill: "var(--panel)",
+    },
+    text(`key-${way.id}`, way.x, way.y + 4.5, shown, {
+      class: look, "text-anchor": "middle", title: shown === label ? undefined : label,
+    }),
+  ].map(({ title, ...shape }) => (title ? { ...shape, title } : shape));
+}
+
+const part = (kind, name, isChosen, label) => ({
+  role: "button", tabindex: -1, "data-part": idOf(kind, name), "aria-pressed": String(isChosen), "aria-label": label,
+});
+const outline = (isStrong, isChosen) => ({
+  fill: "var(--panel)", stroke: isChosen ? "var(--accent)" : "var(--ink)",
+  "stroke-width": isStrong || isChosen ? 2.5 : 1.5,
+});
+
+function publisher(name, node, { x, y, width, height }, isChosen) {
+  const count = String(node.published), id = idOf("publisher", name);
+  return [
+    {
+      id, tag: "rect", x, y: round(y - height / 2), width, height, rx: height / 2, ...outline(false, isChosen),
+      "stroke-dasharray": node.is_blocked ? "4 3" : null, ...part("publisher", name, isChosen, `${node.name} ${count}`),
+    },
+    text(`${id}-name`, x + 13, y + 5, cut(node.name, width - 34 - widthOf(count)), { class: "b t15" }),
+    text(`${id}-count`, x + width - 12, y + 5, count, { class: "n m", "text-anchor": "end" }),
+  ];
+}
+
+function exchange(name, node, { x, y, width, height }, isStrong, isChosen, words) {
+  const [top, bottom, side, id] = [round(y - height / 2), round(y + height / 2), 10, idOf("exchange", name)];
+  const right = x + width, type = words.type(node), shown = name || '""';
+  return [
+    {
+      id, tag: "path",
+      d: `M${x + side} ${top}H${round(right - side)}L${round(right)} ${y}` +
+        `L${round(right - side)} ${bottom}H${x + side}L${x} ${y}Z`,
+      ...outline(isStrong, isChosen), "stroke-dasharray": node.durable ? null : "6 2",
+      ...part("exchange", name, isChosen, `${shown} ${type}`),
+    },
+    text(`${id}-name`, x + 15, y + 5, cut(shown, width - 36 - widthOf(type) * SANS), { class: "b t15" }),
+    text(`${id}-type`, right - 14, y + 5, type, { class: "m", "text-anchor": "end" }),
+  ];
+}
+
+function queue(name, node, { x, y, width, height }, most, isStrong, isChosen) {
+  const id = idOf("queue", name), top = round(y - height / 2), count = String(node.ready), bar = round(y + 9);
+  const inner = width - 20, filled = round((node.ready / most) * inner), look = node.growing ? "n b wa" : "n m";
+  const shapes = [
+    {
+      id, tag: "rect", x, y: top, width, height, rx: 4, ...outline(isStrong, isChosen),
+      "stroke-dasharray": node.durable ? null : "6 2", ...part("queue", name, isChosen, `${name} ${count}`),
+    },
+    text(`${id}-name`, x + 10, y + 1, cut(name, inner - 8 - widthOf(count)), { class: "b" }),
+    text(`${id}-ready`, x + width - 10, y + 1, count, { class: look, "text-anchor": "end" }),
+    {
+      id: `${id}-room`, tag: "path", d: `M${round(x + 10)} ${bar}h${round(inner)}`, stroke: "var(--rule)",
+      "stroke-width": 5,
+    },
+  ];
+  if (node.ready) {
+    shapes.push({
+      id: `${id}-bar`, tag: "path", d: `M${round(x + 10)} ${bar}h${Math.max(3, filled)}`, stroke: "var(--ink)",
+      "stroke-width": 5,
+    });
+  }
+  return shapes;
+}
+
+function unread(name, place, node, places, width, words) {
+  const x = Object.values(places.nodes.consumer)[0]?.x ?? round(width * 0.845);
+  return text(`unread-${name}`, x, place.y + 5, words.nobody(name), { class: node.growing ? "wa" : "m" });
+}
+
+function consumer(id, node, { x, y }, colorOf, isChosen) {
+  const own = idOf("consumer", id), color = paint(colorOf(node.name));
+  const shapes = [
+    {
+      id: own, tag: "rect", x, y: round(y - 8), width: 16, height: 16, rx: 4, fill: color,
+      stroke: isChosen ? "var(--accent)" : "var(--outline)", "stroke-width": isChosen ? 2.5 : node.is_active ? 1 : 0.5,
+      opacity: node.is_gone || !node.is_active ? 0.45 : 1,
+      ...part("consumer", id, isChosen, `${node.name} ${node.unacked}`),
+    },
+    text(`${own}-name`, x + 23, y + 5, node.name, { class: "b t15" }),
+  ];
+  const from = x + 30 + widthOf(node.name), places = Math.max(node.unacked, node.prefetch_count);
+  if (places > RINGS_MAX || (!node.prefetch_count && node.unacked)) {
+    const of = node.prefetch_count ? `${node.unacked}/${node.prefetch_count}` : String(node.unacked);
+    return [...shapes, text(`${own}-unacked`, from, y + 5, of, { class: "n m" })];
+  }
+  const rows = Math.ceil(places / RINGS_ROW);
+  for (let place = 0; place < places; place += 1) {
+    const cx = round(from + 6 + (place % RINGS_ROW) * RING);
+    const cy = round(y + (Math.floor(place / RINGS_ROW) - (rows - 1) / 2) * RING), ring = `${own}-ring-${place}`;
+    if (place >= node.unacked) {
+      shapes.push({
+        id: ring, tag: "circle", cx, cy, r: 4.8, fill: "none", stroke: "var(--muted)", "stroke-dasharray": "2 2",
+        "stroke-width": 1,
+      });
+      continue;
+    }
+    shapes.push(
+      { id: `${ring}-rim`, tag: "circle", cx, cy, r: 4.2, fill: "none", stroke: "var(--outline)", "stroke-width": 4.6 },
+      { id: ring, tag: "circle", cx, cy, r: 4.2, fill: "none", stroke: color, "stroke-width": 2.8 },
+    );
+  }
+  return shapes;
+}

@@ -1,0 +1,149 @@
+// The exchange graph: whole pictures, columns, nothing on top of another, keys at their queues, and a tried message.
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { layout } from "../../../static/js/rabbitmq/graph.js";
+import { ordered } from "../../../static/js/rabbitmq/order.js";
+import { placesOf } from "../../../static/js/rabbitmq/places.js";
+import { check } from "../pulsar/known.mjs";
+import { EMPTY, ORDERS, WORDS } from "./known.mjs";
+
+const colorOf = (name) => Number(name.slice(1));
+const drawn = (view, more = {}) => layout(view, { width: 854, colorOf, words: WORDS, ...more });
+const shape = ({ shapes }, id) => shapes.find((each) => each.id === id);
+
+// Any topology, by a seed: exchanges bound to one another and to themselves, queues without consumers, many of all.
+function anyTopology(seed) {
+  let state = seed * 2654435761 + 1;
+  const chance = (count) => {
+    state = (state * 1103515245 + 12345) % 2147483648;
+    return Math.floor((state / 2147483648) * count);
+  };
+  const view = structuredClone(EMPTY), [exchanges, queues] = [1 + chance(8), chance(12)];
+  const take = (object) => structuredClone(Object.values(object)[chance(Object.keys(object).length)]);
+  for (let at = 0; at < exchanges; at += 1) {
+    const alternate = chance(3) ? "" : `x${chance(exchanges)}`;
+    view.exchanges[`x${at}`] = { ...take(ORDERS.exchanges), name: `x${at}`, alternate };
+  }
+  for (let at = 0; at < queues; at += 1) view.queues[`q${at}`] = { ...take(ORDERS.queues), name: `q${at}` };
+  for (let at = 0; at < chance(20); at += 1) {
+    const kind = queues && chance(4) ? "queue" : "exchange";
+    const destination = kind === "queue" ? `q${chance(queues)}` : `x${chance(exchanges)}`;
+    view.bindings[`b${at}`] = { ...ORDERS.bindings.k1, source: `x${chance(exchanges)}`, kind, destination };
+  }
+  for (let at = 0; at < chance(6); at += 1) {
+    view.publishers[at] = take(ORDERS.publishers);
+    view.publishes[`p${at}`] = { publisher: String(at), exchange: `x${chance(exchanges + 1)}`, published: at };
+    view.returns[`r${at}`] = { ...ORDERS.returns.r, exchange: `x${chance(exchanges)}`, publisher: String(at) };
+  }
+  for (let at = 0; queues && at < chance(9); at += 1) {
+    view.consumers[at] = { ...take(ORDERS.consumers), queue: `q${chance(queues + 1)}` };
+    const exchange = `x${chance(exchanges)}`;
+    view.dead_letters[`d${at}`] = { ...ORDERS.dead_letters.x, queue: `q${chance(queues)}`, exchange };
+  }
+  return view;
+}
+
+const TOPOLOGIES = [ORDERS, EMPTY, ...Array.from({ length: 60 }, (_, seed) => anyTopology(seed + 1))];
+
+test("every picture is whole, and all of it is inside", () => {
+  for (const view of TOPOLOGIES) for (const width of [700, 854, 1000]) {
+    const { shapes, height } = drawn(view, { width });
+    check(shapes);
+    for (const { id, tag, x, y, width: wide, height: tall } of shapes.filter(({ tag }) => tag === "rect")) {
+      if (id.startsWith("plate-")) continue;
+      assert.ok(x >= 0 && x + wide <= width && y >= 0 && y + tall <= height, `${id} (${tag}) is outside`);
+    }
+  }
+});
+
+test("nodes of a column stand apart, each column in its place", () => {
+  for (const view of TOPOLOGIES) {
+    const { nodes } = placesOf(view, 854);
+    for (const [kind, places] of Object.entries(nodes)) {
+      const column = Object.values(places).sort((one, other) => one.y - other.y);
+      assert.equal(column.length, Object.keys(view[`${kind}s`]).length);
+      assert.ok(column.length === 0 || new Set(column.map(({ x }) => x)).size === 1);
+      column.slice(1).forEach(({ y, height }, place) => {
+        const above = column[place];
+        assert.ok(y - height / 2 >= above.y + above.height / 2, `${kind}: ${above.y} and ${y}`);
+      });
+    }
+  }
+});
+
+test("a binding's line ends within its queue, and two of one queue are two lines", () => {
+  for (const view of TOPOLOGIES) {
+    const { nodes, lines } = placesOf(view, 854);
+    for (const [id, y] of Object.entries(lines)) {
+      const queue = nodes.queue[view.bindings[id].destination];
+      assert.ok(Math.abs(y - queue.y) <= queue.height / 2);
+    }
+    const ends = Object.keys(lines).map((id) => `${view.bindings[id].destination} ${lines[id]}`);
+    assert.equal(new Set(ends).size, ends.length);
+  }
+});
+
+test("the order keeps lines from crossing where none has to", () => {
+  const order = ordered(ORDERS), at = (kind, name) => order[kind].indexOf(name);
+  const apart = Math.abs(at("queue", "eu_orders") - at("queue", "all_orders"));
+  assert.ok(apart <= 3, "queues of one exchange stand together");
+  const only = [["audit", "audit_log"], ["docs", "pdf"], ["dead", "parked"]];
+  for (const [one, other] of [[0, 1], [1, 2], [0, 2]]) {
+    const above = at("exchange", only[one][0]) < at("exchange", only[other][0]);
+    assert.equal(at("queue", only[one][1]) < at("queue", only[other][1]), above);
+  }
+});
+
+test("a frame with the same nodes keeps its order without asking again", () => {
+  const first = drawn(ORDERS);
+  assert.deepEqual(drawn(ORDERS, { order: first.order }).shapes, first.shapes);
+  assert.deepEqual(Object.keys(first.ways).sort(), [
+    "1", "2", "3", "4", "5", "6", "a", "alternate:orders", "b", "c", "d", "k1", "k10", "k2", "k3", "k4", "k5", "k6",
+    "k7", "k8", "k9", "r", "x",
+  ]);
+});
+
+test("a tried key: matching lines are strong, those of its exchange that do not match are dashed and muted", () => {
+  const picture = drawn(ORDERS, { tried: { source: "orders", matches: new Set(["k3", "k4", "k5", "k6"]) } });
+  assert.equal(shape(picture, "way-k3")["stroke-width"], 2.5);
+  const missed = shape(picture, "way-k2");
+  assert.deepEqual([missed.stroke, missed["stroke-dasharray"]], ["var(--muted)", "4 4"]);
+  assert.equal(shape(picture, "way-k1")["stroke-dasharray"], null, "another exchange's line stays");
+  assert.equal(shape(picture, "queue:created")["stroke-width"], 2.5);
+  assert.equal(shape(picture, "queue:invoices")["stroke-width"], 1.5);
+});
+
+test("rings say what is in flight, numbers where there would be too many", () => {
+  const picture = drawn(ORDERS);
+  const rings = (id) => picture.shapes.filter(({ id: own }) => own.startsWith(`consumer:${id}-ring`));
+  assert.equal(rings(1).filter((each) => "stroke-dasharray" in each).length, 2, "three of five in flight");
+  assert.equal(rings(3).filter(({ id }) => id.endsWith("rim")).length, 10);
+  assert.equal(shape(picture, "consumer:5-unacked").text, "1", "without a limit there are no free places to draw");
+  assert.equal(shape(picture, "consumer:6-unacked").text, "40/250");
+});
+
+test("both ways back have their words and their arrows", () => {
+  const picture = drawn(ORDERS);
+  assert.equal(shape(picture, "key-x").text, "rejected: 12");
+  assert.equal(shape(picture, "key-r").text, "no route for refund: 4 returned");
+  assert.ok(shape(picture, "head-x").d && shape(picture, "head-r").d);
+  assert.equal(shape(picture, "way-x").stroke, "var(--warning)");
+});
+
+test("a large broker is laid out within a second", () => {
+  const view = structuredClone(EMPTY);
+  for (let at = 0; at < 20; at += 1) {
+    view.exchanges[`x${at}`] = { ...ORDERS.exchanges.orders, name: `x${at}`, alternate: "" };
+  }
+  for (let at = 0; at < 100; at += 1) {
+    view.queues[`q${at}`] = { ...ORDERS.queues.pdf, name: `q${at}` };
+    for (let more = 0; more < 2; more += 1) {
+      const source = `x${(at * 7 + more * 3) % 20}`;
+      view.bindings[`b${at}-${more}`] = { ...ORDERS.bindings.k1, source, destination: `q${at}` };
+    }
+  }
+  const began = performance.now();
+  check(drawn(view).shapes);
+  assert.ok(performance.now() - began < 3_000, `${performance.now() - began} ms`);
+});
