@@ -24,8 +24,8 @@ from broker_core.kafka.cluster.state import PendingProduce, Replica, TopicPartit
 from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.kafka.log.errors import LogError
 from broker_core.kafka.log.partition_log import Appended
-from broker_core.kafka.log.record_batch import BatchHeader
 from broker_core.kafka.replication.delayed_produce import WaitingProduce
+from broker_core.kafka.replication.light_batch import LightBatch
 from broker_core.kafka.replication.partition import ACKS_ALL, AppendedToLeader
 from broker_core.sim.node import Outbox
 
@@ -163,7 +163,7 @@ def _append(
     replica = host.state.replicas.get(key)
     if replica is None:
         raise Refused(host.replica_error(key), "there is no replica here")
-    _check_batch(part.records.header)
+    _check_batch(part.records)
     _check_keys(host, key, replica, part, acks)
     guard = None
     if verified is not None:
@@ -194,16 +194,18 @@ def _refuse_all(host: Host, connection: int, request: ProduceRequest, out: Outbo
     out.send(connection, ProduceResponse(parts))
 
 
-def _check_batch(header: BatchHeader) -> None:
+def _check_batch(batch: LightBatch) -> None:
     """What no producer may send. Raises Refused.
 
     Source: UnifiedLog.analyzeAndValidateRecords, LogValidator.validateBatch.
     """
+    header, payload = batch
     if header.base_offset:
         raise Refused(ErrorCode.INVALID_RECORD, "a producer's batch begins at offset 0")
     if header.is_control:
         raise Refused(ErrorCode.INVALID_RECORD, "clients do not write control batches")
-    if header.record_count < 1 or header.last_offset_delta != header.record_count - 1:
+    count: int = len(payload.values)  # type: ignore[union-attr]  # a light batch's
+    if header.record_count != count or count < 1 or header.last_offset_delta != count - 1:
         raise Refused(ErrorCode.INVALID_RECORD, "the batch does not hold as many records as it says")
     if header.producer_id >= 0 and header.base_sequence < 0:
         raise Refused(ErrorCode.INVALID_RECORD, "a batch with a producer id has a sequence number")

@@ -8,11 +8,12 @@ import pytest
 from broker_core.kafka.cluster import verbs
 from broker_core.kafka.cluster.cleaner import was_cut, was_deleted
 from broker_core.kafka.cluster.cluster import TopicPlan
-from broker_core.kafka.cluster.requests import DeleteRecordsRequest
+from broker_core.kafka.cluster.requests import DeleteRecordsRequest, ProducePartition, ProduceRequest
 from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.kafka.log.checkpoints import CLEANER, read_offsets, write_offsets
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.log.topic_config import TopicConfig
+from broker_core.kafka.replication.replica_log import LightBatch, light_batch
 from tests.core.kafka.cluster.clusters import KEY, Cluster
 
 
@@ -206,3 +207,15 @@ def test_what_no_topic_can_have_is_refused(config: dict[str, Any]) -> None:
     with pytest.raises(Refused) as refused:
         TopicConfig(**config).check()
     assert refused.value.code is ErrorCode.INVALID_CONFIG
+
+
+def test_a_batch_with_more_or_fewer_records_than_it_says_is_refused_before_a_cleaner_meets_it() -> None:
+    made = cluster(1)
+    write(made, "xyxyxz")
+    sound = light_batch([record("x"), record("y")], timestamp=0)
+    for count in (1, 3):
+        header = sound.header._replace(record_count=count, last_offset_delta=count - 1)
+        request = ProduceRequest(-1, 1_000, [ProducePartition(*KEY, LightBatch(header, sound.data))])
+        assert made.ask(1, request)[0].partitions[0].error_code == ErrorCode.INVALID_RECORD
+    made.run(15)
+    assert offsets(made, 1) == [2, 3, 4, 5]

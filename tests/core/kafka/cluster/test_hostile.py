@@ -26,6 +26,7 @@ from broker_core.kafka.cluster.names import CONTROLLER, TOOL, broker_node
 from broker_core.kafka.cluster.state import BrokerState
 from broker_core.kafka.group import messages as m
 from broker_core.kafka.log.record_batch import BatchHeader
+from broker_core.kafka.log.topic_config import TopicConfig
 from broker_core.kafka.producer.partitioner import coordinator_partition
 from broker_core.kafka.replication.replica_log import LightBatch, light_batch
 from broker_core.lab.checkpoint import encode
@@ -35,6 +36,7 @@ from tests.core.kafka.cluster.clusters import SECOND, ClientState, Cluster
 
 TOPICS = (
     TopicPlan("t", 2, 3, 2, assignments=((1, 2, 3), (2, 3, 1))),
+    TopicPlan("k", 1, 3, 2, config=TopicConfig(cleanup_policy="compact", segment_bytes=200)),
     TopicPlan(OFFSETS_TOPIC, 2, 3, 2, assignments=((1, 2, 3), (2, 3, 1))),
     transaction_topic(3),
 )
@@ -47,6 +49,7 @@ NAMES = (
     "t",
     "t",
     "t",
+    "k",
     "g",
     "g",
     "h",
@@ -117,7 +120,7 @@ class Draw:
             )
         if kind is str:
             is_topic = name in ("topic", "name", "partitions") and self.random.random() < 0.7
-            return "t" if is_topic else self.name()
+            return self.random.choice("tttk") if is_topic else self.name()
         if issubclass(kind, Enum):
             return self.random.choice(list(kind))
         return kind(*(self.value(each, of) for each, of in get_type_hints(kind).items() if each[0] != "_"))
@@ -136,12 +139,14 @@ class Draw:
         heard = [value for value in self.known if type(value) is str]
         if heard and self.random.random() < 0.3:
             return str(self.random.choice(heard))
-        return self.random.choice(NAMES if self.is_wild else NAMES[1:8])
+        return self.random.choice(NAMES if self.is_wild else NAMES[1:9])
 
     def batch(self) -> LightBatch:
-        values = ["bad"] * self.random.choice((0, 1, 1, 2, 5))
+        # With a key, a tombstone, without one: a compacted topic asks for keys.
+        what = self.random.choice(("bad", "bad", ("6b", "31"), ("6b", "32"), ("6c", None), ()))
+        values = [what] * self.random.choice((0, 1, 1, 2, 5))
         if not self.is_wild:
-            values = values or ["bad"]
+            values = values or [what]
         producer = self.random.choice((-1, -1, self.number("producer_id")))
         batch = light_batch(
             values,
