@@ -24,6 +24,7 @@ from broker_core.conformance import (
     pulsar_dispatch,
     rabbitmq_frames,
     tubemq,
+    tubemq_broker,
 )
 from broker_core.conformance.result import CaseResult
 
@@ -142,6 +143,11 @@ KINDS = (
         "set_difference",
         {"cases": {"partition_subscribable", "registered_before"}},
         tubemq.run_set_difference,
+    ),
+    Kind(
+        "broker_register",
+        {"cases": {"batch_messages", "stored_offsets", "steps"}},
+        tubemq_broker.run_broker_register,
     ),
 )
 

@@ -6,8 +6,12 @@ was read and not confirmed is read again. What a client registers and releases i
 broker tells only what no client knows.
 Source: TubeMQ (InLong a6c7a6a670) BrokerServiceServer, DefaultOffsetManager; docs/tubemq/facts.md, "Broker".
 Vectors: tubemq/broker_register.json.
-Left out: filters, flow control, retention by time (a log begins where nobody reads any more), read positions
-other than "from the stored offset".
+A registration of a partition id that the topic does not have here is refused (403), and yet its owner is kept
+until it times out, as in the original: `BrokerState.absent`.
+Offsets in requests and answers are bytes of the partition's index log, 28 for each message; state counts
+messages, so every stored offset is a multiple of 28.
+Left out: filters, flow control, retention by time (unless it keeps what was read, a log begins where nobody reads
+any more).
 """
 
 from __future__ import annotations
@@ -48,30 +52,47 @@ class Consumed:
 @dataclass(slots=True)
 class Partition:
     """end: how many messages were written. groups: group -> its place. log: the messages that one of them may
-    still read."""
+    still read. keeps_read: messages that every group has read stay, for one that goes back by its bootstrap
+    offset."""
 
     end: int = 0
     groups: dict[str, Consumed] = field(default_factory=dict)
     log: MessageLog = field(default_factory=MessageLog)
+    keeps_read: bool = False
 
     def confirm(self, place: Consumed) -> None:
         """What this group has read and not confirmed is done."""
         place.offset += place.pending
         if (
-            place.offset - self.log.start >= GONE_AT_ONCE
+            place.offset - self.log.start >= GONE_AT_ONCE and not self.keeps_read
         ):  # else another group, which is behind, lets nothing go either
             self.log.forget(min(group.offset for group in self.groups.values()))
+        place.pending = 0
+
+    def first_offset(self, read_status: int) -> int:
+        """Where a group without a stored offset begins."""
+        return self.log.start if read_status == r.FROM_FIRST else self.end
+
+    def corrected(self, offset: int) -> int:
+        """The offset, or the end of the log that it lies beyond."""
+        return max(self.log.start, min(offset, self.end))
 
 
 @dataclass(slots=True)
 class BrokerState:
-    """partitions: partition key -> partition. transfer_bytes_max: a read's batch ends with the message that
+    """partitions: partition key -> partition. absent: key of a partition that its topic does not have here, and
+    that a client registered all the same -> its owners. transfer_bytes_max: a read's batch ends with the message that
     reaches it. read_again: messages handed out twice so far."""
 
     broker_id: int
     partitions: dict[str, Partition]
     transfer_bytes_max: int = TRANSFER_BYTES_MAX
     read_again: int = 0
+    absent: dict[str, Partition] = field(default_factory=dict)
+
+    def has_topic_of(self, key: str) -> bool:
+        """Whether this broker has partitions of the key's topic."""
+        return any(of_same_topic(key, other) for other in self.partitions)
 
 
 class Broker:
@@ -89,8 +110,8 @@ class Broker:
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         """The sweep: an owner's 30 s are over, the partition is free and its unconfirmed batch forgotten."""
         _, group, key = name.split(":", 2)
-        place = self.state.partitions[key].groups[unquote(group)]
-        if not place.owner:
+        place = self.known_place(unquote(group), key)
+        if place is None or not place.owner:
             return
         if (
             now_us < place.deadline_us
@@ -98,23 +119,33 @@ class Broker:
             out.deadline(name, place.deadline_us)
         else:
             time_out(place, key, out)
+            self.state.absent.pop(key, None)
 
     def known_place(self, group: str, key: str) -> Consumed | None:
         """The group's place in a partition, None where no client of it has registered there. To ask makes none: it
         would keep the log's messages for a group that nobody reads for."""
-        partition = self.state.partitions.get(key)
+        partition = self.state.partitions.get(key) or self.state.absent.get(key)
         return None if partition is None else partition.groups.get(group)
 
-    def place(self, group: str, key: str) -> Consumed | None:
-        """The group's place in a partition, None where this broker has no such partition. A group that is new
-        begins where the log does."""
-        partition = self.state.partitions.get(key)
-        if partition is None:
-            return None
+    def place(self, group: str, key: str, read_status: int = r.FROM_FIRST) -> Consumed:
+        """The group's place in a partition. A group that is new begins where its read status says."""
+        state = self.state
+        partition = state.partitions.get(key) or state.absent.setdefault(key, Partition())
         place = partition.groups.get(group)
         if place is None:
-            place = partition.groups[group] = Consumed(partition.log.start, furthest=partition.log.start)
+            first = partition.first_offset(read_status)
+            place = partition.groups[group] = Consumed(first, furthest=first)
         return place
+
+
+def of_same_topic(key: str, other: str) -> bool:
+    """Whether two keys name partitions of one topic on one broker.
+
+    >>> of_same_topic("1:t:7", "1:t:0"), of_same_topic("1:t", "1:t:0"), of_same_topic("2:t:0", "1:t:0")
+    (True, False, False)
+    """
+    topic, mark, number = key.rpartition(":")
+    return bool(mark) and number.isascii() and number.isdecimal() and other.rpartition(":")[0] == topic
 
 
 def sweep_name(group: str, key: str) -> str:
@@ -135,43 +166,56 @@ def register(
     broker: Broker, connection: int, request: r.RegisterRequestC2B, now_us: int, out: Outbox
 ) -> None:
     """connect2Partition and disconnectFromPartition at the broker."""
-    key, client_id = request.partition, request.client_id
-    refused = r.SUCCESS
+    key = request.partition
     if not is_from_member(request):
-        refused = r.BAD_REQUEST
-    elif key not in broker.state.partitions:
-        refused = r.FORBIDDEN
+        code = r.BAD_REQUEST
+    elif not broker.state.has_topic_of(key):
+        code = r.FORBIDDEN
     elif request.op_type not in (r.REGISTER, r.UNREGISTER):
-        refused = r.BAD_REQUEST
-    elif request.op_type == r.UNREGISTER and broker.known_place(request.group, key) is None:
-        refused = r.HB_NO_NODE
-    place = None if refused != r.SUCCESS else broker.place(request.group, key)
-    if place is None:
-        out.send(connection, r.RegisterResponseB2C(refused, request.op_type, key, 0, 0))
-        return
-    end = broker.state.partitions[key].end
-    if request.op_type == r.UNREGISTER:
-        code = not_owner(place, client_id)
-        if code == r.SUCCESS:
-            if request.last_pack_consumed:
-                broker.state.partitions[key].confirm(place)
-            place.owner, place.pending = "", 0
-            out.cancel(sweep_name(request.group, key))
-        out.send(connection, r.RegisterResponseB2C(code, request.op_type, key, place.offset, end))
-        return
+        code = r.BAD_REQUEST
+    else:
+        take = claim if request.op_type == r.REGISTER else release
+        code = take(broker, connection, request, now_us, out)
+    partition, place = broker.state.partitions.get(key), broker.known_place(request.group, key)
+    offset = 0 if partition is None or place is None else place.offset * r.ENTRY_BYTES
+    end = 0 if partition is None or place is None else partition.end * r.ENTRY_BYTES
+    out.send(connection, r.RegisterResponseB2C(code, request.op_type, key, offset, end))
+
+
+def claim(broker: Broker, connection: int, request: r.RegisterRequestC2B, now_us: int, out: Outbox) -> int:
+    """A client wants to own a partition. Gives the code."""
+    key, client_id = request.partition, request.client_id
+    place = broker.place(request.group, key, request.read_status)
     if place.owner not in ("", client_id):
         if now_us >= place.deadline_us:
             time_out(place, key, out)
-        out.send(
-            connection, r.RegisterResponseB2C(r.PARTITION_OCCUPIED, request.op_type, key, place.offset, end)
-        )
-        return
+        return r.PARTITION_OCCUPIED
     place.owner, place.connection, place.pending = client_id, connection, 0
-    if request.curr_offset >= 0:
-        place.offset = max(min(request.curr_offset, end), broker.state.partitions[key].log.start)
     place.deadline_us = now_us + r.TIMEOUT_US
     out.deadline(sweep_name(request.group, key), place.deadline_us)
-    out.send(connection, r.RegisterResponseB2C(r.SUCCESS, request.op_type, key, place.offset, end))
+    partition = broker.state.partitions.get(key)
+    if partition is None:  # it owns what is not there until its time is over
+        return r.FORBIDDEN
+    if request.read_status == r.FROM_MAX_ALWAYS:
+        place.offset = partition.end
+    elif request.curr_offset >= 0:
+        place.offset = partition.corrected(request.curr_offset // r.ENTRY_BYTES)
+    return r.SUCCESS
+
+
+def release(broker: Broker, connection: int, request: r.RegisterRequestC2B, now_us: int, out: Outbox) -> int:
+    """The owner lets go of a partition, and may confirm its batch with that. Gives the code."""
+    place = broker.known_place(request.group, request.partition)
+    code = r.HB_NO_NODE if place is None else not_owner(place, request.client_id)
+    if place is None or code != r.SUCCESS:
+        return code
+    partition = broker.state.partitions.get(request.partition)
+    if partition is not None and request.last_pack_consumed:
+        partition.confirm(place)
+    place.owner, place.pending = "", 0
+    broker.state.absent.pop(request.partition, None)
+    out.cancel(sweep_name(request.group, request.partition))
+    return r.SUCCESS
 
 
 def heartbeat(
@@ -204,10 +248,18 @@ def get_message(
         out.send(connection, r.GetMessageResponseB2C(code, key, [], 0, 0))
         return
     place.deadline_us = now_us + r.TIMEOUT_US
-    partition = state.partitions[key]
-    end, first = partition.end, place.offset
+    partition = state.partitions.get(key)
+    if partition is None:
+        out.send(connection, r.GetMessageResponseB2C(r.FORBIDDEN, key, [], 0, 0))
+        return
+    if request.last_pack_consumed:
+        partition.confirm(place)
+    # The log's ends may have moved past what is stored.
+    first = place.offset = partition.corrected(place.offset)
+    end = partition.end
     if first >= end:
-        out.send(connection, r.GetMessageResponseB2C(r.NOT_FOUND, key, [], end, end))
+        at_end = end * r.ENTRY_BYTES
+        out.send(connection, r.GetMessageResponseB2C(r.NOT_FOUND, key, [], at_end, at_end))
         return
     stop = partition.log.batch_end(first, end, state.transfer_bytes_max)
     place.pending = stop - first
@@ -216,8 +268,10 @@ def get_message(
         place.furthest = stop
     else:
         state.read_again += stop - first
+    messages = partition.log.between(first, stop)
     out.send(
-        connection, r.GetMessageResponseB2C(r.SUCCESS, key, partition.log.between(first, stop), first, end)
+        connection,
+        r.GetMessageResponseB2C(r.SUCCESS, key, messages, first * r.ENTRY_BYTES, end * r.ENTRY_BYTES),
     )
 
 
@@ -228,19 +282,21 @@ def commit_offset(
     nothing."""
     key = request.partition
     partition, place = broker.state.partitions.get(key), broker.known_place(request.group, key)
-    if partition is None or place is None or not is_from_member(request):
-        code = r.UNAUTHORIZED if is_from_member(request) else r.BAD_REQUEST
-        if partition is None and code == r.UNAUTHORIZED:
-            code = r.FORBIDDEN
-        out.send(connection, r.CommitOffsetResponseB2C(code, key, 0, 0))
-        return
-    code = r.UNAUTHORIZED
-    if place.owner == request.client_id:
+    if not is_from_member(request):
+        code = r.BAD_REQUEST
+    elif partition is None:
+        code = r.FORBIDDEN
+    elif place is None or place.owner != request.client_id:
+        code = r.UNAUTHORIZED
+    else:
         code = r.SUCCESS
         if request.last_pack_consumed:
             partition.confirm(place)
         place.pending = 0
-    out.send(connection, r.CommitOffsetResponseB2C(code, key, place.offset, partition.end))
+    offset = end = 0
+    if partition is not None and place is not None and code != r.BAD_REQUEST:
+        offset, end = place.offset * r.ENTRY_BYTES, partition.end * r.ENTRY_BYTES
+    out.send(connection, r.CommitOffsetResponseB2C(code, key, offset, end))
 
 
 def is_from_member(

@@ -2,8 +2,8 @@
 BrokerService.proto.
 
 C2M, M2C: consumer and master. C2B, B2C: consumer and broker. P2B: producer to broker. partition: the key
-"brokerId:topic:partitionId". Offsets here count messages; on the wire they are bytes of the index log, 28 for
-each. Left out: filters, sessions, authorisation, flow control.
+"brokerId:topic:partitionId". Offsets are bytes of the partition's index log, ENTRY_BYTES for each message.
+Left out: filters at a broker, sessions, authorisation, flow control.
 Source: TubeMQ (InLong a6c7a6a670); docs/tubemq/facts.md, "Requests".
 """
 
@@ -22,6 +22,11 @@ TIMEOUT_US = 30 * SECOND_US
 """Without a word from a client for so long, master and brokers each remove it."""
 REGISTER, UNREGISTER = 31, 32
 """op_type of a RegisterRequestC2B (RpcConstants.MSG_OPTYPE_REGISTER, MSG_OPTYPE_UNREGISTER)."""
+FROM_FIRST, FROM_MAX, FROM_MAX_ALWAYS = 0, 1, 2
+"""read_status of a RegisterRequestC2B: where a group without a stored offset begins; the last one sets the end of
+the log whatever is stored."""
+ENTRY_BYTES = 28
+"""Of one message in the index log (INDEX_MSG_UNIT_SIZE)."""
 NAME_LENGTH_MAX = 1_024
 MESSAGE_BYTES_MAX = 1_024 * 1_024 + 1_024
 """Of a message's data (BrokerServiceServer.sendMessageP2B)."""
@@ -85,7 +90,7 @@ class CloseRequestC2M(_Request, tag="tubemq.CloseRequestC2M"):
 
 class RegisterRequestC2B(_Request, tag="tubemq.RegisterRequestC2B"):
     """curr_offset: where to begin, below 0 for the stored offset. last_pack_consumed: with UNREGISTER,
-    whether the batch out was handled."""
+    whether the batch out was handled. read_status: where a group begins that has no stored offset."""
 
     op_type: int
     client_id: str
@@ -93,6 +98,7 @@ class RegisterRequestC2B(_Request, tag="tubemq.RegisterRequestC2B"):
     partition: str
     curr_offset: int = -1
     last_pack_consumed: bool = False
+    read_status: int = FROM_FIRST
 
 
 class RegisterResponseB2C(_Request, tag="tubemq.RegisterResponseB2C"):
@@ -117,9 +123,12 @@ class HeartBeatResponseB2C(_Request, tag="tubemq.HeartBeatResponseB2C"):
 
 
 class GetMessageRequestC2B(_Request, tag="tubemq.GetMessageRequestC2B"):
+    """last_pack_consumed: the batch before this one is confirmed with the read."""
+
     client_id: str
     group: str
     partition: str
+    last_pack_consumed: bool = False
 
 
 class GetMessageResponseB2C(_Request, tag="tubemq.GetMessageResponseB2C"):

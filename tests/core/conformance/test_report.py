@@ -41,6 +41,7 @@ FILES = {
     "pulsar/shared_dispatch": "shared_dispatch",
     "pulsar/sticky_ranges": "sticky_ranges",
     "pulsar/key_shared_order_3_2": "key_shared_order_3_2",
+    "tubemq/broker_register": "broker_register",
     "tubemq/meta_expand": "meta_expand",
     "tubemq/mod_assign": "mod_assign",
     "tubemq/set_difference": "set_difference",

@@ -19,9 +19,13 @@ def broker(messages=(), batch=1) -> tuple[Broker, Played]:
 
 def connect(node, out, client, connection=1, offset=-1, now_us=0):
     ((_, answer),) = play(
-        node, out, connection, r.RegisterRequestC2B(r.REGISTER, client, "g", KEY, offset), now_us=now_us
+        node,
+        out,
+        connection,
+        r.RegisterRequestC2B(r.REGISTER, client, "g", KEY, offset * r.ENTRY_BYTES),
+        now_us=now_us,
     )
-    return answer.code, answer.curr_offset
+    return answer.code, answer.curr_offset // r.ENTRY_BYTES
 
 
 def read(node, out, client, now_us=0):
@@ -31,7 +35,7 @@ def read(node, out, client, now_us=0):
 
 def confirm(node, out, client, consumed=True):
     ((_, answer),) = play(node, out, 1, r.CommitOffsetRequestC2B(client, "g", KEY, consumed))
-    return answer.code, answer.curr_offset
+    return answer.code, answer.curr_offset // r.ENTRY_BYTES
 
 
 def test_batch_comes_again_until_it_is_confirmed():
@@ -98,7 +102,7 @@ def test_release_frees_the_partition_and_the_next_owner_reads_what_was_not_confi
     assert connect(node, out, "b") == (200, 0)
     assert read(node, out, "b") == (200, [5])
     ((_, answer),) = play(node, out, 1, r.RegisterRequestC2B(r.UNREGISTER, "b", "g", KEY, -1, True))
-    assert (answer.code, answer.curr_offset) == (200, 1)
+    assert (answer.code, answer.curr_offset) == (200, r.ENTRY_BYTES)
 
 
 def test_log_forgets_what_every_group_has_confirmed_and_a_restored_one_gives_the_same_batches():
@@ -122,6 +126,43 @@ def test_first_offset_replaces_the_stored_one_and_ends_at_the_end():
     assert connect(node, out, "a", offset=2) == (200, 2)
     assert connect(node, out, "a", offset=99) == (200, 4)
     assert connect(node, out, "a", offset=-5) == (200, 4)
+
+
+def test_owner_of_a_partition_that_is_not_there_is_refused_and_kept_until_its_time_is_over():
+    node, out = broker(messages=(70,))
+    absent = "1:orders:7"
+
+    def register(client):
+        ((_, answer),) = play(node, out, 1, r.RegisterRequestC2B(r.REGISTER, client, "g", absent))
+        return answer.code
+
+    assert (register("a"), register("b")) == (403, 410)
+    ((_, answer),) = play(node, out, 1, r.GetMessageRequestC2B("a", "g", absent))
+    assert answer.code == 403
+    (name,) = out.deadlines
+    wake(node, out, name)
+    assert node.state.absent == {} and list(node.state.partitions) == [KEY]
+
+
+def test_read_status_says_where_a_group_without_a_stored_offset_begins():
+    node, out = broker(messages=(70, 71, 72))
+
+    def register(group, read_status, offset=-1):
+        request = r.RegisterRequestC2B(r.REGISTER, "a", group, KEY, offset, read_status=read_status)
+        ((_, answer),) = play(node, out, 1, request)
+        return answer.curr_offset
+
+    assert [register("first", 0), register("max", 1), register("always", 2)] == [0, 84, 84]
+    # What is stored goes before the status, a given offset before what is stored, and the last status before all.
+    assert [register("first", 1), register("max", 0, 57), register("first", 2, 0)] == [0, 56, 84]
+
+
+def test_read_confirms_the_batch_before_it_when_it_says_so():
+    node, out = broker(messages=(70, 71))
+    connect(node, out, "a")
+    assert read(node, out, "a") == (200, [70])
+    ((_, answer),) = play(node, out, 1, r.GetMessageRequestC2B("a", "g", KEY, True))
+    assert (answer.messages, answer.curr_offset, answer.max_offset) == ([71], 28, 56)
 
 
 def test_unknown_partition_is_forbidden():

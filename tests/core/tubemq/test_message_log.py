@@ -125,7 +125,12 @@ def test_last_batch_is_what_is_left_and_then_there_is_nothing_until_more_is_writ
     node, out = placed(a=180)
     assert read_and_confirm(node, out, "a") == list(range(1_180, 1_200))
     ((_, answer),) = play(node, out, 1, r.GetMessageRequestC2B("a", "a", KEY))
-    assert (answer.code, answer.messages, answer.curr_offset, answer.max_offset) == (404, [], 200, 200)
+    assert (answer.code, answer.messages, answer.curr_offset, answer.max_offset) == (
+        404,
+        [],
+        200 * r.ENTRY_BYTES,
+        200 * r.ENTRY_BYTES,
+    )
     play(node, out, 9, r.SendMessageRequestP2B(KEY, 7_000, SIZE))
     assert read_and_confirm(node, out, "a") == [7_000]
 
@@ -146,7 +151,7 @@ def test_newcomers_group_begins_where_the_log_does_as_recorded() -> None:
     read_and_confirm(node, out, "a")
     assert node.state.partitions[KEY].log.start == 150
     ((_, answer),) = play(node, out, 1, r.RegisterRequestC2B(r.REGISTER, "b", "late", KEY))
-    assert (answer.code, answer.curr_offset) == (200, 150)
+    assert (answer.code, answer.curr_offset) == (200, 150 * r.ENTRY_BYTES)
     assert read_and_confirm(node, out, "a") == list(range(1_150, 1_200))
     (_, batch), _ = play(
         node,

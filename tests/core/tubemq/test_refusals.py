@@ -131,8 +131,8 @@ def ask(node: Broker, out: Played, request: Any, now_us: int = AT_US) -> Any:
         (r.RegisterRequestC2B(r.UNREGISTER, "b", "g", KEY, -1, True), 412),
         (r.RegisterRequestC2B(r.UNREGISTER, "a", "other", KEY), 411),
         (r.RegisterRequestC2B(r.UNREGISTER, "a", "g", OTHER), 411),
-        (r.RegisterRequestC2B(r.REGISTER, "b", "g", UNKNOWN), 403),
-        (r.RegisterRequestC2B(r.UNREGISTER, "b", "g", UNKNOWN), 403),
+        (r.RegisterRequestC2B(r.REGISTER, "b", "g", "9:none:0"), 403),
+        (r.RegisterRequestC2B(r.UNREGISTER, "b", "g", UNKNOWN), 411),
         (r.GetMessageRequestC2B("b", "g", KEY), 412),
         (r.GetMessageRequestC2B("a", "other", KEY), 411),
         (r.GetMessageRequestC2B("a", "g", OTHER), 411),
@@ -157,7 +157,11 @@ def test_what_is_not_the_askers_is_refused_and_stays_as_it_was(request_: Any, co
 def test_refused_register_says_where_the_owner_is() -> None:
     node, out = broker(offset=2)
     answer = ask(node, out, r.RegisterRequestC2B(r.REGISTER, "b", "g", KEY))
-    assert (answer.op_type, answer.curr_offset, answer.max_offset) == (r.REGISTER, 2, 4)
+    assert (answer.op_type, answer.curr_offset, answer.max_offset) == (
+        r.REGISTER,
+        2 * r.ENTRY_BYTES,
+        4 * r.ENTRY_BYTES,
+    )
 
 
 @pytest.mark.parametrize(("now_us", "is_removed"), [(30 * SECOND_US - 1, False), (30 * SECOND_US, True)])
@@ -202,8 +206,8 @@ def test_unregister_moves_the_stored_offset_only_if_the_batch_was_handled(is_con
     assert (answer.code, answer.op_type, answer.curr_offset, answer.max_offset) == (
         200,
         r.UNREGISTER,
-        2 if is_consumed else 0,
-        4,
+        2 * r.ENTRY_BYTES if is_consumed else 0,
+        4 * r.ENTRY_BYTES,
     )
     assert (place.owner, place.pending, place.offset) == ("", 0, 2 if is_consumed else 0)
 
