@@ -119,7 +119,7 @@ CLUSTER = {
     "cluster.starts_at": _("starts at {offset}"),
     "cluster.torn": _("{count} more"),
     "cluster.break_key": _("Here the scale leaves offsets out."),
-    "cluster.start_key": _("closed foot: start of the log; records that everyone has read are deleted"),
+    "cluster.start_key": _("closed foot: start of the log; older records are deleted"),
     "cluster.dot_key": _(
         "dots: requests (open) and responses (filled); at ×0.5 or slower they move at true speed"
     ),
