@@ -37,9 +37,21 @@ def texts(expression):
     return [branch.value for branch in branches if isinstance(branch, ast.Constant)]
 
 
+FROM_FILES = {"definitions.py", "json_table.py"}
+"""Where the RabbitMQ model reads what a person uploads."""
+
+
 def test_every_refusal_of_the_core_is_a_template_with_a_translation():
     found = 0
-    for path, argument in calls("broker_core/lab", {"CommandError"}, 1):
+    core = [
+        *calls("broker_core/lab", {"CommandError"}, 1),
+        *(
+            (path, each)
+            for path, each in calls("broker_core/rabbitmq", {"CommandError"}, 1)
+            if path.name in FROM_FILES
+        ),
+    ]
+    for path, argument in core:
         constants = texts(argument)
         assert constants, f"{path.name}:{argument.lineno} builds its text, so it cannot be translated"
         for text in constants:
