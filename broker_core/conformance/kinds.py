@@ -25,6 +25,7 @@ from broker_core.conformance import (
     rabbitmq_frames,
     tubemq,
     tubemq_broker,
+    tubemq_master,
 )
 from broker_core.conformance.result import CaseResult
 
@@ -148,6 +149,11 @@ KINDS = (
         "broker_register",
         {"cases": {"batch_messages", "stored_offsets", "steps"}},
         tubemq_broker.run_broker_register,
+    ),
+    Kind(
+        "master_register",
+        {"cases": {"brokers", "auth_required_topics", "steps"}},
+        tubemq_master.run_master_register,
     ),
 )
 

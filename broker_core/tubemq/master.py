@@ -1,11 +1,11 @@
-"""The master: who is in which client-balanced group, and which partitions a topic has. It balances nothing
-for such a group.
+"""The master: who is in which group, and which partitions a topic has. It balances nothing for a client-balanced
+group.
 
-A member is refused whose source count differs from the group's (429) or whose node id another member has
-(430); the dead are members until the master has not heard of them for 30 s. Clean joins and leaves are
-reported by the client itself.
+A member that does not agree with its group is refused (`group.py`); the dead are members until the master has not
+heard of them for 30 s. Clean joins and leaves are reported by the client itself. What is configured, and what of it
+may be subscribed, reaches a group once a cycle. A standby master answers no client of a group.
 Source: TubeMQ (InLong a6c7a6a670) TMaster, ConsumeGroupInfo; docs/tubemq/facts.md, "Master".
-Left out: server-balanced groups, topic and filter sets, authorisation.
+Left out: the plan of server-balanced groups, users' passwords.
 """
 
 from __future__ import annotations
@@ -16,59 +16,32 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, unquote
 
+from broker_core.clock import SECOND_US
 from broker_core.sim.node import Closed, Opened, Outbox
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.client_id import host_of
+from broker_core.tubemq.configuration import ConfiguredBroker, deployed_topics, topic_meta
+from broker_core.tubemq.group import Group, Member
 from broker_core.tubemq.metadata import UNDEFINED
+from broker_core.tubemq.registration import Register, terms_of, topics_refusal
 
-
-@dataclass(slots=True)
-class Member:
-    """connection: on which it registered. node_id: UNDEFINED if its group does not count its sources.
-    deadline_us: when it counts as dead."""
-
-    client_id: str
-    connection: int
-    node_id: int
-    deadline_us: int
-
-
-@dataclass(slots=True)
-class Group:
-    """source_count: the first member's, UNDEFINED for none. members: client id -> member, in order of
-    registering."""
-
-    source_count: int = UNDEFINED
-    members: dict[str, Member] = field(default_factory=dict)
-
-    def refusal(self, request: r.RegisterRequestC2M) -> int:
-        """The code of the first check that fails, SUCCESS if none does.
-
-        >>> group = Group(2, {"a": Member("a", 1, 0, 30_000_000)})
-        >>> [group.refusal(r.RegisterRequestC2M("b", "g", count, node)) for count, node in ((3, 1), (2, 0), (2, 1))]
-        [429, 430, 200]
-        """
-        if not (r.is_name(request.client_id) and r.is_name(request.group)):
-            return r.BAD_REQUEST
-        if request.source_count > 0 and not 0 <= request.node_id < request.source_count:
-            return r.BAD_REQUEST
-        if not self.members or self.source_count <= 0:
-            return r.SUCCESS  # a group whose first member did not count its sources checks nobody
-        if request.source_count != self.source_count:
-            return r.SOURCE_COUNT_DIFFERS
-        others = [member for client_id, member in self.members.items() if client_id != request.client_id]
-        return r.NODE_ID_TAKEN if any(member.node_id == request.node_id for member in others) else r.SUCCESS
+BALANCE_PERIOD_US = 30 * SECOND_US
+"""consumerBalancePeriodMs of the shipped master.ini; the code's own default is 60 s."""
+BALANCE = "balance"
 
 
 @dataclass(slots=True)
 class MasterState:
-    """topic_meta: entries as `metadata.expand_topic_meta` reads them; topic_meta_id: their number, raised
-    with each change."""
+    """brokers: by id. groups: by name. topic_meta_id: the last number given to a group's metadata.
+    authorized: topic under access control -> groups that may read it. black_lists: group -> topics that it may not
+    subscribe now."""
 
-    topic_meta: list[str]
-    broker_ids: list[int]
-    topic_meta_id: int = 1
+    brokers: dict[int, ConfiguredBroker]
+    topic_meta_id: int = 0
     groups: dict[str, Group] = field(default_factory=dict)
+    is_standby: bool = False
+    authorized: dict[str, list[str]] = field(default_factory=dict)
+    black_lists: dict[str, list[str]] = field(default_factory=dict)
 
 
 class Master:
@@ -83,7 +56,10 @@ class Master:
             out.send(connection, r.NO_METHOD)
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
-        """A member's 30 s are over, unless it has been heard of since."""
+        """A cycle is due, or a member's 30 s are over, unless it has been heard of since."""
+        if name == BALANCE:
+            run_cycle(self.state, now_us, out)
+            return
         _, quoted, client_id = name.split(":", 2)
         group_name = unquote(quoted)
         member = self.state.groups[group_name].members[client_id]
@@ -112,39 +88,82 @@ def remove(state: MasterState, group_name: str, client_id: str) -> None:
         del state.groups[group_name]
 
 
-def register(
-    state: MasterState, connection: int, request: r.RegisterRequestC2M, now_us: int, out: Outbox
-) -> None:
-    group = state.groups.get(request.group) or Group()
-    code = group.refusal(request)
-    if code == r.SUCCESS:
-        if not group.members:
-            group.source_count = request.source_count
-        state.groups[request.group] = group
-        member = Member(request.client_id, connection, request.node_id, now_us + r.TIMEOUT_US)
-        group.members[request.client_id] = member
-        out.deadline(timeout_name(request.group, request.client_id), member.deadline_us)
-    out.send(connection, r.RegisterResponseM2C(code))
+def run_cycle(state: MasterState, now_us: int, out: Outbox) -> None:
+    """Every group's metadata is computed again, as long as there are groups."""
+    for name, group in state.groups.items():
+        refresh(state, name, group)
+    if state.groups:
+        out.deadline(BALANCE, now_us + BALANCE_PERIOD_US)
+
+
+def refresh(state: MasterState, name: str, group: Group) -> None:
+    """Compute a group's metadata; other content gets another number."""
+    computed = topic_meta(state.brokers, group.terms.topics, state.black_lists.get(name, ()))
+    if computed != group.topic_meta:
+        state.topic_meta_id += 1
+        group.topic_meta, group.topic_meta_id = computed, state.topic_meta_id
+
+
+def register(state: MasterState, connection: int, request: Register, now_us: int, out: Outbox) -> None:
+    if not (r.is_name(request.client_id) and r.is_name(request.group)):
+        out.send(connection, r.RegisterResponseM2C(r.BAD_REQUEST))
+    elif state.is_standby:
+        out.send(connection, r.STANDBY)
+    else:
+        out.send(connection, r.RegisterResponseM2C(admit(state, connection, request, now_us, out)))
+
+
+def admit(state: MasterState, connection: int, request: Register, now_us: int, out: Outbox) -> int:
+    """Take a client into its group, or give the code of the first check that refuses it."""
+    code = topics_refusal(request.topics, deployed_topics(state.brokers))
+    if code != r.SUCCESS:
+        return code
+    terms = terms_of(request)
+    if terms is None:
+        return r.BAD_REQUEST
+    if any(request.group not in state.authorized.get(topic, (request.group,)) for topic in terms.topics):
+        return r.CONSUME_GROUP_FORBIDDEN
+    group = state.groups.get(request.group)
+    node_id = request.node_id if isinstance(request, r.RegisterRequestC2MV2) else UNDEFINED
+    if group is not None:
+        code = group.refusal(request.client_id, terms, node_id)
+        if code != r.SUCCESS:
+            return code
+    else:
+        if not state.groups:  # cycles are counted from the master's start
+            out.deadline(BALANCE, (now_us // BALANCE_PERIOD_US + 1) * BALANCE_PERIOD_US)
+        group = state.groups[request.group] = Group(terms)
+    member = Member(request.client_id, connection, node_id, now_us + r.TIMEOUT_US)
+    group.members[request.client_id] = member
+    out.deadline(timeout_name(request.group, request.client_id), member.deadline_us)
+    return r.SUCCESS
 
 
 def part_meta(
     state: MasterState, connection: int, request: r.GetPartMetaRequestC2M, now_us: int, out: Outbox
 ) -> None:
     """Topics and brokers, unless the client has them already. 411 for a client that is not a member."""
+    if state.is_standby:
+        out.send(connection, r.STANDBY)
+        return
     if member_of(state, request.group, request.client_id) is None:
         out.send(connection, r.GetPartMetaResponseM2C(r.HB_NO_NODE, UNDEFINED, [], []))
-    elif request.topic_meta_id == state.topic_meta_id:
-        out.send(connection, r.GetPartMetaResponseM2C(r.SUCCESS, state.topic_meta_id, [], []))
-    else:
-        out.send(
-            connection,
-            r.GetPartMetaResponseM2C(r.SUCCESS, state.topic_meta_id, state.topic_meta, state.broker_ids),
-        )
+        return
+    group = state.groups[request.group]
+    if group.topic_meta_id == UNDEFINED:
+        refresh(state, request.group, group)
+    answer = r.GetPartMetaResponseM2C(r.SUCCESS, group.topic_meta_id, [], [])
+    if request.topic_meta_id != group.topic_meta_id:
+        answer.topic_meta, answer.broker_ids = group.topic_meta[:], sorted(state.brokers)
+    out.send(connection, answer)
 
 
 def heartbeat(
     state: MasterState, connection: int, request: r.HeartRequestC2M, now_us: int, out: Outbox
 ) -> None:
+    if state.is_standby:
+        out.send(connection, r.STANDBY)
+        return
     member = member_of(state, request.group, request.client_id)
     if member is not None:
         member.deadline_us = now_us + r.TIMEOUT_US
@@ -164,6 +183,7 @@ def member_of(state: MasterState, group_name: str, client_id: str) -> Member | N
 
 HANDLERS: Mapping[type, Callable[[MasterState, int, Any, int, Outbox], None]] = MappingProxyType(
     {
+        r.RegisterRequestC2MV2: register,
         r.RegisterRequestC2M: register,
         r.GetPartMetaRequestC2M: part_meta,
         r.HeartRequestC2M: heartbeat,

@@ -3,7 +3,7 @@ BrokerService.proto.
 
 C2M, M2C: consumer and master. C2B, B2C: consumer and broker. P2B: producer to broker. partition: the key
 "brokerId:topic:partitionId". Offsets are bytes of the partition's index log, ENTRY_BYTES for each message.
-Left out: filters at a broker, sessions, authorisation, flow control.
+Left out: filters at a broker, host names, authentication, flow control.
 Source: TubeMQ (InLong a6c7a6a670); docs/tubemq/facts.md, "Requests".
 """
 
@@ -16,7 +16,10 @@ from broker_core.clock import SECOND_US
 SUCCESS, BAD_REQUEST, UNAUTHORIZED, FORBIDDEN, NOT_FOUND = 200, 400, 401, 403, 404
 PARTITION_OCCUPIED, HB_NO_NODE, DUPLICATE_PARTITION = 410, 411, 412
 CLIENT_SHUTDOWN, CLIENT_HIGH_FREQUENCY_REQUEST = 420, 421
-SOURCE_COUNT_DIFFERS, NODE_ID_TAKEN = 429, 430
+CONSUME_KIND_DIFFERS, TOPICS_DIFFER, FILTERS_DIFFER = 424, 425, 426
+SESSION_KEY_DIFFERS, SELECT_BIG_DIFFERS = 427, 428
+SOURCE_COUNT_DIFFERS, NODE_ID_TAKEN, TOPIC_NOT_DEPLOYED = 429, 430, 431
+CONSUME_GROUP_FORBIDDEN = 450
 
 TIMEOUT_US = 30 * SECOND_US
 """Without a word from a client for so long, master and brokers each remove it."""
@@ -32,6 +35,9 @@ MESSAGE_BYTES_MAX = 1_024 * 1_024 + 1_024
 """Of a message's data (BrokerServiceServer.sendMessageP2B)."""
 
 
+TOPICS_MAX = 1_024
+
+
 def is_name(text: str) -> bool:
     """Whether it can be a client's id or a group's name (PBParameterUtils).
 
@@ -45,11 +51,30 @@ class _Request(msgspec.Struct, array_like=True, gc=False):
     pass
 
 
-class RegisterRequestC2M(_Request, tag="tubemq.RegisterRequestC2M"):
+class RegisterRequestC2MV2(_Request, tag="tubemq.RegisterRequestC2MV2"):
+    """Of a consumer that balances for itself. conditions: "topic#filter,filter,..."."""
+
     client_id: str
     group: str
     source_count: int
     node_id: int
+    topics: list[str] = []
+    conditions: list[str] = []
+
+
+class RegisterRequestC2M(_Request, tag="tubemq.RegisterRequestC2M"):
+    """Of a consumer whose partitions the master gives out. require_bound: with offsets of its own, once all of
+    `total_count` clients are there; required_partition: "key=offset,key=offset"."""
+
+    client_id: str
+    group: str
+    topics: list[str]
+    conditions: list[str] = []
+    require_bound: bool = False
+    session_key: str = ""
+    total_count: int = -2
+    select_big: bool = True
+    required_partition: str = ""
 
 
 class RegisterResponseM2C(_Request, tag="tubemq.RegisterResponseM2C"):
@@ -181,8 +206,12 @@ class RspExceptionBody(_Request, tag="tubemq.RspExceptionBody"):
 NO_METHOD = RspExceptionBody("java.lang.Exception")
 """Source: TubeMQ (InLong) RpcProtocol.handleRequest: "No method ... found on the server"."""
 
+STANDBY = RspExceptionBody("StandbyException")
+"""Of a master that is not the active one; its client turns to the next."""
+
 Request = (
-    RegisterRequestC2M
+    RegisterRequestC2MV2
+    | RegisterRequestC2M
     | RegisterResponseM2C
     | GetPartMetaRequestC2M
     | GetPartMetaResponseM2C

@@ -38,6 +38,7 @@ from broker_core.tubemq.client.balance_consumer import BalanceConsumer
 from broker_core.tubemq.client.consumer_state import STOPPED, ConsumerState, Shutdown, Start
 from broker_core.tubemq.client.producer import Producer, ProducerState
 from broker_core.tubemq.client_id import make_client_id
+from broker_core.tubemq.configuration import configured
 from broker_core.tubemq.master import Master, MasterState
 from broker_core.tubemq.partition_key import broker_of
 
@@ -89,7 +90,7 @@ class TubeMqRules:
         meta = f"{self.reads.topic}#" + ",".join(
             f"{broker_id}:1:{self.reads.each}:1" for broker_id in self.reads.brokers
         )
-        world.start(MASTER, "master", MasterState([meta], list(self.reads.brokers)))
+        world.start(MASTER, "master", MasterState(configured([meta])))
         for broker_id, name in self.reads.brokers.items():
             own = {key: Partition() for key in self.reads.partition_keys if broker_of(key) == broker_id}
             world.start(name, "broker", BrokerState(broker_id, own))
@@ -169,7 +170,9 @@ class TubeMqRules:
         lane.world.start(
             consumer.incarnation,
             "consumer",
-            ConsumerState(client_id, GROUP, len(self.reads.notes.plan), node_id, program),
+            ConsumerState(
+                client_id, GROUP, len(self.reads.notes.plan), node_id, program, topics=[self.reads.topic]
+            ),
         )
         boot_us = (
             clients.SHUTDOWN_SLEEP_US

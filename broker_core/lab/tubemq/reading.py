@@ -20,7 +20,8 @@ from broker_core.tubemq.assignment import node_of
 from broker_core.tubemq.broker import BrokerState, Consumed, Partition
 from broker_core.tubemq.client.consumer_state import STARTED, STOPPING, ConsumerState
 from broker_core.tubemq.client.producer import ProducerState
-from broker_core.tubemq.master import MasterState, Member
+from broker_core.tubemq.group import Member
+from broker_core.tubemq.master import MasterState
 from broker_core.tubemq.partition_key import PartitionKey
 
 if TYPE_CHECKING:

@@ -102,7 +102,9 @@ class BalanceConsumer:
                 state.master = out.connect(state.master_name)
             out.send(
                 state.master,
-                r.RegisterRequestC2M(state.client_id, state.group, state.source_count, state.node_id),
+                r.RegisterRequestC2MV2(
+                    state.client_id, state.group, state.source_count, state.node_id, state.topics[:]
+                ),
             )
         elif name == "pass":
             self.begin_pass(now_us, out)

@@ -45,7 +45,7 @@ class ConsumerState:
     turn to be read.
     calls: of the pass under way, the first one waits for its answer; tries: how often it was made. guarded:
     partition -> until when it is not tried. waiting: partition whose read is under way. batch: messages read
-    and not yet handled; reading: their partition. next_pass_us: when the next pass begins.
+    and not yet handled; reading: their partition. next_pass_us: when the next pass begins. topics: that it subscribes.
     """
 
     client_id: str
@@ -70,3 +70,4 @@ class ConsumerState:
     reading: str = ""
     batch: deque[int] = field(default_factory=deque)
     next_pass_us: int | None = None
+    topics: list[str] = field(default_factory=list)

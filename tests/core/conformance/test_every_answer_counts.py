@@ -139,6 +139,14 @@ QUESTIONS: dict[tuple[str, str], tuple[str, ...]] = {
         "steps.*.result.msg",
         "steps.*.do.partitions.*",
     ),
+    ("master_register", "cases"): (
+        "brokers.*",
+        "auth_required_topics.*",
+        "auth_required_topics",
+        "steps",
+        "steps.*.do.*",
+        "steps.*.result.msg",
+    ),
     ("consumer_protocol", "subscriptions"): ("topics*", "user_data", "owned*", "generation", "rack"),
     ("consumer_protocol", "assignments"): ("partitions", "partitions.*"),
     ("consumer_protocol", "sticky_user_data"): ("partitions*", "before_first_assignment"),
@@ -183,7 +191,7 @@ FILES = {
             "shared_dispatch",
             "key_shared_order_3_2",
         ),
-        "tubemq": ("mod_assign", "meta_expand", "set_difference", "broker_register"),
+        "tubemq": ("mod_assign", "meta_expand", "set_difference", "broker_register", "master_register"),
         "kafka": ("partitioner", "consumer_protocol"),
         "kafka/records": ("batches", "corrupt", "compaction_filter", "varint_crc"),
         "kafka/replication": (

@@ -116,6 +116,7 @@ CHANGES: list[tuple[str, str, str, Callable[[Row], None]]] = [
     ("tubemq", "mod_assign", "single_checks", other("mine")),
     ("tubemq", "meta_expand", "cases", first_status),
     ("tubemq", "set_difference", "cases", plus_one("calls", 0, -1)),
+    ("tubemq", "master_register", "cases", plus_one("steps", 0, "result", "code")),
     ("tubemq", "broker_register", "cases", plus_one("steps", 0, "result", "curr_offset")),
 ]
 

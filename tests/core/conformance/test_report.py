@@ -42,6 +42,7 @@ FILES = {
     "pulsar/sticky_ranges": "sticky_ranges",
     "pulsar/key_shared_order_3_2": "key_shared_order_3_2",
     "tubemq/broker_register": "broker_register",
+    "tubemq/master_register": "master_register",
     "tubemq/meta_expand": "meta_expand",
     "tubemq/mod_assign": "mod_assign",
     "tubemq/set_difference": "set_difference",

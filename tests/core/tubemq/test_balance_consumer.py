@@ -15,6 +15,7 @@ from broker_core.tubemq.client import producer as producers
 from broker_core.tubemq.client.balance_consumer import BalanceConsumer
 from broker_core.tubemq.client.consumer_state import ConsumerState, Shutdown, Start
 from broker_core.tubemq.client.producer import Producer, ProducerState
+from broker_core.tubemq.configuration import configured
 from broker_core.tubemq.master import Master, MasterState
 from tests.core.playbook import Counted, Played, play, wake
 
@@ -29,7 +30,7 @@ def booted(source_count: int = 1, node_id: int = 0) -> tuple[Any, Any, Counted]:
         Played("a"),
     )
     assert play(node, out, PERSON, Start("master", {1: "b1"}, 500)) == []
-    assert wake(node, out, "boot") == [(1, r.RegisterRequestC2M("a", "g", source_count, node_id))]
+    assert wake(node, out, "boot") == [(1, r.RegisterRequestC2MV2("a", "g", source_count, node_id))]
     return node, out, counted
 
 
@@ -208,7 +209,7 @@ def cluster(consumers: int) -> World:
         r.Request | Start | Shutdown | Pause | Resume | producers.Connect, jitter_us=200,
     )  # fmt: skip
     world = World("t", design, 7)
-    world.start("master", "master", MasterState(["t#1:1:4:1,2:1:4:1,3:1:4:1"], [1, 2, 3]))
+    world.start("master", "master", MasterState(configured(["t#1:1:4:1,2:1:4:1,3:1:4:1"])))
     names = {number: f"b{number}" for number in (1, 2, 3)}
     for number, name in names.items():
         world.start(
@@ -220,7 +221,9 @@ def cluster(consumers: int) -> World:
     world.order("producer", producers.Connect(names))
     for node_id in range(consumers):
         world.start(
-            f"c{node_id}", "consumer", ConsumerState(f"c{node_id}", "g", consumers, node_id, Program(10_000))
+            f"c{node_id}",
+            "consumer",
+            ConsumerState(f"c{node_id}", "g", consumers, node_id, Program(10_000), topics=["t"]),
         )
         world.order(f"c{node_id}", Start("master", names, 300_000))
     return world

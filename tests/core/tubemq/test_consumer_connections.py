@@ -109,7 +109,7 @@ def test_start_that_is_out_when_the_master_breaks_off_is_made_again() -> None:
     node, out, _ = booted()
     play(node, out, MASTER, Closed("reset"), now_us=5 * SECOND_US)
     assert node.state.master == 2 and out.deadlines["boot"] == 6 * SECOND_US
-    assert wake(node, out, "boot") == [(2, r.RegisterRequestC2M("a", "g", 1, 0))]
+    assert wake(node, out, "boot") == [(2, r.RegisterRequestC2MV2("a", "g", 1, 0))]
 
 
 def test_connection_that_breaks_while_it_shuts_down_does_not_hold_it_up() -> None:

@@ -86,7 +86,7 @@ def test_another_refusal_is_told_and_a_start_that_succeeds_begins_with_nothing_r
     node, out = booted(2, 0)
     for code in (429, 429, 430, 429):
         play(node, out, MASTER, r.RegisterResponseM2C(code))
-        assert wake(node, out, "boot") == [(MASTER, r.RegisterRequestC2M("c-1", "g", 2, 0))]
+        assert wake(node, out, "boot") == [(MASTER, r.RegisterRequestC2MV2("c-1", "g", 2, 0))]
     assert [(kind, data["code"]) for kind, data in out.told] == [
         ("tubemq.client.refused", code) for code in (429, 430, 429)
     ]

@@ -22,6 +22,7 @@ from broker_core.tubemq.client import producer as producers
 from broker_core.tubemq.client.balance_consumer import BalanceConsumer
 from broker_core.tubemq.client.consumer_state import ConsumerState, Shutdown, Start
 from broker_core.tubemq.client.producer import NO_KEY, Producer, ProducerState
+from broker_core.tubemq.configuration import configured
 from broker_core.tubemq.master import Master, MasterState
 from broker_core.tubemq.message_log import HEADER_BYTES
 from tests.core.playbook import Counted
@@ -52,7 +53,7 @@ def begun(consumers: int = 2, until_us: int = 5 * SECOND_US) -> tuple[World, Cou
     """Five seconds in all are registered for what is theirs."""
     traffic = Counted()
     world = World("tube", design(traffic), 7)
-    world.start("master", "master", MasterState(["t#1:1:3:1,2:1:3:1"], [1, 2]))
+    world.start("master", "master", MasterState(configured(["t#1:1:3:1,2:1:3:1"])))
     for number, name in NAMES.items():
         world.start(
             name,
@@ -75,7 +76,7 @@ def launch(world: World, client_id: str, source_count: int, node_id: int) -> Non
     world.start(
         client_id,
         "consumer",
-        ConsumerState(client_id, "g", source_count, node_id, Program(10 * MILLISECOND_US)),
+        ConsumerState(client_id, "g", source_count, node_id, Program(10 * MILLISECOND_US), topics=["t"]),
     )
     world.order(client_id, Start("master", NAMES, BOOT_US))
 
@@ -182,7 +183,9 @@ def test_client_with_another_source_count_stays_out_until_the_group_is_gone() ->
     for client in ("c0-1", "c1-1"):
         world.order(client, Shutdown())
     world.advance(world.now_us + 5 * SECOND_US)
-    assert state(world, "c2-1").phase == "started" and state(world, "master").groups["g"].source_count == 3
+    assert (
+        state(world, "c2-1").phase == "started" and state(world, "master").groups["g"].terms.source_count == 3
+    )
     world.advance(world.now_us + 5 * SECOND_US)
     assert {key for key, owner in owners(world).items() if owner} == set(owned_by(KEYS, 3, 2)), (
         "the rest is nobody's"

@@ -19,6 +19,7 @@ from broker_core.sim.world import World
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.broker import Broker, BrokerState, Partition
 from broker_core.tubemq.client.producer import NO_KEY
+from broker_core.tubemq.group import CLIENT_REBALANCE
 from broker_core.tubemq.master import MasterState
 from tests.core.playbook import Played, play
 from tests.core.tubemq import test_faults as beside
@@ -34,6 +35,12 @@ TO_BROKER = (r.RegisterRequestC2B, r.GetMessageRequestC2B, r.CommitOffsetRequest
 def any_value(name: str, of: str, random: Random) -> Any:
     if name == "partition":
         return random.choice(PARTITIONS)
+    if name == "topics":
+        return random.choice(([], ["t"], ["t"], ["t", " t "], ["nope"], [" "]))
+    if name == "conditions":
+        return random.choice(([], [], ["t#a"], ["t#a,b"], ["nope#a"], ["#"], [""]))
+    if name == "required_partition":
+        return random.choice(("", "1:t:0=1", "1:t:0=1,2:t:0=x", "=", ",", "1:t:0", "1:nope:0=1"))
     match of:
         case "int":
             return random.choice(NUMBERS)
@@ -151,9 +158,10 @@ class HostileClient(RuleBasedStateMachine):
         groups = beside.state(self.world, "master").groups
         for group in groups.values():
             assert group.members, "a group goes with its last member"
-            if group.source_count > 0:
+            count = group.terms.source_count
+            if group.terms.kind == CLIENT_REBALANCE and count > 0:
                 ids = [member.node_id for member in group.members.values()]
-                assert len(set(ids)) == len(ids) and all(0 <= number < group.source_count for number in ids)
+                assert len(set(ids)) == len(ids) and all(0 <= number < count for number in ids)
 
     @invariant()
     def the_state_can_be_kept(self) -> None:

@@ -2,6 +2,7 @@
 
 from broker_core.clock import SECOND_US
 from broker_core.tubemq import requests as r
+from broker_core.tubemq.configuration import configured
 from broker_core.tubemq.master import Master, MasterState
 from tests.core.playbook import Played, play, wake
 
@@ -9,12 +10,12 @@ META = ["orders#1:1:2:1,2:1:2:1"]
 
 
 def master() -> tuple[Master, Played]:
-    return Master(MasterState(META, [1, 2])), Played("master")
+    return Master(MasterState(configured(META))), Played("master")
 
 
 def register(node, out, client, count, node_id, connection=1, now_us=0):
     ((_, answer),) = play(
-        node, out, connection, r.RegisterRequestC2M(client, "g", count, node_id), now_us=now_us
+        node, out, connection, r.RegisterRequestC2MV2(client, "g", count, node_id, ["orders"]), now_us=now_us
     )
     return answer.code
 
@@ -68,5 +69,5 @@ def test_group_goes_with_its_last_member_so_the_next_may_bring_another_count():
     node, out = master()
     register(node, out, "a", 2, 0)
     play(node, out, 1, r.CloseRequestC2M("a", "g"))
-    assert node.state.groups == {} and out.deadlines == {}
+    assert node.state.groups == {} and "consumer:g:a" not in out.deadlines
     assert register(node, out, "b", 5, 4) == 200

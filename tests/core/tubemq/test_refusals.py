@@ -12,7 +12,9 @@ from broker_core.plain import to_plain
 from broker_core.sim.node import Closed, Opened
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.broker import Broker, BrokerState, Consumed, Partition
-from broker_core.tubemq.master import Group, Master, MasterState, Member
+from broker_core.tubemq.configuration import configured
+from broker_core.tubemq.group import Group, Member, Terms
+from broker_core.tubemq.master import BALANCE, Master, MasterState
 from tests.core.playbook import Played, play
 
 KEY, OTHER, UNKNOWN = "1:orders:0", "1:orders:1", "1:orders:7"
@@ -22,12 +24,12 @@ AT_US = 10 * SECOND_US
 
 
 def master(**groups: Group) -> tuple[Master, Played]:
-    return Master(MasterState(["orders#1:1:2:1"], [1], groups=groups)), Played("master")
+    return Master(MasterState(configured(["orders#1:1:2:1"]), groups=groups)), Played("master")
 
 
 def group(source_count: int, **node_ids: int) -> Group:
     return Group(
-        source_count,
+        Terms(topics=["orders"], source_count=source_count),
         {client: Member(client, 1, node_id, 30 * SECOND_US) for client, node_id in node_ids.items()},
     )
 
@@ -59,7 +61,7 @@ def test_registration_is_refused_by_the_first_check_that_fails(
     node, out = master(**({} if there is None else {"g": there}))
     before = to_plain(node.state)
     ((connection, answer),) = play(
-        node, out, 6, r.RegisterRequestC2M(client, "g", source_count, node_id), now_us=AT_US
+        node, out, 6, r.RegisterRequestC2MV2(client, "g", source_count, node_id, ["orders"]), now_us=AT_US
     )
     assert (connection, answer.code) == (6, code)
     if code != r.SUCCESS:
@@ -67,7 +69,8 @@ def test_registration_is_refused_by_the_first_check_that_fails(
     else:
         member = node.state.groups["g"].members[client]
         assert (member.connection, member.node_id, member.deadline_us) == (6, node_id, AT_US + 30 * SECOND_US)
-        assert out.deadlines == {f"consumer:g:{client}": AT_US + 30 * SECOND_US}
+        cycle = {} if there is not None else {BALANCE: 30 * SECOND_US}
+        assert out.deadlines == {f"consumer:g:{client}": AT_US + 30 * SECOND_US, **cycle}
 
 
 @pytest.mark.parametrize(
@@ -89,14 +92,93 @@ def test_close_of_a_stranger_changes_nothing(client: str, name: str) -> None:
     assert play(node, out, 1, r.CloseRequestC2M(client, name)) == [] and to_plain(node.state) == before
 
 
-def test_master_that_changed_a_topic_gives_it_to_those_who_have_the_old_one() -> None:
+def test_what_changed_in_a_topic_reaches_a_group_with_the_next_cycle() -> None:
     node, out = master(g=group(1, a=0))
-    node.state.topic_meta, node.state.topic_meta_id = ["orders#1:1:4:1"], 2
-    answers = [play(node, out, 1, r.GetPartMetaRequestC2M("a", "g", known))[0][1] for known in (1, 2)]
-    assert [(each.code, each.topic_meta_id, each.topic_meta) for each in answers] == [
-        (200, 2, ["orders#1:1:4:1"]),
-        (200, 2, []),
-    ]
+
+    def query(known: int) -> tuple[int, list[str]]:
+        ((_, answer),) = play(node, out, 1, r.GetPartMetaRequestC2M("a", "g", known))
+        return answer.topic_meta_id, answer.topic_meta
+
+    assert query(-2) == (1, ["orders#1:1:2:1"])
+    node.state.brokers[1].is_online = False
+    assert query(-2) == (1, ["orders#1:1:2:1"])
+    node.wake(BALANCE, 30 * SECOND_US, out)
+    assert (query(1), query(2)) == ((2, ["orders#1:1:2:0"]), (2, []))
+    node.wake(BALANCE, 60 * SECOND_US, out)
+    assert query(-2) == (2, ["orders#1:1:2:0"]), "the same content keeps its number"
+    assert out.deadlines[BALANCE] == 90 * SECOND_US
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"topics": []}, 400),
+        ({"topics": [" "]}, 400),
+        ({"topics": ["orders"] * 1_025}, 400),
+        ({"topics": ["nope"]}, 431),
+        ({"conditions": ["other#a"]}, 400),
+        ({"group": "h", "topics": ["secret"]}, 450),
+        ({"topics": ["audit"]}, 425),
+        ({"conditions": ["orders#a"]}, 426),
+        ({"source_count": 3}, 429),
+        ({"node_id": 0}, 430),
+        ({"topics": [" orders ", "orders"], "conditions": ["orders#"]}, 200),
+    ],
+    ids=repr,
+)
+def test_client_that_balances_for_itself_must_agree_with_its_group(change: dict[str, Any], code: int) -> None:
+    node, out = master(g=group(2, a=0))
+    node.state.brokers = configured(["orders#1:1:2:1", "audit#1:1:1:1", "secret#1:1:1:1"])
+    node.state.authorized = {"secret": ["g"]}
+    asked = {"client_id": "b", "group": "g", "source_count": 2, "node_id": 1, "topics": ["orders"]}
+    before = to_plain(node.state)
+    ((_, answer),) = play(node, out, 6, r.RegisterRequestC2MV2(**(asked | change)))
+    assert answer.code == code
+    assert code == r.SUCCESS or to_plain(node.state) == before
+
+
+def test_client_whose_partitions_the_master_gives_out_has_no_place_among_those_that_balance() -> None:
+    node, out = master(g=group(2, a=0))
+    ((_, answer),) = play(node, out, 6, r.RegisterRequestC2M("s", "g", ["orders"]))
+    assert answer.code == 424
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"session_key": " "}, 400),
+        ({"total_count": 0}, 400),
+        ({"required_partition": "1:orders:0"}, 400),
+        ({"required_partition": "1:nope:0=1"}, 400),
+        ({"required_partition": "1:orders:0=x"}, 400),
+        ({"require_bound": False}, 424),
+        ({"session_key": "k2"}, 427),
+        ({"select_big": False}, 428),
+        ({"total_count": 3}, 429),
+        ({"required_partition": "1:orders:0=5,1:orders:1=6"}, 200),
+    ],
+    ids=repr,
+)
+def test_bound_client_must_agree_with_its_group(change: dict[str, Any], code: int) -> None:
+    node, out = master()
+    bound = {"group": "g", "topics": ["orders"], "require_bound": True, "session_key": "k", "total_count": 2}
+    ((_, first),) = play(node, out, 6, r.RegisterRequestC2M(client_id="a", **bound))
+    ((_, answer),) = play(node, out, 6, r.RegisterRequestC2M(client_id="b", **(bound | change)))
+    assert (first.code, answer.code) == (200, code)
+
+
+def test_standby_master_answers_with_its_exception_and_changes_nothing() -> None:
+    node, out = master(g=group(2, a=0))
+    node.state.is_standby = True
+    before = to_plain(node.state)
+    asked = (
+        r.RegisterRequestC2MV2("b", "g", 2, 1, ["orders"]),
+        r.RegisterRequestC2M("s", "g", ["orders"]),
+        r.HeartRequestC2M("a", "g"),
+        r.GetPartMetaRequestC2M("a", "g", -2),
+    )
+    assert [message for _, message in play(node, out, 6, *asked)] == [r.STANDBY] * 4
+    assert to_plain(node.state) == before
 
 
 # -- a broker ------------------------------------------------------------------------------------------------
