@@ -3,41 +3,35 @@
     orders.#         root ── orders ── # (1)
     orders.*.paid                   └─ * ── paid (2)
 
-A search goes through the key word by word and holds a *front*: all nodes that the words so far lead to. It meets
-a node at most once at each place of the key, however many `#` are in the patterns, where the original's search
-follows each way there separately. Which front comes next on which word is kept, so that keys which begin alike are
-searched once, and so is the answer to a key; this memory is dropped when a binding comes or goes.
+A search goes through the key word by word and holds all nodes that the words so far lead to. It meets a node at most
+once at each place of the key, however many `#` are in the patterns, where the original's search follows each way there
+separately. The answer to a key is kept until a binding comes or goes.
 
 Source: RabbitMQ 3.10.8 rabbit_exchange_type_topic (trie_match); the answers are the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
 from broker_core.rabbitmq.exchanges.base import Counted, Destination
 from broker_core.rabbitmq.exchanges.topic_words import ANY_WORDS, ONE_WORD, words_of
 
-NODES_KEPT_MAX, DESTINATIONS_KEPT_MAX = 500_000, 2_000_000
-"""What all fronts and all answers together may hold; beyond it they are dropped, and made again as keys ask for
-them."""
+DESTINATIONS_KEPT_MAX = 2_000_000
+"""What all kept answers together may hold; beyond it they are dropped, and found again as keys ask for them."""
 
 
 class _Node:
     """A place in the trie: the destinations of the patterns that end here, and the ways on.
 
-    following: by each word that a pattern names. one_word, any_words: by `*` and by `#`. is_any_words: this is the
-    place behind a `#`, where a search may stay on any word.
+    following: by each word that a pattern names. one_word, any_words: by `*` and by `#`.
     """
 
-    __slots__ = ("any_words", "destinations", "following", "is_any_words", "one_word")
+    __slots__ = ("any_words", "destinations", "following", "one_word")
 
-    def __init__(self, is_any_words: bool = False) -> None:
+    def __init__(self) -> None:
         self.destinations = Counted()
         self.following: dict[str, _Node] = {}
         self.one_word: _Node | None = None
         self.any_words: _Node | None = None
-        self.is_any_words = is_any_words
 
     def way(self, word: str) -> _Node | None:
         """The way on by a word of a pattern."""
@@ -60,20 +54,6 @@ class _Node:
         return bool(self.destinations or self.following or self.one_word or self.any_words)
 
 
-class _Front:
-    """The nodes that the words so far lead to, and what is known of what comes next.
-
-    following: the front after a word that some node names. otherwise: the one after any other word.
-    """
-
-    __slots__ = ("following", "nodes", "otherwise")
-
-    def __init__(self, nodes: Sequence[_Node]) -> None:
-        self.nodes = nodes
-        self.following: dict[str, _Front] = {}
-        self.otherwise: _Front | None = None
-
-
 class TopicTrie:
     def __init__(self) -> None:
         self._root = _Node()
@@ -84,7 +64,7 @@ class TopicTrie:
         for word in words_of(pattern):
             following = node.way(word)
             if following is None:
-                following = _Node(is_any_words=word == ANY_WORDS)
+                following = _Node()
                 node.set_way(word, following)
             node = following
         node.destinations.add(destination)
@@ -111,53 +91,45 @@ class TopicTrie:
         return self._search(key) if answer is None else answer
 
     def _search(self, key: str) -> tuple[Destination, ...]:
-        if self._nodes_kept > NODES_KEPT_MAX:
-            self._forget_fronts()
-        if self._destinations_kept > DESTINATIONS_KEPT_MAX:
-            self._forget_answers()
-        front = self._start
+        # Nodes behind a `#` stay to the end, whatever comes; every other node is left with the next word. Each of
+        # those has one parent, so that only the staying ones can be met twice.
+        nodes = [self._root]
+        staying: dict[_Node, None] = {}
+        _stay(staying, nodes)
         for word in words_of(key):
-            front = front.following.get(word) or self._step(front, word)
-        found: set[Destination] = set().union(*[node.destinations for node in front.nodes])
-        answer = self._answers[key] = tuple(sorted(found))
+            reached = []
+            for held in (nodes, staying):
+                for node in held:
+                    following = node.following.get(word)
+                    if following is not None:
+                        reached.append(following)
+                    if node.one_word is not None:
+                        reached.append(node.one_word)
+            _stay(staying, reached)
+            nodes = reached
+        found: set[Destination] = set()
+        for node in (*nodes, *staying):
+            if node.destinations:
+                found.update(node.destinations)
+        return self._keep(key, tuple(sorted(found)))
+
+    def _keep(self, key: str, answer: tuple[Destination, ...]) -> tuple[Destination, ...]:
         self._destinations_kept += 1 + len(answer)
+        if self._destinations_kept > DESTINATIONS_KEPT_MAX:
+            self._forget()
+        self._answers[key] = answer
         return answer
 
     def _forget(self) -> None:
-        self._forget_fronts()
-        self._forget_answers()
-
-    def _forget_fronts(self) -> None:
-        self._nodes_kept = 0
-        self._start = self._front((self._root,))
-
-    def _forget_answers(self) -> None:
         self._destinations_kept = 0
         self._answers: dict[str, tuple[Destination, ...]] = {}
 
-    def _step(self, front: _Front, word: str) -> _Front:
-        """The front after one more word, where it is not known yet."""
-        otherwise = front.otherwise
-        if otherwise is None:
-            stay = [node for node in front.nodes if node.is_any_words]
-            otherwise = front.otherwise = self._front(
-                stay + [node.one_word for node in front.nodes if node.one_word]
-            )
-        named = [node.following[word] for node in front.nodes if word in node.following]
-        if not named:
-            return otherwise
-        following = front.following[word] = self._front(named, otherwise.nodes)
-        return following
 
-    def _front(self, nodes: Iterable[_Node], more: Sequence[_Node] = ()) -> _Front:
-        """The front of these nodes and of all that `#`, which may stand for no word, adds to them. more: nodes
-        that have theirs with them."""
-        held = dict.fromkeys(more)
-        for node in nodes:
-            held[node] = None
-            following = node.any_words
-            while following is not None and following not in held:
-                held[following] = None
-                following = following.any_words
-        self._nodes_kept += len(held)
-        return _Front(tuple(held))
+def _stay(staying: dict[_Node, None], reached: list[_Node]) -> None:
+    """Add the nodes behind the `#` that follow these, which may stand for no word, and behind those that follow
+    them."""
+    for node in reached:
+        following = node.any_words
+        while following is not None and following not in staying:
+            staying[following] = None
+            following = following.any_words
