@@ -137,7 +137,7 @@ HOLDS = {
     "where is a batch written to the log, byte for byte": "def encode_batch",
     "where are a TubeMQ master's rules": "class Master",
     "where does a new exchange type go": "EXCHANGE = Direct",
-    "who gives a RabbitMQ message to a consumer": "def _dispatch",
+    "who gives a RabbitMQ message to a consumer": "def dispatch",
     "where do arrivals enter a world": "class Arrivals",
     "what may go wrong with a link": "CUT",
     "which message is number 412, and who sent it": "def origin",

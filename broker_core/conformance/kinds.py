@@ -22,7 +22,9 @@ from broker_core.conformance import (
     kafka_records,
     pulsar,
     pulsar_dispatch,
+    rabbitmq,
     rabbitmq_frames,
+    rabbitmq_routing,
     tubemq,
     tubemq_broker,
     tubemq_master,
@@ -60,6 +62,23 @@ class Kind:
 
 
 KINDS = (
+    Kind("sessions", {"sessions": {"theme", "setup", "steps", "final"}}, rabbitmq.run_sessions),
+    Kind(
+        "topology",
+        {"scenarios": {"id", "note", "steps", "repeat_runs"}},
+        rabbitmq.run_sessions,
+        files=("topology", "dispatch"),
+    ),
+    Kind(
+        "topic_routing",
+        {"multi": {"name", "bindings", "messages"}},
+        rabbitmq_routing.run_topic_routing,
+    ),
+    Kind(
+        "direct_fanout_headers",
+        {"cases": {"type", "bindings", "messages"}},
+        rabbitmq_routing.run_direct_fanout_headers,
+    ),
     Kind("murmur", {"strings": {"s", "masked"}, "bytes": {"bytes_b64", "masked"}}, pulsar.run_murmur),
     Kind("auto_split", {"cases": {"steps", "keys", "murmur31"}}, pulsar.run_auto_split),
     Kind("consistent_hash", {"cases": {"points", "names", "steps", "keys"}}, pulsar.run_consistent_hash),

@@ -1,58 +1,174 @@
-"""The broker as a node: connections and their channels in front, queues at the back, a handler for each
-method (`handlers.py`).
+"""The broker as a node: connections and their channels in front, exchanges and queues of the virtual hosts at the
+back, a handler for each method (`handlers/`).
 
-    connection ─ channel ─ consumer ──► queue (whose turn, prefetch, requeue: queue.py)
+    connection ─ channel ─ publish ──► exchange ─ bindings ─► queue (whose turn, limits, requeue: queues/)
+                     └──── consumer ◄──────────────────────────┘
 
-Source: RabbitMQ 3.10.8, docs/rabbitmq/facts.md. Vectors of its queue: rabbitmq/dispatch.json.
+Source: RabbitMQ 3.10.8, docs/rabbitmq/facts.md. Vectors: rabbitmq/.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from broker_core.rabbitmq import methods as m
+from broker_core.rabbitmq import operator
 from broker_core.rabbitmq import reply_codes as codes
 from broker_core.rabbitmq.broker_base import BrokerBase, BrokerState
 from broker_core.rabbitmq.channel import TICK_INTERVAL_US, Channel
-from broker_core.rabbitmq.connection import Connection
-from broker_core.rabbitmq.handlers import CHANNEL_HANDLERS, CONNECTION_HANDLERS
-from broker_core.sim.node import Closed, Opened, Outbox
+from broker_core.rabbitmq.confirms import confirm_written
+from broker_core.rabbitmq.connection import RUNNING, Connection
+from broker_core.rabbitmq.handlers import channel as channel_handlers
+from broker_core.rabbitmq.handlers.connection import (
+    CONNECTION_HANDLERS,
+    SERVER_PROPERTIES,
+    unexpected_in,
+)
+from broker_core.rabbitmq.handlers.table import CHANNEL_HANDLERS
+from broker_core.rabbitmq.method_ids import IDS
+from broker_core.rabbitmq.methods import BasicPublish
+from broker_core.rabbitmq.refusals import Refused, precondition
+from broker_core.rabbitmq.wire_fields import SHORT_MAX, check_fields
+from broker_core.sim.node import PERSON, Closed, Opened, Outbox
 
 TIMED_OUT = "rabbitmq.channel.consumer_timeout"
 
 
 class Broker(BrokerBase):
-    def __init__(self, state: BrokerState) -> None:
-        super().__init__(state)
+    def __init__(self, state: BrokerState, workload_size: Callable[[int], int] | None = None) -> None:
+        super().__init__(state, workload_size)
         self.handler_of = dict(CHANNEL_HANDLERS).get  # a plain dict is twice as fast
+        self.alarms = state.alarms
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         handler = self.handler_of(type(message))
         if handler is not None:
             known = self.connections[connection]
             known.was_heard = True
-            known.is_running = True
+            if known.is_blocked:
+                known.held.append(message)
+                return
             channel = known.channels.get(message.channel)
             if channel is not None:
-                handler(self, known, channel, message, now_us, out)
+                try:
+                    check_fields(message)
+                    handler(self, known, channel, message, now_us, out)
+                except Refused as refused:
+                    self.refuse(connection, channel, message, refused, now_us, out)
             else:
                 self.without_channel(known, connection, message, now_us, out)
-        elif (connection_handler := CONNECTION_HANDLERS.get(type(message))) is not None:
-            known = self.connections[connection]
-            known.was_heard = True
-            connection_handler(self, known, connection, message, now_us, out)
+            if self.alarms and type(message) is BasicPublish and connection in self.connections:
+                self.block(known, connection, out)
         elif type(message) is Opened:
-            self.state.connections[connection] = Connection(message.peer, now_us)
+            self.connections[connection] = Connection(message.peer, now_us)
             out.deadline(f"heartbeat:{connection}", now_us + self.state.heartbeat_us)
+            out.send(connection, m.ConnectionStart(server_properties=SERVER_PROPERTIES))
         elif type(message) is Closed:
             self.drop(connection, "rabbitmq.connection.closed_by_peer", now_us, out)
+        elif connection == PERSON:
+            operator.obey(self, message, now_us, out)
+            self.unblock_all(now_us, out)
+        else:
+            self.connection_method(connection, message, now_us, out)
+        if self.graves:
+            self.bury(now_us, out)
+
+    def connection_method(self, connection: int, method: Any, now_us: int, out: Outbox) -> None:
+        """A method of the connection itself, or one that opens or closes a channel."""
+        known = self.connections[connection]
+        known.was_heard = True
+        if known.is_blocked and type(method) is not m.Heartbeat:
+            known.held.append(method)
+            return
+        try:
+            check_fields(method)
+            if type(method) in (m.ChannelOpen, m.ChannelCloseOk):
+                self.open_or_close(known, connection, method, now_us, out)
+            else:
+                CONNECTION_HANDLERS[type(method)](self, known, connection, method, now_us, out)
+        except Refused as refused:
+            self.refuse(connection, None, method, refused, now_us, out)
+
+    def open_or_close(
+        self, known: Connection, connection: int, method: Any, now_us: int, out: Outbox
+    ) -> None:
+        channel = known.channels.get(method.channel)
+        if known.state != RUNNING or method.channel == 0:
+            raise unexpected_in(known)
+        if type(method) is m.ChannelOpen:
+            channel_handlers.open_(self, known, connection, method, now_us, out)
+        elif method.channel in known.closing:
+            known.closing.remove(method.channel)  # its number is free again
+        elif channel is not None:
+            channel_handlers.unimplemented(self, known, channel, method, now_us, out)
+        else:
+            raise Refused(codes.CHANNEL_ERROR, "expected 'channel.open'")
+
+    def without_channel(
+        self, known: Connection, connection: int, method: Any, now_us: int, out: Outbox
+    ) -> None:
+        """A method for a channel that is not open. On one that the broker has just closed, what was on its
+        way is dropped; else it is a connection exception."""
+        if method.channel not in known.closing:
+            if known.state != RUNNING or method.channel == 0:
+                refused = unexpected_in(known)
+            elif not 0 < method.channel <= SHORT_MAX:
+                refused = Refused(
+                    codes.SYNTAX_ERROR, f"channel {method.channel!r:.80} does not fit its field"
+                )
+            else:
+                refused = Refused(codes.CHANNEL_ERROR, "expected 'channel.open'")
+            self.refuse_connection(connection, refused, IDS.get(type(method), (0, 0)), now_us, out)
+        elif type(method) is m.ChannelClose:  # both ends closed it at once: each answers the other
+            out.send(connection, m.ChannelCloseOk(method.channel))
+
+    # -- a resource is short ---------------------------------------------------------------------------------
+
+    def block(self, known: Connection, connection: int, out: Outbox) -> None:
+        """A connection that publishes is not read any more."""
+        if not known.is_blocked:
+            known.is_blocked = True
+            if "connection.blocked" in known.capabilities:
+                out.send(connection, m.ConnectionBlocked(f"low on {' & '.join(self.alarms)}"))
+
+    def unblock_all(self, now_us: int, out: Outbox) -> None:
+        """With the last alarm gone, what came meanwhile is read."""
+        if self.alarms:
+            return
+        for connection, known in list(self.connections.items()):
+            if not known.is_blocked:
+                continue
+            known.is_blocked = False
+            if "connection.blocked" in known.capabilities:
+                out.send(connection, m.ConnectionUnblocked())
+            held = list(known.held)
+            known.held.clear()
+            for method in held:
+                if connection in self.connections:
+                    self.receive(connection, method, now_us, out)
+
+    # -- deadlines -------------------------------------------------------------------------------------------
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         kind, _, of = name.partition(":")
         if kind == "tick":
-            connection, number = map(int, of.split("."))
-            self.look_at_oldest_delivery(self.connections[connection].channels[number], now_us, out)
+            self.look_at_oldest_delivery(self.channels[of], now_us, out)
+        elif kind == "ttl":
+            queue = self.queues[int(of)]
+            queue.state.wakes_us = 0
+            queue.drop_expired(now_us)
+            self.carry_out(queue, (), now_us, out)
+        elif kind == "expires":
+            self.delete_queue(self.queues[int(of)], now_us, out)
+        elif kind == "confirm":
+            channel, _, number = of.rpartition(".")
+            if channel in self.channels:
+                confirm_written(self.channels[channel], int(number), out)
         else:
             self.look_for_signs_of_life(int(of), now_us, out)
+        if self.graves:
+            self.bury(now_us, out)
 
     def look_for_signs_of_life(self, connection: int, now_us: int, out: Outbox) -> None:
         known = self.connections[connection]
@@ -82,7 +198,7 @@ class Broker(BrokerBase):
             out.deadline(channel.tick, now_us + TICK_INTERVAL_US)
             return
         text = (
-            f"PRECONDITION_FAILED - delivery acknowledgement on channel {channel.number} timed out. "
+            f"delivery acknowledgement on channel {channel.number} timed out. "
             f"Timeout value used: {timeout_us // 1_000} ms. "
             "This timeout value can be configured, see consumers doc guide to learn more"
         )
@@ -93,4 +209,4 @@ class Broker(BrokerBase):
             {"consumer_timeout_us": timeout_us},
             {"consumer": known.name, "connection": channel.connection, "unacked": len(channel.unacked)},
         )
-        self.refuse(known, channel, codes.PRECONDITION_FAILED, text, now_us, out, TIMED_OUT)
+        self.refuse(channel.connection, channel, None, precondition(text), now_us, out, TIMED_OUT)

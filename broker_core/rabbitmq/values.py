@@ -83,3 +83,48 @@ def same(left: Value, right: Value) -> bool:
     if kind == "A":
         return len(one) == len(other) and all(map(same, one, other))
     return bool(one == other)
+
+
+_RANGES = {
+    "b": (-128, 127), "B": (0, 255), "s": (-(1 << 15), (1 << 15) - 1), "u": (0, (1 << 16) - 1),
+    "I": (-(1 << 31), (1 << 31) - 1), "i": (0, (1 << 32) - 1), "l": (-(1 << 63), (1 << 63) - 1),
+    "T": (0, (1 << 64) - 1),
+}  # fmt: skip
+
+
+def fits(value: Value, depth: int = 32) -> bool:
+    """Whether a value is one of its type, in all its parts: what a codec could have read.
+
+    >>> fits({"a": [1, {"$t": "B", "v": 255}]}), fits({"$t": "B", "v": 256}), fits({"$t": "?", "v": 1})
+    (True, False, False)
+    """
+    if depth == 0 or (isinstance(value, dict) and not all(isinstance(name, str) for name in value)):
+        return False
+    letter, inner = type_of(value), bare(value)
+    if letter in _RANGES:
+        least, most = _RANGES[letter]
+        return isinstance(inner, int) and not isinstance(inner, bool) and least <= inner <= most
+    match letter:
+        case "t":
+            return isinstance(inner, bool)
+        case "f" | "d":
+            return isinstance(inner, (int, float)) and not isinstance(inner, bool)
+        case "S":
+            return isinstance(inner, str) or (isinstance(inner, dict) and _is_hex(inner.get("hex")))
+        case "x":
+            return _is_hex(inner)
+        case "D":
+            return isinstance(inner, list) and len(inner) == 2 and all(type(part) is int for part in inner)
+        case "A":
+            return isinstance(inner, list) and all(fits(part, depth - 1) for part in inner)
+        case "F":
+            return isinstance(inner, dict) and all(
+                isinstance(name, str) and len(name.encode(errors="replace")) < 256 and fits(part, depth - 1)
+                for name, part in inner.items()
+            )
+        case _:
+            return letter == "V" and inner is None
+
+
+def _is_hex(text: Any) -> bool:
+    return isinstance(text, str) and len(text) % 2 == 0 and all(each in "0123456789abcdef" for each in text)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from broker_core.events import Cause, Json
+from broker_core.sim.disk import Disk
 
 
 class Played:
@@ -13,7 +14,7 @@ class Played:
     cause: of what the node answers."""
 
     def __init__(self, name: str = "node", draws: tuple[int, ...] = ()) -> None:
-        self.name = name
+        self.name, self.disk = name, Disk()
         self.sent: list[tuple[int, Any]] = []
         self.deadlines: dict[str, int] = {}
         self.told: list[tuple[str, Json]] = []

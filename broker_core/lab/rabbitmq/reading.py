@@ -16,7 +16,7 @@ from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.rabbitmq.channel import Channel
 from broker_core.rabbitmq.client import TAG
 from broker_core.rabbitmq.connection import SILENT_CHECKS_MAX, Connection
-from broker_core.rabbitmq.queue import WorkQueue
+from broker_core.rabbitmq.queues.classic import ClassicQueue
 
 if TYPE_CHECKING:
     from broker_core.lab.shared.lane import Lane
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 HEAD_SHOWN = 12
 IN_FLIGHT_SHOWN = 24
 BROKER = "broker"
+VHOST = "/"
 
 
 class RabbitMqReading:
@@ -41,8 +42,8 @@ class RabbitMqReading:
         state: BrokerState = self.lane.world.slots[BROKER].node.state
         return state
 
-    def queue(self) -> WorkQueue:
-        return self.broker().queues.get(self.queue_name) or WorkQueue()
+    def queue(self) -> ClassicQueue:
+        return self.broker().vhosts[VHOST].queues.get(self.queue_name) or ClassicQueue()
 
     def connection_of(self, incarnation: str) -> int:
         slot = self.lane.world.slots.get(incarnation)
@@ -256,7 +257,7 @@ class RabbitMqReading:
                 f"{queue.published} published"
             )
         for known, channel in self.consuming():
-            name, count = known.name, queue.unacked_count(channel.consumer_key(TAG))
+            name, count = known.name, queue.held_by(channel.consumer_key(TAG))
             if count != len(channel.unacked):
                 raise InvariantError(
                     f"{name}: the queue has {count} messages with it, its channel {len(channel.unacked)}"
@@ -265,7 +266,7 @@ class RabbitMqReading:
                 raise InvariantError(f"{name} holds {count} messages with a prefetch of {self.prefetch}")
 
 
-def in_hand(queue: WorkQueue, channel: Channel) -> list[Json]:
+def in_hand(queue: ClassicQueue, channel: Channel) -> list[Json]:
     """The first messages that are out on a channel."""
     return [
         {"record": queue.message(position), "redelivered": again}

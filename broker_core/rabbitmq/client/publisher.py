@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from broker_core.rabbitmq import methods as m
-from broker_core.rabbitmq.client import CHANNEL
+from broker_core.rabbitmq.client import CHANNEL, hello
 from broker_core.rabbitmq.methods import BasicPublish
 from broker_core.sim.node import Outbox
 
@@ -32,7 +32,8 @@ class Publisher:
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         if type(message) is Declare:
             self.state.connection = out.connect(message.broker)
-            out.send(self.state.connection, m.ChannelOpen(CHANNEL))
+            for method in (*hello(out.name), m.ChannelOpen(CHANNEL)):
+                out.send(self.state.connection, method)
             out.send(self.state.connection, m.QueueDeclare(CHANNEL, self.state.queue))
             out.deadline("heartbeat", now_us + m.HEARTBEAT_SEND_US)
 

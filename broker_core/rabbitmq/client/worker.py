@@ -14,7 +14,7 @@ import msgspec
 
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq import reply_codes as codes
-from broker_core.rabbitmq.client import CHANNEL, TAG
+from broker_core.rabbitmq.client import CHANNEL, TAG, hello
 from broker_core.rabbitmq.methods import BasicAck, BasicDeliver
 from broker_core.rabbitmq.properties import number_of
 from broker_core.sim.node import Closed, Outbox
@@ -61,7 +61,8 @@ class Worker:
         match message:
             case Subscribe(broker):
                 state.connection = out.connect(broker)
-                out.send(state.connection, m.ConnectionStartOk({"connection_name": state.name}))
+                for method in hello(state.name):
+                    out.send(state.connection, method)
                 self.consume(out)
                 out.deadline("heartbeat", now_us + m.HEARTBEAT_SEND_US)
             case Leave():

@@ -19,6 +19,13 @@ pytestmark = pytest.mark.slow
 
 ROWS_LOOKED_AT = 20
 NOTES = ("id", "name", "kind", "note", "seed")
+STEP_FIELDS = (
+    "op", "ch", "conn", "vhost", "user", "password", "capabilities", "channel_max", "ms", "body", "count", "first",
+    "body_repeat", "props", "arguments", "queue", "exchange", "type", "passive", "durable", "auto_delete", "internal",
+    "exclusive", "nowait", "if_unused", "if_empty", "source", "destination", "routing_key", "consumer_tag", "no_ack",
+    "no_local", "mandatory", "immediate", "delivery_tag", "multiple", "requeue", "prefetch_size", "prefetch_count",
+    "global", "active", "reply_code", "reply_text", "hex",
+)  # fmt: skip
 STEPS_ASKED = ("steps.*.op", "steps.*.at_ms", "steps.*.args", "steps.*.args.*", "config.*", "steps")
 GROUP_ASKED = (
     "config.*",
@@ -37,6 +44,20 @@ GROUP_ASKED = (
     "*.error",
     "*.from",
     "*.new",
+)
+
+AMQP_ASKED = (
+    "setup*",
+    "theme",
+    "cut",
+    "repeat_runs*",
+    "steps",
+    *(f"steps.*.{field}" for field in STEP_FIELDS),
+    "steps.*.arguments.*",
+    "steps.*.props.*",
+    "steps.*.capabilities.*",
+    # The present time of the recording.
+    "*.time*",
 )
 
 QUESTIONS: dict[tuple[str, str], tuple[str, ...]] = {
@@ -169,6 +190,20 @@ QUESTIONS: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("varint_crc", "malformed"): ("hex",),
     ("epoch_cache", "cases"): STEPS_ASKED,
+    ("sessions", "sessions"): AMQP_ASKED,
+    ("topology", "scenarios"): AMQP_ASKED,
+    ("topic_routing", "multi"): ("bindings*", "messages", "messages.[*]", "messages.[*].[*]"),
+    ("direct_fanout_headers", "cases"): (
+        "type",
+        "bindings",
+        "bindings.*.queue",
+        "bindings.*.key",
+        "bindings.*.arguments*",
+        "messages",
+        "messages.*.key",
+        "messages.*.headers*",
+    ),
+    ("frames", "sessions"): ("frames", "frames.*.hex", "frames.*.from", "*closed"),
     ("producer_state", "cases"): (*STEPS_ASKED, "producer_id_expiration_ms", "transaction_verification"),
     ("unified_log", "cases"): (*STEPS_ASKED, "producer_id_expiration_ms", "transaction_verification"),
     ("partition", "cases"): (*STEPS_ASKED, "local_broker", "min_insync_replicas", "replicas*"),
@@ -192,6 +227,7 @@ FILES = {
             "key_shared_order_3_2",
         ),
         "tubemq": ("mod_assign", "meta_expand", "set_difference", "broker_register", "master_register"),
+        "rabbitmq": ("sessions", "topology", "topic_routing", "direct_fanout_headers", "frames"),
         "kafka": ("partitioner", "consumer_protocol"),
         "kafka/records": ("batches", "corrupt", "compaction_filter", "varint_crc"),
         "kafka/replication": (

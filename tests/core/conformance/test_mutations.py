@@ -54,6 +54,11 @@ def other(*path: str | int) -> Callable[[Row], None]:
     return change
 
 
+def one_more_ready(row: Row) -> None:
+    counts = next(counts for vhost in row["final"].values() for counts in vhost["queues"].values())
+    counts[0] += 1
+
+
 def first_status(row: Row) -> None:
     key = next(iter(row["status"]))
     row["status"][key] = not row["status"][key]
@@ -117,6 +122,16 @@ CHANGES: list[tuple[str, str, str, Callable[[Row], None]]] = [
     ("tubemq", "meta_expand", "cases", first_status),
     ("tubemq", "set_difference", "cases", plus_one("calls", 0, -1)),
     ("tubemq", "master_register", "cases", plus_one("steps", 0, "result", "code")),
+    ("rabbitmq", "sessions", "sessions", one_more_ready),
+    ("rabbitmq", "topology", "scenarios", other("steps", 2, "recv", "A.1", 0, "m")),
+    ("rabbitmq", "topic_routing", "multi", lambda row: row["messages"][0][1].append("another")),
+    (
+        "rabbitmq",
+        "direct_fanout_headers",
+        "cases",
+        lambda row: row["messages"][0]["queues"].append("another"),
+    ),
+    ("rabbitmq", "frames", "sessions", other("frames", 1, "method")),
     ("tubemq", "broker_register", "cases", plus_one("steps", 0, "result", "curr_offset")),
 ]
 

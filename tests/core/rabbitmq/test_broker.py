@@ -1,12 +1,15 @@
 """The broker on its own: send this method, expect those."""
 
+from collections.abc import Callable
+
 from broker_core.lab import checkpoint
 from broker_core.plain import from_plain, to_plain
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.broker import Broker
 from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.sim.node import Closed, Opened
-from tests.core.playbook import Played, play, wake
+from tests.core.playbook import Played, wake
+from tests.core.rabbitmq.plays import play, queue_of
 
 P, A, B = 1, 2, 3  # connections of the publisher and of two workers
 
@@ -62,40 +65,51 @@ def test_ack_multiple_takes_all_up_to_the_tag():
     broker, out = broker_with()
     publish(broker, out, 0, 1, 2)
     play(broker, out, A, m.BasicAck(1, 2, multiple=True))
-    assert broker.state.queues["q"].unacked_count("2.1.c") == 1
+    assert queue_of(broker, "q").held_by("2.1.c") == 1
     play(broker, out, A, m.BasicAck(1, 0, multiple=True))
-    assert broker.state.queues["q"].unacked_count("2.1.c") == 0
+    assert queue_of(broker, "q").held_by("2.1.c") == 0
 
 
 def test_nack_brings_messages_back_to_their_old_places_marked_redelivered():
     broker, out = broker_with(prefetch=2)
     publish(broker, out, 0, 1, 2)
-    sent = play(broker, out, A, m.BasicNack(1, 2, multiple=True))
+    sent = play(broker, out, A, m.BasicNack(1, 2, True, True))
     assert [(method.message, method.redelivered) for _, method in sent] == [(0, True), (1, True)]
 
 
-def settled_at_once(method: type, tags: list[str], count: int, prefetch: int, more: int = 0) -> str:
+def settled_at_once(
+    settle: Callable[[int], object], tags: list[str], count: int, prefetch: int, more: int = 0
+) -> str:
     """Several consumers on one channel; all their deliveries settled by one method. Gives who gets what
     then."""
     broker, out = broker_with(workers=())
     consumers = [m.BasicConsume(1, "q", tag) for tag in tags]
     play(broker, out, A, Opened("worker"), m.ChannelOpen(1), m.BasicQos(1, 0, prefetch), *consumers)
     publish(broker, out, *range(count + more))
-    sent = play(broker, out, A, method(1, count, multiple=True))
+    sent = play(broker, out, A, settle(count))
     return " ".join(f"{deliver.consumer_tag}:{'abcdefgh'[deliver.message]}" for _, deliver in sent)
 
 
 def test_one_nack_for_several_consumers_is_carried_out_consumer_by_consumer():
     """Measured on RabbitMQ 3.10.8: in the order of the consumers' tags; each group goes out before the next
     one is back."""
-    assert settled_at_once(m.BasicNack, ["zz", "aa"], 4, prefetch=0) == "zz:b aa:d zz:a aa:c"
-    assert settled_at_once(m.BasicNack, ["zz", "aa"], 2, prefetch=1) == "aa:b zz:a"
+    assert (
+        settled_at_once(lambda tag: m.BasicNack(1, tag, True, True), ["zz", "aa"], 4, prefetch=0)
+        == "zz:b aa:d zz:a aa:c"
+    )
+    assert (
+        settled_at_once(lambda tag: m.BasicNack(1, tag, True, True), ["zz", "aa"], 2, prefetch=1)
+        == "aa:b zz:a"
+    )
 
 
 def test_one_ack_for_several_consumers_frees_each_of_them_whole_before_the_next():
     """The same rule of rabbit_channel (foreach_per_queue): a consumer takes all that it has room for, not one
     for each ack."""
-    assert settled_at_once(m.BasicAck, ["zz", "aa"], 4, prefetch=2, more=4) == "aa:e aa:f zz:g zz:h"
+    assert (
+        settled_at_once(lambda tag: m.BasicAck(1, tag, True), ["zz", "aa"], 4, prefetch=2, more=4)
+        == "aa:e aa:f zz:g zz:h"
+    )
 
 
 def test_one_nack_for_several_queues_goes_by_their_names():
@@ -112,7 +126,7 @@ def test_one_nack_for_several_queues_goes_by_their_names():
     )
     publish(broker, out, 0)
     play(broker, out, P, m.BasicPublish(1, "", "a", message=1))
-    sent = play(broker, out, A, m.BasicNack(1, 0, multiple=True))
+    sent = play(broker, out, A, m.BasicNack(1, 0, True, True))
     assert [(deliver.consumer_tag, deliver.message) for _, deliver in sent] == [("2", 1), ("1", 0)]
 
 
@@ -144,7 +158,7 @@ def test_cancelled_consumer_gets_nothing_more_and_keeps_what_it_holds():
     publish(broker, out, 0)
     assert play(broker, out, A, m.BasicCancel(1, "c")) == []
     assert publish(broker, out, 1) == []
-    assert broker.state.queues["q"].ready == 1
+    assert queue_of(broker, "q").ready == 1
     play(broker, out, A, m.BasicAck(1, 1))
     assert broker.state.connections[A].channels[1].unacked == {}
 

@@ -7,7 +7,8 @@ from broker_core.rabbitmq.broker import Broker
 from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.rabbitmq.channel import Channel
 from broker_core.sim.node import Opened
-from tests.core.playbook import Played, play
+from tests.core.playbook import Played
+from tests.core.rabbitmq.plays import play
 
 P, A = 1, 2  # connections of the publisher and of a worker
 
@@ -15,7 +16,7 @@ P, A = 1, 2  # connections of the publisher and of a worker
 def channel_with(*messages: int) -> Channel:
     channel = Channel(A, 1)
     for message in messages:
-        channel.deliver("c", message, 0)
+        channel.deliver(8, "c", message, 0)
     return channel
 
 
@@ -35,8 +36,8 @@ def publish(broker: Broker, out: Played, *messages: int) -> list[tuple[str, int,
 
 def test_tags_count_on_over_what_was_settled():
     channel = channel_with(5, 6)
-    assert channel.settle(1, False) == [("c", 5, 0)]
-    assert channel.deliver("c", 7, 0) == 3 and list(channel.unacked) == [2, 3]
+    assert channel.settle(1, False) == {1: (8, "c", 5, 0)}
+    assert channel.deliver(8, "c", 7, 0) == 3 and list(channel.unacked) == [2, 3]
 
 
 @pytest.mark.parametrize(
@@ -52,14 +53,14 @@ def test_tags_count_on_over_what_was_settled():
 )
 def test_acknowledgement_names_one_all_up_to_it_or_none(tag, multiple, settled):
     found = channel_with(5, 6, 7).settle(tag, multiple)
-    assert found == (None if settled is None else [("c", message, 0) for message in settled])
+    assert (found if found is None else [position for _, _, position, _ in found.values()]) == settled
 
 
 def test_tag_is_settled_once_and_all_of_nothing_is_no_error():
     channel = channel_with(5)
-    assert channel.settle(1, False) == [("c", 5, 0)]
+    assert channel.settle(1, False) == {1: (8, "c", 5, 0)}
     assert channel.settle(1, False) is None and channel.settle(1, True) is None
-    assert channel.settle(0, True) == []
+    assert channel.settle(0, True) == {}
 
 
 def test_consumers_of_a_channel_share_its_delivery_tags():

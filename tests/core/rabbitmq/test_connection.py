@@ -9,7 +9,8 @@ from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.rabbitmq.channel import Channel
 from broker_core.rabbitmq.connection import Connection
 from broker_core.sim.node import Closed, Opened
-from tests.core.playbook import Played, play
+from tests.core.playbook import Played
+from tests.core.rabbitmq.plays import play, queue_of
 
 P, A, B = 1, 2, 3  # connections of the publisher and of two workers
 
@@ -40,8 +41,8 @@ def broker_with_two_channels(prefetch: int) -> tuple[Broker, Played]:
 def test_channels_of_a_closed_connection_give_back_together_and_what_they_held_waits_in_order():
     broker, out = broker_with_two_channels(prefetch=1)
     assert play(broker, out, A, Closed("reset")) == []
-    assert broker.queues["q"].head(4) == [(0, True), (1, True), (2, False), (3, False)]
-    assert list(broker.connections) == [P] and broker.consumers == {}
+    assert queue_of(broker, "q").head(4) == [(0, True), (1, True), (2, False), (3, False)]
+    assert list(broker.connections) == [P] and queue_of(broker, "q").ring == []
     kind, data = out.told[-1]
     assert (kind, data["consumer"], data["delivered"], data["ready"]) == (
         "rabbitmq.channel.closed",
@@ -77,14 +78,14 @@ def test_channel_that_is_not_as_the_method_needs_it_closes_the_connection_with_5
     broker, out = broker_with_two_channels(prefetch=1)
     assert play(broker, out, A, method) == [(A, m.ConnectionClose(504, f"CHANNEL_ERROR - {text}"))]
     assert out.closed == [A] and A not in broker.connections and "heartbeat:2" not in out.deadlines
-    assert broker.queues["q"].ready == 4
+    assert queue_of(broker, "q").ready == 4
 
 
 def test_consumer_tag_used_twice_on_a_channel_closes_the_connection_with_530():
     broker, out = broker_with_two_channels(prefetch=1)
     sent = play(broker, out, A, m.BasicConsume(2, "q", "c"))
     assert sent == [(A, m.ConnectionClose(530, "NOT_ALLOWED - attempt to reuse consumer tag 'c'"))]
-    assert out.closed == [A] and broker.queues["q"].ready == 4
+    assert out.closed == [A] and queue_of(broker, "q").ready == 4
 
 
 def test_channel_the_broker_closed_drops_what_was_on_its_way_until_the_client_says_so():
@@ -115,5 +116,5 @@ def test_unacked_of_a_connection_are_those_of_all_its_channels():
     connection = Connection("w", 0, channels={1: Channel(2, 1), 2: Channel(2, 2)})
     for number, channel in connection.channels.items():
         for message in range(number):
-            channel.deliver("c", message, 0)
+            channel.deliver(8, "c", message, 0)
     assert connection.unacked_count() == 3

@@ -11,7 +11,8 @@ from broker_core.rabbitmq.broker import Broker
 from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.sim.node import Closed, Opened
 from tests.core.lab.small import lab_of, order
-from tests.core.playbook import Played, play, wake
+from tests.core.playbook import Played, wake
+from tests.core.rabbitmq.plays import play, queue_of
 
 SECOND, MINUTE = 1_000_000, 60_000_000
 P, A, B = 1, 2, 3  # connections of the publisher and of two workers
@@ -51,7 +52,7 @@ def test_the_channel_is_closed_at_the_first_look_at_which_a_delivery_is_older_th
         (B, m.BasicDeliver(1, "c", 1, True, "", "q", 0)),
         (A, m.ChannelClose(1, 406, TEXT)),
     ]
-    assert A in node.connections and node.queues["q"].ring == ["3.1.c"] and "tick:2.1" not in out.deadlines
+    assert A in node.connections and queue_of(node, "q").ring == ["3.1.c"] and "tick:2.1" not in out.deadlines
     assert [kind for kind, _ in out.told][-2:] == ["rabbitmq.channel.timed_out", "rabbitmq.channel.closed"]
 
 
@@ -76,7 +77,7 @@ def test_a_late_ack_on_the_closed_channel_is_dropped_and_a_new_channel_serves() 
     node, out = broker(A)
     play(node, out, P, m.BasicPublish(1, "", "q", message=0))
     ticks(node, out, A, 31)
-    assert play(node, out, A, m.BasicAck(1, 1)) == [] and node.queues["q"].acked == 0 and out.closed == []
+    assert play(node, out, A, m.BasicAck(1, 1)) == [] and queue_of(node, "q").acked == 0 and out.closed == []
     again = play(
         node, out, A, m.ChannelCloseOk(1), m.ChannelOpen(1), m.BasicConsume(1, "q", "c"), now_us=32 * MINUTE
     )

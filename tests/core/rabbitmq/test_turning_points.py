@@ -11,8 +11,11 @@ from broker_core.events import Cause, Json
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.broker import Broker
 from broker_core.rabbitmq.broker_base import LISTED_MAX, BrokerState
+from broker_core.rabbitmq.client import hello
 from broker_core.sim.node import Closed, Opened
-from tests.core.playbook import Played, play, wake
+from tests.core import playbook
+from tests.core.playbook import Played, wake
+from tests.core.rabbitmq.plays import play, queue_of
 
 P = 1  # connection of the publisher; worker n is connection n, from 2 on
 
@@ -138,12 +141,12 @@ def test_messages_sent_a_second_time_are_counted() -> None:
 
 def test_renamed_connection_is_known_by_the_name_its_program_gave() -> None:
     node, out = broker()
-    play(
+    playbook.play(
         node,
         out,
         2,
         Opened("host-7"),
-        m.ConnectionStartOk({"connection_name": "orders"}),
+        *hello("orders"),
         m.ChannelOpen(1),
         m.QueueDeclare(1, "q"),
         m.BasicConsume(1, "q", "c"),
@@ -160,14 +163,14 @@ def test_message_for_a_queue_that_is_not_there_is_dropped_without_a_word() -> No
 def test_queue_declared_again_keeps_what_it_has() -> None:
     node, out = broker(messages=2)
     play(node, out, P, m.QueueDeclare(1, "q"))
-    assert node.queues["q"].ready == 2
+    assert queue_of(node, "q").ready == 2
 
 
 def test_cancel_of_a_tag_that_is_not_there_is_as_if_it_had_been() -> None:
     node, out = broker(0)
     assert (
         play(node, out, 2, m.BasicCancel(1, "other")) == []
-        and node.queues["q"].ring == ["2.1.c"]
+        and queue_of(node, "q").ring == ["2.1.c"]
         and out.closed == []
     )
 

@@ -13,7 +13,8 @@ from broker_core.rabbitmq.client.publisher import Declare, Publisher, PublisherS
 from broker_core.rabbitmq.client.worker import Subscribe, Worker, WorkerState
 from broker_core.sim.node import PERSON, Closed
 from broker_core.sim.program import DONE, Leave, Pace, Pause, Program, Resume
-from tests.core.playbook import Counted, Played, play, wake
+from tests.core.playbook import Counted, Played, wake
+from tests.core.rabbitmq.plays import play
 
 SERVICE_US = 100
 
@@ -136,7 +137,7 @@ def test_started_again_it_subscribes_on_a_new_connection() -> None:
     node, out, _ = at_work(1, 2)
     play(node, out, 1, Closed("reset"))
     sent = play(node, out, PERSON, Subscribe("broker"), now_us=1_000)
-    assert [connection for connection, _ in sent] == [2] * 5 and node.state.connection == 2
+    assert [connection for connection, _ in sent] == [2] * 7 and node.state.connection == 2
     assert out.deadlines == {"heartbeat": 1_000 + m.HEARTBEAT_SEND_US}
 
 

@@ -1,0 +1,124 @@
+"""What an operator does at the server itself, not through a connection: alarms, users, permissions, virtual hosts.
+
+Source: RabbitMQ 3.10 rabbitmqctl; docs/rabbitmq/facts.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from broker_core.rabbitmq import methods as m
+from broker_core.rabbitmq import reply_codes as codes
+from broker_core.rabbitmq.broker_base import BrokerBase
+from broker_core.rabbitmq.connection import Connection
+from broker_core.rabbitmq.permissions import Permission, TopicPermission, User
+from broker_core.rabbitmq.vhost import Vhost
+from broker_core.sim.node import Outbox
+
+
+class SetAlarm(msgspec.Struct, frozen=True, array_like=True, tag="rabbitmq.operator.alarm"):
+    """A resource (memory or disk) is short, or is so no more: publishers wait meanwhile."""
+
+    resource: str
+    is_on: bool
+
+
+class AddVhost(msgspec.Struct, frozen=True, array_like=True, tag="rabbitmq.operator.add_vhost"):
+    name: str
+
+
+class DeleteVhost(msgspec.Struct, frozen=True, array_like=True, tag="rabbitmq.operator.delete_vhost"):
+    """Its connections are closed."""
+
+    name: str
+
+
+class SetUser(msgspec.Struct, frozen=True, array_like=True, tag="rabbitmq.operator.set_user"):
+    """A new user, or another password and other tags for one."""
+
+    name: str
+    password: str
+    tags: tuple[str, ...] = ()
+
+
+class DeleteUser(msgspec.Struct, frozen=True, array_like=True, tag="rabbitmq.operator.delete_user"):
+    name: str
+
+
+class SetPermissions(msgspec.Struct, frozen=True, array_like=True, tag="rabbitmq.operator.permissions"):
+    """None takes the row away."""
+
+    user: str
+    vhost: str
+    permission: Permission | None
+
+
+class SetTopicPermissions(
+    msgspec.Struct, frozen=True, array_like=True, tag="rabbitmq.operator.topic_permissions"
+):
+    user: str
+    vhost: str
+    exchange: str
+    permission: TopicPermission | None
+
+
+Order = SetAlarm | AddVhost | DeleteVhost | SetUser | DeleteUser | SetPermissions | SetTopicPermissions
+
+
+def obey(broker: BrokerBase, order: Order, now_us: int, out: Outbox) -> None:
+    """Names that are not there change nothing, as do those that are there already."""
+    state = broker.state
+    match order:
+        case SetAlarm(resource, True):
+            if resource not in state.alarms:
+                state.alarms.append(resource)
+        case SetAlarm(resource, False):
+            if resource in state.alarms:
+                state.alarms.remove(resource)
+        case AddVhost(name):
+            state.vhosts.setdefault(name, Vhost(name))
+        case DeleteVhost(name):
+            delete_vhost(broker, name, now_us, out)
+        case SetUser(name, password, tags):
+            user = state.users.setdefault(name, User(name, password))
+            user.password, user.tags = password, list(tags)
+        case DeleteUser(name):
+            if state.users.pop(name, None) is not None:
+                close_all(broker, lambda known: known.user == name, "user was deleted", now_us, out)
+        case SetPermissions(name, vhost, permission):
+            if (user_found := state.users.get(name)) is not None:
+                user_found.permissions.pop(vhost, None)
+                if permission is not None:
+                    user_found.permissions[vhost] = permission
+        case SetTopicPermissions(name, vhost, exchange, topic_permission):
+            if (user_found := state.users.get(name)) is not None:
+                rows = user_found.topic_permissions.setdefault(vhost, {})
+                rows.pop(exchange, None)
+                if topic_permission is not None:
+                    rows[exchange] = topic_permission
+
+
+def delete_vhost(broker: BrokerBase, name: str, now_us: int, out: Outbox) -> None:
+    vhost = broker.state.vhosts.get(name)
+    if vhost is None:
+        return
+    close_all(broker, lambda known: known.vhost == name, f"vhost '{name}' is deleted", now_us, out)
+    for queue in list(vhost.queues.values()):
+        broker.delete_queue(queue, now_us, out)
+    del broker.state.vhosts[name]
+    for user in broker.state.users.values():
+        user.permissions.pop(name, None)
+        user.topic_permissions.pop(name, None)
+
+
+def close_all(
+    broker: BrokerBase, concerns: Callable[[Connection], bool], why: str, now_us: int, out: Outbox
+) -> None:
+    """The server closes connections: 320."""
+    for connection, known in list(broker.state.connections.items()):
+        if concerns(known):
+            out.send(connection, m.ConnectionClose(codes.CONNECTION_FORCED, f"CONNECTION_FORCED - {why}"))
+            out.close(connection)
+            broker.drop(connection, "rabbitmq.connection.closed_by_operator", now_us, out)

@@ -1,0 +1,102 @@
+"""Who may do what: users with a password and tags, what they may configure, write and read in each virtual host, and
+on a topic exchange with which routing keys.
+
+A permission is a regular expression that is searched in the name, not anchored; "" permits nothing. No row for a
+virtual host: no access to it.
+Source: RabbitMQ 3.10 rabbit_auth_backend_internal, rabbit_access_control; docs/rabbitmq/facts.md. Vectors:
+rabbitmq/topology.json (permissions-*).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import msgspec
+
+from broker_core.rabbitmq.refusals import access_refused
+
+CONFIGURE, WRITE, READ = "configure", "write", "read"
+IMPERSONATOR = "impersonator"
+"""Tag of who may publish with another's user_id."""
+AMQ_DEFAULT = "amq.default"
+"""The default exchange's name in permissions and refusals."""
+
+
+class Permission(msgspec.Struct, frozen=True):
+    """One user's patterns in one virtual host."""
+
+    configure: str = ""
+    write: str = ""
+    read: str = ""
+
+
+class TopicPermission(msgspec.Struct, frozen=True):
+    """One user's patterns for routing keys of one exchange."""
+
+    write: str = ""
+    read: str = ""
+
+
+@dataclass(slots=True)
+class User:
+    """permissions: virtual host -> patterns. topic_permissions: virtual host -> exchange -> patterns."""
+
+    name: str
+    password: str
+    tags: list[str] = field(default_factory=list)
+    permissions: dict[str, Permission] = field(default_factory=dict)
+    topic_permissions: dict[str, dict[str, TopicPermission]] = field(default_factory=dict)
+
+    def may(self, vhost: str, what: str, name: str) -> bool:
+        """Whether it may configure, write or read a queue or an exchange of that name."""
+        permission = self.permissions.get(vhost)
+        return permission is not None and permits(getattr(permission, what), name)
+
+    def may_topic(self, vhost: str, exchange: str, what: str, key: str) -> bool:
+        """Whether it may bind or publish with a routing key; an exchange without a row is free."""
+        permission = self.topic_permissions.get(vhost, {}).get(exchange)
+        if permission is None:
+            return True
+        pattern = getattr(permission, what).replace("{username}", self.name).replace("{vhost}", vhost)
+        return permits(pattern, key)
+
+
+def guest() -> User:
+    """The user of a fresh server."""
+    return User("guest", "guest", ["administrator"], {"/": Permission(".*", ".*", ".*")})
+
+
+def permits(pattern: str, name: str) -> bool:
+    """Whether a pattern permits a name.
+
+    >>> permits("z", "xz"), permits("", "q"), permits("^q", "xq")
+    (True, False, False)
+    """
+    found = _compiled(pattern)
+    return found is not None and found.search(name) is not None
+
+
+@lru_cache(maxsize=1024)
+def _compiled(pattern: str) -> re.Pattern[str] | None:
+    """None for a pattern that cannot be read: it permits nothing."""
+    try:
+        return re.compile(pattern or "^$")
+    except (re.error, RecursionError, OverflowError):
+        return None
+
+
+def check_access(user: User, vhost: str, what: str, kind: str, name: str) -> None:
+    """Raises Refused. kind: queue or exchange, as the refusal names it."""
+    shown = AMQ_DEFAULT if kind == "exchange" and not name else name
+    if not user.may(vhost, what, shown):
+        raise access_refused(f"access to {kind} '{shown}' in vhost '{vhost}' refused for user '{user.name}'")
+
+
+def check_topic_access(user: User, vhost: str, what: str, exchange: str, key: str) -> None:
+    """Raises Refused. exchange: of type topic."""
+    if not user.may_topic(vhost, exchange, what, key):
+        raise access_refused(
+            f"access to topic '{key}' in exchange '{exchange}' in vhost '{vhost}' refused for user '{user.name}'"
+        )

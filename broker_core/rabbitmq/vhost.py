@@ -1,0 +1,147 @@
+"""A virtual host: its exchanges with their bindings, its queues, and the way of a message through them.
+
+    publish ─► exchange ─ bindings ─► queue          each queue once, however many ways lead there
+                  │   └──────────────► exchange ─► ...
+                  └ nothing matches ─► alternate exchange ─► ...
+
+Names are a virtual host's own. An auto-delete exchange goes with the last binding that it is the source of, and
+takes the bindings to itself along, so that its sources may go as well.
+Source: RabbitMQ 3.10 rabbit_exchange, rabbit_binding; docs/rabbitmq/facts.md. Vectors: rabbitmq/topology.json.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from broker_core.rabbitmq.exchanges import EXCHANGE_TYPES, Binding, ExchangeType
+from broker_core.rabbitmq.queues.classic import ClassicQueue
+from broker_core.rabbitmq.values import Table, bare
+
+QUEUE, EXCHANGE = "queue", "exchange"
+DEFAULT_EXCHANGE = ""
+PREDECLARED = {
+    "": "direct", "amq.direct": "direct", "amq.fanout": "fanout", "amq.topic": "topic", "amq.headers": "headers",
+    "amq.match": "headers", "amq.rabbitmq.trace": "topic",
+}  # fmt: skip
+"""Exchanges of a fresh virtual host, all durable -> type."""
+TRACE = "amq.rabbitmq.trace"
+
+
+@dataclass(slots=True, eq=False)
+class Exchange:
+    """bindings: what it is the source of."""
+
+    name: str
+    type_: str
+    is_durable: bool = False
+    is_auto_delete: bool = False
+    is_internal: bool = False
+    arguments: Table = field(default_factory=dict)
+    bindings: ExchangeType = field(default_factory=ExchangeType)
+
+    @property
+    def alternate(self) -> str | None:
+        """The exchange that takes what matches nothing here."""
+        name: str | None = bare(self.arguments.get("alternate-exchange"))
+        return name
+
+    def to_json(self) -> list[Any]:
+        return [
+            self.name, self.type_, self.is_durable, self.is_auto_delete, self.is_internal, self.arguments,
+            self.bindings.to_json(),
+        ]  # fmt: skip
+
+    @classmethod
+    def from_json(cls, plain: list[Any]) -> Exchange:
+        name, type_, is_durable, is_auto_delete, is_internal, arguments, bindings = plain
+        exchange = made(name, type_, is_durable, is_auto_delete, is_internal, arguments)
+        exchange.bindings = EXCHANGE_TYPES[type_].from_json(bindings)
+        return exchange
+
+
+def made(
+    name: str, type_: str, is_durable: bool, is_auto_delete: bool, is_internal: bool, arguments: Table
+) -> Exchange:
+    """An exchange without bindings."""
+    return Exchange(name, type_, is_durable, is_auto_delete, is_internal, arguments, EXCHANGE_TYPES[type_]())
+
+
+def predeclared() -> dict[str, Exchange]:
+    return {name: made(name, type_, True, False, name == TRACE, {}) for name, type_ in PREDECLARED.items()}
+
+
+@dataclass(slots=True, eq=False)
+class Vhost:
+    name: str
+    exchanges: dict[str, Exchange] = field(default_factory=predeclared)
+    queues: dict[str, ClassicQueue] = field(default_factory=dict)
+
+    def route(self, exchange: str, keys: Sequence[str], headers: Table) -> list[ClassicQueue]:
+        """The queues that a message reaches, each once, the last by name first, which is the original's order.
+        exchange: one that is there."""
+        queues = self.queues
+        if exchange == DEFAULT_EXCHANGE:
+            return [queues[key] for key in sorted(set(keys), reverse=True) if key in queues]
+        work, seen = [exchange], {exchange}
+        found: set[str] = set()
+        while work:
+            source = self.exchanges.get(work.pop())
+            if source is None:
+                continue
+            if source.name == DEFAULT_EXCHANGE:  # as an alternate
+                found.update(key for key in keys if key in queues)
+                continue
+            destinations = source.bindings.route(keys, headers)
+            if not destinations and source.alternate is not None:
+                destinations = [(EXCHANGE, source.alternate)]
+            for kind, name in destinations:
+                if kind == QUEUE:
+                    found.add(name)
+                elif name not in seen:
+                    seen.add(name)
+                    work.append(name)
+        return [queues[name] for name in sorted(found, reverse=True)]
+
+    def bind(self, source: str, kind: str, destination: str, key: str, arguments: Table) -> None:
+        """Both ends are there."""
+        self.exchanges[source].bindings.bind((kind, destination), key, arguments)
+
+    def unbind(self, source: str, kind: str, destination: str, key: str, arguments: Table) -> None:
+        """What an auto-delete source loses with its last binding is the source."""
+        exchange = self.exchanges[source]
+        if exchange.bindings.unbind((kind, destination), key, arguments):
+            self._gone_if_unused(exchange)
+
+    def is_bound(self, source: str, kind: str, destination: str, key: str, arguments: Table) -> bool:
+        identity = Binding((kind, destination), key, arguments).identity
+        return any(binding.identity == identity for binding in self.exchanges[source].bindings)
+
+    def delete_exchange(self, name: str) -> None:
+        """With the bindings from it and to it."""
+        del self.exchanges[name]
+        self._unbind_destination(EXCHANGE, name)
+
+    def delete_queue(self, name: str) -> ClassicQueue:
+        """With the bindings to it. What it holds is the caller's to drop."""
+        queue = self.queues.pop(name)
+        self._unbind_destination(QUEUE, name)
+        return queue
+
+    def bindings(self) -> Iterator[tuple[str, Binding]]:
+        """(source, binding) of all exchanges; those of the default exchange, one for each queue, first."""
+        for name in self.queues:
+            yield DEFAULT_EXCHANGE, Binding((QUEUE, name), name, {})
+        for exchange in self.exchanges.values():
+            for binding in exchange.bindings:
+                yield exchange.name, binding
+
+    def _unbind_destination(self, kind: str, name: str) -> None:
+        for exchange in list(self.exchanges.values()):
+            if exchange.bindings.unbind_destination((kind, name)) and exchange.name in self.exchanges:
+                self._gone_if_unused(exchange)
+
+    def _gone_if_unused(self, exchange: Exchange) -> None:
+        if exchange.is_auto_delete and not len(exchange.bindings) and exchange.name in self.exchanges:
+            self.delete_exchange(exchange.name)
