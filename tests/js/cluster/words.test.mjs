@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { brokersOf, nextWriter, offered, orderOf, settingsOf, whole } from "../../../static/js/cluster/operator_orders.js";
+import {
+  brokersOf, nextWriter, offered, orderOf, settingsOf, whole,
+} from "../../../static/js/cluster/operator_orders.js";
 import { copiesTable, linksList, nodesTable, partitionsTable } from "../../../static/js/cluster/tables.js";
 import { chosenTitle, chosenWords, verbsOf } from "../../../static/js/cluster/verbs.js";
 import { cardWords, headline, partitionWords } from "../../../static/js/cluster/words.js";
@@ -172,7 +174,9 @@ test("a chosen broker that does not simply run says what that means, and whether
 });
 
 test("a setting that is empty sets nothing, and what is no number stays as it is", () => {
-  const typed = [["cleanup_policy", "compact"], ["retention_ms", " -1 "], ["segment_ms", "  "], ["segment_bytes", "1 GB"]];
+  const typed = [
+    ["cleanup_policy", "compact"], ["retention_ms", " -1 "], ["segment_ms", "  "], ["segment_bytes", "1 GB"],
+  ];
   assert.deepEqual(settingsOf(typed), { cleanup_policy: "compact", retention_ms: -1, segment_bytes: "1 GB" });
   assert.equal(whole("--1"), "--1");
 });
