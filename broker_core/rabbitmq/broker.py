@@ -17,7 +17,7 @@ from broker_core.rabbitmq import operator
 from broker_core.rabbitmq import reply_codes as codes
 from broker_core.rabbitmq.broker_base import BrokerBase, BrokerState
 from broker_core.rabbitmq.channel import TICK_INTERVAL_US, Channel
-from broker_core.rabbitmq.confirms import confirm_written
+from broker_core.rabbitmq.confirms import confirm_written, free_disk
 from broker_core.rabbitmq.connection import RUNNING, Connection
 from broker_core.rabbitmq.handlers import channel as channel_handlers
 from broker_core.rabbitmq.handlers.connection import (
@@ -71,8 +71,8 @@ class Broker(BrokerBase):
             self.unblock_all(now_us, out)
         else:
             self.connection_method(connection, message, now_us, out)
-        if self.graves:
-            self.bury(now_us, out)
+        if self.graves or self.messages.freed_bytes:
+            self.tidy(now_us, out)
 
     def connection_method(self, connection: int, method: Any, now_us: int, out: Outbox) -> None:
         """A method of the connection itself, or one that opens or closes a channel."""
@@ -123,6 +123,12 @@ class Broker(BrokerBase):
         elif type(method) is m.ChannelClose:  # both ends closed it at once: each answers the other
             out.send(connection, m.ChannelCloseOk(method.channel))
 
+    def tidy(self, now_us: int, out: Outbox) -> None:
+        """What a method leaves behind: the dead, and bytes on disk of what is gone."""
+        self.bury(now_us, out)
+        if self.messages.freed_bytes and free_disk(self, out):
+            self.unblock_all(now_us, out)
+
     # -- a resource is short ---------------------------------------------------------------------------------
 
     def block(self, known: Connection, connection: int, out: Outbox) -> None:
@@ -167,8 +173,8 @@ class Broker(BrokerBase):
                 confirm_written(self.channels[channel], int(number), out)
         else:
             self.look_for_signs_of_life(int(of), now_us, out)
-        if self.graves:
-            self.bury(now_us, out)
+        if self.graves or self.messages.freed_bytes:
+            self.tidy(now_us, out)
 
     def look_for_signs_of_life(self, connection: int, now_us: int, out: Outbox) -> None:
         known = self.connections[connection]

@@ -48,7 +48,7 @@ class BrokerState:
 
     redelivered: messages sent a second time so far. heartbeat_us: the interval both sides agreed on.
     consumer_timeout_us: how long a delivery may wait for its acknowledgement, None: for ever. alarms: resources that
-    are short, for which publishers wait.
+    are short, for which publishers wait. stopped_us: of a server that is down, until when its disk has taken writes.
     """
 
     heartbeat_us: int = m.HEARTBEAT_US
@@ -60,6 +60,7 @@ class BrokerState:
     last_queue: int = 0
     redelivered: int = 0
     alarms: list[str] = field(default_factory=list)
+    stopped_us: int = 0
 
 
 class BrokerBase:

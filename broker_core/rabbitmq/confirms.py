@@ -25,11 +25,27 @@ def written(broker: BrokerBase, message: int, now_us: int, out: Outbox) -> int:
     if stored is None or not stored.is_persistent:
         return 0
     if not stored.written_us:
-        at = out.disk.write(broker.size_of(message), now_us)
-        stored.written_us = at if isinstance(at, int) else NEVER
+        size = broker.size_of(message)
+        at = out.disk.write(size, now_us)
+        if isinstance(at, int):
+            stored.written_us, stored.written_bytes = at, size
+        else:
+            stored.written_us = NEVER
         if stored.written_us == NEVER and DISK not in broker.state.alarms:
             broker.state.alarms.append(DISK)
     return stored.written_us
+
+
+def free_disk(broker: BrokerBase, out: Outbox) -> bool:
+    """Messages that are gone give their bytes back. Returns whether that ends the alarm."""
+    out.disk.free(broker.messages.freed_bytes)
+    broker.messages.freed_bytes = 0
+    capacity = out.disk.capacity_bytes
+    is_full = out.disk.is_lost or (capacity is not None and out.disk.used_bytes >= capacity)
+    if is_full or DISK not in broker.state.alarms:
+        return False
+    broker.state.alarms.remove(DISK)
+    return True
 
 
 def confirm(

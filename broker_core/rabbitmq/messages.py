@@ -30,6 +30,7 @@ class Stored:
     origin: int = -1
     holders: int = 0
     written_us: int = 0
+    written_bytes: int = 0
 
     @property
     def priority(self) -> int:
@@ -47,10 +48,11 @@ class Stored:
 
 @dataclass(slots=True)
 class Messages:
-    """at: id -> message. last: ids given so far."""
+    """at: id -> message. last: ids given so far. freed_bytes: on disk, of messages that are gone, for the disk to hear."""
 
     at: dict[int, Stored] = field(default_factory=dict)
     last: int = 0
+    freed_bytes: int = 0
 
     def add(self, message: Stored) -> int:
         """Its id. Who adds a message releases it when all queues have it, or none."""
@@ -70,6 +72,7 @@ class Messages:
             stored = self.at[message]
             stored.holders -= 1
             if not stored.holders:
+                self.freed_bytes += stored.written_bytes
                 del self.at[message]
 
 

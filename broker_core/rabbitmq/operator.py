@@ -25,6 +25,14 @@ class SetAlarm(msgspec.Struct, frozen=True, array_like=True, tag="rabbitmq.opera
     is_on: bool
 
 
+class Stop(msgspec.Struct, frozen=True, array_like=True, tag="rabbitmq.operator.stop"):
+    """The server stops clean: connections are closed, and what waits for the disk is written."""
+
+
+class Start(msgspec.Struct, frozen=True, array_like=True, tag="rabbitmq.operator.start"):
+    """The server is up again, with what its disk has."""
+
+
 class AddVhost(msgspec.Struct, frozen=True, array_like=True, tag="rabbitmq.operator.add_vhost"):
     name: str
 
@@ -64,7 +72,17 @@ class SetTopicPermissions(
     permission: TopicPermission | None
 
 
-Order = SetAlarm | AddVhost | DeleteVhost | SetUser | DeleteUser | SetPermissions | SetTopicPermissions
+Order = (
+    Stop
+    | Start
+    | SetAlarm
+    | AddVhost
+    | DeleteVhost
+    | SetUser
+    | DeleteUser
+    | SetPermissions
+    | SetTopicPermissions
+)
 
 
 def obey(broker: BrokerBase, order: Order, now_us: int, out: Outbox) -> None:
@@ -77,6 +95,13 @@ def obey(broker: BrokerBase, order: Order, now_us: int, out: Outbox) -> None:
         case SetAlarm(resource, False):
             if resource in state.alarms:
                 state.alarms.remove(resource)
+        case Stop():
+            why = "broker forced connection closure with reason 'shutdown'"
+            close_all(broker, lambda known: True, why, now_us, out)
+        case Start():
+            for queue in broker.queues.values():
+                broker.used(queue, now_us, out)
+                broker.carry_out(queue, (), now_us, out)
         case AddVhost(name):
             state.vhosts.setdefault(name, Vhost(name))
         case DeleteVhost(name):
