@@ -135,7 +135,7 @@ HOLDS = {
     "where does a replica's high watermark live": "high_watermark",
     "who elects a partition's leader": "def elect_leader",
     "where is a batch written to the log, byte for byte": "def encode_batch",
-    "where are a TubeMQ master's rules": "class Master",
+    "where are a TubeMQ master's rules": "def refusal",
     "where does a new exchange type go": "EXCHANGE = Direct",
     "who gives a RabbitMQ message to a consumer": "def dispatch",
     "where do arrivals enter a world": "class Arrivals",

@@ -26,6 +26,7 @@ from broker_core.conformance import (
     rabbitmq_frames,
     rabbitmq_routing,
     tubemq,
+    tubemq_balance,
     tubemq_broker,
     tubemq_master,
 )
@@ -173,6 +174,17 @@ KINDS = (
         "master_register",
         {"cases": {"brokers", "auth_required_topics", "steps"}},
         tubemq_master.run_master_register,
+    ),
+    Kind(
+        "server_start_assign",
+        {"cases": {"consumers_in_join_order", "expected"}},
+        tubemq_balance.run_server_start_assign,
+    ),
+    Kind("server_cycles", {"cases": {"brokers", "topics", "cycles"}}, tubemq_balance.run_server_cycles),
+    Kind(
+        "server_resource_rate",
+        {"cases": {"allowed_broker_client_rate", "steps"}},
+        tubemq_balance.run_server_resource_rate,
     ),
 )
 

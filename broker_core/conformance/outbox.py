@@ -9,7 +9,8 @@ from broker_core.sim.disk import Disk
 
 
 class Answers:
-    """answers: in order, of those that were not taken. deadlines: name -> microsecond."""
+    """answers: in order, of those that were not taken. deadlines: name -> microsecond. draws: what `draw` gives, in
+    order."""
 
     name = "node"
     disk: Disk
@@ -17,6 +18,7 @@ class Answers:
     def __init__(self) -> None:
         self.answers: list[Any] = []
         self.deadlines: dict[str, int] = {}
+        self.draws: list[int] = []
 
     def take_one(self) -> Any:
         """The one answer to a request. Raises ValueError when there were none or several."""
@@ -43,7 +45,7 @@ class Answers:
         self.deadlines.pop(name, None)
 
     def draw(self, stream: str, limit: int) -> int:
-        return 0
+        return self.draws.pop(0)
 
     def tell(self, kind: str, rule: str | None, inputs: Json, data: Json) -> Cause:
         return Cause()

@@ -68,7 +68,8 @@ def _act(node: Master, answers: Answers, do: Json) -> Json:
             node.wake(BALANCE, 0, answers)
             return {"code": 0}
         case "blacklist":
-            state.black_lists = {name: do["topics"] for name in state.groups}
+            listed: list[str] = do["topics"]
+            state.black_lists = dict.fromkeys(state.groups, listed)
             return {"code": 0}
         case "close":
             node.receive(CONNECTION, r.CloseRequestC2M(do["consumer"], do["group"]), 0, answers)
@@ -86,7 +87,7 @@ def _request(do: Json) -> r.Request:
     client, group = do["consumer"], do["group"]
     match do["op"]:
         case "heartbeat":
-            return r.HeartRequestC2M(client, group)
+            return r.HeartRequestC2MV2(client, group)
         case "get_part_meta":
             return r.GetPartMetaRequestC2M(client, group, UNDEFINED)
         case "register_client_balance":

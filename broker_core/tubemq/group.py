@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.metadata import UNDEFINED
+from broker_core.tubemq.server_balance import ResourceCheck
 
 UNBOUND, BOUND, CLIENT_REBALANCE = "unbound", "bound", "client-rebalance"
 
@@ -21,12 +22,15 @@ UNBOUND, BOUND, CLIENT_REBALANCE = "unbound", "bound", "client-rebalance"
 @dataclass(slots=True)
 class Member:
     """connection: on which it registered. node_id: UNDEFINED if its group does not count its sources.
-    deadline_us: when it counts as dead."""
+    deadline_us: when it counts as dead. held: partition keys as it last reported them. events: of a server-balanced
+    group, what it has still to do; the first one is open."""
 
     client_id: str
     connection: int
     node_id: int
     deadline_us: int
+    held: list[str] = field(default_factory=list)
+    events: list[r.ConsumerEvent] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -45,12 +49,17 @@ class Terms:
 @dataclass(slots=True)
 class Group:
     """terms: the first member's. members: client id -> member, in order of registering. topic_meta: what members
-    are given, computed at the first query and then once a cycle; topic_meta_id: its number."""
+    are given, computed at the first query and then once a cycle; topic_meta_id: its number. check: of server-balanced groups.
+    cycles_waited: how many cycles have passed it over because of events that are not done. event_id: of
+    the last event."""
 
     terms: Terms
     members: dict[str, Member] = field(default_factory=dict)
     topic_meta: list[str] = field(default_factory=list)
     topic_meta_id: int = UNDEFINED
+    check: ResourceCheck = field(default_factory=ResourceCheck)
+    cycles_waited: int = 0
+    event_id: int = 0
 
     def refusal(self, client_id: str, terms: Terms, node_id: int) -> int:
         """The code of the first rule that a client breaks, SUCCESS if none.

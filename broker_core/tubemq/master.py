@@ -1,17 +1,18 @@
 """The master: who is in which group, and which partitions a topic has. It balances nothing for a client-balanced
-group.
+group; for the others, see `balancing.py`.
 
 A member that does not agree with its group is refused (`group.py`); the dead are members until the master has not
 heard of them for 30 s. Clean joins and leaves are reported by the client itself. What is configured, and what of it
 may be subscribed, reaches a group once a cycle. A standby master answers no client of a group.
 Source: TubeMQ (InLong a6c7a6a670) TMaster, ConsumeGroupInfo; docs/tubemq/facts.md, "Master".
-Left out: the plan of server-balanced groups, users' passwords.
+Left out: the plan of bound groups, users' passwords.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, unquote
@@ -19,11 +20,13 @@ from urllib.parse import quote, unquote
 from broker_core.clock import SECOND_US
 from broker_core.sim.node import Closed, Opened, Outbox
 from broker_core.tubemq import requests as r
+from broker_core.tubemq.balancing import RECORDED, balance, report
 from broker_core.tubemq.client_id import host_of
 from broker_core.tubemq.configuration import ConfiguredBroker, deployed_topics, topic_meta
 from broker_core.tubemq.group import Group, Member
 from broker_core.tubemq.metadata import UNDEFINED
 from broker_core.tubemq.registration import Register, terms_of, topics_refusal
+from broker_core.tubemq.server_balance import ALLOWED_RATE
 
 BALANCE_PERIOD_US = 30 * SECOND_US
 """consumerBalancePeriodMs of the shipped master.ini; the code's own default is 60 s."""
@@ -34,7 +37,8 @@ BALANCE = "balance"
 class MasterState:
     """brokers: by id. groups: by name. topic_meta_id: the last number given to a group's metadata.
     authorized: topic under access control -> groups that may read it. black_lists: group -> topics that it may not
-    subscribe now."""
+    subscribe now. started_us: from here cycles are counted. balance_rule: of server-balanced groups. allowed_rates:
+    group -> brokers for each client at most, where it is not ALLOWED_RATE."""
 
     brokers: dict[int, ConfiguredBroker]
     topic_meta_id: int = 0
@@ -42,6 +46,9 @@ class MasterState:
     is_standby: bool = False
     authorized: dict[str, list[str]] = field(default_factory=dict)
     black_lists: dict[str, list[str]] = field(default_factory=dict)
+    started_us: int = 0
+    balance_rule: str = RECORDED
+    allowed_rates: dict[str, int] = field(default_factory=dict)
 
 
 class Master:
@@ -89,9 +96,19 @@ def remove(state: MasterState, group_name: str, client_id: str) -> None:
 
 
 def run_cycle(state: MasterState, now_us: int, out: Outbox) -> None:
-    """Every group's metadata is computed again, as long as there are groups."""
+    """Every group's metadata is computed again, and the server-balanced ones are balanced, as long as there are
+    groups."""
     for name, group in state.groups.items():
         refresh(state, name, group)
+        balance(
+            group,
+            topic_meta=group.topic_meta,
+            broker_ids=state.brokers,
+            rule=state.balance_rule,
+            is_first=(now_us - state.started_us) // BALANCE_PERIOD_US <= 1,
+            allowed_rate=state.allowed_rates.get(name, ALLOWED_RATE),
+            draw=partial(out.draw, "tubemq.balance"),
+        )
     if state.groups:
         out.deadline(BALANCE, now_us + BALANCE_PERIOD_US)
 
@@ -131,7 +148,8 @@ def admit(state: MasterState, connection: int, request: Register, now_us: int, o
             return code
     else:
         if not state.groups:  # cycles are counted from the master's start
-            out.deadline(BALANCE, (now_us // BALANCE_PERIOD_US + 1) * BALANCE_PERIOD_US)
+            past = (now_us - state.started_us) // BALANCE_PERIOD_US
+            out.deadline(BALANCE, state.started_us + (past + 1) * BALANCE_PERIOD_US)
         group = state.groups[request.group] = Group(terms)
     member = Member(request.client_id, connection, node_id, now_us + r.TIMEOUT_US)
     group.members[request.client_id] = member
@@ -159,15 +177,27 @@ def part_meta(
 
 
 def heartbeat(
-    state: MasterState, connection: int, request: r.HeartRequestC2M, now_us: int, out: Outbox
+    state: MasterState,
+    connection: int,
+    request: r.HeartRequestC2M | r.HeartRequestC2MV2,
+    now_us: int,
+    out: Outbox,
 ) -> None:
+    """A member is alive, and says what it holds; a server-balanced one hears what it is to do."""
     if state.is_standby:
         out.send(connection, r.STANDBY)
         return
     member = member_of(state, request.group, request.client_id)
-    if member is not None:
-        member.deadline_us = now_us + r.TIMEOUT_US
-    out.send(connection, r.HeartResponseM2C(r.SUCCESS if member is not None else r.HB_NO_NODE))
+    if member is None:
+        out.send(connection, r.HeartResponseM2C(r.HB_NO_NODE))
+        return
+    member.deadline_us = now_us + r.TIMEOUT_US
+    event = None
+    if isinstance(request, r.HeartRequestC2M):
+        event = report(state.groups[request.group], member, request)
+    elif request.partitions is not None:
+        member.held = request.partitions[:]
+    out.send(connection, r.HeartResponseM2C(r.SUCCESS, event))
 
 
 def close(state: MasterState, connection: int, request: r.CloseRequestC2M, now_us: int, out: Outbox) -> None:
@@ -186,6 +216,7 @@ HANDLERS: Mapping[type, Callable[[MasterState, int, Any, int, Outbox], None]] = 
         r.RegisterRequestC2MV2: register,
         r.RegisterRequestC2M: register,
         r.GetPartMetaRequestC2M: part_meta,
+        r.HeartRequestC2MV2: heartbeat,
         r.HeartRequestC2M: heartbeat,
         r.CloseRequestC2M: close,
     }

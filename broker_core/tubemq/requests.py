@@ -23,6 +23,8 @@ CONSUME_GROUP_FORBIDDEN = 450
 
 TIMEOUT_US = 30 * SECOND_US
 """Without a word from a client for so long, master and brokers each remove it."""
+CONNECT, DISCONNECT, ONLY_CONNECT, ONLY_DISCONNECT = 1, 2, 10, 20
+"""kind of a ConsumerEvent."""
 REGISTER, UNREGISTER = 31, 32
 """op_type of a RegisterRequestC2B (RpcConstants.MSG_OPTYPE_REGISTER, MSG_OPTYPE_UNREGISTER)."""
 FROM_FIRST, FROM_MAX, FROM_MAX_ALWAYS = 0, 1, 2
@@ -99,13 +101,35 @@ class GetPartMetaResponseM2C(_Request, tag="tubemq.GetPartMetaResponseM2C"):
     broker_ids: list[int]
 
 
-class HeartRequestC2M(_Request, tag="tubemq.HeartRequestC2M"):
+class HeartRequestC2MV2(_Request, tag="tubemq.HeartRequestC2MV2"):
+    """Of a consumer that balances for itself. partitions: what it holds, None to say nothing new."""
+
     client_id: str
     group: str
+    partitions: list[str] | None = None
+
+
+class HeartRequestC2M(_Request, tag="tubemq.HeartRequestC2M"):
+    """Of a consumer whose partitions the master gives out. partitions: what it holds. done: id of the event that it
+    has carried out, 0 for none."""
+
+    client_id: str
+    group: str
+    partitions: list[str]
+    done: int = 0
+
+
+class ConsumerEvent(_Request):
+    """What the master wants of a consumer. kind: CONNECT, DISCONNECT, or the same alone in their plan."""
+
+    event_id: int
+    kind: int
+    partitions: list[str]
 
 
 class HeartResponseM2C(_Request, tag="tubemq.HeartResponseM2C"):
     code: int
+    event: ConsumerEvent | None = None
 
 
 class CloseRequestC2M(_Request, tag="tubemq.CloseRequestC2M"):
@@ -215,6 +239,7 @@ Request = (
     | RegisterResponseM2C
     | GetPartMetaRequestC2M
     | GetPartMetaResponseM2C
+    | HeartRequestC2MV2
     | HeartRequestC2M
     | HeartResponseM2C
     | CloseRequestC2M

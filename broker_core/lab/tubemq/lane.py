@@ -43,7 +43,7 @@ from broker_core.tubemq.master import Master, MasterState
 from broker_core.tubemq.partition_key import broker_of
 
 START_MIN_US, START_SPREAD_US = 300 * MILLISECOND_US, 1_700 * MILLISECOND_US
-SIGNS_OF_LIFE = (r.HeartRequestC2M, r.HeartBeatRequestC2B, r.GetMessageRequestC2B)
+SIGNS_OF_LIFE = (r.HeartRequestC2MV2, r.HeartBeatRequestC2B, r.GetMessageRequestC2B)
 OPERATOR = "tubemq:operator"
 """No consumer can have such a name."""
 

@@ -37,6 +37,8 @@ from broker_core.tubemq.partition_key import broker_of
 
 META_PERIOD_US = 10 * SECOND_US
 HEARTBEAT_US = 13 * SECOND_US
+REPORT_BEATS = 60
+"""With so many heartbeats the master hears what the client holds, changed or not."""
 REST_US = 400 * MILLISECOND_US
 REGISTER_RETRY_US = SECOND_US
 CONNECT_GUARD_US = 5 * SECOND_US
@@ -139,7 +141,11 @@ class BalanceConsumer:
 
     def beat(self, now_us: int, out: Outbox) -> None:
         state = self.state
-        out.send(state.master, r.HeartRequestC2M(state.client_id, state.group))
+        report = None
+        if state.beats % REPORT_BEATS == 0 or state.registered != state.reported:
+            report = state.reported = state.registered[:]
+        state.beats += 1
+        out.send(state.master, r.HeartRequestC2MV2(state.client_id, state.group, report))
         for broker_id, connection in state.connections.items():
             held = [key for key in state.registered if broker_of(key) == broker_id]
             if held:

@@ -45,7 +45,8 @@ class ConsumerState:
     turn to be read.
     calls: of the pass under way, the first one waits for its answer; tries: how often it was made. guarded:
     partition -> until when it is not tried. waiting: partition whose read is under way. batch: messages read
-    and not yet handled; reading: their partition. next_pass_us: when the next pass begins. topics: that it subscribes.
+    and not yet handled; reading: their partition. next_pass_us: when the next pass begins. topics: that it subscribes. beats: heartbeats so far.
+    reported: what it last said to the master that it holds.
     """
 
     client_id: str
@@ -71,3 +72,5 @@ class ConsumerState:
     batch: deque[int] = field(default_factory=deque)
     next_pass_us: int | None = None
     topics: list[str] = field(default_factory=list)
+    beats: int = 0
+    reported: list[str] = field(default_factory=list)

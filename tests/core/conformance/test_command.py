@@ -61,8 +61,11 @@ def test_it_runs_as_a_module_on_a_folder() -> None:
         "tubemq/master_register.json: 51 passed, 0 failed, 0 skipped",
         "tubemq/meta_expand.json: 20 passed, 0 failed, 0 skipped",
         "tubemq/mod_assign.json: 106 passed, 0 failed, 0 skipped",
+        "tubemq/server_cycles.json: 24 passed, 0 failed, 0 skipped",
+        "tubemq/server_resource_rate.json: 10 passed, 0 failed, 0 skipped",
+        "tubemq/server_start_assign.json: 40 passed, 0 failed, 0 skipped",
         "tubemq/set_difference.json: 60 passed, 0 failed, 0 skipped",
-        "281 passed, 0 failed, 0 skipped",
+        "355 passed, 0 failed, 0 skipped",
     ]
 
 

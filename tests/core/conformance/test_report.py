@@ -45,6 +45,9 @@ FILES = {
     "tubemq/master_register": "master_register",
     "tubemq/meta_expand": "meta_expand",
     "tubemq/mod_assign": "mod_assign",
+    "tubemq/server_cycles": "server_cycles",
+    "tubemq/server_resource_rate": "server_resource_rate",
+    "tubemq/server_start_assign": "server_start_assign",
     "tubemq/set_difference": "set_difference",
 }
 

@@ -68,7 +68,7 @@ def test_broken_connection_to_the_master_is_opened_again_and_costs_no_partition(
     node, out, _ = started()
     assert play(node, out, MASTER, Closed("reset")) == []
     assert node.state.master == AGAIN and node.state.registered == [OWN, OTHER]
-    assert wake(node, out, "heartbeat")[0] == (AGAIN, r.HeartRequestC2M("a", "g"))
+    assert wake(node, out, "heartbeat")[0] == (AGAIN, r.HeartRequestC2MV2("a", "g", [OWN, OTHER]))
     assert wake(node, out, "pass") == [(AGAIN, r.GetPartMetaRequestC2M("a", "g", 1))]
 
 

@@ -115,7 +115,7 @@ def test_masters_answer_that_nobody_waits_for_changes_nothing(phase: str) -> Non
 def test_each_broker_hears_only_of_its_own_partitions_and_one_without_any_hears_nothing() -> None:
     node, out = holding("1:t:1", "1:t:0")
     assert wake(node, out, "heartbeat") == [
-        (MASTER, r.HeartRequestC2M("c-1", "g")), (ONE, r.HeartBeatRequestC2B("c-1", "g", ["1:t:1", "1:t:0"])),
+        (MASTER, r.HeartRequestC2MV2("c-1", "g", ["1:t:1", "1:t:0"])), (ONE, r.HeartBeatRequestC2B("c-1", "g", ["1:t:1", "1:t:0"])),
     ]  # fmt: skip
     assert out.deadlines["heartbeat"] == 26 * SECOND_US
 
@@ -226,3 +226,11 @@ def test_restored_in_the_middle_of_a_pass_it_makes_the_same_calls() -> None:
         if code != r.SUCCESS:
             assert wake(twin, again, "call") == wake(node, out, "call")
     assert to_plain(twin.state) == to_plain(node.state)
+
+
+def test_master_hears_what_is_held_when_that_changed_and_with_each_sixtieth_heartbeat() -> None:
+    node, out = holding("1:t:1")
+    reports = [wake(node, out, "heartbeat")[0][1].partitions for _ in range(62)]
+    assert reports == [["1:t:1"], *[None] * 59, ["1:t:1"], None]
+    node.state.registered.append("1:t:0")
+    assert wake(node, out, "heartbeat")[0][1].partitions == ["1:t:1", "1:t:0"]

@@ -46,12 +46,12 @@ def test_node_id_of_another_member_is_refused_with_430_even_when_that_one_is_dea
 def test_heartbeat_moves_the_time_out_and_is_refused_with_411_for_a_stranger():
     node, out = master()
     register(node, out, "a", 1, 0)
-    assert play(node, out, 1, r.HeartRequestC2M("a", "g"), now_us=7 * SECOND_US) == [
+    assert play(node, out, 1, r.HeartRequestC2MV2("a", "g"), now_us=7 * SECOND_US) == [
         (1, r.HeartResponseM2C(200))
     ]
     wake(node, out, "consumer:g:a")
     assert out.deadlines["consumer:g:a"] == 37 * SECOND_US and out.told == []
-    assert play(node, out, 2, r.HeartRequestC2M("z", "g")) == [(2, r.HeartResponseM2C(411))]
+    assert play(node, out, 2, r.HeartRequestC2MV2("z", "g")) == [(2, r.HeartResponseM2C(411))]
 
 
 def test_metadata_comes_once_and_then_only_the_word_that_nothing_is_new():

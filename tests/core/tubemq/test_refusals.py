@@ -74,7 +74,7 @@ def test_registration_is_refused_by_the_first_check_that_fails(
 
 
 @pytest.mark.parametrize(
-    "request_of", [r.HeartRequestC2M, lambda client, name: r.GetPartMetaRequestC2M(client, name, -2)]
+    "request_of", [r.HeartRequestC2MV2, lambda client, name: r.GetPartMetaRequestC2M(client, name, -2)]
 )
 @pytest.mark.parametrize(("client", "name"), [("z", "g"), ("a", "other")])
 def test_stranger_gets_411_and_learns_nothing(request_of: Any, client: str, name: str) -> None:
@@ -174,7 +174,7 @@ def test_standby_master_answers_with_its_exception_and_changes_nothing() -> None
     asked = (
         r.RegisterRequestC2MV2("b", "g", 2, 1, ["orders"]),
         r.RegisterRequestC2M("s", "g", ["orders"]),
-        r.HeartRequestC2M("a", "g"),
+        r.HeartRequestC2MV2("a", "g"),
         r.GetPartMetaRequestC2M("a", "g", -2),
     )
     assert [message for _, message in play(node, out, 6, *asked)] == [r.STANDBY] * 4
@@ -316,7 +316,7 @@ def test_broker_keeps_its_owners_when_their_connections_come_and_go() -> None:
 
 def test_what_is_no_request_of_the_service_is_answered_by_its_exception() -> None:
     node, out = broker()
-    assert play(node, out, 5, r.HeartRequestC2M("a", "g")) == [(5, r.NO_METHOD)]
+    assert play(node, out, 5, r.HeartRequestC2MV2("a", "g")) == [(5, r.NO_METHOD)]
     chief, out = master()
     assert play(chief, out, 5, r.HeartBeatRequestC2B("a", "g", [KEY])) == [(5, r.NO_METHOD)]
     assert play(chief, out, 5, r.RegisterResponseM2C(200)) == [(5, r.NO_METHOD)]
