@@ -18,10 +18,11 @@ from broker_core.lab.kafka.facts import KafkaFacts, kafka_facts
 from broker_core.lab.limits import Limits
 from broker_core.lab.pulsar.facts import PulsarFacts, pulsar_facts
 from broker_core.lab.pulsar.lane import PulsarRules
+from broker_core.lab.rabbitmq.facts import RabbitMqFacts, rabbitmq_facts
 from broker_core.lab.shared.facts import LaneFacts, facts_of_any
 from broker_core.lab.shared.lane import Lane
 
-AnyLane = KafkaFacts | PulsarFacts | LaneFacts
+AnyLane = KafkaFacts | PulsarFacts | RabbitMqFacts | LaneFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,8 @@ def facts_of_lane(lane: Lane) -> LaneFacts:
             return pulsar_facts(lane, cast(PulsarRules, lane.rules))
         case "kafka" if CONTROLLER in lane.world.slots:
             return kafka_facts(lane)
+        case "rabbitmq":
+            return rabbitmq_facts(lane)
     return LaneFacts(**facts_of_any(lane))  # type: ignore[arg-type]
 
 

@@ -21,6 +21,7 @@ from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.pulsar import lane as pulsar
 from broker_core.lab.pulsar.options import PULSAR_FIELDS, check_pulsar
 from broker_core.lab.rabbitmq import lane as rabbitmq
+from broker_core.lab.rabbitmq.topology import PREFETCH_MAX, check_topology
 from broker_core.lab.shared.in_flight import Watch
 from broker_core.lab.shared.lane import Lane
 from broker_core.lab.shared.setup import LaneSetup
@@ -59,7 +60,7 @@ _LANE_FIELDS = {
     "pulsar": {"network_delay_us", *PULSAR_FIELDS},
     "kafka": {"partitions", "topic", "network_delay_us", *CLUSTER_FIELDS},
     "tubemq": {"partitions", "brokers", "topic", "network_delay_us"},
-    "rabbitmq": {"topic", "prefetch", "consumer_timeout_ms", "network_delay_us"},
+    "rabbitmq": {"topic", "prefetch", "consumer_timeout_ms", "topology", "network_delay_us"},
 }
 
 
@@ -233,9 +234,11 @@ def _check_options(model: str, entry: Json, where: str, source_topic: str) -> Js
             raise CommandError(f"{where}.partitions", "must be a multiple of the number of brokers")
     if "prefetch" in entry:
         # Instead of the number in the algorithm's name, until the lane is switched to another.
-        options["prefetch"] = whole(f"{where}.prefetch", entry["prefetch"], 0, rabbitmq.PREFETCH_MAX)
+        options["prefetch"] = whole(f"{where}.prefetch", entry["prefetch"], 0, PREFETCH_MAX)
     if "consumer_timeout_ms" in entry:
         options["consumer_timeout_ms"] = whole(
             f"{where}.consumer_timeout_ms", entry["consumer_timeout_ms"], 0, rabbitmq.CONSUMER_TIMEOUT_MAX_MS
         )
+    if entry.get("topology") is not None:
+        options["topology"] = check_topology(entry["topology"], f"{where}.topology")
     return options

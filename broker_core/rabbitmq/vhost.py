@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from broker_core.rabbitmq.exchanges import EXCHANGE_TYPES, Binding, ExchangeType
 from broker_core.rabbitmq.queues.classic import ClassicQueue
@@ -41,24 +40,16 @@ class Exchange:
     arguments: Table = field(default_factory=dict)
     bindings: ExchangeType = field(default_factory=ExchangeType)
 
+    def __post_init__(self) -> None:
+        """What comes out of a checkpoint has its bindings, and learns their type here."""
+        if type(self.bindings) is ExchangeType:
+            self.bindings = EXCHANGE_TYPES[self.type_](self.bindings)
+
     @property
     def alternate(self) -> str | None:
         """The exchange that takes what matches nothing here."""
         name: str | None = bare(self.arguments.get("alternate-exchange"))
         return name
-
-    def to_json(self) -> list[Any]:
-        return [
-            self.name, self.type_, self.is_durable, self.is_auto_delete, self.is_internal, self.arguments,
-            self.bindings.to_json(),
-        ]  # fmt: skip
-
-    @classmethod
-    def from_json(cls, plain: list[Any]) -> Exchange:
-        name, type_, is_durable, is_auto_delete, is_internal, arguments, bindings = plain
-        exchange = made(name, type_, is_durable, is_auto_delete, is_internal, arguments)
-        exchange.bindings = EXCHANGE_TYPES[type_].from_json(bindings)
-        return exchange
 
 
 def made(

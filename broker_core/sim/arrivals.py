@@ -46,7 +46,8 @@ class Stream(Arrivals):
     """A publisher's messages. Its times are those at which they reach their receivers.
 
     sender: the publisher's slot. publish(number, key): what the publisher does when the application hands it
-    a message; gives the connection and the message that it sends. number: of the first message of the plan.
+    a message; gives the connection and the message that it sends, 0 for none: it keeps the message, or loses it.
+    number: of the first message of the plan.
     """
 
     def __init__(self, sender: Slot, publish: Callable[[int, int], tuple[int, Any]]) -> None:
@@ -66,7 +67,8 @@ class Stream(Arrivals):
         the publisher, ascending;
         keys: of each; number: of the first, from which its jitter follows."""
         links = list(self.sender.links.values())
-        delay_us, last_us = max(link.delay_us for link in links), max(link.last_us for link in links)
+        delay_us = max((link.delay_us for link in links), default=self.sender.world.design.delay_us)
+        last_us = max((link.last_us for link in links), default=0)
         if delay_us != self.late[0]:
             self.late = (
                 delay_us,
@@ -105,6 +107,8 @@ class Stream(Arrivals):
     def receive(self, number: int, key: int) -> bool:
         """The receiver is given a message. False: it is lost, or has to wait."""
         connection, message = self.publish(number, key)
+        if not connection:
+            return True
         world, link = self.world, self.sender.links[connection]
         link.last_us = world.now_us
         if link.trouble:
@@ -125,6 +129,8 @@ class Stream(Arrivals):
         """Put the message at this place on its way."""
         self.place = place + 1
         connection, message = self.publish(self.number + place, self.keys[place])
+        if not connection:
+            return
         link, at_us = self.sender.links[connection], self.times[place]
         link.queue.append((message, None))
         link.last_us = at_us

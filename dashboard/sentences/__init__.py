@@ -26,12 +26,22 @@ from dashboard.sentences.lanes import LANES
 from dashboard.sentences.learn import LEARN
 from dashboard.sentences.lesson import LESSON
 from dashboard.sentences.log import LOG
+from dashboard.sentences.queues import QUEUES
 from dashboard.sentences.stage import STAGE
 from dashboard.sentences.strategies import STRATEGIES
 from dashboard.sentences.study import STUDY
 from dashboard.sentences.subscription import SUBSCRIPTION
 
-EVERYWHERE: Mapping[str, Any] = {**CHROME, **STAGE, **LANES, **ALGORITHMS, **EVENTS, **FACTS, **GLOSSARY}
+EVERYWHERE: Mapping[str, Any] = {
+    **CHROME,
+    **STAGE,
+    **LANES,
+    **ALGORITHMS,
+    **EVENTS,
+    **QUEUES,
+    **FACTS,
+    **GLOSSARY,
+}
 PAGES: Mapping[str, Mapping[str, Any]] = {
     "analyze": {**ANALYZE, **STUDY, **STRATEGIES, "labs.unnamed": LABS["labs.unnamed"]},
     "cluster": {**CLUSTER, **LESSON},

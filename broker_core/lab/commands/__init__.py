@@ -25,6 +25,9 @@ from broker_core.lab.commands.membership import Crash, Join, Leave, Rejoin
 from broker_core.lab.commands.pace import Pause, Resume, Slow
 from broker_core.lab.commands.pulsar import PULSAR_COMMANDS
 from broker_core.lab.commands.pulsar_producer import LoseReceipts
+from broker_core.lab.commands.rabbitmq import SERVER_COMMANDS
+from broker_core.lab.commands.rabbitmq_consumer import WORKER_COMMANDS
+from broker_core.lab.commands.rabbitmq_server import RUN_COMMANDS
 from broker_core.lab.fields import COMMAND_ID, LANE_ID, refuse_unknown
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 
@@ -49,6 +52,9 @@ _ALL_KINDS: tuple[type[Command], ...] = (
     *PARTITION_COMMANDS,
     *PULSAR_COMMANDS,
     LoseReceipts,
+    *SERVER_COMMANDS,
+    *RUN_COMMANDS,
+    *WORKER_COMMANDS,
 )
 COMMANDS: Mapping[str, type[Command]] = MappingProxyType({command.kind: command for command in _ALL_KINDS})
 CONSUMER_KINDS = frozenset(

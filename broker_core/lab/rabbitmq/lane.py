@@ -15,28 +15,36 @@ from typing import cast
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.lab.consumer import CRASHED, GONE, Consumer
 from broker_core.lab.pieces import Pieces
+from broker_core.lab.rabbitmq.loading import DEFAULT_VHOST, LOADER
 from broker_core.lab.rabbitmq.narrator import RabbitMqNarrator
+from broker_core.lab.rabbitmq.programs import (
+    OPERATOR,
+    PUBLISHER,
+    consumer_role,
+    import_definitions,
+    publishers,
+)
 from broker_core.lab.rabbitmq.reading import BROKER, RabbitMqReading
 from broker_core.lab.shared.in_flight import Watch
 from broker_core.lab.shared.lane import Lane
 from broker_core.lab.shared.setup import LaneSetup
 from broker_core.rabbitmq import methods as m
+from broker_core.rabbitmq import operator as server
 from broker_core.rabbitmq.broker import Broker
 from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.rabbitmq.channel import CONSUMER_TIMEOUT_US
+from broker_core.rabbitmq.client.operator import Ask, Operator, OperatorState
 from broker_core.rabbitmq.client.publisher import Declare, Publisher, PublisherState
-from broker_core.rabbitmq.client.worker import Subscribe, Worker, WorkerState
+from broker_core.rabbitmq.client.worker import Retake, Settle, Subscribe, Worker, WorkerState
 from broker_core.rabbitmq.connection import SILENT_CHECKS_MAX
+from broker_core.rabbitmq.definitions import read_definitions
 from broker_core.rabbitmq.methods import BasicPublish
 from broker_core.sim.design import Design
 from broker_core.sim.program import Leave, Order, Program
 from broker_core.sim.slot import Slot
 
 PREFETCH = {"prefetch_5": 5, "prefetch_1": 1, "prefetch_unlimited": 0}
-PREFETCH_MAX = 65_535
-"""basic.qos carries the count in 16 bits."""
 CONSUMER_TIMEOUT_MAX_MS = 86_400_000
-PUBLISHER = "publisher"
 
 
 def algorithms() -> list[Json]:
@@ -54,7 +62,9 @@ class RabbitMqRules:
     sends_at_once = True
 
     def __init__(self, algorithm: str, options: Json) -> None:
-        self.reads = RabbitMqReading(options["topic"], options.get("prefetch", PREFETCH[algorithm]))
+        self.topology: Json | None = options.get("topology")
+        prefetch = options.get("prefetch", PREFETCH[algorithm])
+        self.reads = RabbitMqReading(options["topic"], prefetch, self.topology)
         timeout_ms = options.get("consumer_timeout_ms", CONSUMER_TIMEOUT_US // 1_000)
         self.consumer_timeout_us = timeout_ms * 1_000 or None
         self.narrator = RabbitMqNarrator(self.reads)
@@ -65,30 +75,52 @@ class RabbitMqRules:
     def design(self, lane: Lane) -> Design:
         return Design(
             {
-                "broker": (BrokerState, Broker), "publisher": (PublisherState, Publisher),
+                "broker": (BrokerState, lambda state: Broker(state, lane.messages.size)),
+                "publisher": (PublisherState, lambda state: Publisher(state, lane.messages)),
                 "worker": (WorkerState, lambda state: Worker(state, lane.traffic)),
+                "operator": (OperatorState, Operator),
             },
-            m.Method | Subscribe | Declare | Order, lane.delay_us, lane.jitter_us,
+            m.Method | Subscribe | Retake | Settle | Declare | Ask | server.Order | Order,
+            lane.delay_us, lane.jitter_us,
         )  # fmt: skip
 
     def begin(self, lane: Lane) -> Pieces[None]:
-        lane.world.start(BROKER, "broker", BrokerState(consumer_timeout_us=self.consumer_timeout_us))
-        lane.world.start(PUBLISHER, "publisher", PublisherState(self.reads.queue_name))
-        lane.world.order(PUBLISHER, Declare(BROKER))
+        world, topology = lane.world, self.topology
+        world.start(BROKER, "broker", BrokerState(consumer_timeout_us=self.consumer_timeout_us))
+        world.start(OPERATOR, "operator", OperatorState())
+        if topology is not None:
+            self.load(lane, topology)
+        world.start(PUBLISHER, "publisher", PublisherState.of(*publishers(self.reads.queue_name, topology)))
+        world.order(PUBLISHER, Declare(BROKER))
         yield None
 
+    def load(self, lane: Lane, topology: Json) -> None:
+        """The server reads its definitions before a program connects; no event says so."""
+        world = lane.world
+        listener, witness = world.listener, world.witness
+        world.listener = world.witness = None
+        import_definitions(lane, read_definitions(topology, DEFAULT_VHOST), None)
+        world.advance(world.now_us + lane.delay_us + lane.jitter_us + 1)
+        world.told.clear()
+        world.listener, world.witness = listener, witness
+        lane.now_us = world.now_us
+
     def head_start_us(self, lane: Lane) -> int:
-        return lane.answer_us
+        return lane.answer_us if self.topology is None else 2 * lane.answer_us
 
     def forget_caches(self) -> None:
         """It keeps none."""
 
     def tidy(self, lane: Lane, second: int) -> None:
         """Its nodes drop what they are done with themselves."""
+        self.reads.notes.note(self.reads.queues().values(), second)
+        state = self.reads.broker()
+        if LOADER in state.users and not any(known.user == LOADER for known in state.connections.values()):
+            lane.world.order(BROKER, server.DeleteUser(LOADER))
 
     # -- a person's verbs ------------------------------------------------------------------------------------
 
-    def publisher(self, lane: Lane) -> tuple[Slot, Callable[[int, int], tuple[int, BasicPublish]]]:
+    def publisher(self, lane: Lane) -> tuple[Slot, Callable[[int, int], tuple[int, BasicPublish | None]]]:
         slot = lane.world.slots[PUBLISHER]
         return slot, cast(Publisher, slot.node).publish
 
@@ -97,9 +129,8 @@ class RabbitMqRules:
             self.start(lane, consumer, cause)
 
     def start(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
-        state = WorkerState(
-            consumer.name, self.reads.queue_name, self.reads.prefetch, Program(consumer.service_us)
-        )
+        role = consumer_role(consumer, self.reads.queue_name, self.reads.prefetch, self.topology)
+        state = WorkerState(consumer.name, role, Program(consumer.service_us))
         lane.world.start(consumer.incarnation, "worker", state)
         lane.world.order(consumer.incarnation, Subscribe(BROKER), cause)
 
@@ -111,7 +142,9 @@ class RabbitMqRules:
         self.narrator.say_left(lane, consumer.name, self.reads.held(consumer))
         if consumer.state == CRASHED:
             lane.crash_positions.pop(consumer.incarnation)
-            lane.world.reset(self.reads.connection_of(consumer.incarnation), cause)
+            connection = self.reads.connection_of(consumer.incarnation)
+            if connection in self.reads.broker().connections:
+                lane.world.reset(connection, cause)
             lane.world.forget(consumer.incarnation)
         else:
             lane.world.order(consumer.incarnation, Leave(), cause)

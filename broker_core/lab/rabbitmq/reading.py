@@ -10,13 +10,17 @@ from broker_core.clock import SECOND_US
 from broker_core.errors import InvariantError
 from broker_core.events import Json
 from broker_core.lab.consumer import CRASHED, GONE, Consumer
+from broker_core.lab.rabbitmq.history import RabbitMqNotes
+from broker_core.lab.rabbitmq.loading import DEFAULT_VHOST
 from broker_core.lab.shared.in_flight import BUCKETS_KEPT_S
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.rabbitmq.channel import Channel
-from broker_core.rabbitmq.client import TAG
 from broker_core.rabbitmq.connection import SILENT_CHECKS_MAX, Connection
+from broker_core.rabbitmq.messages import FIRST_STORED
 from broker_core.rabbitmq.queues.classic import ClassicQueue
+from broker_core.rabbitmq.reply_codes import PRECONDITION_FAILED
+from broker_core.sim.slot import RUNNING
 
 if TYPE_CHECKING:
     from broker_core.lab.shared.lane import Lane
@@ -24,26 +28,46 @@ if TYPE_CHECKING:
 HEAD_SHOWN = 12
 IN_FLIGHT_SHOWN = 24
 BROKER = "broker"
-VHOST = "/"
 
 
 class RabbitMqReading:
-    """prefetch: of each consumer, 0 for no limit."""
+    """queue_name, vhost: the queue of the Stage's picture. prefetch: of each consumer that names none, 0 for no
+    limit. topology: None for the work queue."""
 
     lane: Lane
 
-    notes: None = None
     fresh: None = None
 
-    def __init__(self, queue_name: str, prefetch: int) -> None:
-        self.queue_name, self.prefetch = queue_name, prefetch
+    def __init__(self, queue_name: str, prefetch: int, topology: Json | None) -> None:
+        self.queue_name, self.vhost, self.prefetch = queue_name, DEFAULT_VHOST, prefetch
+        self.topology = topology
+        if topology is not None:
+            first = topology["consumers"][0]
+            self.queue_name, self.vhost = first["queue"], first["vhost"]
+        self.notes = RabbitMqNotes()
 
     def broker(self) -> BrokerState:
         state: BrokerState = self.lane.world.slots[BROKER].node.state
         return state
 
     def queue(self) -> ClassicQueue:
-        return self.broker().vhosts[VHOST].queues.get(self.queue_name) or ClassicQueue()
+        """The one that the Stage draws."""
+        vhost = self.broker().vhosts.get(self.vhost)
+        found = None if vhost is None else vhost.queues.get(self.queue_name)
+        return found or ClassicQueue()
+
+    def queues(self) -> dict[int, ClassicQueue]:
+        """All of them, by number."""
+        return {
+            queue.number: queue for vhost in self.broker().vhosts.values() for queue in vhost.queues.values()
+        }
+
+    def record(self, message: int) -> int:
+        """The number of the workload's or a person's message that this is, which the broker may hold under an id of
+        its own."""
+        if message < FIRST_STORED:
+            return message
+        return self.broker().messages.at[message].content.message
 
     def connection_of(self, incarnation: str) -> int:
         slot = self.lane.world.slots.get(incarnation)
@@ -94,7 +118,7 @@ class RabbitMqReading:
             of = found.setdefault(known.name, {"unacked": 0, "until_us": 0, "records": []})
             of["unacked"] += len(channel.unacked)
             of["until_us"] = max(of["until_us"], self.given_up_us(lives[channel.connection], known))
-            of["records"] += in_hand(queue, channel)[: IN_FLIGHT_SHOWN - len(of["records"])]
+            of["records"] += self.in_hand(queue, channel)[: IN_FLIGHT_SHOWN - len(of["records"])]
         return found
 
     def given_up_us(self, incarnation: str, known: Connection) -> int:
@@ -109,6 +133,8 @@ class RabbitMqReading:
 
     def served(self) -> list[int]:
         """Connections that consume."""
+        if self.lane.world.condition(BROKER) != RUNNING:
+            return []
         return [
             number
             for number, known in self.broker().connections.items()
@@ -197,14 +223,21 @@ class RabbitMqReading:
         return known is not None and any(channel.consumers for channel in known.channels.values())
 
     def has_failed(self, consumer: Consumer) -> bool:
-        return False
+        """The broker has refused what it asked for, and its program gave up."""
+        slot = self.lane.world.slots.get(consumer.incarnation)
+        return slot is not None and slot.node.state.refused not in (0, PRECONDITION_FAILED)
 
     def stopped(self) -> Mapping[str, int]:
         return {}
 
     def lag(self) -> int:
         # What the publisher has sent and the broker has not seen yet is part of it.
-        return self.lane.next_record - self.lane.first_record - self.queue().acked
+        if self.topology is None:
+            never_sent = sum(each.lost for each in self.lane.world.slots["publisher"].node.state.roles)
+            done: int = self.queue().acked + self.notes.done + never_sent
+            lag: int = self.lane.next_record - self.lane.first_record - done
+            return max(0, lag)
+        return sum(queue.ready + queue.unacked_count for queue in self.queues().values())
 
     def unacked(self) -> int:
         return sum(known.unacked_count() for known in self.broker().connections.values())
@@ -214,7 +247,7 @@ class RabbitMqReading:
         queue = self.queue()
         former = self.former_connections()
         for known, channel in self.consuming():
-            if queue.holds(channel.consumer_key(TAG), index):
+            if self.holds(queue, channel, index):
                 return {
                     "hash": None,
                     "unit": None,
@@ -233,42 +266,52 @@ class RabbitMqReading:
 
     def picture(self) -> Json:
         queue, channels = self.queue(), self.channels()
-        names = {channel.consumer_key(TAG): name for name, channel in channels.items()}
+        names = {consumer_key(channel): name for name, channel in channels.items()}
         return {
             "kind": "queue",
             "name": self.queue_name,
             "ready": queue.ready,
             "head": [
-                {"record": queue.message(position), "redelivered": redelivered}
+                {"record": self.record(queue.message(position)), "redelivered": redelivered}
                 for position, redelivered in queue.head(HEAD_SHOWN)
             ],
             "prefetch": self.prefetch,
             "ring": [names[key] for key in queue.ring if key in names],
-            "in_flight": {name: in_hand(queue, channel) for name, channel in channels.items()},
+            "in_flight": {name: self.in_hand(queue, channel) for name, channel in channels.items()},
             "former": self.former(),
             "unacked": self.unacked(),
         }
 
     def check(self) -> None:
-        queue = self.queue()
-        if queue.ready + self.unacked() + queue.acked != queue.published:
-            raise InvariantError(
-                f"{queue.ready} ready, {self.unacked()} unacked and {queue.acked} done are not "
-                f"{queue.published} published"
-            )
-        for known, channel in self.consuming():
-            name, count = known.name, queue.held_by(channel.consumer_key(TAG))
-            if count != len(channel.unacked):
+        for queue in self.queues().values():
+            gone = queue.acked + sum(queue.state.dropped.values())
+            if queue.ready + queue.unacked_count + gone != queue.published:
                 raise InvariantError(
-                    f"{name}: the queue has {count} messages with it, its channel {len(channel.unacked)}"
+                    f"{queue.name}: {queue.ready} ready, {queue.unacked_count} unacked and {gone} done are not "
+                    f"{queue.published} published"
                 )
-            if self.prefetch and count > self.prefetch:
-                raise InvariantError(f"{name} holds {count} messages with a prefetch of {self.prefetch}")
+            for consumer in queue.consumers.by_key.values():
+                if consumer.prefetch and len(consumer.unacked) > consumer.prefetch:
+                    raise InvariantError(
+                        f"{consumer.key} holds {len(consumer.unacked)} messages with a prefetch of "
+                        f"{consumer.prefetch}"
+                    )
+
+    def holds(self, queue: ClassicQueue, channel: Channel, index: int) -> bool:
+        """Whether the channel's consumer holds that record."""
+        return any(
+            self.record(queue.message(position)) == index
+            for position, _ in queue.unacked(consumer_key(channel))
+        )
+
+    def in_hand(self, queue: ClassicQueue, channel: Channel) -> list[Json]:
+        """The first messages that are out on a channel."""
+        return [
+            {"record": self.record(queue.message(position)), "redelivered": again}
+            for position, again in queue.unacked(consumer_key(channel), IN_FLIGHT_SHOWN)
+        ]
 
 
-def in_hand(queue: ClassicQueue, channel: Channel) -> list[Json]:
-    """The first messages that are out on a channel."""
-    return [
-        {"record": queue.message(position), "redelivered": again}
-        for position, again in queue.unacked(channel.consumer_key(TAG), IN_FLIGHT_SHOWN)
-    ]
+def consumer_key(channel: Channel) -> str:
+    """What queues call the one consumer that a program's channel has."""
+    return channel.consumer_key(next(iter(channel.consumers), ""))

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from broker_core.events import Json
-from broker_core.lab.rabbitmq.lane import PREFETCH, PREFETCH_MAX
+from broker_core.lab.rabbitmq.lane import PREFETCH
+from broker_core.lab.rabbitmq.topology import PREFETCH_MAX
 from broker_core.lab.shared.bill import Bill
 from broker_core.lab.shared.lane import Lane
 from broker_core.pipeline.strategies.base import (

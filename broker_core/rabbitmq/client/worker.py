@@ -1,7 +1,7 @@
-"""A consuming program: one connection, one channel, manual acknowledgements, one message at a time.
+"""A consuming program: one connection, one channel, one consumer, one message at a time.
 
-The client library buffers what it was sent; the program handles it in order of delivery, and acknowledges
-each message when it is done with it.
+The client library buffers what it was sent; the program handles it in order of delivery. What it answers when it is
+done with a message, its role says (`roles.py`): an acknowledgement, as a rule.
 """
 
 from __future__ import annotations
@@ -14,11 +14,15 @@ import msgspec
 
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq import reply_codes as codes
-from broker_core.rabbitmq.client import CHANNEL, TAG, hello
+from broker_core.rabbitmq.client import CHANNEL, TAG
+from broker_core.rabbitmq.client.connecting import RECONNECT_US, connect
+from broker_core.rabbitmq.client.roles import AUTO, NEVER, REJECT, REQUEUE, ConsumerRole
 from broker_core.rabbitmq.methods import BasicAck, BasicDeliver
 from broker_core.rabbitmq.properties import number_of
 from broker_core.sim.node import Closed, Outbox
 from broker_core.sim.program import DONE, Leave, Pace, Pause, Program, Resume, Traffic
+
+ACK, NACK = "ack", "nack"
 
 
 class Subscribe(msgspec.Struct, frozen=True, tag="rabbitmq.worker.subscribe", array_like=True):
@@ -27,19 +31,44 @@ class Subscribe(msgspec.Struct, frozen=True, tag="rabbitmq.worker.subscribe", ar
     broker: str
 
 
+class Retake(msgspec.Struct, frozen=True, tag="rabbitmq.worker.retake", array_like=True):
+    """A person has the program changed: it cancels its consumer and consumes once more, with this prefetch count,
+    way of acknowledging (`roles.py`) and priority. What it holds it keeps."""
+
+    prefetch_count: int
+    ack: str
+    only: str
+    priority: int
+
+
+class Settle(msgspec.Struct, frozen=True, tag="rabbitmq.worker.settle", array_like=True):
+    """A person lets the program settle all that it holds at once. how: ACK or NACK. requeue: of a nack."""
+
+    how: str
+    requeue: bool = False
+
+
+WorkerOrder = Subscribe | Retake | Settle
+
+
 @dataclass(slots=True)
 class WorkerState:
-    """name: of the program, for people. buffer: (delivery tag, message) as they came. hand_tag: of the
-    message in hand. refused: the code of the channel or connection exception that ended its consuming."""
+    """name: of the program, for people. buffer: (delivery tag, message, whether `role.only` means it) as they came.
+    hand_tag, hand_is_odd: of the message in hand. tag: of its consumer;
+    one that consumes another way has a new one. refused,
+    refused_text: the channel or connection exception that ended its consuming. broker: where it connects."""
 
     name: str
-    queue: str
-    prefetch_count: int
+    role: ConsumerRole
     program: Program
+    broker: str = ""
     connection: int = 0
-    buffer: deque[tuple[int, int]] = field(default_factory=deque)
+    buffer: deque[tuple[int, int, bool]] = field(default_factory=deque)
     hand_tag: int = 0
+    hand_is_odd: bool = False
+    tag: str = TAG
     refused: int = 0
+    refused_text: str = ""
 
 
 class Worker:
@@ -50,76 +79,162 @@ class Worker:
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         state, program = self.state, self.state.program
         if type(message) is BasicDeliver:
-            number = number_of(message.message)
+            number, only = number_of(message.message), state.role.only
+            is_odd = not only or only == message.routing_key
             self.traffic.received(out.name, number, now_us)
             if program.is_free:
-                state.hand_tag = message.delivery_tag
+                state.hand_tag, state.hand_is_odd = message.delivery_tag, is_odd
                 program.take(number, now_us, out)
             else:
-                state.buffer.append((message.delivery_tag, number))
+                state.buffer.append((message.delivery_tag, number, is_odd))
             return
         match message:
             case Subscribe(broker):
-                state.connection = out.connect(broker)
-                for method in hello(state.name):
-                    out.send(state.connection, method)
-                self.consume(out)
+                state.broker = broker
+                out.cancel("connect")
+                self.connect(out)
                 out.deadline("heartbeat", now_us + m.HEARTBEAT_SEND_US)
             case Leave():
                 self.let_go(now_us, out)
-                if not state.refused:
+                if not state.refused and state.connection:
                     out.send(state.connection, m.ChannelClose(CHANNEL, codes.SUCCESS, "Goodbye"))
             case Pause() | Resume() | Pace():
                 program.obey(message)
                 self.begin_again(out)
                 self.take(now_us, out)
-            case m.ChannelClose(_, code):
-                state.refused = code
+            case Retake():
+                self.retake(message, out)
+            case Settle(how, requeue):
+                self.settle_all(how, requeue, now_us, out)
+            case m.BasicCancel():
+                self.note_refusal(codes.NOT_FOUND, f"the queue of {state.tag} is gone", out)
+            case m.ChannelClose(_, code, text):
+                self.note_refusal(code, text, out)
                 self.let_go(now_us, out)
                 out.send(connection, m.ChannelCloseOk(CHANNEL))
                 self.begin_again(out)
-            case m.ConnectionClose(code):
-                state.refused = code
+            case m.ConnectionClose(code, text):
+                if code != codes.CONNECTION_FORCED:
+                    self.note_refusal(code, text, out)
             case Closed():
                 state.connection = 0
                 self.let_go(now_us, out)
                 out.cancel("heartbeat")
+                if not state.refused:  # the server has gone: it may come back
+                    out.deadline("connect", now_us + RECONNECT_US)
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         state = self.state
+        if name == "connect":
+            self.connect(out)
+            out.deadline("heartbeat", now_us + m.HEARTBEAT_SEND_US)
+            return
         if name != DONE:
             out.send(state.connection, m.Heartbeat())
             out.deadline(name, now_us + m.HEARTBEAT_SEND_US)
             return
         state.program.done(now_us, out, self.traffic)
-        out.send(state.connection, BasicAck(CHANNEL, state.hand_tag))
+        self.settle(state.hand_tag, state.hand_is_odd, out)
         self.take(now_us, out)
 
-    def consume(self, out: Outbox) -> None:
+    def connect(self, out: Outbox) -> None:
         state = self.state
-        out.send(state.connection, m.ChannelOpen(CHANNEL))
-        # Declared by the first client, as every RabbitMQ tutorial does: the publisher's declare may still be
-        # on its way.
-        out.send(state.connection, m.QueueDeclare(CHANNEL, state.queue))
-        out.send(state.connection, m.BasicQos(CHANNEL, 0, state.prefetch_count))
-        out.send(state.connection, m.BasicConsume(CHANNEL, state.queue, TAG))
+        state.connection = connect(state.broker, state.name, state.role.login, out)
+        self.consume(out)
+
+    def consume(self, out: Outbox) -> None:
+        """On a channel just opened."""
+        state, role = self.state, self.state.role
+        if not role.queue:
+            out.send(state.connection, m.QueueDeclare(CHANNEL, "", exclusive=True, auto_delete=True))
+            for binding in role.bindings:
+                out.send(
+                    state.connection,
+                    m.QueueBind(
+                        CHANNEL, "", binding.exchange, binding.routing_key, arguments=binding.arguments
+                    ),
+                )
+        elif role.is_declared:
+            # By the first client, as every RabbitMQ tutorial does: the publisher's declare may still be on its
+            # way.
+            out.send(state.connection, m.QueueDeclare(CHANNEL, role.queue))
+        self.subscribe(out)
+
+    def subscribe(self, out: Outbox) -> None:
+        state, role = self.state, self.state.role
+        arguments = {"x-priority": role.priority} if role.priority else {}
+        out.send(state.connection, m.BasicQos(CHANNEL, 0, role.prefetch_count))
+        out.send(
+            state.connection,
+            m.BasicConsume(
+                CHANNEL,
+                role.queue,
+                state.tag,
+                no_ack=role.ack == AUTO,
+                exclusive=role.is_exclusive,
+                arguments=arguments,
+            ),
+        )
+
+    def retake(self, order: Retake, out: Outbox) -> None:
+        state, role = self.state, self.state.role
+        before = role.prefetch_count, role.ack == AUTO, role.priority
+        role.prefetch_count, role.ack, role.priority = order.prefetch_count, order.ack, order.priority
+        role.only = order.only
+        if state.connection and before != (role.prefetch_count, role.ack == AUTO, role.priority):
+            out.send(state.connection, m.BasicCancel(CHANNEL, state.tag))
+            state.tag = f"{TAG}-{int(state.tag.partition('-')[2] or 1) + 1}"
+            self.subscribe(out)
+
+    def settle(self, tag: int, is_odd: bool, out: Outbox) -> None:
+        """The program is done with the message of this delivery tag."""
+        connection, role = self.state.connection, self.state.role
+        if role.ack == AUTO:
+            return
+        if not is_odd or role.ack not in (NEVER, REJECT, REQUEUE):
+            out.send(connection, BasicAck(CHANNEL, tag))
+        elif role.ack != NEVER:
+            out.send(connection, m.BasicReject(CHANNEL, tag, role.ack == REQUEUE))
+
+    def settle_all(self, how: str, requeue: bool, now_us: int, out: Outbox) -> None:
+        """All that is outstanding on the channel, also what the program has in hand."""
+        state = self.state
+        if not state.connection or state.refused:
+            return
+        self.let_go(now_us, out)
+        if how == ACK:
+            out.send(state.connection, BasicAck(CHANNEL, 0, True))
+        else:
+            out.send(state.connection, m.BasicNack(CHANNEL, 0, True, requeue))
 
     def begin_again(self, out: Outbox) -> None:
         """The program, unless it is paused, opens a new channel in place of one that was closed because it
         had acknowledged too late."""
         state = self.state
         if state.refused == codes.PRECONDITION_FAILED and state.connection and not state.program.is_paused:
-            state.refused = 0
+            state.refused, state.refused_text = 0, ""
+            out.send(state.connection, m.ChannelOpen(CHANNEL))
             self.consume(out)
 
     def take(self, now_us: int, out: Outbox) -> None:
         """The program takes the next message, if it is free and there is one."""
         state = self.state
         if state.buffer and state.program.is_free:
-            state.hand_tag, message = state.buffer.popleft()
+            state.hand_tag, message, state.hand_is_odd = state.buffer.popleft()
             state.program.take(message, now_us, out)
 
     def let_go(self, now_us: int, out: Outbox) -> None:
         """What it was sent and has not acknowledged is the broker's again."""
         self.state.program.drop(now_us, out, self.traffic)
         self.state.buffer.clear()
+
+    def note_refusal(self, code: int, text: str, out: Outbox) -> None:
+        state = self.state
+        state.refused, state.refused_text = code, text
+        if code != codes.PRECONDITION_FAILED:  # of a timeout the broker tells
+            out.tell(
+                "rabbitmq.consumer.refused",
+                None,
+                {"reply_code": code, "reply_text": text},
+                {"consumer": state.name},
+            )

@@ -2,17 +2,18 @@
 
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.client import hello
-from broker_core.rabbitmq.client.publisher import Declare, Publisher, PublisherState
-from broker_core.rabbitmq.client.worker import Subscribe, Worker, WorkerState
+from broker_core.rabbitmq.client.publisher import Declare
+from broker_core.rabbitmq.client.worker import Subscribe, Worker
 from broker_core.sim.node import PERSON, Closed
 from broker_core.sim.program import DONE, Leave, Pace, Pause, Program, Resume
 from tests.core.playbook import Counted, Played, wake
 from tests.core.rabbitmq.plays import play
+from tests.core.rabbitmq.programs import publisher, publisher_state, worker_state
 
 
 def worker(prefetch: int = 5, service_us: int = 100) -> tuple[Worker, Played, Counted]:
     counted = Counted()
-    node, out = Worker(WorkerState("c1", "q", prefetch, Program(service_us)), counted), Played("c1")
+    node, out = Worker(worker_state("c1", "q", prefetch, Program(service_us)), counted), Played("c1")
     assert play(node, out, PERSON, Subscribe("broker")) == [
         *((1, method) for method in hello("c1")),
         (1, m.ChannelOpen(1)),
@@ -90,7 +91,7 @@ def test_silence_is_broken_by_a_heartbeat_every_half_interval_until_the_connecti
 
 
 def test_publisher_declares_its_queue_and_publishes_to_it():
-    node, out = Publisher(PublisherState("q")), Played("publisher")
+    node, out = publisher(publisher_state("q")), Played("publisher")
     assert play(node, out, PERSON, Declare("broker")) == [
         (1, method) for method in (*hello("publisher"), m.ChannelOpen(1), m.QueueDeclare(1, "q"))
     ]

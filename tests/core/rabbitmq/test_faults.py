@@ -14,7 +14,7 @@ from broker_core.errors import CommandError
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.broker import Broker
 from broker_core.rabbitmq.broker_base import BrokerState
-from broker_core.rabbitmq.client.publisher import Declare, Publisher, PublisherState
+from broker_core.rabbitmq.client.publisher import Declare, PublisherState
 from broker_core.rabbitmq.client.worker import Subscribe, Worker, WorkerState
 from broker_core.sim.design import Design
 from broker_core.sim.keeping import keep, restored
@@ -22,6 +22,7 @@ from broker_core.sim.program import Leave, Order, Pause, Program, Resume
 from broker_core.sim.world import World
 from tests.core.playbook import Counted
 from tests.core.rabbitmq.plays import queue_of
+from tests.core.rabbitmq.programs import publisher, publisher_state, worker_state
 
 WORKERS = ("w1", "w2")
 SERVICE_US = 10 * MILLISECOND_US
@@ -30,7 +31,7 @@ SERVICE_US = 10 * MILLISECOND_US
 def design(traffic: Counted) -> Design:
     return Design(
         {
-            "broker": (BrokerState, Broker), "publisher": (PublisherState, Publisher),
+            "broker": (BrokerState, Broker), "publisher": (PublisherState, publisher),
             "worker": (WorkerState, lambda state: Worker(state, traffic)),
         },
         m.Method | Declare | Subscribe | Order, jitter_us=200,
@@ -42,7 +43,7 @@ def begun(prefetch: int = 2) -> tuple[World, Counted]:
     traffic = Counted()
     world = World("rabbit", design(traffic), 7)
     world.start("broker", "broker", BrokerState())
-    world.start("publisher", "publisher", PublisherState("q"))
+    world.start("publisher", "publisher", publisher_state("q"))
     world.order("publisher", Declare("broker"))
     for name in WORKERS:
         join(world, name, prefetch)
@@ -51,7 +52,7 @@ def begun(prefetch: int = 2) -> tuple[World, Counted]:
 
 
 def join(world: World, name: str, prefetch: int = 2) -> None:
-    world.start(name, "worker", WorkerState(name, "q", prefetch, Program(SERVICE_US)))
+    world.start(name, "worker", worker_state(name, "q", prefetch, Program(SERVICE_US)))
     world.order(name, Subscribe("broker"))
 
 
@@ -139,10 +140,10 @@ def test_worker_whose_way_here_is_cut_hears_that_it_was_given_up_and_what_it_sen
     world.cut(connection, "w1")
     publish(world, 0, 1)
     after(world, 4 * m.HEARTBEAT_US)
-    assert world.slots["w1"].node.state.connection == 0
+    assert world.slots["w1"].node.state.connection not in (0, connection), "it has connected again"
     assert sorted(done(traffic)) == [0, 0, 1], "both have handled message 0: at least once"
     assert queue(world).acked == 2, "and one of them has acknowledged it"
-    assert world.connection("w1", "broker") is None
+    assert world.connection("w1", "broker") != connection
 
 
 def test_worker_whose_way_there_is_cut_gets_nothing_and_is_never_given_up() -> None:

@@ -17,7 +17,7 @@ from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.broker import Broker
 from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.rabbitmq.client import hello
-from broker_core.rabbitmq.client.publisher import Declare, Publisher, PublisherState
+from broker_core.rabbitmq.client.publisher import Declare, PublisherState
 from broker_core.rabbitmq.client.worker import Subscribe, Worker, WorkerState
 from broker_core.rabbitmq.messages import FIRST_STORED
 from broker_core.rabbitmq.properties import Content, Properties
@@ -28,6 +28,7 @@ from broker_core.sim.world import World
 from tests.core.playbook import Counted, Played
 from tests.core.rabbitmq.laws import check_laws
 from tests.core.rabbitmq.plays import play, queue_of
+from tests.core.rabbitmq.programs import publisher, publisher_state, worker_state
 
 NUMBERS = (0, 1, 2, -1, -1, -(2**70), 65_536, 2**64)
 NAMES = (
@@ -156,16 +157,16 @@ class HostileClient(RuleBasedStateMachine):
         self.traffic = Counted()
         design = Design(
             {
-                "broker": (BrokerState, Broker), "publisher": (PublisherState, Publisher),
+                "broker": (BrokerState, Broker), "publisher": (PublisherState, publisher),
                 "worker": (WorkerState, lambda state: Worker(state, self.traffic)), "hostile": (list, Hostile),
             },
             m.Method | Declare | Subscribe | Order,
         )  # fmt: skip
         self.world = World("rabbit", design, 7)
         self.world.start("broker", "broker", BrokerState())
-        self.world.start("publisher", "publisher", PublisherState("good"))
+        self.world.start("publisher", "publisher", publisher_state("good"))
         self.world.order("publisher", Declare("broker"))
-        self.world.start("worker", "worker", WorkerState("worker", "good", 2, Program(MILLISECOND_US)))
+        self.world.start("worker", "worker", worker_state("worker", "good", 2, Program(MILLISECOND_US)))
         self.world.order("worker", Subscribe("broker"))
         self.world.start("hostile", "hostile", [])
         self.slot: Any = self.world.slots["hostile"]

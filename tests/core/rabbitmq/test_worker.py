@@ -9,19 +9,20 @@ import pytest
 
 from broker_core.plain import from_plain, to_plain
 from broker_core.rabbitmq import methods as m
-from broker_core.rabbitmq.client.publisher import Declare, Publisher, PublisherState
+from broker_core.rabbitmq.client.publisher import Declare
 from broker_core.rabbitmq.client.worker import Subscribe, Worker, WorkerState
 from broker_core.sim.node import PERSON, Closed
 from broker_core.sim.program import DONE, Leave, Pace, Pause, Program, Resume
 from tests.core.playbook import Counted, Played, wake
 from tests.core.rabbitmq.plays import play
+from tests.core.rabbitmq.programs import publisher, publisher_state, worker_state
 
 SERVICE_US = 100
 
 
 def subscribed(prefetch: int = 5) -> tuple[Worker, Any, Counted]:
     traffic = Counted()
-    node, out = Worker(WorkerState("c1", "q", prefetch, Program(SERVICE_US)), traffic), Played("c1")
+    node, out = Worker(worker_state("c1", "q", prefetch, Program(SERVICE_US)), traffic), Played("c1")
     play(node, out, PERSON, Subscribe("broker"))
     return node, out, traffic
 
@@ -47,7 +48,7 @@ def at_work(*tags: int) -> tuple[Worker, Any, Counted]:
 
 def test_buffer_is_worked_off_in_the_order_of_delivery_and_then_it_waits() -> None:
     node, out, traffic = at_work(1, 2, 3)
-    assert list(node.state.buffer) == [(2, 12), (3, 13)] and traffic.received_count == 3
+    assert list(node.state.buffer) == [(2, 12, True), (3, 13, True)] and traffic.received_count == 3
     for tag in (1, 2, 3):
         assert node.state.hand_tag == tag and out.deadlines[DONE] == 50 + tag * SERVICE_US
         assert wake(node, out, DONE) == [ack(tag)]
@@ -69,7 +70,7 @@ def test_message_that_arrives_at_a_paused_program_waits_in_its_buffer() -> None:
 def test_order_while_a_message_is_in_hand_takes_no_second_one(order: Any) -> None:
     node, out, _ = at_work(1, 2)
     play(node, out, PERSON, order, now_us=80)
-    assert out.deadlines[DONE] == 150 and list(node.state.buffer) == [(2, 12)]
+    assert out.deadlines[DONE] == 150 and list(node.state.buffer) == [(2, 12, True)]
 
 
 def test_pace_of_a_paused_program_is_remembered() -> None:
@@ -160,7 +161,7 @@ def test_restored_in_the_middle_of_its_work_it_goes_on_the_same() -> None:
 
 
 def test_publisher_breaks_its_silence_each_half_interval() -> None:
-    node, out = Publisher(PublisherState("q")), Played("publisher")
+    node, out = publisher(publisher_state("q")), Played("publisher")
     play(node, out, PERSON, Declare("broker"), now_us=70)
     assert out.deadlines == {"heartbeat": 70 + m.HEARTBEAT_SEND_US}
     assert wake(node, out, "heartbeat") == [(1, m.Heartbeat())]

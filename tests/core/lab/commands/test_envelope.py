@@ -40,6 +40,22 @@ NEEDED: dict[str, dict[str, Any]] = {
     "cluster_send_record": {"partition": 1, "key": "k"},
     "pulsar_ranges": {"ranges": [[0, 9]]},
     "join": {"count": 3, "priority": 1},
+    "rabbitmq_declare_exchange": {"name": "x", "type": "topic"},
+    "rabbitmq_delete_exchange": {"name": "x", "if_unused": True},
+    "rabbitmq_declare_queue": {"name": "q", "arguments": {"x-max-length": 3}},
+    "rabbitmq_delete_queue": {"name": "q", "if_empty": True},
+    "rabbitmq_bind": {"source": "x", "destination": "q", "routing_key": "#"},
+    "rabbitmq_unbind": {"source": "x", "destination": "q"},
+    "rabbitmq_publish": {"routing_key": "q", "headers": {"a": 1}, "body": "b", "priority": 0},
+    "rabbitmq_purge": {"name": "q"},
+    "rabbitmq_get": {"name": "q", "then": "ack"},
+    "rabbitmq_vhost": {"name": "shop"},
+    "rabbitmq_user": {"name": "bob", "tags": ["administrator"]},
+    "rabbitmq_permissions": {"user": "bob", "vhost": "/", "read": ""},
+    "rabbitmq_alarm": {"resource": "disk"},
+    "rabbitmq_import": {"definitions": {"queues": [{"name": "q", "vhost": "/"}]}},
+    "rabbitmq_consume": {"ack": "never", "prefetch": 0},
+    "rabbitmq_settle": {"how": "nack", "requeue": False},
 }
 """Arguments of kinds that need some, or have something to lose on the way to the journal and back."""
 

@@ -145,6 +145,7 @@ def test_lane_settles_when_the_broker_serves_exactly_those_who_are_there() -> No
 def test_more_messages_with_one_than_its_prefetch_are_a_broken_law() -> None:
     lab = busy(1)
     lane_of(lab).reads.check()
-    reads_of(lab).prefetch = 4
-    with pytest.raises(InvariantError, match="c1 holds 5 messages with a prefetch of 4"):
+    (consumer,) = reads_of(lab).queue().consumers.by_key.values()
+    consumer.prefetch = 4
+    with pytest.raises(InvariantError, match="holds 5 messages with a prefetch of 4"):
         lane_of(lab).reads.check()

@@ -1,0 +1,369 @@
+"""What a person orders at the server of a RabbitMQ lane: AMQP methods as any client sends them, and what
+`rabbitmqctl` does.
+
+A method goes out on a connection of its own, as a user of the person's choice; what the server answers, or refuses
+with which code and text, becomes a turning point (`broker_core/rabbitmq/client/operator.py`). Only names of users and
+virtual hosts have to be there: without them there is no connection to ask on.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from broker_core.errors import CommandError, Names
+from broker_core.events import Cause, Json
+from broker_core.lab.commands.base import LaneCommand
+from broker_core.lab.facts import LabFacts
+from broker_core.lab.messages import Sent
+from broker_core.lab.pieces import Stops
+from broker_core.lab.rabbitmq import loading
+from broker_core.lab.rabbitmq.facts import RabbitMqFacts
+from broker_core.lab.rabbitmq.loading import DEFAULT_VHOST
+from broker_core.lab.rabbitmq.programs import OPERATOR, import_definitions, login_now
+from broker_core.lab.rabbitmq.reading import BROKER
+from broker_core.lab.rabbitmq.topology import (
+    ABSENT,
+    DEFAULT_USER,
+    PRIORITY_MAX,
+    Shape,
+    definitions_in,
+    flag,
+    name,
+    number,
+    one_of,
+    row,
+    table,
+    text,
+)
+from broker_core.lab.shared.lane import Lane
+from broker_core.lab.shared.ordered_lab import OrderedLab
+from broker_core.rabbitmq import methods as m
+from broker_core.rabbitmq import operator as server
+from broker_core.rabbitmq.client import CHANNEL
+from broker_core.rabbitmq.client.operator import REQUEUE, SETTLES, Ask
+from broker_core.rabbitmq.definitions import SECTIONS, read_definitions
+from broker_core.rabbitmq.permissions import Permission
+from broker_core.rabbitmq.properties import Content, Properties
+
+MODEL = "rabbitmq"
+BODY_MAX = 4_096
+WHO: Shape = {"vhost": (name, DEFAULT_VHOST), "user": (name, DEFAULT_USER)}
+RESOURCES = ("memory", "disk")
+
+
+def names(field: str, value: object) -> list[str]:
+    if isinstance(value, str):  # as definitions files of older servers have a user's tags
+        value = [tag.strip() for tag in value.split(",") if tag.strip()]
+    if not isinstance(value, list):
+        raise CommandError(field, "must be a list of texts")
+    return [name(f"{field}.{place}", each) for place, each in enumerate(value)]
+
+
+ROWS: Mapping[str, Shape] = MappingProxyType({
+    "users": {"name": (name, ABSENT), "password": (text, ""), "tags": (names, [])},
+    "permissions": {
+        "user": (name, ABSENT), "vhost": (name, ABSENT), "configure": (text, ".*"), "write": (text, ".*"),
+        "read": (text, ".*"),
+    },
+    "exchanges": {
+        "name": (name, ABSENT), "vhost": (name, DEFAULT_VHOST), "type": (text, "direct"), "durable": (flag, False),
+        "auto_delete": (flag, False), "internal": (flag, False), "arguments": (table, {}),
+    },
+    "queues": {
+        "name": (name, ABSENT), "vhost": (name, DEFAULT_VHOST), "durable": (flag, False),
+        "auto_delete": (flag, False), "arguments": (table, {}),
+    },
+    "bindings": {
+        "source": (name, ABSENT), "vhost": (name, DEFAULT_VHOST), "destination": (name, ABSENT),
+        "destination_type": (one_of("queue", "exchange"), "queue"), "routing_key": (text, ""),
+        "arguments": (table, {}),
+    },
+})  # fmt: skip
+"""What a person names of each; as a method has them by default."""
+
+
+def body(field: str, value: object) -> str:
+    if not isinstance(value, str) or len(value.encode(errors="replace")) > BODY_MAX:
+        raise CommandError(field, "must be text of at most {high} bytes", high=BODY_MAX)
+    return value
+
+
+def definitions_file(field: str, value: object) -> Json:
+    if not isinstance(value, dict):
+        raise CommandError(field, "must be an object")
+    definitions_in(value, field)
+    return {section: value[section] for section in SECTIONS if section in value}
+
+
+def _shaped(shape: Shape) -> tuple[Shape, frozenset[str]]:
+    return shape, frozenset(shape)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerCommand(LaneCommand):
+    """given: the arguments by SHAPE, defaults filled in."""
+
+    SHAPE: ClassVar[Shape]
+
+    given: Json
+
+    @classmethod
+    def read_args(cls, args: Json) -> dict[str, Any]:
+        return {"given": row("args", args, cls.SHAPE)}
+
+    def args(self) -> Json:
+        return dict(self.given)
+
+    @property
+    def verb(self) -> str:
+        return self.kind.removeprefix("rabbitmq_")
+
+    def check(self, lab: LabFacts) -> None:
+        lanes = [lane for lane in self.targets(lab) if isinstance(lane, RabbitMqFacts)]
+        if not lanes:
+            raise CommandError("rig", "there is no RabbitMQ lane here")
+        for lane in lanes:
+            self.check_in(lane)
+
+    def check_in(self, lane: RabbitMqFacts) -> None:
+        for key, known in (("vhost", lane.vhosts), ("user", lane.users)):
+            if self.given.get(key, known[0]) not in known:
+                raise CommandError(f"args.{key}", "must be one of {choices}", choices=Names(sorted(known)))
+        if not lane.is_running:
+            raise CommandError("rig", "the server is down: start it first")
+
+    def carry_out(self, lab: OrderedLab, position: int) -> Stops:
+        for lane in lab.lanes_of(self.lane):
+            self.carry_out_in(lane, position)
+            yield None
+        lab.note(self, position, [])
+
+    def carry_out_in(self, lane: Lane, position: int) -> None:
+        if lane.model == MODEL:
+            self.do(lane, position, Cause(command=position))
+
+    @abstractmethod
+    def do(self, lane: Lane, position: int, cause: Cause) -> None:
+        """In one RabbitMQ lane."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodCommand(ServerCommand):
+    """One method, on a connection of the person's own."""
+
+    @abstractmethod
+    def method(self, lane: Lane, position: int) -> m.Method: ...
+
+    def do(self, lane: Lane, position: int, cause: Cause) -> None:
+        login = login_now(lane.world.slots[BROKER].node.state, self.given["user"], self.given["vhost"])
+        what = {"verb": self.verb, **self.said()}
+        settles = self.given.get("then", REQUEUE)
+        lane.world.order(OPERATOR, Ask(BROKER, login, [self.method(lane, position)], what, settles), cause)
+
+
+class DeclareExchange(MethodCommand):
+    kind: ClassVar[str] = "rabbitmq_declare_exchange"
+    SHAPE, ARGS = _shaped({**WHO, **ROWS["exchanges"]})
+
+    def method(self, lane: Lane, position: int) -> m.Method:
+        g = self.given
+        return m.ExchangeDeclare(
+            CHANNEL, g["name"], g["type"], False, g["durable"], g["auto_delete"], g["internal"], False, g["arguments"]
+        )  # fmt: skip
+
+
+class DeleteExchange(MethodCommand):
+    kind: ClassVar[str] = "rabbitmq_delete_exchange"
+    SHAPE, ARGS = _shaped({**WHO, "name": (text, ABSENT), "if_unused": (flag, False)})
+
+    def method(self, lane: Lane, position: int) -> m.Method:
+        return m.ExchangeDelete(CHANNEL, self.given["name"], self.given["if_unused"])
+
+
+class DeclareQueue(MethodCommand):
+    kind: ClassVar[str] = "rabbitmq_declare_queue"
+    SHAPE, ARGS = _shaped({**WHO, **ROWS["queues"]})
+
+    def method(self, lane: Lane, position: int) -> m.Method:
+        g = self.given
+        return m.QueueDeclare(
+            CHANNEL, g["name"], False, g["durable"], False, g["auto_delete"], False, g["arguments"]
+        )
+
+
+class DeleteQueue(MethodCommand):
+    kind: ClassVar[str] = "rabbitmq_delete_queue"
+    SHAPE, ARGS = _shaped(
+        {**WHO, "name": (name, ABSENT), "if_unused": (flag, False), "if_empty": (flag, False)}
+    )
+
+    def method(self, lane: Lane, position: int) -> m.Method:
+        return m.QueueDelete(CHANNEL, self.given["name"], self.given["if_unused"], self.given["if_empty"])
+
+
+def binding(queue: type, exchange: type, each: Json) -> Any:
+    """A bind or unbind."""
+    kind = queue if each["destination_type"] == "queue" else exchange
+    return kind(
+        CHANNEL, each["destination"], each["source"], each["routing_key"], arguments=each["arguments"]
+    )
+
+
+class Bind(MethodCommand):
+    """A queue or an exchange to an exchange, the source."""
+
+    kind: ClassVar[str] = "rabbitmq_bind"
+    SHAPE, ARGS = _shaped({**WHO, **ROWS["bindings"]})
+
+    def method(self, lane: Lane, position: int) -> m.Method:
+        bind: m.Method = binding(m.QueueBind, m.ExchangeBind, self.given)
+        return bind
+
+
+class Unbind(MethodCommand):
+    kind: ClassVar[str] = "rabbitmq_unbind"
+    SHAPE, ARGS = _shaped({**WHO, **ROWS["bindings"]})
+
+    def method(self, lane: Lane, position: int) -> m.Method:
+        unbind: m.Method = binding(m.QueueUnbind, m.ExchangeUnbind, self.given)
+        return unbind
+
+
+class Publish(MethodCommand):
+    """One message. delivery_mode, priority, expiration: 0, -1 and "" leave the property out."""
+
+    kind: ClassVar[str] = "rabbitmq_publish"
+    SHAPE, ARGS = _shaped({
+        **WHO, "exchange": (text, ""), "routing_key": (text, ""), "headers": (table, {}), "body": (body, ""),
+        "mandatory": (flag, False), "delivery_mode": (number(0, 2), 0), "priority": (number(-1, PRIORITY_MAX), -1),
+        "expiration": (text, ""),
+    })  # fmt: skip
+
+    def method(self, lane: Lane, position: int) -> m.Method:
+        g = self.given
+        message = lane.messages.send(Sent(position, None, g["body"]))
+        properties = Properties(
+            headers=g["headers"] or None,
+            delivery_mode=g["delivery_mode"] or None,
+            priority=None if g["priority"] < 0 else g["priority"],
+            expiration=g["expiration"] or None,
+        )
+        return m.BasicPublish(
+            CHANNEL, g["exchange"], g["routing_key"], g["mandatory"], False, Content(properties, b"", message)
+        )
+
+    def said(self) -> Json:
+        return {key: value for key, value in self.given.items() if key != "body"}
+
+
+class Purge(MethodCommand):
+    kind: ClassVar[str] = "rabbitmq_purge"
+    SHAPE, ARGS = _shaped({**WHO, "name": (name, ABSENT)})
+
+    def method(self, lane: Lane, position: int) -> m.Method:
+        return m.QueuePurge(CHANNEL, self.given["name"])
+
+
+class Get(MethodCommand):
+    """The message at the head. then: what becomes of it."""
+
+    kind: ClassVar[str] = "rabbitmq_get"
+    SHAPE, ARGS = _shaped({**WHO, "name": (name, ABSENT), "then": (one_of(*SETTLES), REQUEUE)})
+
+    def method(self, lane: Lane, position: int) -> m.Method:
+        return m.BasicGet(CHANNEL, self.given["name"])
+
+
+# -- rabbitmqctl ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlCommand(ServerCommand):
+    """An order to the server itself."""
+
+    @abstractmethod
+    def order(self) -> server.Order: ...
+
+    def do(self, lane: Lane, position: int, cause: Cause) -> None:
+        said = lane.emit(f"rabbitmq.server.{self.verb}", cause, None, {}, self.said())
+        lane.world.order(BROKER, self.order(), said)
+
+
+class SetVhost(ControlCommand):
+    """A new virtual host, in which the user guest may do all."""
+
+    kind: ClassVar[str] = "rabbitmq_vhost"
+    SHAPE, ARGS = _shaped({"name": (name, ABSENT)})
+
+    def order(self) -> server.Order:
+        return server.AddVhost(self.given["name"])
+
+    def do(self, lane: Lane, position: int, cause: Cause) -> None:
+        ControlCommand.do(self, lane, position, cause)
+        lane.world.order(BROKER, server.SetPermissions(DEFAULT_USER, self.given["name"], loading.ALL), cause)
+
+
+class SetUser(ControlCommand):
+    """A new user, or another password for one; it may do nothing before it has permissions."""
+
+    kind: ClassVar[str] = "rabbitmq_user"
+    SHAPE, ARGS = _shaped(dict(ROWS["users"]))
+
+    def order(self) -> server.Order:
+        return server.SetUser(self.given["name"], self.given["password"], tuple(self.given["tags"]))
+
+    def said(self) -> Json:
+        return {"name": self.given["name"]}
+
+
+class Permit(ControlCommand):
+    """is_cleared: the user has no access to the virtual host any more."""
+
+    kind: ClassVar[str] = "rabbitmq_permissions"
+    SHAPE, ARGS = _shaped({**ROWS["permissions"], "is_cleared": (flag, False)})
+
+    def order(self) -> server.Order:
+        g = self.given
+        permission = None if g["is_cleared"] else Permission(g["configure"], g["write"], g["read"])
+        return server.SetPermissions(g["user"], g["vhost"], permission)
+
+
+class Alarm(ControlCommand):
+    """The server's memory or disk runs short, or has room again: connections that publish are blocked meanwhile."""
+
+    kind: ClassVar[str] = "rabbitmq_alarm"
+    SHAPE, ARGS = _shaped({"resource": (one_of(*RESOURCES), ABSENT), "is_on": (flag, True)})
+
+    def check_in(self, lane: RabbitMqFacts) -> None:
+        ServerCommand.check_in(self, lane)
+        if (self.given["resource"] in lane.alarms) is self.given["is_on"]:
+            raise CommandError("args.is_on", "it is so already")
+
+    def order(self) -> server.Order:
+        return server.SetAlarm(self.given["resource"], self.given["is_on"])
+
+
+class ImportDefinitions(ServerCommand):
+    """What a definitions file holds is added to the server; what is there stays."""
+
+    kind: ClassVar[str] = "rabbitmq_import"
+    SHAPE, ARGS = _shaped({"definitions": (definitions_file, ABSENT)})
+
+    def do(self, lane: Lane, position: int, cause: Cause) -> None:
+        rows = {section: len(self.given["definitions"].get(section, [])) for section in SECTIONS}
+        said = lane.emit("rabbitmq.server.import", cause, None, {}, rows)
+        definitions = read_definitions(self.given["definitions"], DEFAULT_VHOST)
+        import_definitions(lane, definitions, said, {"verb": self.verb})
+
+    def said(self) -> Json:
+        return {}
+
+
+SERVER_COMMANDS: Sequence[type[ServerCommand]] = (
+    DeclareExchange, DeleteExchange, DeclareQueue, DeleteQueue, Bind, Unbind, Publish, Purge, Get,
+    SetVhost, SetUser, Permit, Alarm, ImportDefinitions,
+)  # fmt: skip

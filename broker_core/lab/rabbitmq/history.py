@@ -1,0 +1,54 @@
+"""What the page of a RabbitMQ lane draws over time: each queue's depth and what was published, delivered and
+acknowledged of it so far, at the end of every second."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from broker_core.lab.shared.history import forget, pace_s
+from broker_core.rabbitmq.broker_base import BrokerState
+from broker_core.rabbitmq.queues.classic import ClassicQueue
+
+KEPT_S = 180
+GROWS_S = 5
+"""A queue that has more ready messages than so many samples before grows."""
+
+
+@dataclass(slots=True)
+class RabbitMqNotes:
+    """depths: second -> "vhost" + newline + queue -> ready, unacked, published, acked. done: records of queues that a
+    restart of the server did not bring back, settled and lost."""
+
+    depths: dict[int, dict[str, list[int]]] = field(default_factory=dict)
+    done: int = 0
+
+    def note_restart(self, before: BrokerState, after: BrokerState) -> None:
+        """The server starts with this state, after that one."""
+        self.done += sum(
+            queue.published
+            for name, vhost in before.vhosts.items()
+            for queue in vhost.queues.values()
+            if queue.name not in after.vhosts[name].queues
+        )
+
+    def note(self, queues: Iterable[ClassicQueue], second: int) -> None:
+        """The second is over."""
+        forget(self.depths, second - KEPT_S)
+        found = list(queues)
+        if second >= 0 and second % pace_s(len(found), KEPT_S) == 0:
+            self.depths[second] = {
+                queue_key(queue): [queue.ready, queue.unacked_count, queue.published, queue.acked]
+                for queue in found
+            }
+
+    def is_growing(self, queue: ClassicQueue) -> bool:
+        """Whether more messages wait than a few samples before."""
+        seconds = list(self.depths)[-GROWS_S:]
+        before = next((self.depths[second].get(queue_key(queue)) for second in seconds), None)
+        return before is not None and queue.ready > before[0] + 1
+
+
+def queue_key(queue: ClassicQueue) -> str:
+    """A queue's name in all virtual hosts."""
+    return f"{queue.state.vhost}\n{queue.name}"

@@ -1,0 +1,229 @@
+"""The RabbitMQ page's view of its lane: each virtual host as a graph (`topology.py`), users with their permissions,
+connections, and what each queue held over time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from broker_core.events import Json
+from broker_core.lab.consumer import CRASHED, GONE, PAUSED
+from broker_core.lab.rabbitmq.loading import LOADER
+from broker_core.lab.rabbitmq.reading import BROKER, RabbitMqReading
+from broker_core.lab.rabbitmq.views.topology import (
+    BindingEdge,
+    ConsumerNode,
+    DeadLetterEdge,
+    ExchangeNode,
+    PublishEdge,
+    PublisherNode,
+    QueueNode,
+    ReturnEdge,
+    TopologyView,
+    binding_id,
+)
+from broker_core.lab.shared.history import by_second
+from broker_core.rabbitmq.client.publisher import Publishing
+from broker_core.rabbitmq.client.roles import NEVER
+from broker_core.rabbitmq.queues.classic import EXPIRED, MAXLEN, REJECTED, ClassicQueue
+from broker_core.rabbitmq.queues.consumers import Consumer
+from broker_core.rabbitmq.vhost import Vhost
+from broker_core.sim.slot import RUNNING
+
+if TYPE_CHECKING:
+    from broker_core.lab.shared.lane import Lane
+
+PUBLISHER = "publisher"
+NO_CONSUMER, UNACKED, AT_PREFETCH, SLOW = "no_consumer", "unacked", "at_prefetch", "slow"
+"""Why a queue grows."""
+
+
+def rabbitmq_view(lane: Lane, reads: RabbitMqReading) -> Json:
+    state = reads.broker()
+    slot = lane.world.slots[BROKER]
+    return {
+        "is_running": slot.condition == RUNNING,
+        "has_topology": reads.topology is not None,
+        "alarms": list(state.alarms),
+        "vhosts": {name: topology_of(lane, reads, vhost).to_json() for name, vhost in state.vhosts.items()},
+        "users": {
+            user.name: {
+                "tags": list(user.tags),
+                "permissions": msgspec.to_builtins(user.permissions),
+                "topic_permissions": msgspec.to_builtins(user.topic_permissions),
+            }
+            for user in state.users.values()
+            if user.name != LOADER
+        },
+        "connections": {
+            str(number): {
+                "name": known.name, "user": known.user, "vhost": known.vhost, "state": known.state,
+                "is_blocked": known.is_blocked, "channels": len(known.channels), "unacked": known.unacked_count(),
+            }
+            for number, known in state.connections.items()
+        },
+        "history": by_second(reads.notes.depths),
+    }  # fmt: skip
+
+
+def topology_of(lane: Lane, reads: RabbitMqReading, vhost: Vhost) -> TopologyView:
+    """One virtual host."""
+    state = reads.broker()
+    mine = {number: known for number, known in state.connections.items() if known.vhost == vhost.name}
+    roles: dict[str, Publishing] = {
+        str(each.connection): each
+        for each in lane.world.slots[PUBLISHER].node.state.roles
+        if each.connection in mine
+    }
+    published: dict[str, int] = {}
+    for each in roles.values():
+        published[each.role.exchange] = published.get(each.role.exchange, 0) + each.published
+    return TopologyView(
+        vhost.name,
+        tuple(state.vhosts),
+        publishers={
+            number: PublisherNode(
+                each.role.name, each.role.login.user, each.published, mine[each.connection].is_blocked
+            )
+            for number, each in roles.items()
+        },
+        exchanges={
+            exchange.name: ExchangeNode(
+                exchange.name,
+                exchange.type_,
+                exchange.is_durable,
+                exchange.is_auto_delete,
+                exchange.is_internal,
+                exchange.alternate or "",
+                published.get(exchange.name, 0),
+            )
+            for exchange in vhost.exchanges.values()
+        },
+        queues={name: _queue(lane, reads, queue) for name, queue in vhost.queues.items()},
+        consumers={
+            consumer.key: _consumer(reads, queue, consumer)
+            for queue in vhost.queues.values()
+            for consumer in queue.consumers.by_key.values()
+        },
+        publishes={
+            number: PublishEdge(number, each.role.exchange, each.published) for number, each in roles.items()
+        },
+        bindings={
+            binding_id(source, *binding.destination, binding.routing_key, binding.arguments): BindingEdge(
+                source, *binding.destination, binding.routing_key, binding.arguments
+            )
+            for source, binding in vhost.bindings()
+        },
+        dead_letters={
+            name: DeadLetterEdge(
+                name,
+                queue.settings.dead_letter_exchange,
+                queue.settings.dead_letter_key or "",
+                {
+                    reason: count
+                    for reason, count in queue.state.dropped.items()
+                    if reason in (EXPIRED, MAXLEN, REJECTED)
+                },
+            )
+            for name, queue in vhost.queues.items()
+            if queue.settings.dead_letter_exchange is not None
+        },
+        returns={
+            number: ReturnEdge(each.role.exchange, number, each.returned_key, each.returned)
+            for number, each in roles.items()
+            if each.returned
+        },
+    )
+
+
+def _queue(lane: Lane, reads: RabbitMqReading, queue: ClassicQueue) -> QueueNode:
+    state, unacked = queue.state, queue.unacked_count
+    why, by = growing(lane, reads, queue)
+    return QueueNode(
+        state.name,
+        state.is_durable,
+        bool(state.owner),
+        state.is_auto_delete,
+        state.arguments,
+        queue.ready,
+        unacked,
+        state.published,
+        state.acked + unacked,
+        state.acked,
+        queue.settings.dead_letter_exchange,
+        why,
+        by,
+    )
+
+
+def _consumer(reads: RabbitMqReading, queue: ClassicQueue, consumer: Consumer) -> ConsumerNode:
+    connection = _connection(consumer)
+    return ConsumerNode(
+        reads.broker().connections[connection].name,
+        consumer.tag,
+        queue.name,
+        consumer.prefetch,
+        len(consumer.unacked),
+        not consumer.needs_ack,
+        consumer.priority,
+        not queue.settings.is_single_active or queue.consumers.active == consumer.key,
+        connection in reads.dead(),
+    )
+
+
+def growing(lane: Lane, reads: RabbitMqReading, queue: ClassicQueue) -> tuple[str, tuple[str, ...]]:
+    """Why more and more messages wait in a queue, and through which consumers, by their keys; "" when they do
+    not. A message waits because nobody takes it, because those who hold messages settle none of them, because all
+    have as many as their prefetch lets them, or because they are too slow."""
+    if not reads.notes.is_growing(queue):
+        return "", ()
+    consumers = list(queue.consumers.by_key.values())
+    if queue.settings.is_single_active:
+        consumers = [each for each in consumers if each.key == queue.consumers.active]
+    if not consumers:
+        return NO_CONSUMER, ()
+    stuck = tuple(each.key for each in consumers if each.unacked and _settles_nothing(lane, reads, each))
+    if stuck:
+        return UNACKED, stuck
+    full = tuple(each.key for each in consumers if each.prefetch and len(each.unacked) >= each.prefetch)
+    if len(full) == len(consumers):
+        return AT_PREFETCH, full
+    return SLOW, tuple(each.key for each in consumers)
+
+
+def _settles_nothing(lane: Lane, reads: RabbitMqReading, consumer: Consumer) -> bool:
+    """Whether its program is dead or paused, or never acknowledges."""
+    connection = _connection(consumer)
+    for known in lane.consumers.values():
+        if reads.connection_of(known.incarnation) == connection:
+            role = lane.world.slots[known.incarnation].node.state.role
+            return known.state in (PAUSED, CRASHED, GONE) or role.ack == NEVER
+    return connection in reads.dead()
+
+
+def _connection(consumer: Consumer) -> int:
+    return int(consumer.channel.partition(".")[0])
+
+
+def where_is(reads: RabbitMqReading, record: int) -> list[Json]:
+    """Every copy of a message that the server holds: in which queue, ready or with which channel, how it died
+    before."""
+    found: list[Json] = []
+    for queue in reads.queues().values():
+        holders = {position: each for each in queue.consumers.by_key.values() for position in each.unacked}
+        for position, message in queue.bodies.items():
+            if reads.record(message) == record:
+                stored = reads.broker().messages.at.get(message)
+                headers = {} if stored is None else stored.content.properties.headers or {}
+                holder = holders.get(position)
+                found.append(
+                    {
+                        "vhost": queue.state.vhost, "queue": queue.name, "position": position,
+                        "consumer": None if holder is None else holder.key,
+                        "exchange": "" if stored is None else stored.exchange,
+                        "routing_key": queue.name if stored is None else stored.routing_keys[0],
+                        "deaths": headers.get("x-death", []),
+                    }
+                )  # fmt: skip
+    return found

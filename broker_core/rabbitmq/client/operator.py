@@ -1,0 +1,134 @@
+"""A person at a client of their own: methods are sent on a connection that is made for them, and what the broker
+answers, or refuses with which code and text, becomes a turning point.
+
+The channel confirms publishes, so that each method has an answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from broker_core.events import Json
+from broker_core.rabbitmq import methods as m
+from broker_core.rabbitmq.client import CHANNEL
+from broker_core.rabbitmq.client.connecting import connect
+from broker_core.rabbitmq.client.roles import Login
+from broker_core.rabbitmq.properties import number_of
+from broker_core.sim.node import Closed, Outbox
+
+NAME = "operator"
+ACK, REQUEUE, REJECT = "ack", "requeue", "reject"
+SETTLES = (REQUEUE, ACK, REJECT)
+"""What becomes of a message that a person gets."""
+
+
+class Ask(msgspec.Struct, frozen=True, tag="rabbitmq.operator.ask", array_like=True):
+    """Send these to the broker, the node `broker`. what: the order in a person's words. settles: what becomes of a
+    message that basic.get brings. is_silent: nothing is reported of the answers."""
+
+    broker: str
+    login: Login
+    methods: list[m.Method]
+    what: Json = {}
+    settles: str = REQUEUE
+    is_silent: bool = False
+
+
+@dataclass(slots=True)
+class Asked:
+    """what, settles: as ordered. left: answers that are to come. data: what the answers said."""
+
+    what: dict[str, Any]
+    settles: str
+    left: int
+    is_silent: bool
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class OperatorState:
+    """asked: connection -> order that its answers belong to."""
+
+    asked: dict[int, Asked] = field(default_factory=dict)
+
+
+class Operator:
+    def __init__(self, state: OperatorState) -> None:
+        self.state = state
+
+    def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
+        if type(message) is Ask:
+            self.ask(message, out)
+            return
+        asked = self.state.asked.get(connection)
+        if asked is None:
+            return
+        match message:
+            case m.ChannelClose(_, code, text) | m.ConnectionClose(code, text):
+                if not asked.is_silent:
+                    refusal = {"reply_code": code, "reply_text": text}
+                    out.tell("rabbitmq.operator.refused", None, refusal, asked.what)
+                self.finish(connection, out)
+            case Closed():
+                del self.state.asked[connection]
+            case m.BasicReturn():
+                asked.data["returned"] = True
+            case m.BasicGetOk():
+                asked.data |= {
+                    "message": number_of(message.message),
+                    "redelivered": message.redelivered,
+                    "exchange": message.exchange,
+                    "routing_key": message.routing_key,
+                    "left": message.message_count,
+                }
+                if asked.settles == ACK:
+                    out.send(connection, m.BasicAck(CHANNEL, message.delivery_tag))
+                else:
+                    out.send(
+                        connection, m.BasicReject(CHANNEL, message.delivery_tag, asked.settles == REQUEUE)
+                    )
+                self.answered(connection, asked, out)
+            case m.QueueDeclareOk(_, _, count) | m.QueueDeleteOk(_, count) | m.QueuePurgeOk(_, count):
+                asked.data["count"] = count
+                self.answered(connection, asked, out)
+            case m.BasicGetEmpty():
+                asked.data["empty"] = True
+                self.answered(connection, asked, out)
+            case m.BasicNack():
+                asked.data["nacked"] = True
+                self.answered(connection, asked, out)
+            case (
+                m.ExchangeDeclareOk()
+                | m.ExchangeDeleteOk()
+                | m.ExchangeBindOk()
+                | m.ExchangeUnbindOk()
+                | m.QueueBindOk()
+                | m.QueueUnbindOk()
+                | m.BasicAck()
+            ):
+                self.answered(connection, asked, out)
+
+    def wake(self, name: str, now_us: int, out: Outbox) -> None:
+        """It sets no deadlines."""
+
+    def ask(self, order: Ask, out: Outbox) -> None:
+        connection = connect(order.broker, NAME, order.login, out)
+        out.send(connection, m.ConfirmSelect(CHANNEL))
+        for method in order.methods:
+            out.send(connection, method)
+        self.state.asked[connection] = Asked(order.what, order.settles, len(order.methods), order.is_silent)
+
+    def answered(self, connection: int, asked: Asked, out: Outbox) -> None:
+        asked.left -= 1
+        if asked.left:
+            return
+        if not asked.is_silent:
+            out.tell("rabbitmq.operator.answered", None, {}, asked.what | asked.data)
+        self.finish(connection, out)
+
+    def finish(self, connection: int, out: Outbox) -> None:
+        del self.state.asked[connection]
+        out.close(connection)

@@ -1,0 +1,163 @@
+"""A person's orders at the server of a RabbitMQ lane: what is answered, what the server refuses, and what we refuse
+before it is asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from broker_core.errors import CommandError
+from tests.core.lab.rabbitmq.test_topology import TOPOLOGY, lab_of, order, queue_of
+
+DONE, REFUSED = "rabbitmq.operator.answered", "rabbitmq.operator.refused"
+
+
+def answers(events):
+    return [
+        (event["kind"], event["inputs"], event["data"]) for event in events if "operator" in event["kind"]
+    ]
+
+
+@pytest.fixture
+def lab():
+    lab = lab_of()
+    lab.advance_to(2_000_000)
+    return lab
+
+
+def test_queue_is_declared_bound_filled_read_purged_and_deleted(lab) -> None:
+    (done,) = answers(order(lab, "rabbitmq_declare_queue", vhost="shop", name="mine"))
+    assert done[0] == DONE and done[2]["count"] == 0
+    order(lab, "rabbitmq_bind", vhost="shop", source="orders", destination="mine", routing_key="by.hand")
+    (sent,) = answers(
+        order(lab, "rabbitmq_publish", vhost="shop", exchange="orders", routing_key="by.hand", body="hello")
+    )
+    assert sent[0] == DONE and "returned" not in sent[2] and "body" not in sent[2]
+    for then, is_again in (("requeue", False), ("ack", True)):
+        (got,) = answers(order(lab, "rabbitmq_get", vhost="shop", name="mine", then=then))
+        assert (got[2]["redelivered"], got[2]["left"]) == (is_again, 0)
+    assert lab.messages.payload(got[2]["message"]) == "hello"
+    (empty,) = answers(order(lab, "rabbitmq_get", vhost="shop", name="mine"))
+    assert empty[2]["empty"]
+    order(lab, "rabbitmq_unbind", vhost="shop", source="orders", destination="mine", routing_key="by.hand")
+    order(lab, "rabbitmq_publish", vhost="shop", exchange="", routing_key="mine")
+    (purged,) = answers(order(lab, "rabbitmq_purge", vhost="shop", name="mine"))
+    assert purged[2]["count"] == 1
+    order(lab, "rabbitmq_delete_queue", vhost="shop", name="mine")
+    assert "mine" not in lab.lanes["rabbitmq"].reads.broker().vhosts["shop"].queues
+
+
+@pytest.mark.parametrize(
+    ("kind", "args", "code", "text"),
+    [
+        ("declare_queue", {"name": "all", "durable": False}, 406, "inequivalent arg 'durable' for queue 'all'"),
+        ("declare_exchange", {"name": "orders", "type": "direct"}, 406, "inequivalent arg 'type'"),
+        ("delete_exchange", {"name": "amq.topic"}, 403, "deletion of system exchange 'amq.topic'"),
+        ("delete_queue", {"name": "all", "if_unused": True}, 406, "in use"),
+        ("bind", {"source": "orders", "destination": "none"}, 404, "no queue 'none'"),
+        ("publish", {"exchange": "none"}, 404, "no exchange 'none'"),
+        ("purge", {"name": "none"}, 404, "no queue 'none'"),
+        ("purge", {"name": "all", "user": "bob", "vhost": "/"}, 530, "access to vhost '/' refused"),
+        ("declare_queue", {"name": "x", "user": "bob"}, 403, "access to queue 'x' in vhost 'shop' refused"),
+    ],
+)  # fmt: skip
+def test_server_refuses_with_code_and_text_and_says_why(lab, kind, args, code, text) -> None:
+    events = order(lab, f"rabbitmq_{kind}", **{"vhost": "shop", **args})
+    ((told, inputs, data),) = answers(events)
+    assert (told, inputs["reply_code"], data["verb"]) == (REFUSED, code, kind)
+    assert text in inputs["reply_text"]
+    (event,) = [event for event in events if event["kind"] == REFUSED]
+    assert event["cause"] == {"command": lab.position}
+
+
+@pytest.mark.parametrize(
+    ("kind", "args", "field"),
+    [
+        ("purge", {"name": "all", "user": "eve"}, "args.user"),
+        ("purge", {"name": "all", "vhost": "eve"}, "args.vhost"),
+        ("purge", {}, "args.name"),
+        ("get", {"name": "all", "then": "eat"}, "args.then"),
+        ("publish", {"priority": 256}, "args.priority"),
+        ("alarm", {"resource": "soul"}, "args.resource"),
+        ("alarm", {"resource": "disk", "is_on": False}, "args.is_on"),
+        ("start", {}, "rig"),
+        ("import", {"definitions": {"queues": [{"vhost": "/"}]}}, "args.definitions.queues.0.name"),
+    ],
+)  # fmt: skip
+def test_we_refuse_at_the_field_and_nothing_changes(lab, kind, args, field) -> None:
+    before = lab.checkpoint()
+    with pytest.raises(CommandError) as refused:
+        order(lab, f"rabbitmq_{kind}", **args)
+    assert refused.value.field == field and lab.checkpoint() == before
+
+
+def test_alarm_blocks_publishers_until_it_is_cleared(lab) -> None:
+    order(lab, "rabbitmq_alarm", resource="memory", seconds=3)
+    blocked = queue_of(lab, "all").published
+    order(lab, "rabbitmq_permissions", user="bob", vhost="shop", seconds=3)
+    assert queue_of(lab, "all").published == blocked
+    view = lab.view()["rigs"]["rabbitmq"]["rabbitmq"]
+    assert [each["is_blocked"] for each in view["vhosts"]["shop"]["publishers"].values()] == [True]
+    order(lab, "rabbitmq_alarm", resource="memory", is_on=False)
+    assert queue_of(lab, "all").published > blocked + 100
+
+
+def test_permissions_users_and_vhosts_change_what_is_allowed(lab) -> None:
+    order(lab, "rabbitmq_vhost", name="lab")
+    order(lab, "rabbitmq_user", name="eve", password="e")
+    ((kind, inputs, _),) = answers(order(lab, "rabbitmq_declare_queue", vhost="lab", user="eve", name="q"))
+    assert (kind, inputs["reply_code"]) == (REFUSED, 530)
+    order(lab, "rabbitmq_permissions", user="eve", vhost="lab", configure="^q")
+    ((kind, _, _),) = answers(order(lab, "rabbitmq_declare_queue", vhost="lab", user="eve", name="q"))
+    assert kind == DONE
+    order(lab, "rabbitmq_permissions", user="eve", vhost="lab", is_cleared=True)
+    ((kind, inputs, _),) = answers(order(lab, "rabbitmq_get", vhost="lab", user="eve", name="q"))
+    assert (kind, inputs["reply_code"]) == (REFUSED, 530)
+
+
+def test_definitions_of_a_server_are_added(lab) -> None:
+    server = {
+        kind: TOPOLOGY[kind] for kind in ("vhosts", "users", "permissions", "exchanges", "queues", "bindings")
+    }
+    other = lab_of({"queues": [{"name": "q"}], "publishers": [{}], "consumers": [{"queue": "q"}]})
+    order(
+        other,
+        "rabbitmq_import",
+        seconds=3,
+        definitions={**server, "policies": [], "rabbit_version": "3.10.8"},
+    )
+    state = other.lanes["rabbitmq"].reads.broker()
+    assert list(state.vhosts["shop"].queues) == ["all", "new", "morgue"] and list(state.users) == [
+        "guest",
+        "bob",
+    ]
+    assert len(list(state.vhosts["shop"].bindings())) == 6
+
+
+def test_restart_brings_back_what_is_durable_and_persistent(lab) -> None:
+    order(lab, "rabbitmq_consume", "c1", ack="never", prefetch=7, seconds=5)
+    waiting = queue_of(lab, "all").ready + queue_of(lab, "all").unacked_count
+    events = order(lab, "rabbitmq_stop")
+    with pytest.raises(CommandError):
+        order(lab, "rabbitmq_purge", vhost="shop", name="all")
+    events = order(lab, "rabbitmq_start")
+    (started,) = [event for event in events if event["kind"] == "rabbitmq.server.start"]
+    assert started["data"]["queues"] == 1 and 20 <= started["data"]["messages"] <= waiting
+    vhost = lab.lanes["rabbitmq"].reads.broker().vhosts["shop"]
+    assert list(vhost.queues) == ["all"] and "orders" in vhost.exchanges and "dead" not in vhost.exchanges
+    lab.advance_to(lab.now_us + 8_000_000)
+    publishing = lab.lanes["rabbitmq"].world.slots["publisher"].node.state.roles[0]
+    assert publishing.connection and not publishing.waiting and not publishing.lost
+
+
+def test_view_names_why_a_queue_grows(lab) -> None:
+    def why(name):
+        node = lab.view()["rigs"]["rabbitmq"]["rabbitmq"]["vhosts"]["shop"]["queues"][name]
+        return node["growing"], len(node["growing_by"])
+
+    lab.advance_to(10_000_000)
+    assert why("morgue") == ("no_consumer", 0)
+    order(lab, "slow", "c2", rate=1, seconds=8)
+    assert why("new") == ("at_prefetch", 1)
+    order(lab, "rabbitmq_consume", "c2", ack="never", prefetch=0, seconds=4)
+    order(lab, "rabbitmq_consume", "c2", prefetch=3, seconds=6)
+    assert why("new") == ("unacked", 1)
