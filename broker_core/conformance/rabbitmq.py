@@ -26,8 +26,9 @@ def run_sessions(document: Json) -> Iterator[CaseResult]:
         yield case(row["id"], partial(run_session, row))
 
 
-def run_session(row: Json) -> CaseResult:
-    session = Session(row.get("setup", {}), int("final" in row))
+def run_session(row: Json, clients: type[Session] = Session) -> CaseResult:
+    """clients: who plays them."""
+    session = clients(row.get("setup", {}), int("final" in row))
     for place, step in enumerate(row["steps"]):
         if any(frame.get("reply_code") == INTERNAL_ERROR for frame in step.get("recv", {}).get("A.0", [])):
             return skipped(row["id"], "the server's own fault, which is not to be copied (facts, 120)")

@@ -96,6 +96,8 @@ class Broker(BrokerBase):
         channel = known.channels.get(method.channel)
         if known.state != RUNNING or method.channel == 0:
             raise unexpected_in(known)
+        if not 0 < method.channel <= SHORT_MAX:
+            raise no_such_channel(method.channel)
         if type(method) is m.ChannelOpen:
             channel_handlers.open_(self, known, connection, method, now_us, out)
         elif method.channel in known.closing:
@@ -114,9 +116,7 @@ class Broker(BrokerBase):
             if known.state != RUNNING or method.channel == 0:
                 refused = unexpected_in(known)
             elif not 0 < method.channel <= SHORT_MAX:
-                refused = Refused(
-                    codes.SYNTAX_ERROR, f"channel {method.channel!r:.80} does not fit its field"
-                )
+                refused = no_such_channel(method.channel)
             else:
                 refused = Refused(codes.CHANNEL_ERROR, "expected 'channel.open'")
             self.refuse_connection(connection, refused, IDS.get(type(method), (0, 0)), now_us, out)
@@ -216,3 +216,8 @@ class Broker(BrokerBase):
             {"consumer": known.name, "connection": channel.connection, "unacked": len(channel.unacked)},
         )
         self.refuse(channel.connection, channel, None, precondition(text), now_us, out, TIMED_OUT)
+
+
+def no_such_channel(number: int) -> Refused:
+    """No frame carries that channel's number."""
+    return Refused(codes.SYNTAX_ERROR, f"channel {number!r:.80} does not fit its field")

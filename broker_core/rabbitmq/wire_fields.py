@@ -22,8 +22,8 @@ LONG_STRINGS = {"mechanisms", "locales", "challenge", "response", "new_secret", 
 LONGS = {"frame_max", "prefetch_size", "message_count", "consumer_count"}
 LONGLONGS = {"delivery_tag", "timestamp"}
 OCTETS = {"version_major", "version_minor", "delivery_mode", "priority"}
-UNCHECKED = {"message", "delivery_tag"}
-"""Fields whose values the handlers refuse with words of their own."""
+UNCHECKED = {"message", "delivery_tag", "channel"}
+"""Fields whose values the broker and its handlers refuse with words of their own."""
 Check = Callable[[Any], bool]
 
 

@@ -23,6 +23,7 @@ ORDER = (
     "assignors",
     "ring",
     "amqp",
+    "rabbitmq",
     "subscriptions",
     "core",
     "seek",

@@ -17,6 +17,7 @@ SIZES: dict[str, dict[str, Any]] = {
     "labs": {"CLICKS": 2, "CROWDS": ((2, 8, 300),), "WATCHED_S": (0.5, 0.5)},
     "click": {"CLICKS": 2, "CROWD": 2, "CROWD_S": 1},
     "feed": {"CLIENTS": 4, "DEAF": 1, "SECONDS": 1, "LINGER_S": 1},
+    "rabbitmq": {"MESSAGES": 500, "REPEATS": 1},
     "amqp": {"BINDINGS": 200, "KEYS": 200, "MATCHES": 2_000, "MESSAGES": 100, "REPEATS": 1},
     "ring": {"CONSUMERS": 10, "REPEATS": 1, "RECORDS": 2_000},
     "core": {"WARM_S": 1, "MEASURED_S": 1, "GROWN_S": 5},

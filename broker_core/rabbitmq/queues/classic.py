@@ -85,7 +85,7 @@ class ClassicQueue:
     """
 
     __slots__ = (
-        "_levels", "bodies", "consumers", "dead", "limiters", "messages", "settings", "state", "workload_size",
+        "_levels", "_only", "bodies", "consumers", "dead", "limiters", "messages", "settings", "state", "workload_size",
     )  # fmt: skip
 
     def __init__(self, state: QueueState | None = None) -> None:
@@ -94,6 +94,7 @@ class ClassicQueue:
         self.bodies, self._levels, self.consumers = state.bodies.at, state.levels, state.consumers
         while len(self._levels) <= self.settings.max_priority:
             self._levels.append(Level())
+        self._only = self._levels[0] if len(self._levels) == 1 else None  # without priorities
         self.consumers.is_single = self.settings.is_single_active
         self.dead: list[tuple[int, str]] = []  # (message, reason), the first to die first
         self.attach(Messages(), {}, _no_size)
@@ -306,8 +307,8 @@ class ClassicQueue:
     @property
     def ready(self) -> int:
         """How many messages wait for a consumer with room."""
-        if len(self._levels) == 1:
-            level = self._levels[0]
+        level = self._only
+        if level is not None:
             return len(level.requeued) + len(level.fresh)
         return sum(map(len, self._levels))
 
@@ -371,8 +372,9 @@ class ClassicQueue:
 
     def _take(self) -> tuple[int, bool]:
         """The head leaves the ready messages."""
-        levels = self._levels
-        level = levels[0] if len(levels) == 1 else next(level for level in reversed(levels) if level)
+        level = self._only
+        if level is None:
+            level = next(level for level in reversed(self._levels) if level)
         position, redelivered = level.take()
         if self.settings.max_bytes is not None:
             self.state.ready_bytes -= self._size(self.bodies[position])

@@ -239,7 +239,9 @@ class HostileClient(RuleBasedStateMachine):
     @invariant()
     def the_state_can_be_kept(self) -> None:
         kept = to_plain(self.broker)
-        assert to_plain(from_plain(kept, BrokerState)) == kept
+        restored = from_plain(kept, BrokerState)
+        assert to_plain(restored) == kept
+        check_laws(Broker(restored))
 
 
 HostileClient.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
