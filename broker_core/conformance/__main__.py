@@ -115,7 +115,7 @@ def _print_file(name: str, results: list[CaseResult]) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m broker_core.conformance",
-        description="Run recorded answers of Pulsar, Kafka and TubeMQ against the core.",
+        description="Run recorded answers of Pulsar, Kafka, TubeMQ and RabbitMQ against the core.",
     )
     parser.add_argument(
         "paths",
