@@ -41,7 +41,7 @@ from broker_core.rabbitmq.definitions import read_definitions
 from broker_core.rabbitmq.methods import BasicPublish
 from broker_core.sim.design import Design
 from broker_core.sim.program import Leave, Order, Program
-from broker_core.sim.slot import Slot
+from broker_core.sim.slot import RUNNING, Slot
 
 PREFETCH = {"prefetch_5": 5, "prefetch_1": 1, "prefetch_unlimited": 0}
 CONSUMER_TIMEOUT_MAX_MS = 86_400_000
@@ -115,7 +115,8 @@ class RabbitMqRules:
         """Its nodes drop what they are done with themselves."""
         self.reads.notes.note(self.reads.queues().values(), second)
         state = self.reads.broker()
-        if LOADER in state.users and not any(known.user == LOADER for known in state.connections.values()):
+        is_idle = not any(known.user == LOADER for known in state.connections.values())
+        if LOADER in state.users and is_idle and lane.world.condition(BROKER) == RUNNING:
             lane.world.order(BROKER, server.DeleteUser(LOADER))
 
     # -- a person's verbs ------------------------------------------------------------------------------------
