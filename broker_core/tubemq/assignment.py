@@ -75,9 +75,19 @@ def owned_by(keys: Iterable[str], source_count: int, node_id: int) -> list[str]:
     return [*_owned_by(tuple(keys), source_count, node_id)]
 
 
-@lru_cache(maxsize=1_024)
-def _owned_by(keys: tuple[str, ...], source_count: int, node_id: int) -> tuple[str, ...]:
-    return tuple(java_sorted(key for key in keys if is_owned(key, source_count, node_id)))
+def _owned_by(keys: tuple[str, ...], source_count: int, node_id: int) -> Iterable[str]:
+    if source_count < 1:
+        return java_sorted(key for key in keys if is_owned(key, source_count, node_id))
+    return _shares(keys, source_count).get(node_id, ())
+
+
+@lru_cache(maxsize=64)
+def _shares(keys: tuple[str, ...], source_count: int) -> dict[int, list[str]]:
+    """Node -> its keys in key order. Once for all clients of a group: each asks with the same keys and count."""
+    shares: dict[int, list[str]] = {}
+    for key in java_sorted(keys):
+        shares.setdefault(node_of(key, source_count), []).append(key)
+    return shares
 
 
 class Disconnect(msgspec.Struct, frozen=True, tag="disconnect"):
