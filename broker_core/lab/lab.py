@@ -326,9 +326,9 @@ class Lab(LabState):
 
         names: the consumers that it was about, none for a change of rule. meaning: `ConsumerCommand.meaning`.
         """
-        kind, args = command.kind, command.said()
+        kind, said = command.kind, command.said()
         count = max(1, len(names))
-        params: Json = {"count": count, **args}
+        params: Json = {"count": count, **said}
         if names:
             params["consumer"] = names[-1]
         if kind == Join.kind:
@@ -339,6 +339,8 @@ class Lab(LabState):
         self.caption = {"code": kind, "params": {**params, **by, **(meaning or {})}}
         name = params.get("consumer")
         tick = {
+            # Its few words name a broker or a topic, never a list or a table.
+            **{word: value for word, value in said.items() if isinstance(value, str | int)},
             "at_us": self.now_us,
             "kind": kind,
             "consumer": name,

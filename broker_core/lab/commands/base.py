@@ -79,7 +79,7 @@ class Command(ABC):
         return {}
 
     def said(self) -> Json:
-        """What a caption may speak of: its arguments, or what it has to know of them."""
+        """What caption and timeline may speak of: its arguments, or what they have to know of them."""
         return self.args()
 
     def consumer_name(self) -> str | None:

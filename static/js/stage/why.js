@@ -35,7 +35,7 @@ function because(cause, known, timeline, say) {
   }
   const command = timeline[cause.command];
   if (!command) return say("why.your_earlier", { position: cause.command });
-  const { consumer, count } = command, did = say(tickCode(command), { consumer, count });
+  const did = say(tickCode(command), command);
   return say(cause.command === 0 ? "why.start" : command.by === "demo" ? "why.demo" : "why.you", { did });
 }
 

@@ -8,7 +8,7 @@ import { load } from "../fixtures/load.mjs";
 const words = {
   second: "s", minute: "min", "list.comma": ", ", "why.because": "because of: {what}", "why.you": "your command: {did}",
   "why.earlier": "earlier", "why.your_earlier": "your command {position}", "why.start": "the lab began: {did}",
-  "tick.join": "{consumer} joined", "tick.join_many": "{count} joined",
+  "tick.cluster_cut_link": "{one}–{other} cut", "tick.join": "{consumer} joined", "tick.join_many": "{count} joined",
   "fact.heartbeat_interval_us": "a heartbeat every",
   "event.tubemq.group.restarting": "All clients stop: {from} becomes {to}",
   "event.tubemq.client.started": "{consumer} started as node {node_id}",
@@ -31,6 +31,14 @@ test("a cause that the page no longer holds is said to be earlier, and the lab's
   assert.equal(chainOf(view, "pulsar")[0].cause, "the lab began: 3 joined");
   view.rigs.pulsar.why[0].cause = { command: 999 };
   assert.equal(chainOf(view, "pulsar")[0].cause, "your command 999");
+});
+
+test("an order to a broker or a link is said with its names", () => {
+  const view = load("stage");
+  const cut = { kind: "cluster_cut_link", consumer: null, count: 1, one: "broker-1", other: "broker-2" };
+  view.timeline[7] = { at_us: 0, ...cut };
+  view.rigs.pulsar.why[0].cause = { command: 7 };
+  assert.equal(chainOf(view, "pulsar")[0].cause, "your command: broker-1–broker-2 cut");
 });
 
 test("what went in has a label and a unit, and is left out where it is unknown or said already", () => {
