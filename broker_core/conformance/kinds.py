@@ -28,6 +28,7 @@ from broker_core.conformance import (
     tubemq,
     tubemq_balance,
     tubemq_broker,
+    tubemq_client,
     tubemq_master,
 )
 from broker_core.conformance.result import CaseResult
@@ -180,6 +181,7 @@ KINDS = (
         {"cases": {"consumers_in_join_order", "expected"}},
         tubemq_balance.run_server_start_assign,
     ),
+    Kind("client_life", {"cases": {"brokers", "log", "steps"}}, tubemq_client.run_client_life),
     Kind("server_cycles", {"cases": {"brokers", "topics", "cycles"}}, tubemq_balance.run_server_cycles),
     Kind(
         "server_resource_rate",

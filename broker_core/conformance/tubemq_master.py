@@ -51,7 +51,7 @@ def _conversation(row: Json) -> CaseResult:
         expected = {name: value for name, value in step["result"].items() if name != "msg"}
         expected["groups"] = step["groups_after"]
         got = _act(node, answers, step["do"])
-        got["groups"] = {name: _shown(state, name) for name in (*step["groups_after"], *state.groups)}
+        got["groups"] = {name: shown_group(state, name) for name in (*step["groups_after"], *state.groups)}
         if got != expected:
             return CaseResult(row["id"], "failed", {"step": number, "do": step["do"], **expected}, got)
     return passed(row["id"])
@@ -111,7 +111,7 @@ def _request(do: Json) -> r.Request:
     raise ValueError(f"unknown step {do['op']!r}")
 
 
-def _shown(state: MasterState, name: str) -> Json | None:
+def shown_group(state: MasterState, name: str) -> Json | None:
     """A group as the recorder shows it."""
     group = state.groups.get(name)
     if group is None:

@@ -58,6 +58,7 @@ def test_it_runs_as_a_module_on_a_folder() -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
         "tubemq/broker_register.json: 44 passed, 0 failed, 0 skipped",
+        "tubemq/client_life.json: 21 passed, 0 failed, 0 skipped",
         "tubemq/master_register.json: 51 passed, 0 failed, 0 skipped",
         "tubemq/meta_expand.json: 20 passed, 0 failed, 0 skipped",
         "tubemq/mod_assign.json: 106 passed, 0 failed, 0 skipped",
@@ -65,7 +66,7 @@ def test_it_runs_as_a_module_on_a_folder() -> None:
         "tubemq/server_resource_rate.json: 10 passed, 0 failed, 0 skipped",
         "tubemq/server_start_assign.json: 40 passed, 0 failed, 0 skipped",
         "tubemq/set_difference.json: 60 passed, 0 failed, 0 skipped",
-        "355 passed, 0 failed, 0 skipped",
+        "376 passed, 0 failed, 0 skipped",
     ]
 
 

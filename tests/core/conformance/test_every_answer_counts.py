@@ -168,6 +168,13 @@ QUESTIONS: dict[tuple[str, str], tuple[str, ...]] = {
         "steps.*.do.*",
         "steps.*.result.msg",
     ),
+    ("client_life", "cases"): (
+        "brokers.*",
+        "log.*",
+        "steps",
+        "steps.*.do.*",
+        "steps.*.result.msg",
+    ),
     ("server_start_assign", "cases"): (
         "brokers.*",
         "topics",
@@ -255,6 +262,7 @@ FILES = {
             "set_difference",
             "broker_register",
             "master_register",
+            "client_life",
             "server_start_assign",
             "server_cycles",
             "server_resource_rate",

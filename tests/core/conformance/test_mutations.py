@@ -121,6 +121,7 @@ CHANGES: list[tuple[str, str, str, Callable[[Row], None]]] = [
     ("tubemq", "mod_assign", "single_checks", other("mine")),
     ("tubemq", "meta_expand", "cases", first_status),
     ("tubemq", "set_difference", "cases", plus_one("calls", 0, -1)),
+    ("tubemq", "client_life", "cases", plus_one("steps", 1, "result", "code")),
     ("tubemq", "server_start_assign", "cases", plus_one("resource_check", "current_rate")),
     ("tubemq", "server_cycles", "cases", other("cycles", 0, "rule")),
     ("tubemq", "server_resource_rate", "cases", plus_one("steps", 0, "status")),

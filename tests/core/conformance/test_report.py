@@ -45,6 +45,7 @@ FILES = {
     "tubemq/master_register": "master_register",
     "tubemq/meta_expand": "meta_expand",
     "tubemq/mod_assign": "mod_assign",
+    "tubemq/client_life": "client_life",
     "tubemq/server_cycles": "server_cycles",
     "tubemq/server_resource_rate": "server_resource_rate",
     "tubemq/server_start_assign": "server_start_assign",
