@@ -201,7 +201,8 @@ class Cut(NamedTuple):
 
 @dataclass(slots=True)
 class Journal:
-    """What a lab's whole life is made of. The save format, the share link and the bug report.
+    """What a lab's whole life is made of. The save format, the share link and the bug report. Which version of the
+    rules it was made under is in the lab's row and in `/api/labs/<id>/journal/`.
 
     commands: by position, each with "position" and "at_us". checkpoints: ascending, so that seeking is quick; none
     is needed.

@@ -9,6 +9,7 @@ through the lane, so that the answer comes at once however long the lab has run.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from functools import partial
 from typing import Protocol
 
 from broker_core.clock import SECOND_US
@@ -72,9 +73,7 @@ class LanePast:
         """Up to the lab's present."""
         commands = list(self.commands())
         replay = Replay(self, commands, self.lab.now_us, {command["position"] for command in commands})
-        while not replay.is_there:
-            yield from replay.step(SWITCH_STRETCH_US)
-            yield None
+        yield from replay.finishing(partial(replay.step, SWITCH_STRETCH_US))
 
     def advancing(self, at_us: int) -> Pieces[list[Json]]:
         lab, lane = self.lab, self.lane

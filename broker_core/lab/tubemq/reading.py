@@ -11,7 +11,7 @@ from broker_core.events import Json
 from broker_core.hashing.java_hash import java_text, string_hash_unsigned
 from broker_core.lab.consumer import CRASHED, GONE, Consumer
 from broker_core.lab.tubemq.operator import Notes
-from broker_core.lab.tubemq.picture import clients_view, partitions_view
+from broker_core.lab.tubemq.views.clients import clients_view, partitions_view
 from broker_core.lab.workload.live_keys import NO_KEY
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.sim.slot import Slot
