@@ -78,6 +78,20 @@ def test_top_level_holds_what_the_mission_names_and_nothing_else():
     assert tops <= FOLDERS | FILES, tops - FOLDERS - FILES
 
 
+LINES_MAX = 450
+"""As `tests/js/modules.test.mjs` asks of modules and of their tests."""
+
+
+def test_no_file_of_python_is_longer_than_450_lines():
+    lengths = {
+        name: len((ROOT / name).read_text(encoding="utf-8").splitlines())
+        for name in tracked()
+        if name.endswith(".py") and (ROOT / name).exists()
+    }
+    assert len(lengths) > 1_000
+    assert {name: length for name, length in lengths.items() if length > LINES_MAX} == {}
+
+
 def test_repository_names_no_registry_and_no_path_of_a_machine():
     # Put together here, so that this file does not name them itself.
     words = [

@@ -16,6 +16,7 @@ from tests.supervisor.site import SupervisedSite
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 PATIENCE_MS = 15_000
+THREE = {"model": "kafka", "brokers": 3, "partitions": 3, "min_insync_replicas": 2, "offsets_partitions": 3}
 # each story has labs of its own: when it is over they should not play on beside the next for ten minutes
 IDLE_PAUSE_S = "10"
 
@@ -101,6 +102,11 @@ def page(profile: Callable[..., BrowserContext], site: SupervisedSite) -> Page:
     return open_stage(profile(), site)
 
 
+@pytest.fixture
+def cluster(profile: Callable[..., BrowserContext], site: SupervisedSite) -> Page:
+    return open_cluster(profile(), site)
+
+
 def open_stage(context: BrowserContext, site: SupervisedSite, path: str = "?demo=off") -> Page:
     """A page of the Stage that moves. A fresh demo does nothing on its own: a story may take as long as it
     needs."""
@@ -121,6 +127,29 @@ def post(page: Page, path: str, body: dict[str, Any]) -> dict[str, Any]:
         [path, body],
     )
     return answer
+
+
+def set_speed(page: Page, lab: str, speed: int) -> None:
+    answer = post(
+        page,
+        f"/api/labs/{lab}/commands/",
+        {"command_id": f"speed-{speed}", "kind": "speed", "args": {"speed": speed}},
+    )
+    assert answer["state"] == "accepted", answer
+
+
+def open_cluster(context: BrowserContext, site: SupervisedSite, lane: dict[str, Any] = THREE) -> Page:
+    """The page of a lab that was just made, moving, and with records: leaders are elected and the producer
+    knows them."""
+    page = context.new_page()
+    page.goto(f"{site.url}labs/")
+    scenario = {"lanes": [lane], "workload": {"kind": "uniform", "keys": 20, "rate": 20}}
+    lab = post(page, "/api/labs/", scenario)["id"]
+    set_speed(page, lab, 8)
+    page.goto(f"{site.url}lab/{lab}/kafka/cluster/")
+    page.wait_for_function("() => Number(document.getElementById('clock').textContent.split(':')[1]) >= 4")
+    set_speed(page, lab, 1)
+    return page
 
 
 def drawn_seq(page: Page) -> int:

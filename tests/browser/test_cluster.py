@@ -3,16 +3,13 @@ its cards and tables say."""
 
 import re
 from collections.abc import Callable
-from typing import Any
 
-import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import post, save, wait_text
+from tests.browser.conftest import THREE, open_cluster, save, wait_text
 from tests.supervisor.site import SupervisedSite
 
 Profile = Callable[..., BrowserContext]
-THREE = {"model": "kafka", "brokers": 3, "partitions": 3, "min_insync_replicas": 2, "offsets_partitions": 3}
 NINE = {
     "model": "kafka",
     "brokers": 9,
@@ -22,34 +19,6 @@ NINE = {
     "racks": list("abcabcabc"),
 }
 NOTICED_MS = 60_000
-
-
-def set_speed(page: Page, lab: str, speed: int) -> None:
-    answer = post(
-        page,
-        f"/api/labs/{lab}/commands/",
-        {"command_id": f"speed-{speed}", "kind": "speed", "args": {"speed": speed}},
-    )
-    assert answer["state"] == "accepted", answer
-
-
-def open_cluster(context: BrowserContext, site: SupervisedSite, lane: dict[str, Any] = THREE) -> Page:
-    """The page of a lab that was just made, moving, and with records: leaders are elected and the producer
-    knows them."""
-    page = context.new_page()
-    page.goto(f"{site.url}labs/")
-    scenario = {"lanes": [lane], "workload": {"kind": "uniform", "keys": 20, "rate": 20}}
-    lab = post(page, "/api/labs/", scenario)["id"]
-    set_speed(page, lab, 8)
-    page.goto(f"{site.url}lab/{lab}/kafka/cluster/")
-    page.wait_for_function("() => Number(document.getElementById('clock').textContent.split(':')[1]) >= 4")
-    set_speed(page, lab, 1)
-    return page
-
-
-@pytest.fixture
-def cluster(profile: Profile, site: SupervisedSite) -> Page:
-    return open_cluster(profile(), site)
 
 
 def pause(page: Page) -> None:
@@ -192,115 +161,6 @@ def test_every_verb_of_a_broker_is_a_button_that_says_what_it_is(cluster: Page) 
     expect(page.locator('[data-broker="2"]')).to_have_attribute("aria-label", re.compile("running"))
     page.locator("#verbs").get_by_role("button", name="Slow disk").click()
     expect(page.locator("#verbs").get_by_role("button", name="Fast disk")).to_be_visible()
-
-
-def test_a_topic_gets_more_partitions_and_never_fewer(cluster: Page) -> None:
-    page = cluster
-    page.keyboard.press("a")
-    before = int(page.locator("#add-partitions [name=count]").input_value()) - 1
-    expect(page.locator("#add-partitions [data-of]")).to_contain_text("in total")
-    page.fill("#add-partitions [name=count]", str(before))
-    page.keyboard.press("Enter")
-    expect(page.locator("#add-partitions .bad")).to_be_visible()
-    expect(page.locator("#add-partitions [name=count]")).to_be_focused()
-    page.fill("#add-partitions [name=count]", str(before + 2))
-    page.keyboard.press("Enter")
-    expect(page.locator("#add-partitions")).to_be_hidden()
-    expect(page.locator("#map [data-partition]")).to_have_count(before + 2)
-    save(page, "cluster-partitions")
-
-
-def test_a_new_topic_says_how_long_it_keeps_and_how_it_cleans_and_a_wrong_number_is_refused_at_its_field(
-    cluster: Page,
-) -> None:
-    page = cluster
-    page.keyboard.press("n")
-    page.keyboard.type("audit")
-    page.fill("#create-topic [name=partitions]", "1")
-    page.locator("#create-topic summary").click()
-    page.select_option("#create-topic [name=cleanup_policy]", "compact,delete")
-    page.fill("#create-topic [name=retention_ms]", "-1")
-    page.fill("#create-topic [name=min_cleanable_dirty_ratio_percent]", "200")
-    page.locator("#create-topic summary").click()
-    page.locator("#create-topic [type=submit]").click()
-    ratio = page.locator("#create-topic [name=min_cleanable_dirty_ratio_percent]")
-    expect(page.locator("#create-topic .bad")).to_contain_text("from 0 to 100")
-    expect(ratio).to_be_focused()
-    save(page, "cluster-settings-refused")
-    ratio.fill("20")
-    page.fill("#create-topic [name=min_compaction_lag_ms]", "9")
-    page.fill("#create-topic [name=max_compaction_lag_ms]", "8")
-    page.keyboard.press("Enter")
-    expect(page.locator("#create-topic .bad")).to_contain_text("must not be above max_compaction_lag_ms")
-    expect(page.locator("#create-topic [name=min_compaction_lag_ms]")).to_be_focused()
-    page.fill("#create-topic [name=min_compaction_lag_ms]", "")
-    page.keyboard.press("Enter")
-    expect(page.locator("#large-title")).to_have_text("audit-0")
-    site, lab = page.url.split("/lab/")[0], page.url.split("/lab/")[1].split("/")[0]
-    journal = page.request.get(f"{site}/api/labs/{lab}/journal/").json()
-    made = next(
-        command["args"]
-        for command in reversed(journal["commands"])
-        if command["kind"] == "cluster_create_topic"
-    )
-    wanted = {
-        "cleanup_policy": "compact,delete",
-        "retention_ms": -1,
-        "min_cleanable_dirty_ratio_percent": 20,
-        "max_compaction_lag_ms": 8,
-    }
-    assert {name: made[name] for name in wanted} == wanted
-    assert "segment_ms" not in made and "min_compaction_lag_ms" not in made
-
-
-def test_an_operator_makes_a_topic_moves_it_and_elects_and_a_wrong_one_is_refused_at_its_field(
-    cluster: Page,
-) -> None:
-    page = cluster
-    page.keyboard.press("n")
-    expect(page.locator("#create-topic [name=topic]")).to_be_focused()
-    page.keyboard.type("payments")
-    page.fill("#create-topic [name=replication_factor]", "5")
-    page.keyboard.press("Enter")
-    expect(page.locator("#create-topic .bad")).to_contain_text("INVALID_REPLICATION_FACTOR")
-    expect(page.locator("#create-topic [name=replication_factor]")).to_be_focused()
-    save(page, "cluster-refused")
-    page.fill("#create-topic [name=replication_factor]", "3")
-    page.fill("#create-topic [name=partitions]", "1")
-    page.keyboard.press("Enter")
-    expect(page.locator("#large-title")).to_have_text("payments-0")
-    expect(page.locator("#create-topic")).to_be_hidden()
-    first = page.evaluate(
-        "() => document.querySelector('#large-words').textContent.match(/ISR ([\\d ]+)/)[1].trim().split(' ')"
-    )
-    page.keyboard.press("m")
-    expect(page.locator("#reassign [name=replicas]")).to_have_value(" ".join(first))
-    page.fill("#reassign [name=replicas]", "7")
-    page.keyboard.press("Enter")
-    expect(page.locator("#reassign .bad")).to_contain_text("broker 7 is not registered")
-    page.fill("#reassign [name=replicas]", f"{first[1]} {first[0]}")
-    page.keyboard.press("Enter")
-    wait_text(page, "#cards", f"payments-0 moves to brokers {first[1]} {first[0]}")
-    wait_text(page, "#large-words", "all copies")
-    page.wait_for_function(
-        "() => document.querySelector('#large-words').textContent.match(/ISR ([\\d "
-        "]+)/)[1].trim().split(' ').length === 2"
-    )
-    page.get_by_role("button", name="Elect preferred leader").click()
-    wait_text(page, "#large-words", f"Leader {first[1]}")
-    expect(page.get_by_role("button", name="Elect unclean")).to_be_disabled()
-    page.keyboard.press("w")
-    page.wait_for_selector('[data-client="writer-1"]')
-    page.click('[data-client="writer-1"]')
-    wait_text(page, "#producer-words", "transactional.id payments")
-    page.keyboard.press("p")
-    wait_text(page, "#verbs-about", "writer-1: paused")
-    page.keyboard.press("w")
-    page.wait_for_selector('[data-client="writer-2"]')
-    wait_text(page, "#cards", "writer-2 started with transactional.id payments")
-    page.keyboard.press("p")
-    wait_text(page, "#cards", "A producer was fenced")
-    save(page, "cluster-operator")
 
 
 def test_it_speaks_chinese_all_over(profile: Profile, site: SupervisedSite) -> None:

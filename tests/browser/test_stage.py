@@ -154,19 +154,6 @@ def test_language_changes_in_place_and_stays(page: Page) -> None:
     wait_text(page, "h1", "c4 加入。一次变化，四种代价。")
 
 
-def test_dark_is_remembered(page: Page) -> None:
-    page.click("#theme")
-    page.click("#theme")
-    assert page.get_attribute("html", "data-theme") == "dark"
-    page.reload()
-    assert page.get_attribute("html", "data-theme") == "dark"
-    assert (
-        page.evaluate("() => getComputedStyle(document.body.parentElement).backgroundColor")
-        == "rgb(20, 24, 29)"
-    )
-    save(page, "stage-dark")
-
-
 def test_phone_shows_one_lane_and_all_hero_figures(profile: Profile, site: SupervisedSite) -> None:
     page = open_stage(profile(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True), site)
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 390

@@ -1,4 +1,4 @@
-"""Stories of the Stage's controls: the space bar, one lane or all of them, a link to a moment."""
+"""Stories of the Stage's controls: the space bar, one lane or all of them, a link to a moment, light or dark."""
 
 import re
 from collections.abc import Callable
@@ -132,3 +132,16 @@ def test_link_to_no_moment_says_so(profile: Profile, site: SupervisedSite, page:
     save(guest, "moment-wrong")
     guest.click("main a")
     wait_frame(guest, -1)
+
+
+def test_dark_is_remembered(page: Page) -> None:
+    page.click("#theme")
+    page.click("#theme")
+    assert page.get_attribute("html", "data-theme") == "dark"
+    page.reload()
+    assert page.get_attribute("html", "data-theme") == "dark"
+    assert (
+        page.evaluate("() => getComputedStyle(document.body.parentElement).backgroundColor")
+        == "rgb(20, 24, 29)"
+    )
+    save(page, "stage-dark")
