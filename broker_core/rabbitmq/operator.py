@@ -12,6 +12,7 @@ import msgspec
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq import reply_codes as codes
 from broker_core.rabbitmq.broker_base import BrokerBase
+from broker_core.rabbitmq.confirms import DISK
 from broker_core.rabbitmq.connection import Connection
 from broker_core.rabbitmq.permissions import Permission, TopicPermission, User
 from broker_core.rabbitmq.vhost import Vhost
@@ -89,11 +90,12 @@ def obey(broker: BrokerBase, order: Order, now_us: int, out: Outbox) -> None:
     """Names that are not there change nothing, as do those that are there already."""
     state = broker.state
     match order:
-        case SetAlarm(resource, True):
-            if resource not in state.alarms:
+        case SetAlarm(resource, is_on):
+            if resource == DISK:  # something else fills it, or goes
+                out.disk.capacity_bytes = 0 if is_on else None
+            if is_on and resource not in state.alarms:
                 state.alarms.append(resource)
-        case SetAlarm(resource, False):
-            if resource in state.alarms:
+            elif not is_on and resource in state.alarms:
                 state.alarms.remove(resource)
         case Stop():
             why = "broker forced connection closure with reason 'shutdown'"

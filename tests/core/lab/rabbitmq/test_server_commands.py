@@ -90,14 +90,15 @@ def test_we_refuse_at_the_field_and_nothing_changes(lab, kind, args, field) -> N
     assert refused.value.field == field and lab.checkpoint() == before
 
 
-def test_alarm_blocks_publishers_until_it_is_cleared(lab) -> None:
-    order(lab, "rabbitmq_alarm", resource="memory", seconds=3)
+@pytest.mark.parametrize("resource", ["memory", "disk"])
+def test_alarm_blocks_publishers_until_it_is_cleared(lab, resource) -> None:
+    order(lab, "rabbitmq_alarm", resource=resource, seconds=3)
     blocked = queue_of(lab, "all").published
     order(lab, "rabbitmq_permissions", user="bob", vhost="shop", seconds=3)
     assert queue_of(lab, "all").published == blocked
     view = lab.view()["rigs"]["rabbitmq"]["rabbitmq"]
     assert [each["is_blocked"] for each in view["vhosts"]["shop"]["publishers"].values()] == [True]
-    order(lab, "rabbitmq_alarm", resource="memory", is_on=False)
+    order(lab, "rabbitmq_alarm", resource=resource, is_on=False)
     assert queue_of(lab, "all").published > blocked + 100
 
 
