@@ -2,7 +2,20 @@
 
 from django.urls import include, path, register_converter
 
-from dashboard.views import analyze, api, cluster, groups, health, labs, learn, log, pulsar, robots, stage
+from dashboard.views import (
+    analyze,
+    api,
+    cluster,
+    groups,
+    health,
+    labs,
+    learn,
+    log,
+    pulsar,
+    rabbitmq,
+    robots,
+    stage,
+)
 
 
 class LabIdConverter:
@@ -34,6 +47,7 @@ urlpatterns = [
     path("lab/<lab_id:lab_id>/kafka/cluster/", cluster.of_lab, name="cluster"),
     path("lab/<lab_id:lab_id>/kafka/groups/", groups.of_lab, name="groups"),
     path("lab/<lab_id:lab_id>/pulsar/", pulsar.of_lab, name="pulsar"),
+    path("lab/<lab_id:lab_id>/rabbitmq/", rabbitmq.of_lab, name="rabbitmq"),
     path("log/<lab_id:log_id>/", log.of_log, name="log-opened"),
     path("healthz", health.healthz, name="healthz"),
     path("", include("dashboard.logs.urls")),
@@ -48,6 +62,13 @@ urlpatterns = [
     path("api/labs/<str:lab_id>/snapshot/", api.snapshot, name="api-snapshot"),
     path("api/labs/<str:lab_id>/pulsar/key/", pulsar.key, name="api-lab-pulsar-key"),
     path("api/labs/<str:lab_id>/pulsar/ranges/", pulsar.ranges, name="api-lab-pulsar-ranges"),
+    path("api/labs/<str:lab_id>/rabbitmq/try/", rabbitmq.tried, name="api-lab-rabbitmq-try"),
+    path("api/labs/<str:lab_id>/rabbitmq/allowed/", rabbitmq.allowed, name="api-lab-rabbitmq-allowed"),
+    path(
+        "api/labs/<str:lab_id>/rabbitmq/definitions/",
+        rabbitmq.definitions,
+        name="api-lab-rabbitmq-definitions",
+    ),
     path("api/labs/<str:lab_id>/fork/", api.fork, name="api-fork"),
     path("api/labs/<str:lab_id>/kafka/comparison/<str:lane>/", api.comparison, name="api-comparison"),
     path("api/labs/<str:lab_id>/journal/", api.journal, name="api-journal"),

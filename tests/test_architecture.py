@@ -151,6 +151,7 @@ HOLDS = {
     "where is a batch written to the log, byte for byte": "def encode_batch",
     "where are a TubeMQ master's rules": "def refusal",
     "where does a new exchange type go": "EXCHANGE = Direct",
+    "why does a RabbitMQ queue grow": "def growing",
     "who gives a RabbitMQ message to a consumer": "def dispatch",
     "where do arrivals enter a world": "class Arrivals",
     "what may go wrong with a link": "CUT",

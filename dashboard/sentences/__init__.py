@@ -31,6 +31,7 @@ from dashboard.sentences.stage import STAGE
 from dashboard.sentences.strategies import STRATEGIES
 from dashboard.sentences.study import STUDY
 from dashboard.sentences.subscription import SUBSCRIPTION
+from dashboard.sentences.topology import TOPOLOGY
 
 EVERYWHERE: Mapping[str, Any] = {
     **CHROME,
@@ -58,6 +59,7 @@ PAGES: Mapping[str, Mapping[str, Any]] = {
     "learn": {**LEARN, **LESSON},
     "log": LOG,
     "pulsar": {**SUBSCRIPTION, **LESSON},
+    "rabbitmq": {**TOPOLOGY, **LESSON},
     "stage": LESSON,
 }
 SENTENCES: Mapping[str, Any] = {

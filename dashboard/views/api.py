@@ -12,6 +12,7 @@ JSON.
     GET  /api/labs/<id>/journal/                                                                200 {rules, scenario, commands}
     GET  /api/labs/<id>/events/?after=<seq>                                                     200 {events}
     GET  /api/labs/<id>/pulsar/key/, .../pulsar/ranges/                                         200 see lab/pulsar/views/subscription.py
+    GET  /api/labs/<id>/rabbitmq/try/, .../allowed/, .../definitions/                           200 see lab/rabbitmq/views/questions.py
     GET  /api/labs/<id>/kafka/comparison/<lane>/                                                200 the group under each assignor and protocol
     POST /api/labs/<id>/kafka/comparison/<lane>/                                                202 have that worked out, up to now
     POST /api/labs/<id>/fork/              {workload?, seed?} or {until_us?, until_position?, speed?}  201 as POST /api/labs/

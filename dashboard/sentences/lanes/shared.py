@@ -17,6 +17,8 @@ SHARED = {
     "cluster.link_title": _("Brokers, copies and the high watermark of each partition"),
     "groups.link": _("Group"),
     "groups.link_title": _("Members, coordinator and the protocol between them, message by message"),
+    "rabbitmq.link": _("Server"),
+    "rabbitmq.link_title": _("Exchanges, bindings, queues, permissions, and why a queue grows"),
     "pulsar.link": _("Subscription"),
     "pulsar.link_title": _("Hash space, cursor, permits, and why a consumer is idle"),
     "log.link_title": _("The partitions of this lane as they are on disk"),

@@ -10,7 +10,7 @@ import { openSocket } from "../feed/socket.js";
 
 const $ = (id) => document.getElementById(id);
 
-// take(view, seq): a newer view is here. current(): the one that is shown. near: where a refusal stands.
+// take(view, seq, events): a newer view is here. current(): the one that is shown. near: where a refusal stands.
 export function createFeed({ freshness, notice, near, current, take }) {
   const gone = createGone(notice);
   let socket = null;
@@ -24,7 +24,7 @@ export function createFeed({ freshness, notice, near, current, take }) {
       const reason = refusalIn(events, page.language);
       if (reason !== null) notice(say("notice.refused", { reason }), { near });
       gone.frame();
-      take(view, seq);
+      take(view, seq, events);
     },
   });
   function tell() {

@@ -3,6 +3,7 @@
 
 import { setTerm } from "../base/dom.js";
 import { NONE, number, percent, sentences } from "../base/say.js";
+import { chip } from "../drawing/chip.js";
 import { paint } from "../drawing/paint.js";
 import { idleWords, isWorth } from "./words.js";
 
@@ -101,20 +102,6 @@ export function createConsumers(table, onChoose) {
     kept.set(name, [figures, why]);
     return [figures, why];
   }
-}
-
-// A consumer's colour beside its name, with its texture. color: null for who has none yet.
-export function chip(color = null) {
-  const [svg, rect] = ["svg", "rect"].map((tag) => document.createElementNS("http://www.w3.org/2000/svg", tag));
-  for (const [name, value] of Object.entries({ width: 12, height: 12, "aria-hidden": "true" })) {
-    svg.setAttribute(name, value);
-  }
-  for (const [name, value] of Object.entries({ x: 0.5, y: 0.5, width: 11, height: 11, rx: 2, class: "o" })) {
-    rect.setAttribute(name, value);
-  }
-  if (color !== null) rect.setAttribute("fill", paint(color));
-  svg.append(rect);
-  return svg;
 }
 
 function set(element, text) {

@@ -15,13 +15,13 @@ const INK = {
 };
 const DASHED = { dead_letter: "7 4", return: "7 4", alternate: "2 4" };
 // Of the width that labels.js counts for a letter.
-const SANS = 0.87, MONO = 0.98;
+const SANS = 0.87, MONO = 0.98, LARGE = 1.08;
 
 // view: the topology. colorOf: a program's name -> its colour. words: {heads: {publisher, exchange, queue,
 // consumer}, key(binding), deadLetter(edge), returned(edge), nobody(queue name), type(exchange)} of the page's
 // catalogue. tried: {source, matches: Set of bindings' ids} while a message is tried, else null. chosen: {kind,
 // name} or null. order: of the last layout, while its nodes are the same.
-// -> {height, order, shapes, ways: {edge's id: its path}}, on which messages may move.
+// -> {height, order, shapes, ways: {kind:id of an edge: its path}}, on which messages may move.
 export function layout(view, { width, colorOf, words, tried = null, chosen = null, order = undefined }) {
   const places = placesOf(view, width, order), ways = waysOf(view, places);
   const isChosen = (kind, name) => chosen?.kind === kind && chosen.name === name;
@@ -47,7 +47,7 @@ export function layout(view, { width, colorOf, words, tried = null, chosen = nul
   }
   return {
     height: places.height, order: places.order, shapes,
-    ways: Object.fromEntries(ways.map(({ id, d }) => [id, d])),
+    ways: Object.fromEntries(ways.map((way) => [ownOf(way), way.d])),
   };
 }
 
@@ -73,25 +73,28 @@ function head(kind, places, words) {
 function line(way, view, tried, words) {
   const isOfSource = way.kind === "binding" && tried?.source === view.bindings[way.id].source;
   const isMatch = way.kind === "binding" && Boolean(tried?.matches.has(way.id)), isMiss = isOfSource && !isMatch;
-  const stroke = `var(--${isMiss ? "muted" : INK[way.kind]})`, id = `way-${way.id}`;
+  const stroke = `var(--${isMiss ? "muted" : INK[way.kind]})`, own = ownOf(way), id = `way-${own}`;
   const shapes = [];
   // What crosses a way back crosses it with a gap.
   if (way.kind === "consume") {
     shapes.push({
-      id: `gap-${way.id}`, tag: "path", d: way.d, fill: "none", stroke: "var(--panel)", "stroke-width": 6,
+      id: `gap-${own}`, tag: "path", d: way.d, fill: "none", stroke: "var(--panel)", "stroke-width": 6,
     });
   }
   shapes.push({
     id, tag: "path", d: way.d, fill: "none", stroke, "stroke-width": isMatch ? 2.5 : way.kind in DASHED ? 1.6 : 1.3,
-    "stroke-dasharray": isMiss ? "4 4" : (DASHED[way.kind] ?? null), class: `way ${way.kind}`, "data-way": way.id,
+    "stroke-dasharray": isMiss ? "4 4" : (DASHED[way.kind] ?? null), class: `way ${way.kind}`, "data-way": own,
   });
   if (way.head) {
-    shapes.push({ id: `head-${way.id}`, tag: "path", d: way.head, fill: "none", stroke, "stroke-width": 1.6 });
+    shapes.push({ id: `head-${own}`, tag: "path", d: way.head, fill: "none", stroke, "stroke-width": 1.6 });
   }
   const label = labelOf(way, view, words);
   if (label) shapes.push(...plate(way, label, isMatch, isMiss));
   return shapes;
 }
+
+// Two edges of different kinds may have one id: what a connection publishes and what comes back to it.
+const ownOf = ({ kind, id }) => `${kind}:${id}`;
 
 function labelOf(way, view, words) {
   if (way.kind === "binding") return words.key(view.bindings[way.id]);
@@ -107,10 +110,10 @@ function plate(way, label, isMatch, isMiss) {
   const look = `${LOOKS[way.kind]}${isMatch ? " b" : ""}${isMiss ? " m" : ""}`;
   return [
     {
-      id: `plate-${way.id}`, tag: "rect", x: round(way.x - wide / 2), y: round(way.y - 10), width: wide, height: 20,
+      id: `plate-${ownOf(way)}`, tag: "rect", x: round(way.x - wide / 2), y: round(way.y - 10), width: wide, height: 20,
       rx: 3, fill: "var(--panel)",
     },
-    text(`key-${way.id}`, way.x, way.y + 4.5, shown, {
+    text(`key-${ownOf(way)}`, way.x, way.y + 4.5, shown, {
       class: look, "text-anchor": "middle", title: shown === label ? undefined : label,
     }),
   ].map(({ title, ...shape }) => (title ? { ...shape, title } : shape));
@@ -131,8 +134,8 @@ function publisher(name, node, { x, y, width, height }, isChosen) {
       id, tag: "rect", x, y: round(y - height / 2), width, height, rx: height / 2, ...outline(false, isChosen),
       "stroke-dasharray": node.is_blocked ? "4 3" : null, ...part("publisher", name, isChosen, `${node.name} ${count}`),
     },
-    text(`${id}-name`, x + 13, y + 5, cut(node.name, width - 34 - widthOf(count)), { class: "b t15" }),
-    text(`${id}-count`, x + width - 12, y + 5, count, { class: "n m", "text-anchor": "end" }),
+    text(`name-${id}`, x + 13, y + 5, cut(node.name, width - 33 - widthOf(count), LARGE), { class: "b t15" }),
+    text(`count-${id}`, x + width - 12, y + 5, count, { class: "n m", "text-anchor": "end" }),
   ];
 }
 
@@ -147,8 +150,8 @@ function exchange(name, node, { x, y, width, height }, isStrong, isChosen, words
       ...outline(isStrong, isChosen), "stroke-dasharray": node.durable ? null : "6 2",
       ...part("exchange", name, isChosen, `${shown} ${type}`),
     },
-    text(`${id}-name`, x + 15, y + 5, cut(shown, width - 36 - widthOf(type) * SANS), { class: "b t15" }),
-    text(`${id}-type`, right - 14, y + 5, type, { class: "m", "text-anchor": "end" }),
+    text(`name-${id}`, x + 15, y + 5, cut(shown, width - 35 - widthOf(type) * SANS, LARGE), { class: "b t15" }),
+    text(`type-${id}`, right - 14, y + 5, type, { class: "m", "text-anchor": "end" }),
   ];
 }
 
@@ -160,16 +163,16 @@ function queue(name, node, { x, y, width, height }, most, isStrong, isChosen) {
       id, tag: "rect", x, y: top, width, height, rx: 4, ...outline(isStrong, isChosen),
       "stroke-dasharray": node.durable ? null : "6 2", ...part("queue", name, isChosen, `${name} ${count}`),
     },
-    text(`${id}-name`, x + 10, y + 1, cut(name, inner - 8 - widthOf(count)), { class: "b" }),
-    text(`${id}-ready`, x + width - 10, y + 1, count, { class: look, "text-anchor": "end" }),
+    text(`name-${id}`, x + 10, y + 1, cut(name, inner - 8 - widthOf(count)), { class: "b" }),
+    text(`ready-${id}`, x + width - 10, y + 1, count, { class: look, "text-anchor": "end" }),
     {
-      id: `${id}-room`, tag: "path", d: `M${round(x + 10)} ${bar}h${round(inner)}`, stroke: "var(--rule)",
+      id: `room-${id}`, tag: "path", d: `M${round(x + 10)} ${bar}h${round(inner)}`, stroke: "var(--rule)",
       "stroke-width": 5,
     },
   ];
   if (node.ready) {
     shapes.push({
-      id: `${id}-bar`, tag: "path", d: `M${round(x + 10)} ${bar}h${Math.max(3, filled)}`, stroke: "var(--ink)",
+      id: `bar-${id}`, tag: "path", d: `M${round(x + 10)} ${bar}h${Math.max(3, filled)}`, stroke: "var(--ink)",
       "stroke-width": 5,
     });
   }
@@ -190,17 +193,17 @@ function consumer(id, node, { x, y }, colorOf, isChosen) {
       opacity: node.is_gone || !node.is_active ? 0.45 : 1,
       ...part("consumer", id, isChosen, `${node.name} ${node.unacked}`),
     },
-    text(`${own}-name`, x + 23, y + 5, node.name, { class: "b t15" }),
+    text(`name-${own}`, x + 23, y + 5, node.name, { class: "b t15" }),
   ];
-  const from = x + 30 + widthOf(node.name), places = Math.max(node.unacked, node.prefetch_count);
+  const from = x + 30 + widthOf(node.name) * LARGE, places = Math.max(node.unacked, node.prefetch_count);
   if (places > RINGS_MAX || (!node.prefetch_count && node.unacked)) {
     const of = node.prefetch_count ? `${node.unacked}/${node.prefetch_count}` : String(node.unacked);
-    return [...shapes, text(`${own}-unacked`, from, y + 5, of, { class: "n m" })];
+    return [...shapes, text(`unacked-${own}`, from, y + 5, of, { class: "n m" })];
   }
   const rows = Math.ceil(places / RINGS_ROW);
   for (let place = 0; place < places; place += 1) {
     const cx = round(from + 6 + (place % RINGS_ROW) * RING);
-    const cy = round(y + (Math.floor(place / RINGS_ROW) - (rows - 1) / 2) * RING), ring = `${own}-ring-${place}`;
+    const cy = round(y + (Math.floor(place / RINGS_ROW) - (rows - 1) / 2) * RING), ring = `ring-${place}-${own}`;
     if (place >= node.unacked) {
       shapes.push({
         id: ring, tag: "circle", cx, cy, r: 4.8, fill: "none", stroke: "var(--muted)", "stroke-dasharray": "2 2",
@@ -209,7 +212,7 @@ function consumer(id, node, { x, y }, colorOf, isChosen) {
       continue;
     }
     shapes.push(
-      { id: `${ring}-rim`, tag: "circle", cx, cy, r: 4.2, fill: "none", stroke: "var(--outline)", "stroke-width": 4.6 },
+      { id: `rim-${ring}`, tag: "circle", cx, cy, r: 4.2, fill: "none", stroke: "var(--outline)", "stroke-width": 4.6 },
       { id: ring, tag: "circle", cx, cy, r: 4.2, fill: "none", stroke: color, "stroke-width": 2.8 },
     );
   }

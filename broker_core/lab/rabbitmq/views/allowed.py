@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from broker_core.rabbitmq.broker_base import BrokerState
-from broker_core.rabbitmq.permissions import CONFIGURE, READ, WRITE, check_access, check_topic_access
+from broker_core.rabbitmq.permissions import CONFIGURE, READ, WRITE, User, check_access, check_topic_access
 from broker_core.rabbitmq.refusals import Refused
 
 OPERATIONS = {
@@ -17,24 +16,24 @@ OPERATIONS = {
 
 
 def refusal_of(
-    state: BrokerState,
+    known: User | None,
     user: str,
     vhost: str,
     operation: str,
     queue: str = "",
     exchange: str = "",
+    exchange_type: str = "",
     key: str = "",
 ) -> str:
     """The server's text, with its code, for an operation of OPERATIONS that this user's permissions do not allow; ""
-    for one that they do."""
-    known = state.users.get(user)
+    for one that they do. known: the user of that name, None where there is none. exchange_type: "" where there is
+    no such exchange."""
     if known is None or vhost not in known.permissions:
         return f"530 NOT_ALLOWED - access to vhost '{vhost}' refused for user '{user}'"
     try:
         for what, kind in OPERATIONS[operation]:
             check_access(known, vhost, what, kind, queue if kind == "queue" else exchange)
-        found = state.vhosts[vhost].exchanges.get(exchange)
-        if found is not None and found.type_ == "topic" and operation in ("basic.publish", "queue.bind"):
+        if exchange_type == "topic" and operation in ("basic.publish", "queue.bind"):
             what = WRITE if operation == "basic.publish" else READ
             check_topic_access(known, vhost, what, exchange, key)
     except Refused as refused:

@@ -1,0 +1,143 @@
+"""What the page asks of the last view without touching the lab: where a message would go, whether a user may do
+something, and what the server's definitions file would hold.
+
+The answers come from the broker's own exchange types and permissions, over what the panel `rabbitmq` says is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from broker_core.errors import CommandError, Names
+from broker_core.events import Json
+from broker_core.lab.rabbitmq.views.allowed import OPERATIONS, refusal_of
+from broker_core.lab.rabbitmq.views.tried_message import try_message
+from broker_core.rabbitmq.definitions import read_definitions, write_definitions
+from broker_core.rabbitmq.exchanges import EXCHANGE_TYPES
+from broker_core.rabbitmq.json_table import json_of_table
+from broker_core.rabbitmq.permissions import Permission, TopicPermission, User
+from broker_core.rabbitmq.values import Table
+
+VERSION = "3.10.8"
+PREDECLARED = "amq."
+PUBLISH = "basic.publish"
+
+
+def tried(panel: Json, vhost: str, exchange: str, key: str, headers: Table, user: str = "") -> Json:
+    """Lay a message beside every binding of an exchange. user: who would publish it, "" for nobody in particular.
+    Raises CommandError at `vhost` or `exchange`."""
+    graph = _vhost(panel, vhost)
+    node = _one_of("exchange", exchange, graph["exchanges"])
+    built = EXCHANGE_TYPES[node["type"]]()
+    for each in graph["bindings"].values():
+        if each["source"] == exchange:
+            built.bind((each["kind"], each["destination"]), each["routing_key"], each["arguments"])
+    refused = allowed(panel, user, vhost, PUBLISH, exchange=exchange, key=key) if user else ""
+    return try_message(exchange, built, key, headers, user, refused).to_json()
+
+
+def allowed(
+    panel: Json, user: str, vhost: str, operation: str, queue: str = "", exchange: str = "", key: str = ""
+) -> str:
+    """The server's refusal of an operation that this user's permissions do not allow; "" for one that they do. Raises
+    CommandError at `vhost` or `operation`."""
+    graph = _vhost(panel, vhost)
+    _one_of("operation", operation, OPERATIONS)
+    known = panel["users"].get(user)
+    type_ = graph["exchanges"].get(exchange, {}).get("type", "")
+    return refusal_of(known and user_of(user, known), user, vhost, operation, queue, exchange, type_, key)
+
+
+def definitions(panel: Json) -> Json:
+    """What the management UI of this server would export; passwords are not in a view, so users have no hash."""
+    graphs: Mapping[str, Json] = panel["vhosts"]
+    users = panel["users"]
+    plain = {
+        "rabbit_version": VERSION,
+        "rabbitmq_version": VERSION,
+        "users": [{"name": name, "tags": each["tags"]} for name, each in users.items()],
+        "vhosts": [{"name": name} for name in graphs],
+        "permissions": [
+            {"user": name, "vhost": vhost, **patterns}
+            for name, each in users.items()
+            for vhost, patterns in each["permissions"].items()
+        ],
+        "topic_permissions": [
+            {"user": name, "vhost": vhost, "exchange": exchange, **patterns}
+            for name, each in users.items()
+            for vhost, rows in each["topic_permissions"].items()
+            for exchange, patterns in rows.items()
+        ],
+        "parameters": [],
+        "global_parameters": [],
+        "policies": [],
+        "queues": [
+            {
+                **_picked(each, "name"),
+                "vhost": vhost,
+                **_picked(each, "durable", "auto_delete"),
+                "arguments": json_of_table(each["arguments"]),
+            }
+            for vhost, graph in graphs.items()
+            for each in graph["queues"].values()
+            if not each["exclusive"]
+        ],
+        "exchanges": [
+            {
+                **_picked(each, "name"),
+                "vhost": vhost,
+                **_picked(each, "type", "durable", "auto_delete", "internal"),
+                "arguments": {"alternate-exchange": each["alternate"]} if each["alternate"] else {},
+            }
+            for vhost, graph in graphs.items()
+            for each in graph["exchanges"].values()
+            if each["name"] and not each["name"].startswith(PREDECLARED)
+        ],
+        "bindings": [
+            {
+                "source": each["source"],
+                "vhost": vhost,
+                "destination": each["destination"],
+                "destination_type": each["kind"],
+                **_picked(each, "routing_key"),
+                "arguments": json_of_table(each["arguments"]),
+            }
+            for vhost, graph in graphs.items()
+            for each in graph["bindings"].values()
+            if each["source"] and not _is_exclusive(graph, each)
+        ],
+    }
+    return write_definitions(read_definitions(plain))
+
+
+def user_of(name: str, plain: Json) -> User:
+    """A user as the panel has it."""
+    return User(
+        name,
+        "",
+        list(plain["tags"]),
+        msgspec.convert(plain["permissions"], dict[str, Permission]),
+        msgspec.convert(plain["topic_permissions"], dict[str, dict[str, TopicPermission]]),
+    )
+
+
+def _is_exclusive(graph: Json, binding: Json) -> bool:
+    return binding["kind"] == "queue" and bool(graph["queues"][binding["destination"]]["exclusive"])
+
+
+def _picked(row: Json, *names: str) -> Json:
+    return {name: row[name] for name in names}
+
+
+def _vhost(panel: Json, vhost: str) -> Json:
+    found: Json = _one_of("vhost", vhost, panel["vhosts"])
+    return found
+
+
+def _one_of(field: str, name: str, known: Mapping[str, Any]) -> Any:
+    if name not in known:
+        raise CommandError(field, "must be one of {choices}", choices=Names(sorted(known)))
+    return known[name]

@@ -1,0 +1,62 @@
+// The lab's consuming programs at this server: what each reads and holds, and what one can do to it.
+
+import { number } from "../base/say.js";
+
+const BY_STATE = {
+  live: ["pause", "slow", "crash", "leave"], waiting: ["pause", "slow", "crash", "leave"],
+  slow: ["resume", "pause", "crash", "leave"], paused: ["resume", "crash", "leave"],
+  crashed: ["rejoin", "leave"], gone: ["rejoin", "leave"],
+};
+const KEYS = {
+  join: "A", pause: "P", resume: "P", slow: "W", full_speed: "W", crash: "X", rejoin: "B", leave: "L", ack: "K",
+  requeue: "Q", reject: "D",
+};
+const SETTLES = {
+  ack: { how: "ack", requeue: true }, requeue: { how: "nack", requeue: true }, reject: { how: "nack", requeue: false },
+};
+const IS_DOWN = ["crashed", "gone"];
+
+// A program's subscriptions in all virtual hosts.
+const ofProgram = (panel, name) =>
+  Object.values(panel.vhosts).flatMap(({ consumers }) => Object.values(consumers).filter((each) => each.name === name));
+
+// -> rows of `createRows`.
+export function consumerRows(rig, panel, chosen, say) {
+  return rig.order.map((name) => {
+    const all = ofProgram(panel, name), unacked = all.reduce((sum, each) => sum + each.unacked, 0);
+    const prefetch = all.map((each) => (each.no_ack ? say("topology.no_ack") : each.prefetch_count || "∞"));
+    return {
+      key: name, color: rig.consumers[name].color, isChosen: chosen === name,
+      cells: [
+        name, { text: all.map(({ queue }) => queue).join(say("list.comma")) || say("topology.none"), look: "n wrap" },
+        { text: stateWords(rig.consumers[name], all, say), look: "s m wrap" },
+        prefetch.join(say("list.comma")) || "–", number(unacked), rig.consumers[name].rate.toFixed(1),
+      ],
+    };
+  });
+}
+
+function stateWords({ state }, all, say) {
+  if (IS_DOWN.includes(state) || state === "paused" || state === "slow") return say(`state.${state}`);
+  if (!all.length) return say("topology.state.none");
+  return say(all.every(({ is_active: isActive }) => !isActive) ? "topology.state.standby" : "topology.state.consumes");
+}
+
+// kinds: {kind: [its arguments]} of the registry. -> [{id, text, about, key, order}] for `createVerbs`.
+export function verbsOf(rig, chosen, kinds, say) {
+  const consumer = chosen === null ? null : rig.consumers[chosen];
+  const verbs = [{ id: "join", order: { kind: "join" } }];
+  for (const kind of consumer ? (BY_STATE[consumer.state] ?? []) : []) {
+    verbs.push({ id: kind, order: { kind, consumer: chosen } });
+  }
+  if (consumer && !IS_DOWN.includes(consumer.state) && "rabbitmq_settle" in kinds) {
+    for (const [id, args] of Object.entries(SETTLES)) {
+      verbs.push({ id, order: { kind: "rabbitmq_settle", consumer: chosen, args } });
+    }
+  }
+  return verbs.map(({ id, order }) => {
+    const shown = id === "resume" && consumer.state === "slow" ? "full_speed" : id;
+    const [text, about] = ["verb", "verb_about"].map((family) => say(`topology.${family}.${shown}`));
+    return { id, order, text, about, key: KEYS[shown] };
+  });
+}

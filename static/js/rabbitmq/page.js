@@ -1,0 +1,316 @@
+// The page of a RabbitMQ server: takes frames, draws at most once per animation frame, turns presses, forms and drags
+// into orders, and asks the server where a message would go. No rule is worked out here.
+
+import { onLanguage, page, say } from "../base/chrome.js";
+import { fillSelect, setText } from "../base/dom.js";
+import { createNotice } from "../base/notice.js";
+import { createRoving } from "../base/roving.js";
+import { writeTable } from "../base/table.js";
+import { createThrottle } from "../base/throttle.js";
+import { draw } from "../drawing/shapes.js";
+import { createFreshness } from "../feed/freshness.js";
+import { createFeed } from "../lane/feed.js";
+import { createOrders } from "../lane/orders.js";
+import { createTransport, drawTransport, onKeys } from "../lane/transport.js";
+import { createVerbs } from "../lane/verb_buttons.js";
+import { createLessonStrip } from "../lesson/strip.js";
+import { createAllowed } from "./allowed.js";
+import { consumerRows, verbsOf } from "./consumers.js";
+import { createDrag } from "./drag.js";
+import { createForms } from "./form_panel.js";
+import { SERVER, serverVerbs } from "./forms.js";
+import { layout } from "./graph.js";
+import { byGrowth, queueRows } from "./queues.js";
+import { ratesOf, seriesOf } from "./rates.js";
+import { createRows } from "./rows_table.js";
+import { createSeries } from "./series.js";
+import { shapeOf, shownOf } from "./shown.js";
+import { createTry } from "./try_panel.js";
+import { answerWords, graphWords, mayWords, story, waysTable } from "./words.js";
+
+const $ = (id) => document.getElementById(id);
+const TWINS_EVERY_MS = 1000, GRAPH_LEAST = 800, ANSWERS_KEPT = 5;
+const main = $("main"), freshness = createFreshness(), notice = createNotice($("notice")), own = page.rabbitmq;
+const { lane } = own, still = matchMedia("(prefers-reduced-motion: reduce)");
+const series = createSeries($("series"), page.urls.plotly), writeLesson = createLessonStrip();
+const twinsDue = createThrottle(), around = createRoving($("graph"));
+
+let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false;
+let vhost = null, user = null, chosen = null, program = null, tried = null, shape = "", order = null;
+let answers = [];
+
+const rig = () => view.rigs[lane];
+const panel = () => rig().rabbitmq;
+const colorOf = (name) => rig().consumers[name]?.color ?? view.consumers[name]?.color ?? null;
+
+// -- drawing ----------------------------------------------------------------------------------------------------------
+
+function schedule() {
+  if (isDirty) return;
+  isDirty = true;
+  requestAnimationFrame(() => drawFrame());
+}
+
+// The busiest virtual host first, and whoever publishes there.
+function choices() {
+  const { vhosts, users } = panel(), sizes = Object.entries(vhosts).map(([name, { queues }]) => [
+    name, Object.keys(queues).length,
+  ]);
+  if (!(vhost in vhosts)) [vhost] = sizes.reduce((best, each) => (each[1] > best[1] ? each : best));
+  const [publisher] = Object.values(vhosts[vhost].publishers);
+  if (!(user in users)) user = publisher && publisher.user in users ? publisher.user : Object.keys(users)[0];
+  fillSelect($("vhost"), sizes.map(([name]) => [name, name]), vhost);
+  fillSelect($("user"), Object.keys(users).map((name) => [name, name]), user);
+}
+
+function drawFrame(isForced = false) {
+  isDirty = false;
+  choices();
+  const now = panel(), graph = now.vhosts[vhost], rates = ratesOf(now.history, vhost);
+  if (chosen && !(chosen.name in graph[`${chosen.kind}s`])) chosen = null;
+  if (program !== null && !(program in rig().consumers)) program = null;
+  document.body.toggleAttribute("data-still", still.matches || !view.playing);
+  document.body.toggleAttribute("data-down", !now.is_running);
+  const [head, meaning] = story(now, graph, rates, say);
+  setText($("title"), head);
+  setText($("sub"), meaning);
+  setText($("may"), mayWords(now, user, vhost, say));
+  const exchanges = Object.keys(graph.exchanges);
+  if (!exchanges.includes($("try-exchange").value)) $("try-exchange").value = "";
+  fillSelect($("try-exchange"), exchanges.map((name) => [name, name || say("topology.default")]), firstExchange(graph));
+  drawGraph(graph);
+  setText($("no-queues"), say("topology.no_queues"));
+  $("no-queues").hidden = Object.keys(graph.queues).length > 0;
+  writeQueues(queueRows(graph, rates, chosen, say));
+  writeConsumers(consumerRows(rig(), now, program, say));
+  verbs.write(verbsOf(rig(), program, own.verbs, say));
+  setText($("verbs-about"), program === null ? say("topology.choose") : say("topology.chosen", { consumer: program }));
+  $("consume").hidden = program === null || ["crashed", "gone"].includes(rig().consumers[program].state);
+  serverButtons.write(serverVerbs(now).map((id) => ({
+    id, text: say(`topology.server.${id}`), about: say(`topology.server_about.${id}`),
+  })));
+  setText($("server-state"), serverWords(now));
+  fillLists(graph);
+  forms.write();
+  allowed.write({ users: Object.keys(now.users), user });
+  const answered = [vhost, user, $("try-exchange").value, exchanges, Object.keys(graph.bindings), now.users];
+  tryPanel.follow(JSON.stringify(answered));
+  drawSeries(now, graph, rates, isForced);
+  drawTransport(view);
+  writeLesson(view);
+  twinsDue(() => drawTwins(), {
+    everyMs: TWINS_EVERY_MS, isForced: isForced || document.body.hasAttribute("data-twins"),
+  });
+  main.dataset.seq = seq;
+  feed.tell();
+}
+
+// What a key is tried on first: the exchange of a person's own that has most bindings.
+function firstExchange(graph) {
+  const current = $("try-exchange").value;
+  if (current in graph.exchanges && $("try-exchange").dataset.vhost === vhost) return current;
+  $("try-exchange").dataset.vhost = vhost;
+  const bound = (name) => Object.values(graph.bindings).filter(({ source }) => source === name).length;
+  const published = Object.values(graph.publishes).map(({ exchange }) => exchange);
+  const isOwn = (name) => published.includes(name) || (name && !name.startsWith("amq."));
+  const mine = Object.keys(graph.exchanges).filter(isOwn);
+  return mine.reduce((best, name) => (best !== null && bound(best) >= bound(name) ? best : name), null) ?? "";
+}
+
+function drawGraph(graph) {
+  const isTyped = $("try-key").value + $("try-headers").value !== "";
+  const isTried = isTyped && tried?.exchange === $("try-exchange").value;
+  const shownGraph = shownOf(graph, isTried ? [tried.exchange] : []), next = vhost + shapeOf(shownGraph);
+  if (next !== shape) order = null;
+  shape = next;
+  const width = Math.max(GRAPH_LEAST, Math.floor($("graph").parentElement.clientWidth));
+  const matches = isTried ? new Set(tried.rows.filter((row) => row.is_match).map((row) => row.binding)) : null;
+  const picture = layout(shownGraph, {
+    width, colorOf, words: graphWords(say), chosen, order: order ?? undefined,
+    tried: isTried ? { source: tried.exchange, matches } : null,
+  });
+  order = picture.order;
+  const svg = $("graph");
+  svg.setAttribute("height", picture.height);
+  svg.style.setProperty("width", `${width}px`);
+  svg.setAttribute("aria-label", say("topology.graph_label", {
+    exchanges: Object.keys(shownGraph.exchanges).length, queues: Object.keys(graph.queues).length,
+    consumers: Object.keys(graph.consumers).length,
+  }));
+  around(() => draw(svg, picture.shapes));
+}
+
+function serverWords({ is_running: isRunning, alarms, connections }) {
+  if (!isRunning) return say("topology.server_down");
+  const names = alarms.map((one) => say(`topology.resource.${one}`)).join(say("list.comma"));
+  const count = Object.keys(connections).length;
+  return alarms.length ? say("topology.server_alarm", { names, count }) : say("topology.server_up", { count });
+}
+
+function fillLists(graph) {
+  const lists = { queues: Object.keys(graph.queues), exchanges: Object.keys(graph.exchanges).filter(Boolean) };
+  lists.all = [...lists.queues, ...lists.exchanges];
+  for (const [name, all] of Object.entries(lists)) {
+    const list = $(`list-${name}`), key = JSON.stringify(all);
+    if (list.dataset.key === key) continue;
+    list.dataset.key = key;
+    list.replaceChildren(...all.map((one) => new Option(one, one)));
+  }
+}
+
+// Of the chosen queue, else of the one that grows most.
+function drawSeries(now, graph, rates, isForced) {
+  const name = chosen?.kind === "queue" ? chosen.name : byGrowth(graph, rates)[0]?.name;
+  setText($("series-of"), name === undefined ? "" : say("topology.series_of", { queue: name }));
+  series(name === undefined ? [] : seriesOf(now.history, vhost, name), { say, key: `${vhost}\n${name}`, isForced });
+}
+
+function drawTwins() {
+  const table = waysTable(shownOf(panel().vhosts[vhost]), say);
+  writeTable($("graph-twin"), { ...table, offsets: table.rows.map(() => null) }, say("topology.graph"));
+}
+
+function drawAnswers() {
+  $("answers").replaceChildren(...answers.map((event) => {
+    const { text, isBad } = answerWords(event, say);
+    return Object.assign(document.createElement("li"), { textContent: text, className: isBad ? "bad" : "" });
+  }));
+}
+
+// -- what a person does -----------------------------------------------------------------------------------------------
+
+const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice });
+const send = (command) => orders.send({ lane, ...command });
+const command = (near, given) => orders.command(near, { lane, ...given });
+const context = () => ({ vhost, user });
+const named = (names) => names.map((name) => [name, name]);
+const choicesOf = (name) => ({
+  types: named(own.types), users: named(Object.keys(panel().users)), vhosts: named(Object.keys(panel().vhosts)),
+  settles: own.settles.map((one) => [one, say(`topology.settles.${one}`)]),
+  destinations: ["queue", "exchange"].map((one) => [one, say(`topology.destination.${one}`)]),
+})[name];
+
+const verbs = createVerbs($("verbs"), (verb, near) => command(near, verb.order));
+const serverButtons = createVerbs($("server"), ({ id }, near) => {
+  const [kind, args] = SERVER[id];
+  command(near, { kind: `rabbitmq_${kind}`, args });
+});
+const forms = createForms($("orders"), $("order"), {
+  kinds: own.verbs, send, fail: orders.fail, choicesOf, context, say,
+});
+const allowed = createAllowed($, {
+  url: own.allowed, operations: own.operations, context: () => ({ lane, vhost }), say,
+});
+const tryPanel = createTry($, {
+  url: own.try, send, fail: orders.fail, say, context: () => ({
+    lane, vhost, user, alternateOf: (name) => panel().vhosts[vhost].exchanges[name]?.alternate ?? "",
+  }),
+  show(found) {
+    tried = found;
+    schedule();
+  },
+});
+const headsOf = (columns) => columns.map((one) => say(`topology.head_of.${one}`));
+const writeQueues = createRows($("queues"), {
+  heads: () => headsOf(["queue", "kind", "ready", "unacked", "in", "acked", "consumers", "why"]),
+  colorOf, onChoose: (name) => choose("queue", name),
+});
+const writeConsumers = createRows($("consumers"), {
+  heads: () => headsOf(["consumer", "queue", "state", "prefetch", "unacked", "rate"]),
+  colorOf,
+  onChoose(name) {
+    program = program === name ? null : name;
+    drawFrame();
+  },
+});
+
+function choose(kind, name) {
+  chosen = chosen?.kind === kind && chosen.name === name ? null : { kind, name };
+  if (chosen?.kind === "consumer") program = panel().vhosts[vhost].consumers[name]?.name ?? program;
+  if (chosen?.kind === "exchange") {
+    $("try-exchange").value = name;
+    tried = null;
+  }
+  drawFrame();
+}
+
+$("graph").addEventListener("click", (event) => {
+  const { part } = event.target.closest("[data-part]")?.dataset ?? {};
+  if (part) choose(part.slice(0, part.indexOf(":")), part.slice(part.indexOf(":") + 1));
+});
+createDrag($("graph"), ({ source, kind, destination }) =>
+  forms.open("bind", { source, destination, destination_type: kind, routing_key: $("try-key").value }));
+
+$("consume-ack").append(...own.acks.map((one) => new Option(one, one)));
+$("consume").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const args = { ack: $("consume-ack").value };
+  if ($("consume-prefetch").value !== "") args.prefetch = Number($("consume-prefetch").value);
+  command($("consume"), { kind: "rabbitmq_consume", consumer: program, args });
+});
+$("vhost").addEventListener("change", () => {
+  [vhost, chosen, tried, user] = [$("vhost").value, null, null, null];
+  drawFrame(true);
+});
+$("user").addEventListener("change", () => {
+  user = $("user").value;
+  drawFrame(true);
+});
+$("edit-permissions").addEventListener("click", () => {
+  const known = panel().users[user]?.permissions[vhost] ?? { configure: "", write: "", read: "" };
+  forms.open("permissions", { user, vhost, ...known });
+});
+$("try-exchange").addEventListener("change", () => {
+  tried = null;
+  schedule();
+});
+
+const move = (steps) => {
+  const { order: names } = rig();
+  if (names.length) program = names[(names.indexOf(program) + steps + names.length) % names.length];
+  drawFrame();
+};
+const transport = createTransport({ send: command, current: () => view, redraw: () => drawFrame(true) });
+const keys = {
+  ...transport, "[": () => move(-1), "]": () => move(1), "/": () => $("try-key").focus(),
+};
+
+onKeys((event) => {
+  const act = keys[event.key.toLowerCase()], verb = act ? null : verbs.byKey(event.key);
+  if (event.key === "Escape" && chosen) choose(chosen.kind, chosen.name);
+  else if (act) act();
+  else if (verb) command($("verbs"), verb.order);
+  else return false;
+  return true;
+});
+
+// -- frames -----------------------------------------------------------------------------------------------------------
+
+const feed = createFeed({
+  freshness, notice, near: $("verbs"), current: () => view,
+  take(newView, newSeq, events) {
+    [view, seq] = [newView, newSeq];
+    const told = events.filter((event) => event.rig === lane && answerWords(event, say));
+    if (told.length) {
+      answers = [...told.reverse(), ...answers].slice(0, ANSWERS_KEPT);
+      drawAnswers();
+    }
+    schedule();
+  },
+});
+
+function speakChoices() {
+  for (const option of $("consume-ack").options) option.textContent = say(`topology.ack.${option.value}`);
+}
+
+onLanguage(() => {
+  speakChoices();
+  drawAnswers();
+  tryPanel.redraw();
+  for (const select of document.querySelectorAll("select[data-key]")) select.dataset.key = "";
+  drawFrame(true);
+});
+addEventListener("resize", schedule);
+speakChoices();
+drawFrame(true);
+feed.open();

@@ -1,0 +1,62 @@
+// The table of queues, the one that grows most first, and what it says of why it grows.
+
+import { inTurn, number } from "../base/say.js";
+import { shown } from "./tried.js";
+
+export const namesOf = (graph, ids) => ids.map((id) => graph.consumers[id]?.name ?? id);
+
+// Queues by growth, then by what waits, then by name.
+export function byGrowth(graph, rates) {
+  const growth = ({ name, growing }) => (growing ? Math.max(rates[name]?.growth ?? 0, 0.001) : 0);
+  return Object.values(graph.queues).sort(
+    (one, other) => growth(other) - growth(one) || other.ready - one.ready || (one.name < other.name ? -1 : 1),
+  );
+}
+
+export const readersOf = (graph, name) => Object.entries(graph.consumers).filter(([, { queue }]) => queue === name);
+
+export function whyWords(graph, queue, say) {
+  return queue.growing
+    ? say(`queue.growing.${queue.growing}`, { consumers: namesOf(graph, queue.growing_by).join(say("list.comma")) })
+    : "";
+}
+
+// -> [{key, isChosen, cells: [text or {text, names, tone}]}] for `createRows`.
+export function queueRows(graph, rates, chosen, say) {
+  return byGrowth(graph, rates).map((queue) => {
+    const { name } = queue, rate = rates[name], readers = readersOf(graph, name);
+    return {
+      key: name, isChosen: chosen?.kind === "queue" && chosen.name === name,
+      cells: [
+        name, { text: kindWords(queue, say), look: "m s wrap" }, number(queue.ready), number(queue.unacked),
+        perSecond(rate?.in), perSecond(rate?.acked),
+        readers.length
+          ? { names: inTurn(readers.map(([, { name: own }]) => own)), look: "wrap" }
+          : { text: say("topology.none"), look: "m" },
+        { text: whyCell(graph, queue, rate, say), look: queue.growing ? "wa b wrap" : "m wrap" },
+      ],
+    };
+  });
+}
+
+const perSecond = (rate) => (rate === undefined ? "–" : rate.toFixed(1));
+
+function whyCell(graph, queue, rate, say) {
+  if (queue.growing) {
+    const why = whyWords(graph, queue, say), growth = rate?.growth ?? 0;
+    return growth >= 0.05 ? say("topology.grows", { rate: growth.toFixed(1), why }) : say("topology.grew", { why });
+  }
+  const letters = Object.values(graph.dead_letters).filter((edge) => edge.queue === queue.name);
+  const reasons = letters.flatMap(({ reasons: own }) => Object.entries(own)).filter(([, count]) => count);
+  return reasons.map(([reason, count]) => say(`topology.dropped.${reason}`, { count })).join(say("list.comma"));
+}
+
+// How it was declared: durable or not, whose, and its arguments.
+function kindWords(queue, say) {
+  const flags = ["exclusive", "auto_delete"].filter((flag) => queue[flag]);
+  return [
+    say(queue.durable ? "topology.kind.durable" : "topology.kind.transient"),
+    ...flags.map((flag) => say(`topology.kind.${flag}`)),
+    ...Object.entries(queue.arguments).map(([name, value]) => `${name}=${shown(value)}`),
+  ].join(say("list.comma"));
+}

@@ -1,0 +1,30 @@
+// What a queue takes in, lets go and keeps a second, from the sums that the server keeps at the end of each second.
+
+const SAMPLES = 6;
+const READY = 0, UNACKED = 1, PUBLISHED = 2, ACKED = 3;
+
+// history: {second: {"vhost\nqueue": [ready, unacked, published, acked]}}. -> {queue: {in, acked, growth}} a second,
+// over the last samples; nothing of a queue that has fewer than two.
+export function ratesOf(history, vhost) {
+  const seconds = Object.keys(history).map(Number).sort((one, other) => one - other).slice(-SAMPLES);
+  const last = seconds.at(-1), rates = {};
+  for (const [key, now] of Object.entries(history[last] ?? {})) {
+    const [of, name] = key.split("\n");
+    const first = seconds.find((second) => key in history[second]);
+    if (of !== vhost || first === last) continue;
+    const before = history[first][key], each = (place) => (now[place] - before[place]) / (last - first);
+    rates[name] = { in: each(PUBLISHED), acked: each(ACKED), growth: each(READY) };
+  }
+  return rates;
+}
+
+// -> the samples of one queue, oldest first: [{at, ready, unacked, in, acked}], the rates since the sample before.
+export function seriesOf(history, vhost, queue) {
+  const key = `${vhost}\n${queue}`;
+  const seconds = Object.keys(history).map(Number).filter((second) => key in history[second]);
+  return seconds.sort((one, other) => one - other).map((at, place) => {
+    const now = history[at][key], before = place ? history[seconds[place - 1]][key] : null;
+    const rate = (of) => (before === null ? null : (now[of] - before[of]) / (at - seconds[place - 1]));
+    return { at, ready: now[READY], unacked: now[UNACKED], in: rate(PUBLISHED), acked: rate(ACKED) };
+  });
+}

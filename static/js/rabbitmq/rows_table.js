@@ -1,0 +1,59 @@
+// A table whose rows one can choose: kept from frame to frame, so that what has the focus keeps it. The first cell of a
+// row is the button.
+
+import { setAttribute, setText } from "../base/dom.js";
+import { chip } from "../drawing/chip.js";
+
+// heads(): words of the columns. colorOf(name): of a program. write(rows): [{key, color?, isChosen, cells: [text or
+// {text, names: [program], look: classes}]}].
+export function createRows(table, { heads, colorOf, onChoose }) {
+  const head = table.tHead.insertRow(), body = table.tBodies[0], kept = new Map();
+  body.addEventListener("click", (event) => {
+    const row = event.target.closest("tr");
+    if (row) onChoose(row.dataset.key);
+  });
+  return function write(rows) {
+    heads().forEach((word, place) => {
+      const cell = head.cells[place] ?? head.appendChild(Object.assign(document.createElement("th"), { scope: "col" }));
+      setText(cell, word);
+    });
+    const keys = new Set(rows.map(({ key }) => key));
+    for (const [key, row] of kept) if (!keys.has(key)) {
+      row.remove();
+      kept.delete(key);
+    }
+    rows.forEach(({ key, color, isChosen, cells }, place) => {
+      const row = kept.get(key) ?? make(key);
+      if (body.rows[place] !== row) body.insertBefore(row, body.rows[place] ?? null);
+      row.toggleAttribute("data-chosen", isChosen);
+      cells.forEach((cell, at) => writeCell(row, at, cell, color));
+      setAttribute(row.querySelector("button"), "aria-pressed", String(isChosen));
+    });
+  };
+
+  function make(key) {
+    const row = document.createElement("tr");
+    row.dataset.key = key;
+    const button = row.insertCell().appendChild(document.createElement("button"));
+    Object.assign(button, { type: "button", className: "who n" });
+    kept.set(key, row);
+    return row;
+  }
+
+  function writeCell(row, at, cell, color) {
+    const { text = "", names = null, look = "n" } = typeof cell === "object" ? cell : { text: cell };
+    const target = at ? (row.cells[at] ?? row.insertCell()) : row.querySelector("button");
+    if (at) setAttribute(target, "class", look);
+    const mark = JSON.stringify([text, names, names?.map(colorOf), at ? null : color]);
+    if (target.dataset.mark === mark) return;
+    target.dataset.mark = mark;
+    if (names) {
+      target.replaceChildren(...names.map((name) => {
+        const one = document.createElement("span");
+        one.className = "reader";
+        one.append(chip(colorOf(name)), name);
+        return one;
+      }));
+    } else target.replaceChildren(...(at || color === undefined ? [] : [chip(color)]), text);
+  }
+}

@@ -1,0 +1,159 @@
+// "Try a routing key": asks the server which bindings of an exchange match what is typed, draws its answer word by
+// word, and publishes it for real.
+
+import { Refusal } from "../base/commands.js";
+import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.js";
+import { setText } from "../base/dom.js";
+import { sentences } from "../base/say.js";
+import { FieldError, tableOf } from "./forms.js";
+import { triedTable } from "./tried.js";
+
+const WAITS_MS = 150;
+
+const cellOf = (tag, properties) => Object.assign(document.createElement(tag), properties);
+
+// say(code, params). context(): {lane, vhost, user}. show(tried): null while there is none.
+export function createTry($, { url, send, fail, context, show, say }) {
+  let waits = 0, asked = "", answer = null, number = 0;
+  const form = $("try");
+  clearWhenChanged(form);
+  const headers = () => tableOf("headers", $("try-headers").value);
+
+  function ask() {
+    clearTimeout(waits);
+    waits = setTimeout(askNow, WAITS_MS);
+  }
+
+  async function askNow() {
+    const { lane, vhost, user } = context();
+    try {
+      const params = new URLSearchParams({
+        rig: lane, vhost, user, exchange: $("try-exchange").value, key: $("try-key").value,
+        headers: JSON.stringify(headers()),
+      });
+      const own = (number += 1), answered = await fetch(`${url}?${params}`, { credentials: "same-origin" });
+      const found = await answered.json();
+      if (own !== number) return;
+      if (answered.ok) take(found);
+      else refuse(found.fields ?? {});
+    } catch (error) {
+      if (error instanceof FieldError) refuse({ headers: [say(error.message)] });
+      else take(null);
+    }
+  }
+
+  function take(found) {
+    clearErrors(form);
+    answer = found;
+    write();
+    show(found);
+  }
+
+  function refuse(fields) {
+    answer = null;
+    write();
+    show(null);
+    const fieldOf = (name) => `args.${name === "key" ? "routing_key" : name}`;
+    const named = Object.entries(fields).map(([name, texts]) => [fieldOf(name), texts]);
+    showErrors(form, Object.fromEntries(named), { isFocused: false });
+  }
+
+  function write() {
+    const table = $("tried");
+    table.hidden = !answer;
+    $("tried-words").hidden = !answer;
+    if (!answer) return;
+    const { columns, width, rows } = triedTable(answer);
+    table.tHead.replaceChildren(headOf(columns, width));
+    table.tBodies[0].replaceChildren(...rows.map((row) => rowOf(row, width)));
+    setText($("tried-words"), sumWords(answer, rows, context().alternateOf(answer.exchange), say));
+    const { user, refused } = answer;
+    setText($("tried-refused"), refused ? say("topology.try.refused", { user, reply: refused }) : "");
+  }
+
+  function headOf(columns, width) {
+    const row = document.createElement("tr");
+    const words = columns.length ? columns : [say("topology.try.binding")];
+    row.append(...words.map((word) => cellOf("th", { textContent: word || "“”", scope: "col", className: "n" })));
+    if (width > words.length) row.append(cellOf("td", { colSpan: width - words.length }));
+    row.append(cellOf("th", { textContent: say("topology.try.to"), scope: "col", className: "to" }));
+    return row;
+  }
+
+  function rowOf({ cells, state, destination, kind }, width) {
+    const row = document.createElement("tr");
+    row.dataset.state = state;
+    for (const { span, word, stands, look } of cells) {
+      const cell = cellOf("td", { colSpan: span, className: `word n ${look}` });
+      const box = document.createElement("span");
+      box.append(Object.assign(document.createElement("b"), { textContent: word || "“”" }));
+      const note = noteOf(look, stands);
+      if (note) box.append(Object.assign(document.createElement("i"), { textContent: note }));
+      cell.append(box);
+      row.append(cell);
+    }
+    const rest = width - cells.reduce((sum, { span }) => sum + span, 0);
+    if (rest > 0) row.append(cellOf("td", { colSpan: rest }));
+    const name = kind === "exchange" ? say("topology.try.exchange", { name: destination }) : destination;
+    row.append(cellOf("td", { className: "to", textContent: say(`topology.try.${state}`, { name }) }));
+    return row;
+  }
+
+  // What a wildcard stood for, what a word failed on.
+  function noteOf(look, stands) {
+    if (look === "left") return say("topology.try.left");
+    if (look === "none") return say("topology.try.no_word");
+    if (look === "miss") return stands === null ? say("topology.try.ended") : `≠ ${stands || "“”"}`;
+    return stands ?? "";
+  }
+
+  form.addEventListener("input", ask);
+  form.addEventListener("change", ask);
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const { vhost, user } = context(), near = $("publish");
+    near.setAttribute("aria-busy", "true");
+    try {
+      const args = {
+        vhost, user, exchange: $("try-exchange").value, routing_key: $("try-key").value, headers: headers(),
+        body: $("try-body").value, mandatory: $("try-mandatory").checked,
+        delivery_mode: $("try-persistent").checked ? 2 : 0, expiration: $("try-expiration").value.trim(),
+        priority: $("try-priority").value.trim() === "" ? -1 : Number($("try-priority").value),
+      };
+      clearErrors(form);
+      await send({ kind: "rabbitmq_publish", args });
+    } catch (error) {
+      if (error instanceof FieldError) showErrors(form, { [error.field]: [say(error.message)] });
+      else if (
+        !(error instanceof Refusal) || error.status === 403 || !Object.keys(error.fields).length ||
+        showErrors(form, error.fields).length
+      ) fail(error, near);
+    } finally {
+      near.removeAttribute("aria-busy");
+    }
+  });
+
+  return {
+    redraw: write,
+    // Asks again when what the answer follows from has changed. mark: a summary of it.
+    follow(mark) {
+      if (mark === asked) return;
+      asked = mark;
+      ask();
+    },
+  };
+}
+
+// Who gets a copy. alternate: the exchange that takes what matches nothing, "" for none.
+export function sumWords(answer, rows, alternate, say) {
+  const again = rows.filter(({ state }) => state === "again").length, words = [];
+  if (answer.queues.length) words.push(say("topology.try.copies", { count: answer.queues.length }));
+  if (answer.exchanges.length) {
+    words.push(say("topology.try.to_exchanges", { names: answer.exchanges.join(say("list.comma")) }));
+  }
+  if (again) words.push(say("topology.try.agains", { count: again }));
+  if (!answer.queues.length && !answer.exchanges.length) {
+    words.push(alternate ? say("topology.try.alternate", { exchange: alternate }) : say("topology.try.nowhere"));
+  }
+  return sentences(words);
+}

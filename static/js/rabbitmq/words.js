@@ -1,0 +1,121 @@
+// What the page says of a server: the story in its head, the graph's labels, permissions, and what it has answered.
+
+import { number, sentences } from "../base/say.js";
+import { byGrowth, namesOf, readersOf, whyWords } from "./queues.js";
+import { shown } from "./tried.js";
+
+// -> [what happens, what it means].
+export function story(panel, graph, rates, say) {
+  if (!panel.is_running) return [say("topology.head.down"), say("topology.sub.down")];
+  const [resource] = panel.alarms;
+  if (resource) {
+    return [say("topology.head.alarm", { resource: say(`topology.resource.${resource}`) }), say("topology.sub.alarm")];
+  }
+  const queues = byGrowth(graph, rates), [first] = queues;
+  if (!first) return [say("topology.head.nothing", { vhost: graph.vhost }), say("topology.sub.nothing")];
+  if (first.growing) return growing(graph, first, rates[first.name], say);
+  const left = queues.find(({ name, ready }) => ready && !readersOf(graph, name).length);
+  const flow = flowWords(graph, rates, say);
+  if (left) return [say("topology.head.left", { queue: left.name, count: left.ready }), flow];
+  return [say("topology.head.well", { count: queues.length }), flow];
+}
+
+function growing(graph, queue, rate, say) {
+  const why = whyWords(graph, queue, say), names = namesOf(graph, queue.growing_by).join(say("list.comma"));
+  const head = (rate?.growth ?? 0) >= 0.05
+    ? say("topology.head.grows", { queue: queue.name, rate: rate.growth.toFixed(1), why })
+    : say("topology.head.grew", { queue: queue.name, why });
+  const cure = say(`topology.cure.${queue.growing}`, { consumers: names });
+  if (!rate) return [head, cure];
+  const rates = { in: rate.in.toFixed(1), acked: rate.acked.toFixed(1) };
+  return [head, sentences([say("topology.sub.flow", rates), cure])];
+}
+
+function flowWords(graph, rates, say) {
+  const sum = (of) => Object.values(rates).reduce((total, rate) => total + rate[of], 0).toFixed(1);
+  const consumers = Object.keys(graph.consumers).length;
+  return say("topology.sub.all", { in: sum("in"), acked: sum("acked"), consumers });
+}
+
+// For graph.js.
+export const graphWords = (say) => ({
+  heads: Object.fromEntries(
+    ["publisher", "exchange", "queue", "consumer"].map((kind) => [kind, say(`topology.column.${kind}`)]),
+  ),
+  key: bindingKey,
+  deadLetter: ({ reasons }) =>
+    Object.entries(reasons).filter(([, count]) => count)
+      .map(([reason, count]) => say(`topology.dropped.${reason}`, { count })).join(say("list.comma")) ||
+    say("topology.dead_letters"),
+  returned: ({ routing_key: key, returned }) => say("topology.returned", { key: key || "“”", count: returned }),
+  nobody: () => say("topology.nobody"),
+  type: ({ type }) => type,
+});
+
+// What a binding asks for: its key, or of a headers exchange its arguments.
+export function bindingKey({ routing_key: key, arguments: wanted }) {
+  const pairs = Object.entries(wanted).map(([name, value]) => (value === null ? name : `${name}=${shown(value)}`));
+  return [key, ...pairs].filter(Boolean).join(" ");
+}
+
+// What a user may do in a virtual host.
+export function mayWords(panel, user, vhost, say) {
+  const known = panel.users[user], patterns = known?.permissions[vhost];
+  if (!patterns) return say("topology.may_nothing", { user, vhost });
+  const of = (what) => patterns[what] || say("topology.may_none");
+  return say("topology.may", { user, configure: of("configure"), write: of("write"), read: of("read") });
+}
+
+// A turning point of the operator's connection, in words; null for any other. -> {text, isBad}
+export function answerWords({ kind, inputs, data }, say) {
+  const verb = say(`topology.form.${data?.verb}`);
+  if (kind === "rabbitmq.operator.refused") {
+    const reply = `${inputs.reply_code} ${inputs.reply_text}`;
+    return { text: say("topology.answer.refused", { verb, reply }), isBad: true };
+  }
+  if (kind !== "rabbitmq.operator.answered") return null;
+  if (data.verb === "get") return { text: gotWords(data, say), isBad: false };
+  if (data.verb === "publish") {
+    const way = data.nacked ? "nacked" : data.returned ? "returned" : "published";
+    const to = { key: data.routing_key, exchange: data.exchange || "“”" };
+    return { text: say(`topology.answer.${way}`, to), isBad: way !== "published" };
+  }
+  const counted = data.verb === "purge" || data.verb === "delete_queue";
+  const code = counted ? "topology.answer.count" : "topology.answer.done";
+  return { text: say(code, { verb, count: data.count ?? 0 }), isBad: false };
+}
+
+function gotWords(data, say) {
+  if (data.empty) return say("topology.answer.empty", { queue: data.name });
+  return say(data.redelivered ? "topology.answer.got_again" : "topology.answer.got", {
+    message: number(data.message), key: data.routing_key, left: data.left,
+  });
+}
+
+// Tables in place of the graph: every way of a message, a row each.
+export function waysTable(graph, say) {
+  const program = (id) => graph.publishers[id]?.name ?? id, name = (exchange) => exchange || "“”";
+  const rows = [
+    ...Object.values(graph.publishes).map((edge) => [
+      say("topology.way.publish"), program(edge.publisher), "", name(edge.exchange), number(edge.published),
+    ]),
+    ...Object.values(graph.bindings).map((edge) => [
+      say("topology.way.binding"), name(edge.source), bindingKey(edge), edge.destination, "",
+    ]),
+    ...Object.values(graph.exchanges).filter(({ alternate }) => alternate).map((each) => [
+      say("topology.way.alternate"), name(each.name), "", each.alternate, "",
+    ]),
+    ...Object.values(graph.consumers).map((each) => [
+      say("topology.way.consume"), each.queue, "", each.name,
+      `${number(each.unacked)}${each.prefetch_count ? `/${number(each.prefetch_count)}` : ""}`,
+    ]),
+    ...Object.values(graph.dead_letters).map((edge) => [
+      say("topology.way.dead_letter"), edge.queue, edge.routing_key, name(edge.exchange),
+      number(Object.values(edge.reasons).reduce((sum, count) => sum + count, 0)),
+    ]),
+    ...Object.values(graph.returns).map((edge) => [
+      say("topology.way.return"), name(edge.exchange), edge.routing_key, program(edge.publisher), number(edge.returned),
+    ]),
+  ];
+  return { head: ["what", "from", "key", "to", "count"].map((column) => say(`topology.twin.${column}`)), rows };
+}

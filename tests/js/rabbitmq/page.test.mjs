@@ -1,0 +1,174 @@
+// The page's words, rows and orders over views of real servers: every state has a story, no amount is undefined, what
+// is typed becomes arguments.
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { consumerRows, verbsOf } from "../../../static/js/rabbitmq/consumers.js";
+import { FORMS, FieldError, argsOf, serverVerbs, tableOf } from "../../../static/js/rabbitmq/forms.js";
+import { layout } from "../../../static/js/rabbitmq/graph.js";
+import { byGrowth, queueRows } from "../../../static/js/rabbitmq/queues.js";
+import { ratesOf, seriesOf } from "../../../static/js/rabbitmq/rates.js";
+import { layout as seriesLayout } from "../../../static/js/rabbitmq/series.js";
+import { shapeOf, shownOf } from "../../../static/js/rabbitmq/shown.js";
+import { sumWords } from "../../../static/js/rabbitmq/try_panel.js";
+import { answerWords, bindingKey, graphWords, mayWords, story, waysTable } from "../../../static/js/rabbitmq/words.js";
+import { load, say } from "../fixtures/load.mjs";
+import { check } from "../pulsar/known.mjs";
+
+const RIGS = load("rabbitmq").map(({ rigs }) => rigs.rabbitmq);
+const [WORK, ORDERS, FULL, DOWN, AGAIN, EMPTY, MANY, NOBODY] = RIGS;
+const KINDS = { join: [], rabbitmq_settle: [] };
+const codes = (texts) => texts.map((text) => text.split(" ")[0]);
+const graphs = (rig) => Object.values(rig.rabbitmq.vhosts);
+const told = (rig, vhost = "/") => {
+  const graph = rig.rabbitmq.vhosts[vhost];
+  return story(rig.rabbitmq, graph, ratesOf(rig.rabbitmq.history, vhost), say);
+};
+
+test("every state has its story", () => {
+  const heads = [told(WORK), told(ORDERS, "shop"), told(FULL, "shop"), told(DOWN, "shop"), told(EMPTY), told(NOBODY)];
+  assert.deepEqual(codes(heads.map(([head]) => head)), [
+    "topology.head.well", "topology.head.grows", "topology.head.alarm", "topology.head.down", "topology.head.nothing",
+    "topology.head.grows",
+  ]);
+  assert.match(told(NOBODY)[0], /queue.growing.no_consumer/);
+  assert.match(told(ORDERS, "shop")[1], /topology.sub.flow .* topology.cure./);
+});
+
+test("queues that grow stand first, and the slow consumer is named with its cause", () => {
+  const { history, vhosts: { shop } } = ORDERS.rabbitmq, rates = ratesOf(history, "shop");
+  const names = byGrowth(shop, rates).map(({ name }) => name);
+  const growth = (name) => (shop.queues[name].growing ? rates[name].growth : 0);
+  assert.deepEqual(names.map(growth), names.map(growth).sort((one, other) => other - one));
+  assert.equal(names[0], "pdf");
+  const row = queueRows(shop, rates, { kind: "queue", name: "created" }, say).find(({ key }) => key === "created");
+  assert.match(row.cells.at(-1).text, /^topology.grows .*at_prefetch/);
+  assert.ok(row.isChosen && row.cells[6].names.includes("c3"));
+  assert.ok(Math.abs(rates.created.in - rates.created.acked - rates.created.growth) < 1);
+});
+
+test("rates are of one virtual host, and of nothing with a single sample", () => {
+  assert.deepEqual(Object.keys(ratesOf(ORDERS.rabbitmq.history, "/")), []);
+  assert.deepEqual(ratesOf({ 4: { "/\nq": [1, 0, 1, 0] } }, "/"), {});
+  assert.deepEqual(ratesOf({ 4: { "/\nq": [1, 0, 1, 0] }, 6: { "/\nq": [5, 1, 9, 3] } }, "/"), {
+    q: { in: 4, acked: 1.5, growth: 2 },
+  });
+  assert.deepEqual(ratesOf({}, "/"), {});
+});
+
+test("a queue's course has its rates between samples, and none before the first", () => {
+  const rows = seriesOf(ORDERS.rabbitmq.history, "shop", "created");
+  assert.ok(rows.length > 10 && rows[0].in === null && rows.at(-1).ready > rows[0].ready);
+  assert.equal(rows.at(-1).unacked, 10);
+  const { traces } = seriesLayout(rows, { say, colors: { ink: "", rule: "", panel: "", muted: "", font: "" } });
+  assert.deepEqual(traces.map(({ y }) => y.length), Array(4).fill(rows.length));
+});
+
+test("what nobody uses is not drawn, and no edge hangs in the air", () => {
+  for (const graph of RIGS.flatMap(graphs)) {
+    const { exchanges, bindings } = shownOf(graph);
+    assert.ok(Object.values(bindings).every(({ source }) => source in exchanges));
+    const own = Object.keys(graph.exchanges).filter((name) => name && !name.startsWith("amq."));
+    assert.ok(own.every((name) => name in exchanges));
+  }
+  assert.deepEqual(Object.keys(shownOf(WORK.rabbitmq.vhosts["/"]).exchanges), [""]);
+  assert.deepEqual(Object.keys(shownOf(EMPTY.rabbitmq.vhosts["/"], ["amq.topic"]).exchanges), ["", "amq.topic"]);
+  assert.ok(!("" in shownOf(ORDERS.rabbitmq.vhosts.shop).exchanges));
+});
+
+test("every server is drawn, also one in the middle of a change", () => {
+  for (const rig of RIGS) for (const graph of graphs(rig)) {
+    const shown = shownOf(graph), colorOf = (name) => rig.consumers[name]?.color ?? null;
+    check(layout(shown, { width: 900, colorOf, words: graphWords(say), chosen: null }).shapes);
+    assert.equal(shapeOf(shown), shapeOf(structuredClone(shown)));
+    const { head, rows } = waysTable(shown, say);
+    for (const row of rows) assert.ok(row.length === head.length && row.every((text) => typeof text === "string"));
+    for (const { cells } of queueRows(graph, ratesOf(rig.rabbitmq.history, graph.vhost), null, say)) {
+      assert.ok(!/undefined|NaN/.test(JSON.stringify(cells)));
+    }
+  }
+  assert.equal(Object.keys(MANY.rabbitmq.vhosts["/"].queues).length, 40);
+});
+
+test("a server that came back has its durable queues alone", () => {
+  const [before, after] = [DOWN, AGAIN].map(({ rabbitmq }) => Object.keys(rabbitmq.vhosts.shop.queues).sort());
+  assert.ok(before.length >= after.length && after.includes("created"));
+});
+
+test("a server's orders are those that make sense", () => {
+  assert.deepEqual(serverVerbs(ORDERS.rabbitmq), ["stop", "crash", "memory_on", "disk_on"]);
+  assert.deepEqual(serverVerbs(FULL.rabbitmq), ["stop", "crash", "memory_on", "disk_off"]);
+  assert.deepEqual(serverVerbs(DOWN.rabbitmq), ["start"]);
+});
+
+test("consumers: rows, and the verbs of the chosen one", () => {
+  const rows = consumerRows(ORDERS, ORDERS.rabbitmq, "c3", say);
+  assert.deepEqual(rows.map(({ key }) => key), ORDERS.order);
+  const c3 = rows.find(({ key }) => key === "c3");
+  assert.ok(c3.isChosen && c3.cells[4] === "10" && c3.cells[2].text.startsWith("state.slow"));
+  assert.deepEqual(verbsOf(ORDERS, null, KINDS, say).map(({ id }) => id), ["join"]);
+  const verbs = verbsOf(ORDERS, "c3", KINDS, say);
+  assert.deepEqual(verbs.find(({ id }) => id === "reject").order, {
+    kind: "rabbitmq_settle", consumer: "c3", args: { how: "nack", requeue: false },
+  });
+  const keys = verbs.map(({ key }) => key);
+  assert.equal(new Set(keys).size, keys.length, "a key is one verb's");
+});
+
+test("what a user may do is said, also nothing", () => {
+  assert.match(mayWords(ORDERS.rabbitmq, "till", "shop", say), /"write":"tasks\|audit".*topology.may_none/);
+  assert.match(mayWords(ORDERS.rabbitmq, "till", "/", say), /^topology.may_nothing/);
+});
+
+test("what the server answered is said with its code and text", () => {
+  const of = (kind, data, inputs = {}) => answerWords({ kind: `rabbitmq.operator.${kind}`, inputs, data }, say);
+  const refused = of("refused", { verb: "purge" }, { reply_code: 404, reply_text: "NOT_FOUND" });
+  assert.ok(refused.isBad && refused.text.includes("404 NOT_FOUND"));
+  const published = { verb: "publish", routing_key: "a", exchange: "" };
+  assert.match(of("answered", published).text, /^topology.answer.published/);
+  assert.ok(of("answered", { ...published, returned: true }).isBad);
+  assert.match(of("answered", { ...published, nacked: true }).text, /^topology.answer.nacked/);
+  assert.match(of("answered", { verb: "get", name: "q", empty: true }).text, /^topology.answer.empty/);
+  const got = { verb: "get", name: "q", message: 7, redelivered: true, routing_key: "a", left: 3 };
+  assert.match(of("answered", got).text, /^topology.answer.got_again/);
+  assert.match(of("answered", { verb: "purge", count: 4 }).text, /^topology.answer.count .*"count":4/);
+  assert.match(of("answered", { verb: "bind" }).text, /^topology.answer.done/);
+  assert.equal(answerWords({ kind: "rabbitmq.server.crash", inputs: {}, data: {} }, say), null);
+});
+
+test("a binding says its key and its arguments", () => {
+  assert.equal(bindingKey({ routing_key: "a.#", arguments: {} }), "a.#");
+  const wanted = { "x-match": "any", n: 3, void: null };
+  assert.equal(bindingKey({ routing_key: "", arguments: wanted }), "x-match=any n=3 void");
+});
+
+test("what is typed becomes arguments: a value is JSON where it reads as such, and no number changes", () => {
+  const typedIn = "x-max-length=5\n\n format = pdf \nflag=true\nlist=[1]\nbig=9007199254740993\ne=a=b";
+  assert.deepEqual(tableOf("arguments", typedIn), {
+    "x-max-length": 5, format: "pdf", flag: true, list: [1], big: "9007199254740993", e: "a=b",
+  });
+  for (const typed of ["name", "=value"]) {
+    const isAtField = (error) => error instanceof FieldError && error.field === "args.arguments";
+    assert.throws(() => tableOf("arguments", typed), isAtField);
+  }
+  assert.deepEqual(argsOf("user", { name: "u", password: "", tags: "management, monitoring" }), {
+    name: "u", password: "", tags: ["management", "monitoring"],
+  });
+  assert.throws(() => argsOf("import", { definitions: "{" }), FieldError);
+  assert.deepEqual(argsOf("import", { definitions: "{\"queues\": []}" }), { definitions: { queues: [] } });
+});
+
+test("a try is summed up: copies, more ways to one queue, and what becomes of a message without one", () => {
+  const answer = { queues: ["a", "b"], exchanges: [] }, none = { queues: [], exchanges: [] };
+  assert.deepEqual(codes([sumWords(answer, [], "", say)]), ["topology.try.copies"]);
+  assert.match(sumWords(answer, [{ state: "again" }], "", say), /topology.try.agains .*"count":1/);
+  assert.match(sumWords(none, [], "spare", say), /^topology.try.alternate .*spare/);
+  assert.match(sumWords(none, [], "", say), /^topology.try.nowhere/);
+  assert.match(sumWords({ queues: [], exchanges: ["x"] }, [], "", say), /^topology.try.to_exchanges/);
+});
+
+test("no two fields of a form have one name", () => {
+  for (const { fields } of Object.values(FORMS)) {
+    assert.equal(new Set(fields.map(({ name }) => name)).size, fields.length);
+  }
+});
