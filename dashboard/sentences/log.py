@@ -19,6 +19,7 @@ LOG = {
     "log.partition": _("Partition"),
     "log.of": _("Log of"),
     "log.whole_lane": _("the lane, as one log"),
+    "log.not_here": _("Not here: {what}. The page shows {folder}."),
     "log.broker": _("broker {broker}"),
     "log.broker.crashed": _("broker {broker} (crashed)"),
     "log.broker.stopped": _("broker {broker} (stopped)"),

@@ -63,3 +63,24 @@ def test_a_replica_that_is_not_there_leads_to_the_lane_s_log(profile: Profile, s
     page.wait_for_selector("#folder .seg-box")
     expect(page.locator("#replica")).to_be_hidden()
     expect(page.locator("#broker")).to_have_value("")
+    expect(page.locator("#notice-text")).to_contain_text("broker=9, partition=1")
+
+
+def test_an_address_of_a_partition_or_topic_that_is_not_there_is_asked_for_once(
+    profile: Profile, site: SupervisedSite
+) -> None:
+    stage = open_stage(profile(), site)
+    href = stage.evaluate("() => document.querySelector('#kafka .to-log').href")
+    for asked in ("partition=77", "topic=nope", "topic=nope&partition=0"):
+        page = stage.context.new_page()
+        refused: list[str] = []
+        page.on(
+            "response", lambda answer, refused=refused: answer.status >= 400 and refused.append(answer.url)
+        )
+        page.goto(f"{href}?{asked}")
+        page.wait_for_selector("#folder .seg-box")
+        expect(page.locator("#notice-text")).to_contain_text(asked.split("&")[0])
+        expect(page.locator("#title")).to_have_text(re.compile(r"^flights-\d+$"))
+        page.wait_for_timeout(1500)
+        assert not [url for url in refused if "/kafka/log/" in url]
+        page.close()

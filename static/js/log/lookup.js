@@ -3,6 +3,7 @@
 import { page } from "../base/chrome.js";
 import { Refusal } from "../base/commands.js";
 import { number } from "../base/say.js";
+import { isFinal } from "./address.js";
 import { firstExample } from "./example.js";
 import { instant } from "./format.js";
 import { isBelow } from "./offsets.js";
@@ -79,7 +80,7 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
       else none();
       if (isHeld && !$("steps").contains(document.activeElement)) input.focus();
     } catch (error) {
-      if (isFirst) return setTimeout(() => answer ?? begin(), AGAIN_MS);
+      if (isFirst && !isFinal(error)) return setTimeout(() => answer ?? begin(), AGAIN_MS);
       const texts =
         error instanceof Refusal ? (error.fields[target.kind] ?? error.fields.value ?? error.fields.rule) : null;
       if (texts) refuse([texts].flat().join(" "));

@@ -8,6 +8,7 @@ import { createRoving } from "../base/roving.js";
 import { clock, number, sentences } from "../base/say.js";
 import { writeTable } from "../base/table.js";
 import { createGone } from "../feed/gone.js";
+import { isFinal, isSomewhere, notTaken, placeOf } from "./address.js";
 import { SETTINGS, createApi } from "./api.js";
 import { createBatchView } from "./batch_view.js";
 import * as compaction from "./compaction.js";
@@ -43,13 +44,6 @@ let defaults = Object.keys(chosen.settings).length ? null : folder.settings;
 const api = createApi(page.log.api, () => chosen);
 // what was last answered for: where a choice that is refused goes back to
 let shown = placeNow();
-
-// The server has checked the address: where it took another place than was asked for, that one counts.
-function placeOf(answer, asked) {
-  const isTaken = (asked.get("broker") ?? String(answer.broker ?? "")) === String(answer.broker ?? "");
-  return { broker: answer.broker === null || answer.broker === undefined ? null : String(answer.broker),
-    topic: isTaken ? asked.get("topic") : null, partition: isTaken ? asked.get("partition") : null };
-}
 
 function placeNow() {
   return { broker: chosen.broker, topic: chosen.topic, partition: chosen.partition };
@@ -170,22 +164,37 @@ async function grown() {
     await refresh();
     if (performance.now() - cleanAt > CLEAN_APART_MS) readClean();
   } catch (error) {
-    if (error instanceof Refusal && error.status === 404 && chosen.broker !== null) return leaveReplica(error);
+    if (isFinal(error)) return leave(error);
     // the folder is being written, or the server is away: the pill says which
-    setTimeout(grown, AGAIN_MS);
+    soon();
   } finally {
     isAsking = false;
   }
 }
 
-// The broker has no such replica, or no more: the lane's own log, or the leader's, is always there.
-async function leaveReplica(error) {
-  fail(error, $("broker"));
+function soon() {
+  clearTimeout(againTimer);
+  againTimer = setTimeout(grown, AGAIN_MS);
+}
+
+// There is no such place, or no more: what the server shows without one is always there. Where none was asked for, the
+// lab itself is gone, which the pill says.
+async function leave(error) {
+  if (!isSomewhere(chosen)) return;
   Object.assign(chosen, { broker: null, topic: null, partition: null });
   isLookupDue = isOtherLog = true;
   texts.close();
-  await refresh().catch(() => setTimeout(grown, AGAIN_MS));
-  readClean();
+  try {
+    await refresh();
+    notHere(error.message);
+    readClean();
+  } catch {
+    soon();
+  }
+}
+
+function notHere(what) {
+  notice(say("log.not_here", { what, folder: folder.folder }), { near: $("broker") });
 }
 
 function address() {
@@ -408,3 +417,4 @@ if (page.log.socket) {
 }
 lookup.begin(query);
 readClean();
+if (notTaken(folder, query)) notHere(notTaken(folder, query));
