@@ -7,8 +7,10 @@ Brokers hold ids, at positions of their own; whoever wants to know more of a mes
 an id is worked out and never stored: a record of the workload is its index, a program's message its place among
 those that the program sent. Stored are the messages that people sent.
 
-A key has a code, one whole number for each different key: the workload's (`Workload.key_code`), and from 2**40 on
-those of keys that only people's messages have.
+A key has a code, one whole number for each different key: the workload's (`Workload.key_code`), from 2**40 on
+those of keys that only people's messages have, and from 2**41 on those of programs' messages. A program's messages
+have its topic's few keys in turn, which are the same for every program: two instances of one application write
+the same accounts.
 """
 
 from __future__ import annotations
@@ -27,6 +29,9 @@ IDS_EACH = 1 << 40
 FIRST_SENT = IDS_EACH
 FIRST_OF_PROGRAMS = 2 * IDS_EACH
 FIRST_SENT_KEY = 1 << 40
+FIRST_PROGRAM_KEY = 1 << 41
+PROGRAM_KEYS = tuple(f"account-{number}" for number in range(1, 7))
+"""Of programs' messages, in turn."""
 
 
 class Origin(NamedTuple):
@@ -101,6 +106,8 @@ class Messages:
         """The key with this code, as it is shown."""
         if code < FIRST_SENT_KEY:
             return self.workload.key(code)
+        if code >= FIRST_PROGRAM_KEY:
+            return PROGRAM_KEYS[code - FIRST_PROGRAM_KEY]
         key = self.sent[code - FIRST_SENT_KEY].key
         assert key is not None, "a code is given to keys alone"
         return key
@@ -122,12 +129,21 @@ class Messages:
         return {} if sent is None else sent.properties
 
     def _own_code(self, message: MessageId) -> int:
-        """The code of a person's key is that of the first message that had it."""
-        sent = self.sent.get(message - FIRST_SENT)
-        if sent is None or sent.key is None:
+        """Of a message that is not the workload's. The code of a key that only people use is that of the first
+        message that had it."""
+        key = self._own_key(message)
+        if key is None:
             return NO_KEY
-        known = self.workload.code_of(sent.key)
+        known = self.workload.code_of(key)
         if known is not None:
             return known
-        first = min(each.position for each in self.sent.values() if each.key == sent.key)
-        return FIRST_SENT_KEY + first
+        if key in PROGRAM_KEYS:
+            return FIRST_PROGRAM_KEY + PROGRAM_KEYS.index(key)
+        return FIRST_SENT_KEY + min(each.position for each in self.sent.values() if each.key == key)
+
+    def _own_key(self, message: MessageId) -> str | None:
+        came = origin(message)
+        if came.kind == "program":
+            return PROGRAM_KEYS[came.place % len(PROGRAM_KEYS)]
+        sent = self.sent.get(came.place)
+        return None if sent is None else sent.key

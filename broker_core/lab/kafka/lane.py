@@ -163,7 +163,8 @@ class KafkaClusterRules:
         traffic, reads = LabTime(lane.traffic), self.reads
         delivered = Delivered(reads, lambda: lane.world)
         listening, unseen = Listening(lane, lambda: reads.notes.traffic), Unseen()
-        contents = MessageContents(self.messages)
+        messages = self.messages
+        contents = MessageContents(messages)
         broker_kind, make_broker = cluster.KINDS["broker"]
 
         def broker(state: Any) -> Node:
@@ -171,6 +172,9 @@ class KafkaClusterRules:
             made.host.groups.overhears = listening
             made.host.contents = contents
             return made
+
+        def key_hash(message: int) -> int:
+            return reads.hashes[messages.key_code(message)]
 
         def polled(partition: TopicPartition, offset: int) -> None:
             reads.polled(partition, offset)
@@ -180,7 +184,7 @@ class KafkaClusterRules:
                 **cluster.KINDS,
                 "broker": (broker_kind, broker),
                 "producer": (ProducerState, lambda state: ClusterProducer(state, delivered)),
-                "writer": (WriterState, lambda state: Writer(state, delivered)),
+                "writer": (WriterState, lambda state: Writer(state, delivered, key_hash)),
                 CONSUMER: (
                     ConsumerState,
                     lambda state: GroupConsumer(state, traffic, polled=polled, overhears=listening),

@@ -47,7 +47,7 @@ runs while somebody looks."""
 COMPACTED: Mapping[str, int] = MappingProxyType(
     {"segment_ms": OFFSETS_SEGMENT_MS, "delete_retention_ms": OFFSETS_DELETE_RETENTION_MS}
 )
-"""What a lab's topic that is compacted has where it sets nothing else, for the same reason."""
+"""What a lab's topic that is compacted has of these where it does not set them, for the same reason."""
 OF_A_RESTART = ("assignors", "group_protocol", "assignor_source")
 """Settings that a consumer may come back with (`Consumer.set_to`), as `topics` and `pattern` of a changed
 subscription."""
@@ -141,7 +141,7 @@ def topic_config(given: Mapping[str, Any]) -> TopicConfig:
     """What a topic sets for its own logs, of a lane's options or a command's."""
     chosen = {name: given[name] for name in TOPIC_SETTINGS if name in given}
     if COMPACT in chosen.get("cleanup_policy", ""):
-        chosen = {**({} if "segment_bytes" in chosen else COMPACTED), **chosen}
+        chosen = {**COMPACTED, **chosen}
     return TopicConfig(**chosen)
 
 

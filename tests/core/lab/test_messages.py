@@ -10,6 +10,7 @@ from broker_core.lab.messages import (
     FIRST_OF_PROGRAMS,
     FIRST_SENT,
     IDS_EACH,
+    PROGRAM_KEYS,
     Messages,
     Origin,
     Sent,
@@ -60,14 +61,27 @@ def test_text_is_a_made_up_key_only_as_it_is_written(key: str, code: int | None)
     assert workload_from_json({"kind": "uniform", "keys": 20}).code_of(key) == code
 
 
-def test_message_that_a_person_sent_has_what_they_gave_it_and_a_programs_has_nothing() -> None:
+def test_message_that_a_person_sent_has_what_they_gave_it_and_a_programs_has_no_payload() -> None:
     messages = Messages(workload_from_json({"kind": "uniform", "keys": 20}))
     sent = messages.send(Sent(4, None, "héllo", {"type": "order"}))
     assert (messages.key_code(sent), messages.payload(sent), messages.size(sent)) == (NO_KEY, "héllo", 6)
     assert messages.properties(sent) == {"type": "order"} and messages.properties(3) == {}
     assert messages.payload(3) == workload_from_json({"kind": "uniform", "keys": 20}).payload(3)
     program = first_of_program(2)
-    assert (messages.key_code(program), messages.payload(program)) == (NO_KEY, "")
+    assert (messages.properties(program), messages.payload(program)) == ({}, "")
+
+
+def test_programs_messages_have_a_few_keys_in_turn_the_same_for_each_program() -> None:
+    messages = Messages(workload_from_json({"kind": "uniform", "keys": 20}))
+    first, second = (
+        [messages.key_code(first_of_program(number) + place) for place in range(14)] for number in (1, 2)
+    )
+    assert first == second and len(set(first)) == len(PROGRAM_KEYS) and NO_KEY not in first
+    assert [messages.key(code) for code in first[:6]] == list(PROGRAM_KEYS) and first[6:12] == first[:6]
+    assert messages.key_bytes(first[0]) == PROGRAM_KEYS[0].encode()
+    sent = messages.send(Sent(4, PROGRAM_KEYS[0], "by hand"))
+    assert messages.key_code(sent) == first[0], "one key has one code, whoever uses it"
+    assert messages.codes_of([sent, first_of_program(3)]) == [first[0], first[0]]
 
 
 def values_of(lab: Lab, topic: str) -> list[int]:

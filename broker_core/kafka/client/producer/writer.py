@@ -11,6 +11,7 @@ Source: Kafka 3.9 clients KafkaProducer, the loop of its documentation for trans
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from broker_core.kafka.client.producer import orders as o
 from broker_core.kafka.client.producer.accumulator import Accumulator
 from broker_core.kafka.client.producer.node import ClusterProducer
 from broker_core.kafka.client.producer.settings import ProducerSettings
-from broker_core.kafka.client.producer.state import ProducerState, Unsent
+from broker_core.kafka.client.producer.state import Deliveries, ProducerState, Unsent
 from broker_core.kafka.client.producer.states import Phase
 from broker_core.sim.node import PERSON, Outbox
 
@@ -41,10 +42,21 @@ class WriterState(ProducerState):
         return cls(settings, Accumulator(settings.buffer_memory), topic=topic, next_message=first_message)
 
 
+def no_key(message: int) -> int:
+    """`Unsent.key_hash` of a record without a key."""
+    return -1
+
+
 class Writer(ClusterProducer):
-    """The node: `Connect` starts it."""
+    """The node: `Connect` starts it. key_hash: of the record with an id; -1 for a record without a key."""
 
     state: WriterState
+
+    def __init__(
+        self, state: WriterState, deliveries: Deliveries, key_hash: Callable[[int], int] = no_key
+    ) -> None:
+        super().__init__(state, deliveries)
+        self.key_hash = key_hash
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         super().receive(connection, message, now_us, out)
@@ -78,6 +90,7 @@ class Writer(ClusterProducer):
 
     def send_one(self, now_us: int, out: Outbox) -> None:
         state = self.state
-        self.send(Unsent(state.next_message, state.topic, -1, -1, 100), now_us, out)
+        key_hash = self.key_hash(state.next_message)
+        self.send(Unsent(state.next_message, state.topic, key_hash, -1, 100), now_us, out)
         state.written += 1
         state.next_message += 1

@@ -10,6 +10,7 @@ import pytest
 from broker_core.errors import CommandError
 from broker_core.kafka.error_codes import ErrorCode
 from broker_core.kafka.log.topic_config import TopicConfig
+from broker_core.kafka.producer.partitioner import positive_key_hash
 from broker_core.lab.kafka.group import brokers_of
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
@@ -130,7 +131,7 @@ def test_a_topic_that_an_operator_makes_has_the_policy_that_it_was_given() -> No
     order(lab, "cluster_create_topic", 3, args={"topic": "audit", "partitions": 1, **given})
     lane = next(iter(lab.lanes.values()))
     configs = {slot.node.state.configs["audit"] for slot in brokers_of(lane.world).values()}
-    assert configs == {TopicConfig(**given)}
+    assert configs == {TopicConfig(**given, segment_ms=20_000, delete_retention_ms=60_000)}
 
 
 @pytest.mark.parametrize(
@@ -174,3 +175,25 @@ def test_a_checkpoint_stays_small_while_the_lab_grows_old() -> None:
         sizes.append(sum(len(list(log.batches())) for _, log in logs(lab)))
     assert sizes[1] < 1.3 * sizes[0]
     assert "kafka.log.segments_deleted" not in kinds(lab.advance_to(lab.now_us + SECOND))
+
+
+def test_a_transactional_writer_writes_to_a_compacted_topic_by_the_keys_of_its_records() -> None:
+    lab = lab_of(2)
+    order(lab, "cluster_create_topic", 1, args={"topic": "facts", "partitions": 3, "replication_factor": 1,
+          "cleanup_policy": "compact", "segment_ms": 5_000})  # fmt: skip
+    order(lab, "cluster_start_writer", 40, args={"writer": 1, "topic": "facts"})
+    lane = next(iter(lab.lanes.values()))
+    leading = {
+        number: slot.node.state.disk.logs[topic, number]
+        for slot in brokers_of(lane.world).values()
+        for (topic, number), replica in slot.node.state.replicas.items()
+        if topic == "facts" and replica.partition.is_leader
+    }
+    kept = {number: records(log).values() for number, log in leading.items()}
+    newest = [value for values in kept.values() for value in values]
+    assert sum(log.log_end_offset for log in leading.values()) > 60 and 6 <= len(newest) < 60
+    assert len({key(lab, value) for value in newest}) == 6
+    for number, values in kept.items():
+        for value in values:
+            assert positive_key_hash(lane.rules.messages.key_bytes(key(lab, value))) % 3 == number
+    assert not [event for event in lab.advance_to(lab.now_us + 5 * SECOND) if "abort" in event["kind"]]
