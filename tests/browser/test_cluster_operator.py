@@ -43,7 +43,7 @@ def test_a_new_topic_says_how_long_it_keeps_and_how_it_cleans_and_a_wrong_number
     page.fill("#create-topic [name=min_compaction_lag_ms]", "9")
     page.fill("#create-topic [name=max_compaction_lag_ms]", "8")
     page.keyboard.press("Enter")
-    expect(page.locator("#create-topic .bad")).to_contain_text("must not be above max_compaction_lag_ms")
+    expect(page.locator("#create-topic .bad")).to_contain_text("must not be above max.compaction.lag.ms")
     expect(page.locator("#create-topic [name=min_compaction_lag_ms]")).to_be_focused()
     page.fill("#create-topic [name=min_compaction_lag_ms]", "")
     page.keyboard.press("Enter")

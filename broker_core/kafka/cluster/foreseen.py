@@ -18,6 +18,7 @@ from broker_core.kafka.cluster.control_requests import (
 )
 from broker_core.kafka.cluster.controller_node import ControllerState
 from broker_core.kafka.cluster.names import CONTROLLER
+from broker_core.kafka.controller.topic_names import check_collision
 from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.kafka.replication.election import Election
 from broker_core.kafka.replication.placement import TOO_FEW_BROKERS, check_assignment
@@ -53,6 +54,10 @@ def refusal_of_new_topic(
     """The part of it that does not depend on who is alive. broker_count: registered ones."""
     if request.name in topics:
         return Refused(ErrorCode.TOPIC_ALREADY_EXISTS, "there is a topic {topic} already", topic=request.name)
+    try:
+        check_collision(request.name, topics)
+    except Refused as refused:
+        return refused
     factor = request.replication_factor
     if factor > broker_count:
         return Refused(

@@ -28,6 +28,7 @@ from broker_core.kafka.controller.records import (
     TopicPartition,
     UnregisterBrokerRecord,
 )
+from broker_core.kafka.controller.topic_names import check_collision
 from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.kafka.log.topic_config import AS_THE_BROKERS, TopicConfig
 from broker_core.kafka.replication.election import Election
@@ -337,6 +338,7 @@ class Controller(ClusterMetadata):
             )
         if name in self.topics:
             raise Refused(ErrorCode.TOPIC_ALREADY_EXISTS, "there is a topic {topic} already", topic=name)
+        check_collision(name, self.topics)
         if min_insync_replicas < 1:
             raise Refused(ErrorCode.INVALID_CONFIG, "min.insync.replicas is at least 1")
         for setting, (low, high) in CONFIG_LIMITS.items():

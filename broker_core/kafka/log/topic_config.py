@@ -57,7 +57,7 @@ class TopicConfig:
         if settings.min_compaction_lag_ms > settings.max_compaction_lag_ms:
             raise Refused(
                 ErrorCode.INVALID_CONFIG,
-                "min_compaction_lag_ms ({low}) must not be above max_compaction_lag_ms ({high})",
+                "min.compaction.lag.ms ({low}) must not be above max.compaction.lag.ms ({high})",
                 low=settings.min_compaction_lag_ms,
                 high=settings.max_compaction_lag_ms,
             )

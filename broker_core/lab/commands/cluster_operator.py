@@ -88,8 +88,8 @@ class CreateTopic(OperatorCommand):
         }
     )
     FIELDS: ClassVar[Mapping[ErrorCode, str]] = MappingProxyType({
-        ErrorCode.TOPIC_ALREADY_EXISTS: "topic", ErrorCode.INVALID_REPLICATION_FACTOR: "replication_factor",
-        ErrorCode.INVALID_PARTITIONS: "partitions",
+        ErrorCode.TOPIC_ALREADY_EXISTS: "topic", ErrorCode.INVALID_TOPIC_EXCEPTION: "topic",
+        ErrorCode.INVALID_REPLICATION_FACTOR: "replication_factor", ErrorCode.INVALID_PARTITIONS: "partitions",
     })  # fmt: skip
 
     topic: str

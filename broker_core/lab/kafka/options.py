@@ -200,7 +200,7 @@ def check_lags(given: Mapping[str, Any], where: str) -> None:
     if high is not None and low > high:
         raise CommandError(
             f"{where}min_compaction_lag_ms",
-            "must not be above max_compaction_lag_ms, which is {high}",
+            "must not be above max.compaction.lag.ms, which is {high}",
             high=high,
         )
 

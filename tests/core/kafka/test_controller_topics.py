@@ -108,6 +108,21 @@ def test_a_refusal_changes_nothing_not_even_what_is_drawn_next(
     assert refusal(controller, lambda: act(controller)) is error
 
 
+def test_two_topics_never_differ_in_dots_and_underscores_alone() -> None:
+    controller = cluster()
+    controller.create_topic_at("a_b.c", [[1]])
+    for name in ("a.b_c", "a_b_c", "a.b.c"):
+        assert (
+            refusal(controller, lambda name=name: controller.create_topic(name, 1, 1))
+            is ErrorCode.INVALID_TOPIC_EXCEPTION
+        )
+    assert (
+        refusal(controller, lambda: controller.create_topic("a_b.c", 1, 1)) is ErrorCode.TOPIC_ALREADY_EXISTS
+    )
+    for name in ("ab.c", "a-b.c", "a_b.d"):
+        controller.create_topic(name, 1, 1)
+
+
 def test_where_all_of_a_partitions_replicas_are_fenced_there_is_no_topic() -> None:
     controller = cluster()
     fence(controller, 3, 4)

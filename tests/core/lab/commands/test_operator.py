@@ -8,7 +8,9 @@ from tests.core.lab.commands.pages import cluster, made, misread, page, refused
 
 FACTS = page(
     kafka=cluster(
-        "c1", topics={"records": 3, "payments": 2}, writers={"writer-1": "running", "writer-2": "paused"}
+        "c1",
+        topics={"records": 3, "payments": 2, "pay_ments": 1},
+        writers={"writer-1": "running", "writer-2": "paused"},
     )
 )
 
@@ -65,10 +67,14 @@ def test_settings_of_a_topic_that_are_out_of_range(args: dict[str, Any], field: 
     [
         (
             {"topic": "payments", "partitions": 996},
-            ("args.partitions", "at most 1000 partitions in a lane; it has 5"),
+            ("args.partitions", "at most 1000 partitions in a lane; it has 6"),
         ),
         ({"topic": "payments"}, ("args.topic", "TOPIC_ALREADY_EXISTS: there is a topic payments already")),
-        ({"topic": "new", "partitions": 995}, None),
+        (
+            {"topic": "pay.ments"},
+            ("args.topic", "INVALID_TOPIC_EXCEPTION: topic pay.ments collides with existing topic pay_ments"),
+        ),
+        ({"topic": "new", "partitions": 994}, None),
         (
             {"topic": "new", "replication_factor": 4},
             ("args.replication_factor", "INVALID_REPLICATION_FACTOR: "),
