@@ -7,6 +7,7 @@ import { isFinal } from "./address.js";
 import { firstExample } from "./example.js";
 import { instant } from "./format.js";
 import { isBelow } from "./offsets.js";
+import { isOutdated, segmentOf } from "./outdated.js";
 import { createPlayer } from "./player.js";
 import { LONG_MAX, fieldError, isLong, plainNumber } from "./settings_form.js";
 import { createTiers } from "./tiers.js";
@@ -21,6 +22,7 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
   const input = $("value"), tiers = createTiers($("steps"), { say, folder });
   // isOwn: somebody asked for it
   let kind = "offset", rule = "kafka", answer = null, asked = 0, isPlaying = false, isOwn = false, isRefused = false;
+  let bytes = null;                                     // of the segment that the answer ended in, as it was then
 
   const player = createPlayer({
     onMoment(moment, place, count) {
@@ -72,6 +74,7 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
       // retention was faster
       if (isFirst && !isOwn && found.found === null) return setTimeout(() => answer ?? begin(), AGAIN_MS);
       answer = found;
+      bytes = segmentOf(answer, folder())?.bytes ?? null;
       refuse("");
       words();
       const isHeld = $("steps").contains(document.activeElement);
@@ -200,10 +203,14 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
     },
     isIdle: () => asked === 0,
     isRefused: () => isRefused,
-    // A look-up that nobody asked for follows the log when retention takes its record.
+    // A look-up that nobody asked for follows the log when retention takes its record; any is repeated where the
+    // cleaner or a truncation has changed the segment that it ended in.
     folderCame() {
-      if (!isOwn && answer && answer.found !== null && isBelow(answer.found, folder().start_offset)) begin();
+      const isBehind = answer && answer.found !== null && isBelow(answer.found, folder().start_offset);
+      if (!isOwn && isBehind) begin();
+      else if (answer && !isBehind && isOutdated(answer, bytes, folder())) this.again();
       else words();
+      if (answer && bytes === null) bytes = segmentOf(answer, folder())?.bytes ?? null;
     },
     // Whether the log is as far as what is asked for.
     isWithin({ segments, end_offset: end }) {
