@@ -77,9 +77,10 @@ def surviving_vhost(vhost: Vhost, former: Messages, messages: Messages, stopped_
     durable = {name: each for name, each in vhost.exchanges.items() if each.is_durable}
     found = Vhost(vhost.name, {}, {})
     for name, each in durable.items():
-        found.exchanges[name] = made(
+        exchange = found.exchanges[name] = made(
             name, each.type_, True, each.is_auto_delete, each.is_internal, each.arguments
         )
+        exchange.published, exchange.unroutable = each.published, each.unroutable
     for name, queue in vhost.queues.items():
         if queue.state.is_durable:
             found.queues[name] = surviving_queue(queue, former, messages, stopped_us)
@@ -87,7 +88,8 @@ def surviving_vhost(vhost: Vhost, former: Messages, messages: Messages, stopped_
         for binding in each.bindings:
             kind, destination = binding.destination
             if destination in (found.queues if kind == QUEUE else found.exchanges):
-                found.bind(name, kind, destination, binding.routing_key, binding.arguments)
+                routed = each.bindings.routed(binding)
+                found.bind(name, kind, destination, binding.routing_key, binding.arguments, routed)
     return found
 
 
@@ -98,7 +100,7 @@ def surviving_queue(
     found = ClassicQueue(
         QueueState(
             state.number, state.name, state.vhost, True, state.is_auto_delete, 0, state.arguments,
-            state.published, state.refused, state.acked, dict(state.dropped),
+            state.published, state.refused, state.acked, dict(state.dropped), state.named,
         )
     )  # fmt: skip
     fresh = {position for level in state.levels for position in level.fresh}

@@ -30,7 +30,9 @@ TRACE = "amq.rabbitmq.trace"
 
 @dataclass(slots=True, eq=False)
 class Exchange:
-    """bindings: what it is the source of."""
+    """bindings: what it is the source of. published: messages that came in so far, from publishers, as dead letters and
+    from other exchanges; one of a transaction when it is published. unroutable: those that matched nothing, also when
+    the alternate took them."""
 
     name: str
     type_: str
@@ -39,11 +41,15 @@ class Exchange:
     is_internal: bool = False
     arguments: Table = field(default_factory=dict)
     bindings: ExchangeType = field(default_factory=ExchangeType)
+    published: int = 0
+    unroutable: int = 0
 
     def __post_init__(self) -> None:
         """What comes out of a checkpoint has its bindings, and learns their type here."""
-        if type(self.bindings) is ExchangeType:
-            self.bindings = EXCHANGE_TYPES[self.type_](self.bindings)
+        former = self.bindings
+        if type(former) is ExchangeType:
+            self.bindings = EXCHANGE_TYPES[self.type_]()
+            self.bindings.take_over(former)
 
     @property
     def alternate(self) -> str | None:
@@ -70,11 +76,10 @@ class Vhost:
     queues: dict[str, ClassicQueue] = field(default_factory=dict)
 
     def route(self, exchange: str, keys: Sequence[str], headers: Table) -> list[ClassicQueue]:
-        """The queues that a message reaches, each once, the last by name first, which is the original's order.
-        exchange: one that is there."""
-        queues = self.queues
+        """The queues that a message reaches, each once, the last by name first, which is the original's order. Counts it
+        at the exchanges and bindings on its way. exchange: one that is there."""
         if exchange == DEFAULT_EXCHANGE:
-            return [queues[key] for key in sorted(set(keys), reverse=True) if key in queues]
+            return self.route_by_name(keys)
         work, seen = [exchange], {exchange}
         found: set[str] = set()
         while work:
@@ -82,22 +87,44 @@ class Vhost:
             if source is None:
                 continue
             if source.name == DEFAULT_EXCHANGE:  # as an alternate
-                found.update(key for key in keys if key in queues)
+                found.update(queue.name for queue in self.route_by_name(keys))
                 continue
+            source.published += 1
             destinations = source.bindings.route(keys, headers)
-            if not destinations and source.alternate is not None:
-                destinations = [(EXCHANGE, source.alternate)]
+            if not destinations:
+                source.unroutable += 1
+                if source.alternate is not None:
+                    destinations = [(EXCHANGE, source.alternate)]
             for kind, name in destinations:
                 if kind == QUEUE:
                     found.add(name)
                 elif name not in seen:
                     seen.add(name)
                     work.append(name)
-        return [queues[name] for name in sorted(found, reverse=True)]
+        return [self.queues[name] for name in sorted(found, reverse=True)]
 
-    def bind(self, source: str, kind: str, destination: str, key: str, arguments: Table) -> None:
-        """Both ends are there."""
-        self.exchanges[source].bindings.bind((kind, destination), key, arguments)
+    def route_by_name(self, keys: Sequence[str]) -> list[ClassicQueue]:
+        """What the default exchange does."""
+        queues, default = self.queues, self.exchanges[DEFAULT_EXCHANGE]
+        found = [queues[key] for key in sorted(set(keys), reverse=True) if key in queues]
+        default.published += 1
+        if not found:
+            default.unroutable += 1
+        for queue in found:
+            queue.state.named += 1
+        return found
+
+    def routed(self, source: str, binding: Binding) -> int:
+        """Messages that a binding has matched so far."""
+        if source == DEFAULT_EXCHANGE:
+            return self.queues[binding.routing_key].state.named
+        return self.exchanges[source].bindings.routed(binding)
+
+    def bind(
+        self, source: str, kind: str, destination: str, key: str, arguments: Table, routed: int = 0
+    ) -> None:
+        """Both ends are there. routed: what the binding has routed before, where it comes back."""
+        self.exchanges[source].bindings.bind((kind, destination), key, arguments, routed)
 
     def unbind(self, source: str, kind: str, destination: str, key: str, arguments: Table) -> None:
         """What an auto-delete source loses with its last binding is the source."""

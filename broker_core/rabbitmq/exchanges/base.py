@@ -78,14 +78,18 @@ class Explanation(msgspec.Struct, frozen=True):
 class ExchangeType:
     """The bindings of one exchange, in the order in which they were made, and the routing by them.
 
-    A type overrides `route`, `explain_binding`, and `check` if it refuses bindings; what it keeps beside the bindings for speed it
-    updates in `add` and `remove`. Only the bindings are state.
+    A type overrides `route`, `messages_at`, `explain_binding`, and `check` if it refuses bindings; what it keeps beside
+    the bindings for speed it updates in `add` and `remove`. Only the bindings are state, and what each has routed.
+
+    Bindings that match the same messages share a place, where `route` counts one number for all of them. What a
+    binding has routed is that number without what it was when the binding was made.
     """
 
     name: ClassVar[str]
 
     def __init__(self, bindings: Iterable[Binding] = ()) -> None:
         self._bindings: dict[Identity, Binding] = {}
+        self._begins: dict[Identity, int] = {}
         for binding in bindings:
             self.bind(*msgspec.structs.astuple(binding))
 
@@ -95,20 +99,24 @@ class ExchangeType:
     def __iter__(self) -> Iterator[Binding]:
         return iter(self._bindings.values())
 
-    def bind(self, destination: Destination, routing_key: str, arguments: Table) -> bool:
-        """Add a binding that `check` lets pass. Whether it is a new one; one that is there already stays."""
+    def bind(self, destination: Destination, routing_key: str, arguments: Table, routed: int = 0) -> bool:
+        """Add a binding that `check` lets pass. Whether it is a new one; one that is there already stays. routed: what
+        it has routed before, where it comes back."""
         binding = Binding(destination, routing_key, arguments)
         if (identity := binding.identity) in self._bindings:
             return False
         self._bindings[identity] = binding
         self.add(binding)
+        self._begins[identity] = self.messages_at(binding) - routed
         return True
 
     def unbind(self, destination: Destination, routing_key: str, arguments: Table) -> bool:
         """Remove the binding that was made with the same three. Whether there was one."""
-        binding = self._bindings.pop(Binding(destination, routing_key, arguments).identity, None)
+        identity = Binding(destination, routing_key, arguments).identity
+        binding = self._bindings.pop(identity, None)
         if binding is None:
             return False
+        del self._begins[identity]
         self.remove(binding)
         return True
 
@@ -120,12 +128,26 @@ class ExchangeType:
         return gone
 
     def route(self, routing_keys: Sequence[str], headers: Table) -> Sequence[Destination]:
-        """Where a message goes: each destination once, exchanges before queues, by name.
+        """Where a message goes: each destination once, exchanges before queues, by name. Counts it at each place of
+        the bindings that match it, once.
 
         routing_keys: its routing key, then what its CC and BCC headers add. The order is the original's, which
         sorts what it found.
         """
         raise NotImplementedError
+
+    def messages_at(self, binding: Binding) -> int:
+        """Messages counted so far at the place of one of the bindings."""
+        return 0
+
+    def routed(self, binding: Binding) -> int:
+        """Messages that one of the bindings has matched so far."""
+        return self.messages_at(binding) - self._begins[binding.identity]
+
+    def take_over(self, former: ExchangeType) -> None:
+        """The bindings of another one, with what they have routed."""
+        for each in former:
+            self.bind(each.destination, each.routing_key, each.arguments, former.routed(each))
 
     @staticmethod
     def check(arguments: Table) -> str:
@@ -147,20 +169,28 @@ class ExchangeType:
 
     def to_json(self) -> list[Any]:
         """The bindings, for a checkpoint."""
-        return [msgspec.to_builtins(binding) for binding in self]
+        return [[*msgspec.to_builtins(binding), self.routed(binding)] for binding in self]
 
     @classmethod
     def from_json(cls, plain: Iterable[Any]) -> ExchangeType:
-        return cls(msgspec.convert(binding, Binding) for binding in plain)
+        found = cls()
+        for *row, routed in plain:
+            each = msgspec.convert(row, Binding)
+            found.bind(each.destination, each.routing_key, each.arguments, routed)
+        return found
 
 
 class Counted(dict[Destination, int]):
-    """Destinations, and how many bindings lead to each: the last one that goes takes it along.
+    """A place of bindings that match the same messages: their destinations, and how many bindings lead to each; the
+    last one that goes takes its destination along. messages: those that matched.
 
     An exchange may hold many of them, and each is small.
     """
 
-    __slots__ = ()
+    __slots__ = ("messages",)
+
+    def __init__(self) -> None:
+        self.messages = 0
 
     def add(self, destination: Destination) -> None:
         self[destination] = self.get(destination, 0) + 1

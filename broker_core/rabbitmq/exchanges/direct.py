@@ -20,7 +20,14 @@ class Direct(ExchangeType):
         super().__init__(bindings)
 
     def route(self, routing_keys: Sequence[str], headers: Table) -> Sequence[Destination]:
-        return sorted({destination for key in routing_keys for destination in self._by_key.get(key, ())})
+        by_key = self._by_key
+        places = [by_key[key] for key in set(routing_keys) if key in by_key]
+        for place in places:
+            place.messages += 1
+        return sorted({destination for place in places for destination in place})
+
+    def messages_at(self, binding: Binding) -> int:
+        return self._by_key[binding.routing_key].messages
 
     def add(self, binding: Binding) -> None:
         self._by_key.setdefault(binding.routing_key, Counted()).add(binding.destination)

@@ -19,7 +19,11 @@ class Fanout(ExchangeType):
         super().__init__(bindings)
 
     def route(self, routing_keys: Sequence[str], headers: Table) -> Sequence[Destination]:
+        self._destinations.messages += 1
         return sorted(self._destinations)
+
+    def messages_at(self, binding: Binding) -> int:
+        return self._destinations.messages
 
     def add(self, binding: Binding) -> None:
         self._destinations.add(binding.destination)

@@ -23,14 +23,15 @@ class Criteria:
     """What a binding wants, read once.
 
     wants: (name, value as `by_class` gives it); a void value asks only that the header is there. With none left,
-    "all" fits every message and "any" none.
+    "all" fits every message and "any" none. messages: those that fulfilled it, as the exchange counts them.
     """
 
-    __slots__ = ("is_all", "wants")
+    __slots__ = ("is_all", "messages", "wants")
 
     def __init__(self, arguments: Table) -> None:
         x_match = x_match_of(arguments)
         self.is_all = x_match in (ALL, ALL_WITH_X)
+        self.messages = 0
         self.wants = [
             (name, by_class(value)) for name, value in arguments.items() if is_counted(name, x_match)
         ]

@@ -42,10 +42,15 @@ class Headers(ExchangeType):
 
     def route(self, routing_keys: Sequence[str], headers: Table) -> Sequence[Destination]:
         received = {name: by_class(value) for name, value in headers.items()}
-        fulfilled = (
-            identity[0] for identity, criteria in self._criteria.items() if criteria.is_fulfilled(received)
-        )
-        return sorted(set(fulfilled))
+        found = set()
+        for identity, criteria in self._criteria.items():
+            if criteria.is_fulfilled(received):
+                criteria.messages += 1
+                found.add(identity[0])
+        return sorted(found)
+
+    def messages_at(self, binding: Binding) -> int:
+        return self._criteria[binding.identity].messages
 
     def add(self, binding: Binding) -> None:
         self._criteria[binding.identity] = Criteria(binding.arguments)

@@ -23,7 +23,10 @@ class Topic(ExchangeType):
     def route(self, routing_keys: Sequence[str], headers: Table) -> Sequence[Destination]:
         if len(routing_keys) == 1:
             return self._trie.match(routing_keys[0])
-        return sorted({destination for key in routing_keys for destination in self._trie.match(key)})
+        return self._trie.match_any(routing_keys)
+
+    def messages_at(self, binding: Binding) -> int:
+        return self._trie.messages_at(binding.routing_key)
 
     def add(self, binding: Binding) -> None:
         self._trie.add(binding.routing_key, binding.destination)

@@ -40,8 +40,7 @@ def basic_publish(
         channel.last_publish += 1
     if isinstance(message, int) and exchange.name == DEFAULT_EXCHANGE:
         # The workload's: its id says all. Its one queue, if there is one, is named by the key.
-        queue = exchange_queue(broker, known, method.routing_key)
-        queues: Sequence[ClassicQueue] = () if queue is None else (queue,)
+        queues: Sequence[ClassicQueue] = named_queue(broker, known, exchange, method.routing_key)
     else:
         content = message if isinstance(message, Content) else Content(message=message)
         stored = made_message(known, channel, exchange, method.routing_key, content)
@@ -115,9 +114,17 @@ def made_message(
     return Stored(content, exchange.name, keys)
 
 
-def exchange_queue(broker: BrokerBase, known: Connection, routing_key: str) -> ClassicQueue | None:
-    """The queue that the default exchange leads to."""
-    return broker.state.vhosts[known.vhost].queues.get(routing_key)
+def named_queue(
+    broker: BrokerBase, known: Connection, default: Exchange, routing_key: str
+) -> tuple[ClassicQueue, ...]:
+    """The queue that the default exchange leads to: `Vhost.route_by_name` for one key."""
+    queue = broker.state.vhosts[known.vhost].queues.get(routing_key)
+    default.published += 1
+    if queue is None:
+        default.unroutable += 1
+        return ()
+    queue.state.named += 1
+    return (queue,)
 
 
 def deliver_to_queues(
@@ -163,6 +170,9 @@ def reply(
 ) -> None:
     """A direct reply goes straight to the channel that waits for it."""
     asker = answered_by(broker.channels, routing_key)
+    default = broker.state.vhosts[channel.vhost].exchanges[DEFAULT_EXCHANGE]
+    default.published += 1
+    default.unroutable += asker is None
     if asker is not None:
         asker.last_tag += 1
         out.send(

@@ -44,8 +44,8 @@ class QueueState:
 
     number: never given twice. owner: connection that has it alone, 0 for none. published: messages that were routed
     here and taken, which gives each its position; refused: those that it refused for its limit. acked: acknowledged,
-    or sent to who does not acknowledge. dropped: reason -> messages that left otherwise. wakes_us: deadline
-    that is set for its head, 0 for none. expiry: position -> when the
+    or sent to who does not acknowledge. dropped: reason -> messages that left otherwise. named: messages that the
+    default exchange led here. wakes_us: deadline that is set for its head, 0 for none. expiry: position -> when the
     message there has outlived its time. ready_bytes: counted where there is a limit on them.
     """
 
@@ -60,6 +60,7 @@ class QueueState:
     refused: int = 0
     acked: int = 0
     dropped: dict[str, int] = field(default_factory=dict)
+    named: int = 0
     bodies: Bodies = field(default_factory=Bodies)
     levels: list[Level] = field(default_factory=lambda: [Level()])
     expiry: dict[int, int] = field(default_factory=dict)

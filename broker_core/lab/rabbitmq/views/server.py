@@ -76,9 +76,6 @@ def topology_of(lane: Lane, reads: RabbitMqReading, vhost: Vhost) -> TopologyVie
         for each in lane.world.slots[PUBLISHER].node.state.roles
         if each.connection in mine
     }
-    published: dict[str, int] = {}
-    for each in roles.values():
-        published[each.role.exchange] = published.get(each.role.exchange, 0) + each.published
     return TopologyView(
         vhost.name,
         tuple(state.vhosts),
@@ -96,7 +93,8 @@ def topology_of(lane: Lane, reads: RabbitMqReading, vhost: Vhost) -> TopologyVie
                 exchange.is_auto_delete,
                 exchange.is_internal,
                 exchange.alternate or "",
-                published.get(exchange.name, 0),
+                exchange.published,
+                exchange.unroutable,
             )
             for exchange in vhost.exchanges.values()
         },
@@ -111,7 +109,11 @@ def topology_of(lane: Lane, reads: RabbitMqReading, vhost: Vhost) -> TopologyVie
         },
         bindings={
             binding_id(source, *binding.destination, binding.routing_key, binding.arguments): BindingEdge(
-                source, *binding.destination, binding.routing_key, binding.arguments
+                source,
+                *binding.destination,
+                binding.routing_key,
+                binding.arguments,
+                vhost.routed(source, binding),
             )
             for source, binding in vhost.bindings()
         },

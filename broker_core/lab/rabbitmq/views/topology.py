@@ -29,8 +29,8 @@ class PublisherNode(msgspec.Struct, frozen=True):
 
 class ExchangeNode(msgspec.Struct, frozen=True):
     """name: "" is the default exchange. alternate: the exchange that takes what this one cannot route, "" for none.
-    published: messages that came in. unroutable: those that matched no binding, also when the alternate took
-    them."""
+    published: messages that came in so far: published, as dead letters and from other exchanges. unroutable: those
+    that matched no binding, also when the alternate took them."""
 
     name: str
     type: str

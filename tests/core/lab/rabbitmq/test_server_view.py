@@ -1,0 +1,68 @@
+"""What the page of a RabbitMQ lane says of its server: counts that are true, and where a message is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from broker_core.lab.messages import FIRST_SENT
+from broker_core.lab.panels import panels_of
+from broker_core.lab.rabbitmq.views.server import where_is
+from tests.core.lab.rabbitmq.test_topology import SECOND, lab_of, order
+
+
+def graph_of(lab: Any) -> Any:
+    return panels_of(lab.lanes["rabbitmq"])["rabbitmq"]["vhosts"]["shop"]
+
+
+def edge(graph: Any, source: str, destination: str) -> Any:
+    (found,) = [
+        each
+        for each in graph["bindings"].values()
+        if (each["source"], each["destination"]) == (source, destination)
+    ]
+    return found
+
+
+def test_counts_at_exchanges_and_bindings_are_those_of_all_who_publish() -> None:
+    lab = lab_of()
+    lab.advance_to(10 * SECOND)
+    before = graph_of(lab)
+    order(lab, "rabbitmq_publish", vhost="shop", exchange="dead", body="by hand")
+    order(lab, "rabbitmq_publish", vhost="shop", exchange="", routing_key="nowhere")
+    graph = graph_of(lab)
+    orders, dead, default = (graph["exchanges"][name] for name in ("orders", "dead", ""))
+    queues = graph["queues"]
+    assert orders["published"] > 200 and not orders["unroutable"]
+    assert edge(graph, "orders", "all")["routed"] == orders["published"] == queues["all"]["published"]
+    assert edge(graph, "orders", "new")["routed"] == queues["new"]["published"] < orders["published"]
+    died = graph["dead_letters"]["new"]["reasons"]["rejected"]
+    assert dead["published"] == edge(graph, "dead", "morgue")["routed"] == died + 1 > 1
+    assert (default["published"], default["unroutable"]) == (1, 1)
+    assert edge(graph, "", "morgue")["routed"] == 0
+    assert before["exchanges"]["dead"]["published"] < dead["published"]
+
+
+def test_where_a_message_is_names_every_copy_and_how_it_died() -> None:
+    lab = lab_of()
+    lab.advance_to(10 * SECOND)
+    reads = lab.lanes["rabbitmq"].reads
+    position = lab.position + 1
+    order(lab, "rabbitmq_publish", vhost="shop", exchange="orders", routing_key="key-1.created", body="x")
+    sent = FIRST_SENT + position
+    found = {each["queue"]: each for each in where_is(reads, sent)}
+    assert found["morgue"]["routing_key"] == "key-1.created"
+    assert found["morgue"]["exchange"] == "dead"
+    deaths = [(each["queue"], each["reason"]) for each in found["morgue"]["deaths"]]
+    assert deaths == [("new", "rejected")] and found["morgue"]["consumer"] is None
+    assert where_is(reads, 10**9) == []
+
+
+def test_where_a_message_is_names_who_holds_it() -> None:
+    lab = lab_of(consumer_rate=1)
+    lab.advance_to(5 * SECOND)
+    reads = lab.lanes["rabbitmq"].reads
+    queue = reads.broker().vhosts["shop"].queues["all"]
+    (key, consumer) = next((key, each) for key, each in queue.consumers.by_key.items() if each.unacked)
+    position = next(iter(consumer.unacked))
+    found = where_is(reads, reads.record(queue.bodies[position]))
+    assert (key, position) in [(each["consumer"], each["position"]) for each in found]
