@@ -31,6 +31,7 @@ from dashboard.errors import Refused, in_words
 from dashboard.labs import selectors
 from dashboard.limits import core_limits
 from dashboard.logs import replicas
+from dashboard.logs.lane_log import has_lane_log
 from dashboard.logs.opened_part import opened_part
 from dashboard.logs.places import BROKER, labs_dir, state_of, wish
 from dashboard.logs.source import Query, Source
@@ -98,10 +99,10 @@ def clean_of(lab_id: str, query: Query) -> Json | None:
 
 
 def _place(lab_id: str, query: Query) -> "Asked | replicas.AskedReplica":
-    """What the request is about: a replica where it names a broker, or where the lane's topic is compacted, which only
-    the brokers' logs are: then its leader's."""
+    """What the request is about: a replica where it names a broker, or where the lane has no log but its brokers':
+    then its leader's."""
     lab, lane = lane_asked_for(lab_id, query)
-    if BROKER not in query and replicas.is_compacted_lane(lane):
+    if BROKER not in query and not has_lane_log(lab, lane):
         broker = replicas.usual_broker(lab, lane, query)
         query = query if broker is None else {**query, BROKER: str(broker)}
     return replicas.asked_for(lab, lane, query) if BROKER in query else asked_for(lab_id, query)
@@ -203,7 +204,7 @@ def _source(asked: Asked, folder: Path, state: Json) -> Source:
         "partitions": _partitions(asked, state),
         "topics": [topic, table],
         BROKER: None,
-        "has_lane_log": True,
+        "has_lane_log": has_lane_log(asked.lab, asked.lane),
         "brokers": replicas.brokers_of(
             view["view"]["rigs"].get(asked.lane["id"]) if view is not None else None
         ),
@@ -235,7 +236,8 @@ def _lab_part(asked: Asked, state: Json, view: Json | None) -> Json:
 
 
 def _committed(asked: Asked, view: Json | None) -> int | None:
-    """What the lane's group has committed of the partition, as the lab's view tells."""
+    """What the lane's group has committed of the partition, as the lab's view tells: the lane's own offsets are the
+    brokers' as long as it has a log of its own."""
     lane = view["view"]["rigs"].get(asked.lane["id"]) if view is not None else None
     return lane["picture"]["partitions"][str(asked.partition)]["committed"] if lane is not None else None
 

@@ -18,7 +18,6 @@ from broker_core.events import Json
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
 from broker_core.kafka.cluster.state import DOWN
 from broker_core.kafka.log.settings import LogSettings
-from broker_core.kafka.log.topic_config import COMPACT
 from broker_core.kafka.producer.partitioner import coordinator_partition
 from broker_core.lab.kafka.group import GROUP_ID
 from broker_core.lab.kafka.views.replica import LOST, STOPPED
@@ -28,6 +27,7 @@ from broker_core.lab.kafka_log.settings import LaneSettings, digest, lane_settin
 from dashboard.errors import Refused, in_words, listed
 from dashboard.labs import selectors
 from dashboard.labs.transport import transport
+from dashboard.logs.lane_log import has_lane_log
 from dashboard.logs.opened_part import opened_part
 from dashboard.logs.places import BROKER, REPLICA, labs_dir, state_of, wish
 from dashboard.logs.source import Query, Source
@@ -79,11 +79,6 @@ def brokers_of(view: Json | None) -> list[Json]:
     cluster = (view or {}).get("cluster")
     brokers = {} if cluster is None else cluster["brokers"]
     return [{"id": int(broker), "condition": _condition(each)} for broker, each in brokers.items()]
-
-
-def is_compacted_lane(lane: Json) -> bool:
-    """Whether the brokers compact the lane's topic."""
-    return COMPACT in lane.get("cleanup_policy", "")
 
 
 def usual_broker(lab: Lab, lane: Json, query: Query) -> int | None:
@@ -208,7 +203,7 @@ def source_of(asked: AskedReplica) -> Source:
         "partitions": _partitions(asked, state),
         "topics": list(topics_of(asked.lane, asked.view)),
         BROKER: asked.broker,
-        "has_lane_log": not is_compacted_lane(asked.lane),
+        "has_lane_log": has_lane_log(asked.lab, asked.lane),
         "brokers": brokers_of(asked.view),
         "replica": None if not state else _replica_part(replica, condition, told),
     }

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import open_stage
+from tests.browser.conftest import open_stage, save
 from tests.supervisor.site import SupervisedSite
 
 Profile = Callable[..., BrowserContext]
@@ -84,3 +84,29 @@ def test_an_address_of_a_partition_or_topic_that_is_not_there_is_asked_for_once(
         page.wait_for_timeout(1500)
         assert not [url for url in refused if "/kafka/log/" in url]
         page.close()
+
+
+def test_more_partitions_take_the_page_from_the_lane_s_log_to_the_leader_s(
+    profile: Profile, site: SupervisedSite
+) -> None:
+    stage = open_stage(profile(), site)
+    href = stage.evaluate("() => document.querySelector('#kafka .to-log').href")
+    log, cluster = stage.context.new_page(), stage.context.new_page()
+    log.goto(href + "?topic=flights-latest&partition=1")
+    log.wait_for_selector("#folder .seg-box")
+    expect(log.locator("#broker option").first).to_have_text("the lane, as one log")
+    cluster.goto(href.replace("/log", "/cluster/"))
+    cluster.wait_for_selector("#map [data-partition]")
+    cluster.keyboard.press("a")
+    cluster.keyboard.press("Enter")
+    expect(cluster.locator("#add-partitions")).to_be_hidden()
+    expect(log.locator("#replica")).to_have_text(re.compile(r"^Broker \d leads this partition"))
+    expect(log.locator("#title")).to_have_text("flights-0")
+    expect(log.locator("#notice-text")).to_contain_text("topic=flights-latest, partition=1")
+    expect(log.locator("#broker option").first).to_have_text("broker 1")
+    expect(log.locator("#topic option")).not_to_have_text(["flights", "flights-latest"])
+    save(log, "log-left-derived")
+    fresh = stage.context.new_page()
+    fresh.goto(href)
+    expect(fresh.locator("#replica")).to_have_text(re.compile(r"leads this partition"))
+    expect(fresh.locator("#broker option").first).to_have_text("broker 1")

@@ -292,3 +292,48 @@ def test_a_lane_whose_topic_is_compacted_is_read_from_its_brokers_and_from_nothi
 def test_a_lane_that_is_not_compacted_offers_its_one_log_beside_its_brokers(world: World, lab: Lab) -> None:
     assert ask(lab).json()["has_lane_log"] and ask(lab).json()["broker"] is None
     assert ask(lab, broker=1).json()["has_lane_log"]
+
+
+def test_a_lane_that_left_its_scenario_is_read_from_its_brokers_in_the_page_that_is_open(
+    world: World,
+) -> None:
+    lane = {**LANE, "partitions": 3, "metadata_max_age_ms": 1_000}
+    plain = {name: value for name, value in lane.items() if name != "metadata_max_age_ms"}
+    for options in (plain, lane):
+        lab = world.open(lanes=[options], workload={"rate": 40})
+        world.run(4)
+        assert ask(lab).json()["has_lane_log"] == (options is plain)
+        world.order(lab, "cluster_add_partitions", rig="kafka", args={"topic": "flights", "count": 5})
+        world.run(6)
+        answer = look(world, lab, partition=4).json()
+        snapshot = selectors.lab_snapshot(lab_id=lab.pk)
+        assert snapshot is not None
+        view = snapshot["view"]["rigs"]["kafka"]
+        leader = view["cluster"]["partitions"]["flights-4"]["leader"]
+        assert (answer["broker"], answer["has_lane_log"]) == (leader, False)
+        assert (answer["end_offset"] > 0) == (options is lane), "only that producer has heard of partition 4"
+        assert {row["partition"] for row in answer["partitions"]} <= set(range(5))
+        assert ask(lab, topic="flights-latest").json()["fields"].keys() == {"topic"}
+        page = Client().get(f"/lab/{lab.pk}/kafka/log?partition=4").content.decode()
+        assert "the lane, as one log" not in page.split("folder-data")[0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "args"),
+    [
+        ("cluster_send_record", {"partition": 1, "key": "mine"}),
+        ("cluster_crash", {"broker": 2}),
+        ("cluster_reassign", {"topic": "flights", "partition": 0, "replicas": [4, 3, 2]}),
+    ],
+)
+def test_an_order_at_the_cluster_ends_the_derived_log_and_one_about_consumers_does_not(
+    world: World, lab: Lab, kind: str, args: dict[str, Any]
+) -> None:
+    world.order(lab, "join", rig="kafka")
+    world.order(lab, "set_algorithm", rig="kafka", args={"algorithm": "sticky"})
+    world.run(2)
+    assert ask(lab).json()["has_lane_log"]
+    world.order(lab, kind, rig="kafka", args=args)
+    world.run(2)
+    answer = ask(lab).json()
+    assert not answer["has_lane_log"] and answer["broker"] is not None

@@ -1,7 +1,11 @@
-"""A lab's Kafka lane as a log folder: the bytes that a broker would have written, for as far as the lab is.
+"""A lab's Kafka lane as a log folder, derived from the lab's workload: what one broker without replicas would hold,
+under the page's settings, for as far as the lab is.
 
     records of the lab ─► batches (producer.py) ─► PartitionLog.append ─► roll
     every virtual second   retention, files whose delay is over, flush      every five   the cleaner
+
+It is not what the lane's brokers have on disk (`replica_log.py` is): it has their records at their offsets, and only
+while nothing but the workload acts on the topic (`derivable.py`), in batches and segments of its own.
 
 The folder follows from the scenario, the settings and the virtual time alone: written at once or bit by bit,
 it is the same. After a crash the folder is opened as any other, by real recovery; what it has already is not
@@ -28,7 +32,7 @@ from broker_core.lab.kafka_log.producer import (
     EPOCH_MS,
     LINGER_US,
     LaneProducer,
-    Sent,
+    LaneRecord,
     batches_of,
     latest_topic,
 )
@@ -159,12 +163,12 @@ class LaneLog:
 
     # -- inside
 
-    def _count(self, sent: dict[int, list[Sent]], topic: str) -> None:
+    def _count(self, sent: dict[int, list[LaneRecord]], topic: str) -> None:
         ends = self._ends[topic]
         for number, records in sent.items():
             ends[number] += len(records)
 
-    def _append(self, topic: str, number: int, sent: list[Sent], now_ms: int) -> None:
+    def _append(self, topic: str, number: int, sent: list[LaneRecord], now_ms: int) -> None:
         log = self._directory.logs[topic, number]
         base = self._ends[topic][number]
         # After a crash the folder may be ahead of the last state that was noted.

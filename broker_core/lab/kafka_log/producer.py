@@ -1,11 +1,13 @@
-"""What the Kafka lane's producer sends: which record goes to which partition, and in which batches.
+"""The records of a lane whose log is derived: which of the workload goes to which partition, and in which batches.
 
     virtual time   0        250 ms     500 ms        a batch holds what one partition got within 250 ms (linger.ms),
     records        r r  r   | r    r r |             and no more than batch.size
     partition 3    [0,   1] | [2]      |
 
-The partition is what the lane's producer chooses (`Placement`, with the same draws of the seed), and its
-leader takes the records in order. So the offsets here are those that the lane's consumers read.
+The workload is asked for the records, and the partition is what the lane's producer chooses (`Placement`, with the
+same draws of the seed). As long as nothing but the workload acts on the topic's logs (`derivable.py`), the offsets
+here are those that the lane's consumers read; retries, records by hand and truncations are not here. The batches are
+made for the page: the lane's producer waits for no linger, so the brokers' batches are others.
 
 A second topic, "<topic>-latest", is the table of what is known about each key: each keyed record once more,
 to be compacted. A key that has not been seen for RETIRE_AFTER_US is taken out of the table with a tombstone:
@@ -32,7 +34,7 @@ EPOCH_MS = 1_356_998_400_000
 LINGER_US = 250_000
 RETIRE_AFTER_US = 60 * SECOND_US
 BATCH_OVERHEAD = 61
-RECORD_OVERHEAD = 32
+RECORD_FRAME_MAX = 32
 """More than length fields, attributes and differences take: a batch is closed before it could be too large,
 as the original's estimate does."""
 
@@ -42,7 +44,7 @@ def latest_topic(topic: str) -> str:
     return f"{topic}-latest"
 
 
-class Sent(NamedTuple):
+class LaneRecord(NamedTuple):
     """One record on its way. key: None for none; value: None for a tombstone."""
 
     timestamp: int
@@ -54,8 +56,8 @@ class Window(NamedTuple):
     """What was sent within one linger, by partition, in order: the topic's records, and those of the
     table."""
 
-    records: dict[int, list[Sent]]
-    latest: dict[int, list[Sent]]
+    records: dict[int, list[LaneRecord]]
+    latest: dict[int, list[LaneRecord]]
 
 
 class LaneProducer:
@@ -108,9 +110,9 @@ class LaneProducer:
         self._retire(window, with_content)
         return window
 
-    def _sent(self, index: int, code: int, at_us: int) -> Sent:
+    def _sent(self, index: int, code: int, at_us: int) -> LaneRecord:
         key = None if code == NO_KEY else self._workload.key_bytes(code)
-        return Sent(EPOCH_MS + at_us // MILLISECOND_US, key, self._workload.payload(index).encode())
+        return LaneRecord(EPOCH_MS + at_us // MILLISECOND_US, key, self._workload.payload(index).encode())
 
     def _retire(self, window: Window, with_content: frozenset[int]) -> None:
         """Tombstones of the keys that nobody has seen for long, at the end of the linger."""
@@ -122,14 +124,16 @@ class LaneProducer:
             number = self._partitions[code]
             sent = _NOTHING
             if number in with_content:
-                sent = Sent(EPOCH_MS + self.now_us // MILLISECOND_US, self._workload.key_bytes(code), None)
+                sent = LaneRecord(
+                    EPOCH_MS + self.now_us // MILLISECOND_US, self._workload.key_bytes(code), None
+                )
             window.latest.setdefault(number, []).append(sent)
 
 
-_NOTHING = Sent(-1, None, None)
+_NOTHING = LaneRecord(-1, None, None)
 
 
-def batches_of(sent: Sequence[Sent], bytes_max: int) -> Iterator[bytes]:
+def batches_of(sent: Sequence[LaneRecord], bytes_max: int) -> Iterator[bytes]:
     """Encode what one partition got within a linger: one batch, or several where batch.size or `bytes_max` is
     reached.
 
@@ -139,7 +143,7 @@ def batches_of(sent: Sequence[Sent], bytes_max: int) -> Iterator[bytes]:
     records: list[Record] = []
     size = BATCH_OVERHEAD
     for timestamp, key, value in sent:
-        added = len(key or b"") + len(value or b"") + RECORD_OVERHEAD
+        added = len(key or b"") + len(value or b"") + RECORD_FRAME_MAX
         if records and size + added > limit:
             yield bytes(encode_batch(records).data)
             records, size = [], BATCH_OVERHEAD

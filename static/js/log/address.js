@@ -14,17 +14,20 @@ export function placeOf(answer, asked) {
   return Object.fromEntries(parts);
 }
 
-// What the address asks for and the server did not take, as it is written there; "" where it took all.
+// What the address asks for and the server did not take, as `placeWords`.
 export function notTaken(answer, asked) {
   if (answer.kind !== "lab") return "";
-  return PARTS.filter((part) => asked.has(part) && !isSame(asked.get(part), textOf(answer[part])))
-    .map((part) => `${part}=${asked.get(part)}`)
-    .join(", ");
+  const isOther = (part) => asked.has(part) && !isSame(asked.get(part), textOf(answer[part]));
+  return placeWords(Object.fromEntries(PARTS.map((part) => [part, isOther(part) ? asked.get(part) : null])));
 }
 
-const isSame = (asked, taken) => asked === taken || (/^\d+$/.test(asked) && Number(asked) === Number(taken ?? NaN));
+// A place as an address writes it; "" of none.
+export const placeWords = (place) =>
+  PARTS.filter((part) => place[part] !== null)
+    .map((part) => `${part}=${place[part]}`)
+    .join(", ");
 
-export const isSomewhere = (place) => PARTS.some((part) => place[part] !== null);
+const isSame = (asked, taken) => asked === taken || (/^\d+$/.test(asked) && Number(asked) === Number(taken ?? NaN));
 
 // The server says that what was asked for cannot be, or is not there: asking again would get the same answer.
 export const isFinal = (error) => error instanceof Refusal && (error.status === 400 || error.status === 404);

@@ -204,11 +204,12 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
     isIdle: () => asked === 0,
     isRefused: () => isRefused,
     // A look-up that nobody asked for follows the log when retention takes its record; any is repeated where the
-    // cleaner or a truncation has changed the segment that it ended in.
-    folderCame() {
+    // cleaner or a truncation has changed the segment that it ended in. isDue: it waits for another folder, and is
+    // repeated then.
+    folderCame({ isDue }) {
       const isBehind = answer && answer.found !== null && isBelow(answer.found, folder().start_offset);
       if (!isOwn && isBehind) begin();
-      else if (answer && !isBehind && isOutdated(answer, bytes, folder())) this.again();
+      else if (answer && !isDue && !isBehind && isOutdated(answer, bytes, folder())) this.again();
       else words();
       if (answer && bytes === null) bytes = segmentOf(answer, folder())?.bytes ?? null;
     },

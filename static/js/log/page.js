@@ -8,7 +8,7 @@ import { createRoving } from "../base/roving.js";
 import { clock, number, sentences } from "../base/say.js";
 import { writeTable } from "../base/table.js";
 import { createGone } from "../feed/gone.js";
-import { isFinal, isSomewhere, notTaken, placeOf } from "./address.js";
+import { isFinal, notTaken, placeOf, placeWords } from "./address.js";
 import { SETTINGS, createApi } from "./api.js";
 import { createBatchView } from "./batch_view.js";
 import * as compaction from "./compaction.js";
@@ -138,7 +138,7 @@ function take(answer) {
     isBelow(folder.start_offset, folder.end_offset) && (isOtherLog || !isUnfinished(folder) || lookup.isWithin(folder));
   if (lookup.isIdle()) lookup.begin(query);
   else if (isLookupDue && isThere) lookup[isOtherLog ? "begin" : "again"]();
-  else lookup.folderCame();
+  else lookup.folderCame({ isDue: isLookupDue });
   if (isThere) isLookupDue = isOtherLog = false;
   $("steps").toggleAttribute("data-old", isLookupDue || lookup.isRefused());
 }
@@ -164,7 +164,7 @@ async function grown() {
     await refresh();
     if (performance.now() - cleanAt > CLEAN_APART_MS) readClean();
   } catch (error) {
-    if (isFinal(error)) return leave(error);
+    if (isFinal(error)) return leave();
     // the folder is being written, or the server is away: the pill says which
     soon();
   } finally {
@@ -179,14 +179,15 @@ function soon() {
 
 // There is no such place, or no more: what the server shows without one is always there. Where none was asked for, the
 // lab itself is gone, which the pill says.
-async function leave(error) {
-  if (!isSomewhere(chosen)) return;
+async function leave() {
+  const left = placeWords(chosen);
+  if (!left) return;
   Object.assign(chosen, { broker: null, topic: null, partition: null });
   isLookupDue = isOtherLog = true;
   texts.close();
   try {
     await refresh();
-    notHere(error.message);
+    notHere(left);
     readClean();
   } catch {
     soon();

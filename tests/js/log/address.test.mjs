@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { Refusal } from "../../../static/js/base/commands.js";
-import { isFinal, isSomewhere, notTaken, placeOf } from "../../../static/js/log/address.js";
+import { isFinal, notTaken, placeOf, placeWords } from "../../../static/js/log/address.js";
 
 const LANE = { kind: "lab", broker: null, topic: "flights", partition: 0 };
 const REPLICA = { kind: "lab", broker: 2, topic: "facts", partition: 3 };
@@ -43,6 +43,9 @@ test("only an answer that would come again is final", () => {
   assert.ok([400, 404].every((status) => isFinal(new Refusal(status, {}))));
   assert.ok([409, 429, 500, 503].every((status) => !isFinal(new Refusal(status, {}))));
   assert.ok(!isFinal(new TypeError("Failed to fetch")));
-  assert.ok(isSomewhere({ broker: null, topic: "t", partition: null }));
-  assert.ok(!isSomewhere({ broker: null, topic: null, partition: null }));
+});
+
+test("a place is named as an address writes it", () => {
+  assert.equal(placeWords({ broker: "2", topic: null, partition: "0", rig: "kafka" }), "broker=2, partition=0");
+  assert.equal(placeWords({ broker: null, topic: null, partition: null }), "");
 });

@@ -11,7 +11,7 @@ from broker_core.lab.kafka_log.producer import (
     LINGER_US,
     RETIRE_AFTER_US,
     LaneProducer,
-    Sent,
+    LaneRecord,
     Window,
     batches_of,
     latest_topic,
@@ -65,7 +65,7 @@ def test_content_that_nobody_wants_is_counted_and_not_made() -> None:
         }
         assert one.records.get(1) == other.records.get(1)
         assert all(
-            sent == Sent(-1, None, None)
+            sent == LaneRecord(-1, None, None)
             for number, records in other.records.items()
             if number != 1
             for sent in records
@@ -83,7 +83,7 @@ def test_table_has_every_record_with_a_key_as_the_topic_has_it() -> None:
         assert window.latest == {number: records for number, records in keyed.items() if records}
 
 
-def one_us(sent: Sent) -> int:
+def one_us(sent: LaneRecord) -> int:
     return (sent.timestamp - EPOCH_MS) * 1_000
 
 
@@ -124,7 +124,7 @@ SENT = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 400)), min_size=1, 
 def test_batches_keep_the_order_and_none_is_larger_than_its_limit_but_for_a_single_record(
     sizes: list[tuple[int, int]], bytes_max: int
 ) -> None:
-    sent = [Sent(place, b"k" * key, b"v" * value) for place, (key, value) in enumerate(sizes)]
+    sent = [LaneRecord(place, b"k" * key, b"v" * value) for place, (key, value) in enumerate(sizes)]
     found = []
     for data in batches_of(sent, bytes_max):
         batch = batch_at(memoryview(data), 0)
@@ -140,7 +140,7 @@ def test_batches_keep_the_order_and_none_is_larger_than_its_limit_but_for_a_sing
 
 def test_nothing_makes_no_batch_and_small_records_make_one() -> None:
     assert list(batches_of([], 4_096)) == []
-    assert len(list(batches_of([Sent(1, None, b"a")] * 20, 4_096))) == 1
+    assert len(list(batches_of([LaneRecord(1, None, b"a")] * 20, 4_096))) == 1
 
 
 def test_table_is_named_after_its_topic() -> None:
