@@ -15,7 +15,10 @@ TOPOLOGY = {
     "topology.head.left": _(
         "{count?One message waits|{count} messages wait} in {queue}, and no consumer takes {count?it|them}."
     ),
-    "topology.head.well": _("{count?The queue keeps up|All {count} queues keep up} with what comes in."),
+    "topology.head.gives_up": _(
+        "{queue} gives up {rate} messages a second: they are dropped or dead-lettered."
+    ),
+    "topology.head.well": _("{count?The queue keeps up|The {count} queues keep up} with what comes in."),
     "topology.sub.down": _(
         "Durable queues and persistent messages are on its disk. Start it to see what comes back."
     ),
@@ -124,6 +127,7 @@ TOPOLOGY = {
     "topology.head_of.rate": _("done/s"),
     "topology.grows": _("grows {rate}/s: {why}"),
     "topology.grew": _("has grown: {why}"),
+    "topology.gives_up": _("gives up {rate}/s"),
     "topology.kind.durable": _("durable"),
     "topology.kind.transient": _("transient"),
     "topology.kind.exclusive": _("exclusive"),

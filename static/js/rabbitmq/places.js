@@ -5,19 +5,21 @@
 import { round } from "../drawing/shapes.js";
 import { ordered } from "./order.js";
 
-const TOP = 54, ROW = 44, LINE = 20, CONSUMER_LINE = 30, LANE = 9, BOTTOM = 14, MARGIN = 10;
+const HEAD = 54, ROW = 44, LINE = 20, CONSUMER_LINE = 30, LANE = 9, WORDS = 20, BOTTOM = 14, MARGIN = 10;
 const BOX = 34;                                          // height of a node
 // Of the width: left edge and width of each column.
 const COLUMNS = { publisher: [0, 0.14], exchange: [0.225, 0.155], queue: [0.605, 0.165], consumer: [0.845, 0.155] };
 
 // order: `ordered` of the last layout with the same nodes, so that a frame does not ask dagre again.
-// -> {height, order, lanes: y of the ways back, nodes: {publisher|exchange|queue|consumer: {name: {x, y, width,
-// height}}}, lines: {binding's id: y at its queue}}; y is a node's middle.
+// -> {height, order, lanes: of the ways back, which have a line of words each, nodes:
+// {publisher|exchange|queue|consumer: {name: {x, y, width, height}}}, lines: {binding's id: y at its queue}}; y is a
+// node's middle.
 export function placesOf(view, width, order = ordered(view)) {
   const inner = width - 2 * MARGIN;
   const column = (kind) => ({ x: round(MARGIN + COLUMNS[kind][0] * inner), width: round(COLUMNS[kind][1] * inner) });
   const nodes = { publisher: {}, exchange: {}, queue: {}, consumer: {} }, lines = {};
-  let top = TOP;
+  const least = HEAD + Math.max(0, Object.keys(view.returns).length - 1) * WORDS;
+  let top = least;
   for (const name of order.queue) {
     const own = Object.keys(view.bindings).filter((id) => leadsTo(view.bindings[id], name));
     const readers = order.consumer.filter((id) => view.consumers[id].queue === name);
@@ -37,7 +39,7 @@ export function placesOf(view, width, order = ordered(view)) {
     nodes.consumer[id] = { ...column("consumer"), y: round(top + CONSUMER_LINE / 2), height: CONSUMER_LINE - 6 };
     top += CONSUMER_LINE;
   }
-  const beside = (kind, names, wantedOf) => spread(names, wantedOf, top).forEach((y, place) => {
+  const beside = (kind, names, wantedOf) => spread(names, wantedOf, least, top).forEach((y, place) => {
     nodes[kind][names[place]] = { ...column(kind), y: round(y), height: BOX };
   });
   beside("exchange", order.exchange, (name) =>
@@ -49,8 +51,8 @@ export function placesOf(view, width, order = ordered(view)) {
   const ends = Object.values(nodes).flatMap(Object.values).map(({ y, height }) => y + height / 2 + 5);
   const bottom = Math.max(top, ...ends);
   const deadLetters = Object.keys(view.dead_letters).length;
-  const lanes = { back: 34, down: round(bottom + 12), step: LANE };
-  return { height: round(bottom + 12 + deadLetters * LANE + BOTTOM), order, lanes, nodes, lines };
+  const lanes = { back: 34, down: round(bottom + 12), step: LANE, words: WORDS };
+  return { height: round(bottom + 12 + deadLetters * WORDS + BOTTOM), order, lanes, nodes, lines };
 }
 
 const leadsTo = (binding, queue) => binding.kind === "queue" && binding.destination === queue;
@@ -63,18 +65,18 @@ function bySource(ids, view, order) {
 
 // Middles of a column's nodes, each as near to the middle of what it leads to as the ones above it allow; those that
 // lead nowhere come where there is room.
-function spread(names, wantedOf, bottom) {
+function spread(names, wantedOf, top, bottom) {
   const wanted = names.map((name) => {
     const all = wantedOf(name);
     return all.length ? all.reduce((sum, y) => sum + y, 0) / all.length : null;
   });
   const middles = [];
   wanted.forEach((y, place) => {
-    const least = place ? middles[place - 1] + ROW : TOP + ROW / 2;
+    const least = place ? middles[place - 1] + ROW : top + ROW / 2;
     middles.push(Math.max(least, y ?? least));
   });
   // What was pushed out below moves up again as far as the ones above it allow.
-  let most = Math.max(bottom - ROW / 2, TOP + ROW / 2 + (names.length - 1) * ROW);
+  let most = Math.max(bottom - ROW / 2, top + ROW / 2 + (names.length - 1) * ROW);
   for (let place = names.length - 1; place >= 0; place -= 1) {
     middles[place] = Math.min(middles[place], most);
     most = middles[place] - ROW;

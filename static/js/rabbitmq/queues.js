@@ -13,6 +13,10 @@ export function byGrowth(graph, rates) {
   );
 }
 
+// A second and more: what left the queue without an acknowledgement, as it was dropped, dead-lettered or purged.
+const LOST_LEAST = 0.5;
+export const losesOf = (rate) => ((rate?.lost ?? 0) >= LOST_LEAST ? rate.lost : 0);
+
 export const readersOf = (graph, name) => Object.entries(graph.consumers).filter(([, { queue }]) => queue === name);
 
 export function whyWords(graph, queue, say) {
@@ -48,6 +52,7 @@ function whyCell(graph, queue, rate, say) {
   }
   const letters = Object.values(graph.dead_letters).filter((edge) => edge.queue === queue.name);
   const reasons = letters.flatMap(({ reasons: own }) => Object.entries(own)).filter(([, count]) => count);
+  if (!reasons.length && losesOf(rate)) return say("topology.gives_up", { rate: losesOf(rate).toFixed(1) });
   return reasons.map(([reason, count]) => say(`topology.dropped.${reason}`, { count })).join(say("list.comma"));
 }
 

@@ -1,10 +1,12 @@
-// What a queue takes in, lets go and keeps a second, from the sums that the server keeps at the end of each second.
+// What a queue takes in, has acknowledged, keeps and gives up a second, from the sums that the server keeps at the end
+// of each second.
 
 const SAMPLES = 6;
 const READY = 0, UNACKED = 1, PUBLISHED = 2, ACKED = 3;
 
-// history: {second: {"vhost\nqueue": [ready, unacked, published, acked]}}. -> {queue: {in, acked, growth}} a second,
-// over the last samples; nothing of a queue that has fewer than two.
+// history: {second: {"vhost\nqueue": [ready, unacked, published, acked]}}. -> {queue: {in, acked, growth, lost}} a
+// second, over the last samples; nothing of a queue that has fewer than two. lost: what left it without an
+// acknowledgement.
 export function ratesOf(history, vhost) {
   const seconds = Object.keys(history).map(Number).sort((one, other) => one - other).slice(-SAMPLES);
   const last = seconds.at(-1), rates = {};
@@ -13,7 +15,8 @@ export function ratesOf(history, vhost) {
     const first = seconds.find((second) => key in history[second]);
     if (of !== vhost || first === last) continue;
     const before = history[first][key], each = (place) => (now[place] - before[place]) / (last - first);
-    rates[name] = { in: each(PUBLISHED), acked: each(ACKED), growth: each(READY) };
+    const [taken, acked, growth] = [each(PUBLISHED), each(ACKED), each(READY)];
+    rates[name] = { in: taken, acked, growth, lost: taken - acked - growth - each(UNACKED) };
   }
   return rates;
 }

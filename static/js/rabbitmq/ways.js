@@ -81,7 +81,7 @@ function consume(id, { queue }, nodes) {
 function deadLetter(id, { queue, exchange }, nodes, lanes, place) {
   const from = nodes.queue[queue], to = nodes.exchange[exchange];
   if (!from || !to) return [];
-  const x = rightOf(from), out = x + 20 + place * lanes.step, down = lanes.down + place * lanes.step;
+  const x = rightOf(from), out = x + 20 + place * lanes.step, down = lanes.down + place * lanes.words;
   const into = round(to.x + to.width / 2 + place * lanes.step), end = round(to.y + to.height / 2 + 3);
   const y = round(from.y + 10);
   return [
@@ -99,7 +99,8 @@ function deadLetter(id, { queue, exchange }, nodes, lanes, place) {
 function returned(id, { exchange, publisher }, nodes, lanes, place) {
   const from = nodes.exchange[exchange], to = nodes.publisher[publisher];
   if (!from || !to) return [];
-  const x = round(from.x + 18 + place * lanes.step), y = lanes.back, start = round(from.y - from.height / 2);
+  const x = round(from.x + 18 + place * lanes.step), y = lanes.back + place * lanes.words;
+  const start = round(from.y - from.height / 2);
   const into = round(rightOf(to) - 24 - place * lanes.step), end = round(to.y - to.height / 2 - 3);
   return [
     {

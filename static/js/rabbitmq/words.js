@@ -1,7 +1,7 @@
 // What the page says of a server: the story in its head, the graph's labels, permissions, and what it has answered.
 
 import { number, sentences } from "../base/say.js";
-import { byGrowth, namesOf, readersOf, whyWords } from "./queues.js";
+import { byGrowth, losesOf, namesOf, readersOf, whyWords } from "./queues.js";
 import { shown } from "./tried.js";
 
 // -> [what happens, what it means].
@@ -17,6 +17,11 @@ export function story(panel, graph, rates, say) {
   const left = queues.find(({ name, ready }) => ready && !readersOf(graph, name).length);
   const flow = flowWords(graph, rates, say);
   if (left) return [say("topology.head.left", { queue: left.name, count: left.ready }), flow];
+  const lossy = queues.find(({ name }) => losesOf(rates[name]));
+  if (lossy) {
+    const rate = losesOf(rates[lossy.name]).toFixed(1);
+    return [say("topology.head.gives_up", { queue: lossy.name, rate }), flow];
+  }
   return [say("topology.head.well", { count: queues.length }), flow];
 }
 

@@ -146,6 +146,22 @@ test("no name makes two parts of a picture one: ids of all kinds may be equal", 
   assert.equal(new Set(ids).size, ids.length);
 });
 
+test("the words of several ways back stand apart", () => {
+  const view = structuredClone(ORDERS);
+  for (const at of [1, 2, 3]) {
+    view.dead_letters[`d${at}`] = { ...ORDERS.dead_letters.x, queue: ["created", "pdf", "parked"][at - 1] };
+    view.returns[`r${at}`] = { ...ORDERS.returns.r, publisher: String(at) };
+  }
+  const { shapes, height } = drawn(view);
+  const plates = shapes.filter(({ id }) => /^plate-(dead_letter|return):/.test(id));
+  assert.equal(plates.length, 8);
+  for (const one of plates) for (const other of plates) {
+    const isApart = one.y + one.height <= other.y || other.y + other.height <= one.y;
+    assert.ok(one === other || isApart || one.x + one.width <= other.x || other.x + other.width <= one.x, one.id);
+  }
+  assert.ok(plates.every(({ y, height: tall }) => y >= 20 && y + tall <= height));
+});
+
 test("a large broker is laid out within a second", () => {
   const view = structuredClone(EMPTY);
   for (let at = 0; at < 20; at += 1) {

@@ -35,6 +35,14 @@ test("every state has its story", () => {
   assert.match(told(ORDERS, "shop")[1], /topology.sub.flow .* topology.cure./);
 });
 
+test("a queue that drops what comes in is not said to keep up", () => {
+  const history = { 4: { "/\nrecords": [9, 1, 20, 4] }, 9: { "/\nrecords": [9, 1, 80, 24] } };
+  const graph = WORK.rabbitmq.vhosts["/"], rates = ratesOf(history, "/");
+  assert.deepEqual(rates.records, { in: 12, acked: 4, growth: 0, lost: 8 });
+  assert.match(story(WORK.rabbitmq, graph, rates, say)[0], /^topology.head.gives_up .*"rate":"8.0"/);
+  assert.match(queueRows(graph, rates, null, say)[0].cells.at(-1).text, /^topology.gives_up/);
+});
+
 test("queues that grow stand first, and the slow consumer is named with its cause", () => {
   const { history, vhosts: { shop } } = ORDERS.rabbitmq, rates = ratesOf(history, "shop");
   const names = byGrowth(shop, rates).map(({ name }) => name);
@@ -51,7 +59,7 @@ test("rates are of one virtual host, and of nothing with a single sample", () =>
   assert.deepEqual(Object.keys(ratesOf(ORDERS.rabbitmq.history, "/")), []);
   assert.deepEqual(ratesOf({ 4: { "/\nq": [1, 0, 1, 0] } }, "/"), {});
   assert.deepEqual(ratesOf({ 4: { "/\nq": [1, 0, 1, 0] }, 6: { "/\nq": [5, 1, 9, 3] } }, "/"), {
-    q: { in: 4, acked: 1.5, growth: 2 },
+    q: { in: 4, acked: 1.5, growth: 2, lost: 0 },
   });
   assert.deepEqual(ratesOf({}, "/"), {});
 });
