@@ -284,3 +284,15 @@ def test_a_queues_course_is_drawn_and_another_is_chosen(orders: Page, let_pass: 
     wait_text(orders, "#series-of", "parked")
     expect(orders.locator("#queues tr[data-key=parked] button")).to_have_attribute("aria-pressed", "true")
     assert re.search(r"parked", part(orders, "queue:parked").get_attribute("aria-label") or "")
+
+
+def test_messages_move_as_dots_except_for_who_wants_no_motion(profile: Profile, site: SupervisedSite) -> None:
+    page = open_page(profile(), site)
+    page.wait_for_selector("#graph .dot.publish", state="attached")
+    page.wait_for_selector("#graph .dot.binding", state="attached")
+    page.keyboard.press(" ")
+    page.wait_for_function("() => !document.querySelector('#graph .dot')")
+    still = open_page(profile(reduced_motion="reduce"), site)
+    for _ in range(3):
+        wait_frame(still)
+        assert still.locator("#graph .dot").count() == 0

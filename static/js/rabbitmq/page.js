@@ -16,6 +16,7 @@ import { createVerbs } from "../lane/verb_buttons.js";
 import { createLessonStrip } from "../lesson/strip.js";
 import { createAllowed } from "./allowed.js";
 import { consumerRows, verbsOf } from "./consumers.js";
+import { createDots } from "./dots.js";
 import { createDrag } from "./drag.js";
 import { createForms } from "./form_panel.js";
 import { SERVER, serverVerbs } from "./forms.js";
@@ -34,6 +35,7 @@ const main = $("main"), freshness = createFreshness(), notice = createNotice($("
 const { lane } = own, still = matchMedia("(prefers-reduced-motion: reduce)");
 const series = createSeries($("series"), page.urls.plotly), writeLesson = createLessonStrip();
 const twinsDue = createThrottle(), around = createRoving($("graph"));
+const moveDots = createDots($("graph"));
 
 let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false;
 let vhost = null, user = null, chosen = null, program = null, tried = null, shape = "", order = null;
@@ -138,6 +140,7 @@ function drawGraph(graph) {
     consumers: Object.keys(graph.consumers).length,
   }));
   around(() => draw(svg, picture.shapes));
+  moveDots(shownGraph, picture.ways, { isStill: still.matches || !view.playing || document.hidden });
 }
 
 function serverWords({ is_running: isRunning, alarms, connections }) {

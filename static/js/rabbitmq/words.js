@@ -105,7 +105,7 @@ export function waysTable(graph, say) {
       say("topology.way.publish"), program(edge.publisher), "", name(edge.exchange), number(edge.published),
     ]),
     ...Object.values(graph.bindings).map((edge) => [
-      say("topology.way.binding"), name(edge.source), bindingKey(edge), edge.destination, "",
+      say("topology.way.binding"), name(edge.source), bindingKey(edge), edge.destination, number(edge.routed),
     ]),
     ...Object.values(graph.exchanges).filter(({ alternate }) => alternate).map((each) => [
       say("topology.way.alternate"), name(each.name), "", each.alternate, "",

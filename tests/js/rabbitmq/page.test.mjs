@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { consumerRows, verbsOf } from "../../../static/js/rabbitmq/consumers.js";
+import { countsOf, risen } from "../../../static/js/rabbitmq/dots.js";
 import { FORMS, FieldError, argsOf, serverVerbs, tableOf } from "../../../static/js/rabbitmq/forms.js";
 import { layout } from "../../../static/js/rabbitmq/graph.js";
 import { byGrowth, queueRows } from "../../../static/js/rabbitmq/queues.js";
@@ -173,6 +174,21 @@ test("a try is summed up: copies, more ways to one queue, and what becomes of a 
   assert.match(sumWords(none, [], "spare", say), /^topology.try.alternate .*spare/);
   assert.match(sumWords(none, [], "", say), /^topology.try.nowhere/);
   assert.match(sumWords({ queues: [], exchanges: ["x"] }, [], "", say), /^topology.try.to_exchanges/);
+});
+
+test("a dot flies where a count rose, and not on a way that has just come", () => {
+  const { shop } = ORDERS.rabbitmq.vhosts, later = structuredClone(shop), [id] = Object.keys(shop.publishes);
+  assert.deepEqual(risen(countsOf(shop), countsOf(later)), []);
+  later.publishes[id].published += 2;
+  later.dead_letters.eu_orders.reasons.rejected += 1;
+  const [binding] = Object.keys(later.bindings);
+  later.bindings[binding].routed += 1;
+  assert.deepEqual(risen(countsOf(shop), countsOf(later)).sort(), [
+    `binding:${binding}`, "dead_letter:eu_orders", `publish:${id}`,
+  ].sort());
+  assert.deepEqual(risen({}, countsOf(shop)), []);
+  const { ways } = layout(shop, { width: 900, colorOf: () => 1, words: graphWords(say), chosen: null });
+  assert.ok(Object.keys(countsOf(shop)).every((way) => way in ways), "a way's name is the graph's");
 });
 
 test("no two fields of a form have one name", () => {
