@@ -129,15 +129,6 @@ def post(page: Page, path: str, body: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
-def set_speed(page: Page, lab: str, speed: int) -> None:
-    answer = post(
-        page,
-        f"/api/labs/{lab}/commands/",
-        {"command_id": f"speed-{speed}", "kind": "speed", "args": {"speed": speed}},
-    )
-    assert answer["state"] == "accepted", answer
-
-
 def open_cluster(context: BrowserContext, site: SupervisedSite, lane: dict[str, Any] = THREE) -> Page:
     """The page of a lab that was just made, moving, and with records: leaders are elected and the producer
     knows them."""
@@ -145,10 +136,10 @@ def open_cluster(context: BrowserContext, site: SupervisedSite, lane: dict[str, 
     page.goto(f"{site.url}labs/")
     scenario = {"lanes": [lane], "workload": {"kind": "uniform", "keys": 20, "rate": 20}}
     lab = post(page, "/api/labs/", scenario)["id"]
-    set_speed(page, lab, 8)
     page.goto(f"{site.url}lab/{lab}/kafka/cluster/")
+    wait_frame(page)
+    story_clock.let_pass(page, site.run_dir, 4)
     page.wait_for_function("() => Number(document.getElementById('clock').textContent.split(':')[1]) >= 4")
-    set_speed(page, lab, 1)
     return page
 
 

@@ -11,6 +11,7 @@ import re
 import time
 import urllib.request
 from pathlib import Path
+from urllib.parse import urljoin
 
 from playwright.sync_api import Page
 
@@ -40,24 +41,30 @@ def ahead(path: Path) -> float:
 
 def let_pass(page: Page, run_dir: Path, seconds: float) -> None:
     """Virtual seconds of the lab on this page, which plays at speed 1."""
-    lab, path = re.search(r"/lab/([^/]+)/", page.url), run_dir / NAME
-    assert lab is not None, f"{page.url} is not the page of a lab"
+    snapshot, path = snapshot_of(page), run_dir / NAME
     left_s = seconds
     while left_s > 0:
-        step_s, begun_us = min(left_s, STEP_S), lab_time_us(page.url, lab[1])
+        step_s, begun_us = min(left_s, STEP_S), lab_time_us(snapshot)
         draft = path.with_suffix(".part")
         draft.write_text(str(ahead(path) + step_s))
         draft.replace(path)
         until_s = time.monotonic() + WITHIN_S
-        while lab_time_us(page.url, lab[1]) < begun_us + step_s * 900_000:
+        while lab_time_us(snapshot) < begun_us + step_s * 900_000:
             assert time.monotonic() < until_s, f"the lab does not live {step_s} s"
             time.sleep(LOOK_EVERY_S)
         left_s -= step_s
 
 
-def lab_time_us(url: str, lab: str) -> int:
-    root = url.split("/lab/")[0]
-    with urllib.request.urlopen(f"{root}/api/labs/{lab}/snapshot/", timeout=10) as answer:
+def snapshot_of(page: Page) -> str:
+    """Where the lab on this page is asked for. A visitor's Stage is at the root, and names its lab itself."""
+    named = re.search(r"/lab/([^/]+)/", page.url)
+    lab = named[1] if named else page.get_attribute("#main", "data-lab")
+    assert lab, f"{page.url} is not the page of a lab"
+    return urljoin(page.url, f"/api/labs/{lab}/snapshot/")
+
+
+def lab_time_us(snapshot: str) -> int:
+    with urllib.request.urlopen(snapshot, timeout=10) as answer:
         return int(json.load(answer)["view"]["at_us"])
 
 

@@ -231,14 +231,6 @@ def test_what_is_wrong_is_said_at_its_field_and_nothing_is_lost(form: Page) -> N
     expect(form.locator("[name='kafka.range:partitions']")).to_have_attribute("aria-invalid", "true")
 
 
-def test_a_name_that_is_too_long_is_refused_at_its_field(form: Page) -> None:
-    form.click("text=Flights of 2013")
-    form.fill("[name=name]", "n" * 65)
-    form.click("#begin")
-    expect(form.locator(".submit .field .bad")).to_have_text("must be 1 to 64 printable characters")
-    assert form.input_value("[name=name]") == "n" * 65
-
-
 def test_a_lab_with_a_long_name_fits_beside_the_form(profile: Profile, site: SupervisedSite) -> None:
     context = profile()
     page = context.new_page()

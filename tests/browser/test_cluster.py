@@ -7,6 +7,7 @@ from collections.abc import Callable
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import THREE, open_cluster, save, wait_text
+from tests.browser.story_clock import let_pass
 from tests.supervisor.site import SupervisedSite
 
 Profile = Callable[..., BrowserContext]
@@ -113,7 +114,9 @@ def test_a_clients_links_are_drawn_when_it_is_chosen_and_one_is_cut(cluster: Pag
     expect_link(page, "broker-3>producer", "cut both ways")
 
 
-def test_a_broker_crashes_and_comes_back_by_keys_and_its_card_says_what_it_meant(cluster: Page) -> None:
+def test_a_broker_crashes_and_comes_back_by_keys_and_its_card_says_what_it_meant(
+    cluster: Page, site: SupervisedSite
+) -> None:
     page = cluster
     page.locator('[data-broker="1"]').focus()
     page.keyboard.press("ArrowRight")
@@ -128,7 +131,7 @@ def test_a_broker_crashes_and_comes_back_by_keys_and_its_card_says_what_it_meant
     wait_text(page, "#cards", "Broker 1 crashed")
     wait_text(page, "#verbs-about", "Broker 1: crashed")
     wait_text(page, "#title", "the controller has not noticed yet")
-    page.click("[data-speed='4']")
+    let_pass(page, site.run_dir, 10)  # the session of a broker is 9 s
     page.wait_for_function(
         "() => document.getElementById('title').textContent.includes('under-replicated')", timeout=NOTICED_MS
     )
@@ -138,6 +141,7 @@ def test_a_broker_crashes_and_comes_back_by_keys_and_its_card_says_what_it_meant
     expect(card).to_contain_text("unavailable, the longest for")
     save(page, "cluster-crashed")
     page.keyboard.press("b")
+    let_pass(page, site.run_dir, 6)
     page.wait_for_function(
         "() => document.getElementById('title').textContent === 'All copies are in sync.'", timeout=NOTICED_MS
     )

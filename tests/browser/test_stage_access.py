@@ -3,7 +3,7 @@
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import wait_frame, wait_text
-from tests.browser.test_stage import do, rows
+from tests.browser.test_stage import rows
 
 # What of the focused element's ring an ancestor that scrolls or cuts would hide: its markup, null where the
 # ring is whole.
@@ -32,21 +32,6 @@ def test_the_focus_goes_to_a_neighbour_when_its_row_leaves(page: Page) -> None:
     expect(page.locator("#pulsar .list")).to_be_focused()
 
 
-def test_a_crashed_consumers_row_says_silent(page: Page) -> None:
-    do(page, "c2", "crash")
-    for lane in ("pulsar", "kafka", "tubemq", "rabbitmq"):
-        word = page.locator(f'#{lane} [data-consumer="c2"] [data-field=word]')
-        expect(word).to_have_text("silent")
-        expect(word).to_be_visible()
-
-
-def test_a_lanes_new_sentence_is_said_politely(page: Page) -> None:
-    assert page.text_content("#announce") == ""
-    page.click("#add")
-    wait_text(page, "#announce", "RabbitMQ: ")
-    assert page.get_attribute("#announce", "role") == "status"
-
-
 def test_no_focus_ring_is_cut_off(page: Page) -> None:
     page.click("#add-ten")
     wait_text(page, "h1", "10 consumers joined")
@@ -58,20 +43,3 @@ def test_no_focus_ring_is_cut_off(page: Page) -> None:
             page.keyboard.press("Tab")
             assert page.evaluate(CUT_OFF) is None, what
         page.keyboard.press("t")
-
-
-def test_tables_that_scroll_are_reached_by_the_keyboard(page: Page) -> None:
-    page.keyboard.press("t")
-    assert page.eval_on_selector_all(".lane .twin-box", "boxes => boxes.map((box) => box.tabIndex)") == [
-        0,
-        0,
-        0,
-        0,
-    ]
-    page.keyboard.press("t")
-    assert page.eval_on_selector_all(".lane .twin-box", "boxes => boxes.map((box) => box.tabIndex)") == [
-        -1,
-        -1,
-        -1,
-        -1,
-    ]

@@ -3,7 +3,6 @@ so."""
 
 from collections.abc import Callable
 
-import pytest
 from playwright.sync_api import BrowserContext
 
 from tests.browser.conftest import open_stage, save, wait_frame, wait_text
@@ -44,7 +43,6 @@ def test_only_ones_own_untouched_demo_presses_by_itself(profile: Profile, site: 
     assert demo_of(open_stage(profile(), site, "?demo=off")) is None
 
 
-@pytest.mark.alone  # by the wall clock
 def test_a_new_visitors_stage_moves_soon_and_is_about_a_lab_of_ones_own(
     profile: Profile, site: SupervisedSite
 ) -> None:

@@ -78,23 +78,6 @@ def test_a_step_lights_what_it_speaks_of(page: Page) -> None:
     expect(page.locator("#tubemq [data-picture] .cell.lit")).to_have_count(3)
 
 
-def test_the_chain_explains_the_number(page: Page) -> None:
-    joined(page)
-    page.click("[data-why=pulsar]")
-    moved = page.evaluate("() => window.highwater.view().rigs.pulsar.bill.keys_moved")
-    event = page.evaluate(
-        "() => window.highwater.view().rigs.pulsar.why.find((event) => event.data.taken).data"
-    )
-    assert sum(entry["keys"] for entry in event["taken"]) == event["keys_moved"] == moved
-    said = page.text_content("#why-list") or ""
-    assert "points it put on the ring" in said and "from c1, in" in said
-    page.click("[data-why=rabbitmq]")
-    wait_text(page, "#why-list", "turn order, the next one first")
-    page.click("#language")
-    wait_text(page, "#why-list", "轮询顺序，下一个在最前")
-    save(page, "why-zh")
-
-
 def test_on_a_phone_the_panel_is_below_the_picture_and_rules_wrap(
     profile: Profile, site: SupervisedSite
 ) -> None:

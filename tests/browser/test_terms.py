@@ -62,11 +62,3 @@ def test_a_tap_explains_a_term_on_a_phone(profile: Profile, site: SupervisedSite
         assert near and tip and 0 <= tip["y"] - near["y"] - near["height"] < 12
     page.tap("h1")
     expect(page.locator("#tip")).to_be_hidden()
-
-
-def test_the_log_page_explains_its_settings(page: Page, site: SupervisedSite) -> None:
-    page.goto(f"{site.url}lab/{page.get_attribute('#main', 'data-lab')}/kafka/log")
-    page.click("#settings-open")
-    page.hover("#settings [data-term=segment]")
-    expect(page.locator("#tip")).to_contain_text("Only the last one grows")
-    assert is_whole(page)

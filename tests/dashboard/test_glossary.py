@@ -8,6 +8,7 @@ import pytest
 from django.template.loader import render_to_string
 from django.test import RequestFactory
 
+from dashboard.logs.presentation import SETTINGS
 from dashboard.page import base_context
 from dashboard.sentences import LANGUAGES, catalogue
 from dashboard.sentences.glossary import TERMS, TERMS_OF
@@ -44,6 +45,11 @@ def marked(*folders: str) -> set[str]:
 def test_a_marked_term_is_defined_on_its_page(item: str, folders: list[str]) -> None:
     found = marked(*folders)
     assert found and found <= set(TERMS_OF[item])
+
+
+def test_each_setting_of_the_log_page_names_a_term_of_that_page() -> None:
+    named = {term for _name, _unit, _about, term in SETTINGS}
+    assert named and named <= set(TERMS_OF["log"])
 
 
 @pytest.mark.parametrize(

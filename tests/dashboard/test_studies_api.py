@@ -81,6 +81,7 @@ def test_program_without_a_token_is_given_one_that_commands_its_study() -> None:
         ({"service": {"rate": "fast"}}, "service.rate"),
         ({"weights": {"skew": -1}}, "weights.skew"),
         ({"live": 1}, "live"),
+        ({"name": "n" * 65}, "name"),
         ({"nonsense": 1}, "nonsense"),
     ],
 )

@@ -36,6 +36,7 @@ test("verbs follow from the consumer's state and from the registry", () => {
   );
   const keys = verbsOf(newcomer, "c2", kinds, say).map(({ key }) => key);
   assert.equal(new Set(keys).size, keys.length);
+  assert.equal(verbsOf(newcomer, "c2", kinds, say).find(({ id }) => id === "crash").key, "X");
   assert.match(chosenWords(nobody, null, say), /choose_none/);
 });
 

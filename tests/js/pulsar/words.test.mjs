@@ -32,6 +32,13 @@ test("the headline names a crashed consumer before whoever waits for it", () => 
     headline(crashed, RATE, say),
     /^subscription\.head\.crashed .*"count":1,"who":"c1".*subscription\.head\.newcomer .*"c4"/,
   );
+  const both = structuredClone(crashed);
+  both.pulsar.consumers.c2.idle = { code: "crashed", deadline_us: 1 };
+  assert.match(
+    headline(both, RATE, say),
+    /^subscription\.head\.crashed .*"count":2,"who":"list.and {.*first.*c1.*last.*c2/,
+    "who are silent are told in one sentence",
+  );
   for (const known of Object.values(crashed.pulsar.consumers)) if (known.idle?.code !== "crashed") known.idle = null;
   assert.match(headline(crashed, RATE, say), /^subscription\.head\.crashed [^.]*$/);
   assert.deepEqual(consumerRows(crashed, "c2", say).filter(({ isBad }) => isBad).length, 1);
