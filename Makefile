@@ -22,8 +22,8 @@ install-dev:
 run: install
 	@$(VENV)/python -m mqsite.supervisor
 
-# The JavaScript's tests first and pytest last, so that its summary closes the output. On all cores runs what shares no process and no
-# clock with others, with one Spark for all who need it; then stories in two browsers on two sites, side by side; what is marked `alone`
+# The JavaScript's tests first and pytest last, so that its summary closes the output. On all cores runs what shares no clock with
+# others, with one Spark, one site and one PostgreSQL for all who need it; then stories in two browsers on two sites, side by side; what is marked `alone`
 # (tests/conftest.py) follows, one after another; nothing of the core is.
 # The simulations try other lives at each commit: 40 of each kind, or SEEDS. Each part ends with what every folder took.
 test: install-dev node browser postgres

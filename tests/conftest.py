@@ -15,6 +15,8 @@ from tests.durations import Folders
 
 CORE = ROOT / "tests" / "core"
 STORIES = ROOT / "tests" / "browser"
+SHARED = ("spark", "site", "postgres")
+"""Fixtures that take seconds to make: all who ask for one share it, in one worker of xdist."""
 GENERATIONS = (50_000, 20, 4)
 """When garbage is looked for: a lab of a test is some 100,000 objects that all live as long as the test."""
 
@@ -62,19 +64,21 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by marks and xdist reads its groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Who asks for a real site runs alone (`make test` runs the others first, beside one another), but for
-    stories: a worker's site serves them one after another, and two workers run side by side. All who ask for
-    Spark share one, but for those who name a group of their own because they take long."""
+    """Stories: a worker's site serves them one after another, and two workers run side by side. Elsewhere all
+    who ask for a site, Spark or PostgreSQL share one, but for those who name a group of their own because
+    they take long."""
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
-        if "site" in fixtures and not item.get_closest_marker("alone"):
-            item.add_marker(pytest.mark.story if STORIES in item.path.parents else pytest.mark.alone)
-        if item.get_closest_marker("alone") and CORE in item.path.parents:
-            raise pytest.UsageError(
-                f"{item.nodeid} is marked alone, and `make test` looks for those outside of tests/core"
-            )
-        if "spark" in fixtures and item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group("spark"))
+        if item.get_closest_marker("alone"):
+            if CORE in item.path.parents:
+                raise pytest.UsageError(
+                    f"{item.nodeid} is marked alone, and `make test` looks for those outside of tests/core"
+                )
+        elif "site" in fixtures and STORIES in item.path.parents:
+            item.add_marker(pytest.mark.story)
+        elif item.get_closest_marker("xdist_group") is None:
+            for name in (name for name in SHARED if name in fixtures):
+                item.add_marker(pytest.mark.xdist_group(name))
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist tells what it has collected

@@ -217,7 +217,9 @@ LAB_LOG_KEEP_S = 600.0  # and removed when nobody has for this long: it can be d
 LAB_LOGS_OPEN_MAX = 24  # partitions of labs that are written at one time
 
 # -- pace ----------------------------------------------------------------------------------------------------
-SHARD_TASK_S = 30  # one Celery task drives a shard this long, then enqueues the next
+SHARD_TASK_S = float(
+    os.environ.get("HIGHWATER_SHARD_TASK_S", "30")
+)  # one Celery task drives a shard this long, then enqueues the next, or leaves it to a host with fewer
 SHARD_CLOCK = os.environ.get("HIGHWATER_SHARD_CLOCK", "time.monotonic")  # stories in a browser move their own
 SHARD_POLL_S = 0.2  # how often the database is asked when Redis does not wake the shard
 LEASE_S = 2.0  # how long a lab stays its shard's without a sign of life

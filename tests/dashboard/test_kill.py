@@ -99,6 +99,7 @@ def moves(site: Asked, lab: dict[str, Any], after_us: int = 0) -> bool:
     return False
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("victim", ["worker labs.0", "redis", "web"])
 def test_killed_process_costs_no_command_and_few_seconds(site: Site, victim: str) -> None:
     kill_round(site, victim)

@@ -11,11 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from websockets.sync.client import connect
 
 from dashboard.studies import reasons
 from tests.dashboard.processes import Site
 
+pytestmark = pytest.mark.alone  # how soon a cancel ends it, and answers within seconds beside Spark
 ENDED = ("done", "failed", "cancelled")
 WITHIN_S = 300
 # So many records that it cannot end before the test has done what it came for.

@@ -11,7 +11,7 @@ import pytest
 from mqsite.keeper import ROOT
 from tests.postgres.server import Postgres
 
-pytestmark = [pytest.mark.alone, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 LABS = (
     "from dashboard.models import Lab, StoredCommand; print(Lab.objects.count(), "
     "StoredCommand.objects.count())"

@@ -16,7 +16,7 @@ from tests.dashboard.test_kill import kill_round
 from tests.postgres.server import Postgres
 from tests.supervisor.site import SupervisedSite
 
-pytestmark = [pytest.mark.alone, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 ON_ANY_DATABASE = (
     "labs/test_writes",
     "labs/test_driver",
@@ -34,6 +34,7 @@ def killed(postgres: Postgres, tmp_path_factory: pytest.TempPathFactory) -> Iter
         yield running
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("victim", ["worker labs.0", "redis", "web"])
 def test_killed_process_costs_no_command_and_few_seconds(killed: Site, victim: str) -> None:
     kill_round(killed, victim)

@@ -26,6 +26,9 @@ from tests.postgres.server import Postgres
 from tests.supervisor.site import SupervisedSite, is_running, wait_until
 
 pytestmark = [pytest.mark.alone, pytest.mark.slow]
+SHARD_TASK_S = 2.0
+"""When a task ends, a host with more than its share gives a shard up: of a task of 30 s one would wait for that
+twice."""
 MARGIN_S = 2.0
 """Beyond the lease: the look of the one that is left, a lab's past derived again, a socket."""
 SHARED_WITHIN_S = 60
@@ -42,6 +45,7 @@ class Host(SupervisedSite):
             HIGHWATER_HOST_ID=name,
             HIGHWATER_SECRET_KEY="the same on each host",
             LAB_SHARDS="2",
+            HIGHWATER_SHARD_TASK_S=str(SHARD_TASK_S),
             **environment,
         )
 
