@@ -27,8 +27,8 @@ from broker_core.kafka.replication.fetcher import (
     Truncated,
     Truncation,
 )
-from broker_core.kafka.replication.isr import LeaderAndIsr
 from broker_core.kafka.replication.partition import Partition
+from broker_core.kafka.replication.partition_state import LeaderAndIsr
 
 Json = dict[str, Any]
 

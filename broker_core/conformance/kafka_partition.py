@@ -17,8 +17,13 @@ from broker_core.kafka.log.watermarks import Isolation
 from broker_core.kafka.replication.brokers import Brokers, KnownBroker
 from broker_core.kafka.replication.delayed_produce import DelayedProduces, WaitingProduce
 from broker_core.kafka.replication.fetch import FetchedPartition, PartitionFetch
-from broker_core.kafka.replication.isr import AlterPartitionRequest, IsrState, LeaderAndIsr, PendingIsr
 from broker_core.kafka.replication.partition import Partition
+from broker_core.kafka.replication.partition_state import (
+    AlterPartitionRequest,
+    IsrState,
+    LeaderAndIsr,
+    PendingIsr,
+)
 
 Json = dict[str, Any]
 

@@ -17,8 +17,8 @@ from broker_core.kafka.log.watermarks import Isolation
 from broker_core.kafka.replication.brokers import KnownBroker
 from broker_core.kafka.replication.fetch import PartitionFetch
 from broker_core.kafka.replication.fetcher import Fetcher, Truncation
-from broker_core.kafka.replication.isr import LeaderAndIsr
 from broker_core.kafka.replication.partition import Partition
+from broker_core.kafka.replication.partition_state import LeaderAndIsr
 from broker_core.kafka.replication.replica_log import LightLog, light_batch
 from broker_core.plain import to_plain
 

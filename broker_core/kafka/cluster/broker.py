@@ -3,9 +3,9 @@ it on its connection is answered.
 
     clients, followers ─► produce.py, fetch.py, offsets.py, metadata.py        long polls and produces wait in the state, by connection
     leaders            ─► replication.py: a fetcher per leader
-    controller         ─► lifecycle.py: registration, heartbeats               roles.py: who leads, who follows     isr.py: AlterPartition
+    controller         ─► lifecycle.py: registration, heartbeats               roles.py: who leads, who follows     isr_updates.py: AlterPartition
     groups             ─► groups.py: the coordinators of the offsets partitions that this broker leads
-    timers             ─► isr.py: who is late                                  checkpoints.py: high watermarks to disk
+    timers             ─► isr_updates.py: who is late                          checkpoints.py: high watermarks to disk
 
 Source: Kafka 3.9 core KafkaApis, ReplicaManager, BrokerServer, SocketServer.
 """
@@ -20,7 +20,7 @@ from broker_core.kafka.cluster import (
     checkpoints,
     fetch,
     groups,
-    isr,
+    isr_updates,
     lifecycle,
     metadata,
     offsets,
@@ -171,7 +171,7 @@ OWN: Mapping[type, Handler] = MappingProxyType(
         c.MetadataDelta: roles.metadata_delta,
         c.BrokerRegistrationResponse: lifecycle.registered,
         c.BrokerHeartbeatResponse: lifecycle.heartbeat_answered,
-        c.AlterPartitionResponse: isr.alter_partition_answered,
+        c.AlterPartitionResponse: isr_updates.alter_partition_answered,
         lifecycle.Start: lifecycle.start,
         lifecycle.Stop: lifecycle.stop,
     }
@@ -188,16 +188,16 @@ TIMERS: Mapping[str, Waker] = MappingProxyType(
         "markers": transactions.markers_due,
         "transactions": transactions.transactions_due,
         "group": groups.group_timer,
-        "isr": isr.look_at_isrs,
+        "isr": isr_updates.look_at_isrs,
         "checkpoint": checkpoints.checkpoint_due,
-        "alter": isr.alter_again,
+        "alter": isr_updates.alter_again,
         "disk": slow_disk.written,
         "held": read_on,
     }
 )
 
 CONSEQUENCES = Consequences(
-    fetched_by_follower=isr.fetched_by_follower, taken_by_disk=taken_by_disk,
+    fetched_by_follower=isr_updates.fetched_by_follower, taken_by_disk=taken_by_disk,
     produced=produced, verified=produce.write,
     offsets_moved=groups.high_watermark_moved, offsets_role_changed=groups.role_changed,
 )  # fmt: skip

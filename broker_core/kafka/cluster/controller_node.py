@@ -37,7 +37,7 @@ from broker_core.kafka.controller.records import (
 )
 from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.kafka.replication.election import Election
-from broker_core.kafka.replication.isr import AlterPartitionRequest, LeaderRecoveryState
+from broker_core.kafka.replication.partition_state import AlterPartitionRequest, LeaderRecoveryState
 from broker_core.kafka.replication.registration import PartitionRegistration
 from broker_core.sim.node import Closed, Opened, Outbox
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from broker_core.events import Json
 from broker_core.kafka.controller.records import TopicPartition
-from broker_core.kafka.replication.isr import LeaderRecoveryState
+from broker_core.kafka.replication.partition_state import LeaderRecoveryState
 from broker_core.kafka.replication.registration import NO_LEADER, PartitionRegistration
 from broker_core.sim.node import Outbox
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import msgspec
 
-from broker_core.kafka.cluster import checkpoints, isr, replication
+from broker_core.kafka.cluster import checkpoints, isr_updates, replication
 from broker_core.kafka.cluster.control_requests import (
     BrokerHeartbeatRequest,
     BrokerHeartbeatResponse,
@@ -98,7 +98,7 @@ def heartbeat_answered(
         elif state.stage == RECOVERING:
             if not answer.is_fenced:
                 state.stage = RUNNING
-                isr.send_all(host, now_us, out)
+                isr_updates.send_all(host, now_us, out)
             else:
                 next_ms = SHUTDOWN_STEP_MS  # it catches up with the metadata meanwhile
     out.deadline("heartbeat", now_us + next_ms * 1_000)
@@ -140,7 +140,7 @@ def _connect(host: Host, now_us: int, out: Outbox) -> None:
         _register(host, now_us, out)
     else:
         _send_heartbeat(host, now_us, out)
-        isr.send_all(host, now_us, out)
+        isr_updates.send_all(host, now_us, out)
 
 
 def _register(host: Host, now_us: int, out: Outbox) -> None:

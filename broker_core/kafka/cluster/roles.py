@@ -10,15 +10,23 @@ Source: Kafka 3.9 core BrokerMetadataPublisher, ReplicaManager.applyDelta.
 
 from __future__ import annotations
 
-from broker_core.kafka.cluster import changes, checkpoints, cleaner, groups, isr, replication, transactions
+from broker_core.kafka.cluster import (
+    changes,
+    checkpoints,
+    cleaner,
+    groups,
+    isr_updates,
+    replication,
+    transactions,
+)
 from broker_core.kafka.cluster.control_requests import MetadataDelta
 from broker_core.kafka.cluster.hosting import Host
 from broker_core.kafka.cluster.state import SHUTTING_DOWN, Replica, TopicPartition
 from broker_core.kafka.log.topic_config import AS_THE_BROKERS
 from broker_core.kafka.replication.brokers import KnownBroker
 from broker_core.kafka.replication.fetcher import Fetcher
-from broker_core.kafka.replication.isr import LeaderAndIsr
 from broker_core.kafka.replication.partition import Partition
+from broker_core.kafka.replication.partition_state import LeaderAndIsr
 from broker_core.kafka.replication.registration import NO_LEADER, PartitionRegistration
 from broker_core.kafka.txn.records import TRANSACTION_STATE_TOPIC
 from broker_core.sim.node import Outbox
@@ -88,7 +96,7 @@ def apply(host: Host, key: TopicPartition, known: PartitionRegistration, now_us:
     if known.leader == state.broker_id:
         replication.remove(host, key, replica)
         partition.make_leader(decided, state.now_ms(now_us))
-        isr.send_request(host, key, partition, now_us, out)
+        isr_updates.send_request(host, key, partition, now_us, out)
     else:
         is_new_epoch = partition.make_follower(decided)
         is_leaving = state.stage == SHUTTING_DOWN and (

@@ -32,7 +32,7 @@ from broker_core.kafka.controller.topic_names import check_collision
 from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.kafka.log.topic_config import AS_THE_BROKERS, TopicConfig
 from broker_core.kafka.replication.election import Election
-from broker_core.kafka.replication.isr import AlterPartitionRequest
+from broker_core.kafka.replication.partition_state import AlterPartitionRequest
 from broker_core.kafka.replication.placement import check_assignment, in_line, place_replicas
 from broker_core.kafka.replication.reassignment import reassignment
 from broker_core.kafka.replication.registration import NO_LEADER, PartitionRegistration

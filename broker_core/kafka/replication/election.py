@@ -17,7 +17,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from broker_core.hashing.java_map import JavaHashSet
-from broker_core.kafka.replication.isr import LeaderRecoveryState
+from broker_core.kafka.replication.partition_state import LeaderRecoveryState
 from broker_core.kafka.replication.reassignment import Reassignment, completed
 from broker_core.kafka.replication.registration import (
     NO_LEADER,

@@ -19,7 +19,7 @@ from broker_core.errors import InvariantError
 from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.kafka.replication.brokers import Brokers, alive_epoch
-from broker_core.kafka.replication.isr import (
+from broker_core.kafka.replication.partition_state import (
     STAYS_PENDING,
     TO_COMMITTED,
     AlterPartitionRequest,

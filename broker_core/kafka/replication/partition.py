@@ -25,7 +25,7 @@ from broker_core.kafka.log.varint import Buffer
 from broker_core.kafka.log.watermarks import Isolation
 from broker_core.kafka.replication.fetch import FetchedPartition, PartitionFetch
 from broker_core.kafka.replication.in_sync import InSyncReplicas
-from broker_core.kafka.replication.isr import (
+from broker_core.kafka.replication.partition_state import (
     CommittedIsr,
     LeaderAndIsr,
 )

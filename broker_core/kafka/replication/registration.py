@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from broker_core.kafka.replication.isr import LeaderRecoveryState
+from broker_core.kafka.replication.partition_state import LeaderRecoveryState
 
 NO_LEADER = -1
 Brokers = tuple[int, ...]

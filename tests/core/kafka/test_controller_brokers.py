@@ -14,7 +14,7 @@ from broker_core.kafka.controller.records import (
 )
 from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.kafka.replication.election import MetadataVersion
-from broker_core.kafka.replication.isr import AlterPartitionRequest, LeaderRecoveryState
+from broker_core.kafka.replication.partition_state import AlterPartitionRequest, LeaderRecoveryState
 from broker_core.kafka.replication.registration import PartitionChange, PartitionRegistration
 
 SESSION_MS = 9_000

@@ -12,7 +12,7 @@ from broker_core.kafka.controller.controller import Controller, NewLeaderElected
 from broker_core.kafka.controller.records import PartitionChangeRecord, PartitionRecord, Record
 from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.kafka.replication.election import Election
-from broker_core.kafka.replication.isr import AlterPartitionRequest, LeaderRecoveryState
+from broker_core.kafka.replication.partition_state import AlterPartitionRequest, LeaderRecoveryState
 from broker_core.kafka.replication.registration import PartitionChange, PartitionRegistration
 from broker_core.plain import to_plain
 

@@ -8,7 +8,7 @@ import pytest
 from broker_core.kafka.cluster import control_requests as c
 from broker_core.kafka.cluster.elections import tell_change
 from broker_core.kafka.error_codes import ErrorCode
-from broker_core.kafka.replication.isr import LeaderRecoveryState
+from broker_core.kafka.replication.partition_state import LeaderRecoveryState
 from broker_core.kafka.replication.registration import PartitionRegistration
 from tests.core.kafka.cluster.controller_desk import ControllerDesk
 from tests.core.kafka.cluster.nodes import MS, Out

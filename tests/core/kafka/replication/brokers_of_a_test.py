@@ -17,8 +17,8 @@ from broker_core.kafka.replication.fetcher import (
     Truncated,
     Truncation,
 )
-from broker_core.kafka.replication.isr import LeaderAndIsr
 from broker_core.kafka.replication.partition import AppendedToLeader, Partition
+from broker_core.kafka.replication.partition_state import LeaderAndIsr
 
 NOW = 0
 

@@ -21,8 +21,8 @@ from broker_core.kafka.log.watermarks import Isolation
 from broker_core.kafka.replication.brokers import KnownBroker
 from broker_core.kafka.replication.fetch import PartitionFetch
 from broker_core.kafka.replication.fetcher import EpochQuestion, Fetcher, OffsetQuestion, Truncation
-from broker_core.kafka.replication.isr import LeaderAndIsr
 from broker_core.kafka.replication.partition import Partition
+from broker_core.kafka.replication.partition_state import LeaderAndIsr
 from broker_core.kafka.replication.registration import PartitionRegistration
 from broker_core.kafka.replication.replica_log import LightBatch, LightLog, light_batch
 

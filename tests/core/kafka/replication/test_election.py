@@ -3,7 +3,7 @@
 import pytest
 
 from broker_core.kafka.replication.election import ChangeBuilder, Election, MetadataVersion
-from broker_core.kafka.replication.isr import LeaderRecoveryState
+from broker_core.kafka.replication.partition_state import LeaderRecoveryState
 from broker_core.kafka.replication.registration import PartitionChange, PartitionRegistration
 
 

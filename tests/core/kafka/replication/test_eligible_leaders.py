@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from broker_core.kafka.replication.election import METADATA_3_9, ChangeBuilder, Election, MetadataVersion
-from broker_core.kafka.replication.isr import LeaderRecoveryState
+from broker_core.kafka.replication.partition_state import LeaderRecoveryState
 from broker_core.kafka.replication.registration import PartitionChange, PartitionRegistration
 
 RECOVERING = LeaderRecoveryState.RECOVERING

@@ -13,8 +13,8 @@ from broker_core.kafka.log.record_batch import ControlType, encode_batch, with_o
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.log.watermarks import Isolation
 from broker_core.kafka.replication.delayed_produce import DelayedProduces, WaitingProduce
-from broker_core.kafka.replication.isr import LeaderAndIsr
 from broker_core.kafka.replication.partition import Partition
+from broker_core.kafka.replication.partition_state import LeaderAndIsr
 from tests.core.kafka.replication.brokers_of_a_test import (
     NOW,
     append,

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_core.kafka.error_codes import ErrorCode, Refused
-from broker_core.kafka.replication.isr import LeaderRecoveryState
+from broker_core.kafka.replication.partition_state import LeaderRecoveryState
 from broker_core.kafka.replication.reassignment import Reassignment, completed, reassignment, reverted
 from broker_core.kafka.replication.registration import PartitionChange, PartitionRegistration
 

@@ -12,8 +12,8 @@ from broker_core.kafka.cluster.control_requests import AlterPartitionRequest, Al
 from broker_core.kafka.cluster.hosting import Host
 from broker_core.kafka.cluster.state import RUNNING, Replica, TopicPartition
 from broker_core.kafka.error_codes import ErrorCode
-from broker_core.kafka.replication.isr import LeaderAndIsr
 from broker_core.kafka.replication.partition import Partition
+from broker_core.kafka.replication.partition_state import LeaderAndIsr
 from broker_core.sim.node import Outbox
 
 RETRY_MS = 50
