@@ -24,8 +24,8 @@ from broker_core.kafka.controller.records import (
 from broker_core.kafka.error_codes import Refused
 from broker_core.kafka.replication.election import ChangeBuilder, Election, MetadataVersion
 from broker_core.kafka.replication.partition_state import AlterPartitionRequest, LeaderRecoveryState
-from broker_core.kafka.replication.placement import UsableBroker, place_replicas
 from broker_core.kafka.replication.registration import PartitionChange, PartitionRegistration
+from broker_core.kafka.replication.replica_placer import UsableBroker, place_replicas
 from broker_core.kafka.replication.sessions import BrokerSessions
 
 Json = dict[str, Any]

@@ -11,7 +11,7 @@ from django.utils import translation
 
 from broker_core.errors import CommandError, Names
 from broker_core.kafka.error_codes import ErrorCode, Refused
-from broker_core.kafka.replication.placement import TOO_FEW_BROKERS
+from broker_core.kafka.replication.replica_placer import TOO_FEW_BROKERS
 from dashboard.errors import in_words
 from dashboard.studies import reasons
 from mqsite.messages import read_po
@@ -75,7 +75,7 @@ def test_every_refusal_of_the_controller_to_an_operator_is_a_template_with_a_tra
         "controller/controller.py",
         "controller/metadata.py",
         "cluster/foreseen.py",
-        "replication/placement.py",
+        "replication/replica_placer.py",
         "replication/reassignment.py",
     ):
         tree = ast.parse((ROOT / "broker_core/kafka" / path).read_text())

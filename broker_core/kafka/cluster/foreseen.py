@@ -21,7 +21,7 @@ from broker_core.kafka.cluster.names import CONTROLLER
 from broker_core.kafka.controller.topic_names import check_collision
 from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.kafka.replication.election import Election
-from broker_core.kafka.replication.placement import TOO_FEW_BROKERS, check_assignment
+from broker_core.kafka.replication.replica_placer import TOO_FEW_BROKERS, check_assignment
 from broker_core.sim.world import World
 
 

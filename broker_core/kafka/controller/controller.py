@@ -5,7 +5,7 @@ sync.
     AlterPartition, election, reassignment, unregistration ──────┴─► changes of partitions ─► records, which brokers learn
 
 Each request answers, and gives the records that it wrote to the metadata log; they are applied at once. The
-rules of a single change are in replication/election.py, reassignment.py and placement.py, those of heartbeats
+rules of a single change are in replication/election.py, reassignment.py and replica_placer.py, those of heartbeats
 in replication/sessions.py.
 
 Source: Kafka 3.9 metadata ReplicationControlManager, ClusterControlManager. Vectors:
@@ -33,9 +33,9 @@ from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.kafka.log.topic_config import AS_THE_BROKERS, TopicConfig
 from broker_core.kafka.replication.election import Election
 from broker_core.kafka.replication.partition_state import AlterPartitionRequest
-from broker_core.kafka.replication.placement import check_assignment, in_line, place_replicas
 from broker_core.kafka.replication.reassignment import reassignment
 from broker_core.kafka.replication.registration import NO_LEADER, PartitionRegistration
+from broker_core.kafka.replication.replica_placer import check_assignment, in_line, place_replicas
 from broker_core.kafka.replication.sessions import BrokerControlState
 
 NAME_LENGTH_MAX = 249

@@ -22,9 +22,9 @@ from broker_core.kafka.controller.records import (
 from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.kafka.log.topic_config import AS_THE_BROKERS, TopicConfig
 from broker_core.kafka.replication.election import METADATA_3_9, ChangeBuilder, Election, MetadataVersion
-from broker_core.kafka.replication.placement import UsableBroker, in_line
 from broker_core.kafka.replication.reassignment import reverted
 from broker_core.kafka.replication.registration import NO_LEADER, PartitionRegistration
+from broker_core.kafka.replication.replica_placer import UsableBroker, in_line
 from broker_core.kafka.replication.sessions import BrokerSessions
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from broker_core.hashing.java_random import JavaRandom
 from broker_core.kafka.error_codes import Refused
-from broker_core.kafka.replication.placement import UsableBroker, place_replicas
+from broker_core.kafka.replication.replica_placer import UsableBroker, place_replicas
 
 RACKS = [
     UsableBroker(1, "a"),
