@@ -73,7 +73,7 @@ def test_every_refusal_of_the_controller_to_an_operator_is_a_template_with_a_tra
     found = 0
     for path in (
         "controller/controller.py",
-        "controller/metadata.py",
+        "controller/cluster_metadata.py",
         "cluster/foreseen.py",
         "replication/replica_placer.py",
         "replication/reassignment.py",

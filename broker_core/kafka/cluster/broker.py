@@ -1,7 +1,7 @@
 """A broker of the cluster: a table leads from request to handler, and a request is read when the one before
 it on its connection is answered.
 
-    clients, followers ─► produce.py, fetch.py, offsets.py, metadata.py        long polls and produces wait in the state, by connection
+    clients, followers ─► produce.py, fetch.py, offsets.py, metadata_cache.py  long polls and produces wait in the state, by connection
     leaders            ─► replication.py: a fetcher per leader
     controller         ─► lifecycle.py: registration, heartbeats               roles.py: who leads, who follows     isr_updates.py: AlterPartition
     groups             ─► groups.py: the coordinators of the offsets partitions that this broker leads
@@ -22,7 +22,7 @@ from broker_core.kafka.cluster import (
     groups,
     isr_updates,
     lifecycle,
-    metadata,
+    metadata_cache,
     offsets,
     produce,
     replication,
@@ -145,7 +145,7 @@ REQUESTS: Mapping[type, Handler] = MappingProxyType(
         r.ListOffsetsRequest: offsets.list_offsets,
         r.OffsetsForLeaderEpochRequest: offsets.offsets_for_leader_epoch,
         r.DeleteRecordsRequest: offsets.delete_records,
-        r.MetadataRequest: metadata.metadata,
+        r.MetadataRequest: metadata_cache.metadata,
         t.FindCoordinatorRequest: transactions.find_coordinator,
         t.InitProducerIdRequest: transactions.init_producer_id,
         t.AddPartitionsToTxnRequest: transactions.add_partitions,

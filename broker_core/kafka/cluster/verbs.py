@@ -33,7 +33,7 @@ from broker_core.kafka.cluster.controller_node import ControllerState
 from broker_core.kafka.cluster.names import CONTROLLER, TOOL, broker_node
 from broker_core.kafka.cluster.state import DOWN, SHUTTING_DOWN, BrokerDisk, BrokerState
 from broker_core.kafka.cluster.tool import Order
-from broker_core.kafka.controller.metadata import Topic
+from broker_core.kafka.controller.cluster_metadata import Topic
 from broker_core.sim.routes import cut_route, heal_route, slow_route
 from broker_core.sim.slot import CRASHED, PAUSED, RUNNING, Slot
 from broker_core.sim.world import World

@@ -1,2 +1,2 @@
-"""The controller as pure state: its requests (controller.py) over what it knows (metadata.py), and the records
+"""The controller as pure state: its requests (controller.py) over what it knows (cluster_metadata.py), and the records
 by which brokers learn of a change (records.py)."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from broker_core.kafka.controller.metadata import RegisteredBroker
+from broker_core.kafka.controller.cluster_metadata import RegisteredBroker
 from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.kafka.replication.partition_state import AlterPartitionRequest, LeaderRecoveryState
 from broker_core.kafka.replication.registration import PartitionRegistration

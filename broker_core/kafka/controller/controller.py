@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from broker_core.kafka.controller.alter_partition import check_alter_partition
-from broker_core.kafka.controller.metadata import ClusterMetadata, RegisteredBroker, Topic
+from broker_core.kafka.controller.cluster_metadata import ClusterMetadata, RegisteredBroker, Topic
 from broker_core.kafka.controller.records import (
     BrokerChangeRecord,
     PartitionChangeRecord,

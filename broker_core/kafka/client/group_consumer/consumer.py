@@ -19,6 +19,7 @@ from broker_core.kafka.assignors import ASSIGNORS, Assignor
 from broker_core.kafka.assignors.custom import CUSTOM, custom_assignor
 from broker_core.kafka.client.group_consumer.classic import HEARTBEAT, LEAVE, ClassicMember
 from broker_core.kafka.client.group_consumer.commits import COMMIT, GIVEN, Committer
+from broker_core.kafka.client.group_consumer.consumer_metadata import matching
 from broker_core.kafka.client.group_consumer.core import (
     ASSIGN,
     CLOSED,
@@ -33,7 +34,6 @@ from broker_core.kafka.client.group_consumer.core import (
     Core,
 )
 from broker_core.kafka.client.group_consumer.fetches import Fetcher
-from broker_core.kafka.client.group_consumer.metadata import matching
 from broker_core.kafka.client.group_consumer.network import COORDINATOR, TIMEOUT
 from broker_core.kafka.client.group_consumer.orders import (
     CommitOffsets,

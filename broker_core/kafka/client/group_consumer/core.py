@@ -12,8 +12,8 @@ from typing import Any
 
 from broker_core.clock import MILLISECOND_US
 from broker_core.events import Cause
+from broker_core.kafka.client.group_consumer.consumer_metadata import ClusterView
 from broker_core.kafka.client.group_consumer.fetches import FetchState
-from broker_core.kafka.client.group_consumer.metadata import ClusterView
 from broker_core.kafka.client.group_consumer.network import COORDINATOR, Network, NetworkState
 from broker_core.kafka.client.group_consumer.settings import CONSUMER, ConsumerSettings
 from broker_core.kafka.client.group_consumer.subscription import Subscribed, TopicPartition

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from broker_core.clock import MILLISECOND_US
-from broker_core.kafka.client.group_consumer.metadata import ClusterView
+from broker_core.kafka.client.group_consumer.consumer_metadata import ClusterView
 from broker_core.kafka.client.group_consumer.network import Network
 from broker_core.kafka.client.group_consumer.settings import ConsumerSettings
 from broker_core.kafka.client.group_consumer.subscription import (

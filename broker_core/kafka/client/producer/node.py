@@ -8,7 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 from broker_core.errors import CommandError
-from broker_core.kafka.client.producer import answers, coordinator_answers, intake, metadata, network, sender
+from broker_core.kafka.client.producer import (
+    answers,
+    coordinator_answers,
+    intake,
+    network,
+    producer_metadata,
+    sender,
+)
 from broker_core.kafka.client.producer import orders as o
 from broker_core.kafka.client.producer.settings import check
 from broker_core.kafka.client.producer.state import Deliveries, ProducerState, Unsent
@@ -117,7 +124,7 @@ class ClusterProducer:
         if isinstance(message, r.ProduceResponse):
             answers.produced(self.state, self.deliveries, flight, message, now_us, out)
         elif isinstance(message, r.MetadataResponse):
-            metadata.learned(self.state, message, now_us, out)
+            producer_metadata.learned(self.state, message, now_us, out)
         elif isinstance(message, t.TransactionMessage | m.TxnOffsetCommitResponse):
             coordinator_answers.answered(self.state, flight, message, now_us, out)
 
@@ -131,6 +138,6 @@ class ClusterProducer:
                 case "produce":
                     answers.unanswered(state, self.deliveries, flight, now_us, out)
                 case "metadata":
-                    metadata.failed(state, now_us, out)
+                    producer_metadata.failed(state, now_us, out)
                 case _:
                     coordinator_answers.unanswered(state, flight, now_us, out)

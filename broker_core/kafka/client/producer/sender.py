@@ -9,7 +9,7 @@ Source: Kafka 3.9 clients producer.internals.Sender.runOnce, sendProducerData.
 from __future__ import annotations
 
 from broker_core.kafka.assignors.protocol import TopicPartition
-from broker_core.kafka.client.producer import answers, intake, metadata, network
+from broker_core.kafka.client.producer import answers, intake, network, producer_metadata
 from broker_core.kafka.client.producer.batch import Batch
 from broker_core.kafka.client.producer.state import Deliveries, Flight, ProducerState
 from broker_core.kafka.client.producer.states import Phase, Step
@@ -40,7 +40,7 @@ def run(state: ProducerState, deliveries: Deliveries, now_us: int, out: Outbox) 
         intake.take_in(state, deliveries, now_us, out)
     while state.accumulator.queues and _drain(state, deliveries, now_us, out):
         pass
-    metadata.refresh(state, now_us, out)
+    producer_metadata.refresh(state, now_us, out)
     is_done = not (state.accumulator.has_incomplete or state.blocked)
     if (
         state.is_closing

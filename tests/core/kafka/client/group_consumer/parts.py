@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from broker_core.kafka.client.group_consumer.consumer_metadata import Leader
 from broker_core.kafka.client.group_consumer.core import ConsumerState as State
 from broker_core.kafka.client.group_consumer.core import Core
-from broker_core.kafka.client.group_consumer.metadata import Leader
 from broker_core.kafka.client.group_consumer.settings import ConsumerSettings
 from broker_core.kafka.client.group_consumer.subscription import PartitionState
 from broker_core.sim.program import Program

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from broker_core.kafka.client.group_consumer.metadata import ClusterView, Leader, matching
+from broker_core.kafka.client.group_consumer.consumer_metadata import ClusterView, Leader, matching
 from broker_core.kafka.client.group_consumer.subscription import FETCHING, PartitionState, Subscribed
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.error_codes import ErrorCode

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from broker_core.kafka.client.group_consumer.metadata import Leader
+from broker_core.kafka.client.group_consumer.consumer_metadata import Leader
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.cluster.transaction_requests import GROUP, FindCoordinatorRequest
 from broker_core.kafka.group import messages as m

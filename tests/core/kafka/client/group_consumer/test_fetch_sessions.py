@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from broker_core.kafka.client.group_consumer.consumer_metadata import ClusterView, Leader
 from broker_core.kafka.client.group_consumer.fetches import Fetcher, FetchState
-from broker_core.kafka.client.group_consumer.metadata import ClusterView, Leader
 from broker_core.kafka.client.group_consumer.network import Network, NetworkState
 from broker_core.kafka.client.group_consumer.settings import ConsumerSettings
 from broker_core.kafka.client.group_consumer.subscription import (

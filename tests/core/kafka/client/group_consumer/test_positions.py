@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from broker_core.kafka.client.group_consumer.consumer_metadata import Leader
 from broker_core.kafka.client.group_consumer.core import FAILED
-from broker_core.kafka.client.group_consumer.metadata import Leader
 from broker_core.kafka.client.group_consumer.positions import Positions
 from broker_core.kafka.client.group_consumer.subscription import (
     AWAIT_RESET,
