@@ -5,7 +5,7 @@ it on its connection is answered.
     leaders            ─► replication.py: a fetcher per leader
     controller         ─► lifecycle.py: registration, heartbeats               roles.py: who leads, who follows     isr_updates.py: AlterPartition
     groups             ─► groups.py: the coordinators of the offsets partitions that this broker leads
-    timers             ─► isr_updates.py: who is late                          checkpoints.py: high watermarks to disk
+    timers             ─► isr_updates.py: who is late                          log_directory.py: high watermarks to disk
 
 Source: Kafka 3.9 core KafkaApis, ReplicaManager, BrokerServer, SocketServer.
 """
@@ -16,12 +16,13 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from broker_core.kafka.cluster import control_requests as c
 from broker_core.kafka.cluster import (
-    checkpoints,
     fetch,
     groups,
     isr_updates,
     lifecycle,
+    log_directory,
     metadata_cache,
     offsets,
     produce,
@@ -31,7 +32,6 @@ from broker_core.kafka.cluster import (
     transactions,
     verification,
 )
-from broker_core.kafka.cluster import control_requests as c
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.cluster import transaction_requests as t
 from broker_core.kafka.cluster.hosting import Consequences, Host
@@ -189,7 +189,7 @@ TIMERS: Mapping[str, Waker] = MappingProxyType(
         "transactions": transactions.transactions_due,
         "group": groups.group_timer,
         "isr": isr_updates.look_at_isrs,
-        "checkpoint": checkpoints.checkpoint_due,
+        "checkpoint": log_directory.checkpoint_due,
         "alter": isr_updates.alter_again,
         "disk": slow_disk.written,
         "held": read_on,

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import msgspec
 
-from broker_core.kafka.cluster import checkpoints, isr_updates, replication
+from broker_core.kafka.cluster import isr_updates, log_directory, replication
 from broker_core.kafka.cluster.control_requests import (
     BrokerHeartbeatRequest,
     BrokerHeartbeatResponse,
@@ -178,7 +178,7 @@ def _go(host: Host, now_us: int, out: Outbox) -> None:
     state = host.state
     state.stage = DOWN
     replication.stop_all(host, out)
-    checkpoints.close_logs(host, now_us)
+    log_directory.close_logs(host, now_us)
     state.produces.clear()
     for connection in list(state.clients):
         host.forget_connection(connection)

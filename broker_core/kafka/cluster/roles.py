@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from broker_core.kafka.cluster import (
     changes,
-    checkpoints,
     cleaner,
     groups,
     isr_updates,
+    log_directory,
     replication,
     transactions,
 )
@@ -123,7 +123,7 @@ def _take_up(host: Host, key: TopicPartition, now_us: int) -> Replica:
     log = state.disk.logs.get(key)
     if log is None:
         config = state.configs.get(key[0], AS_THE_BROKERS)
-        log = checkpoints.new_log(state.disk, key, settings, config, state.now_ms(now_us))
+        log = log_directory.new_log(state.disk, key, settings, config, state.now_ms(now_us))
     partition = Partition(
         state.broker_id,
         state.brokers,

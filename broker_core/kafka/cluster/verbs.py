@@ -21,7 +21,6 @@ from collections.abc import Sequence
 from broker_core.errors import CommandError
 from broker_core.events import Cause
 from broker_core.kafka.cluster import lifecycle
-from broker_core.kafka.cluster.checkpoints import logs_found
 from broker_core.kafka.cluster.cluster import TopicPlan, check_topic
 from broker_core.kafka.cluster.control_requests import (
     AlterPartitionReassignmentsRequest,
@@ -30,6 +29,7 @@ from broker_core.kafka.cluster.control_requests import (
     ToolRequest,
 )
 from broker_core.kafka.cluster.controller_node import ControllerState
+from broker_core.kafka.cluster.log_directory import logs_found
 from broker_core.kafka.cluster.names import CONTROLLER, TOOL, broker_node
 from broker_core.kafka.cluster.state import DOWN, SHUTTING_DOWN, BrokerDisk, BrokerState
 from broker_core.kafka.cluster.tool import Order

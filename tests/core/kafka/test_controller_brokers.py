@@ -4,8 +4,8 @@ leaves behind."""
 import pytest
 
 from broker_core.hashing.java_random import JavaRandom
-from broker_core.kafka.controller.controller import Controller
 from broker_core.kafka.controller.cluster_metadata import RegisteredBroker
+from broker_core.kafka.controller.controller import Controller
 from broker_core.kafka.controller.records import (
     BrokerChangeRecord,
     PartitionChangeRecord,

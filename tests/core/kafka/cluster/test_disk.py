@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from broker_core.kafka.cluster import requests as r
-from broker_core.kafka.cluster.checkpoints import log_settings, logs_found, write_checkpoints
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
+from broker_core.kafka.cluster.log_directory import log_settings, logs_found, write_checkpoints
 from broker_core.kafka.cluster.settings import ClusterSettings
 from broker_core.kafka.cluster.state import BrokerDisk
 from broker_core.kafka.log.checkpoints import CLEAN_SHUTDOWN, LOG_START, REPLICATION, read_offsets
