@@ -21,7 +21,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from broker_core.errors import InvariantError
-from broker_core.kafka.group import replay, steps, versions
+from broker_core.kafka.group import record_replay, steps, versions
 from broker_core.kafka.group.codes import (
     NONE,
     NOT_COORDINATOR,
@@ -126,7 +126,7 @@ class GroupCoordinator(CoordinatorRuntime):
         if isinstance(record, EndOfTransaction):
             self.state.offsets.end_transaction(record)
         else:
-            replay.apply(self, record, offset)
+            record_replay.apply(self, record, offset)
 
     # How an operation ends
 

@@ -30,7 +30,7 @@ from broker_core.errors import InvariantError
 from broker_core.plain import from_steps, kept, take_back, to_steps
 from broker_core.pulsar.cursor import Cursor
 from broker_core.pulsar.dispatchers.receiver import Receiver
-from broker_core.pulsar.dispatchers.replay import ReplaySet
+from broker_core.pulsar.dispatchers.redelivery_controller import ReplaySet
 from broker_core.pulsar.entry import Entries, Entry
 
 NO_LIMIT = 1 << 62

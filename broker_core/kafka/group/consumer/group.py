@@ -3,7 +3,7 @@
     group epoch        rises when members or topics change        >= assignment epoch: of the target that was computed
     assignment epoch   that of the target                         >= member epoch: of the target that a member has taken up
 
-The group is what its records say: nothing here changes but by replay (`replay.py`). It is Empty without
+The group is what its records say: nothing here changes but by replay (`record_replay.py`). It is Empty without
 members, Assigning while the target is behind, Reconciling until every member has taken it up, then Stable.
 Source: Kafka 3.9 ConsumerGroup, ModernGroup.
 """

@@ -4,7 +4,7 @@ say the same."""
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker_core.pulsar.dispatchers.replay import ReplaySet
+from broker_core.pulsar.dispatchers.redelivery_controller import ReplaySet
 
 MAX = 60
 steps = st.lists(st.one_of(
