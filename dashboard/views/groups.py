@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from broker_core.kafka.group import states as classic_states
+from broker_core.kafka.group.classic import states as classic_states
 from broker_core.kafka.group.consumer import states as consumer_states
 from dashboard.assignors.runner import is_available
 from dashboard.models import Lab

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from broker_core.events import Json
-from broker_core.kafka.group import states as classic_states
+from broker_core.kafka.group.classic import states as classic_states
 from broker_core.kafka.group.consumer import states as consumer_states
 from dashboard.errors import Refused
 from dashboard.labs import services

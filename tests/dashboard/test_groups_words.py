@@ -7,7 +7,7 @@ from django.utils import translation
 
 from broker_core.kafka.assignors.custom import REASONS
 from broker_core.kafka.group import diagnosis, lag
-from broker_core.kafka.group import states as classic_states
+from broker_core.kafka.group.classic import states as classic_states
 from broker_core.kafka.group.consumer import states as consumer_states
 from broker_core.kafka.group.consumer.member import STABLE, STATE_NAMES
 from broker_core.lab.consumer import CRASHED, FROZEN, GONE, LIVE, STUCK, Consumer

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from broker_core.kafka.group import old
 from broker_core.kafka.group.classic.group import ClassicGroup
+from broker_core.kafka.group.classic.states import DEAD, STABLE
 from broker_core.kafka.group.codes import GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP, NONE
 from broker_core.kafka.group.consumer.group import ConsumerGroup
 from broker_core.kafka.group.coordinator_result import CoordinatorResult
@@ -31,7 +32,6 @@ from broker_core.kafka.group.offset.delete import group_tombstones
 from broker_core.kafka.group.offset.expiry import tombstones_of
 from broker_core.kafka.group.records import LogRecord
 from broker_core.kafka.group.runtime import CoordinatorRuntime
-from broker_core.kafka.group.states import DEAD, STABLE
 
 
 def describe_groups(c: CoordinatorRuntime, request: DescribeGroupsRequest) -> DescribeGroupsResponse:

@@ -15,8 +15,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 
+from broker_core.kafka.group.classic.states import COMPLETING, PREPARING, STABLE
 from broker_core.kafka.group.lag import OK
-from broker_core.kafka.group.states import COMPLETING, PREPARING, STABLE
 
 SESSION, INITIAL, METADATA = "session.timeout.ms", "group.initial.rebalance.delay.ms", "metadata.max.age.ms"
 MAX_POLL = "max.poll.interval.ms"

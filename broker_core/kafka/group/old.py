@@ -19,6 +19,7 @@ from broker_core.kafka.group.classic.rebalance import (
     prepare_rebalance,
     session_name,
 )
+from broker_core.kafka.group.classic.states import EMPTY, PREPARING, STABLE
 from broker_core.kafka.group.codes import NONE, UNKNOWN_MEMBER_ID, Refused
 from broker_core.kafka.group.coordinator_result import CoordinatorResult
 from broker_core.kafka.group.messages import (
@@ -34,7 +35,6 @@ from broker_core.kafka.group.messages import (
 from broker_core.kafka.group.offset.store import CommittedOffset, Place
 from broker_core.kafka.group.records import GroupMetadataKey, LogRecord, OffsetCommitKey, Record
 from broker_core.kafka.group.runtime import CoordinatorRuntime
-from broker_core.kafka.group.states import EMPTY, PREPARING, STABLE
 
 
 def leave_group(c: CoordinatorRuntime, request: LeaveGroupRequest, group: ClassicGroup) -> CoordinatorResult:

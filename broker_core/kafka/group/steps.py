@@ -12,6 +12,7 @@ from broker_core.kafka.group import coordinator_result as w
 from broker_core.kafka.group import messages as m
 from broker_core.kafka.group.classic import heartbeat, join, leave, rebalance, static, sync
 from broker_core.kafka.group.classic.group import ClassicGroup
+from broker_core.kafka.group.classic.states import COMPLETING, PREPARING, STABLE
 from broker_core.kafka.group.codes import NOT_COORDINATOR, UNKNOWN_MEMBER_ID, Refused
 from broker_core.kafka.group.consumer import classic_member, sessions
 from broker_core.kafka.group.consumer import leave as consumer_leave
@@ -22,7 +23,6 @@ from broker_core.kafka.group.coordinator_result import CoordinatorResult
 from broker_core.kafka.group.messages import RequestContext
 from broker_core.kafka.group.offset import commit, delete, expiry, fetch
 from broker_core.kafka.group.runtime import CoordinatorRuntime
-from broker_core.kafka.group.states import COMPLETING, PREPARING, STABLE
 
 
 def join_group(

@@ -19,7 +19,7 @@ from broker_core.errors import CommandError
 from broker_core.events import Cause, Json
 from broker_core.kafka.client.group_consumer.settings import EARLIEST, LATEST
 from broker_core.kafka.cluster.cluster import PARTITIONS_MAX
-from broker_core.kafka.group.states import DEAD, EMPTY
+from broker_core.kafka.group.classic.states import DEAD, EMPTY
 from broker_core.lab.commands.base import Command
 from broker_core.lab.commands.cluster import ClusterCommand
 from broker_core.lab.commands.group import MemberCommand

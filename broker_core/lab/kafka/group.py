@@ -22,10 +22,10 @@ from broker_core.kafka.cluster.state import BrokerState
 from broker_core.kafka.group import messages as m
 from broker_core.kafka.group.classic.group import ClassicGroup
 from broker_core.kafka.group.classic.rebalance import session_name
+from broker_core.kafka.group.classic.states import EMPTY, PREPARING
 from broker_core.kafka.group.consumer import sessions
 from broker_core.kafka.group.consumer.group import ConsumerGroup
 from broker_core.kafka.group.runtime import CoordinatorState
-from broker_core.kafka.group.states import EMPTY, PREPARING
 from broker_core.kafka.group.topics import topic_id
 from broker_core.kafka.producer.partitioner import coordinator_partition
 from broker_core.kafka.replication.replica_log import LightLog

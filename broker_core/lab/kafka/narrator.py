@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from broker_core.events import Cause, Json, TurningPoint
-from broker_core.kafka.group.states import EMPTY, STABLE
+from broker_core.kafka.group.classic.states import EMPTY, STABLE
 from broker_core.kafka.replication.registration import NO_LEADER
 from broker_core.lab.consumer import FROZEN, LIVE, STUCK
 from broker_core.lab.kafka.acked import log_on

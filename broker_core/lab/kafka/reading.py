@@ -14,8 +14,8 @@ from broker_core.kafka.client.producer.state import ProducerState
 from broker_core.kafka.cluster.controller_node import ControllerState
 from broker_core.kafka.cluster.names import CONTROLLER
 from broker_core.kafka.cluster.requests import ProduceRequest
+from broker_core.kafka.group.classic.states import EMPTY, STABLE
 from broker_core.kafka.group.lag import Commit, lag_of, lags_of, note_commit
-from broker_core.kafka.group.states import EMPTY, STABLE
 from broker_core.kafka.producer.partitioner import positive_key_hash
 from broker_core.lab.consumer import Consumer
 from broker_core.lab.kafka.faults import ClusterNotes

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from broker_core.events import Json
 from broker_core.kafka.client.group_consumer.core import IN, SYNCING
-from broker_core.kafka.group.states import COMPLETING, PREPARING
+from broker_core.kafka.group.classic.states import COMPLETING, PREPARING
 from broker_core.lab.kafka.group import Shared, consumer_state
 from broker_core.sim.slot import RUNNING
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from broker_core.events import Json
-from broker_core.kafka.group.states import COMPLETING, PREPARING
+from broker_core.kafka.group.classic.states import COMPLETING, PREPARING
 from broker_core.lab.kafka.rebalance import HOLD_UPS
 from broker_core.lab.shared.bill import Bill
 from broker_core.lab.shared.codes import code_of

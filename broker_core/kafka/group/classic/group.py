@@ -20,6 +20,7 @@ from broker_core.kafka.assignors.subscription_bytes import (
     SchemaError,
     read_subscription,
 )
+from broker_core.kafka.group.classic.states import ALL_JOINED, ALL_LEFT, DEAD, EMPTY, STABLE, next_state
 from broker_core.kafka.group.codes import FENCED_INSTANCE_ID, UNKNOWN_MEMBER_ID, UNKNOWN_SERVER_ERROR, Refused
 from broker_core.kafka.group.messages import (
     DescribedGroupMember,
@@ -29,7 +30,6 @@ from broker_core.kafka.group.messages import (
     RequestContext,
 )
 from broker_core.kafka.group.records import GroupMetadataKey, GroupMetadataValue, Record, StoredMember
-from broker_core.kafka.group.states import ALL_JOINED, ALL_LEFT, DEAD, EMPTY, STABLE, next_state
 
 
 @dataclass(slots=True)

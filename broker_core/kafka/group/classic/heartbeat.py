@@ -16,6 +16,7 @@ from broker_core.kafka.group.classic.rebalance import (
     prepare_rebalance,
     restart_session,
 )
+from broker_core.kafka.group.classic.states import PREPARING
 from broker_core.kafka.group.codes import (
     ILLEGAL_GENERATION,
     NONE,
@@ -26,7 +27,6 @@ from broker_core.kafka.group.codes import (
 from broker_core.kafka.group.coordinator_result import CoordinatorResult, answered
 from broker_core.kafka.group.messages import HeartbeatRequest, HeartbeatResponse, JoinGroupResponse
 from broker_core.kafka.group.runtime import CoordinatorRuntime
-from broker_core.kafka.group.states import PREPARING
 
 
 def heartbeat(c: CoordinatorRuntime, request: HeartbeatRequest, group: ClassicGroup) -> CoordinatorResult:

@@ -17,6 +17,7 @@ from broker_core.kafka.group.classic.rebalance import (
     restart_session,
     start_session,
 )  # fmt: skip
+from broker_core.kafka.group.classic.states import COMPLETING, EMPTY, PREPARING, STABLE
 from broker_core.kafka.group.classic.static import restart_static_member
 from broker_core.kafka.group.codes import (
     GROUP_MAX_SIZE_REACHED,
@@ -32,7 +33,6 @@ from broker_core.kafka.group.coordinator_result import CoordinatorResult, GroupM
 from broker_core.kafka.group.messages import JoinGroupRequest, JoinGroupResponse, RequestContext
 from broker_core.kafka.group.records import GroupMetadataKey, GroupMetadataValue, LogRecord, Record
 from broker_core.kafka.group.runtime import CoordinatorRuntime
-from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, STABLE
 
 KNOWN_ID_VERSION = 4
 

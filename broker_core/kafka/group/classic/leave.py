@@ -14,6 +14,7 @@ from broker_core.kafka.group.classic.rebalance import (
     prepare_rebalance,
     session_name,
 )
+from broker_core.kafka.group.classic.states import COMPLETING, PREPARING, STABLE
 from broker_core.kafka.group.codes import NONE, UNKNOWN_MEMBER_ID, Refused
 from broker_core.kafka.group.coordinator_result import CoordinatorResult
 from broker_core.kafka.group.messages import (
@@ -24,7 +25,6 @@ from broker_core.kafka.group.messages import (
     MemberResponse,
 )
 from broker_core.kafka.group.runtime import CoordinatorRuntime
-from broker_core.kafka.group.states import COMPLETING, PREPARING, STABLE
 
 
 def leave_group(c: CoordinatorRuntime, request: LeaveGroupRequest, group: ClassicGroup) -> CoordinatorResult:

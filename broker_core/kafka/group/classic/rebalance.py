@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from broker_core.hashing.java_map import java_order
 from broker_core.kafka.group.classic.group import ClassicGroup, ClassicMember
+from broker_core.kafka.group.classic.states import COMPLETING, EMPTY, PREPARING, REBALANCE, STABLE
 from broker_core.kafka.group.codes import NONE, REBALANCE_IN_PROGRESS, Refused
 from broker_core.kafka.group.coordinator_result import CoordinatorResult
 from broker_core.kafka.group.messages import JoinGroupResponse, RequestContext, SyncGroupResponse
 from broker_core.kafka.group.runtime import CoordinatorRuntime
-from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, REBALANCE, STABLE
 
 
 def session_name(group_id: str, member_id: str) -> str:

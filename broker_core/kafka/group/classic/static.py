@@ -22,6 +22,7 @@ from broker_core.kafka.group.classic.rebalance import (
     rebalance_or_complete_join,
     restart_session,
 )  # fmt: skip
+from broker_core.kafka.group.classic.states import COMPLETING, EMPTY, STABLE
 from broker_core.kafka.group.codes import FENCED_INSTANCE_ID, group_answered_as
 from broker_core.kafka.group.coordinator_result import CoordinatorResult, StaticReplaced
 from broker_core.kafka.group.messages import (
@@ -31,7 +32,6 @@ from broker_core.kafka.group.messages import (
     SyncGroupResponse,
 )
 from broker_core.kafka.group.runtime import CoordinatorRuntime
-from broker_core.kafka.group.states import COMPLETING, EMPTY, STABLE
 
 SKIPPING_VERSION = 9
 

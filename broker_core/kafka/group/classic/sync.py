@@ -15,6 +15,7 @@ from broker_core.kafka.group.classic.rebalance import (
     restart_session,
     sync_name,
 )
+from broker_core.kafka.group.classic.states import COMPLETING, LEADER_SYNCED, PREPARING
 from broker_core.kafka.group.codes import (
     ILLEGAL_GENERATION,
     INCONSISTENT_GROUP_PROTOCOL,
@@ -26,7 +27,6 @@ from broker_core.kafka.group.codes import (
 from broker_core.kafka.group.coordinator_result import CoordinatorResult, LeaderSynced, answered
 from broker_core.kafka.group.messages import RequestContext, SyncGroupRequest, SyncGroupResponse
 from broker_core.kafka.group.runtime import CoordinatorRuntime
-from broker_core.kafka.group.states import COMPLETING, LEADER_SYNCED, PREPARING
 
 
 def sync_group(

@@ -25,6 +25,7 @@ from broker_core.kafka.group.classic.rebalance import (
     prepare_rebalance,
     restart_session,
 )
+from broker_core.kafka.group.classic.states import STABLE
 from broker_core.kafka.group.codes import (
     GROUP_ID_NOT_FOUND,
     REBALANCE_IN_PROGRESS,
@@ -46,7 +47,6 @@ from broker_core.kafka.group.records import (
     SupportedProtocol,
 )
 from broker_core.kafka.group.runtime import CoordinatorRuntime
-from broker_core.kafka.group.states import STABLE
 from broker_core.kafka.group.topics import TopicsImage
 
 

@@ -15,6 +15,7 @@ from broker_core.hashing.java_hash import utf16_length
 from broker_core.kafka.group import old
 from broker_core.kafka.group.classic.group import ClassicGroup
 from broker_core.kafka.group.classic.rebalance import restart_session
+from broker_core.kafka.group.classic.states import COMPLETING, EMPTY, PREPARING, STABLE
 from broker_core.kafka.group.codes import (
     GROUP_ID_NOT_FOUND,
     ILLEGAL_GENERATION,
@@ -48,7 +49,6 @@ from broker_core.kafka.group.records import (
     Record,
 )
 from broker_core.kafka.group.runtime import CoordinatorRuntime
-from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, STABLE
 
 EPOCH_VERSION = 9
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from broker_core.kafka.group import old
 from broker_core.kafka.group.classic.group import ClassicGroup
+from broker_core.kafka.group.classic.states import EMPTY
 from broker_core.kafka.group.codes import (
     GROUP_ID_NOT_FOUND,
     GROUP_SUBSCRIBED_TO_TOPIC,
@@ -29,7 +30,6 @@ from broker_core.kafka.group.messages import (
 from broker_core.kafka.group.offset.store import Place
 from broker_core.kafka.group.records import LogRecord, OffsetCommitKey, Record
 from broker_core.kafka.group.runtime import CoordinatorRuntime
-from broker_core.kafka.group.states import EMPTY
 
 
 def delete_offsets(

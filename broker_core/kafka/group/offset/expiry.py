@@ -13,13 +13,13 @@ from collections.abc import Callable
 
 from broker_core.kafka.group import old
 from broker_core.kafka.group.classic.group import ClassicGroup
+from broker_core.kafka.group.classic.states import EMPTY, STABLE
 from broker_core.kafka.group.consumer.group import ConsumerGroup
 from broker_core.kafka.group.coordinator_result import CoordinatorResult
 from broker_core.kafka.group.offset.delete import tombstone
 from broker_core.kafka.group.offset.store import CommittedOffset
 from broker_core.kafka.group.records import GroupMetadataKey, LogRecord, Record
 from broker_core.kafka.group.runtime import CoordinatorRuntime
-from broker_core.kafka.group.states import EMPTY, STABLE
 
 EXPIRY_TIMER = "expire-group-metadata"
 

@@ -18,10 +18,10 @@ from broker_core.events import Json
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
 from broker_core.kafka.group.classic import rebalance as classic_timers
 from broker_core.kafka.group.classic.group import ClassicGroup
+from broker_core.kafka.group.classic.states import EMPTY, PREPARING
 from broker_core.kafka.group.consumer import sessions as consumer_timers
 from broker_core.kafka.group.consumer.group import ConsumerGroup
 from broker_core.kafka.group.settings import GroupSettings
-from broker_core.kafka.group.states import EMPTY, PREPARING
 from broker_core.kafka.producer.partitioner import coordinator_partition
 from broker_core.lab.kafka.group import GROUP_ID, consumer_state, coordinating
 from broker_core.sim.slot import RUNNING, Slot

@@ -3,6 +3,7 @@
 import pytest
 
 from broker_core.kafka.group import messages as m
+from broker_core.kafka.group.classic.states import COMPLETING, EMPTY, PREPARING, STABLE, TRANSITIONS
 from broker_core.kafka.group.codes import (
     COORDINATOR_NOT_AVAILABLE,
     FENCED_INSTANCE_ID,
@@ -14,7 +15,6 @@ from broker_core.kafka.group.codes import (
     REBALANCE_IN_PROGRESS,
     UNKNOWN_MEMBER_ID,
 )
-from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, STABLE, TRANSITIONS
 from tests.core.kafka.group.desk import Desk, join, stable_group, sync
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from broker_core.kafka.group import messages as m
+from broker_core.kafka.group.classic.states import COMPLETING, EMPTY, PREPARING, STABLE
 from broker_core.kafka.group.codes import (
     FENCED_INSTANCE_ID,
     ILLEGAL_GENERATION,
@@ -12,7 +13,6 @@ from broker_core.kafka.group.codes import (
     REBALANCE_IN_PROGRESS,
     UNKNOWN_MEMBER_ID,
 )
-from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, STABLE
 from tests.core.kafka.group.desk import Desk, join, stable_group, sync
 
 pytestmark = pytest.mark.parametrize("is_old", [False, True], ids=["new", "old"])

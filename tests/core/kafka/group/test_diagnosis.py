@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from broker_core.kafka.group.classic.states import COMPLETING, PREPARING, STABLE
 from broker_core.kafka.group.diagnosis import (
     FROZEN,
     GHOST,
@@ -17,7 +18,6 @@ from broker_core.kafka.group.diagnosis import (
     PartitionFacts,
     diagnose,
 )
-from broker_core.kafka.group.states import COMPLETING, PREPARING, STABLE
 
 PARTS = [PartitionFacts(0, "c1", 1, 4), PartitionFacts(1, "c2", 2, 0)]
 C1 = MemberFacts("c1", partitions=(0,), session_us=45, is_leader=True)

@@ -5,9 +5,9 @@ import pytest
 from broker_core.kafka.assignors.subscription_bytes import SubscriptionData, write_subscription
 from broker_core.kafka.group import messages as m
 from broker_core.kafka.group.classic.group import ClassicGroup
+from broker_core.kafka.group.classic.states import COMPLETING, PREPARING, STABLE
 from broker_core.kafka.group.codes import NONE
 from broker_core.kafka.group.consumer.group import ConsumerGroup
-from broker_core.kafka.group.states import COMPLETING, PREPARING, STABLE
 from tests.core.kafka.group.desk import Desk, heartbeat848, join, sync
 
 BOTH = pytest.mark.parametrize("is_old", [False, True], ids=["new", "old"])

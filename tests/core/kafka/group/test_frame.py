@@ -7,6 +7,7 @@ import pytest
 
 from broker_core.errors import InvariantError
 from broker_core.kafka.group import messages as m
+from broker_core.kafka.group.classic.states import COMPLETING, PREPARING, STABLE
 from broker_core.kafka.group.codes import (
     COORDINATOR_NOT_AVAILABLE,
     NONE,
@@ -14,7 +15,6 @@ from broker_core.kafka.group.codes import (
     NOT_ENOUGH_REPLICAS,
     REBALANCE_IN_PROGRESS,
 )
-from broker_core.kafka.group.states import COMPLETING, PREPARING, STABLE
 from tests.core.kafka.group.classic.parked import beat, completing_group, leave, park
 from tests.core.kafka.group.desk import Desk, heartbeat848, join, stable_group, sync
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from broker_core.kafka.assignors.subscription_bytes import SubscriptionData, write_subscription
 from broker_core.kafka.group import messages as m
 from broker_core.kafka.group.classic.group import ClassicGroup
+from broker_core.kafka.group.classic.states import COMPLETING, EMPTY, STABLE
 from broker_core.kafka.group.codes import NOT_ENOUGH_REPLICAS
 from broker_core.kafka.group.consumer.group import ConsumerGroup
-from broker_core.kafka.group.states import COMPLETING, EMPTY, STABLE
 from broker_core.kafka.group.topics import Topic, TopicsImage
 from tests.core.kafka.group.desk import TOPIC_ID, Desk, sync
 

@@ -3,6 +3,7 @@
 import pytest
 
 from broker_core.kafka.group import messages as m
+from broker_core.kafka.group.classic.states import COMPLETING, DEAD, EMPTY, PREPARING, STABLE
 from broker_core.kafka.group.codes import (
     COORDINATOR_NOT_AVAILABLE,
     GROUP_ID_NOT_FOUND,
@@ -15,7 +16,6 @@ from broker_core.kafka.group.codes import (
     UNKNOWN_MEMBER_ID,
     UNKNOWN_SERVER_ERROR,
 )
-from broker_core.kafka.group.states import COMPLETING, DEAD, EMPTY, PREPARING, STABLE
 from tests.core.kafka.group.desk import Desk, join, stable_group, sync
 
 BOTH = pytest.mark.parametrize("is_old", [False, True])

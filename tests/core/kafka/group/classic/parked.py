@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from broker_core.kafka.group import messages as m
-from broker_core.kafka.group.states import COMPLETING, STABLE
+from broker_core.kafka.group.classic.states import COMPLETING, STABLE
 from tests.core.kafka.group.desk import Desk, join, sync
 
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from broker_core.errors import InvariantError
 from broker_core.kafka.assignors.subscription_bytes import SubscriptionData, write_subscription
 from broker_core.kafka.group.classic.group import ClassicGroup, ClassicMember
+from broker_core.kafka.group.classic.states import COMPLETING, EMPTY, PREPARING, REBALANCE, STABLE, next_state
 from broker_core.kafka.group.codes import FENCED_INSTANCE_ID, UNKNOWN_MEMBER_ID, UNKNOWN_SERVER_ERROR, Refused
 from broker_core.kafka.group.messages import JoinGroupRequest, Protocol, RequestContext
 from broker_core.kafka.group.records import GroupMetadataValue, StoredMember
-from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, REBALANCE, STABLE, next_state
 
 CONTEXT = RequestContext(1, 9)
 

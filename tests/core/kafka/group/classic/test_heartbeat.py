@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 from broker_core.kafka.group import messages as m
+from broker_core.kafka.group.classic.states import COMPLETING, EMPTY, PREPARING, STABLE
 from broker_core.kafka.group.codes import (
     FENCED_INSTANCE_ID,
     ILLEGAL_GENERATION,
@@ -14,7 +15,6 @@ from broker_core.kafka.group.codes import (
     REBALANCE_IN_PROGRESS,
     UNKNOWN_MEMBER_ID,
 )
-from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, STABLE
 from tests.core.kafka.group.classic.parked import beat, completing_group, park, session_of, static_group
 from tests.core.kafka.group.desk import Desk, join, stable_group, sync
 

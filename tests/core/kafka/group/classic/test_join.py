@@ -9,6 +9,7 @@ import pytest
 
 from broker_core.kafka.assignors.subscription_bytes import SubscriptionData, write_subscription
 from broker_core.kafka.group import messages as m
+from broker_core.kafka.group.classic.states import COMPLETING, EMPTY, PREPARING, STABLE
 from broker_core.kafka.group.codes import (
     COORDINATOR_NOT_AVAILABLE,
     FENCED_INSTANCE_ID,
@@ -22,7 +23,6 @@ from broker_core.kafka.group.codes import (
     UNKNOWN_MEMBER_ID,
     UNKNOWN_SERVER_ERROR,
 )
-from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, STABLE
 from tests.core.kafka.group.classic.parked import (
     beat,
     completing_group,

@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 
 from broker_core.kafka.group import messages as m
+from broker_core.kafka.group.classic.states import COMPLETING, EMPTY, PREPARING, STABLE
 from broker_core.kafka.group.codes import MEMBER_ID_REQUIRED, REBALANCE_IN_PROGRESS, UNKNOWN_MEMBER_ID
-from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, STABLE
 from tests.core.kafka.group.classic.parked import (
     beat,
     completing_group,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from broker_core.kafka.group import messages as m
+from broker_core.kafka.group.classic.states import COMPLETING, EMPTY, PREPARING, STABLE
 from broker_core.kafka.group.codes import (
     FENCED_INSTANCE_ID,
     GROUP_ID_NOT_FOUND,
@@ -17,7 +18,6 @@ from broker_core.kafka.group.codes import (
     UNKNOWN_MEMBER_ID,
     UNSUPPORTED_VERSION,
 )
-from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, STABLE
 from tests.core.kafka.group.classic.parked import leave, park, session_of, static_group
 from tests.core.kafka.group.desk import Desk, heartbeat848, join, stable_group
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from broker_core.kafka.group import messages as m
+from broker_core.kafka.group.classic.states import EMPTY
 from broker_core.kafka.group.codes import (
     GROUP_ID_NOT_FOUND,
     GROUP_SUBSCRIBED_TO_TOPIC,
@@ -17,7 +18,6 @@ from broker_core.kafka.group.codes import (
     UNKNOWN_MEMBER_ID,
     UNSTABLE_OFFSET_COMMIT,
 )
-from broker_core.kafka.group.states import EMPTY
 from tests.core.kafka.group.classic.parked import leave, park
 from tests.core.kafka.group.desk import Desk, heartbeat848, join, stable_group
 

@@ -7,8 +7,8 @@ import pytest
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
+from broker_core.kafka.group.classic.states import TRANSITIONS as CLASSIC_TRANSITIONS
 from broker_core.kafka.group.consumer.states import TRANSITIONS as CONSUMER_TRANSITIONS
-from broker_core.kafka.group.states import TRANSITIONS as CLASSIC_TRANSITIONS
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
 
