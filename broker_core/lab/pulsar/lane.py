@@ -24,7 +24,7 @@ from broker_core.lab.pulsar.narrator import PulsarNarrator
 from broker_core.lab.pulsar.options import OUT_OF_ORDER, TYPE_OF
 from broker_core.lab.pulsar.readers import start_readers
 from broker_core.lab.pulsar.reading import BROKER, PRODUCER, PulsarReading
-from broker_core.lab.pulsar.shared import SharedReading
+from broker_core.lab.pulsar.shared_reading import SharedReading
 from broker_core.lab.pulsar.sticky import Plan, make_room
 from broker_core.lab.pulsar.types import TypeNarrator
 from broker_core.lab.shared.in_flight import Watch
