@@ -12,7 +12,7 @@ import { isFinal, notTaken, placeOf, placeWords } from "./address.js";
 import { SETTINGS, createApi } from "./api.js";
 import { createBatchView } from "./batch_view.js";
 import * as compaction from "./compaction.js";
-import { watchLab } from "./feed.js";
+import { watchLab } from "./watch_lab.js";
 import * as folderPicture from "./folder.js";
 import { instant, mebibytes, size } from "./format.js";
 import { createLookup } from "./lookup.js";
