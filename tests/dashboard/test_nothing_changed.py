@@ -21,13 +21,17 @@ LANES: list[dict[str, Any]] = [
     {"model": "tubemq"},
     {"model": "rabbitmq"},
 ]
-EVERY, KAFKA, PULSAR = (
+EVERY, KAFKA, PULSAR, RABBITMQ = (
     ["kafka", "pulsar", "sticky", "tubemq", "rabbitmq"],
     ["kafka"],
     ["pulsar", "sticky"],
+    ["rabbitmq"],
 )
 PLACE: Json = {"topic": "records", "partition": 0}
 LINK = {"one": "broker-1", "other": "broker-2"}
+
+DECLARED: tuple[str, Json] = ("rabbitmq_declare_exchange", {"name": "x", "type": "topic"})
+BINDING: Json = {"source": "x", "destination": "records", "destination_type": "queue", "routing_key": "a"}
 
 CASES: dict[str, tuple[list[str], Json, list[tuple[str, Json]]]] = {
     "join": (EVERY, {}, []),
@@ -91,6 +95,25 @@ CASES: dict[str, tuple[list[str], Json, list[tuple[str, Json]]]] = {
     "pulsar_unsubscribe": (PULSAR, {}, []),
     "pulsar_ranges": (["sticky"], {"ranges": [[0, 9]]}, []),
     "pulsar_lose_receipts": (["pulsar"], {"seconds": 2}, []),
+    "rabbitmq_declare_exchange": (RABBITMQ, {"name": "x", "type": "topic"}, []),
+    "rabbitmq_delete_exchange": (RABBITMQ, {"name": "x"}, [DECLARED]),
+    "rabbitmq_declare_queue": (RABBITMQ, {"name": "q"}, []),
+    "rabbitmq_delete_queue": (RABBITMQ, {"name": "records"}, []),
+    "rabbitmq_bind": (RABBITMQ, BINDING, [DECLARED]),
+    "rabbitmq_unbind": (RABBITMQ, BINDING, [DECLARED, ("rabbitmq_bind", BINDING)]),
+    "rabbitmq_publish": (RABBITMQ, {"routing_key": "records"}, []),
+    "rabbitmq_purge": (RABBITMQ, {"name": "records"}, []),
+    "rabbitmq_get": (RABBITMQ, {"name": "records"}, []),
+    "rabbitmq_vhost": (RABBITMQ, {"name": "v"}, []),
+    "rabbitmq_user": (RABBITMQ, {"name": "u"}, []),
+    "rabbitmq_permissions": (RABBITMQ, {"user": "guest", "vhost": "/"}, []),
+    "rabbitmq_alarm": (RABBITMQ, {"resource": "memory"}, []),
+    "rabbitmq_import": (RABBITMQ, {"definitions": {}}, []),
+    "rabbitmq_stop": (RABBITMQ, {}, []),
+    "rabbitmq_crash": (RABBITMQ, {}, []),
+    "rabbitmq_start": (RABBITMQ, {}, [("rabbitmq_crash", {})]),
+    "rabbitmq_consume": (RABBITMQ, {"prefetch": 1}, []),
+    "rabbitmq_settle": (RABBITMQ, {"how": "ack"}, []),
 }
 """Kind -> the lanes that it changes when it is ordered in all, its arguments, and what must have been ordered
 before."""

@@ -77,7 +77,7 @@ class ClusterCommand(LaneCommand):
         for lane in lab.lanes_of(self.lane):
             if cluster_notes(lane) is not None:
                 self.carry_out_in(lane, position)
-                lane.say_cluster_changed()
+                lane.say_none_joined("none_cluster")
                 yield None
         lab.note(self, position, [])
 

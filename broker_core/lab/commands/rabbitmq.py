@@ -145,6 +145,7 @@ class ServerCommand(LaneCommand):
     def carry_out_in(self, lane: Lane, position: int) -> None:
         if lane.model == MODEL:
             self.do(lane, position, Cause(command=position))
+            lane.say_none_joined("none_server")
 
     @abstractmethod
     def do(self, lane: Lane, position: int, cause: Cause) -> None:

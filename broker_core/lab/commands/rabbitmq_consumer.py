@@ -82,6 +82,7 @@ class WorkerCommand(ConsumerCommand):
             {"consumer": self.consumer},
         )
         lane.world.order(consumer.incarnation, self.order(lane), said)
+        lane.say_none_joined("none_work")
 
     @abstractmethod
     def order(self, lane: Lane) -> Retake | Settle: ...

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from broker_core.events import Json, TurningPoint
+from broker_core.lab.rabbitmq.reading import BROKER, RabbitMqReading
 from broker_core.lab.shared.bill import Bill
 from broker_core.lab.shared.codes import code_of
 from broker_core.rabbitmq.broker import TIMED_OUT
+from broker_core.sim.slot import RUNNING
 
 if TYPE_CHECKING:
-    from broker_core.lab.rabbitmq.reading import RabbitMqReading
     from broker_core.lab.shared.lane import Lane
 
 WITH_FORMER = {"rabbitmq.join": "rabbitmq.join_former", "rabbitmq.paused": "rabbitmq.paused_former"}
@@ -68,7 +69,9 @@ class RabbitMqNarrator:
         lane.say(code_of("rabbitmq.left", last=not self.reads.living()), consumer=name, redelivered=unacked)
 
     def sentence_now(self, lane: Lane) -> Json:
-        """Of one who has come back also what is still with its former connection."""
+        """First that the server is down. Of one who has come back also what is still with its former connection."""
+        if lane.world.slots[BROKER].condition != RUNNING:
+            return {"code": "rabbitmq.server_down", "params": {}}
         code, params = lane.sentence["code"], lane.sentence["params"]
         former = self.reads.former().get(params["consumer"]) if code in WITH_FORMER else None
         if former is None:

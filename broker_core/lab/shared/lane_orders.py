@@ -101,11 +101,11 @@ class LaneOrders(LaneState, ABC):
         self.at_rest = {"code": code, "params": params}
         self.say(code, **params)
 
-    def say_cluster_changed(self) -> None:
-        """An order for the lane's cluster is no change of its consumers: it has a sentence of its own only
-        where none of theirs stands."""
+    def say_none_joined(self, code: str) -> None:
+        """An order for the lane's servers, or for how its consumers work, changes who is there as little as none:
+        it has a sentence of its own only where none of theirs stands."""
         if self.at_rest["code"] == NOTHING_CHANGED:
-            self.at_rest = {"code": "none_cluster", "params": {}}
+            self.at_rest = {"code": code, "params": {}}
         if self.sentence["code"] == NOTHING_CHANGED:
             self.sentence = self.at_rest
 

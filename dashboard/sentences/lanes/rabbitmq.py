@@ -17,6 +17,9 @@ RABBITMQ = {
     "rabbitmq.join_first_many": _(
         "The {count} newcomers are the only consumers: they take what waits in the queue, in turn."
     ),
+    "rabbitmq.server_down": _(
+        "The server is down: nothing is delivered, and its clients try to connect again."
+    ),
     "rabbitmq.leave": _("{consumer} left: {redelivered} unacked went back to the head of the queue."),
     "rabbitmq.leave_last": _(
         "{consumer}, the last one, left: {redelivered} unacked wait at the head of the queue."

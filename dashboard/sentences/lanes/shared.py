@@ -110,6 +110,8 @@ SHARED = {
     # Sentences: cause, then effect, with its number
     "none": _("Nothing has changed yet."),
     "none_cluster": _("The cluster has changed, but no consumer has joined or left yet."),
+    "none_server": _("The server has changed, but no consumer has joined or left yet."),
+    "none_work": _("A consumer works differently now, but none has joined or left yet."),
     "none_dark": _("Nothing has changed yet. During start-up partitions were dark for {dark_us} on average."),
     "under_way": _("The change is under way."),
     "idle": _("No consumers: records wait until one joins."),
