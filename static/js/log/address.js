@@ -25,7 +25,7 @@ export function notTaken(answer, asked) {
 export const placeWords = (place) =>
   PARTS.filter((part) => place[part] !== null)
     .map((part) => `${part}=${place[part]}`)
-    .join(", ");
+    .join("&");
 
 const isSame = (asked, taken) => asked === taken || (/^\d+$/.test(asked) && Number(asked) === Number(taken ?? NaN));
 

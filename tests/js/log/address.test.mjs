@@ -29,7 +29,7 @@ test("where the server took another place, the page asks for that one and says w
   }
   assert.equal(notTaken(LANE, asked("partition=77")), "partition=77");
   assert.equal(notTaken(LANE, asked("topic=facts&partition=0")), "topic=facts");
-  assert.equal(notTaken(LANE, asked("broker=9&topic=facts&partition=2")), "broker=9, topic=facts, partition=2");
+  assert.equal(notTaken(LANE, asked("broker=9&topic=facts&partition=2")), "broker=9&topic=facts&partition=2");
   assert.equal(notTaken(REPLICA, asked("broker=1&partition=3")), "broker=1");
 });
 
@@ -46,6 +46,6 @@ test("only an answer that would come again is final", () => {
 });
 
 test("a place is named as an address writes it", () => {
-  assert.equal(placeWords({ broker: "2", topic: null, partition: "0", rig: "kafka" }), "broker=2, partition=0");
+  assert.equal(placeWords({ broker: "2", topic: null, partition: "0", rig: "kafka" }), "broker=2&partition=0");
   assert.equal(placeWords({ broker: null, topic: null, partition: null }), "");
 });
