@@ -63,7 +63,7 @@ def test_a_replica_that_is_not_there_leads_to_the_lane_s_log(profile: Profile, s
     page.wait_for_selector("#folder .seg-box")
     expect(page.locator("#replica")).to_be_hidden()
     expect(page.locator("#broker")).to_have_value("")
-    expect(page.locator("#notice-text")).to_contain_text("broker=9, partition=1")
+    expect(page.locator("#notice-text")).to_contain_text("broker=9&partition=1")
 
 
 def test_an_address_of_a_partition_or_topic_that_is_not_there_is_asked_for_once(
@@ -102,7 +102,7 @@ def test_more_partitions_take_the_page_from_the_lane_s_log_to_the_leader_s(
     expect(cluster.locator("#add-partitions")).to_be_hidden()
     expect(log.locator("#replica")).to_have_text(re.compile(r"^Broker \d leads this partition"))
     expect(log.locator("#title")).to_have_text("flights-0")
-    expect(log.locator("#notice-text")).to_contain_text("topic=flights-latest, partition=1")
+    expect(log.locator("#notice-text")).to_contain_text("topic=flights-latest&partition=1")
     expect(log.locator("#broker option").first).to_have_text("broker 1")
     expect(log.locator("#topic option")).not_to_have_text(["flights", "flights-latest"])
     save(log, "log-left-derived")
