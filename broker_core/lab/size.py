@@ -37,7 +37,8 @@ class LaneSize:
     """partitions: of all topics of a Kafka lane; for Pulsar those
     that consumers subscribe to one by one. consumers: the lab's. readers: those of other groups and
     subscriptions. replicas: of Kafka's own topics, too. points: of a consumer on a hash ring. clients:
-    writers, each with connections to all brokers."""
+    writers, each with connections to all brokers. declared: exchanges, queues and bindings of a RabbitMQ lane's
+    topology; publishers: its."""
 
     model: str
     consumers: int = 0
@@ -48,6 +49,8 @@ class LaneSize:
     points: int = 0
     retention: int = 0
     clients: int = 0
+    declared: int = 0
+    publishers: int = 0
 
     @property
     def parts(self) -> int:
@@ -75,7 +78,7 @@ class LaneSize:
                     "points": self.points * self.consumers // 2,
                     "retention": self.retention // 4,
                 }
-        return {"consumers": 10 * programs}
+        return {"consumers": 10 * programs, "topology": 2 * self.declared + 10 * self.publishers}
 
     def grown(self, **more: int) -> Self:
         """With so much more of these."""

@@ -17,6 +17,7 @@ from broker_core.lab.pulsar.options import TYPE_OF
 from broker_core.lab.shared.lane import Lane
 from broker_core.lab.size import LaneSize, check_parts, keys_parts
 from broker_core.pulsar.selectors.consistent_hash import POINTS
+from broker_core.rabbitmq.broker_base import BrokerState
 
 
 def size_of(model: str, algorithm: str, options: Json, consumers: int) -> LaneSize:
@@ -44,7 +45,9 @@ def size_of(model: str, algorithm: str, options: Json, consumers: int) -> LaneSi
                 options["brokers"],
                 sum(topic.partitions * topic.replication_factor for topic in topics),
             )
-    return LaneSize(model, consumers)
+    topology = options.get("topology") or {}
+    declared = sum(len(topology.get(section, ())) for section in ("exchanges", "queues", "bindings"))
+    return LaneSize(model, consumers, declared=declared, publishers=len(topology.get("publishers", ())))
 
 
 def _subscribed(algorithm: str, options: Json) -> int:
@@ -60,6 +63,8 @@ def _subscribed(algorithm: str, options: Json) -> int:
 
 def size_of_lane(lane: Lane, algorithm: str | None = None) -> LaneSize:
     """A living lane's, as it is now. algorithm: another one than its own."""
+    if lane.model == "rabbitmq":
+        return _size_of_server(lane)
     slot = lane.world.slots.get(CONTROLLER)
     if slot is None:
         return size_of(lane.model, algorithm or lane.algorithm, lane.options, len(lane.consumers))
@@ -73,6 +78,19 @@ def size_of_lane(lane: Lane, algorithm: str | None = None) -> LaneSize:
         lane.options["brokers"],
         sum(len(each.replicas) for topic in topics.values() for each in topic.partitions),
         clients=len(writers_of(lane.world)),
+    )
+
+
+def _size_of_server(lane: Lane) -> LaneSize:
+    """Its work queue is part of its consumers' size."""
+    state: BrokerState = lane.world.slots["broker"].node.state
+    topology: Json | None = lane.options.get("topology")
+    declared = sum(vhost.declared() for vhost in state.vhosts.values())
+    return LaneSize(
+        lane.model,
+        len(lane.consumers),
+        declared=declared if topology else max(0, declared - 1),
+        publishers=len(topology["publishers"]) if topology else 0,
     )
 
 

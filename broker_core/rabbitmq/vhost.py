@@ -147,6 +147,11 @@ class Vhost:
         self._unbind_destination(QUEUE, name)
         return queue
 
+    def declared(self) -> int:
+        """Exchanges, queues and bindings that clients declared."""
+        bindings = sum(len(exchange.bindings) for exchange in self.exchanges.values())
+        return len(self.exchanges) - len(PREDECLARED) + len(self.queues) + bindings
+
     def bindings(self) -> Iterator[tuple[str, Binding]]:
         """(source, binding) of all exchanges; those of the default exchange, one for each queue, first."""
         for name in self.queues:

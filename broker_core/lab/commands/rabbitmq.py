@@ -39,8 +39,10 @@ from broker_core.lab.rabbitmq.topology import (
     table,
     text,
 )
+from broker_core.lab.shared.facts import LaneFacts
 from broker_core.lab.shared.lane import Lane
 from broker_core.lab.shared.ordered_lab import OrderedLab
+from broker_core.lab.size import LaneSize
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq import operator as server
 from broker_core.rabbitmq.client import CHANNEL
@@ -136,6 +138,13 @@ class ServerCommand(LaneCommand):
         if not lane.is_running:
             raise CommandError("rig", "the server is down: start it first")
 
+    def declares(self) -> int:
+        """Exchanges, queues and bindings that it may add, of a kind that does."""
+        return 1
+
+    def grown(self, lane: LaneFacts) -> LaneSize | None:
+        return lane.size.grown(declared=self.declares()) if isinstance(lane, RabbitMqFacts) else None
+
     def carry_out(self, lab: OrderedLab, position: int) -> Stops:
         for lane in lab.lanes_of(self.lane):
             self.carry_out_in(lane, position)
@@ -167,6 +176,7 @@ class MethodCommand(ServerCommand):
 
 
 class DeclareExchange(MethodCommand):
+    GROWS: ClassVar[str] = "args.name"
     kind: ClassVar[str] = "rabbitmq_declare_exchange"
     SHAPE, ARGS = _shaped({**WHO, **ROWS["exchanges"]})
 
@@ -186,6 +196,7 @@ class DeleteExchange(MethodCommand):
 
 
 class DeclareQueue(MethodCommand):
+    GROWS: ClassVar[str] = "args.name"
     kind: ClassVar[str] = "rabbitmq_declare_queue"
     SHAPE, ARGS = _shaped({**WHO, **ROWS["queues"]})
 
@@ -217,6 +228,7 @@ def binding(queue: type, exchange: type, each: Json) -> Any:
 class Bind(MethodCommand):
     """A queue or an exchange to an exchange, the source."""
 
+    GROWS: ClassVar[str] = "args.source"
     kind: ClassVar[str] = "rabbitmq_bind"
     SHAPE, ARGS = _shaped({**WHO, **ROWS["bindings"]})
 
@@ -351,8 +363,13 @@ class Alarm(ControlCommand):
 class ImportDefinitions(ServerCommand):
     """What a definitions file holds is added to the server; what is there stays."""
 
+    GROWS: ClassVar[str] = "args.definitions"
     kind: ClassVar[str] = "rabbitmq_import"
     SHAPE, ARGS = _shaped({"definitions": (definitions_file, ABSENT)})
+
+    def declares(self) -> int:
+        definitions = self.given["definitions"]
+        return sum(len(definitions.get(section, ())) for section in ("exchanges", "queues", "bindings"))
 
     def do(self, lane: Lane, position: int, cause: Cause) -> None:
         rows = {section: len(self.given["definitions"].get(section, [])) for section in SECTIONS}

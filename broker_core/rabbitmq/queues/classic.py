@@ -314,6 +314,13 @@ class ClassicQueue:
         return sum(map(len, self._levels))
 
     @property
+    def waiting(self) -> dict[str, int]:
+        """Ready messages by their priority, in a queue that has priorities."""
+        if self._only is not None:
+            return {}
+        return {str(priority): len(level) for priority, level in enumerate(self._levels)}
+
+    @property
     def unacked_count(self) -> int:
         """How many messages are out, with whomever."""
         return self.consumers.unacked_count()

@@ -43,7 +43,8 @@ class ExchangeNode(msgspec.Struct, frozen=True):
 
 
 class QueueNode(msgspec.Struct, frozen=True):
-    """arguments: as declared. ready, unacked: messages now. published, delivered, acked: so far. dead_letters_to:
+    """arguments: as declared. ready, unacked: messages now. waiting: of a queue with priorities, how many
+    of the ready have each, of those that there are. published, delivered, acked: so far. dead_letters_to:
     exchange of its dead letters, None for none ("" is the default exchange). growing: why it grows, a code of
     `dashboard/sentences`, "" when it does not; growing_by: the consumers it names, by id."""
 
@@ -60,6 +61,7 @@ class QueueNode(msgspec.Struct, frozen=True):
     dead_letters_to: str | None = None
     growing: str = ""
     growing_by: tuple[str, ...] = ()
+    waiting: dict[str, int] = {}
 
 
 class ConsumerNode(msgspec.Struct, frozen=True):

@@ -13,7 +13,7 @@ from broker_core.lab.lesson.lesson import ASKED_MAX, CHECKS_MAX, STEPS_MAX, Less
 from broker_core.lab.limits import Limits
 
 BOTH = {"en": "a", "zh": "b"}
-LANES = {"kafka": ("cluster", "groups"), "rabbitmq": ()}
+LANES = {"kafka": ("cluster", "groups"), "rabbitmq": ("rabbitmq",)}
 HUGE = 10**400
 
 
@@ -103,10 +103,12 @@ def test_check_without_a_time_is_at_the_end_and_without_a_lane_asks_the_lab() ->
     ("front", "page", "answer"),
     [
         (None, "stage", None), ("kafka", "groups", None), (None, "groups", None), ("rabbitmq", "stage", None),
+        ("rabbitmq", "rabbitmq", None),
+        ("kafka", "rabbitmq", ("page", "no selectable lane has this page")),
         ("rabbitmq", "groups", ("page", "no selectable lane has this page")),
         (None, "pulsar", ("page", "no selectable lane has this page")),
         ("tubemq", "stage", ("front", "must be one of kafka, rabbitmq")),
-        (None, "learn", ("page", "must be one of stage, cluster, groups, pulsar")),
+        (None, "learn", ("page", "must be one of stage, cluster, groups, pulsar, rabbitmq")),
         (["kafka"], "stage", ("front", "must be one of kafka, rabbitmq")),
     ],
 )  # fmt: skip
