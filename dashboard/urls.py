@@ -63,6 +63,7 @@ urlpatterns = [
     path("api/labs/<str:lab_id>/pulsar/key/", pulsar.key, name="api-lab-pulsar-key"),
     path("api/labs/<str:lab_id>/pulsar/ranges/", pulsar.ranges, name="api-lab-pulsar-ranges"),
     path("api/labs/<str:lab_id>/rabbitmq/try/", rabbitmq.tried, name="api-lab-rabbitmq-try"),
+    path("api/labs/<str:lab_id>/rabbitmq/path/", rabbitmq.path, name="api-lab-rabbitmq-path"),
     path("api/labs/<str:lab_id>/rabbitmq/allowed/", rabbitmq.allowed, name="api-lab-rabbitmq-allowed"),
     path(
         "api/labs/<str:lab_id>/rabbitmq/definitions/",

@@ -28,6 +28,7 @@ from broker_core.rabbitmq.handlers.connection import (
 from broker_core.rabbitmq.handlers.table import CHANNEL_HANDLERS
 from broker_core.rabbitmq.method_ids import IDS
 from broker_core.rabbitmq.methods import BasicPublish
+from broker_core.rabbitmq.overhearing import Ear
 from broker_core.rabbitmq.refusals import Refused, precondition
 from broker_core.rabbitmq.wire_fields import SHORT_MAX, check_fields
 from broker_core.sim.node import PERSON, Closed, Opened, Outbox
@@ -36,8 +37,13 @@ TIMED_OUT = "rabbitmq.channel.consumer_timeout"
 
 
 class Broker(BrokerBase):
-    def __init__(self, state: BrokerState, workload_size: Callable[[int], int] | None = None) -> None:
-        super().__init__(state, workload_size)
+    def __init__(
+        self,
+        state: BrokerState,
+        workload_size: Callable[[int], int] | None = None,
+        ear: Ear | None = None,
+    ) -> None:
+        super().__init__(state, workload_size, ear)
         self.handler_of = dict(CHANNEL_HANDLERS).get  # a plain dict is twice as fast
         self.alarms = state.alarms
 

@@ -20,6 +20,7 @@ from broker_core.rabbitmq.dead_letters import dead_copy, is_cycle
 from broker_core.rabbitmq.messages import FIRST_STORED, Messages, Stored, size_of
 from broker_core.rabbitmq.method_ids import IDS
 from broker_core.rabbitmq.methods import BasicDeliver
+from broker_core.rabbitmq.overhearing import Ear
 from broker_core.rabbitmq.permissions import User, guest
 from broker_core.rabbitmq.properties import Content
 from broker_core.rabbitmq.queues.classic import ClassicQueue, Delivery
@@ -67,8 +68,13 @@ class BrokerBase:
     """Derived from the state, for speed: queues by number, channels by the name that queues have for them, and their
     limiters."""
 
-    def __init__(self, state: BrokerState, workload_size: Callable[[int], int] | None = None) -> None:
-        self.state = state
+    def __init__(
+        self,
+        state: BrokerState,
+        workload_size: Callable[[int], int] | None = None,
+        ear: Ear | None = None,
+    ) -> None:
+        self.state, self.ear = state, ear
         self.connections, self.messages = state.connections, state.messages
         self.workload_size = workload_size or (lambda message: 0)
         self.channels: dict[str, Channel] = {}
@@ -118,8 +124,12 @@ class BrokerBase:
             self.watch_head(queue, out)
 
     def deliver(self, queue: ClassicQueue, deliveries: Sequence[Delivery], now_us: int, out: Outbox) -> None:
+        ear = self.ear
         for consumer, position, redelivered, message in deliveries:
             channel = self.channels[consumer.channel]
+            if ear is not None:
+                program = self.connections[channel.connection].name
+                ear.delivered(program, message, queue.name, redelivered, consumer.needs_ack)
             if redelivered:
                 self.state.redelivered += 1
             if consumer.needs_ack:
@@ -161,6 +171,8 @@ class BrokerBase:
     def bury_one(self, queue: ClassicQueue, message: int, reason: str, now_us: int, out: Outbox) -> None:
         exchange = queue.settings.dead_letter_exchange
         vhost = self.state.vhosts[queue.state.vhost]
+        if self.ear is not None and (exchange is None or exchange not in vhost.exchanges):
+            self.ear.died(message, queue.name, reason, None, ())
         if exchange is not None and exchange in vhost.exchanges:
             dead = self.stored(message, queue)
             copy = dead_copy(
@@ -169,15 +181,20 @@ class BrokerBase:
             headers = copy.content.properties.headers or {}
             number = self.messages.add(copy)
             reached_by = vhost.route(exchange, copy.routing_keys, headers)
-            for reached in sorted(reached_by, key=lambda each: each is not queue):  # itself first
-                if not is_cycle(reached.name, headers, reason):
-                    self.publish_to(reached, number, now_us, out)
+            itself_first = sorted(reached_by, key=lambda each: each is not queue)
+            reached_by = [each for each in itself_first if not is_cycle(each.name, headers, reason)]
+            if self.ear is not None:
+                self.ear.died(message, queue.name, reason, exchange, [each.name for each in reached_by])
+            for reached in reached_by:
+                self.publish_to(reached, number, now_us, out)
             self.messages.release(number)
         self.messages.release(message)
 
     def publish_to(self, queue: ClassicQueue, message: int, now_us: int, out: Outbox) -> bool:
         """A message comes to a queue. Returns whether the queue takes it."""
         if queue.settings.is_limited and queue.refuses(message):
+            if self.ear is not None:
+                self.ear.refused(message, queue.name)
             self.carry_out(queue, (), now_us, out)
             return False
         self.carry_out(queue, queue.publish(message, now_us), now_us, out)
@@ -205,6 +222,9 @@ class BrokerBase:
         """The queue is gone with all that it holds; its consumers are cancelled, and their clients hear it if they
         want to."""
         self.state.vhosts[queue.state.vhost].delete_queue(queue.name)
+        if self.ear is not None:
+            for message in queue.bodies.values():
+                self.ear.dropped(message, queue.name, "deleted")
         del self.queues[queue.number]
         queue.delete()
         out.cancel(f"ttl:{queue.number}")
@@ -251,6 +271,8 @@ class BrokerBase:
         queues = [self.queues[number] for number in touched if number in self.queues]
         requeued = sum(len(channel.unacked) for channel in channels)
         names = [channel.name for channel in channels]
+        if self.ear is not None:
+            self.overhear_given_back(channels, rule)
         moved: list[tuple[ClassicQueue, list[Delivery]]] = []
         turns: list[str] = []
         skipped: list[Json] = []
@@ -282,6 +304,14 @@ class BrokerBase:
             )
         for queue, deliveries in moved:
             self.carry_out(queue, deliveries, now_us, out)
+
+    def overhear_given_back(self, channels: Sequence[Channel], rule: str) -> None:
+        assert self.ear is not None
+        for channel in channels:
+            for number, _, position, _ in channel.unacked.values():
+                queue = self.queues.get(number)
+                if queue is not None:
+                    self.ear.settled(self.program_of(channel.name), queue.bodies[position], queue.name, rule)
 
     def discard_transaction(self, channel: Channel) -> None:
         """What it has published and not committed is nobody's."""

@@ -62,6 +62,10 @@ class Messages:
         self.at[number] = message
         return number
 
+    def record(self, message: int) -> int:
+        """The number of the workload's or a person's message that this is, -1 for a body of its own."""
+        return message if message < FIRST_STORED else self.at[message].content.message
+
     def hold(self, message: int) -> None:
         if message >= FIRST_STORED:
             self.at[message].holders += 1

@@ -3,9 +3,10 @@
     GET /lab/<id>/rabbitmq/?rig=                                                    the page
     GET /api/labs/<id>/rabbitmq/try/?vhost=&exchange=&key=&headers=&user=&rig=      which bindings match, and why
     GET /api/labs/<id>/rabbitmq/allowed/?vhost=&user=&operation=&queue=&exchange=&key=&rig=   would this be allowed
+    GET /api/labs/<id>/rabbitmq/path/?message=&rig=                                 where a message went
     GET /api/labs/<id>/rabbitmq/definitions/?rig=                                   the server's definitions file
 
-All three are answered over the lab's last view by the broker's own rules; nothing of the lab is touched.
+They are answered over the lab's last view by the broker's own rules; nothing of the lab is touched.
 """
 
 import json
@@ -19,12 +20,14 @@ from django.views.decorators.http import require_safe
 
 from broker_core.errors import CommandError
 from broker_core.lab.commands import COMMANDS
+from broker_core.lab.fields import whole
 from broker_core.lab.rabbitmq.topology import table, text
 from broker_core.lab.rabbitmq.views import questions
 from broker_core.lab.rabbitmq.views.allowed import OPERATIONS
 from broker_core.rabbitmq.client.operator import SETTLES
 from broker_core.rabbitmq.client.roles import ACKS
 from broker_core.rabbitmq.exchanges import EXCHANGE_TYPES
+from broker_core.rabbitmq.messages import FIRST_STORED
 from dashboard.errors import Refused, in_words
 from dashboard.labs import selectors
 from dashboard.models import Lab
@@ -90,6 +93,19 @@ def allowed(request: HttpRequest, lab_id: str) -> HttpResponse:
     except CommandError as error:
         raise Refused(400, {error.field: in_words(error)}) from error
     return json_response({"refused": refused})
+
+
+@api("GET")
+def path(request: HttpRequest, lab_id: str) -> HttpResponse:
+    """Where one of the lane's last messages went; without ?message= the newest."""
+    asked, panel = request.GET.get("message", ""), _panel(request, lab_id)
+    try:
+        number = int(asked) if asked.isdecimal() and len(asked) <= len(str(FIRST_STORED)) else asked
+        return json_response(
+            questions.path_of(panel, whole("message", number, 0, FIRST_STORED - 1) if asked else None)
+        )
+    except CommandError as error:
+        raise Refused(400, {error.field: in_words(error)}) from error
 
 
 @api("GET")

@@ -10,6 +10,10 @@ import pytest
 from django.test import Client
 
 from broker_core.events import Json
+from broker_core.lab.lab import Lab
+from broker_core.lab.pieces import whole
+from broker_core.lab.scenario import scenario_from_json
+from broker_core.lab.view import lab_view
 from broker_core.rabbitmq.definitions import read_definitions, write_definitions
 from dashboard.labs import services
 from dashboard.models import StoredView
@@ -18,6 +22,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 VIEWS = json.loads(gzip.decompress((Path(__file__).parents[1] / "js/fixtures/rabbitmq.json.gz").read_bytes()))
 WORK, ORDERS = VIEWS[0], VIEWS[1]
+WORKLOAD = {"kind": "uniform", "keys": 3, "rate": 8}
 
 
 def lab_with(view: Json) -> str:
@@ -61,6 +66,21 @@ def test_the_page_knows_the_registrys_orders_and_what_can_be_chosen(orders: str)
     assert known["verbs"]["rabbitmq_purge"] == ["name", "user", "vhost"]
     assert sorted(known["types"]) == ["direct", "fanout", "headers", "topic"]
     assert "basic.publish" in known["operations"]
+
+
+def test_a_messages_way_is_that_of_the_newest_or_of_the_one_that_is_asked_for() -> None:
+    lab = Lab(scenario_from_json({"lanes": [{"model": "rabbitmq"}], "workload": WORKLOAD, "consumers": 1}))
+    lab.advance_to(3_000_000)
+    stored = lab_with(whole(lab_view(lab)))
+    newest = ask(stored, "path")[1]
+    status, answer = ask(stored, "path", message="3")
+    assert newest["message"] == lab.lanes["rabbitmq"].reads.notes.paths.newest > 3 == answer["message"]
+    kinds = [step["kind"] for step in answer["steps"]]
+    assert status == 200 and kinds == ["published", "delivered", "ack"]
+    assert answer["steps"][0]["exchange"] == "" and answer["steps"][0]["queues"]
+    for asked in ("900", "-1", "x", "9" * 40):
+        status, answer = ask(stored, "path", message=asked)
+        assert status == 400 and list(answer["fields"]) == ["message"], asked
 
 
 def test_a_tried_key_names_every_binding_with_its_reason(orders: str) -> None:

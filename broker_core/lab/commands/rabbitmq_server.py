@@ -57,7 +57,7 @@ class StartServer(ServerCommand):
         waited = held(before)
         restart.come_back(lane.world, BROKER, cause)
         state = reads.broker()
-        reads.notes.note_restart(before, state)
+        reads.notes.note_restart(before, state, lane.now_us)
         lane.emit(
             "rabbitmq.server.start",
             cause,

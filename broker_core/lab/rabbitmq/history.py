@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from broker_core.lab.rabbitmq.paths import Paths
 from broker_core.lab.shared.history import forget, pace_s
 from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.rabbitmq.queues.classic import ClassicQueue
@@ -18,13 +19,23 @@ GROWS_S = 5
 @dataclass(slots=True)
 class RabbitMqNotes:
     """depths: second -> "vhost" + newline + queue -> ready, unacked, published, acked. done: records of queues that a
-    restart of the server did not bring back, settled and lost."""
+    restart of the server did not bring back, settled and lost. paths: where the last messages went."""
 
     depths: dict[int, dict[str, list[int]]] = field(default_factory=dict)
     done: int = 0
+    paths: Paths = field(default_factory=Paths)
 
-    def note_restart(self, before: BrokerState, after: BrokerState) -> None:
+    def note_restart(self, before: BrokerState, after: BrokerState, now_us: int) -> None:
         """The server starts with this state, after that one."""
+        for name, vhost in before.vhosts.items():
+            for queue in vhost.queues.values():
+                found = after.vhosts[name].queues.get(queue.name)
+                lost = [
+                    before.messages.record(message)
+                    for position, message in queue.bodies.items()
+                    if found is None or position not in found.bodies
+                ]
+                self.paths.lost(lost, queue.name, now_us)
         self.done += sum(
             queue.published
             for name, vhost in before.vhosts.items()

@@ -17,6 +17,7 @@ from broker_core.lab.consumer import CRASHED, GONE, Consumer
 from broker_core.lab.pieces import Pieces
 from broker_core.lab.rabbitmq.loading import DEFAULT_VHOST, LOADER
 from broker_core.lab.rabbitmq.narrator import RabbitMqNarrator
+from broker_core.lab.rabbitmq.path_ear import PathEar
 from broker_core.lab.rabbitmq.programs import (
     OPERATOR,
     PUBLISHER,
@@ -73,9 +74,10 @@ class RabbitMqRules:
         return algorithms()
 
     def design(self, lane: Lane) -> Design:
+        ear = PathEar(lane, self.reads)
         return Design(
             {
-                "broker": (BrokerState, lambda state: Broker(state, lane.messages.size)),
+                "broker": (BrokerState, lambda state: Broker(state, lane.messages.size, ear)),
                 "publisher": (PublisherState, lambda state: Publisher(state, lane.messages)),
                 "worker": (WorkerState, lambda state: Worker(state, lane.traffic)),
                 "operator": (OperatorState, Operator),

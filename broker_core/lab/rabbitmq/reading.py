@@ -17,7 +17,6 @@ from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.rabbitmq.channel import Channel
 from broker_core.rabbitmq.connection import SILENT_CHECKS_MAX, Connection
-from broker_core.rabbitmq.messages import FIRST_STORED
 from broker_core.rabbitmq.queues.classic import ClassicQueue
 from broker_core.rabbitmq.reply_codes import PRECONDITION_FAILED
 from broker_core.sim.slot import RUNNING
@@ -65,9 +64,7 @@ class RabbitMqReading:
     def record(self, message: int) -> int:
         """The number of the workload's or a person's message that this is, which the broker may hold under an id of
         its own."""
-        if message < FIRST_STORED:
-            return message
-        return self.broker().messages.at[message].content.message
+        return self.broker().messages.record(message)
 
     def connection_of(self, incarnation: str) -> int:
         slot = self.lane.world.slots.get(incarnation)

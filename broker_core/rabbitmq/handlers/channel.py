@@ -5,12 +5,13 @@ Source: RabbitMQ 3.10 rabbit_reader, rabbit_channel; docs/rabbitmq/facts.md.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq import reply_codes as codes
 from broker_core.rabbitmq.broker_base import BrokerBase
-from broker_core.rabbitmq.channel import CONFIRM, TICK_INTERVAL_US, TX, Channel
+from broker_core.rabbitmq.channel import CONFIRM, TICK_INTERVAL_US, TX, Channel, Publish
 from broker_core.rabbitmq.connection import Connection
 from broker_core.rabbitmq.handlers.publish import return_message
 from broker_core.rabbitmq.handlers.settle import settle
@@ -102,6 +103,8 @@ def tx_commit(
             of_queue.setdefault(number, []).append(publish.message)
     if not of_queue:
         out.send(channel.connection, m.TxCommitOk(channel.number))
+    if broker.ear is not None:
+        overhear(broker, channel, publishes)
     for number, messages in of_queue.items():
         for message in messages:
             if number in broker.queues:
@@ -112,6 +115,15 @@ def tx_commit(
         settle(broker, channel, dict(sorted(settlement.settled.items())), settlement.how, now_us, out)
     if of_queue:
         out.send(channel.connection, m.TxCommitOk(channel.number))
+
+
+def overhear(broker: BrokerBase, channel: Channel, publishes: Sequence[Publish]) -> None:
+    assert broker.ear is not None
+    program = broker.program_of(channel.name)
+    for each in publishes:
+        queues = [broker.queues[number].name for number in each.queues if number in broker.queues]
+        is_returned = each.mandatory and not each.queues
+        broker.ear.published(program, each.message, each.routing_key, queues, is_returned)
 
 
 def tx_rollback(

@@ -153,6 +153,10 @@ def send_got(
     out: Outbox,
 ) -> None:
     position, message, redelivered = found
+    if broker.ear is not None:
+        broker.ear.delivered(
+            broker.program_of(channel.name), message, queue.name, redelivered, not method.no_ack
+        )
     if redelivered:
         broker.state.redelivered += 1
     if method.no_ack:

@@ -142,6 +142,10 @@ def deliver_to_queues(
     number = channel.last_publish
     if mandatory and not queues:
         return_message(broker, channel, message, routing_key, out)
+    if broker.ear is not None:
+        names = [queue.name for queue in queues]
+        program = broker.connections[channel.connection].name
+        broker.ear.published(program, message, routing_key, names, mandatory and not queues)
     is_refused, written_us = False, 0
     for queue in queues:
         if not broker.publish_to(queue, message, now_us, out):

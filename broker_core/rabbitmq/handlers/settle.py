@@ -120,6 +120,10 @@ def at_queue(
     out: Outbox,
 ) -> None:
     key = channel.consumer_key(consumer_tag)
+    if broker.ear is not None:
+        program = broker.connections[channel.connection].name
+        for position in positions:
+            broker.ear.settled(program, queue.bodies[position], queue.name, how)
     if how == ACK:
         deliveries = queue.ack(channel.name, key, positions, now_us)
     elif how == REQUEUE:

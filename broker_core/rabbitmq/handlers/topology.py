@@ -202,6 +202,9 @@ def queue_purge(
     name = meant_queue(channel, method.queue)
     broker.check_access(known, READ, "queue", name)
     queue = existing_queue(broker, known, channel, name)
+    if broker.ear is not None:
+        for position, _ in queue.head(queue.ready):
+            broker.ear.dropped(queue.bodies[position], queue.name, "purged")
     count = queue.purge()
     if not method.nowait:
         out.send(channel.connection, m.QueuePurgeOk(channel.number, count))

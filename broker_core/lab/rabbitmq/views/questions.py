@@ -51,6 +51,15 @@ def allowed(
     return refusal_of(known and user_of(user, known), user, vhost, operation, queue, exchange, type_, key)
 
 
+def path_of(panel: Json, message: int | None) -> Json:
+    """Where one of the last messages went, None: the newest. Raises CommandError at `message` for one that is not among them."""
+    message = panel["paths"]["newest"] if message is None else message
+    found: Json | None = panel["paths"]["of"].get(str(message))
+    if found is None:
+        raise CommandError("message", "its way is not kept: it is not one of the last messages of the lane")
+    return {"message": message, **found}
+
+
 def definitions(panel: Json) -> Json:
     """What the management UI of this server would export; passwords are not in a view, so users have no hash."""
     graphs: Mapping[str, Json] = panel["vhosts"]

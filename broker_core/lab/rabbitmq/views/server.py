@@ -63,6 +63,7 @@ def rabbitmq_view(lane: Lane, reads: RabbitMqReading) -> Json:
             }
             for number, known in state.connections.items()
         },
+        "paths": reads.notes.paths.view(),
         "history": by_second(reads.notes.depths),
     }  # fmt: skip
 
@@ -156,6 +157,7 @@ def _queue(lane: Lane, reads: RabbitMqReading, queue: ClassicQueue) -> QueueNode
         queue.settings.dead_letter_exchange,
         why,
         by,
+        queue.waiting,
     )
 
 

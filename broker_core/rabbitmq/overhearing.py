@@ -1,0 +1,34 @@
+"""Who may overhear where the broker's messages go. It changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+
+class Ear(Protocol):
+    """program: on whose connection. message: as the broker holds it, and still held. queue: by name."""
+
+    def published(
+        self, program: str, message: int, routing_key: str, queues: Sequence[str], is_returned: bool
+    ) -> None:
+        """It came to its exchange, and reaches these queues. routing_key: of a workload's message, which has none
+        stored."""
+
+    def refused(self, message: int, queue: str) -> None:
+        """A queue at its limit does not take it."""
+
+    def delivered(self, program: str, message: int, queue: str, redelivered: bool, needs_ack: bool) -> None:
+        """To a consumer or a basic.get."""
+
+    def settled(self, program: str, message: int, queue: str, how: str) -> None:
+        """how: ack, requeue or discard, or why its channel is gone, which gives it back."""
+
+    def died(
+        self, message: int, queue: str, reason: str, exchange: str | None, queues: Sequence[str]
+    ) -> None:
+        """A queue drops it by rule. exchange: where it goes as a dead letter, None for nowhere. queues: that take it
+        from there."""
+
+    def dropped(self, message: int, queue: str, reason: str) -> None:
+        """With all else that the queue holds."""
