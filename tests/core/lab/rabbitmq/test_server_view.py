@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from broker_core.lab.lab import Lab
+from broker_core.lab.lesson.file import read_file, scenario_from_text, shelf
 from broker_core.lab.messages import FIRST_SENT
 from broker_core.lab.panels import panels_of
 from broker_core.lab.rabbitmq.views.server import where_is
@@ -66,3 +68,14 @@ def test_where_a_message_is_names_who_holds_it() -> None:
     position = next(iter(consumer.unacked))
     found = where_is(reads, reads.record(queue.bodies[position]))
     assert (key, position) in [(each["consumer"], each["position"]) for each in found]
+
+
+def test_a_delay_queue_that_fills_waits_on_purpose() -> None:
+    lab = Lab(scenario_from_text(read_file(shelf()["rabbitmq_retry_ladder"])))
+    filled = 0
+    for second in range(4, 12):
+        lab.advance_to(second * SECOND)
+        wait = panels_of(lab.lanes["rabbitmq"])["rabbitmq"]["vhosts"]["/"]["queues"]["wait"]
+        assert wait["growing"] == ""
+        filled = max(filled, wait["ready"])
+    assert filled > 3
