@@ -79,7 +79,7 @@ def topology_of(lane: Lane, reads: RabbitMqReading, vhost: Vhost) -> TopologyVie
     }
     return TopologyView(
         vhost.name,
-        tuple(state.vhosts),
+        list(state.vhosts),
         publishers={
             number: PublisherNode(
                 each.role.name, each.role.login.user, each.published, mine[each.connection].is_blocked
@@ -176,26 +176,26 @@ def _consumer(reads: RabbitMqReading, queue: ClassicQueue, consumer: Consumer) -
     )
 
 
-def growing(lane: Lane, reads: RabbitMqReading, queue: ClassicQueue) -> tuple[str, tuple[str, ...]]:
+def growing(lane: Lane, reads: RabbitMqReading, queue: ClassicQueue) -> tuple[str, list[str]]:
     """Why more and more messages wait in a queue, and through which consumers, by their keys; "" when they do
     not. A message waits because nobody takes it, because those who hold messages settle none of them, because all
     have as many as their prefetch lets them, or because they are too slow. In a delay queue, which nobody reads and
     whose messages go on when their time is over, they wait on purpose."""
     if not reads.notes.is_growing(queue):
-        return "", ()
+        return "", []
     consumers = list(queue.consumers.by_key.values())
     if queue.settings.is_single_active:
         consumers = [each for each in consumers if each.key == queue.consumers.active]
     if not consumers:
         is_delay = queue.settings.ttl_ms is not None and queue.settings.dead_letter_exchange is not None
-        return ("" if is_delay else NO_CONSUMER), ()
-    stuck = tuple(each.key for each in consumers if each.unacked and _settles_nothing(lane, reads, each))
+        return ("" if is_delay else NO_CONSUMER), []
+    stuck = [each.key for each in consumers if each.unacked and _settles_nothing(lane, reads, each)]
     if stuck:
         return UNACKED, stuck
-    full = tuple(each.key for each in consumers if each.prefetch and len(each.unacked) >= each.prefetch)
+    full = [each.key for each in consumers if each.prefetch and len(each.unacked) >= each.prefetch]
     if len(full) == len(consumers):
         return AT_PREFETCH, full
-    return SLOW, tuple(each.key for each in consumers)
+    return SLOW, [each.key for each in consumers]
 
 
 def _settles_nothing(lane: Lane, reads: RabbitMqReading, consumer: Consumer) -> bool:

@@ -60,7 +60,7 @@ class QueueNode(msgspec.Struct, frozen=True):
     acked: int = 0
     dead_letters_to: str | None = None
     growing: str = ""
-    growing_by: tuple[str, ...] = ()
+    growing_by: list[str] = []
     waiting: dict[str, int] = {}
 
 
@@ -125,7 +125,7 @@ class TopologyView(msgspec.Struct, frozen=True):
     """
 
     vhost: str
-    vhosts: tuple[str, ...] = ()
+    vhosts: list[str] = []
     publishers: dict[str, PublisherNode] = {}
     exchanges: dict[str, ExchangeNode] = {}
     queues: dict[str, QueueNode] = {}
