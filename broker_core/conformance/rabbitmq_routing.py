@@ -53,13 +53,11 @@ class Routing:
 
 
 def run_topic_routing(document: Json) -> Iterator[CaseResult]:
-    """One case per matrix, set of bindings and sequence."""
-    for row in document.get("matrix", []):
-        yield case(row["name"], partial(_matrix, row))
-    for row in document.get("multi", []):
-        yield case(row["name"], partial(_multi, row))
-    for row in document.get("mutations", []):
-        yield case(row["name"], partial(_mutations, row))
+    """One case per matrix, set of bindings and sequence, of which two parts may use one name."""
+    for part, play in (("matrix", _matrix), ("multi", _multi), ("mutations", _mutations)):
+        for row in document.get(part, []):
+            name = f"{part}: {row['name']}"
+            yield case(name, partial(play, {**row, "name": name}))
 
 
 def run_direct_fanout_headers(document: Json) -> Iterator[CaseResult]:

@@ -13,6 +13,15 @@ FOLDER = Path(__file__).parent
 KNOWN = sorted(name for kind in KINDS for name in kind.file_names)
 
 
+# What does not come as recorded; when it does, its line goes.
+OTHERWISE = {
+    # The recorded count says that a message is out on a channel which the server had closed.
+    "sessions": {"acks-d-28"},
+    # The server's own fault (541), which is not to be copied: skipped.
+    "topology": {"queue-arg-30"},
+}
+
+
 def kind_name(file: Path) -> str:
     return file.name.removesuffix(".json.gz")
 
@@ -25,7 +34,8 @@ FILES = [file for file in sorted(FOLDER.rglob("*.json.gz")) if kind_name(file) i
 def test_every_case_of_the_file_passes(file: Path) -> None:
     results = run_file(file)
     assert results, "a file of a known kind with cases"
-    assert [result for result in results if result.outcome != "passed"] == []
+    otherwise = {result.id for result in results if result.outcome != "passed"}
+    assert otherwise == OTHERWISE.get(kind_name(file), set())
     assert len({result.id for result in results}) == len(results), "an id names one case"
 
 
