@@ -49,15 +49,17 @@ export function createAllowed($, { url, operations, context, say }) {
   form.addEventListener("input", soon);
   form.addEventListener("change", soon);
   form.addEventListener("submit", (event) => event.preventDefault());
-  let mark = "";
+  let mark = "", known = "";
   return {
-    write({ users, user }) {
+    // users: name -> what each may do. Where that has changed, the answer may have, too.
+    write({ users: rights, user }) {
+      const users = Object.keys(rights), rightsNow = JSON.stringify(rights);
       const next = JSON.stringify([users, user, context().vhost]), current = $("allowed-user").value;
       const operation = $("allowed-operation").value || operations[0];
       fillSelect($("allowed-operation"), operations.map((one) => [one, one]), operation);
       fillSelect($("allowed-user"), users.map((one) => [one, one]), next === mark ? current : user);
-      if (next !== mark) soon();
-      mark = next;
+      if (next !== mark || rightsNow !== known) soon();
+      [mark, known] = [next, rightsNow];
     },
   };
 }

@@ -94,7 +94,7 @@ function drawFrame(isForced = false) {
   setText($("server-state"), serverWords(now));
   fillLists(graph);
   forms.write();
-  allowed.write({ users: Object.keys(now.users), user });
+  allowed.write({ users: now.users, user });
   const answered = [vhost, user, $("try-exchange").value, exchanges, Object.keys(graph.bindings), now.users];
   tryPanel.follow(JSON.stringify(answered));
   drawSeries(now, graph, rates, isForced);
