@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from broker_core.clock import MILLISECOND_US
-from broker_core.events import Cause
+from broker_core.conformance.outbox import Answers
 from broker_core.plain import to_plain
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.broker import Broker
@@ -33,19 +33,16 @@ MADE = re.compile(r"amq\.(?:gen|ctag)-[A-Za-z0-9_-]{22}")
 SPEC_NAMES = {"global_": "global", "type_": "type"}
 
 
-class Outbox:
+class Outbox(Answers):
     """sent: (connection, method or None for its end)."""
 
     name = "broker"
 
     def __init__(self) -> None:
+        super().__init__()
         self.disk = Disk()
         self.sent: list[tuple[int, Any]] = []
-        self.deadlines: dict[str, int] = {}
         self.drawn = 0
-
-    def connect(self, to: str) -> int:
-        raise NotImplementedError("a RabbitMQ broker connects to nothing")
 
     def send(self, connection: int, message: Any) -> None:
         self.sent.append((connection, message))
@@ -53,31 +50,10 @@ class Outbox:
     def close(self, connection: int) -> None:
         self.sent.append((connection, None))
 
-    def unsent(self, connection: int) -> int:
-        return 0
-
-    def deadline(self, name: str, at_us: int, because: Cause | None = None) -> None:
-        self.deadlines[name] = at_us
-
-    def cancel(self, name: str) -> None:
-        self.deadlines.pop(name, None)
-
     def draw(self, stream: str, limit: int) -> int:
         """Letters of made names: each name is another one."""
         self.drawn += 1
         return self.drawn * 7 // 22 % limit if self.drawn % 2 else self.drawn // 44 % limit
-
-    def tell(self, kind: str, rule: str | None, inputs: Json, data: Json) -> Cause:
-        return Cause()
-
-    def because(self, cause: Cause) -> None:
-        """Turning points are not recorded."""
-
-    def why(self) -> Cause:
-        return Cause()
-
-    def blame_silence(self, connection: int) -> None:
-        """Turning points are not recorded."""
 
 
 class Session:
