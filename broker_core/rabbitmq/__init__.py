@@ -1,2 +1,2 @@
-"""RabbitMQ 3.10 as far as the lab models it: connections and channels, the default exchange, classic queues and
-their dispatch, and client programs."""
+"""RabbitMQ 3.10 as far as the lab models it (docs/rabbitmq/left-out.md): virtual hosts and permissions, exchanges, classic
+queues and their dispatch, channels with confirms and transactions, restart with a disk, and client programs."""
