@@ -1,5 +1,6 @@
 """What a lane's view has beside the Stage's picture, for pages of their own: of a Kafka lane on a cluster
-`cluster`, `group`, `group_topics` and `group_health`, of a Pulsar lane `pulsar`, of a RabbitMQ lane `rabbitmq`.
+`cluster`, `group`, `group_topics` and `group_health`, of a Pulsar lane `pulsar`, of a
+TubeMQ lane `tubemq`, of a RabbitMQ lane `rabbitmq`.
 
 Together they are dearer than the picture itself, so a view is asked for by name which of them it shall have:
 all, or those whose page is open.
@@ -20,11 +21,13 @@ from broker_core.lab.kafka.views.group_topics import topics_view
 from broker_core.lab.pulsar.views.subscription import pulsar_view
 from broker_core.lab.rabbitmq.reading import RabbitMqReading
 from broker_core.lab.rabbitmq.views.server import rabbitmq_view
+from broker_core.lab.tubemq.reading import TubeMqReading
+from broker_core.lab.tubemq.views.panel import tubemq_view
 
 if TYPE_CHECKING:
     from broker_core.lab.shared.lane import Lane
 
-PANELS = ("cluster", "group", "group_topics", "group_health", "pulsar", "rabbitmq")
+PANELS = ("cluster", "group", "group_topics", "group_health", "pulsar", "tubemq", "rabbitmq")
 
 
 def cluster_notes(lane: Lane) -> ClusterNotes | None:
@@ -42,6 +45,9 @@ def panels_of(lane: Lane, wanted: Collection[str] = PANELS) -> Json:
 def _makers(lane: Lane) -> Mapping[str, Callable[[], Json]]:
     if lane.model == "pulsar":
         return {"pulsar": lambda: pulsar_view(lane)}
+    if isinstance(lane.reads, TubeMqReading):
+        tubemq = lane.reads
+        return {"tubemq": lambda: tubemq_view(lane, tubemq)}
     if isinstance(lane.reads, RabbitMqReading):
         rabbitmq = lane.reads
         return {"rabbitmq": lambda: rabbitmq_view(lane, rabbitmq)}

@@ -1,0 +1,95 @@
+"""Why a partition is not read: the first cause that holds, in the order in which a person would look for it.
+
+    gone ─► not subscribable ─► the rule gives it to no client ─► its client is not running, or refused
+         ─► its client's map is old ─► its client waits for its next pass, or was refused at the broker
+         ─► paused ─► a batch is not confirmed
+
+A cause is `{"code", ...}`; its words are in the page's catalogue.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from broker_core.events import Json
+
+NOT_CONFIGURED, BROKER_OFFLINE, NO_SUBSCRIBING, BLACK_LISTED = (
+    "not_configured",
+    "broker_offline",
+    "no_subscribing",
+    "black_listed",
+)
+NO_CLIENT, COUNT_OFF, NOT_GIVEN = "no_client", "count_off", "not_given"
+CRASHED, GONE, STARTING, REFUSED, STOPPED = (
+    "client_crashed",
+    "client_gone",
+    "client_starting",
+    "client_refused",
+    "client_stopped",
+)
+OLD_MAP, OCCUPIED, NEXT_PASS, PAUSED, UNCONFIRMED = (
+    "old_map",
+    "occupied",
+    "next_pass",
+    "paused",
+    "unconfirmed",
+)
+UNREAD_CODES = (
+    NOT_CONFIGURED, BROKER_OFFLINE, NO_SUBSCRIBING, BLACK_LISTED, NO_CLIENT, COUNT_OFF, NOT_GIVEN,
+    CRASHED, GONE, STARTING, REFUSED, STOPPED, OLD_MAP, OCCUPIED, NEXT_PASS, PAUSED, UNCONFIRMED,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Taker:
+    """The client that the rule gives a partition to. state: of the panel's clients. knows: whether its own map calls
+    the partition subscribable. refused_until_us: how long the broker's 410 keeps it from asking, 0 if it does not."""
+
+    name: str
+    node_id: int
+    state: str
+    deadline_us: int | None
+    refused_code: int
+    knows: bool
+    next_pass_us: int | None
+    refused_until_us: int
+    is_paused: bool
+    is_unconfirmed: bool
+
+
+def why_unread(
+    *,
+    unsubscribable: str,
+    is_read: bool,
+    owner: str | None,
+    takers: list[Taker],
+    rule_is_off: bool,
+    clients: int,
+) -> Json | None:
+    """None for a partition that is read, and has nothing that keeps its reader from it.
+
+    unsubscribable: one of the first four codes, "" if it may be subscribed. owner: consumer that the broker has
+    registered. takers: to whom the rule gives it. rule_is_off: by a source count that is not used.
+    """
+    if unsubscribable:
+        return {"code": unsubscribable}
+    if not takers:
+        if clients == 0:
+            return {"code": NO_CLIENT}
+        return {"code": COUNT_OFF if rule_is_off else NOT_GIVEN}
+    taker = takers[0]
+    about: Json = {"consumer": taker.name, "node_id": taker.node_id}
+    ended = {"crashed": CRASHED, "gone": GONE, "starting": STARTING, "booting": STARTING, "stopped": STOPPED}
+    if taker.state == "refused":
+        return about | {"code": REFUSED, "refused_code": taker.refused_code}
+    if taker.state in ended:
+        return about | {"code": ended[taker.state], "until_us": taker.deadline_us}
+    if not is_read:
+        if not taker.knows:
+            return about | {"code": OLD_MAP, "until_us": taker.next_pass_us}
+        if owner is not None and owner != taker.name:
+            return about | {"code": OCCUPIED, "owner": owner, "until_us": taker.refused_until_us or None}
+        return about | {"code": NEXT_PASS, "until_us": taker.next_pass_us}
+    if taker.is_paused:
+        return about | {"code": PAUSED}
+    return about | {"code": UNCONFIRMED} if taker.is_unconfirmed else None
