@@ -172,7 +172,7 @@ class BrokerBase:
         exchange = queue.settings.dead_letter_exchange
         vhost = self.state.vhosts[queue.state.vhost]
         if self.ear is not None and (exchange is None or exchange not in vhost.exchanges):
-            self.ear.died(message, queue.name, reason, None, ())
+            self.ear.died(message, vhost.name, queue.name, reason, None, ())
         if exchange is not None and exchange in vhost.exchanges:
             dead = self.stored(message, queue)
             copy = dead_copy(
@@ -184,7 +184,8 @@ class BrokerBase:
             itself_first = sorted(reached_by, key=lambda each: each is not queue)
             reached_by = [each for each in itself_first if not is_cycle(each.name, headers, reason)]
             if self.ear is not None:
-                self.ear.died(message, queue.name, reason, exchange, [each.name for each in reached_by])
+                names = [each.name for each in reached_by]
+                self.ear.died(message, vhost.name, queue.name, reason, copy, names)
             for reached in reached_by:
                 self.publish_to(reached, number, now_us, out)
             self.messages.release(number)

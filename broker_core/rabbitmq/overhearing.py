@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from broker_core.rabbitmq.messages import Stored
+
 
 class Ear(Protocol):
     """program: on whose connection. message: as the broker holds it, and still held. queue: by name."""
 
     def published(
-        self, program: str, message: int, routing_key: str, queues: Sequence[str], is_returned: bool
+        self,
+        program: str,
+        vhost: str,
+        message: int,
+        routing_key: str,
+        queues: Sequence[str],
+        is_returned: bool,
     ) -> None:
         """It came to its exchange, and reaches these queues. routing_key: of a workload's message, which has none
         stored."""
@@ -25,10 +33,10 @@ class Ear(Protocol):
         """how: ack, requeue or discard, or why its channel is gone, which gives it back."""
 
     def died(
-        self, message: int, queue: str, reason: str, exchange: str | None, queues: Sequence[str]
+        self, message: int, vhost: str, queue: str, reason: str, copy: Stored | None, queues: Sequence[str]
     ) -> None:
-        """A queue drops it by rule. exchange: where it goes as a dead letter, None for nowhere. queues: that take it
-        from there."""
+        """A queue drops it by rule. copy: what goes to the exchange of dead letters, None where there is none. queues:
+        that take it from there."""
 
     def dropped(self, message: int, queue: str, reason: str) -> None:
         """With all else that the queue holds."""

@@ -14,7 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from broker_core.rabbitmq.exchanges import EXCHANGE_TYPES, Binding, ExchangeType
+import msgspec
+
+from broker_core.rabbitmq.exchanges import EXCHANGE_TYPES, Binding, ExchangeType, Explanation
 from broker_core.rabbitmq.queues.classic import ClassicQueue
 from broker_core.rabbitmq.values import Table, bare
 
@@ -69,11 +71,24 @@ def predeclared() -> dict[str, Exchange]:
     return {name: made(name, type_, True, False, name == TRACE, {}) for name, type_ in PREDECLARED.items()}
 
 
+class Hop(msgspec.Struct, frozen=True):
+    """A message leaves an exchange. kind, name: where it comes to. match: by which binding and why, None: the exchange has
+    none that matches, and this is its alternate."""
+
+    source: str
+    kind: str
+    name: str
+    match: Explanation | None = None
+
+
 @dataclass(slots=True, eq=False)
 class Vhost:
+    """changes: how often a binding has come or gone so far: two messages with the same number met the same ones."""
+
     name: str
     exchanges: dict[str, Exchange] = field(default_factory=predeclared)
     queues: dict[str, ClassicQueue] = field(default_factory=dict)
+    changes: int = 0
 
     def route(self, exchange: str, keys: Sequence[str], headers: Table) -> list[ClassicQueue]:
         """The queues that a message reaches, each once, the last by name first, which is the original's order. Counts it
@@ -103,6 +118,33 @@ class Vhost:
                     work.append(name)
         return [self.queues[name] for name in sorted(found, reverse=True)]
 
+    def explain(self, exchange: str, keys: Sequence[str], headers: Table) -> list[Hop]:
+        """The way that `route` takes, hop by hop from the exchange on; nothing is counted."""
+        work, found = [exchange], list[Hop]()
+        for name in work:
+            source = self.exchanges.get(name)
+            if source is None:
+                continue
+            hops = self._hops_from(source, keys, headers)
+            found += hops
+            reached = dict.fromkeys(hop.name for hop in hops if hop.kind == EXCHANGE)
+            work += [name for name in reached if name not in work]
+        return found
+
+    def _hops_from(self, source: Exchange, keys: Sequence[str], headers: Table) -> list[Hop]:
+        if source.name == DEFAULT_EXCHANGE:
+            named = [Binding((QUEUE, key), key, {}) for key in dict.fromkeys(keys) if key in self.queues]
+            return [Hop("", QUEUE, each.routing_key, Explanation(each, True)) for each in named]
+        hops = []
+        for binding in source.bindings:
+            tries = (source.bindings.explain_binding(binding, key, headers) for key in keys)
+            match = next((each for each in tries if each.is_match), None)
+            if match is not None:
+                hops.append(Hop(source.name, *binding.destination, match))
+        if not hops and source.alternate is not None:
+            return [Hop(source.name, EXCHANGE, source.alternate)]
+        return hops
+
     def route_by_name(self, keys: Sequence[str]) -> list[ClassicQueue]:
         """What the default exchange does."""
         queues, default = self.queues, self.exchanges[DEFAULT_EXCHANGE]
@@ -124,12 +166,13 @@ class Vhost:
         self, source: str, kind: str, destination: str, key: str, arguments: Table, routed: int = 0
     ) -> None:
         """Both ends are there. routed: what the binding has routed before, where it comes back."""
-        self.exchanges[source].bindings.bind((kind, destination), key, arguments, routed)
+        self.changes += self.exchanges[source].bindings.bind((kind, destination), key, arguments, routed)
 
     def unbind(self, source: str, kind: str, destination: str, key: str, arguments: Table) -> None:
         """What an auto-delete source loses with its last binding is the source."""
         exchange = self.exchanges[source]
         if exchange.bindings.unbind((kind, destination), key, arguments):
+            self.changes += 1
             self._gone_if_unused(exchange)
 
     def is_bound(self, source: str, kind: str, destination: str, key: str, arguments: Table) -> bool:
@@ -139,11 +182,13 @@ class Vhost:
     def delete_exchange(self, name: str) -> None:
         """With the bindings from it and to it."""
         del self.exchanges[name]
+        self.changes += 1
         self._unbind_destination(EXCHANGE, name)
 
     def delete_queue(self, name: str) -> ClassicQueue:
         """With the bindings to it. What it holds is the caller's to drop."""
         queue = self.queues.pop(name)
+        self.changes += 1
         self._unbind_destination(QUEUE, name)
         return queue
 

@@ -3,7 +3,7 @@
     GET /lab/<id>/rabbitmq/?rig=                                                    the page
     GET /api/labs/<id>/rabbitmq/try/?vhost=&exchange=&key=&headers=&user=&rig=      which bindings match, and why
     GET /api/labs/<id>/rabbitmq/allowed/?vhost=&user=&operation=&queue=&exchange=&key=&rig=   would this be allowed
-    GET /api/labs/<id>/rabbitmq/path/?message=&rig=                                 where a message went
+    GET /api/labs/<id>/rabbitmq/path/?message= or ?vhost=&way=, &rig=               where a message went
     GET /api/labs/<id>/rabbitmq/definitions/?rig=                                   the server's definitions file
 
 They are answered over the lab's last view by the broker's own rules; nothing of the lab is touched.
@@ -97,13 +97,14 @@ def allowed(request: HttpRequest, lab_id: str) -> HttpResponse:
 
 @api("GET")
 def path(request: HttpRequest, lab_id: str) -> HttpResponse:
-    """Where one of the lane's last messages went; without ?message= the newest."""
+    """Where one of the lane's last messages went; without ?message= the newest, or the last one on the ?way= of a
+    virtual host's graph."""
     asked, panel = request.GET.get("message", ""), _panel(request, lab_id)
     try:
         number = int(asked) if asked.isdecimal() and len(asked) <= len(str(FIRST_STORED)) else asked
-        return json_response(
-            questions.path_of(panel, whole("message", number, 0, FIRST_STORED - 1) if asked else None)
-        )
+        message = whole("message", number, 0, FIRST_STORED - 1) if asked else None
+        vhost, way = request.GET.get("vhost", ""), request.GET.get("way", "")
+        return json_response(questions.path_of(panel, message, vhost, way))
     except CommandError as error:
         raise Refused(400, {error.field: in_words(error)}) from error
 

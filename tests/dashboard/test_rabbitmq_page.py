@@ -78,6 +78,11 @@ def test_a_messages_way_is_that_of_the_newest_or_of_the_one_that_is_asked_for() 
     kinds = [step["kind"] for step in answer["steps"]]
     assert status == 200 and kinds == ["published", "delivered", "ack"]
     assert answer["steps"][0]["exchange"] == "" and answer["steps"][0]["queues"]
+    assert answer["steps"][0]["ways"][0].startswith("publish:") and answer["steps"][0]["hops"]
+    line = answer["steps"][1]["ways"][0]
+    last = ask(stored, "path", vhost="/", way=line)[1]
+    assert line.startswith("consume:") and line in [way for step in last["steps"] for way in step["ways"]]
+    assert ask(stored, "path", vhost="/", way="consume:none")[1]["fields"].keys() == {"way"}
     for asked in ("900", "-1", "x", "9" * 40):
         status, answer = ask(stored, "path", message=asked)
         assert status == 400 and list(answer["fields"]) == ["message"], asked

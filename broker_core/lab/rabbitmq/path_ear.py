@@ -18,8 +18,13 @@ from broker_core.lab.rabbitmq.paths import (
 )
 from broker_core.lab.rabbitmq.reading import RabbitMqReading
 from broker_core.lab.shared.lane import Lane
-from broker_core.rabbitmq.messages import FIRST_STORED
+from broker_core.rabbitmq.messages import FIRST_STORED, Stored
+from broker_core.rabbitmq.values import Table
 from broker_core.rabbitmq.vhost import DEFAULT_EXCHANGE
+
+X_DEATH = "x-death"
+Routed = tuple[str, str, list[str], Table | None, int]
+"""Of a message at an exchange: virtual host, exchange, routing keys, headers, and the virtual host's `changes`."""
 
 
 class PathEar:
@@ -29,15 +34,22 @@ class PathEar:
         self.lane, self.reads = lane, reads
 
     def published(
-        self, program: str, message: int, routing_key: str, queues: Sequence[str], is_returned: bool
+        self,
+        program: str,
+        vhost: str,
+        message: int,
+        routing_key: str,
+        queues: Sequence[str],
+        is_returned: bool,
     ) -> None:
-        record, exchange = message, DEFAULT_EXCHANGE
+        record = message
+        routed: Routed = (vhost, DEFAULT_EXCHANGE, [routing_key], None, 0)
         if message >= FIRST_STORED:
             stored = self.reads.broker().messages.at[message]
-            record, exchange, routing_key = stored.content.message, stored.exchange, stored.routing_keys[0]
+            record, routed = stored.content.message, self._routed(vhost, stored)
             if record < 0:
                 return
-        step = (self.lane.world.now_us, PUBLISHED, program, exchange, routing_key, list(queues))
+        step = (self.lane.world.now_us, PUBLISHED, program, *routed, list(queues))
         self.reads.notes.paths.published(record, step)
         if is_returned:
             self._add(message, RETURNED, program)
@@ -55,12 +67,20 @@ class PathEar:
             self._add(message, GIVEN_BACK, program, queue, how)
 
     def died(
-        self, message: int, queue: str, reason: str, exchange: str | None, queues: Sequence[str]
+        self, message: int, vhost: str, queue: str, reason: str, copy: Stored | None, queues: Sequence[str]
     ) -> None:
-        self._add(message, DIED, queue, reason, exchange, list(queues))
+        routed = (vhost, None, [], None, 0) if copy is None else self._routed(vhost, copy)
+        self._add(message, DIED, queue, reason, *routed, list(queues))
 
     def dropped(self, message: int, queue: str, reason: str) -> None:
         self._add(message, DROPPED, queue, reason)
+
+    def _routed(self, vhost: str, stored: Stored) -> Routed:
+        headers = stored.content.properties.headers
+        if headers and X_DEATH in headers:  # the path says it
+            headers = {name: value for name, value in headers.items() if name != X_DEATH}
+        changes = self.reads.broker().vhosts[vhost].changes
+        return vhost, stored.exchange, stored.routing_keys, headers or None, changes
 
     def _add(self, message: int, *step: Any) -> None:
         record = message if message < FIRST_STORED else self.reads.record(message)

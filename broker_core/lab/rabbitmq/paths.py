@@ -20,8 +20,9 @@ MESSAGES_KEPT, SENT_KEPT = 32, 16
 FIRST_STEPS, LAST_STEPS = 4, 16
 PUBLISHED, REFUSED, RETURNED, DELIVERED = "published", "refused", "returned", "delivered"
 GIVEN_BACK, DIED, DROPPED, LEFT_OUT = "given_back", "died", "dropped", "left_out"
+ROUTED = ("vhost", "exchange", "routing_keys", "headers", "changes")
 FIELDS: dict[str, tuple[str, ...]] = {
-    PUBLISHED: ("program", "exchange", "routing_key", "queues"),
+    PUBLISHED: ("program", *ROUTED, "queues"),
     RETURNED: ("program",),
     REFUSED: ("queue",),
     DELIVERED: ("program", "queue", "redelivered", "needs_ack"),
@@ -29,7 +30,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "requeue": ("program", "queue"),
     "discard": ("program", "queue"),
     GIVEN_BACK: ("program", "queue", "rule"),
-    DIED: ("queue", "reason", "exchange", "queues"),
+    DIED: ("queue", "reason", *ROUTED, "queues"),
     DROPPED: ("queue", "reason"),
     LEFT_OUT: ("count",),
 }

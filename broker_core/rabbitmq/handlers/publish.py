@@ -144,8 +144,8 @@ def deliver_to_queues(
         return_message(broker, channel, message, routing_key, out)
     if broker.ear is not None:
         names = [queue.name for queue in queues]
-        program = broker.connections[channel.connection].name
-        broker.ear.published(program, message, routing_key, names, mandatory and not queues)
+        program, is_returned = broker.connections[channel.connection].name, mandatory and not queues
+        broker.ear.published(program, channel.vhost, message, routing_key, names, is_returned)
     is_refused, written_us = False, 0
     for queue in queues:
         if not broker.publish_to(queue, message, now_us, out):

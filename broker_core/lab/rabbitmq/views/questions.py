@@ -15,6 +15,7 @@ from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.lab.rabbitmq.views.allowed import OPERATIONS, refusal_of
 from broker_core.lab.rabbitmq.views.tried_message import try_message
+from broker_core.lab.rabbitmq.views.way import WayFinder
 from broker_core.rabbitmq.definitions import read_definitions, write_definitions
 from broker_core.rabbitmq.exchanges import EXCHANGE_TYPES
 from broker_core.rabbitmq.json_table import json_of_table
@@ -51,13 +52,21 @@ def allowed(
     return refusal_of(known and user_of(user, known), user, vhost, operation, queue, exchange, type_, key)
 
 
-def path_of(panel: Json, message: int | None) -> Json:
-    """Where one of the last messages went, None: the newest. Raises CommandError at `message` for one that is not among them."""
-    message = panel["paths"]["newest"] if message is None else message
-    found: Json | None = panel["paths"]["of"].get(str(message))
+def path_of(panel: Json, message: int | None, vhost: str = "", way: str = "") -> Json:
+    """Where one of the last messages went, None: the newest, or with a `way` the one that this line of the virtual host's
+    graph carried last. Raises CommandError at `message` or `way` for one that is not among them."""
+    paths, finder = panel["paths"], WayFinder(panel["vhosts"])
+    if message is None and way:
+        newest = finder.newest_on(paths, vhost, way)
+        if newest is None:
+            raise CommandError("way", "none of the last messages of the lane went this way")
+        message = int(newest)
+    elif message is None:
+        message = paths["newest"]
+    found: Json | None = paths["of"].get(str(message))
     if found is None:
         raise CommandError("message", "its way is not kept: it is not one of the last messages of the lane")
-    return {"message": message, **found}
+    return {"message": message, "steps": finder.steps(found)}
 
 
 def definitions(panel: Json) -> Json:

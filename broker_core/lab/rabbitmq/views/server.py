@@ -80,6 +80,7 @@ def topology_of(lane: Lane, reads: RabbitMqReading, vhost: Vhost) -> TopologyVie
     return TopologyView(
         vhost.name,
         list(state.vhosts),
+        vhost.changes,
         publishers={
             number: PublisherNode(
                 each.role.name, each.role.login.user, each.published, mine[each.connection].is_blocked

@@ -118,7 +118,7 @@ class ReturnEdge(msgspec.Struct, frozen=True):
 
 
 class TopologyView(msgspec.Struct, frozen=True):
-    """One virtual host as the page draws it. vhosts: all there are.
+    """One virtual host as the page draws it. vhosts: all there are. changes: how often a binding has come or gone.
 
     Exchanges and queues go by name, publishers by their connection's number, consumers by `connection.channel.tag`,
     bindings by `binding_id`.
@@ -126,6 +126,7 @@ class TopologyView(msgspec.Struct, frozen=True):
 
     vhost: str
     vhosts: list[str] = []
+    changes: int = 0
     publishers: dict[str, PublisherNode] = {}
     exchanges: dict[str, ExchangeNode] = {}
     queues: dict[str, QueueNode] = {}

@@ -88,7 +88,7 @@ def try_message(
     reached: set[tuple[str, str]] = set()
     rows = []
     for each in explained:
-        rows.append(_row(name, each, each.binding.destination in reached))
+        rows.append(row_of(name, each, each.binding.destination in reached))
         if each.is_match:
             reached.add(each.binding.destination)
     copies = exchange.route([routing_key], headers)
@@ -105,7 +105,8 @@ def try_message(
     )
 
 
-def _row(source: str, explained: Explanation, is_reached: bool) -> TriedBinding:
+def row_of(source: str, explained: Explanation, is_reached: bool) -> TriedBinding:
+    """One binding of the exchange `source`. is_reached: an earlier row leads to its destination."""
     binding = explained.binding
     kind, destination = binding.destination
     words, at = [], 0

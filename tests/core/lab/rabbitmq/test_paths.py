@@ -11,8 +11,12 @@ from broker_core.lab.rabbitmq.paths import FIRST_STEPS, LAST_STEPS, MESSAGES_KEP
 from tests.core.lab.rabbitmq.test_topology import SECOND, TOPOLOGY, lab_of, order
 
 
+def panel_of(lab: Lab) -> Any:
+    return panels_of(lab.lanes["rabbitmq"])["rabbitmq"]
+
+
 def paths_of(lab: Lab) -> Any:
-    return panels_of(lab.lanes["rabbitmq"])["rabbitmq"]["paths"]
+    return panel_of(lab)["paths"]
 
 
 def steps(lab: Lab, message: int) -> list[tuple[Any, ...]]:
@@ -37,12 +41,20 @@ def quiet(**fields: Any) -> Lab:
 def test_a_rejected_message_goes_to_its_dead_letter_exchange() -> None:
     lab = quiet()
     message = by_hand(lab, exchange="orders", routing_key="key-1.created")
-    assert steps(lab, message) == [
-        ("published", steps(lab, message)[0][1], "orders", "key-1.created", ["new", "all"]),
-        ("delivered", "c1", "new", False, True),
-        ("discard", "c1", "new"),
-        ("died", "new", "rejected", "dead", ["morgue"]),
-    ]
+    changes = panel_of(lab)["vhosts"]["shop"]["changes"]
+    first = ("shop", "orders", ["key-1.created"], None, changes, ["new", "all"])
+    died = {
+        "x-first-death-reason": "rejected",
+        "x-first-death-queue": "new",
+        "x-first-death-exchange": "orders",
+    }
+    assert [steps(lab, message)[0][0], *steps(lab, message)[0][2:]] == ["published", *first]
+    assert steps(lab, message)[1:-1] == [
+        ("delivered", "c1", "new", False, True), ("discard", "c1", "new"),
+    ]  # fmt: skip
+    *last, headers, known, queues = steps(lab, message)[-1]
+    assert last == ["died", "new", "rejected", "shop", "dead", ["key-1.created"]]
+    assert (headers, known, queues) == (died, changes, ["morgue"])
 
 
 def test_what_reaches_no_queue_is_returned_to_who_wants_to_know() -> None:
@@ -87,7 +99,7 @@ def test_a_queue_at_its_maximum_drops_its_head() -> None:
     lab = quiet()
     message = by_hand(lab, exchange="orders", routing_key="x.y")
     lab.advance_to(lab.now_us + 3 * SECOND)
-    assert steps(lab, message)[-1] == ("died", "all", "maxlen", None, [])
+    assert steps(lab, message)[-1] == ("died", "all", "maxlen", "shop", None, [], None, 0, [])
 
 
 def test_kept_are_the_last_ones_and_of_each_its_first_and_last_steps() -> None:

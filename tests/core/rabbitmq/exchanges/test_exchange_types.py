@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from broker_core.plain import from_plain, to_plain
 from broker_core.rabbitmq.exchanges import EXCHANGE_TYPES
 from broker_core.rabbitmq.exchanges.headers import Headers
+from broker_core.rabbitmq.queues.classic import ClassicQueue, QueueState
+from broker_core.rabbitmq.vhost import Vhost, made
 
 VALUES = st.recursive(
     st.one_of(
@@ -50,6 +52,43 @@ def test_routes_as_it_explains_and_as_its_copy_from_a_checkpoint(name, bindings,
         assert gone and all(binding.destination == destination for binding in gone)
         assert destination not in exchange.route([key], headers)
     assert len(exchange) == 0 and not exchange.route([key], headers)
+
+
+EXCHANGE_NAMES = ("d0", "d1", "d2")
+
+
+@given(
+    types=st.tuples(*[st.sampled_from(sorted(EXCHANGE_TYPES))] * 3),
+    alternates=st.tuples(*[st.sampled_from(["", *EXCHANGE_NAMES])] * 3),
+    bindings=st.lists(st.tuples(st.sampled_from(EXCHANGE_NAMES), BINDINGS), max_size=4),
+    keys=st.lists(st.sampled_from(["", "a", "a.b", "d1"]), min_size=1, max_size=2),
+    headers=TABLES,
+)
+def test_a_virtual_host_explains_the_way_that_it_routes(types, alternates, bindings, keys, headers):
+    vhost = Vhost("/", queues={name: ClassicQueue(QueueState(name=name)) for name in EXCHANGE_NAMES})
+    for name, type_, alternate in zip(EXCHANGE_NAMES, types, alternates, strict=True):
+        arguments = {"alternate-exchange": alternate} if alternate else {}
+        vhost.exchanges[name] = made(name, type_, True, False, False, arguments)
+    for source, rows in bindings:
+        for (kind, to), key, arguments in rows:
+            vhost.bind(source, kind, to, key, arguments)
+    before = vhost.changes
+    assert before == sum(len(exchange.bindings) for exchange in vhost.exchanges.values())
+    hops = vhost.explain("d0", keys, headers)
+    assert {hop.name for hop in hops if hop.kind == "queue"} == {
+        queue.name for queue in vhost.route("d0", keys, headers)
+    }
+    assert len(hops) == len(
+        {(hop.source, hop.kind, hop.name, hop.match and hop.match.binding.identity) for hop in hops}
+    )
+    reached = {"d0"}
+    for hop in hops:
+        assert hop.source in reached, "a way has no gap"
+        assert hop.match is None or hop.match.is_match
+        reached |= {hop.name} if hop.kind == "exchange" else set()
+    for name in EXCHANGE_NAMES:
+        vhost.delete_queue(name)
+    assert vhost.changes > before
 
 
 @pytest.mark.parametrize("name", EXCHANGE_TYPES)
