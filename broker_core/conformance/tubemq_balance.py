@@ -89,15 +89,21 @@ class Balanced:
     def settle(self) -> tuple[Json, Json]:
         """All consumers do what they are asked. Gives who has disconnected and connected what, by key."""
         changes: tuple[Json, Json] = ({}, {})
-        while events := [(client, event) for client in self.held if (event := self.beat(client))]:
-            for client, event in events:
+        done = dict.fromkeys(self.held, 0)
+        is_open = True
+        while is_open:
+            is_open = any(done.values())
+            for client in self.held:
+                event, done[client] = self.beat(client, done[client]), 0
+                if event is None:
+                    continue
+                is_open, done[client] = True, event.event_id
                 is_gain = event.kind in (r.CONNECT, r.ONLY_CONNECT)
                 changes[is_gain][client] = sorted(event.partitions)
                 if is_gain:
                     self.held[client] += event.partitions
                 else:
                     self.held[client] = [key for key in self.held[client] if key not in event.partitions]
-                self.beat(client, event.event_id)
         return changes
 
     def check(self) -> Json:

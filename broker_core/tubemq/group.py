@@ -23,7 +23,8 @@ UNBOUND, BOUND, CLIENT_REBALANCE = "unbound", "bound", "client-rebalance"
 class Member:
     """connection: on which it registered. node_id: UNDEFINED if its group does not count its sources.
     deadline_us: when it counts as dead. held: partition keys as it last reported them. events: of a server-balanced
-    group, what it has still to do; the first one is open."""
+    group, what it has still to do; the first one is open. pushed: id of the last event that it was given. required:
+    of a bound group, key -> offset of the partitions that it asks for."""
 
     client_id: str
     connection: int
@@ -31,6 +32,8 @@ class Member:
     deadline_us: int
     held: list[str] = field(default_factory=list)
     events: list[r.ConsumerEvent] = field(default_factory=list)
+    pushed: int = 0
+    required: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -49,9 +52,10 @@ class Terms:
 @dataclass(slots=True)
 class Group:
     """terms: the first member's. members: client id -> member, in order of registering. topic_meta: what members
-    are given, computed at the first query and then once a cycle; topic_meta_id: its number. check: of server-balanced groups.
-    cycles_waited: how many cycles have passed it over because of events that are not done. event_id: of
-    the last event."""
+    are given, computed at the first query and then once a cycle; topic_meta_id: its number. check: of server-balanced
+    groups. cycles_waited: how many cycles have passed it over because of events that are not done. event_id: of the
+    last event. chosen: of a bound group, key -> member that gets it. plans: how many plans were made of `chosen`;
+    is_allocated: one was carried out by a member."""
 
     terms: Terms
     members: dict[str, Member] = field(default_factory=dict)
@@ -60,6 +64,9 @@ class Group:
     check: ResourceCheck = field(default_factory=ResourceCheck)
     cycles_waited: int = 0
     event_id: int = 0
+    chosen: dict[str, str] = field(default_factory=dict)
+    plans: int = 0
+    is_allocated: bool = False
 
     def refusal(self, client_id: str, terms: Terms, node_id: int) -> int:
         """The code of the first rule that a client breaks, SUCCESS if none.

@@ -3,9 +3,15 @@ group; for the others, see `balancing.py`.
 
 A member that does not agree with its group is refused (`group.py`); the dead are members until the master has not
 heard of them for 30 s. Clean joins and leaves are reported by the client itself. What is configured, and what of it
-may be subscribed, reaches a group once a cycle. A standby master answers no client of a group.
+may be subscribed, reaches a group once a cycle.
+
+    standby ─TakeOver─► active: knows the configuration (its store is replicated), and of groups nothing: its clients
+       ▲                   │    get 411 with their next heartbeat, register, and say what they hold
+       └─────StepDown──────┘
+
+A standby master answers no client of a group. Which one is active the replicated store elects; here a person does.
 Source: TubeMQ (InLong a6c7a6a670) TMaster, ConsumeGroupInfo; docs/tubemq/facts.md, "Master".
-Left out: the plan of bound groups, users' passwords.
+Left out: users' passwords, the store's replication.
 """
 
 from __future__ import annotations
@@ -17,8 +23,11 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, unquote
 
+import msgspec
+
 from broker_core.clock import SECOND_US
 from broker_core.sim.node import Closed, Opened, Outbox
+from broker_core.tubemq import bound_groups
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.balancing import RECORDED, balance, report
 from broker_core.tubemq.client_id import host_of
@@ -33,12 +42,23 @@ BALANCE_PERIOD_US = 30 * SECOND_US
 BALANCE = "balance"
 
 
+class TakeOver(msgspec.Struct, frozen=True, tag="tubemq.master.take_over", array_like=True):
+    """The store of the masters has elected this one."""
+
+
+class StepDown(msgspec.Struct, frozen=True, tag="tubemq.master.step_down", array_like=True):
+    """It has elected another one."""
+
+
+Order = TakeOver | StepDown
+
+
 @dataclass(slots=True)
 class MasterState:
     """brokers: by id. groups: by name. topic_meta_id: the last number given to a group's metadata.
     authorized: topic under access control -> groups that may read it. black_lists: group -> topics that it may not
-    subscribe now. started_us: from here cycles are counted. balance_rule: of server-balanced groups. allowed_rates:
-    group -> brokers for each client at most, where it is not ALLOWED_RATE."""
+    subscribe now. started_us: from here cycles are counted. active_us: since when it is active, if it is. balance_rule:
+    of server-balanced groups. allowed_rates: group -> brokers for each client at most, where it is not ALLOWED_RATE."""
 
     brokers: dict[int, ConfiguredBroker]
     topic_meta_id: int = 0
@@ -47,6 +67,7 @@ class MasterState:
     authorized: dict[str, list[str]] = field(default_factory=dict)
     black_lists: dict[str, list[str]] = field(default_factory=dict)
     started_us: int = 0
+    active_us: int = 0
     balance_rule: str = RECORDED
     allowed_rates: dict[str, int] = field(default_factory=dict)
 
@@ -59,6 +80,10 @@ class Master:
         handler = HANDLERS.get(type(message))
         if handler is not None:
             handler(self.state, connection, message, now_us, out)
+        elif type(message) is TakeOver:
+            take_over(self.state, now_us, out)
+        elif type(message) is StepDown:
+            step_down(self.state, out)
         elif type(message) not in (Opened, Closed):
             out.send(connection, r.NO_METHOD)
 
@@ -91,8 +116,35 @@ def remove(state: MasterState, group_name: str, client_id: str) -> None:
     """A member goes, and the group with its last one."""
     group = state.groups[group_name]
     del group.members[client_id]
+    bound_groups.forget(group, client_id)
     if not group.members:
         del state.groups[group_name]
+
+
+def take_over(state: MasterState, now_us: int, out: Outbox) -> None:
+    """It is the active master from here on; its first cycle is as that after a start."""
+    if state.is_standby:
+        state.is_standby, state.active_us = False, now_us
+        out.tell("tubemq.master.took_over", "tubemq.master.elected", {}, {"master": out.name})
+
+
+def step_down(state: MasterState, out: Outbox) -> None:
+    """It answers no client any more, and forgets those that it knew: they will register elsewhere."""
+    if state.is_standby:
+        return
+    for name, group in state.groups.items():
+        for client_id in group.members:
+            out.cancel(timeout_name(name, client_id))
+    out.cancel(BALANCE)
+    state.groups.clear()
+    state.is_standby = True
+    out.tell("tubemq.master.stepped_down", "tubemq.master.elected", {}, {"master": out.name})
+
+
+def is_first_cycle(state: MasterState, now_us: int) -> bool:
+    """Whether this is the first cycle since the master became active. Cycles go on being counted from its start."""
+    past = (state.active_us - state.started_us) // BALANCE_PERIOD_US
+    return (now_us - state.started_us) // BALANCE_PERIOD_US <= past + 1
 
 
 def run_cycle(state: MasterState, now_us: int, out: Outbox) -> None:
@@ -105,7 +157,7 @@ def run_cycle(state: MasterState, now_us: int, out: Outbox) -> None:
             topic_meta=group.topic_meta,
             broker_ids=state.brokers,
             rule=state.balance_rule,
-            is_first=(now_us - state.started_us) // BALANCE_PERIOD_US <= 1,
+            is_first=is_first_cycle(state, now_us),
             allowed_rate=state.allowed_rates.get(name, ALLOWED_RATE),
             draw=partial(out.draw, "tubemq.balance"),
         )
@@ -127,7 +179,9 @@ def register(state: MasterState, connection: int, request: Register, now_us: int
     elif state.is_standby:
         out.send(connection, r.STANDBY)
     else:
-        out.send(connection, r.RegisterResponseM2C(admit(state, connection, request, now_us, out)))
+        code = admit(state, connection, request, now_us, out)
+        group = state.groups.get(request.group)
+        out.send(connection, r.RegisterResponseM2C(code, group is None or not group.is_allocated))
 
 
 def admit(state: MasterState, connection: int, request: Register, now_us: int, out: Outbox) -> int:
@@ -151,8 +205,15 @@ def admit(state: MasterState, connection: int, request: Register, now_us: int, o
             past = (now_us - state.started_us) // BALANCE_PERIOD_US
             out.deadline(BALANCE, state.started_us + (past + 1) * BALANCE_PERIOD_US)
         group = state.groups[request.group] = Group(terms)
-    member = Member(request.client_id, connection, node_id, now_us + r.TIMEOUT_US)
+    known = group.members.get(request.client_id)
+    member = known or Member(request.client_id, connection, node_id, 0)
+    member.connection, member.node_id, member.deadline_us = connection, node_id, now_us + r.TIMEOUT_US
+    if request.partitions:
+        member.held = request.partitions[:]
     group.members[request.client_id] = member
+    if isinstance(request, r.RegisterRequestC2M) and request.require_bound:
+        member.required = bound_groups.required_of(request.required_partition)
+        bound_groups.choose(group, member)
     out.deadline(timeout_name(request.group, request.client_id), member.deadline_us)
     return r.SUCCESS
 
@@ -192,12 +253,12 @@ def heartbeat(
         out.send(connection, r.HeartResponseM2C(r.HB_NO_NODE))
         return
     member.deadline_us = now_us + r.TIMEOUT_US
-    event = None
+    group, event = state.groups[request.group], None
     if isinstance(request, r.HeartRequestC2M):
-        event = report(state.groups[request.group], member, request)
+        event = report(group, member, request)
     elif request.partitions is not None:
         member.held = request.partitions[:]
-    out.send(connection, r.HeartResponseM2C(r.SUCCESS, event))
+    out.send(connection, r.HeartResponseM2C(r.SUCCESS, event, not group.is_allocated))
 
 
 def close(state: MasterState, connection: int, request: r.CloseRequestC2M, now_us: int, out: Outbox) -> None:

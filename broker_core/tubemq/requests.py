@@ -58,7 +58,7 @@ class _Request(msgspec.Struct, array_like=True, gc=False):
 
 
 class RegisterRequestC2MV2(_Request, tag="tubemq.RegisterRequestC2MV2"):
-    """Of a consumer that balances for itself. conditions: "topic#filter,filter,..."."""
+    """Of a consumer that balances for itself. conditions: "topic#filter,filter,...". partitions: what it holds."""
 
     client_id: str
     group: str
@@ -66,11 +66,12 @@ class RegisterRequestC2MV2(_Request, tag="tubemq.RegisterRequestC2MV2"):
     node_id: int
     topics: list[str] = []
     conditions: list[str] = []
+    partitions: list[str] = []
 
 
 class RegisterRequestC2M(_Request, tag="tubemq.RegisterRequestC2M"):
     """Of a consumer whose partitions the master gives out. require_bound: with offsets of its own, once all of
-    `total_count` clients are there; required_partition: "key=offset,key=offset"."""
+    `total_count` clients are there; required_partition: "key=offset,key=offset". partitions: what it holds."""
 
     client_id: str
     group: str
@@ -81,10 +82,14 @@ class RegisterRequestC2M(_Request, tag="tubemq.RegisterRequestC2M"):
     total_count: int = -2
     select_big: bool = True
     required_partition: str = ""
+    partitions: list[str] = []
 
 
 class RegisterResponseM2C(_Request, tag="tubemq.RegisterResponseM2C"):
+    """is_not_allocated: of a bound group that has not yet carried out its plan."""
+
     code: int
+    is_not_allocated: bool = True
 
 
 class GetPartMetaRequestC2M(_Request, tag="tubemq.GetPartMetaRequestC2M"):
@@ -114,12 +119,12 @@ class HeartRequestC2MV2(_Request, tag="tubemq.HeartRequestC2MV2"):
 
 
 class HeartRequestC2M(_Request, tag="tubemq.HeartRequestC2M"):
-    """Of a consumer whose partitions the master gives out. partitions: what it holds. done: id of the event that it
-    has carried out, 0 for none."""
+    """Of a consumer whose partitions the master gives out. partitions: what it holds, None to say nothing new. done:
+    id of the event that it has carried out, 0 for none."""
 
     client_id: str
     group: str
-    partitions: list[str]
+    partitions: list[str] | None
     done: int = 0
 
 
@@ -134,6 +139,7 @@ class ConsumerEvent(_Request):
 class HeartResponseM2C(_Request, tag="tubemq.HeartResponseM2C"):
     code: int
     event: ConsumerEvent | None = None
+    is_not_allocated: bool = True
 
 
 class CloseRequestC2M(_Request, tag="tubemq.CloseRequestC2M"):

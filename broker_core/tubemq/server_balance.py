@@ -7,7 +7,7 @@
 A new consumer so waits for a cycle in which nothing is free. Levelling is the original's, and not exact: a consumer
 at the mean takes nothing more, and what is given and not taken has no owner until the next cycle.
 Source: TubeMQ (InLong a6c7a6a670) DefaultLoadBalancer. Vectors: tubemq/server_start_assign.json, server_cycles.json,
-server_resource_rate.json. Left out: bound groups.
+server_resource_rate.json. Bound groups: `bound_groups.py`.
 """
 
 from __future__ import annotations

@@ -29,6 +29,7 @@ NUMBERS = (0, 1, 2, 3, -1, -2, 31, 32, 100, 2**40, -(2**70), 2**70)
 NAMES = ("", " ", "c0-1", "h", "h", "i", "g2", "g2", "a:b", "n" * 1_025)
 PARTITIONS = (KEY, KEY, "1:t:1", "2:t:0", "9:t:0", "", "1:t", ":")
 KINDS: tuple[type[Any], ...] = r.Request.__args__
+TO_MASTER = (r.RegisterRequestC2M, r.RegisterRequestC2MV2, r.HeartRequestC2M, r.HeartRequestC2MV2)
 TO_BROKER = (r.RegisterRequestC2B, r.GetMessageRequestC2B, r.CommitOffsetRequestC2B, r.HeartBeatRequestC2B)
 
 
@@ -48,6 +49,8 @@ def any_value(name: str, of: str, random: Random) -> Any:
             return random.choice(NAMES)
         case "bool":
             return random.random() < 0.5
+        case "list[str] | None" if random.random() < 0.3:
+            return None
         case "list[tuple[int, str]]":
             return [(random.choice(NUMBERS), random.choice(PARTITIONS)) for _ in range(random.randrange(3))]
         case "list[int]":
@@ -77,6 +80,27 @@ def likely_request(random: Random) -> Any:
     if kind is r.CommitOffsetRequestC2B:
         return kind(client, "g2", partition, random.random() < 0.8)
     return kind(client, "g2", [partition] if kind is r.HeartBeatRequestC2B else partition)
+
+
+def likely_of_member(random: Random) -> Any:
+    """What a member of a group of another kind may well send the master: else nothing would be given out."""
+    kind, client = random.choice(TO_MASTER), random.choice(("h", "i"))
+    if kind is r.RegisterRequestC2MV2:
+        return kind(client, "g3", random.choice((-1, 2)), random.choice((0, 1)), ["t"])
+    if kind is r.HeartRequestC2MV2:
+        return kind(client, "g3", random.choice((None, [KEY])))
+    if kind is r.HeartRequestC2M:
+        return kind(
+            client, random.choice(("g4", "g5")), random.choice((None, [], [KEY])), random.choice(NUMBERS)
+        )
+    bound = {
+        "session_key": "s",
+        "total_count": 2,
+        "required_partition": random.choice(("", "1:t:0=28", "1:t:1=-1")),
+    }
+    return (
+        kind(client, "g4", ["t"]) if random.random() < 0.5 else kind(client, "g5", ["t"], [], True, **bound)
+    )
 
 
 class Hostile:
@@ -116,9 +140,8 @@ class HostileClient(RuleBasedStateMachine):
     @rule(to=st.integers(0, 2), seed=st.integers(0, 2**32), count=st.integers(1, 12))
     def send(self, to: int, seed: int, count: int) -> None:
         random = Random(seed)
-        requests = [
-            any_request(random) if random.random() < 0.4 else likely_request(random) for _ in range(count)
-        ]
+        likely = likely_request if to else likely_of_member
+        requests = [any_request(random) if random.random() < 0.4 else likely(random) for _ in range(count)]
         heard = len(self.slot.node.heard)
         for request in requests:
             self.slot.send(self.connections[to], request)
@@ -162,6 +185,17 @@ class HostileClient(RuleBasedStateMachine):
             if group.terms.kind == CLIENT_REBALANCE and count > 0:
                 ids = [member.node_id for member in group.members.values()]
                 assert len(set(ids)) == len(ids) and all(0 <= number < count for number in ids)
+
+    @invariant()
+    def events_are_of_partitions_that_are_there_and_a_loss_comes_before_a_gain(self) -> None:
+        for group in beside.state(self.world, "master").groups.values():
+            for member in group.members.values():
+                kinds = [event.kind for event in member.events]
+                assert kinds in ([], [r.DISCONNECT], [r.DISCONNECT, r.CONNECT], [r.CONNECT],
+                                 [r.ONLY_DISCONNECT], [r.ONLY_CONNECT])  # fmt: skip
+                gained = [event for event in member.events if event.kind in (r.CONNECT, r.ONLY_CONNECT)]
+                assert all(key in beside.KEYS for event in gained for key in event.partitions)
+            assert set(group.chosen.values()) <= set(group.members)
 
     @invariant()
     def the_state_can_be_kept(self) -> None:
