@@ -10,7 +10,8 @@ A registration of a partition id that the topic does not have here is refused (4
 until it times out, as in the original: `BrokerState.absent`.
 Offsets in requests and answers are bytes of the partition's index log, 28 for each message; state counts
 messages, so every stored offset is a multiple of 28.
-Left out: filters, flow control, retention by time (unless it keeps what was read, a log begins where nobody reads
+Flow rules of the broker (`flow_control.py`) hold for a group that has none of its own.
+Left out: filters, retention by time (unless it keeps what was read, a log begins where nobody reads
 any more).
 """
 
@@ -25,7 +26,8 @@ from urllib.parse import quote, unquote
 from broker_core.sim.node import Closed, Opened, Outbox
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.client_id import host_of
-from broker_core.tubemq.message_log import GONE_AT_ONCE, MessageLog
+from broker_core.tubemq.flow_control import FIRST_READ_BYTES, SAMPLES, Pace, parse_rules
+from broker_core.tubemq.message_log import GONE_AT_ONCE, HEADER_BYTES, MessageLog
 
 TRANSFER_BYTES_MAX = 512 * 1024
 """transferSize of BrokerConfig."""
@@ -38,7 +40,7 @@ class Consumed:
 
     owner: client id registered for it, "" for none. connection: on which it registered. deadline_us: when the
     owner counts as dead.
-    furthest: no message from here on was ever handed out.
+    furthest: no message from here on was ever handed out. pace: of the owner, where the broker has flow rules.
     """
 
     offset: int = 0
@@ -47,6 +49,7 @@ class Consumed:
     connection: int = 0
     deadline_us: int = 0
     furthest: int = 0
+    pace: Pace | None = None
 
 
 @dataclass(slots=True)
@@ -82,13 +85,14 @@ class Partition:
 class BrokerState:
     """partitions: partition key -> partition. absent: key of a partition that its topic does not have here, and
     that a client registered all the same -> its owners. transfer_bytes_max: a read's batch ends with the message that
-    reaches it. read_again: messages handed out twice so far."""
+    reaches it. read_again: messages handed out twice so far. flow_rules: as an operator writes them, "" for none."""
 
     broker_id: int
     partitions: dict[str, Partition]
     transfer_bytes_max: int = TRANSFER_BYTES_MAX
     read_again: int = 0
     absent: dict[str, Partition] = field(default_factory=dict)
+    flow_rules: str = ""
 
     def has_topic_of(self, key: str) -> bool:
         """Whether this broker has partitions of the key's topic."""
@@ -190,7 +194,7 @@ def claim(broker: Broker, connection: int, request: r.RegisterRequestC2B, now_us
         if now_us >= place.deadline_us:
             time_out(place, key, out)
         return r.PARTITION_OCCUPIED
-    place.owner, place.connection, place.pending = client_id, connection, 0
+    place.owner, place.connection, place.pending, place.pace = client_id, connection, 0, None
     place.deadline_us = now_us + r.TIMEOUT_US
     out.deadline(sweep_name(request.group, key), place.deadline_us)
     partition = broker.state.partitions.get(key)
@@ -261,7 +265,14 @@ def get_message(
         at_end = end * r.ENTRY_BYTES
         out.send(connection, r.GetMessageResponseB2C(r.NOT_FOUND, key, [], at_end, at_end))
         return
-    stop = partition.log.batch_end(first, end, state.transfer_bytes_max)
+    bytes_max = state.transfer_bytes_max
+    if state.flow_rules:
+        bytes_max = allowed_bytes(state, partition, place, request, now_us)
+        if bytes_max <= 0:
+            code = r.SERVER_CONSUME_SPEED_LIMIT
+            out.send(connection, r.GetMessageResponseB2C(code, key, [], -1, 0, min_limit_us=-bytes_max))
+            return
+    stop = partition.log.batch_end(first, end, bytes_max)
     place.pending = stop - first
     if place.furthest < stop:
         state.read_again += max(0, place.furthest - first)
@@ -269,10 +280,35 @@ def get_message(
     else:
         state.read_again += stop - first
     messages = partition.log.between(first, stop)
-    out.send(
-        connection,
-        r.GetMessageResponseB2C(r.SUCCESS, key, messages, first * r.ENTRY_BYTES, end * r.ENTRY_BYTES),
-    )
+    answer = r.GetMessageResponseB2C(r.SUCCESS, key, messages, first * r.ENTRY_BYTES, end * r.ENTRY_BYTES)
+    if state.flow_rules or request.escapes_flow_control:
+        answer.size = partition.log.size(first, stop) - HEADER_BYTES * len(messages)
+        answer.lag = partition.log.size(stop, end)
+        if place.pace is not None:
+            place.pace.read(partition.log.size(first, stop))
+            place.pace.read_until = stop
+    out.send(connection, answer)
+
+
+def allowed_bytes(
+    state: BrokerState, partition: Partition, place: Consumed, request: r.GetMessageRequestC2B, now_us: int
+) -> int:
+    """How many bytes the owner may have with this read; if none, minus the microseconds that it has to rest.
+
+    Source: TubeMQ (InLong) ConsumerNodeInfo.getCurrentAllowedSize.
+    """
+    pace = place.pace = place.pace or Pace()
+    if pace.read_until < 0:
+        return min(FIRST_READ_BYTES, state.transfer_bytes_max)
+    limit = None
+    if now_us > pace.minute_ends_us:
+        log = partition.log
+        lag = log.size(max(pace.read_until, log.start), partition.end)
+        limit = parse_rules(state.flow_rules).data_limit(lag, now_us)
+    pace.look(limit, now_us)
+    if pace.is_over and not request.escapes_flow_control:
+        return -pace.rest_us
+    return min(state.transfer_bytes_max, pace.bytes_a_minute // SAMPLES)
 
 
 def commit_offset(

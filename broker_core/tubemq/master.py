@@ -34,6 +34,7 @@ from broker_core.tubemq.client_id import host_of
 from broker_core.tubemq.configuration import ConfiguredBroker, deployed_topics, topic_meta
 from broker_core.tubemq.group import Group, Member
 from broker_core.tubemq.metadata import UNDEFINED
+from broker_core.tubemq.queries import client_balance_groups, group_detail
 from broker_core.tubemq.registration import Register, terms_of, topics_refusal
 from broker_core.tubemq.server_balance import ALLOWED_RATE
 
@@ -58,7 +59,8 @@ class MasterState:
     """brokers: by id. groups: by name. topic_meta_id: the last number given to a group's metadata.
     authorized: topic under access control -> groups that may read it. black_lists: group -> topics that it may not
     subscribe now. started_us: from here cycles are counted. active_us: since when it is active, if it is. balance_rule:
-    of server-balanced groups. allowed_rates: group -> brokers for each client at most, where it is not ALLOWED_RATE."""
+    of server-balanced groups. allowed_rates: group -> brokers for each client at most, where it is not ALLOWED_RATE.
+    flow_rules: group -> its rules (`flow_control.parse_rules`), "" -> those of the cluster; flow_id: their number."""
 
     brokers: dict[int, ConfiguredBroker]
     topic_meta_id: int = 0
@@ -70,6 +72,8 @@ class MasterState:
     active_us: int = 0
     balance_rule: str = RECORDED
     allowed_rates: dict[str, int] = field(default_factory=dict)
+    flow_rules: dict[str, str] = field(default_factory=dict)
+    flow_id: int = UNDEFINED
 
 
 class Master:
@@ -181,7 +185,21 @@ def register(state: MasterState, connection: int, request: Register, now_us: int
     else:
         code = admit(state, connection, request, now_us, out)
         group = state.groups.get(request.group)
-        out.send(connection, r.RegisterResponseM2C(code, group is None or not group.is_allocated))
+        answer = r.RegisterResponseM2C(code, group is None or not group.is_allocated)
+        if code == r.SUCCESS and isinstance(request, r.RegisterRequestC2M):
+            add_flow_rules(state, request, answer)
+        out.send(connection, answer)
+
+
+def add_flow_rules(
+    state: MasterState,
+    request: r.RegisterRequestC2M | r.HeartRequestC2M,
+    answer: r.RegisterResponseM2C | r.HeartResponseM2C,
+) -> None:
+    """The rules, unless the client has them."""
+    answer.flow_id = state.flow_id
+    if request.flow_id != state.flow_id:
+        answer.flow_rules = [state.flow_rules.get("", ""), state.flow_rules.get(request.group, "")]
 
 
 def admit(state: MasterState, connection: int, request: Register, now_us: int, out: Outbox) -> int:
@@ -258,13 +276,32 @@ def heartbeat(
         event = report(group, member, request)
     elif request.partitions is not None:
         member.held = request.partitions[:]
-    out.send(connection, r.HeartResponseM2C(r.SUCCESS, event, not group.is_allocated))
+    answer = r.HeartResponseM2C(r.SUCCESS, event, not group.is_allocated)
+    if isinstance(request, r.HeartRequestC2M):
+        add_flow_rules(state, request, answer)
+    out.send(connection, answer)
 
 
 def close(state: MasterState, connection: int, request: r.CloseRequestC2M, now_us: int, out: Outbox) -> None:
     if member_of(state, request.group, request.client_id) is not None:
         out.cancel(timeout_name(request.group, request.client_id))
         remove(state, request.group, request.client_id)
+
+
+def query(
+    state: MasterState,
+    connection: int,
+    request: r.QueryConsumeGroupDetail | r.QueryClientBalanceGroupSet,
+    now_us: int,
+    out: Outbox,
+) -> None:
+    """An operator asks."""
+    if state.is_standby:
+        out.send(connection, r.STANDBY)
+    elif isinstance(request, r.QueryConsumeGroupDetail):
+        out.send(connection, group_detail(request.group, state.groups.get(request.group)))
+    else:
+        out.send(connection, r.ClientBalanceGroupSet(client_balance_groups(state.groups)))
 
 
 def member_of(state: MasterState, group_name: str, client_id: str) -> Member | None:
@@ -280,5 +317,7 @@ HANDLERS: Mapping[type, Callable[[MasterState, int, Any, int, Outbox], None]] = 
         r.HeartRequestC2MV2: heartbeat,
         r.HeartRequestC2M: heartbeat,
         r.CloseRequestC2M: close,
+        r.QueryConsumeGroupDetail: query,
+        r.QueryClientBalanceGroupSet: query,
     }
 )

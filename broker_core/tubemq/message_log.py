@@ -48,6 +48,10 @@ class MessageLog:
         """Numbers of the messages at the offsets first..stop-1."""
         return self.messages[first - self.start : stop - self.start]
 
+    def size(self, first: int, stop: int) -> int:
+        """Of the messages at these offsets, with their headers, in bytes."""
+        return sum(self.sizes[first - self.start : stop - self.start])
+
     def batch_end(self, first: int, end: int, bytes_max: int) -> int:
         """The offset after the message with which a batch from `first` on reaches `bytes_max`, at most `end`.
 

@@ -3,7 +3,7 @@ BrokerService.proto.
 
 C2M, M2C: consumer and master. C2B, B2C: consumer and broker. P2B: producer to broker. partition: the key
 "brokerId:topic:partitionId". Offsets are bytes of the partition's index log, ENTRY_BYTES for each message.
-Left out: filters at a broker, host names, authentication, flow control.
+Left out: filters at a broker, host names, authentication.
 Source: TubeMQ (InLong a6c7a6a670); docs/tubemq/facts.md, "Requests".
 """
 
@@ -22,7 +22,7 @@ PARTITION_UNSUBSCRIBABLE = 422
 CONSUME_KIND_DIFFERS, TOPICS_DIFFER, FILTERS_DIFFER = 424, 425, 426
 SESSION_KEY_DIFFERS, SELECT_BIG_DIFFERS = 427, 428
 SOURCE_COUNT_DIFFERS, NODE_ID_TAKEN, TOPIC_NOT_DEPLOYED = 429, 430, 431
-CONSUME_GROUP_FORBIDDEN = 450
+CONSUME_GROUP_FORBIDDEN, SERVER_CONSUME_SPEED_LIMIT = 450, 452
 INTERNAL_ERROR, SERVICE_UNAVAILABLE, UNSPECIFIED = 500, 503, 599
 
 TIMEOUT_US = 30 * SECOND_US
@@ -83,13 +83,17 @@ class RegisterRequestC2M(_Request, tag="tubemq.RegisterRequestC2M"):
     select_big: bool = True
     required_partition: str = ""
     partitions: list[str] = []
+    flow_id: int = -2
 
 
 class RegisterResponseM2C(_Request, tag="tubemq.RegisterResponseM2C"):
-    """is_not_allocated: of a bound group that has not yet carried out its plan."""
+    """is_not_allocated: of a bound group that has not yet carried out its plan. flow_id: number of the flow rules;
+    flow_rules: default and the group's, if the client has those of another number."""
 
     code: int
     is_not_allocated: bool = True
+    flow_id: int = -2
+    flow_rules: list[str] = []
 
 
 class GetPartMetaRequestC2M(_Request, tag="tubemq.GetPartMetaRequestC2M"):
@@ -126,6 +130,7 @@ class HeartRequestC2M(_Request, tag="tubemq.HeartRequestC2M"):
     group: str
     partitions: list[str] | None
     done: int = 0
+    flow_id: int = -2
 
 
 class ConsumerEvent(_Request):
@@ -140,6 +145,8 @@ class HeartResponseM2C(_Request, tag="tubemq.HeartResponseM2C"):
     code: int
     event: ConsumerEvent | None = None
     is_not_allocated: bool = True
+    flow_id: int = -2
+    flow_rules: list[str] = []
 
 
 class CloseRequestC2M(_Request, tag="tubemq.CloseRequestC2M"):
@@ -182,23 +189,29 @@ class HeartBeatResponseB2C(_Request, tag="tubemq.HeartBeatResponseB2C"):
 
 
 class GetMessageRequestC2B(_Request, tag="tubemq.GetMessageRequestC2B"):
-    """last_pack_consumed: the batch before this one is confirmed with the read."""
+    """last_pack_consumed: the batch before this one is confirmed with the read. escapes_flow_control: the group has
+    flow rules of its own, which its clients keep, so the broker's do not hold."""
 
     client_id: str
     group: str
     partition: str
     last_pack_consumed: bool = False
+    escapes_flow_control: bool = False
 
 
 class GetMessageResponseB2C(_Request, tag="tubemq.GetMessageResponseB2C"):
     """messages: numbers of the messages of one batch; empty unless code is SUCCESS. curr_offset: where the
-    batch begins."""
+    batch begins. size: of the messages' data in bytes; lag: in bytes, what is written after them. min_limit_us: with
+    452, how long the partition has to rest."""
 
     code: int
     partition: str
     messages: list[int]
     curr_offset: int
     max_offset: int
+    size: int = 0
+    lag: int = -1
+    min_limit_us: int = 0
 
 
 class CommitOffsetRequestC2B(_Request, tag="tubemq.CommitOffsetRequestC2B"):
@@ -229,6 +242,44 @@ class SendMessageResponseB2P(_Request, tag="tubemq.SendMessageResponseB2P"):
 
     code: int
     partition: str
+
+
+class QueryClientBalanceGroupSet(_Request, tag="tubemq.QueryClientBalanceGroupSet"):
+    """admin_query_client_balance_group_set: which groups balance for themselves?"""
+
+
+class ClientBalanceGroupSet(_Request, tag="tubemq.ClientBalanceGroupSet"):
+    groups: list[str]
+
+
+class QueryConsumeGroupDetail(_Request, tag="tubemq.QueryConsumeGroupDetail"):
+    """admin_query_consume_group_detail: who is in the group, and holds what?"""
+
+    group: str
+
+
+class MemberDetail(_Request):
+    """partitions: as it last reported them."""
+
+    client_id: str
+    node_id: int
+    partitions: list[str]
+
+
+class ConsumeGroupDetail(_Request, tag="tubemq.ConsumeGroupDetail"):
+    """kind: "" where there is no such group. check: status, rate and least number of clients of the check for
+    resources. topic_meta: of a group that balances for itself."""
+
+    group: str
+    kind: str = ""
+    topics: list[str] = []
+    filters: dict[str, list[str]] = {}
+    source_count: int = -2
+    is_not_allocated: bool = True
+    check: list[int] = []
+    topic_meta_id: int = -2
+    topic_meta: list[str] = []
+    members: list[MemberDetail] = []
 
 
 class RspExceptionBody(_Request, tag="tubemq.RspExceptionBody"):
@@ -263,5 +314,9 @@ Request = (
     | CommitOffsetResponseB2C
     | SendMessageRequestP2B
     | SendMessageResponseB2P
+    | QueryClientBalanceGroupSet
+    | ClientBalanceGroupSet
+    | QueryConsumeGroupDetail
+    | ConsumeGroupDetail
     | RspExceptionBody
 )

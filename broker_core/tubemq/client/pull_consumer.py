@@ -120,7 +120,11 @@ class PullConsumer:
     def register(self, now_us: int, out: Outbox) -> None:
         state, bound = self.state, self.state.binding
         request = r.RegisterRequestC2M(
-            state.client_id, state.group, state.topics[:], partitions=state.reader.held[:]
+            state.client_id,
+            state.group,
+            state.topics[:],
+            partitions=state.reader.held[:],
+            flow_id=state.reader.flow_id,
         )
         if bound is not None:
             request.require_bound, request.session_key = True, bound.session_key
@@ -137,7 +141,8 @@ class PullConsumer:
         if state.done or state.beats >= REPORT_BEATS:
             held, state.beats = state.reader.held[:], 0
         done = state.done[0] if state.done else 0
-        state.masters.ask(r.HeartRequestC2M(state.client_id, state.group, held, done), now_us, out)
+        request = r.HeartRequestC2M(state.client_id, state.group, held, done, state.reader.flow_id)
+        state.masters.ask(request, now_us, out)
 
     def on_master(self, answer: r.RegisterResponseM2C | r.HeartResponseM2C, now_us: int, out: Outbox) -> None:
         state = self.state
@@ -145,6 +150,7 @@ class PullConsumer:
         if request is None or state.phase not in (STARTING, STARTED):
             return
         state.is_not_allocated = state.is_not_allocated and answer.is_not_allocated
+        self.reader.take_rules(answer)
         if isinstance(answer, r.RegisterResponseM2C):
             self.on_registered(answer.code, now_us, out)
             return

@@ -4,7 +4,9 @@
          ▲                        │ 404 rests 400 ms, 403 2 s, 503 and others 300 ms, 301 200 ms
          └────────────────────────┘ 411, 412, 415: the partition is not its own any more
 
-A batch that was not confirmed for 60 s may be read again, and confirming it then does nothing.
+The broker's flow rules answer 452 and how long to rest; those that the master hands out the client keeps itself, at
+the end of a batch or of a read that found nothing (`flow_control.py`). A batch that was not confirmed for 60 s may be
+read again, and confirming it then does nothing.
 Source: TubeMQ (InLong) SimplePullMessageConsumer, RmtDataCache, BaseMessageConsumer.fetchMessage.
 """
 
@@ -19,6 +21,8 @@ from broker_core.sim.program import Program, Traffic
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.client.client_balance_consumer import DROPPED_BY
 from broker_core.tubemq.client.consumer_object import REST_AFTER_US
+from broker_core.tubemq.flow_control import NO_LIMIT, FlowRules, Pace, parse_rules
+from broker_core.tubemq.metadata import UNDEFINED
 from broker_core.tubemq.partition_key import broker_of
 
 OTHER_REST_US = 300 * MILLISECOND_US
@@ -45,6 +49,9 @@ class ReaderState:
     is_overdue: bool = False
     batch: deque[int] = field(default_factory=deque)
     first_us: int = -1
+    flow_id: int = UNDEFINED
+    flow_rules: list[str] = field(default_factory=lambda: ["", ""])
+    paces: dict[str, Pace] = field(default_factory=dict)
 
 
 class Reader:
@@ -64,6 +71,7 @@ class Reader:
         if key not in state.held:
             return
         state.held.remove(key)
+        state.paces.pop(key, None)
         if key in state.idle:
             state.idle.remove(key)
         out.cancel(REST + key)
@@ -87,7 +95,54 @@ class Reader:
         if not state.idle or state.waiting or state.reading or state.program.is_paused:
             return
         key = state.waiting = state.idle.popleft()
-        out.send(state.connections[broker_of(key)], r.GetMessageRequestC2B(self.client_id, self.group, key))
+        request = r.GetMessageRequestC2B(self.client_id, self.group, key)
+        if state.flow_rules[1]:
+            request.escapes_flow_control = self.rules[1].data_limit(NO_LIMIT, now_us) is not None
+        out.send(state.connections[broker_of(key)], request)
+
+    # -- flow rules ------------------------------------------------------------------------------------------
+
+    def take_rules(self, answer: r.RegisterResponseM2C | r.HeartResponseM2C) -> None:
+        """The master hands out rules that are new."""
+        if answer.flow_rules:
+            self.state.flow_id, self.state.flow_rules = answer.flow_id, answer.flow_rules[:]
+            self.state.paces.clear()
+
+    @property
+    def rules(self) -> tuple[FlowRules, FlowRules]:
+        default, own = self.state.flow_rules
+        return parse_rules(default), parse_rules(own)
+
+    def rest_after_empty_us(self, key: str) -> int:
+        """How long a partition rests that had nothing: the group's rules go before the default ones."""
+        rest_us = REST_AFTER_US[r.NOT_FOUND]
+        if not any(self.state.flow_rules):
+            return rest_us
+        pace = self.state.paces.setdefault(key, Pace())
+        pace.empty_reads += 1
+        default, own = self.rules
+        return (own if own.empty_reads else default).rest_after_empty(pace.empty_reads, rest_us)
+
+    def note_batch(self, answer: r.GetMessageResponseB2C, now_us: int) -> None:
+        if not any(self.state.flow_rules):
+            return
+        pace = self.state.paces.setdefault(answer.partition, Pace())
+        pace.empty_reads = 0
+        pace.read(answer.size)
+        default, own = self.rules
+        pace.look(own.data_limit(answer.lag, now_us) or default.data_limit(answer.lag, now_us), now_us)
+
+    def turn(self, key: str, now_us: int, out: Outbox) -> None:
+        """A batch is over: its partition goes to the end of the turn, or rests when it was read too fast."""
+        pace = self.state.paces.get(key)
+        rest_us = pace.rest_us if pace is not None and pace.is_over else 0
+        rest_us -= now_us - self.state.since_us
+        if rest_us > 10 * MILLISECOND_US:
+            out.deadline(REST + key, now_us + rest_us)
+        else:
+            self.state.idle.append(key)
+
+    # -- a batch ---------------------------------------------------------------------------------------------
 
     def on_read(self, answer: r.GetMessageResponseB2C, now_us: int, out: Outbox) -> str:
         """Gives the partition that the broker says is not its own, "" for none."""
@@ -97,6 +152,7 @@ class Reader:
         state.waiting = ""
         if answer.code == r.SUCCESS:
             state.reading, state.since_us, state.is_overdue = key, now_us, False
+            self.note_batch(answer, now_us)
             state.batch.extend(answer.messages)
             if state.first_us < 0:
                 state.first_us = now_us
@@ -107,7 +163,13 @@ class Reader:
         if answer.code in DROPPED_BY:
             self.drop(key, now_us, out)
             return key
-        out.deadline(REST + key, now_us + REST_AFTER_US.get(answer.code, OTHER_REST_US))
+        if answer.code == r.NOT_FOUND:
+            rest_us = self.rest_after_empty_us(key)
+        elif answer.code == r.SERVER_CONSUME_SPEED_LIMIT:
+            rest_us = answer.min_limit_us
+        else:
+            rest_us = REST_AFTER_US.get(answer.code, OTHER_REST_US)
+        out.deadline(REST + key, now_us + rest_us)
         self.read(now_us, out)
         return ""
 
@@ -136,7 +198,7 @@ class Reader:
                     state.connections[broker_of(over)],
                     r.CommitOffsetRequestC2B(self.client_id, self.group, over, True),
                 )
-                state.idle.append(over)
+                self.turn(over, now_us, out)
         self.go_on(now_us, out)
         return over
 
