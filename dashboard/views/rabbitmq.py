@@ -20,14 +20,13 @@ from django.views.decorators.http import require_safe
 
 from broker_core.errors import CommandError
 from broker_core.lab.commands import COMMANDS
-from broker_core.lab.fields import whole
+from broker_core.lab.messages import FIRST_SENT
 from broker_core.lab.rabbitmq.topology import table, text
 from broker_core.lab.rabbitmq.views import questions
 from broker_core.lab.rabbitmq.views.allowed import OPERATIONS
 from broker_core.rabbitmq.client.operator import SETTLES
 from broker_core.rabbitmq.client.roles import ACKS
 from broker_core.rabbitmq.exchanges import EXCHANGE_TYPES
-from broker_core.rabbitmq.messages import FIRST_STORED
 from dashboard.errors import Refused, in_words
 from dashboard.labs import selectors
 from dashboard.models import Lab
@@ -37,6 +36,7 @@ from dashboard.views.lane_page import lane_of, lane_page
 
 MODEL = "rabbitmq"
 HEADERS_MAX = 8_000
+DIGITS_MAX = 19
 
 
 @require_safe
@@ -52,6 +52,8 @@ def _fill(context: dict[str, Any], lab: Lab, view: dict[str, Any], lane: str) ->
             "lane": lane,
             "try": reverse("api-lab-rabbitmq-try", args=[lab.pk]),
             "allowed": reverse("api-lab-rabbitmq-allowed", args=[lab.pk]),
+            "path": reverse("api-lab-rabbitmq-path", args=[lab.pk]),
+            "first_sent": FIRST_SENT,
             "definitions": reverse("api-lab-rabbitmq-definitions", args=[lab.pk]),
             "verbs": {kind: sorted(command.ARGS) for kind, command in COMMANDS.items()},
             "operations": list(OPERATIONS),
@@ -101,8 +103,9 @@ def path(request: HttpRequest, lab_id: str) -> HttpResponse:
     virtual host's graph."""
     asked, panel = request.GET.get("message", ""), _panel(request, lab_id)
     try:
-        number = int(asked) if asked.isdecimal() and len(asked) <= len(str(FIRST_STORED)) else asked
-        message = whole("message", number, 0, FIRST_STORED - 1) if asked else None
+        if asked and not (asked.isdecimal() and len(asked) <= DIGITS_MAX):
+            raise CommandError("message", "must be the number of a message")
+        message = int(asked) if asked else None
         vhost, way = request.GET.get("vhost", ""), request.GET.get("way", "")
         return json_response(questions.path_of(panel, message, vhost, way))
     except CommandError as error:

@@ -286,10 +286,46 @@ def test_a_queues_course_is_drawn_and_another_is_chosen(orders: Page, let_pass: 
     assert re.search(r"parked", part(orders, "queue:parked").get_attribute("aria-label") or "")
 
 
+def test_a_messages_way_is_lit_in_the_graph_and_told_step_by_step(orders: Page, let_pass: Pass) -> None:
+    let_pass(orders, 6)
+    orders.click("#path .btn")
+    wait_text(orders, "#path-about", "The way of message")
+    line = orders.locator('#graph .press[data-way="dead_letter:eu_orders"]')
+    line.dispatch_event("click")
+    wait_text(orders, "#path-steps", "eu_orders drops it (rejected): a dead letter to dead, and on to parked")
+    wait_text(orders, "#path-steps", "binding orders → eu_orders: “*.eu.#”, where * is “orders”, # is “paid”")
+    wait_text(orders, "#path-steps", "binding dead → parked: the key is “eu”")
+    for part_ in (
+        "exchange:orders",
+        "queue:eu_orders",
+        "dead_letter:eu_orders",
+        "exchange:dead",
+        "queue:parked",
+    ):
+        expect(orders.locator(f'#graph [data-lit="{part_}"]')).to_have_count(1)
+    whole = orders.locator("#graph .lit").count()
+    orders.locator("#path-steps .step").first.focus()
+    orders.keyboard.press("Enter")
+    expect(orders.locator("#path-steps .step").first).to_have_attribute("aria-pressed", "true")
+    orders.wait_for_function("all => document.querySelectorAll('#graph .lit').length < all", arg=whole)
+    orders.locator("#path-steps .step").first.evaluate("step => step.blur()")
+    orders.keyboard.press("Escape")
+    expect(orders.locator("#graph .lit")).to_have_count(0)
+    expect(orders.locator("#path-steps li")).to_have_count(0)
+    part(orders, "queue:pdf").click()
+    orders.wait_for_function("document.querySelectorAll('#path-pick option').length > 2")
+    orders.select_option("#path-pick", index=1)
+    wait_text(orders, "#path-steps", "binding docs → pdf: x-match all: format=pdf")
+    orders.fill("#path-number", "none")
+    orders.click("#path .btn")
+    wait_text(orders, "#path", "must be the number of a message")
+
+
 def test_messages_move_as_dots_except_for_who_wants_no_motion(profile: Profile, site: SupervisedSite) -> None:
     page = open_page(profile(), site)
     page.wait_for_selector("#graph .dot.publish", state="attached")
-    page.wait_for_selector("#graph .dot.binding", state="attached")
+    for kind in ("binding", "deliver", "ack"):
+        page.wait_for_selector(f"#graph .dot.{kind}", state="attached")
     page.keyboard.press(" ")
     page.wait_for_function("() => !document.querySelector('#graph .dot')")
     still = open_page(profile(reduced_motion="reduce"), site)

@@ -40,6 +40,15 @@ FAMILIES = {
     "dropped": ("rejected", "expired", "maxlen", "delivery_limit"),
     "twin": ("what", "from", "key", "to", "count"),
     "try": ("gets", "again", "not"),
+    "path": (
+        "returned", "refused", "delivered", "delivered_again", "delivered_auto", "delivered_auto_again", "ack",
+        "requeue", "discard", "left_out",
+    ),
+    "path.reason": ("rejected", "expired", "maxlen", "delivery_limit", "purged", "deleted", "lost"),
+    "path.rule": (
+        "missed_heartbeats", "closed_by_peer", "closed_by_operator", "closed_by_client", "consumer_timeout",
+        "exception",
+    ),
     "answer": ("published", "returned", "nacked"),
     "kind": ("exclusive", "auto_delete"),
     "form": (*FORMS, "publish"),

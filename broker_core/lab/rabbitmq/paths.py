@@ -1,5 +1,5 @@
-"""Where the last messages of a lane went, step by step, also of those that have gone: a ring of the workload's, and one
-of those that people published, which a fast workload does not push out.
+"""Where the last messages of a lane went, step by step, also of those that have gone: a ring of the workload's, and two
+that a fast workload does not push out: each program's first message of each second, and those that people published.
 
     published ─► queues ─► delivered ─► ack
                    │            └─► requeue ─► delivered again ...
@@ -12,11 +12,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from broker_core.clock import SECOND_US
 from broker_core.events import Json
 from broker_core.lab.messages import FIRST_SENT
 from broker_core.rabbitmq.restart import LOST
 
-MESSAGES_KEPT, SENT_KEPT = 32, 16
+MESSAGES_KEPT, FIRSTS_KEPT, SENT_KEPT = 32, 48, 16
 FIRST_STEPS, LAST_STEPS = 4, 16
 PUBLISHED, REFUSED, RETURNED, DELIVERED = "published", "refused", "returned", "delivered"
 GIVEN_BACK, DIED, DROPPED, LEFT_OUT = "given_back", "died", "dropped", "left_out"
@@ -44,26 +45,43 @@ Step = tuple[Any, ...]
 
 @dataclass(slots=True)
 class Paths:
-    """records, sent: message -> its steps, the first few and the last ones; the message published last at the end.
-    newest: of both, -1 for none."""
+    """records, firsts, sent: message -> its steps, the first few and the last ones; the message published last at the
+    end. firsts: of a program's first message of each second; they and those that people sent are followed longer.
+    seconds: program -> of its last one there. newest: of those, -1 for none."""
 
     records: dict[int, list[Step]] = field(default_factory=dict)
+    firsts: dict[int, list[Step]] = field(default_factory=dict)
     sent: dict[int, list[Step]] = field(default_factory=dict)
+    seconds: dict[str, int] = field(default_factory=dict)
     newest: int = -1
 
     def of(self, message: int) -> list[Step] | None:
-        return (self.records if message < FIRST_SENT else self.sent).get(message)
+        if message >= FIRST_SENT:
+            return self.sent.get(message)
+        return self.records.get(message) or self.firsts.get(message)
+
+    def ring_of(self, message: int, program: str, second: int) -> tuple[dict[int, list[Step]], int]:
+        """Where its steps are kept, and how many messages are there."""
+        if message >= FIRST_SENT:
+            return self.sent, SENT_KEPT
+        if message in self.firsts:
+            return self.firsts, FIRSTS_KEPT
+        if second > self.seconds.get(program, -1) and message not in self.records:
+            self.seconds[program] = second
+            return self.firsts, FIRSTS_KEPT
+        return self.records, MESSAGES_KEPT
 
     def published(self, message: int, step: Step) -> None:
         """One that is published again goes on with its path."""
-        ring, kept = (self.records, MESSAGES_KEPT) if message < FIRST_SENT else (self.sent, SENT_KEPT)
+        ring, kept = self.ring_of(message, step[2], step[0] // SECOND_US)
         steps = ring.pop(message, None)
         if steps is None:
             ring[message] = [step]
         else:
             ring[message] = steps
             go_on(steps, step)
-        self.newest = message
+        if ring is not self.records:
+            self.newest = message
         if len(ring) > kept:
             del ring[next(iter(ring))]
 
@@ -75,11 +93,15 @@ class Paths:
                 go_on(steps, (now_us, DROPPED, queue, LOST))
 
     def view(self) -> Json:
-        """of: by message."""
-        rings = (*self.records.items(), *self.sent.items())
+        """of: by message. is_followed: it stays longer than the ones that come after it."""
+        rings = ((self.firsts, True), (self.sent, True), (self.records, False))
         return {
             "newest": self.newest,
-            "of": {str(message): {"steps": shown(steps)} for message, steps in rings},
+            "of": {
+                str(message): {"is_followed": is_followed, "steps": shown(steps)}
+                for ring, is_followed in rings
+                for message, steps in ring.items()
+            },
         }
 
 

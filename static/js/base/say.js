@@ -44,6 +44,9 @@ export function clock(us) {
   return hours ? `${hours}:${String(minutes).padStart(2, "0")}:${tail}` : `${minutes}:${tail}`;
 }
 
+// The same to the millisecond.
+export const clockMs = (us) => `${clock(us)}${String(Math.floor(Math.max(0, us) / 1000) % 100).padStart(2, "0")}`;
+
 export function fill(text, params, words) {
   if (!text.includes("{")) return text;
   return text.replace(PLACE, (_, name, one, many) => {

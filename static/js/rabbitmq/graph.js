@@ -15,18 +15,23 @@ const INK = {
 };
 const DASHED = { dead_letter: "7 4", return: "7 4", alternate: "2 4" };
 // Of the width that labels.js counts for a letter.
-const SANS = 0.87, MONO = 0.98, LARGE = 1.08;
+const SANS = 0.87, BOLD = 0.94, MONO = 0.98, LARGE = 1.08;
 
 // view: the topology. colorOf: a program's name -> its colour. words: {heads: {publisher, exchange, queue,
 // consumer}, key(binding), deadLetter(edge), returned(edge), nobody(queue name), type(exchange)} of the page's
 // catalogue. tried: {source, matches: Set of bindings' ids} while a message is tried, else null. chosen: {kind,
-// name} or null. order: of the last layout, while its nodes are the same.
+// name} or null. lit: {ways, parts} of a message's way, or null. order: of the last layout, while its nodes are the
+// same.
 // -> {height, order, shapes, ways: {kind:id of an edge: its path}}, on which messages may move.
-export function layout(view, { width, colorOf, words, tried = null, chosen = null, order = undefined }) {
+export function layout(view, { width, colorOf, words, tried = null, chosen = null, lit = null, order = undefined }) {
   const places = placesOf(view, width, order), ways = waysOf(view, places);
   const isChosen = (kind, name) => chosen?.kind === kind && chosen.name === name;
   const shapes = Object.keys(places.nodes).flatMap((kind) => head(kind, places, words));
-  for (const way of ways) shapes.push(...line(way, view, tried, words));
+  for (const way of ways) shapes.push(...line(way, view, tried, words, lit));
+  for (const [kind, all] of Object.entries(places.nodes)) {
+    const named = Object.entries(all).filter(([name]) => lit?.parts.has(idOf(kind, name)));
+    shapes.push(...named.map(([name, place]) => frame(kind, name, place)));
+  }
   for (const [name, place] of Object.entries(places.nodes.publisher)) {
     shapes.push(...publisher(name, view.publishers[name], place, isChosen("publisher", name)));
   }
@@ -65,12 +70,29 @@ function cut(words, room, face = SANS) {
   return `${kept.join("")}…`;
 }
 
+// A node's name, the whole of it in the tooltip where it is cut.
+function named(id, x, y, name, room) {
+  const shown = cut(name, room, BOLD);
+  return text(id, x, y, shown, { class: "b", ...(shown === name ? {} : { title: name }) });
+}
+
 function head(kind, places, words) {
   const [first] = Object.values(places.nodes[kind]);
   return first ? [text(`head-${kind}`, first.x, 16, words.heads[kind], { class: "m" })] : [];
 }
 
-function line(way, view, tried, words) {
+// What a message's way went over: a broad line under the way's own, a frame around the node.
+const halo = (way) => ({
+  id: `lit-${ownOf(way)}`, tag: "path", d: way.d, fill: "none", stroke: "var(--accent)", "stroke-width": 8,
+  "stroke-opacity": 0.45, "stroke-linecap": "round", class: "lit", "data-lit": ownOf(way),
+});
+const frame = (kind, name, { x, y, width, height }) => ({
+  id: `lit-${idOf(kind, name)}`, tag: "rect", x: round(x - 4), y: round(y - height / 2 - 4), width: round(width + 8),
+  height: round(height + 8), rx: kind === "publisher" ? height / 2 + 4 : 7, fill: "var(--accent)", "fill-opacity": 0.28,
+  class: "lit", "data-lit": idOf(kind, name),
+});
+
+function line(way, view, tried, words, lit) {
   const isOfSource = way.kind === "binding" && tried?.source === view.bindings[way.id].source;
   const isMatch = way.kind === "binding" && Boolean(tried?.matches.has(way.id)), isMiss = isOfSource && !isMatch;
   const stroke = `var(--${isMiss ? "muted" : INK[way.kind]})`, own = ownOf(way), id = `way-${own}`;
@@ -81,9 +103,14 @@ function line(way, view, tried, words) {
       id: `gap-${own}`, tag: "path", d: way.d, fill: "none", stroke: "var(--panel)", "stroke-width": 6,
     });
   }
+  if (lit?.ways.has(own)) shapes.push(halo(way));
   shapes.push({
     id, tag: "path", d: way.d, fill: "none", stroke, "stroke-width": isMatch ? 2.5 : way.kind in DASHED ? 1.6 : 1.3,
     "stroke-dasharray": isMiss ? "4 4" : (DASHED[way.kind] ?? null), class: `way ${way.kind}`, "data-way": own,
+  });
+  shapes.push({
+    id: `press-${own}`, tag: "path", d: way.d, fill: "none", stroke: "transparent", "stroke-width": 12, class: "press",
+    "data-way": own,
   });
   if (way.head) {
     shapes.push({ id: `head-${own}`, tag: "path", d: way.head, fill: "none", stroke, "stroke-width": 1.6 });
@@ -134,8 +161,8 @@ function publisher(name, node, { x, y, width, height }, isChosen) {
       id, tag: "rect", x, y: round(y - height / 2), width, height, rx: height / 2, ...outline(false, isChosen),
       "stroke-dasharray": node.is_blocked ? "4 3" : null, ...part("publisher", name, isChosen, `${node.name} ${count}`),
     },
-    text(`name-${id}`, x + 13, y + 5, cut(node.name, width - 33 - widthOf(count), LARGE), { class: "b t15" }),
-    text(`count-${id}`, x + width - 12, y + 5, count, { class: "n m", "text-anchor": "end" }),
+    named(`name-${id}`, x + 14, y - 2, node.name, width - 24),
+    text(`count-${id}`, x + 14, y + 13, count, { class: "n m" }),
   ];
 }
 
@@ -150,8 +177,8 @@ function exchange(name, node, { x, y, width, height }, isStrong, isChosen, words
       ...outline(isStrong, isChosen), "stroke-dasharray": node.durable ? null : "6 2",
       ...part("exchange", name, isChosen, `${shown} ${type}`),
     },
-    text(`name-${id}`, x + 15, y + 5, cut(shown, width - 35 - widthOf(type) * SANS, LARGE), { class: "b t15" }),
-    text(`type-${id}`, right - 14, y + 5, type, { class: "m", "text-anchor": "end" }),
+    named(`name-${id}`, x + 15, y - 2, shown, width - 28),
+    text(`type-${id}`, x + 15, y + 13, type, { class: "m" }),
   ];
 }
 
@@ -163,7 +190,7 @@ function queue(name, node, { x, y, width, height }, most, isStrong, isChosen) {
       id, tag: "rect", x, y: top, width, height, rx: 4, ...outline(isStrong, isChosen),
       "stroke-dasharray": node.durable ? null : "6 2", ...part("queue", name, isChosen, `${name} ${count}`),
     },
-    text(`name-${id}`, x + 10, y + 1, cut(name, inner - 8 - widthOf(count)), { class: "b" }),
+    named(`name-${id}`, x + 10, y + 1, name, inner - 8 - widthOf(count)),
     text(`ready-${id}`, x + width - 10, y + 1, count, { class: look, "text-anchor": "end" }),
     {
       id: `room-${id}`, tag: "path", d: `M${round(x + 10)} ${bar}h${round(inner)}`, stroke: "var(--rule)",

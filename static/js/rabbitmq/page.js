@@ -23,6 +23,7 @@ import { SERVER, serverVerbs } from "./forms.js";
 import { layout } from "./graph.js";
 import { byGrowth, queueRows } from "./queues.js";
 import { ratesOf, seriesOf } from "./rates.js";
+import { createPath } from "./path_panel.js";
 import { createRows } from "./rows_table.js";
 import { createSeries } from "./series.js";
 import { shapeOf, shownOf } from "./shown.js";
@@ -93,6 +94,7 @@ function drawFrame(isForced = false) {
   })));
   setText($("server-state"), serverWords(now));
   fillLists(graph);
+  path.follow(now.paths, partOf(graph));
   forms.write();
   allowed.write({ users: now.users, user });
   const answered = [vhost, user, $("try-exchange").value, exchanges, Object.keys(graph.bindings), now.users];
@@ -106,6 +108,9 @@ function drawFrame(isForced = false) {
   main.dataset.seq = seq;
   feed.tell();
 }
+
+// The chosen node, with the program that a publisher or consumer is.
+const partOf = (graph) => chosen && { ...chosen, program: graph[`${chosen.kind}s`][chosen.name].name };
 
 // What a key is tried on first: the exchange of a person's own that has most bindings.
 function firstExchange(graph) {
@@ -129,7 +134,7 @@ function drawGraph(graph) {
   const matches = isTried ? new Set(tried.rows.filter((row) => row.is_match).map((row) => row.binding)) : null;
   const picture = layout(shownGraph, {
     width, colorOf, words: graphWords(say), chosen, order: order ?? undefined,
-    tried: isTried ? { source: tried.exchange, matches } : null,
+    tried: isTried ? { source: tried.exchange, matches } : null, lit: path.lit(),
   });
   order = picture.order;
   const svg = $("graph");
@@ -140,7 +145,7 @@ function drawGraph(graph) {
     consumers: Object.keys(graph.consumers).length,
   }));
   around(() => draw(svg, picture.shapes));
-  moveDots(shownGraph, picture.ways, { isStill: still.matches || !view.playing || document.hidden });
+  moveDots(shownGraph, panel().paths, picture.ways, { isStill: still.matches || !view.playing || document.hidden });
 }
 
 function serverWords({ is_running: isRunning, alarms, connections }) {
@@ -175,7 +180,7 @@ function drawTwins() {
 
 function drawAnswers() {
   $("answers").replaceChildren(...answers.map((event) => {
-    const { text, isBad } = answerWords(event, say);
+    const { text, isBad } = answerWords(event, own.first_sent, say);
     return Object.assign(document.createElement("li"), { textContent: text, className: isBad ? "bad" : "" });
   }));
 }
@@ -213,6 +218,10 @@ const tryPanel = createTry($, {
     schedule();
   },
 });
+const path = createPath($, {
+  url: own.path, firstSent: own.first_sent, context: () => ({ lane, vhost }), show: schedule, say,
+  typeOf: (exchange) => panel().vhosts[vhost].exchanges[exchange]?.type ?? null,
+});
 const headsOf = (columns) => columns.map((one) => say(`topology.head_of.${one}`));
 const writeQueues = createRows($("queues"), {
   heads: () => headsOf(["queue", "kind", "ready", "unacked", "in", "acked", "consumers", "why"]),
@@ -238,8 +247,9 @@ function choose(kind, name) {
 }
 
 $("graph").addEventListener("click", (event) => {
-  const { part } = event.target.closest("[data-part]")?.dataset ?? {};
-  if (part) choose(part.slice(0, part.indexOf(":")), part.slice(part.indexOf(":") + 1));
+  const { part, way, message } = event.target.closest("[data-part],[data-way]")?.dataset ?? {};
+  if (way) path.find(message === undefined ? { way } : { message });
+  else if (part) choose(part.slice(0, part.indexOf(":")), part.slice(part.indexOf(":") + 1));
 });
 createDrag($("graph"), ({ source, kind, destination }) =>
   forms.open("bind", { source, destination, destination_type: kind, routing_key: $("try-key").value }));
@@ -253,6 +263,7 @@ $("consume").addEventListener("submit", (event) => {
 });
 $("vhost").addEventListener("change", () => {
   [vhost, chosen, tried, user] = [$("vhost").value, null, null, null];
+  path.clear();
   drawFrame(true);
 });
 $("user").addEventListener("change", () => {
@@ -276,11 +287,13 @@ const move = (steps) => {
 const transport = createTransport({ send: command, current: () => view, redraw: () => drawFrame(true) });
 const keys = {
   ...transport, "[": () => move(-1), "]": () => move(1), "/": () => $("try-key").focus(),
+  m: () => path.find({}),
 };
 
 onKeys((event) => {
   const act = keys[event.key.toLowerCase()], verb = act ? null : verbs.byKey(event.key);
   if (event.key === "Escape" && chosen) choose(chosen.kind, chosen.name);
+  else if (event.key === "Escape" && path.isOpen()) path.clear();
   else if (act) act();
   else if (verb) command($("verbs"), verb.order);
   else return false;
@@ -293,7 +306,7 @@ const feed = createFeed({
   freshness, notice, near: $("verbs"), current: () => view,
   take(newView, newSeq, events) {
     [view, seq] = [newView, newSeq];
-    const told = events.filter((event) => event.rig === lane && answerWords(event, say));
+    const told = events.filter((event) => event.rig === lane && answerWords(event, own.first_sent, say));
     if (told.length) {
       answers = [...told.reverse(), ...answers].slice(0, ANSWERS_KEPT);
       drawAnswers();
@@ -310,6 +323,7 @@ onLanguage(() => {
   speakChoices();
   drawAnswers();
   tryPanel.redraw();
+  path.redraw();
   for (const select of document.querySelectorAll("select[data-key]")) select.dataset.key = "";
   drawFrame(true);
 });

@@ -6,7 +6,7 @@ import { round } from "../drawing/shapes.js";
 import { ordered } from "./order.js";
 
 const HEAD = 54, ROW = 44, LINE = 20, CONSUMER_LINE = 30, LANE = 9, WORDS = 20, BOTTOM = 14, MARGIN = 10;
-const BOX = 34;                                          // height of a node
+const BOX = 38;                                          // height of a node
 // Of the width: left edge and width of each column.
 const COLUMNS = { publisher: [0, 0.14], exchange: [0.225, 0.155], queue: [0.605, 0.165], consumer: [0.845, 0.155] };
 

@@ -65,7 +65,7 @@ function alternate(name, exchange, nodes) {
   const reach = round(from.x - 18), y1 = round(from.y + 8), y2 = round(to.y - 4);
   return [
     {
-      id: `alternate:${name}`, kind: "alternate", d: `M${from.x + 4} ${y1}C${reach} ${y1} ${reach} ${y2} ${to.x} ${y2}`,
+      id: name, kind: "alternate", d: `M${from.x + 4} ${y1}C${reach} ${y1} ${reach} ${y2} ${to.x} ${y2}`,
       head: `M${to.x - 7} ${y2 - HEAD}L${to.x} ${y2}L${to.x - 7} ${y2 + HEAD}`,
     },
   ];

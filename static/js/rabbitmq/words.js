@@ -1,6 +1,7 @@
 // What the page says of a server: the story in its head, the graph's labels, permissions, and what it has answered.
 
 import { number, sentences } from "../base/say.js";
+import { messageName } from "./path_words.js";
 import { byGrowth, losesOf, namesOf, readersOf, whyWords } from "./queues.js";
 import { shown } from "./tried.js";
 
@@ -72,14 +73,14 @@ export function mayWords(panel, user, vhost, say) {
 }
 
 // A turning point of the operator's connection, in words; null for any other. -> {text, isBad}
-export function answerWords({ kind, inputs, data }, say) {
+export function answerWords({ kind, inputs, data }, firstSent, say) {
   const verb = say(`topology.form.${data?.verb}`);
   if (kind === "rabbitmq.operator.refused") {
     const reply = `${inputs.reply_code} ${inputs.reply_text}`;
     return { text: say("topology.answer.refused", { verb, reply }), isBad: true };
   }
   if (kind !== "rabbitmq.operator.answered") return null;
-  if (data.verb === "get") return { text: gotWords(data, say), isBad: false };
+  if (data.verb === "get") return { text: gotWords(data, firstSent, say), isBad: false };
   if (data.verb === "publish") {
     const way = data.nacked ? "nacked" : data.returned ? "returned" : "published";
     const to = { key: data.routing_key, exchange: data.exchange || "“”" };
@@ -90,10 +91,10 @@ export function answerWords({ kind, inputs, data }, say) {
   return { text: say(code, { verb, count: data.count ?? 0 }), isBad: false };
 }
 
-function gotWords(data, say) {
+function gotWords(data, firstSent, say) {
   if (data.empty) return say("topology.answer.empty", { queue: data.name });
   return say(data.redelivered ? "topology.answer.got_again" : "topology.answer.got", {
-    message: number(data.message), key: data.routing_key, left: data.left,
+    message: messageName(data.message, firstSent, say), key: data.routing_key, left: data.left,
   });
 }
 

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import test from "node:test";
 
-import { clock, fill, inTurn, number, percent, ratio, seconds, sentences } from "../../../static/js/base/say.js";
+import {
+  clock, clockMs, fill, inTurn, number, percent, ratio, seconds, sentences,
+} from "../../../static/js/base/say.js";
 import { createFreshness } from "../../../static/js/feed/freshness.js";
 import { moment } from "../../../static/js/groups/sequence.js";
 
@@ -85,4 +87,10 @@ test("what parts names in a row comes from the catalogue: in Chinese it is anoth
     /join\("(, |; |: )"\)|\}(, |: )\$\{/.test(readFileSync(new URL(name, root), "utf8")),
   );
   assert.deepEqual(found.filter((name) => !name.includes("vendor")), []);
+});
+
+test("a moment to the millisecond", () => {
+  assert.equal(clockMs(8_934_567), "0:08.934");
+  assert.equal(clockMs(3_600_000_000), "1:00:00.000");
+  assert.equal(clockMs(-5), "0:00.000");
 });

@@ -132,6 +132,18 @@ test("both ways back have their words and their arrows", () => {
   assert.equal(shape(picture, "way-dead_letter:x").stroke, "var(--warning)");
 });
 
+test("a publisher's and an exchange's name has its whole node, also in the narrowest picture", () => {
+  const view = structuredClone(ORDERS);
+  view.publishers[1] = { ...view.publishers[1], name: "inspector", published: 123456 };
+  view.exchanges.returns = { ...view.exchanges.docs, name: "returns" };
+  const picture = drawn(view, { width: 800 });
+  assert.equal(shape(picture, "name-publisher:1").text, "inspector");
+  assert.equal(shape(picture, "name-exchange:returns").text, "returns");
+  view.publishers[1].name = "an inspector of everything";
+  const named = shape(drawn(view, { width: 800 }), "name-publisher:1");
+  assert.ok(named.text.endsWith("…") && named.title === "an inspector of everything");
+});
+
 test("no name makes two parts of a picture one: ids of all kinds may be equal", () => {
   const view = structuredClone(ORDERS);
   view.publishes = { 1: view.publishes.a };

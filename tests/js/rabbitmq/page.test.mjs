@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { consumerRows, verbsOf } from "../../../static/js/rabbitmq/consumers.js";
-import { countsOf, risen } from "../../../static/js/rabbitmq/dots.js";
+import { countsOf, handedOver, lastMoment, risen } from "../../../static/js/rabbitmq/dots.js";
 import { FORMS, FieldError, argsOf, serverVerbs, tableOf } from "../../../static/js/rabbitmq/forms.js";
 import { layout } from "../../../static/js/rabbitmq/graph.js";
 import { byGrowth, queueRows } from "../../../static/js/rabbitmq/queues.js";
@@ -17,7 +17,8 @@ import { load, say } from "../fixtures/load.mjs";
 import { check } from "../pulsar/known.mjs";
 
 const RIGS = load("rabbitmq").map(({ rigs }) => rigs.rabbitmq);
-const [WORK, ORDERS, FULL, DOWN, AGAIN, EMPTY, MANY, NOBODY] = RIGS;
+const [WORK, ORDERS, FULL, DOWN, AGAIN, EMPTY, MANY, NOBODY, PRIORITIES] = RIGS;
+const FIRST_SENT = 2 ** 40;
 const KINDS = { join: [], rabbitmq_settle: [] };
 const codes = (texts) => texts.map((text) => text.split(" ")[0]);
 const graphs = (rig) => Object.values(rig.rabbitmq.vhosts);
@@ -130,7 +131,8 @@ test("what a user may do is said, also nothing", () => {
 });
 
 test("what the server answered is said with its code and text", () => {
-  const of = (kind, data, inputs = {}) => answerWords({ kind: `rabbitmq.operator.${kind}`, inputs, data }, say);
+  const of = (kind, data, inputs = {}) =>
+    answerWords({ kind: `rabbitmq.operator.${kind}`, inputs, data }, FIRST_SENT, say);
   const refused = of("refused", { verb: "purge" }, { reply_code: 404, reply_text: "NOT_FOUND" });
   assert.ok(refused.isBad && refused.text.includes("404 NOT_FOUND"));
   const published = { verb: "publish", routing_key: "a", exchange: "" };
@@ -139,10 +141,11 @@ test("what the server answered is said with its code and text", () => {
   assert.match(of("answered", { ...published, nacked: true }).text, /^topology.answer.nacked/);
   assert.match(of("answered", { verb: "get", name: "q", empty: true }).text, /^topology.answer.empty/);
   const got = { verb: "get", name: "q", message: 7, redelivered: true, routing_key: "a", left: 3 };
-  assert.match(of("answered", got).text, /^topology.answer.got_again/);
+  assert.match(of("answered", got).text, /^topology.answer.got_again .*topology.path.record/);
+  assert.match(of("answered", { ...got, message: FIRST_SENT + 7 }).text, /topology.path.sent .*7/);
   assert.match(of("answered", { verb: "purge", count: 4 }).text, /^topology.answer.count .*"count":4/);
   assert.match(of("answered", { verb: "bind" }).text, /^topology.answer.done/);
-  assert.equal(answerWords({ kind: "rabbitmq.server.crash", inputs: {}, data: {} }, say), null);
+  assert.equal(answerWords({ kind: "rabbitmq.server.crash", inputs: {}, data: {} }, FIRST_SENT, say), null);
 });
 
 test("a binding says its key and its arguments", () => {
@@ -189,6 +192,25 @@ test("a dot flies where a count rose, and not on a way that has just come", () =
   assert.deepEqual(risen({}, countsOf(shop)), []);
   const { ways } = layout(shop, { width: 900, colorOf: () => 1, words: graphWords(say), chosen: null });
   assert.ok(Object.keys(countsOf(shop)).every((way) => way in ways), "a way's name is the graph's");
+});
+
+test("what a consumer took and gave back moves between its queue and it, from the last messages' ways", () => {
+  const { paths, vhosts: { shop } } = ORDERS.rabbitmq, all = handedOver(paths, shop, -1), kinds = new Set();
+  const { ways } = layout(shop, { width: 900, colorOf: () => 1, words: graphWords(say), chosen: null });
+  for (const { way, kind, message } of all) {
+    assert.ok(way in ways && message in paths.of, way);
+    kinds.add(kind);
+  }
+  assert.deepEqual([...kinds].sort(), ["ack", "deliver", "reject"]);
+  assert.deepEqual(handedOver(paths, shop, lastMoment(paths)), [], "each moves once");
+  assert.equal(lastMoment({ of: {} }), -1);
+});
+
+test("a queue with priorities says how many wait of each, and the sum is what is ready", () => {
+  const { urgent } = PRIORITIES.rabbitmq.vhosts["/"].queues, waiting = Object.entries(urgent.waiting);
+  assert.ok(waiting.length > 1);
+  assert.equal(waiting.reduce((sum, [, count]) => sum + count, 0), urgent.ready);
+  assert.deepEqual(ORDERS.rabbitmq.vhosts.shop.queues.pdf.waiting, {});
 });
 
 test("no two fields of a form have one name", () => {

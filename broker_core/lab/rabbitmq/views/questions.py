@@ -53,7 +53,7 @@ def allowed(
 
 
 def path_of(panel: Json, message: int | None, vhost: str = "", way: str = "") -> Json:
-    """Where one of the last messages went, None: the newest, or with a `way` the one that this line of the virtual host's
+    """Where one of the last messages went, None: the newest that is followed, or with a `way` the one that this line of the virtual host's
     graph carried last. Raises CommandError at `message` or `way` for one that is not among them."""
     paths, finder = panel["paths"], WayFinder(panel["vhosts"])
     if message is None and way:

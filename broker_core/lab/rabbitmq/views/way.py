@@ -81,15 +81,16 @@ class WayFinder:
         return built
 
     def newest_on(self, paths: Json, vhost: str, way: str) -> str | None:
-        """The message that a line of the graph carried last; None where none of those that are kept went over it."""
-        found: tuple[int, str] | None = None
+        """The message that a line of the graph carried last, before others one that is followed; None where none of those
+        that are kept went over it."""
+        found: tuple[bool, int, str] | None = None
         for message, path in paths["of"].items():
             times = [
                 step["at_us"] for step in self.steps(path) if step["vhost"] == vhost and way in step["ways"]
             ]
-            if times and (found is None or times[-1] > found[0]):
-                found = times[-1], message
-        return None if found is None else found[1]
+            if times and (found is None or (path["is_followed"], times[-1]) > found[:2]):
+                found = path["is_followed"], times[-1], message
+        return None if found is None else found[2]
 
 
 def vhost_of(graph: Json) -> Vhost:
@@ -124,6 +125,10 @@ def _line(hop: Hop) -> str:
 
 def _row(hop: Hop, queues: list[str]) -> Json:
     """row: None for an alternate exchange. is_taken: not by a queue where a dead letter would go in a circle."""
-    row = None if hop.match is None else msgspec.to_builtins(row_of(hop.source, hop.match, is_reached=False))
+    row = None
+    if hop.match is not None:
+        row = msgspec.to_builtins(row_of(hop.source, hop.match, is_reached=False))
+        for word, matched in zip(row["words"], hop.match.words, strict=True):
+            word["stood_for"] = ".".join(matched.words)
     is_taken = hop.kind != QUEUE or hop.name in queues
     return {"source": hop.source, "kind": hop.kind, "name": hop.name, "is_taken": is_taken, "row": row}

@@ -7,7 +7,15 @@ from typing import Any
 from broker_core.lab.lab import Lab
 from broker_core.lab.messages import FIRST_SENT
 from broker_core.lab.panels import panels_of
-from broker_core.lab.rabbitmq.paths import FIRST_STEPS, LAST_STEPS, MESSAGES_KEPT, SENT_KEPT, Step, go_on
+from broker_core.lab.rabbitmq.paths import (
+    FIRST_STEPS,
+    FIRSTS_KEPT,
+    LAST_STEPS,
+    MESSAGES_KEPT,
+    SENT_KEPT,
+    Step,
+    go_on,
+)
 from tests.core.lab.rabbitmq.test_topology import SECOND, TOPOLOGY, lab_of, order
 
 
@@ -108,8 +116,16 @@ def test_kept_are_the_last_ones_and_of_each_its_first_and_last_steps() -> None:
     lab.advance_to(lab.now_us + 10 * SECOND)
     kept = [int(each) for each in paths_of(lab)["of"]]
     records = [each for each in kept if each < FIRST_SENT]
-    assert message in kept and len(records) == MESSAGES_KEPT
-    assert max(records) - min(records) == MESSAGES_KEPT - 1
+    of = paths_of(lab)["of"]
+    firsts = [each for each in records if of[str(each)]["is_followed"]]
+    last = [each for each in records if each not in firsts]
+    assert message in kept and of[str(message)]["is_followed"] and len(last) == MESSAGES_KEPT
+    assert max(records) - min(last) < MESSAGES_KEPT + 8
+    began = [of[str(each)]["steps"][0] for each in firsts]
+    seconds = [(step["program"], step["at_us"] // SECOND) for step in began]
+    assert len(seconds) == len(set(seconds)) > 10, "a program's first of each second stays"
+    lab.advance_to(lab.now_us + 40 * SECOND)
+    assert sum(each["is_followed"] for each in paths_of(lab)["of"].values()) == FIRSTS_KEPT + 1
     for _ in range(SENT_KEPT):
         by_hand(lab, exchange="dead")
     assert str(message) not in paths_of(lab)["of"]
