@@ -78,6 +78,11 @@ def permits(pattern: str, name: str) -> bool:
     return found is not None and found.search(name) is not None
 
 
+def is_pattern(text: str) -> bool:
+    """Whether it can be read as a pattern."""
+    return _compiled(text) is not None
+
+
 @lru_cache(maxsize=1024)
 def _compiled(pattern: str) -> re.Pattern[str] | None:
     """None for a pattern that cannot be read: it permits nothing."""

@@ -15,6 +15,9 @@ QUEUES = {
     "caption.rabbitmq_vhost": _("There is a new virtual host: {name}."),
     "caption.rabbitmq_user": _("The user {name} has a new password or is new."),
     "caption.rabbitmq_permissions": _("The permissions of {user} in {vhost} change."),
+    "caption.rabbitmq_topic_permissions": _(
+        "With which routing keys {user} may use {exchange} in {vhost} changes."
+    ),
     "caption.rabbitmq_alarm": _("The server’s {resource} alarm changes: publishers wait while it is on."),
     "caption.rabbitmq_import": _("The server takes over definitions of a file."),
     "caption.rabbitmq_stop": _("The server stops in order."),
@@ -34,6 +37,7 @@ QUEUES = {
     "tick.rabbitmq_vhost": _("vhost {name}"),
     "tick.rabbitmq_user": _("user {name}"),
     "tick.rabbitmq_permissions": _("permissions"),
+    "tick.rabbitmq_topic_permissions": _("topic permissions"),
     "tick.rabbitmq_alarm": _("{resource} alarm"),
     "tick.rabbitmq_import": _("definitions"),
     "tick.rabbitmq_stop": _("server stops"),
@@ -53,6 +57,9 @@ QUEUES = {
     "event.rabbitmq.server.vhost": _("Virtual host {name} created"),
     "event.rabbitmq.server.user": _("User {name} set"),
     "event.rabbitmq.server.permissions": _("Permissions of {user} in {vhost} changed"),
+    "event.rabbitmq.server.topic_permissions": _(
+        "Topic permissions of {user} for {exchange} in {vhost} changed"
+    ),
     "event.rabbitmq.server.alarm": _("The {resource} alarm changed"),
     "event.rabbitmq.server.import": _("Definitions imported"),
     "event.rabbitmq.server.stop": _(

@@ -206,7 +206,7 @@ def test_a_consumer_changes_how_it_acknowledges_and_settles_what_it_holds(
 
 def test_permissions_are_read_asked_and_changed(orders: Page, let_pass: Pass) -> None:
     orders.select_option("#user", "till")
-    wait_text(orders, "#may", "till may configure nothing, write tasks|audit, read nothing")
+    wait_text(orders, "#may", "till may configure nothing, write tasks|audit, read nothing.")
     orders.fill("#allowed-queue", "mine")
     wait_text(orders, "#allowed-answer", "Refused: 403 ACCESS_REFUSED - access to queue 'mine'")
     orders.click("#edit-permissions")
@@ -215,6 +215,28 @@ def test_permissions_are_read_asked_and_changed(orders: Page, let_pass: Pass) ->
     let_pass(orders, 1)
     wait_text(orders, "#may", "till may configure ^mine$")
     wait_text(orders, "#allowed-answer", "Allowed.")
+
+
+def test_topic_permissions_are_set_said_asked_and_taken_away(orders: Page, let_pass: Pass) -> None:
+    orders.select_option("#user", "feed")
+    orders.select_option("#try-exchange", "orders")
+    orders.click("#edit-topics")
+    expect(orders.locator("#order [name=exchange]")).to_have_value("orders")
+    order(orders, "topic_permissions", write="(")
+    wait_text(orders, "#order", "is not a regular expression")
+    order(orders, "topic_permissions", write="^orders[.]eu", read="")
+    let_pass(orders, 1)
+    wait_text(orders, "#may", "Of orders, feed may write keys ^orders[.]eu and read keys nothing.")
+    orders.select_option("#allowed-operation", "basic.publish")
+    orders.fill("#allowed-exchange", "orders")
+    orders.fill("#allowed-key", "orders.us.created")
+    wait_text(orders, "#allowed-answer", "Refused: 403 ACCESS_REFUSED - access to topic 'orders.us.created'")
+    orders.fill("#allowed-key", "orders.eu.created")
+    wait_text(orders, "#allowed-answer", "Allowed.")
+    orders.check("#order [name=is_cleared]")
+    orders.click("#order .strong")
+    let_pass(orders, 1)
+    orders.wait_for_function("!document.getElementById('may').textContent.includes('Of orders')")
 
 
 def test_definitions_go_out_and_draw_their_graph_again(

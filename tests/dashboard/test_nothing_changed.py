@@ -107,6 +107,7 @@ CASES: dict[str, tuple[list[str], Json, list[tuple[str, Json]]]] = {
     "rabbitmq_vhost": (RABBITMQ, {"name": "v"}, []),
     "rabbitmq_user": (RABBITMQ, {"name": "u"}, []),
     "rabbitmq_permissions": (RABBITMQ, {"user": "guest", "vhost": "/"}, []),
+    "rabbitmq_topic_permissions": (RABBITMQ, {"user": "guest", "vhost": "/", "exchange": "amq.topic"}, []),
     "rabbitmq_alarm": (RABBITMQ, {"resource": "memory"}, []),
     "rabbitmq_import": (RABBITMQ, {"definitions": {}}, []),
     "rabbitmq_stop": (RABBITMQ, {}, []),

@@ -31,7 +31,7 @@ VERBS = (
 ORDERS = ("stop", "crash", "start", "memory_on", "memory_off", "disk_on", "disk_off")
 FORMS = (
     "declare_queue", "declare_exchange", "bind", "unbind", "get", "purge", "delete_queue", "delete_exchange",
-    "permissions", "user", "vhost", "import",
+    "permissions", "topic_permissions", "user", "vhost", "import",
 )  # fmt: skip
 FAMILIES = {
     "cure": CAUSES,
@@ -75,6 +75,7 @@ def codes_said() -> set[str]:
         "arguments",
         *re.findall(r'name: "(\w+)"', forms),
         *re.findall(r'FLAG\("(\w+)"\)', forms),
+        *re.findall(r'label: "(\w+)"', forms),
     }
     return (
         set(re.findall(r"""["'`](topology\.[a-z_.]+[a-z])["'`]""", text))

@@ -26,6 +26,7 @@ from broker_core.lab.commands.pace import Pause, Resume, Slow
 from broker_core.lab.commands.pulsar import PULSAR_COMMANDS
 from broker_core.lab.commands.pulsar_producer import LoseReceipts
 from broker_core.lab.commands.rabbitmq import SERVER_COMMANDS
+from broker_core.lab.commands.rabbitmq_access import ACCESS_COMMANDS
 from broker_core.lab.commands.rabbitmq_consumer import WORKER_COMMANDS
 from broker_core.lab.commands.rabbitmq_server import RUN_COMMANDS
 from broker_core.lab.fields import COMMAND_ID, LANE_ID, refuse_unknown
@@ -53,6 +54,7 @@ _ALL_KINDS: tuple[type[Command], ...] = (
     *PULSAR_COMMANDS,
     LoseReceipts,
     *SERVER_COMMANDS,
+    *ACCESS_COMMANDS,
     *RUN_COMMANDS,
     *WORKER_COMMANDS,
 )

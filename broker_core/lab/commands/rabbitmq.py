@@ -20,7 +20,6 @@ from broker_core.lab.commands.base import LaneCommand
 from broker_core.lab.facts import LabFacts
 from broker_core.lab.messages import Sent
 from broker_core.lab.pieces import Stops
-from broker_core.lab.rabbitmq import loading
 from broker_core.lab.rabbitmq.facts import RabbitMqFacts
 from broker_core.lab.rabbitmq.loading import DEFAULT_VHOST
 from broker_core.lab.rabbitmq.programs import OPERATOR, import_definitions, login_now
@@ -48,7 +47,6 @@ from broker_core.rabbitmq import operator as server
 from broker_core.rabbitmq.client import CHANNEL
 from broker_core.rabbitmq.client.operator import REQUEUE, SETTLES, Ask
 from broker_core.rabbitmq.definitions import SECTIONS, read_definitions
-from broker_core.rabbitmq.permissions import Permission
 from broker_core.rabbitmq.properties import Content, Properties
 
 MODEL = "rabbitmq"
@@ -57,20 +55,7 @@ WHO: Shape = {"vhost": (name, DEFAULT_VHOST), "user": (name, DEFAULT_USER)}
 RESOURCES = ("memory", "disk")
 
 
-def names(field: str, value: object) -> list[str]:
-    if isinstance(value, str):  # as definitions files of older servers have a user's tags
-        value = [tag.strip() for tag in value.split(",") if tag.strip()]
-    if not isinstance(value, list):
-        raise CommandError(field, "must be a list of texts")
-    return [name(f"{field}.{place}", each) for place, each in enumerate(value)]
-
-
 ROWS: Mapping[str, Shape] = MappingProxyType({
-    "users": {"name": (name, ABSENT), "password": (text, ""), "tags": (names, [])},
-    "permissions": {
-        "user": (name, ABSENT), "vhost": (name, ABSENT), "configure": (text, ".*"), "write": (text, ".*"),
-        "read": (text, ".*"),
-    },
     "exchanges": {
         "name": (name, ABSENT), "vhost": (name, DEFAULT_VHOST), "type": (text, "direct"), "durable": (flag, False),
         "auto_delete": (flag, False), "internal": (flag, False), "arguments": (table, {}),
@@ -101,7 +86,7 @@ def definitions_file(field: str, value: object) -> Json:
     return {section: value[section] for section in SECTIONS if section in value}
 
 
-def _shaped(shape: Shape) -> tuple[Shape, frozenset[str]]:
+def shaped(shape: Shape) -> tuple[Shape, frozenset[str]]:
     return shape, frozenset(shape)
 
 
@@ -178,7 +163,7 @@ class MethodCommand(ServerCommand):
 class DeclareExchange(MethodCommand):
     GROWS: ClassVar[str] = "args.name"
     kind: ClassVar[str] = "rabbitmq_declare_exchange"
-    SHAPE, ARGS = _shaped({**WHO, **ROWS["exchanges"]})
+    SHAPE, ARGS = shaped({**WHO, **ROWS["exchanges"]})
 
     def method(self, lane: Lane, position: int) -> m.Method:
         g = self.given
@@ -189,7 +174,7 @@ class DeclareExchange(MethodCommand):
 
 class DeleteExchange(MethodCommand):
     kind: ClassVar[str] = "rabbitmq_delete_exchange"
-    SHAPE, ARGS = _shaped({**WHO, "name": (text, ABSENT), "if_unused": (flag, False)})
+    SHAPE, ARGS = shaped({**WHO, "name": (text, ABSENT), "if_unused": (flag, False)})
 
     def method(self, lane: Lane, position: int) -> m.Method:
         return m.ExchangeDelete(CHANNEL, self.given["name"], self.given["if_unused"])
@@ -198,7 +183,7 @@ class DeleteExchange(MethodCommand):
 class DeclareQueue(MethodCommand):
     GROWS: ClassVar[str] = "args.name"
     kind: ClassVar[str] = "rabbitmq_declare_queue"
-    SHAPE, ARGS = _shaped({**WHO, **ROWS["queues"]})
+    SHAPE, ARGS = shaped({**WHO, **ROWS["queues"]})
 
     def method(self, lane: Lane, position: int) -> m.Method:
         g = self.given
@@ -209,7 +194,7 @@ class DeclareQueue(MethodCommand):
 
 class DeleteQueue(MethodCommand):
     kind: ClassVar[str] = "rabbitmq_delete_queue"
-    SHAPE, ARGS = _shaped(
+    SHAPE, ARGS = shaped(
         {**WHO, "name": (name, ABSENT), "if_unused": (flag, False), "if_empty": (flag, False)}
     )
 
@@ -230,7 +215,7 @@ class Bind(MethodCommand):
 
     GROWS: ClassVar[str] = "args.source"
     kind: ClassVar[str] = "rabbitmq_bind"
-    SHAPE, ARGS = _shaped({**WHO, **ROWS["bindings"]})
+    SHAPE, ARGS = shaped({**WHO, **ROWS["bindings"]})
 
     def method(self, lane: Lane, position: int) -> m.Method:
         bind: m.Method = binding(m.QueueBind, m.ExchangeBind, self.given)
@@ -239,7 +224,7 @@ class Bind(MethodCommand):
 
 class Unbind(MethodCommand):
     kind: ClassVar[str] = "rabbitmq_unbind"
-    SHAPE, ARGS = _shaped({**WHO, **ROWS["bindings"]})
+    SHAPE, ARGS = shaped({**WHO, **ROWS["bindings"]})
 
     def method(self, lane: Lane, position: int) -> m.Method:
         unbind: m.Method = binding(m.QueueUnbind, m.ExchangeUnbind, self.given)
@@ -250,7 +235,7 @@ class Publish(MethodCommand):
     """One message. delivery_mode, priority, expiration: 0, -1 and "" leave the property out."""
 
     kind: ClassVar[str] = "rabbitmq_publish"
-    SHAPE, ARGS = _shaped({
+    SHAPE, ARGS = shaped({
         **WHO, "exchange": (text, ""), "routing_key": (text, ""), "headers": (table, {}), "body": (body, ""),
         "mandatory": (flag, False), "delivery_mode": (number(0, 2), 0), "priority": (number(-1, PRIORITY_MAX), -1),
         "expiration": (text, ""),
@@ -275,7 +260,7 @@ class Publish(MethodCommand):
 
 class Purge(MethodCommand):
     kind: ClassVar[str] = "rabbitmq_purge"
-    SHAPE, ARGS = _shaped({**WHO, "name": (name, ABSENT)})
+    SHAPE, ARGS = shaped({**WHO, "name": (name, ABSENT)})
 
     def method(self, lane: Lane, position: int) -> m.Method:
         return m.QueuePurge(CHANNEL, self.given["name"])
@@ -285,7 +270,7 @@ class Get(MethodCommand):
     """The message at the head. then: what becomes of it."""
 
     kind: ClassVar[str] = "rabbitmq_get"
-    SHAPE, ARGS = _shaped({**WHO, "name": (name, ABSENT), "then": (one_of(*SETTLES), REQUEUE)})
+    SHAPE, ARGS = shaped({**WHO, "name": (name, ABSENT), "then": (one_of(*SETTLES), REQUEUE)})
 
     def method(self, lane: Lane, position: int) -> m.Method:
         return m.BasicGet(CHANNEL, self.given["name"])
@@ -306,50 +291,11 @@ class ControlCommand(ServerCommand):
         lane.world.order(BROKER, self.order(), said)
 
 
-class SetVhost(ControlCommand):
-    """A new virtual host, in which the user guest may do all."""
-
-    kind: ClassVar[str] = "rabbitmq_vhost"
-    SHAPE, ARGS = _shaped({"name": (name, ABSENT)})
-
-    def order(self) -> server.Order:
-        return server.AddVhost(self.given["name"])
-
-    def do(self, lane: Lane, position: int, cause: Cause) -> None:
-        ControlCommand.do(self, lane, position, cause)
-        lane.world.order(BROKER, server.SetPermissions(DEFAULT_USER, self.given["name"], loading.ALL), cause)
-
-
-class SetUser(ControlCommand):
-    """A new user, or another password for one; it may do nothing before it has permissions."""
-
-    kind: ClassVar[str] = "rabbitmq_user"
-    SHAPE, ARGS = _shaped(dict(ROWS["users"]))
-
-    def order(self) -> server.Order:
-        return server.SetUser(self.given["name"], self.given["password"], tuple(self.given["tags"]))
-
-    def said(self) -> Json:
-        return {"name": self.given["name"]}
-
-
-class Permit(ControlCommand):
-    """is_cleared: the user has no access to the virtual host any more."""
-
-    kind: ClassVar[str] = "rabbitmq_permissions"
-    SHAPE, ARGS = _shaped({**ROWS["permissions"], "is_cleared": (flag, False)})
-
-    def order(self) -> server.Order:
-        g = self.given
-        permission = None if g["is_cleared"] else Permission(g["configure"], g["write"], g["read"])
-        return server.SetPermissions(g["user"], g["vhost"], permission)
-
-
 class Alarm(ControlCommand):
     """The server's memory or disk runs short, or has room again: connections that publish are blocked meanwhile."""
 
     kind: ClassVar[str] = "rabbitmq_alarm"
-    SHAPE, ARGS = _shaped({"resource": (one_of(*RESOURCES), ABSENT), "is_on": (flag, True)})
+    SHAPE, ARGS = shaped({"resource": (one_of(*RESOURCES), ABSENT), "is_on": (flag, True)})
 
     def check_in(self, lane: RabbitMqFacts) -> None:
         ServerCommand.check_in(self, lane)
@@ -365,7 +311,7 @@ class ImportDefinitions(ServerCommand):
 
     GROWS: ClassVar[str] = "args.definitions"
     kind: ClassVar[str] = "rabbitmq_import"
-    SHAPE, ARGS = _shaped({"definitions": (definitions_file, ABSENT)})
+    SHAPE, ARGS = shaped({"definitions": (definitions_file, ABSENT)})
 
     def declares(self) -> int:
         definitions = self.given["definitions"]
@@ -383,5 +329,5 @@ class ImportDefinitions(ServerCommand):
 
 SERVER_COMMANDS: Sequence[type[ServerCommand]] = (
     DeclareExchange, DeleteExchange, DeclareQueue, DeleteQueue, Bind, Unbind, Publish, Purge, Get,
-    SetVhost, SetUser, Permit, Alarm, ImportDefinitions,
+    Alarm, ImportDefinitions,
 )  # fmt: skip

@@ -45,11 +45,11 @@ export function createForms(box, form, { kinds, send, fail, choicesOf, context, 
     fields.querySelector("input, select, textarea").focus();
   }
 
-  function fieldOf({ name, kind, choices, list, hint }, value) {
+  function fieldOf({ name, kind, choices, list, hint, label: code = name }, value) {
     const label = document.createElement("label"), words = document.createElement("span");
     label.className = kind === "flag" ? "check" : "field";
     words.className = "s m";
-    speak(words, `topology.field.${name}`);
+    speak(words, `topology.field.${code}`);
     const isLong = kind === "table" || kind === "json";
     const input = document.createElement(kind === "choice" ? "select" : isLong ? "textarea" : "input");
     inputs[name] = input;

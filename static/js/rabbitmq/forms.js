@@ -10,6 +10,7 @@ const BINDING = [
   { name: "destination", kind: "text", list: "all" }, { name: "routing_key", kind: "text" }, TABLE("format=pdf"),
 ];
 
+// A field's label is its name, unless it has one of its own.
 // Verb -> {fields, isMethod: goes out in the chosen virtual host as the chosen user}.
 export const FORMS = {
   declare_queue: { isMethod: true, fields: [NAME, FLAG("durable"), FLAG("auto_delete"), TABLE("x-max-length=100")] },
@@ -31,6 +32,13 @@ export const FORMS = {
       { name: "user", kind: "choice", choices: "users" }, { name: "vhost", kind: "choice", choices: "vhosts" },
       { name: "configure", kind: "text" }, { name: "write", kind: "text" }, { name: "read", kind: "text" },
       FLAG("is_cleared"),
+    ],
+  },
+  topic_permissions: {
+    fields: [
+      { name: "user", kind: "choice", choices: "users" }, { name: "vhost", kind: "choice", choices: "vhosts" },
+      { ...EXCHANGE, name: "exchange" }, { name: "write", kind: "text", label: "write_keys" },
+      { name: "read", kind: "text", label: "read_keys" }, { ...FLAG("is_cleared"), label: "is_free" },
     ],
   },
   user: { fields: [NAME, { name: "password", kind: "text" }, { name: "tags", kind: "words" }] },

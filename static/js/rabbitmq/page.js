@@ -109,6 +109,13 @@ function drawFrame(isForced = false) {
   feed.tell();
 }
 
+// The exchange whose keys a person would restrict: the one that is tried, else the first topic exchange that is bound.
+function topicExchange({ exchanges, bindings }, tried) {
+  const topics = Object.keys(exchanges).filter((name) => exchanges[name].type === "topic");
+  const isBound = (name) => Object.values(bindings).some(({ source }) => source === name);
+  return topics.includes(tried) ? tried : (topics.find(isBound) ?? topics[0] ?? "");
+}
+
 // The chosen node, with the program that a publisher or consumer is.
 const partOf = (graph) => chosen && { ...chosen, program: graph[`${chosen.kind}s`][chosen.name].name };
 
@@ -273,6 +280,11 @@ $("user").addEventListener("change", () => {
 $("edit-permissions").addEventListener("click", () => {
   const known = panel().users[user]?.permissions[vhost] ?? { configure: "", write: "", read: "" };
   forms.open("permissions", { user, vhost, ...known });
+});
+$("edit-topics").addEventListener("click", () => {
+  const exchange = topicExchange(panel().vhosts[vhost], $("try-exchange").value);
+  const known = panel().users[user]?.topic_permissions[vhost]?.[exchange] ?? { write: ".*", read: ".*" };
+  forms.open("topic_permissions", { user, vhost, exchange, ...known });
 });
 $("try-exchange").addEventListener("change", () => {
   tried = null;

@@ -69,7 +69,12 @@ export function mayWords(panel, user, vhost, say) {
   const known = panel.users[user], patterns = known?.permissions[vhost];
   if (!patterns) return say("topology.may_nothing", { user, vhost });
   const of = (what) => patterns[what] || say("topology.may_none");
-  return say("topology.may", { user, configure: of("configure"), write: of("write"), read: of("read") });
+  const may = say("topology.may", { user, configure: of("configure"), write: of("write"), read: of("read") });
+  const topics = Object.entries(known.topic_permissions[vhost] ?? {}).map(([exchange, keys]) => {
+    const patterns = { write: keys.write || say("topology.may_none"), read: keys.read || say("topology.may_none") };
+    return say("topology.may_topics", { exchange, user, ...patterns });
+  });
+  return sentences([may, ...topics]);
 }
 
 // A turning point of the operator's connection, in words; null for any other. -> {text, isBad}

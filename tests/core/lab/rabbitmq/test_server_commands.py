@@ -77,6 +77,10 @@ def test_server_refuses_with_code_and_text_and_says_why(lab, kind, args, code, t
         ("purge", {}, "args.name"),
         ("get", {"name": "all", "then": "eat"}, "args.then"),
         ("publish", {"priority": 256}, "args.priority"),
+        ("permissions", {"user": "bob", "vhost": "shop", "write": "("}, "args.write"),
+        ("topic_permissions", {"user": "bob", "vhost": "shop", "exchange": "orders", "read": "["}, "args.read"),
+        ("topic_permissions", {"user": "eve", "vhost": "shop", "exchange": "orders"}, "args.user"),
+        ("topic_permissions", {"user": "bob", "vhost": "shop"}, "args.exchange"),
         ("alarm", {"resource": "soul"}, "args.resource"),
         ("alarm", {"resource": "disk", "is_on": False}, "args.is_on"),
         ("start", {}, "rig"),
@@ -113,6 +117,28 @@ def test_permissions_users_and_vhosts_change_what_is_allowed(lab) -> None:
     order(lab, "rabbitmq_permissions", user="eve", vhost="lab", is_cleared=True)
     ((kind, inputs, _),) = answers(order(lab, "rabbitmq_get", vhost="lab", user="eve", name="q"))
     assert (kind, inputs["reply_code"]) == (REFUSED, 530)
+
+
+def test_topic_permissions_say_with_which_keys_one_may_publish_and_bind(lab) -> None:
+    row = {"user": "guest", "vhost": "shop", "exchange": "orders"}
+    by_key = {"vhost": "shop", "exchange": "orders", "mandatory": False}
+    order(lab, "rabbitmq_topic_permissions", **row, write="^eu", read="^{username}$")
+    panel = lab.view()["rigs"]["rabbitmq"]["rabbitmq"]
+    assert panel["users"]["guest"]["topic_permissions"] == {
+        "shop": {"orders": {"write": "^eu", "read": "^{username}$"}}
+    }
+    ((kind, _, _),) = answers(order(lab, "rabbitmq_publish", **by_key, routing_key="eu.a"))
+    assert kind == DONE
+    ((kind, inputs, _),) = answers(order(lab, "rabbitmq_publish", **by_key, routing_key="us.a"))
+    assert (kind, inputs["reply_code"]) == (REFUSED, 403) and "topic 'us.a'" in inputs["reply_text"]
+    binding = {"vhost": "shop", "source": "orders", "destination": "all"}
+    ((kind, _, _),) = answers(order(lab, "rabbitmq_bind", **binding, routing_key="guest"))
+    assert kind == DONE
+    ((kind, inputs, _),) = answers(order(lab, "rabbitmq_bind", **binding, routing_key="other"))
+    assert (kind, inputs["reply_code"]) == (REFUSED, 403)
+    order(lab, "rabbitmq_topic_permissions", **row, is_cleared=True)
+    ((kind, _, _),) = answers(order(lab, "rabbitmq_publish", **by_key, routing_key="us.a"))
+    assert kind == DONE
 
 
 def test_definitions_of_a_server_are_added(lab) -> None:
